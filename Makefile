@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Builds memleak: BPF objects by clang, their skeletons by bpftool, everything else by CC.
+#   make              build/memleak             make check     every test that can run here
+#   make demo         see a leak found          make install   PREFIX, DESTDIR
+#   O=DIR             another build folder      SANITIZE=1     ASan and UBSan
+
+O ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= cc
+CLANG ?= clang
+BPFTOOL ?= $(or $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool),bpftool)
+PKG_CONFIG ?= pkg-config
+VERSION := 0.1
+
+# Any target but these needs the packages; say which one is missing before a compiler does.
+PLAIN_GOALS := clean demo check deps uninstall help
+ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
+missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
+	scripts/missing-packages)
+ifneq ($(missing),)
+$(error missing packages: $(missing) (install them with: apt-get install $(missing), \
+	or run `make deps' as root))
+endif
+endif
+
+ARCH := $(shell uname -m)
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(ARCH)))
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+
+LIBS := libbpf libelf libdw zlib
+PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
+PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wformat=2 -Wno-unused-parameter
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DMEMLEAK_VERSION='"$(VERSION)"' \
+	-I. -I$(O) $(WARNINGS) $(PKG_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS)
+ifdef SANITIZE
+SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer
+else
+ALL_CFLAGS += -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+endif
+
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
+	-Wno-address-of-packed-member -D__TARGET_ARCH_$(BPF_ARCH) -I. -idirafter /usr/include/$(MULTIARCH)
+
+SYMBOLIZER_SRC := $(sort $(wildcard symbolizer/*.c))
+LOADER_SRC := $(sort $(filter-out loader/main.c,$(wildcard loader/*.c)))
+BPF_SRC := $(sort $(wildcard bpf/*/*.bpf.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+
+SYMBOLIZER_OBJ := $(SYMBOLIZER_SRC:%.c=$(O)/%.o)
+LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o)
+SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
+UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
+
+.PHONY: all clean check demo deps install uninstall unit programs
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(O)/memleak $(O)/memleak.8 $(O)/memleak.bash
+
+$(O)/memleak: $(O)/loader/main.o $(O)/libloader.a $(O)/libsymbolizer.a
+	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(O)/libsymbolizer.a: $(SYMBOLIZER_OBJ)
+$(O)/libloader.a: $(LOADER_OBJ)
+$(O)/lib%.a:
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(O)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Generated headers must exist before the first compilation; -MMD tracks them afterwards.
+$(LOADER_OBJ) $(O)/loader/main.o: | $(SKELETONS)
+
+$(O)/%.bpf.o: %.bpf.c Makefile
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/%.skel.h: $(O)/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $(subst .,_,$(notdir $*))_bpf > $@
+
+# Options exist once, in loader/options.c: man page and completion are printed from there.
+$(O)/generate: man/generate.c $(O)/libloader.a $(O)/libsymbolizer.a
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(O)/memleak.8: man/memleak.8.in $(O)/generate
+	$(O)/generate man $< > $@
+
+$(O)/memleak.bash: $(O)/generate
+	$(O)/generate completion > $@
+
+# Unit tests see every function of the two libraries.
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libloader.a $(O)/libsymbolizer.a
+	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
+
+unit: $(UNIT_BIN)
+
+# Test programs: each is one file, built by the rule in tests/programs/programs.mk.
+include tests/programs/programs.mk
+programs: $(PROGRAMS)
+
+deps:
+	scripts/install-packages
+
+check demo: deps
+	@+exec tests/$@
+
+install: all
+	install -D -m 755 $(O)/memleak $(DESTDIR)$(PREFIX)/sbin/memleak
+	install -D -m 644 $(O)/memleak.8 $(DESTDIR)$(PREFIX)/share/man/man8/memleak.8
+	install -D -m 644 $(O)/memleak.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/memleak
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/sbin/memleak $(DESTDIR)$(PREFIX)/share/man/man8/memleak.8 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/memleak
+
+clean:
+	rm -rf $(O)
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel as the BPF programs see it: the few types they depend on, each with CO-RE
+ * relocations, and one accessor per thing that differs between kernels.
+ */
+#ifndef COMPAT_BPF_H
+#define COMPAT_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#define EEXIST 17
+#define E2BIG 7
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+struct mm_struct {
+	struct uprobes_state uprobes_state;
+};
+
+struct task_struct {
+	int tgid;
+	struct mm_struct *mm;
+};
+
+#pragma clang attribute pop
+
+/*
+ * Where a pending return probe lets the probed function return to: the start of the process's
+ * [uprobes] page. 0: it has none yet.
+ */
+static __always_inline __u64 return_trampoline(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ABI between the BPF programs and the loader: every type, limit and number that both
+ * sides must agree on. It knows nothing of how blocks are found or how reports look.
+ *
+ * Words: a *block* is one outstanding allocation, a *site* is one call stack of one process
+ * image, an *image* is one program run by one process (a new one for each exec).
+ * Sizes are bytes, times are CLOCK_MONOTONIC nanoseconds.
+ */
+#ifndef MEMLEAK_ABI_H
+#define MEMLEAK_ABI_H
+
+#include <linux/types.h>
+
+#define MEMLEAK_MAX_STACK_DEPTH 512
+#define MEMLEAK_DEFAULT_STACK_DEPTH 127
+
+/*
+ * The packed totals hold 24 bits of count and 40 bits of size. Credits and debits follow the
+ * block table, so at most max_allocs blocks plus one in flight per thread are counted at any
+ * moment: capping max_allocs MEMLEAK_IN_FLIGHT below 2^24 keeps the count from carrying, and
+ * sending blocks of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more to the wide counter
+ * keeps the size from carrying.
+ */
+#define MEMLEAK_IN_FLIGHT (1U << 16)
+#define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
+#define MEMLEAK_TOTAL_SIZE_BITS 40
+#define MEMLEAK_TOTAL_COUNT_BITS 24
+
+/* What a block is made of; the names of the JSON report are in loader/snapshot.c. */
+enum memleak_kind {
+	MEMLEAK_KIND_HEAP,    /* malloc and its kin */
+	MEMLEAK_KIND_MMAP,    /* private anonymous memory from mmap */
+	MEMLEAK_KIND_RESERVE, /* the same with PROT_NONE: address space, no memory */
+	MEMLEAK_KIND_STACK,   /* the same with MAP_STACK: a thread's stack */
+	MEMLEAK_KIND_SLAB,
+	MEMLEAK_KIND_PAGE,
+	MEMLEAK_KIND_PERCPU,
+	MEMLEAK_KIND_CNT,
+};
+
+/* The shape of a call to a probed function: where its arguments and result are. */
+enum memleak_shape {
+	MEMLEAK_SHAPE_SIZE,           /* p = f(size) */
+	MEMLEAK_SHAPE_COUNT_SIZE,     /* p = f(n, size) */
+	MEMLEAK_SHAPE_ALIGN_SIZE,     /* p = f(align, size) */
+	MEMLEAK_SHAPE_REALLOC,        /* p = f(old, size) */
+	MEMLEAK_SHAPE_REALLOCARRAY,   /* p = f(old, n, size) */
+	MEMLEAK_SHAPE_POSIX_MEMALIGN, /* err = f(&p, align, size) */
+	MEMLEAK_SHAPE_FREE,           /* f(p, ...) */
+	MEMLEAK_SHAPE_MMAP,           /* p = f(addr, len, prot, flags, fd, offset) */
+	MEMLEAK_SHAPE_MUNMAP,         /* err = f(addr, len) */
+	MEMLEAK_SHAPE_MREMAP,         /* p = f(old, old_len, new_len, flags, ...) */
+	MEMLEAK_SHAPE_LIBRARIES,      /* f(): the dynamic loader's list of libraries changes */
+	MEMLEAK_SHAPE_CNT,
+};
+
+/* Every way in which an event can be lost: indexes into the per-CPU counters. */
+enum memleak_lost {
+	MEMLEAK_LOST_ALLOCS_FULL,  /* block table full (--max-allocs) */
+	MEMLEAK_LOST_STACKS_FULL,  /* stack table full (--stack-storage-size): block kept, no stack */
+	MEMLEAK_LOST_NESTING,      /* outermost call overwritten by one on another stack */
+	MEMLEAK_LOST_RECURSION,    /* program skipped by the kernel (recursion_misses) */
+	MEMLEAK_LOST_UNWIND,       /* stack walk failed: block kept, only its direct caller known */
+	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or the return probe was lost */
+	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
+	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
+	MEMLEAK_LOST_NO_MEMORY,    /* the kernel had no memory for a table entry: block not tracked */
+	MEMLEAK_LOST_MAPPINGS,     /* mmap, munmap or mremap events that found the ring full */
+	MEMLEAK_LOST_EVENTS,       /* -t lines that found the ring full */
+	MEMLEAK_LOST_CNT,
+};
+
+/* Figures that are no loss, counted beside them. */
+enum memleak_stat {
+	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* outermost allocator calls seen, frees included */
+	MEMLEAK_STAT_REPLACED,                 /* blocks found at an address just handed out again */
+	MEMLEAK_COUNTER_CNT,
+};
+
+struct memleak_block_key {
+	__u64 addr;
+	__u32 image;
+	__u32 domain; /* address space of addr: 0 user virtual memory */
+};
+
+struct memleak_block {
+	__u64 size;
+	__u64 birth_ns;
+	__u64 site;
+	__u32 tid;
+	__u32 reserved;
+};
+
+/* One word, so that one atomic add moves count and size together. */
+union combined_alloc_info {
+	struct {
+		__u64 total_size : MEMLEAK_TOTAL_SIZE_BITS;
+		__u64 number_of_allocs : MEMLEAK_TOTAL_COUNT_BITS;
+	};
+	__u64 bits;
+};
+
+/* Key of the site table: a 64-bit hash of stack, image and kind. */
+struct memleak_site {
+	union combined_alloc_info total; /* all blocks by count, narrow ones by size */
+	__u64 wide_bytes;                /* size of the blocks too large for the packed word */
+	__u64 stack;                     /* key of the stack table, 0: stack not known */
+	__u32 image;
+	__u32 kind;
+};
+
+/* Key of the stack table: a 64-bit hash of the frames, never 0. Innermost frame first. */
+struct memleak_stack {
+	__u32 frame_cnt;
+	__u32 truncated; /* the walk ended at the depth limit */
+	__u64 frames[];
+};
+
+/* Value of the target table; the key is the tgid in the initial pid namespace. */
+struct memleak_target {
+	__u32 image;
+	__u32 has_forked; /* and that has been told */
+};
+
+/* Set before load, constant for the programs. */
+struct memleak_config {
+	__u64 min_size;
+	__u64 max_size;
+	__u64 wide_size;   /* blocks of at least this size go to wide_bytes */
+	__u32 sample_rate; /* one call in so many, at random; 1 = all */
+	__u32 stack_depth;
+	__u8 combined_only;
+	__u8 trace_events;
+	__u8 task_storage; /* thread state lives in task storage, else in a hash by tid */
+};
+
+/* Records of the control ring: mappings and the life of processes, in order. */
+enum memleak_record_type {
+	MEMLEAK_REC_MAP,    /* new mapping addr, len at site */
+	MEMLEAK_REC_TAKE,   /* addr, len is about to be unmapped, replaced or moved */
+	MEMLEAK_REC_UNTAKE, /* the call failed: what this thread's last TAKE took is back */
+	MEMLEAK_REC_GONE,   /* the call succeeded: what this thread's last TAKE took is gone */
+	MEMLEAK_REC_MOVE,   /* what this thread's last TAKE took is now at addr, len */
+	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: old tid */
+	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
+	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
+};
+
+struct memleak_record {
+	__u32 type;
+	__u32 image;
+	__u32 tgid;
+	__u32 tid;
+	__u64 time_ns;
+	__u64 addr;
+	__u64 len;
+	__u64 site;
+	__u32 kind;
+	__u32 flags; /* TAKE: MEMLEAK_TAKE_COPY */
+};
+
+#define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
+
+/* Records of the event ring (-t). */
+enum memleak_event_type {
+	MEMLEAK_EVENT_ALLOC,
+	MEMLEAK_EVENT_FREE,
+};
+
+#define MEMLEAK_SIZE_UNKNOWN (~0ULL)
+
+struct memleak_event {
+	__u32 type;
+	__u32 image;
+	__u32 tgid;
+	__u32 tid;
+	__u64 time_ns;
+	__u64 function; /* address of the allocator function */
+	__u64 addr;
+	__u64 size; /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
+};
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The heap: blocks that malloc and its kin hand out, in the block table. */
+#ifndef HEAP_BPF_H
+#define HEAP_BPF_H
+
+#include "bpf/user_probes/ring.bpf.h"
+#include "bpf/user_probes/stack.bpf.h"
+
+/* Entry of a function that allocates. */
+static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 operation, __u64 addr,
+				       __u64 size)
+{
+	struct thread_state *thread = thread__enter(ctx, false);
+
+	if (!thread)
+		return 0;
+	thread->operation = operation;
+	thread->kind = MEMLEAK_KIND_HEAP;
+	thread->addr = addr;
+	thread->size = size;
+	thread->chosen = chosen(size);
+	if (thread->chosen)
+		stack__capture(ctx, thread);
+	if (operation == OP_REALLOC && addr) {
+		/* Out of the table now: the address may be handed out again before we return. */
+		struct memleak_block_key key = {.addr = addr, .image = thread->image};
+
+		thread->has_old = block__take(&key, &thread->old);
+	}
+	return 0;
+}
+
+/*
+ * The block is gone at entry: after the function has returned its address may belong to someone
+ * else. There is no return probe, hence a mark of its own, which only mappings made inside free
+ * look at.
+ */
+static __always_inline int enter_free(struct pt_regs *ctx)
+{
+	struct memleak_block_key key = {.addr = PT_REGS_PARM1(ctx)};
+	struct memleak_block block;
+	struct thread_state *thread;
+
+	if (!key.addr)
+		return 0;
+	thread = thread__get();
+	if (!thread || mark__encloses(&thread->call, arch_entry_slot(ctx)))
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	thread->freed.slot = arch_entry_slot(ctx);
+	thread->freed.return_address = arch_return_address(ctx);
+	key.image = thread->image;
+	if (!block__take(&key, &block))
+		block.size = MEMLEAK_SIZE_UNKNOWN;
+	emit_event(thread, MEMLEAK_EVENT_FREE, PT_REGS_IP(ctx), key.addr, block.size);
+	return 0;
+}
+
+static __always_inline void record_block(struct thread_state *thread, __u64 addr)
+{
+	struct memleak_block_key key = {.addr = addr, .image = thread->image};
+	struct memleak_block block = {
+		.size = thread->size,
+		.tid = (__u32)bpf_get_current_pid_tgid(),
+	};
+	struct memleak_site *site;
+
+	site = site__get(&thread->stack, thread->image, thread->kind, &block.site);
+	if (!site)
+		return;
+	if (!config.combined_only)
+		block.birth_ns = bpf_ktime_get_ns();
+	block__store(&key, &block, site);
+	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
+}
+
+/* A failed realloc leaves the old block as it was. */
+static __always_inline void restore_old(struct thread_state *thread)
+{
+	struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
+	struct memleak_site *site = bpf_map_lookup_elem(&sites, &thread->old.site);
+
+	if (site)
+		block__store(&key, &thread->old, site);
+}
+
+static __always_inline void leave_realloc(struct thread_state *thread, __u64 addr)
+{
+	if (!addr && thread->size) {
+		if (thread->has_old)
+			restore_old(thread);
+		return;
+	}
+	if (thread->addr)
+		emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
+			   thread->has_old ? thread->old.size : MEMLEAK_SIZE_UNKNOWN);
+	if (addr && thread->chosen)
+		record_block(thread, addr);
+}
+
+static __always_inline void leave_posix_memalign(struct thread_state *thread, int err)
+{
+	__u64 addr = 0;
+
+	if (err || !thread->chosen)
+		return;
+	if (bpf_probe_read_user(&addr, sizeof(addr), (void *)thread->addr) == 0 && addr)
+		record_block(thread, addr);
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Mappings. They can be unmapped, moved and replaced in parts, which a hash table cannot find:
+ * what happens goes to the loader as records, in order, and mappings are few.
+ */
+#ifndef MAPPING_BPF_H
+#define MAPPING_BPF_H
+
+#include "bpf/user_probes/ring.bpf.h"
+#include "bpf/user_probes/stack.bpf.h"
+
+#define PROT_NONE 0
+#define MAP_PRIVATE 0x02
+#define MAP_FIXED 0x10
+#define MAP_ANONYMOUS 0x20
+#define MAP_STACK 0x20000
+#define MREMAP_DONTUNMAP 4
+#define MAX_ERRNO 4095
+
+static __always_inline int enter_mmap(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__enter(ctx, true);
+	__u64 flags = PT_REGS_PARM4(ctx);
+
+	if (!thread)
+		return 0;
+	thread->operation = OP_MMAP;
+	thread->size = PT_REGS_PARM2(ctx);
+	if (PT_REGS_PARM3(ctx) == PROT_NONE)
+		thread->kind = MEMLEAK_KIND_RESERVE;
+	else
+		thread->kind = MEMLEAK_KIND_MMAP;
+	if (flags & MAP_STACK)
+		thread->kind = MEMLEAK_KIND_STACK;
+	/* Memory that a file or another process holds as well is no leak material. */
+	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) && chosen(thread->size);
+	/* What was mapped there is gone even when the new mapping is not tracked. */
+	thread->has_old = flags & MAP_FIXED;
+	if (thread->chosen)
+		stack__capture(ctx, thread);
+	return 0;
+}
+
+/* Unmapping is told before it happens, since the range may belong to someone else right after. */
+static __always_inline int enter_munmap(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__enter(ctx, true);
+
+	if (!thread)
+		return 0;
+	thread->operation = OP_MUNMAP;
+	thread->addr = PT_REGS_PARM1(ctx);
+	thread->size = PT_REGS_PARM2(ctx);
+	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, thread->size, 0);
+	return 0;
+}
+
+static __always_inline int enter_mremap(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__enter(ctx, true);
+	bool copy = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP;
+
+	if (!thread)
+		return 0;
+	thread->operation = OP_MREMAP;
+	thread->addr = PT_REGS_PARM1(ctx);
+	thread->size = PT_REGS_PARM3(ctx);
+	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, PT_REGS_PARM2(ctx),
+		   copy ? MEMLEAK_TAKE_COPY : 0);
+	return 0;
+}
+
+static __always_inline void leave_mmap(struct thread_state *thread, __u64 addr)
+{
+	struct memleak_record *record;
+	__u64 id;
+
+	if (addr >= -(__u64)MAX_ERRNO)
+		return;
+	if (!thread->chosen) {
+		if (thread->has_old)
+			emit_range(thread, MEMLEAK_REC_TAKE, addr, thread->size, 0);
+		return;
+	}
+	if (!site__get(&thread->stack, thread->image, thread->kind, &id))
+		return;
+	record = record__reserve(MEMLEAK_REC_MAP, thread->image);
+	if (!record)
+		return;
+	record->addr = addr;
+	record->len = thread->size;
+	record->site = id;
+	record->kind = thread->kind;
+	bpf_ringbuf_submit(record, 0);
+	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
+}
+
+static __always_inline void leave_mremap(struct thread_state *thread, __u64 addr)
+{
+	if (addr >= -(__u64)MAX_ERRNO) {
+		emit_range(thread, MEMLEAK_REC_UNTAKE, 0, 0, 0);
+		return;
+	}
+	emit_range(thread, MEMLEAK_REC_MOVE, addr, thread->size, 0);
+	emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
+		   MEMLEAK_SIZE_UNKNOWN);
+	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
+}
+
+static __always_inline void leave_munmap(struct thread_state *thread, int err)
+{
+	emit_range(thread, err ? MEMLEAK_REC_UNTAKE : MEMLEAK_REC_GONE, 0, 0, 0);
+	if (!err)
+		emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
+			   thread->size);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the programs tell the loader as it happens: records (mappings and the life of processes,
+ * in order) and, with -t, an event for each allocation and free.
+ */
+#ifndef RING_BPF_H
+#define RING_BPF_H
+
+#include "bpf/user_probes/thread.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 23);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 24);
+} events SEC(".maps");
+
+static __always_inline struct memleak_record *record__reserve(__u32 type, __u32 image)
+{
+	struct memleak_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	if (!record) {
+		count(MEMLEAK_LOST_MAPPINGS, 1);
+		return NULL;
+	}
+	record->type = type;
+	record->image = image;
+	record->tgid = pid_tgid >> 32;
+	record->tid = pid_tgid;
+	record->time_ns = bpf_ktime_get_ns();
+	record->addr = 0;
+	record->len = 0;
+	record->site = 0;
+	record->kind = 0;
+	record->flags = 0;
+	return record;
+}
+
+static __always_inline void emit_range(struct thread_state *thread, __u32 type, __u64 addr,
+				       __u64 len, __u32 flags)
+{
+	struct memleak_record *record = record__reserve(type, thread->image);
+
+	if (!record)
+		return;
+	record->addr = addr;
+	record->len = len;
+	record->flags = flags;
+	bpf_ringbuf_submit(record, 0);
+}
+
+static __always_inline void emit_event(struct thread_state *thread, __u32 type, __u64 function,
+				       __u64 addr, __u64 size)
+{
+	struct memleak_event *event;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	if (!config.trace_events || !tracking)
+		return;
+	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count(MEMLEAK_LOST_EVENTS, 1);
+		return;
+	}
+	event->type = type;
+	event->image = thread->image;
+	event->tgid = pid_tgid >> 32;
+	event->tid = pid_tgid;
+	event->time_ns = bpf_ktime_get_ns();
+	event->function = function;
+	event->addr = addr;
+	event->size = size;
+	bpf_ringbuf_submit(event, 0);
+}
+
+#endif

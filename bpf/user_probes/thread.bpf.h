@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is remembered of a thread between the entry and the return of its outermost allocator
+ * call, and how a call made inside another is told apart.
+ *
+ * Nothing here is cleaned up by a return that never comes (longjmp, a lost return probe): each
+ * mark is checked against the stack when it matters and replaced when it is stale.
+ */
+#ifndef THREAD_BPF_H
+#define THREAD_BPF_H
+
+#include "bpf/arch.bpf.h"
+#include "bpf/track.bpf.h"
+
+/* Where a call was made: its slot and the return address that stood there. slot 0: no call. */
+struct call_mark {
+	__u64 slot;
+	__u64 return_address;
+};
+
+enum operation {
+	OP_ALLOC,          /* p = f(...) */
+	OP_REALLOC,        /* p = f(old, ...) */
+	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
+	OP_MMAP,
+	OP_MUNMAP,
+	OP_MREMAP,
+};
+
+struct thread_state {
+	struct call_mark call;  /* the outermost call in progress */
+	struct call_mark freed; /* the last outermost free; it has no return probe */
+	__u64 overwritten;      /* slot of a call whose mark was replaced: it may return yet */
+	__u32 generation;       /* of the targets when image was looked up */
+	__u32 image;
+
+	/* the call in progress */
+	__u32 operation;
+	__u32 kind;
+	bool chosen;
+	bool has_old;
+	__u64 function;
+	__u64 size;
+	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
+	struct memleak_block old;
+	struct stack_buffer stack;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_target);
+} targets SEC(".maps");
+
+/* Bumped whenever targets changes: threads look their image up again. */
+__u32 targets_generation = 1;
+__u32 next_image = 1;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_state);
+} thread_storage SEC(".maps");
+
+/* Where task storage does not exist: by tid, dropped by the exit tracepoint. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct thread_state);
+} thread_table SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct thread_state);
+} thread_template SEC(".maps");
+
+static __always_inline struct thread_state *thread__find(void)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	if (config.task_storage)
+		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL, 0);
+	return bpf_map_lookup_elem(&thread_table, &tid);
+}
+
+static __always_inline struct thread_state *thread__create(void)
+{
+	__u32 tid = bpf_get_current_pid_tgid(), zero = 0;
+	struct thread_state *template;
+
+	if (config.task_storage)
+		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL,
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	template = bpf_map_lookup_elem(&thread_template, &zero);
+	if (!template)
+		return NULL;
+	bpf_map_update_elem(&thread_table, &tid, template, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&thread_table, &tid);
+}
+
+/* The state of the current thread if its process is a target, made when it is first needed. */
+static __always_inline struct thread_state *thread__get(void)
+{
+	__u32 generation = targets_generation, tgid = bpf_get_current_pid_tgid() >> 32;
+	struct thread_state *thread = thread__find();
+	struct memleak_target *target;
+
+	if (thread && thread->generation == generation)
+		return thread;
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	if (!target)
+		return NULL;
+	if (!thread)
+		thread = thread__create();
+	if (!thread) {
+		count(MEMLEAK_LOST_THREADS_FULL, 1);
+		return NULL;
+	}
+	thread->generation = generation;
+	thread->image = target->image;
+	return thread;
+}
+
+/*
+ * Is the call at slot made inside the marked one? The stack grows down, so its slot is lower;
+ * and the marked call has not returned as long as its slot still holds the return address, or
+ * the trampoline of a return probe. An equal slot is a tail call, to which the trampoline that
+ * the marked call got is handed on.
+ */
+static __always_inline bool mark__encloses(const struct call_mark *mark, __u64 slot)
+{
+	__u64 word;
+
+	if (!mark->slot || slot > mark->slot)
+		return false;
+	if (!ARCH_SLOT_HOLDS_RETURN_ADDRESS)
+		return slot < mark->slot;
+	if (!arch_read_slot(mark->slot, &word))
+		return false;
+	if (word == mark->return_address && slot < mark->slot)
+		return true;
+	return word == return_trampoline();
+}
+
+/* The same for a free, whose return address no probe of ours replaces. */
+static __always_inline bool mark__freeing(const struct call_mark *mark, __u64 slot)
+{
+	__u64 word;
+
+	if (!mark->slot || slot > mark->slot || !arch_read_slot(mark->slot, &word))
+		return false;
+	return word == mark->return_address;
+}
+
+/*
+ * Marks an outermost call. NULL: it is nested in another one, or not a target's. A mark that is
+ * replaced belongs to a call that will not return, or was made on another stack (a signal
+ * handler's): if it does return, leave_call books the difference.
+ */
+static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, bool mapping)
+{
+	struct thread_state *thread = thread__get();
+	__u64 slot = arch_entry_slot(ctx);
+
+	if (!thread || mark__encloses(&thread->call, slot))
+		return NULL;
+	if (mapping && mark__freeing(&thread->freed, slot))
+		return NULL;
+	if (thread->call.slot) {
+		thread->overwritten = thread->call.slot;
+		count(MEMLEAK_LOST_UNRETURNED, 1);
+	}
+	thread->call.slot = slot;
+	thread->call.return_address = arch_return_address(ctx);
+	thread->function = PT_REGS_IP(ctx);
+	thread->has_old = false;
+	count(MEMLEAK_STAT_CALLS, 1);
+	return thread;
+}
+
+/* True: the outermost call of the thread returns, and its mark is gone. */
+static __always_inline bool thread__leave(struct pt_regs *ctx, struct thread_state *thread)
+{
+	__u64 slot = arch_return_slot(ctx);
+
+	if (slot == thread->call.slot) {
+		thread->call.slot = 0;
+		return true;
+	}
+	if (slot == thread->overwritten) {
+		thread->overwritten = 0;
+		count(MEMLEAK_LOST_UNRETURNED, -1);
+		count(MEMLEAK_LOST_NESTING, 1);
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The probes on a process's allocator: entry programs by the shape of the call, one program for
+ * every return, and the process's life (exec, fork, exit, libraries).
+ */
+#include "bpf/user_probes/heap.bpf.h"
+#include "bpf/user_probes/mapping.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* An overflowing product makes the call fail; only its not being 0 matters. */
+static __always_inline __u64 array_size(__u64 cnt, __u64 size)
+{
+	__u64 most = cnt ? ~0ULL / cnt : ~0ULL;
+
+	/* Keeps clang from turning the test into a 128-bit product, which BPF does not have. */
+	barrier_var(most);
+	return size > most ? ~0ULL : cnt * size;
+}
+
+/* The dynamic loader's hook: its list of libraries is about to change, or has. */
+static __always_inline int enter_libraries(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__get();
+	struct memleak_record *record;
+
+	if (!thread)
+		return 0;
+	record = record__reserve(MEMLEAK_REC_LIBS, thread->image);
+	if (record)
+		bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+static __always_inline int enter_heap(struct pt_regs *ctx, __u64 shape)
+{
+	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
+	__u32 operation = OP_ALLOC;
+	__u64 addr = 0, size;
+
+	switch (shape) {
+	case MEMLEAK_SHAPE_SIZE:
+		size = arg1;
+		break;
+	case MEMLEAK_SHAPE_COUNT_SIZE:
+		size = array_size(arg1, arg2);
+		break;
+	case MEMLEAK_SHAPE_ALIGN_SIZE:
+		size = arg2;
+		break;
+	case MEMLEAK_SHAPE_REALLOC:
+		operation = OP_REALLOC;
+		addr = arg1;
+		size = arg2;
+		break;
+	case MEMLEAK_SHAPE_REALLOCARRAY:
+		operation = OP_REALLOC;
+		addr = arg1;
+		size = array_size(arg2, arg3);
+		break;
+	case MEMLEAK_SHAPE_POSIX_MEMALIGN:
+		operation = OP_POSIX_MEMALIGN;
+		addr = arg1;
+		size = arg3;
+		break;
+	default:
+		return 0;
+	}
+	return enter_alloc(ctx, operation, addr, size);
+}
+
+static __always_inline int enter_shape(struct pt_regs *ctx, __u64 shape)
+{
+	switch (shape) {
+	case MEMLEAK_SHAPE_FREE:
+		return enter_free(ctx);
+	case MEMLEAK_SHAPE_MMAP:
+		return enter_mmap(ctx);
+	case MEMLEAK_SHAPE_MUNMAP:
+		return enter_munmap(ctx);
+	case MEMLEAK_SHAPE_MREMAP:
+		return enter_mremap(ctx);
+	case MEMLEAK_SHAPE_LIBRARIES:
+		return enter_libraries(ctx);
+	default:
+		return enter_heap(ctx, shape);
+	}
+}
+
+/*
+ * Where one link can hold many probes, the cookie of each says what shape it has. Elsewhere
+ * there is a program for each shape.
+ */
+SEC("uprobe")
+int enter_any(struct pt_regs *ctx)
+{
+	return enter_shape(ctx, bpf_get_attach_cookie(ctx));
+}
+
+#define ENTRY_PROGRAM(name, shape)                                                                 \
+	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
+	{                                                                                          \
+		return enter_shape(ctx, shape);                                                    \
+	}
+
+ENTRY_PROGRAM(enter_of_size, MEMLEAK_SHAPE_SIZE)
+ENTRY_PROGRAM(enter_of_count_size, MEMLEAK_SHAPE_COUNT_SIZE)
+ENTRY_PROGRAM(enter_of_align_size, MEMLEAK_SHAPE_ALIGN_SIZE)
+ENTRY_PROGRAM(enter_of_realloc, MEMLEAK_SHAPE_REALLOC)
+ENTRY_PROGRAM(enter_of_reallocarray, MEMLEAK_SHAPE_REALLOCARRAY)
+ENTRY_PROGRAM(enter_of_posix_memalign, MEMLEAK_SHAPE_POSIX_MEMALIGN)
+ENTRY_PROGRAM(enter_of_free, MEMLEAK_SHAPE_FREE)
+ENTRY_PROGRAM(enter_of_mmap, MEMLEAK_SHAPE_MMAP)
+ENTRY_PROGRAM(enter_of_munmap, MEMLEAK_SHAPE_MUNMAP)
+ENTRY_PROGRAM(enter_of_mremap, MEMLEAK_SHAPE_MREMAP)
+ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
+
+/* Every return: what the outermost call was is in the thread's state. */
+SEC("uretprobe")
+int leave_call(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+	__u64 result = PT_REGS_RC(ctx);
+
+	if (!thread || !thread__leave(ctx, thread))
+		return 0;
+	switch (thread->operation) {
+	case OP_ALLOC:
+		if (result && thread->chosen)
+			record_block(thread, result);
+		break;
+	case OP_REALLOC:
+		leave_realloc(thread, result);
+		break;
+	case OP_POSIX_MEMALIGN:
+		leave_posix_memalign(thread, result);
+		break;
+	case OP_MMAP:
+		leave_mmap(thread, result);
+		break;
+	case OP_MUNMAP:
+		leave_munmap(thread, result);
+		break;
+	case OP_MREMAP:
+		leave_mremap(thread, result);
+		break;
+	}
+	return 0;
+}
+
+/* A new program in the same process: the blocks of the old one are gone with its memory. */
+SEC("raw_tp/sched_process_exec")
+int process_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
+	struct memleak_record *record;
+	struct thread_state *thread;
+
+	if (!target)
+		return 0;
+	record = record__reserve(MEMLEAK_REC_EXEC, target->image);
+	target->image = __sync_fetch_and_add(&next_image, 1);
+	__sync_fetch_and_add(&targets_generation, 1);
+	thread = thread__find();
+	if (thread) {
+		thread->call.slot = 0;
+		thread->freed.slot = 0;
+		thread->overwritten = 0;
+	}
+	if (record) {
+		record->addr = target->image;
+		record->len = ctx->args[1];
+		bpf_ringbuf_submit(record, 0);
+	}
+	return 0;
+}
+
+/* Children are not followed; the loader says so when there is one. */
+SEC("raw_tp/sched_process_fork")
+int process_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
+	struct task_struct *child = (void *)ctx->args[1];
+	struct memleak_record *record;
+	__u32 child_tgid;
+
+	if (!target || target->has_forked)
+		return 0;
+	child_tgid = BPF_CORE_READ(child, tgid);
+	if (child_tgid == tgid)
+		return 0;
+	target->has_forked = 1;
+	record = record__reserve(MEMLEAK_REC_FORK, target->image);
+	if (record) {
+		record->addr = child_tgid;
+		bpf_ringbuf_submit(record, 0);
+	}
+	return 0;
+}
+
+/* Only where thread state is a table of ours: task storage goes with the task. */
+SEC("raw_tp/sched_process_exit")
+int thread_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	bpf_map_delete_elem(&thread_table, &tid);
+	return 0;
+}
