@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Starts a process under ptrace and stops it before its first constructor. The dynamic loader
+ * calls the hook _dl_debug_state when the list of libraries is complete (glibc and musl do): a
+ * breakpoint there is hit after mapping and relocation, before any code of a library runs.
+ */
+#include "loader/child.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "loader/arch.h"
+#include "loader/cleanup.h"
+#include "loader/elf_functions.h"
+#include "loader/log.h"
+#include "loader/modules.h"
+#include "symbolizer/proc_maps.h"
+
+#define LOADER_HOOK "_dl_debug_state"
+
+/* In the new process: what failed goes through the pipe, which exec closes. */
+static void __attribute__((noreturn)) run_command(char **argv, int error_pipe)
+{
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+		execvp(argv[0], argv);
+	err = errno;
+	if (write(error_pipe, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int wait_stopped(struct child *child)
+{
+	while (waitpid(child->pid, &child->status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (WIFSTOPPED(child->status))
+		return WSTOPSIG(child->status);
+	child->reaped = true;
+	child->held = false;
+	return -ECHILD;
+}
+
+static int fork_command(char **argv, struct child *child)
+{
+	cleanup_close int read_end = -1;
+	int ends[2], err = 0, stop;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	read_end = ends[0];
+	child->pid = fork();
+	if (child->pid == 0)
+		run_command(argv, ends[1]);
+	close(ends[1]);
+	if (child->pid < 0)
+		return -errno;
+	stop = wait_stopped(child);
+	if (stop < 0 && read(read_end, &err, sizeof(err)) == sizeof(err))
+		return -err;
+	if (stop < 0)
+		return stop;
+	child->held = true;
+	/* Should memleak be killed now, the half-started process must not run on with a breakpoint. */
+	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
+	return 0;
+}
+
+static const struct mapping *find_offset(const struct proc_maps *maps, const struct mapping *file,
+					 uint64_t offset)
+{
+	for_each_mapping(mapping, maps)
+	{
+		if (mapping->executable && mapping->inode == file->inode &&
+		    offset >= mapping->offset &&
+		    offset - mapping->offset < mapping->end - mapping->start)
+			return mapping;
+	}
+	return NULL;
+}
+
+/* Where the hook of the just mapped dynamic loader is in memory. */
+static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
+		      uint64_t *ret)
+{
+	static const char *const names[] = {LOADER_HOOK};
+	const struct mapping *file = proc_maps_find(maps, base), *text;
+	cleanup_free struct elf_function *found = NULL;
+	cleanup_close int fd = -1;
+	size_t cnt = 0;
+
+	if (!file)
+		return false;
+	fd = process_open_mapping(child->pid, file);
+	if (fd < 0 || elf_functions_find(fd, names, 1, true, &found, &cnt) || !cnt)
+		return false;
+	text = find_offset(maps, file, found[0].offset);
+	if (!text)
+		return false;
+	*ret = text->start + (found[0].offset - text->offset);
+	return true;
+}
+
+static int poke(pid_t pid, uint64_t addr, uint64_t word)
+{
+	return ptrace(PTRACE_POKETEXT, pid, (void *)addr, (void *)word) ? -errno : 0;
+}
+
+/* Lets the stopped process run to the breakpoint; signals on the way are its own. */
+static int run_to_trap(struct child *child, uint64_t at)
+{
+	int sig = 0;
+
+	for (;;) {
+		uint64_t pc = 0;
+
+		if (ptrace(PTRACE_CONT, child->pid, NULL, (void *)(long)sig))
+			return -errno;
+		sig = wait_stopped(child);
+		if (sig < 0)
+			return sig;
+		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 &&
+		    pc == at + arch_breakpoint_advance)
+			return 0;
+	}
+}
+
+static bool libraries_complete(pid_t pid)
+{
+	struct module_list list;
+	bool settled;
+
+	if (module_list_init(pid, &list))
+		return false;
+	settled = list.settled;
+	module_list_deinit(&list);
+	return settled;
+}
+
+/* The hook is called when loading begins and when all is loaded; the second call is wanted. */
+static int run_to_hook(struct child *child, uint64_t hook)
+{
+	uint64_t word;
+	int err;
+
+	for (;;) {
+		errno = 0;
+		word = (uint64_t)ptrace(PTRACE_PEEKTEXT, child->pid, (void *)hook, NULL);
+		if (errno)
+			return -errno;
+		err = poke(child->pid, hook, (word & ~arch_breakpoint_mask) | arch_breakpoint);
+		if (!err)
+			err = run_to_trap(child, hook);
+		if (!err)
+			err = poke(child->pid, hook, word);
+		if (!err)
+			err = arch_set_pc(child->pid, hook);
+		if (err || libraries_complete(child->pid))
+			return err;
+		if (ptrace(PTRACE_SINGLESTEP, child->pid, NULL, NULL))
+			return -errno;
+		err = wait_stopped(child);
+		if (err < 0)
+			return err;
+	}
+}
+
+static int hold_before_constructors(struct child *child)
+{
+	struct proc_maps maps;
+	uint64_t base, hook;
+	bool found;
+	int err;
+
+	if (!process_auxv(child->pid, AT_BASE, &base) || !base)
+		return 0; /* static: everything is mapped already */
+	err = proc_maps_read(child->pid, &maps);
+	if (err)
+		return err;
+	found = find_hook(child, &maps, base, &hook);
+	proc_maps_deinit(&maps);
+	if (!found) {
+		log_note("the dynamic loader has no %s: allocations before main may be missed",
+			 LOADER_HOOK);
+		return 0;
+	}
+	return run_to_hook(child, hook);
+}
+
+int child_start(char **argv, struct child *ret)
+{
+	struct child child = {0};
+	int err = fork_command(argv, &child);
+
+	if (!err)
+		err = hold_before_constructors(&child);
+	if (!err || err == -ECHILD) {
+		*ret = child;
+		return err;
+	}
+	if (child.pid > 0 && !child.reaped) {
+		kill(child.pid, SIGKILL);
+		waitpid(child.pid, &child.status, 0);
+	}
+	log_error("cannot run %s: %s", argv[0], strerror(-err));
+	return err;
+}
+
+void child_release(struct child *child)
+{
+	if (child->held)
+		ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
+	child->held = false;
+}
+
+int child_finish(struct child *child)
+{
+	child_release(child);
+	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == 0) {
+		kill(child->pid, SIGTERM);
+		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+			;
+	}
+	child->reaped = true;
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}

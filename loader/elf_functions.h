@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds functions by name in an ELF file: a descriptor in, file offsets out. The file is
+ * hostile: it is read, never mapped, so that truncating it under us is an error and no signal.
+ * Knows nothing of processes or probes.
+ */
+#ifndef ELF_FUNCTIONS_H
+#define ELF_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_function {
+	size_t name;     /* index into the names asked for */
+	uint64_t offset; /* in the file, where a uprobe goes */
+	bool exported;   /* in the dynamic symbol table: other modules may call it */
+};
+
+/*
+ * Every definition of the cnt names, exported ones first (exported_only: no others); a name may occur several times (symbol
+ * versions), an (offset, name) pair once. *ret is malloc'ed. Returns 0, -ENOEXEC (no ELF file of
+ * this machine's kind) or another negative errno.
+ */
+int elf_functions_find(int fd, const char *const *names, size_t cnt, bool exported_only,
+		       struct elf_function **ret, size_t *ret_cnt);
+
+/* ELFCLASS32 or ELFCLASS64 of the file; negative errno: no ELF file. */
+int elf_class(int fd);
+
+#endif

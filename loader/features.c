@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Feature probes. */
+#include "loader/features.h"
+
+#include <bpf/libbpf.h>
+
+#include "loader/multi_link.h"
+
+static bool has_helper(enum bpf_func_id helper)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, helper, NULL) == 1;
+}
+
+void features_probe(struct features *ret)
+{
+	ret->multi_links = multi_link_supported();
+	ret->task_storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 1 &&
+			    has_helper(BPF_FUNC_task_storage_get) &&
+			    has_helper(BPF_FUNC_get_current_task_btf);
+	/*
+	 * Entries on demand became safe for tracing programs with the kernel's BPF allocator
+	 * (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc"). It shows nowhere; the
+	 * user ring buffer came with the same release.
+	 */
+	ret->hash_on_demand = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_USER_RINGBUF, NULL) == 1;
+}

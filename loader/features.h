@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the running kernel can do, found by trying; never by its version. */
+#ifndef FEATURES_H
+#define FEATURES_H
+
+#include <stdbool.h>
+
+struct features {
+	bool multi_links;    /* uprobe_multi, bound to a process */
+	bool task_storage;   /* storage that lives and dies with a task, usable from uprobes */
+	bool hash_on_demand; /* hash tables may allocate entries from any context */
+};
+
+void features_probe(struct features *ret);
+
+#endif

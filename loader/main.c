@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memleak: finds what a running process allocates and does not free. */
+#include <errno.h>
+#include <string.h>
+
+#include "loader/child.h"
+#include "loader/log.h"
+#include "loader/options.h"
+#include "loader/output.h"
+#include "loader/preflight.h"
+#include "loader/run.h"
+#include "loader/user_source.h"
+
+#define EXIT_CANNOT 1
+#define EXIT_USAGE 2
+
+struct session {
+	const struct options *opts;
+	struct output out;
+	struct symbolizer *symbolizer;
+	struct child child;
+	struct source *source;
+	struct run_result result;
+};
+
+/* Opens what is traced: the given processes, or a new one that is held until it is probed. */
+static int open_source(struct session *session)
+{
+	const struct options *opts = session->opts;
+	int err;
+
+	if (!opts->command)
+		return user_source__new(opts, session->symbolizer, opts->pids, opts->pid_cnt,
+					&session->source);
+	err = child_start(opts->command, &session->child);
+	if (err)
+		return err;
+	return user_source__new(opts, session->symbolizer, &session->child.pid, 1,
+				&session->source);
+}
+
+static int trace(struct session *session)
+{
+	int err = output_init(&session->out, session->opts->output);
+
+	if (err)
+		return err;
+	err = symbolizer__new(&session->symbolizer);
+	if (err) {
+		log_error("cannot start the symbolizer: %s", strerror(-err));
+		return err;
+	}
+	err = run_block_signals();
+	if (!err)
+		err = open_source(session);
+	if (!err)
+		err = session->source->ops->start(session->source);
+	if (err)
+		return err;
+	child_release(&session->child);
+	return run_reports(session->opts, session->source, &session->out, &session->result);
+}
+
+/* Probes go first: from here on the target runs at its own speed. */
+static int finish(struct session *session, int err)
+{
+	const struct options *opts = session->opts;
+	int code = err && !session->result.reader_gone ? EXIT_CANNOT : 0;
+
+	if (session->source)
+		session->source->ops->free(session->source);
+	symbolizer__free(session->symbolizer);
+	output_deinit(&session->out);
+	if (session->child.pid) {
+		int child_code = child_finish(&session->child);
+
+		if (!code || err == -ECHILD)
+			code = child_code;
+	}
+	if (opts->error_exitcode && session->result.outstanding && !err)
+		code = opts->error_exitcode;
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct options opts;
+	struct session session = {.opts = &opts, .out.fd = -1};
+	enum options_result parsed = options_parse(argc, argv, &opts);
+	int code = 0;
+
+	if (parsed == OPTIONS_EXIT_USAGE) {
+		code = EXIT_USAGE;
+	} else if (parsed == OPTIONS_RUN) {
+		log_set_verbosity(opts.verbose);
+		if (!opts.pid_cnt && !opts.command) {
+			log_error("kernel allocations are not traced in this version: name a process with "
+				  "-p PID or a command with -- CMD");
+			code = EXIT_CANNOT;
+		} else if (preflight_check()) {
+			code = EXIT_CANNOT;
+		} else {
+			code = finish(&session, trace(&session));
+		}
+	}
+	options_deinit(&opts);
+	return code;
+}

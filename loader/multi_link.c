@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* uprobe_multi links by bpf(2), and a trial of them. */
+#include "loader/multi_link.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "loader/cleanup.h"
+#include "symbolizer/proc_maps.h"
+
+#define MULTI_RETURN 1U /* BPF_F_UPROBE_MULTI_RETURN */
+
+/* The part of union bpf_attr that BPF_LINK_CREATE reads here; older headers lack it. */
+struct link_create_attr {
+	__u32 prog_fd;
+	__u32 target_fd;
+	__u32 attach_type;
+	__u32 flags;
+	__aligned_u64 path;
+	__aligned_u64 offsets;
+	__aligned_u64 ref_ctr_offsets;
+	__aligned_u64 cookies;
+	__u32 cnt;
+	__u32 multi_flags;
+	__u32 pid;
+	__u32 reserved;
+};
+
+int multi_link_create(const struct multi_link *link)
+{
+	struct link_create_attr attr = {
+		.prog_fd = (__u32)link->prog_fd,
+		.attach_type = MULTI_LINK_ATTACH_TYPE,
+		.path = (uintptr_t)link->path,
+		.offsets = (uintptr_t)link->offsets,
+		.cookies = (uintptr_t)link->cookies,
+		.cnt = (__u32)link->cnt,
+		.multi_flags = link->at_return ? MULTI_RETURN : 0,
+		.pid = (__u32)link->pid,
+	};
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The function that the trial probes. */
+static void __attribute__((noinline, noclone)) tried_function(void)
+{
+	__asm__ volatile("");
+}
+
+static void *run_tried_function(void *arg)
+{
+	tried_function();
+	return NULL;
+}
+
+static bool find_tried_function(uint64_t *offset)
+{
+	uint64_t addr = (uintptr_t)tried_function;
+	const struct mapping *mapping;
+	struct proc_maps maps;
+
+	if (proc_maps_read(getpid(), &maps))
+		return false;
+	mapping = proc_maps_find(&maps, addr);
+	if (mapping)
+		*offset = addr - mapping->start + mapping->offset;
+	proc_maps_deinit(&maps);
+	return mapping != NULL;
+}
+
+/* A program that adds one to the only element of an array. */
+static int load_counting_program(int map_fd)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_LD | BPF_DW | BPF_IMM,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_MAP_VALUE,
+		 .imm = map_fd},
+		{0},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 1},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_REG_2,
+		 .imm = BPF_ADD},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts,
+		    .expected_attach_type = (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE);
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "memleak_trial", "GPL", insns,
+			     sizeof(insns) / sizeof(insns[0]), &opts);
+}
+
+bool multi_link_supported(void)
+{
+	cleanup_close int map_fd = -1, prog_fd = -1, link_fd = -1;
+	uint64_t offset, cookie = 0, hits = 0;
+	struct multi_link link = {
+		.path = "/proc/self/exe",
+		.pid = getpid(),
+		.offsets = &offset,
+		.cookies = &cookie,
+		.cnt = 1,
+	};
+	pthread_t thread;
+	__u32 key = 0;
+
+	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "memleak_trial", sizeof(key), sizeof(hits), 1,
+				NULL);
+	if (map_fd < 0 || !find_tried_function(&offset))
+		return false;
+	prog_fd = load_counting_program(map_fd);
+	if (prog_fd < 0)
+		return false;
+	link.prog_fd = prog_fd;
+	link_fd = multi_link_create(&link);
+	if (link_fd < 0 || pthread_create(&thread, NULL, run_tried_function, NULL))
+		return false;
+	pthread_join(thread, NULL);
+	return bpf_map_lookup_elem(map_fd, &key, &hits) == 0 && hits == 1;
+}

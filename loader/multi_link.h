@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Links that hold many uprobes of one file (uprobe_multi, kernel 6.6), made with bpf(2) itself:
+ * the oldest libbpf that memleak builds with does not know them. One link is attached and, what
+ * matters more, detached at once: a perf uprobe waits for a grace period of its own.
+ */
+#ifndef MULTI_LINK_H
+#define MULTI_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Attach type that a program must be loaded with; newer than the libbpf we build with. */
+#define MULTI_LINK_ATTACH_TYPE 48
+
+struct multi_link {
+	int prog_fd;
+	const char *path;
+	pid_t pid;
+	bool at_return;
+	const uint64_t *offsets; /* in the file */
+	const uint64_t *cookies; /* one per offset */
+	size_t cnt;
+};
+
+/* Returns a descriptor, whose closing detaches all, or a negative errno. */
+int multi_link_create(const struct multi_link *link);
+
+/*
+ * Whether the kernel has such links and binds them to a whole process. Between 6.6 and 6.10 they
+ * saw one thread only, unless repaired (commit 46ba0e49b642): tried, with a thread of our own.
+ */
+bool multi_link_supported(void);
+
+#endif

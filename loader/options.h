@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line as data. options_parse fills the struct once; afterwards it is const and
+ * passed down. It knows nothing of what the options cause.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+enum output_format { FORMAT_TEXT, FORMAT_JSON };
+enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
+
+struct options {
+	pid_t *pids; /* -p; no duplicates */
+	size_t pid_cnt;
+	char **command; /* -c or -- CMD, NULL-terminated; NULL: none */
+	bool trace;
+	bool show_allocs;
+	uint64_t older_ns;
+	bool older_given;
+	bool combined_only;
+	bool wa_missing_free;
+	uint32_t sample_rate;
+	uint32_t top;
+	uint64_t min_size;
+	uint64_t max_size; /* UINT64_MAX: no bound */
+	const char *object;
+	const char *symbols_prefix;
+	bool percpu;
+	enum sort_order sort;
+	uint32_t stack_storage_size;
+	uint32_t stack_depth;
+	uint32_t max_allocs;
+	enum output_format format;
+	const char *output; /* NULL: stdout */
+	int error_exitcode; /* 0: off */
+	unsigned int verbose; /* 0, 1, 2 */
+	uint64_t interval_ns;
+	uint64_t count; /* 0: until the end */
+};
+
+enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE };
+
+/*
+ * Parses argv. OPTIONS_EXIT_OK: --help or --version was printed to stdout; OPTIONS_EXIT_USAGE:
+ * one line on stderr said what is wrong. ret needs options_deinit in every case.
+ */
+enum options_result options_parse(int argc, char **argv, struct options *ret);
+void options_deinit(struct options *opts);
+
+/* What the man page and the shell completion are made from. */
+void options_print_help(FILE *out);
+void options_print_man(FILE *out);
+void options_print_completion(FILE *out);
+
+#endif

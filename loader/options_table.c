@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options themselves: everything that is ever said about one stands here, once. */
+#include "bpf/memleak.h"
+#include "loader/options_table.h"
+
+#define FIELD(member) .offset = offsetof(struct options, member)
+#define MAX_STACKS (1U << 24)
+
+const char *const option_group_names[GROUP_CNT] = {
+	[GROUP_TARGET] = "What to trace",     [GROUP_FILTER] = "Which allocations",
+	[GROUP_REPORT] = "What to report",    [GROUP_LIMIT] = "How much to keep",
+	[GROUP_OTHER] = "Everything else",
+};
+
+static const char *const format_words[] = {"text", "json", NULL};
+static const char *const sort_words[] = {"size", "count", "growth", NULL};
+
+const struct option_def option_table[OPTION_CNT] = {
+	/* What to trace */
+	{"pid", 'p', "PID[,PID...]", "Trace these running processes. They are never stopped",
+	 OPT_PIDS, GROUP_TARGET, .words = WORDS_PID},
+	{"command", 'c', "CMD",
+	 "Run CMD and trace it from its first allocation on. CMD is split into words as a shell "
+	 "does; nothing in it is expanded. PATH is searched. \"-- CMD ARG...\" is the exact form",
+	 OPT_COMMAND, GROUP_TARGET, .words = WORDS_COMMAND},
+	{"obj", 'O', "PATH",
+	 "Probe the allocator in this file. By default it is found in the files that the process "
+	 "maps",
+	 OPT_STRING, GROUP_TARGET, FIELD(object), .words = WORDS_FILE},
+	{"symbols-prefix", 'S', "PREFIX",
+	 "The allocator's symbols carry this prefix, such as je_. By default it is found",
+	 OPT_STRING, GROUP_TARGET, FIELD(symbols_prefix)},
+	{"percpu", 'P', NULL, "Kernel: trace percpu allocations too", OPT_FLAG, GROUP_TARGET,
+	 FIELD(percpu)},
+
+	/* Which allocations */
+	{"min-size", 'z', "SIZE",
+	 "Only allocations of at least this size: bytes, or with a suffix k, M or G (powers of "
+	 "1024)",
+	 OPT_SIZE, GROUP_FILTER, FIELD(min_size)},
+	{"max-size", 'Z', "SIZE", "Only allocations of at most this size", OPT_SIZE, GROUP_FILTER,
+	 FIELD(max_size)},
+	{"older", 'o', "AGE_MS",
+	 "Leave out blocks younger than so many milliseconds (default 500). The report after the "
+	 "target's own end leaves none out unless this is given",
+	 OPT_AGE, GROUP_FILTER, FIELD(older_ns)},
+	{"sample-rate", 's', "N",
+	 "Look at one allocation in N, chosen at random (default 1: at all). Totals are scaled up "
+	 "and marked as estimates",
+	 OPT_NUMBER, GROUP_FILTER, FIELD(sample_rate), 1, UINT32_MAX},
+	{"wa-missing-free", 'F', NULL,
+	 "Kernel: every allocation event first frees whatever is held at its address, even when "
+	 "the event itself is filtered or not sampled. Such repairs are counted in the report",
+	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
+
+	/* What to report */
+	{"top", 'T', "N", "Show so many stacks (default 10)", OPT_NUMBER, GROUP_REPORT, FIELD(top),
+	 1, UINT32_MAX},
+	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
+	 FIELD(sort), .choices = sort_words},
+	{"show-allocs", 'a', NULL,
+	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
+	 GROUP_REPORT, FIELD(show_allocs)},
+	{"trace", 't', NULL,
+	 "Print one line for each allocation and free as it happens, besides the reports",
+	 OPT_FLAG, GROUP_REPORT, FIELD(trace)},
+	{"combined-only", 'C', NULL,
+	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
+	 "--show-allocs nor --older",
+	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
+	{"format", 0, "FORMAT", "What is printed (default text)", OPT_CHOICE, GROUP_REPORT,
+	 FIELD(format), .choices = format_words},
+	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
+	 .min = FORMAT_JSON},
+	{"output", 0, "FILE",
+	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
+	 "appended whole or not at all",
+	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE},
+	{"error-exitcode", 0, "N",
+	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,
+	 GROUP_REPORT, FIELD(error_exitcode), 1, 255},
+
+	/* How much to keep */
+	{"max-allocs", 0, "N",
+	 "Track so many blocks at once (default 1000000). Blocks beyond are not tracked; the "
+	 "report says how many they were",
+	 OPT_NUMBER, GROUP_LIMIT, FIELD(max_allocs), 1, MEMLEAK_MAX_ALLOCS_CAP},
+	{"stack-storage-size", 0, "N", "Keep so many distinct stacks (default 16384)", OPT_NUMBER,
+	 GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
+	{"perf-max-stack-depth", 0, "N", "Keep so many frames of each stack (default 127)",
+	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_depth), 1, MEMLEAK_MAX_STACK_DEPTH},
+
+	/* Everything else */
+	{"verbose", 'v', NULL, "Say more on stderr; -vv: what libbpf says, too", OPT_LEVEL,
+	 GROUP_OTHER, FIELD(verbose)},
+	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP,
+	 .group = GROUP_OTHER},
+	{"version", 'V', NULL, "Print the version and exit", .type = OPT_VERSION,
+	 .group = GROUP_OTHER},
+};
+
+const struct option_example option_usages[] = {
+	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations (not in this version)"},
+	{"[OPTION...] -p PID[,PID...] [INTERVAL [COUNT]]", "a running process"},
+	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
+	 "a new process, from its first allocation on"},
+	{NULL, NULL},
+};
+
+const struct option_example option_examples[] = {
+	{"-p 4711", "a report every 5 seconds, until Ctrl-C"},
+	{"-p 4711 10 3", "three reports, 10 seconds apart"},
+	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
+	{"-a -- ./server --port 80", "a new process; each block under its stack"},
+	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
+	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
+	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},
+	{NULL, NULL},
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The options as a table: parser, help, man page and completion all read it. Private to
+ * loader/options*.c.
+ */
+#ifndef OPTIONS_TABLE_H
+#define OPTIONS_TABLE_H
+
+#include "loader/options.h"
+
+enum option_type {
+	OPT_FLAG,    /* bool */
+	OPT_LEVEL,   /* unsigned int, one more each time */
+	OPT_NUMBER,  /* uint32_t from min to max */
+	OPT_CODE,    /* int from min to max */
+	OPT_SIZE,    /* uint64_t bytes, k M G */
+	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
+	OPT_STRING,  /* const char *, not empty */
+	OPT_PIDS,    /* struct options as a whole */
+	OPT_COMMAND, /* struct options as a whole */
+	OPT_CHOICE,  /* an enum, by the word's place in choices */
+	OPT_PRESET,  /* an enum, always min */
+	OPT_HELP,
+	OPT_VERSION,
+	OPT_TYPE_CNT,
+};
+
+enum option_group { GROUP_TARGET, GROUP_FILTER, GROUP_REPORT, GROUP_LIMIT, GROUP_OTHER, GROUP_CNT };
+
+/* What a shell may offer for the argument. */
+enum option_words { WORDS_NONE, WORDS_PID, WORDS_COMMAND, WORDS_FILE };
+
+struct option_def {
+	const char *name;
+	char letter;         /* 0: none */
+	const char *metavar; /* NULL: takes no argument */
+	const char *help;    /* one sentence or more without the last full stop */
+	enum option_type type;
+	enum option_group group;
+	size_t offset; /* in struct options */
+	uint64_t min;
+	uint64_t max;
+	const char *const *choices; /* NULL-terminated, in the enum's order */
+	enum option_words words;
+};
+
+#define OPTION_CNT 25
+
+extern const struct option_def option_table[OPTION_CNT];
+extern const char *const option_group_names[GROUP_CNT];
+
+/* A command line without the program's name and what it does; ended by a NULL arguments. */
+struct option_example {
+	const char *arguments;
+	const char *text;
+};
+extern const struct option_example option_usages[];
+extern const struct option_example option_examples[];
+
+/*
+ * Parses arg as def says and stores it. Returns 0, or a negative errno with *why set to what is
+ * wrong, to stand after "option --name: " (from malloc; NULL when there was no memory).
+ */
+int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why);
+
+/* INTERVAL and COUNT; the same rules. */
+int option_store_interval(const char *arg, struct options *opts, char **why);
+int option_store_count(const char *arg, struct options *opts, char **why);
+
+/* Splits as a POSIX shell splits words; loader/options_words.c. */
+int words_split(const char *text, char ***ret);
+void words_free(char **words);
+
+#endif

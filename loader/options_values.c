@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The values of options: one parser per type. Numbers are read digit by digit instead of by
+ * strtoul and strtod, which take signs, blanks, hex, "nan" and the locale's decimal point.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "loader/options_table.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
+/* An interval below would be spent in reports alone; one above is no interval any more. */
+#define MIN_INTERVAL_NS NSEC_PER_MSEC
+#define MAX_INTERVAL_NS (1000000000ULL * NSEC_PER_SEC)
+
+__attribute__((format(printf, 2, 3))) static int complain(char **why, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(why, fmt, args) < 0)
+		*why = NULL;
+	va_end(args);
+	return *why ? -EINVAL : -ENOMEM;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Reads digits up to the first other byte: at least one. -ERANGE: more than 64 bits. */
+static int take_digits(const char **at, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	if (!is_digit(**at))
+		return -EINVAL;
+	for (; is_digit(**at); ++*at)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, **at - '0', &value))
+			return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+static int take_whole_number(const char *arg, uint64_t *ret)
+{
+	const char *at = arg;
+	uint64_t value;
+	int err = take_digits(&at, &value);
+
+	if (err)
+		return err;
+	if (*at)
+		return -EINVAL;
+	*ret = value;
+	return 0;
+}
+
+static int take_bounded(const char *arg, uint64_t min, uint64_t max, uint64_t *ret, char **why)
+{
+	uint64_t value;
+	int err = take_whole_number(arg, &value);
+
+	if (err == -EINVAL)
+		return complain(why, "'%s' is no whole number", arg);
+	if (err || value < min || value > max)
+		return complain(why, "%s is not within %" PRIu64 " to %" PRIu64, arg, min, max);
+	*ret = value;
+	return 0;
+}
+
+static int store_flag(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	*(bool *)field = true;
+	return 0;
+}
+
+static int store_level(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	++*(unsigned int *)field;
+	return 0;
+}
+
+static int store_number(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	uint64_t value;
+	int err = take_bounded(arg, def->min, def->max, &value, why);
+
+	if (!err)
+		*(uint32_t *)field = (uint32_t)value;
+	return err;
+}
+
+static int store_code(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	uint64_t value;
+	int err = take_bounded(arg, def->min, def->max, &value, why);
+
+	if (!err)
+		*(int *)field = (int)value;
+	return err;
+}
+
+static unsigned int suffix_shift(char c)
+{
+	switch (c) {
+	case 'k':
+	case 'K':
+		return 10;
+	case 'm':
+	case 'M':
+		return 20;
+	case 'g':
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+static int store_size(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	const char *at = arg;
+	uint64_t value;
+	unsigned int shift;
+	int err = take_digits(&at, &value);
+
+	if (err == -ERANGE)
+		return complain(why, "%s is more than 64 bits hold", arg);
+	shift = err ? 0 : suffix_shift(*at);
+	if (shift)
+		at++;
+	if (err || *at)
+		return complain(why, "'%s' is no size (bytes, or with a suffix k, M or G)", arg);
+	if (value > UINT64_MAX >> shift)
+		return complain(why, "%s is more than 64 bits hold", arg);
+	*(uint64_t *)field = value << shift;
+	return 0;
+}
+
+static int store_age(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	uint64_t value;
+	int err = take_bounded(arg, 0, UINT64_MAX / NSEC_PER_MSEC, &value, why);
+
+	if (!err)
+		*(uint64_t *)field = value * NSEC_PER_MSEC;
+	return err;
+}
+
+static int store_string(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	if (!*arg)
+		return complain(why, "the argument is empty");
+	*(const char **)field = arg;
+	return 0;
+}
+
+/* "a, b or c" */
+static int join_choices(const char *const *choices, char **ret)
+{
+	cleanup_free char *joined = NULL;
+	size_t len;
+	FILE *out = open_memstream(&joined, &len);
+
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; choices[i]; i++)
+		fprintf(out, "%s%s", !i ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
+	if (fclose(out))
+		return -ENOMEM;
+	*ret = joined;
+	joined = NULL;
+	return 0;
+}
+
+static int store_choice(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	cleanup_free char *words = NULL;
+	int err;
+
+	for (unsigned int i = 0; def->choices[i]; i++) {
+		if (strcmp(arg, def->choices[i]) == 0) {
+			*(unsigned int *)field = i;
+			return 0;
+		}
+	}
+	err = join_choices(def->choices, &words);
+	return err ? err : complain(why, "'%s' is unknown, it takes %s", arg, words);
+}
+
+static int store_preset(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	*(unsigned int *)field = (unsigned int)def->min;
+	return 0;
+}
+
+static int add_pid(struct options *opts, pid_t pid)
+{
+	pid_t *grown;
+
+	for (size_t i = 0; i < opts->pid_cnt; i++)
+		if (opts->pids[i] == pid)
+			return 0;
+	grown = reallocarray(opts->pids, opts->pid_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	opts->pids = grown;
+	grown[opts->pid_cnt++] = pid;
+	return 0;
+}
+
+static int store_pids(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	const char *at = arg;
+
+	for (;;) {
+		const char *word = at;
+		int len = (int)strcspn(word, ",");
+		uint64_t pid = 0;
+		int err = take_digits(&at, &pid);
+
+		if (err || at != word + len || !pid || pid > INT_MAX)
+			return complain(why, "'%.*s' is no process id", len, word);
+		err = add_pid(field, (pid_t)pid);
+		if (err || !*at)
+			return err;
+		at++;
+	}
+}
+
+static int store_command(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	struct options *opts = field;
+	int err;
+
+	if (opts->command)
+		return complain(why, "given twice");
+	err = words_split(arg, &opts->command);
+	if (err == -EINVAL)
+		return complain(why, "a quote is not closed in: %s", arg);
+	if (err == -ENODATA || (!err && !*opts->command[0]))
+		return complain(why, "the command is empty");
+	return err;
+}
+
+static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char *arg, void *field,
+					char **why) = {
+	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,     [OPT_NUMBER] = store_number,
+	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,       [OPT_AGE] = store_age,
+	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
+	[OPT_CHOICE] = store_choice, [OPT_PRESET] = store_preset,
+};
+
+int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)
+{
+	*why = NULL;
+	return store[def->type](def, arg, (char *)opts + def->offset, why);
+}
+
+/* Seconds, as digits with at most one point among them: "5", "0.5", ".5", "5.". */
+int option_store_interval(const char *arg, struct options *opts, char **why)
+{
+	const char *at = arg;
+	uint64_t ns = 0;
+	uint64_t unit = NSEC_PER_SEC;
+	int err = 0;
+
+	*why = NULL;
+	if (is_digit(*at))
+		err = take_digits(&at, &ns);
+	if (err || __builtin_mul_overflow(ns, NSEC_PER_SEC, &ns))
+		ns = UINT64_MAX;
+	while (is_digit(*at))
+		at++;
+	if (*at == '.' && (at != arg || is_digit(at[1]))) {
+		for (at++; is_digit(*at); at++) {
+			unit /= 10;
+			if (ns <= MAX_INTERVAL_NS)
+				ns += unit * (uint64_t)(*at - '0');
+		}
+	}
+	if (at == arg || *at)
+		return complain(why, "'%s' is no number of seconds", arg);
+	if (ns < MIN_INTERVAL_NS || ns > MAX_INTERVAL_NS)
+		return complain(why, "%s is not within 0.001 to 1000000000 seconds", arg);
+	opts->interval_ns = ns;
+	return 0;
+}
+
+int option_store_count(const char *arg, struct options *opts, char **why)
+{
+	*why = NULL;
+	return take_bounded(arg, 1, UINT64_MAX, &opts->count, why);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where reports go: stdout or --output FILE. What is printed between output_begin and output_end
+ * is written in one piece, so a reader never sees half a report.
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdio.h>
+
+struct output {
+	int fd;
+	const char *name; /* for messages */
+	char *buf;
+	size_t len;
+	FILE *stream;
+};
+
+/* path NULL: stdout. Empties the file. Says on stderr what failed. */
+int output_init(struct output *out, const char *path);
+void output_deinit(struct output *out);
+
+/* A stream to print to; NULL: no memory. */
+FILE *output_begin(struct output *out);
+
+/* Writes it. -EPIPE: the reader is gone (said nothing); other errors are said on stderr. */
+int output_end(struct output *out);
+
+#endif

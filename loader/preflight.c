@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Capabilities and kernel support that tracing a process needs. */
+#include "loader/preflight.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "loader/log.h"
+
+struct need {
+	unsigned int cap;
+	const char *name;
+	const char *purpose;
+};
+
+/* CAP_SYS_ADMIN stands for all but the first, as it did before the others existed. */
+static const struct need needs[] = {
+	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read what a process has mapped"},
+	{CAP_BPF, "CAP_BPF", "to load BPF programs"},
+	{CAP_PERFMON, "CAP_PERFMON", "to place probes"},
+	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "to open the files a process has mapped"},
+};
+
+static bool effective_capabilities(uint64_t *ret)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	*ret = (uint64_t)data[1].effective << 32 | data[0].effective;
+	return true;
+}
+
+static int check_capabilities(void)
+{
+	uint64_t caps;
+	bool admin;
+
+	if (!effective_capabilities(&caps))
+		return 0; /* the kernel will say no where it does */
+	admin = caps & 1ULL << CAP_SYS_ADMIN;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		if (caps & 1ULL << needs[i].cap || (admin && needs[i].cap != CAP_SYS_PTRACE))
+			continue;
+		if (geteuid())
+			log_error("must run as root (or with %s %s)", needs[i].name,
+				  needs[i].purpose);
+		else
+			log_error("%s is missing: it is needed %s", needs[i].name,
+				  needs[i].purpose);
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int check_bpf(void)
+{
+	union bpf_attr attr = {0};
+
+	/* An impossible command: EINVAL says that bpf(2) is there. */
+	if (syscall(SYS_bpf, -1, &attr, sizeof(attr)) == 0)
+		return 0;
+	if (errno == ENOSYS) {
+		log_error("this kernel has no bpf(2) (CONFIG_BPF_SYSCALL), or a seccomp filter "
+			  "hides it");
+		return -ENOSYS;
+	}
+	if (errno == EPERM) {
+		log_error("bpf(2) is not permitted: a seccomp filter or security module denies it");
+		return -EPERM;
+	}
+	return 0;
+}
+
+int preflight_check(void)
+{
+	int err = check_capabilities();
+
+	return err ? err : check_bpf();
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Attaches uprobes to one process, by multi links or perf events. */
+#include "loader/probes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "loader/cleanup.h"
+#include "loader/multi_link.h"
+
+struct probe_link {
+	int fd;                /* LINK_MULTI */
+	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
+};
+
+struct attachment {
+	struct probe_set *set;
+	const struct probe_programs *programs;
+	pid_t pid;
+	const char *path; /* names the very file that is open, whatever its own path says by now */
+	struct probe *probes;
+	size_t cnt;
+};
+
+static bool is_probed(const struct probe_set *set, const struct probe *probe)
+{
+	for (size_t i = 0; i < set->cnt; i++) {
+		const struct probe *other = &set->items[i];
+
+		if (probe->dev == other->dev && probe->ino == other->ino &&
+		    probe->offset == other->offset)
+			return true;
+	}
+	return false;
+}
+
+static int add_link(struct probe_set *set, struct probe_link link)
+{
+	struct probe_link *grown = reallocarray(set->links, set->link_cnt + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	set->links = grown;
+	grown[set->link_cnt++] = link;
+	return 0;
+}
+
+static void destroy_link(const struct probe_link *link)
+{
+	if (link->perf)
+		bpf_link__destroy(link->perf);
+	else
+		close(link->fd);
+}
+
+static int attach_perf(struct attachment *to, const struct probe *probe, bool at_return)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return);
+	struct bpf_program *prog =
+		at_return ? to->programs->ret : to->programs->shapes[probe->shape];
+	struct probe_link link = {.fd = -1};
+	int err;
+
+	link.perf = bpf_program__attach_uprobe_opts(prog, to->pid, to->path, probe->offset, &opts);
+	if (!link.perf)
+		return -errno;
+	err = add_link(to->set, link);
+	if (err)
+		destroy_link(&link);
+	return err;
+}
+
+/* The return first: a call that the entry has marked must not return unseen. */
+static void attach_all_perf(struct attachment *to)
+{
+	for (size_t i = 0; i < to->cnt; i++) {
+		struct probe *probe = &to->probes[i];
+
+		if (probe->err)
+			continue;
+		if (probe->at_return)
+			probe->err = attach_perf(to, probe, true);
+		if (!probe->err)
+			probe->err = attach_perf(to, probe, false);
+	}
+}
+
+static int attach_multi(struct attachment *to, bool at_return)
+{
+	cleanup_free uint64_t *offsets = calloc(to->cnt, sizeof(*offsets));
+	cleanup_free uint64_t *cookies = calloc(to->cnt, sizeof(*cookies));
+	struct multi_link multi = {
+		.prog_fd = bpf_program__fd(at_return ? to->programs->ret : to->programs->any),
+		.path = to->path,
+		.pid = to->pid,
+		.at_return = at_return,
+		.offsets = offsets,
+		.cookies = cookies,
+	};
+	struct probe_link link = {0};
+	int err;
+
+	if (!offsets || !cookies)
+		return -ENOMEM;
+	for (size_t i = 0; i < to->cnt; i++) {
+		if (to->probes[i].err || (at_return && !to->probes[i].at_return))
+			continue;
+		offsets[multi.cnt] = to->probes[i].offset;
+		cookies[multi.cnt++] = to->probes[i].shape;
+	}
+	if (!multi.cnt)
+		return 0;
+	link.fd = multi_link_create(&multi);
+	if (link.fd < 0)
+		return link.fd;
+	err = add_link(to->set, link);
+	if (err)
+		destroy_link(&link);
+	return err;
+}
+
+static void attach_all_multi(struct attachment *to)
+{
+	int err = attach_multi(to, true);
+
+	if (!err)
+		err = attach_multi(to, false);
+	for (size_t i = 0; i < to->cnt; i++)
+		if (!to->probes[i].err)
+			to->probes[i].err = err;
+}
+
+/* Marks what is probed already, in the set or earlier in the same list. */
+static int check_places(struct attachment *to, int fd)
+{
+	struct probe_set *set = to->set;
+	struct probe *grown;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	grown = reallocarray(set->items, set->cnt + to->cnt, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	set->items = grown;
+	for (size_t i = 0; i < to->cnt; i++) {
+		struct probe *probe = &to->probes[i];
+
+		probe->dev = st.st_dev;
+		probe->ino = st.st_ino;
+		probe->err = is_probed(set, probe) ? -EEXIST : 0;
+		if (!probe->err)
+			set->items[set->cnt++] = *probe;
+	}
+	return 0;
+}
+
+/* Takes those out of the set that could not be attached. */
+static int drop_failed(struct attachment *to, size_t old_cnt)
+{
+	int first = 0;
+
+	to->set->cnt = old_cnt;
+	for (size_t i = 0; i < to->cnt; i++) {
+		struct probe *probe = &to->probes[i];
+
+		if (!probe->err)
+			to->set->items[to->set->cnt++] = *probe;
+		else if (probe->err != -EEXIST && !first)
+			first = probe->err;
+	}
+	return first;
+}
+
+int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
+		     int fd, struct probe *probes, size_t cnt)
+{
+	struct attachment to = {
+		.set = set,
+		.programs = programs,
+		.pid = pid,
+		.probes = probes,
+		.cnt = cnt,
+	};
+	cleanup_free char *path = NULL;
+	size_t old_cnt = set->cnt;
+	int err;
+
+	if (!cnt)
+		return 0;
+	if (asprintf(&path, "/proc/self/fd/%d", fd) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	to.path = path;
+	err = check_places(&to, fd);
+	if (err)
+		return err;
+	if (programs->kind == LINK_MULTI)
+		attach_all_multi(&to);
+	else
+		attach_all_perf(&to);
+	return drop_failed(&to, old_cnt);
+}
+
+void probe_set_detach(struct probe_set *set)
+{
+	for (size_t i = 0; i < set->link_cnt; i++)
+		destroy_link(&set->links[i]);
+	free(set->links);
+	free(set->items);
+	*set = (struct probe_set){0};
+}

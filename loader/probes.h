@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probes on one process: attached by file and offset, each place once, detached together.
+ * Two kinds of link can hold them; which one is chosen when the programs are loaded. Knows
+ * nothing of what the programs do.
+ */
+#ifndef PROBES_H
+#define PROBES_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/memleak.h"
+
+enum link_kind {
+	LINK_MULTI, /* one link for the entries of a file, one for the returns */
+	LINK_PERF,  /* one perf event for each */
+};
+
+struct probe_programs {
+	enum link_kind kind;
+	struct bpf_program *any;                       /* LINK_MULTI: told the shape by cookie */
+	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_PERF */
+	struct bpf_program *ret;
+};
+
+/* A function to probe, or probed. */
+struct probe {
+	const char *function; /* static */
+	enum memleak_shape shape;
+	uint64_t offset; /* in the file */
+	bool at_return;  /* its result matters */
+	int err;         /* of attaching: 0, -EEXIST (probed already: an alias) or another */
+	dev_t dev;
+	ino_t ino;
+};
+
+struct probe_link;
+
+struct probe_set {
+	struct probe *items;
+	size_t cnt;
+	struct probe_link *links;
+	size_t link_cnt;
+};
+
+/*
+ * Probes functions of the file that fd is open for, in process pid. Sets err of each; returns 0
+ * or the first error but -EEXIST.
+ */
+int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
+		     int fd, struct probe *probes, size_t cnt);
+
+void probe_set_detach(struct probe_set *set);
+
+#endif

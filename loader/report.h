@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A report: a ranked snapshot cut to the sites that are shown, each frame named. Sinks see this
+ * and nothing else.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "loader/options.h"
+#include "loader/snapshot.h"
+#include "symbolizer/symbolizer.h"
+
+struct ranking;
+
+/* Names the addresses of sites; one implementation per kind of address space or file. */
+struct symbol_backend {
+	/*
+	 * Makes the names of all frames of these sites ready, in one go; budget_ms bounds it.
+	 * lookup finds them afterwards. Fails only with -ENOMEM.
+	 */
+	int (*prepare)(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
+		       unsigned int budget_ms);
+	/* NULL: nothing known. Valid until the next prepare. */
+	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
+					     uint64_t addr);
+};
+
+struct report_site {
+	const struct site *site;
+	int64_t growth_bytes; /* against the previous snapshot */
+	int64_t growth_count;
+	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
+	size_t first_frame;                    /* the first that is not an allocator's own */
+	const struct block *blocks;            /* with -a */
+	size_t block_cnt;
+};
+
+struct report {
+	const struct snapshot *snapshot;
+	struct report_site *sites; /* sorted, at most top */
+	size_t site_cnt;
+	size_t sites_total;
+	uint64_t bytes; /* of all sites, shown or not */
+	uint64_t count;
+	bool show_allocs;
+	bool final;
+	const struct sym_location **location_store; /* what the sites' locations point into */
+};
+
+/* Remembers the previous snapshot's totals by site id. */
+int ranking__new(struct ranking **ret);
+void ranking__free(struct ranking *ranking);
+/* Fills growth[i] for snap->sites[i] and remembers this snapshot; called once per snapshot. */
+struct growth {
+	int64_t bytes;
+	int64_t count;
+};
+int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
+
+/* growth: one per site of snap. The report points into snap, which must outlive it. */
+int report_init(const struct options *opts, const struct snapshot *snap,
+		const struct growth *growth, struct symbol_backend *symbols, bool final,
+		struct report *ret);
+void report_deinit(struct report *report);
+
+#endif

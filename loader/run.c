@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The main loop over timer, signals and source. */
+#include "loader/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+#include "loader/cleanup.h"
+#include "loader/log.h"
+#include "loader/sink.h"
+
+struct run {
+	const struct options *opts;
+	struct source *source;
+	const struct sink *sink;
+	struct output *out;
+	struct ranking *ranking;
+	struct event_listener listener;
+	FILE *event_stream; /* open while events are being printed */
+	int signal_fd;
+	int timer_fd;
+	uint64_t reports;
+	bool finished;
+	struct run_result *result;
+};
+
+static void end_signals(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGHUP);
+}
+
+int run_block_signals(void)
+{
+	sigset_t set;
+
+	end_signals(&set);
+	signal(SIGPIPE, SIG_IGN);
+	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
+}
+
+/* The final report may take a while: from now on a second signal ends memleak at once. */
+static void unblock_signals(void)
+{
+	sigset_t set;
+
+	end_signals(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void print_event(void *arg, const struct trace_event *event)
+{
+	struct run *run = arg;
+
+	if (!run->event_stream)
+		run->event_stream = output_begin(run->out);
+	if (run->event_stream)
+		run->sink->event(run->event_stream, event);
+}
+
+/* Handles what the source has; events of -t are written in one piece. */
+static int dispatch(struct run *run)
+{
+	int err = run->source->ops->dispatch(run->source, &run->listener);
+
+	if (run->event_stream) {
+		int write_err = output_end(run->out);
+
+		run->event_stream = NULL;
+		if (!err)
+			err = write_err;
+	}
+	return err;
+}
+
+static int print_report(struct run *run, const struct snapshot *snap, bool final)
+{
+	cleanup_free struct growth *growth = calloc(snap->site_cnt + 1, sizeof(*growth));
+	struct report report;
+	FILE *stream;
+	int err;
+
+	if (!growth)
+		return -ENOMEM;
+	err = ranking__update(run->ranking, snap, growth);
+	if (!err)
+		err = report_init(run->opts, snap, growth, &run->source->symbols, final, &report);
+	if (err)
+		return err;
+	stream = output_begin(run->out);
+	if (stream) {
+		run->sink->report(stream, &report);
+		err = output_end(run->out);
+	} else {
+		err = -ENOMEM;
+	}
+	run->result->outstanding = report.count > 0;
+	report_deinit(&report);
+	return err;
+}
+
+/* Everything that happened up to now goes into the report, hence the dispatch before it. */
+static int make_report(struct run *run, bool final)
+{
+	struct snapshot snap;
+	int err = dispatch(run);
+
+	if (err)
+		return err;
+	final |= run->source->ops->ended(run->source);
+	run->finished = final;
+	err = run->source->ops->snapshot(run->source, &snap);
+	if (err) {
+		log_error("cannot read what is outstanding: %s", strerror(-err));
+		return err;
+	}
+	err = print_report(run, &snap, final);
+	if (!err)
+		run->source->ops->reported(run->source, &snap);
+	snapshot_deinit(&snap);
+	run->reports++;
+	return err;
+}
+
+static int add_fd(int epoll_fd, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int start_timer(struct run *run)
+{
+	uint64_t ns = run->opts->interval_ns;
+	struct itimerspec spec = {
+		.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
+		.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
+	};
+
+	return timerfd_settime(run->timer_fd, 0, &spec, NULL) ? -errno : 0;
+}
+
+static int handle(struct run *run, int fd)
+{
+	struct signalfd_siginfo signal_info;
+	uint64_t expirations;
+	int err;
+
+	if (fd == run->signal_fd) {
+		if (read(fd, &signal_info, sizeof(signal_info)) < 0)
+			return 0;
+		unblock_signals();
+		return make_report(run, true);
+	}
+	if (fd == run->timer_fd) {
+		if (read(fd, &expirations, sizeof(expirations)) < 0)
+			return 0;
+		return make_report(run, run->reports + 1 == run->opts->count);
+	}
+	err = dispatch(run);
+	if (!err && run->source->ops->ended(run->source))
+		err = make_report(run, true);
+	return err;
+}
+
+static int loop(struct run *run)
+{
+	cleanup_close int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	int err = epoll_fd < 0 ? -errno : 0;
+
+	if (!err)
+		err = add_fd(epoll_fd, run->signal_fd);
+	if (!err)
+		err = add_fd(epoll_fd, run->timer_fd);
+	if (!err)
+		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
+	if (!err)
+		err = start_timer(run);
+	while (!err && !run->finished) {
+		struct epoll_event event;
+		int cnt = epoll_wait(epoll_fd, &event, 1, -1);
+
+		if (cnt < 0 && errno != EINTR)
+			err = -errno;
+		if (cnt > 0)
+			err = handle(run, event.data.fd);
+	}
+	return err;
+}
+
+int run_reports(const struct options *opts, struct source *source, struct output *out,
+		struct run_result *ret)
+{
+	struct run run = {
+		.opts = opts,
+		.source = source,
+		.sink = sink_for(opts->format),
+		.out = out,
+		.result = ret,
+		.listener = {print_event, &run},
+	};
+	sigset_t set;
+	int err;
+
+	*ret = (struct run_result){0};
+	end_signals(&set);
+	run.signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	err = run.signal_fd < 0 || run.timer_fd < 0 ? -errno : ranking__new(&run.ranking);
+	if (!err)
+		err = loop(&run);
+	ret->reader_gone = err == -EPIPE;
+	if (err == -ENOMEM)
+		log_error("out of memory");
+	ranking__free(run.ranking);
+	if (run.signal_fd >= 0)
+		close(run.signal_fd);
+	if (run.timer_fd >= 0)
+		close(run.timer_fd);
+	return err;
+}

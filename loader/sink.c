@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of formats, and the words for what was lost that all of them share. */
+#include "loader/sink.h"
+
+static const struct sink *const sinks[] = {
+	[FORMAT_TEXT] = &sink_text,
+	[FORMAT_JSON] = &sink_json,
+};
+
+const struct sink *sink_for(enum output_format format)
+{
+	return sinks[format];
+}
+
+const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
+	[MEMLEAK_LOST_ALLOCS_FULL] = {"allocs_full",
+				      "allocations not tracked: the block table was full",
+				      "raise --max-allocs, or sample with -s"},
+	[MEMLEAK_LOST_STACKS_FULL] = {"stacks_full",
+				      "stacks not kept: the stack table was full; their blocks "
+				      "are shown without a stack",
+				      "raise --stack-storage-size"},
+	[MEMLEAK_LOST_NESTING] = {"nesting",
+				  "calls not followed to their end: another one on another stack "
+				  "of the same thread (a coroutine, a signal handler) took their "
+				  "place",
+				  NULL},
+	[MEMLEAK_LOST_RECURSION] = {"recursion",
+				    "calls not seen: the kernel skipped the probe, which was "
+				    "already running on that CPU",
+				    NULL},
+	[MEMLEAK_LOST_UNWIND] = {"unwind",
+				 "stacks not walked: of their blocks only the direct caller is "
+				 "known",
+				 "build the program with -fno-omit-frame-pointer"},
+	[MEMLEAK_LOST_UNRETURNED] = {"unreturned",
+				     "calls that never returned: left by longjmp or an exception, "
+				     "or their return was not seen",
+				     NULL},
+	[MEMLEAK_LOST_SITES_FULL] = {"sites_full",
+				     "allocations not tracked: the table of sites was full",
+				     "raise --stack-storage-size"},
+	[MEMLEAK_LOST_THREADS_FULL] = {"threads_full",
+				       "calls not seen: no memory for the state of their thread",
+				       "sample with -s"},
+	[MEMLEAK_LOST_NO_MEMORY] = {"no_memory",
+				    "allocations not tracked: the kernel had no memory for them",
+				    "lower --max-allocs, or sample with -s"},
+	[MEMLEAK_LOST_MAPPINGS] = {"mappings",
+				   "mmap, munmap or mremap calls not followed: they came faster "
+				   "than they were read",
+				   NULL},
+	[MEMLEAK_LOST_EVENTS] = {"events",
+				 "lines of -t not printed: they came faster than they were read",
+				 "filter with -z, -Z or -s"},
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sink turns a report into bytes of one format. Adding a format is one file and one line in
+ * sink.c. Sinks write to a memory stream, so a report reaches its file whole or not at all.
+ */
+#ifndef SINK_H
+#define SINK_H
+
+#include <stdio.h>
+
+#include "loader/report.h"
+
+/* One allocation or free as it happens (-t). */
+struct trace_event {
+	int64_t wall_ns;
+	bool is_free;
+	pid_t pid;
+	pid_t tid;
+	const char *comm;
+	const char *function; /* NULL: unknown */
+	uint64_t addr;
+	uint64_t size; /* MEMLEAK_SIZE_UNKNOWN: a block that is not tracked */
+};
+
+struct sink {
+	const char *name;
+	void (*report)(FILE *out, const struct report *report);
+	void (*event)(FILE *out, const struct trace_event *event);
+};
+
+extern const struct sink sink_text;
+extern const struct sink sink_json;
+
+const struct sink *sink_for(enum output_format format);
+
+/* What each way of losing something is called in JSON, and in words with the option that helps. */
+struct lost_text {
+	const char *key;
+	const char *words;  /* "%PRIu64 allocations not tracked" without the number */
+	const char *remedy; /* NULL: none */
+};
+extern const struct lost_text lost_texts[MEMLEAK_LOST_CNT];
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One JSON object per report and line ("memleak/1"), one per event ("memleak-event/1"). Keys are
+ * added, never renamed or removed; an unknown value is null, its key is always there.
+ */
+#include <inttypes.h>
+#include <time.h>
+
+#include "loader/json_writer.h"
+#include "loader/sink.h"
+
+#define NSEC_PER_SEC 1000000000
+#define NSEC_PER_MSEC 1000000
+
+/* ISO 8601, UTC, milliseconds. */
+static void write_time(struct json_writer *json, int64_t wall_ns)
+{
+	time_t seconds = wall_ns / NSEC_PER_SEC;
+	int millis = (int)(wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
+	struct tm tm;
+	char day[64];
+	char text[80];
+
+	if (wall_ns < 0 || !gmtime_r(&seconds, &tm) ||
+	    !strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm)) {
+		json_null(json, "time");
+		return;
+	}
+	snprintf(text, sizeof(text), "%s.%03dZ", day, millis);
+	json_string(json, "time", text);
+}
+
+static void write_totals(struct json_writer *json, const char *key, uint64_t bytes, uint64_t count)
+{
+	json_begin_object(json, key);
+	json_unsigned(json, "bytes", bytes);
+	json_unsigned(json, "count", count);
+	json_end_object(json);
+}
+
+static void write_age(struct json_writer *json, const char *key, uint64_t age_ns)
+{
+	if (age_ns == AGE_UNKNOWN)
+		json_null(json, key);
+	else
+		json_unsigned(json, key, age_ns);
+}
+
+static void write_process(struct json_writer *json, const struct process *process)
+{
+	if (!process) {
+		json_null(json, "pid");
+		json_null(json, "comm");
+		return;
+	}
+	json_signed(json, "pid", process->pid);
+	json_string(json, "comm", process->comm);
+}
+
+/* location may be NULL: nothing is known but the address. */
+static void write_frame(struct json_writer *json, uint64_t addr,
+			const struct sym_location *location, const struct sym_frame *frame)
+{
+	static const struct sym_location no_location;
+
+	if (!location)
+		location = &no_location;
+	json_begin_object(json, NULL);
+	json_hex(json, "addr", addr);
+	json_string(json, "symbol", frame->symbol);
+	if (frame->symbol && !frame->inlined)
+		json_unsigned(json, "offset", frame->offset);
+	else
+		json_null(json, "offset");
+	json_string(json, "module", location->module);
+	if (location->module)
+		json_hex(json, "module_offset", location->module_offset);
+	else
+		json_null(json, "module_offset");
+	json_string(json, "build_id", location->build_id);
+	json_string(json, "file", frame->file);
+	if (frame->line)
+		json_unsigned(json, "line", frame->line);
+	else
+		json_null(json, "line");
+	json_bool(json, "inlined", frame->inlined);
+	json_end_object(json);
+}
+
+static void write_stack(struct json_writer *json, const struct report_site *shown)
+{
+	static const struct sym_frame no_frame;
+
+	json_begin_array(json, "stack");
+	for (size_t i = 0; i < shown->site->frame_cnt; i++) {
+		const struct sym_location *location = shown->locations[i];
+		uint64_t addr = shown->site->frames[i];
+
+		if (!location || !location->frame_cnt)
+			write_frame(json, addr, location, &no_frame);
+		for (size_t j = 0; location && j < location->frame_cnt; j++)
+			write_frame(json, addr, location, &location->frames[j]);
+	}
+	json_end_array(json);
+}
+
+static void write_blocks(struct json_writer *json, const struct report_site *shown)
+{
+	json_begin_array(json, "allocs");
+	for (size_t i = 0; i < shown->block_cnt; i++) {
+		const struct block *block = &shown->blocks[i];
+
+		json_begin_object(json, NULL);
+		json_hex(json, "addr", block->addr);
+		json_unsigned(json, "size", block->size);
+		write_age(json, "age_ns", block->age_ns);
+		json_signed(json, "tid", block->tid);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_site(struct json_writer *json, const struct report_site *shown, bool with_blocks)
+{
+	const struct site *site = shown->site;
+	char id[17];
+
+	snprintf(id, sizeof(id), "%016" PRIx64, site->id);
+	json_begin_object(json, NULL);
+	json_string(json, "id", id);
+	json_string(json, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
+	json_string(json, "kind", kind_name(site->kind));
+	write_process(json, site->process);
+	json_unsigned(json, "bytes", site->bytes);
+	json_unsigned(json, "count", site->count);
+	write_age(json, "oldest_ns", site->oldest_ns);
+	write_age(json, "newest_ns", site->newest_ns);
+	json_begin_object(json, "growth");
+	json_signed(json, "bytes", shown->growth_bytes);
+	json_signed(json, "count", shown->growth_count);
+	json_end_object(json);
+	write_stack(json, shown);
+	json_bool(json, "truncated", site->truncated);
+	if (with_blocks)
+		write_blocks(json, shown);
+	json_end_object(json);
+}
+
+static void write_sampling(struct json_writer *json, const struct sampling *sampling)
+{
+	if (sampling->mode == SAMPLING_NONE) {
+		json_null(json, "sampling");
+		return;
+	}
+	json_begin_object(json, "sampling");
+	json_string(json, "mode", sampling->mode == SAMPLING_BYTES ? "bytes" : "count");
+	json_unsigned(json, sampling->mode == SAMPLING_BYTES ? "interval" : "rate", sampling->rate);
+	json_end_object(json);
+}
+
+static void write_lost(struct json_writer *json, const uint64_t *lost)
+{
+	json_begin_object(json, "lost");
+	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++)
+		json_unsigned(json, lost_texts[i].key, lost[i]);
+	json_end_object(json);
+}
+
+static void json_report(FILE *out, const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+	struct json_writer json;
+
+	json_init(&json, out);
+	json_begin_object(&json, NULL);
+	json_string(&json, "schema", "memleak/1");
+	write_time(&json, snap->wall_ns);
+	json_unsigned(&json, "elapsed_ns", snap->elapsed_ns);
+	json_bool(&json, "final", report->final);
+	write_totals(&json, "outstanding", report->bytes, report->count);
+	json_unsigned(&json, "sites_total", report->sites_total);
+	json_begin_array(&json, "sites");
+	for (size_t i = 0; i < report->site_cnt; i++)
+		write_site(&json, &report->sites[i], report->show_allocs);
+	json_end_array(&json);
+	json_unsigned(&json, "walk_ns", snap->walk_ns);
+	write_sampling(&json, &snap->sampling);
+	write_lost(&json, snap->lost);
+	json_unsigned(&json, "calls", snap->calls);
+	json_end_object(&json);
+	fputc('\n', out);
+}
+
+static void json_event(FILE *out, const struct trace_event *event)
+{
+	struct json_writer json;
+
+	json_init(&json, out);
+	json_begin_object(&json, NULL);
+	json_string(&json, "schema", "memleak-event/1");
+	write_time(&json, event->wall_ns);
+	json_string(&json, "event", event->is_free ? "free" : "alloc");
+	json_signed(&json, "pid", event->pid);
+	json_signed(&json, "tid", event->tid);
+	json_string(&json, "comm", event->comm);
+	json_string(&json, "function", event->function);
+	json_hex(&json, "addr", event->addr);
+	if (event->size == MEMLEAK_SIZE_UNKNOWN)
+		json_null(&json, "size");
+	else
+		json_unsigned(&json, "size", event->size);
+	json_end_object(&json);
+	fputc('\n', out);
+}
+
+const struct sink sink_json = {
+	.name = "json",
+	.report = json_report,
+	.event = json_event,
+};

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report for people, in the form of bcc's memleak: the header, the line that ends in "from
+ * stack" and the frames below it are read by scripts and never change. What bcc does not say
+ * stands in lines of its own, below the frames.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "loader/escape.h"
+#include "loader/sink.h"
+
+#define NSEC_PER_SEC 1000000000
+#define NSEC_PER_MSEC 1000000
+#define SHOWN_PATH_PARTS 2
+
+static void write_clock(FILE *out, int64_t wall_ns)
+{
+	time_t seconds = wall_ns / NSEC_PER_SEC;
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		fprintf(out, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	else
+		fputs("--:--:--", out);
+}
+
+/* The last parts of a path: enough to tell two of one name apart, short enough to read. */
+static const char *path_tail(const char *path, unsigned int parts)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path) {
+		if (at[-1] == '/' && *at && --parts == 0)
+			break;
+		at--;
+	}
+	return at;
+}
+
+/* "[vdso]" comes with its brackets. */
+static void write_module(FILE *out, const char *module)
+{
+	if (*module == '[') {
+		escape_puts(out, module);
+		return;
+	}
+	fputc('[', out);
+	escape_puts(out, path_tail(module, 1));
+	fputc(']', out);
+}
+
+static void write_unnamed(FILE *out, uint64_t addr, const struct sym_location *location)
+{
+	fprintf(out, "\t\t0x%" PRIx64 " ", addr);
+	if (location && location->module) {
+		escape_puts(out, path_tail(location->module, 1));
+		fprintf(out, "+0x%" PRIx64 "\n", location->module_offset);
+	} else {
+		fputs("[unknown]\n", out);
+	}
+}
+
+static void write_frame(FILE *out, uint64_t addr, const struct sym_location *location,
+			const struct sym_frame *frame)
+{
+	if (!frame->symbol) {
+		write_unnamed(out, addr, location);
+		return;
+	}
+	fputs("\t\t", out);
+	escape_puts(out, frame->symbol);
+	if (!frame->inlined)
+		fprintf(out, "+0x%" PRIx64, frame->offset);
+	if (frame->file) {
+		fputc(' ', out);
+		escape_puts(out, path_tail(frame->file, SHOWN_PATH_PARTS));
+		if (frame->line)
+			fprintf(out, ":%u", frame->line);
+	}
+	if (location->module) {
+		fputc(' ', out);
+		write_module(out, location->module);
+	}
+	fputs(frame->inlined ? " (inlined)\n" : "\n", out);
+}
+
+static void write_stack(FILE *out, const struct report *report, const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+
+	if (!site->frame_cnt)
+		fprintf(out, "\t\t(stack not known%s)\n",
+			report->snapshot->lost[MEMLEAK_LOST_STACKS_FULL]
+				? ": the stack table was full, raise --stack-storage-size"
+				: "");
+	for (size_t i = shown->first_frame; i < site->frame_cnt; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		if (!location || !location->frame_cnt)
+			write_unnamed(out, site->frames[i], location);
+		for (size_t j = 0; location && j < location->frame_cnt; j++)
+			write_frame(out, site->frames[i], location, &location->frames[j]);
+	}
+}
+
+static const char *kind_words(enum memleak_kind kind)
+{
+	switch (kind) {
+	case MEMLEAK_KIND_HEAP:
+		return NULL;
+	case MEMLEAK_KIND_RESERVE:
+		return "mmap, PROT_NONE reserve";
+	case MEMLEAK_KIND_STACK:
+		return "thread stack";
+	default:
+		return kind_name(kind);
+	}
+}
+
+/* Rounded down, so that nothing looks older than it is. */
+static void write_seconds(FILE *out, uint64_t ns)
+{
+	uint64_t tenths = ns / (NSEC_PER_SEC / 10);
+
+	fprintf(out, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
+}
+
+static void write_ages(FILE *out, const struct site *site)
+{
+	if (site->oldest_ns == AGE_UNKNOWN || site->newest_ns == AGE_UNKNOWN)
+		return;
+	fputs("; ", out);
+	if (site->newest_ns / (NSEC_PER_SEC / 10) != site->oldest_ns / (NSEC_PER_SEC / 10)) {
+		write_seconds(out, site->newest_ns);
+		fputs(" to ", out);
+	}
+	write_seconds(out, site->oldest_ns);
+	fputs(" s old", out);
+}
+
+/* Also the whole of a site that is new: the reader knows that from the line above. */
+static bool has_grown(const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+
+	if (!shown->growth_bytes && !shown->growth_count)
+		return false;
+	return (uint64_t)shown->growth_bytes != site->bytes ||
+	       (uint64_t)shown->growth_count != site->count;
+}
+
+/* One line in parentheses, if there is more to say than bcc's line does. */
+static void write_notes(FILE *out, const struct report_site *shown, bool with_process)
+{
+	const struct site *site = shown->site;
+	const char *kind = kind_words(site->kind);
+	bool process = with_process && site->process;
+	bool growth = has_grown(shown);
+	const char *before = "";
+
+	if (!process && !kind && !growth && !site->truncated)
+		return;
+	fputs("\t\t(", out);
+	if (process) {
+		fprintf(out, "pid %d ", site->process->pid);
+		escape_puts(out, site->process->comm ? site->process->comm : "?");
+		before = "; ";
+	}
+	if (kind) {
+		fprintf(out, "%s%s", before, kind);
+		before = "; ";
+	}
+	if (growth) {
+		fprintf(out, "%s%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
+			before, shown->growth_bytes, shown->growth_count);
+		before = "; ";
+	}
+	if (site->truncated)
+		fprintf(out, "%souter frames cut, see --perf-max-stack-depth", before);
+	write_ages(out, site);
+	fputs(")\n", out);
+}
+
+static void write_blocks(FILE *out, const struct report_site *shown)
+{
+	for (size_t i = 0; i < shown->block_cnt; i++) {
+		const struct block *block = &shown->blocks[i];
+
+		fprintf(out, "\t\t0x%" PRIx64 " %" PRIu64 " bytes", block->addr, block->size);
+		if (block->age_ns != AGE_UNKNOWN) {
+			fputs(", ", out);
+			write_seconds(out, block->age_ns);
+			fputs(" s old", out);
+		}
+		fprintf(out, ", thread %d\n", block->tid);
+	}
+}
+
+static void write_site(FILE *out, const struct report *report, const struct report_site *shown,
+		       bool with_process)
+{
+	fprintf(out, "\t%" PRIu64 " bytes in %" PRIu64 " allocations from stack\n",
+		shown->site->bytes, shown->site->count);
+	write_stack(out, report, shown);
+	write_notes(out, shown, with_process);
+	if (report->show_allocs)
+		write_blocks(out, shown);
+}
+
+/* Sites that are not shown count, too: which process it is matters as soon as there are two. */
+static bool has_several_processes(const struct snapshot *snap)
+{
+	for (size_t i = 1; i < snap->site_cnt; i++)
+		if (snap->sites[i].process != snap->sites[0].process)
+			return true;
+	return false;
+}
+
+static void write_totals(FILE *out, const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+
+	/* No "bytes in N allocations" here: scripts would take it for a stack. */
+	fprintf(out, "\toutstanding: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites\n",
+		report->bytes, report->count, report->sites_total);
+	if (snap->sampling.mode == SAMPLING_COUNT)
+		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled\n",
+			snap->sampling.rate);
+	else if (snap->sampling.mode == SAMPLING_BYTES)
+		fprintf(out, "\testimates: one sample is taken every %" PRIu64 " bytes on average\n",
+			snap->sampling.rate);
+	if (!snap->calls && !report->sites_total)
+		fputs("\tno allocator call was seen so far: the program is idle, or has an "
+		      "allocator of its own (see -O and -S)\n",
+		      out);
+}
+
+static void write_lost(FILE *out, const uint64_t *lost)
+{
+	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
+		const struct lost_text *text = &lost_texts[i];
+
+		if (!lost[i])
+			continue;
+		fprintf(out, "\tlost: %" PRIu64 " %s", lost[i], text->words);
+		if (text->remedy)
+			fprintf(out, " (%s)", text->remedy);
+		fputc('\n', out);
+	}
+}
+
+static void text_report(FILE *out, const struct report *report)
+{
+	bool with_process = has_several_processes(report->snapshot);
+
+	fputc('[', out);
+	write_clock(out, report->snapshot->wall_ns);
+	fprintf(out, "] Top %zu stacks with outstanding allocations:\n", report->site_cnt);
+	for (size_t i = 0; i < report->site_cnt; i++)
+		write_site(out, report, &report->sites[i], with_process);
+	write_totals(out, report);
+	write_lost(out, report->snapshot->lost);
+}
+
+static void text_event(FILE *out, const struct trace_event *event)
+{
+	write_clock(out, event->wall_ns);
+	fprintf(out, ".%03d %d/%d ", (int)(event->wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC),
+		event->pid, event->tid);
+	escape_puts(out, event->comm ? event->comm : "?");
+	fputs(event->is_free ? " free " : " alloc ", out);
+	escape_puts(out, event->function ? event->function : "?");
+	fprintf(out, " 0x%" PRIx64 " ", event->addr);
+	if (event->size == MEMLEAK_SIZE_UNKNOWN)
+		fputs("size unknown\n", out);
+	else
+		fprintf(out, "%" PRIu64 " bytes\n", event->size);
+}
+
+const struct sink sink_text = {
+	.name = "text",
+	.report = text_report,
+	.event = text_event,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sites a source has met, by id: their stacks, which never change, and the sums of the walk
+ * in progress. Knows nothing of where blocks come from.
+ */
+#ifndef SITE_TABLE_H
+#define SITE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/memleak.h"
+
+struct site_entry {
+	uint64_t id;
+	bool loaded; /* image, kind and frames are known */
+	uint32_t image;
+	uint32_t kind;
+	uint64_t stack;
+	uint64_t *frames;
+	size_t frame_cnt;
+	bool truncated;
+
+	/* sums of the walk */
+	uint64_t walk; /* which one; another: the sums are 0 */
+	uint64_t bytes;
+	uint64_t count;
+	uint64_t oldest_birth_ns;
+	uint64_t newest_birth_ns;
+	size_t index; /* in the snapshot being made */
+};
+
+struct site_table {
+	struct site_entry **slots; /* open addressing, a power of two */
+	size_t slot_cnt;
+	size_t cnt;
+	uint64_t walk;
+};
+
+void site_table_deinit(struct site_table *table);
+
+/* A new walk: all sums are 0. */
+void site_table_begin(struct site_table *table);
+
+/* The entry of a site, made if it is new; NULL: no memory. Sums belong to the present walk. */
+struct site_entry *site_table_get(struct site_table *table, uint64_t id);
+
+/* Adds one block born at birth_ns. */
+void site_entry_add(struct site_entry *entry, uint64_t size, uint64_t birth_ns);
+
+/* Forgets the sites of an image. */
+void site_table_drop_image(struct site_table *table, uint32_t image);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A snapshot: what was outstanding at one moment, as plain data. A source makes it, ranking and
+ * report read it. It knows nothing of BPF maps, symbols or output formats.
+ * Sizes are bytes; times are CLOCK_MONOTONIC nanoseconds, ages nanoseconds before t0_ns.
+ */
+#ifndef SNAPSHOT_H
+#define SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/memleak.h"
+
+#define AGE_UNKNOWN UINT64_MAX
+
+enum address_space { SPACE_USER, SPACE_KERNEL };
+
+/* A process image: who owns the addresses of a stack. Outlives every snapshot that names it. */
+struct process {
+	uint32_t image;
+	pid_t pid;
+	char *comm; /* raw bytes from the kernel */
+};
+
+struct site {
+	uint64_t id; /* the same site has the same id in every snapshot of a run */
+	enum address_space space;
+	enum memleak_kind kind;
+	const struct process *process; /* NULL: no one process */
+	uint64_t bytes;
+	uint64_t count;
+	uint64_t oldest_ns; /* ages; AGE_UNKNOWN with -C */
+	uint64_t newest_ns;
+	const uint64_t *frames; /* innermost first */
+	size_t frame_cnt;       /* 0: the stack was lost */
+	bool truncated;         /* the stack goes on beyond the depth limit */
+};
+
+struct block {
+	size_t site; /* index into sites */
+	uint64_t addr;
+	uint64_t size;
+	uint64_t age_ns;
+	pid_t tid;
+};
+
+enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
+
+struct sampling {
+	enum sampling_mode mode;
+	uint64_t rate; /* one call in rate, or one sample per rate bytes; totals are scaled already */
+};
+
+struct snapshot {
+	int64_t wall_ns;    /* t0 as CLOCK_REALTIME */
+	uint64_t t0_ns;     /* when the walk began */
+	uint64_t walk_ns;   /* how long it took */
+	uint64_t elapsed_ns; /* t0 since tracing began */
+	struct site *sites; /* no two with one id; any order */
+	size_t site_cnt;
+	struct block *blocks; /* only when asked for; sorted by site, then oldest first */
+	size_t block_cnt;
+	struct sampling sampling;
+	uint64_t lost[MEMLEAK_LOST_CNT]; /* since tracing began */
+	uint64_t calls;                  /* allocator calls seen since tracing began */
+	uint64_t *frame_store;           /* what the sites' frames point into */
+};
+
+/* The kind's name in reports: "heap", "mmap", ... */
+const char *kind_name(enum memleak_kind kind);
+
+void snapshot_deinit(struct snapshot *snap);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One traced process: who it is, where its allocator is probed, which mappings it holds, and the
+ * names of its code. Part of the user source.
+ */
+#ifndef USER_PROCESS_H
+#define USER_PROCESS_H
+
+#include "loader/options.h"
+#include "loader/probes.h"
+#include "loader/ranges.h"
+#include "loader/snapshot.h"
+#include "symbolizer/symbolizer.h"
+
+struct user_bpf;
+
+/* What every process of the source shares. */
+struct user_context {
+	const struct options *opts;
+	struct user_bpf *skel;
+	struct symbolizer *symbolizer;
+	struct probe_programs programs;
+};
+
+struct function_place {
+	uint64_t addr;
+	const char *name; /* static; NULL: no probed function */
+};
+
+struct user_process {
+	struct process info;
+	int pidfd;
+	bool ended;
+	bool attached; /* all libraries were there when the probes were placed */
+	struct probe_set probes;
+	char *allocator; /* path of the first file that has a probed heap function */
+	struct ranges ranges;
+	uint64_t mappings_lost; /* for want of memory here */
+	struct symspace *space;
+	struct function_place *places; /* where -t events said functions are */
+	size_t place_cnt;
+};
+
+/*
+ * Opens the process. Returns 0 or a negative errno; has said what is wrong with the pid. The
+ * probes come with user_process__attach.
+ */
+int user_process__new(const struct user_context *ctx, pid_t pid, struct user_process **ret);
+void user_process__free(struct user_process *process);
+
+/*
+ * Probes the allocator functions of the files that the process maps now, those that are not yet.
+ * Returns 0 or a negative errno; has said what failed. -ENOENT: there is none.
+ */
+int user_process__attach(const struct user_context *ctx, struct user_process *process);
+
+/* The process runs another program: its names, mappings and, if asked, probes start anew. */
+int user_process__exec(const struct user_context *ctx, struct user_process *process,
+		       uint32_t image, bool reattach);
+
+/* The probed function at an address of the process; NULL: none. */
+const char *user_process__function(struct user_process *process, uint64_t addr);
+
+#endif

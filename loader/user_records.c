@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the rings bring: mappings, the life of processes, and the events of -t. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "loader/log.h"
+#include "loader/user_source_impl.h"
+
+static void handle_exec(struct user_source *source, struct user_process *process,
+			const struct memleak_record *record)
+{
+	uint32_t old_image = process->info.image;
+	/* Probes are bound to the task that was the leader; another thread has taken its place. */
+	bool reattach = record->len != record->tgid;
+
+	user_process__exec(&source->ctx, process, (uint32_t)record->addr, reattach);
+	user_snapshot__purge(source, old_image);
+	log_note("process %d runs another program now: %s", process->info.pid, process->info.comm);
+	user_source__retry(source);
+}
+
+/* Mappings are a list here; no memory for it is a loss like a full ring. */
+static void handle_mapping(struct user_process *process, const struct memleak_record *record)
+{
+	struct range range = {
+		.start = record->addr,
+		.end = record->addr + record->len,
+		.site = record->site,
+		.birth_ns = record->time_ns,
+		.tid = (pid_t)record->tid,
+	};
+	pid_t tid = (pid_t)record->tid;
+	int err = 0;
+
+	switch (record->type) {
+	case MEMLEAK_REC_MAP:
+		err = ranges_insert(&process->ranges, &range);
+		break;
+	case MEMLEAK_REC_TAKE:
+		err = ranges_take(&process->ranges, tid, record->addr, record->len,
+				  record->flags & MEMLEAK_TAKE_COPY);
+		break;
+	case MEMLEAK_REC_GONE:
+		ranges_forget(&process->ranges, tid);
+		break;
+	case MEMLEAK_REC_UNTAKE:
+		err = ranges_untake(&process->ranges, tid);
+		break;
+	case MEMLEAK_REC_MOVE:
+		err = ranges_move(&process->ranges, tid, record->addr, record->len);
+		break;
+	}
+	if (err)
+		process->mappings_lost++;
+}
+
+static int handle_record(void *arg, void *data, size_t len)
+{
+	const struct memleak_record *record = data;
+	struct user_source *source = arg;
+	struct user_process *process;
+
+	if (len < sizeof(*record))
+		return 0;
+	process = user_source__process(source, record->image);
+	if (!process)
+		return 0; /* an image that is no more */
+	switch (record->type) {
+	case MEMLEAK_REC_EXEC:
+		handle_exec(source, process, record);
+		break;
+	case MEMLEAK_REC_FORK:
+		log_note("process %d has made a child process (%" PRIu64 "): children are not "
+			 "followed",
+			 process->info.pid, (uint64_t)record->addr);
+		break;
+	case MEMLEAK_REC_LIBS:
+		symspace__refresh(process->space);
+		if (!process->attached)
+			user_source__retry(source);
+		break;
+	default:
+		handle_mapping(process, record);
+	}
+	return 0;
+}
+
+static int64_t wall_of(uint64_t monotonic_ns)
+{
+	struct timespec wall, mono;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	return (wall.tv_sec - mono.tv_sec) * 1000000000LL + (wall.tv_nsec - mono.tv_nsec) +
+	       (int64_t)monotonic_ns;
+}
+
+static int handle_event(void *arg, void *data, size_t len)
+{
+	const struct memleak_event *event = data;
+	struct user_source *source = arg;
+	struct user_process *process;
+	struct trace_event trace;
+
+	if (len < sizeof(*event) || !source->listener)
+		return 0;
+	process = user_source__process(source, event->image);
+	trace = (struct trace_event){
+		.wall_ns = wall_of(event->time_ns),
+		.is_free = event->type == MEMLEAK_EVENT_FREE,
+		.pid = (pid_t)event->tgid,
+		.tid = (pid_t)event->tid,
+		.comm = process ? process->info.comm : "?",
+		.function = process ? user_process__function(process, event->function) : NULL,
+		.addr = event->addr,
+		.size = event->size,
+	};
+	source->listener->event(source->listener->arg, &trace);
+	return 0;
+}
+
+int user_records__open(struct user_source *source)
+{
+	struct user_bpf *skel = source->ctx.skel;
+
+	source->rings = ring_buffer__new(bpf_map__fd(skel->maps.records), handle_record, source,
+					 NULL);
+	if (!source->rings)
+		return -errno;
+	return ring_buffer__add(source->rings, bpf_map__fd(skel->maps.events), handle_event,
+				source);
+}
+
+int user_records__consume(struct user_source *source, const struct event_listener *listener)
+{
+	int err;
+
+	source->listener = listener;
+	err = ring_buffer__consume(source->rings);
+	source->listener = NULL;
+	return err < 0 ? err : 0;
+}

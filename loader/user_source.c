@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The user source: loads the programs, opens the processes, and hands out snapshots. */
+#include "loader/user_source.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "loader/features.h"
+#include "loader/log.h"
+#include "loader/multi_link.h"
+#include "loader/user_source_impl.h"
+
+/* A process that is still loading its libraries is looked at again after so long. */
+#define RETRY_NS 5000000L
+/* Threads that can be in an allocator at once where their state is a table. */
+#define THREAD_TABLE_SIZE 65536
+/* Sites beyond one for each stack: the same stack in several processes, and lost stacks. */
+#define EXTRA_SITES 4096
+
+static struct user_source *user_source_of(struct source *source)
+{
+	return (struct user_source *)source;
+}
+
+struct user_process *user_source__process(const struct user_source *source, uint32_t image)
+{
+	for (size_t i = 0; i < source->process_cnt; i++)
+		if (source->processes[i]->info.image == image)
+			return source->processes[i];
+	return NULL;
+}
+
+void user_source__retry_soon(struct user_source *source)
+{
+	struct itimerspec soon = {.it_value = {.tv_nsec = RETRY_NS}};
+
+	timerfd_settime(source->retry_fd, 0, &soon, NULL);
+}
+
+/* Probes what a process has mapped since; a failure shows at the next event of the process. */
+void user_source__retry(struct user_source *source)
+{
+	for (size_t i = 0; i < source->process_cnt; i++) {
+		struct user_process *process = source->processes[i];
+
+		if (process->attached || process->ended)
+			continue;
+		if (user_process__attach(&source->ctx, process) == 0 && !process->attached)
+			user_source__retry_soon(source);
+	}
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
+}
+
+static void configure(const struct options *opts, const struct features *features,
+		      struct user_bpf *skel)
+{
+	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
+
+	config->min_size = opts->min_size;
+	config->max_size = opts->max_size;
+	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
+			    ((uint64_t)opts->max_allocs + MEMLEAK_IN_FLIGHT);
+	config->sample_rate = opts->sample_rate;
+	config->stack_depth = opts->stack_depth;
+	config->combined_only = opts->combined_only;
+	config->trace_events = opts->trace;
+	config->task_storage = features->task_storage;
+}
+
+static int size_tables(const struct options *opts, const struct features *features,
+		       size_t process_cnt, struct user_bpf *skel)
+{
+	uint32_t stack_size = sizeof(struct memleak_stack) + opts->stack_depth * sizeof(__u64);
+	struct bpf_map *tables[] = {skel->maps.blocks, skel->maps.sites, skel->maps.stacks};
+	int err = 0;
+
+	err |= bpf_map__set_max_entries(skel->maps.blocks, opts->max_allocs);
+	err |= bpf_map__set_max_entries(skel->maps.stacks, opts->stack_storage_size);
+	err |= bpf_map__set_max_entries(skel->maps.sites, opts->stack_storage_size + EXTRA_SITES);
+	err |= bpf_map__set_value_size(skel->maps.stacks, stack_size);
+	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
+	if (features->task_storage) {
+		err |= bpf_map__set_autocreate(skel->maps.thread_table, false);
+		err |= bpf_map__set_autocreate(skel->maps.thread_template, false);
+		err |= bpf_program__set_autoload(skel->progs.thread_exit, false);
+	} else {
+		err |= bpf_map__set_autocreate(skel->maps.thread_storage, false);
+		err |= bpf_map__set_max_entries(skel->maps.thread_table, THREAD_TABLE_SIZE);
+	}
+	if (!opts->trace)
+		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (features->hash_on_demand)
+			err |= bpf_map__set_map_flags(tables[i], BPF_F_NO_PREALLOC);
+	return err ? -EINVAL : 0;
+}
+
+/* One program for all entries and its kind of link, or one for each shape of call. */
+static int choose_links(struct user_source *source, const struct features *features)
+{
+	const char *forced = getenv("MEMLEAK_LINKS"); /* "perf": for tests of the other kind */
+	struct user_bpf *skel = source->ctx.skel;
+	struct probe_programs *programs = &source->ctx.programs;
+	bool multi = features->multi_links && !(forced && strcmp(forced, "perf") == 0);
+	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT] = {
+		[MEMLEAK_SHAPE_SIZE] = skel->progs.enter_of_size,
+		[MEMLEAK_SHAPE_COUNT_SIZE] = skel->progs.enter_of_count_size,
+		[MEMLEAK_SHAPE_ALIGN_SIZE] = skel->progs.enter_of_align_size,
+		[MEMLEAK_SHAPE_REALLOC] = skel->progs.enter_of_realloc,
+		[MEMLEAK_SHAPE_REALLOCARRAY] = skel->progs.enter_of_reallocarray,
+		[MEMLEAK_SHAPE_POSIX_MEMALIGN] = skel->progs.enter_of_posix_memalign,
+		[MEMLEAK_SHAPE_FREE] = skel->progs.enter_of_free,
+		[MEMLEAK_SHAPE_MMAP] = skel->progs.enter_of_mmap,
+		[MEMLEAK_SHAPE_MUNMAP] = skel->progs.enter_of_munmap,
+		[MEMLEAK_SHAPE_MREMAP] = skel->progs.enter_of_mremap,
+		[MEMLEAK_SHAPE_LIBRARIES] = skel->progs.enter_of_libraries,
+	};
+	int err = 0;
+
+	programs->kind = multi ? LINK_MULTI : LINK_PERF;
+	programs->any = skel->progs.enter_any;
+	programs->ret = skel->progs.leave_call;
+	memcpy(programs->shapes, shapes, sizeof(shapes));
+	err |= bpf_program__set_autoload(programs->any, multi);
+	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++)
+		err |= bpf_program__set_autoload(shapes[i], !multi);
+	if (multi) {
+		enum bpf_attach_type type = (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE;
+
+		err |= bpf_program__set_expected_attach_type(programs->any, type);
+		err |= bpf_program__set_expected_attach_type(programs->ret, type);
+	}
+	log_verbose("probes are held by %s", multi ? "uprobe_multi links" : "perf events");
+	return err ? -EINVAL : 0;
+}
+
+static int load_programs(struct user_source *source, size_t process_cnt)
+{
+	struct features features;
+	struct user_bpf *skel;
+	int err;
+
+	libbpf_set_print(print_libbpf);
+	features_probe(&features);
+	skel = user_bpf__open();
+	if (!skel) {
+		err = -errno;
+		log_error("cannot open the BPF programs: %s", strerror(-err));
+		return err;
+	}
+	source->ctx.skel = skel;
+	configure(source->ctx.opts, &features, skel);
+	err = size_tables(source->ctx.opts, &features, process_cnt, skel);
+	if (!err)
+		err = choose_links(source, &features);
+	if (!err)
+		err = user_bpf__load(skel);
+	if (err) {
+		log_error("the kernel does not take the BPF programs: %s (-vv shows its reasons)",
+			  strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+static int attach_lifecycle(struct user_source *source)
+{
+	struct user_bpf *skel = source->ctx.skel;
+	int err;
+
+	source->exec_link =
+		bpf_program__attach_raw_tracepoint(skel->progs.process_exec, "sched_process_exec");
+	if (source->exec_link)
+		source->fork_link = bpf_program__attach_raw_tracepoint(skel->progs.process_fork,
+								       "sched_process_fork");
+	if (source->fork_link && bpf_program__autoload(skel->progs.thread_exit))
+		source->exit_link = bpf_program__attach_raw_tracepoint(skel->progs.thread_exit,
+								       "sched_process_exit");
+	if (source->fork_link &&
+	    (source->exit_link || !bpf_program__autoload(skel->progs.thread_exit)))
+		return 0;
+	err = -errno;
+	log_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+	return err;
+}
+
+static int watch(struct user_source *source, int fd, struct user_process *process)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = process};
+
+	return epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int open_rings(struct user_source *source)
+{
+	int err;
+
+	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	source->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (source->epoll_fd < 0 || source->retry_fd < 0)
+		return -errno;
+	err = user_records__open(source);
+	if (!err)
+		err = watch(source, ring_buffer__epoll_fd(source->rings), NULL);
+	if (!err)
+		err = watch(source, source->retry_fd, NULL);
+	return err;
+}
+
+static int add_process(struct user_source *source, pid_t pid)
+{
+	struct memleak_target target = {0};
+	struct user_process *process, **grown;
+	uint32_t key = (uint32_t)pid;
+	int err = user_process__new(&source->ctx, pid, &process);
+
+	if (err)
+		return err;
+	grown = reallocarray(source->processes, source->process_cnt + 1, sizeof(*grown));
+	if (!grown) {
+		user_process__free(process);
+		return -ENOMEM;
+	}
+	source->processes = grown;
+	grown[source->process_cnt++] = process;
+	target.image = __sync_fetch_and_add(&source->ctx.skel->data->next_image, 1);
+	process->info.image = target.image;
+	err = bpf_map_update_elem(bpf_map__fd(source->ctx.skel->maps.targets), &key, &target,
+				  BPF_ANY);
+	if (!err)
+		err = watch(source, process->pidfd, process);
+	if (err)
+		return err;
+	err = user_process__attach(&source->ctx, process);
+	if (err == 0 && !process->attached)
+		user_source__retry_soon(source);
+	return err;
+}
+
+static void say_ready(const struct user_source *source)
+{
+	for (size_t i = 0; i < source->process_cnt; i++) {
+		const struct user_process *process = source->processes[i];
+		const struct probe_set *set = &process->probes;
+
+		log_note("tracing pid %d (%s): %zu functions probed in %s", process->info.pid,
+			 process->info.comm, set->cnt, process->allocator);
+	}
+}
+
+static int user_source__start(struct source *base)
+{
+	struct user_source *source = user_source_of(base);
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	source->start_ns = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+	source->ctx.skel->bss->tracking = true;
+	say_ready(source);
+	return 0;
+}
+
+static int user_source__poll_fd(const struct source *base)
+{
+	return ((const struct user_source *)base)->epoll_fd;
+}
+
+static int user_source__dispatch(struct source *base, const struct event_listener *listener)
+{
+	struct user_source *source = user_source_of(base);
+	struct epoll_event events[16];
+	uint64_t expirations;
+	int cnt;
+
+	cnt = epoll_wait(source->epoll_fd, events, 16, 0);
+	for (int i = 0; i < cnt; i++) {
+		struct user_process *process = events[i].data.ptr;
+
+		if (!process)
+			continue;
+		process->ended = true;
+		epoll_ctl(source->epoll_fd, EPOLL_CTL_DEL, process->pidfd, NULL);
+	}
+	if (read(source->retry_fd, &expirations, sizeof(expirations)) > 0)
+		user_source__retry(source);
+	return user_records__consume(source, listener);
+}
+
+static bool user_source__ended(const struct source *base)
+{
+	const struct user_source *source = (const struct user_source *)base;
+
+	for (size_t i = 0; i < source->process_cnt; i++)
+		if (!source->processes[i]->ended)
+			return false;
+	return true;
+}
+
+static int user_source__snapshot(struct source *base, struct snapshot *ret)
+{
+	return user_snapshot__take(user_source_of(base), ret);
+}
+
+/* Emptiness has reasons; the reader should not have to guess that there is one. */
+static void say_silent(struct user_source *source, const struct snapshot *snap)
+{
+	if (snap->calls != source->reported_calls)
+		source->told_silent = false;
+	else if (!source->told_silent) {
+		log_note("no allocator call was seen in this interval: the process is idle, or "
+			 "uses an allocator that is not probed (-v lists the probed functions)");
+		source->told_silent = true;
+	}
+	source->reported_calls = snap->calls;
+}
+
+static void user_source__reported(struct source *base, const struct snapshot *snap)
+{
+	struct user_source *source = user_source_of(base);
+
+	if (!user_source__ended(base))
+		say_silent(source, snap);
+	for (size_t i = 0; i < source->process_cnt;) {
+		struct user_process *process = source->processes[i];
+
+		if (!process->ended || source->process_cnt == 1) {
+			i++;
+			continue;
+		}
+		user_snapshot__purge(source, process->info.image);
+		user_process__free(process);
+		source->processes[i] = source->processes[--source->process_cnt];
+	}
+}
+
+static void user_source__free(struct source *base)
+{
+	struct user_source *source = user_source_of(base);
+
+	if (!source)
+		return;
+	for (size_t i = 0; i < source->process_cnt; i++)
+		user_process__free(source->processes[i]);
+	free(source->processes);
+	bpf_link__destroy(source->exec_link);
+	bpf_link__destroy(source->fork_link);
+	bpf_link__destroy(source->exit_link);
+	ring_buffer__free(source->rings);
+	user_bpf__destroy(source->ctx.skel);
+	site_table_deinit(&source->sites);
+	if (source->epoll_fd >= 0)
+		close(source->epoll_fd);
+	if (source->retry_fd >= 0)
+		close(source->retry_fd);
+	free(source);
+}
+
+static const struct source_ops user_source_ops = {
+	.start = user_source__start,
+	.poll_fd = user_source__poll_fd,
+	.dispatch = user_source__dispatch,
+	.ended = user_source__ended,
+	.snapshot = user_source__snapshot,
+	.reported = user_source__reported,
+	.free = user_source__free,
+};
+
+int user_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
+		     size_t pid_cnt, struct source **ret)
+{
+	struct user_source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (!source)
+		return -ENOMEM;
+	source->source.ops = &user_source_ops;
+	source->source.symbols = user_symbols;
+	source->ctx = (struct user_context){.opts = opts, .symbolizer = symbolizer};
+	source->epoll_fd = source->retry_fd = -1;
+	err = load_programs(source, pid_cnt);
+	if (!err)
+		err = open_rings(source);
+	if (!err)
+		err = attach_lifecycle(source);
+	for (size_t i = 0; !err && i < pid_cnt; i++)
+		err = add_process(source, pids[i]);
+	if (err) {
+		user_source__free(&source->source);
+		return err;
+	}
+	*ret = &source->source;
+	return 0;
+}

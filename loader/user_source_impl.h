@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of the user source; for the user_*.c files alone. */
+#ifndef USER_SOURCE_IMPL_H
+#define USER_SOURCE_IMPL_H
+
+#include <bpf/libbpf.h>
+
+#include "bpf/memleak.h"
+#include "bpf/user_probes/user.skel.h"
+#include "loader/site_table.h"
+#include "loader/source.h"
+#include "loader/user_process.h"
+
+struct user_source {
+	struct source source;
+	struct user_context ctx;
+	struct user_process **processes;
+	size_t process_cnt;
+	struct bpf_link *exec_link;
+	struct bpf_link *fork_link;
+	struct bpf_link *exit_link; /* NULL: thread state needs no cleaning */
+	struct ring_buffer *rings;
+	const struct event_listener *listener; /* during dispatch */
+	int epoll_fd;
+	int retry_fd; /* timer: a process was still loading its libraries */
+	struct site_table sites;
+	uint64_t start_ns;
+	uint64_t reported_calls;
+	bool told_silent;
+};
+
+struct user_process *user_source__process(const struct user_source *source, uint32_t image);
+
+/* Makes a retry of unfinished attachments due soon. */
+void user_source__retry_soon(struct user_source *source);
+void user_source__retry(struct user_source *source);
+
+/* user_symbols.c */
+extern const struct symbol_backend user_symbols;
+
+/* user_records.c: what the rings bring. */
+int user_records__open(struct user_source *source);
+int user_records__consume(struct user_source *source, const struct event_listener *listener);
+
+/* user_snapshot.c: walks. */
+int user_snapshot__take(struct user_source *source, struct snapshot *ret);
+/* Deletes what the tables hold of an image that is no more. */
+void user_snapshot__purge(struct user_source *source, uint32_t image);
+
+#endif

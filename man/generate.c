@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prints what is made from the table of options, at build time:
+ *   generate man TEMPLATE    TEMPLATE with its line "@OPTIONS@" replaced by the options
+ *   generate completion      the completion script for bash
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "loader/options.h"
+
+static int print_man(const char *path)
+{
+	cleanup_fclose FILE *in = fopen(path, "re");
+	cleanup_free char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+
+	if (!in) {
+		fprintf(stderr, "generate: %s: %s\n", path, strerror(errno));
+		return 1;
+	}
+	while (getline(&line, &size, in) >= 0) {
+		if (strcmp(line, "@OPTIONS@\n") == 0) {
+			options_print_man(stdout);
+			found = true;
+		} else {
+			fputs(line, stdout);
+		}
+	}
+	if (ferror(in) || !found) {
+		fprintf(stderr, "generate: %s: %s\n", path,
+			found ? "cannot be read" : "has no line @OPTIONS@");
+		return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int code = 2;
+
+	if (argc == 3 && strcmp(argv[1], "man") == 0)
+		code = print_man(argv[2]);
+	else if (argc == 2 && strcmp(argv[1], "completion") == 0) {
+		options_print_completion(stdout);
+		code = 0;
+	} else
+		fputs("usage: generate man TEMPLATE | generate completion\n", stderr);
+	if (fflush(stdout) || ferror(stdout)) {
+		fputs("generate: writing to stdout failed\n", stderr);
+		return 1;
+	}
+	return code;
+}
