@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Other allocators, other C libraries, C++: found by themselves, named right."""
+
+import glob
+
+from lib import Failure, Skip, each, expect, pitfall
+
+LIBRARIES = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4",
+             "mimalloc": "libmimalloc.so.2"}
+
+
+def library(name):
+    found = glob.glob("/usr/lib/*/" + LIBRARIES[name]) + glob.glob("/usr/lib/" + LIBRARIES[name])
+    if not found:
+        raise Skip(f"{LIBRARIES[name]} is not installed")
+    return found[0]
+
+
+def run(t, *args, options=(), lines=True, **kwargs):
+    program = t.program(*args, **kwargs)
+    memleak = t.attach(program, *options)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth, lines=lines)
+    return report
+
+
+@pitfall(12)
+@each(*LIBRARIES)
+def test_preloaded(t, name):
+    run(t, "leak", preload=library(name))
+
+
+@pitfall(12)
+@each(*LIBRARIES)
+def test_preloaded_every_function(t, name):
+    run(t, "functions", "all", preload=library(name))
+
+
+@pitfall(12)
+@each(*LIBRARIES)
+def test_preloaded_cxx(t, name):
+    """operator new of these libraries never calls malloc."""
+    for thing in ("new", "array", "nothrow", "aligned", "delete"):
+        run(t, "cxx", thing, preload=library(name))
+
+
+@each(*LIBRARIES)
+def test_preloaded_threads(t, name):
+    program = t.program("threads", preload=library(name))
+    memleak = t.attach(program)
+    program.go()
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+@each("new", "array", "nothrow", "aligned", "template", "inline", "delete")
+def test_cxx(t, name):
+    run(t, "cxx", name)
+
+
+@pitfall(18)
+def test_exception_through_new(t):
+    """bad_alloc leaves operator new: the program catches it and lives."""
+    run(t, "cxx", "bad_alloc")
+
+
+@pitfall(18)
+@each(*LIBRARIES)
+def test_exception_through_preloaded_new(t, name):
+    if name == "mimalloc":
+        raise Skip("mimalloc 2.0 was built as C: its operator new ends the program by itself")
+    run(t, "cxx", "bad_alloc", preload=library(name))
+
+
+@each("leak_musl", "leak_musl_static", "leak_static", "leak_nopie")
+def test_built_otherwise(t, name):
+    run(t, name)
+
+
+@each("own_malloc", "own_malloc_static", "own_malloc_library")
+def test_own_allocator(t, name):
+    """Allocators that libc knows nothing of, with free_sized, free_aligned_sized and cfree."""
+    run(t, name)
+
+
+@each("found", "given")
+def test_prefix(t, name):
+    """je_malloc and friends: found by -S, and by memleak itself."""
+    run(t, "own_malloc_prefixed", options=("-S", "je_") if name == "given" else ())
+
+
+def test_object_given(t):
+    """-O: the allocator in this file and in no other."""
+    run(t, "own_malloc_library", options=("-O", t.file_of("libbump.so")))
+
+
+def test_object_given_is_the_wrong_one(t):
+    """-O with a file that has no allocator says so."""
+    program = t.program("leak")
+    t.refused("--json", "-O", t.file_of("libplugin.so"), "-p", str(program.pid), "1", code=1,
+              says="libplugin.so")
+
+
+def test_object_missing(t):
+    program = t.program("leak")
+    t.refused("--json", "-O", "/nonexistent/lib.so", "-p", str(program.pid), "1", code=1,
+              says="/nonexistent/lib.so")
+
+
+@pitfall(20)
+def test_no_allocator_at_all(t):
+    """A stripped static program shows no allocator: that is said, not shown as no leak."""
+    program = t.program("leak_stripped_static")
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.2", "1")
+    memleak.wait()
+    memleak.aftermath()
+    if "alloc" not in memleak.notes.replace("memleak", ""):
+        raise Failure(f"no word of the missing allocator: {memleak.notes!r}")
+    if memleak.code != 1:
+        raise Failure(f"exit code {memleak.code}")
+
+
+@pitfall(20)
+def test_says_what_is_probed(t):
+    """The line of readiness names how many probes; -v names file and functions."""
+    program = t.program("leak")
+    memleak = t.attach(program, "-v")
+    notes = memleak.notes
+    memleak.stop()
+    for word in ("libc.so.6", "malloc", "free"):
+        if word not in notes.replace("memleak: tracing", ""):
+            raise Failure(f"{word} is not named: {notes!r}")

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Targets that cannot be traced, rights that are missing, kernels that lack something."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+
+from lib import Failure, Skip, each, expect, pitfall
+
+
+def one_line(memleak):
+    if len(memleak.notes.splitlines()) != 1:
+        raise Failure(f"not one line: {memleak.notes!r}")
+
+
+def test_no_such_process(t):
+    """A pid that was just free."""
+    gone = t.process(["/bin/true"])
+    gone.wait()
+    one_line(t.refused("-p", str(gone.pid), "1", code=1, says=str(gone.pid)))
+
+
+def test_no_such_process_among_others(t):
+    program = t.program("leak")
+    gone = t.process(["/bin/true"])
+    gone.wait()
+    t.refused("-p", f"{program.pid},{gone.pid}", "1", code=1, says=str(gone.pid))
+    if program.go().count != 10:
+        raise Failure("the living one was hurt")
+
+
+def test_zombie(t):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        one_line(t.refused("-p", str(pid), "1", code=1, says=str(pid)))
+    finally:
+        os.waitpid(pid, 0)
+
+
+def test_kernel_thread(t):
+    try:
+        with open("/proc/2/cmdline", "rb") as file:
+            if file.read() or os.readlink("/proc/2/exe"):
+                raise Skip("process 2 is no kernel thread here")
+    except FileNotFoundError:
+        if not os.path.exists("/proc/2"):
+            raise Skip("no kernel threads are seen here") from None
+    one_line(t.refused("-p", "2", "1", code=1, says="kernel"))
+
+
+@pitfall(19)
+def test_32_bit(t):
+    """Refused with a clear word: its registers would be read wrongly."""
+    if os.uname().machine != "x86_64":
+        raise Skip("there is a 32-bit program for x86-64 only")
+    program = t.program("tiny32")
+    memleak = t.refused("-p", str(program.pid), "1", code=1, says="32-bit")
+    one_line(memleak)
+    if program.finish() != 0:
+        raise Failure("the program was hurt")
+
+
+@pitfall(19)
+def test_32_bit_command(t):
+    if os.uname().machine != "x86_64":
+        raise Skip("there is a 32-bit program for x86-64 only")
+    memleak = t.memleak("--json", "--output", t.tmp / "r", "1", "--", t.file_of("tiny32"))
+    memleak.close_stdin()
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or "32-bit" not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_thread_id(t):
+    """The id of a thread is no process: said so, or its process is traced."""
+    program = t.program("threads")
+    tid = next(int(tid) for tid in os.listdir(f"/proc/{program.pid}/task")
+               if int(tid) != program.pid)
+    memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p", str(tid), "3600")
+    memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
+    if "memleak: tracing" in memleak.notes:
+        truth = program.go()
+        expect(memleak.stop(), truth)
+        return
+    memleak.wait()
+    memleak.aftermath()
+    one_line(memleak)
+    if memleak.code != 1 or str(program.pid) not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_itself(t):
+    """A process that is being traced may be the tracer of another: no deadlock."""
+    program = t.program("leak")
+    first = t.attach(program, interval="0.1")
+    second = t.memleak("--json", "-o", "0", "-p", str(first.pid), "0.2", "3")
+    second.wait()
+    second.take()
+    second.aftermath()
+    if second.code not in (0, 1):
+        raise Failure(f"exit code {second.code}")
+    truth = program.go()
+    expect(first.stop(), truth)
+
+
+def run_as_nobody(t, *args):
+    """Without root's rights; the program is in a place that nobody may read."""
+    shutil.copy(t.path, t.tmp / "memleak")
+    t.tmp.chmod(0o755)
+    (t.tmp / "memleak").chmod(0o755)
+    t.path = t.tmp / "memleak"
+    return t.refused(*args, code=1, says="root",
+                     wrapper=("setpriv", "--reuid", "65534", "--regid", "65534",
+                              "--clear-groups"))
+
+
+def test_no_root(t):
+    program = t.program("leak")
+    one_line(run_as_nobody(t, "--json", "-p", str(program.pid), "1"))
+
+
+def test_no_root_command(t):
+    """The command is not started if it cannot be traced."""
+    marker = t.tmp / "marker"
+    marker.touch()
+    marker.chmod(0o666)
+    run_as_nobody(t, "--json", "1", "--", "sh", "-c", f"echo ran > {marker}")
+    if marker.read_text(encoding="ascii"):
+        raise Failure("the command ran")
+
+
+@each(("bpf", "bpf,-sys_admin"), ("perfmon", "perfmon,-sys_admin"))
+def test_missing_capability(t, what):
+    """What is missing is named."""
+    capability, dropped = what
+    program = t.program("leak")
+    t.refused("--json", "-p", str(program.pid), "1", code=1, says="CAP_" + capability.upper(),
+              wrapper=("setpriv", "--bounding-set", "-" + dropped))
+
+
+def test_no_ptrace_right(t):
+    """A process whose files may not be read, and a word about that."""
+    program = t.program("leak")
+    t.refused("--json", "-p", str(program.pid), "1", code=1, says="CAP_SYS_PTRACE",
+              wrapper=("setpriv", "--bounding-set", "-sys_ptrace"))
+
+
+def test_capabilities_are_enough(t):
+    """Root is not needed: these capabilities are."""
+    program = t.program("leak", wrapper=("setpriv", "--reuid", "65534", "--regid", "65534",
+                                         "--clear-groups"))
+    caps = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore,+sys_resource"
+    keep = t.process(["setpriv", "--bounding-set", "-all," + caps, "true"], stderr=None)
+    if keep.wait() != 0:
+        raise Skip("setpriv does not know these capabilities")
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600",
+                        wrapper=("setpriv", "--bounding-set", "-all," + caps))
+    memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
+    if "memleak: tracing" not in memleak.notes:
+        raise Failure(memleak.notes)
+    memleak.look()
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+@each("bpf", "perf_event_open")
+def test_kernel_without(t, name):
+    """A kernel that lacks the system call: said in a line, not shown as an empty report."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600",
+                        wrapper=(t.file_of("nosyscall"), name))
+    memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
+    if name == "perf_event_open" and "memleak: tracing" in memleak.notes:
+        truth = program.go()  # probes can be placed without it
+        expect(memleak.stop(), truth)
+        return
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or memleak.out.data or not memleak.notes.startswith("memleak: "):
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+    if name == "bpf" and "bpf" not in memleak.notes.lower().replace("memleak", ""):
+        raise Failure(f"does not say what is missing: {memleak.notes!r}")
+
+
+def test_few_file_descriptors(t):
+    """A low limit of open files: it works, or says that this is why not."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600",
+                        wrapper=("prlimit", "--nofile=24:24"))
+    memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
+    if "memleak: tracing" in memleak.notes:
+        truth = program.go()
+        expect(memleak.stop(), truth, lines=False)
+        return
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or "open files" not in memleak.notes.lower():
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_signals_ignored_by_parent(t):
+    """Started with SIGINT ignored, as `memleak &` in a script: SIGTERM still ends it well."""
+    program = t.program("leak")
+    memleak = t.attach(program, wrapper=("sh", "-c", 'trap "" INT; exec "$0" "$@"'))
+    truth = program.go()
+    report = memleak.stop(code=None, number=signal.SIGTERM)
+    if report:
+        expect(report, truth)
+
+
+def test_stdin_is_closed(t):
+    program = t.program("leak")
+    memleak = t.attach(program, wrapper=("sh", "-c", 'exec "$0" "$@" <&-'))
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+def test_many_targets_die_at_once(t):
+    programs = [t.program("leak") for _ in range(8)]
+    memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p",
+                        ",".join(str(program.pid) for program in programs), "3600").ready()
+    truths = [program.go() for program in programs]
+    threads = [threading.Thread(target=program.signal, args=(signal.SIGKILL,))
+               for program in programs]
+    for thread in threads:
+        thread.start()
+    report = memleak.finish()
+    if report["outstanding"]["count"] != sum(truth.count for truth in truths):
+        raise Failure(f"{report['outstanding']}, sites {len(report['sites'])}")
+
+
+def test_stopped_target(t):
+    """A process that a debugger or job control holds still can be looked at."""
+    program = t.program("leak")
+    program.signal(signal.SIGSTOP)
+    memleak = t.attach(program)
+    program.signal(signal.SIGCONT)
+    truth = program.go()
+    program.signal(signal.SIGSTOP)
+    expect(memleak.stop(), truth)
+    program.signal(signal.SIGCONT)
+    program.go()
+
+
+def test_truncated_under_us(t):
+    """The program's file loses its end while it runs: names may go, memleak does not."""
+    library = t.tmp / "libplugin.so"
+    shutil.copy(t.file_of("libplugin.so"), library)
+    program = t.program("dlopen", library, "stay")
+    memleak = t.attach(program)
+    truth = program.go()
+    os.truncate(library, 5000)
+    report = memleak.stop()
+    if report["outstanding"]["count"] < truth.count:
+        raise Failure(f"{report['outstanding']}, expected at least {truth.count} blocks")
+
+
+def test_deleted_program(t):
+    """An upgrade replaces the file: what the process maps is what counts."""
+    path = t.tmp / "leak"
+    shutil.copy(t.file_of("leak"), path)
+    program = t.program("leak", path=path)
+    path.unlink()
+    shutil.copy("/bin/true", path)
+    memleak = t.attach(program)
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+def test_seccomp_target(t):
+    """A target under a seccomp filter lives on, traced or refused with the reason."""
+    program = t.program("nosyscall", "bpf", t.file_of("leak"))
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600")
+    memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
+    if "memleak: tracing" in memleak.notes:
+        truth = program.go()
+        expect(memleak.stop(), truth)
+    else:
+        memleak.wait()
+        if memleak.code != 1 or "seccomp" not in memleak.notes:
+            raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+        program.go()
+    for _ in range(3):
+        program.go()
+    if program.finish() != 7:
+        raise Failure("the program was hurt")
+
+
+def test_tracefs_is_not_needed(t):
+    """Without tracefs mounted it works, or says what to mount."""
+    if subprocess.run(["unshare", "-m", "true"], check=False).returncode:
+        raise Skip("no mount namespaces here")
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600", wrapper=(
+        "unshare", "-m", "sh", "-c",
+        'umount -l /sys/kernel/tracing /sys/kernel/debug 2>/dev/null; exec "$0" "$@"'))
+    memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
+    if "memleak: tracing" not in memleak.notes:
+        memleak.wait()
+        if memleak.code != 1 or "tracefs" not in memleak.notes:
+            raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+        return
+    truth = program.go()
+    expect(memleak.stop(), truth)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exactly 20,000 blocks live while they are replaced all the time: no report may say more."""
+
+from lib import expect, expect_between, pitfall, timeout
+from lib.case import Failure
+from lib.expect import check_lost
+
+LIVE = 20000
+SIZE = 64
+
+
+def run_churn(t, *args, options=(), reports=8):
+    """The reports that were made in full churn, and pairs per nanosecond."""
+    program = t.program("churn", *args)
+    memleak = t.attach(program, *options, interval="0.2")
+    program.go()
+    program.send()
+    first = memleak.fresh_report()
+    index = memleak.reports.index(first)
+    memleak.report_number(index + reports)
+    truth = program.go()
+    expect(memleak.fresh_report(), truth)
+    memleak.stop()
+    pairs, nanoseconds = map(int, truth.facts["pairs"])
+    if pairs < LIVE:
+        raise Failure(f"only {pairs} pairs: the churn did not churn")
+    return memleak.reports[index:index + reports], pairs / nanoseconds
+
+
+def check(report, rate):
+    """Blocks freed during the walk may be absent; none may be twice or from after its begin."""
+    check_lost(report, ())
+    freed = int(rate * report["walk_ns"] * 3) + 100
+    expect_between(report, LIVE - freed, LIVE, "live blocks")
+    if report["outstanding"]["bytes"] != report["outstanding"]["count"] * SIZE:
+        raise Failure(f"bytes and count do not agree: {report['outstanding']}")
+
+
+@pitfall(29)
+def test_flat_out(t):
+    reports, rate = run_churn(t)
+    for report in reports:
+        check(report, rate)
+
+
+@pitfall(29)
+def test_steady(t):
+    """At 20 pairs per millisecond hardly a block is freed during a walk."""
+    reports, rate = run_churn(t, "20")
+    for report in reports:
+        check(report, rate)
+
+
+@pitfall(29)
+def test_combined(t):
+    """-C: one block at most is in flight when the totals are read."""
+    reports, _ = run_churn(t, options=("-C",))
+    for report in reports:
+        check_lost(report, ())
+        expect_between(report, LIVE - 2, LIVE + 1, "live blocks")
+
+
+@timeout(120)
+def test_young_blocks_are_left_out(t):
+    """At 100 pairs per millisecond no block gets older than 200 ms: nothing is reported."""
+    program = t.program("churn", "100")
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.2").ready()
+    program.go()
+    program.send()
+    memleak.report_number(9)
+    memleak.stop()
+    for report in memleak.reports[5:9]:
+        if report["outstanding"]["count"]:
+            raise Failure(f"young blocks are reported: {report['outstanding']}")

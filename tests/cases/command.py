@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""memleak -- CMD and -c CMD: traced from the first allocation on; codes are passed on."""
+
+import os
+import signal
+
+from lib import Failure, each, expect, pitfall
+from lib.process import alive
+from lib.program import Truth
+
+
+def truth_in(memleak):
+    """What the command said on the stdout that it shares with memleak."""
+    return Truth.of(memleak.out.text.replace("ready\n", ""))
+
+
+def test_from_the_first_allocation(t):
+    """Constructors of libraries and of the program allocate before main."""
+    memleak = t.command(t.file_of("command"))
+    report = memleak.finish()
+    truth = truth_in(memleak)
+    if truth.sites["early_alloc", "heap"] != (3, 216):
+        raise Failure("the command did not run")
+    expect(report, truth)
+
+
+def test_short_option(t):
+    """-c splits its words as a shell does."""
+    output = t.tmp / "reports"
+    memleak = t.memleak("--json", "-o", "0", "--output", output, "-c",
+                        f"'{t.file_of('command')}' args \"two words\" it\\'s ''", "3600",
+                        output=output)
+    report = memleak.finish()
+    text = memleak.out.text
+    for line in ("arg two words\n", "arg it's\n", "arg \n"):
+        if line not in text:
+            raise Failure(f"no {line!r} in {text!r}")
+    lines = [line for line in text.splitlines() if not line.startswith("arg")]
+    expect(report, Truth.of("\n".join(lines)))
+
+
+def test_exact_words(t):
+    """After -- nothing is an option of memleak's, and nothing is split."""
+    memleak = t.command(t.file_of("command"), "args", "-p", "1", "--json", "a  b", "")
+    memleak.finish()
+    lines = [line for line in memleak.out.text.splitlines() if line.startswith("arg")]
+    if lines != ["arg -p", "arg 1", "arg --json", "arg a  b", "arg "]:
+        raise Failure(f"arguments {lines}")
+
+
+def test_path_is_searched(t):
+    memleak = t.command("true", env={"PATH": "/usr/bin:/bin"})
+    memleak.finish()
+
+
+def test_reports_on_stdout(t):
+    """Without --output the reports follow the command's own words."""
+    memleak = t.memleak("--json", "-o", "0", "3600", "--", t.file_of("command"))
+    memleak.json = False
+    memleak.finish()
+    lines = memleak.out.data.splitlines()
+    reports = [line for line in lines if line.startswith(b"{")]
+    if len(reports) != 1 or b'"final":true' not in reports[0].replace(b" ", b""):
+        raise Failure(f"reports: {reports}")
+
+
+@each("0", "1", "42", "255")
+def test_exit_code(t, name):
+    memleak = t.command(t.file_of("command"), "code", name)
+    memleak.finish(code=int(name))
+
+
+@each("SIGTERM", "SIGKILL", "SIGSEGV")
+def test_death_by_signal(t, name):
+    number = getattr(signal, name)
+    memleak = t.command(t.file_of("command"), "signal", str(int(number)))
+    report = memleak.finish(code=128 + number)
+    expect(report, truth_in(memleak))
+
+
+@each("outstanding", "nothing", "own_code")
+def test_error_exitcode(t, name):
+    """--error-exitcode speaks if anything is outstanding; else the command's own code counts."""
+    if name == "outstanding":
+        t.command(t.file_of("command"), "code", "3",
+                  options=("--error-exitcode", "99")).finish(code=99)
+        return
+    # -z: none of the command's blocks is that large
+    t.command(t.file_of("command"), "code", "3" if name == "own_code" else "0",
+              options=("--error-exitcode", "99", "-z", "1M")).finish(
+                  code=3 if name == "own_code" else 0)
+
+
+@pitfall(38)
+@each("missing", "missing_in_path", "directory", "not_executable", "no_interpreter", "garbage")
+def test_cannot_run(t, name):
+    """One clear line with the command's name; nothing is left behind."""
+    file = t.tmp / "thing"
+    if name == "not_executable":
+        file.write_bytes(b"#!/bin/sh\n")
+    elif name == "no_interpreter":
+        file.write_bytes(b"#!/nonexistent/shell\n")
+        file.chmod(0o755)
+    elif name == "garbage":
+        file.write_bytes(b"\x7fELF and nothing else")
+        file.chmod(0o755)
+    command = {"missing": "/nonexistent/program", "missing_in_path": "no-such-program-anywhere",
+               "directory": "/tmp"}.get(name, os.fspath(file))
+    memleak = t.refused("--json", "1", "--", command, code=1, says=command)
+    if len(memleak.notes.splitlines()) != 1:
+        raise Failure(f"more than one line: {memleak.notes!r}")
+
+
+def command_pid(memleak):
+    """The command says ready when it runs; its pid is that of memleak's child."""
+    memleak.wait_for("the command's ready", lambda: "ready\n" in memleak.out.text)
+    children = set()
+    for tid in os.listdir(f"/proc/{memleak.pid}/task"):
+        with open(f"/proc/{memleak.pid}/task/{tid}/children", encoding="ascii") as file:
+            children.update(int(child) for child in file.read().split())
+    for pid in children:
+        with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
+            if file.read() == "command\n":
+                return pid
+    raise Failure("the command is no child of memleak")
+
+
+def test_interrupted(t):
+    """Ctrl-C: final report, the command gets SIGTERM, memleak ends with its code."""
+    memleak = t.command(t.file_of("command"), "wait")
+    pid = command_pid(memleak)
+    report = memleak.stop(code=128 + signal.SIGTERM)
+    expect(report, truth_in(memleak))
+    if alive(pid):
+        raise Failure("the command still runs")
+
+
+def test_count_reached(t):
+    """COUNT reached: as with Ctrl-C."""
+    memleak = t.memleak("--json", "-o", "0", "--output", t.tmp / "r", "0.2", "2", "--",
+                        t.file_of("command"), "wait", output=t.tmp / "r")
+    pid = command_pid(memleak)
+    memleak.finish(code=128 + signal.SIGTERM)
+    if len(memleak.reports) != 2:
+        raise Failure(f"{len(memleak.reports)} reports, not 2")
+    if alive(pid):
+        raise Failure("the command still runs")
+
+
+def test_command_runs_free(t):
+    """While it runs it is traced by no one: ptrace lasts no longer than its start."""
+    memleak = t.command(t.file_of("command"), "wait")
+    pid = command_pid(memleak)
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    if fields["TracerPid"].strip() != "0":
+        raise Failure("the command is still under ptrace")
+    memleak.send()
+    memleak.finish(code=0)
+
+
+@pitfall(38)
+def test_command_dies_with_memleak_killed(t):
+    """kill -9 of memleak: the command neither hangs nor is left stopped."""
+    memleak = t.command(t.file_of("command"), "wait")
+    pid = command_pid(memleak)
+    memleak.look()
+    memleak.signal(signal.SIGKILL)
+    memleak.wait()
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        state = dict(line.split(":", 1) for line in file)["State"].split()[0]
+    if state in "tT":
+        raise Failure(f"the command is in state {state}")
+    memleak.close_stdin()  # it ends itself at the end of its input
+    memleak.aftermath()
+
+
+@pitfall(15)
+def test_shell_that_execs(t):
+    """The image that counts is the last one; what the shell allocated is gone with it."""
+    memleak = t.command("/bin/sh", "-c", f"exec {t.file_of('command')}")
+    report = memleak.finish()
+    expect(report, truth_in(memleak))
+
+
+def test_static_command(t):
+    memleak = t.command(t.file_of("leak_static"))
+    memleak.wait_for("ready", lambda: "ready\n" in memleak.out.text)
+    memleak.send(b"xx")
+    memleak.wait_for("third ready", lambda: memleak.out.text.count("ready\n") == 3)
+    memleak.close_stdin()
+    report = memleak.finish()
+    truth = Truth.of("leak leak_small 10 160\nleak leak_big 10 10485760\nleak main 2 200\n")
+    # main's blocks of before the first phase are seen as well; one of the three is freed.
+    expect(report, truth, lines=False)
+
+
+def test_environment_is_untouched(t):
+    """The command gets the environment, files and signals that memleak was given."""
+    script = "env | sort | grep -v ^_=; ls /proc/self/fd | wc -l; grep ^Sig[BI] /proc/self/status"
+    plain = t.process(["/bin/sh", "-c", script])
+    plain.wait()
+    output = t.tmp / "reports"
+    memleak = t.memleak("--json", "--output", output, "3600", "--", "/bin/sh", "-c", script,
+                        output=output)
+    memleak.finish()
+
+    def without_sanitizer(text):
+        return [line for line in text.splitlines() if "SAN_OPTIONS" not in line]
+
+    if without_sanitizer(memleak.out.text) != without_sanitizer(plain.out.text):
+        raise Failure(f"alone:\n{plain.out.text}\nunder memleak:\n{memleak.out.text}")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mappings are ranges: cut, replaced, moved, grown; and what kind of memory they are."""
+
+from lib import Failure, each, expect, pitfall, timeout
+
+
+def run_mapping(t, name, *options, **kwargs):
+    program = t.program("mappings", name)
+    memleak = t.attach(program, *options)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth, **kwargs)
+    return report
+
+
+@pitfall(9)
+@each("whole", "front", "middle", "tail", "pieces", "across", "around", "byte_length",
+      "fixed_over", "fixed_over_all", "file_over", "fixed_fails", "grow", "shrink", "move",
+      "move_over", "move_part", "move_and_leave", "mremap_fails", "munmap_fails", "not_ours")
+def test_range(t, name):
+    run_mapping(t, name)
+
+
+@pitfall(10)
+@each("reserve", "files", "stack")
+def test_kind(t, name):
+    run_mapping(t, name)
+
+
+@pitfall(10)
+def test_thread_stacks(t):
+    """Stacks that libpthread keeps for later are shown as stacks or not at all."""
+    run_mapping(t, "thread_stacks", ignore=from_thread_start)
+
+
+def from_thread_start(site):
+    """The thread's dynamic TLS vector comes from calloc in the loader."""
+    return site["kind"] == "heap" and any(
+        (frame["symbol"] or "").split("@")[0] in ("_dl_allocate_tls", "pthread_create",
+                                                  "__pthread_create_2_1", "allocate_stack")
+        for frame in site["stack"])
+
+
+@pitfall(6)
+@each("reserve", "huge", "huge_and_small")
+def test_packed_word(t, name):
+    """-C packs size and count into one word: terabytes must not carry into the count."""
+    run_mapping(t, name, "-C")
+
+
+@pitfall(6)
+@each("huge", "huge_and_small")
+def test_huge(t, name):
+    run_mapping(t, name)
+
+
+@timeout(120)
+def test_many(t):
+    run_mapping(t, "many")
+
+
+def test_mapping_and_heap_apart(t):
+    """A mapping that malloc makes for itself is malloc's, not the program's."""
+    program = t.program("functions", "malloc", "calloc_big", "mmap")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    kinds = sorted(site["kind"] for site in report["sites"])
+    if kinds != ["heap", "heap", "mmap"]:
+        raise Failure(f"kinds {kinds}")

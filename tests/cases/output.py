@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where reports go: files, full disks, closed pipes."""
+
+import os
+import subprocess
+
+from lib import Failure, each, expect
+from lib.memleak import parse
+
+
+def test_file(t):
+    """Emptied at the start; stdout stays silent; each report is there as soon as it is made."""
+    path = t.tmp / "reports"
+    path.write_text("what was there before\n" * 100, encoding="ascii")
+    program = t.program("leak")
+    memleak = t.attach(program, "--output", path, interval="0.2", output=path)
+    truth = program.go()
+    memleak.wait_for("two reports in the file", lambda: memleak.pump(0.05) or
+                     path.read_bytes().count(b"\n") >= 2)
+    if b"before" in path.read_bytes():
+        raise Failure("the file was not emptied")
+    expect(memleak.stop(), truth)
+    if memleak.out.data:
+        raise Failure(f"stdout: {memleak.out.text!r}")
+
+
+def test_reports_are_whole(t):
+    """A reader never sees half a report, however large: each is appended in one write."""
+    path = t.tmp / "reports"
+    program = t.program("sites", "4000", "4000")
+    memleak = t.attach(program, "--output", path, interval="0.2", output=path)
+    program.go()
+    sizes = set()
+
+    def look():
+        sizes.add(path.stat().st_size)
+        return len(sizes) > 4 or memleak.pump(0.0005)
+
+    memleak.wait_for("several reports", look)
+    memleak.stop()
+    data = path.read_bytes()
+    ends = {0} | {i + 1 for i, byte in enumerate(data) if byte == 10}
+    if not sizes <= ends:
+        raise Failure(f"seen while half written, at {sorted(sizes - ends)}")
+
+
+def test_appends(t):
+    """Whoever else writes to the end of the file is not overwritten."""
+    path = t.tmp / "reports"
+    program = t.program("leak")
+    memleak = t.attach(program, "--output", path)
+    with open(path, "ab") as file:
+        file.write(b'{"other":1}\n')
+    memleak.json = False
+    memleak.stop()
+    lines = path.read_bytes().splitlines()
+    if len(lines) != 2 or parse(lines[0]) != {"other": 1} or not parse(lines[1])["final"]:
+        raise Failure(f"{lines}")
+
+
+@each("/dev/full", "/nonexistent/folder/file", "/tmp", "/proc/version")
+def test_cannot_write(t, name):
+    """Exit code 1 and a line with the file's name, not a run without reports."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "--output", name, "-p", str(program.pid), "0.1")
+    memleak.wait()
+    memleak.aftermath()
+    lines = memleak.notes.splitlines()
+    if memleak.code != 1 or not any(name in line for line in lines):
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_stdout_full(t):
+    program = t.program("leak")
+    with open("/dev/full", "wb") as full:
+        memleak = t.memleak("--json", "-p", str(program.pid), "0.1", stdout=full)
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or "memleak: " not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_stdout_closed(t):
+    """No report may end up in whatever file gets descriptor 1."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.1", "3",
+                        wrapper=("sh", "-c", 'exec "$0" "$@" >&-'))
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or "memleak: " not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+@each("json", "text")
+def test_reader_leaves(t, name):
+    """memleak … | head -1: the end of the reader is the end of the run, and no error."""
+    program = t.program("leak")
+    reader, writer = os.pipe()
+    memleak = t.memleak("--format", name, "-p", str(program.pid), "0.1", stdout=writer)
+    os.close(writer)
+    with os.fdopen(reader, "rb", 0) as file:
+        file.read(1)
+    memleak.close_stdin()
+    memleak.wait(10)
+    memleak.aftermath()
+    if memleak.code != 0:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_reader_is_slow(t):
+    """A reader that takes its time gets every report whole."""
+    program = t.program("sites", "2000", "2000")
+    memleak = t.memleak("--json", "-T", "5000", "-o", "0", "-p", str(program.pid), "0.2")
+    memleak.wait_for("tracing", lambda: "memleak: tracing" in memleak.err.text)
+    memleak.look()
+    truth = program.go()
+    os.set_blocking(memleak.out.file.fileno(), True)
+    for _ in range(20):
+        memleak.out.data += os.read(memleak.out.file.fileno(), 1000)
+        memleak.popen.poll()
+    os.set_blocking(memleak.out.file.fileno(), False)
+    expect(memleak.fresh_report(), truth)
+    memleak.stop()
+
+
+def test_stderr_closed(t):
+    """Nobody listens to what it says: the reports come all the same."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.1", "3",
+                        wrapper=("sh", "-c", 'exec "$0" "$@" 2>&-'))
+    memleak.finish()
+    if len(memleak.reports) != 3:
+        raise Failure(f"{len(memleak.reports)} reports")
+
+
+def test_shell_pipeline(t):
+    """As people use it, through a real shell and a real head."""
+    program = t.program("leak")
+    answer = subprocess.run(
+        ["sh", "-c", f"'{t.path}' -p {program.pid} 0.1 | head -1"], capture_output=True,
+        timeout=30, check=False)
+    if b"stacks with outstanding allocations" not in answer.stdout:
+        raise Failure(f"{answer}")

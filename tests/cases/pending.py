@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls that are nested, interrupted or never return: the account heals itself."""
+
+from lib import Failure, each, expect, pitfall
+
+# A call that never returned, or was overwritten by one on another stack, may be counted as such.
+ABANDONED = ("unreturned", "nesting")
+
+
+def run_pending(t, name, *options, **kwargs):
+    program = t.program("pending", name)
+    memleak = t.attach(program, *options)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth, may_lose=ABANDONED, **kwargs)
+    return report
+
+
+@pitfall(2)
+@each("longjmp", "longjmp_with_block", "longjmp_depths", "longjmp_hole", "thread_dies")
+def test_abandoned(t, name):
+    run_pending(t, name)
+
+
+@pitfall(2)
+@each("longjmp", "longjmp_depths")
+def test_abandoned_combined(t, name):
+    run_pending(t, name, "-C")
+
+
+@pitfall(2)
+def test_stale_size(t):
+    """The size of an abandoned call must not be booked for a later one that is filtered."""
+    run_pending(t, "longjmp_then_tiny", "-z", "10")  # the marker is 24 bytes
+
+
+@pitfall(2)
+def test_stale_mark_of_filtered(t):
+    """A filtered call that never returns must not hide those after it."""
+    run_pending(t, "longjmp", "-Z", "100")
+
+
+@pitfall(2)
+def test_signal_stack(t):
+    """malloc, interrupted by a handler on another stack that calls malloc, too."""
+    def episode(site):
+        names = [frame["symbol"] for frame in site["stack"]]
+        return "outer_alloc" in names or "handler_alloc" in names
+
+    report = run_pending(t, "signal_stack", ignore=episode)
+    booked = [(site["count"], site["bytes"]) for site in report["sites"] if episode(site)]
+    if any(block not in ((1, 1000), (1, 99)) for block in booked) or len(booked) > 2:
+        raise Failure(f"the two blocks of the episode are booked as {booked}")
+    lost = sum(report["lost"].get(key, 0) for key in ABANDONED)
+    if not booked or len(booked) + lost < 2 and (1, 1000) not in booked:
+        raise Failure(f"booked {booked}, counted as lost {lost}")
+
+
+@pitfall(1)
+def test_headers(t):
+    """An allocator in front of another one asks it for more: the program's size counts."""
+    run_pending(t, "headers")
+
+
+@pitfall(1)
+def test_filter_asks_outermost(t):
+    """-z 1000: malloc(8) is left out, even if it asks the allocator below for 4104."""
+    program = t.program("pending", "filtered_outside")
+    memleak = t.attach(program, "-z", "1000")
+    program.go()
+    report = memleak.stop()
+    if report["outstanding"]["count"]:
+        raise Failure(f"reported: {report['sites']}")
+    if any(report["lost"].values()):
+        raise Failure(f"lost: {report['lost']}")

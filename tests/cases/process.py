@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fork, exec, exit, several processes, libraries that come and go."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+from lib import Failure, Skip, each, expect, pitfall
+from lib.process import until
+from lib.memleak import living_programs
+from lib.program import Truth
+
+
+@pitfall(15)
+@each("fork", "fork_and_stay", "vfork", "spawn", "exec", "exec_from_thread", "exec_fails")
+def test_process(t, name):
+    program = t.program("process", name)
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    if any(site["pid"] != program.pid for site in report["sites"]):
+        raise Failure("a site of another process")
+
+
+@pitfall(15)
+def test_exec_is_no_end(t):
+    """No final report at the exec, reports before and after it, one final at the exit."""
+    program = t.program("process", "exec")
+    memleak = t.attach(program, interval="0.2")
+    memleak.report_number(0)
+    truth = program.go()
+    report = memleak.fresh_report()
+    expect(report, truth)
+    program.finish()
+    expect(memleak.finish(), truth)
+
+
+@pitfall(15)
+def test_two_processes(t):
+    """Two programs from one file have the same addresses: their blocks are kept apart."""
+    programs = [t.program("leak_nopie", wrapper=("setarch", "-R")) for _ in range(2)]
+    memleak = t.memleak("--json", "-o", "0", "-p", ",".join(str(p.pid) for p in programs),
+                        "3600").ready()
+    first = programs[0].go()
+    programs[1].go()
+    second = programs[1].go()
+    report = memleak.stop()
+    for program, truth in zip(programs, (first, second)):
+        own = [site for site in report["sites"] if site["pid"] == program.pid]
+        expect({**report, "sites": own, "sites_total": len(own)}, truth)
+    if len(report["sites"]) != 4:
+        raise Failure(f"{len(report['sites'])} sites of two programs with two each")
+
+
+def test_one_of_two_ends(t):
+    """The end of one process is not the end of the run."""
+    programs = [t.program("leak") for _ in range(2)]
+    memleak = t.memleak("--json", "-o", "0", "-p", ",".join(str(p.pid) for p in programs),
+                        "0.2").ready()
+    programs[0].go()
+    programs[0].close_stdin()
+    programs[0].wait()
+    memleak.fresh_report()
+    truth = programs[1].go()
+    report = memleak.fresh_report()
+    own = [site for site in report["sites"] if site["pid"] == programs[1].pid]
+    expect({**report, "sites": own, "sites_total": len(own)}, truth)
+    programs[1].close_stdin()
+    programs[1].wait()
+    memleak.finish()
+
+
+def test_same_process_twice(t):
+    """-p 1,1 is -p 1."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-o", "0", "-p", f"{program.pid},{program.pid}", "-p",
+                        str(program.pid), "3600").ready()
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+# Exits: whatever the phase, one final report that lists what was outstanding at that moment.
+
+@pitfall(16)
+@each("before", "first", "second")
+def test_exit(t, name):
+    program = t.program("leak")
+    memleak = t.attach(program)
+    truth = Truth()
+    for _ in range(("before", "first", "second").index(name)):
+        truth = program.go()
+    program.close_stdin()
+    program.wait()
+    expect(memleak.finish(), truth)
+
+
+@pitfall(16)
+def test_exit_between_reports(t):
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2")
+    memleak.report_number(1)
+    truth = program.go()
+    memleak.fresh_report()
+    program.close_stdin()
+    program.wait()
+    expect(memleak.finish(), truth)
+
+
+@pitfall(16)
+def test_exit_shows_young_blocks(t):
+    """The report after the target's end leaves none out for its age, unless -o was given."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "3600").ready()
+    truth = program.go()
+    program.close_stdin()
+    expect(memleak.finish(), truth)
+
+
+def test_exit_with_age_given(t):
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-o", "60000", "-p", str(program.pid), "3600").ready()
+    program.go()
+    program.close_stdin()
+    if memleak.finish()["outstanding"]["count"]:
+        raise Failure("blocks younger than -o are reported")
+
+
+@pitfall(16)
+@each("SIGKILL", "SIGSEGV")
+def test_target_killed(t, name):
+    program = t.program("leak")
+    memleak = t.attach(program)
+    truth = program.go()
+    program.signal(getattr(signal, name))
+    program.wait()
+    expect(memleak.finish(), truth)
+
+
+def test_killed_in_full_flight(t):
+    """Killed while it allocates: the report comes, and is within what could be."""
+    program = t.program("churn")
+    memleak = t.attach(program, interval="0.1")
+    program.go()
+    program.send()
+    memleak.report_number(2)
+    program.signal(signal.SIGKILL)
+    program.wait()
+    report = memleak.finish()
+    if report["outstanding"]["count"] > 20000:
+        raise Failure(f"{report['outstanding']} where 20,000 lived")
+
+
+@each(*[str(n) for n in range(12)])
+def test_exit_while_attaching(t, name):
+    """The target ends at some moment while memleak starts: no hang, no trace, one clear word."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600")
+    memleak.pump(int(name) * 0.01)
+    program.signal(signal.SIGKILL)
+    program.wait()
+    memleak.close_stdin()
+    memleak.wait(20)
+    memleak.take()
+    memleak.aftermath()
+    if memleak.code not in (0, 1):
+        raise Failure(f"exit code {memleak.code}")
+    if memleak.code == 1 and not memleak.notes.startswith("memleak: "):
+        raise Failure(f"no word why: {memleak.notes!r}")
+    if memleak.code == 0 and (not memleak.reports or not memleak.reports[-1]["final"]):
+        raise Failure("neither a final report nor an error")
+
+
+def test_memleak_killed(t):
+    """kill -9 of memleak: the probes go with it, the program goes on as if nothing had been."""
+    program = t.program("leak")
+    memleak = t.attach(program)
+    if not memleak.ids:
+        raise Failure("no BPF program was seen: this case could not fail")
+    program.go()
+    memleak.look()
+    memleak.signal(signal.SIGKILL)
+    memleak.wait()
+    memleak.aftermath()
+    for _ in range(3):
+        program.go()
+    if program.finish() != 7:
+        raise Failure(f"the program's exit code is {program.code}, not 7")
+
+
+@each("SIGTERM", "SIGHUP")
+def test_memleak_terminated(t, name):
+    """Ended by another signal, it leaves nothing behind either."""
+    program = t.program("leak")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop(code=None, number=getattr(signal, name))
+    if memleak.code == 0:
+        expect(report, truth)
+    for _ in range(3):
+        program.go()
+    if program.finish() != 7:
+        raise Failure(f"the program's exit code is {program.code}, not 7")
+
+
+def test_probes_are_seen(t):
+    """What the check for left-over probes looks at does see them while memleak runs."""
+    program = t.program("leak")
+    memleak = t.attach(program)
+    if not memleak.ids & living_programs():
+        raise Failure("no BPF program of memleak's is seen while it runs")
+    memleak.stop()
+
+
+def test_target_is_never_stopped(t):
+    """Neither stopped nor traced, at any moment that can be looked at."""
+    program = t.program("churn")
+    program.go()
+    program.send()
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.1")
+    seen = set()
+
+    def look():
+        with open(f"/proc/{program.pid}/status", encoding="ascii", errors="replace") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        seen.add((fields["State"].split()[0], fields["TracerPid"].strip()))
+        return "memleak: tracing" in memleak.notes or memleak.pump(0.0005)
+
+    memleak.wait_for("tracing", look)
+    memleak.stop()
+    bad = [state for state in seen if state[0] in "tT" or state[1] != "0"]
+    if bad:
+        raise Failure(f"state and tracer: {bad}")
+
+
+# Libraries that come and go.
+
+def loader_made(site):
+    """What dlopen allocates for itself."""
+    frames = site["stack"][:2]
+    return any(os.path.basename(frame["module"] or "").startswith(("ld-", "libc.so"))
+               for frame in frames)
+
+
+@each("stay", "unload")
+def test_dlopen(t, name):
+    """A library that was loaded after attaching, and one that is gone, are named all the same."""
+    library = t.file_of("libplugin.so")
+    program = t.program("dlopen", library, name)
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth, ignore=loader_made)
+    for site in report["sites"]:
+        if site["bytes"] == 240 and site["stack"][0]["module"] != str(library):
+            raise Failure(f"module {site['stack'][0]['module']}")
+
+
+@pitfall(12)
+def test_dlopened_allocator(t):
+    """An allocator that is loaded later is found, too."""
+    program = t.program("dlopen", t.file_of("libbump.so"), "alloc")
+    memleak = t.attach(program, interval="0.1")
+    program.go()
+
+    def seen():
+        program.go()
+        report = memleak.fresh_report()
+        return any(frame["symbol"] == "foreign_alloc"
+                   for site in report["sites"] for frame in site["stack"][:2])
+
+    if not until(seen, 10):
+        raise Failure("the library's allocator is never seen")
+    memleak.stop()
+
+
+# Other mount namespaces.
+
+def copy_with_libraries(path, root):
+    """The program and what it is linked with, into a folder that can be a root."""
+    answer = subprocess.run(["ldd", path], capture_output=True, text=True, check=True)
+    files = [word for line in answer.stdout.splitlines() for word in line.split()
+             if word.startswith("/")]
+    for file in files:
+        target = root / file.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(os.path.realpath(file), target)
+    shutil.copy(path, root / "program")
+
+
+@pitfall(13)
+@each("chroot", "private_mount", "pid_namespace")
+def test_container(t, name):
+    """The program's files are not where their names say, seen from outside."""
+    root = t.tmp / "root"
+    root.mkdir()
+    copy = f"mount -t tmpfs none {root} && cp -a {t.tmp}/files/. {root}"
+    if name == "chroot":
+        copy_with_libraries(t.file_of("leak"), root)
+        wrapper = ("chroot", root)
+    else:
+        (t.tmp / "files").mkdir()
+        copy_with_libraries(t.file_of("leak"), t.tmp / "files")
+        wrapper = ("unshare", "-m", "--propagation", "private", "sh", "-c",
+                   f'{copy} && exec chroot {root} "$0"')
+    if name == "pid_namespace":
+        wrapper = ("unshare", "-p", "-f", "--kill-child", *wrapper)
+    program = t.program("leak", path="/program", wrapper=wrapper)
+    pid = program.pid
+    if name == "pid_namespace":
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = file.read().split()
+        if not children:
+            raise Skip("no pid namespaces here")
+        pid = int(children[0])
+    memleak = t.memleak("--json", "-o", "0", "-p", str(pid), "3600").ready()
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    if report["sites"][0]["pid"] != pid:
+        raise Failure(f"pid {report['sites'][0]['pid']}, not {pid}")

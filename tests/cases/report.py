@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reports say and when: ages, growth, filters, sorting, text, events, the end."""
+
+import re
+import signal
+import time
+
+from lib import Failure, expect, owner, pitfall
+from lib.memleak import when
+
+HEADER = re.compile(r"^\[\d\d:\d\d:\d\d\] Top \d+ stacks with outstanding allocations:$", re.M)
+TOTAL = re.compile(r"^\t(\d+) bytes in (\d+) allocations from stack$", re.M)
+
+
+def final_text(t, program, *options, phases=1):
+    memleak = t.memleak("-o", "0", *options, "-p", str(program.pid), "3600").ready()
+    for _ in range(phases):
+        program.go()
+    memleak.stop()
+    return memleak.out.text
+
+
+# Text
+
+def test_text_form(t):
+    """bcc's header, bcc's lines, innermost frame first, with file, line and module."""
+    text = final_text(t, t.program("leak"))
+    if len(HEADER.findall(text)) != 1:
+        raise Failure(f"header: {text!r}")
+    if TOTAL.findall(text) != [("5242880", "5"), ("80", "5")]:
+        raise Failure(f"totals {TOTAL.findall(text)} in {text!r}")
+    frame = re.compile(r"^\t\tleak_small\+0x[0-9a-f]+ (\S*/)?leak\.c:\d+ \[leak\]\n"
+                       r"\t\tround_of_leaks\+0x[0-9a-f]+ (\S*/)?leak\.c:\d+ \[leak\]\n"
+                       r"\t\tmain\+0x[0-9a-f]+ (\S*/)?leak\.c:\d+ \[leak\]$", re.M)
+    if not frame.search(text):
+        raise Failure(f"frames: {text!r}")
+
+
+def test_text_first_frame_is_caller(t):
+    """The allocator's own frames are never the first of a stack."""
+    text = final_text(t, t.program("functions", "all"))
+    firsts = re.findall(r"allocations from stack\n\t\t(\S+)", text)
+    if len(firsts) < 10 or not all(re.match(r"(leak_|make_|marker)", name) for name in firsts):
+        raise Failure(f"first frames {firsts}")
+
+
+def test_text_every_interval(t):
+    """A report at each interval even when it is empty, and the final one."""
+    program = t.program("leak")
+    memleak = t.memleak("-p", str(program.pid), "0.2", "3")
+    memleak.finish()
+    if len(HEADER.findall(memleak.out.text)) != 3:
+        raise Failure(f"{memleak.out.text!r}")
+
+
+def test_text_inlined(t):
+    """An inlined function is a frame of its own, and marked."""
+    text = final_text(t, t.program("cxx", "inline"))
+    found = re.search(r"^\t\t(inlined_alloc.*)\n\t\t(around_inlined.*)$", text, re.M)
+    if not found or "inlined" not in found.group(1).replace("inlined_alloc", ""):
+        raise Failure(f"{text!r}")
+
+
+def test_text_says_what_was_lost(t):
+    program = t.program("many", "500", "10")
+    text = final_text(t, program, "--max-allocs", "100")
+    if "--max-allocs" not in text or not re.search(r"\b400\b", text):
+        raise Failure(f"{text!r}")
+
+
+def test_text_marks_estimates(t):
+    program = t.program("many", "5000", "10")
+    text = final_text(t, program, "-s", "5")
+    if "estimate" not in text.lower():
+        raise Failure(f"{text!r}")
+
+
+def test_text_kinds(t):
+    """Terabytes of mere address space are not shown as if they were memory."""
+    text = final_text(t, t.program("mappings", "reserve"))
+    if "reserve" not in re.sub(r"\t\treserve\+.*", "", text).lower():
+        raise Failure(f"{text!r}")
+
+
+def test_text_show_allocs(t):
+    program = t.program("leak")
+    text = final_text(t, program, "-a")
+    for address, size in program.truth.blocks.items():
+        if not re.search(rf"\b0?x?{address:x}\b.*\b{size}\b", text):
+            raise Failure(f"block {address:#x} of {size} bytes is not in {text!r}")
+
+
+# Ages
+
+def test_older(t):
+    """-o 500, the default: no block before its time, every one after it."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.1").ready()
+    memleak.report_number(0)
+    earliest = time.time()
+    truth = program.go()
+    latest = time.time()
+    memleak.wait_for("reports of a second", lambda: memleak.take() and
+                     when(memleak.reports[-1]) > latest + 1.0)
+    memleak.stop()
+    early = [r for r in memleak.reports if when(r) < earliest + 0.498]
+    late = [r for r in memleak.reports if when(r) > latest + 0.502]
+    if not late or not [r for r in early if when(r) > latest]:
+        raise Failure("no report came at the right moment")
+    for report in early:
+        if report["outstanding"]["count"]:
+            raise Failure(f"reported before its time: {report['outstanding']}")
+    for report in late:
+        expect(report, truth)
+        if any(site["newest_ns"] < 500e6 for site in report["sites"]):
+            raise Failure("an age below 500 ms is shown")
+
+
+def test_older_than_all(t):
+    program = t.program("leak")
+    memleak = t.attach(program, "-o", "60000")
+    program.go()
+    report = memleak.stop()
+    if report["sites"] or report["outstanding"] != {"bytes": 0, "count": 0}:
+        raise Failure(f"{report['outstanding']}")
+
+
+def test_ages(t):
+    """Ages are those of the oldest and the newest block, on the report's own clock."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2")
+    program.go()
+    first = time.time()
+    memleak.fresh_report()
+    memleak.fresh_report()
+    program.go()
+    second = time.time()
+    report = memleak.fresh_report()
+    memleak.stop()
+    for site in report["sites"]:
+        oldest, newest = when(report) - first, when(report) - second
+        if not 0 <= site["oldest_ns"] / 1e9 - oldest < 0.15:
+            raise Failure(f"oldest_ns {site['oldest_ns']}, at least {oldest} s have passed")
+        if not 0 <= site["newest_ns"] / 1e9 - newest < 0.15:
+            raise Failure(f"newest_ns {site['newest_ns']}, at least {newest} s have passed")
+
+
+def test_ages_of_combined(t):
+    """-C knows no ages: null, not 0."""
+    program = t.program("leak")
+    memleak = t.attach(program, "-C")
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    if any(site["oldest_ns"] is not None for site in report["sites"]):
+        raise Failure("an age with -C")
+
+
+# Growth
+
+def test_growth(t):
+    """Against the report before, whatever that was; check_sequence compares each pair."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2")
+    for _ in range(2):
+        program.go()
+        memleak.report_number(memleak.reports.index(memleak.fresh_report()) + 1)
+    for _ in range(2):
+        program.go()
+        memleak.fresh_report()
+    memleak.stop()
+    seen = [(site["count"], site["growth"]["count"], site["growth"]["bytes"])
+            for report in memleak.reports for site in report["sites"]
+            if owner(site) == "leak_small"]
+    for wanted in ((5, 5, 80), (5, 0, 0), (10, 5, 80), (10, 0, 0), (1, 1, 16)):
+        if wanted not in seen:
+            raise Failure(f"count and growth {wanted} never seen, but {seen}")
+
+
+def test_site_ids_stay(t):
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2")
+    program.go()
+    first = memleak.fresh_report()
+    program.go()
+    second = memleak.fresh_report()
+    memleak.stop()
+    ids = [{site["id"] for site in report["sites"]} for report in (first, second)]
+    if ids[0] != ids[1] or len(ids[0]) != 2:
+        raise Failure(f"ids {ids}")
+
+
+# When reports come
+
+def test_count(t):
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.1")
+    memleak.stop()
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.1", "4")
+    memleak.finish()
+    if len(memleak.reports) != 4:
+        raise Failure(f"{len(memleak.reports)} reports, not 4")
+
+
+def test_intervals(t):
+    """Reports come at the pace that was asked for, without drift."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "0.25", "8")
+    memleak.finish()
+    for number, report in enumerate(memleak.reports, 1):
+        late = report["elapsed_ns"] / 1e9 - 0.25 * number
+        if not -0.001 < late < 0.2:
+            raise Failure(f"report {number} comes {late} s late")
+
+
+def test_interrupted_twice(t):
+    """An impatient second Ctrl-C does no harm."""
+    program = t.program("leak")
+    memleak = t.attach(program)
+    truth = program.go()
+    memleak.signal(signal.SIGINT)
+    memleak.signal(signal.SIGINT)
+    memleak.wait()
+    memleak.take()
+    memleak.aftermath()
+    if memleak.code == 0:
+        expect(memleak.reports[-1], truth)
+    elif memleak.code != -signal.SIGINT:
+        raise Failure(f"exit code {memleak.code}")
+
+
+def test_interrupted_while_attaching(t):
+    program = t.program("leak")
+    for delay in (0.005, 0.02, 0.05, 0.1):
+        memleak = t.memleak("--json", "-p", str(program.pid), "3600")
+        memleak.pump(delay)
+        memleak.signal(signal.SIGINT)
+        memleak.wait()
+        memleak.take()
+        memleak.aftermath()
+        if memleak.code not in (0, 1, -signal.SIGINT):
+            raise Failure(f"exit code {memleak.code}")
+
+
+@pitfall(20)
+def test_says_that_nothing_was_seen(t):
+    """An interval without one call is said once on stderr, with what may be the reason."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2")
+    before = memleak.notes
+    memleak.report_number(3)
+    after = memleak.notes
+    memleak.stop()
+    lines = after[len(before):].splitlines()
+    if len(lines) != 1 or not lines[0].startswith("memleak: "):
+        raise Failure(f"said: {lines}")
+
+
+@pitfall(20)
+def test_says_nothing_needless(t):
+    """While calls are seen stderr stays silent after the line of readiness."""
+    program = t.program("churn")
+    program.go()
+    program.send()
+    memleak = t.attach(program, interval="0.2")
+    memleak.report_number(3)
+    notes = memleak.notes
+    memleak.stop()
+    if len(notes.splitlines()) != 1:
+        raise Failure(f"said: {notes!r}")
+
+
+@pitfall(37)
+def test_error_exitcode(t):
+    """With -p as well: N if anything is outstanding in the last report, else 0."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--error-exitcode", "42")
+    program.go()
+    memleak.stop(code=42)
+    memleak = t.attach(program, "--error-exitcode", "42")
+    memleak.stop(code=0)

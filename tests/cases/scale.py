@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Large numbers: blocks, stacks, depth; and what is said when a table is full."""
+
+from lib import Failure, expect, pitfall, timeout
+
+
+@pitfall(30, 31)
+@timeout(240)
+def test_million_blocks(t):
+    """1,000,000 blocks in 5,000 stacks: all there, each stack by itself, read at once."""
+    program = t.program("sites", "1000000", "5000")
+    memleak = t.attach(program, "--max-allocs", "1100000")
+    truth = program.go(180)
+    report = memleak.stop()
+    expect(report, truth)
+    if report["sites_total"] != 5000:
+        raise Failure(f"{report['sites_total']} sites, not 5,000")
+    if {site["count"] for site in report["sites"]} != {200}:
+        raise Failure("blocks were booked on other stacks")
+    if report["walk_ns"] > (10e9 if t.sanitized else 2e9):
+        raise Failure(f"the walk took {report['walk_ns'] / 1e9} s")
+
+
+@timeout(240)
+def test_exactly_the_limit(t):
+    """The default holds a million blocks, and not one less."""
+    program = t.program("many", "1000000", "16")
+    memleak = t.attach(program)
+    truth = program.go(180)
+    expect(memleak.stop(), truth)
+
+
+@pitfall(30)
+@timeout(240)
+def test_million_blocks_combined(t):
+    program = t.program("sites", "1000000", "5000")
+    memleak = t.attach(program, "-C", "--max-allocs", "1100000")
+    truth = program.go(180)
+    report = memleak.stop()
+    expect(report, truth)
+    if report["sites_total"] != 5000:
+        raise Failure(f"{report['sites_total']} sites, not 5,000")
+
+
+@pitfall(4)
+def test_block_table_full(t):
+    """What does not fit is counted; what is freed makes room again."""
+    program = t.program("many", "5000", "10")
+    memleak = t.attach(program, "--max-allocs", "1000", interval="0.3")
+    truth = program.go()
+    report = memleak.fresh_report()
+    tracked, lost = report["outstanding"]["count"], report["lost"]["allocs_full"]
+    if tracked != 1000 or lost != 4000:
+        raise Failure(f"{tracked} tracked, {lost} lost, truth {truth.count}")
+    if report["outstanding"]["bytes"] != 10 * tracked:
+        raise Failure(f"totals grew without their blocks: {report['outstanding']}")
+    truth = program.go()
+    expect(memleak.fresh_report(), truth, may_lose=("allocs_full",))
+    truth = program.go()
+    expect(memleak.stop(), truth, may_lose=("allocs_full",))
+
+
+@pitfall(4)
+def test_block_table_full_combined(t):
+    """-C, too, counts only blocks that it can debit again."""
+    program = t.program("many", "5000", "10")
+    memleak = t.attach(program, "-C", "--max-allocs", "1000", interval="0.3")
+    truth = program.go()
+    report = memleak.fresh_report()
+    tracked, lost = report["outstanding"]["count"], report["lost"]["allocs_full"]
+    if tracked + lost < truth.count or not lost:
+        raise Failure(f"{tracked} tracked, {lost} lost, truth {truth.count}")
+    truth = program.go()
+    expect(memleak.stop(), truth, may_lose=("allocs_full",))
+
+
+@pitfall(31)
+def test_stack_table_full(t):
+    """Stacks beyond the limit are lost and counted; the blocks are not."""
+    program = t.program("sites", "5000", "5000")
+    memleak = t.attach(program, "--stack-storage-size", "100")
+    truth = program.go()
+    report = memleak.stop()
+    lost = report["lost"]["stacks_full"] + report["lost"].get("sites_full", 0)
+    if not lost:
+        raise Failure("nothing is counted as lost")
+    if report["outstanding"]["count"] + lost < truth.count:
+        raise Failure(f"{report['outstanding']} and {lost} lost, truth {truth.count}")
+    if sum(bool(site["stack"]) for site in report["sites"]) < 50:
+        raise Failure("fewer stacks than the limit allows")
+
+
+def test_default_stack_table(t):
+    """16,384 stacks fit by default."""
+    program = t.program("sites", "16000", "16000", "14")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    if report["sites_total"] != 16000:
+        raise Failure(f"{report['sites_total']} sites, not 16,000")
+
+
+def test_depth_limit(t):
+    """--perf-max-stack-depth cuts the outer end; the culprit stays."""
+    program = t.program("sites", "64", "64")
+    memleak = t.attach(program, "--perf-max-stack-depth", "3")
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    depths = {len({frame["addr"] for frame in site["stack"]}) for site in report["sites"]}
+    if max(depths) > 3:
+        raise Failure(f"depths {depths}")
+    if report["sites_total"] > 4:
+        raise Failure(f"{report['sites_total']} sites: three frames differ in two bits only")
+
+
+def test_deep_stack(t):
+    """300 frames: the 127 innermost are kept by default, all of them on request."""
+    program = t.program("sites", "10", "1", "300")
+    short = t.attach(program)
+    long = t.attach(program, "--perf-max-stack-depth", "400")
+    truth = program.go()
+    reports = short.stop(), long.stop()
+    for report in reports:
+        expect(report, truth)
+    depths = [len(report["sites"][0]["stack"]) for report in reports]
+    if not 100 <= depths[0] <= 128 or depths[1] < 302:
+        raise Failure(f"depths {depths}")
+    if "main" not in [frame["symbol"] for frame in reports[1]["sites"][0]["stack"]]:
+        raise Failure("main is not reached")

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names: lines, inlined frames, debug files, odd files, hostile bytes."""
+
+import json
+import lzma
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+
+from lib import Failure, Skip, each, expect, owner, pitfall
+from lib.expect import culprit
+
+
+def run(t, *args, **kwargs):
+    program = t.program(*args, **kwargs)
+    memleak = t.attach(program)
+    truth = program.go()
+    return memleak.stop(), truth
+
+
+def tool(*argv, **kwargs):
+    return subprocess.run([os.fspath(arg) for arg in argv], check=True, capture_output=True,
+                          **kwargs).stdout
+
+
+def leak_copy(t, name="leak"):
+    """A copy of the program in a folder of its own, to be changed."""
+    folder = t.tmp / "bin"
+    folder.mkdir(exist_ok=True)
+    return shutil.copy(t.file_of(name), folder / "leak")
+
+
+@pitfall(32)
+def test_call_at_the_end_of_a_function(t):
+    """The return address of a call that never returns is in the next function already."""
+    program = t.program("noreturn", "last_call")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    names = [frame["symbol"] for frame in report["sites"][0]["stack"]]
+    if names[names.index("stay_here") + 1] != "last_call":
+        raise Failure(f"the stack is {names}")
+
+
+@pitfall(34)
+def test_no_symbol(t):
+    """Code without a symbol is not given the name of what stands 4 KiB before it."""
+    if os.uname().machine != "x86_64":
+        raise Skip("there is code for x86-64 only")
+    report, _ = run(t, "noreturn", "no_symbol")
+    if len(report["sites"]) != 1:
+        raise Failure(f"{len(report['sites'])} sites, not 1")
+    frame = culprit(report["sites"][0])
+    if frame["symbol"] or not frame["module_offset"] or not frame["module"].endswith("noreturn"):
+        raise Failure(f"the frame is {frame}")
+
+
+@pitfall(35)
+def test_inlined(t):
+    """The inlined function first, marked; then the one that holds it, at the same address."""
+    report, truth = run(t, "cxx", "inline")
+    expect(report, truth)
+    site = next(site for site in report["sites"] if owner(site) == "inlined_alloc")
+    inner, outer = site["stack"][:2]
+    if not inner["inlined"] or outer["inlined"] or inner["addr"] != outer["addr"]:
+        raise Failure(f"frames {inner} {outer}")
+    if not outer["symbol"].startswith("around_inlined"):
+        raise Failure(f"outer frame {outer}")
+
+
+@pitfall(35)
+def test_demangled(t):
+    report, _ = run(t, "cxx", "template")
+    names = [frame["symbol"] for site in report["sites"] for frame in site["stack"]]
+    if not any(name and re.match(r"(void )?leak_template<double *\[5\] *>", name)
+               for name in names):
+        raise Failure(f"names {names}")
+
+
+@pitfall(35)
+def test_debuglink(t):
+    """A stripped program, its debug information in a file beside it."""
+    path = leak_copy(t)
+    debug = path.with_name("leak.debug")
+    tool("objcopy", "--only-keep-debug", path, debug)
+    tool("objcopy", "--strip-all", "--add-gnu-debuglink", "leak.debug", path, cwd=path.parent)
+    report, truth = run(t, "leak", path=path)
+    expect(report, truth)
+
+
+@pitfall(35)
+def test_mini_debug_info(t):
+    """A stripped program with .gnu_debugdata, as Fedora ships them: names without lines."""
+    path = leak_copy(t, "leak_nodebug")
+    mini = path.with_name("mini")
+    tool("objcopy", "--only-keep-debug", path, mini)
+    tool("objcopy", "-S", "--keep-symbol", "leak_small", "--keep-symbol", "leak_big",
+         "--keep-symbol", "main", mini)
+    packed = path.with_name("mini.xz")
+    packed.write_bytes(lzma.compress(mini.read_bytes()))
+    tool("objcopy", "--strip-all", path)
+    tool("objcopy", "--add-section", f".gnu_debugdata={packed}", path)
+    report, truth = run(t, "leak", path=path)
+    expect(report, truth, lines=False)
+
+
+@pitfall(35)
+@each("leak", "leak_nopie")
+def test_stripped(t, name):
+    """No names at all: module and module_offset are what addr2line takes."""
+    whole = t.file_of(name)
+    path = leak_copy(t, name)
+    tool("objcopy", "--strip-all", path)
+    report, _ = run(t, "leak", path=path)
+    found = {}
+    for site in report["sites"]:
+        frame = culprit(site)
+        if frame["symbol"] or frame["module"] != os.fspath(path) or not frame["build_id"]:
+            raise Failure(f"the frame is {frame}")
+        answer = tool("addr2line", "-fe", whole, hex(int(frame["module_offset"], 16) - 1))
+        found[answer.decode().split()[0]] = (site["count"], site["bytes"])
+    if found != {"leak_small": (5, 80), "leak_big": (5, 5 << 20)}:
+        raise Failure(f"addr2line finds {found}")
+
+
+def test_no_debug_info(t):
+    """Names from the symbol table alone: no file, no line, null."""
+    report, truth = run(t, "leak_nodebug")
+    expect(report, truth, lines=False)
+    frame = culprit(report["sites"][0])
+    if frame["file"] is not None or frame["line"] is not None:
+        raise Failure(f"the frame is {frame}")
+
+
+def test_build_id(t):
+    report, _ = run(t, "leak")
+    notes = tool("readelf", "-n", t.file_of("leak")).decode()
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+    if culprit(report["sites"][0])["build_id"] != build_id:
+        raise Failure(f"{culprit(report['sites'][0])['build_id']}, readelf says {build_id}")
+
+
+def test_jit(t):
+    """Code that a just-in-time compiler wrote is named by its perf map."""
+    program = t.program("jit")
+    path = program.truth.facts["map"][0]
+    try:
+        memleak = t.attach(program)
+        truth = program.go()
+        report = memleak.stop()
+        expect({**report, "sites": [s for s in report["sites"] if owner(s) == "marker"],
+                "sites_total": 1}, truth_of(truth, "marker"))
+        sums = {owner(s): (s["count"], s["bytes"]) for s in report["sites"]}
+        if sums != {"jit_leak": (4, 480), "marker": (1, 24)}:
+            raise Failure(f"sites {sums}")
+    finally:
+        os.unlink(path)
+
+
+def truth_of(truth, function):
+    truth.sites = {key: value for key, value in truth.sites.items() if key[0] == function}
+    return truth
+
+
+@each("nothing", "garbage", "pipe", "endless_line", "huge")
+def test_hostile_perf_map(t, name):
+    """The map is the target's to write: whatever is in it, the report comes."""
+    program = t.program("jit")
+    path = program.truth.facts["map"][0]
+    os.unlink(path)
+    if name == "garbage":
+        with open(path, "wb") as file:
+            file.write(random.Random(1).randbytes(100000))
+    elif name == "pipe":
+        os.mkfifo(path)
+    elif name == "endless_line":
+        with open(path, "wb") as file:
+            file.write(b"1000 ffffffffffff " + b"x" * 1000000)
+    elif name == "huge":
+        with open(path, "wb") as file:
+            file.truncate(1 << 40)
+    try:
+        memleak = t.attach(program)
+        truth = program.go()
+        report = memleak.stop()
+        if report["outstanding"] != {"count": truth.count, "bytes": truth.bytes}:
+            raise Failure(f"{report['outstanding']}")
+    finally:
+        if os.path.lexists(path):
+            os.unlink(path)
+
+
+# Hostile bytes
+
+ODD_NAME = b"we\x1b[31mird\xff\xfe\n\t\"name\\"
+
+
+@pitfall(36)
+def test_odd_file_name_json(t):
+    """Any byte in a path yields JSON that is valid UTF-8, without control bytes."""
+    path = os.path.join(os.fsencode(t.tmp), ODD_NAME)
+    shutil.copy(t.file_of("leak"), path)
+    report, truth = run(t, "leak", path=os.fsdecode(path))
+    expect(report, truth)
+    module = culprit(report["sites"][0])["module"]
+    if "ird" not in module or "name" not in module:
+        raise Failure(f"module {module!r}")
+    json.dumps(report).encode("ascii")
+
+
+@pitfall(36)
+def test_odd_file_name_text(t):
+    """Nothing that a terminal would obey, neither in the report nor on stderr."""
+    path = os.path.join(os.fsencode(t.tmp), ODD_NAME)
+    shutil.copy(t.file_of("leak"), path)
+    program = t.program("leak", path=os.fsdecode(path))
+    memleak = t.memleak("-v", "-o", "0", "-p", str(program.pid), "3600").ready()
+    program.go()
+    memleak.stop()
+    for stream in (memleak.out.data, memleak.err.data):
+        bad = re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", bytes(stream))
+        if bad:
+            raise Failure(f"control byte {bad.group(0)!r} in {bytes(stream)!r}")
+        stream.decode("utf-8")
+    if b"leak_small" not in memleak.out.data:
+        raise Failure("no report")
+
+
+ODD_SYMBOL = b"leak_\x1b]0;x\x07\xff\"\\\n"
+
+
+@pitfall(36)
+@each("json", "text")
+def test_odd_symbol(t, name):
+    """The same for the names of functions."""
+    path = leak_copy(t, "leak_nodebug")
+    replace_symbol(path, b"leak_small", ODD_SYMBOL)
+    program = t.program("leak", path=path)
+    memleak = t.memleak("--format", name, "-o", "0", "-p", str(program.pid), "3600").ready()
+    program.go()
+    memleak.stop()
+    text = memleak.out.data.decode("utf-8")
+    if re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text) or "]0;x" not in text:
+        raise Failure(f"{text!r}")
+    if name == "json" and "leak_\x1b]0;x\x07" not in json.dumps(
+            memleak.reports, ensure_ascii=False).encode().decode("unicode_escape"):
+        raise Failure(f"{text!r}")
+
+
+def replace_symbol(path, old, new):
+    """Renames a symbol by objcopy, which takes any byte."""
+    subprocess.run([b"objcopy", b"--redefine-sym", old + b"=" + new, os.fsencode(path)],
+                   check=True, capture_output=True)
+
+
+@pitfall(34)
+def test_long_symbol(t):
+    """5,000 letters: no buffer is too small, nothing is cut in the JSON."""
+    path = leak_copy(t, "leak_nodebug")
+    name = b"leak_small" + b"x" * 5000
+    replace_symbol(path, b"leak_small", name)
+    report, _ = run(t, "leak", path=path)
+    if sorted(owner(site) for site in report["sites"]) != ["leak_big", name.decode()]:
+        raise Failure("the long name is not there as it is")
+
+
+@pitfall(14)
+def test_long_path(t):
+    """A path of 3,000 letters."""
+    folder = t.tmp
+    for _ in range(12):
+        folder = folder / ("d" * 240)
+    folder.mkdir(parents=True)
+    path = shutil.copy(t.file_of("leak"), folder / "leak")
+    report, truth = run(t, "leak", path=path)
+    expect(report, truth)
+    if culprit(report["sites"][0])["module"] != os.fspath(path):
+        raise Failure("the path is cut")
+
+
+# Broken files
+
+def corrupt(data, how):
+    """A library that still loads: only what the loader does not read is broken."""
+    data = bytearray(data)
+    section_headers = struct.unpack_from("<Q", data, 40)[0]
+    if how == "headers_away":
+        struct.pack_into("<Q", data, 40, 1 << 62)
+    elif how == "headers_count":
+        struct.pack_into("<H", data, 60, 0xfff0)
+    elif how == "headers_random":
+        data[section_headers:] = random.Random(2).randbytes(len(data) - section_headers)
+    elif how == "cut":
+        del data[section_headers:]
+    elif how == "debug_random":
+        for name, offset, size in sections_of(data):
+            if name.startswith(b".debug") or name in (b".symtab", b".strtab"):
+                data[offset:offset + size] = random.Random(3).randbytes(size)
+    return data
+
+
+def sections_of(data):
+    at = struct.unpack_from("<Q", data, 40)[0]
+    size, count, names = struct.unpack_from("<HHH", data, 58)
+    headers = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(count)]
+    for header in headers:
+        start = headers[names][4] + header[0]
+        yield bytes(data[start:data.index(0, start)]), header[4], header[5]
+
+
+@pitfall(33)
+@each("headers_away", "headers_count", "headers_random", "cut", "debug_random")
+def test_broken_library(t, name):
+    """One broken library costs its own names, nobody else's."""
+    library = t.tmp / "libbroken.so"
+    library.write_bytes(corrupt(t.file_of("libplugin.so").read_bytes(), name))
+    program = t.program("dlopen", library, "stay")
+    memleak = t.attach(program)
+    program.go()
+    report = memleak.stop()
+    own = [site for site in report["sites"]
+           if any(frame["module"] == os.fspath(library) for frame in site["stack"])]
+    if sum(site["count"] for site in own) != 5 or sum(site["bytes"] for site in own) != 240:
+        raise Failure(f"the library's blocks: {own}")
+    for site in own:
+        names = [frame["symbol"] for frame in site["stack"]]
+        if "call_plugin" not in names or "main" not in names:
+            raise Failure(f"the stack is {names}")
+    if "marker" not in [owner(site) for site in report["sites"]]:
+        raise Failure("the program's own names are gone")

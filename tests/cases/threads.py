@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Many threads at once: nothing is mixed up, nothing is lost."""
+
+from lib import expect, pitfall, timeout
+
+
+@pitfall(4)
+@timeout(180)
+def test_eight_times_100000(t):
+    program = t.program("threads")
+    memleak = t.attach(program, interval="0.5")
+    truth = program.go()
+    expect(memleak.fresh_report(), truth)
+    truth = program.go()
+    expect(memleak.fresh_report(), truth)
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+@timeout(180)
+def test_combined(t):
+    program = t.program("threads")
+    memleak = t.attach(program, "-C")
+    program.go()
+    truth = program.go()
+    expect(memleak.stop(), truth)

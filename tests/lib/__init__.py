@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the cases are written with; `from lib import *` brings the names below."""
+
+from .case import BROKEN, Broken, Failure, Skip, each, pitfall, timeout
+from .expect import culprit, expect, expect_between, frames_of, owner, sum_of
+from .memleak import Memleak
+from .process import ROOT, Process
+from .program import Program, Truth
+
+__all__ = [
+    "BROKEN", "Broken", "Failure", "Skip", "each", "pitfall", "timeout",
+    "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
+    "Memleak", "ROOT", "Process", "Program", "Truth",
+]

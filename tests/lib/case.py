@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a case is: a function test_NAME(t, ...) with decorators, and the ways it can end."""
+
+BROKEN = 99  # exit code of a test program that cannot do its part
+DEFAULT_TIMEOUT = 90
+
+
+class Failure(Exception):
+    """memleak did not do what it must."""
+
+
+class Skip(Exception):
+    """This machine cannot run the case; the text says why."""
+
+
+class Broken(Exception):
+    """The test itself could not do its part: counts as failed."""
+
+
+def pitfall(*rows):
+    """The case guards these rows of the list of faults; its name says so."""
+    def mark(function):
+        function.pitfalls = rows
+        return function
+    return mark
+
+
+def timeout(seconds):
+    def mark(function):
+        function.timeout = seconds
+        return function
+    return mark
+
+
+def each(*values):
+    """One case per value, which is the function's second argument and ends the name."""
+    def mark(function):
+        function.values = values
+        return function
+    return mark
+
+
+class Case:
+    def __init__(self, area, function, value=None):
+        self.function = function
+        self.value = value
+        self.timeout = getattr(function, "timeout", DEFAULT_TIMEOUT)
+        rows = getattr(function, "pitfalls", ())
+        name = function.__name__.removeprefix("test_")
+        self.name = area + "." + "".join(f"pitfall_{row:02d}_" for row in rows) + name
+        if value is not None:
+            self.name += "." + (value if isinstance(value, str) else str(value[0]))
+
+    def run(self, t):
+        if self.value is None:
+            self.function(t)
+        else:
+            self.function(t, self.value)
+
+
+def cases_of(area, module):
+    """The cases of a module in the order in which they are written."""
+    for name, function in vars(module).items():
+        if not name.startswith("test_") or not callable(function):
+            continue
+        if hasattr(function, "values"):
+            for value in function.values:
+                yield Case(area, function, value)
+        else:
+            yield Case(area, function)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a case is given: ways to start programs and memleak, and a place for files."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+
+from .case import Failure, Skip
+from .memleak import Memleak
+from .process import Process
+from .program import Program
+
+FOREVER = "3600"
+SANITIZER_ENV = {
+    "ASAN_OPTIONS": "exitcode=99:detect_leaks=1:abort_on_error=0",
+    "LSAN_OPTIONS": "exitcode=99",
+    "UBSAN_OPTIONS": "halt_on_error=1:exitcode=99:print_stacktrace=1",
+}
+
+
+class Context:
+    def __init__(self, memleak, programs):
+        self.path = memleak
+        self.programs = pathlib.Path(programs)
+        self.started = []
+        self.folder = None
+
+    @property
+    def sanitized(self):
+        """Whether this memleak is the slow one."""
+        return b"__asan_init" in self.path.read_bytes()
+
+    @property
+    def tmp(self):
+        """A folder of its own, gone after the case."""
+        if not self.folder:
+            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="memleak-test-"))
+        return self.folder
+
+    def file_of(self, name):
+        """The path of a test program; skips the case where it could not be built."""
+        path = self.programs / name
+        if not path.exists():
+            raise Skip(f"{name} is not built on this machine")
+        return path
+
+    def process(self, argv, **kwargs):
+        process = Process(argv, **kwargs)
+        self.started.append(process)
+        return process
+
+    def program(self, name, *args, path=None, preload=None, ready=True, wrapper=(), **kwargs):
+        """Starts a test program and waits until it is ready."""
+        if preload:
+            kwargs["env"] = {**kwargs.get("env", {}), "LD_PRELOAD": os.fspath(preload)}
+        program = Program([*wrapper, path or self.file_of(name), *args], **kwargs)
+        self.started.append(program)
+        if ready:
+            program.ready()
+        return program
+
+    def memleak(self, *args, wrapper=(), env=None, **kwargs):
+        """Starts memleak with exactly these arguments."""
+        path = self.path
+        if wrapper:
+            args = [*wrapper[1:], path, *args]
+            path = wrapper[0]
+        memleak = Memleak(path, [os.fspath(arg) for arg in args],
+                          env={**SANITIZER_ENV, **(env or {})}, **kwargs)
+        self.started.append(memleak)
+        return memleak
+
+    def attach(self, program, *options, interval=FOREVER, **kwargs):
+        """memleak on a program, JSON, every block and every site shown; returns when it traces."""
+        options = ("-o", "0", *options) if "-o" not in options and "-C" not in options else options
+        memleak = self.memleak("--json", "-T", "100000", *options, "-p", str(program.pid),
+                               interval, **kwargs)
+        return memleak.ready()
+
+    def command(self, *argv, options=(), interval=FOREVER, **kwargs):
+        """memleak -- CMD, reports to a file, so that stdout is the command's."""
+        output = self.tmp / "reports"
+        return self.memleak("--json", "-T", "100000", "-o", "0", "--output", output, *options,
+                            interval, "--", *argv, output=output, **kwargs)
+
+    def refused(self, *args, code, says, seconds=20, **kwargs):
+        """memleak ends with that code at once, prints no report, and stderr says these words."""
+        memleak = self.memleak(*args, **kwargs)
+        memleak.close_stdin()
+        memleak.wait(seconds)
+        memleak.aftermath()
+        if memleak.code != code:
+            raise Failure(f"exit code {memleak.code}, not {code}")
+        if memleak.out.data:
+            raise Failure(f"something on stdout: {memleak.out.text[:200]!r}")
+        lines = memleak.notes.splitlines()
+        if not lines or not all(line.startswith("memleak: ") for line in lines):
+            raise Failure(f"stderr is not one line of memleak's: {memleak.notes!r}")
+        for word in [says] if isinstance(says, str) else says:
+            if word.lower() not in memleak.notes.lower():
+                raise Failure(f"stderr does not say {word!r}: {memleak.notes!r}")
+        return memleak
+
+    def close(self):
+        """Ends what still runs, newest first, by pid."""
+        for process in reversed(self.started):
+            process.end()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)

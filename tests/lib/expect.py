@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares a report with a program's truth: exact counts, bytes and names, and nothing else."""
+
+import functools
+import pathlib
+import re
+
+from .case import Failure
+from .process import ROOT
+
+# The allocator's own frames may be shown; they are never the culprit.
+ALLOCATOR = re.compile(
+    r"(_*(libc_|je_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|"
+    r"valloc|pvalloc|mmap|mmap64|mremap)|operator new(\[\])?)(\(.*)?$")
+
+
+def frames_of(site):
+    """The frames from the caller of the allocator on."""
+    stack = list(site["stack"])
+    while stack and stack[0]["symbol"] and ALLOCATOR.match(stack[0]["symbol"]):
+        stack.pop(0)
+    return stack
+
+
+def culprit(site):
+    """The frame that called the allocator; None if the stack is not known."""
+    stack = frames_of(site)
+    return stack[0] if stack else None
+
+
+def plain(symbol):
+    """A C++ name without parameters and template arguments."""
+    return re.split(r"[(<]", symbol, maxsplit=1)[0].split(" ")[-1]
+
+
+def owner(site):
+    """The culprit's name, or the best that there is."""
+    frame = culprit(site)
+    if not frame:
+        return "(no stack)"
+    if frame["symbol"]:
+        return plain(frame["symbol"])
+    return f"{frame['module'] or '?'}+{frame['module_offset'] or frame['addr']}"
+
+
+def sum_of(report, kinds=None):
+    """{(function, kind): (count, bytes)} over the shown sites."""
+    sums = {}
+    for site in report["sites"]:
+        key = (owner(site), site["kind"])
+        if kinds is None or site["kind"] in kinds:
+            count, size = sums.get(key, (0, 0))
+            sums[key] = (count + site["count"], size + site["bytes"])
+    return sums
+
+
+def show(report):
+    """The report in words, for a failure."""
+    lines = [f"outstanding {report['outstanding']} lost "
+             f"{ {key: n for key, n in report['lost'].items() if n} }"]
+    for site in report["sites"][:20]:
+        lines.append(f"  {site['bytes']} bytes in {site['count']} {site['kind']}")
+        for frame in site["stack"][:8]:
+            inlined = " (inlined)" if frame["inlined"] else ""
+            lines.append(f"    {frame['symbol']}+{frame['offset']} {frame['file']}:{frame['line']}"
+                         f" [{frame['module']}+{frame['module_offset']}]{inlined}")
+    return "\n".join(lines)
+
+
+def fail(report, text):
+    raise Failure(text + "\n" + show(report))
+
+
+@functools.lru_cache(maxsize=None)
+def source_lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def find_source(name):
+    for folder in ("tests/programs",):
+        path = ROOT / folder / pathlib.PurePath(name).name
+        if path.exists():
+            return path
+    return None
+
+
+def check_line(report, site):
+    """File and line of the culprit: the call itself, which carries a LEAK comment."""
+    frame = culprit(site)
+    if not frame or not frame["file"] or not frame["line"]:
+        fail(report, f"{owner(site)} has no file and line")
+    path = find_source(frame["file"])
+    if not path:
+        fail(report, f"{owner(site)} is said to be in {frame['file']}")
+    lines = source_lines(path)
+    if not 0 < frame["line"] <= len(lines) or "LEAK" not in lines[frame["line"] - 1]:
+        fail(report, f"{owner(site)}: {frame['file']}:{frame['line']} is not the call")
+
+
+def check_lost(report, may_lose):
+    lost = {key: n for key, n in report["lost"].items() if n and key not in may_lose}
+    if lost:
+        fail(report, f"lost: {lost}")
+
+
+def expect(report, truth, *, lines=True, may_lose=(), ignore=None):
+    """
+    Every site of the truth with exact count and bytes, and nothing else. Thread stacks may be
+    shown, as stacks. ignore(site): true for what the case cannot know of, such as the loader's.
+    lines=False: the program has no line table.
+    """
+    if report is None:
+        raise Failure("no report")
+    if report["sites_total"] != len(report["sites"]):
+        fail(report, "only the top of the sites is shown: the case needs a larger -T")
+    check_lost(report, may_lose)
+    wanted = dict(truth.sites)
+    shown = [site for site in report["sites"] if not (ignore and ignore(site))]
+    if not any(kind == "stack" for _, kind in wanted):
+        shown = [site for site in shown if site["kind"] != "stack"]
+    got = sum_of({"sites": shown})
+    if got != wanted:
+        text = "expected, but not so reported:"
+        text += "".join(f"\n  {key} {wanted[key]}, got {got.get(key)}" for key in wanted
+                        if got.get(key) != wanted[key])
+        text += "\nreported, but not expected:"
+        text += "".join(f"\n  {key} {got[key]}" for key in got if key not in wanted)
+        fail(report, text)
+    for site in shown:
+        if lines:
+            check_line(report, site)
+
+
+def expect_between(report, low, high, what):
+    """The count of all that is outstanding lies between two bounds."""
+    count = report["outstanding"]["count"]
+    if not low <= count <= high:
+        fail(report, f"{what}: {count} blocks, expected {low} to {high}")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run of memleak: reports as they come, and what must hold after every run."""
+
+import datetime
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from .case import Failure
+from .process import PATIENCE, Process, alive, until
+from .schema import check_event, check_report, check_sequence
+
+SANITIZER = re.compile(r"ERROR: (Address|Leak)Sanitizer|runtime error:|AddressSanitizer:")
+
+
+def program_ids(pid):
+    """The ids of the BPF programs that a process holds."""
+    ids = set()
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+            try:
+                with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as file:
+                    ids.update(int(i) for i in re.findall(r"^prog_id:\s*(\d+)", file.read(), re.M))
+            except OSError:
+                continue
+    except OSError:
+        pass
+    return ids
+
+
+def living_programs():
+    """The ids of all BPF programs in the kernel."""
+    answer = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, check=False,
+                            env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+    return {program["id"] for program in json.loads(answer.stdout or b"[]")}
+
+
+def children_of(pid):
+    children = set()
+    try:
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{tid}/children", encoding="ascii") as file:
+                children.update(int(child) for child in file.read().split())
+    except OSError:
+        pass
+    return children
+
+
+class Memleak(Process):
+    """json: stdout (or the output file) holds NDJSON, which is checked line by line."""
+
+    def __init__(self, path, args, *, output=None, **kwargs):
+        super().__init__([path, *args], **kwargs)
+        self.json = "--json" in self.argv or "json" in self.argv
+        self.command = "--" in self.argv or "-c" in self.argv
+        self.output = output
+        self.reports = []
+        self.events = []
+        self.ids = set()
+        self.helpers = set()
+        self.finished = False
+
+    @property
+    def notes(self):
+        """stderr so far."""
+        return self.err.text
+
+    def ready(self, seconds=PATIENCE):
+        """Waits until every probe is in place."""
+        self.wait_for("the line `memleak: tracing`",
+                      lambda: re.search(r"^memleak: tracing.*\n", self.notes, re.M), seconds)
+        self.look()
+        return self
+
+    def look(self):
+        """Remembers what must be gone after the end."""
+        self.ids |= program_ids(self.pid)
+        if not self.command:
+            self.helpers |= children_of(self.pid)
+
+    def _take(self, lines):
+        for line in lines:
+            record = parse(line)
+            if record.get("schema") == "memleak-event/1":
+                check_event(record)
+                self.events.append(record)
+                continue
+            check_report(record, "-a" in self.argv)
+            self.reports.append(record)
+
+    def take(self):
+        """Parses what has come on stdout since."""
+        while self.json and not self.output and (line := self.out.take_line()) is not None:
+            self._take([line])
+        return self.reports
+
+    def report_number(self, number, seconds=PATIENCE):
+        """The report of that index, as soon as it is there."""
+        self.wait_for(f"report {number}", lambda: len(self.take()) > number, seconds)
+        return self.reports[number]
+
+    def fresh_report(self, seconds=PATIENCE):
+        """A report whose walk began after this call: needs a short interval."""
+        now = time.time()
+        self.wait_for("new report", lambda: any(when(r) > now for r in self.take()), seconds)
+        return next(r for r in self.reports if when(r) > now)
+
+    def stop(self, code=0, number=signal.SIGINT):
+        """Ctrl-C; the final report."""
+        self.look()
+        self.signal(number)
+        return self.finish(code)
+
+    def finish(self, code=0, seconds=PATIENCE, final=True):
+        """Waits for its own end; what must hold after any run is checked. The last report."""
+        self.wait(seconds)
+        self.take()
+        if self.json and self.output:
+            with open(self.output, "rb") as file:
+                self._take(file.read().split(b"\n")[:-1])
+        self.aftermath()
+        if code is not None and self.code != code:
+            raise Failure(f"memleak's exit code is {self.code}, not {code}")
+        if self.json and final:
+            check_sequence(self.reports)
+        return self.reports[-1] if self.reports else None
+
+    def aftermath(self):
+        """No sanitizer spoke, no probe is left, no helper lives."""
+        self.finished = True
+        found = SANITIZER.search(self.notes)
+        if found:
+            raise Failure("a sanitizer spoke: " + found.group(0))
+        if self.ids and not until(lambda: not self.ids & living_programs(), 10):
+            left = sorted(self.ids & living_programs())
+            raise Failure(f"BPF programs {left} are left behind")
+        if not until(lambda: not any(alive(pid) for pid in self.helpers), 10):
+            raise Failure(f"helper processes {sorted(self.helpers)} are left behind")
+
+
+def parse(line):
+    if re.search(rb"[\x00-\x1f\x7f]", line):
+        raise Failure(f"control byte in a JSON line: {line[:200]!r}")
+    try:
+        record = json.loads(line.decode("utf-8"))
+    except ValueError as error:
+        raise Failure(f"not JSON ({error}): {line[:200]!r}") from error
+    if not isinstance(record, dict):
+        raise Failure(f"not a JSON object: {line[:200]!r}")
+    return record
+
+
+def when(report):
+    """The report's time as seconds since 1970."""
+    moment = datetime.datetime.strptime(report["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.replace(tzinfo=datetime.timezone.utc).timestamp()

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program from tests/programs: it says its truth, then ready, then waits for a byte."""
+
+from .case import BROKEN, Broken
+from .process import Process
+
+
+class Truth:
+    """What one phase of a program leaves outstanding."""
+
+    def __init__(self):
+        self.sites = {}   # (function, kind) → (count, bytes)
+        self.blocks = {}  # address → size
+        self.facts = {}   # first word → other words
+
+    def add(self, line):
+        words = line.split()
+        if words[0] == "leak":
+            self._site(words[1], "heap", words[2], words[3])
+        elif words[0] == "mapping":
+            self._site(words[1], words[4], words[2], words[3])
+        elif words[0] == "block":
+            self.blocks[int(words[1], 16)] = int(words[2])
+        elif words[0] == "broken":
+            raise Broken("the program cannot do its part: " + line)
+        else:
+            self.facts[words[0]] = words[1:]
+
+    def _site(self, function, kind, count, size):
+        self.sites[function, kind] = (int(count), int(size))
+
+    @property
+    def count(self):
+        return sum(count for count, _ in self.sites.values())
+
+    @property
+    def bytes(self):
+        return sum(size for _, size in self.sites.values())
+
+    @classmethod
+    def of(cls, lines):
+        truth = cls()
+        for line in lines.splitlines():
+            if line.strip():
+                truth.add(line.strip())
+        return truth
+
+
+class Program(Process):
+    """Its source is where a LEAK comment is looked for."""
+
+    def __init__(self, argv, *, source=None, **kwargs):
+        super().__init__(argv, **kwargs)
+        self.source = source
+        self.truth = Truth()
+
+    def ready(self, seconds=60):
+        """Reads the truth of the phase that ends with the next ready."""
+        self.truth = Truth()
+
+        def found():
+            while (line := self.out.take_line()) is not None:
+                text = line.decode("utf-8", "replace")
+                if text == "ready":
+                    return True
+                if text:
+                    self.truth.add(text)
+            if self.code == BROKEN:
+                raise Broken(f"{self.name} gave up")
+            return False
+
+        self.wait_for("ready", found, seconds)
+        return self.truth
+
+    def go(self, seconds=60):
+        """Lets it into its next phase and reads that one's truth."""
+        self.send()
+        return self.ready(seconds)
+
+    def finish(self, seconds=60):
+        """Lets it end; its exit code."""
+        self.send()
+        return self.wait(seconds)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What holds for every report of schema memleak/1, whatever was traced. Keys may be added."""
+
+import re
+
+from .case import Failure
+
+INTEGER = (int,)
+MAYBE_INTEGER = (int, type(None))
+MAYBE_TEXT = (str, type(None))
+
+REPORT = {
+    "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
+    "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
+    "sampling": (dict, type(None)), "lost": (dict,),
+}
+SITE = {
+    "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,
+    "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER, "newest_ns": MAYBE_INTEGER,
+    "growth": (dict,), "stack": (list,),
+}
+FRAME = {
+    "addr": (str,), "symbol": MAYBE_TEXT, "offset": MAYBE_INTEGER, "module": MAYBE_TEXT,
+    "module_offset": MAYBE_TEXT, "build_id": MAYBE_TEXT, "file": MAYBE_TEXT,
+    "line": MAYBE_INTEGER, "inlined": (bool,),
+}
+ALLOC = {"addr": (str,), "size": INTEGER, "age_ns": MAYBE_INTEGER, "tid": MAYBE_INTEGER}
+LOST = ("allocs_full", "stacks_full", "nesting", "recursion", "unwind")
+KINDS = ("heap", "mmap", "reserve", "stack", "slab", "page", "percpu")
+
+
+def require(holds, text):
+    if not holds:
+        raise Failure("schema: " + text)
+
+
+def check_keys(what, record, keys):
+    for key, types in keys.items():
+        require(key in record, f"{what} has no {key!r}")
+        value = record[key]
+        number = isinstance(value, bool) and bool not in types
+        require(isinstance(value, types) and not number, f"{what}.{key} is {value!r}")
+
+
+def check_frame(frame):
+    check_keys("frame", frame, FRAME)
+    require(re.fullmatch(r"0x[0-9a-f]+", frame["addr"]), f"frame.addr {frame['addr']!r}")
+    for key, pattern in (("module_offset", r"0x[0-9a-f]+"), ("build_id", r"([0-9a-f]{2})+")):
+        value = frame[key]
+        require(value is None or re.fullmatch(pattern, value), f"frame.{key} {value!r}")
+    require(frame["line"] is None or frame["line"] > 0, "frame.line 0")
+
+
+def check_site(site, with_allocs):
+    check_keys("site", site, SITE)
+    require(re.fullmatch(r"[0-9a-f]{16}", site["id"]), f"site.id {site['id']!r}")
+    require(site["space"] in ("user", "kernel"), f"site.space {site['space']!r}")
+    require(site["kind"] in KINDS, f"site.kind {site['kind']!r}")
+    require(site["count"] > 0, f"site with count {site['count']}")
+    require(site["bytes"] >= 0, f"site with {site['bytes']} bytes")
+    check_keys("growth", site["growth"], {"bytes": INTEGER, "count": INTEGER})
+    ages = (site["oldest_ns"], site["newest_ns"])
+    require((ages[0] is None) == (ages[1] is None), "only one age is known")
+    require(ages[0] is None or ages[0] >= ages[1] >= 0, f"ages {ages}")
+    for frame in site["stack"]:
+        check_frame(frame)
+    require(("allocs" in site) == with_allocs, "allocs goes with -a, and only with it")
+    if with_allocs:
+        check_allocs(site)
+
+
+def check_allocs(site):
+    allocs = site["allocs"]
+    for alloc in allocs:
+        check_keys("alloc", alloc, ALLOC)
+        require(re.fullmatch(r"0x[0-9a-f]+", alloc["addr"]), f"alloc.addr {alloc['addr']!r}")
+    require(len({alloc["addr"] for alloc in allocs}) == len(allocs), "a block is listed twice")
+    require(len(allocs) == site["count"], f"{len(allocs)} blocks listed of {site['count']}")
+    require(sum(alloc["size"] for alloc in allocs) == site["bytes"], "listed bytes differ")
+
+
+def check_report(report, with_allocs=False):
+    check_keys("report", report, REPORT)
+    require(report["schema"] == "memleak/1", f"schema {report['schema']!r}")
+    require(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", report["time"]),
+            f"time {report['time']!r}")
+    check_keys("outstanding", report["outstanding"], {"bytes": INTEGER, "count": INTEGER})
+    check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
+    require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
+    sites = report["sites"]
+    for site in sites:
+        check_site(site, with_allocs)
+    require(len({site["id"] for site in sites}) == len(sites), "a site is shown twice")
+    require(len(sites) <= report["sites_total"], "more sites shown than there are")
+    whole = len(sites) == report["sites_total"]
+    for key in ("bytes", "count"):
+        shown = sum(site[key] for site in sites)
+        total = report["outstanding"][key]
+        require(shown == total if whole else shown <= total,
+                f"outstanding.{key} is {total}, the sites' sum {shown}")
+
+
+def check_event(event):
+    check_keys("event", event, {"schema": (str,)})
+
+
+def check_sequence(reports):
+    """The final flag on the last and only there; time goes on; growth is the difference."""
+    require(reports, "no report at all")
+    finals = [report["final"] for report in reports]
+    require(finals[-1] and not any(finals[:-1]), f"final flags {finals}")
+    for before, after in zip(reports, reports[1:]):
+        require(after["elapsed_ns"] > before["elapsed_ns"], "elapsed_ns does not grow")
+        for key, count in before["lost"].items():
+            require(after["lost"].get(key, -1) >= count, f"lost.{key} shrinks")
+        known = {site["id"]: site for site in before["sites"]}
+        complete = len(before["sites"]) == before["sites_total"]
+        for site in after["sites"]:
+            old = known.get(site["id"])
+            if old is None and not complete:
+                continue
+            for key in ("bytes", "count"):
+                growth = site[key] - (old[key] if old else 0)
+                require(site["growth"][key] == growth,
+                        f"growth.{key} {site['growth'][key]}, the difference is {growth}")

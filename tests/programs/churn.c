@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Exactly 20,000 blocks live at all times (one less for a moment), and none of them lives long:
+ * churn [PAIRS]; with PAIRS, so many pairs of free and malloc in each millisecond. Says at the
+ * end how many pairs it made in how many nanoseconds.
+ */
+#include <poll.h>
+#include <time.h>
+
+#include "truth.h"
+
+#define BLOCKS 20000
+#define SIZE 64
+
+static void *ring[BLOCKS];
+
+OWN_FRAME static void *churn_block(void)
+{
+	return keep(malloc(SIZE)); /* LEAK */
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static int byte_waits(void)
+{
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return poll(&in, 1, 0) > 0;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t per_ms = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, pairs = 0, start;
+
+	ready();
+	for (int i = 0; i < BLOCKS; i++)
+		ring[i] = churn_block();
+	leaks("churn_block", BLOCKS, BLOCKS * SIZE);
+	ready();
+
+	start = now_ns();
+	while (!byte_waits()) {
+		for (int i = 0; i < 50; i++, pairs++) {
+			free(ring[pairs % BLOCKS]);
+			ring[pairs % BLOCKS] = churn_block();
+		}
+		while (per_ms && pairs * 1000000 > (now_ns() - start) * per_ms && !byte_waits())
+			continue;
+	}
+	say("pairs %llu %llu\n", (unsigned long long)pairs, (unsigned long long)(now_ns() - start));
+	leaks("churn_block", BLOCKS, BLOCKS * SIZE);
+	wait_byte();
+	ready();
+	return 0;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* C++: every operator new, templates, inlined functions, exceptions. cxx NAME does one of it. */
+#include <new>
+#include <string>
+#include <vector>
+
+#include "truth.h"
+
+struct alignas(256) Aligned {
+	char bytes[512];
+};
+
+OWN_FRAME static void leak_new(int times)
+{
+	for (int i = 0; i < times; i++)
+		keep(::operator new(100)); /* LEAK */
+	leaks("leak_new", times, times * 100);
+}
+
+OWN_FRAME static void leak_array(int times)
+{
+	for (int i = 0; i < times; i++)
+		keep(new char[77]); /* LEAK */
+	leaks("leak_array", times, times * 77);
+}
+
+OWN_FRAME static void leak_nothrow(int times)
+{
+	for (int i = 0; i < times; i++)
+		keep(new (std::nothrow) char[88]); /* LEAK */
+	leaks("leak_nothrow", times, times * 88);
+}
+
+OWN_FRAME static void leak_aligned(int times)
+{
+	for (int i = 0; i < times; i++)
+		keep(new Aligned); /* LEAK */
+	leaks("leak_aligned", times, times * sizeof(Aligned));
+}
+
+template <typename T> OWN_FRAME static void leak_template(int times)
+{
+	for (int i = 0; i < times; i++)
+		keep(malloc(sizeof(T))); /* LEAK */
+	leaks("leak_template", times, times * sizeof(T));
+}
+
+__attribute__((always_inline)) static inline void inlined_alloc(int size)
+{
+	keep(malloc(size)); /* LEAK */
+}
+
+OWN_FRAME static void around_inlined(int times)
+{
+	for (int i = 0; i < times; i++)
+		inlined_alloc(40);
+	leaks("inlined_alloc", times, times * 40);
+}
+
+OWN_FRAME static void frees_all(int times)
+{
+	for (int i = 0; i < times; i++) {
+		delete static_cast<char *>(keep(new char));
+		delete[] static_cast<char *>(keep(new char[1000]));
+		delete static_cast<Aligned *>(keep(new Aligned));
+		::operator delete(keep(::operator new(64)), std::size_t(64));
+		std::vector<std::string> strings(20, std::string(100, 'x'));
+		keep(&strings);
+	}
+}
+
+/* An exception leaves operator new: with a return probe there it would end the program. */
+OWN_FRAME static void bad_alloc(int times)
+{
+	volatile std::size_t huge = PTRDIFF_MAX;
+	int caught = 0;
+
+	for (int i = 0; i < times; i++)
+		try {
+			keep(::operator new(huge));
+		} catch (const std::bad_alloc &) {
+			caught++;
+		}
+	must(caught == times, "bad_alloc");
+}
+
+static const struct {
+	const char *name;
+	void (*run)(int times);
+} things[] = {
+	{"new", leak_new},
+	{"array", leak_array},
+	{"nothrow", leak_nothrow},
+	{"aligned", leak_aligned},
+	{"template", leak_template<double[5]>},
+	{"inline", around_inlined},
+	{"delete", frees_all},
+	{"bad_alloc", bad_alloc},
+};
+
+int main(int argc, char **argv)
+{
+	must(argc == 2, "usage");
+	ready();
+	for (const auto &thing : things)
+		if (!strcmp(argv[1], thing.name)) {
+			thing.run(3);
+			marker();
+			ready();
+			return 0;
+		}
+	must(0, argv[1]);
+}

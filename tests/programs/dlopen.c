@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dlopen FILE [unload|stay]: loads a library, calls its plugin_work, and unloads it again. With
+ * "alloc": calls the library's own malloc once for each byte, until the runner has had enough.
+ */
+#include <dlfcn.h>
+
+#include "truth.h"
+
+OWN_FRAME static void call_plugin(void (*work)(void))
+{
+	work();
+	__asm__ volatile("");
+}
+
+OWN_FRAME static void foreign_alloc(void *(*alloc)(size_t))
+{
+	must(keep(alloc(56)) != NULL, "malloc of the library"); /* LEAK */
+}
+
+static void *symbol(void *library, const char *name)
+{
+	void *address = dlsym(library, name);
+
+	must(address != NULL, name);
+	return address;
+}
+
+int main(int argc, char **argv)
+{
+	void *library;
+
+	must(argc == 3, "usage");
+	ready();
+	library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+	must(library != NULL, argv[1]);
+	if (!strcmp(argv[2], "alloc")) {
+		void *(*alloc)(size_t) = (void *(*)(size_t))symbol(library, "malloc");
+
+		for (;;) {
+			ready();
+			foreign_alloc(alloc);
+		}
+	}
+	call_plugin((void (*)(void))symbol(library, "plugin_work"));
+	if (!strcmp(argv[2], "unload"))
+		must(dlclose(library) == 0, "dlclose");
+	leaks("plugin_leak", 5, 240);
+	marker();
+	ready();
+	return 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Mappings: mappings NAME does one thing to them. new_map makes what the others cut up, so
+ * whatever is left over belongs to new_map; over_map is what is put on top of it.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "truth.h"
+
+#define PAGE 4096UL
+#define RW (PROT_READ | PROT_WRITE)
+#define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
+#define GIB (1UL << 30)
+
+static char *area; /* addresses that are free to be used, found before memleak came */
+
+OWN_FRAME static char *new_map(char *where, size_t pages)
+{
+	char *p;
+
+	p = keep(mmap(where, pages * PAGE, RW, ANON | (where ? MAP_FIXED : 0), -1, 0)); /* LEAK */
+	must(p != MAP_FAILED, "mmap");
+	return p;
+}
+
+OWN_FRAME static void over_map(char *where, size_t pages)
+{
+	char *p;
+
+	p = keep(mmap(where, pages * PAGE, RW, ANON | MAP_FIXED, -1, 0)); /* LEAK */
+	must(p == where, "mmap over");
+}
+
+static void unmap(char *p, size_t pages)
+{
+	must(munmap(p, pages * PAGE) == 0, "munmap");
+}
+
+static char *remap(char *p, size_t old_pages, size_t pages, int flags, char *where)
+{
+	char *q;
+
+	q = keep(mremap(p, old_pages * PAGE, pages * PAGE, flags, where));
+	must(q != MAP_FAILED, "mremap");
+	return q;
+}
+
+static void say_new(size_t count, size_t pages)
+{
+	maps("new_map", count, pages * PAGE, "mmap");
+}
+
+static void whole(void)
+{
+	unmap(new_map(NULL, 16), 16);
+}
+
+static void front(void)
+{
+	unmap(new_map(NULL, 16), 4);
+	say_new(1, 12);
+}
+
+static void middle(void)
+{
+	unmap(new_map(NULL, 16) + 6 * PAGE, 4);
+	say_new(2, 12);
+}
+
+static void tail(void)
+{
+	unmap(new_map(NULL, 16) + 12 * PAGE, 4);
+	say_new(1, 12);
+}
+
+static void pieces(void)
+{
+	char *p = new_map(NULL, 16);
+
+	for (int i = 0; i < 16; i += 2)
+		unmap(p + i * PAGE, 1);
+	say_new(8, 8);
+}
+
+/* One munmap over the end of one mapping and the beginning of the next. */
+static void across(void)
+{
+	new_map(area, 4);
+	new_map(area + 4 * PAGE, 4);
+	unmap(area + 2 * PAGE, 4);
+	say_new(2, 4);
+}
+
+/* One munmap over a whole mapping, two neighbours and the holes between. */
+static void around(void)
+{
+	new_map(area, 4);
+	new_map(area + 8 * PAGE, 4);
+	new_map(area + 16 * PAGE, 4);
+	unmap(area + 1 * PAGE, 16);
+	say_new(2, 4);
+}
+
+static void byte_length(void)
+{
+	must(munmap(new_map(NULL, 1), 100) == 0, "munmap of 100 bytes");
+}
+
+static void fixed_over(void)
+{
+	over_map(new_map(NULL, 16) + 4 * PAGE, 8);
+	say_new(2, 8);
+	maps("over_map", 1, 8 * PAGE, "mmap");
+}
+
+static void fixed_over_all(void)
+{
+	over_map(new_map(NULL, 16), 16);
+	maps("over_map", 1, 16 * PAGE, "mmap");
+}
+
+static void file_over(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	must(fd >= 0, "open");
+	must(mmap(new_map(NULL, 2), PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) != MAP_FAILED,
+	     "mmap of a file");
+	say_new(1, 1);
+}
+
+static void fixed_fails(void)
+{
+	char *p = new_map(NULL, 4);
+
+	must(mmap(p, 4 * PAGE, RW, ANON | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED, "EEXIST");
+	must(mmap(p + 1, PAGE, RW, ANON | MAP_FIXED, -1, 0) == MAP_FAILED, "odd address");
+	must(mmap(p, PAGE, RW, MAP_PRIVATE | MAP_FIXED, -1, 0) == MAP_FAILED, "no file");
+	say_new(1, 4);
+}
+
+static void grow(void)
+{
+	remap(new_map(NULL, 4), 4, 4000, MREMAP_MAYMOVE, NULL);
+	say_new(1, 4000);
+}
+
+static void shrink(void)
+{
+	remap(new_map(NULL, 16), 16, 5, 0, NULL);
+	say_new(1, 5);
+}
+
+static void move(void)
+{
+	remap(new_map(NULL, 4), 4, 4, MREMAP_MAYMOVE | MREMAP_FIXED, area);
+	unmap(area, 1);
+	say_new(1, 3);
+}
+
+static void move_over(void)
+{
+	new_map(area, 8);
+	remap(new_map(NULL, 4), 4, 4, MREMAP_MAYMOVE | MREMAP_FIXED, area + 2 * PAGE);
+	say_new(3, 8);
+}
+
+static void move_part(void)
+{
+	remap(new_map(NULL, 16) + 4 * PAGE, 4, 4, MREMAP_MAYMOVE | MREMAP_FIXED, area);
+	say_new(3, 16);
+}
+
+static void move_and_leave(void)
+{
+	remap(new_map(NULL, 4), 4, 4, MREMAP_MAYMOVE | 4 /* MREMAP_DONTUNMAP */, NULL);
+	say_new(2, 8);
+}
+
+static void mremap_fails(void)
+{
+	char *p = new_map(area, 4);
+
+	new_map(area + 4 * PAGE, 1);
+	must(mremap(p, 4 * PAGE, 8 * PAGE, 0) == MAP_FAILED, "no room to grow");
+	must(mremap(p, 4 * PAGE, 0, MREMAP_MAYMOVE) == MAP_FAILED, "size 0");
+	must(mremap(p + 1, PAGE, PAGE, MREMAP_MAYMOVE) == MAP_FAILED, "odd address");
+	say_new(2, 5);
+}
+
+static void munmap_fails(void)
+{
+	char *p = new_map(NULL, 4);
+
+	must(munmap(p + 1, PAGE) == -1, "odd address");
+	must(munmap(p, 0) == -1, "no length");
+	must(munmap(p, ~0UL) == -1, "huge length");
+	say_new(1, 4);
+}
+
+/* Nobody's memory: no call here may debit what was not booked. */
+static void not_ours(void)
+{
+	new_map(NULL, 4);
+	unmap(area, 16);
+	say_new(1, 4);
+}
+
+OWN_FRAME static void reserve(void)
+{
+	must(keep(mmap(NULL, 2048 * GIB, PROT_NONE, ANON | MAP_NORESERVE, -1, 0)) != MAP_FAILED, /* LEAK */
+	     "reserve");
+	maps("reserve", 1, 2048 * GIB, "reserve");
+}
+
+OWN_FRAME static void huge(void)
+{
+	for (int i = 0; i < 3; i++)
+		must(keep(mmap(NULL, 400 * GIB, RW, ANON | MAP_NORESERVE, -1, 0)) != MAP_FAILED, /* LEAK */
+		     "400 GiB");
+	maps("huge", 3, 1200 * GIB, "mmap");
+}
+
+/* All that the packed word of -C must not mix up: huge ones and small ones of one function. */
+OWN_FRAME static void huge_and_small(void)
+{
+	size_t pages[] = {1, 100 * GIB / PAGE, 7, 400 * GIB / PAGE, 1000 * GIB / PAGE, 3};
+	size_t total = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		must(keep(mmap(NULL, pages[i] * PAGE, RW, ANON | MAP_NORESERVE, -1, 0)) != MAP_FAILED, /* LEAK */
+		     "mapping");
+		total += pages[i];
+	}
+	maps("huge_and_small", ARRAY_SIZE(pages), total * PAGE, "mmap");
+}
+
+/* Nothing of this is anonymous private memory. */
+static void files(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	must(fd >= 0, "open");
+	must(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED, "private file");
+	must(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED, "shared file");
+	must(mmap(NULL, PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED, "shared");
+	new_map(NULL, 2);
+	say_new(1, 2);
+}
+
+OWN_FRAME static void stack(void)
+{
+	must(keep(mmap(NULL, 256 * PAGE, RW, ANON | MAP_STACK, -1, 0)) != MAP_FAILED, /* LEAK */
+	     "stack");
+	maps("stack", 1, 256 * PAGE, "stack");
+}
+
+static void *nothing(void *arg)
+{
+	(void)arg;
+	return NULL;
+}
+
+/* The library keeps the stacks of ended threads: no leak, and if shown, shown as what it is. */
+static void thread_stacks(void)
+{
+	pthread_t threads[4];
+
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		must(pthread_create(&threads[i], NULL, nothing, NULL) == 0, "pthread_create");
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		pthread_join(threads[i], NULL);
+	new_map(NULL, 2);
+	say_new(1, 2);
+}
+
+/* Many at once: the events go through a ring, none may be lost or change places. */
+static void many(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		char *p = new_map(NULL, 3);
+
+		unmap(p + PAGE, 1);
+		unmap(p, 3);
+	}
+	new_map(NULL, 2);
+	say_new(1, 2);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} things[] = {
+	{"whole", whole},
+	{"front", front},
+	{"middle", middle},
+	{"tail", tail},
+	{"pieces", pieces},
+	{"across", across},
+	{"around", around},
+	{"byte_length", byte_length},
+	{"fixed_over", fixed_over},
+	{"fixed_over_all", fixed_over_all},
+	{"file_over", file_over},
+	{"fixed_fails", fixed_fails},
+	{"grow", grow},
+	{"shrink", shrink},
+	{"move", move},
+	{"move_over", move_over},
+	{"move_part", move_part},
+	{"move_and_leave", move_and_leave},
+	{"mremap_fails", mremap_fails},
+	{"munmap_fails", munmap_fails},
+	{"not_ours", not_ours},
+	{"reserve", reserve},
+	{"huge", huge},
+	{"huge_and_small", huge_and_small},
+	{"files", files},
+	{"stack", stack},
+	{"thread_stacks", thread_stacks},
+	{"many", many},
+};
+
+int main(int argc, char **argv)
+{
+	must(argc == 2, "usage");
+	area = mmap(NULL, 64 * PAGE, PROT_NONE, ANON, -1, 0);
+	must(area != MAP_FAILED && munmap(area, 64 * PAGE) == 0, "area");
+	area += 16 * PAGE;
+	ready();
+	for (size_t i = 0; i < ARRAY_SIZE(things); i++)
+		if (!strcmp(argv[1], things[i].name)) {
+			things[i].run();
+			marker();
+			ready();
+			return 0;
+		}
+	must(0, argv[1]);
+}

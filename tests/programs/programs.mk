@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The programs that the tests and the demo trace, built into $(O)/tests/programs. They keep frame
+# pointers, and calls stay calls: what they test is the account, not the unwinder.
+P := $(O)/tests/programs
+PROGRAM_DEPS := tests/programs/truth.h tests/programs/programs.mk
+PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+	-Wall -Wextra -Wno-unused-result -pthread
+PROGRAM_CC = @mkdir -p $(@D); $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
+
+# One source file, one program.
+PLAIN := leak functions edges mappings threads pending churn process dlopen sizes many pairs sites \
+	noreturn jit nosyscall demo
+# The same sources built in other ways, and what needs more than one file.
+VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
+	command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
+	own_malloc_prefixed
+
+PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
+
+# What only some machines can build; the cases skip what is missing.
+ifneq ($(shell command -v $(CXX)),)
+PROGRAMS += $(P)/cxx
+endif
+ifneq ($(shell command -v musl-gcc),)
+PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static
+endif
+ifeq ($(shell uname -m),x86_64)
+PROGRAMS += $(P)/tiny32
+endif
+
+$(PLAIN:%=$(P)/%): $(P)/%: tests/programs/%.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $< -ldl
+
+$(P)/leak_nopie: tests/programs/leak.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -fno-pie -no-pie $<
+
+$(P)/leak_nodebug: tests/programs/leak.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -g0 $<
+
+$(P)/leak_static: tests/programs/leak.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -static $<
+
+$(P)/leak_stripped_static: tests/programs/leak.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -static -s $<
+
+# musl-gcc knows no PIE by default here; its own malloc is what counts.
+$(P)/leak_musl: tests/programs/leak.c $(PROGRAM_DEPS)
+	@mkdir -p $(@D)
+	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -o $@ $<
+
+$(P)/leak_musl_static: tests/programs/leak.c $(PROGRAM_DEPS)
+	@mkdir -p $(@D)
+	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -static -o $@ $<
+
+$(P)/libplugin.so: tests/programs/plugin.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -fPIC -shared $<
+
+$(P)/libearly.so: tests/programs/early.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -fPIC -shared $<
+
+$(P)/command: tests/programs/command.c $(P)/libearly.so $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $< -L$(P) -Wl,--no-as-needed -learly -Wl,-rpath,'$$ORIGIN'
+
+# bump.c defines malloc itself: the compiler must not know what malloc does.
+BUMP := tests/programs/own_malloc.c tests/programs/bump.c
+BUMP_FLAGS := -fno-builtin
+
+$(P)/libbump.so: tests/programs/bump.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUMP_FLAGS) -fPIC -shared $<
+
+$(P)/libbump_je.so: tests/programs/bump.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUMP_FLAGS) -DPREFIX=je_ -fPIC -shared $<
+
+$(P)/own_malloc: $(BUMP) $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUMP_FLAGS) $(BUMP)
+
+$(P)/own_malloc_static: $(BUMP) $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUMP_FLAGS) -static $(BUMP)
+
+$(P)/own_malloc_library: tests/programs/own_malloc.c $(P)/libbump.so $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUMP_FLAGS) $< -L$(P) -lbump -Wl,-rpath,'$$ORIGIN'
+
+$(P)/own_malloc_prefixed: tests/programs/own_malloc.c $(P)/libbump_je.so $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUMP_FLAGS) -DPREFIX=je_ $< -L$(P) -lbump_je -Wl,-rpath,'$$ORIGIN'
+
+$(P)/cxx: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
+
+# No 32-bit library is needed for a program that uses none.
+$(P)/tiny32: tests/programs/tiny32.c tests/programs/programs.mk
+	@mkdir -p $(@D)
+	$(CC) -m32 -O1 -ffreestanding -nostdlib -static -fno-pic -no-pie -fno-stack-protector \
+		-o $@ $<

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Eight threads allocate 100,000 blocks each at the same time; then each frees half of what its
+ * neighbour allocated. The threads exist before memleak comes; they end before the last phase.
+ */
+#include <pthread.h>
+
+#include "truth.h"
+
+#define THREADS 8
+#define BLOCKS 100000
+
+static void *blocks[THREADS][BLOCKS];
+static pthread_barrier_t barrier;
+
+/* Sizes differ by thread and by block: a mix-up of two threads changes the sum. */
+static size_t size_of(int thread, int i)
+{
+	return 16 + 8 * thread + i % 5;
+}
+
+OWN_FRAME static void *thread_alloc(size_t size)
+{
+	return keep(malloc(size)); /* LEAK */
+}
+
+static void *worker(void *arg)
+{
+	int self = (int)(intptr_t)arg, other = (self + 1) % THREADS;
+
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[self][i] = thread_alloc(size_of(self, i));
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < BLOCKS; i += 2)
+		free(blocks[other][i]);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void say_leaks(int first, int step)
+{
+	size_t count = 0, bytes = 0;
+
+	for (int thread = 0; thread < THREADS; thread++)
+		for (int i = first; i < BLOCKS; i += step) {
+			count++;
+			bytes += size_of(thread, i);
+		}
+	leaks("thread_alloc", count, bytes);
+}
+
+int main(void)
+{
+	pthread_t threads[THREADS];
+
+	pthread_barrier_init(&barrier, NULL, THREADS + 1);
+	for (int i = 0; i < THREADS; i++)
+		must(pthread_create(&threads[i], NULL, worker, (void *)(intptr_t)i) == 0,
+		     "pthread_create");
+	ready();
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	say_leaks(0, 1);
+	ready();
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	say_leaks(1, 2);
+	ready();
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	say_leaks(1, 2);
+	ready();
+	return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a test program speaks with the runner. It says what is outstanding since memleak was
+ * attached, then "ready", then it waits for a byte: nothing is ever left to timing.
+ *
+ *	leak FUNCTION COUNT BYTES             heap blocks whose call stands in FUNCTION
+ *	mapping FUNCTION COUNT BYTES KIND     the same for mappings: mmap, reserve or stack
+ *	block ADDRESS SIZE                    one outstanding block
+ *	NAME VALUE...                         anything else that a case wants to know
+ *
+ * A truth holds until the next "ready". A line that allocates and leaves something outstanding
+ * carries the comment LEAK: the runner demands that reports name such a line.
+ * Nothing here allocates: stdio would. Knows nothing of memleak.
+ */
+#ifndef TRUTH_H
+#define TRUTH_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define OWN_FRAME __attribute__((noinline, noclone, noipa))
+#else
+#define OWN_FRAME __attribute__((noinline))
+#endif
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The compiler may neither drop the allocation nor turn the call into a jump. */
+static inline void *keep(void *p)
+{
+	__asm__ volatile("" : "+r"(p) : : "memory");
+	return p;
+}
+
+__attribute__((format(printf, 1, 2))) static inline void say(const char *fmt, ...)
+{
+	char line[512];
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= sizeof(line) || write(STDOUT_FILENO, line, len) != len)
+		_exit(99);
+}
+
+static inline void leaks(const char *function, size_t count, size_t bytes)
+{
+	say("leak %s %zu %zu\n", function, count, bytes);
+}
+
+static inline void maps(const char *function, size_t count, size_t bytes, const char *kind)
+{
+	say("mapping %s %zu %zu %s\n", function, count, bytes, kind);
+}
+
+/* What must hold for the truth to be the truth; a program that cannot do its part says why. */
+static inline void must(int holds, const char *what)
+{
+	if (holds)
+		return;
+	say("broken %s\n", what);
+	_exit(99);
+}
+
+/* Waits for the runner's byte; ends with the runner. */
+static inline void wait_byte(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) != 1)
+		_exit(0);
+}
+
+static inline void ready(void)
+{
+	say("ready\n");
+	wait_byte();
+}
+
+/* One block after all else: a tracer that sees nothing, or no more, has no excuse. */
+OWN_FRAME __attribute__((unused)) static void marker(void)
+{
+	must(keep(malloc(24)) != NULL, "malloc"); /* LEAK */
+	leaks("marker", 1, 24);
+}
+
+#endif
