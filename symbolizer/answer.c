@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Checks and copies what the helper says. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/answer.h"
+
+struct text {
+	const char *at;
+	size_t len;
+};
+
+struct raw_frame {
+	struct text symbol;
+	struct text file;
+	uint32_t line;
+};
+
+static struct text get_text(struct wire_cursor *cursor)
+{
+	struct text text;
+
+	text.at = wire_get_string(cursor, &text.len);
+	return text;
+}
+
+/* An allocated copy; a text that is empty or not there is NULL. */
+static int copy_text(struct text text, char **ret)
+{
+	*ret = NULL;
+	if (!text.len)
+		return 0;
+	*ret = strndup(text.at, text.len);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static bool is_build_id(struct text text)
+{
+	if (text.len > 2 * BUILD_ID_BYTES_MAX || text.len % 2)
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		if (!memchr("0123456789abcdef", text.at[i], 16))
+			return false;
+	return true;
+}
+
+int answer_read_opened(struct wire_cursor *cursor, struct opened_answer *ret)
+{
+	struct opened_answer opened = {.status = wire_get_u32(cursor)};
+	struct text build_id = get_text(cursor);
+	uint32_t kind = wire_get_u32(cursor);
+	struct text need_id = get_text(cursor);
+	struct text need_file = get_text(cursor);
+
+	opened.need.kind = kind;
+	opened.need.crc = wire_get_u32(cursor);
+	if (cursor->bad || cursor->at != cursor->end || kind > NEED_ALTERNATE ||
+	    !is_build_id(build_id) || !is_build_id(need_id) || need_file.len >= PATH_MAX)
+		return -EPROTO;
+	if (copy_text(build_id, &opened.build_id) || copy_text(need_id, &opened.need.build_id) ||
+	    copy_text(need_file, &opened.need.file)) {
+		free(opened.build_id);
+		file_need_deinit(&opened.need);
+		return -ENOMEM;
+	}
+	if (!opened.need.build_id && !opened.need.file)
+		opened.need.kind = NEED_NOTHING;
+	*ret = opened;
+	return 0;
+}
+
+static const char *append(char **store, struct text text)
+{
+	char *copy = *store;
+
+	if (!text.len)
+		return NULL;
+	memcpy(copy, text.at, text.len);
+	copy[text.len] = '\0';
+	*store += text.len + 1;
+	return copy;
+}
+
+int answer_read_name(struct wire_cursor *cursor, uint32_t index, bool exact,
+		     struct name_answer *ret)
+{
+	struct raw_frame raw[WORKER_FRAMES_MAX];
+	uint32_t got_index = wire_get_u32(cursor);
+	uint64_t vaddr = wire_get_u64(cursor);
+	uint64_t start = wire_get_u64(cursor);
+	uint32_t cnt = wire_get_u32(cursor);
+	size_t bytes = 0;
+	struct sym_frame *frames;
+	char *store;
+
+	if (got_index != index || !cnt || cnt > WORKER_FRAMES_MAX || start > vaddr)
+		return -EPROTO;
+	for (uint32_t i = 0; i < cnt; i++) {
+		raw[i].symbol = get_text(cursor);
+		raw[i].file = get_text(cursor);
+		raw[i].line = wire_get_u32(cursor);
+		bytes += raw[i].symbol.len + raw[i].file.len + 2;
+	}
+	if (cursor->bad || cursor->at != cursor->end)
+		return -EPROTO;
+	frames = calloc(1, cnt * sizeof(*frames) + bytes);
+	if (!frames)
+		return -ENOMEM;
+	store = (char *)(frames + cnt);
+	for (uint32_t i = 0; i < cnt; i++) {
+		frames[i].symbol = append(&store, raw[i].symbol);
+		frames[i].file = append(&store, raw[i].file);
+		frames[i].line = raw[i].line;
+		frames[i].inlined = i + 1 < cnt;
+	}
+	/* A return address stands one behind the byte that was looked up. */
+	if (frames[cnt - 1].symbol)
+		frames[cnt - 1].offset = vaddr - start + !exact;
+	*ret = (struct name_answer){vaddr, frames, cnt};
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One ELF file, its separate debug files and what libdwfl makes of them. Runs in the helper: the
+ * file may be anything, at worst this process ends.
+ */
+#ifndef ELF_OBJECT_H
+#define ELF_OBJECT_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbolizer/dwarf_index.h"
+#include "symbolizer/symbol_table.h"
+#include "symbolizer/worker.h"
+
+/* What is to be found: by build id (hex) where there is one, else by name and CRC. */
+struct debug_need {
+	enum worker_need kind;
+	char *build_id;
+	char *file;
+	uint32_t crc;
+};
+
+struct segment {
+	uint64_t offset;
+	uint64_t bytes;
+	uint64_t vaddr;
+};
+
+struct elf_object {
+	char *name;
+	int fd;
+	int debug_fd; /* -1: none */
+	int alternate_fd;
+	char *build_id; /* hex; NULL: none */
+	struct segment *segments;
+	size_t segment_cnt;
+	struct debug_need need;
+	/* Made when they are first needed, and again when a debug file comes. */
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	struct symbol_table *symbols;
+	struct dwarf_index *dwarf;
+	bool no_dwarf;
+};
+
+/* Takes fd over, whatever it returns. -ENOEXEC: not an ELF file that can be used. */
+int elf_object__new(int fd, const char *name, struct elf_object **ret);
+void elf_object__free(struct elf_object *obj);
+
+/*
+ * Offers a file for obj->need, takes fd over. 0: it is used, need says what else would help;
+ * -ENOENT: it is another file.
+ */
+int elf_object__add_debug(struct elf_object *obj, int fd);
+
+/* Makes what level needs ready. Without memory or with a broken file less is there afterwards. */
+void elf_object__load(struct elf_object *obj, enum name_level level);
+
+/* Where the ELF file puts the byte at this offset; the offset itself where it says nothing. */
+uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset);
+
+#endif

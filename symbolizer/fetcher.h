@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Debug files from debuginfod servers, by a helper process of its own: a download goes on while
+ * reports are made and is there for a later one. Started only when the environment names servers
+ * and something is missing. Unlike the helper that parses, it keeps the caller's rights: it reads
+ * no file of the target's, and it fills the user's cache.
+ */
+#ifndef FETCHER_H
+#define FETCHER_H
+
+#include <stdbool.h>
+
+#include "symbolizer/helper.h"
+#include "symbolizer/module.h"
+#include "symbolizer/wire.h"
+
+struct fetcher {
+	struct helper helper;
+	bool unavailable; /* no servers, no library, or the helper ended */
+	struct wire_message answer;
+	struct module **waiting; /* in the order of the answers to come */
+	size_t waiting_cnt;
+	size_t waiting_cap;
+};
+
+void fetcher_init(struct fetcher *fetcher);
+void fetcher_deinit(struct fetcher *fetcher);
+
+/* Begins to fetch what module needs, which has a build id: module->fetching says whether. */
+void fetcher_want(struct fetcher *fetcher, struct module *module);
+
+/*
+ * Takes one answer, which leaves the file, if there is one, in module->offered_fd. 0: an answer
+ * was taken; -ENOENT: nothing is being fetched; -ETIMEDOUT.
+ */
+int fetcher_take(struct fetcher *fetcher, int64_t deadline_ms);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A child process at the other end of a socket, for work on input that may be hostile or slow.
+ * Knows nothing of what the work is. It ends with its parent, and when the socket is closed.
+ */
+#ifndef HELPER_H
+#define HELPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct helper {
+	pid_t pid; /* 0: not running */
+	int sock;  /* -1: not running */
+};
+
+#define HELPER_INIT {.pid = 0, .sock = -1}
+
+enum helper_rights {
+	HELPER_KEEPS_RIGHTS,
+	HELPER_DROPS_RIGHTS, /* root becomes nobody; memory and core dumps are limited */
+};
+
+/*
+ * Forks; the child closes every file it has but sock, runs work(sock) and ends when that returns.
+ * The child has the parent's memory, hence the advice to start helpers early.
+ */
+int helper_start(struct helper *helper, enum helper_rights rights, void (*work)(int sock));
+
+/*
+ * Closes the socket, gives the child grace_ms to end by itself, then kills it. Nothing happens to
+ * one that does not run.
+ */
+void helper_stop(struct helper *helper, unsigned int grace_ms);
+
+#endif

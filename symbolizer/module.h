@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A file that code was mapped from, as the library sees it: open, and with the names that were
+ * found in it. What is in the file is the helper's to know.
+ */
+#ifndef MODULE_H
+#define MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "symbolizer/addr_map.h"
+#include "symbolizer/symbolizer.h"
+#include "symbolizer/worker.h"
+
+/* One instruction of a module. Lives as long as the module. */
+struct name {
+	uint64_t offset; /* of the instruction, in the file */
+	bool exact;      /* frames' offsets are those of this address, not of the next */
+	bool listed;     /* in the module's todo */
+	enum name_level level;
+	unsigned int generation; /* the module's when it was looked up */
+	uint64_t vaddr;          /* of the instruction; from NAME_SYMBOL on */
+	struct sym_frame *frames;
+	size_t frame_cnt;
+};
+
+/* What the helper would like to have; NEED_NOTHING: all strings are NULL. */
+struct file_need {
+	enum worker_need kind;
+	char *build_id;
+	char *file;
+	uint32_t crc;
+};
+
+struct module {
+	/* Identity: a file that is written over is another module. */
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec mtime;
+
+	uint32_t id; /* in the symbolizer's list */
+	int fd;
+	char *path; /* as the first process that maps it sees it */
+	char *build_id;
+	bool is_elf;               /* false: the helper said that it is none */
+	bool opened;               /* the helper has answered once */
+	enum name_level max_level; /* less than NAME_FULL once the helper ended over it */
+	unsigned int generation;   /* counts debug files that were added */
+	unsigned int incarnation;  /* of the helper that has it open; 0: none */
+
+	struct file_need need;
+	unsigned int candidate; /* the next place to look for what is needed */
+	int offered_fd;         /* the helper is looking at it; -1: none */
+	char *offered_path;     /* NULL: it has none */
+	int debug_fd;           /* accepted ones, to be sent again to the next helper */
+	int alternate_fd;
+	char *debug_path;
+	bool fetch_tried;   /* a debuginfod server was asked for what is needed */
+	bool fetching;      /* and has not answered yet */
+	bool fetch_awaited; /* one call has waited for it as long as it could */
+
+	struct addr_map names;
+	struct name **todo;
+	size_t todo_cnt;
+	size_t todo_cap;
+	void **blocks; /* everything that names ever pointed to */
+	size_t block_cnt;
+};
+
+/* Takes fd over when it succeeds. */
+int module__new(int fd, const struct stat *st, const char *path, struct module **ret);
+void module__free(struct module *module);
+
+bool module__is(const struct module *module, const struct stat *st);
+
+/* The name of an instruction, made empty when it is new. Fails only with -ENOMEM. */
+int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
+/* Puts a name that can still become better on the list. Fails only with -ENOMEM. */
+int module__want(struct module *module, struct name *name);
+
+/* Gives a name new frames, in one block that the module owns from now on. -ENOMEM. */
+int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,
+		       size_t frame_cnt);
+
+void file_need_deinit(struct file_need *need);
+
+#endif

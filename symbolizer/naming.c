@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From lists of names to requests. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "symbolizer/debug_file.h"
+#include "symbolizer/naming.h"
+
+/* How often one call opens a module anew because its helper was killed by somebody. */
+#define TRIES_MAX 3
+
+struct run {
+	struct parser *parser;
+	struct fetcher *fetcher;
+	int root_fd;
+	int64_t deadline_ms;
+};
+
+bool naming_is_open(const struct module *module, const struct name *name)
+{
+	if (!module->is_elf || module->max_level == NAME_NONE || name->level > module->max_level)
+		return false;
+	return name->level < module->max_level || name->generation != module->generation ||
+	       module->offered_fd >= 0;
+}
+
+static bool is_open(const struct run *run, const struct module *module)
+{
+	return run->parser->helper.pid && module->incarnation == run->parser->incarnation;
+}
+
+/* Gives a new helper the files that an earlier one had accepted. */
+static int offer_again(struct run *run, struct module *module, enum worker_need kind, int fd)
+{
+	if (module->need.kind != kind || fd < 0)
+		return 0;
+	module->offered_fd = fd;
+	return parser_offer(run->parser, module, run->deadline_ms);
+}
+
+/* Offers what lies in the usual places, one after the other. */
+static int offer_files(struct run *run, struct module *module)
+{
+	while (module->need.kind != NEED_NOTHING) {
+		int err = 0;
+
+		if (module->offered_fd < 0)
+			err = debug_file_open(module, run->root_fd, module->candidate++,
+					      &module->offered_fd, &module->offered_path);
+		if (err == -ENOENT)
+			continue;
+		if (err == -ERANGE)
+			break;
+		if (!err)
+			err = parser_offer(run->parser, module, run->deadline_ms);
+		if (err)
+			return err;
+	}
+	if (module->need.kind != NEED_NOTHING && module->need.build_id && !module->fetch_tried) {
+		module->fetch_tried = true;
+		fetcher_want(run->fetcher, module);
+	}
+	return 0;
+}
+
+static int open_once(struct run *run, struct module *module)
+{
+	int err = 0;
+
+	if (!is_open(run, module)) {
+		err = parser_open(run->parser, module, run->deadline_ms);
+		if (!err)
+			err = offer_again(run, module, NEED_DEBUG, module->debug_fd);
+		if (!err)
+			err = offer_again(run, module, NEED_ALTERNATE, module->alternate_fd);
+	}
+	if (!err)
+		err = offer_files(run, module);
+	return err;
+}
+
+/* The one thing that stops a run: time or memory is over. The rest is this module's trouble. */
+static bool is_final(int err)
+{
+	return err == -ETIMEDOUT || err == -ENOMEM;
+}
+
+static int open_module(struct run *run, struct module *module)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < TRIES_MAX && (err == -EAGAIN || err == -EIO); i++) {
+		if (!module->is_elf || module->max_level == NAME_NONE)
+			return -ENOEXEC;
+		err = open_once(run, module);
+	}
+	return err;
+}
+
+/* A name that was found before a debug file came keeps what it has until there is better. */
+static bool is_wanted(const struct module *module, const struct name *name, enum name_level level)
+{
+	return name->level < level ||
+	       (name->level == level && name->generation != module->generation);
+}
+
+/* Asks for those of the list that are below level, a packet at a time. */
+static int ask(struct run *run, struct module *module, enum name_level level)
+{
+	struct name *names[WORKER_OFFSETS_MAX];
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < module->todo_cnt; i++) {
+		struct name *name = module->todo[i];
+
+		if (is_wanted(module, name, level))
+			names[cnt++] = name;
+		if (cnt == WORKER_OFFSETS_MAX || (cnt && i + 1 == module->todo_cnt)) {
+			int err = parser_ask(run->parser, module, names, cnt, level,
+					     run->deadline_ms);
+
+			if (err)
+				return err;
+			cnt = 0;
+		}
+	}
+	return 0;
+}
+
+static int name_module(struct run *run, struct module *module, enum name_level level)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < TRIES_MAX && (err == -EAGAIN || err == -EIO); i++) {
+		err = open_module(run, module);
+		if (err || module->max_level < level)
+			break;
+		err = ask(run, module, level);
+	}
+	return is_final(err) ? err : 0;
+}
+
+/*
+ * Waits for what is being fetched, once for each file: a server that does not answer must not
+ * cost every report its whole time. Later calls only look whether it has come.
+ */
+static int await_fetches(struct run *run, struct module *const *modules, size_t cnt)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++) {
+		struct module *module = modules[i];
+
+		while (!err && module->fetching && !module->fetch_awaited)
+			err = fetcher_take(run->fetcher, run->deadline_ms);
+		/* Its alternate file may be fetched after it. */
+		if (!err && module->offered_fd >= 0) {
+			err = name_module(run, module, NAME_FULL);
+			i--;
+		}
+	}
+	for (size_t i = 0; i < cnt; i++)
+		modules[i]->fetch_awaited |= modules[i]->fetching;
+	return is_final(err) ? err : 0;
+}
+
+static int name_all(struct run *run, struct module *const *modules, size_t cnt)
+{
+	int err = parser_settle(run->parser, run->deadline_ms);
+
+	for (int level = NAME_SYMBOL; level <= NAME_FULL; level++)
+		for (size_t i = 0; !err && i < cnt; i++)
+			err = name_module(run, modules[i], level);
+	return err ? err : await_fetches(run, modules, cnt);
+}
+
+int naming_run(struct parser *parser, struct fetcher *fetcher, struct module *const *modules,
+	       size_t cnt, int root_fd, int64_t deadline_ms)
+{
+	struct run run = {parser, fetcher, root_fd, deadline_ms};
+	int err = cnt ? name_all(&run, modules, cnt) : 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		for (size_t j = 0; j < modules[i]->todo_cnt; j++)
+			modules[i]->todo[j]->listed = false;
+		modules[i]->todo_cnt = 0;
+	}
+	return err == -ENOMEM ? err : 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * In which order modules are opened, completed by debug files and asked for names, so that a
+ * short time gives as much as it can: every address its symbol first, then lines and inlines.
+ */
+#ifndef NAMING_H
+#define NAMING_H
+
+#include "symbolizer/fetcher.h"
+#include "symbolizer/module.h"
+#include "symbolizer/parser.h"
+
+/* Whether asking again could tell more of this name. */
+bool naming_is_open(const struct module *module, const struct name *name);
+
+/*
+ * Looks up what is on the todo lists of the modules and empties them. root_fd: the root directory
+ * of the process that they belong to, or -1. Fails only with -ENOMEM: what was not found or not
+ * in time shows in the names.
+ */
+int naming_run(struct parser *parser, struct fetcher *fetcher, struct module *const *modules,
+	       size_t cnt, int root_fd, int64_t deadline_ms);
+
+#endif

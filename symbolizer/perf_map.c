@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and asks perf maps. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizer/debug_file.h"
+#include "symbolizer/perf_map.h"
+
+#define FILE_MAX_BYTES (64 * 1024 * 1024)
+#define LINES_MAX (2 * 1024 * 1024)
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* A hex number, with or without 0x, and the blanks behind it. */
+static bool take_hex(const char **at, const char *end, uint64_t *ret)
+{
+	const char *p = *at;
+	uint64_t value = 0;
+	int digits = 0;
+
+	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
+		p += 2;
+	for (; p < end && hex_value(*p) >= 0; p++, digits++)
+		value = value << 4 | hex_value(*p);
+	if (!digits || digits > 16 || p >= end || *p != ' ')
+		return false;
+	while (p < end && *p == ' ')
+		p++;
+	*at = p;
+	*ret = value;
+	return true;
+}
+
+static int parse_line(struct perf_map *map, const char *at, const char *end)
+{
+	uint64_t start, size;
+
+	if (!take_hex(&at, end, &start) || !take_hex(&at, end, &size) || at >= end ||
+	    size > UINT64_MAX - start)
+		return 0;
+	return range_table_add(&map->code, start, start + size, at - map->text);
+}
+
+int perf_map_parse(struct perf_map *map, const char *text, size_t len)
+{
+	size_t lines = 0;
+	const char *end;
+	int err = 0;
+
+	perf_map_deinit(map);
+	map->text = malloc(len + 1);
+	if (!map->text)
+		return -ENOMEM;
+	memcpy(map->text, text, len);
+	/* An end for the last line, which may have been written only in part. */
+	map->text[len] = '\n';
+	end = map->text + len;
+	for (const char *at = map->text; !err && at < end && lines < LINES_MAX; lines++) {
+		const char *newline = memchr(at, '\n', end + 1 - at);
+
+		if (newline < end)
+			err = parse_line(map, at, newline);
+		at = newline + 1;
+	}
+	return err ? err : range_table_finish(&map->code);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static int read_all(int fd, size_t size, char **ret, size_t *ret_len)
+{
+	char *text = malloc(size + 1);
+	size_t len = 0;
+	ssize_t got;
+
+	if (!text)
+		return -ENOMEM;
+	while (len < size && (got = pread(fd, text + len, size - len, len)) > 0)
+		len += got;
+	*ret = text;
+	*ret_len = len;
+	return 0;
+}
+
+int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid, bool *changed)
+{
+	struct stat st;
+	char *text = NULL;
+	size_t len = 0;
+	int fd, err = 0;
+
+	fd = regular_file_open(AT_FDCWD, root_fd, path, O_NOFOLLOW, &st);
+	if (fd < 0)
+		return fd;
+	if ((st.st_uid && st.st_uid != uid) || st.st_size > FILE_MAX_BYTES)
+		err = -EACCES;
+	*changed = !err && !(map->text && is_same_file(&map->st, &st));
+	if (*changed)
+		err = read_all(fd, st.st_size, &text, &len);
+	close(fd);
+	if (*changed && !err)
+		err = perf_map_parse(map, text, len);
+	free(text);
+	if (err)
+		*changed = false;
+	else
+		map->st = st;
+	return err;
+}
+
+int perf_map_find(const struct perf_map *map, uint64_t addr, struct perf_symbol *ret)
+{
+	const struct range *found = NULL;
+
+	if (!map->code.max_end)
+		return -ENOENT;
+	for (const struct range *range = range_table_next(&map->code, addr, NULL); range;
+	     range = range_table_next(&map->code, addr, range))
+		if (!found || range->value > found->value)
+			found = range;
+	if (!found)
+		return -ENOENT;
+	ret->start = found->start;
+	ret->name = map->text + found->value;
+	ret->name_len = strcspn(ret->name, "\n");
+	return 0;
+}
+
+void perf_map_deinit(struct perf_map *map)
+{
+	free(map->text);
+	range_table_deinit(&map->code);
+	*map = (struct perf_map){0};
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens what a process maps. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "symbolizer/debug_file.h"
+#include "symbolizer/proc_image.h"
+
+/* The kernel's are a few pages. */
+#define VDSO_MAX_BYTES (1024 * 1024)
+
+/* A line of /proc/PID/status as text behind its key, or NULL. To be freed. */
+static char *status_line(const struct proc_image *image, const char *key)
+{
+	int fd = openat(image->proc_fd, "status", O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL;
+	size_t cap = 0;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	while (getline(&line, &cap, file) > 0) {
+		if (!strncmp(line, key, strlen(key))) {
+			memmove(line, line + strlen(key), strlen(line + strlen(key)) + 1);
+			fclose(file);
+			return line;
+		}
+	}
+	free(line);
+	fclose(file);
+	return NULL;
+}
+
+/* The pid in the process's own namespace, the last one listed, names its JIT map. */
+static int read_status(struct proc_image *image, pid_t pid)
+{
+	char *pids = status_line(image, "NSpid:");
+	char *uids = status_line(image, "Uid:");
+	long inner = pid;
+
+	for (char *at = pids, *end; at; at = end) {
+		long value = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		inner = value;
+	}
+	image->uid = (uid_t)-1;
+	if (uids) {
+		unsigned int effective;
+
+		if (sscanf(uids, "%*u %u", &effective) == 1)
+			image->uid = effective;
+	}
+	free(pids);
+	free(uids);
+	if (asprintf(&image->jit_path, "/tmp/perf-%ld.map", inner) < 0) {
+		image->jit_path = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int proc_image_init(pid_t pid, struct proc_image *ret)
+{
+	struct proc_image image = {-1, -1, -1, -1, -1, NULL};
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	image.proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (image.proc_fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	image.maps_fd = openat(image.proc_fd, "maps", O_RDONLY | O_CLOEXEC);
+	if (image.maps_fd < 0) {
+		err = errno == ENOENT ? -ESRCH : -errno;
+		goto err;
+	}
+	image.mem_fd = openat(image.proc_fd, "mem", O_RDONLY | O_CLOEXEC);
+	image.root_fd = openat(image.proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	err = read_status(&image, pid);
+	if (err)
+		goto err;
+	*ret = image;
+	return 0;
+err:
+	proc_image_deinit(&image);
+	return err;
+}
+
+void proc_image_deinit(struct proc_image *image)
+{
+	const int fds[] = {image->proc_fd, image->maps_fd, image->mem_fd, image->root_fd};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	free(image->jit_path);
+}
+
+int proc_image_maps(const struct proc_image *image, struct proc_maps *ret)
+{
+	struct proc_maps maps;
+	int err = proc_maps_read_fd(image->maps_fd, &maps);
+
+	if (err)
+		return err;
+	if (!maps.cnt) {
+		proc_maps_deinit(&maps);
+		return -ESRCH;
+	}
+	*ret = maps;
+	return 0;
+}
+
+static uint64_t hash_bytes(const unsigned char *bytes, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3;
+	return hash;
+}
+
+/* All processes have the same vdso: it is known again by what is in it. */
+static int copy_vdso(const struct proc_image *image, const struct region *region, struct stat *st)
+{
+	size_t len = region->end - region->start;
+	unsigned char *bytes;
+	int fd = -1;
+
+	if (len > VDSO_MAX_BYTES || image->mem_fd < 0)
+		return -EACCES;
+	bytes = malloc(len);
+	if (!bytes)
+		return -ENOMEM;
+	if (pread(image->mem_fd, bytes, len, region->start) == (ssize_t)len)
+		fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 && (write(fd, bytes, len) != (ssize_t)len || fstat(fd, st))) {
+		close(fd);
+		fd = -1;
+	}
+	st->st_ino = hash_bytes(bytes, len);
+	st->st_dev = 0;
+	st->st_mtim = (struct timespec){0};
+	free(bytes);
+	return fd < 0 ? -EACCES : fd;
+}
+
+/*
+ * Whether an open file is the one that is mapped. Where the file system shows other numbers in
+ * maps than in stat (overlayfs), only a path that is still in place is believed.
+ */
+static bool is_mapped_file(const struct region *region, int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	if (st->st_ino == region->inode)
+		return true;
+	return !region->deleted && !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+static int open_checked(const struct region *region, int dir_fd, int root_fd, const char *path,
+			struct stat *st)
+{
+	int fd = regular_file_open(dir_fd, root_fd, path, 0, st);
+
+	if (fd >= 0 && !is_mapped_file(region, fd, st)) {
+		close(fd);
+		fd = -ENOENT;
+	}
+	return fd;
+}
+
+int proc_image_open(const struct proc_image *image, const struct region *region, struct stat *st)
+{
+	char name[64];
+	int fd;
+
+	if (!strcmp(region->path, "[vdso]"))
+		return copy_vdso(image, region, st);
+	if (!region->inode)
+		return -ENOENT;
+	/* The one way that is always right needs privileges. */
+	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)region->start,
+		 (unsigned long long)region->end);
+	fd = regular_file_open(image->proc_fd, -1, name, 0, st);
+	if (fd < 0 && region->path[0] == '/' && image->root_fd >= 0)
+		fd = open_checked(region, -1, image->root_fd, region->path, st);
+	if (fd < 0)
+		fd = open_checked(region, image->proc_fd, -1, "exe", st);
+	/* After a chroot of the process, maps still has the path as we would walk it. */
+	if (fd < 0 && region->path[0] == '/')
+		fd = open_checked(region, AT_FDCWD, -1, region->path, st);
+	return fd;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What /proc has of one process image, by files that were opened while it lived: they do not turn
+ * into another process's when the pid is used again, nor into another image's after an exec.
+ */
+#ifndef PROC_IMAGE_H
+#define PROC_IMAGE_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "symbolizer/proc_maps.h"
+#include "symbolizer/regions.h"
+
+struct proc_image {
+	int proc_fd; /* the directory /proc/PID */
+	int maps_fd;
+	int mem_fd;     /* -1: may not be read */
+	int root_fd;    /* O_PATH; -1: may not be seen */
+	uid_t uid;      /* effective */
+	char *jit_path; /* where a JIT map would be, below the root */
+};
+
+int proc_image_init(pid_t pid, struct proc_image *ret);
+void proc_image_deinit(struct proc_image *image);
+
+/* -ESRCH: the image is gone. */
+int proc_image_maps(const struct proc_image *image, struct proc_maps *ret);
+
+/*
+ * Opens the file of a mapping, also when it was deleted or lies in another mount namespace. An fd
+ * or a negative errno; *st is filled. The vdso, which has no file, is copied into one; its st has
+ * a number made from its content for an inode.
+ */
+int proc_image_open(const struct proc_image *image, const struct region *region, struct stat *st);
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Present and former mappings of a process image. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/regions.h"
+
+/*
+ * Of the regions that are gone so many are remembered for addresses not asked yet: a program that
+ * maps and unmaps code all the time must not fill our memory.
+ */
+#define GONE_MAX 8192
+
+static void region_free(struct region *region)
+{
+	if (!region)
+		return;
+	free(region->path);
+	free(region);
+}
+
+static int region_new(const struct mapping *m, struct region **ret)
+{
+	struct region *region = calloc(1, sizeof(*region));
+
+	if (!region)
+		return -ENOMEM;
+	*region = (struct region){
+		.start = m->start,
+		.end = m->end,
+		.offset = m->offset,
+		.dev_major = m->dev_major,
+		.dev_minor = m->dev_minor,
+		.inode = m->inode,
+		.executable = m->executable,
+		.deleted = m->deleted,
+		.path = strdup(m->path),
+	};
+	if (!region->path) {
+		free(region);
+		return -ENOMEM;
+	}
+	*ret = region;
+	return 0;
+}
+
+/* The path is not compared: a file that is renamed or deleted stays what it is. */
+static bool is_same(const struct region *region, const struct mapping *m)
+{
+	return region->start == m->start && region->end == m->end && region->offset == m->offset &&
+	       region->dev_major == m->dev_major && region->dev_minor == m->dev_minor &&
+	       region->inode == m->inode && region->executable == m->executable;
+}
+
+/* Forgets the oldest regions that nobody points to. */
+static void trim_gone(struct regions *regions)
+{
+	size_t excess = regions->gone_cnt > GONE_MAX ? regions->gone_cnt - GONE_MAX : 0;
+	size_t left = 0;
+
+	for (size_t i = 0; i < regions->gone_cnt; i++) {
+		struct region *region = regions->gone[i];
+
+		if (excess && !region->kept) {
+			excess--;
+			region_free(region);
+		} else {
+			regions->gone[left++] = region;
+		}
+	}
+	regions->gone_cnt = left;
+}
+
+static int reserve_gone(struct regions *regions)
+{
+	size_t cap = regions->gone_cnt + regions->live_cnt;
+	struct region **gone;
+
+	if (cap <= regions->gone_cap)
+		return 0;
+	gone = reallocarray(regions->gone, cap, sizeof(*gone));
+	if (!gone)
+		return -ENOMEM;
+	regions->gone = gone;
+	regions->gone_cap = cap;
+	return 0;
+}
+
+/* Only code is worth remembering. */
+static void retire(struct regions *regions, struct region *region)
+{
+	if (region->kept || region->module)
+		regions->gone[regions->gone_cnt++] = region;
+	else
+		region_free(region);
+}
+
+/* The old region for this mapping, taken out of the old list, which is walked along. */
+static struct region *take_old(struct regions *regions, size_t *at, const struct mapping *m)
+{
+	struct region *region;
+
+	while (*at < regions->live_cnt && regions->live[*at]->start < m->start)
+		(*at)++;
+	region = *at < regions->live_cnt ? regions->live[*at] : NULL;
+	return region && is_same(region, m) ? region : NULL;
+}
+
+/* Builds the new list; regions that were there before are shared with the old one. */
+static int build(struct regions *regions, const struct proc_maps *maps, struct region **live,
+		 int (*added)(void *arg, struct region *region), void *arg)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		int err;
+
+		live[i] = take_old(regions, &at, &maps->mappings[i]);
+		if (live[i])
+			continue;
+		err = region_new(&maps->mappings[i], &live[i]);
+		if (!err && live[i]->executable)
+			err = added(arg, live[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static bool holds(struct region *const *sorted, size_t cnt, size_t *at, const struct region *region)
+{
+	while (*at < cnt && sorted[*at] && sorted[*at]->start < region->start)
+		(*at)++;
+	return *at < cnt && sorted[*at] == region;
+}
+
+int regions_update(struct regions *regions, const struct proc_maps *maps,
+		   int (*added)(void *arg, struct region *region), void *arg)
+{
+	struct region **live = calloc(maps->cnt + 1, sizeof(*live));
+	int err = live ? reserve_gone(regions) : -ENOMEM;
+	size_t at = 0;
+
+	if (!err)
+		err = build(regions, maps, live, added, arg);
+	if (err) {
+		for (size_t i = 0; live && i < maps->cnt; i++)
+			if (live[i] && !holds(regions->live, regions->live_cnt, &at, live[i]))
+				region_free(live[i]);
+		free(live);
+		return err;
+	}
+	for (size_t i = 0; i < regions->live_cnt; i++)
+		if (!holds(live, maps->cnt, &at, regions->live[i]))
+			retire(regions, regions->live[i]);
+	trim_gone(regions);
+	free(regions->live);
+	regions->live = live;
+	regions->live_cnt = maps->cnt;
+	return 0;
+}
+
+static struct region *find_live(const struct regions *regions, uint64_t addr)
+{
+	size_t low = 0, high = regions->live_cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (regions->live[mid]->end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < regions->live_cnt && regions->live[low]->start <= addr)
+		return regions->live[low];
+	return NULL;
+}
+
+struct region *regions_find(const struct regions *regions, uint64_t addr)
+{
+	struct region *live = find_live(regions, addr);
+
+	/* Data where code was before does not make the address a data address. */
+	if (live && live->executable)
+		return live;
+	for (size_t i = regions->gone_cnt; i-- > 0;) {
+		struct region *region = regions->gone[i];
+
+		if (region->start <= addr && addr < region->end && region->executable)
+			return region;
+	}
+	return live;
+}
+
+void regions_deinit(struct regions *regions)
+{
+	for (size_t i = 0; i < regions->live_cnt; i++)
+		region_free(regions->live[i]);
+	for (size_t i = 0; i < regions->gone_cnt; i++)
+		region_free(regions->gone[i]);
+	free(regions->live);
+	free(regions->gone);
+	*regions = (struct regions){0};
+}

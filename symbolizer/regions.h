@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was mapped where in one process image, now and earlier. Knows modules only as something
+ * that a region can point to.
+ */
+#ifndef REGIONS_H
+#define REGIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbolizer/module.h"
+#include "symbolizer/proc_maps.h"
+
+struct region {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset; /* of start in the file */
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint64_t inode;
+	bool executable;
+	bool deleted;
+	bool kept; /* a location points here: not to be freed before the whole */
+	char *path;
+	struct module *module; /* NULL: none, or it could not be opened */
+};
+
+struct regions {
+	struct region **live; /* by address */
+	size_t live_cnt;
+	struct region **gone; /* oldest first */
+	size_t gone_cnt;
+	size_t gone_cap;
+};
+
+/*
+ * Makes maps the present state. What is as before keeps its region, what is not there any more
+ * moves to the gone ones. added is called for each new executable region, which it may give a
+ * module. Fails only with -ENOMEM, and then changes nothing but gone.
+ */
+int regions_update(struct regions *regions, const struct proc_maps *maps,
+		   int (*added)(void *arg, struct region *region), void *arg);
+
+/* The newest region that holds addr; NULL: none ever did. */
+struct region *regions_find(const struct regions *regions, uint64_t addr);
+
+void regions_deinit(struct regions *regions);
+
+#endif

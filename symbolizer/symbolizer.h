@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libsymbolizer: code addresses in, frames out.
+ *
+ * A *symbolizer* owns the files that were opened and a helper process that parses them: ELF
+ * and DWARF of a target are hostile input, so a crash, a hang or a file truncated while it is
+ * read costs names, never the caller. A *symspace* is the address space of one process image:
+ * which file was mapped where. Files stay open, so that a process that has ended and a library
+ * that was closed are still named.
+ *
+ * Knows nothing of BPF, blocks or reports; never prints. Not thread-safe.
+ * Functions return 0 or a negative errno unless they say otherwise.
+ */
+#ifndef SYMBOLIZER_H
+#define SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct symbolizer;
+struct symspace;
+
+/* One function at an address; several where calls were inlined there. */
+struct sym_frame {
+	const char *symbol; /* demangled; NULL: unknown */
+	uint64_t offset;    /* of the address in the function that holds it; 0 for inlined frames */
+	const char *file;   /* source file as DWARF names it; NULL: unknown */
+	unsigned int line;  /* 0: unknown */
+	bool inlined;       /* this function was inlined into the next frame */
+};
+
+/* What is known of one address. Owned by the symspace, valid until it is freed. */
+struct sym_location {
+	uint64_t addr;          /* as asked */
+	const char *module;     /* path as the process sees it, or "[vdso]", "[jit]"; NULL: unmapped */
+	uint64_t module_offset; /* addr as an ELF virtual address of module (what addr2line takes) */
+	const char *build_id;   /* lower-case hex; NULL: none */
+	size_t frame_cnt;       /* at least 1; innermost inlined function first */
+	const struct sym_frame *frames;
+};
+
+struct sym_query {
+	uint64_t addr;
+	bool exact; /* addr was interrupted there; false: addr is a return address, name addr - 1 */
+};
+
+/*
+ * Starts the helper process; call it early, while the caller is small. Files are fetched from
+ * debuginfod servers only when the environment has DEBUGINFOD_URLS.
+ */
+int symbolizer__new(struct symbolizer **ret);
+void symbolizer__free(struct symbolizer *sym);
+
+/*
+ * Adds the process's present image and opens the files it maps executable. comm, paths and
+ * files are read through /proc/PID, so other mount namespaces need nothing special.
+ */
+int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
+void symspace__free(struct symspace *space);
+
+/* Reads the process's mappings again; what has gone is kept for addresses seen before. */
+int symspace__refresh(struct symspace *space);
+
+/*
+ * Names cnt addresses: ret[i] belongs to queries[i] and is never NULL on success (an address
+ * without a name has one frame with symbol NULL). Addresses asked before come from memory.
+ * budget_ms bounds the whole call: what is not named by then comes back with what is known, and
+ * is tried again when it is asked for the next time. Fails only with -ENOMEM.
+ */
+int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
+		      unsigned int budget_ms, const struct sym_location **ret);
+
+#endif
