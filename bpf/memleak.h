@@ -123,6 +123,20 @@ struct memleak_target {
 	__u32 has_forked; /* and that has been told */
 };
 
+/*
+ * Where a process has code, coarsely: executable mappings, near ones joined. A walk by frame
+ * pointers ends at the first return address outside, since code without frame pointers leaves
+ * anything in that register. Unused ranges are empty. The key is the tgid.
+ */
+#define MEMLEAK_CODE_RANGES 8
+
+struct memleak_code {
+	struct {
+		__u64 start;
+		__u64 end;
+	} ranges[MEMLEAK_CODE_RANGES];
+};
+
 /* Set before load, constant for the programs. */
 struct memleak_config {
 	__u64 min_size;

@@ -24,6 +24,36 @@
 
 #define LOADER_HOOK "_dl_debug_state"
 
+/*
+ * exec by PATH, as execvp does it, but for one thing: a file of no known format is an error and
+ * not a script for sh. Returns only on failure, with errno set.
+ */
+static void exec_by_path(char **argv)
+{
+	const char *dirs = getenv("PATH");
+	bool denied = false;
+
+	if (strchr(argv[0], '/') || !dirs) {
+		execv(argv[0], argv);
+		return;
+	}
+	for (;;) {
+		size_t len = strcspn(dirs, ":");
+		char *path;
+
+		if (asprintf(&path, "%.*s%s%s", (int)len, dirs, len ? "/" : "./", argv[0]) < 0)
+			return;
+		execv(path, argv);
+		free(path);
+		denied |= errno == EACCES;
+		if ((errno != ENOENT && errno != ENOTDIR && errno != EACCES) || !dirs[len])
+			break;
+		dirs += len + 1;
+	}
+	if (denied)
+		errno = EACCES;
+}
+
 /* In the new process: what failed goes through the pipe, which exec closes. */
 static void __attribute__((noreturn)) run_command(char **argv, int error_pipe)
 {
@@ -34,7 +64,7 @@ static void __attribute__((noreturn)) run_command(char **argv, int error_pipe)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
-		execvp(argv[0], argv);
+		exec_by_path(argv);
 	err = errno;
 	if (write(error_pipe, &err, sizeof(err)) < 0)
 		_exit(126);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Strict UTF-8 and what of it is safe to show. */
 #include "loader/escape.h"
 

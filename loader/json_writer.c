@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON as a stream. One flag is all the state: whatever ends leaves a value behind it. */
 #include "loader/json_writer.h"
 
@@ -25,7 +25,8 @@ static void write_character(FILE *out, uint32_t character, const char *bytes, si
 {
 	static const char short_from[] = "\"\\\b\f\n\r\t";
 	static const char short_to[] = "\"\\bfnrt";
-	const char *known = character && character < 0x80 ? strchr(short_from, (int)character) : NULL;
+	const char *known =
+		character && character < 0x80 ? strchr(short_from, (int)character) : NULL;
 
 	if (known) {
 		fprintf(out, "\\%c", short_to[known - short_from]);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Lines on stderr: made in memory, written in one call, so that they never mix with others'. */
 #include "loader/log.h"
 

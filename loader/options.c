@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the command line into struct options and says in one line what is wrong with it. */
 #include "loader/options.h"
 
@@ -85,17 +85,26 @@ static enum options_result bad_option(const struct option_def *def, const char *
 	return OPTIONS_EXIT_USAGE;
 }
 
+/* Not even help may fail unseen: stdout may be a full disk. */
+static enum options_result end_of_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return OPTIONS_EXIT_OK;
+	log_error("cannot write to stdout: %s", strerror(errno));
+	return OPTIONS_EXIT_FAILED;
+}
+
 static enum options_result take_option(struct parser *p, const struct option_def *def)
 {
 	cleanup_free char *why = NULL;
 
 	if (def->type == OPT_HELP) {
 		options_print_help(stdout);
-		return OPTIONS_EXIT_OK;
+		return end_of_output();
 	}
 	if (def->type == OPT_VERSION) {
 		puts("memleak " MEMLEAK_VERSION);
-		return OPTIONS_EXIT_OK;
+		return end_of_output();
 	}
 	if (option_store(def, optarg, p->opts, &why))
 		return bad_option(def, why);

@@ -44,11 +44,12 @@ struct options {
 	uint64_t count; /* 0: until the end */
 };
 
-enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE };
+enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE, OPTIONS_EXIT_FAILED };
 
 /*
  * Parses argv. OPTIONS_EXIT_OK: --help or --version was printed to stdout; OPTIONS_EXIT_USAGE:
- * one line on stderr said what is wrong. ret needs options_deinit in every case.
+ * one line on stderr said what is wrong; OPTIONS_EXIT_FAILED: so it did, but what failed was
+ * printing. ret needs options_deinit in every case.
  */
 enum options_result options_parse(int argc, char **argv, struct options *ret);
 void options_deinit(struct options *opts);

@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options table as a completion script for bash, without need of the bash-completion package. */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of options as a completion script for bash; the bash-completion package is not needed.
+ */
 #include "loader/options_table.h"
 
 /* Whether a shell can offer words for the argument. */

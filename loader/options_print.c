@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* The options table as text: --help and the man page's OPTIONS section. */
 #include <string.h>
 

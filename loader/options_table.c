@@ -1,14 +1,14 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* The options themselves: everything that is ever said about one stands here, once. */
-#include "bpf/memleak.h"
 #include "loader/options_table.h"
+#include "bpf/memleak.h"
 
 #define FIELD(member) .offset = offsetof(struct options, member)
 #define MAX_STACKS (1U << 24)
 
 const char *const option_group_names[GROUP_CNT] = {
-	[GROUP_TARGET] = "What to trace",     [GROUP_FILTER] = "Which allocations",
-	[GROUP_REPORT] = "What to report",    [GROUP_LIMIT] = "How much to keep",
+	[GROUP_TARGET] = "What to trace",  [GROUP_FILTER] = "Which allocations",
+	[GROUP_REPORT] = "What to report", [GROUP_LIMIT] = "How much to keep",
 	[GROUP_OTHER] = "Everything else",
 };
 
@@ -45,7 +45,7 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "target's own end leaves none out unless this is given",
 	 OPT_AGE, GROUP_FILTER, FIELD(older_ns)},
 	{"sample-rate", 's', "N",
-	 "Look at one allocation in N, chosen at random (default 1: at all). Totals are scaled up "
+	 "Look at one allocation in N, chosen at random (default 1: all). Totals are scaled up "
 	 "and marked as estimates",
 	 OPT_NUMBER, GROUP_FILTER, FIELD(sample_rate), 1, UINT32_MAX},
 	{"wa-missing-free", 'F', NULL,
@@ -62,8 +62,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
 	 GROUP_REPORT, FIELD(show_allocs)},
 	{"trace", 't', NULL,
-	 "Print one line for each allocation and free as it happens, besides the reports",
-	 OPT_FLAG, GROUP_REPORT, FIELD(trace)},
+	 "Print one line for each allocation and free as it happens, besides the reports", OPT_FLAG,
+	 GROUP_REPORT, FIELD(trace)},
 	{"combined-only", 'C', NULL,
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
 	 "--show-allocs nor --older",
@@ -93,8 +93,7 @@ const struct option_def option_table[OPTION_CNT] = {
 	/* Everything else */
 	{"verbose", 'v', NULL, "Say more on stderr; -vv: what libbpf says, too", OPT_LEVEL,
 	 GROUP_OTHER, FIELD(verbose)},
-	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP,
-	 .group = GROUP_OTHER},
+	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP, .group = GROUP_OTHER},
 	{"version", 'V', NULL, "Print the version and exit", .type = OPT_VERSION,
 	 .group = GROUP_OTHER},
 };
@@ -103,7 +102,7 @@ const struct option_example option_usages[] = {
 	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations (not in this version)"},
 	{"[OPTION...] -p PID[,PID...] [INTERVAL [COUNT]]", "a running process"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
-	 "a new process, from its first allocation on"},
+	 "a new process, from its first allocation"},
 	{NULL, NULL},
 };
 

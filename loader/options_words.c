@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Splits a command into words as a POSIX shell does: blanks separate, quotes and backslashes
  * join. Nothing is expanded, and operators such as | and > are letters like any others.

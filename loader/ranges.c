@@ -97,25 +97,40 @@ static struct range clip(struct range range, uint64_t start, uint64_t end)
 	return range;
 }
 
-/* Removes [start, end); what was there goes to pieces, when that is wanted. */
-static int cut(struct ranges *ranges, uint64_t start, uint64_t end, struct taken *taken)
+/* Index of the first range that starts at end or beyond. */
+static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 {
-	size_t at = first_beyond(ranges, start), last = at, rest_cnt = 0;
+	while (at < ranges->cnt && ranges->items[at].start < end)
+		at++;
+	return at;
+}
+
+/* What is in [start, end), as pieces. */
+static int copy_pieces(const struct ranges *ranges, uint64_t start, uint64_t end,
+		       struct taken *taken)
+{
+	size_t at = first_beyond(ranges, start), last = first_from(ranges, at, end);
+
+	if (last == at)
+		return 0;
+	taken->pieces = calloc(last - at, sizeof(*taken->pieces));
+	if (!taken->pieces)
+		return -ENOMEM;
+	for (size_t i = at; i < last; i++)
+		taken->pieces[taken->cnt++] = clip(ranges->items[i], start, end);
+	return 0;
+}
+
+/* Removes [start, end). */
+static int cut(struct ranges *ranges, uint64_t start, uint64_t end)
+{
+	size_t at = first_beyond(ranges, start), last = first_from(ranges, at, end), rest_cnt = 0;
 	struct range rest[2];
 
-	while (last < ranges->cnt && ranges->items[last].start < end)
-		last++;
 	if (last == at)
 		return 0;
 	if (reserve(ranges, 1))
 		return -ENOMEM;
-	if (taken) {
-		taken->pieces = calloc(last - at, sizeof(*taken->pieces));
-		if (!taken->pieces)
-			return -ENOMEM;
-		for (size_t i = at; i < last; i++)
-			taken->pieces[taken->cnt++] = clip(ranges->items[i], start, end);
-	}
 	if (ranges->items[at].start < start)
 		rest[rest_cnt++] = clip(ranges->items[at], 0, start);
 	if (ranges->items[last - 1].end > end)
@@ -131,7 +146,7 @@ int ranges_insert(struct ranges *ranges, const struct range *range)
 
 	if (range->end <= range->start)
 		return 0;
-	if (cut(ranges, range->start, end, NULL) || reserve(ranges, 1))
+	if (cut(ranges, range->start, end) || reserve(ranges, 1))
 		return -ENOMEM;
 	at = first_beyond(ranges, range->start);
 	splice(ranges, at, 0, range, 1);
@@ -171,15 +186,34 @@ int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, b
 	if (!grown)
 		return -ENOMEM;
 	ranges->taken = grown;
-	err = cut(ranges, addr, page_end(ranges, addr, len), &taken);
-	for (size_t i = 0; copy && !err && i < taken.cnt; i++)
-		err = ranges_insert(ranges, &taken.pieces[i]);
+	err = copy_pieces(ranges, addr, page_end(ranges, addr, len), &taken);
+	if (!err && !copy)
+		err = cut(ranges, addr, page_end(ranges, addr, len));
 	if (err || !taken.cnt) {
 		free(taken.pieces);
 		return err;
 	}
 	grown[ranges->taken_cnt++] = taken;
 	return 0;
+}
+
+static bool same_block(const struct range *a, const struct range *b)
+{
+	return a->end == b->start && a->site == b->site && a->birth_ns == b->birth_ns &&
+	       a->tid == b->tid;
+}
+
+/* Puts a piece back where it was cut out: it is one block again with what is left beside it. */
+static int put_back(struct ranges *ranges, const struct range *piece)
+{
+	struct range joined = *piece;
+	size_t at = first_beyond(ranges, piece->start);
+
+	if (at > 0 && same_block(&ranges->items[at - 1], piece))
+		joined.start = ranges->items[at - 1].start;
+	if (at < ranges->cnt && same_block(piece, &ranges->items[at]))
+		joined.end = ranges->items[at].end;
+	return ranges_insert(ranges, &joined);
 }
 
 int ranges_untake(struct ranges *ranges, pid_t tid)
@@ -190,7 +224,7 @@ int ranges_untake(struct ranges *ranges, pid_t tid)
 	if (!taken)
 		return 0;
 	for (size_t i = 0; !taken->copied && !err && i < taken->cnt; i++)
-		err = ranges_insert(ranges, &taken->pieces[i]);
+		err = put_back(ranges, &taken->pieces[i]);
 	drop_taken(ranges, taken);
 	return err;
 }
@@ -203,7 +237,7 @@ int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len)
 
 	if (__builtin_add_overflow(addr, len, &end))
 		end = UINT64_MAX;
-	err = cut(ranges, addr, page_end(ranges, addr, len), NULL);
+	err = cut(ranges, addr, page_end(ranges, addr, len));
 	if (!taken || err)
 		return err;
 	old_end = page_end(ranges, taken->addr, taken->len);

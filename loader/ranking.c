@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Remembers the totals of the last snapshot by site id, in a hash table with open addressing
  * that is made anew for each snapshot: at most half full, never a deletion.

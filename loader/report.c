@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* Sums up a snapshot, puts its sites in order, and names the frames of those that are shown. */
 #include "loader/report.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of formats, and the words for what was lost that all of them share. */
 #include "loader/sink.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One JSON object per report and line ("memleak/1"), one per event ("memleak-event/1"). Keys are
  * added, never renamed or removed; an unknown value is null, its key is always there.

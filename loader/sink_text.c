@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The report for people, in the form of bcc's memleak: the header, the line that ends in "from
  * stack" and the frames below it are read by scripts and never change. What bcc does not say
@@ -39,6 +39,11 @@ static const char *path_tail(const char *path, unsigned int parts)
 	return at;
 }
 
+static bool is_known(const char *name)
+{
+	return name && *name;
+}
+
 /* "[vdso]" comes with its brackets. */
 static void write_module(FILE *out, const char *module)
 {
@@ -54,7 +59,7 @@ static void write_module(FILE *out, const char *module)
 static void write_unnamed(FILE *out, uint64_t addr, const struct sym_location *location)
 {
 	fprintf(out, "\t\t0x%" PRIx64 " ", addr);
-	if (location && location->module) {
+	if (location && is_known(location->module)) {
 		escape_puts(out, path_tail(location->module, 1));
 		fprintf(out, "+0x%" PRIx64 "\n", location->module_offset);
 	} else {
@@ -65,7 +70,7 @@ static void write_unnamed(FILE *out, uint64_t addr, const struct sym_location *l
 static void write_frame(FILE *out, uint64_t addr, const struct sym_location *location,
 			const struct sym_frame *frame)
 {
-	if (!frame->symbol) {
+	if (!is_known(frame->symbol)) {
 		write_unnamed(out, addr, location);
 		return;
 	}
@@ -73,13 +78,13 @@ static void write_frame(FILE *out, uint64_t addr, const struct sym_location *loc
 	escape_puts(out, frame->symbol);
 	if (!frame->inlined)
 		fprintf(out, "+0x%" PRIx64, frame->offset);
-	if (frame->file) {
+	if (is_known(frame->file)) {
 		fputc(' ', out);
 		escape_puts(out, path_tail(frame->file, SHOWN_PATH_PARTS));
 		if (frame->line)
 			fprintf(out, ":%u", frame->line);
 	}
-	if (location->module) {
+	if (is_known(location->module)) {
 		fputc(' ', out);
 		write_module(out, location->module);
 	}
@@ -173,7 +178,8 @@ static void write_notes(FILE *out, const struct report_site *shown, bool with_pr
 		before = "; ";
 	}
 	if (growth) {
-		fprintf(out, "%s%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
+		fprintf(out,
+			"%s%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
 			before, shown->growth_bytes, shown->growth_count);
 		before = "; ";
 	}
@@ -229,12 +235,9 @@ static void write_totals(FILE *out, const struct report *report)
 		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled\n",
 			snap->sampling.rate);
 	else if (snap->sampling.mode == SAMPLING_BYTES)
-		fprintf(out, "\testimates: one sample is taken every %" PRIu64 " bytes on average\n",
+		fprintf(out,
+			"\testimates: one sample is taken every %" PRIu64 " bytes on average\n",
 			snap->sampling.rate);
-	if (!snap->calls && !report->sites_total)
-		fputs("\tno allocator call was seen so far: the program is idle, or has an "
-		      "allocator of its own (see -O and -S)\n",
-		      out);
 }
 
 static void write_lost(FILE *out, const uint64_t *lost)

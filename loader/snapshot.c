@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /* What any snapshot needs, whichever source made it. */
 #include "loader/snapshot.h"
 
@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const char *const kind_names[MEMLEAK_KIND_CNT] = {
-	[MEMLEAK_KIND_HEAP] = "heap",   [MEMLEAK_KIND_MMAP] = "mmap",
+	[MEMLEAK_KIND_HEAP] = "heap",       [MEMLEAK_KIND_MMAP] = "mmap",
 	[MEMLEAK_KIND_RESERVE] = "reserve", [MEMLEAK_KIND_STACK] = "stack",
-	[MEMLEAK_KIND_SLAB] = "slab",   [MEMLEAK_KIND_PAGE] = "page",
+	[MEMLEAK_KIND_SLAB] = "slab",       [MEMLEAK_KIND_PAGE] = "page",
 	[MEMLEAK_KIND_PERCPU] = "percpu",
 };
 

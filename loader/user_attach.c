@@ -235,7 +235,7 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	attach_all(&state, &list);
 	process->attached = list.settled;
 	module_list_deinit(&list);
-	err = attach_result(&state);
+	err = process->attached ? attach_result(&state) : -EAGAIN;
 out:
 	search_names_deinit(&state.names);
 	return err;

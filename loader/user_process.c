@@ -2,6 +2,7 @@
 /* One traced process: opening it, and what becomes of it. */
 #include "loader/user_process.h"
 
+#include <bpf/bpf.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "bpf/memleak.h"
+#include "bpf/user_probes/user.skel.h"
 #include "loader/cleanup.h"
 #include "loader/elf_functions.h"
 #include "loader/log.h"
@@ -124,6 +127,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, struct user_pro
 		log_error("cannot read what process %d has mapped: %s", pid, strerror(-err));
 		goto err;
 	}
+	user_process__refresh(ctx, process);
 	*ret = process;
 	return 0;
 err:
@@ -136,6 +140,7 @@ void user_process__free(struct user_process *process)
 	if (!process)
 		return;
 	probe_set_detach(&process->probes);
+	probe_set_detach(&process->old_probes);
 	ranges_deinit(&process->ranges);
 	symspace__free(process->space);
 	if (process->pidfd >= 0)
@@ -144,6 +149,56 @@ void user_process__free(struct user_process *process)
 	free(process->allocator);
 	free(process->places);
 	free(process);
+}
+
+/* Adds a range to a sorted list; when it is full, the two nearest neighbours become one. */
+static void add_code(struct memleak_code *code, size_t *cnt, uint64_t start, uint64_t end)
+{
+	size_t nearest = 0;
+
+	if (*cnt && start <= code->ranges[*cnt - 1].end) {
+		code->ranges[*cnt - 1].end = end;
+		return;
+	}
+	if (*cnt < MEMLEAK_CODE_RANGES) {
+		code->ranges[*cnt].start = start;
+		code->ranges[(*cnt)++].end = end;
+		return;
+	}
+	for (size_t i = 1; i + 1 < *cnt; i++)
+		if (code->ranges[i + 1].start - code->ranges[i].end <
+		    code->ranges[nearest + 1].start - code->ranges[nearest].end)
+			nearest = i;
+	if (start - code->ranges[*cnt - 1].end <
+	    code->ranges[nearest + 1].start - code->ranges[nearest].end) {
+		code->ranges[*cnt - 1].end = end;
+		return;
+	}
+	code->ranges[nearest].end = code->ranges[nearest + 1].end;
+	memmove(&code->ranges[nearest + 1], &code->ranges[nearest + 2],
+		(*cnt - nearest - 2) * sizeof(code->ranges[0]));
+	code->ranges[*cnt - 1].start = start;
+	code->ranges[*cnt - 1].end = end;
+}
+
+void user_process__refresh(const struct user_context *ctx, struct user_process *process)
+{
+	uint32_t tgid = (uint32_t)process->info.pid;
+	struct memleak_code code = {0};
+	struct proc_maps maps;
+	size_t cnt = 0;
+
+	if (process->ended)
+		return;
+	symspace__refresh(process->space);
+	if (proc_maps_read(process->info.pid, &maps))
+		return;
+	for_each_mapping(mapping, &maps)
+		if (mapping->executable)
+			add_code(&code, &cnt, mapping->start, mapping->end);
+	proc_maps_deinit(&maps);
+	if (cnt)
+		bpf_map_update_elem(bpf_map__fd(ctx->skel->maps.code), &tgid, &code, BPF_ANY);
 }
 
 int user_process__exec(const struct user_context *ctx, struct user_process *process,
@@ -160,8 +215,11 @@ int user_process__exec(const struct user_context *ctx, struct user_process *proc
 	process->place_cnt = 0;
 	process->attached = false;
 	ranges_clear(&process->ranges);
-	if (reattach)
-		probe_set_detach(&process->probes);
+	if (reattach) {
+		/* The old ones are bound to a thread that is no more: detached once new ones are in. */
+		process->old_probes = process->probes;
+		process->probes = (struct probe_set){0};
+	}
 	err = symspace__new(ctx->symbolizer, pid, &space);
 	if (err) {
 		log_note("process %d has started another program, whose functions cannot be "
@@ -171,6 +229,7 @@ int user_process__exec(const struct user_context *ctx, struct user_process *proc
 	}
 	symspace__free(process->space);
 	process->space = space;
+	user_process__refresh(ctx, process);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct user_process {
 	bool ended;
 	bool attached; /* all libraries were there when the probes were placed */
 	struct probe_set probes;
+	struct probe_set old_probes; /* of the image before, for want of a moment to detach them */
 	char *allocator; /* path of the first file that has a probed heap function */
 	struct ranges ranges;
 	uint64_t mappings_lost; /* for want of memory here */
@@ -50,9 +51,13 @@ void user_process__free(struct user_process *process);
 
 /*
  * Probes the allocator functions of the files that the process maps now, those that are not yet.
- * Returns 0 or a negative errno; has said what failed. -ENOENT: there is none.
+ * Returns 0, -EAGAIN (its libraries are still being loaded: what could be probed is) or another
+ * negative errno, of which it has said what failed. -ENOENT: there is none.
  */
 int user_process__attach(const struct user_context *ctx, struct user_process *process);
+
+/* Its libraries may have changed: reads where its code is again. */
+void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
 /* The process runs another program: its names, mappings and, if asked, probes start anew. */
 int user_process__exec(const struct user_context *ctx, struct user_process *process,

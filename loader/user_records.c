@@ -77,7 +77,7 @@ static int handle_record(void *arg, void *data, size_t len)
 			 process->info.pid, (uint64_t)record->addr);
 		break;
 	case MEMLEAK_REC_LIBS:
-		symspace__refresh(process->space);
+		user_process__refresh(&source->ctx, process);
 		if (!process->attached)
 			user_source__retry(source);
 		break;

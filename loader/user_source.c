@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loader/cleanup.h"
 #include "loader/features.h"
 #include "loader/log.h"
 #include "loader/multi_link.h"
@@ -19,6 +20,8 @@
 
 /* A process that is still loading its libraries is looked at again after so long. */
 #define RETRY_NS 5000000L
+/* So often before tracing begins anyway. */
+#define START_RETRIES 100
 /* Threads that can be in an allocator at once where their state is a table. */
 #define THREAD_TABLE_SIZE 65536
 /* Sites beyond one for each stack: the same stack in several processes, and lost stacks. */
@@ -52,14 +55,29 @@ void user_source__retry(struct user_source *source)
 
 		if (process->attached || process->ended)
 			continue;
-		if (user_process__attach(&source->ctx, process) == 0 && !process->attached)
+		if (user_process__attach(&source->ctx, process) == -EAGAIN)
 			user_source__retry_soon(source);
+		else
+			probe_set_detach(&process->old_probes);
 	}
 }
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
+}
+
+/* The kernel's walk has a limit of its own. */
+static uint32_t walk_depth(const struct options *opts)
+{
+	const char *name = "/proc/sys/kernel/perf_event_max_stack";
+	cleanup_fclose FILE *file = fopen(name, "re");
+	unsigned int most;
+
+	if (!file || fscanf(file, "%u", &most) != 1 || most >= opts->stack_depth)
+		return opts->stack_depth;
+	log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more", most);
+	return most;
 }
 
 static void configure(const struct options *opts, const struct features *features,
@@ -72,7 +90,7 @@ static void configure(const struct options *opts, const struct features *feature
 	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
 			    ((uint64_t)opts->max_allocs + MEMLEAK_IN_FLIGHT);
 	config->sample_rate = opts->sample_rate;
-	config->stack_depth = opts->stack_depth;
+	config->stack_depth = walk_depth(opts);
 	config->combined_only = opts->combined_only;
 	config->trace_events = opts->trace;
 	config->task_storage = features->task_storage;
@@ -90,6 +108,7 @@ static int size_tables(const struct options *opts, const struct features *featur
 	err |= bpf_map__set_max_entries(skel->maps.sites, opts->stack_storage_size + EXTRA_SITES);
 	err |= bpf_map__set_value_size(skel->maps.stacks, stack_size);
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
+	err |= bpf_map__set_max_entries(skel->maps.code, (uint32_t)process_cnt);
 	if (features->task_storage) {
 		err |= bpf_map__set_autocreate(skel->maps.thread_table, false);
 		err |= bpf_map__set_autocreate(skel->maps.thread_template, false);
@@ -218,6 +237,24 @@ static int open_rings(struct user_source *source)
 	return err;
 }
 
+/* A process that was met while it loads its libraries is given the time to finish. */
+static int attach_process(struct user_source *source, struct user_process *process)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	int err;
+
+	for (int i = 0; i < START_RETRIES; i++) {
+		err = user_process__attach(&source->ctx, process);
+		if (err != -EAGAIN)
+			return err;
+		nanosleep(&pause, NULL);
+	}
+	log_note("process %d is still loading its libraries: more probes may follow",
+		 process->info.pid);
+	user_source__retry_soon(source);
+	return 0;
+}
+
 static int add_process(struct user_source *source, pid_t pid)
 {
 	struct memleak_target target = {0};
@@ -242,10 +279,7 @@ static int add_process(struct user_source *source, pid_t pid)
 		err = watch(source, process->pidfd, process);
 	if (err)
 		return err;
-	err = user_process__attach(&source->ctx, process);
-	if (err == 0 && !process->attached)
-		user_source__retry_soon(source);
-	return err;
+	return attach_process(source, process);
 }
 
 static void say_ready(const struct user_source *source)

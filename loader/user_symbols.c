@@ -24,8 +24,8 @@ static size_t count_frames(const struct process *process, const struct site *con
 }
 
 /* All frames of one process's sites in one go. */
-static int prepare_process(struct user_process *process, const struct site *const *sites,
-			   size_t cnt, unsigned int budget_ms)
+static int prepare_process(const struct user_context *ctx, struct user_process *process,
+			   const struct site *const *sites, size_t cnt, unsigned int budget_ms)
 {
 	size_t frame_cnt = count_frames(&process->info, sites, cnt), at = 0;
 	cleanup_free const struct sym_location **locations = NULL;
@@ -41,8 +41,7 @@ static int prepare_process(struct user_process *process, const struct site *cons
 		for (size_t j = 0; sites[i]->process == &process->info && j < sites[i]->frame_cnt;
 		     j++)
 			queries[at++].addr = sites[i]->frames[j];
-	if (!process->ended)
-		symspace__refresh(process->space);
+	user_process__refresh(ctx, process);
 	return symspace__resolve(process->space, queries, frame_cnt, budget_ms, locations);
 }
 
@@ -52,7 +51,8 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 	struct user_source *source = source_of(self);
 
 	for (size_t i = 0; i < source->process_cnt; i++) {
-		int err = prepare_process(source->processes[i], sites, cnt, budget_ms);
+		int err = prepare_process(&source->ctx, source->processes[i], sites, cnt,
+					  budget_ms);
 
 		if (err)
 			return err;

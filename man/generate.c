@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Prints what is made from the table of options, at build time:
  *   generate man TEMPLATE    TEMPLATE with its line "@OPTIONS@" replaced by the options

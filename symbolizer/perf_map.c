@@ -11,6 +11,8 @@
 
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define LINES_MAX (2 * 1024 * 1024)
+/* Lines that are compared for one address; code is not compiled over itself more often. */
+#define OVERLAPS_MAX 4096
 
 static int hex_value(char c)
 {
@@ -126,14 +128,17 @@ int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid
 
 int perf_map_find(const struct perf_map *map, uint64_t addr, struct perf_symbol *ret)
 {
-	const struct range *found = NULL;
+	const struct range *found = NULL, *range = NULL;
 
 	if (!map->code.max_end)
 		return -ENOENT;
-	for (const struct range *range = range_table_next(&map->code, addr, NULL); range;
-	     range = range_table_next(&map->code, addr, range))
+	for (unsigned int i = 0; i < OVERLAPS_MAX; i++) {
+		range = range_table_next(&map->code, addr, range);
+		if (!range)
+			break;
 		if (!found || range->value > found->value)
 			found = range;
+	}
 	if (!found)
 		return -ENOENT;
 	ret->start = found->start;

@@ -31,6 +31,7 @@ struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the last outermost free; it has no return probe */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may return yet */
+	__u32 nested;           /* calls taken for nested in the one in progress */
 	__u32 generation;       /* of the targets when image was looked up */
 	__u32 image;
 
@@ -167,14 +168,21 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, b
 	struct thread_state *thread = thread__get();
 	__u64 slot = arch_entry_slot(ctx);
 
-	if (!thread || mark__encloses(&thread->call, slot))
+	if (!thread)
 		return NULL;
+	if (mark__encloses(&thread->call, slot)) {
+		thread->nested++;
+		return NULL;
+	}
 	if (mapping && mark__freeing(&thread->freed, slot))
 		return NULL;
 	if (thread->call.slot) {
-		thread->overwritten = thread->call.slot;
+		/* What seemed to be nested in a call that was over may have been outermost. */
+		count(MEMLEAK_LOST_NESTING, thread->nested);
 		count(MEMLEAK_LOST_UNRETURNED, 1);
+		thread->overwritten = thread->call.slot;
 	}
+	thread->nested = 0;
 	thread->call.slot = slot;
 	thread->call.return_address = arch_return_address(ctx);
 	thread->function = PT_REGS_IP(ctx);

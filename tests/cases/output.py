@@ -2,6 +2,7 @@
 """Where reports go: files, full disks, closed pipes."""
 
 import os
+import socket
 import subprocess
 
 from lib import Failure, each, expect
@@ -15,8 +16,8 @@ def test_file(t):
     program = t.program("leak")
     memleak = t.attach(program, "--output", path, interval="0.2", output=path)
     truth = program.go()
-    memleak.wait_for("two reports in the file", lambda: memleak.pump(0.05) or
-                     path.read_bytes().count(b"\n") >= 2)
+    memleak.wait_for("two reports in the file",
+                     lambda: path.read_bytes().count(b"\n") >= 2, every=0.02)
     if b"before" in path.read_bytes():
         raise Failure("the file was not emptied")
     expect(memleak.stop(), truth)
@@ -25,23 +26,24 @@ def test_file(t):
 
 
 def test_reports_are_whole(t):
-    """A reader never sees half a report, however large: each is appended in one write."""
-    path = t.tmp / "reports"
-    program = t.program("sites", "4000", "4000")
-    memleak = t.attach(program, "--output", path, interval="0.2", output=path)
-    program.go()
-    sizes = set()
-
-    def look():
-        sizes.add(path.stat().st_size)
-        return len(sizes) > 4 or memleak.pump(0.0005)
-
-    memleak.wait_for("several reports", look)
-    memleak.stop()
-    data = path.read_bytes()
-    ends = {0} | {i + 1 for i, byte in enumerate(data) if byte == 10}
-    if not sizes <= ends:
-        raise Failure(f"seen while half written, at {sorted(sizes - ends)}")
+    """Each report is one write: on a socket that keeps messages apart it is one message."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    theirs.setsockopt(socket.SOL_SOCKET, 32, 1 << 22)  # SO_SNDBUFFORCE
+    program = t.program("sites", "100", "100")
+    memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p", str(program.pid), "0.2", "3",
+                        stdout=theirs)
+    theirs.close()
+    with ours:
+        ours.settimeout(20)
+        memleak.ready()
+        truth = program.go()
+        messages = [ours.recv(1 << 22) for _ in range(3)]
+        memleak.wait()
+    memleak.aftermath()
+    reports = [parse(message.removesuffix(b"\n")) for message in messages]
+    expect(reports[-1], truth)
+    if len(messages[-1]) < 65536:
+        raise Failure("the report is too small for this case to fail")
 
 
 def test_appends(t):

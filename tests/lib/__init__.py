@@ -2,13 +2,14 @@
 """What the cases are written with; `from lib import *` brings the names below."""
 
 from .case import BROKEN, Broken, Failure, Skip, each, pitfall, timeout
-from .expect import culprit, expect, expect_between, frames_of, owner, sum_of
+from .expect import (WITHOUT_FRAME_POINTERS, culprit, expect, expect_between, frames_of, owner,
+                     sum_of)
 from .memleak import Memleak
 from .process import ROOT, Process
 from .program import Program, Truth
 
 __all__ = [
     "BROKEN", "Broken", "Failure", "Skip", "each", "pitfall", "timeout",
-    "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
+    "WITHOUT_FRAME_POINTERS", "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
     "Memleak", "ROOT", "Process", "Program", "Truth",
 ]

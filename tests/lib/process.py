@@ -101,8 +101,11 @@ class Process:
             if fd in streams:
                 streams[fd].read()
 
-    def wait_for(self, what, found, seconds=PATIENCE):
-        """Pumps until found() gives something true, and returns that."""
+    def wait_for(self, what, found, seconds=PATIENCE, every=None):
+        """
+        Pumps until found() gives something true, and returns that. every: ask it again after so
+        many seconds even if no output came.
+        """
         deadline = time.monotonic() + seconds
         while True:
             ended = self.code is not None
@@ -115,7 +118,7 @@ class Process:
                 raise Failure(f"{self.name} ended (code {self.code}) before {what}")
             if time.monotonic() > deadline:
                 raise Failure(f"{self.name}: no {what} within {seconds} s")
-            self.pump(deadline - time.monotonic())
+            self.pump(every or deadline - time.monotonic())
 
     def wait(self, seconds=PATIENCE):
         """Its exit code, when it has ended and all its output is here."""

@@ -33,7 +33,7 @@ OWN_FRAME static void leak_large(void)
 	blocks[held++] = keep(malloc(100000)); /* LEAK */
 }
 
-static void times(int count, void (*leak)(void))
+OWN_FRAME static void times(int count, void (*leak)(void))
 {
 	while (count--)
 		leak();

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Snapshots through ranking, report and each sink, compared byte by byte with tests/golden/.
+ * Run from the root of the source. After a wanted change of a format
+ *     GOLDEN_UPDATE=1 build/tests/unit/test_golden
+ * writes the expected files anew; look at the difference before it is committed.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "loader/cleanup.h"
+#include "loader/escape.h"
+#include "loader/sink.h"
+#include "tests/golden/scenes.h"
+#include "tests/unit/fake_symbols.h"
+#include "tests/unit/json_check.h"
+
+static char *read_file(const char *path)
+{
+	cleanup_fclose FILE *in = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!in)
+		return NULL;
+	/* No expected file holds a zero byte, so this reads all of it. */
+	if (getdelim(&text, &size, 0, in) < 0)
+		fail_msg("%s cannot be read, or is empty", path);
+	return text;
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "we");
+
+	assert_non_null(out);
+	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+}
+
+static void compare(const char *name, const char *suffix, const char *text)
+{
+	cleanup_free char *path = NULL;
+	cleanup_free char *expected = NULL;
+
+	assert_true(asprintf(&path, "tests/golden/%s.%s", name, suffix) > 0);
+	if (getenv("GOLDEN_UPDATE"))
+		write_file(path, text);
+	expected = read_file(path);
+	if (!expected)
+		fail_msg("%s: %s", path, strerror(errno));
+	if (strcmp(expected, text))
+		fail_msg("%s is not what was printed:\n%s", path, text);
+}
+
+/* Nothing that a terminal obeys but tabs and newlines, and nothing but UTF-8. */
+static void check_text(const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		uint32_t character;
+		size_t len = utf8_decode(text, left, &character);
+
+		assert_true(len > 0);
+		assert_true(character == '\t' || character == '\n' ||
+			    is_plain_character(character));
+		text += len;
+		left -= len;
+	}
+}
+
+static char *print_report(const struct scene *scene, const struct sink *sink)
+{
+	struct fake_symbols symbols = fake_symbols_of(known_locations, LENGTH(known_locations));
+	cleanup_free struct growth *growth = calloc(16, sizeof(*growth));
+	struct ranking *ranking;
+	struct report report;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(growth);
+	assert_non_null(out);
+	assert_int_equal(ranking__new(&ranking), 0);
+	if (scene->before)
+		assert_int_equal(ranking__update(ranking, scene->before, growth), 0);
+	assert_int_equal(ranking__update(ranking, &scene->snap, growth), 0);
+	assert_int_equal(report_init(&scene->opts, &scene->snap, growth, &symbols.backend,
+				     scene->final, &report),
+			 0);
+	sink->report(out, &report);
+	fclose(out);
+	assert_int_equal(strlen(text), len);
+	report_deinit(&report);
+	ranking__free(ranking);
+	return text;
+}
+
+static void reports_as_text(void **state)
+{
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		cleanup_free char *text = print_report(&scenes[i], sink_for(FORMAT_TEXT));
+
+		check_text(text);
+		compare(scenes[i].name, "txt", text);
+	}
+}
+
+static void reports_as_json(void **state)
+{
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		cleanup_free char *text = print_report(&scenes[i], sink_for(FORMAT_JSON));
+
+		if (!json_lines_are_valid(text))
+			fail_msg("%s: not JSON: %s", scenes[i].name, text);
+		assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+		compare(scenes[i].name, "json", text);
+	}
+}
+
+static const struct trace_event events[] = {
+	{WALL_NS, false, 4711, 4711, "leak", "malloc", 0x55d0c3a2b2a0, 16},
+	{WALL_NS + 1000000, true, 4711, 4712, "leak", "free", 0x55d0c3a2b2a0, 16},
+	{WALL_NS + 877000000, true, 4711, 4712, "leak", "free", 0x10, MEMLEAK_SIZE_UNKNOWN},
+	{WALL_NS, false, 4711, 4711, "a b", NULL, UINT64_MAX, 0},
+	{WALL_NS, false, 1, 2147483647, "\x1b[2J\xff\n", "new\r\xe2\x80\xae", 0, 1ULL << 41},
+	{WALL_NS, false, 1, 1, NULL, "operator new(unsigned long)", 1, 1},
+};
+
+static char *print_events(const struct sink *sink)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < LENGTH(events); i++)
+		sink->event(out, &events[i]);
+	fclose(out);
+	return text;
+}
+
+static void events_as_text(void **state)
+{
+	cleanup_free char *text = print_events(sink_for(FORMAT_TEXT));
+
+	check_text(text);
+	compare("events", "txt", text);
+}
+
+static void events_as_json(void **state)
+{
+	cleanup_free char *text = print_events(sink_for(FORMAT_JSON));
+
+	assert_true(json_lines_are_valid(text));
+	compare("events", "json", text);
+}
+
+/* Every way of losing something has a key of its own, and words. */
+static void losses_have_words(void **state)
+{
+	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
+		assert_non_null(lost_texts[i].key);
+		assert_non_null(lost_texts[i].words);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(lost_texts[i].key, lost_texts[j].key);
+	}
+}
+
+/* The year 1 million, the time before 1970: odd clocks cost the time, not the report. */
+static void odd_times(void **state)
+{
+	static const int64_t times[] = {0, -1, -1123456789, INT64_MIN, INT64_MAX};
+
+	for (size_t i = 0; i < LENGTH(times); i++) {
+		struct scene scene = {.opts.top = 10, .snap = {.wall_ns = times[i]}};
+		cleanup_free char *json = print_report(&scene, sink_for(FORMAT_JSON));
+		cleanup_free char *text = print_report(&scene, sink_for(FORMAT_TEXT));
+
+		assert_true(json_lines_are_valid(json));
+		check_text(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reports_as_text),   cmocka_unit_test(reports_as_json),
+		cmocka_unit_test(events_as_text),    cmocka_unit_test(events_as_json),
+		cmocka_unit_test(losses_have_words), cmocka_unit_test(odd_times),
+	};
+
+	/* Text is in local time, JSON in UTC: an hour apart, so that a mistake shows. */
+	setenv("TZ", "TST-1", 1);
+	tzset();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
