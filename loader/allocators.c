@@ -30,7 +30,8 @@ const size_t allocator_function_cnt = sizeof(allocator_functions) / sizeof(alloc
 
 bool shape_maps(enum memleak_shape shape)
 {
-	return shape == MEMLEAK_SHAPE_MMAP || shape == MEMLEAK_SHAPE_MUNMAP || shape == MEMLEAK_SHAPE_MREMAP;
+	return shape == MEMLEAK_SHAPE_MMAP || shape == MEMLEAK_SHAPE_MUNMAP ||
+	       shape == MEMLEAK_SHAPE_MREMAP;
 }
 
 bool shape_returns(enum memleak_shape shape)

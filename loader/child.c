@@ -103,7 +103,8 @@ static int fork_command(char **argv, struct child *child)
 	if (stop < 0)
 		return stop;
 	child->held = true;
-	/* Should memleak be killed now, the half-started process must not run on with a breakpoint. */
+	/* Should memleak be killed now, the half-started process must not run on with a breakpoint.
+	 */
 	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
 	return 0;
 }
@@ -111,8 +112,7 @@ static int fork_command(char **argv, struct child *child)
 static const struct mapping *find_offset(const struct proc_maps *maps, const struct mapping *file,
 					 uint64_t offset)
 {
-	for_each_mapping(mapping, maps)
-	{
+	for_each_mapping (mapping, maps) {
 		if (mapping->executable && mapping->inode == file->inode &&
 		    offset >= mapping->offset &&
 		    offset - mapping->offset < mapping->end - mapping->start)

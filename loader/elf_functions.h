@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 struct elf_function {
-	size_t name;     /* index into the names asked for */
+	size_t name;	 /* index into the names asked for */
 	uint64_t offset; /* in the file, where a uprobe goes */
-	bool exported;   /* in the dynamic symbol table: other modules may call it */
+	bool exported;	 /* in the dynamic symbol table: other modules may call it */
 };
 
 /*
- * Every definition of the cnt names, exported ones first (exported_only: no others); a name may occur several times (symbol
- * versions), an (offset, name) pair once. *ret is malloc'ed. Returns 0, -ENOEXEC (no ELF file of
- * this machine's kind) or another negative errno.
+ * Every definition of the cnt names, exported ones first (exported_only: no others); a name may
+ * occur several times (symbol versions), an (offset, name) pair once. *ret is malloc'ed. Returns 0,
+ * -ENOEXEC (no ELF file of this machine's kind) or another negative errno.
  */
 int elf_functions_find(int fd, const char *const *names, size_t cnt, bool exported_only,
 		       struct elf_function **ret, size_t *ret_cnt);

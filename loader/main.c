@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 	} else if (parsed == OPTIONS_RUN) {
 		log_set_verbosity(opts.verbose);
 		if (!opts.pid_cnt && !opts.command) {
-			log_error("kernel allocations are not traced in this version: name a process with "
+			log_error("kernel allocations are not traced in this version: name a "
+				  "process with "
 				  "-p PID or a command with -- CMD");
 			code = EXIT_CANNOT;
 		} else if (preflight_check()) {

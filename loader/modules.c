@@ -66,7 +66,8 @@ static bool find_dynamic(const struct reader *reader, uint64_t *ret)
 {
 	uint64_t phdr, phnum, bias = 0, dynamic = 0;
 
-	if (!process_auxv(reader->pid, AT_PHDR, &phdr) || !process_auxv(reader->pid, AT_PHNUM, &phnum))
+	if (!process_auxv(reader->pid, AT_PHDR, &phdr) ||
+	    !process_auxv(reader->pid, AT_PHNUM, &phnum))
 		return false;
 	for (uint64_t i = 0; i < phnum && i < MAX_PHDRS; i++) {
 		Elf64_Phdr header;
@@ -205,7 +206,7 @@ static void add_program(struct reader *reader)
 
 static void add_rest(struct reader *reader)
 {
-	for_each_mapping(mapping, reader->maps)
+	for_each_mapping (mapping, reader->maps)
 		if (mapping->executable && mapping->inode)
 			add_module(reader, mapping);
 }

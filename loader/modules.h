@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 struct module {
-	int fd;     /* opened through the process: right in every mount namespace */
+	int fd; /* opened through the process: right in every mount namespace */
 	dev_t dev;
 	ino_t ino;
 	char *path; /* as the process sees it; for people only */

@@ -37,8 +37,8 @@ struct options {
 	uint32_t stack_depth;
 	uint32_t max_allocs;
 	enum output_format format;
-	const char *output; /* NULL: stdout */
-	int error_exitcode; /* 0: off */
+	const char *output;   /* NULL: stdout */
+	int error_exitcode;   /* 0: off */
 	unsigned int verbose; /* 0, 1, 2 */
 	uint64_t interval_ns;
 	uint64_t count; /* 0: until the end */

@@ -25,7 +25,8 @@ static const struct need needs[] = {
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read what a process has mapped"},
 	{CAP_BPF, "CAP_BPF", "to load BPF programs"},
 	{CAP_PERFMON, "CAP_PERFMON", "to place probes"},
-	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "to open the files a process has mapped"},
+	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE",
+	 "to open the files a process has mapped"},
 };
 
 static bool effective_capabilities(uint64_t *ret)

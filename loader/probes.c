@@ -3,6 +3,7 @@
 #include "loader/probes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +12,14 @@
 #include "loader/multi_link.h"
 
 struct probe_link {
-	int fd;                /* LINK_MULTI */
+	int fd;		       /* LINK_MULTI */
 	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
+};
+
+struct probe_file {
+	int fd;
+	dev_t dev;
+	ino_t ino;
 };
 
 struct attachment {
@@ -108,7 +115,7 @@ static int attach_multi(struct attachment *to, bool at_return)
 		if (to->probes[i].err || (at_return && !to->probes[i].at_return))
 			continue;
 		offsets[multi.cnt] = to->probes[i].offset;
-		cookies[multi.cnt++] = to->probes[i].shape;
+		cookies[multi.cnt++] = MEMLEAK_COOKIE(to->probes[i].shape, to->set->binding);
 	}
 	if (!multi.cnt)
 		return 0;
@@ -132,15 +139,39 @@ static void attach_all_multi(struct attachment *to)
 			to->probes[i].err = err;
 }
 
+/* Keeps the file open for a rebinding. */
+static int keep_file(struct probe_set *set, int fd, const struct stat *st)
+{
+	struct probe_file *grown;
+	int kept;
+
+	for (size_t i = 0; i < set->file_cnt; i++)
+		if (set->files[i].dev == st->st_dev && set->files[i].ino == st->st_ino)
+			return 0;
+	grown = reallocarray(set->files, set->file_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	set->files = grown;
+	kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (kept < 0)
+		return -errno;
+	grown[set->file_cnt++] = (struct probe_file){kept, st->st_dev, st->st_ino};
+	return 0;
+}
+
 /* Marks what is probed already, in the set or earlier in the same list. */
 static int check_places(struct attachment *to, int fd)
 {
 	struct probe_set *set = to->set;
 	struct probe *grown;
 	struct stat st;
+	int err;
 
 	if (fstat(fd, &st))
 		return -errno;
+	err = keep_file(set, fd, &st);
+	if (err)
+		return err;
 	grown = reallocarray(set->items, set->cnt + to->cnt, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -205,11 +236,46 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	return drop_failed(&to, old_cnt);
 }
 
+static int rebind_file(struct probe_set *set, const struct probe_set *old, size_t file,
+		       const struct probe_programs *programs, pid_t pid)
+{
+	cleanup_free struct probe *probes = calloc(old->cnt + 1, sizeof(*probes));
+	size_t cnt = 0;
+
+	if (!probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < old->cnt; i++)
+		if (old->items[i].dev == old->files[file].dev &&
+		    old->items[i].ino == old->files[file].ino)
+			probes[cnt++] = old->items[i];
+	return probe_set_attach(set, programs, pid, old->files[file].fd, probes, cnt);
+}
+
+int probe_set_rebind(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
+		     struct probe_set *old)
+{
+	struct probe_set fresh = {.binding = set->binding + 1};
+	int first = 0;
+
+	for (size_t i = 0; i < set->file_cnt; i++) {
+		int err = rebind_file(&fresh, set, i, programs, pid);
+
+		if (!first)
+			first = err;
+	}
+	*old = *set;
+	*set = fresh;
+	return first;
+}
+
 void probe_set_detach(struct probe_set *set)
 {
 	for (size_t i = 0; i < set->link_cnt; i++)
 		destroy_link(&set->links[i]);
+	for (size_t i = 0; i < set->file_cnt; i++)
+		close(set->files[i].fd);
 	free(set->links);
+	free(set->files);
 	free(set->items);
 	*set = (struct probe_set){0};
 }

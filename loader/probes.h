@@ -22,7 +22,7 @@ enum link_kind {
 
 struct probe_programs {
 	enum link_kind kind;
-	struct bpf_program *any;                       /* LINK_MULTI: told the shape by cookie */
+	struct bpf_program *any;		       /* LINK_MULTI: told the shape by cookie */
 	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_PERF */
 	struct bpf_program *ret;
 };
@@ -32,17 +32,21 @@ struct probe {
 	const char *function; /* static */
 	enum memleak_shape shape;
 	uint64_t offset; /* in the file */
-	bool at_return;  /* its result matters */
-	int err;         /* of attaching: 0, -EEXIST (probed already: an alias) or another */
+	bool at_return;	 /* its result matters */
+	int err;	 /* of attaching: 0, -EEXIST (probed already: an alias) or another */
 	dev_t dev;
 	ino_t ino;
 };
 
 struct probe_link;
+struct probe_file;
 
 struct probe_set {
+	uint32_t binding; /* see MEMLEAK_COOKIE */
 	struct probe *items;
 	size_t cnt;
+	struct probe_file *files; /* that the probes are in, kept open */
+	size_t file_cnt;
 	struct probe_link *links;
 	size_t link_cnt;
 };
@@ -53,6 +57,15 @@ struct probe_set {
  */
 int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     int fd, struct probe *probes, size_t cnt);
+
+/*
+ * Probes the same places again in what process pid has become. Probes are bound to the first
+ * thread of a process, and another one takes its place when that one executes a program. *old is
+ * what was, to be detached by the caller: that takes its time. Returns 0 or the first error; what
+ * could be probed again is.
+ */
+int probe_set_rebind(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
+		     struct probe_set *old);
 
 void probe_set_detach(struct probe_set *set);
 

@@ -53,4 +53,9 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 	[MEMLEAK_LOST_EVENTS] = {"events",
 				 "lines of -t not printed: they came faster than they were read",
 				 "filter with -z, -Z or -s"},
+	[MEMLEAK_LOST_EXEC] =
+		{"exec",
+		 "programs executed by a traced process whose first allocations were not "
+		 "seen",
+		 NULL},
 };

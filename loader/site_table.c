@@ -103,8 +103,8 @@ void site_table_drop_image(struct site_table *table, uint32_t image)
 		dropped++;
 	}
 	table->cnt -= dropped;
-	/* Holes break the probe sequences: lay the rest out anew. Should that fail, entries behind a
-	 * hole are made and loaded again, which costs memory and nothing else. */
+	/* Holes break the probe sequences: lay the rest out anew. Should that fail, entries behind
+	 * a hole are made and loaded again, which costs memory and nothing else. */
 	if (dropped)
 		rehash(table, table->slot_cnt);
 }

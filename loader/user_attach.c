@@ -32,7 +32,8 @@ struct attach_state {
 	struct user_process *process;
 	struct search_names names;
 	size_t heap_found;
-	int err; /* the first failure */
+	size_t placed; /* probes that were not there before */
+	int err;       /* the first failure */
 };
 
 static void search_names_deinit(struct search_names *names)
@@ -88,6 +89,7 @@ static void attach_probes(struct attach_state *state, const struct module *modul
 		state->err = err;
 	for (size_t i = 0; i < cnt; i++) {
 		say_attached(state, module, &probes[i]);
+		state->placed += !probes[i].err;
 		if ((probes[i].err && probes[i].err != -EEXIST) || shape_maps(probes[i].shape))
 			continue;
 		if (!state->heap_found++ && !state->process->allocator)
@@ -189,8 +191,8 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 		attach_module(state, &list->items[i], i != 0, part);
 	if (list->hook_module >= 0)
 		probe_set_attach(&state->process->probes, &state->ctx->programs,
-				 state->process->info.pid, list->items[list->hook_module].fd,
-				 &hook, 1);
+				 state->process->info.pid, list->items[list->hook_module].fd, &hook,
+				 1);
 }
 
 static int attach_result(const struct attach_state *state)
@@ -205,8 +207,7 @@ static int attach_result(const struct attach_state *state)
 		return -ESRCH;
 	}
 	if (state->err) {
-		log_error("no probe could be placed in process %d: %s", pid,
-			  strerror(-state->err));
+		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
 	}
 	log_error("%s defines no %smalloc nor any other allocator function: -O PATH names the file "
@@ -236,6 +237,10 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	process->attached = list.settled;
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
+	if (process->after_exec && state.placed)
+		process->exec_gaps++; /* another allocator than the last program's */
+	if (process->attached)
+		process->after_exec = false;
 out:
 	search_names_deinit(&state.names);
 	return err;

@@ -140,7 +140,6 @@ void user_process__free(struct user_process *process)
 	if (!process)
 		return;
 	probe_set_detach(&process->probes);
-	probe_set_detach(&process->old_probes);
 	ranges_deinit(&process->ranges);
 	symspace__free(process->space);
 	if (process->pidfd >= 0)
@@ -193,7 +192,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	symspace__refresh(process->space);
 	if (proc_maps_read(process->info.pid, &maps))
 		return;
-	for_each_mapping(mapping, &maps)
+	for_each_mapping (mapping, &maps)
 		if (mapping->executable)
 			add_code(&code, &cnt, mapping->start, mapping->end);
 	proc_maps_deinit(&maps);
@@ -201,36 +200,49 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		bpf_map_update_elem(bpf_map__fd(ctx->skel->maps.code), &tgid, &code, BPF_ANY);
 }
 
-int user_process__exec(const struct user_context *ctx, struct user_process *process,
-		       uint32_t image, bool reattach)
+/*
+ * The libraries of a program that has just been executed are not there yet, as a rule. If they
+ * are, something may have been allocated before the probes were back.
+ */
+static void rebind_probes(const struct user_context *ctx, struct user_process *process)
+{
+	struct module_list list;
+	struct probe_set old;
+
+	probe_set_rebind(&process->probes, &ctx->programs, process->info.pid, &old);
+	if (module_list_init(process->info.pid, &list) == 0) {
+		if (list.settled)
+			process->exec_gaps++;
+		module_list_deinit(&list);
+	}
+	probe_set_detach(&old);
+}
+
+void user_process__exec(const struct user_context *ctx, struct user_process *process,
+			uint32_t image, bool rebind)
 {
 	pid_t pid = process->info.pid;
 	struct symspace *space;
-	char *comm = read_comm(pid);
 	int err;
 
+	if (rebind)
+		rebind_probes(ctx, process);
 	free(process->info.comm);
-	process->info.comm = comm;
+	process->info.comm = read_comm(pid);
 	process->info.image = image;
 	process->place_cnt = 0;
 	process->attached = false;
+	process->after_exec = true;
 	ranges_clear(&process->ranges);
-	if (reattach) {
-		/* The old ones are bound to a thread that is no more: detached once new ones are in. */
-		process->old_probes = process->probes;
-		process->probes = (struct probe_set){0};
-	}
 	err = symspace__new(ctx->symbolizer, pid, &space);
 	if (err) {
 		log_note("process %d has started another program, whose functions cannot be "
 			 "named: %s",
 			 pid, strerror(-err));
-		return err;
+		return;
 	}
 	symspace__free(process->space);
 	process->space = space;
-	user_process__refresh(ctx, process);
-	return 0;
 }
 
 static const char *probed_at(const struct user_process *process, const struct mapping *mapping,
@@ -245,8 +257,7 @@ static const char *probed_at(const struct user_process *process, const struct ma
 	for (size_t i = 0; i < process->probes.cnt; i++) {
 		const struct probe *probe = &process->probes.items[i];
 
-		if (probe->dev == st.st_dev && probe->ino == st.st_ino &&
-		    probe->offset == offset)
+		if (probe->dev == st.st_dev && probe->ino == st.st_ino && probe->offset == offset)
 			return probe->function;
 	}
 	return NULL;

@@ -33,10 +33,11 @@ struct user_process {
 	bool ended;
 	bool attached; /* all libraries were there when the probes were placed */
 	struct probe_set probes;
-	struct probe_set old_probes; /* of the image before, for want of a moment to detach them */
 	char *allocator; /* path of the first file that has a probed heap function */
 	struct ranges ranges;
 	uint64_t mappings_lost; /* for want of memory here */
+	uint64_t exec_gaps;	/* programs that ran before their allocator was probed */
+	bool after_exec;	/* a new program whose probes are not complete yet */
 	struct symspace *space;
 	struct function_place *places; /* where -t events said functions are */
 	size_t place_cnt;
@@ -59,9 +60,12 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 /* Its libraries may have changed: reads where its code is again. */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
-/* The process runs another program: its names, mappings and, if asked, probes start anew. */
-int user_process__exec(const struct user_context *ctx, struct user_process *process,
-		       uint32_t image, bool reattach);
+/*
+ * The process runs another program: its names and mappings start anew, and so do its probes if
+ * another thread than the first has executed it. user_process__attach must follow.
+ */
+void user_process__exec(const struct user_context *ctx, struct user_process *process,
+			uint32_t image, bool rebind);
 
 /* The probed function at an address of the process; NULL: none. */
 const char *user_process__function(struct user_process *process, uint64_t addr);

@@ -125,8 +125,8 @@ int user_records__open(struct user_source *source)
 {
 	struct user_bpf *skel = source->ctx.skel;
 
-	source->rings = ring_buffer__new(bpf_map__fd(skel->maps.records), handle_record, source,
-					 NULL);
+	source->rings =
+		ring_buffer__new(bpf_map__fd(skel->maps.records), handle_record, source, NULL);
 	if (!source->rings)
 		return -errno;
 	return ring_buffer__add(source->rings, bpf_map__fd(skel->maps.events), handle_event,

@@ -346,8 +346,10 @@ static int fill_counters(const struct user_source *source, struct snapshot *snap
 			snap->calls = sum;
 	}
 	snap->lost[MEMLEAK_LOST_RECURSION] += recursion_misses(source->ctx.skel);
-	for (size_t i = 0; i < source->process_cnt; i++)
+	for (size_t i = 0; i < source->process_cnt; i++) {
 		snap->lost[MEMLEAK_LOST_MAPPINGS] += source->processes[i]->mappings_lost;
+		snap->lost[MEMLEAK_LOST_EXEC] += source->processes[i]->exec_gaps;
+	}
 	return 0;
 }
 

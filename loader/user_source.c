@@ -57,8 +57,6 @@ void user_source__retry(struct user_source *source)
 			continue;
 		if (user_process__attach(&source->ctx, process) == -EAGAIN)
 			user_source__retry_soon(source);
-		else
-			probe_set_detach(&process->old_probes);
 	}
 }
 

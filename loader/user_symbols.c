@@ -51,8 +51,8 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 	struct user_source *source = source_of(self);
 
 	for (size_t i = 0; i < source->process_cnt; i++) {
-		int err = prepare_process(&source->ctx, source->processes[i], sites, cnt,
-					  budget_ms);
+		int err =
+			prepare_process(&source->ctx, source->processes[i], sites, cnt, budget_ms);
 
 		if (err)
 			return err;

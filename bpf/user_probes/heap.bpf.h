@@ -7,10 +7,10 @@
 #include "bpf/user_probes/stack.bpf.h"
 
 /* Entry of a function that allocates. */
-static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 operation, __u64 addr,
-				       __u64 size)
+static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 operation,
+				       __u64 addr, __u64 size)
 {
-	struct thread_state *thread = thread__enter(ctx, false);
+	struct thread_state *thread = thread__enter(ctx, binding, false);
 
 	if (!thread)
 		return 0;
@@ -35,7 +35,7 @@ static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 operation, __u
  * else. There is no return probe, hence a mark of its own, which only mappings made inside free
  * look at.
  */
-static __always_inline int enter_free(struct pt_regs *ctx)
+static __always_inline int enter_free(struct pt_regs *ctx, __u32 binding)
 {
 	struct memleak_block_key key = {.addr = PT_REGS_PARM1(ctx)};
 	struct memleak_block block;
@@ -43,7 +43,7 @@ static __always_inline int enter_free(struct pt_regs *ctx)
 
 	if (!key.addr)
 		return 0;
-	thread = thread__get();
+	thread = thread__get(binding);
 	if (!thread || mark__encloses(&thread->call, arch_entry_slot(ctx)))
 		return 0;
 	count(MEMLEAK_STAT_CALLS, 1);

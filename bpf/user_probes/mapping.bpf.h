@@ -17,9 +17,9 @@
 #define MREMAP_DONTUNMAP 4
 #define MAX_ERRNO 4095
 
-static __always_inline int enter_mmap(struct pt_regs *ctx)
+static __always_inline int enter_mmap(struct pt_regs *ctx, __u32 binding)
 {
-	struct thread_state *thread = thread__enter(ctx, true);
+	struct thread_state *thread = thread__enter(ctx, binding, true);
 	__u64 flags = PT_REGS_PARM4(ctx);
 
 	if (!thread)
@@ -42,9 +42,9 @@ static __always_inline int enter_mmap(struct pt_regs *ctx)
 }
 
 /* Unmapping is told before it happens, since the range may belong to someone else right after. */
-static __always_inline int enter_munmap(struct pt_regs *ctx)
+static __always_inline int enter_munmap(struct pt_regs *ctx, __u32 binding)
 {
-	struct thread_state *thread = thread__enter(ctx, true);
+	struct thread_state *thread = thread__enter(ctx, binding, true);
 
 	if (!thread)
 		return 0;
@@ -55,9 +55,9 @@ static __always_inline int enter_munmap(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline int enter_mremap(struct pt_regs *ctx)
+static __always_inline int enter_mremap(struct pt_regs *ctx, __u32 binding)
 {
-	struct thread_state *thread = thread__enter(ctx, true);
+	struct thread_state *thread = thread__enter(ctx, binding, true);
 	bool copy = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP;
 
 	if (!thread)

@@ -38,13 +38,13 @@ static __always_inline __u32 stack__check(struct stack_buffer *buf, __u32 walked
 	const struct memleak_code *ranges = bpf_map_lookup_elem(&code, &tgid);
 	__u64 hash = hash_mix(0, buf->words[WALK_AT - 1]);
 
-	for (i = 0; ranges && i < MEMLEAK_MAX_STACK_DEPTH; i++) {
+	for (i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
 		__u64 frame;
 
 		if (i >= walked || i >= config.stack_depth)
 			break;
 		frame = buf->words[WALK_AT + i];
-		if (!is_code(ranges, frame))
+		if (ranges && !is_code(ranges, frame))
 			break;
 		/* The caller again: the kernel has found it as well. */
 		if (i || frame != buf->words[WALK_AT - 1])

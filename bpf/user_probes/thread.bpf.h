@@ -19,8 +19,8 @@ struct call_mark {
 };
 
 enum operation {
-	OP_ALLOC,          /* p = f(...) */
-	OP_REALLOC,        /* p = f(old, ...) */
+	OP_ALLOC,	   /* p = f(...) */
+	OP_REALLOC,	   /* p = f(old, ...) */
 	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
 	OP_MMAP,
 	OP_MUNMAP,
@@ -28,12 +28,13 @@ enum operation {
 };
 
 struct thread_state {
-	struct call_mark call;  /* the outermost call in progress */
+	struct call_mark call;	/* the outermost call in progress */
 	struct call_mark freed; /* the last outermost free; it has no return probe */
-	__u64 overwritten;      /* slot of a call whose mark was replaced: it may return yet */
-	__u32 nested;           /* calls taken for nested in the one in progress */
-	__u32 generation;       /* of the targets when image was looked up */
+	__u64 overwritten;	/* slot of a call whose mark was replaced: it may return yet */
+	__u32 nested;		/* calls taken for nested in the one in progress */
+	__u32 generation;	/* of the targets when image was looked up */
 	__u32 image;
+	__u32 binding;
 
 	/* the call in progress */
 	__u32 operation;
@@ -104,15 +105,18 @@ static __always_inline struct thread_state *thread__create(void)
 	return bpf_map_lookup_elem(&thread_table, &tid);
 }
 
-/* The state of the current thread if its process is a target, made when it is first needed. */
-static __always_inline struct thread_state *thread__get(void)
+/*
+ * The state of the current thread if its process is a target, made when it is first needed, and
+ * if the probe that fired is one of its present binding.
+ */
+static __always_inline struct thread_state *thread__get(__u32 binding)
 {
 	__u32 generation = targets_generation, tgid = bpf_get_current_pid_tgid() >> 32;
 	struct thread_state *thread = thread__find();
 	struct memleak_target *target;
 
 	if (thread && thread->generation == generation)
-		return thread;
+		return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target)
 		return NULL;
@@ -124,7 +128,8 @@ static __always_inline struct thread_state *thread__get(void)
 	}
 	thread->generation = generation;
 	thread->image = target->image;
-	return thread;
+	thread->binding = target->binding;
+	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }
 
 /*
@@ -163,9 +168,10 @@ static __always_inline bool mark__freeing(const struct call_mark *mark, __u64 sl
  * replaced belongs to a call that will not return, or was made on another stack (a signal
  * handler's): if it does return, leave_call books the difference.
  */
-static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, bool mapping)
+static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, __u32 binding,
+							  bool mapping)
 {
-	struct thread_state *thread = thread__get();
+	struct thread_state *thread = thread__get(binding);
 	__u64 slot = arch_entry_slot(ctx);
 
 	if (!thread)

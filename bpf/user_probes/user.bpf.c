@@ -18,21 +18,26 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 	return size > most ? ~0ULL : cnt * size;
 }
 
-/* The dynamic loader's hook: its list of libraries is about to change, or has. */
-static __always_inline int enter_libraries(struct pt_regs *ctx)
+/*
+ * The dynamic loader's hook: its list of libraries is about to change, or has. Where the code is
+ * must be read again; until it has been, frames are taken unchecked.
+ */
+static __always_inline int enter_libraries(struct pt_regs *ctx, __u32 binding)
 {
-	struct thread_state *thread = thread__get();
+	struct thread_state *thread = thread__get(binding);
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct memleak_record *record;
 
 	if (!thread)
 		return 0;
+	bpf_map_delete_elem(&code, &tgid);
 	record = record__reserve(MEMLEAK_REC_LIBS, thread->image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);
 	return 0;
 }
 
-static __always_inline int enter_heap(struct pt_regs *ctx, __u64 shape)
+static __always_inline int enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
 	__u32 operation = OP_ALLOC;
@@ -66,24 +71,24 @@ static __always_inline int enter_heap(struct pt_regs *ctx, __u64 shape)
 	default:
 		return 0;
 	}
-	return enter_alloc(ctx, operation, addr, size);
+	return enter_alloc(ctx, binding, operation, addr, size);
 }
 
-static __always_inline int enter_shape(struct pt_regs *ctx, __u64 shape)
+static __always_inline int enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding)
 {
 	switch (shape) {
 	case MEMLEAK_SHAPE_FREE:
-		return enter_free(ctx);
+		return enter_free(ctx, binding);
 	case MEMLEAK_SHAPE_MMAP:
-		return enter_mmap(ctx);
+		return enter_mmap(ctx, binding);
 	case MEMLEAK_SHAPE_MUNMAP:
-		return enter_munmap(ctx);
+		return enter_munmap(ctx, binding);
 	case MEMLEAK_SHAPE_MREMAP:
-		return enter_mremap(ctx);
+		return enter_mremap(ctx, binding);
 	case MEMLEAK_SHAPE_LIBRARIES:
-		return enter_libraries(ctx);
+		return enter_libraries(ctx, binding);
 	default:
-		return enter_heap(ctx, shape);
+		return enter_heap(ctx, shape, binding);
 	}
 }
 
@@ -94,13 +99,15 @@ static __always_inline int enter_shape(struct pt_regs *ctx, __u64 shape)
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
 {
-	return enter_shape(ctx, bpf_get_attach_cookie(ctx));
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	return enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
 }
 
 #define ENTRY_PROGRAM(name, shape)                                                                 \
 	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
 	{                                                                                          \
-		return enter_shape(ctx, shape);                                                    \
+		return enter_shape(ctx, shape, MEMLEAK_ANY_BINDING);                               \
 	}
 
 ENTRY_PROGRAM(enter_of_size, MEMLEAK_SHAPE_SIZE)
@@ -161,6 +168,8 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	record = record__reserve(MEMLEAK_REC_EXEC, target->image);
 	target->image = __sync_fetch_and_add(&next_image, 1);
+	target->binding += (__u32)ctx->args[1] != tgid;
+	bpf_map_delete_elem(&code, &tgid);
 	__sync_fetch_and_add(&targets_generation, 1);
 	thread = thread__find();
 	if (thread) {
