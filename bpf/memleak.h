@@ -41,16 +41,16 @@ enum memleak_kind {
 
 /* The shape of a call to a probed function: where its arguments and result are. */
 enum memleak_shape {
-	MEMLEAK_SHAPE_SIZE,	      /* p = f(size) */
+	MEMLEAK_SHAPE_SIZE,           /* p = f(size) */
 	MEMLEAK_SHAPE_COUNT_SIZE,     /* p = f(n, size) */
 	MEMLEAK_SHAPE_ALIGN_SIZE,     /* p = f(align, size) */
-	MEMLEAK_SHAPE_REALLOC,	      /* p = f(old, size) */
+	MEMLEAK_SHAPE_REALLOC,        /* p = f(old, size) */
 	MEMLEAK_SHAPE_REALLOCARRAY,   /* p = f(old, n, size) */
 	MEMLEAK_SHAPE_POSIX_MEMALIGN, /* err = f(&p, align, size) */
-	MEMLEAK_SHAPE_FREE,	      /* f(p, ...) */
-	MEMLEAK_SHAPE_MMAP,	      /* p = f(addr, len, prot, flags, fd, offset) */
-	MEMLEAK_SHAPE_MUNMAP,	      /* err = f(addr, len) */
-	MEMLEAK_SHAPE_MREMAP,	      /* p = f(old, old_len, new_len, flags, ...) */
+	MEMLEAK_SHAPE_FREE,           /* f(p, ...) */
+	MEMLEAK_SHAPE_MMAP,           /* p = f(addr, len, prot, flags, fd, offset) */
+	MEMLEAK_SHAPE_MUNMAP,         /* err = f(addr, len) */
+	MEMLEAK_SHAPE_MREMAP,         /* p = f(old, old_len, new_len, flags, ...) */
 	MEMLEAK_SHAPE_LIBRARIES,      /* f(): the dynamic loader's list of libraries changes */
 	MEMLEAK_SHAPE_CNT,
 };
@@ -60,16 +60,16 @@ enum memleak_lost {
 	MEMLEAK_LOST_ALLOCS_FULL,  /* block table full (--max-allocs) */
 	MEMLEAK_LOST_STACKS_FULL,  /* stack table full (--stack-storage-size): block kept, no stack
 				    */
-	MEMLEAK_LOST_NESTING,	   /* outermost call overwritten by one on another stack */
-	MEMLEAK_LOST_RECURSION,	   /* program skipped by the kernel (recursion_misses) */
-	MEMLEAK_LOST_UNWIND,	   /* stack walk failed: block kept, only its direct caller known */
+	MEMLEAK_LOST_NESTING,      /* outermost call overwritten by one on another stack */
+	MEMLEAK_LOST_RECURSION,    /* program skipped by the kernel (recursion_misses) */
+	MEMLEAK_LOST_UNWIND,       /* stack walk failed: block kept, only its direct caller known */
 	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or the return probe was lost */
 	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
 	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
 	MEMLEAK_LOST_NO_MEMORY, /* the kernel had no memory for a table entry: block not tracked */
-	MEMLEAK_LOST_MAPPINGS,	/* mmap, munmap or mremap events that found the ring full */
-	MEMLEAK_LOST_EVENTS,	/* -t lines that found the ring full */
-	MEMLEAK_LOST_EXEC,	/* programs executed whose first allocations were not seen */
+	MEMLEAK_LOST_MAPPINGS,  /* mmap, munmap or mremap events that found the ring full */
+	MEMLEAK_LOST_EVENTS,    /* -t lines that found the ring full */
+	MEMLEAK_LOST_EXEC,      /* programs executed whose first allocations were not seen */
 	MEMLEAK_LOST_CNT,
 };
 
@@ -106,8 +106,8 @@ union combined_alloc_info {
 /* Key of the site table: a 64-bit hash of stack, image and kind. */
 struct memleak_site {
 	union combined_alloc_info total; /* all blocks by count, narrow ones by size */
-	__u64 wide_bytes;		 /* size of the blocks too large for the packed word */
-	__u64 stack;			 /* key of the stack table, 0: stack not known */
+	__u64 wide_bytes;                /* size of the blocks too large for the packed word */
+	__u64 stack;                     /* key of the stack table, 0: stack not known */
 	__u32 image;
 	__u32 kind;
 };
@@ -123,7 +123,7 @@ struct memleak_stack {
 struct memleak_target {
 	__u32 image;
 	__u32 has_forked; /* and that has been told */
-	__u32 binding;	  /* how often another thread than the first has executed a program */
+	__u32 binding;    /* how often another thread than the first has executed a program */
 };
 
 /*

@@ -77,19 +77,41 @@ size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret)
 	return cnt;
 }
 
+size_t ascii_run(const char *bytes, size_t len, const char *except)
+{
+	size_t cnt = 0;
+
+	while (cnt < len && bytes[cnt] >= ' ' && bytes[cnt] <= '~' && !strchr(except, bytes[cnt]))
+		cnt++;
+	return cnt;
+}
+
+/* Writes what bytes begins with, at least one byte of it, and returns how much that was. */
+static size_t write_some(FILE *out, const char *bytes, size_t len)
+{
+	uint32_t character;
+	size_t cnt = ascii_run(bytes, len, "");
+
+	if (cnt) {
+		fwrite(bytes, 1, cnt, out);
+		return cnt;
+	}
+	cnt = utf8_decode(bytes, len, &character);
+	if (cnt && is_plain_character(character)) {
+		fwrite(bytes, 1, cnt, out);
+		return cnt;
+	}
+	cnt = cnt ? cnt : 1;
+	for (size_t i = 0; i < cnt; i++)
+		fprintf(out, "\\x%02x", (unsigned char)bytes[i]);
+	return cnt;
+}
+
 void escape_write(FILE *out, const char *bytes, size_t len)
 {
 	while (len) {
-		uint32_t character;
-		size_t cnt = utf8_decode(bytes, len, &character);
+		size_t cnt = write_some(out, bytes, len);
 
-		if (cnt && is_plain_character(character)) {
-			fwrite(bytes, 1, cnt, out);
-		} else {
-			cnt = cnt ? cnt : 1;
-			for (size_t i = 0; i < cnt; i++)
-				fprintf(out, "\\x%02x", (unsigned char)bytes[i]);
-		}
 		bytes += cnt;
 		len -= cnt;
 	}

@@ -23,6 +23,9 @@ size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret);
  */
 bool is_plain_character(uint32_t character);
 
+/* How many bytes at the start are printable ASCII and not in except. */
+size_t ascii_run(const char *bytes, size_t len, const char *except);
+
 /* Writes bytes as UTF-8; each byte of what is not plain, or not UTF-8, becomes \xNN. */
 void escape_write(FILE *out, const char *bytes, size_t len);
 void escape_puts(FILE *out, const char *text);

@@ -40,21 +40,33 @@ static void write_character(FILE *out, uint32_t character, const char *bytes, si
 	}
 }
 
+/* Writes what text begins with, at least one byte of it, and returns how much that was. */
+static size_t write_some(FILE *out, const char *text, size_t left)
+{
+	uint32_t character;
+	size_t len = ascii_run(text, left, "\"\\");
+
+	if (len) {
+		fwrite(text, 1, len, out);
+		return len;
+	}
+	len = utf8_decode(text, left, &character);
+	if (!len) {
+		fputs(REPLACEMENT, out);
+		return 1;
+	}
+	write_character(out, character, text, len);
+	return len;
+}
+
 static void write_text(FILE *out, const char *text)
 {
 	size_t left = strlen(text);
 
 	fputc('"', out);
 	while (left) {
-		uint32_t character;
-		size_t len = utf8_decode(text, left, &character);
+		size_t len = write_some(out, text, left);
 
-		if (len) {
-			write_character(out, character, text, len);
-		} else {
-			fputs(REPLACEMENT, out);
-			len = 1;
-		}
 		text += len;
 		left -= len;
 	}

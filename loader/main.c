@@ -91,6 +91,8 @@ int main(int argc, char **argv)
 
 	if (parsed == OPTIONS_EXIT_USAGE) {
 		code = EXIT_USAGE;
+	} else if (parsed == OPTIONS_EXIT_FAILED) {
+		code = EXIT_CANNOT;
 	} else if (parsed == OPTIONS_RUN) {
 		log_set_verbosity(opts.verbose);
 		if (!opts.pid_cnt && !opts.command) {

@@ -23,6 +23,8 @@ static struct text get_text(struct wire_cursor *cursor)
 	struct text text;
 
 	text.at = wire_get_string(cursor, &text.len);
+	if (text.at)
+		text.len = strnlen(text.at, text.len);
 	return text;
 }
 

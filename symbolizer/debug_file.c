@@ -15,8 +15,7 @@
 
 static int open_below(int root_fd, const char *path, int flags)
 {
-	struct open_how how = {.flags = flags,
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	int fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
@@ -66,7 +65,8 @@ static char *directory_of(const char *path)
 static int place(const struct module *module, unsigned int index, char **ret)
 {
 	const struct file_need *need = &module->need;
-	static const char *const dirs[][2] = {{"", ""}, {"", ""}, {"", "/.debug"}, {HOST_DEBUG, ""}};
+	static const char *const dirs[][2] = {
+		{"", ""}, {"", ""}, {"", "/.debug"}, {HOST_DEBUG, ""}};
 	const char *base = need->kind == NEED_ALTERNATE ? module->debug_path : module->path;
 	int len = -1;
 	char *dir;

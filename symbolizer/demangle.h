@@ -3,7 +3,10 @@
 #ifndef SYMBOLIZER_DEMANGLE_H
 #define SYMBOLIZER_DEMANGLE_H
 
-/* An allocated copy, readable when name is mangled and as it is otherwise; NULL: no memory. */
+/*
+ * An allocated copy: readable when name is mangled and not absurdly long, as it is otherwise;
+ * NULL: no memory.
+ */
 char *demangle(const char *name);
 
 #endif

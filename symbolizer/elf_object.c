@@ -83,7 +83,8 @@ static int read_segments(struct elf_object *obj, Elf *elf)
 	for (size_t i = 0; i < cnt; i++) {
 		GElf_Phdr phdr;
 
-		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD || !(phdr.p_flags & PF_X))
+		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
+		    !(phdr.p_flags & PF_X))
 			continue;
 		obj->segments[obj->segment_cnt++] =
 			(struct segment){phdr.p_offset, phdr.p_filesz, phdr.p_vaddr};

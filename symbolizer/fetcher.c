@@ -143,7 +143,7 @@ void fetcher_want(struct fetcher *fetcher, struct module *module)
 	if (fetcher->unavailable || reserve(fetcher))
 		return;
 	if (!fetcher->helper.pid &&
-	    helper_start(&fetcher->helper, HELPER_KEEPS_RIGHTS, fetcher_main)) {
+	    helper_start(&fetcher->helper, "symbol fetcher", HELPER_KEEPS_RIGHTS, fetcher_main)) {
 		fetcher->unavailable = true;
 		return;
 	}
@@ -174,8 +174,8 @@ int fetcher_take(struct fetcher *fetcher, int64_t deadline_ms)
 	memmove(fetcher->waiting, fetcher->waiting + 1,
 		--fetcher->waiting_cnt * sizeof(*fetcher->waiting));
 	module->fetching = false;
-	if (module->offered_fd < 0) {
-		module->offered_fd = fetcher->answer.fd;
+	if (module->fetched_fd < 0) {
+		module->fetched_fd = fetcher->answer.fd;
 		fetcher->answer.fd = -1;
 	}
 	wire_message_reset(&fetcher->answer);

@@ -30,7 +30,7 @@ void fetcher_deinit(struct fetcher *fetcher);
 void fetcher_want(struct fetcher *fetcher, struct module *module);
 
 /*
- * Takes one answer, which leaves the file, if there is one, in module->offered_fd. 0: an answer
+ * Takes one answer, which leaves the file, if there is one, in module->fetched_fd. 0: an answer
  * was taken; -ENOENT: nothing is being fetched; -ETIMEDOUT.
  */
 int fetcher_take(struct fetcher *fetcher, int64_t deadline_ms);

@@ -17,12 +17,9 @@
 #include "symbolizer/helper.h"
 #include "symbolizer/wire.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
+#if HELPER_SANITIZED
 /* In the helper, whose _exit() passes over the sanitizer's own check. */
 void __lsan_do_leak_check(void);
-#else
-#define SANITIZED 0
 #endif
 
 /* The overflow uid and gid, which own nothing. */
@@ -54,7 +51,7 @@ static int keep_only(int sock)
 		sock = fcntl(sock, F_DUPFD_CLOEXEC, 4);
 	if (null >= 0 && null < 4)
 		null = fcntl(null, F_DUPFD_CLOEXEC, 4);
-	for (int fd = 0; fd <= (SANITIZED ? 1 : 2); fd++) {
+	for (int fd = 0; fd <= (HELPER_SANITIZED ? 1 : 2); fd++) {
 		if (null < 0)
 			close(fd);
 		else
@@ -107,7 +104,7 @@ static void limit_memory(void)
 		(void)ignored;
 		close(fd);
 	}
-	if (!SANITIZED)
+	if (!HELPER_SANITIZED)
 		set_limit(RLIMIT_DATA, half > MEMORY_MIN_BYTES ? half : MEMORY_MIN_BYTES);
 }
 
@@ -127,20 +124,32 @@ static void drop_rights(void)
 		(void)err;
 	}
 	/* No dumps; the leak check of a sanitizer needs to trace itself. */
-	prctl(PR_SET_DUMPABLE, SANITIZED, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, HELPER_SANITIZED, 0, 0, 0);
+}
+
+/* Each module takes a few files, and there may be hundreds. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void child_main(pid_t parent, int sock, enum helper_rights rights, void (*work)(int sock))
 {
 	reset_signals();
 	sock = keep_only(sock);
+	raise_file_limit();
 	if (rights == HELPER_DROPS_RIGHTS)
 		drop_rights();
 	/* After the change of user, which would clear it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() == parent)
 		work(sock);
-#if SANITIZED
+#if HELPER_SANITIZED
 	/* The network libraries, which the other helper loads, do leak. */
 	if (rights == HELPER_DROPS_RIGHTS)
 		__lsan_do_leak_check();
@@ -148,7 +157,8 @@ static void child_main(pid_t parent, int sock, enum helper_rights rights, void (
 	_exit(0);
 }
 
-int helper_start(struct helper *helper, enum helper_rights rights, void (*work)(int sock))
+int helper_start(struct helper *helper, const char *name, enum helper_rights rights,
+		 void (*work)(int sock))
 {
 	pid_t parent = getpid();
 	int socks[2];
@@ -164,8 +174,10 @@ int helper_start(struct helper *helper, enum helper_rights rights, void (*work)(
 		close(socks[1]);
 		return err;
 	}
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_NAME, name, 0, 0, 0);
 		child_main(parent, socks[1], rights, work);
+	}
 	close(socks[1]);
 	helper->pid = pid;
 	helper->sock = socks[0];
@@ -189,6 +201,8 @@ static bool has_ended(int sock, unsigned int within_ms)
 
 void helper_stop(struct helper *helper, unsigned int grace_ms)
 {
+	int status = 0;
+
 	if (helper->pid <= 0)
 		return;
 	shutdown(helper->sock, SHUT_WR);
@@ -196,7 +210,10 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 		kill(helper->pid, SIGKILL);
 	close(helper->sock);
 	/* -ECHILD when the program ignores SIGCHLD: then it is gone as well. */
-	while (waitpid(helper->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	/* A sanitizer found something in the helper: its report is no use if nobody fails. */
+	if (HELPER_SANITIZED && grace_ms && WIFEXITED(status) && WEXITSTATUS(status))
+		abort();
 	*helper = (struct helper)HELPER_INIT;
 }

@@ -14,7 +14,22 @@ struct helper {
 	int sock;  /* -1: not running */
 };
 
-#define HELPER_INIT {.pid = 0, .sock = -1}
+#define HELPER_INIT                                                                                \
+	{                                                                                          \
+		.pid = 0, .sock = -1                                                               \
+	}
+
+/* Built with AddressSanitizer, which wants some things otherwise. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HELPER_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HELPER_SANITIZED 1
+#endif
+#endif
+#ifndef HELPER_SANITIZED
+#define HELPER_SANITIZED 0
+#endif
 
 enum helper_rights {
 	HELPER_KEEPS_RIGHTS,
@@ -22,10 +37,12 @@ enum helper_rights {
 };
 
 /*
- * Forks; the child closes every file it has but sock, runs work(sock) and ends when that returns.
- * The child has the parent's memory, hence the advice to start helpers early.
+ * Forks; the child is called name (15 bytes of it are shown), closes every file it has but sock,
+ * runs work(sock) and ends when that returns. It has the parent's memory, hence the advice to
+ * start helpers early.
  */
-int helper_start(struct helper *helper, enum helper_rights rights, void (*work)(int sock));
+int helper_start(struct helper *helper, const char *name, enum helper_rights rights,
+		 void (*work)(int sock));
 
 /*
  * Closes the socket, gives the child grace_ms to end by itself, then kills it. Nothing happens to

@@ -23,6 +23,7 @@ int module__new(int fd, const struct stat *st, const char *path, struct module *
 		.is_elf = true,
 		.max_level = NAME_FULL,
 		.offered_fd = -1,
+		.fetched_fd = -1,
 		.debug_fd = -1,
 		.alternate_fd = -1,
 	};
@@ -46,7 +47,10 @@ void module__free(struct module *module)
 	if (!module)
 		return;
 	close_file(module->fd);
-	close_file(module->offered_fd);
+	/* One that is offered again is still the module's own. */
+	if (module->offered_fd != module->debug_fd && module->offered_fd != module->alternate_fd)
+		close_file(module->offered_fd);
+	close_file(module->fetched_fd);
 	close_file(module->debug_fd);
 	close_file(module->alternate_fd);
 	for (size_t i = 0; i < module->names.cap; i++)
@@ -108,6 +112,13 @@ int module__want(struct module *module, struct name *name)
 	module->todo[module->todo_cnt++] = name;
 	name->listed = true;
 	return 0;
+}
+
+void module__want_nothing(struct module *module)
+{
+	for (size_t i = 0; i < module->todo_cnt; i++)
+		module->todo[i]->listed = false;
+	module->todo_cnt = 0;
 }
 
 int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,

@@ -47,8 +47,8 @@ struct module {
 	char *path; /* as the first process that maps it sees it */
 	char *build_id;
 	bool is_elf;               /* false: the helper said that it is none */
-	bool opened;               /* the helper has answered once */
 	enum name_level max_level; /* less than NAME_FULL once the helper ended over it */
+	unsigned int deaths;       /* of helpers that worked on it */
 	unsigned int generation;   /* counts debug files that were added */
 	unsigned int incarnation;  /* of the helper that has it open; 0: none */
 
@@ -61,6 +61,7 @@ struct module {
 	char *debug_path;
 	bool fetch_tried;   /* a debuginfod server was asked for what is needed */
 	bool fetching;      /* and has not answered yet */
+	int fetched_fd;     /* it has: to be offered; -1: none */
 	bool fetch_awaited; /* one call has waited for it as long as it could */
 
 	struct addr_map names;
@@ -81,6 +82,8 @@ bool module__is(const struct module *module, const struct stat *st);
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
 /* Puts a name that can still become better on the list. Fails only with -ENOMEM. */
 int module__want(struct module *module, struct name *name);
+/* Empties the list. */
+void module__want_nothing(struct module *module);
 
 /* Gives a name new frames, in one block that the module owns from now on. -ENOMEM. */
 int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,

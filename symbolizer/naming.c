@@ -22,7 +22,7 @@ bool naming_is_open(const struct module *module, const struct name *name)
 	if (!module->is_elf || module->max_level == NAME_NONE || name->level > module->max_level)
 		return false;
 	return name->level < module->max_level || name->generation != module->generation ||
-	       module->offered_fd >= 0;
+	       module->fetched_fd >= 0;
 }
 
 static bool is_open(const struct run *run, const struct module *module)
@@ -35,19 +35,36 @@ static int offer_again(struct run *run, struct module *module, enum worker_need 
 {
 	if (module->need.kind != kind || fd < 0)
 		return 0;
+	/* A candidate that the earlier one did not come to is looked for again. */
+	if (module->offered_fd >= 0 && module->offered_fd != fd) {
+		close(module->offered_fd);
+		free(module->offered_path);
+		module->offered_path = NULL;
+		module->candidate = 0;
+	}
 	module->offered_fd = fd;
 	return parser_offer(run->parser, module, run->deadline_ms);
 }
 
-/* Offers what lies in the usual places, one after the other. */
+/* The next file to offer: what was fetched, else what lies in the usual places. */
+static int next_file(const struct run *run, struct module *module)
+{
+	if (module->offered_fd >= 0)
+		return 0;
+	if (module->fetched_fd >= 0) {
+		module->offered_fd = module->fetched_fd;
+		module->fetched_fd = -1;
+		return 0;
+	}
+	return debug_file_open(module, run->root_fd, module->candidate++, &module->offered_fd,
+			       &module->offered_path);
+}
+
 static int offer_files(struct run *run, struct module *module)
 {
 	while (module->need.kind != NEED_NOTHING) {
-		int err = 0;
+		int err = next_file(run, module);
 
-		if (module->offered_fd < 0)
-			err = debug_file_open(module, run->root_fd, module->candidate++,
-					      &module->offered_fd, &module->offered_path);
 		if (err == -ENOENT)
 			continue;
 		if (err == -ERANGE)
@@ -57,7 +74,9 @@ static int offer_files(struct run *run, struct module *module)
 		if (err)
 			return err;
 	}
-	if (module->need.kind != NEED_NOTHING && module->need.build_id && !module->fetch_tried) {
+	/* The vdso is no server's business. */
+	if (module->need.kind != NEED_NOTHING && module->need.build_id && module->path[0] == '/' &&
+	    !module->fetch_tried) {
 		module->fetch_tried = true;
 		fetcher_want(run->fetcher, module);
 	}
@@ -91,9 +110,11 @@ static int open_module(struct run *run, struct module *module)
 	int err = -EAGAIN;
 
 	for (int i = 0; i < TRIES_MAX && (err == -EAGAIN || err == -EIO); i++) {
-		if (!module->is_elf || module->max_level == NAME_NONE)
-			return -ENOEXEC;
-		err = open_once(run, module);
+		err = -ENOEXEC;
+		if (module->is_elf && module->max_level > NAME_NONE)
+			err = open_once(run, module);
+		if (!err && !module->is_elf)
+			err = -ENOEXEC;
 	}
 	return err;
 }
@@ -141,6 +162,19 @@ static int name_module(struct run *run, struct module *module, enum name_level l
 	return is_final(err) ? err : 0;
 }
 
+/* Waits for one module's files; with the debug file its alternate file may be fetched. */
+static int await_fetch(struct run *run, struct module *module)
+{
+	int err = 0;
+
+	while (!err && module->fetching && !module->fetch_awaited) {
+		err = fetcher_take(run->fetcher, run->deadline_ms);
+		if (!err && module->fetched_fd >= 0)
+			err = name_module(run, module, NAME_FULL);
+	}
+	return is_final(err) ? err : 0;
+}
+
 /*
  * Waits for what is being fetched, once for each file: a server that does not answer must not
  * cost every report its whole time. Later calls only look whether it has come.
@@ -149,20 +183,15 @@ static int await_fetches(struct run *run, struct module *const *modules, size_t 
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < cnt; i++) {
-		struct module *module = modules[i];
-
-		while (!err && module->fetching && !module->fetch_awaited)
-			err = fetcher_take(run->fetcher, run->deadline_ms);
-		/* Its alternate file may be fetched after it. */
-		if (!err && module->offered_fd >= 0) {
-			err = name_module(run, module, NAME_FULL);
-			i--;
-		}
-	}
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = await_fetch(run, modules[i]);
+	/* Answers come in the order of the questions: some were for modules further back. */
+	for (size_t i = 0; !err && i < cnt; i++)
+		if (modules[i]->fetched_fd >= 0)
+			err = name_module(run, modules[i], NAME_FULL);
 	for (size_t i = 0; i < cnt; i++)
 		modules[i]->fetch_awaited |= modules[i]->fetching;
-	return is_final(err) ? err : 0;
+	return err;
 }
 
 static int name_all(struct run *run, struct module *const *modules, size_t cnt)
@@ -181,10 +210,7 @@ int naming_run(struct parser *parser, struct fetcher *fetcher, struct module *co
 	struct run run = {parser, fetcher, root_fd, deadline_ms};
 	int err = cnt ? name_all(&run, modules, cnt) : 0;
 
-	for (size_t i = 0; i < cnt; i++) {
-		for (size_t j = 0; j < modules[i]->todo_cnt; j++)
-			modules[i]->todo[j]->listed = false;
-		modules[i]->todo_cnt = 0;
-	}
+	for (size_t i = 0; i < cnt; i++)
+		module__want_nothing(modules[i]);
 	return err == -ENOMEM ? err : 0;
 }

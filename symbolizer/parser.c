@@ -8,9 +8,12 @@
 #include "symbolizer/answer.h"
 #include "symbolizer/parser.h"
 
+/* Gigabytes of DWARF from a slow disk take seconds. */
+#define HANG_MS 10000
+
 static int start(struct parser *parser)
 {
-	int err = helper_start(&parser->helper, HELPER_DROPS_RIGHTS, worker_main);
+	int err = helper_start(&parser->helper, "symbolizer", HELPER_DROPS_RIGHTS, worker_main);
 
 	if (!err)
 		parser->incarnation++;
@@ -19,16 +22,12 @@ static int start(struct parser *parser)
 
 int parser_init(struct parser *parser)
 {
-	*parser = (struct parser){.helper = HELPER_INIT, .answer.fd = -1};
+	*parser = (struct parser){.helper = HELPER_INIT, .answer.fd = -1, .hang_ms = HANG_MS};
 	return start(parser);
 }
 
-#ifdef __SANITIZE_ADDRESS__
-/* Time for its leak check. */
-#define GRACE_MS 3000
-#else
-#define GRACE_MS 50
-#endif
+/* To end by itself; a sanitizer's leak check takes time. */
+#define GRACE_MS (HELPER_SANITIZED ? 5000 : 50)
 
 void parser_deinit(struct parser *parser)
 {
@@ -51,7 +50,15 @@ static void drop_offer(struct module *module)
 	module->offered_path = NULL;
 }
 
-/* The helper ended over this job, or has to: nothing that ended it once is asked again. */
+/* Ends what is left of the helper. */
+static void stop(struct parser *parser)
+{
+	parser->job.kind = JOB_NONE;
+	helper_stop(&parser->helper, 0);
+	wire_message_reset(&parser->answer);
+}
+
+/* Nothing like this job is asked again. */
 static void give_up(struct parser *parser)
 {
 	struct job *job = &parser->job;
@@ -64,25 +71,28 @@ static void give_up(struct parser *parser)
 		drop_offer(job->module);
 		break;
 	case JOB_NAMES:
-		job->module->max_level = job->level - 1;
+		if (job->module->max_level >= job->level)
+			job->module->max_level = job->level - 1;
 		break;
 	case JOB_NONE:
 		break;
 	}
-	job->kind = JOB_NONE;
-	helper_stop(&parser->helper, 0);
-	wire_message_reset(&parser->answer);
+	stop(parser);
 }
 
-static void accept_offer(struct module *module, enum worker_need kind)
+static int accept_offer(struct module *module, enum worker_need kind)
 {
 	int *kept = kind == NEED_DEBUG ? &module->debug_fd : &module->alternate_fd;
 
+	/* It can be of use once; a helper that wants more is not ours any longer. */
+	if (kind == NEED_NOTHING || (*kept >= 0 && *kept != module->offered_fd))
+		return -EPROTO;
 	/* One that is sent again, to a new helper, brings nothing new. */
-	if (*kept != module->offered_fd) {
+	if (*kept < 0) {
 		module->generation++;
 		*kept = module->offered_fd;
 		if (kind == NEED_DEBUG) {
+			free(module->debug_path);
 			module->debug_path = module->offered_path;
 			module->offered_path = NULL;
 		}
@@ -93,6 +103,7 @@ static void accept_offer(struct module *module, enum worker_need kind)
 	module->candidate = 0;
 	module->fetch_tried = false;
 	module->fetch_awaited = false;
+	return 0;
 }
 
 static int take_opened(struct job *job, struct wire_cursor *cursor)
@@ -104,13 +115,16 @@ static int take_opened(struct job *job, struct wire_cursor *cursor)
 
 	if (err)
 		return err;
-	if (job->kind == JOB_DEBUG && opened.status) {
-		drop_offer(module);
-	} else if (job->kind == JOB_DEBUG) {
-		accept_offer(module, before);
-	} else {
-		module->opened = true;
+	if (job->kind == JOB_OPEN)
 		module->is_elf = !opened.status;
+	else if (opened.status)
+		drop_offer(module);
+	else
+		err = accept_offer(module, before);
+	if (err) {
+		free(opened.build_id);
+		file_need_deinit(&opened.need);
+		return err;
 	}
 	if (!module->build_id && opened.build_id)
 		module->build_id = strdup(opened.build_id);
@@ -162,8 +176,27 @@ static int take_answer(struct parser *parser)
 	return -EPROTO;
 }
 
-/* Takes answers until the job is done. progress: set when there was one. */
-static int wait_job(struct parser *parser, int64_t deadline_ms, bool *progress)
+/*
+ * The helper is gone or of no use any more. It may have been killed by somebody who knew nothing
+ * of the module, such as a kernel short of memory: the first time is not counted.
+ */
+static int lose_helper(struct parser *parser, int err)
+{
+	struct module *module = parser->job.module;
+
+	if (err == -EPIPE && !module->deaths++) {
+		stop(parser);
+		return -EAGAIN;
+	}
+	/* Whatever it was that took the helper over, it is in this module. */
+	if (err == -EPROTO)
+		module->max_level = NAME_NONE;
+	give_up(parser);
+	return err == -ENOMEM ? err : -EIO;
+}
+
+/* Takes answers until the job is done. */
+static int wait_job(struct parser *parser, int64_t deadline_ms)
 {
 	while (parser->job.kind != JOB_NONE) {
 		int err = wire_receive(parser->helper.sock, &parser->answer, deadline_ms);
@@ -173,36 +206,37 @@ static int wait_job(struct parser *parser, int64_t deadline_ms, bool *progress)
 		if (!err)
 			err = take_answer(parser);
 		wire_message_reset(&parser->answer);
-		if (err) {
-			give_up(parser);
-			return err == -ENOMEM ? err : -EIO;
-		}
-		*progress = true;
+		if (err)
+			return lose_helper(parser, err);
+		parser->job.since_ms = wire_now_ms();
 	}
 	return 0;
 }
 
+/*
+ * A large file may take longer than one call has, a hostile one for ever: what has not answered
+ * for hang_ms is ended, so that the others come to their turn.
+ */
 int parser_settle(struct parser *parser, int64_t deadline_ms)
 {
-	int64_t now = wire_now_ms();
-	bool progress = false;
 	int err;
 
-	err = wait_job(parser, now + (deadline_ms - now) / 2, &progress);
-	if (err == -ETIMEDOUT && progress)
-		err = wait_job(parser, deadline_ms, &progress);
-	if (err == -ETIMEDOUT && !progress && wire_now_ms() > now) {
-		give_up(parser);
-		err = 0;
-	}
-	return err == -EIO ? 0 : err;
+	do {
+		int64_t hope_ms = parser->job.since_ms + parser->hang_ms;
+
+		err = wait_job(parser, hope_ms < deadline_ms ? hope_ms : deadline_ms);
+		if (err == -ETIMEDOUT && wire_now_ms() >= parser->job.since_ms + parser->hang_ms) {
+			give_up(parser);
+			err = 0;
+		}
+	} while (err == -ETIMEDOUT && wire_now_ms() < deadline_ms);
+	return err == -EIO || err == -EAGAIN ? 0 : err;
 }
 
 /* Begins a job: the helper is idle and the request small enough never to block for long. */
 static int begin(struct parser *parser, struct wire_message *request, enum job_kind kind,
 		 struct module *module, int64_t deadline_ms)
 {
-	bool progress;
 	int err;
 
 	if (wire_now_ms() >= deadline_ms)
@@ -220,7 +254,8 @@ static int begin(struct parser *parser, struct wire_message *request, enum job_k
 	parser->job.kind = kind;
 	parser->job.module = module;
 	parser->job.generation = module->generation;
-	return wait_job(parser, deadline_ms, &progress);
+	parser->job.since_ms = wire_now_ms();
+	return wait_job(parser, deadline_ms);
 }
 
 int parser_open(struct parser *parser, struct module *module, int64_t deadline_ms)
@@ -254,8 +289,8 @@ int parser_offer(struct parser *parser, struct module *module, int64_t deadline_
 	return err;
 }
 
-int parser_ask(struct parser *parser, struct module *module, struct name *const *names,
-	       size_t cnt, enum name_level level, int64_t deadline_ms)
+int parser_ask(struct parser *parser, struct module *module, struct name *const *names, size_t cnt,
+	       enum name_level level, int64_t deadline_ms)
 {
 	struct wire_message request = {.fd = -1};
 	struct job *job = &parser->job;

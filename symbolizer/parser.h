@@ -5,7 +5,8 @@
  *
  * All requests return 0; -ETIMEDOUT when the deadline came first: the helper goes on and its
  * answers are taken by the next call; -EIO when the helper ended or answered nonsense: the module
- * has been marked; -EAGAIN when it had ended before: the module has to be opened again.
+ * has been marked; -EAGAIN when it ended but that may not have been the module's fault: it has to
+ * be opened again.
  */
 #ifndef PARSER_H
 #define PARSER_H
@@ -24,6 +25,7 @@ struct job {
 	size_t cnt;
 	size_t answered;
 	unsigned int generation; /* the module's when it was asked */
+	int64_t since_ms;        /* when it began, or when the last answer came */
 };
 
 struct parser {
@@ -31,14 +33,15 @@ struct parser {
 	unsigned int incarnation; /* of the helper that runs, from 1 */
 	struct job job;           /* what it works on */
 	struct wire_message answer;
+	unsigned int hang_ms; /* so long without an answer, over several calls, is for ever */
 };
 
 int parser_init(struct parser *parser);
 void parser_deinit(struct parser *parser);
 
 /*
- * Waits for what an earlier call left. A helper that says nothing until half of the time is over
- * is taken for hung and ended. 0: ready for requests; -ETIMEDOUT.
+ * Waits for what an earlier call left, as long as there is hope. 0: ready for requests;
+ * -ETIMEDOUT.
  */
 int parser_settle(struct parser *parser, int64_t deadline_ms);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opens what a process maps. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -72,36 +73,75 @@ static int read_status(struct proc_image *image, pid_t pid)
 	return 0;
 }
 
-int proc_image_init(pid_t pid, struct proc_image *ret)
+/* Opens what is in the directory of a process or a thread, which is taken over. */
+static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 {
-	struct proc_image image = {-1, -1, -1, -1, -1, NULL};
-	char path[64];
+	struct proc_image image = {.proc_fd = proc_fd, .root_fd = -1};
+	char byte;
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	image.proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (image.proc_fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	image.maps_fd = openat(image.proc_fd, "maps", O_RDONLY | O_CLOEXEC);
-	if (image.maps_fd < 0) {
+	image.maps_fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC);
+	if (image.maps_fd < 0)
 		err = errno == ENOENT ? -ESRCH : -errno;
-		goto err;
+	else
+		err = pread(image.maps_fd, &byte, 1, 0) == 1 ? 0 : -ESRCH;
+	if (!err) {
+		image.root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		err = read_status(&image, pid);
 	}
-	image.mem_fd = openat(image.proc_fd, "mem", O_RDONLY | O_CLOEXEC);
-	image.root_fd = openat(image.proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	err = read_status(&image, pid);
 	if (err)
-		goto err;
-	*ret = image;
-	return 0;
-err:
-	proc_image_deinit(&image);
+		proc_image_deinit(&image);
+	else
+		*ret = image;
+	return err;
+}
+
+/* The first thread may end before the others; the process's own directory is empty then. */
+static int open_thread(int proc_fd, pid_t pid, struct proc_image *ret)
+{
+	int fd = openat(proc_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int err = -ESRCH;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return -ESRCH;
+	}
+	while (err && (entry = readdir(dir))) {
+		int thread_fd = -1;
+
+		if (entry->d_name[0] != '.')
+			thread_fd = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (thread_fd >= 0)
+			err = open_files(thread_fd, pid, ret);
+	}
+	closedir(dir);
+	return err;
+}
+
+int proc_image_init(pid_t pid, struct proc_image *ret)
+{
+	char path[64];
+	int fd, again, err;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	err = open_files(fd, pid, ret);
+	if (err == -ESRCH && again >= 0)
+		err = open_thread(again, pid, ret);
+	if (again >= 0)
+		close(again);
 	return err;
 }
 
 void proc_image_deinit(struct proc_image *image)
 {
-	const int fds[] = {image->proc_fd, image->maps_fd, image->mem_fd, image->root_fd};
+	const int fds[] = {image->proc_fd, image->maps_fd, image->root_fd};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
@@ -137,23 +177,23 @@ static uint64_t hash_bytes(const unsigned char *bytes, size_t len)
 static int copy_vdso(const struct proc_image *image, const struct region *region, struct stat *st)
 {
 	size_t len = region->end - region->start;
-	unsigned char *bytes;
+	unsigned char *bytes = len <= VDSO_MAX_BYTES ? malloc(len) : NULL;
+	int mem = openat(image->proc_fd, "mem", O_RDONLY | O_CLOEXEC);
 	int fd = -1;
 
-	if (len > VDSO_MAX_BYTES || image->mem_fd < 0)
-		return -EACCES;
-	bytes = malloc(len);
-	if (!bytes)
-		return -ENOMEM;
-	if (pread(image->mem_fd, bytes, len, region->start) == (ssize_t)len)
+	if (bytes && mem >= 0 && pread(mem, bytes, len, region->start) == (ssize_t)len)
 		fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (mem >= 0)
+		close(mem);
 	if (fd >= 0 && (write(fd, bytes, len) != (ssize_t)len || fstat(fd, st))) {
 		close(fd);
 		fd = -1;
 	}
-	st->st_ino = hash_bytes(bytes, len);
-	st->st_dev = 0;
-	st->st_mtim = (struct timespec){0};
+	if (fd >= 0) {
+		st->st_ino = hash_bytes(bytes, len);
+		st->st_dev = 0;
+		st->st_mtim = (struct timespec){0};
+	}
 	free(bytes);
 	return fd < 0 ? -EACCES : fd;
 }

@@ -13,14 +13,14 @@
 #include "symbolizer/regions.h"
 
 struct proc_image {
-	int proc_fd; /* the directory /proc/PID */
+	int proc_fd; /* the directory /proc/PID, or that of a thread */
 	int maps_fd;
-	int mem_fd;     /* -1: may not be read */
 	int root_fd;    /* O_PATH; -1: may not be seen */
 	uid_t uid;      /* effective */
 	char *jit_path; /* where a JIT map would be, below the root */
 };
 
+/* -ESRCH: there is no such process, or it has no memory any more. */
 int proc_image_init(pid_t pid, struct proc_image *ret);
 void proc_image_deinit(struct proc_image *image);
 

@@ -109,7 +109,7 @@ static struct region *take_old(struct regions *regions, size_t *at, const struct
 
 /* Builds the new list; regions that were there before are shared with the old one. */
 static int build(struct regions *regions, const struct proc_maps *maps, struct region **live,
-		 int (*added)(void *arg, struct region *region), void *arg)
+		 int (*opened)(void *arg, struct region *region), void *arg)
 {
 	size_t at = 0;
 
@@ -117,11 +117,9 @@ static int build(struct regions *regions, const struct proc_maps *maps, struct r
 		int err;
 
 		live[i] = take_old(regions, &at, &maps->mappings[i]);
-		if (live[i])
-			continue;
-		err = region_new(&maps->mappings[i], &live[i]);
-		if (!err && live[i]->executable)
-			err = added(arg, live[i]);
+		err = live[i] ? 0 : region_new(&maps->mappings[i], &live[i]);
+		if (!err && live[i]->executable && !live[i]->module)
+			err = opened(arg, live[i]);
 		if (err)
 			return err;
 	}
@@ -136,14 +134,14 @@ static bool holds(struct region *const *sorted, size_t cnt, size_t *at, const st
 }
 
 int regions_update(struct regions *regions, const struct proc_maps *maps,
-		   int (*added)(void *arg, struct region *region), void *arg)
+		   int (*opened)(void *arg, struct region *region), void *arg)
 {
 	struct region **live = calloc(maps->cnt + 1, sizeof(*live));
 	int err = live ? reserve_gone(regions) : -ENOMEM;
 	size_t at = 0;
 
 	if (!err)
-		err = build(regions, maps, live, added, arg);
+		err = build(regions, maps, live, opened, arg);
 	if (err) {
 		for (size_t i = 0; live && i < maps->cnt; i++)
 			if (live[i] && !holds(regions->live, regions->live_cnt, &at, live[i]))

@@ -37,11 +37,11 @@ struct regions {
 
 /*
  * Makes maps the present state. What is as before keeps its region, what is not there any more
- * moves to the gone ones. added is called for each new executable region, which it may give a
- * module. Fails only with -ENOMEM, and then changes nothing but gone.
+ * moves to the gone ones. opened is called for each executable region without a module, which it
+ * may give one. Fails only with -ENOMEM, and then leaves all as it was.
  */
 int regions_update(struct regions *regions, const struct proc_maps *maps,
-		   int (*added)(void *arg, struct region *region), void *arg);
+		   int (*opened)(void *arg, struct region *region), void *arg);
 
 /* The newest region that holds addr; NULL: none ever did. */
 struct region *regions_find(const struct regions *regions, uint64_t addr);

@@ -74,8 +74,8 @@ static int add_symbol(struct symbol_table *table, Dwfl_Module *mod, int i)
 	/* Data; a file without section headers tells no difference. */
 	if (!section && table->sections.cnt)
 		return 0;
-	table->entries[table->cnt] = (struct entry){name, addr, GELF_ST_TYPE(sym.st_info),
-						    GELF_ST_BIND(sym.st_info)};
+	table->entries[table->cnt] =
+		(struct entry){name, addr, GELF_ST_TYPE(sym.st_info), GELF_ST_BIND(sym.st_info)};
 	end = addr + sym.st_size;
 	if (!sym.st_size && section)
 		return range_table_add(&table->labels, addr, section->end, table->cnt++);

@@ -34,8 +34,16 @@ struct sym_frame {
 /* What is known of one address. Owned by the symspace, valid until it is freed. */
 struct sym_location {
 	uint64_t addr;          /* as asked */
-	const char *module;     /* path as the process sees it, or "[vdso]", "[jit]"; NULL: unmapped */
-	uint64_t module_offset; /* addr as an ELF virtual address of module (what addr2line takes) */
+	/*
+	 * Path as the process sees it, without the kernel's " (deleted)"; "[vdso]"; "[jit]": code
+	 * in anonymous memory; "[heap]", "[anon]" ...: data, no code was there; NULL: unmapped.
+	 */
+	const char *module;
+	/*
+	 * addr as an ELF virtual address of module (what addr2line takes); as an offset in the file
+	 * while that could not be read; addr itself where there is no file.
+	 */
+	uint64_t module_offset;
 	const char *build_id;   /* lower-case hex; NULL: none */
 	size_t frame_cnt;       /* at least 1; innermost inlined function first */
 	const struct sym_frame *frames;
@@ -51,16 +59,22 @@ struct sym_query {
  * debuginfod servers only when the environment has DEBUGINFOD_URLS.
  */
 int symbolizer__new(struct symbolizer **ret);
+/* After all its symspaces. */
 void symbolizer__free(struct symbolizer *sym);
 
 /*
  * Adds the process's present image and opens the files it maps executable. comm, paths and
- * files are read through /proc/PID, so other mount namespaces need nothing special.
+ * files are read through /proc/PID, so other mount namespaces need nothing special. -ESRCH: no
+ * such process, or one without memory (a zombie, a kernel thread). Takes three descriptors, and
+ * one for each file that no other space has.
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
 void symspace__free(struct symspace *space);
 
-/* Reads the process's mappings again; what has gone is kept for addresses seen before. */
+/*
+ * Reads the process's mappings again; what has gone is kept for addresses seen before. -ESRCH: the
+ * image is gone, by exit or exec; the space goes on with what it knows.
+ */
 int symspace__refresh(struct symspace *space);
 
 /*

@@ -13,13 +13,13 @@ struct location {
 	uint64_t pc; /* the instruction that is looked up */
 	bool exact;
 	unsigned int generation; /* of the space when region was looked up */
-	struct region *region;   /* NULL: nothing was there */
-	struct name *name;       /* NULL: not in a file */
-	struct sym_frame own;    /* the only frame while there is no name */
-	char *own_symbol;        /* from a JIT map */
+	struct region *region;	 /* NULL: nothing was there */
+	struct name *name;	 /* NULL: not in a file */
+	struct sym_frame own;	 /* the only frame while there is no name */
+	char *own_symbol;	 /* from a JIT map */
 };
 
-static int region_added(void *arg, struct region *region)
+static int open_region(void *arg, struct region *region)
 {
 	struct symspace *space = arg;
 	struct stat st;
@@ -40,7 +40,7 @@ int symspace__refresh(struct symspace *space)
 
 	if (err)
 		return err;
-	err = regions_update(&space->regions, &maps, region_added, space);
+	err = regions_update(&space->regions, &maps, open_region, space);
 	proc_maps_deinit(&maps);
 	space->generation++;
 	return err;
@@ -157,6 +157,15 @@ static int place(struct symspace *space, struct location *loc, struct region *re
 			    &loc->name);
 }
 
+/* Whether region, where the address lies now, says the same of it as what was there before. */
+static bool is_still_there(const struct location *loc, const struct region *region)
+{
+	if (!region || loc->region == region)
+		return true;
+	return loc->region && loc->region->module == region->module &&
+	       loc->region->start - loc->region->offset == region->start - region->offset;
+}
+
 /*
  * The location of a query. One that was found earlier is replaced when something else has been
  * mapped there since; who holds the old one keeps it.
@@ -173,11 +182,12 @@ static int find_location(struct symspace *space, const struct sym_query *query,
 		return 0;
 	}
 	region = regions_find(&space->regions, query->exact ? query->addr : query->addr - 1);
-	if (loc && (loc->region == region ||
-		    (loc->region && region && loc->region->module == region->module &&
-		     loc->region->start - loc->region->offset == region->start - region->offset))) {
-		loc->generation = space->generation;
+	if (loc && is_still_there(loc, region)) {
 		*ret = loc;
+		/* A file that could not be opened before may have been now. */
+		if (!loc->name && region)
+			return place(space, loc, region);
+		loc->generation = space->generation;
 		return 0;
 	}
 	err = add_location(space, query, &loc);
@@ -192,21 +202,21 @@ static int collect(struct symspace *space, struct location **locs, size_t cnt,
 		   struct module **modules, size_t *ret_cnt)
 {
 	size_t module_cnt = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; !err && i < cnt; i++) {
 		struct module *module = locs[i]->region ? locs[i]->region->module : NULL;
-		int err;
 
 		if (!locs[i]->name || !naming_is_open(module, locs[i]->name))
 			continue;
 		if (!module->todo_cnt)
 			modules[module_cnt++] = module;
 		err = module__want(module, locs[i]->name);
-		if (err)
-			return err;
 	}
+	for (size_t i = 0; err && i < module_cnt; i++)
+		module__want_nothing(modules[i]);
 	*ret_cnt = module_cnt;
-	return 0;
+	return err;
 }
 
 /* Copies what the module knows by now to the location. */
@@ -264,8 +274,7 @@ static int name_jits(struct symspace *space, struct location **locs, size_t cnt,
 	return 0;
 }
 
-static int resolve(struct symspace *space, struct location **locs, size_t cnt,
-		   int64_t deadline_ms)
+static int resolve(struct symspace *space, struct location **locs, size_t cnt, int64_t deadline_ms)
 {
 	struct symbolizer *sym = space->sym;
 	struct module **modules = calloc(sym->module_cnt + 1, sizeof(*modules));

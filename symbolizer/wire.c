@@ -30,7 +30,6 @@ void wire_message_reset(struct wire_message *msg)
 	msg->fd = -1;
 	msg->len = 0;
 	msg->failed = false;
-	msg->partial = false;
 }
 
 static bool reserve(struct wire_message *msg, size_t len)
@@ -268,10 +267,7 @@ int wire_receive(int sock, struct wire_message *msg, int64_t deadline_ms)
 			if (got)
 				return got;
 		} else if (got <= 0 && got != -EINTR) {
-			msg->partial = false;
 			return got;
-		} else if (got == 1) {
-			msg->partial = true;
 		}
 	}
 }

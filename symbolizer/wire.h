@@ -24,9 +24,8 @@ struct wire_message {
 	unsigned char *data;
 	size_t len;
 	size_t cap;
-	int fd;       /* sent along or received; -1: none */
-	bool failed;  /* no memory while it was written */
-	bool partial; /* received, but not yet whole */
+	int fd;      /* sent along or received; -1: none */
+	bool failed; /* no memory while it was written */
 };
 
 void wire_message_deinit(struct wire_message *msg);

@@ -47,6 +47,7 @@ static __always_inline int enter_free(struct pt_regs *ctx, __u32 binding)
 	if (!thread || mark__encloses(&thread->call, arch_entry_slot(ctx)))
 		return 0;
 	count(MEMLEAK_STAT_CALLS, 1);
+	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = arch_return_address(ctx);
 	key.image = thread->image;

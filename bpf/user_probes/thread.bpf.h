@@ -19,8 +19,8 @@ struct call_mark {
 };
 
 enum operation {
-	OP_ALLOC,	   /* p = f(...) */
-	OP_REALLOC,	   /* p = f(old, ...) */
+	OP_ALLOC,          /* p = f(...) */
+	OP_REALLOC,        /* p = f(old, ...) */
 	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
 	OP_MMAP,
 	OP_MUNMAP,
@@ -28,11 +28,12 @@ enum operation {
 };
 
 struct thread_state {
-	struct call_mark call;	/* the outermost call in progress */
+	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the last outermost free; it has no return probe */
-	__u64 overwritten;	/* slot of a call whose mark was replaced: it may return yet */
-	__u32 nested;		/* calls taken for nested in the one in progress */
-	__u32 generation;	/* of the targets when image was looked up */
+	__u64 free_function;    /* its address */
+	__u64 overwritten;      /* slot of a call whose mark was replaced: it may return yet */
+	__u32 nested;           /* calls taken for nested in the one in progress */
+	__u32 generation;       /* of the targets when image was looked up */
 	__u32 image;
 	__u32 binding;
 
@@ -153,14 +154,24 @@ static __always_inline bool mark__encloses(const struct call_mark *mark, __u64 s
 	return word == return_trampoline();
 }
 
-/* The same for a free, whose return address no probe of ours replaces. */
-static __always_inline bool mark__freeing(const struct call_mark *mark, __u64 slot)
+/* Code this near to a function is taken for the same library's. */
+#define SAME_LIBRARY (1U << 20)
+
+/*
+ * The same for a free, which has no return probe: its mark stays when it is over, and its return
+ * address may outlive it in a hole of a later frame. So the caller must be the allocator's too.
+ */
+static __always_inline bool mark__freeing(const struct thread_state *thread, __u64 slot,
+					  __u64 caller)
 {
+	const struct call_mark *mark = &thread->freed;
 	__u64 word;
 
-	if (!mark->slot || slot > mark->slot || !arch_read_slot(mark->slot, &word))
+	if (!mark->slot || slot > mark->slot)
 		return false;
-	return word == mark->return_address;
+	if (caller - thread->free_function + SAME_LIBRARY > 2 * SAME_LIBRARY)
+		return false;
+	return arch_read_slot(mark->slot, &word) && word == mark->return_address;
 }
 
 /*
@@ -172,7 +183,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 							  bool mapping)
 {
 	struct thread_state *thread = thread__get(binding);
-	__u64 slot = arch_entry_slot(ctx);
+	__u64 slot = arch_entry_slot(ctx), caller;
 
 	if (!thread)
 		return NULL;
@@ -180,7 +191,8 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 		thread->nested++;
 		return NULL;
 	}
-	if (mapping && mark__freeing(&thread->freed, slot))
+	caller = arch_return_address(ctx);
+	if (mapping && mark__freeing(thread, slot, caller))
 		return NULL;
 	if (thread->call.slot) {
 		/* What seemed to be nested in a call that was over may have been outermost. */
@@ -190,7 +202,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 	}
 	thread->nested = 0;
 	thread->call.slot = slot;
-	thread->call.return_address = arch_return_address(ctx);
+	thread->call.return_address = caller;
 	thread->function = PT_REGS_IP(ctx);
 	thread->has_old = false;
 	count(MEMLEAK_STAT_CALLS, 1);

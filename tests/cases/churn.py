@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exactly 20,000 blocks live while they are replaced all the time: no report may say more."""
 
-from lib import expect, expect_between, pitfall, timeout
-from lib.case import Failure
+from lib import alone, expect, expect_between, pitfall, timeout
+from lib.case import Broken, Failure
 from lib.expect import check_lost
 
 LIVE = 20000
@@ -36,6 +36,7 @@ def check(report, rate):
         raise Failure(f"bytes and count do not agree: {report['outstanding']}")
 
 
+@alone
 @pitfall(29)
 def test_flat_out(t):
     reports, rate = run_churn(t)
@@ -43,6 +44,7 @@ def test_flat_out(t):
         check(report, rate)
 
 
+@alone
 @pitfall(29)
 def test_steady(t):
     """At 20 pairs per millisecond hardly a block is freed during a walk."""
@@ -51,24 +53,32 @@ def test_steady(t):
         check(report, rate)
 
 
+@alone
 @pitfall(29)
 def test_combined(t):
-    """-C: one block at most is in flight when the totals are read."""
-    reports, _ = run_churn(t, options=("-C",))
+    """-C: totals of several sites, which are not read at one moment, but nearly."""
+    reports, rate = run_churn(t, options=("-C",))
     for report in reports:
         check_lost(report, ())
-        expect_between(report, LIVE - 2, LIVE + 1, "live blocks")
+        moved = int(rate * report["walk_ns"] * 3) + 2
+        expect_between(report, LIVE - moved, LIVE + moved, "live blocks")
 
 
+@alone
 @timeout(120)
 def test_young_blocks_are_left_out(t):
-    """At 100 pairs per millisecond no block gets older than 200 ms: nothing is reported."""
-    program = t.program("churn", "100")
+    """At full speed no block gets as old as half a second: nothing is reported."""
+    program = t.program("churn")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.2").ready()
     program.go()
     program.send()
     memleak.report_number(9)
     memleak.stop()
+    truth = program.go()
+    pairs, nanoseconds = map(int, truth.facts["pairs"])
+    lifetime = LIVE / (pairs / nanoseconds)
+    if lifetime > 250e6:
+        raise Broken(f"this machine is so busy that a block lives {lifetime / 1e9} s")
     for report in memleak.reports[5:9]:
         if report["outstanding"]["count"]:
             raise Failure(f"young blocks are reported: {report['outstanding']}")

@@ -39,6 +39,17 @@ def test_filtered_blocks_are_freed_right(t):
     expect(memleak.stop(), truth)
 
 
+@each(("-Z", "500"), ("-z", "1000000"))
+def test_realloc_across_the_filter(t, what):
+    """A block that grows from one side of the filter to the other: old gone, new judged anew."""
+    program = t.program("edges", "realloc_moves")
+    memleak = t.attach(program, *what)
+    truth = program.go()
+    truth.sites = {key: (count, size) for key, (count, size) in truth.sites.items()
+                   if (size <= 500 if what[0] == "-Z" else size >= 1000000)}
+    expect(memleak.stop(), truth)
+
+
 @each(("size", ["leak_large", "leak_medium", "leak_tiny", "leak_nothing_big"]),
       ("count", ["leak_tiny", "leak_medium", "leak_nothing_big", "leak_large"]))
 def test_sort(t, what):

@@ -59,6 +59,16 @@ def test_address_reuse(t):
     run_edge(t, "address_reuse")
 
 
+@pitfall(5)
+@each("blocks", "combined")
+def test_freed_unseen(t, name):
+    """An address that is still held is handed out again: the old block is gone."""
+    program = t.program("process", "vfork_frees")
+    memleak = t.attach(program, *(["-C"] if name == "combined" else []))
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
 @each("malloc_zero", "null_results", "map_failed")
 def test_nothing_given(t, name):
     run_edge(t, name)

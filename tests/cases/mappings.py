@@ -16,7 +16,8 @@ def run_mapping(t, name, *options, **kwargs):
 @pitfall(9)
 @each("whole", "front", "middle", "tail", "pieces", "across", "around", "byte_length",
       "fixed_over", "fixed_over_all", "file_over", "fixed_fails", "grow", "shrink", "move",
-      "move_over", "move_part", "move_and_leave", "mremap_fails", "munmap_fails", "not_ours")
+      "move_over", "move_part", "move_and_leave", "mremap_fails", "munmap_fails", "not_ours",
+      "after_free")
 def test_range(t, name):
     run_mapping(t, name)
 
@@ -35,10 +36,8 @@ def test_thread_stacks(t):
 
 def from_thread_start(site):
     """The thread's dynamic TLS vector comes from calloc in the loader."""
-    return site["kind"] == "heap" and any(
-        (frame["symbol"] or "").split("@")[0] in ("_dl_allocate_tls", "allocate_dtv", "pthread_create",
-                                                  "__pthread_create_2_1", "allocate_stack")
-        for frame in site["stack"])
+    makers = ("_dl_allocate_tls", "allocate_dtv", "pthread_create", "allocate_stack")
+    return site["kind"] == "heap" and any(frame["symbol"] in makers for frame in site["stack"])
 
 
 @pitfall(6)
@@ -52,6 +51,18 @@ def test_packed_word(t, name):
 @each("huge", "huge_and_small")
 def test_huge(t, name):
     run_mapping(t, name)
+
+
+@pitfall(6)
+@each("blocks", "combined")
+def test_huge_blocks(t, name):
+    """Terabytes from malloc beside single bytes, in one site; totals rise and fall right."""
+    program = t.program("wide")
+    memleak = t.attach(program, *(["-C"] if name == "combined" else []), interval="0.2")
+    truth = program.go()
+    expect(memleak.fresh_report(), truth)
+    truth = program.go()
+    expect(memleak.stop(), truth)
 
 
 @timeout(120)

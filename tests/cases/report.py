@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from lib import Failure, expect, owner, pitfall
+from lib import Failure, alone, each, expect, owner, pitfall
 from lib.memleak import when
 
 HEADER = re.compile(r"^\[\d\d:\d\d:\d\d\] Top \d+ stacks with outstanding allocations:$", re.M)
@@ -92,6 +92,7 @@ def test_text_show_allocs(t):
 
 # Ages
 
+@alone
 def test_older(t):
     """-o 500, the default: no block before its time, every one after it."""
     program = t.program("leak")
@@ -125,6 +126,7 @@ def test_older_than_all(t):
         raise Failure(f"{report['outstanding']}")
 
 
+@alone
 def test_ages(t):
     """Ages are those of the oldest and the newest block, on the report's own clock."""
     program = t.program("leak")
@@ -143,6 +145,28 @@ def test_ages(t):
             raise Failure(f"oldest_ns {site['oldest_ns']}, at least {oldest} s have passed")
         if not 0 <= site["newest_ns"] / 1e9 - newest < 0.15:
             raise Failure(f"newest_ns {site['newest_ns']}, at least {newest} s have passed")
+
+
+@alone
+@each("mappings", "edges")
+def test_birth(t, name):
+    """mremap keeps a mapping's birth; a realloc'ed block is born then."""
+    program = t.program(name, "move_later" if name == "mappings" else "realloc_later")
+    memleak = t.attach(program, interval="0.2")
+    truth = program.go()
+    for _ in range(3):
+        expect(memleak.fresh_report(), truth)
+    truth = program.go()
+    born = time.time()
+    report = memleak.fresh_report()
+    memleak.stop()
+    expect(report, truth)
+    ages = {owner(site): site["oldest_ns"] / 1e9 for site in report["sites"]}
+    since = when(report) - born
+    if name == "mappings" and ages["new_map"] < since + 0.4:
+        raise Failure(f"ages {ages}: the mapping is at least {since + 0.4} s old")
+    if name == "edges" and ages["realloc_later"] > since + 0.1:
+        raise Failure(f"ages {ages}: the block is {since} s old")
 
 
 def test_ages_of_combined(t):
@@ -202,6 +226,7 @@ def test_count(t):
         raise Failure(f"{len(memleak.reports)} reports, not 4")
 
 
+@alone
 def test_intervals(t):
     """Reports come at the pace that was asked for, without drift."""
     program = t.program("leak")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Large numbers: blocks, stacks, depth; and what is said when a table is full."""
 
-from lib import Failure, expect, pitfall, timeout
+from lib import Failure, alone, expect, pitfall, timeout
 
 
+@alone
 @pitfall(30, 31)
 @timeout(240)
 def test_million_blocks(t):
@@ -21,6 +22,7 @@ def test_million_blocks(t):
         raise Failure(f"the walk took {report['walk_ns'] / 1e9} s")
 
 
+@alone
 @timeout(240)
 def test_exactly_the_limit(t):
     """The default holds a million blocks, and not one less."""
@@ -30,6 +32,7 @@ def test_exactly_the_limit(t):
     expect(memleak.stop(), truth)
 
 
+@alone
 @pitfall(30)
 @timeout(240)
 def test_million_blocks_combined(t):
@@ -93,12 +96,15 @@ def test_stack_table_full(t):
 def test_default_stack_table(t):
     """16,384 stacks fit by default."""
     program = t.program("sites", "16000", "16000", "14")
-    memleak = t.attach(program)
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600").ready()
     truth = program.go()
     report = memleak.stop()
-    expect(report, truth)
-    if report["sites_total"] != 16000:
-        raise Failure(f"{report['sites_total']} sites, not 16,000")
+    if report["outstanding"] != {"bytes": truth.bytes, "count": truth.count}:
+        raise Failure(f"{report['outstanding']}")
+    if report["sites_total"] != 16000 or any(report["lost"].values()):
+        raise Failure(f"{report['sites_total']} sites, not 16,000; lost {report['lost']}")
+    if len(report["sites"]) != 10:
+        raise Failure("-T is 10 by default")
 
 
 def test_depth_limit(t):
@@ -134,5 +140,6 @@ def test_deep_stack(t):
         if depths[1] != limit or "perf_event_max_stack" not in long.notes:
             raise Failure(f"depths {depths} with a limit of {limit}, and no word of it")
         return
-    if depths[1] < 302 or "main" not in [frame["symbol"] for frame in reports[1]["sites"][0]["stack"]]:
+    names = [frame["symbol"] for frame in reports[1]["sites"][0]["stack"]]
+    if depths[1] < 302 or "main" not in names:
         raise Failure("main is not reached")

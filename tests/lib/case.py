@@ -32,6 +32,12 @@ def timeout(seconds):
     return mark
 
 
+def alone(function):
+    """The case measures time: no other runs beside it."""
+    function.alone = True
+    return function
+
+
 def each(*values):
     """One case per value, which is the function's second argument and ends the name."""
     def mark(function):
@@ -45,6 +51,7 @@ class Case:
         self.function = function
         self.value = value
         self.timeout = getattr(function, "timeout", DEFAULT_TIMEOUT)
+        self.alone = getattr(function, "alone", False)
         rows = getattr(function, "pitfalls", ())
         name = function.__name__.removeprefix("test_")
         self.name = area + "." + "".join(f"pitfall_{row:02d}_" for row in rows) + name

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dlopen FILE [unload|stay]: loads a library, calls its plugin_work, and unloads it again. With
- * "alloc": calls the library's own malloc once for each byte, until the runner has had enough.
+ * dlopen FILE HOW: loads a library and calls its plugin_work. HOW: "stay"; "unload" unloads it in
+ * the next phase, "fast_unload" at once; "alloc" calls the library's own malloc once for each
+ * byte, until the runner has had enough.
  */
 #include <dlfcn.h>
 
@@ -43,9 +44,13 @@ int main(int argc, char **argv)
 		}
 	}
 	call_plugin((void (*)(void))symbol(library, "plugin_work"));
-	if (!strcmp(argv[2], "unload"))
-		must(dlclose(library) == 0, "dlclose");
 	leaks("plugin_leak", 5, 240);
+	if (!strcmp(argv[2], "unload")) {
+		ready();
+		leaks("plugin_leak", 5, 240);
+	}
+	if (strcmp(argv[2], "stay"))
+		must(dlclose(library) == 0, "dlclose");
 	marker();
 	ready();
 	return 0;

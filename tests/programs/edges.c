@@ -75,6 +75,17 @@ OWN_FRAME static void realloc_in_place(void)
 	leaks("realloc_in_place", 1, 900);
 }
 
+/* The runner lets some time pass between the two: the block is new. */
+OWN_FRAME static void realloc_later(void)
+{
+	void *p = kept_block();
+
+	say_kept();
+	ready();
+	keep(realloc(p, 200)); /* LEAK */
+	leaks("realloc_later", 1, 200);
+}
+
 /* By mremap inside the allocator: still one realloc, and no mapping of the program's. */
 OWN_FRAME static void realloc_of_mapped(void)
 {
@@ -147,6 +158,7 @@ static const struct {
 	{"realloc_null_zero", realloc_null_zero},
 	{"realloc_moves", realloc_moves},
 	{"realloc_in_place", realloc_in_place},
+	{"realloc_later", realloc_later},
 	{"realloc_of_mapped", realloc_of_mapped},
 	{"posix_memalign_fails", posix_memalign_fails},
 	{"malloc_zero", malloc_zero},

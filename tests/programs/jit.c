@@ -39,7 +39,7 @@ static void write_map(const void *where)
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	len = snprintf(line, sizeof(line), "%lx %zx jit_leak\n", (unsigned long)where, sizeof(code));
+	len = snprintf(line, sizeof(line), "%lx %zx jit_leak\n", (long)where, sizeof(code));
 	must(fd >= 0 && write(fd, line, len) == len, "perf map");
 	close(fd);
 	say("map %s\n", path);

@@ -12,6 +12,7 @@
 #define PAGE 4096UL
 #define RW (PROT_READ | PROT_WRITE)
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
+#define VAST (ANON | MAP_NORESERVE)
 #define GIB (1UL << 30)
 
 static char *area; /* addresses that are free to be used, found before memleak came */
@@ -200,6 +201,54 @@ static void munmap_fails(void)
 	say_new(1, 4);
 }
 
+OWN_FRAME static void free_block(void *p)
+{
+	char room[64]; /* so that what free leaves lies well inside the other's hole */
+
+	keep(room);
+	free(p);
+	keep(room);
+}
+
+OWN_FRAME static void *map_in_hole(void *old, size_t pages)
+{
+	char hole[4096];
+	void *p;
+
+	keep(hole);
+	if (old)
+		unmap(old, 5);
+	p = keep(mmap(NULL, pages * PAGE, RW, ANON, -1, 0)); /* LEAK */
+	must(p != MAP_FAILED, "mmap");
+	keep(hole);
+	return p;
+}
+
+/*
+ * The frame of map_in_hole lies where that of free_block was and never writes there: what free
+ * left on the stack must not make these calls look as if free made them.
+ */
+static void after_free(void)
+{
+	void *block = keep(malloc(100)), *p;
+
+	p = map_in_hole(NULL, 5);
+	free_block(block);
+	map_in_hole(p, 7);
+	maps("map_in_hole", 1, 7 * PAGE, "mmap");
+}
+
+/* The runner lets some time pass between the two: the mapping is as old as it was. */
+static void move_later(void)
+{
+	char *p = new_map(NULL, 4);
+
+	say_new(1, 4);
+	ready();
+	remap(p, 4, 400, MREMAP_MAYMOVE, NULL);
+	say_new(1, 400);
+}
+
 /* Nobody's memory: no call here may debit what was not booked. */
 static void not_ours(void)
 {
@@ -210,16 +259,19 @@ static void not_ours(void)
 
 OWN_FRAME static void reserve(void)
 {
-	must(keep(mmap(NULL, 2048 * GIB, PROT_NONE, ANON | MAP_NORESERVE, -1, 0)) != MAP_FAILED, /* LEAK */
-	     "reserve");
+	void *p = keep(mmap(NULL, 2048 * GIB, PROT_NONE, VAST, -1, 0)); /* LEAK */
+
+	must(p != MAP_FAILED, "reserve");
 	maps("reserve", 1, 2048 * GIB, "reserve");
 }
 
 OWN_FRAME static void huge(void)
 {
-	for (int i = 0; i < 3; i++)
-		must(keep(mmap(NULL, 400 * GIB, RW, ANON | MAP_NORESERVE, -1, 0)) != MAP_FAILED, /* LEAK */
-		     "400 GiB");
+	for (int i = 0; i < 3; i++) {
+		void *p = keep(mmap(NULL, 400 * GIB, RW, VAST, -1, 0)); /* LEAK */
+
+		must(p != MAP_FAILED, "400 GiB");
+	}
 	maps("huge", 3, 1200 * GIB, "mmap");
 }
 
@@ -230,8 +282,9 @@ OWN_FRAME static void huge_and_small(void)
 	size_t total = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
-		must(keep(mmap(NULL, pages[i] * PAGE, RW, ANON | MAP_NORESERVE, -1, 0)) != MAP_FAILED, /* LEAK */
-		     "mapping");
+		void *p = keep(mmap(NULL, pages[i] * PAGE, RW, VAST, -1, 0)); /* LEAK */
+
+		must(p != MAP_FAILED, "mapping");
 		total += pages[i];
 	}
 	maps("huge_and_small", ARRAY_SIZE(pages), total * PAGE, "mmap");
@@ -252,8 +305,9 @@ static void files(void)
 
 OWN_FRAME static void stack(void)
 {
-	must(keep(mmap(NULL, 256 * PAGE, RW, ANON | MAP_STACK, -1, 0)) != MAP_FAILED, /* LEAK */
-	     "stack");
+	void *p = keep(mmap(NULL, 256 * PAGE, RW, ANON | MAP_STACK, -1, 0)); /* LEAK */
+
+	must(p != MAP_FAILED, "stack");
 	maps("stack", 1, 256 * PAGE, "stack");
 }
 
@@ -313,6 +367,8 @@ static const struct {
 	{"move_and_leave", move_and_leave},
 	{"mremap_fails", mremap_fails},
 	{"munmap_fails", munmap_fails},
+	{"after_free", after_free},
+	{"move_later", move_later},
 	{"not_ours", not_ours},
 	{"reserve", reserve},
 	{"huge", huge},

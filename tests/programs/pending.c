@@ -213,7 +213,8 @@ static void signal_stack(void)
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
 	stack_t place = {.ss_sp = stack, .ss_size = sizeof(stack)};
 
-	must(sigaltstack(&place, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0, "sigaltstack");
+	must(sigaltstack(&place, NULL) == 0, "sigaltstack");
+	must(sigaction(SIGUSR1, &action, NULL) == 0, "sigaction");
 	inside = interrupt;
 	outer_alloc();
 	plain_allocs();

@@ -102,6 +102,31 @@ static void vforks(void)
 	say_parents();
 }
 
+OWN_FRAME static void free_all(void)
+{
+	for (int i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+}
+
+/*
+ * A child of vfork shares the memory, but is another process: what it frees, no one sees who
+ * looks at the parent alone. The same addresses are then handed out again.
+ */
+static void vfork_frees(void)
+{
+	pid_t pid;
+
+	parent_allocs();
+	pid = vfork();
+	if (pid == 0) {
+		free_all(); /* a frame of its own: what it changes in ours, we would see */
+		_exit(0);
+	}
+	wait_for(pid);
+	parent_allocs();
+	say_parents();
+}
+
 static void spawns(void)
 {
 	char *argv[] = {"true", NULL};
@@ -156,6 +181,10 @@ static void second(void)
 	for (int i = 0; i < 5; i++)
 		second_alloc();
 	leaks("second_alloc", 5, 160);
+	ready();
+	for (int i = 0; i < 5; i++)
+		second_alloc();
+	leaks("second_alloc", 10, 320);
 }
 
 static const struct {
@@ -165,6 +194,7 @@ static const struct {
 	{"fork", forks},
 	{"fork_and_stay", forks_and_stays},
 	{"vfork", vforks},
+	{"vfork_frees", vfork_frees},
 	{"spawn", spawns},
 	{"exec", execs},
 	{"exec_from_thread", execs_from_thread},

@@ -5,10 +5,10 @@ P := $(O)/tests/programs
 PROGRAM_DEPS := tests/programs/truth.h tests/programs/programs.mk
 PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 	-Wall -Wextra -Wno-unused-result -pthread
-PROGRAM_CC = @mkdir -p $(@D); $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
+PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # One source file, one program.
-PLAIN := leak functions edges mappings threads pending churn process dlopen sizes many pairs sites \
+PLAIN := leak functions edges mappings threads pending churn process dlopen again sizes wide many pairs sites \
 	noreturn jit nosyscall demo
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
@@ -22,11 +22,16 @@ ifneq ($(shell command -v $(CXX)),)
 PROGRAMS += $(P)/cxx
 endif
 ifneq ($(shell command -v musl-gcc),)
-PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static
+PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
 endif
 ifeq ($(shell uname -m),x86_64)
 PROGRAMS += $(P)/tiny32
 endif
+
+# Folders change whenever a file in them does: their being there is enough.
+$(PROGRAMS): | $(P)
+$(P):
+	mkdir -p $@
 
 $(PLAIN:%=$(P)/%): $(P)/%: tests/programs/%.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $< -ldl
@@ -45,11 +50,12 @@ $(P)/leak_stripped_static: tests/programs/leak.c $(PROGRAM_DEPS)
 
 # musl-gcc knows no PIE by default here; its own malloc is what counts.
 $(P)/leak_musl: tests/programs/leak.c $(PROGRAM_DEPS)
-	@mkdir -p $(@D)
+	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -o $@ $<
+
+$(P)/again_musl: tests/programs/again.c $(PROGRAM_DEPS)
 	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -o $@ $<
 
 $(P)/leak_musl_static: tests/programs/leak.c $(PROGRAM_DEPS)
-	@mkdir -p $(@D)
 	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -static -o $@ $<
 
 $(P)/libplugin.so: tests/programs/plugin.c $(PROGRAM_DEPS)
@@ -84,11 +90,9 @@ $(P)/own_malloc_prefixed: tests/programs/own_malloc.c $(P)/libbump_je.so $(PROGR
 	$(PROGRAM_CC) $(BUMP_FLAGS) -DPREFIX=je_ $< -L$(P) -lbump_je -Wl,-rpath,'$$ORIGIN'
 
 $(P)/cxx: tests/programs/cxx.cpp $(PROGRAM_DEPS)
-	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
 
 # No 32-bit library is needed for a program that uses none.
 $(P)/tiny32: tests/programs/tiny32.c tests/programs/programs.mk
-	@mkdir -p $(@D)
 	$(CC) -m32 -O1 -ffreestanding -nostdlib -static -fno-pic -no-pie -fno-stack-protector \
 		-o $@ $<

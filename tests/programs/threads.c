@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Eight threads allocate 100,000 blocks each at the same time; then each frees half of what its
- * neighbour allocated. The threads exist before memleak comes; they end before the last phase.
+ * threads [BLOCKS]: eight threads allocate 100,000 blocks each at the same time; then each frees
+ * half of what its neighbour allocated. The threads exist before memleak comes; they end before
+ * the last phase.
  */
 #include <pthread.h>
 
 #include "truth.h"
 
 #define THREADS 8
-#define BLOCKS 100000
+#define MOST 100000
 
-static void *blocks[THREADS][BLOCKS];
+static void *blocks[THREADS][MOST];
+static int block_cnt = MOST;
 static pthread_barrier_t barrier;
 
 /* Sizes differ by thread and by block: a mix-up of two threads changes the sum. */
@@ -29,11 +31,11 @@ static void *worker(void *arg)
 	int self = (int)(intptr_t)arg, other = (self + 1) % THREADS;
 
 	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < BLOCKS; i++)
+	for (int i = 0; i < block_cnt; i++)
 		blocks[self][i] = thread_alloc(size_of(self, i));
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < BLOCKS; i += 2)
+	for (int i = 0; i < block_cnt; i += 2)
 		free(blocks[other][i]);
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
@@ -45,17 +47,20 @@ static void say_leaks(int first, int step)
 	size_t count = 0, bytes = 0;
 
 	for (int thread = 0; thread < THREADS; thread++)
-		for (int i = first; i < BLOCKS; i += step) {
+		for (int i = first; i < block_cnt; i += step) {
 			count++;
 			bytes += size_of(thread, i);
 		}
 	leaks("thread_alloc", count, bytes);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
 
+	if (argc > 1)
+		block_cnt = atoi(argv[1]);
+	must(block_cnt > 0 && block_cnt <= MOST, "number of blocks");
 	pthread_barrier_init(&barrier, NULL, THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
 		must(pthread_create(&threads[i], NULL, worker, (void *)(intptr_t)i) == 0,

@@ -223,6 +223,21 @@ static void table(void **state)
 	}
 }
 
+/* bash reads the completion script without a complaint. */
+static void completion(void **state)
+{
+	FILE *bash;
+	int status;
+
+	if (system("command -v bash >/dev/null 2>&1"))
+		skip();
+	bash = popen("bash -n", "w");
+	assert_non_null(bash);
+	options_print_completion(bash);
+	status = pclose(bash);
+	assert_int_equal(status, 0);
+}
+
 static void nothing_given(void **state)
 {
 	char *none[] = {NULL};
@@ -236,13 +251,10 @@ static void nothing_given(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_lines),
-		cmocka_unit_test(bad_lines),
-		cmocka_unit_test(version),
-		cmocka_unit_test(help),
-		cmocka_unit_test(table),
-		cmocka_unit_test(nothing_given),
-		cmocka_unit_test(help_on_full_disk),
+		cmocka_unit_test(good_lines),	 cmocka_unit_test(bad_lines),
+		cmocka_unit_test(version),	 cmocka_unit_test(help),
+		cmocka_unit_test(table),	 cmocka_unit_test(completion),
+		cmocka_unit_test(nothing_given), cmocka_unit_test(help_on_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,7 +148,7 @@ static void random_bytes(void **state)
 		for (size_t i = 0; i < len; i++)
 			text[i] = rand() % 50 ? alphabet[rand() % (sizeof(alphabet) - 1)] : rand();
 		parse(text, len, &maps);
-		for_each_mapping(m, &maps) {
+		for_each_mapping (m, &maps) {
 			assert_true(m->start >= end && m->end > m->start);
 			end = m->end;
 		}
@@ -217,10 +217,14 @@ static void no_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recorded_lines),     cmocka_unit_test(odd_bytes_in_paths),
-		cmocka_unit_test(lines_of_no_format), cmocka_unit_test(very_long_path),
-		cmocka_unit_test(cut_anywhere),       cmocka_unit_test(random_bytes),
-		cmocka_unit_test(look_up),            cmocka_unit_test(own_process),
+		cmocka_unit_test(recorded_lines),
+		cmocka_unit_test(odd_bytes_in_paths),
+		cmocka_unit_test(lines_of_no_format),
+		cmocka_unit_test(very_long_path),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(look_up),
+		cmocka_unit_test(own_process),
 		cmocka_unit_test(no_process),
 	};
 

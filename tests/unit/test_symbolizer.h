@@ -100,7 +100,11 @@ struct known {
 	unsigned int line;
 };
 
+#ifdef __clang__
+#define noinline_function __attribute__((noinline, optnone))
+#else
 #define noinline_function __attribute__((noinline, noclone, noipa))
+#endif
 
 static noinline_function uint64_t return_address(void)
 {

@@ -61,6 +61,7 @@ static void by_debuglink(void **state)
 		SKIP("no objcopy, no strip");
 	for (size_t i = 0; i < 2; i++) {
 		struct symbolizer *sym = open_symbolizer();
+		const struct sym_location *loc;
 		struct symspace *space;
 		struct child child;
 
@@ -74,6 +75,11 @@ static void by_debuglink(void **state)
 		space = open_space(sym, child.pid);
 		assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known,
 			     true);
+		/* The next helper gets the debug file as well. */
+		kill(sym->parser.helper.pid, SIGKILL);
+		loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
+		assert_string_equal(loc->frames[0].symbol, "known_function");
+		assert_true(ends_with(loc->frames[0].file, "test_symbolizer.h"));
 		child_end(&child);
 		assert_int_equal(rename(in_folder(places[i]), in_folder("whole.debug")), 0);
 		symspace__free(space);
@@ -190,8 +196,9 @@ static void by_gnu_debugdata(void **state)
 	struct symspace *space;
 	struct child child;
 
-	if (!make_stripped() || !run("objcopy --strip-debug \"$SELF\" mini && xz mini && "
-				     "objcopy --add-section .gnu_debugdata=mini.xz stripped minidebug"))
+	if (!make_stripped() ||
+	    !run("objcopy --strip-debug \"$SELF\" mini && xz mini && "
+		 "objcopy --add-section .gnu_debugdata=mini.xz stripped minidebug"))
 		SKIP("no objcopy, no xz");
 	child = child_start(in_folder("minidebug"));
 	space = open_space(sym, child.pid);
@@ -255,11 +262,11 @@ static void hanging_server(void **state)
 	before = wire_now_ms();
 	assert_unnamed(resolve_one(space, child.known.addr, false, 500));
 	took = wire_now_ms() - before;
-	assert_in_range(took, 450, 1000);
+	assert_in_range(took, 450, 5000);
 	/* It is not waited for a second time. */
 	before = wire_now_ms();
 	assert_unnamed(resolve_one(space, child.known.addr, false, BUDGET_MS));
-	assert_true(wire_now_ms() - before < 400);
+	assert_true(wire_now_ms() - before < BUDGET_MS / 2);
 	before = wire_now_ms();
 	symspace__free(space);
 	symbolizer__free(sym);
@@ -280,7 +287,8 @@ static pid_t serve(int sock, int go)
 		struct stat st;
 		ssize_t got;
 
-		if (client < 0 || file < 0 || fstat(file, &st) || read(client, buf, sizeof(buf)) < 0)
+		if (client < 0 || file < 0 || fstat(file, &st) ||
+		    read(client, buf, sizeof(buf)) < 0)
 			_exit(1);
 		if (read(go, buf, 1) < 0)
 			_exit(1);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzzes whatever of the symbolizer reads bytes that a target controls. The first byte says what
+ * the others are. Build it with clang -fsanitize=fuzzer,address,undefined and the files of
+ * symbolizer/. ELF files go through elfutils too, whose faults are found as well: there the helper
+ * process is the cure.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbolizer/answer.h"
+#include "symbolizer/demangle.h"
+#include "symbolizer/elf_object.h"
+#include "symbolizer/name_writer.h"
+#include "symbolizer/perf_map.h"
+#include "symbolizer/proc_maps.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_proc_maps(const char *text, size_t len)
+{
+	struct proc_maps maps;
+	uint64_t end = 0;
+
+	if (proc_maps_parse(text, len, &maps))
+		return;
+	for_each_mapping (m, &maps) {
+		if (m->start < end || m->end <= m->start || proc_maps_find(&maps, m->start) != m)
+			abort();
+		end = m->end;
+	}
+	proc_maps_deinit(&maps);
+}
+
+static void fuzz_perf_map(const char *text, size_t len)
+{
+	struct perf_map map = {.text = NULL};
+	struct perf_symbol symbol;
+
+	if (!perf_map_parse(&map, text, len))
+		for (size_t i = 0; i < map.code.cnt && i < 100; i++)
+			if (perf_map_find(&map, map.code.ranges[i].start, &symbol) ||
+			    symbol.name_len > len)
+				abort();
+	perf_map_deinit(&map);
+}
+
+static void fuzz_opened(const uint8_t *data, size_t size)
+{
+	struct wire_cursor cursor = {data, data + size, false};
+	struct opened_answer opened;
+
+	if (answer_read_opened(&cursor, &opened))
+		return;
+	free(opened.build_id);
+	file_need_deinit(&opened.need);
+}
+
+static void fuzz_name(const uint8_t *data, size_t size)
+{
+	struct wire_cursor cursor = {data, data + size, false};
+	struct name_answer name;
+
+	if (answer_read_name(&cursor, 0, false, &name))
+		return;
+	for (size_t i = 0; i < name.frame_cnt; i++)
+		if (name.frames[i].symbol && !*name.frames[i].symbol && name.frames[i].offset)
+			abort();
+	free(name.frames);
+}
+
+static void fuzz_elf(const uint8_t *data, size_t size)
+{
+	struct wire_message msg = {.fd = -1};
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct elf_object *obj;
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	if (elf_object__new(fd, "fuzz", &obj))
+		return;
+	elf_object__load(obj, NAME_FULL);
+	for (size_t i = 0; i < 64; i++) {
+		name_write(obj, size * i / 64, NAME_FULL, &msg);
+		wire_message_reset(&msg);
+	}
+	wire_message_deinit(&msg);
+	elf_object__free(obj);
+}
+
+static void fuzz_demangle(const char *text, size_t len)
+{
+	char *name = strndup(text, len);
+
+	free(demangle(name));
+	free(name);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	elf_version(EV_CURRENT);
+	switch (data[0] % 6) {
+	case 0:
+		fuzz_proc_maps((const char *)data + 1, size - 1);
+		break;
+	case 1:
+		fuzz_perf_map((const char *)data + 1, size - 1);
+		break;
+	case 2:
+		fuzz_opened(data + 1, size - 1);
+		break;
+	case 3:
+		fuzz_name(data + 1, size - 1);
+		break;
+	case 4:
+		fuzz_elf(data + 1, size - 1);
+		break;
+	default:
+		fuzz_demangle((const char *)data + 1, size - 1);
+		break;
+	}
+	return 0;
+}
