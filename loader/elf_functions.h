@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 struct elf_function {
-	size_t name;	 /* index into the names asked for */
+	size_t name;     /* index into the names asked for */
 	uint64_t offset; /* in the file, where a uprobe goes */
-	bool exported;	 /* in the dynamic symbol table: other modules may call it */
+	bool exported;   /* in the dynamic symbol table: other modules may call it */
 };
 
 /*

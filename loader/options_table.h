@@ -32,7 +32,7 @@ enum option_words { WORDS_NONE, WORDS_PID, WORDS_COMMAND, WORDS_FILE };
 
 struct option_def {
 	const char *name;
-	char letter;	     /* 0: none */
+	char letter;         /* 0: none */
 	const char *metavar; /* NULL: takes no argument */
 	const char *help;    /* one sentence or more without the last full stop */
 	enum option_type type;

@@ -253,9 +253,9 @@ static int store_command(const struct option_def *def, const char *arg, void *fi
 
 static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char *arg, void *field,
 					char **why) = {
-	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,	  [OPT_NUMBER] = store_number,
-	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,	  [OPT_AGE] = store_age,
-	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,	  [OPT_COMMAND] = store_command,
+	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,   [OPT_NUMBER] = store_number,
+	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,     [OPT_AGE] = store_age,
+	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,     [OPT_COMMAND] = store_command,
 	[OPT_CHOICE] = store_choice, [OPT_PRESET] = store_preset,
 };
 

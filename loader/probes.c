@@ -12,7 +12,7 @@
 #include "loader/multi_link.h"
 
 struct probe_link {
-	int fd;		       /* LINK_MULTI */
+	int fd;                /* LINK_MULTI */
 	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
 };
 

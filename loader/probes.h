@@ -22,7 +22,7 @@ enum link_kind {
 
 struct probe_programs {
 	enum link_kind kind;
-	struct bpf_program *any;		       /* LINK_MULTI: told the shape by cookie */
+	struct bpf_program *any;                       /* LINK_MULTI: told the shape by cookie */
 	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_PERF */
 	struct bpf_program *ret;
 };
@@ -32,8 +32,8 @@ struct probe {
 	const char *function; /* static */
 	enum memleak_shape shape;
 	uint64_t offset; /* in the file */
-	bool at_return;	 /* its result matters */
-	int err;	 /* of attaching: 0, -EEXIST (probed already: an alias) or another */
+	bool at_return;  /* its result matters */
+	int err;         /* of attaching: 0, -EEXIST (probed already: an alias) or another */
 	dev_t dev;
 	ino_t ino;
 };

@@ -137,11 +137,11 @@ static void find_blocks(struct report *report)
  * calls one that is (operator new, malloc).
  */
 static const char *const allocator_names[] = {
-	"malloc",	"calloc",	  "realloc",	   "reallocarray",
-	"memalign",	"posix_memalign", "aligned_alloc", "valloc",
-	"pvalloc",	"mmap",		  "mmap64",	   "mremap",
-	"operator new", "operator new[]", "rust_alloc",	   "rust_alloc_zeroed",
-	"rust_realloc", "rdl_alloc",	  "rdl_realloc",   "rdl_alloc_zeroed",
+	"malloc",       "calloc",         "realloc",       "reallocarray",
+	"memalign",     "posix_memalign", "aligned_alloc", "valloc",
+	"pvalloc",      "mmap",           "mmap64",        "mremap",
+	"operator new", "operator new[]", "rust_alloc",    "rust_alloc_zeroed",
+	"rust_realloc", "rdl_alloc",      "rdl_realloc",   "rdl_alloc_zeroed",
 };
 
 /* What C libraries and allocators put before them. */

@@ -30,8 +30,8 @@ struct report_site {
 	int64_t growth_bytes; /* against the previous snapshot */
 	int64_t growth_count;
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
-	size_t first_frame;		       /* the first that is not an allocator's own */
-	const struct block *blocks;	       /* with -a */
+	size_t first_frame;                    /* the first that is not an allocator's own */
+	const struct block *blocks;            /* with -a */
 	size_t block_cnt;
 };
 

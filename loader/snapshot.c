@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const char *const kind_names[MEMLEAK_KIND_CNT] = {
-	[MEMLEAK_KIND_HEAP] = "heap",	    [MEMLEAK_KIND_MMAP] = "mmap",
+	[MEMLEAK_KIND_HEAP] = "heap",       [MEMLEAK_KIND_MMAP] = "mmap",
 	[MEMLEAK_KIND_RESERVE] = "reserve", [MEMLEAK_KIND_STACK] = "stack",
-	[MEMLEAK_KIND_SLAB] = "slab",	    [MEMLEAK_KIND_PAGE] = "page",
+	[MEMLEAK_KIND_SLAB] = "slab",       [MEMLEAK_KIND_PAGE] = "page",
 	[MEMLEAK_KIND_PERCPU] = "percpu",
 };
 

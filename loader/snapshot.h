@@ -35,8 +35,8 @@ struct site {
 	uint64_t oldest_ns; /* ages; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
 	const uint64_t *frames; /* innermost first */
-	size_t frame_cnt;	/* 0: the stack was lost */
-	bool truncated;		/* the stack goes on beyond the depth limit */
+	size_t frame_cnt;       /* 0: the stack was lost */
+	bool truncated;         /* the stack goes on beyond the depth limit */
 };
 
 struct block {
@@ -57,7 +57,7 @@ struct sampling {
 
 struct snapshot {
 	int64_t wall_ns;     /* t0 as CLOCK_REALTIME */
-	uint64_t t0_ns;	     /* when the walk began */
+	uint64_t t0_ns;      /* when the walk began */
 	uint64_t walk_ns;    /* how long it took */
 	uint64_t elapsed_ns; /* t0 since tracing began */
 	struct site *sites;  /* no two with one id; any order */
@@ -66,8 +66,8 @@ struct snapshot {
 	size_t block_cnt;
 	struct sampling sampling;
 	uint64_t lost[MEMLEAK_LOST_CNT]; /* since tracing began */
-	uint64_t calls;			 /* allocator calls seen since tracing began */
-	uint64_t *frame_store;		 /* what the sites' frames point into */
+	uint64_t calls;                  /* allocator calls seen since tracing began */
+	uint64_t *frame_store;           /* what the sites' frames point into */
 };
 
 /* The kind's name in reports: "heap", "mmap", ... */

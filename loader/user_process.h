@@ -36,8 +36,8 @@ struct user_process {
 	char *allocator; /* path of the first file that has a probed heap function */
 	struct ranges ranges;
 	uint64_t mappings_lost; /* for want of memory here */
-	uint64_t exec_gaps;	/* programs that ran before their allocator was probed */
-	bool after_exec;	/* a new program whose probes are not complete yet */
+	uint64_t exec_gaps;     /* programs that ran before their allocator was probed */
+	bool after_exec;        /* a new program whose probes are not complete yet */
 	struct symspace *space;
 	struct function_place *places; /* where -t events said functions are */
 	size_t place_cnt;

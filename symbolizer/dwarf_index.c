@@ -25,7 +25,7 @@ struct unit {
 struct dwarf_index {
 	Dwarf *dwarf;
 	Dwarf_Aranges *aranges;
-	bool scanned;		  /* units is filled */
+	bool scanned;             /* units is filled */
 	struct range_table units; /* value: offset of the unit's DIE */
 	struct addr_map by_unit;  /* struct unit by the offset of its DIE */
 };

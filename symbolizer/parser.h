@@ -50,7 +50,7 @@ int parser_open(struct parser *parser, struct module *module, int64_t deadline_m
 /* Sends module->offered_fd; afterwards it was accepted (need has changed) or closed. */
 int parser_offer(struct parser *parser, struct module *module, int64_t deadline_ms);
 /* Asks for at most WORKER_OFFSETS_MAX names. */
-int parser_ask(struct parser *parser, struct module *module, struct name *const *names,
-	       size_t cnt, enum name_level level, int64_t deadline_ms);
+int parser_ask(struct parser *parser, struct module *module, struct name *const *names, size_t cnt,
+	       enum name_level level, int64_t deadline_ms);
 
 #endif

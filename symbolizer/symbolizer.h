@@ -33,7 +33,7 @@ struct sym_frame {
 
 /* What is known of one address. Owned by the symspace, valid until it is freed. */
 struct sym_location {
-	uint64_t addr;          /* as asked */
+	uint64_t addr; /* as asked */
 	/*
 	 * Path as the process sees it, without the kernel's " (deleted)"; "[vdso]"; "[jit]": code
 	 * in anonymous memory; "[heap]", "[anon]" ...: data, no code was there; NULL: unmapped.
@@ -44,8 +44,8 @@ struct sym_location {
 	 * while that could not be read; addr itself where there is no file.
 	 */
 	uint64_t module_offset;
-	const char *build_id;   /* lower-case hex; NULL: none */
-	size_t frame_cnt;       /* at least 1; innermost inlined function first */
+	const char *build_id; /* lower-case hex; NULL: none */
+	size_t frame_cnt;     /* at least 1; innermost inlined function first */
 	const struct sym_frame *frames;
 };
 

@@ -13,10 +13,10 @@ struct location {
 	uint64_t pc; /* the instruction that is looked up */
 	bool exact;
 	unsigned int generation; /* of the space when region was looked up */
-	struct region *region;	 /* NULL: nothing was there */
-	struct name *name;	 /* NULL: not in a file */
-	struct sym_frame own;	 /* the only frame while there is no name */
-	char *own_symbol;	 /* from a JIT map */
+	struct region *region;   /* NULL: nothing was there */
+	struct name *name;       /* NULL: not in a file */
+	struct sym_frame own;    /* the only frame while there is no name */
+	char *own_symbol;        /* from a JIT map */
 };
 
 static int open_region(void *arg, struct region *region)

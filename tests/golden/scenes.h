@@ -114,8 +114,8 @@ static const struct sym_location known_locations[] = {
 static const uint64_t small_stack[] = {0x55d0c001118d, 0x55d0c001126d, 0x7f0000027305};
 static const uint64_t big_stack[] = {0x55d0c00111ad, 0x55d0c001126d};
 static const uint64_t cxx_stack[] = {0x7f000014da9c, 0x55d0c0011300, 0x55d0c001126d};
-static const uint64_t odd_stack[] = {0x7f00000fffff, 0x55d0c0011400,	0x7ffc00000abc,
-				     0x7ffc00000fff, 0x7f1200000040,	0x10,
+static const uint64_t odd_stack[] = {0x7f00000fffff, 0x55d0c0011400,    0x7ffc00000abc,
+				     0x7ffc00000fff, 0x7f1200000040,    0x10,
 				     0xdeadbeef,     0xffffffffffffffff};
 static const uint64_t hostile_stack[] = {0x666, 0x667, 0x668};
 static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};

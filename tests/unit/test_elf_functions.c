@@ -129,8 +129,8 @@ static void test_damaged(void **state)
 		unsigned char old[8];
 
 		for (int j = 0; j < 8; j++) {
-			at[j] = j % 2 ? table + (size_t)rand() % (64 * 64) :
-					4 + (size_t)rand() % (headers - 4);
+			at[j] = j % 2 ? table + (size_t)rand() % (64 * 64)
+				      : 4 + (size_t)rand() % (headers - 4);
 			old[j] = data[at[j]];
 			data[at[j]] = (unsigned char)rand();
 		}
@@ -171,8 +171,8 @@ static void test_truncated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_libc),    cmocka_unit_test(test_symtab),
-		cmocka_unit_test(test_not_elf), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_libc),      cmocka_unit_test(test_symtab),
+		cmocka_unit_test(test_not_elf),   cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_truncated),
 	};
 

@@ -196,9 +196,9 @@ static void log_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts),	   cmocka_unit_test(zero_byte_within),
+		cmocka_unit_test(texts),           cmocka_unit_test(zero_byte_within),
 		cmocka_unit_test(every_character), cmocka_unit_test(every_pair),
-		cmocka_unit_test(log_lines),	   cmocka_unit_test(log_levels),
+		cmocka_unit_test(log_lines),       cmocka_unit_test(log_levels),
 		cmocka_unit_test(log_long),
 	};
 

@@ -77,14 +77,14 @@ static void strings(void **state)
 		{"\x01\x1b[31m\x7f", "\"\\u0001\\u001b[31m\\u007f\""},
 		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x92\xa7",
 		 "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x92\xa7\""},
-		{"\xc2\x9b", "\"\\u009b\""},		      /* C1 */
-		{"\xe2\x80\xae", "\"\\u202e\""},	      /* right-to-left override */
-		{"\xe2\x80\xa8", "\"\\u2028\""},	      /* ends a line in JavaScript */
+		{"\xc2\x9b", "\"\\u009b\""},                  /* C1 */
+		{"\xe2\x80\xae", "\"\\u202e\""},              /* right-to-left override */
+		{"\xe2\x80\xa8", "\"\\u2028\""},              /* ends a line in JavaScript */
 		{"\xf3\xa0\x81\x81", "\"\\udb40\\udc41\""},   /* tag A, U+E0041 */
-		{"a\xff\x62", "\"a\xef\xbf\xbd\x62\""},	      /* no UTF-8 at all */
+		{"a\xff\x62", "\"a\xef\xbf\xbd\x62\""},       /* no UTF-8 at all */
 		{"\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\""}, /* overlong */
 		{"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""}, /* surrogate */
-		{"\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\""},		      /* cut short */
+		{"\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\""},                 /* cut short */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

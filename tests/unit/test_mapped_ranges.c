@@ -229,9 +229,12 @@ static void test_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_front_middle_tail), cmocka_unit_test(test_odd_length),
-		cmocka_unit_test(test_replaced),          cmocka_unit_test(test_failed_unmap),
-		cmocka_unit_test(test_moved),             cmocka_unit_test(test_absurd),
+		cmocka_unit_test(test_front_middle_tail),
+		cmocka_unit_test(test_odd_length),
+		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_failed_unmap),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_absurd),
 		cmocka_unit_test(test_model),
 	};
 

@@ -251,9 +251,9 @@ static void nothing_given(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_lines),	 cmocka_unit_test(bad_lines),
-		cmocka_unit_test(version),	 cmocka_unit_test(help),
-		cmocka_unit_test(table),	 cmocka_unit_test(completion),
+		cmocka_unit_test(good_lines),    cmocka_unit_test(bad_lines),
+		cmocka_unit_test(version),       cmocka_unit_test(help),
+		cmocka_unit_test(table),         cmocka_unit_test(completion),
 		cmocka_unit_test(nothing_given), cmocka_unit_test(help_on_full_disk),
 	};
 

@@ -303,10 +303,10 @@ static void library_replaced(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[] = {
-		cmocka_unit_test(function_and_line),	cmocka_unit_test(inlined_functions),
-		cmocka_unit_test(call_at_the_end),	cmocka_unit_test(exact_address),
-		cmocka_unit_test(library_function),	cmocka_unit_test(unmapped_addresses),
-		cmocka_unit_test(vdso_functions),	cmocka_unit_test(large_batch),
+		cmocka_unit_test(function_and_line),    cmocka_unit_test(inlined_functions),
+		cmocka_unit_test(call_at_the_end),      cmocka_unit_test(exact_address),
+		cmocka_unit_test(library_function),     cmocka_unit_test(unmapped_addresses),
+		cmocka_unit_test(vdso_functions),       cmocka_unit_test(large_batch),
 		cmocka_unit_test(library_loaded_later), cmocka_unit_test(library_replaced),
 	};
 	void *state = NULL;

@@ -133,7 +133,7 @@ static void long_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words),	 cmocka_unit_test(plain_letters),
+		cmocka_unit_test(words),         cmocka_unit_test(plain_letters),
 		cmocka_unit_test(same_as_shell), cmocka_unit_test(refused),
 		cmocka_unit_test(long_text),
 	};
