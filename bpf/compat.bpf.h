@@ -36,6 +36,25 @@ struct task_struct {
 	struct mm_struct *mm;
 };
 
+struct kmem_cache {
+	const char *name;
+	unsigned int size;
+};
+
+/* What is known of a page that belongs to the slab allocator. */
+struct slab {
+	struct kmem_cache *slab_cache;
+};
+
+struct page {
+	unsigned long compound_head; /* bit 0: the rest points to the first page of the block */
+	struct kmem_cache *slab_cache;
+};
+
+struct pcpu_hot {
+	int preempt_count;
+};
+
 #pragma clang attribute pop
 
 /*

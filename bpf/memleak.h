@@ -76,14 +76,23 @@ enum memleak_lost {
 /* Figures that are no loss, counted beside them. */
 enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* outermost allocator calls seen, frees included */
-	MEMLEAK_STAT_REPLACED, /* blocks found at an address just handed out again */
+	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
+	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
 	MEMLEAK_COUNTER_CNT,
+};
+
+/* What the number in a block's key counts: equal numbers of two domains are two blocks. */
+enum memleak_domain {
+	MEMLEAK_DOMAIN_USER,   /* virtual memory of an image */
+	MEMLEAK_DOMAIN_SLAB,   /* kernel virtual memory */
+	MEMLEAK_DOMAIN_PAGE,   /* page frame number times page size */
+	MEMLEAK_DOMAIN_PERCPU, /* offsets into every CPU's own memory */
 };
 
 struct memleak_block_key {
 	__u64 addr;
-	__u32 image;
-	__u32 domain; /* address space of addr: 0 user virtual memory */
+	__u32 image; /* 0 in the kernel, whose blocks may be freed by anyone */
+	__u32 domain;
 };
 
 struct memleak_block {
@@ -103,6 +112,27 @@ union combined_alloc_info {
 	__u64 bits;
 };
 
+/* Or'ed into the kind of a site: allocated in interrupt context, on nobody's behalf. */
+#define MEMLEAK_IN_INTERRUPT (1U << 16)
+
+#define MEMLEAK_COMM_SIZE 16
+#define MEMLEAK_CACHE_NAME_SIZE 64
+
+/*
+ * Kernel sites: who allocated there last and from which slab cache. Written without a lock: two
+ * CPUs at one site at once may leave the pid of one and the name of the other.
+ */
+struct memleak_origin {
+	__u32 last_pid;
+	__u8 several_pids;
+	__u8 several_caches;
+	__u8 cache_read; /* its name was looked for */
+	__u8 reserved;
+	char last_comm[MEMLEAK_COMM_SIZE];
+	__u64 cache_size; /* what the cache hands out */
+	char cache[MEMLEAK_CACHE_NAME_SIZE];
+};
+
 /* Key of the site table: a 64-bit hash of stack, image and kind. */
 struct memleak_site {
 	union combined_alloc_info total; /* all blocks by count, narrow ones by size */
@@ -110,6 +140,7 @@ struct memleak_site {
 	__u64 stack;                     /* key of the stack table, 0: stack not known */
 	__u32 image;
 	__u32 kind;
+	struct memleak_origin origin; /* kernel sites */
 };
 
 /* Key of the stack table: a 64-bit hash of the frames, never 0. Innermost frame first. */
@@ -205,6 +236,82 @@ struct memleak_event {
 	__u64 function; /* address of the allocator function */
 	__u64 addr;
 	__u64 size; /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
+	char comm[MEMLEAK_COMM_SIZE]; /* kernel */
 };
+
+/*
+ * The kernel object. Its events come without the address of a function; what memleak_event has
+ * in its place is one of these.
+ */
+enum memleak_kernel_event {
+	MEMLEAK_KERNEL_KMALLOC,
+	MEMLEAK_KERNEL_KFREE,
+	MEMLEAK_KERNEL_CACHE_ALLOC,
+	MEMLEAK_KERNEL_CACHE_FREE,
+	MEMLEAK_KERNEL_PAGE_ALLOC,
+	MEMLEAK_KERNEL_PAGE_FREE,
+	MEMLEAK_KERNEL_PERCPU_ALLOC,
+	MEMLEAK_KERNEL_PERCPU_FREE,
+	MEMLEAK_KERNEL_BULK_ALLOC,
+	MEMLEAK_KERNEL_BULK_FREE,
+	MEMLEAK_KERNEL_RCU_FREE,
+	MEMLEAK_KERNEL_EVENT_CNT,
+};
+
+/*
+ * Where an event has its values: the number of an argument of the tracepoint, or the offset of a
+ * field in its record where there are only records. NONE: it has no such value.
+ */
+#define MEMLEAK_VALUE_NONE 0xff
+
+struct memleak_value_places {
+	__u8 kmalloc_site;
+	__u8 kmalloc_ptr;
+	__u8 kmalloc_cache;
+	__u8 kmalloc_size;
+	__u8 cache_alloc_site;
+	__u8 cache_alloc_ptr;
+	__u8 cache_alloc_cache;
+	__u8 cache_alloc_size; /* NONE: the cache knows */
+	__u8 kfree_ptr;
+	__u8 cache_free_ptr;
+	__u8 page_alloc_frame;
+	__u8 page_alloc_order;
+	__u8 page_free_frame;
+	__u8 page_free_order;
+	__u8 percpu_alloc_ptr;
+	__u8 percpu_alloc_size;
+	__u8 percpu_free_ptr;
+	__u8 rcu_func; /* kvfree_call_rcu's second argument is the offset of the head */
+};
+
+struct memleak_code_range {
+	__u64 start;
+	__u64 end; /* the first address behind */
+};
+
+#define MEMLEAK_SLAB_FUNCTIONS 12
+#define MEMLEAK_INTERRUPT_EDGES 4
+#define MEMLEAK_OWN_PIDS 4
+
+/* Constant for the programs of the kernel object. */
+struct memleak_kernel_config {
+	__u32 own_tgids[MEMLEAK_OWN_PIDS]; /* memleak and its helpers; 0: unused */
+	__u8 by_process;                   /* only what target processes allocate */
+	__u8 wa_missing_free;
+	__u8 percpu;
+	__u8 page_shift;
+	struct memleak_value_places at;
+	/* The allocator's functions that ask for pages; empty ones are unused. */
+	struct memleak_code_range slab_functions[MEMLEAK_SLAB_FUNCTIONS];
+	/* Where an interrupt enters: stacks of interrupts end there. */
+	struct memleak_code_range interrupt_edges[MEMLEAK_INTERRUPT_EDGES];
+};
+
+/*
+ * Pages are known by frames: any numbering in which neighbours differ by one and blocks of 2^n
+ * pages begin at multiples of 2^n. Where the direct mapping has frame 0 the programs find out.
+ */
+#define MEMLEAK_MAX_PAGE_ORDER 18
 
 #endif

@@ -3,7 +3,9 @@
 #include "loader/features.h"
 
 #include <bpf/libbpf.h>
+#include <stdio.h>
 
+#include "loader/cleanup.h"
 #include "loader/multi_link.h"
 
 static bool has_helper(enum bpf_func_id helper)
@@ -23,4 +25,14 @@ void features_probe(struct features *ret)
 	 * user ring buffer came with the same release.
 	 */
 	ret->hash_on_demand = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_USER_RINGBUF, NULL) == 1;
+}
+
+uint32_t features_walk_depth(uint32_t wanted)
+{
+	cleanup_fclose FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
+	unsigned int most;
+
+	if (!file || fscanf(file, "%u", &most) != 1 || most >= wanted)
+		return wanted;
+	return most;
 }

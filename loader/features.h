@@ -4,6 +4,7 @@
 #define FEATURES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct features {
 	bool multi_links;    /* uprobe_multi, bound to a process */
@@ -12,5 +13,8 @@ struct features {
 };
 
 void features_probe(struct features *ret);
+
+/* How deep the kernel's own stack walk goes: wanted, or what a sysctl allows if that is less. */
+uint32_t features_walk_depth(uint32_t wanted);
 
 #endif

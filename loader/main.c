@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 				  "process with "
 				  "-p PID or a command with -- CMD");
 			code = EXIT_CANNOT;
-		} else if (preflight_check()) {
+		} else if (preflight_check(&opts)) {
 			code = EXIT_CANNOT;
 		} else {
 			code = finish(&session, trace(&session));

@@ -2,16 +2,19 @@
 /* Capabilities and kernel support that tracing a process needs. */
 #include "loader/preflight.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "loader/features.h"
 #include "loader/log.h"
 
 struct need {
@@ -81,9 +84,23 @@ static int check_bpf(void)
 	return 0;
 }
 
-int preflight_check(void)
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
+	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
+}
+
+int preflight_check(const struct options *opts)
+{
+	uint32_t depth = features_walk_depth(opts->stack_depth);
 	int err = check_capabilities();
 
-	return err ? err : check_bpf();
+	if (!err)
+		err = check_bpf();
+	if (err)
+		return err;
+	libbpf_set_print(print_libbpf);
+	if (depth < opts->stack_depth)
+		log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more",
+			 depth);
+	return 0;
 }

@@ -3,7 +3,12 @@
 #ifndef PREFLIGHT_H
 #define PREFLIGHT_H
 
-/* 0 or -EPERM, -ENOSYS; has said on stderr what is missing. */
-int preflight_check(void);
+#include "loader/options.h"
+
+/*
+ * 0 or -EPERM, -ENOSYS; has said on stderr what is missing, and which option the kernel allows
+ * less of. Directs libbpf's messages.
+ */
+int preflight_check(const struct options *opts);
 
 #endif

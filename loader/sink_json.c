@@ -57,6 +57,19 @@ static void write_process(struct json_writer *json, const struct process *proces
 	json_string(json, "comm", process->comm);
 }
 
+static void write_origin(struct json_writer *json, const struct site_origin *origin)
+{
+	if (origin->last_comm)
+		json_signed(json, "last_pid", origin->last_pid);
+	else
+		json_null(json, "last_pid");
+	json_string(json, "last_comm", origin->last_comm);
+	json_bool(json, "several_pids", origin->several_pids);
+	json_bool(json, "interrupt", origin->interrupt);
+	json_string(json, "cache", origin->cache);
+	json_bool(json, "several_caches", origin->several_caches);
+}
+
 /* location may be NULL: nothing is known but the address. */
 static void write_frame(struct json_writer *json, uint64_t addr,
 			const struct sym_location *location, const struct sym_frame *frame)
@@ -131,6 +144,8 @@ static void write_site(struct json_writer *json, const struct report_site *shown
 	json_string(json, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
 	json_string(json, "kind", kind_name(site->kind));
 	write_process(json, site->process);
+	if (site->space == SPACE_KERNEL)
+		write_origin(json, &site->origin);
 	json_unsigned(json, "bytes", site->bytes);
 	json_unsigned(json, "count", site->count);
 	write_age(json, "oldest_ns", site->oldest_ns);
@@ -166,6 +181,15 @@ static void write_lost(struct json_writer *json, const uint64_t *lost)
 	json_end_object(json);
 }
 
+/* Frees that no event showed. */
+static void write_inferred(struct json_writer *json, const struct snapshot *snap)
+{
+	json_begin_object(json, "inferred");
+	json_unsigned(json, "replaced", snap->replaced);
+	json_unsigned(json, "gone_with_page", snap->gone_with_page);
+	json_end_object(json);
+}
+
 static void json_report(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -186,6 +210,7 @@ static void json_report(FILE *out, const struct report *report)
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
 	write_lost(&json, snap->lost);
+	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
 	json_end_object(&json);
 	fputc('\n', out);

@@ -156,35 +156,75 @@ static bool has_grown(const struct report_site *shown)
 	       (uint64_t)shown->growth_count != site->count;
 }
 
-/* One line in parentheses, if there is more to say than bcc's line does. */
+/* A line in parentheses, written piece by piece; none if there is no piece. */
+struct note {
+	FILE *out;
+	const char *before;
+};
+
+static void note_begin(struct note *note)
+{
+	fputs(note->before, note->out);
+	note->before = "; ";
+}
+
+static void note_name(struct note *note, const char *name)
+{
+	escape_puts(note->out, name ? name : "?");
+}
+
+/* Kernel memory: which cache it is from, and who asked for it. */
+static void write_origin(struct note *note, const struct site *site)
+{
+	const struct site_origin *origin = &site->origin;
+
+	if (origin->cache) {
+		fputc(' ', note->out);
+		note_name(note, origin->cache);
+		if (origin->several_caches)
+			fputs(" and others", note->out);
+	}
+	if (origin->interrupt) {
+		note_begin(note);
+		fputs("in interrupts", note->out);
+	} else if (!site->process && origin->last_comm) {
+		note_begin(note);
+		fprintf(note->out, "last by pid %d ", origin->last_pid);
+		note_name(note, origin->last_comm);
+		if (origin->several_pids)
+			fputs(", others before", note->out);
+	}
+}
+
+/* What there is to say beyond bcc's line. */
 static void write_notes(FILE *out, const struct report_site *shown, bool with_process)
 {
 	const struct site *site = shown->site;
 	const char *kind = kind_words(site->kind);
-	bool process = with_process && site->process;
-	bool growth = has_grown(shown);
-	const char *before = "";
+	struct note note = {out, "\t\t("};
 
-	if (!process && !kind && !growth && !site->truncated)
-		return;
-	fputs("\t\t(", out);
-	if (process) {
+	if (with_process && site->process) {
+		note_begin(&note);
 		fprintf(out, "pid %d ", site->process->pid);
-		escape_puts(out, site->process->comm ? site->process->comm : "?");
-		before = "; ";
+		note_name(&note, site->process->comm);
 	}
 	if (kind) {
-		fprintf(out, "%s%s", before, kind);
-		before = "; ";
+		note_begin(&note);
+		fputs(kind, out);
 	}
-	if (growth) {
-		fprintf(out,
-			"%s%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
-			before, shown->growth_bytes, shown->growth_count);
-		before = "; ";
+	if (site->space == SPACE_KERNEL)
+		write_origin(&note, site);
+	if (has_grown(shown)) {
+		note_begin(&note);
+		fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
+			shown->growth_bytes, shown->growth_count);
 	}
-	if (site->truncated)
-		fprintf(out, "%souter frames cut, see --perf-max-stack-depth", before);
+	if (site->truncated) {
+		note_begin(&note);
+		fputs("outer frames cut, see --perf-max-stack-depth", out);
+	}
+	if (*note.before == '\t')
+		return;
 	write_ages(out, site);
 	fputs(")\n", out);
 }
@@ -218,9 +258,17 @@ static void write_site(FILE *out, const struct report *report, const struct repo
 /* Sites that are not shown count, too: which process it is matters as soon as there are two. */
 static bool has_several_processes(const struct snapshot *snap)
 {
-	for (size_t i = 1; i < snap->site_cnt; i++)
-		if (snap->sites[i].process != snap->sites[0].process)
+	const struct process *first = NULL;
+
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		const struct process *process = snap->sites[i].process;
+
+		if (!process)
+			continue;
+		if (first && first->pid != process->pid)
 			return true;
+		first = process;
+	}
 	return false;
 }
 
@@ -238,6 +286,21 @@ static void write_totals(FILE *out, const struct report *report)
 		fprintf(out,
 			"\testimates: one sample is taken every %" PRIu64 " bytes on average\n",
 			snap->sampling.rate);
+}
+
+/* Frees that no event showed: nothing is lost, but the reader should know. */
+static void write_inferred(FILE *out, const struct snapshot *snap)
+{
+	if (snap->replaced)
+		fprintf(out,
+			"\tinferred: %" PRIu64 " blocks freed unseen, as their addresses were "
+			"handed out again\n",
+			snap->replaced);
+	if (snap->gone_with_page)
+		fprintf(out,
+			"\tinferred: %" PRIu64 " blocks freed unseen, as their slab pages were "
+			"given back\n",
+			snap->gone_with_page);
 }
 
 static void write_lost(FILE *out, const uint64_t *lost)
@@ -264,6 +327,7 @@ static void text_report(FILE *out, const struct report *report)
 	for (size_t i = 0; i < report->site_cnt; i++)
 		write_site(out, report, &report->sites[i], with_process);
 	write_totals(out, report);
+	write_inferred(out, report->snapshot);
 	write_lost(out, report->snapshot->lost);
 }
 

@@ -21,6 +21,8 @@ struct site_entry {
 	uint64_t *frames;
 	size_t frame_cnt;
 	bool truncated;
+	bool interrupt;
+	struct memleak_origin origin; /* kernel sites: as of the last walk */
 
 	/* sums of the walk */
 	uint64_t walk; /* which one; another: the sums are 0 */

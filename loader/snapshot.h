@@ -25,6 +25,16 @@ struct process {
 	char *comm; /* raw bytes from the kernel */
 };
 
+/* Kernel sites: where the memory went. Strings are raw bytes and belong to the source. */
+struct site_origin {
+	pid_t last_pid;
+	const char *last_comm; /* who allocated there last; NULL: only interrupts did */
+	bool several_pids;
+	bool interrupt;    /* allocated in interrupt context; others are another site */
+	const char *cache; /* the slab cache; NULL: unknown or none */
+	bool several_caches;
+};
+
 struct site {
 	uint64_t id; /* the same site has the same id in every snapshot of a run */
 	enum address_space space;
@@ -37,6 +47,7 @@ struct site {
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0: the stack was lost */
 	bool truncated;         /* the stack goes on beyond the depth limit */
+	struct site_origin origin;
 };
 
 struct block {
@@ -67,7 +78,10 @@ struct snapshot {
 	struct sampling sampling;
 	uint64_t lost[MEMLEAK_LOST_CNT]; /* since tracing began */
 	uint64_t calls;                  /* allocator calls seen since tracing began */
-	uint64_t *frame_store;           /* what the sites' frames point into */
+	/* Frees that no event showed, since tracing began. */
+	uint64_t replaced;       /* blocks found at an address just handed out again */
+	uint64_t gone_with_page; /* blocks in a slab page that was given back */
+	uint64_t *frame_store;   /* what the sites' frames point into */
 };
 
 /* The kind's name in reports: "heap", "mmap", ... */

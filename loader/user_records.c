@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
+#include "loader/clock.h"
 #include "loader/log.h"
 #include "loader/user_source_impl.h"
 
@@ -16,7 +16,7 @@ static void handle_exec(struct user_source *source, struct user_process *process
 	bool reattach = record->len != record->tgid;
 
 	user_process__exec(&source->ctx, process, (uint32_t)record->addr, reattach);
-	user_snapshot__purge(source, old_image);
+	tracker_purge(&source->tracker, old_image);
 	log_note("process %d runs another program now: %s", process->info.pid, process->info.comm);
 	user_source__retry(source);
 }
@@ -87,16 +87,6 @@ static int handle_record(void *arg, void *data, size_t len)
 	return 0;
 }
 
-static int64_t wall_of(uint64_t monotonic_ns)
-{
-	struct timespec wall, mono;
-
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	return (wall.tv_sec - mono.tv_sec) * 1000000000LL + (wall.tv_nsec - mono.tv_nsec) +
-	       (int64_t)monotonic_ns;
-}
-
 static int handle_event(void *arg, void *data, size_t len)
 {
 	const struct memleak_event *event = data;
@@ -108,7 +98,7 @@ static int handle_event(void *arg, void *data, size_t len)
 		return 0;
 	process = user_source__process(source, event->image);
 	trace = (struct trace_event){
-		.wall_ns = wall_of(event->time_ns),
+		.wall_ns = clock_wall_of(event->time_ns),
 		.is_free = event->type == MEMLEAK_EVENT_FREE,
 		.pid = (pid_t)event->tgid,
 		.tid = (pid_t)event->tid,

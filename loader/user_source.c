@@ -4,7 +4,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,8 +23,6 @@
 #define START_RETRIES 100
 /* Threads that can be in an allocator at once where their state is a table. */
 #define THREAD_TABLE_SIZE 65536
-/* Sites beyond one for each stack: the same stack in several processes, and lost stacks. */
-#define EXTRA_SITES 4096
 
 static struct user_source *user_source_of(struct source *source)
 {
@@ -60,51 +57,13 @@ void user_source__retry(struct user_source *source)
 	}
 }
 
-static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
-}
-
-/* The kernel's walk has a limit of its own. */
-static uint32_t walk_depth(const struct options *opts)
-{
-	const char *name = "/proc/sys/kernel/perf_event_max_stack";
-	cleanup_fclose FILE *file = fopen(name, "re");
-	unsigned int most;
-
-	if (!file || fscanf(file, "%u", &most) != 1 || most >= opts->stack_depth)
-		return opts->stack_depth;
-	log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more", most);
-	return most;
-}
-
-static void configure(const struct options *opts, const struct features *features,
-		      struct user_bpf *skel)
+static int prepare_tables(const struct options *opts, const struct features *features,
+			  size_t process_cnt, uint32_t stack_depth, struct user_bpf *skel)
 {
 	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
+	int err = tracker_prepare(opts, skel->obj, stack_depth, features->hash_on_demand, config);
 
-	config->min_size = opts->min_size;
-	config->max_size = opts->max_size;
-	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
-			    ((uint64_t)opts->max_allocs + MEMLEAK_IN_FLIGHT);
-	config->sample_rate = opts->sample_rate;
-	config->stack_depth = walk_depth(opts);
-	config->combined_only = opts->combined_only;
-	config->trace_events = opts->trace;
 	config->task_storage = features->task_storage;
-}
-
-static int size_tables(const struct options *opts, const struct features *features,
-		       size_t process_cnt, struct user_bpf *skel)
-{
-	uint32_t stack_size = sizeof(struct memleak_stack) + opts->stack_depth * sizeof(__u64);
-	struct bpf_map *tables[] = {skel->maps.blocks, skel->maps.sites, skel->maps.stacks};
-	int err = 0;
-
-	err |= bpf_map__set_max_entries(skel->maps.blocks, opts->max_allocs);
-	err |= bpf_map__set_max_entries(skel->maps.stacks, opts->stack_storage_size);
-	err |= bpf_map__set_max_entries(skel->maps.sites, opts->stack_storage_size + EXTRA_SITES);
-	err |= bpf_map__set_value_size(skel->maps.stacks, stack_size);
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
 	err |= bpf_map__set_max_entries(skel->maps.code, (uint32_t)process_cnt);
 	if (features->task_storage) {
@@ -117,9 +76,6 @@ static int size_tables(const struct options *opts, const struct features *featur
 	}
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (features->hash_on_demand)
-			err |= bpf_map__set_map_flags(tables[i], BPF_F_NO_PREALLOC);
 	return err ? -EINVAL : 0;
 }
 
@@ -164,11 +120,12 @@ static int choose_links(struct user_source *source, const struct features *featu
 
 static int load_programs(struct user_source *source, size_t process_cnt)
 {
+	const struct options *opts = source->ctx.opts;
+	uint32_t stack_depth = features_walk_depth(opts->stack_depth);
 	struct features features;
 	struct user_bpf *skel;
 	int err;
 
-	libbpf_set_print(print_libbpf);
 	features_probe(&features);
 	skel = user_bpf__open();
 	if (!skel) {
@@ -177,8 +134,7 @@ static int load_programs(struct user_source *source, size_t process_cnt)
 		return err;
 	}
 	source->ctx.skel = skel;
-	configure(source->ctx.opts, &features, skel);
-	err = size_tables(source->ctx.opts, &features, process_cnt, skel);
+	err = prepare_tables(opts, &features, process_cnt, stack_depth, skel);
 	if (!err)
 		err = choose_links(source, &features);
 	if (!err)
@@ -188,7 +144,14 @@ static int load_programs(struct user_source *source, size_t process_cnt)
 			  strerror(-err));
 		return err;
 	}
-	return 0;
+	source->tracker = (struct tracker){
+		.opts = opts,
+		.object = skel->obj,
+		.space = SPACE_USER,
+		.owner = user_snapshot__owner,
+		.arg = source,
+	};
+	return tracker_init(&source->tracker, stack_depth);
 }
 
 static int attach_lifecycle(struct user_source *source)
@@ -294,10 +257,8 @@ static void say_ready(const struct user_source *source)
 static int user_source__start(struct source *base)
 {
 	struct user_source *source = user_source_of(base);
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	source->start_ns = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+	tracker_start(&source->tracker);
 	source->ctx.skel->bss->tracking = true;
 	say_ready(source);
 	return 0;
@@ -370,7 +331,7 @@ static void user_source__reported(struct source *base, const struct snapshot *sn
 			i++;
 			continue;
 		}
-		user_snapshot__purge(source, process->info.image);
+		tracker_purge(&source->tracker, process->info.image);
 		user_process__free(process);
 		source->processes[i] = source->processes[--source->process_cnt];
 	}
@@ -390,7 +351,7 @@ static void user_source__free(struct source *base)
 	bpf_link__destroy(source->exit_link);
 	ring_buffer__free(source->rings);
 	user_bpf__destroy(source->ctx.skel);
-	site_table_deinit(&source->sites);
+	tracker_deinit(&source->tracker);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
 	if (source->retry_fd >= 0)

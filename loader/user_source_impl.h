@@ -7,8 +7,8 @@
 
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
-#include "loader/site_table.h"
 #include "loader/source.h"
+#include "loader/tracker.h"
 #include "loader/user_process.h"
 
 struct user_source {
@@ -23,8 +23,7 @@ struct user_source {
 	const struct event_listener *listener; /* during dispatch */
 	int epoll_fd;
 	int retry_fd; /* timer: a process was still loading its libraries */
-	struct site_table sites;
-	uint64_t start_ns;
+	struct tracker tracker;
 	uint64_t reported_calls;
 	bool told_silent;
 };
@@ -42,9 +41,8 @@ extern const struct symbol_backend user_symbols;
 int user_records__open(struct user_source *source);
 int user_records__consume(struct user_source *source, const struct event_listener *listener);
 
-/* user_snapshot.c: walks. */
+/* user_snapshot.c */
+bool user_snapshot__owner(void *source, uint32_t image, struct tracker_owner *ret);
 int user_snapshot__take(struct user_source *source, struct snapshot *ret);
-/* Deletes what the tables hold of an image that is no more. */
-void user_snapshot__purge(struct user_source *source, uint32_t image);
 
 #endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * On whose behalf the kernel allocates: which processes are traced, and whether an interrupt
+ * allocates for nobody.
+ */
+#ifndef CONTEXT_BPF_H
+#define CONTEXT_BPF_H
+
+#include "bpf/track.bpf.h"
+
+const volatile struct memleak_kernel_config kernel_config;
+
+/* With kernel_config.by_process. The key is the tgid in the initial pid namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_target);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 24);
+} events SEC(".maps");
+
+enum interrupt_level { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, LEVEL_CNT };
+
+#ifdef MEMLEAK_NO_BTF
+
+/* The count of interrupts is found by BTF alone: everything counts as the task's. */
+static __always_inline __u32 interrupt_level(void)
+{
+	return LEVEL_TASK;
+}
+
+#else
+
+/* The bits of preempt_count, the same since 2.6. A task with softirqs disabled adds 0x200. */
+#define SOFTIRQ_BIT 0x100
+#define HARDIRQ_BITS 0xf0000
+#define NMI_BITS 0xf00000
+
+extern const int __preempt_count __ksym __weak;
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+
+/* aarch64 keeps the count in the task, x86-64 in a variable of the CPU that has had two names. */
+struct thread_info___arm64 {
+	struct {
+		__u32 count;
+	} preempt;
+} __attribute__((preserve_access_index));
+
+struct task_struct___arm64 {
+	struct thread_info___arm64 thread_info;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 preempt_count(void)
+{
+	struct task_struct___arm64 *task;
+
+	if (&__preempt_count)
+		return *(const int *)bpf_this_cpu_ptr(&__preempt_count);
+	if (&pcpu_hot)
+		return ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
+	task = (void *)bpf_get_current_task();
+	if (bpf_core_field_exists(task->thread_info.preempt.count))
+		return BPF_CORE_READ(task, thread_info.preempt.count);
+	return 0;
+}
+
+static __always_inline __u32 interrupt_level(void)
+{
+	__u32 cnt = preempt_count();
+
+	if (cnt & NMI_BITS)
+		return LEVEL_NMI;
+	if (cnt & HARDIRQ_BITS)
+		return LEVEL_HARDIRQ;
+	return cnt & SOFTIRQ_BIT ? LEVEL_SOFTIRQ : LEVEL_TASK;
+}
+
+#endif
+
+static __always_inline bool is_own(__u32 tgid)
+{
+	for (__u32 i = 0; i < MEMLEAK_OWN_PIDS; i++)
+		if (tgid == kernel_config.own_tgids[i])
+			return true;
+	return false;
+}
+
+/*
+ * Whether what the CPU does now is traced, and as which image (0: of no one process). An
+ * interrupt works for nobody, whichever task it has interrupted.
+ */
+static __always_inline bool is_traced(__u32 level, __u32 *image)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct memleak_target *target;
+
+	*image = 0;
+	if (!tracking)
+		return false;
+	if (!kernel_config.by_process)
+		return level != LEVEL_TASK || !tgid || !is_own(tgid);
+	if (level != LEVEL_TASK)
+		return false;
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	if (!target)
+		return false;
+	*image = target->image;
+	return true;
+}
+
+static __always_inline void emit_event(__u32 type, __u32 function, __u64 addr, __u64 size)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct memleak_event *event;
+
+	if (!config.trace_events || !tracking || is_own(pid_tgid >> 32))
+		return;
+	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		count(MEMLEAK_LOST_EVENTS, 1);
+		return;
+	}
+	event->type = type;
+	event->image = 0;
+	event->tgid = pid_tgid >> 32;
+	event->tid = pid_tgid;
+	event->time_ns = bpf_ktime_get_ns();
+	event->function = function;
+	event->addr = addr;
+	event->size = size;
+	bpf_get_current_comm(event->comm, sizeof(event->comm));
+	bpf_ringbuf_submit(event, 0);
+}
+
+#endif

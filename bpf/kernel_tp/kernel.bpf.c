@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel's allocation events, where BTF tells their arguments: each as a tp_btf program and,
+ * for kernels that do not take those, as a raw tracepoint.
+ */
+#include "bpf/kernel_tp/percpu.bpf.h"
+#include "bpf/kernel_tp/slab.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/*
+ * Argument number n of an event; which one holds what is known when the programs are loaded. The
+ * verifier wants constant offsets, and sees that only one of these is ever taken.
+ */
+static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
+{
+	switch (n) {
+	case 0:
+		return ctx[0];
+	case 1:
+		return ctx[1];
+	case 2:
+		return ctx[2];
+	case 3:
+		return ctx[3];
+	case 4:
+		return ctx[4];
+	case 5:
+		return ctx[5];
+	case 6:
+		return ctx[6];
+	case 7:
+		return ctx[7];
+	}
+	return 0;
+}
+
+#define VALUE(ctx, name) argument(ctx, kernel_config.at.name)
+
+/* Blocks of pages are numbered by their struct page: sizes of it that are no power of two fail
+ * to be aligned as buddies are, and are not met on 64-bit kernels. */
+static __always_inline __u64 frame_of(__u64 page)
+{
+	return page / bpf_core_type_size(struct page);
+}
+
+static __always_inline int kmalloc_event(__u64 *ctx, __u32 user)
+{
+	return on_slab_alloc(ctx, user, MEMLEAK_KERNEL_KMALLOC, VALUE(ctx, kmalloc_site),
+			     VALUE(ctx, kmalloc_ptr), (void *)VALUE(ctx, kmalloc_cache),
+			     VALUE(ctx, kmalloc_size));
+}
+
+static __always_inline int cache_alloc_event(__u64 *ctx, __u32 user)
+{
+	struct kmem_cache *cache = (void *)VALUE(ctx, cache_alloc_cache);
+	__u64 size = VALUE(ctx, cache_alloc_size);
+
+	if (kernel_config.at.cache_alloc_size == MEMLEAK_VALUE_NONE)
+		size = BPF_CORE_READ(cache, size);
+	return on_slab_alloc(ctx, user, MEMLEAK_KERNEL_CACHE_ALLOC, VALUE(ctx, cache_alloc_site),
+			     VALUE(ctx, cache_alloc_ptr), cache, size);
+}
+
+static __always_inline int on_kmalloc(__u64 *ctx)
+{
+	return kmalloc_event(ctx, STACK_KMALLOC);
+}
+
+static __always_inline int on_kmalloc_node(__u64 *ctx)
+{
+	return kmalloc_event(ctx, STACK_KMALLOC_NODE);
+}
+
+static __always_inline int on_kmem_cache_alloc(__u64 *ctx)
+{
+	return cache_alloc_event(ctx, STACK_CACHE_ALLOC);
+}
+
+static __always_inline int on_kmem_cache_alloc_node(__u64 *ctx)
+{
+	return cache_alloc_event(ctx, STACK_CACHE_ALLOC_NODE);
+}
+
+static __always_inline int on_kfree(__u64 *ctx)
+{
+	return on_slab_free(VALUE(ctx, kfree_ptr), MEMLEAK_KERNEL_KFREE);
+}
+
+static __always_inline int on_kmem_cache_free(__u64 *ctx)
+{
+	return on_slab_free(VALUE(ctx, cache_free_ptr), MEMLEAK_KERNEL_CACHE_FREE);
+}
+
+static __always_inline int on_mm_page_alloc(__u64 *ctx)
+{
+	return on_page_alloc(ctx, frame_of(VALUE(ctx, page_alloc_frame)),
+			     VALUE(ctx, page_alloc_order));
+}
+
+static __always_inline int on_mm_page_free(__u64 *ctx)
+{
+	return on_page_free(frame_of(VALUE(ctx, page_free_frame)), VALUE(ctx, page_free_order));
+}
+
+static __always_inline int on_percpu_alloc_percpu(__u64 *ctx)
+{
+	return on_percpu_alloc(ctx, VALUE(ctx, percpu_alloc_ptr), VALUE(ctx, percpu_alloc_size));
+}
+
+static __always_inline int on_percpu_free_percpu(__u64 *ctx)
+{
+	return on_percpu_free(VALUE(ctx, percpu_free_ptr));
+}
+
+#define EVENT_PROGRAMS(event)                                                                      \
+	SEC("tp_btf/" #event) int btf_##event(__u64 *ctx)                                          \
+	{                                                                                          \
+		return on_##event(ctx);                                                            \
+	}                                                                                          \
+	SEC("raw_tp/" #event) int raw_##event(__u64 *ctx)                                          \
+	{                                                                                          \
+		return on_##event(ctx);                                                            \
+	}
+
+EVENT_PROGRAMS(kmalloc)
+EVENT_PROGRAMS(kmalloc_node)
+EVENT_PROGRAMS(kfree)
+EVENT_PROGRAMS(kmem_cache_alloc)
+EVENT_PROGRAMS(kmem_cache_alloc_node)
+EVENT_PROGRAMS(kmem_cache_free)
+EVENT_PROGRAMS(mm_page_alloc)
+EVENT_PROGRAMS(mm_page_free)
+EVENT_PROGRAMS(percpu_alloc_percpu)
+EVENT_PROGRAMS(percpu_free_percpu)

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pages of the page allocator. Those that the slab allocator asks for are told apart: their
+ * objects are counted, not they. Pages that are given back in parts stay in parts.
+ *
+ * A page belongs to the slab allocator if one of its functions stands in the stack, or if the
+ * next slab object that the CPU hands out lies in the page. The second way needs to know where
+ * the direct mapping puts a page, which is found out in the same way: the difference is a
+ * multiple of 128 MiB for every layout of x86-64 and aarch64, so that of a wrong pair hardly ever
+ * fits, and it must fit twice.
+ */
+#ifndef PAGES_BPF_H
+#define PAGES_BPF_H
+
+#include "bpf/kernel_tp/stack.bpf.h"
+
+#define DIRECT_MAP_ALIGN (1ULL << 27)
+/* The slab allocator's functions stand so near to the page allocator's. */
+#define SLAB_FRAMES 14
+/* Objects of one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8. */
+#define SLAB_OBJECTS 1024
+
+/* What to add to a page's address in this domain to get that of the memory; 0: not known yet. */
+volatile __u64 direct_map;
+static volatile __u64 direct_map_candidate;
+
+/* Blocks of 2^n pages have been met: only then is it worth looking for one. */
+static volatile __u8 order_seen[MEMLEAK_MAX_PAGE_ORDER + 1];
+
+/* A block of pages that the slab allocator holds. The key is its address in the page domain. */
+struct slab_page {
+	__u64 len;
+	__u32 stride; /* distance of its objects; 0: not known yet */
+	__u32 phase;  /* the first object's distance from the beginning */
+};
+
+/* Full: the blocks of the pages that it does not have go when their addresses come again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, struct slab_page);
+} slab_pages SEC(".maps");
+
+/* What this CPU has taken from the page allocator last. */
+struct fresh_page {
+	__u64 addr;
+	__u64 len; /* 0: none, or its use is known */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct fresh_page);
+} fresh_pages SEC(".maps");
+
+static __always_inline void direct_map__learn(const struct fresh_page *page, __u64 object)
+{
+	__u64 difference = (object & ~(page->len - 1)) - page->addr;
+
+	if (!difference || difference & (DIRECT_MAP_ALIGN - 1))
+		return;
+	if (difference == direct_map_candidate)
+		direct_map = difference;
+	direct_map_candidate = difference;
+}
+
+/* An object of the slab allocator: if the CPU's last page holds it, this is a slab's page. */
+static __always_inline void slab_page__meet(__u64 object, __u64 size)
+{
+	__u32 zero = 0;
+	struct fresh_page *page = bpf_map_lookup_elem(&fresh_pages, &zero);
+	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
+	struct slab_page slab = {0};
+	struct memleak_block block;
+	__u64 offset;
+
+	if (!page || !page->len || !size)
+		return;
+	if (!direct_map) {
+		direct_map__learn(page, object);
+		return;
+	}
+	offset = object - (page->addr + direct_map);
+	if (offset >= page->len)
+		return;
+	key.addr = page->addr;
+	slab.len = page->len;
+	slab.stride = size;
+	slab.phase = offset % size;
+	page->len = 0;
+	bpf_map_update_elem(&slab_pages, &key.addr, &slab, BPF_ANY);
+	block__take(&key, &block);
+}
+
+static __always_inline void slab_page__take_objects(const struct slab_page *slab, __u64 addr)
+{
+	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_SLAB};
+	__u64 start = addr + direct_map, end = start + slab->len;
+	struct memleak_block block;
+
+	if (!slab->stride || !direct_map)
+		return;
+	key.addr = start + slab->phase;
+	for (__u32 i = 0; i < SLAB_OBJECTS && key.addr < end; i++) {
+		if (block__take(&key, &block))
+			count(MEMLEAK_STAT_GONE_WITH_PAGE, 1);
+		key.addr += slab->stride;
+	}
+}
+
+static __always_inline bool asked_by_slab(const struct stack_buffer *buf, __u32 walked)
+{
+	for (__u32 i = 0; i < SLAB_FRAMES; i++)
+		if (i < walked && in_ranges(kernel_config.slab_functions, MEMLEAK_SLAB_FUNCTIONS,
+					    buf->words[1 + i]))
+			return true;
+	return false;
+}
+
+static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order)
+{
+	__u64 len = 1ULL << kernel_config.page_shift << (order & 31);
+	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
+	__u32 zero = 0, level = interrupt_level(), image, walked;
+	struct fresh_page *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
+	struct slab_page slab = {.len = len};
+	struct memleak_site *site;
+	struct stack_buffer *buf;
+
+	if (!frame || order > MEMLEAK_MAX_PAGE_ORDER)
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	key.addr = frame << kernel_config.page_shift;
+	if (fresh) {
+		fresh->addr = key.addr;
+		fresh->len = len;
+	}
+	repair(&key);
+	if (!is_traced(level, &image) || !chosen(len))
+		return 0;
+	buf = stack__buffer(STACK_PAGE_ALLOC, level);
+	if (!buf)
+		return 0;
+	walked = stack__walk(ctx, buf);
+	if (asked_by_slab(buf, walked)) {
+		bpf_map_update_elem(&slab_pages, &key.addr, &slab, BPF_ANY);
+		return 0;
+	}
+	stack__trim(buf, walked, 0, level != LEVEL_TASK);
+	order_seen[order] = 1;
+	record_block(buf, image, MEMLEAK_KIND_PAGE, level, &key, len, &site);
+	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PAGE_ALLOC, key.addr, len);
+	return 0;
+}
+
+/* The block that holds the page: it begins there, or is a larger one that holds it inside. */
+static __always_inline bool page_block__take(__u64 addr, struct memleak_block_key *key,
+					     struct memleak_block *ret)
+{
+	__u64 page = 1ULL << kernel_config.page_shift;
+
+	key->addr = addr;
+	if (block__take(key, ret))
+		return true;
+	for (__u32 order = 1; order <= MEMLEAK_MAX_PAGE_ORDER; order++) {
+		__u64 base = addr & ~((page << order) - 1);
+		struct memleak_block *held;
+
+		if (!order_seen[order] || base == key->addr)
+			continue;
+		key->addr = base;
+		held = bpf_map_lookup_elem(&blocks, key);
+		if (held && addr - base < held->size)
+			return block__take(key, ret);
+	}
+	return false;
+}
+
+/* Puts back what is left of a block when [addr, addr + len) has gone: its halves, as buddies. */
+static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
+						  struct memleak_block *block, __u64 addr,
+						  __u64 len)
+{
+	struct memleak_site *site = bpf_map_lookup_elem(&sites, &block->site);
+	__u64 base = key->addr;
+
+	for (__u32 i = 0; site && i <= MEMLEAK_MAX_PAGE_ORDER && block->size > len; i++) {
+		block->size /= 2;
+		key->addr = base;
+		if (addr - base < block->size)
+			key->addr += block->size;
+		else
+			base += block->size;
+		block__store(key, block, site);
+	}
+}
+
+static __always_inline int on_page_free(__u64 frame, __u32 order)
+{
+	__u64 addr = frame << kernel_config.page_shift;
+	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
+	struct slab_page *held, slab;
+	struct memleak_block block;
+	__u64 len;
+
+	if (order > MEMLEAK_MAX_PAGE_ORDER)
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	len = 1ULL << kernel_config.page_shift << order;
+	held = bpf_map_lookup_elem(&slab_pages, &addr);
+	if (held) {
+		slab = *held;
+		bpf_map_delete_elem(&slab_pages, &addr);
+		slab_page__take_objects(&slab, addr);
+		return 0;
+	}
+	if (page_block__take(addr, &key, &block)) {
+		if (block.size > len)
+			page_block__keep_rest(&key, &block, addr, len);
+		emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_PAGE_FREE, addr, len);
+	} else if (!kernel_config.by_process) {
+		emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_PAGE_FREE, addr,
+			   MEMLEAK_SIZE_UNKNOWN);
+	}
+	return 0;
+}
+
+#endif

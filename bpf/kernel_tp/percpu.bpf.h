@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Percpu memory. A block's size is that of one CPU's copy, as it was asked for. */
+#ifndef PERCPU_BPF_H
+#define PERCPU_BPF_H
+
+#include "bpf/kernel_tp/stack.bpf.h"
+
+static __always_inline int on_percpu_alloc(void *ctx, __u64 offset, __u64 size)
+{
+	struct memleak_block_key key = {.addr = offset, .domain = MEMLEAK_DOMAIN_PERCPU};
+	__u32 level = interrupt_level(), image, walked;
+	struct memleak_site *site;
+	struct stack_buffer *buf;
+
+	if (!offset)
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	repair(&key);
+	if (!is_traced(level, &image) || !chosen(size))
+		return 0;
+	buf = stack__buffer(STACK_PERCPU_ALLOC, level);
+	if (!buf)
+		return 0;
+	walked = stack__walk(ctx, buf);
+	stack__trim(buf, walked, 0, level != LEVEL_TASK);
+	record_block(buf, image, MEMLEAK_KIND_PERCPU, level, &key, size, &site);
+	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PERCPU_ALLOC, offset, size);
+	return 0;
+}
+
+static __always_inline int on_percpu_free(__u64 offset)
+{
+	struct memleak_block_key key = {.addr = offset, .domain = MEMLEAK_DOMAIN_PERCPU};
+
+	if (!offset)
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	forget_block(&key, MEMLEAK_KERNEL_PERCPU_FREE);
+	return 0;
+}
+
+#endif

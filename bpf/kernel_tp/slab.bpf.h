@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Objects of the slab allocator: kmalloc and the caches. */
+#ifndef SLAB_BPF_H
+#define SLAB_BPF_H
+
+#include "bpf/kernel_tp/pages.bpf.h"
+
+#ifdef MEMLEAK_NO_BTF
+
+static __always_inline void cache__read(struct memleak_origin *origin, struct kmem_cache *cache,
+					__u64 object)
+{
+}
+
+#else
+
+/* The cache that an object lies in, by its page: for events that do not name it. */
+static __always_inline struct kmem_cache *cache_of(__u64 object)
+{
+	__u64 frame = (object - direct_map) >> kernel_config.page_shift, head;
+	struct page *page = (void *)(frame * bpf_core_type_size(struct page));
+
+	if (bpf_core_type_exists(struct page) && bpf_core_field_exists(page->compound_head)) {
+		head = BPF_CORE_READ(page, compound_head);
+		if (head & 1)
+			page = (void *)(head - 1);
+	}
+	if (bpf_core_type_exists(struct slab))
+		return BPF_CORE_READ((struct slab *)page, slab_cache);
+	if (bpf_core_field_exists(page->slab_cache))
+		return BPF_CORE_READ(page, slab_cache);
+	return NULL;
+}
+
+/* Once for each site. Larger objects than two pages have no cache but pages of their own. */
+static __always_inline void cache__read(struct memleak_origin *origin, struct kmem_cache *cache,
+					__u64 object)
+{
+	const char *name;
+
+	if (!cache) {
+		if (!direct_map || origin->cache_size > 2ULL << kernel_config.page_shift)
+			return;
+		cache = cache_of(object);
+	}
+	origin->cache_read = 1;
+	if (!cache)
+		return;
+	name = BPF_CORE_READ(cache, name);
+	bpf_probe_read_kernel_str(origin->cache, sizeof(origin->cache), name);
+}
+
+#endif
+
+static __always_inline void origin__note_cache(struct memleak_origin *origin,
+					       struct kmem_cache *cache, __u64 object, __u64 size)
+{
+	if (!origin->cache_size)
+		origin->cache_size = size;
+	else if (origin->cache_size != size && !origin->several_caches)
+		origin->several_caches = 1;
+	if (!origin->cache_read)
+		cache__read(origin, cache, object);
+}
+
+static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, __u64 call_site,
+					 __u64 object, struct kmem_cache *cache, __u64 size)
+{
+	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
+	__u32 level = interrupt_level(), image, walked;
+	struct memleak_site *site = NULL;
+	struct stack_buffer *buf;
+
+	if (!object)
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	slab_page__meet(object, size);
+	repair(&key);
+	if (!is_traced(level, &image) || !chosen(size))
+		return 0;
+	buf = stack__buffer(user, level);
+	if (!buf)
+		return 0;
+	walked = stack__walk(ctx, buf);
+	stack__trim(buf, walked, call_site, level != LEVEL_TASK);
+	record_block(buf, image, MEMLEAK_KIND_SLAB, level, &key, size, &site);
+	if (site)
+		origin__note_cache(&site->origin, cache, object, size);
+	emit_event(MEMLEAK_EVENT_ALLOC, function, object, size);
+	return 0;
+}
+
+static __always_inline int on_slab_free(__u64 object, __u32 function)
+{
+	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
+
+	if (!object)
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	forget_block(&key, function);
+	return 0;
+}
+
+#endif

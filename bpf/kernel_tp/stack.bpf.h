@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's own stack at an event, by bpf_get_stack, and the site that it stands for.
+ */
+#ifndef STACK_BPF_H
+#define STACK_BPF_H
+
+#include "bpf/kernel_tp/context.bpf.h"
+
+/*
+ * The programs that take stacks. The kernel runs no program twice at once on a CPU, or else, before
+ * 6.2, runs it again in an interrupt only: each has a buffer of its own for each level.
+ */
+enum stack_user {
+	STACK_KMALLOC,
+	STACK_KMALLOC_NODE,
+	STACK_CACHE_ALLOC,
+	STACK_CACHE_ALLOC_NODE,
+	STACK_PAGE_ALLOC,
+	STACK_PERCPU_ALLOC,
+	STACK_BULK_ALLOC,
+	STACK_USER_CNT,
+};
+
+/* The first word is the struct's header, frames follow. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
+	__type(key, __u32);
+	__type(value, struct stack_buffer);
+} stack_buffers SEC(".maps");
+
+/* The program itself and the kernel's way to it stand before the frames that matter. */
+#define TRACING_FRAMES 8
+
+static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 level)
+{
+	__u32 index = user * LEVEL_CNT + level;
+
+	return bpf_map_lookup_elem(&stack_buffers, &index);
+}
+
+static __always_inline bool in_ranges(const volatile struct memleak_code_range *ranges, __u32 cnt,
+				      __u64 addr)
+{
+	for (__u32 i = 0; i < cnt; i++)
+		if (addr - ranges[i].start < ranges[i].end - ranges[i].start)
+			return true;
+	return false;
+}
+
+/*
+ * Walks into buf; returns the number of frames. Every word behind them is of an earlier walk.
+ */
+static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
+{
+	__u32 depth = config.stack_depth;
+	long len;
+
+	if (depth > MEMLEAK_MAX_STACK_DEPTH)
+		return 0;
+	len = bpf_get_stack(ctx, &buf->words[1], depth * sizeof(__u64), 0);
+	return len > 0 ? len / sizeof(__u64) : 0;
+}
+
+/*
+ * Cuts the walk down to what tells one caller from another: from call_site, the return address
+ * into the allocator's caller (0: from the beginning), to the edge of the interrupt. Frames move
+ * to the front. Beyond the edge stands whatever happened to be interrupted.
+ */
+static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, __u64 call_site,
+					bool interrupt)
+{
+	struct memleak_stack *header = (void *)&buf->words[0];
+	__u32 first = 0, kept = 0;
+	__u64 hash = 0;
+
+	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
+		if (i < walked && buf->words[1 + i] == call_site)
+			first = i;
+	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
+		__u32 from = 1 + first + i;
+		__u64 frame;
+
+		if (i + first >= walked || from >= 2 + MEMLEAK_MAX_STACK_DEPTH)
+			break;
+		frame = buf->words[from];
+		hash = hash_mix(hash, frame);
+		buf->words[1 + i] = frame;
+		kept = i + 1;
+		if (interrupt &&
+		    in_ranges(kernel_config.interrupt_edges, MEMLEAK_INTERRUPT_EDGES, frame))
+			break;
+	}
+	header->frame_cnt = kept;
+	header->truncated = kept + first >= config.stack_depth;
+	buf->first = 0;
+	buf->hash = hash ? hash : 1;
+	if (!walked)
+		count(MEMLEAK_LOST_UNWIND, 1);
+}
+
+/* Names the last to allocate at the site. */
+static __always_inline void origin__note(struct memleak_origin *origin, __u32 level)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (level != LEVEL_TASK)
+		return;
+	if (origin->last_pid != tgid && origin->last_comm[0] && !origin->several_pids)
+		origin->several_pids = 1;
+	origin->last_pid = tgid;
+	bpf_get_current_comm(origin->last_comm, sizeof(origin->last_comm));
+}
+
+/* The block of an allocation that is traced and chosen. */
+static __always_inline void record_block(struct stack_buffer *buf, __u32 image, __u32 kind,
+					 __u32 level, const struct memleak_block_key *key,
+					 __u64 size, struct memleak_site **ret)
+{
+	struct memleak_block block = {
+		.size = size,
+		.tid = (__u32)bpf_get_current_pid_tgid(),
+	};
+	struct memleak_site *site;
+
+	if (level != LEVEL_TASK)
+		kind |= MEMLEAK_IN_INTERRUPT;
+	site = site__get(buf, image, kind, &block.site);
+	if (!site)
+		return;
+	origin__note(&site->origin, level);
+	if (!config.combined_only)
+		block.birth_ns = bpf_ktime_get_ns();
+	block__store(key, &block, site);
+	*ret = site;
+}
+
+/* -F: whatever is held at an address that is handed out was freed unseen. */
+static __always_inline void repair(const struct memleak_block_key *key)
+{
+	struct memleak_block old;
+
+	if (kernel_config.wa_missing_free && block__take(key, &old))
+		count(MEMLEAK_STAT_REPLACED, 1);
+}
+
+static __always_inline void forget_block(const struct memleak_block_key *key, __u32 function)
+{
+	struct memleak_block block;
+
+	if (block__take(key, &block))
+		emit_event(MEMLEAK_EVENT_FREE, function, key->addr, block.size);
+	else if (!kernel_config.by_process)
+		emit_event(MEMLEAK_EVENT_FREE, function, key->addr, MEMLEAK_SIZE_UNKNOWN);
+}
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sets up the tables that every BPF object has, and cleans them. */
+#include "loader/tracker.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "loader/clock.h"
+#include "loader/table_walk.h"
+
+/* Sites beyond one for each stack: the same stack in several processes, and lost stacks. */
+#define EXTRA_SITES 4096
+
+static int size_tables(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
+		       bool on_demand)
+{
+	const struct {
+		const char *name;
+		uint32_t entries;
+	} tables[] = {
+		{"blocks", opts->max_allocs},
+		{"stacks", opts->stack_storage_size},
+		{"sites", opts->stack_storage_size + EXTRA_SITES},
+	};
+	uint32_t stack_size = sizeof(struct memleak_stack) + stack_depth * sizeof(__u64);
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, tables[i].name);
+
+		if (!map)
+			return -ENOENT;
+		err |= bpf_map__set_max_entries(map, tables[i].entries);
+		if (on_demand)
+			err |= bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
+	}
+	err |= bpf_map__set_value_size(bpf_object__find_map_by_name(object, "stacks"), stack_size);
+	return err ? -EINVAL : 0;
+}
+
+int tracker_prepare(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
+		    bool on_demand, struct memleak_config *config)
+{
+	config->min_size = opts->min_size;
+	config->max_size = opts->max_size;
+	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
+			    ((uint64_t)opts->max_allocs + MEMLEAK_IN_FLIGHT);
+	config->sample_rate = opts->sample_rate;
+	config->stack_depth = stack_depth;
+	config->combined_only = opts->combined_only;
+	config->trace_events = opts->trace;
+	return size_tables(opts, object, stack_depth, on_demand);
+}
+
+int tracker_init(struct tracker *tracker, uint32_t stack_depth)
+{
+	tracker->stack_depth = stack_depth;
+	tracker->blocks_fd = bpf_object__find_map_fd_by_name(tracker->object, "blocks");
+	tracker->sites_fd = bpf_object__find_map_fd_by_name(tracker->object, "sites");
+	tracker->stacks_fd = bpf_object__find_map_fd_by_name(tracker->object, "stacks");
+	tracker->counters_fd = bpf_object__find_map_fd_by_name(tracker->object, "counters");
+	if (tracker->blocks_fd < 0 || tracker->sites_fd < 0 || tracker->stacks_fd < 0 ||
+	    tracker->counters_fd < 0)
+		return -ENOENT;
+	return 0;
+}
+
+void tracker_deinit(struct tracker *tracker)
+{
+	site_table_deinit(&tracker->sites);
+}
+
+void tracker_start(struct tracker *tracker)
+{
+	tracker->start_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+static int purge_block(void *arg, const void *key, const void *value)
+{
+	const uint32_t *image = arg;
+
+	return ((const struct memleak_block_key *)key)->image == *image;
+}
+
+static int purge_site(void *arg, const void *key, const void *value)
+{
+	const uint32_t *image = arg;
+
+	return ((const struct memleak_site *)value)->image == *image;
+}
+
+void tracker_purge(struct tracker *tracker, uint32_t image)
+{
+	const struct table_walk blocks = {
+		.fd = tracker->blocks_fd,
+		.key_size = sizeof(struct memleak_block_key),
+		.value_size = sizeof(struct memleak_block),
+		.element = purge_block,
+		.arg = &image,
+	};
+	const struct table_walk sites = {
+		.fd = tracker->sites_fd,
+		.key_size = sizeof(uint64_t),
+		.value_size = sizeof(struct memleak_site),
+		.element = purge_site,
+		.arg = &image,
+	};
+
+	table_walk_delete(&blocks);
+	table_walk_delete(&sites);
+	site_table_drop_image(&tracker->sites, image);
+}

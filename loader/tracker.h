@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The loader's side of bpf/track.bpf.h: the tables that every BPF object has (blocks, sites,
+ * stacks, counters), set up before load, and turned into snapshots. Which process a block belongs
+ * to its source knows.
+ */
+#ifndef TRACKER_H
+#define TRACKER_H
+
+#include <bpf/libbpf.h>
+
+#include "loader/options.h"
+#include "loader/site_table.h"
+#include "loader/snapshot.h"
+
+/* What a source knows of an image. */
+struct tracker_owner {
+	const struct process *process; /* NULL: no one process */
+	bool ended;
+};
+
+/* Whether the image is one of the source's; fills ret. */
+typedef bool tracker_owner_fn(void *arg, uint32_t image, struct tracker_owner *ret);
+
+struct tracker {
+	const struct options *opts;
+	struct bpf_object *object;
+	enum address_space space;
+	tracker_owner_fn *owner;
+	void *arg;
+	/* Drops what is not worth showing from the inner end; NULL: nothing. */
+	size_t (*skip_frames)(void *arg, const uint64_t *frames, size_t cnt);
+	uint64_t page_offset; /* to add to the addresses of pages in the report */
+
+	int blocks_fd;
+	int sites_fd;
+	int stacks_fd;
+	int counters_fd;
+	uint32_t stack_depth;
+	struct site_table sites;
+	uint64_t start_ns;
+};
+
+/*
+ * Fills config, which is in the object's .rodata, and sets the sizes of its tables. on_demand:
+ * entries are allocated as they are needed. Before load.
+ */
+int tracker_prepare(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
+		    bool on_demand, struct memleak_config *config);
+
+/* After load. The caller has set the fields above blocks_fd. */
+int tracker_init(struct tracker *tracker, uint32_t stack_depth);
+void tracker_deinit(struct tracker *tracker);
+
+/* Tracing begins: elapsed times count from here. */
+void tracker_start(struct tracker *tracker);
+
+/* A snapshot being made. */
+struct tracker_walk {
+	struct tracker *tracker;
+	uint64_t t0_ns;
+	struct block *blocks; /* with -a; site is the address of the entry until sorted out */
+	size_t block_cnt;
+	size_t block_cap;
+};
+
+/* Begins a snapshot: reads the clock and the blocks of the kernel tables. */
+int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struct snapshot *snap);
+/* A block that the source knows itself, such as a mapping. */
+int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
+		     const struct block *block, uint64_t birth_ns);
+/* Ends it: err is what happened since it began. On failure both are left empty. */
+int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
+
+/* Deletes what the tables hold of an image that is no more. */
+void tracker_purge(struct tracker *tracker, uint32_t image);
+
+#endif

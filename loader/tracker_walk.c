@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes snapshots of what a BPF object tracks. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "loader/clock.h"
+#include "loader/table_walk.h"
+#include "loader/tracker.h"
+
+/* Whether a block is old enough for this report. */
+static bool old_enough(const struct tracker_walk *walk, const struct tracker_owner *owner,
+		       uint64_t birth_ns)
+{
+	const struct options *opts = walk->tracker->opts;
+	uint64_t older = owner->ended && !opts->older_given ? 0 : opts->older_ns;
+
+	return birth_ns <= walk->t0_ns && walk->t0_ns - birth_ns >= older;
+}
+
+static int keep_block(struct tracker_walk *walk, const struct block *block)
+{
+	struct block *grown;
+
+	if (walk->block_cnt == walk->block_cap) {
+		size_t cap = walk->block_cap ? walk->block_cap * 2 : 1024;
+
+		grown = reallocarray(walk->blocks, cap, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		walk->blocks = grown;
+		walk->block_cap = cap;
+	}
+	walk->blocks[walk->block_cnt++] = *block;
+	return 0;
+}
+
+int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
+		     const struct block *block, uint64_t birth_ns)
+{
+	const struct options *opts = walk->tracker->opts;
+	struct block kept = *block;
+	struct site_entry *entry;
+
+	if (!opts->combined_only && !old_enough(walk, owner, birth_ns))
+		return 0;
+	entry = site_table_get(&walk->tracker->sites, site);
+	if (!entry)
+		return -ENOMEM;
+	site_entry_add(entry, block->size, birth_ns);
+	if (!opts->show_allocs)
+		return 0;
+	kept.site = (size_t)entry;
+	kept.age_ns = walk->t0_ns - birth_ns;
+	return keep_block(walk, &kept);
+}
+
+static int visit_block(void *arg, const void *key, const void *value)
+{
+	const struct memleak_block_key *at = key;
+	const struct memleak_block *block = value;
+	struct tracker_walk *walk = arg;
+	const struct tracker *tracker = walk->tracker;
+	struct block plain = {.addr = at->addr, .size = block->size, .tid = (pid_t)block->tid};
+	struct tracker_owner owner;
+
+	if (!tracker->owner(tracker->arg, at->image, &owner))
+		return 0;
+	if (at->domain == MEMLEAK_DOMAIN_PAGE)
+		plain.addr += tracker->page_offset;
+	return tracker_walk_add(walk, &owner, block->site, &plain, block->birth_ns);
+}
+
+/* -C: the totals that the programs kept. */
+static int visit_site(void *arg, const void *key, const void *value)
+{
+	const struct memleak_site *site = value;
+	struct tracker_walk *walk = arg;
+	const struct tracker *tracker = walk->tracker;
+	struct tracker_owner owner;
+	struct site_entry *entry;
+
+	if (!site->total.number_of_allocs || !tracker->owner(tracker->arg, site->image, &owner))
+		return 0;
+	entry = site_table_get(&walk->tracker->sites, *(const uint64_t *)key);
+	if (!entry)
+		return -ENOMEM;
+	entry->bytes += site->total.total_size + site->wide_bytes;
+	entry->count += site->total.number_of_allocs;
+	return 0;
+}
+
+static int walk_tables(struct tracker_walk *walk)
+{
+	const struct tracker *tracker = walk->tracker;
+	const struct table_walk blocks = {
+		.fd = tracker->blocks_fd,
+		.key_size = sizeof(struct memleak_block_key),
+		.value_size = sizeof(struct memleak_block),
+		.element = visit_block,
+		.arg = walk,
+	};
+	const struct table_walk sites = {
+		.fd = tracker->sites_fd,
+		.key_size = sizeof(uint64_t),
+		.value_size = sizeof(struct memleak_site),
+		.element = visit_site,
+		.arg = walk,
+	};
+
+	return table_walk_run(tracker->opts->combined_only ? &sites : &blocks);
+}
+
+/* Reads the frames of a site that was not met before. */
+static int load_stack(struct tracker *tracker, struct site_entry *entry)
+{
+	size_t depth = tracker->stack_depth, skipped = 0;
+	cleanup_free struct memleak_stack *stack =
+		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
+
+	if (!stack)
+		return -ENOMEM;
+	if (!entry->stack || bpf_map_lookup_elem(tracker->stacks_fd, &entry->stack, stack))
+		return 0;
+	if (stack->frame_cnt > depth)
+		stack->frame_cnt = (uint32_t)depth;
+	entry->frames = calloc(stack->frame_cnt + 1, sizeof(uint64_t));
+	if (!entry->frames)
+		return -ENOMEM;
+	memcpy(entry->frames, stack->frames, stack->frame_cnt * sizeof(uint64_t));
+	if (tracker->skip_frames)
+		skipped = tracker->skip_frames(tracker->arg, entry->frames, stack->frame_cnt);
+	entry->frame_cnt = stack->frame_cnt - skipped;
+	memmove(entry->frames, entry->frames + skipped, entry->frame_cnt * sizeof(uint64_t));
+	entry->truncated = stack->truncated;
+	return 0;
+}
+
+/* Reads what the kernel tables know of a site: its stack once, who was there last each time. */
+static int load_site(struct tracker *tracker, struct site_entry *entry)
+{
+	struct memleak_site site;
+
+	if (entry->loaded && tracker->space == SPACE_USER)
+		return 0;
+	if (bpf_map_lookup_elem(tracker->sites_fd, &entry->id, &site))
+		return 0; /* gone with its image; the entry stays without a stack */
+	entry->origin = site.origin;
+	if (entry->loaded)
+		return 0;
+	entry->image = site.image;
+	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;
+	entry->interrupt = site.kind & MEMLEAK_IN_INTERRUPT;
+	entry->stack = site.stack;
+	entry->loaded = true;
+	return load_stack(tracker, entry);
+}
+
+/* Names come from the kernel's memory: nothing says that they end. */
+static void fill_origin(struct site_entry *entry, struct site_origin *ret)
+{
+	struct memleak_origin *origin = &entry->origin;
+
+	origin->last_comm[sizeof(origin->last_comm) - 1] = '\0';
+	origin->cache[sizeof(origin->cache) - 1] = '\0';
+	*ret = (struct site_origin){
+		.last_pid = (pid_t)origin->last_pid,
+		.last_comm = origin->last_comm[0] ? origin->last_comm : NULL,
+		.several_pids = origin->several_pids,
+		.interrupt = entry->interrupt,
+		.cache = origin->cache[0] ? origin->cache : NULL,
+		.several_caches = origin->several_caches,
+	};
+}
+
+static void fill_site(const struct tracker_walk *walk, struct site_entry *entry, struct site *ret)
+{
+	const struct tracker *tracker = walk->tracker;
+	uint64_t scale = tracker->opts->sample_rate;
+	struct tracker_owner owner = {0};
+
+	tracker->owner(tracker->arg, entry->image, &owner);
+	*ret = (struct site){
+		.id = entry->id,
+		.space = tracker->space,
+		.kind = (enum memleak_kind)entry->kind,
+		.process = owner.process,
+		.bytes = entry->bytes * scale,
+		.count = entry->count * scale,
+		.oldest_ns = AGE_UNKNOWN,
+		.newest_ns = AGE_UNKNOWN,
+		.frames = entry->frames,
+		.frame_cnt = entry->frame_cnt,
+		.truncated = entry->truncated,
+	};
+	if (tracker->space == SPACE_KERNEL)
+		fill_origin(entry, &ret->origin);
+	if (tracker->opts->combined_only)
+		return;
+	ret->oldest_ns = walk->t0_ns - entry->oldest_birth_ns;
+	ret->newest_ns = walk->t0_ns - entry->newest_birth_ns;
+}
+
+static int fill_sites(struct tracker_walk *walk, struct snapshot *snap)
+{
+	struct site_table *table = &walk->tracker->sites;
+
+	snap->sites = calloc(table->cnt ? table->cnt : 1, sizeof(*snap->sites));
+	if (!snap->sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->slot_cnt; i++) {
+		struct site_entry *entry = table->slots[i];
+		int err;
+
+		if (!entry || entry->walk != table->walk || !entry->count)
+			continue;
+		err = load_site(walk->tracker, entry);
+		if (err)
+			return err;
+		entry->index = snap->site_cnt;
+		fill_site(walk, entry, &snap->sites[snap->site_cnt++]);
+	}
+	return 0;
+}
+
+static int by_site_then_age(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->age_ns != y->age_ns)
+		return x->age_ns > y->age_ns ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void fill_blocks(struct tracker_walk *walk, struct snapshot *snap)
+{
+	for (size_t i = 0; i < walk->block_cnt; i++)
+		walk->blocks[i].site = ((struct site_entry *)walk->blocks[i].site)->index;
+	if (walk->block_cnt)
+		qsort(walk->blocks, walk->block_cnt, sizeof(*walk->blocks), by_site_then_age);
+	snap->blocks = walk->blocks;
+	snap->block_cnt = walk->block_cnt;
+	walk->blocks = NULL;
+}
+
+/* Programs that the kernel did not run because one of them ran already. */
+static uint64_t recursion_misses(const struct bpf_object *object)
+{
+	struct bpf_program *prog;
+	uint64_t misses = 0;
+
+	bpf_object__for_each_program(prog, object)
+	{
+		struct bpf_prog_info info = {0};
+		uint32_t len = sizeof(info);
+
+		if (bpf_program__fd(prog) >= 0 &&
+		    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len) == 0)
+			misses += info.recursion_misses;
+	}
+	return misses;
+}
+
+static int fill_counters(const struct tracker *tracker, struct snapshot *snap)
+{
+	int cpus = libbpf_num_possible_cpus();
+	cleanup_free uint64_t *values = NULL;
+	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0};
+
+	if (cpus < 0)
+		return cpus;
+	values = calloc((size_t)cpus, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < MEMLEAK_COUNTER_CNT; i++) {
+		if (bpf_map_lookup_elem(tracker->counters_fd, &i, values))
+			return -errno;
+		for (int cpu = 0; cpu < cpus; cpu++)
+			sums[i] += values[cpu];
+	}
+	memcpy(snap->lost, sums, sizeof(snap->lost));
+	snap->lost[MEMLEAK_LOST_RECURSION] += recursion_misses(tracker->object);
+	snap->calls = sums[MEMLEAK_STAT_CALLS];
+	snap->replaced = sums[MEMLEAK_STAT_REPLACED];
+	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];
+	return 0;
+}
+
+int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struct snapshot *snap)
+{
+	*walk = (struct tracker_walk){.tracker = tracker, .t0_ns = clock_ns(CLOCK_MONOTONIC)};
+	*snap = (struct snapshot){
+		.t0_ns = walk->t0_ns,
+		.wall_ns = (int64_t)clock_ns(CLOCK_REALTIME),
+		.elapsed_ns = walk->t0_ns - tracker->start_ns,
+	};
+	site_table_begin(&tracker->sites);
+	return walk_tables(walk);
+}
+
+int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
+{
+	uint32_t rate = walk->tracker->opts->sample_rate;
+
+	snap->walk_ns = clock_ns(CLOCK_MONOTONIC) - snap->t0_ns;
+	if (!err)
+		err = fill_sites(walk, snap);
+	if (!err)
+		err = fill_counters(walk->tracker, snap);
+	if (err) {
+		free(walk->blocks);
+		walk->blocks = NULL;
+		snapshot_deinit(snap);
+		return err;
+	}
+	fill_blocks(walk, snap);
+	if (rate > 1)
+		snap->sampling = (struct sampling){SAMPLING_COUNT, rate};
+	return 0;
+}
