@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel's allocation events as classic tracepoints, for kernels without BTF: values are
+ * fields of the event's record, whose offsets tracefs tells. The kernel drops such an event if
+ * any BPF program runs on the CPU, which nothing counts; so this is the last choice.
+ */
+#define MEMLEAK_NO_BTF
+
+#include "bpf/kernel_tp/percpu.bpf.h"
+#include "bpf/kernel_tp/slab.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+static __always_inline __u64 field(void *ctx, __u8 offset, __u32 size)
+{
+	__u64 value = 0;
+
+	if (offset != MEMLEAK_VALUE_NONE)
+		bpf_probe_read_kernel(&value, size, ctx + offset);
+	return value;
+}
+
+#define VALUE(ctx, name) field(ctx, kernel_config.at.name, sizeof(__u64))
+#define VALUE32(ctx, name) ((__u32)field(ctx, kernel_config.at.name, sizeof(__u32)))
+
+static __always_inline int kmalloc_event(void *ctx, __u32 user)
+{
+	return on_slab_alloc(ctx, user, MEMLEAK_KERNEL_KMALLOC, VALUE(ctx, kmalloc_site),
+			     VALUE(ctx, kmalloc_ptr), NULL, VALUE(ctx, kmalloc_size));
+}
+
+static __always_inline int cache_alloc_event(void *ctx, __u32 user)
+{
+	return on_slab_alloc(ctx, user, MEMLEAK_KERNEL_CACHE_ALLOC, VALUE(ctx, cache_alloc_site),
+			     VALUE(ctx, cache_alloc_ptr), NULL, VALUE(ctx, cache_alloc_size));
+}
+
+SEC("tp/kmem/kmalloc")
+int classic_kmalloc(void *ctx)
+{
+	return kmalloc_event(ctx, STACK_KMALLOC);
+}
+
+SEC("tp/kmem/kmalloc_node")
+int classic_kmalloc_node(void *ctx)
+{
+	return kmalloc_event(ctx, STACK_KMALLOC_NODE);
+}
+
+SEC("tp/kmem/kmem_cache_alloc")
+int classic_kmem_cache_alloc(void *ctx)
+{
+	return cache_alloc_event(ctx, STACK_CACHE_ALLOC);
+}
+
+SEC("tp/kmem/kmem_cache_alloc_node")
+int classic_kmem_cache_alloc_node(void *ctx)
+{
+	return cache_alloc_event(ctx, STACK_CACHE_ALLOC_NODE);
+}
+
+SEC("tp/kmem/kfree")
+int classic_kfree(void *ctx)
+{
+	return on_slab_free(VALUE(ctx, kfree_ptr), MEMLEAK_KERNEL_KFREE);
+}
+
+SEC("tp/kmem/kmem_cache_free")
+int classic_kmem_cache_free(void *ctx)
+{
+	return on_slab_free(VALUE(ctx, cache_free_ptr), MEMLEAK_KERNEL_CACHE_FREE);
+}
+
+SEC("tp/kmem/mm_page_alloc")
+int classic_mm_page_alloc(void *ctx)
+{
+	return on_page_alloc(ctx, VALUE(ctx, page_alloc_frame), VALUE32(ctx, page_alloc_order));
+}
+
+SEC("tp/kmem/mm_page_free")
+int classic_mm_page_free(void *ctx)
+{
+	return on_page_free(VALUE(ctx, page_free_frame), VALUE32(ctx, page_free_order));
+}
+
+SEC("tp/percpu/percpu_alloc_percpu")
+int classic_percpu_alloc_percpu(void *ctx)
+{
+	return on_percpu_alloc(ctx, VALUE(ctx, percpu_alloc_ptr), VALUE(ctx, percpu_alloc_size));
+}
+
+SEC("tp/percpu/percpu_free_percpu")
+int classic_percpu_free_percpu(void *ctx)
+{
+	return on_percpu_free(VALUE(ctx, percpu_free_ptr));
+}

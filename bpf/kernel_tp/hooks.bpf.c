@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What no tracepoint shows: objects that the kernel allocates and frees in bulk, and those it is
+ * to free after a grace period. Hooks on functions, as fentry/fexit or as kprobes; the tables are
+ * those of the object that has the tracepoints.
+ *
+ * An object that is handed to kvfree_call_rcu() is freed from there on: its owner has let go, and
+ * the kernel frees it in bulk or keeps it for the next allocation without an event.
+ */
+#include "bpf/kernel_tp/slab.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* The kernel's own batches hold about 500 pointers, a page of them. */
+#define BULK_MOST 512
+
+/* bpf_get_stack begins with the program and its trampoline. */
+#define HOOK_FRAMES 2
+
+/* A call to kmem_cache_alloc_bulk that has not returned; for kprobes, which see no arguments then.
+ */
+struct bulk_call {
+	struct kmem_cache *cache;
+	__u64 objects;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, struct bulk_call);
+} bulk_calls SEC(".maps");
+
+static __always_inline int on_bulk_free(__u64 cnt, __u64 objects)
+{
+	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++) {
+		__u64 object = 0;
+
+		bpf_probe_read_kernel(&object, sizeof(object),
+				      (void *)(objects + i * sizeof(object)));
+		on_slab_free(object, MEMLEAK_KERNEL_BULK_FREE);
+	}
+	return 0;
+}
+
+static __always_inline int on_rcu_free(__u64 head, __u64 second)
+{
+	__u64 object = second;
+
+	if (kernel_config.at.rcu_func && head)
+		object = head - second;
+	return on_slab_free(object, MEMLEAK_KERNEL_RCU_FREE);
+}
+
+static __always_inline int on_bulk_alloc(void *ctx, struct kmem_cache *cache, __u64 objects,
+					 __u64 cnt)
+{
+	__u32 level = interrupt_level(), image, walked;
+	__u64 size = BPF_CORE_READ(cache, size);
+	struct stack_buffer *buf;
+
+	if (!is_traced(level, &image) || !chosen(size))
+		return 0;
+	buf = stack__buffer(STACK_BULK_ALLOC, level);
+	if (!buf)
+		return 0;
+	walked = stack__walk(ctx, buf);
+	stack__trim(buf, walked, walked > HOOK_FRAMES ? buf->words[1 + HOOK_FRAMES] : 0,
+		    level != LEVEL_TASK);
+	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++) {
+		struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_SLAB};
+		struct memleak_site *site = NULL;
+
+		bpf_probe_read_kernel(&key.addr, sizeof(key.addr),
+				      (void *)(objects + i * sizeof(key.addr)));
+		if (!key.addr)
+			break;
+		record_block(buf, image, MEMLEAK_KIND_SLAB, level, &key, size, &site);
+		if (site)
+			origin__note_cache(&site->origin, cache, key.addr, size);
+		emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, key.addr, size);
+	}
+	return 0;
+}
+
+/* kmem_cache_free_bulk(cache, cnt, objects) */
+SEC("fentry/kmem_cache_free_bulk")
+int trampoline_bulk_free(__u64 *ctx)
+{
+	return on_bulk_free(ctx[1], ctx[2]);
+}
+
+/* kvfree_call_rcu(head, object) */
+SEC("fentry/kvfree_call_rcu")
+int trampoline_rcu_free(__u64 *ctx)
+{
+	return on_rcu_free(ctx[0], ctx[1]);
+}
+
+/* cnt = kmem_cache_alloc_bulk(cache, flags, wanted, objects) */
+SEC("fexit/kmem_cache_alloc_bulk")
+int trampoline_bulk_alloc(__u64 *ctx)
+{
+	return on_bulk_alloc(ctx, (void *)ctx[0], ctx[3], (__u32)ctx[4]);
+}
+
+SEC("kprobe")
+int kprobe_bulk_free(struct pt_regs *ctx)
+{
+	return on_bulk_free(PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
+}
+
+SEC("kprobe")
+int kprobe_rcu_free(struct pt_regs *ctx)
+{
+	return on_rcu_free(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx));
+}
+
+/* One call of a thread at each level can be under way. */
+static __always_inline __u64 bulk_call__key(void)
+{
+	return (bpf_get_current_pid_tgid() << 8 | interrupt_level()) ^
+	       (__u64)bpf_get_smp_processor_id() << 40;
+}
+
+SEC("kprobe")
+int kprobe_bulk_alloc(struct pt_regs *ctx)
+{
+	struct bulk_call call = {(void *)PT_REGS_PARM1(ctx), PT_REGS_PARM4(ctx)};
+	__u64 key = bulk_call__key();
+
+	bpf_map_update_elem(&bulk_calls, &key, &call, BPF_ANY);
+	return 0;
+}
+
+SEC("kretprobe")
+int kprobe_bulk_alloc_return(struct pt_regs *ctx)
+{
+	__u64 key = bulk_call__key();
+	struct bulk_call *call = bpf_map_lookup_elem(&bulk_calls, &key);
+
+	if (!call)
+		return 0;
+	on_bulk_alloc(ctx, call->cache, call->objects, (__u32)PT_REGS_RC(ctx));
+	bpf_map_delete_elem(&bulk_calls, &key);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the kernel's allocation events have their values: which argument of the tracepoint, by
+ * the kernel's BTF; which field of its record, by tracefs where there is no BTF.
+ */
+#ifndef KERNEL_PLACES_H
+#define KERNEL_PLACES_H
+
+#include <bpf/btf.h>
+#include <stdbool.h>
+
+#include "bpf/memleak.h"
+
+/* The tracepoint is in this kernel's BTF. */
+bool kernel_places_has(const struct btf *btf, const char *tracepoint);
+
+/*
+ * Fills in the arguments of the tracepoints that btf knows. 0, or -EPROTO: one of them has not
+ * the arguments that any kernel is known to have; *ret_event says which.
+ */
+int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret,
+			 const char **ret_event);
+
+/* The same from the format files below a tracefs's events folder. -ENOENT: an event has none. */
+int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
+			    const char **ret_event);
+
+#endif
