@@ -5,6 +5,7 @@
 
 #include "symbolizer/addr_map.h"
 #include "symbolizer/fetcher.h"
+#include "symbolizer/kernel_image.h"
 #include "symbolizer/module.h"
 #include "symbolizer/parser.h"
 #include "symbolizer/perf_map.h"
@@ -27,8 +28,24 @@ struct symbolizer {
 int symbolizer__module(struct symbolizer *sym, int fd, const struct stat *st, const char *path,
 		       struct module **ret);
 
+/* What is known of one address of a space. */
+struct location {
+	struct sym_location pub;
+	uint64_t pc; /* the instruction that is looked up */
+	bool exact;
+	unsigned int generation;        /* of the space when it was looked up */
+	struct region *region;          /* NULL: nothing was there, or the space is the kernel's */
+	const struct kernel_part *part; /* NULL: nothing was there, or the space is a process's */
+	struct module *module;          /* the file that may tell more; NULL: none */
+	struct name *name;              /* there; NULL: not in a file */
+	struct sym_frame own;           /* the only frame while there is no name */
+	char *own_symbol;               /* from a JIT map or the kernel's list */
+	int64_t since_ms;               /* when it was asked for first */
+};
+
 struct symspace {
 	struct symbolizer *sym;
+	struct kernel_image *kernel; /* NULL: the space is that of a process */
 	struct proc_image image;
 	struct regions regions;
 	unsigned int generation; /* counts refreshes */
@@ -38,5 +55,29 @@ struct symspace {
 	size_t all_cap;
 	struct perf_map jit;
 };
+
+/* The kernel of other roots than the running one's. */
+int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
+			    struct symspace **ret);
+
+/* A location for a query that has none, or that is to have another one. -ENOMEM. */
+int symspace__add_location(struct symspace *space, const struct sym_query *query,
+			   struct location **ret);
+
+int process_space_refresh(struct symspace *space);
+/*
+ * The location of a query. One that was found earlier is replaced when something else has been
+ * mapped there since; who holds the old one keeps it.
+ */
+int process_space_find(struct symspace *space, const struct sym_query *query,
+		       struct location **ret);
+/* Names compiled code from the map that its compiler writes, which is read when it has grown. */
+int process_space_name_jits(struct symspace *space, struct location **locs, size_t cnt,
+			    int64_t deadline_ms);
+
+int kernel_space_refresh(struct symspace *space);
+/* The locations of queries. The kernel is read again for addresses that it did not know. */
+int kernel_space_find(struct symspace *space, const struct sym_query *queries, size_t cnt,
+		      struct location **ret);
 
 #endif

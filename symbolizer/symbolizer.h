@@ -37,11 +37,14 @@ struct sym_location {
 	/*
 	 * Path as the process sees it, without the kernel's " (deleted)"; "[vdso]"; "[jit]": code
 	 * in anonymous memory; "[heap]", "[anon]" ...: data, no code was there; NULL: unmapped.
+	 * Of the kernel: "kernel", the name of a module, or "bpf" and "ftrace" for code that it
+	 * makes at run time; NULL: none of them.
 	 */
 	const char *module;
 	/*
 	 * addr as an ELF virtual address of module (what addr2line takes); as an offset in the file
-	 * while that could not be read; addr itself where there is no file.
+	 * while that could not be read; addr itself where there is no file. Of the kernel: the
+	 * distance from _stext or from where the module's text lies; addr itself in other code.
 	 */
 	uint64_t module_offset;
 	const char *build_id; /* lower-case hex; NULL: none */
@@ -69,11 +72,24 @@ void symbolizer__free(struct symbolizer *sym);
  * one for each file that no other space has.
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
+/*
+ * The kernel that runs. Takes no descriptors, and tens of megabytes of memory while it reads. One
+ * that says nothing of itself is a space without names: symspace__kernel_error() says why.
+ */
+int symspace__new_kernel(struct symbolizer *sym, struct symspace **ret);
 void symspace__free(struct symspace *space);
 
 /*
+ * Why the kernel's space has no names: -EPERM: its addresses are hidden from the caller
+ * (kernel.kptr_restrict, CAP_SYSLOG); another errno: /proc/kallsyms could not be read; 0: it has
+ * them, or the space is a process's.
+ */
+int symspace__kernel_error(const struct symspace *space);
+
+/*
  * Reads the process's mappings again; what has gone is kept for addresses seen before. -ESRCH: the
- * image is gone, by exit or exec; the space goes on with what it knows.
+ * image is gone, by exit or exec; the space goes on with what it knows. Of the kernel: modules and
+ * BPF programs, when they seem to have changed; addresses without a name do that by themselves.
  */
 int symspace__refresh(struct symspace *space);
 

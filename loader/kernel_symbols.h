@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names for kernel addresses: the symbol backend of the sites whose stacks are the kernel's. */
+#ifndef KERNEL_SYMBOLS_H
+#define KERNEL_SYMBOLS_H
+
+#include <stdbool.h>
+
+#include "loader/report.h"
+
+struct kernel_symbols {
+	struct symbol_backend backend; /* takes the sites with SPACE_KERNEL, passes over others */
+	struct symspace *space;
+	bool noted; /* that there are no names, and why */
+};
+
+/* symbolizer outlives it. What the kernel does not tell costs names and is said once. */
+int kernel_symbols_init(struct kernel_symbols *symbols, struct symbolizer *symbolizer);
+/* Takes one that is all zeros. */
+void kernel_symbols_deinit(struct kernel_symbols *symbols);
+
+#endif

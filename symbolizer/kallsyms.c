@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Parses /proc/kallsyms in place: the names that are kept move to the front of the text, which
+ * is far longer than they are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/kallsyms.h"
+
+/* In name: nobody's function, only an end for the one before. */
+#define NO_NAME UINT32_MAX
+
+/* One line; what has a length has no NUL behind it. */
+struct line {
+	uint64_t addr;
+	char type;
+	const char *name;
+	size_t name_len;
+	const char *owner; /* NULL: the core kernel */
+	size_t owner_len;
+};
+
+struct parse {
+	struct kallsyms *table;
+	size_t names_len;
+	bool any_addr;
+	size_t line_cnt;
+	kallsyms_owner_fn owner_of;
+	void *arg;
+	const char *last_owner; /* of the latest line with one: an owner's lines stand together */
+	size_t last_owner_len;
+	int last_number;
+};
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* "ffffffff81000000 T _stext", "ffffffffc0001000 t helper\t[module]" */
+static bool split_line(const char *at, const char *end, struct line *ret)
+{
+	struct line line = {0};
+	const char *tab;
+	int digits = 0;
+
+	for (; at < end && digits <= 16 && hex_value(*at) >= 0; at++, digits++)
+		line.addr = line.addr << 4 | hex_value(*at);
+	if (!digits || digits > 16 || end - at < 4 || at[0] != ' ' || at[2] != ' ')
+		return false;
+	line.type = at[1];
+	line.name = at + 3;
+	tab = memchr(line.name, '\t', end - line.name);
+	line.name_len = (tab ? tab : end) - line.name;
+	if (!line.name_len || memchr(line.name, '\0', line.name_len))
+		return false;
+	if (tab) {
+		if (end - tab < 4 || tab[1] != '[' || end[-1] != ']')
+			return false;
+		line.owner = tab + 2;
+		line.owner_len = end - 1 - line.owner;
+	}
+	*ret = line;
+	return true;
+}
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+static bool is_name(const struct line *line, const char *name)
+{
+	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
+}
+
+/* The core kernel says by symbols where its code begins and ends. */
+static void note_limits(struct kallsyms *table, const struct line *line)
+{
+	if (line->name[0] != '_')
+		return;
+	if (is_name(line, "_stext") || (is_name(line, "_text") && !table->text.start))
+		table->text.start = line->addr;
+	else if (is_name(line, "_etext"))
+		table->text.end = line->addr;
+	else if (is_name(line, "_sinittext"))
+		table->init_text.start = line->addr;
+	else if (is_name(line, "_einittext"))
+		table->init_text.end = line->addr;
+}
+
+static int find_owner(struct parse *parse, const struct line *line, uint32_t *ret)
+{
+	int number;
+
+	*ret = KALLSYMS_CORE;
+	if (!line->owner)
+		return 0;
+	number = parse->last_number;
+	if (!parse->last_owner || parse->last_owner_len != line->owner_len ||
+	    memcmp(parse->last_owner, line->owner, line->owner_len))
+		number = parse->owner_of(parse->arg, line->owner, line->owner_len);
+	if (number < 0)
+		return number;
+	/* Always the latest: the names that are kept are written over what lies further back. */
+	parse->last_owner = line->owner;
+	parse->last_owner_len = line->owner_len;
+	parse->last_number = number;
+	*ret = number;
+	return 0;
+}
+
+static int reserve(struct kallsyms *table)
+{
+	size_t cap = table->cap ? table->cap * 2 : 1024;
+	struct kernel_symbol *symbols;
+
+	if (table->cnt < table->cap)
+		return 0;
+	symbols = reallocarray(table->symbols, cap, sizeof(*symbols));
+	if (!symbols)
+		return -ENOMEM;
+	table->symbols = symbols;
+	table->cap = cap;
+	return 0;
+}
+
+/* Moves the name to the others; it stands further back in the text, or where it is to go. */
+static uint32_t keep_name(struct parse *parse, const struct line *line)
+{
+	size_t at = parse->names_len;
+
+	if (!is_text(line->type) || at + line->name_len >= NO_NAME)
+		return NO_NAME;
+	memmove(parse->table->names + at, line->name, line->name_len);
+	parse->table->names[at + line->name_len] = '\0';
+	parse->names_len += line->name_len + 1;
+	return at;
+}
+
+static int add_line(struct parse *parse, const struct line *line)
+{
+	struct kallsyms *table = parse->table;
+	struct kernel_symbol *symbol;
+	uint32_t owner;
+	int err;
+
+	parse->line_cnt++;
+	if (!line->addr)
+		return 0;
+	parse->any_addr = true;
+	err = reserve(table);
+	if (!err)
+		err = find_owner(parse, line, &owner);
+	if (err)
+		return err;
+	if (!line->owner)
+		note_limits(table, line);
+	symbol = &table->symbols[table->cnt++];
+	symbol->start = line->addr;
+	symbol->bytes = 0;
+	symbol->owner = owner;
+	symbol->type = line->type;
+	symbol->name = keep_name(parse, line);
+	return 0;
+}
+
+static int parse_lines(struct parse *parse, size_t len)
+{
+	const char *at = parse->table->names, *end = at + len;
+	struct line line;
+	int err = 0;
+
+	/* What has no newline behind it was cut off: its name may be half of one. */
+	while (!err && at < end) {
+		const char *newline = memchr(at, '\n', end - at);
+
+		if (!newline)
+			break;
+		if (split_line(at, newline, &line))
+			err = add_line(parse, &line);
+		at = newline + 1;
+	}
+	return err;
+}
+
+static bool begins_with(const char *name, const char *start)
+{
+	return !strncmp(name, start, strlen(start));
+}
+
+/*
+ * How little a name says of the function that has it: marks of the linker script, and what the
+ * build makes of a function beside it.
+ */
+static unsigned int oddness(const char *name)
+{
+	static const char *const made[] = {"__pfx_", "__cfi_", "__pi_", "__SCT__", "__SCK__"};
+
+	if (name[0] != '_')
+		return 0;
+	if (strstr(name, "text"))
+		return 3;
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+		if (begins_with(name, made[i]))
+			return 2;
+	return 0;
+}
+
+static unsigned int binding_rank(char type)
+{
+	return type == 'T' ? 0 : type == 'W' || type == 'w' ? 1 : 2;
+}
+
+static int compare_numbers(size_t a, size_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Of the names of one address the one that a programmer would use is the least. */
+static int compare_names(const struct kallsyms *table, const struct kernel_symbol *a,
+			 const struct kernel_symbol *b)
+{
+	const char *x = table->names + a->name, *y = table->names + b->name;
+	int order = compare_numbers(oddness(x), oddness(y));
+
+	if (!order)
+		order = compare_numbers(binding_rank(a->type), binding_rank(b->type));
+	if (!order)
+		order = compare_numbers(strspn(x, "_"), strspn(y, "_"));
+	if (!order)
+		order = compare_numbers(strlen(x), strlen(y));
+	return order ? order : strcmp(x, y);
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct kernel_symbol *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return compare_numbers(x->name, y->name);
+}
+
+static bool is_in(const struct kernel_range *range, uint64_t addr)
+{
+	return addr >= range->start && addr < range->end;
+}
+
+bool kallsyms_in_core(const struct kallsyms *table, uint64_t addr)
+{
+	return is_in(&table->text, addr) || is_in(&table->init_text, addr);
+}
+
+/* Where the symbol has to end when no other one does it before. */
+static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbol *symbol)
+{
+	if (symbol->owner != KALLSYMS_CORE)
+		return UINT64_MAX;
+	if (is_in(&table->text, symbol->start))
+		return table->text.end;
+	if (is_in(&table->init_text, symbol->start))
+		return table->init_text.end;
+	/* Data that is called a function; where the limits are not listed, there is no saying. */
+	return table->text.end ? symbol->start : UINT64_MAX;
+}
+
+/* The best of the symbols from first to last, which have one address. */
+static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t first, size_t last)
+{
+	const struct kernel_symbol *best = NULL;
+
+	for (size_t i = first; i <= last; i++) {
+		const struct kernel_symbol *symbol = &table->symbols[i];
+
+		if (symbol->name == NO_NAME)
+			continue;
+		if (!best || compare_names(table, symbol, best) < 0)
+			best = symbol;
+	}
+	return best;
+}
+
+/* One symbol for each address, with a size; what cannot be a function is left out. */
+static void finish(struct kallsyms *table)
+{
+	size_t kept = 0, last;
+
+	for (size_t i = 0; i < table->cnt; i = last + 1) {
+		uint64_t start = table->symbols[i].start, end;
+		const struct kernel_symbol *best;
+
+		for (last = i; last + 1 < table->cnt && table->symbols[last + 1].start == start;)
+			last++;
+		best = best_of(table, i, last);
+		if (!best)
+			continue;
+		end = limit_of(table, best);
+		if (last + 1 < table->cnt && table->symbols[last + 1].start < end)
+			end = table->symbols[last + 1].start;
+		if (end <= start)
+			continue;
+		table->symbols[kept] = *best;
+		table->symbols[kept++].bytes = end - start > UINT32_MAX ? UINT32_MAX : end - start;
+	}
+	table->cnt = kept;
+}
+
+/* Gives back what was only needed while parsing. */
+static void shrink(struct kallsyms *table, size_t names_len)
+{
+	struct kernel_symbol *symbols;
+	char *names = realloc(table->names, names_len + 1);
+
+	if (names)
+		table->names = names;
+	symbols = reallocarray(table->symbols, table->cnt + 1, sizeof(*symbols));
+	if (symbols)
+		table->symbols = symbols;
+}
+
+int kallsyms_init(struct kallsyms *table, char *text, size_t len, kallsyms_owner_fn owner_of,
+		  void *arg)
+{
+	struct kallsyms new = {.names = text};
+	struct parse parse = {.table = &new, .owner_of = owner_of, .arg = arg};
+	int err = parse_lines(&parse, len);
+
+	if (err) {
+		kallsyms_deinit(&new);
+		return err;
+	}
+	new.hidden = parse.line_cnt && !parse.any_addr;
+	qsort(new.symbols, new.cnt, sizeof(*new.symbols), compare_symbols);
+	finish(&new);
+	shrink(&new, parse.names_len);
+	*table = new;
+	return 0;
+}
+
+void kallsyms_deinit(struct kallsyms *table)
+{
+	free(table->names);
+	free(table->symbols);
+	*table = (struct kallsyms){0};
+}
+
+const struct kernel_symbol *kallsyms_find(const struct kallsyms *table, uint64_t addr)
+{
+	size_t low = 0, high = table->cnt;
+	const struct kernel_symbol *symbol;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (table->symbols[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	symbol = &table->symbols[low - 1];
+	return addr - symbol->start < symbol->bytes ? symbol : NULL;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads what the kernel says of itself. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbolizer/kernel_files.h"
+#include "symbolizer/worker.h"
+
+/* A kernel's list of symbols has 10 MB, more with hundreds of modules. */
+#define FILE_MAX_BYTES (512UL * 1024 * 1024)
+
+const struct kernel_roots kernel_roots_host = {.proc = "/proc", .sys = "/sys", .files = ""};
+
+static int read_whole(int fd, char **ret, size_t *ret_len)
+{
+	size_t cap = 64 * 1024, len = 0;
+	char *text = NULL;
+	ssize_t got = 1;
+
+	while (got > 0) {
+		char *longer = len + 1 < cap && text ? text : realloc(text, cap *= 2);
+
+		if (!longer || cap > FILE_MAX_BYTES) {
+			free(longer ? longer : text);
+			return longer ? -EFBIG : -ENOMEM;
+		}
+		text = longer;
+		got = read(fd, text + len, cap - 1 - len);
+		if (got > 0)
+			len += got;
+	}
+	if (got < 0) {
+		int err = -errno;
+
+		free(text);
+		return err;
+	}
+	*ret = text;
+	*ret_len = len;
+	return 0;
+}
+
+int kernel_file_read(const char *root, const char *path, char **ret, size_t *ret_len)
+{
+	char *full;
+	int fd, err;
+
+	if (asprintf(&full, "%s/%s", root, path) < 0)
+		return -ENOMEM;
+	fd = open(full, O_RDONLY | O_CLOEXEC);
+	err = fd < 0 ? -errno : read_whole(fd, ret, ret_len);
+	if (fd >= 0)
+		close(fd);
+	free(full);
+	return err;
+}
+
+static const char *field_end(const char *at, const char *end)
+{
+	while (at < end && *at != ' ')
+		at++;
+	return at;
+}
+
+/* "name 16384 1 user,user, Live 0xffffffffc0001000 (OE)" */
+static bool split_module(const char *at, const char *end, struct loaded_module *ret)
+{
+	const char *fields[6], *space = at;
+	size_t cnt = 0;
+
+	for (; at < end && cnt < 6; at = space + 1) {
+		fields[cnt++] = at;
+		space = field_end(at, end);
+	}
+	if (cnt < 6 || field_end(fields[0], end) == fields[0])
+		return false;
+	ret->name = fields[0];
+	ret->name_len = field_end(fields[0], end) - fields[0];
+	/* The line ends with a newline, where the numbers end as well. */
+	ret->start = strtoull(fields[5], NULL, 16);
+	ret->end = ret->start + strtoull(fields[1], NULL, 10);
+	return ret->end >= ret->start;
+}
+
+const char *loaded_module_next(const char *at, const char *end, struct loaded_module *ret)
+{
+	while (at < end) {
+		const char *newline = memchr(at, '\n', end - at);
+		bool is_module = newline && split_module(at, newline, ret);
+
+		at = newline ? newline + 1 : end;
+		if (is_module)
+			return at;
+	}
+	return NULL;
+}
+
+static char *to_hex(const unsigned char *id, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *hex = malloc(2 * len + 1);
+
+	for (size_t i = 0; hex && i < len; i++) {
+		hex[2 * i] = digits[id[i] >> 4];
+		hex[2 * i + 1] = digits[id[i] & 15];
+	}
+	if (hex)
+		hex[2 * len] = '\0';
+	return hex;
+}
+
+/* Notes as they lie in memory: three numbers, a name and bytes, both filled up to 4. */
+static char *find_build_id(const char *notes, size_t len)
+{
+	const size_t head = sizeof(Elf64_Nhdr);
+	size_t at = 0;
+
+	while (at + head <= len) {
+		Elf64_Nhdr note;
+		size_t name_len, id_len;
+
+		memcpy(&note, notes + at, head);
+		at += head;
+		name_len = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+		id_len = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+		if (name_len > len - at || id_len > len - at - name_len)
+			return NULL;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    !memcmp(notes + at, "GNU", 4) && note.n_descsz &&
+		    note.n_descsz <= BUILD_ID_BYTES_MAX)
+			return to_hex((const unsigned char *)notes + at + name_len, note.n_descsz);
+		at += name_len + id_len;
+	}
+	return NULL;
+}
+
+char *kernel_build_id(const struct kernel_roots *roots, const char *module)
+{
+	char *path = NULL, *notes, *id = NULL;
+	size_t len;
+	int err;
+
+	if (!module)
+		err = kernel_file_read(roots->sys, "kernel/notes", &notes, &len);
+	else if (strchr(module, '/') ||
+		 asprintf(&path, "module/%s/notes/.note.gnu.build-id", module) < 0)
+		return NULL;
+	else
+		err = kernel_file_read(roots->sys, path, &notes, &len);
+	if (!err) {
+		id = find_build_id(notes, len);
+		free(notes);
+	}
+	free(path);
+	return id;
+}

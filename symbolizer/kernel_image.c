@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The parts of the running kernel and its table of symbols. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/kernel_image.h"
+#include "symbolizer/wire.h"
+
+/*
+ * A part whose end nobody says has many functions, of which the one before a gap has no end
+ * either: what is behind so many bytes is not its code any more.
+ */
+#define ENDLESS_BYTES (64 * 1024)
+
+/* A hundredth to a tenth of a second of work, each time. */
+#define PAUSE_MS 1000
+
+static int add_part(struct kernel_image *image, const char *name, size_t name_len,
+		    struct kernel_part **ret)
+{
+	struct kernel_part *part;
+
+	if (image->part_cnt == image->part_cap) {
+		size_t cap = image->part_cap ? image->part_cap * 2 : 64;
+		struct kernel_part **parts = reallocarray(image->parts, cap, sizeof(*parts));
+
+		if (!parts)
+			return -ENOMEM;
+		image->parts = parts;
+		image->part_cap = cap;
+	}
+	part = calloc(1, sizeof(*part));
+	if (part)
+		part->name = strndup(name, name_len);
+	if (!part || !part->name) {
+		free(part);
+		return -ENOMEM;
+	}
+	image->parts[image->part_cnt++] = part;
+	*ret = part;
+	return 0;
+}
+
+static bool has_name(const struct kernel_part *part, const char *name, size_t len)
+{
+	return !strncmp(part->name, name, len) && !part->name[len];
+}
+
+static bool is_same_id(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Takes build_id over. */
+static int take_module(struct kernel_image *image, const struct loaded_module *module,
+		       char *build_id)
+{
+	struct kernel_part *part;
+	int err;
+
+	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
+		part = image->parts[i];
+		if (has_name(part, module->name, module->name_len) &&
+		    part->start == module->start && part->end == module->end &&
+		    is_same_id(part->build_id, build_id)) {
+			part->gone = false;
+			free(build_id);
+			return 0;
+		}
+	}
+	err = add_part(image, module->name, module->name_len, &part);
+	if (err) {
+		free(build_id);
+		return err;
+	}
+	part->start = module->start;
+	part->end = module->end;
+	part->build_id = build_id;
+	return 0;
+}
+
+static int take_modules(struct kernel_image *image, const char *at, size_t len)
+{
+	const char *end = at + len;
+	struct loaded_module module;
+	int err = 0;
+
+	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++)
+		image->parts[i]->gone = true;
+	while (!err && (at = loaded_module_next(at, end, &module))) {
+		char *name = strndup(module.name, module.name_len);
+
+		if (!name)
+			return -ENOMEM;
+		err = take_module(image, &module, kernel_build_id(&image->roots, name));
+		free(name);
+	}
+	return err;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+	return hash;
+}
+
+/* Of what makes a module another one: the number of its users, for one, does not. */
+static uint64_t hash_modules(const char *at, size_t len)
+{
+	const char *end = at + len;
+	uint64_t hash = 0xcbf29ce484222325;
+	struct loaded_module module;
+
+	while ((at = loaded_module_next(at, end, &module))) {
+		hash = hash_bytes(hash, module.name, module.name_len);
+		hash = hash_bytes(hash, &module.start, sizeof(module.start));
+		hash = hash_bytes(hash, &module.end, sizeof(module.end));
+	}
+	return hash;
+}
+
+/* The part that an owner of symbols is: a module, or something that has no list of its own. */
+static int part_of(void *arg, const char *name, size_t len)
+{
+	static const char builtin[] = "__builtin__";
+	struct kernel_image *image = arg;
+	size_t found = 0;
+	struct kernel_part *part;
+	int err;
+
+	/* Code that the kernel makes at run time: "[__builtin__ftrace]". */
+	if (len >= sizeof(builtin) && !memcmp(name, builtin, sizeof(builtin) - 1)) {
+		name += sizeof(builtin) - 1;
+		len -= sizeof(builtin) - 1;
+	}
+	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
+		part = image->parts[i];
+		if (!has_name(part, name, len))
+			continue;
+		if (!part->gone)
+			return i;
+		if (!part->start)
+			found = i;
+	}
+	if (found) {
+		image->parts[found]->gone = false;
+		return found;
+	}
+	err = add_part(image, name, len, &part);
+	return err ? err : (int)image->part_cnt - 1;
+}
+
+static int read_modules(struct kernel_image *image)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int err = kernel_file_read(image->roots.proc, "modules", &text, &len);
+
+	/* A kernel that was built without modules has no such file. */
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	image->modules_hash = hash_modules(text, len);
+	err = take_modules(image, text, len);
+	free(text);
+	return err;
+}
+
+static int read_symbols(struct kernel_image *image)
+{
+	struct kernel_part *core = image->parts[KALLSYMS_CORE];
+	struct kallsyms table;
+	char *text;
+	size_t len;
+	int err = kernel_file_read(image->roots.proc, "kallsyms", &text, &len);
+
+	if (!err)
+		err = kallsyms_init(&table, text, len, part_of, image);
+	if (err)
+		return err;
+	kallsyms_deinit(&image->table);
+	image->table = table;
+	core->start = table.text.start;
+	core->end = table.text.end;
+	return table.hidden ? -EPERM : 0;
+}
+
+int kernel_image_read(struct kernel_image *image)
+{
+	int err;
+
+	image->read_ms = wire_now_ms();
+	err = read_modules(image);
+	if (err)
+		return err;
+	image->error = read_symbols(image);
+	return image->error == -ENOMEM ? -ENOMEM : 0;
+}
+
+int kernel_image_init(const struct kernel_roots *roots, struct kernel_image *ret)
+{
+	struct kernel_image image = {.roots = *roots, .pause_ms = PAUSE_MS};
+	struct kernel_part *core;
+	int err = add_part(&image, "kernel", strlen("kernel"), &core);
+
+	if (!err) {
+		core->build_id = kernel_build_id(roots, NULL);
+		err = kernel_image_read(&image);
+	}
+	if (err) {
+		kernel_image_deinit(&image);
+		return err;
+	}
+	*ret = image;
+	return 0;
+}
+
+void kernel_image_deinit(struct kernel_image *image)
+{
+	for (size_t i = 0; i < image->part_cnt; i++) {
+		free(image->parts[i]->name);
+		free(image->parts[i]->build_id);
+		free(image->parts[i]);
+	}
+	free(image->parts);
+	kallsyms_deinit(&image->table);
+}
+
+bool kernel_image_is_stale(const struct kernel_image *image)
+{
+	char *text;
+	size_t len;
+	bool stale;
+
+	if (kernel_file_read(image->roots.proc, "modules", &text, &len))
+		return false;
+	stale = hash_modules(text, len) != image->modules_hash;
+	free(text);
+	return stale;
+}
+
+/* Who has the address, when no function does. */
+static const struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
+{
+	if (kallsyms_in_core(&image->table, addr))
+		return image->parts[KALLSYMS_CORE];
+	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
+		const struct kernel_part *part = image->parts[i];
+
+		if (!part->gone && part->start && addr >= part->start && addr < part->end)
+			return part;
+	}
+	return NULL;
+}
+
+struct kernel_place kernel_image_find(const struct kernel_image *image, uint64_t addr)
+{
+	const struct kernel_symbol *symbol = kallsyms_find(&image->table, addr);
+	struct kernel_place place = {.part = NULL};
+
+	if (symbol) {
+		const struct kernel_part *part = image->parts[symbol->owner];
+
+		place.part = part;
+		place.symbol = image->table.names + symbol->name;
+		place.start = symbol->start;
+		if (symbol->owner != KALLSYMS_CORE &&
+		    (part->end ? addr >= part->end : addr - symbol->start >= ENDLESS_BYTES))
+			symbol = NULL;
+	}
+	if (!symbol)
+		return (struct kernel_place){.part = part_at(image, addr)};
+	return place;
+}

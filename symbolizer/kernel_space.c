@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The space of the kernel: functions from its own list of symbols. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/demangle.h"
+#include "symbolizer/internal.h"
+
+/* Whether what lies there now is what was found before. What has gone stays as it was. */
+static bool is_same(const struct location *loc, const struct kernel_place *place)
+{
+	if (!place->part)
+		return true;
+	if (loc->part != place->part)
+		return false;
+	return !place->symbol ||
+	       (loc->own_symbol && loc->own.offset == loc->pub.addr - place->start);
+}
+
+static int place_location(struct location *loc, const struct kernel_place *place)
+{
+	loc->part = place->part;
+	if (!place->part)
+		return 0;
+	loc->pub.module = place->part->name;
+	loc->pub.build_id = place->part->build_id;
+	loc->pub.module_offset = loc->pub.addr - place->part->start;
+	if (!place->symbol)
+		return 0;
+	loc->own_symbol = demangle(place->symbol);
+	if (!loc->own_symbol)
+		return -ENOMEM;
+	loc->own.symbol = loc->own_symbol;
+	loc->own.offset = loc->pub.addr - place->start;
+	return 0;
+}
+
+static int find_location(struct symspace *space, const struct sym_query *query,
+			 struct location **ret)
+{
+	struct location *loc = addr_map_get(&space->locations, query->addr, query->exact);
+	struct kernel_place place;
+	int err = 0;
+
+	if (!loc || loc->generation != space->generation) {
+		place = kernel_image_find(space->kernel,
+					  query->exact ? query->addr : query->addr - 1);
+		/* Nothing is lost when one that said nothing says more from now on. */
+		if (!loc || (loc->part && !is_same(loc, &place)))
+			err = symspace__add_location(space, query, &loc);
+		if (!err && !loc->own_symbol)
+			err = place_location(loc, &place);
+		if (err)
+			return err;
+		loc->generation = space->generation;
+	}
+	*ret = loc;
+	return 0;
+}
+
+static int find_locations(struct symspace *space, const struct sym_query *queries, size_t cnt,
+			  struct location **ret)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = find_location(space, &queries[i], &ret[i]);
+	return err;
+}
+
+static bool may_read(const struct kernel_image *kernel)
+{
+	return wire_now_ms() >= kernel->read_ms + kernel->pause_ms;
+}
+
+static int read_again(struct symspace *space)
+{
+	space->generation++;
+	return kernel_image_read(space->kernel);
+}
+
+/* An address that the table did not have although it was read later has no name. */
+static bool is_unsettled(const struct kernel_image *kernel, const struct location *loc)
+{
+	return !loc->own_symbol && loc->since_ms >= kernel->read_ms;
+}
+
+int kernel_space_find(struct symspace *space, const struct sym_query *queries, size_t cnt,
+		      struct location **ret)
+{
+	bool unsettled = false;
+	int err = find_locations(space, queries, cnt, ret);
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		unsettled |= is_unsettled(space->kernel, ret[i]);
+	if (err || !unsettled || space->kernel->error || !may_read(space->kernel))
+		return err;
+	err = read_again(space);
+	return err ? err : find_locations(space, queries, cnt, ret);
+}
+
+/*
+ * Where the kernel makes code at run time, an address may belong to another function by now, and
+ * only the list of symbols says it.
+ */
+static bool has_made_code(const struct symspace *space)
+{
+	for (size_t i = 0; i < space->all_cnt; i++)
+		if (space->all[i]->part && !space->all[i]->part->end)
+			return true;
+	return false;
+}
+
+int kernel_space_refresh(struct symspace *space)
+{
+	struct kernel_image *kernel = space->kernel;
+
+	if (kernel_image_is_stale(kernel) ||
+	    ((kernel->error || has_made_code(space)) && may_read(kernel)))
+		return read_again(space);
+	return 0;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Spaces of processes: what was mapped where, and code that has no file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/internal.h"
+
+static int open_region(void *arg, struct region *region)
+{
+	struct symspace *space = arg;
+	struct stat st;
+	int fd = proc_image_open(&space->image, region, &st);
+
+	if (fd == -ENOMEM)
+		return fd;
+	/* A file that cannot be opened costs names, and the frames say so. */
+	if (fd < 0)
+		return 0;
+	return symbolizer__module(space->sym, fd, &st, region->path, &region->module);
+}
+
+int process_space_refresh(struct symspace *space)
+{
+	struct proc_maps maps;
+	int err = proc_image_maps(&space->image, &maps);
+
+	if (err)
+		return err;
+	err = regions_update(&space->regions, &maps, open_region, space);
+	proc_maps_deinit(&maps);
+	space->generation++;
+	return err;
+}
+
+/*
+ * Code that a compiler made at run time has no file, or one that is no ELF file (memfd, shared
+ * memory), or one that was deleted and could not be opened to see.
+ */
+static bool is_jit(const struct region *region)
+{
+	if (!region->executable || region->path[0] == '[')
+		return region->executable && !strncmp(region->path, "[anon", 5);
+	if (!region->inode)
+		return true;
+	return region->module ? !region->module->is_elf : region->deleted;
+}
+
+static const char *module_name(const struct region *region)
+{
+	if (is_jit(region) && !region->inode)
+		return "[jit]";
+	return *region->path ? region->path : "[anon]";
+}
+
+/* Puts a location where its address was mapped last. */
+static int place(struct symspace *space, struct location *loc, struct region *region)
+{
+	loc->generation = space->generation;
+	loc->region = region;
+	if (!region)
+		return 0;
+	region->kept = true;
+	loc->pub.module = module_name(region);
+	loc->pub.module_offset = loc->pub.addr;
+	if (!region->inode && !region->module)
+		return 0;
+	loc->pub.module_offset = loc->pub.addr - region->start + region->offset;
+	if (!region->module)
+		return 0;
+	loc->module = region->module;
+	return module__name(region->module, loc->pc - region->start + region->offset, loc->exact,
+			    &loc->name);
+}
+
+/* Whether region, where the address lies now, says the same of it as what was there before. */
+static bool is_still_there(const struct location *loc, const struct region *region)
+{
+	if (!region || loc->region == region)
+		return true;
+	return loc->region && loc->region->module == region->module &&
+	       loc->region->start - loc->region->offset == region->start - region->offset;
+}
+
+int process_space_find(struct symspace *space, const struct sym_query *query, struct location **ret)
+{
+	struct location *loc = addr_map_get(&space->locations, query->addr, query->exact);
+	struct region *region;
+	int err;
+
+	if (loc && loc->generation == space->generation) {
+		*ret = loc;
+		return 0;
+	}
+	region = regions_find(&space->regions, query->exact ? query->addr : query->addr - 1);
+	if (loc && is_still_there(loc, region)) {
+		*ret = loc;
+		/* A file that could not be opened before may have been now. */
+		if (!loc->name && region)
+			return place(space, loc, region);
+		loc->generation = space->generation;
+		return 0;
+	}
+	err = symspace__add_location(space, query, &loc);
+	if (!err)
+		err = place(space, loc, region);
+	*ret = loc;
+	return err;
+}
+
+static int name_jit(struct symspace *space, struct location *loc)
+{
+	struct perf_symbol symbol;
+
+	if (perf_map_find(&space->jit, loc->pc, &symbol))
+		return 0;
+	loc->own_symbol = strndup(symbol.name, symbol.name_len);
+	if (!loc->own_symbol)
+		return -ENOMEM;
+	loc->own.symbol = loc->own_symbol;
+	loc->own.offset = loc->pub.addr - symbol.start;
+	return 0;
+}
+
+int process_space_name_jits(struct symspace *space, struct location **locs, size_t cnt,
+			    int64_t deadline_ms)
+{
+	const struct proc_image *image = &space->image;
+	bool read = false, changed;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct location *loc = locs[i];
+		int err;
+
+		if (loc->own_symbol || !loc->region || !is_jit(loc->region) || image->root_fd < 0)
+			continue;
+		if (!read && wire_now_ms() < deadline_ms) {
+			err = perf_map_read(&space->jit, image->root_fd, image->jit_path,
+					    image->uid, &changed);
+			if (err == -ENOMEM)
+				return err;
+			read = true;
+		}
+		err = name_jit(space, loc);
+		if (err)
+			return err;
+	}
+	return 0;
+}
