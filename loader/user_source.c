@@ -269,7 +269,7 @@ static int add_process(struct user_source *source, pid_t pid)
 	}
 	source->processes = grown;
 	grown[source->process_cnt++] = process;
-	target.image = __sync_fetch_and_add(&source->ctx.skel->data->next_image, 1);
+	target.image = ++source->last_image;
 	process->info.image = target.image;
 	err = bpf_map_update_elem(bpf_map__fd(source->ctx.skel->maps.targets), &key, &target,
 				  BPF_ANY);
