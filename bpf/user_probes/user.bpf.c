@@ -93,8 +93,8 @@ static __always_inline int enter_shape(struct pt_regs *ctx, __u32 shape, __u32 b
 }
 
 /*
- * Where one link can hold many probes, the cookie of each says what shape it has. Elsewhere
- * there is a program for each shape.
+ * Where a probe can have a cookie, it says what shape the call has. Elsewhere there is a program
+ * for each shape.
  */
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
@@ -178,7 +178,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 		thread->freed.slot = 0;
 		thread->overwritten = 0;
 	}
-	/* Last: verifiers before 6.2 lose a reservation when it is tested for NULL a second time. */
+	/* Last: older verifiers lose a reservation that is tested for NULL twice. */
 	record = record__reserve(MEMLEAK_REC_EXEC, old_image);
 	if (!record)
 		return 0;
