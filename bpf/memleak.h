@@ -150,6 +150,14 @@ struct memleak_stack {
 	__u64 frames[];
 };
 
+/*
+ * An image's number: the process's, given by the loader, in the low bits, and above them how many
+ * programs it has executed since. So an exec makes a new one without an atomic operation that
+ * returns something, which BPF learnt late. It wraps after 65536 programs, when the blocks of the
+ * first are long gone.
+ */
+#define MEMLEAK_IMAGE_STEP (1U << 16)
+
 /* Value of the target table; the key is the tgid in the initial pid namespace. */
 struct memleak_target {
 	__u32 image;

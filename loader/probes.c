@@ -65,10 +65,16 @@ static void destroy_link(const struct probe_link *link)
 static int attach_perf(struct attachment *to, const struct probe *probe, bool at_return)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return);
-	struct bpf_program *prog =
-		at_return ? to->programs->ret : to->programs->shapes[probe->shape];
+	struct bpf_program *prog = to->programs->any;
 	struct probe_link link = {.fd = -1};
 	int err;
+
+	if (at_return)
+		prog = to->programs->ret;
+	else if (to->programs->kind == LINK_SHAPE)
+		prog = to->programs->shapes[probe->shape];
+	else
+		opts.bpf_cookie = MEMLEAK_COOKIE(probe->shape, to->set->binding);
 
 	link.perf = bpf_program__attach_uprobe_opts(prog, to->pid, to->path, probe->offset, &opts);
 	if (!link.perf)

@@ -17,13 +17,14 @@
 
 enum link_kind {
 	LINK_MULTI, /* one link for the entries of a file, one for the returns */
-	LINK_PERF,  /* one perf event for each */
+	LINK_PERF,  /* one perf event for each, with a cookie */
+	LINK_SHAPE, /* one perf event for each, without: the program tells the shape */
 };
 
 struct probe_programs {
 	enum link_kind kind;
-	struct bpf_program *any;                       /* LINK_MULTI: told the shape by cookie */
-	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_PERF */
+	struct bpf_program *any;                       /* told the shape by cookie */
+	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_SHAPE */
 	struct bpf_program *ret;
 };
 

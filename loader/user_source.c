@@ -79,13 +79,28 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	return err ? -EINVAL : 0;
 }
 
-/* One program for all entries and its kind of link, or one for each shape of call. */
+/* MEMLEAK_LINKS=perf or shape: another kind than the best, for tests. */
+static enum link_kind best_links(const struct features *features)
+{
+	const char *forced = getenv("MEMLEAK_LINKS");
+
+	if (!features->cookies || (forced && strcmp(forced, "shape") == 0))
+		return LINK_SHAPE;
+	if (!features->multi_links || (forced && strcmp(forced, "perf") == 0))
+		return LINK_PERF;
+	return LINK_MULTI;
+}
+
+/* One program for all entries, or, where probes have no cookies, one for each shape of call. */
 static int choose_links(struct user_source *source, const struct features *features)
 {
-	const char *forced = getenv("MEMLEAK_LINKS"); /* "perf": for tests of the other kind */
+	static const char *const names[] = {
+		[LINK_MULTI] = "uprobe_multi links",
+		[LINK_PERF] = "perf events",
+		[LINK_SHAPE] = "perf events without cookies",
+	};
 	struct user_bpf *skel = source->ctx.skel;
 	struct probe_programs *programs = &source->ctx.programs;
-	bool multi = features->multi_links && !(forced && strcmp(forced, "perf") == 0);
 	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT] = {
 		[MEMLEAK_SHAPE_SIZE] = skel->progs.enter_of_size,
 		[MEMLEAK_SHAPE_COUNT_SIZE] = skel->progs.enter_of_count_size,
@@ -101,20 +116,20 @@ static int choose_links(struct user_source *source, const struct features *featu
 	};
 	int err = 0;
 
-	programs->kind = multi ? LINK_MULTI : LINK_PERF;
+	programs->kind = best_links(features);
 	programs->any = skel->progs.enter_any;
 	programs->ret = skel->progs.leave_call;
 	memcpy(programs->shapes, shapes, sizeof(shapes));
-	err |= bpf_program__set_autoload(programs->any, multi);
+	err |= bpf_program__set_autoload(programs->any, programs->kind != LINK_SHAPE);
 	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++)
-		err |= bpf_program__set_autoload(shapes[i], !multi);
-	if (multi) {
+		err |= bpf_program__set_autoload(shapes[i], programs->kind == LINK_SHAPE);
+	if (programs->kind == LINK_MULTI) {
 		enum bpf_attach_type type = (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE;
 
 		err |= bpf_program__set_expected_attach_type(programs->any, type);
 		err |= bpf_program__set_expected_attach_type(programs->ret, type);
 	}
-	log_verbose("probes are held by %s", multi ? "uprobe_multi links" : "perf events");
+	log_verbose("probes are held by %s", names[programs->kind]);
 	return err ? -EINVAL : 0;
 }
 
@@ -232,7 +247,7 @@ static int add_process(struct user_source *source, pid_t pid)
 	}
 	source->processes = grown;
 	grown[source->process_cnt++] = process;
-	target.image = __sync_fetch_and_add(&source->ctx.skel->data->next_image, 1);
+	target.image = ++source->last_image;
 	process->info.image = target.image;
 	err = bpf_map_update_elem(bpf_map__fd(source->ctx.skel->maps.targets), &key, &target,
 				  BPF_ANY);

@@ -16,6 +16,7 @@ struct user_source {
 	struct user_context ctx;
 	struct user_process **processes;
 	size_t process_cnt;
+	uint32_t last_image; /* the highest number given to a process */
 	struct bpf_link *exec_link;
 	struct bpf_link *fork_link;
 	struct bpf_link *exit_link; /* NULL: thread state needs no cleaning */

@@ -58,7 +58,6 @@ struct {
 
 /* Bumped whenever targets changes: threads look their image up again. */
 __u32 targets_generation = 1;
-__u32 next_image = 1;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

@@ -93,8 +93,8 @@ static __always_inline int enter_shape(struct pt_regs *ctx, __u32 shape, __u32 b
 }
 
 /*
- * Where one link can hold many probes, the cookie of each says what shape it has. Elsewhere
- * there is a program for each shape.
+ * Where a probe can have a cookie, it says what shape the call has. Elsewhere there is a program
+ * for each shape.
  */
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
@@ -163,11 +163,12 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct memleak_record *record;
 	struct thread_state *thread;
+	__u32 old_image;
 
 	if (!target)
 		return 0;
-	record = record__reserve(MEMLEAK_REC_EXEC, target->image);
-	target->image = __sync_fetch_and_add(&next_image, 1);
+	old_image = target->image;
+	target->image = old_image + MEMLEAK_IMAGE_STEP;
 	target->binding += (__u32)ctx->args[1] != tgid;
 	bpf_map_delete_elem(&code, &tgid);
 	__sync_fetch_and_add(&targets_generation, 1);
@@ -177,11 +178,13 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 		thread->freed.slot = 0;
 		thread->overwritten = 0;
 	}
-	if (record) {
-		record->addr = target->image;
-		record->len = ctx->args[1];
-		bpf_ringbuf_submit(record, 0);
-	}
+	/* Last: older verifiers lose a reservation that is tested for NULL twice. */
+	record = record__reserve(MEMLEAK_REC_EXEC, old_image);
+	if (!record)
+		return 0;
+	record->addr = old_image + MEMLEAK_IMAGE_STEP;
+	record->len = ctx->args[1];
+	bpf_ringbuf_submit(record, 0);
 	return 0;
 }
 

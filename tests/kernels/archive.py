@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes an initramfs: a cpio archive in the format `newc`, several of which may be joined."""
+
+import os
+import pathlib
+import stat
+import subprocess
+
+TOP_LINKS = ("bin", "sbin", "lib", "lib64")  # into /usr, as Debian has them
+
+
+class Archive:
+    def __init__(self, path):
+        self.file = open(path, "wb")  # pylint: disable=consider-using-with
+        self.names = set()
+        self.inode = 0
+
+    def _entry(self, name, mode, mtime, data):
+        self.inode += 1
+        encoded = os.fsencode(name) + b"\0"
+        fields = (self.inode, mode, 0, 0, 1, int(mtime), len(data), 0, 0, 0, 0, len(encoded), 0)
+        head = b"070701" + b"".join(b"%08x" % field for field in fields) + encoded
+        self.file.write(head + bytes(-len(head) % 4))
+        self.file.write(data)
+        self.file.write(bytes(-len(data) % 4))
+
+    def _place(self, path):
+        """The name of an absolute path inside, its folders made; None if it is there already."""
+        name = str(path).lstrip("/")
+        if name.split("/")[0] in TOP_LINKS:
+            name = "usr/" + name
+        if name in self.names:
+            return None
+        parent = os.path.dirname(name)
+        if parent:
+            self.folder("/" + parent)
+        self.names.add(name)
+        return name
+
+    def folder(self, path):
+        name = self._place(path)
+        if name:
+            self._entry(name, stat.S_IFDIR | 0o755, 0, b"")
+
+    def link(self, path, target):
+        name = self._place(path)
+        if name:
+            self._entry(name, stat.S_IFLNK | 0o777, 0, os.fsencode(target))
+
+    def data(self, path, data, mode=0o644, mtime=0):
+        name = self._place(path)
+        if name:
+            self._entry(name, stat.S_IFREG | mode, mtime, data)
+
+    def copy(self, source, path=None):
+        """A file, as it is called here unless path says otherwise; times kept for python."""
+        source = pathlib.Path(source)
+        info = source.stat()
+        self.data(path or source, source.read_bytes(), info.st_mode & 0o777, info.st_mtime)
+
+    def copy_tree(self, source, path=None, leave_out=()):
+        for folder, folders, files in os.walk(source):
+            folders[:] = sorted(name for name in folders if name not in leave_out)
+            inside = pathlib.Path(path or source, os.path.relpath(folder, source))
+            for name in sorted(files):
+                full = pathlib.Path(folder, name)
+                if full.is_file():
+                    self.copy(full, inside / name)
+
+    def program(self, source, path=None):
+        """A program or library together with the libraries that it asks for."""
+        self.copy(source, path)
+        answer = subprocess.run(["ldd", source], capture_output=True, text=True, check=False)
+        for word in answer.stdout.split():
+            if word.startswith("/") and os.path.exists(word):
+                self.copy(word)
+
+    def top_links(self):
+        for name in TOP_LINKS:
+            self.names.add(name)
+            self._entry(name, stat.S_IFLNK | 0o777, 0, b"usr/" + name.encode())
+
+    def close(self):
+        self._entry("TRAILER!!!", 0, 0, b"")
+        self.file.close()
