@@ -31,8 +31,25 @@ struct mm_struct {
 	struct uprobes_state uprobes_state;
 };
 
+struct cfs_rq {
+	struct rq *rq; /* the CPU's */
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct thread_info {
+	struct {
+		__u32 count;
+	} preempt;
+};
+
 struct task_struct {
 	int tgid;
+	struct thread_info thread_info;
+	struct sched_entity se;
+	struct task_struct *real_parent;
 	struct mm_struct *mm;
 };
 
@@ -49,10 +66,6 @@ struct slab {
 struct page {
 	unsigned long compound_head; /* bit 0: the rest points to the first page of the block */
 	struct kmem_cache *slab_cache;
-};
-
-struct pcpu_hot {
-	int preempt_count;
 };
 
 #pragma clang attribute pop

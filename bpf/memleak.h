@@ -300,15 +300,16 @@ struct memleak_code_range {
 
 #define MEMLEAK_SLAB_FUNCTIONS 12
 #define MEMLEAK_INTERRUPT_EDGES 4
-#define MEMLEAK_OWN_PIDS 4
 
 /* Constant for the programs of the kernel object. */
 struct memleak_kernel_config {
-	__u32 own_tgids[MEMLEAK_OWN_PIDS]; /* memleak and its helpers; 0: unused */
-	__u8 by_process;                   /* only what target processes allocate */
+	__u32 own_tgid;     /* memleak; its children are its helpers */
+	__u32 command_tgid; /* but for this one; 0: none */
+	__u8 by_process;    /* only what target processes allocate */
 	__u8 wa_missing_free;
 	__u8 percpu;
 	__u8 page_shift;
+	__s64 preempt_count_at; /* distance from the CPU's run queue; 0: unknown */
 	struct memleak_value_places at;
 	/* The allocator's functions that ask for pages; empty ones are unused. */
 	struct memleak_code_range slab_functions[MEMLEAK_SLAB_FUNCTIONS];

@@ -47,12 +47,15 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
+/* Frames that a walk may begin with and that are dropped: the program's own and the way to it. */
+#define TRACING_FRAMES 8
+
 /* A captured stack: words[0] or words[1] begins a struct memleak_stack of the wanted depth. */
 struct stack_buffer {
 	__u64 hash;
 	__u32 first; /* index of the word where the struct begins: 0 or 1 */
 	__u32 reserved;
-	__u64 words[2 + MEMLEAK_MAX_STACK_DEPTH];
+	__u64 words[2 + MEMLEAK_MAX_STACK_DEPTH + TRACING_FRAMES];
 };
 
 /* Atomic although per CPU: since 6.0 a program can be preempted by another one. */

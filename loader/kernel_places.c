@@ -72,16 +72,16 @@ static const struct btf_type *resolve(const struct btf *btf, __u32 id)
 
 static bool is_int(const struct parameters *params, int i, __u32 size)
 {
-	const struct btf_type *type = i < params->cnt ? resolve(params->btf, params->items[i].type)
-						      : NULL;
+	const struct btf_type *type =
+		i < params->cnt ? resolve(params->btf, params->items[i].type) : NULL;
 
 	return type && btf_is_int(type) && type->size == size;
 }
 
 static bool is_pointer(const struct parameters *params, int i)
 {
-	const struct btf_type *type = i < params->cnt ? resolve(params->btf, params->items[i].type)
-						      : NULL;
+	const struct btf_type *type =
+		i < params->cnt ? resolve(params->btf, params->items[i].type) : NULL;
 
 	return type && btf_is_ptr(type);
 }
@@ -218,6 +218,58 @@ int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret
 	}
 	place_rcu_free(btf, ret);
 	return 0;
+}
+
+/* Offset of a percpu variable in the section of them all; -1: there is none. */
+static int64_t percpu_offset(const struct btf *btf, const char *name, const struct btf_type **ret)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (int i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_var_secinfo *info = &btf_var_secinfos(section)[i];
+		const struct btf_type *var = btf__type_by_id(btf, info->type);
+
+		if (strcmp(btf__name_by_offset(btf, var->name_off), name))
+			continue;
+		*ret = resolve(btf, var->type);
+		return info->offset;
+	}
+	return -1;
+}
+
+static int64_t member_offset(const struct btf *btf, const struct btf_type *type, const char *name)
+{
+	if (!btf_is_composite(type))
+		return -1;
+	for (__u32 i = 0; i < btf_vlen(type); i++) {
+		const struct btf_member *member = &btf_members(type)[i];
+		const struct btf_type *inner = resolve(btf, member->type);
+		int64_t at = btf_member_bit_offset(type, i) / 8, deeper;
+
+		if (!strcmp(btf__name_by_offset(btf, member->name_off), name))
+			return at;
+		if (member->name_off && *btf__name_by_offset(btf, member->name_off))
+			continue;
+		deeper = inner ? member_offset(btf, inner, name) : -1;
+		if (deeper >= 0)
+			return at + deeper;
+	}
+	return -1;
+}
+
+/* A variable of its own, but for some years a member of pcpu_hot. */
+int64_t kernel_places_preempt_count(const struct btf *btf)
+{
+	const struct btf_type *type;
+	int64_t queue = btf ? percpu_offset(btf, "runqueues", &type) : -1;
+	int64_t count = btf ? percpu_offset(btf, "__preempt_count", &type) : -1, member = 0;
+
+	if (count < 0 && btf) {
+		count = percpu_offset(btf, "pcpu_hot", &type);
+		member = count < 0 ? -1 : member_offset(btf, type, "preempt_count");
+	}
+	return queue < 0 || count < 0 || member < 0 ? 0 : count + member - queue;
 }
 
 /* "field:size_t bytes_alloc;	offset:32;	size:8;	signed:0;" */

@@ -8,6 +8,7 @@
 
 #include <bpf/btf.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "bpf/memleak.h"
 
@@ -24,5 +25,8 @@ int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret
 /* The same from the format files below a tracefs's events folder. -ENOENT: an event has none. */
 int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
 			    const char **ret_event);
+
+/* How far behind its run queue a CPU has its count of interrupts; 0: it is not known. */
+int64_t kernel_places_preempt_count(const struct btf *btf);
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak: finds what a running process allocates and does not free. */
+/* memleak: finds what a running process, or the kernel, allocates and does not free. */
 #include <errno.h>
 #include <string.h>
 
+#include "loader/both_spaces.h"
 #include "loader/child.h"
+#include "loader/kernel_source.h"
 #include "loader/log.h"
 #include "loader/options.h"
 #include "loader/output.h"
@@ -23,20 +25,36 @@ struct session {
 	struct run_result result;
 };
 
-/* Opens what is traced: the given processes, or a new one that is held until it is probed. */
+/* The user memory of these processes and, with -K, what the kernel holds on their behalf. */
+static int open_processes(struct session *session, const pid_t *pids, size_t cnt)
+{
+	const struct options *opts = session->opts;
+	struct source *kernel;
+	int err = user_source__new(opts, session->symbolizer, pids, cnt, &session->source);
+
+	if (err || !opts->kernel)
+		return err;
+	err = kernel_source__new(opts, session->symbolizer, pids, cnt, session->child.pid, &kernel);
+	if (err)
+		return err;
+	err = both_spaces__new(session->source, kernel, &session->source);
+	if (err)
+		session->source = NULL;
+	return err;
+}
+
+/* Opens what is traced: the kernel, given processes, or a new one that is held until probed. */
 static int open_source(struct session *session)
 {
 	const struct options *opts = session->opts;
 	int err;
 
+	if (opts->pid_cnt)
+		return open_processes(session, opts->pids, opts->pid_cnt);
 	if (!opts->command)
-		return user_source__new(opts, session->symbolizer, opts->pids, opts->pid_cnt,
-					&session->source);
+		return kernel_source__new(opts, session->symbolizer, NULL, 0, 0, &session->source);
 	err = child_start(opts->command, &session->child);
-	if (err)
-		return err;
-	return user_source__new(opts, session->symbolizer, &session->child.pid, 1,
-				&session->source);
+	return err ? err : open_processes(session, &session->child.pid, 1);
 }
 
 static int trace(struct session *session)
@@ -57,6 +75,7 @@ static int trace(struct session *session)
 		err = session->source->ops->start(session->source);
 	if (err)
 		return err;
+	session->source->ops->describe(session->source);
 	child_release(&session->child);
 	return run_reports(session->opts, session->source, &session->out, &session->result);
 }
@@ -95,16 +114,7 @@ int main(int argc, char **argv)
 		code = EXIT_CANNOT;
 	} else if (parsed == OPTIONS_RUN) {
 		log_set_verbosity(opts.verbose);
-		if (!opts.pid_cnt && !opts.command) {
-			log_error("kernel allocations are not traced in this version: name a "
-				  "process with "
-				  "-p PID or a command with -- CMD");
-			code = EXIT_CANNOT;
-		} else if (preflight_check(&opts)) {
-			code = EXIT_CANNOT;
-		} else {
-			code = finish(&session, trace(&session));
-		}
+		code = preflight_check(&opts) ? EXIT_CANNOT : finish(&session, trace(&session));
 	}
 	options_deinit(&opts);
 	return code;

@@ -31,6 +31,7 @@ struct options {
 	uint64_t max_size; /* UINT64_MAX: no bound */
 	const char *object;
 	const char *symbols_prefix;
+	bool kernel; /* -K */
 	bool percpu;
 	enum sort_order sort;
 	uint32_t stack_storage_size;

@@ -30,6 +30,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"symbols-prefix", 'S', "PREFIX",
 	 "The allocator's symbols carry this prefix, such as je_. By default it is found",
 	 OPT_STRING, GROUP_TARGET, FIELD(symbols_prefix)},
+	{"kernel", 'K', NULL,
+	 "Kernel allocations, too: those made on behalf of the processes that are traced. They are "
+	 "what is traced if there is no process",
+	 OPT_FLAG, GROUP_TARGET, FIELD(kernel)},
 	{"percpu", 'P', NULL, "Kernel: trace percpu allocations too", OPT_FLAG, GROUP_TARGET,
 	 FIELD(percpu)},
 
@@ -99,7 +103,7 @@ const struct option_def option_table[OPTION_CNT] = {
 };
 
 const struct option_example option_usages[] = {
-	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations (not in this version)"},
+	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations"},
 	{"[OPTION...] -p PID[,PID...] [INTERVAL [COUNT]]", "a running process"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
@@ -107,7 +111,9 @@ const struct option_example option_usages[] = {
 };
 
 const struct option_example option_examples[] = {
+	{"5", "the kernel: a report every 5 seconds"},
 	{"-p 4711", "a report every 5 seconds, until Ctrl-C"},
+	{"-K -p 4711", "its kernel memory beside its own"},
 	{"-p 4711 10 3", "three reports, 10 seconds apart"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},

@@ -91,7 +91,7 @@ static int print_report(struct run *run, const struct snapshot *snap, bool final
 		return -ENOMEM;
 	err = ranking__update(run->ranking, snap, growth);
 	if (!err)
-		err = report_init(run->opts, snap, growth, &run->source->symbols, final, &report);
+		err = report_init(run->opts, snap, growth, run->source->symbols, final, &report);
 	if (err)
 		return err;
 	stream = output_begin(run->out);

@@ -19,8 +19,10 @@ struct event_listener {
 };
 
 struct source_ops {
-	/* Says what is traced on stderr (the ready line) and begins to record. */
+	/* Begins to record. */
 	int (*start)(struct source *source);
+	/* Says what is traced on stderr: the ready line. */
+	void (*describe)(const struct source *source);
 	/* Readable when there is something for dispatch to do. */
 	int (*poll_fd)(const struct source *source);
 	int (*dispatch)(struct source *source, const struct event_listener *listener);
@@ -38,7 +40,7 @@ struct source_ops {
 
 struct source {
 	const struct source_ops *ops;
-	struct symbol_backend symbols;
+	struct symbol_backend *symbols;
 };
 
 #endif

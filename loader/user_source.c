@@ -258,8 +258,10 @@ static int add_process(struct user_source *source, pid_t pid)
 	return attach_process(source, process);
 }
 
-static void say_ready(const struct user_source *source)
+static void user_source__describe(const struct source *base)
 {
+	const struct user_source *source = (const struct user_source *)base;
+
 	for (size_t i = 0; i < source->process_cnt; i++) {
 		const struct user_process *process = source->processes[i];
 		const struct probe_set *set = &process->probes;
@@ -275,7 +277,6 @@ static int user_source__start(struct source *base)
 
 	tracker_start(&source->tracker);
 	source->ctx.skel->bss->tracking = true;
-	say_ready(source);
 	return 0;
 }
 
@@ -376,6 +377,7 @@ static void user_source__free(struct source *base)
 
 static const struct source_ops user_source_ops = {
 	.start = user_source__start,
+	.describe = user_source__describe,
 	.poll_fd = user_source__poll_fd,
 	.dispatch = user_source__dispatch,
 	.ended = user_source__ended,
@@ -393,7 +395,8 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	if (!source)
 		return -ENOMEM;
 	source->source.ops = &user_source_ops;
-	source->source.symbols = user_symbols;
+	source->source.symbols = &source->symbols;
+	source->symbols = user_symbols;
 	source->ctx = (struct user_context){.opts = opts, .symbolizer = symbolizer};
 	source->epoll_fd = source->retry_fd = -1;
 	err = load_programs(source, pid_cnt);

@@ -13,6 +13,7 @@
 
 struct user_source {
 	struct source source;
+	struct symbol_backend symbols;
 	struct user_context ctx;
 	struct user_process **processes;
 	size_t process_cnt;

@@ -9,7 +9,7 @@
 
 static struct user_source *source_of(struct symbol_backend *self)
 {
-	return (struct user_source *)((char *)self - offsetof(struct user_source, source.symbols));
+	return (struct user_source *)((char *)self - offsetof(struct user_source, symbols));
 }
 
 static size_t count_frames(const struct process *process, const struct site *const *sites,

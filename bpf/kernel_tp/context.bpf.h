@@ -33,39 +33,43 @@ static __always_inline __u32 interrupt_level(void)
 	return LEVEL_TASK;
 }
 
+static __always_inline __u32 parent_tgid(void)
+{
+	return 0;
+}
+
 #else
+
+static __always_inline __u32 parent_tgid(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, real_parent, tgid);
+}
 
 /* The bits of preempt_count, the same since 2.6. A task with softirqs disabled adds 0x200. */
 #define SOFTIRQ_BIT 0x100
 #define HARDIRQ_BITS 0xf0000
 #define NMI_BITS 0xf00000
 
-extern const int __preempt_count __ksym __weak;
-extern const struct pcpu_hot pcpu_hot __ksym __weak;
-
-/* aarch64 keeps the count in the task, x86-64 in a variable of the CPU that has had two names. */
-struct thread_info___arm64 {
-	struct {
-		__u32 count;
-	} preempt;
-} __attribute__((preserve_access_index));
-
-struct task_struct___arm64 {
-	struct thread_info___arm64 thread_info;
-} __attribute__((preserve_access_index));
-
+/*
+ * aarch64 keeps the count in the task, x86-64 in a variable of the CPU. Where that lies only
+ * kernels with all their symbols would tell; but the task's run queue is such a variable, too,
+ * and BTF knows how far apart they are.
+ */
 static __always_inline __u32 preempt_count(void)
 {
-	struct task_struct___arm64 *task;
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 cnt = 0;
+	void *rq;
 
-	if (&__preempt_count)
-		return *(const int *)bpf_this_cpu_ptr(&__preempt_count);
-	if (&pcpu_hot)
-		return ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
-	task = (void *)bpf_get_current_task();
 	if (bpf_core_field_exists(task->thread_info.preempt.count))
 		return BPF_CORE_READ(task, thread_info.preempt.count);
-	return 0;
+	if (!kernel_config.preempt_count_at)
+		return 0;
+	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	bpf_probe_read_kernel(&cnt, sizeof(cnt), rq + kernel_config.preempt_count_at);
+	return cnt;
 }
 
 static __always_inline __u32 interrupt_level(void)
@@ -81,12 +85,12 @@ static __always_inline __u32 interrupt_level(void)
 
 #endif
 
+/* memleak itself, or a helper process of its own. */
 static __always_inline bool is_own(__u32 tgid)
 {
-	for (__u32 i = 0; i < MEMLEAK_OWN_PIDS; i++)
-		if (tgid == kernel_config.own_tgids[i])
-			return true;
-	return false;
+	if (tgid == kernel_config.own_tgid)
+		return true;
+	return parent_tgid() == kernel_config.own_tgid && tgid != kernel_config.command_tgid;
 }
 
 /*

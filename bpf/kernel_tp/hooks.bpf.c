@@ -31,15 +31,35 @@ struct {
 	__type(value, struct bulk_call);
 } bulk_calls SEC(".maps");
 
+/* Functions of their own, not static: the verifier looks at them once and not at each turn. */
+__noinline int bulk__free_one(__u64 object)
+{
+	return on_slab_free(object, MEMLEAK_KERNEL_BULK_FREE);
+}
+
+__noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
+{
+	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
+	struct memleak_site *site = bpf_map_lookup_elem(&sites, &site_id);
+
+	if (site && object)
+		record_block(site, site_id, &key, size);
+	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, object, size);
+	return 0;
+}
+
+static __always_inline __u64 read_pointer(__u64 addr)
+{
+	__u64 pointer = 0;
+
+	bpf_probe_read_kernel(&pointer, sizeof(pointer), (void *)addr);
+	return pointer;
+}
+
 static __always_inline int on_bulk_free(__u64 cnt, __u64 objects)
 {
-	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++) {
-		__u64 object = 0;
-
-		bpf_probe_read_kernel(&object, sizeof(object),
-				      (void *)(objects + i * sizeof(object)));
-		on_slab_free(object, MEMLEAK_KERNEL_BULK_FREE);
-	}
+	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++)
+		bulk__free_one(read_pointer(objects + i * sizeof(__u64)));
 	return 0;
 }
 
@@ -53,13 +73,14 @@ static __always_inline int on_rcu_free(__u64 head, __u64 second)
 }
 
 static __always_inline int on_bulk_alloc(void *ctx, struct kmem_cache *cache, __u64 objects,
-					 __u64 cnt)
+					 __u32 cnt)
 {
 	__u32 level = interrupt_level(), image, walked;
-	__u64 size = BPF_CORE_READ(cache, size);
+	__u64 size = BPF_CORE_READ(cache, size), id;
+	struct memleak_site *site;
 	struct stack_buffer *buf;
 
-	if (!is_traced(level, &image) || !chosen(size))
+	if (!cnt || !is_traced(level, &image) || !chosen(size))
 		return 0;
 	buf = stack__buffer(STACK_BULK_ALLOC, level);
 	if (!buf)
@@ -67,19 +88,12 @@ static __always_inline int on_bulk_alloc(void *ctx, struct kmem_cache *cache, __
 	walked = stack__walk(ctx, buf);
 	stack__trim(buf, walked, walked > HOOK_FRAMES ? buf->words[1 + HOOK_FRAMES] : 0,
 		    level != LEVEL_TASK);
-	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++) {
-		struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_SLAB};
-		struct memleak_site *site = NULL;
-
-		bpf_probe_read_kernel(&key.addr, sizeof(key.addr),
-				      (void *)(objects + i * sizeof(key.addr)));
-		if (!key.addr)
-			break;
-		record_block(buf, image, MEMLEAK_KIND_SLAB, level, &key, size, &site);
-		if (site)
-			origin__note_cache(&site->origin, cache, key.addr, size);
-		emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, key.addr, size);
-	}
+	site = site__of(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+	if (!site)
+		return 0;
+	origin__note_cache(&site->origin, cache, 0, size);
+	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++)
+		bulk__record_one(read_pointer(objects + i * sizeof(__u64)), id, size);
 	return 0;
 }
 
@@ -116,11 +130,14 @@ int kprobe_rcu_free(struct pt_regs *ctx)
 	return on_rcu_free(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx));
 }
 
-/* One call of a thread at each level can be under way. */
+/* One call can be under way in each thread, and in each kind of interrupt on each CPU. */
 static __always_inline __u64 bulk_call__key(void)
 {
-	return (bpf_get_current_pid_tgid() << 8 | interrupt_level()) ^
-	       (__u64)bpf_get_smp_processor_id() << 40;
+	__u32 level = interrupt_level();
+	__u64 where = level == LEVEL_TASK ? (__u32)bpf_get_current_pid_tgid()
+					  : bpf_get_smp_processor_id();
+
+	return where << 8 | level;
 }
 
 SEC("kprobe")

@@ -8,6 +8,14 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+/* A load that the compiler does not merge with others into one of a computed place. */
+#define ARGUMENT(ctx, n)                                                                           \
+	({                                                                                         \
+		__u64 value_;                                                                      \
+		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(value_) : "r"(ctx), "i"((n)*8));      \
+		value_;                                                                            \
+	})
+
 /*
  * Argument number n of an event; which one holds what is known when the programs are loaded. The
  * verifier wants constant offsets, and sees that only one of these is ever taken.
@@ -16,31 +24,36 @@ static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 {
 	switch (n) {
 	case 0:
-		return ctx[0];
+		return ARGUMENT(ctx, 0);
 	case 1:
-		return ctx[1];
+		return ARGUMENT(ctx, 1);
 	case 2:
-		return ctx[2];
+		return ARGUMENT(ctx, 2);
 	case 3:
-		return ctx[3];
+		return ARGUMENT(ctx, 3);
 	case 4:
-		return ctx[4];
+		return ARGUMENT(ctx, 4);
 	case 5:
-		return ctx[5];
+		return ARGUMENT(ctx, 5);
 	case 6:
-		return ctx[6];
+		return ARGUMENT(ctx, 6);
 	case 7:
-		return ctx[7];
+		return ARGUMENT(ctx, 7);
 	}
 	return 0;
 }
 
 #define VALUE(ctx, name) argument(ctx, kernel_config.at.name)
 
-/* Blocks of pages are numbered by their struct page: sizes of it that are no power of two fail
- * to be aligned as buddies are, and are not met on 64-bit kernels. */
-static __always_inline __u64 frame_of(__u64 page)
+/*
+ * Blocks of pages are numbered by their struct page, whose size is a power of two on 64-bit
+ * kernels. Read as memory: the verifier does not let a pointer be a number.
+ */
+static __always_inline __u64 frame_of(const __u64 *ctx, __u8 n)
 {
+	__u64 page = 0;
+
+	bpf_probe_read_kernel(&page, sizeof(page), ctx + n);
 	return page / bpf_core_type_size(struct page);
 }
 
@@ -94,13 +107,14 @@ static __always_inline int on_kmem_cache_free(__u64 *ctx)
 
 static __always_inline int on_mm_page_alloc(__u64 *ctx)
 {
-	return on_page_alloc(ctx, frame_of(VALUE(ctx, page_alloc_frame)),
+	return on_page_alloc(ctx, frame_of(ctx, kernel_config.at.page_alloc_frame),
 			     VALUE(ctx, page_alloc_order));
 }
 
 static __always_inline int on_mm_page_free(__u64 *ctx)
 {
-	return on_page_free(frame_of(VALUE(ctx, page_free_frame)), VALUE(ctx, page_free_order));
+	return on_page_free(frame_of(ctx, kernel_config.at.page_free_frame),
+			    VALUE(ctx, page_free_order));
 }
 
 static __always_inline int on_percpu_alloc_percpu(__u64 *ctx)

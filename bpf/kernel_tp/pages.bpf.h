@@ -15,8 +15,11 @@
 #include "bpf/kernel_tp/stack.bpf.h"
 
 #define DIRECT_MAP_ALIGN (1ULL << 27)
-/* The slab allocator's functions stand so near to the page allocator's. */
-#define SLAB_FRAMES 14
+/*
+ * The slab allocator's functions stand so near to the page allocator's. Farther out they have
+ * begun to reclaim memory, which asks for pages of its own.
+ */
+#define SLAB_FRAMES 10
 /* Objects of one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8. */
 #define SLAB_OBJECTS 1024
 
@@ -94,29 +97,40 @@ static __always_inline void slab_page__meet(__u64 object, __u64 size)
 	block__take(&key, &block);
 }
 
+/* A function of its own, not static: the verifier looks at it once and not at each turn of a loop.
+ */
+__noinline int slab_object__take(__u64 addr)
+{
+	struct memleak_block_key key = {.addr = addr, .domain = MEMLEAK_DOMAIN_SLAB};
+	struct memleak_block block;
+
+	if (block__take(&key, &block))
+		count(MEMLEAK_STAT_GONE_WITH_PAGE, 1);
+	return 0;
+}
+
 static __always_inline void slab_page__take_objects(const struct slab_page *slab, __u64 addr)
 {
-	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_SLAB};
 	__u64 start = addr + direct_map, end = start + slab->len;
-	struct memleak_block block;
+	__u64 object = start + slab->phase;
 
 	if (!slab->stride || !direct_map)
 		return;
-	key.addr = start + slab->phase;
-	for (__u32 i = 0; i < SLAB_OBJECTS && key.addr < end; i++) {
-		if (block__take(&key, &block))
-			count(MEMLEAK_STAT_GONE_WITH_PAGE, 1);
-		key.addr += slab->stride;
+	for (__u32 i = 0; i < SLAB_OBJECTS && object < end; i++) {
+		slab_object__take(object);
+		object += slab->stride;
 	}
 }
 
 static __always_inline bool asked_by_slab(const struct stack_buffer *buf, __u32 walked)
 {
+	__u64 asked = 0;
+
 	for (__u32 i = 0; i < SLAB_FRAMES; i++)
-		if (i < walked && in_ranges(kernel_config.slab_functions, MEMLEAK_SLAB_FUNCTIONS,
-					    buf->words[1 + i]))
-			return true;
-	return false;
+		if (i < walked)
+			asked |= in_ranges(kernel_config.slab_functions, MEMLEAK_SLAB_FUNCTIONS,
+					   buf->words[1 + i]);
+	return asked;
 }
 
 static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order)
@@ -128,9 +142,10 @@ static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order)
 	struct slab_page slab = {.len = len};
 	struct memleak_site *site;
 	struct stack_buffer *buf;
+	__u64 id;
 
-	if (!frame || order > MEMLEAK_MAX_PAGE_ORDER)
-		return 0;
+	if (!frame || !~frame || order > MEMLEAK_MAX_PAGE_ORDER)
+		return 0; /* it has failed */
 	count(MEMLEAK_STAT_CALLS, 1);
 	key.addr = frame << kernel_config.page_shift;
 	if (fresh) {
@@ -150,7 +165,9 @@ static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order)
 	}
 	stack__trim(buf, walked, 0, level != LEVEL_TASK);
 	order_seen[order] = 1;
-	record_block(buf, image, MEMLEAK_KIND_PAGE, level, &key, len, &site);
+	site = site__of(buf, image, MEMLEAK_KIND_PAGE, level, &id);
+	if (site)
+		record_block(site, id, &key, len);
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PAGE_ALLOC, key.addr, len);
 	return 0;
 }

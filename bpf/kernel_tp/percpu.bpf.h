@@ -11,6 +11,7 @@ static __always_inline int on_percpu_alloc(void *ctx, __u64 offset, __u64 size)
 	__u32 level = interrupt_level(), image, walked;
 	struct memleak_site *site;
 	struct stack_buffer *buf;
+	__u64 id;
 
 	if (!offset)
 		return 0;
@@ -23,7 +24,9 @@ static __always_inline int on_percpu_alloc(void *ctx, __u64 offset, __u64 size)
 		return 0;
 	walked = stack__walk(ctx, buf);
 	stack__trim(buf, walked, 0, level != LEVEL_TASK);
-	record_block(buf, image, MEMLEAK_KIND_PERCPU, level, &key, size, &site);
+	site = site__of(buf, image, MEMLEAK_KIND_PERCPU, level, &id);
+	if (site)
+		record_block(site, id, &key, size);
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PERCPU_ALLOC, offset, size);
 	return 0;
 }

@@ -68,8 +68,9 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 {
 	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
 	__u32 level = interrupt_level(), image, walked;
-	struct memleak_site *site = NULL;
+	struct memleak_site *site;
 	struct stack_buffer *buf;
+	__u64 id;
 
 	if (!object)
 		return 0;
@@ -83,9 +84,11 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 		return 0;
 	walked = stack__walk(ctx, buf);
 	stack__trim(buf, walked, call_site, level != LEVEL_TASK);
-	record_block(buf, image, MEMLEAK_KIND_SLAB, level, &key, size, &site);
-	if (site)
+	site = site__of(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+	if (site) {
 		origin__note_cache(&site->origin, cache, object, size);
+		record_block(site, id, &key, size);
+	}
 	emit_event(MEMLEAK_EVENT_ALLOC, function, object, size);
 	return 0;
 }

@@ -30,9 +30,6 @@ struct {
 	__type(value, struct stack_buffer);
 } stack_buffers SEC(".maps");
 
-/* The program itself and the kernel's way to it stand before the frames that matter. */
-#define TRACING_FRAMES 8
-
 static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 level)
 {
 	__u32 index = user * LEVEL_CNT + level;
@@ -40,13 +37,18 @@ static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 leve
 	return bpf_map_lookup_elem(&stack_buffers, &index);
 }
 
-static __always_inline bool in_ranges(const volatile struct memleak_code_range *ranges, __u32 cnt,
-				      __u64 addr)
+/* Without a branch, of which the verifier would follow both ways for every frame. */
+static __always_inline __u64 in_ranges(const volatile struct memleak_code_range *ranges, __u32 cnt,
+				       __u64 addr)
 {
-	for (__u32 i = 0; i < cnt; i++)
-		if (addr - ranges[i].start < ranges[i].end - ranges[i].start)
-			return true;
-	return false;
+	__u64 inside = 0;
+
+	for (__u32 i = 0; i < cnt; i++) {
+		__u64 start = ranges[i].start, len = ranges[i].end - start, at = addr - start;
+
+		inside |= ~at & (at - len); /* the top bit says at < len */
+	}
+	return inside >> 63;
 }
 
 /*
@@ -72,19 +74,23 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 					bool interrupt)
 {
 	struct memleak_stack *header = (void *)&buf->words[0];
-	__u32 first = 0, kept = 0;
+	__u32 first, kept = 0;
 	__u64 hash = 0;
 
+	/* By way of the buffer: a number that the verifier does not know is followed once. */
+	buf->first = 0;
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
 		if (i < walked && buf->words[1 + i] == call_site)
-			first = i;
+			buf->first = i;
+	first = *(volatile __u32 *)&buf->first;
+	if (first >= TRACING_FRAMES)
+		return;
 	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
-		__u32 from = 1 + first + i;
 		__u64 frame;
 
-		if (i + first >= walked || from >= 2 + MEMLEAK_MAX_STACK_DEPTH)
+		if (i + first >= walked)
 			break;
-		frame = buf->words[from];
+		frame = buf->words[1 + first + i];
 		hash = hash_mix(hash, frame);
 		buf->words[1 + i] = frame;
 		kept = i + 1;
@@ -113,27 +119,32 @@ static __always_inline void origin__note(struct memleak_origin *origin, __u32 le
 	bpf_get_current_comm(origin->last_comm, sizeof(origin->last_comm));
 }
 
-/* The block of an allocation that is traced and chosen. */
-static __always_inline void record_block(struct stack_buffer *buf, __u32 image, __u32 kind,
-					 __u32 level, const struct memleak_block_key *key,
-					 __u64 size, struct memleak_site **ret)
+/* The site of an allocation that is traced and chosen. */
+static __always_inline struct memleak_site *site__of(struct stack_buffer *buf, __u32 image,
+						     __u32 kind, __u32 level, __u64 *id)
 {
-	struct memleak_block block = {
-		.size = size,
-		.tid = (__u32)bpf_get_current_pid_tgid(),
-	};
 	struct memleak_site *site;
 
 	if (level != LEVEL_TASK)
 		kind |= MEMLEAK_IN_INTERRUPT;
-	site = site__get(buf, image, kind, &block.site);
-	if (!site)
-		return;
-	origin__note(&site->origin, level);
+	site = site__get(buf, image, kind, id);
+	if (site)
+		origin__note(&site->origin, level);
+	return site;
+}
+
+static __always_inline void record_block(struct memleak_site *site, __u64 id,
+					 const struct memleak_block_key *key, __u64 size)
+{
+	struct memleak_block block = {
+		.size = size,
+		.site = id,
+		.tid = (__u32)bpf_get_current_pid_tgid(),
+	};
+
 	if (!config.combined_only)
 		block.birth_ns = bpf_ktime_get_ns();
 	block__store(key, &block, site);
-	*ret = site;
 }
 
 /* -F: whatever is held at an address that is handed out was freed unseen. */

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Joins the snapshots of the user source and the kernel source into one. */
+#include "loader/both_spaces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+struct both_spaces {
+	struct source source;
+	struct symbol_backend symbols;
+	struct source *user;
+	struct source *kernel;
+	int epoll_fd;
+};
+
+static struct both_spaces *both_of(const struct source *source)
+{
+	return (struct both_spaces *)source;
+}
+
+static int both_spaces__start(struct source *base)
+{
+	struct both_spaces *both = both_of(base);
+	int err = both->kernel->ops->start(both->kernel);
+
+	return err ? err : both->user->ops->start(both->user);
+}
+
+static void both_spaces__describe(const struct source *base)
+{
+	const struct both_spaces *both = both_of(base);
+
+	both->user->ops->describe(both->user);
+	both->kernel->ops->describe(both->kernel);
+}
+
+static int both_spaces__poll_fd(const struct source *base)
+{
+	return both_of(base)->epoll_fd;
+}
+
+static int both_spaces__dispatch(struct source *base, const struct event_listener *listener)
+{
+	struct both_spaces *both = both_of(base);
+	int err = both->user->ops->dispatch(both->user, listener);
+
+	return err ? err : both->kernel->ops->dispatch(both->kernel, listener);
+}
+
+static bool both_spaces__ended(const struct source *base)
+{
+	const struct both_spaces *both = both_of(base);
+
+	return both->user->ops->ended(both->user);
+}
+
+/* The arrays of b behind those of a, whose place they take. */
+static int join_arrays(struct snapshot *a, const struct snapshot *b)
+{
+	size_t site_cnt = a->site_cnt + b->site_cnt, block_cnt = a->block_cnt + b->block_cnt;
+	struct site *sites = reallocarray(a->sites, site_cnt + 1, sizeof(*sites));
+	struct block *blocks;
+
+	if (!sites)
+		return -ENOMEM;
+	a->sites = sites;
+	blocks = reallocarray(a->blocks, block_cnt + 1, sizeof(*blocks));
+	if (!blocks)
+		return -ENOMEM;
+	a->blocks = blocks;
+	memcpy(sites + a->site_cnt, b->sites, b->site_cnt * sizeof(*sites));
+	for (size_t i = 0; i < b->block_cnt; i++) {
+		blocks[a->block_cnt + i] = b->blocks[i];
+		blocks[a->block_cnt + i].site += a->site_cnt;
+	}
+	a->site_cnt = site_cnt;
+	a->block_cnt = block_cnt;
+	return 0;
+}
+
+/* Neither has frames of its own: they belong to the sources. */
+static int join(struct snapshot *a, const struct snapshot *b)
+{
+	a->walk_ns = b->t0_ns + b->walk_ns - a->t0_ns;
+	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++)
+		a->lost[i] += b->lost[i];
+	a->calls += b->calls;
+	a->replaced += b->replaced;
+	a->gone_with_page += b->gone_with_page;
+	return join_arrays(a, b);
+}
+
+static int both_spaces__snapshot(struct source *base, struct snapshot *ret)
+{
+	struct both_spaces *both = both_of(base);
+	struct snapshot user, kernel;
+	int err = both->user->ops->snapshot(both->user, &user);
+
+	if (err)
+		return err;
+	err = both->kernel->ops->snapshot(both->kernel, &kernel);
+	if (!err) {
+		err = join(&user, &kernel);
+		snapshot_deinit(&kernel);
+	}
+	if (err)
+		snapshot_deinit(&user);
+	else
+		*ret = user;
+	return err;
+}
+
+static void both_spaces__reported(struct source *base, const struct snapshot *snap)
+{
+	struct both_spaces *both = both_of(base);
+
+	both->user->ops->reported(both->user, snap);
+	both->kernel->ops->reported(both->kernel, snap);
+}
+
+static struct both_spaces *both_of_symbols(struct symbol_backend *self)
+{
+	return (struct both_spaces *)((char *)self - offsetof(struct both_spaces, symbols));
+}
+
+/* Each backend names the sites of its own space and passes over the others. */
+static int both_spaces__prepare(struct symbol_backend *self, const struct site *const *sites,
+				size_t cnt, unsigned int budget_ms)
+{
+	struct both_spaces *both = both_of_symbols(self);
+	int err = both->user->symbols->prepare(both->user->symbols, sites, cnt, budget_ms);
+
+	return err ? err
+		   : both->kernel->symbols->prepare(both->kernel->symbols, sites, cnt, budget_ms);
+}
+
+static const struct sym_location *both_spaces__lookup(struct symbol_backend *self,
+						      const struct site *site, uint64_t addr)
+{
+	struct both_spaces *both = both_of_symbols(self);
+	struct symbol_backend *backend =
+		site->space == SPACE_KERNEL ? both->kernel->symbols : both->user->symbols;
+
+	return backend->lookup(backend, site, addr);
+}
+
+static void both_spaces__free(struct source *base)
+{
+	struct both_spaces *both = both_of(base);
+
+	both->user->ops->free(both->user);
+	both->kernel->ops->free(both->kernel);
+	if (both->epoll_fd >= 0)
+		close(both->epoll_fd);
+	free(both);
+}
+
+static const struct source_ops both_spaces_ops = {
+	.start = both_spaces__start,
+	.describe = both_spaces__describe,
+	.poll_fd = both_spaces__poll_fd,
+	.dispatch = both_spaces__dispatch,
+	.ended = both_spaces__ended,
+	.snapshot = both_spaces__snapshot,
+	.reported = both_spaces__reported,
+	.free = both_spaces__free,
+};
+
+static int watch(struct both_spaces *both, const struct source *source)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	if (epoll_ctl(both->epoll_fd, EPOLL_CTL_ADD, source->ops->poll_fd(source), &event))
+		return -errno;
+	return 0;
+}
+
+int both_spaces__new(struct source *user, struct source *kernel, struct source **ret)
+{
+	struct both_spaces *both = calloc(1, sizeof(*both));
+	int err;
+
+	if (!both) {
+		user->ops->free(user);
+		kernel->ops->free(kernel);
+		return -ENOMEM;
+	}
+	*both = (struct both_spaces){
+		.source = {.ops = &both_spaces_ops, .symbols = &both->symbols},
+		.symbols = {.prepare = both_spaces__prepare, .lookup = both_spaces__lookup},
+		.user = user,
+		.kernel = kernel,
+		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+	};
+	err = both->epoll_fd < 0 ? -errno : watch(both, user);
+	if (!err)
+		err = watch(both, kernel);
+	if (err) {
+		both_spaces__free(&both->source);
+		return err;
+	}
+	*ret = &both->source;
+	return 0;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds functions of the kernel by name. */
+#include "loader/kernel_functions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+
+/* A function ends where the next one begins. Should there be none, it is no longer than this. */
+#define MOST_BYTES 65536
+/* A program's own frame and the kernel's way to it. */
+#define TRACING_DEPTH 8
+
+/* SLUB's, those of SLAB before 6.8, and the path of objects that are too large for either. */
+static const char *const slab_names[] = {
+	"allocate_slab", "new_slab",         "___slab_alloc",         "alloc_slab_page",
+	"kmem_getpages", "cache_grow_begin", "___kmalloc_large_node", "__kmalloc_large_node*",
+	"kmalloc_large", "kmalloc_large_*",  "kmalloc_order*",        NULL,
+};
+
+/* x86-64's entry code has a section of its own, whose bounds are symbols. */
+static const char *const edge_names[] = {
+	"__entry_text_start", "handle_softirqs", "__do_softirq", "el1h_64_irq_handler", NULL,
+};
+
+static const char *const tracing_names[] = {
+	"bpf_trace_run*",
+	"__bpf_trace_km*",
+	"__bpf_trace_kfree*",
+	"__bpf_trace_mm_page*",
+	"__bpf_trace_percpu*",
+	"__traceiter_km*",
+	"__traceiter_kfree*",
+	"__traceiter_mm_page*",
+	"__traceiter_percpu*",
+	"trace_call_bpf*",
+	NULL,
+};
+
+struct scan {
+	struct kernel_functions *ret;
+	uint64_t *addrs; /* of all functions */
+	size_t cnt;
+	size_t cap;
+};
+
+static void add(struct memleak_code_range *ranges, size_t cap, size_t *cnt, uint64_t addr)
+{
+	if (*cnt < cap)
+		ranges[(*cnt)++] = (struct memleak_code_range){addr, addr + MOST_BYTES};
+}
+
+/*
+ * A pattern may end in a star. What the compiler makes of a function has a suffix that does not
+ * count: ".isra.0", ".part.0", ".cold".
+ */
+static bool is_like(const char *name, const char *pattern)
+{
+	size_t len = strcspn(pattern, "*");
+
+	return !strncmp(name, pattern, len) && (pattern[len] || !name[len] || name[len] == '.');
+}
+
+static bool is_one_of(const char *name, const char *const *patterns)
+{
+	for (; *patterns; patterns++)
+		if (is_like(name, *patterns))
+			return true;
+	return false;
+}
+
+static int take_symbol(struct scan *scan, uint64_t addr, const char *name)
+{
+	struct kernel_functions *ret = scan->ret;
+
+	if (scan->cnt == scan->cap) {
+		size_t cap = scan->cap ? scan->cap * 2 : 1 << 16;
+		uint64_t *grown = reallocarray(scan->addrs, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		scan->addrs = grown;
+		scan->cap = cap;
+	}
+	scan->addrs[scan->cnt++] = addr;
+	if (is_one_of(name, slab_names))
+		add(ret->slab, MEMLEAK_SLAB_FUNCTIONS, &ret->slab_cnt, addr);
+	else if (is_one_of(name, edge_names))
+		add(ret->edges, MEMLEAK_INTERRUPT_EDGES, &ret->edge_cnt, addr);
+	else if (is_one_of(name, tracing_names))
+		add(ret->tracing, TRACING_FUNCTIONS, &ret->tracing_cnt, addr);
+	else if (!strcmp(name, "__entry_text_end"))
+		for (size_t i = 0; i < ret->edge_cnt; i++)
+			if (addr - ret->edges[i].start < MOST_BYTES)
+				ret->edges[i].end = addr;
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Ends each range that has none yet at the next function. */
+static void end_ranges(const struct scan *scan, struct memleak_code_range *ranges, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		size_t low = 0, high = scan->cnt;
+
+		if (ranges[i].end != ranges[i].start + MOST_BYTES)
+			continue;
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (scan->addrs[middle] <= ranges[i].start)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < scan->cnt && scan->addrs[low] < ranges[i].end)
+			ranges[i].end = scan->addrs[low];
+	}
+}
+
+/* "ffffffff8162ead0 t allocate_slab"; those of modules come with "\t[module]" and do not matter. */
+static int read_symbols(FILE *kallsyms, struct scan *scan)
+{
+	cleanup_free char *line = NULL;
+	size_t cap = 0;
+	ssize_t len;
+
+	while ((len = getline(&line, &cap, kallsyms)) > 0) {
+		char *at;
+		uint64_t addr = strtoull(line, &at, 16);
+		int err;
+
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (!addr || at[0] != ' ' || !memchr("tTwW", at[1], 4) || at[2] != ' ' ||
+		    strchr(at, '\t'))
+			continue;
+		err = take_symbol(scan, addr, at + 3);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int kernel_functions_read(FILE *kallsyms, struct kernel_functions *ret)
+{
+	struct scan scan = {.ret = ret};
+	int err;
+
+	*ret = (struct kernel_functions){0};
+	err = read_symbols(kallsyms, &scan);
+	if (!err && scan.cnt) {
+		qsort(scan.addrs, scan.cnt, sizeof(*scan.addrs), by_address);
+		end_ranges(&scan, ret->slab, ret->slab_cnt);
+		end_ranges(&scan, ret->edges, ret->edge_cnt);
+		end_ranges(&scan, ret->tracing, ret->tracing_cnt);
+	}
+	free(scan.addrs);
+	return err;
+}
+
+size_t kernel_functions_tracing_frames(const struct kernel_functions *functions,
+				       const uint64_t *frames, size_t cnt)
+{
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < cnt && i < TRACING_DEPTH; i++)
+		for (size_t j = 0; j < functions->tracing_cnt; j++)
+			if (frames[i] >= functions->tracing[j].start &&
+			    frames[i] < functions->tracing[j].end)
+				skipped = i + 1;
+	return skipped < cnt ? skipped : 0;
+}

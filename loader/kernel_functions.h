@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where functions of the kernel lie that tell stacks apart: the slab allocator's, which ask for
+ * pages; the entries of interrupts; and those by which an event reaches a BPF program.
+ */
+#ifndef KERNEL_FUNCTIONS_H
+#define KERNEL_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bpf/memleak.h"
+
+#define TRACING_FUNCTIONS 64
+
+struct kernel_functions {
+	struct memleak_code_range slab[MEMLEAK_SLAB_FUNCTIONS];
+	size_t slab_cnt;
+	struct memleak_code_range edges[MEMLEAK_INTERRUPT_EDGES];
+	size_t edge_cnt;
+	struct memleak_code_range tracing[TRACING_FUNCTIONS];
+	size_t tracing_cnt;
+};
+
+/*
+ * Reads /proc/kallsyms, or a file like it. 0 or a negative errno; without addresses
+ * (kernel.kptr_restrict) all are empty.
+ */
+int kernel_functions_read(FILE *kallsyms, struct kernel_functions *ret);
+
+/* How many of the innermost frames are the tracer's own. */
+size_t kernel_functions_tracing_frames(const struct kernel_functions *functions,
+				       const uint64_t *frames, size_t cnt);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Hooks on the kernel's functions for bulk allocations and frees, and for frees by RCU. */
+#include "loader/kernel_loading.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/kernel_tp/hooks.skel.h"
+#include "loader/cleanup.h"
+#include "loader/log.h"
+
+/* Where each hook goes; the first function that exists. */
+static const struct {
+	const char *prog;
+	const char *functions[2];
+} kernel_hooks[] = {
+	{"bulk_free", {"kmem_cache_free_bulk"}},
+	{"rcu_free", {"kvfree_call_rcu"}},
+	{"bulk_alloc", {"kmem_cache_alloc_bulk", "kmem_cache_alloc_bulk_noprof"}},
+};
+
+static const char *hooked_function(const struct kernel_loading *loading, size_t hook)
+{
+	for (size_t i = 0; i < LENGTH(kernel_hooks[hook].functions); i++) {
+		const char *name = kernel_hooks[hook].functions[i];
+
+		if (name && btf__find_by_name_kind(loading->btf, name, BTF_KIND_FUNC) > 0)
+			return name;
+	}
+	return NULL;
+}
+
+/* The tables of the tracepoints' object serve the hooks, too. */
+static int share_maps(const struct kernel_loading *loading, struct bpf_object *object)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		int fd = bpf_object__find_map_fd_by_name(loading->ret->object, bpf_map__name(map));
+		int err;
+
+		if (fd < 0 || bpf_map__is_internal(map))
+			continue;
+		err = bpf_map__reuse_fd(map, fd);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* trampolines: fentry and fexit, else kprobes. */
+static int open_hooks(struct kernel_loading *loading, bool trampolines)
+{
+	struct hooks_bpf *skel = hooks_bpf__open();
+	struct bpf_program *prog;
+	int err;
+
+	if (!skel)
+		return -errno;
+	loading->ret->hooks = skel;
+	err = kernel_loading_prepare(loading, skel->obj,
+				     (struct memleak_config *)&skel->rodata->config,
+				     (struct memleak_kernel_config *)&skel->rodata->kernel_config);
+	if (!err)
+		err = share_maps(loading, skel->obj);
+	bpf_object__for_each_program(prog, skel->obj) bpf_program__set_autoload(
+		prog, !trampolines == !strncmp(bpf_program__name(prog), "kprobe", 6));
+	for (size_t i = 0; trampolines && !err && i < LENGTH(kernel_hooks); i++) {
+		const char *function = hooked_function(loading, i);
+
+		prog = kernel_loading_program(skel->obj, "trampoline", kernel_hooks[i].prog);
+		if (function)
+			err = bpf_program__set_attach_target(prog, 0, function);
+		else
+			bpf_program__set_autoload(prog, false);
+	}
+	return err ? err : hooks_bpf__load(skel);
+}
+
+static int keep_link(struct kernel_programs *programs, struct bpf_link *link)
+{
+	if (!link)
+		return -errno;
+	programs->links[programs->link_cnt++] = link;
+	return 0;
+}
+
+static int attach_hook(struct kernel_programs *programs, size_t hook, const char *function,
+		       bool trampolines)
+{
+	const char *name = kernel_hooks[hook].prog;
+	const struct bpf_object *object = programs->hooks->obj;
+	struct bpf_program *prog =
+		kernel_loading_program(object, trampolines ? "trampoline" : "kprobe", name);
+	cleanup_free char *returning = NULL;
+	int err;
+
+	if (trampolines)
+		return keep_link(programs, bpf_program__attach(prog));
+	if (asprintf(&returning, "%s_return", name) < 0)
+		return -ENOMEM;
+	err = keep_link(programs, bpf_program__attach_kprobe(prog, false, function));
+	prog = kernel_loading_program(object, "kprobe", returning);
+	if (!err && prog)
+		err = keep_link(programs, bpf_program__attach_kprobe(prog, true, function));
+	return err;
+}
+
+void kernel_hooks_deinit(struct kernel_programs *programs)
+{
+	hooks_bpf__destroy(programs->hooks);
+	programs->hooks = NULL;
+}
+
+void kernel_hooks_start(struct kernel_programs *programs)
+{
+	if (programs->hooks)
+		programs->hooks->bss->tracking = true;
+}
+
+static int load_hooks(struct kernel_loading *loading, bool trampolines)
+{
+	struct kernel_programs *programs = loading->ret;
+	size_t before = programs->link_cnt;
+	int err = open_hooks(loading, trampolines);
+
+	for (size_t i = 0; !err && i < LENGTH(kernel_hooks); i++) {
+		const char *function = hooked_function(loading, i);
+
+		if (function)
+			err = attach_hook(programs, i, function, trampolines);
+	}
+	if (!err)
+		return 0;
+	while (programs->link_cnt > before)
+		bpf_link__destroy(programs->links[--programs->link_cnt]);
+	kernel_hooks_deinit(programs);
+	return err;
+}
+
+void kernel_hooks_add(struct kernel_loading *loading)
+{
+	const char *forced = getenv("MEMLEAK_KERNEL_HOOKS"); /* "fentry", "kprobe" or "none" */
+	static const char *const kinds[] = {"kprobe", "fentry"};
+
+	for (int trampolines = 1; loading->btf && trampolines >= 0; trampolines--) {
+		const char *kind = kinds[trampolines];
+		int err;
+
+		if (forced && strcmp(forced, kind))
+			continue;
+		err = load_hooks(loading, trampolines);
+		if (!err) {
+			log_verbose("objects freed in bulk or after a grace period are seen by %s",
+				    kind);
+			return;
+		}
+		log_verbose("%s programs cannot be had: %s", kind, strerror(-err));
+	}
+	log_verbose(
+		"objects freed in bulk or by kfree_rcu() are not seen when they are freed, only "
+		"when their memory is used again; those allocated in bulk are not seen");
+}

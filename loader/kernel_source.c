@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The kernel source: sets up its programs and hands out snapshots. */
+#include "loader/kernel_source.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "loader/clock.h"
+#include "loader/kernel_programs.h"
+#include "loader/kernel_symbols.h"
+#include "loader/log.h"
+#include "loader/tracker.h"
+
+struct kernel_source {
+	struct source source;
+	const struct options *opts;
+	struct kernel_functions functions;
+	struct kernel_programs programs;
+	struct kernel_symbols symbols;
+	struct tracker tracker;
+	struct process *processes; /* that are traced; an image is an index plus one */
+	size_t process_cnt;
+	struct ring_buffer *rings;
+	const struct event_listener *listener; /* during dispatch */
+};
+
+static const char *const event_names[MEMLEAK_KERNEL_EVENT_CNT] = {
+	[MEMLEAK_KERNEL_KMALLOC] = "kmalloc",
+	[MEMLEAK_KERNEL_KFREE] = "kfree",
+	[MEMLEAK_KERNEL_CACHE_ALLOC] = "kmem_cache_alloc",
+	[MEMLEAK_KERNEL_CACHE_FREE] = "kmem_cache_free",
+	[MEMLEAK_KERNEL_PAGE_ALLOC] = "mm_page_alloc",
+	[MEMLEAK_KERNEL_PAGE_FREE] = "mm_page_free",
+	[MEMLEAK_KERNEL_PERCPU_ALLOC] = "percpu_alloc_percpu",
+	[MEMLEAK_KERNEL_PERCPU_FREE] = "percpu_free_percpu",
+	[MEMLEAK_KERNEL_BULK_ALLOC] = "kmem_cache_alloc_bulk",
+	[MEMLEAK_KERNEL_BULK_FREE] = "kmem_cache_free_bulk",
+	[MEMLEAK_KERNEL_RCU_FREE] = "kvfree_call_rcu",
+};
+
+static struct kernel_source *kernel_source_of(struct source *source)
+{
+	return (struct kernel_source *)source;
+}
+
+static int handle_event(void *arg, void *data, size_t len)
+{
+	struct memleak_event *event = data;
+	struct kernel_source *source = arg;
+	struct trace_event trace;
+
+	if (len < sizeof(*event) || !source->listener)
+		return 0;
+	event->comm[sizeof(event->comm) - 1] = '\0';
+	trace = (struct trace_event){
+		.wall_ns = clock_wall_of(event->time_ns),
+		.is_free = event->type == MEMLEAK_EVENT_FREE,
+		.pid = (pid_t)event->tgid,
+		.tid = (pid_t)event->tid,
+		.comm = event->comm,
+		.function = event->function < MEMLEAK_KERNEL_EVENT_CNT
+				    ? event_names[event->function]
+				    : NULL,
+		.addr = event->addr,
+		.size = event->size,
+	};
+	source->listener->event(source->listener->arg, &trace);
+	return 0;
+}
+
+static int kernel_source__start(struct source *base)
+{
+	struct kernel_source *source = kernel_source_of(base);
+
+	tracker_start(&source->tracker);
+	kernel_programs_start(&source->programs);
+	return 0;
+}
+
+static void kernel_source__describe(const struct source *base)
+{
+	const struct kernel_source *source = (const struct kernel_source *)base;
+
+	log_note("tracing kernel allocations%s: %zu probes, by %s programs",
+		 source->process_cnt ? " on behalf of the process" : "", source->programs.link_cnt,
+		 source->programs.kind);
+}
+
+static int kernel_source__poll_fd(const struct source *base)
+{
+	return ring_buffer__epoll_fd(((const struct kernel_source *)base)->rings);
+}
+
+static int kernel_source__dispatch(struct source *base, const struct event_listener *listener)
+{
+	struct kernel_source *source = kernel_source_of(base);
+	int err;
+
+	source->listener = listener;
+	err = ring_buffer__consume(source->rings);
+	source->listener = NULL;
+	return err < 0 ? err : 0;
+}
+
+/* The kernel goes on; whether its processes have ended the user source knows. */
+static bool kernel_source__ended(const struct source *base)
+{
+	return false;
+}
+
+static int kernel_source__snapshot(struct source *base, struct snapshot *ret)
+{
+	struct kernel_source *source = kernel_source_of(base);
+	struct tracker_walk walk;
+	struct snapshot snap;
+	int err;
+
+	source->tracker.page_offset = *source->programs.switches.direct_map;
+	err = tracker_walk_begin(&source->tracker, &walk, &snap);
+	err = tracker_walk_end(&walk, err, &snap);
+	if (!err)
+		*ret = snap;
+	return err;
+}
+
+static void kernel_source__reported(struct source *base, const struct snapshot *snap)
+{
+}
+
+static bool find_owner(void *arg, uint32_t image, struct tracker_owner *ret)
+{
+	const struct kernel_source *source = arg;
+
+	*ret = (struct tracker_owner){0};
+	if (image > source->process_cnt)
+		return false;
+	if (image)
+		ret->process = &source->processes[image - 1];
+	return true;
+}
+
+static size_t skip_frames(void *arg, const uint64_t *frames, size_t cnt)
+{
+	const struct kernel_source *source = arg;
+
+	return kernel_functions_tracing_frames(&source->functions, frames, cnt);
+}
+
+static int read_functions(struct kernel_source *source)
+{
+	cleanup_fclose FILE *file = fopen("/proc/kallsyms", "re");
+	int err = file ? kernel_functions_read(file, &source->functions) : -errno;
+
+	if (err && err != -ENOMEM)
+		log_verbose("cannot read /proc/kallsyms: %s", strerror(-err));
+	return err == -ENOMEM ? err : 0;
+}
+
+static char *read_comm(pid_t pid)
+{
+	cleanup_free char *path = NULL;
+	cleanup_fclose FILE *file = NULL;
+	char *comm = NULL;
+	size_t cap = 0;
+	ssize_t len;
+
+	if (asprintf(&path, "/proc/%d/comm", pid) < 0)
+		return NULL;
+	file = fopen(path, "re");
+	len = file ? getline(&comm, &cap, file) : -1;
+	if (len < 0) {
+		free(comm);
+		return strdup("?");
+	}
+	if (len && comm[len - 1] == '\n')
+		comm[len - 1] = '\0';
+	return comm;
+}
+
+static int add_processes(struct kernel_source *source, const pid_t *pids, size_t cnt)
+{
+	int targets_fd = bpf_object__find_map_fd_by_name(source->programs.object, "targets");
+
+	source->processes = calloc(cnt + 1, sizeof(*source->processes));
+	if (!source->processes)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		struct memleak_target target = {.image = (uint32_t)i + 1};
+		uint32_t key = (uint32_t)pids[i];
+		struct process *process = &source->processes[i];
+
+		*process = (struct process){target.image, pids[i], read_comm(pids[i])};
+		source->process_cnt++;
+		if (!process->comm)
+			return -ENOMEM;
+		if (bpf_map_update_elem(targets_fd, &key, &target, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static int open_rings(struct kernel_source *source)
+{
+	int fd = bpf_object__find_map_fd_by_name(source->programs.object, "events");
+
+	source->rings = ring_buffer__new(fd, handle_event, source, NULL);
+	return source->rings ? 0 : -errno;
+}
+
+static void kernel_source__free(struct source *base)
+{
+	struct kernel_source *source = kernel_source_of(base);
+
+	if (!source)
+		return;
+	kernel_programs_deinit(&source->programs);
+	ring_buffer__free(source->rings);
+	kernel_symbols_deinit(&source->symbols);
+	tracker_deinit(&source->tracker);
+	for (size_t i = 0; i < source->process_cnt; i++)
+		free(source->processes[i].comm);
+	free(source->processes);
+	free(source);
+}
+
+static const struct source_ops kernel_source_ops = {
+	.start = kernel_source__start,
+	.describe = kernel_source__describe,
+	.poll_fd = kernel_source__poll_fd,
+	.dispatch = kernel_source__dispatch,
+	.ended = kernel_source__ended,
+	.snapshot = kernel_source__snapshot,
+	.reported = kernel_source__reported,
+	.free = kernel_source__free,
+};
+
+static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, const pid_t *pids,
+		  size_t pid_cnt, pid_t command)
+{
+	int err = read_functions(source);
+
+	if (!err)
+		err = kernel_symbols_init(&source->symbols, symbolizer);
+	if (!err)
+		err = kernel_programs_init(source->opts, &source->functions, command, pid_cnt,
+					   &source->programs);
+	if (!err)
+		err = add_processes(source, pids, pid_cnt);
+	if (!err)
+		err = open_rings(source);
+	if (err)
+		return err;
+	source->source.symbols = &source->symbols.backend;
+	source->tracker = (struct tracker){
+		.opts = source->opts,
+		.object = source->programs.object,
+		.space = SPACE_KERNEL,
+		.owner = find_owner,
+		.arg = source,
+		.skip_frames = skip_frames,
+	};
+	return tracker_init(&source->tracker, source->programs.stack_depth);
+}
+
+int kernel_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
+		       size_t pid_cnt, pid_t command, struct source **ret)
+{
+	struct kernel_source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (!source)
+		return -ENOMEM;
+	source->source.ops = &kernel_source_ops;
+	source->opts = opts;
+	err = set_up(source, symbolizer, pids, pid_cnt, command);
+	if (err) {
+		kernel_source__free(&source->source);
+		return err;
+	}
+	*ret = &source->source;
+	return 0;
+}
