@@ -285,6 +285,7 @@ struct memleak_value_places {
 	__u8 cache_free_ptr;
 	__u8 page_alloc_frame;
 	__u8 page_alloc_order;
+	__u8 page_alloc_mobility;
 	__u8 page_free_frame;
 	__u8 page_free_order;
 	__u8 percpu_alloc_ptr;
@@ -308,6 +309,7 @@ struct memleak_kernel_config {
 	__u8 by_process;    /* only what target processes allocate */
 	__u8 wa_missing_free;
 	__u8 percpu;
+	__u8 movable; /* pages of user memory and of the page cache, too */
 	__u8 page_shift;
 	__s64 preempt_count_at; /* distance from the CPU's run queue; 0: unknown */
 	struct memleak_value_places at;

@@ -7,7 +7,7 @@
  *   kmem_cache_alloc    (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...)
  *   kfree               (call_site, ptr)
  *   kmem_cache_free     (call_site, ptr, ...)
- *   mm_page_alloc       (page, order, ...)
+ *   mm_page_alloc       (page, order, gfp_flags, migratetype)
  *   mm_page_free        (page, order)
  *   percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
  *   percpu_free_percpu  (base, off, ptr)
@@ -147,7 +147,8 @@ static bool place_page_alloc(const struct parameters *params, struct memleak_val
 {
 	ret->page_alloc_frame = 0;
 	ret->page_alloc_order = 1;
-	return points_to(params, 0, "page") && is_int(params, 1, 4);
+	ret->page_alloc_mobility = 3;
+	return points_to(params, 0, "page") && is_int(params, 1, 4) && is_int(params, 3, 4);
 }
 
 static bool place_page_free(const struct parameters *params, struct memleak_value_places *ret)
@@ -315,6 +316,7 @@ int kernel_places_by_format(const char *events_folder, struct memleak_value_plac
 		{"kmem/kmem_cache_free", "ptr", &ret->cache_free_ptr},
 		{"kmem/mm_page_alloc", "pfn", &ret->page_alloc_frame},
 		{"kmem/mm_page_alloc", "order", &ret->page_alloc_order},
+		{"kmem/mm_page_alloc", "migratetype", &ret->page_alloc_mobility},
 		{"kmem/mm_page_free", "pfn", &ret->page_free_frame},
 		{"kmem/mm_page_free", "order", &ret->page_free_order},
 		{"percpu/percpu_alloc_percpu", "ptr", &ret->percpu_alloc_ptr},

@@ -51,6 +51,7 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 	config->by_process = loading->target_cnt > 0;
 	config->wa_missing_free = loading->opts->wa_missing_free;
 	config->percpu = loading->opts->percpu;
+	config->movable = loading->opts->movable;
 	config->page_shift = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	config->at = loading->at;
 	config->preempt_count_at = kernel_places_preempt_count(loading->btf);

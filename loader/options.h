@@ -33,6 +33,7 @@ struct options {
 	const char *symbols_prefix;
 	bool kernel; /* -K */
 	bool percpu;
+	bool movable; /* kernel: user memory and page cache, too */
 	enum sort_order sort;
 	uint32_t stack_storage_size;
 	uint32_t stack_depth;

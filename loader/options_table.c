@@ -36,6 +36,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_FLAG, GROUP_TARGET, FIELD(kernel)},
 	{"percpu", 'P', NULL, "Kernel: trace percpu allocations too", OPT_FLAG, GROUP_TARGET,
 	 FIELD(percpu)},
+	{"movable", 0, NULL,
+	 "Kernel: trace movable pages too, which are user memory and the page cache. Without this "
+	 "they are left out: no kernel code holds on to them",
+	 OPT_FLAG, GROUP_TARGET, FIELD(movable)},
 
 	/* Which allocations */
 	{"min-size", 'z', "SIZE",

@@ -157,7 +157,7 @@ static bool is_name(const char *symbol, const char *name)
 	return !strncmp(symbol, name, len) && (!symbol[len] || symbol[len] == '(');
 }
 
-static bool is_allocator(const char *symbol)
+static bool is_user_allocator(const char *symbol)
 {
 	for (size_t i = 0; i < sizeof(allocator_prefixes) / sizeof(allocator_prefixes[0]); i++) {
 		size_t len = strlen(allocator_prefixes[i]);
@@ -171,15 +171,44 @@ static bool is_allocator(const char *symbol)
 	return false;
 }
 
+/* What the names of the kernel's own begin with; underscores before them do not count. */
+static const char *const kernel_allocator_names[] = {
+	"alloc_pages",       "alloc_frozen_pages",
+	"alloc_page",        "folio_alloc",
+	"vma_alloc_folio",   "get_free_page",
+	"get_zeroed_page",   "get_free_pages",
+	"kmalloc",           "kzalloc",
+	"kcalloc",           "kmem_cache_alloc",
+	"kvmalloc",          "krealloc",
+	"kmemdup",           "vmalloc",
+	"vzalloc",           "alloc_percpu",
+	"pcpu_alloc",        "do_kmalloc",
+	"do_kmem_cache",     "kmem_cache_zalloc",
+	"pcpu_create_chunk",
+};
+
+static bool is_kernel_allocator(const char *symbol)
+{
+	symbol += strspn(symbol, "_");
+	for (size_t i = 0; i < sizeof(kernel_allocator_names) / sizeof(kernel_allocator_names[0]);
+	     i++)
+		if (!strncmp(symbol, kernel_allocator_names[i], strlen(kernel_allocator_names[i])))
+			return true;
+	return false;
+}
+
 /* Inlined functions belong to the one that holds them, the last. */
-static bool is_allocator_frame(const struct sym_location *location)
+static bool is_allocator_frame(const struct site *site, const struct sym_location *location)
 {
 	const char *symbol;
 
 	if (!location || !location->frame_cnt)
 		return false;
 	symbol = location->frames[location->frame_cnt - 1].symbol;
-	return symbol && is_allocator(symbol);
+	if (!symbol)
+		return false;
+	return site->space == SPACE_KERNEL ? is_kernel_allocator(symbol)
+					   : is_user_allocator(symbol);
 }
 
 static void name_frames(struct symbol_backend *symbols, struct report_site *shown)
@@ -189,7 +218,7 @@ static void name_frames(struct symbol_backend *symbols, struct report_site *show
 
 	for (size_t i = 0; i < site->frame_cnt; i++)
 		shown->locations[i] = symbols->lookup(symbols, site, site->frames[i]);
-	while (first < site->frame_cnt && is_allocator_frame(shown->locations[first]))
+	while (first < site->frame_cnt && is_allocator_frame(site, shown->locations[first]))
 		first++;
 	/* Nobody else there: then show what is. */
 	shown->first_frame = first < site->frame_cnt ? first : 0;

@@ -74,7 +74,8 @@ int classic_kmem_cache_free(void *ctx)
 SEC("tp/kmem/mm_page_alloc")
 int classic_mm_page_alloc(void *ctx)
 {
-	return on_page_alloc(ctx, VALUE(ctx, page_alloc_frame), VALUE32(ctx, page_alloc_order));
+	return on_page_alloc(ctx, VALUE(ctx, page_alloc_frame), VALUE32(ctx, page_alloc_order),
+			     VALUE32(ctx, page_alloc_mobility));
 }
 
 SEC("tp/kmem/mm_page_free")

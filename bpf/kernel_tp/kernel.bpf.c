@@ -108,7 +108,7 @@ static __always_inline int on_kmem_cache_free(__u64 *ctx)
 static __always_inline int on_mm_page_alloc(__u64 *ctx)
 {
 	return on_page_alloc(ctx, frame_of(ctx, kernel_config.at.page_alloc_frame),
-			     VALUE(ctx, page_alloc_order));
+			     VALUE(ctx, page_alloc_order), VALUE(ctx, page_alloc_mobility));
 }
 
 static __always_inline int on_mm_page_free(__u64 *ctx)

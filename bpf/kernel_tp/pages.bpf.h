@@ -133,7 +133,13 @@ static __always_inline bool asked_by_slab(const struct stack_buffer *buf, __u32 
 	return asked;
 }
 
-static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order)
+/*
+ * Movable pages hold user memory and the page cache: they belong to a process or to a file, and no
+ * kernel code holds on to them.
+ */
+#define MIGRATE_MOVABLE 1
+
+static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order, __u32 mobility)
 {
 	__u64 len = 1ULL << kernel_config.page_shift << (order & 31);
 	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
@@ -153,6 +159,8 @@ static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order)
 		fresh->len = len;
 	}
 	repair(&key);
+	if (mobility == MIGRATE_MOVABLE && !kernel_config.movable)
+		return 0;
 	if (!is_traced(level, &image) || !chosen(len))
 		return 0;
 	buf = stack__buffer(STACK_PAGE_ALLOC, level);
