@@ -120,19 +120,33 @@ static long rings_bytes(int size)
 	return 4 * PAGE;
 }
 
-/* Huge pages, which the kernel splits when a part of one is given up. */
+/*
+ * Huge pages that the kernel splits, because something is said of a part alone; then the upper
+ * half is given up, page by page.
+ */
+
+#define KPF_THP 22
 
 static struct handles huge;
+static int pagemap = -1, kpageflags = -1;
 
 static void huge_init(int cnt, int size)
 {
-	char state[64] = "";
-	int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY);
-
-	if (fd < 0 || read(fd, state, sizeof(state) - 1) <= 0 || strstr(state, "[never]"))
-		missing("transparent huge pages");
-	close(fd);
+	pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	kpageflags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	if (pagemap < 0 || kpageflags < 0)
+		missing("page flags");
 	handles_init(&huge, cnt);
+}
+
+static int is_huge(const char *p)
+{
+	uint64_t entry, flags;
+
+	must(pread(pagemap, &entry, 8, (uintptr_t)p / PAGE * 8) == 8, "pagemap");
+	entry &= (1ULL << 55) - 1;
+	must(pread(kpageflags, &flags, 8, entry * 8) == 8, "kpageflags");
+	return flags >> KPF_THP & 1;
 }
 
 static void huge_make(int i, int size)
@@ -146,7 +160,12 @@ static void huge_make(int i, int size)
 	munmap(start + HUGE_PAGE, HUGE_PAGE - (start - p));
 	madvise(start, HUGE_PAGE, MADV_HUGEPAGE);
 	memset(start, 1, HUGE_PAGE);
-	madvise(start + PAGE, PAGE, MADV_FREE); /* splits */
+	if (!is_huge(start))
+		missing("free huge pages");
+	madvise(start + PAGE, PAGE, MADV_FREE);
+	if (is_huge(start))
+		missing("way to split a huge page");
+	madvise(start + HUGE_PAGE / 2, HUGE_PAGE / 2, MADV_DONTNEED);
 	huge.at[i] = (long)start;
 }
 
@@ -157,7 +176,7 @@ static void huge_drop(int i, int size)
 
 static long huge_bytes(int size)
 {
-	return HUGE_PAGE;
+	return HUGE_PAGE / 2;
 }
 
 /* Maps with SIZE elements per CPU. */
