@@ -10,6 +10,7 @@
  *	options     sets IP options again and again: the old ones are freed in bulk
  *	fragments   datagrams of many fragments over lo: lists of buffers, freed in bulk
  *	children    connections that nobody accepts: made in interrupts; held in the first phase
+ *	packets     datagrams there and back through a pair of interfaces, each in a namespace of its own
  *	receive     makes a queue, and empties it in each phase
  *	send        COUNT is the process id of a `kernel_flow receive`: each phase puts ten messages
  *	            into its queue
@@ -20,13 +21,16 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 
 #include "kernel_things.h"
 
@@ -188,6 +192,94 @@ static void children(int phase)
 	}
 }
 
+static int net_of(int pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	must(fd >= 0, "network namespace");
+	return fd;
+}
+
+/* A process that is in a network namespace of its own, and stays there. */
+static int start_neighbour(void)
+{
+	int done[2], pid;
+	char byte;
+
+	must(!pipe2(done, O_CLOEXEC), "pipe");
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		enter_own_net();
+		write(done[1], "x", 1);
+		pause();
+		_exit(0);
+	}
+	must(pid > 0 && read(done[0], &byte, 1) == 1, "fork");
+	close(done[0]);
+	close(done[1]);
+	return pid;
+}
+
+static int datagram_socket(const char *address)
+{
+	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(7777)};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	inet_pton(AF_INET, address, &here.sin_addr);
+	must(fd >= 0 && !bind(fd, (struct sockaddr *)&here, sizeof(here)), "bind");
+	return fd;
+}
+
+static void pair_of_interfaces(int *fds)
+{
+	char command[256];
+	int pid, near, far;
+
+	if (system("ip link show >/dev/null 2>&1"))
+		missing("ip command");
+	enter_own_net();
+	pid = start_neighbour();
+	near = net_of(getpid());
+	far = net_of(pid);
+	snprintf(command, sizeof(command),
+		 "ip link add near type veth peer name far && ip link set far netns %d && "
+		 "ip addr add 10.77.0.1/24 dev near && ip link set near up", pid);
+	if (system(command))
+		missing("veth interfaces");
+	fds[0] = datagram_socket("10.77.0.1");
+	must(!setns(far, CLONE_NEWNET), "setns");
+	must(!system("ip addr add 10.77.0.2/24 dev far && ip link set far up"), "ip");
+	fds[1] = datagram_socket("10.77.0.2");
+	must(!setns(near, CLONE_NEWNET), "setns");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(near);
+	close(far);
+}
+
+static void packets(int phase)
+{
+	static int fds[2];
+	char data[600] = {0};
+
+	if (phase < 0)
+		pair_of_interfaces(fds);
+	for (int way = 0; way < 2; way++) {
+		struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7777)};
+
+		inet_pton(AF_INET, way ? "10.77.0.1" : "10.77.0.2", &to.sin_addr);
+		for (int i = 0; i < cnt; i++) {
+			sendto(fds[way], data, sizeof(data), 0, (struct sockaddr *)&to, sizeof(to));
+			while (recv(fds[!way], data, sizeof(data), 0) > 0)
+				continue;
+		}
+	}
+}
+
 static void receive(int phase)
 {
 	struct message message;
@@ -227,7 +319,7 @@ static const struct {
 } flows[] = {
 	{"messages", messages}, {"watches", watches},	  {"timerfds", timerfds},
 	{"options", options},	{"fragments", fragments}, {"children", children},
-	{"receive", receive},	{"send", send_messages},
+	{"receive", receive},	{"send", send_messages}, {"packets", packets},
 };
 
 int main(int argc, char **argv)
