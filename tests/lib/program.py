@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A program from tests/programs: it says its truth, then ready, then waits for a byte."""
 
-from .case import BROKEN, Broken
+from .case import BROKEN, Broken, Skip
 from .process import Process
 
 
@@ -10,6 +10,7 @@ class Truth:
 
     def __init__(self):
         self.sites = {}   # (function, kind) → (count, bytes)
+        self.kernel = {}  # thing → (kind, count, bytes or None)
         self.blocks = {}  # address → size
         self.facts = {}   # first word → other words
 
@@ -19,6 +20,11 @@ class Truth:
             self._site(words[1], "heap", words[2], words[3])
         elif words[0] == "mapping":
             self._site(words[1], words[4], words[2], words[3])
+        elif words[0] == "kernel":
+            size = None if words[3] == "-" else int(words[3])
+            self.kernel[words[1]] = (words[4], int(words[2]), size)
+        elif words[0] == "missing":
+            raise Skip("this machine has no " + " ".join(words[1:]))
         elif words[0] == "block":
             self.blocks[int(words[1], 16)] = int(words[2])
         elif words[0] == "broken":

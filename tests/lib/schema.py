@@ -13,12 +13,18 @@ REPORT = {
     "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
     "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
     "sampling": (dict, type(None)), "lost": (dict,),
+    "inferred": (dict,),
 }
 SITE = {
     "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,
     "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER, "newest_ns": MAYBE_INTEGER,
     "growth": (dict,), "stack": (list,),
 }
+KERNEL_SITE = {
+    "last_pid": MAYBE_INTEGER, "last_comm": MAYBE_TEXT, "several_pids": (bool,),
+    "interrupt": (bool,), "cache": MAYBE_TEXT, "several_caches": (bool,),
+}
+INFERRED = ("replaced", "gone_with_page")
 FRAME = {
     "addr": (str,), "symbol": MAYBE_TEXT, "offset": MAYBE_INTEGER, "module": MAYBE_TEXT,
     "module_offset": MAYBE_TEXT, "build_id": MAYBE_TEXT, "file": MAYBE_TEXT,
@@ -56,6 +62,10 @@ def check_site(site, with_allocs):
     require(re.fullmatch(r"[0-9a-f]{16}", site["id"]), f"site.id {site['id']!r}")
     require(site["space"] in ("user", "kernel"), f"site.space {site['space']!r}")
     require(site["kind"] in KINDS, f"site.kind {site['kind']!r}")
+    if site["space"] == "kernel":
+        check_keys("kernel site", site, KERNEL_SITE)
+    require(("slab", "page", "percpu").count(site["kind"]) == (site["space"] == "kernel"),
+            f"kind {site['kind']} in the {site['space']}")
     require(site["count"] > 0, f"site with count {site['count']}")
     require(site["bytes"] >= 0, f"site with {site['bytes']} bytes")
     check_keys("growth", site["growth"], {"bytes": INTEGER, "count": INTEGER})
@@ -87,6 +97,7 @@ def check_report(report, with_allocs=False):
     check_keys("outstanding", report["outstanding"], {"bytes": INTEGER, "count": INTEGER})
     check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
     require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
+    check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
     sites = report["sites"]
     for site in sites:
         check_site(site, with_allocs)
@@ -113,6 +124,8 @@ def check_sequence(reports):
         require(after["elapsed_ns"] > before["elapsed_ns"], "elapsed_ns does not grow")
         for key, count in before["lost"].items():
             require(after["lost"].get(key, -1) >= count, f"lost.{key} shrinks")
+        for key in INFERRED:
+            require(after["inferred"][key] >= before["inferred"][key], f"inferred.{key} shrinks")
         known = {site["id"]: site for site in before["sites"]}
         complete = len(before["sites"]) == before["sites_total"]
         for site in after["sites"]:

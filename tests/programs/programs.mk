@@ -12,7 +12,7 @@ PLAIN := leak functions edges mappings threads pending churn process dlopen agai
 	noreturn jit nosyscall demo
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
-	command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
+	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
 	own_malloc_prefixed
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
@@ -66,6 +66,12 @@ $(P)/libearly.so: tests/programs/early.c $(PROGRAM_DEPS)
 
 $(P)/command: tests/programs/command.c $(P)/libearly.so $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $< -L$(P) -Wl,--no-as-needed -learly -Wl,-rpath,'$$ORIGIN'
+
+KERNEL_THINGS := tests/programs/kernel_things.c tests/programs/kernel_pages.c
+
+$(P)/kernel $(P)/kernel_flow: $(P)/%: tests/programs/%.c $(KERNEL_THINGS) \
+		tests/programs/kernel_things.h $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -Wno-unused-parameter $< $(KERNEL_THINGS)
 
 # bump.c defines malloc itself: the compiler must not know what malloc does.
 BUMP := tests/programs/own_malloc.c tests/programs/bump.c

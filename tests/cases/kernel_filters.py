@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Filters, samples, totals alone, and event lines, for the kernel's memory."""
+
+import re
+import time
+
+from lib import Failure, alone, each, timeout
+from lib.kernel import (culprit_of, expect_things, kernel_part, require, settled, share_kernel,
+                        sites_of, sum_of_thing, whole_kernel)
+from lib.memleak import when
+
+
+@each(("exact", ("-z", "512", "-Z", "512"), True), ("at_least", ("-z", "512"), True),
+      ("at_most", ("-Z", "512"), True), ("above", ("-z", "513"), False),
+      ("below", ("-Z", "511"), False))
+def test_size(t, what):
+    """The size is what the slab allocator gave: 464 bytes and 48 of header make 512."""
+    _, options, shown = what
+    share_kernel(t)
+    program = t.program("kernel", "messages:100:464")
+    memleak = t.attach(program, "-K", *options, interval="0.3")
+    truth = program.go()
+    report = memleak.fresh_report()
+    if not shown:
+        truth.kernel["messages"] = ("slab", 0, 0)
+    expect_things(report, truth)
+    low = int(options[1]) if options[0] == "-z" else 0
+    high = int(options[-1]) if "-Z" in options else 1 << 62
+    for site in report["sites"]:
+        average = site["bytes"] / site["count"]
+        require(low <= average <= high, report, f"blocks of {average} bytes")
+    program.go()
+    truth = program.go()
+    expect_things(memleak.fresh_report(), truth)
+    memleak.stop()
+
+
+@each(("pages", ("-z", "4k", "-Z", "4k"), "pipes", "rings"),
+      ("larger_pages", ("-z", "4097"), "rings", "pipes"))
+def test_size_of_pages(t, what):
+    _, options, shown, hidden = what
+    share_kernel(t)
+    program = t.program("kernel", "pipes:40", "rings:10")
+    memleak = t.attach(program, "-K", *options)
+    truth = program.go()
+    truth.kernel[hidden] = ("page", 0, 0)
+    report = memleak.stop()
+    expect_things(report, truth)
+    require(truth.kernel[shown][1], report, "nothing to show")
+
+
+def estimated(report, options, exact):
+    require(report["sampling"] == {"mode": "count", "rate": 10}, report,
+            f"sampling {report['sampling']} with {options}")
+    count, size = sum_of_thing(report, "messages", "slab")
+    require(0.9 * exact <= count <= 1.1 * exact, report, f"{count} estimated of {exact}")
+    require(count != exact, report, "the estimate is exact: every block was looked at")
+    require(size == 64 * count, report, f"{size} bytes in {count} blocks")
+
+
+@timeout(180)
+def test_sampling(t):
+    """100,000 messages, one in ten: within ten standard deviations; all frees are seen."""
+    share_kernel(t)
+    program = t.program("kernel", "messages:100000:16")
+    memleak = t.attach(program, "-K", "-s", "10", interval="0.5")
+    program.go()
+    estimated(memleak.fresh_report(), "-K -p", 100000)
+    program.go()
+    estimated(memleak.fresh_report(), "-K -p", 200000)
+    truth = program.go()
+    expect_things(memleak.fresh_report(), truth)
+    memleak.stop()
+
+
+@alone
+@timeout(180)
+def test_sampling_the_whole_kernel(t):
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:100000:16")
+    memleak = whole_kernel(t, "-s", "10")
+    program.go()
+    estimated(memleak.fresh_report(), "no process", 100000)
+    program.go()
+    truth = program.go()
+    expect_things(memleak.fresh_report(), truth)
+    memleak.stop()
+
+
+@alone
+@timeout(120)
+def test_older(t):
+    """-o 1000: no message before its time, every one after it."""
+    share_kernel(t)
+    program = t.program("kernel", "messages:100")
+    memleak = t.attach(program, "-K", "-o", "1000", interval="0.1")
+    memleak.fresh_report()
+    earliest = time.time()
+    truth = program.go()
+    latest = time.time()
+    memleak.wait_for("reports of two seconds", lambda: memleak.take() and
+                     when(memleak.reports[-1]) > latest + 2)
+    memleak.stop()
+    early = [r for r in memleak.reports if latest < when(r) < earliest + 0.998]
+    late = [r for r in memleak.reports if when(r) > latest + 1.002]
+    if not early or not late:
+        raise Failure("no report came at the right moment")
+    for report in early:
+        require(not sites_of(report, "messages", "slab"), report, "shown before their time")
+    for report in late:
+        expect_things(report, truth)
+        require(all(site["newest_ns"] >= 1e9 for site in report["sites"]), report, "an age below")
+
+
+def test_older_than_all(t):
+    share_kernel(t)
+    program = t.program("kernel", "messages:100")
+    memleak = t.attach(program, "-K", "-o", "3600000")
+    program.go()
+    report = memleak.stop()
+    require(not report["sites"], report, "older than an hour")
+
+
+def test_ages_and_blocks(t):
+    """-a: as many blocks as were made, at addresses of their own, ages within the site's."""
+    share_kernel(t)
+    program = t.program("kernel", "messages:100")
+    memleak = t.attach(program, "-K", "-a", interval="0.3")
+    truth = program.go()
+    first = memleak.fresh_report()
+    expect_things(first, truth)
+    truth = program.go()
+    second = memleak.fresh_report()
+    expect_things(second, truth)
+    old, new = ({alloc["addr"]: alloc["age_ns"] for site in sites_of(report, "messages", "slab")
+                 for alloc in site["allocs"]} for report in (first, second))
+    require(len(old) == 100 and len(new) == 200 and set(old) <= set(new), second,
+            "the first messages are not where they were")
+    grown = second["elapsed_ns"] - first["elapsed_ns"]
+    for address, age in old.items():
+        require(abs(new[address] - age - grown) < 1e9, second, f"{address}: {age} {new[address]}")
+    for site in sites_of(second, "messages", "slab"):
+        ages = [alloc["age_ns"] for alloc in site["allocs"]]
+        require((max(ages), min(ages)) == (site["oldest_ns"], site["newest_ns"]), second, "ages")
+    memleak.stop()
+
+
+@each("process", "kernel")
+@alone
+def test_combined(t, mode):
+    """-C: the same totals, without blocks."""
+    share_kernel(t, whole=mode == "kernel")
+    program = t.program("kernel", "messages:1000", "pipes:40", "rings:10", "keys")
+    memleak = (whole_kernel(t, "-C", interval="0.3") if mode == "kernel" else
+               t.attach(program, "-K", "-C", interval="0.3"))
+    for _ in range(2):
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect_things(report, truth)
+        require(all(site["oldest_ns"] is None for site in report["sites"]), report, "an age")
+    for _ in range(4):
+        truth = program.go()
+        if mode == "process":
+            settled(memleak, lambda report: not sites_of(report, "messages", "slab"), "messages")
+    memleak.stop()
+
+
+@each("1", "2", "1000")
+def test_top(t, name):
+    """-T cuts what is shown, never what is counted."""
+    share_kernel(t)
+    program = t.program("kernel", "pipes:40:16", "messages:1000")
+    options = ("--json", "-o", "0", "-K", "-p", str(program.pid))
+    memleak = t.memleak(*options, "-T", name, "3600").ready()
+    whole = t.memleak(*options, "-T", "100000", "3600").ready()
+    program.go()
+    reports = memleak.stop(), whole.stop()
+    require(len(reports[0]["sites"]) == min(int(name), reports[0]["sites_total"]), reports[0],
+            f"{len(reports[0]['sites'])} shown of {reports[0]['sites_total']}")
+    require(culprit_of(reports[0]["sites"][0]) == culprit_of(reports[1]["sites"][0]), reports[0],
+            "another site comes first")
+    sizes = [site["bytes"] for site in reports[0]["sites"]]
+    require(sizes == sorted(sizes, reverse=True), reports[0], f"order {sizes}")
+
+
+# Events
+
+def test_trace_json(t):
+    """-t: a line for each message made and each one gone."""
+    share_kernel(t)
+    program = t.program("kernel", "messages:100")
+    memleak = t.attach(program, "-K", "-t", "-a", interval="0.3")
+    program.go()
+    report = memleak.fresh_report()
+    addresses = {alloc["addr"] for site in sites_of(report, "messages", "slab")
+                 for alloc in site["allocs"]}
+    require(len(addresses) == 100, report, f"{len(addresses)} addresses")
+    program.go()
+    program.go()
+    report = memleak.stop()
+    require(not report["lost"].get("events"), report, "events were lost")
+    for address in addresses:
+        events = [event for event in memleak.events if event["addr"] == address]
+        allocs = [event for event in events if event["event"] == "alloc"
+                  and event["size"] == 512 and event["pid"] == program.pid]
+        frees = [event for event in events if event["event"] == "free"]
+        # the message was made once and freed once; others may have had its address before
+        require(allocs and frees and len(frees) >= len(allocs), None, f"{address}: {events}")
+        require(events[-1]["event"] == "free" or events[-1]["tid"] != program.pid
+                or events[-1]["size"] != 512, None, f"{address}: {events}")
+    made = [event for event in memleak.events if event["event"] == "alloc"
+            and event["size"] == 512 and event["pid"] == program.pid]
+    require(len(made) >= 200, None, f"{len(made)} lines for 200 messages")
+    require(all(event["comm"] == "kernel" for event in made), None, "comm")
+
+
+def test_trace_text(t):
+    share_kernel(t)
+    program = t.program("kernel", "messages:100")
+    memleak = t.memleak("-t", "-K", "-o", "0", "-p", str(program.pid), "3600").ready()
+    program.go()
+    program.go()
+    program.go()
+    memleak.stop()
+    line = r"^\S+ \d+/\d+ .*\b{}\b.*\b0x[0-9a-f]+\b.*\b512\b"
+    for word in ("alloc", "free"):
+        lines = re.findall(line.format(word), memleak.out.text, re.M)
+        if len(lines) < 200:
+            raise Failure(f"{len(lines)} lines with {word}, 200 messages: "
+                          f"{memleak.out.text[:500]!r}")
+
+
+@timeout(120)
+def test_trace_floods(t):
+    """Whatever is not printed is counted."""
+    share_kernel(t)
+    program = t.program("kernel", "-t", "8", "messages:160000:16")
+    memleak = t.attach(program, "-K", "-t")
+    truth = program.go()
+    report = memleak.stop()
+    made = sum(event["event"] == "alloc" and event["size"] == 64 for event in memleak.events)
+    lost = report["lost"].get("events", 0)
+    expect_things(report, truth, may_lose=("events",))
+    require(made + lost >= 160000, None, f"{made} events and {lost} lost are not 160,000")
+    require(kernel_part(report), report, "no kernel site")

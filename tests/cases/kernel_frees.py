@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frees that are easily missed: in interrupts, in bulk, in parts, while other programs run."""
+
+from lib import Failure, alone, each, pitfall, timeout
+from lib.expect import check_lost
+from lib.kernel import (SLAB_PAGES, by_program, culprit_of, expect_things, kernel_part, names_of,
+                        plain, require, settled, share_kernel, sites_of, whole_kernel)
+from lib.program import Truth
+
+NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
+
+
+def held(report, holds):
+    """How many blocks are outstanding at the sites for which holds(site)."""
+    return sum(site["count"] for site in kernel_part(report) if holds(site))
+
+
+# While other BPF programs run
+
+@alone
+@pitfall(21)
+@timeout(180)
+def test_beside_other_programs(t):
+    """Four threads in the heap probes of one memleak: another misses none of the kernel's frees."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel_flow", "messages", "20000", "4")
+    memleak = whole_kernel(t)
+    other = t.attach(program, "-K", interval="0.5")
+    for _ in range(2):
+        program.go()
+        for report in (memleak.fresh_report(), other.fresh_report()):
+            expect_things(report, NO_MESSAGES)
+    if other.stop()["calls"] < 2 * 4 * 20000:
+        raise Failure("the heap was not watched: nothing ran beside")
+    memleak.stop()
+
+
+@alone
+@pitfall(21)
+@timeout(180)
+def test_two_tracers(t):
+    """Two memleaks on the whole kernel: each is the other's other program."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "-t", "4", "messages:20000")
+    first, second = whole_kernel(t), whole_kernel(t)
+    for _ in range(3):
+        truth = program.go()
+        for memleak in (first, second):
+            expect_things(memleak.fresh_report(), truth)
+    first.stop()
+    second.stop()
+
+
+# In interrupts
+
+@alone
+@pitfall(22)
+@timeout(180)
+def test_made_in_interrupts(t):
+    """
+    Sockets of connections that nobody has accepted yet: made while packets are received, by
+    whichever task was interrupted, on nobody's behalf.
+    """
+    share_kernel(t, whole=True)
+    program = t.program("kernel_flow", "children", "500")
+    memleak = whole_kernel(t)
+
+    def children(report):
+        return [site for site in kernel_part(report) if site["kind"] == "slab"
+                and culprit_of(site) in ("sk_prot_alloc", "sk_clone_lock", "sk_clone")
+                and any("syn_recv_sock" in name for name in names_of(site))]
+
+    program.go()
+    report = memleak.fresh_report()
+    sites = children(report)
+    count = sum(site["count"] for site in sites)
+    require(count % 500 == 0 and count, report, f"{count} sockets, 500 connections")
+    require(all(site["interrupt"] for site in sites), report, "not said to be in interrupts")
+    program.go()
+    settled(memleak, lambda report: not children(report), "closed sockets")
+    memleak.stop()
+
+
+@pitfall(22)
+def test_interrupts_are_nobodys(t):
+    """-K -p: what is allocated while the process is interrupted is not the process's."""
+    share_kernel(t)
+    program = t.program("kernel_flow", "children", "500")
+    memleak = t.attach(program, "-K")
+    program.go()
+    report = memleak.stop()
+    require(held(report, lambda site: culprit_of(site) == "sk_prot_alloc") >= 500, report,
+            "the process's own ends of the connections")
+    for site in kernel_part(report):
+        require(not site["interrupt"], report, "a site in interrupts")
+        require(not any("syn_recv_sock" in name for name in names_of(site)), report,
+                "a socket made in an interrupt is said to be the process's")
+
+
+def in_network(site):
+    return any(name.startswith(("ip_", "udp_", "__ip_append", "skb_", "alloc_skb"))
+               for name in map(plain, names_of(site)))
+
+
+@alone
+@pitfall(22)
+@each(("fragments", 1000), ("packets", 20000))
+@timeout(180)
+def test_flood(t, what):
+    """A second equal flood of packets, and a third, leave no more behind than the first."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel_flow", what[0], str(what[1]))
+    memleak = whole_kernel(t)
+    levels = []
+    for _ in range(3):
+        program.go()
+        # 34,000 or 40,000 buffers; a few hundred may wait to be freed with others
+        report = settled(memleak, lambda report: held(report, in_network) <= 1000, "buffers")
+        levels.append(held(report, in_network))
+    memleak.stop()
+    if levels[2] > levels[0] + 500:
+        raise Failure(f"outstanding after each flood: {levels}")
+
+
+# In bulk
+
+@pitfall(25)
+@each("skb_heads", "skb_data")
+@timeout(120)
+def test_freed_in_bulk(t, what):
+    """Buffers of fragments: their heads go by kmem_cache_free_bulk, which has no event."""
+    share_kernel(t)
+    program = t.program("kernel_flow", "fragments", "1000")
+    memleak = t.attach(program, "-K", interval="0.3")
+
+    def fragments(report):
+        return held(report, lambda site: any("ip_append_data" in name for name in names_of(site))
+                    and (site["cache"] or "").startswith("skb") == (what == "skb_heads"))
+
+    program.go()
+    settled(memleak, lambda report: fragments(report) <= 340, "1 % of 34,000 buffers")
+    program.go()
+    settled(memleak, lambda report: fragments(report) <= 340, "1 % of 68,000 buffers")
+    check_lost(memleak.stop(), ())
+
+
+@pitfall(25)
+@each(("watches", 100000, ("do_epoll_ctl", "ep_insert", "sys_epoll_ctl")),
+      ("timerfds", 100000, ("sys_timerfd_create",)),
+      ("options", 100000, ("ip_options_get", "ip_options_get_alloc", "ip_options_get_from_user")))
+@timeout(180)
+def test_freed_by_kfree_rcu(t, what):
+    """100,000 objects that go after a grace period, in bulk: at most 1 % are still shown."""
+    flow, count, functions = what
+    share_kernel(t)
+    program = t.program("kernel_flow", flow, str(count))
+    memleak = t.attach(program, "-K", "-F", interval="0.5")
+    calls = memleak.fresh_report()["calls"]
+
+    def left(report):
+        return held(report, lambda site: culprit_of(site) in functions)
+
+    for _ in range(2):
+        program.go()
+        report = settled(memleak, lambda report: left(report) <= count // 100,
+                         f"1 % of {count} {flow}", seconds=60)
+    check_lost(report, ())
+    require(report["calls"] - calls >= 2 * count, report, "most allocations were not seen")
+    memleak.stop()
+
+
+@pitfall(25)
+def test_repairs_repair_nothing_that_is_held(t):
+    """-F, while blocks come and go around: what is held stays exact."""
+    share_kernel(t)
+    program = t.program("kernel", "messages:2000", "pipes:40", "eventfds:400")
+    memleak = t.attach(program, "-K", "-F", interval="0.3")
+    churn = t.program("kernel_flow", "timerfds", "20000")
+    for _ in range(2):
+        truth = program.go()
+        churn.go()
+        expect_things(memleak.fresh_report(), truth)
+    for _ in range(3):
+        truth = program.go()
+        expect_things(memleak.fresh_report(), truth)
+    memleak.stop()
+
+
+# Slab pages, and pages in parts
+
+def slab_pages(report):
+    """Sites of pages that the slab allocator took."""
+    return [site for site in kernel_part(report) if site["kind"] == "page"
+            and any(SLAB_PAGES.match(name) for name in names_of(site))]
+
+
+@alone
+@pitfall(24)
+@each("process", "kernel")
+@timeout(180)
+def test_slab_pages_are_not_counted_twice(t, mode):
+    """80 MB of slab objects: nothing of their pages beside them."""
+    share_kernel(t, whole=mode == "kernel")
+    program = t.program("kernel", "messages:10000:4048", "eventfds:2000", "keys:300")
+    memleak = (whole_kernel(t) if mode == "kernel" else
+               t.attach(program, "-K", interval="0.5"))
+    for _ in range(2):
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect_things(report, truth)
+        require(not slab_pages(report), report, f"pages of slabs: {slab_pages(report)[:1]}")
+        pages = sum(site["bytes"] for site in kernel_part(report) if site["kind"] == "page"
+                    and site["last_pid"] == program.pid)
+        require(pages < truth.kernel["messages"][2] // 10, report,
+                f"{pages} bytes of pages for slab objects")
+    program.go()
+    settled(memleak, lambda report: not sites_of(report, "messages", "slab"), "no messages")
+    memleak.stop()
+
+
+@pitfall(26)
+def test_split_pages(t):
+    """Huge pages, split by the kernel, half of each freed page by page: the rest is still held."""
+    share_kernel(t)
+    program = t.program("kernel", "huge:4")
+    memleak = t.attach(program, "-K", interval="0.3")
+    for _ in range(2):
+        truth = program.go()
+        expect_things(memleak.fresh_report(), truth)
+    program.go()
+    # A page of each may wait in a list until the kernel has more of its sort.
+    report = memleak.fresh_report()
+    for site in sites_of(report, "huge", "page"):
+        require(site["count"] <= 8 and site["bytes"] == 4096 * site["count"], report,
+                "huge pages are still held")
+    memleak.stop()
+
+
+@alone
+@pitfall(26)
+@timeout(120)
+def test_never_negative(t):
+    """Frees of pages and objects from before memleak came debit nothing."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:1000", "pipes:40", "rings:10", "huge:2")
+    program.go()
+    program.go()
+    memleak = whole_kernel(t)
+    for _ in range(4):
+        truth = program.go()
+        report = memleak.fresh_report()
+        require(not [site for site in by_program(report, program)
+                     if any(site in sites_of(report, thing, kind)
+                            for thing, (kind, _, _) in truth.kernel.items())],
+                report, "blocks of before")
+    memleak.stop()
+
+
+@pitfall(24)
+def test_large_kmalloc_is_one_block(t):
+    """Beyond the slab allocator's sizes kmalloc asks for pages: one block, not two."""
+    share_kernel(t)
+    program = t.program("kernel", "arrays:50")
+    memleak = t.attach(program, "-K", interval="0.3")
+    for _ in range(3):
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect_things(report, truth)
+        around = [site for site in kernel_part(report) if site["bytes"] >= 16384
+                  and any("pipe_fcntl" in name or "pipe_resize" in name
+                          for name in names_of(site))]
+        require(sum(site["bytes"] for site in around) == truth.kernel["arrays"][2], report,
+                "counted in another way as well")
+    memleak.stop()

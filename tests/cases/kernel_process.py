@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""-K with a process: what is done on its behalf, beside its own memory, and nothing else."""
+
+from lib import Failure, expect, owner, timeout
+from lib.kernel import (expect_things, kernel_part, require, share_kernel, sites_of, sum_of_thing,
+                        user_part)
+from lib.memleak import when
+from lib.program import Truth
+
+
+def test_side_by_side(t):
+    """User and kernel sites in one report, both exact; one total for all."""
+    share_kernel(t)
+    program = t.program("leak")
+    memleak = t.attach(program, "-K")
+    truth = program.go()
+    report = memleak.stop()
+    expect(user_part(report), truth)
+    # 5 MiB were mapped, and not written to: their tables at least are the kernel's
+    require(kernel_part(report), report, "no kernel site")
+    require(all(site["pid"] == program.pid for site in report["sites"]), report, "another process")
+    total = sum(site["bytes"] for site in report["sites"])
+    require(report["outstanding"]["bytes"] == total, report, f"the sites' sum is {total}")
+
+
+def test_without_kernel(t):
+    """-p alone shows nothing of the kernel."""
+    share_kernel(t)
+    program = t.program("kernel", "messages")
+    memleak = t.attach(program)
+    program.go()
+    report = memleak.stop()
+    require(not kernel_part(report), report, "kernel sites without -K")
+
+
+def test_only_this_process(t):
+    """Two processes do the same; each memleak sees its own alone."""
+    share_kernel(t)
+    first, second = t.program("kernel", "messages:100"), t.program("kernel", "messages:300")
+    one = t.attach(first, "-K", interval="0.3")
+    two = t.attach(second, "-K", interval="0.3")
+    truths = first.go(), second.go()
+    for memleak, truth, program in ((one, truths[0], first), (two, truths[1], second)):
+        report = memleak.fresh_report()
+        expect_things(report, truth)
+        require(all(site["pid"] == program.pid for site in report["sites"]), report, "pid")
+        memleak.stop()
+
+
+def test_two_processes(t):
+    """-p A,B: each process has its own sites, though their stacks are the same."""
+    share_kernel(t)
+    programs = t.program("kernel", "messages:100"), t.program("kernel", "messages:300")
+    memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-K", "-p",
+                        ",".join(str(program.pid) for program in programs), "3600").ready()
+    truths = {program.pid: program.go() for program in programs}
+    report = memleak.stop()
+    for pid, truth in truths.items():
+        sites = [site for site in report["sites"] if site["pid"] == pid]
+        expect_things({**report, "sites": sites, "sites_total": len(sites)}, truth)
+
+
+def test_freed_by_another(t):
+    """Sent by the traced process, received by another: gone. And the other way: never there."""
+    share_kernel(t)
+    receiver = t.program("kernel_flow", "receive")
+    sender = t.program("kernel_flow", "send", str(receiver.pid))
+    memleak = t.attach(sender, "-K", interval="0.3")
+    other = t.attach(receiver, "-K", interval="0.3")
+    truth = sender.go()
+    expect_things(memleak.fresh_report(), truth)
+    report = other.fresh_report()
+    require(not sites_of(report, "messages", "slab"), report, "the receiver sent nothing")
+    receiver.go()
+    expect_things(memleak.fresh_report(), Truth.of("kernel messages 0 0 slab"))
+    memleak.stop()
+    other.stop()
+
+
+def test_left_behind(t):
+    """The process ends; what it left in the kernel is in the final report."""
+    share_kernel(t)
+    receiver = t.program("kernel_flow", "receive")
+    sender = t.program("kernel_flow", "send", str(receiver.pid))
+    memleak = t.attach(sender, "-K")
+    truth = sender.go()
+    sender.signal(9)
+    report = memleak.finish()
+    expect_things(report, truth)
+
+
+def test_all_threads(t):
+    """What any thread of the process does, whenever it came, is the process's."""
+    share_kernel(t)
+    program = t.program("kernel", "-t", "8", "messages:800")
+    memleak = t.attach(program, "-K")
+    truth = program.go()
+    report = memleak.stop()
+    expect_things(report, truth)
+    for site in sites_of(report, "messages", "slab"):
+        require(site["last_pid"] == program.pid, report, f"last_pid {site['last_pid']}")
+
+
+def test_command(t):
+    """-K -- CMD: from its first system call on."""
+    share_kernel(t)
+    memleak = t.command(t.file_of("kernel"), "messages:100", options=("-K",), interval="0.3")
+    memleak.wait_for("ready", lambda: "ready\n" in memleak.out.text)
+    memleak.send(b"x")
+    memleak.wait_for("second ready", lambda: memleak.out.text.count("ready\n") == 2)
+    number = memleak.output.read_bytes().count(b"\n")
+    memleak.wait_for("two more reports", lambda: memleak.output.read_bytes().count(b"\n")
+                     > number + 1, every=0.02)
+    memleak.close_stdin()
+    memleak.finish()
+    counts = [sum_of_thing(report, "messages", "slab") for report in memleak.reports]
+    require((100, 51200) in counts, None, f"(count, bytes) of the messages: {counts}")
+
+
+def test_growth(t):
+    """What has grown most since the last report comes first."""
+    share_kernel(t)
+    program = t.program("kernel", "pipes:20:16", "messages:1000:16")
+    memleak = t.attach(program, "-K", "--sort", "growth", interval="0.3")
+    memleak.fresh_report()
+    for _ in range(2):
+        before = memleak.fresh_report()
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect_things(report, truth)
+        grown = [r for r in memleak.reports if when(before) < when(r) <= when(report)]
+        for thing, count in (("pipes", 320), ("messages", 1000)):
+            found = sum(site["growth"]["count"] for r in grown
+                        for site in sites_of(r, thing, truth.kernel[thing][0]))
+            require(found == count, report, f"{thing} grew by {found}")
+    orders = [[site["growth"]["bytes"] for site in r["sites"]] for r in memleak.reports]
+    if any(order != sorted(order, reverse=True) for order in orders):
+        raise Failure(f"not sorted by growth: {orders}")
+    memleak.stop()
+
+
+@timeout(120)
+def test_heap_and_messages(t):
+    """Uprobes and tracepoints of one memleak do not disturb each other."""
+    share_kernel(t)
+    program = t.program("kernel_flow", "messages", "5000", "4")
+    memleak = t.attach(program, "-K", interval="0.5")
+    for _ in range(2):
+        program.go()
+        report = memleak.fresh_report()
+        expect_things(report, Truth.of("kernel messages 0 0 slab"))
+        require(not any(owner(site) == "churn_block" for site in report["sites"]), report,
+                "blocks that were freed")
+    memleak.stop()

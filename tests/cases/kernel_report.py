@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""memleak without a process: the whole kernel, who allocated last, and never memleak itself."""
+
+import re
+
+from lib import Failure, alone, each, pitfall, timeout
+from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_part, names_of,
+                        plain, require, settled, share_kernel, sites_of, whole_kernel,
+                        wrong_things)
+
+
+@alone
+@timeout(180)
+@each("messages:1000", "pipes:40", "keys", "rings:10", "arrays:20")
+def test_exact(t, thing):
+    """As exact as for a process; pid and comm are null, last_pid and last_comm say who."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", thing)
+    memleak = whole_kernel(t)
+    name = thing.split(":")[0]
+    for _ in range(2):
+        truth = program.go()
+        report = settled(memleak, lambda report, truth=truth: not others(report, program, name)
+                         and not wrong_things(report, truth), f"{truth.kernel}")
+        for site in sites_of(report, name, truth.kernel[name][0]):
+            require(site["pid"] is None and site["comm"] is None, report, "pid, comm not null")
+            require(site["last_pid"] == program.pid and site["last_comm"] == "kernel", report,
+                    f"last_pid {site['last_pid']} last_comm {site['last_comm']}")
+    truth = program.go()
+    settled(memleak, lambda report: not wrong_things(report, truth), f"{truth.kernel}")
+    memleak.stop()
+
+
+def others(report, program, name):
+    """Sites of the thing where another process allocates as well."""
+    return [site for site in sites_of(report, name, "slab") + sites_of(report, name, "page")
+            if site["last_pid"] != program.pid or site["several_pids"]]
+
+
+@alone
+@timeout(120)
+def test_plain_command(t):
+    """`memleak 1 2`: the leak is in the second report, first when sorted by growth."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:20000:4048")
+    memleak = t.memleak("-o", "0", "--sort", "growth", "1", "2").ready()
+    program.go()
+    memleak.finish()
+    text = memleak.out.text
+    reports = re.split(r"^\[\d\d:\d\d:\d\d\] Top ", text, flags=re.M)[1:]
+    if len(reports) != 2:
+        raise Failure(f"{len(reports)} reports: {text[:2000]!r}")
+    found = [report for report in reports if re.search(
+        r"^\t81920000 bytes in 20000 allocations from stack\n\t\t(\S+)", report, re.M)]
+    if not found:
+        raise Failure(f"81920000 bytes in 20000 allocations are in no report: {text[:4000]!r}")
+    first = re.search(r"^\t\d+ bytes in \d+ allocations from stack\n\t\t([\w.]+)", found[0], re.M)
+    if plain(first.group(1)).lstrip("_") not in THINGS["messages"]:
+        raise Failure(f"the first frame of the first site is {first.group(1)}")
+    if not re.search(rf"last by pid {program.pid} kernel", found[0]):
+        raise Failure(f"not said whose: {found[0][:2000]!r}")
+
+
+@alone
+@timeout(120)
+def test_kernel_option_alone(t):
+    """-K without a process is the whole kernel as well."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:100")
+    memleak = whole_kernel(t, "-K")
+    truth = program.go()
+    report = memleak.stop()
+    expect_things(report, truth)
+    require(all(site["space"] == "kernel" and site["pid"] is None for site in report["sites"]),
+            report, "user sites")
+
+
+@alone
+@timeout(120)
+def test_two_senders(t):
+    """Two processes allocate at one site: one site, and it says so."""
+    share_kernel(t, whole=True)
+    first, second = (t.program("kernel", "messages:100") for _ in range(2))
+    memleak = whole_kernel(t)
+    first.go()
+    for site in sites_of(memleak.fresh_report(), "messages", "slab"):
+        require(not site["several_pids"], None, "several_pids with one process")
+    second.go()
+    report = memleak.stop()
+    sites = sites_of(report, "messages", "slab")
+    require(sum(site["count"] for site in sites) == 200, report, "not 200 messages")
+    for site in sites:
+        require(site["several_pids"] and site["last_pid"] == second.pid, report,
+                f"several_pids {site['several_pids']}, last_pid {site['last_pid']}")
+
+
+@alone
+@pitfall(28)
+@each("reports", "blocks", "helper")
+@timeout(180)
+def test_never_its_own(t, what):
+    """
+    Reading the tables, looking up names, writing reports: all of it allocates in the kernel, and
+    none of it is shown, neither memleak's nor its helper's.
+    """
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:5000:16")
+    memleak = whole_kernel(t, *(("-a",) if what == "blocks" else ()), interval="0.2")
+    number = len(memleak.take())
+    for index in range(number + 5):
+        memleak.report_number(index)
+        memleak.look()
+        if what != "reports" and index == number + 2:
+            program.go()
+    memleak.stop()
+    own = {memleak.pid} | memleak.helpers
+    if len(own) < 2:
+        raise Failure("no helper was seen")
+    for report in memleak.reports:
+        for site in kernel_part(report):
+            require(site["last_pid"] not in own, report,
+                    f"{site['count']} blocks by {site['last_comm']}: {names_of(site)}")
+
+
+@alone
+@pitfall(27)
+@timeout(120)
+def test_says_what_it_watches(t):
+    """Which events, and what of the kernel's ways to free cannot be watched here."""
+    share_kernel(t, whole=True)
+    memleak = whole_kernel(t, "-P", "-v")
+    report = memleak.fresh_report()
+    memleak.stop()
+    require("kernel" in memleak.notes, report, f"stderr {memleak.notes!r}")
+    require(report["calls"] > 0, report, "not one event of a whole kernel")
+    kinds = {site["kind"] for site in kernel_part(memleak.reports[-1])}
+    require("slab" in kinds and "page" in kinds, report, f"kinds {kinds}")
+
+
+@alone
+@timeout(120)
+def test_names(t):
+    """Every frame lies in a function of the kernel or of a module, and most have its name."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:100", "keys:50")
+    memleak = whole_kernel(t)
+    program.go()
+    report = memleak.stop()
+    frames = [frame for site in kernel_part(report) for frame in site["stack"]]
+    require(frames, report, "no frames")
+    for frame in frames:
+        require(int(frame["addr"], 16) >> 63, report, f"address {frame['addr']}")
+        require(frame["symbol"] is None or frame["offset"] is not None, report, "no offset")
+    named = sum(frame["symbol"] is not None for frame in frames)
+    require(named * 10 >= len(frames) * 9, report, f"{named} of {len(frames)} frames have a name")
+    for site in by_program(report, program):
+        require(culprit_of(site) != "(no stack)", report, "a stack of the allocator alone")
