@@ -2,8 +2,7 @@
 """Frees that are easily missed: in interrupts, in bulk, in parts, while other programs run."""
 
 from lib import Failure, alone, each, pitfall, timeout
-from lib.expect import check_lost
-from lib.kernel import (SLAB_PAGES, by_program, culprit_of, expect_things, kernel_part, names_of,
+from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things, kernel_part, names_of,
                         plain, require, settled, share_kernel, sites_of, whole_kernel)
 from lib.program import Truth
 
@@ -141,7 +140,7 @@ def test_freed_in_bulk(t, what):
     settled(memleak, lambda report: fragments(report) <= 340, "1 % of 34,000 buffers")
     program.go()
     settled(memleak, lambda report: fragments(report) <= 340, "1 % of 68,000 buffers")
-    check_lost(memleak.stop(), ())
+    check_kernel_lost(memleak.stop())
 
 
 @pitfall(25)
@@ -164,7 +163,7 @@ def test_freed_by_kfree_rcu(t, what):
         program.go()
         report = settled(memleak, lambda report: left(report) <= count // 100,
                          f"1 % of {count} {flow}", seconds=60)
-    check_lost(report, ())
+    check_kernel_lost(report)
     require(report["calls"] - calls >= 2 * count, report, "most allocations were not seen")
     memleak.stop()
 

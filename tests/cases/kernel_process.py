@@ -15,7 +15,7 @@ def test_side_by_side(t):
     memleak = t.attach(program, "-K")
     truth = program.go()
     report = memleak.stop()
-    expect(user_part(report), truth)
+    expect(user_part(report), truth, may_lose=("recursion",))
     # 5 MiB were mapped, and not written to: their tables at least are the kernel's
     require(kernel_part(report), report, "no kernel site")
     require(all(site["pid"] == program.pid for site in report["sites"]), report, "another process")
