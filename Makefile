@@ -2,6 +2,7 @@
 # Builds memleak: BPF objects by clang, their skeletons by bpftool, everything else by CC.
 #   make              build/memleak             make check     every test that can run here
 #   make demo         see a leak found          make install   PREFIX, DESTDIR
+#   make check-kernels   cases on other kernels, in QEMU
 #   O=DIR             another build folder      SANITIZE=1     ASan and UBSan
 
 O ?= build
@@ -14,7 +15,7 @@ PKG_CONFIG ?= pkg-config
 VERSION := 0.1
 
 # Any target but these needs the packages; say which one is missing before a compiler does.
-PLAIN_GOALS := clean demo check deps uninstall help
+PLAIN_GOALS := clean demo check check-kernels deps uninstall help
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
 missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
 	scripts/missing-packages)
@@ -57,7 +58,7 @@ LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o)
 SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all clean check demo deps install uninstall unit programs
+.PHONY: all clean check check-kernels demo deps install uninstall unit programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -111,6 +112,12 @@ deps:
 
 check demo: deps
 	@+exec tests/$@
+
+# Machines without KVM: no root is needed once the packages are there.
+check-kernels:
+	scripts/install-packages --kernels
+	$(MAKE) all programs
+	O=$(O) tests/kernels/run
 
 install: all
 	install -D -m 755 $(O)/memleak $(DESTDIR)$(PREFIX)/sbin/memleak

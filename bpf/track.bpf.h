@@ -160,12 +160,15 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 	return true;
 }
 
-/* A block still held at the address was freed unseen: replacing it is a free and an allocation. */
-static __always_inline long block__insert(const struct memleak_block_key *key,
+/*
+ * A block still held at the address was freed unseen: replacing it is a free and an allocation.
+ * Errors of map functions are ints: older kernels leave the upper half of the register undefined.
+ */
+static __always_inline int block__insert(const struct memleak_block_key *key,
 					  const struct memleak_block *block)
 {
 	struct memleak_block old;
-	long err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
+	int err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
 
 	if (err == -EEXIST) {
 		if (block__take(key, &old))
@@ -179,7 +182,7 @@ static __always_inline bool block__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block,
 					 struct memleak_site *site)
 {
-	long err = block__insert(key, block);
+	int err = block__insert(key, block);
 
 	if (err) {
 		count(err == -E2BIG ? MEMLEAK_LOST_ALLOCS_FULL : MEMLEAK_LOST_NO_MEMORY, 1);

@@ -21,13 +21,19 @@ struct {
 	__type(value, struct memleak_code);
 } code SEC(".maps");
 
+/* a < b, as the borrow of a - b: each branch would double what a verifier has to follow. */
+static __always_inline __u64 below(__u64 a, __u64 b)
+{
+	return ((~a & b) | ((~a | b) & (a - b))) >> 63;
+}
+
 static __always_inline bool is_code(const struct memleak_code *ranges, __u64 addr)
 {
 	__u64 inside = 0;
 
 	for (__u32 i = 0; i < MEMLEAK_CODE_RANGES; i++)
-		inside |= addr - ranges->ranges[i].start <
-			  ranges->ranges[i].end - ranges->ranges[i].start;
+		inside |= below(addr - ranges->ranges[i].start,
+				ranges->ranges[i].end - ranges->ranges[i].start);
 	return inside;
 }
 

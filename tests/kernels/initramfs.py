@@ -15,12 +15,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PYTHON = "/usr/bin/python3"
 HOME = pathlib.Path("/memleak")  # where the tree stands inside
-TOOLS = ("bpftool", "setpriv", "unshare", "prlimit")
+TOOLS = ("bpftool", "setpriv", "unshare", "prlimit", "setarch")
 ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*")
 # Parts of python's library that no case needs.
 NOT_NEEDED = ("test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip",
               "distutils", "pydoc_data", "dist-packages", "xml", "sqlite3", "config-3.11-x86_64-linux-gnu")
-MODULES = ("veth", "overlay")
+MODULES = ("veth", "overlay", "dummy")
 SEARCH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 
@@ -34,6 +34,7 @@ def write_base(path, build):
     archive.copy(HERE / "init", "/init")
     archive.data("/etc/passwd", b"root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n")
     archive.data("/etc/group", b"root:x:0:\nnogroup:x:65534:\n")
+    archive.program(os.path.realpath("/bin/sh"), "/usr/bin/sh")  # busybox has no allocator
     add_python(archive)
     for name in TOOLS:
         where = shutil.which(name, path=SEARCH)
@@ -76,7 +77,7 @@ def read_module(path):
     return data, needs
 
 
-def write_own(path, suite_root, command):
+def write_own(path, suite_root, command, extra):
     """The part of one kernel: its modules in the order of their loading, and what is to run."""
     archive = Archive(path)
     known = {file.name.split(".ko")[0].replace("-", "_"): file
@@ -96,5 +97,7 @@ def write_own(path, suite_root, command):
     for name, data in order:
         archive.data(f"/modules/{name}.ko", data)
     archive.data("/modules/order", "".join(f"{name}\n" for name, _ in order).encode())
+    for place, source in extra.items():
+        archive.copy(source, place)
     archive.data("/command", command.encode() + b"\n")
     archive.close()
