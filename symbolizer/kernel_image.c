@@ -241,12 +241,12 @@ bool kernel_image_is_stale(const struct kernel_image *image)
 }
 
 /* Who has the address, when no function does. */
-static const struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
+static struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
 {
 	if (kallsyms_in_core(&image->table, addr))
 		return image->parts[KALLSYMS_CORE];
 	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
-		const struct kernel_part *part = image->parts[i];
+		struct kernel_part *part = image->parts[i];
 
 		if (!part->gone && part->start && addr >= part->start && addr < part->end)
 			return part;
@@ -260,7 +260,7 @@ struct kernel_place kernel_image_find(const struct kernel_image *image, uint64_t
 	struct kernel_place place = {.part = NULL};
 
 	if (symbol) {
-		const struct kernel_part *part = image->parts[symbol->owner];
+		struct kernel_part *part = image->parts[symbol->owner];
 
 		place.part = part;
 		place.symbol = image->table.names + symbol->name;
