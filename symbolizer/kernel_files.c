@@ -84,7 +84,7 @@ static bool split_module(const char *at, const char *end, struct loaded_module *
 	ret->name_len = field_end(fields[0], end) - fields[0];
 	/* The line ends with a newline, where the numbers end as well. */
 	ret->start = strtoull(fields[5], NULL, 16);
-	ret->end = ret->start + strtoull(fields[1], NULL, 10);
+	ret->end = ret->start ? ret->start + strtoull(fields[1], NULL, 10) : 0;
 	return ret->end >= ret->start;
 }
 

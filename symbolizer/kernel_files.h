@@ -24,7 +24,8 @@ struct loaded_module {
 	const char *name; /* not NUL-terminated */
 	size_t name_len;
 	uint64_t start; /* of its text; 0: hidden */
-	uint64_t end;   /* start and all its memory: newer kernels spread the rest elsewhere */
+	uint64_t end;   /* 0: hidden; start and all its memory: newer kernels spread the rest
+			   elsewhere */
 };
 
 /* Reads root/path whole; the text has room for one byte more. A negative errno. */

@@ -55,6 +55,7 @@ static int place_location(struct symspace *space, struct location *loc,
 	int err;
 
 	loc->part = place->part;
+	loc->pub.module_offset = loc->pub.addr;
 	if (!place->part)
 		return 0;
 	err = open_part(space, place->part);
@@ -68,7 +69,7 @@ static int place_location(struct symspace *space, struct location *loc,
 	}
 	loc->pub.module = place->part->name;
 	loc->pub.build_id = place->part->build_id;
-	loc->pub.module_offset = loc->pub.addr - place->part->start;
+	loc->pub.module_offset -= place->part->start;
 	if (!place->symbol)
 		return 0;
 	loc->own_symbol = demangle(place->symbol);
