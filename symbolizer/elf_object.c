@@ -243,6 +243,8 @@ static void open_dwfl(struct elf_object *obj)
 	obj->dwfl = dwfl_begin(&callbacks);
 	if (!obj->dwfl || fd < 0)
 		goto err;
+	/* A compressed file is read from where the last reader stopped. */
+	lseek(fd, 0, SEEK_SET);
 	dwfl_report_begin(obj->dwfl);
 	obj->mod = dwfl_report_elf(obj->dwfl, obj->name, obj->name, fd, base, true);
 	if (obj->mod)
