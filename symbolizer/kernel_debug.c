@@ -143,7 +143,6 @@ static int add_section(const struct kernel_roots *roots, const char *dir, const 
 	free(path);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	text[len] = '\0';
 	addr = strtoull(text, NULL, 16);
 	free(text);
 	return addr ? add_anchor(file, name, addr) : 0;

@@ -28,7 +28,7 @@ struct loaded_module {
 			   elsewhere */
 };
 
-/* Reads root/path whole; the text has room for one byte more. A negative errno. */
+/* Reads root/path whole; a NUL stands behind it. A negative errno. */
 int kernel_file_read(const char *root, const char *path, char **ret, size_t *ret_len);
 
 /* The next module of the text, skipping lines that are none; NULL: no more, else go on there. */

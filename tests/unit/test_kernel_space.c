@@ -94,6 +94,8 @@ static void odd_module_lists(void **state)
 		"leak 18446744073709551615 0 - Live 0xffffffffc0001000\n",
 		" 4096 0 - Live 0xffffffffc0001000\n",
 		"leak x y z Live w\n",
+		"leak 4096 0 - Live  \n",
+		"leak  0 - Live 0xffffffffc0001000\n",
 	};
 
 	write_text("proc/kallsyms", CORE "ffffffffc0001000 t leak_one\t[leak]\n");
