@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <signal.h>
 
+#include "tests/unit/test_debuginfod.h"
 #include "tests/unit/test_kernel_space.h"
 
 /* How far the running kernel was moved from where its file says. */
@@ -303,6 +304,36 @@ static void sections_of_a_module(void **state)
 	assert_true(run("rm lib/modules/*/leak.ko"));
 }
 
+/* No file is installed; what a server has is the kernel's by its build id, and only then. */
+static void core_from_a_server(void **state)
+{
+	static const struct {
+		const char *file;
+		bool right;
+	} served[] = {{"vmlinux", true}, {"leak.ko", false}};
+
+	if (!has_debuginfod() || !make_running())
+		SKIP("no libdebuginfod, no compiler, no objcopy");
+	for (size_t i = 0; i < sizeof(served) / sizeof(*served); i++) {
+		struct function function = moved("vmlinux", "outer", SLIDE);
+		int sock = listen_here(), go[2], status;
+		struct kernel kernel;
+		pid_t server;
+
+		assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+		assert_int_equal(write(go[1], "", 1), 1);
+		server = serve(sock, served[i].file, go[0]);
+		kernel = kernel_open();
+		assert_true(served[i].right == !!count_inlined(&kernel, &function, &outer));
+		assert_int_equal(waitpid(server, &status, 0), server);
+		assert_int_equal(status, 0);
+		kernel_close(&kernel);
+		forget_server(sock);
+		close(go[0]);
+		close(go[1]);
+	}
+}
+
 /* Without time there is the name; lines come with a later call. */
 static void lines_come_later(void **state)
 {
@@ -330,6 +361,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(module_in_each_place, make_kernel, remove_kernel),
 		cmocka_unit_test_setup_teardown(compressed_module, make_kernel, remove_kernel),
 		cmocka_unit_test_setup_teardown(sections_of_a_module, make_kernel, remove_kernel),
+		cmocka_unit_test_setup_teardown(core_from_a_server, make_kernel, remove_kernel),
 		cmocka_unit_test_setup_teardown(lines_come_later, make_kernel, remove_kernel),
 	};
 
