@@ -95,14 +95,39 @@ static int place(const struct module *module, unsigned int index, char **ret)
 	return len < 0 ? -ENOMEM : 0;
 }
 
+static int open_listed(const struct module *module, unsigned int index, int *ret_fd,
+		       char **ret_path)
+{
+	struct stat st;
+	char *path;
+	int fd;
+
+	if (index >= module->place_cnt)
+		return -ERANGE;
+	fd = regular_file_open(AT_FDCWD, -1, module->places[index], 0, &st);
+	if (fd < 0)
+		return -ENOENT;
+	path = strdup(module->places[index]);
+	if (!path) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*ret_fd = fd;
+	*ret_path = path;
+	return 0;
+}
+
 int debug_file_open(const struct module *module, int root_fd, unsigned int index, int *ret_fd,
 		    char **ret_path)
 {
 	bool in_root = index % 2 == 0;
 	struct stat st;
 	char *path;
-	int err = place(module, index / 2, &path);
+	int err;
 
+	if (module->places && module->need.kind == NEED_DEBUG)
+		return open_listed(module, index, ret_fd, ret_path);
+	err = place(module, index / 2, &path);
 	if (err)
 		return err;
 	if (in_root && root_fd < 0) {

@@ -3,14 +3,18 @@
  * One module, alone in its own Dwfl at the addresses that its file names: whatever is odd about
  * it cannot disturb another one.
  */
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizer/anchors.h"
 #include "symbolizer/debug_facts.h"
 #include "symbolizer/elf_object.h"
+
+#define ANCHORED_BASE 0x100000
 
 static int dup_file(int fd)
 {
@@ -36,7 +40,7 @@ static int find_debug(Dwfl_Module *mod, void **userdata, const char *name, Dwarf
 
 	if (debuglink_file && !debuglink_crc)
 		return dup_file(obj->alternate_fd);
-	return dup_file(obj->debug_fd);
+	return obj->fd < 0 ? -1 : dup_file(obj->debug_fd);
 }
 
 static const Dwfl_Callbacks callbacks = {
@@ -136,6 +140,24 @@ err:
 	return err;
 }
 
+int elf_object__new_absent(const char *build_id, const char *name, struct elf_object **ret)
+{
+	struct elf_object *obj = calloc(1, sizeof(*obj));
+
+	if (!obj)
+		return -ENOMEM;
+	obj->fd = obj->debug_fd = obj->alternate_fd = -1;
+	obj->name = strdup(name);
+	obj->build_id = strdup(build_id);
+	set_need(obj, NEED_DEBUG, build_id, NULL, 0);
+	if (!obj->name || !obj->build_id || !obj->need.build_id) {
+		elf_object__free(obj);
+		return -ENOMEM;
+	}
+	*ret = obj;
+	return 0;
+}
+
 /* What was made from the files that were there until now. */
 static void unload(struct elf_object *obj)
 {
@@ -161,6 +183,7 @@ void elf_object__free(struct elf_object *obj)
 		close(obj->debug_fd);
 	if (obj->alternate_fd >= 0)
 		close(obj->alternate_fd);
+	anchors_deinit(obj);
 	free(obj->need.build_id);
 	free(obj->need.file);
 	free(obj->segments);
@@ -184,7 +207,8 @@ static bool is_needed(const struct debug_need *need, int fd, const struct debug_
 int elf_object__add_debug(struct elf_object *obj, int fd)
 {
 	struct debug_facts facts = {0};
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/* Modules of the kernel may be compressed. */
+	Elf *elf = obj->fd < 0 ? dwelf_elf_begin(fd) : elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	int err = -ENOENT;
 
 	if (elf && elf_kind(elf) == ELF_K_ELF && obj->need.kind != NEED_NOTHING)
@@ -206,17 +230,23 @@ int elf_object__add_debug(struct elf_object *obj, int fd)
 	return err;
 }
 
-/* At base 0, where addresses are what the file itself says, also with ET_DYN. */
+/*
+ * At base 0, where addresses are what the file itself says, also with ET_DYN. What has anchors may
+ * be anywhere, and the first section of a relocatable file not at 0, which means "nowhere".
+ */
 static void open_dwfl(struct elf_object *obj)
 {
-	int fd = dup_file(obj->fd);
+	const GElf_Addr base = obj->anchor_cnt ? ANCHORED_BASE : 0;
+	int fd = dup_file(obj->fd < 0 ? obj->debug_fd : obj->fd);
 	void **userdata;
 
 	obj->dwfl = dwfl_begin(&callbacks);
 	if (!obj->dwfl || fd < 0)
 		goto err;
+	/* A compressed file is read from where the last reader stopped. */
+	lseek(fd, 0, SEEK_SET);
 	dwfl_report_begin(obj->dwfl);
-	obj->mod = dwfl_report_elf(obj->dwfl, obj->name, obj->name, fd, 0, true);
+	obj->mod = dwfl_report_elf(obj->dwfl, obj->name, obj->name, fd, base, true);
 	if (obj->mod)
 		fd = -1;
 	if (dwfl_report_end(obj->dwfl, NULL, NULL))
@@ -225,6 +255,7 @@ static void open_dwfl(struct elf_object *obj)
 		goto err;
 	dwfl_module_info(obj->mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
 	*userdata = obj;
+	anchors_resolve(obj);
 	return;
 err:
 	if (fd >= 0)
@@ -255,6 +286,8 @@ uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset)
 {
 	const uint64_t page_mask = sysconf(_SC_PAGESIZE) - 1;
 
+	if (obj->anchor_cnt)
+		return anchors_translate(obj, offset);
 	/* Mappings are of whole pages: a little before and behind the segment belongs to it. */
 	for (size_t i = 0; i < obj->segment_cnt; i++) {
 		const struct segment *seg = &obj->segments[i];

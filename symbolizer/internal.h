@@ -28,19 +28,24 @@ struct symbolizer {
 int symbolizer__module(struct symbolizer *sym, int fd, const struct stat *st, const char *path,
 		       struct module **ret);
 
+/* Takes over the module of a part of the kernel, which has no file of its own. -ENOMEM. */
+int symbolizer__add_module(struct symbolizer *sym, struct module *module);
+
 /* What is known of one address of a space. */
 struct location {
 	struct sym_location pub;
 	uint64_t pc; /* the instruction that is looked up */
 	bool exact;
-	unsigned int generation;        /* of the space when it was looked up */
-	struct region *region;          /* NULL: nothing was there, or the space is the kernel's */
-	const struct kernel_part *part; /* NULL: nothing was there, or the space is a process's */
-	struct module *module;          /* the file that may tell more; NULL: none */
-	struct name *name;              /* there; NULL: not in a file */
-	struct sym_frame own;           /* the only frame while there is no name */
-	char *own_symbol;               /* from a JIT map or the kernel's list */
-	int64_t since_ms;               /* when it was asked for first */
+	unsigned int generation;         /* of the space when it was looked up */
+	struct region *region;           /* NULL: nothing was there, or the space is the kernel's */
+	const struct kernel_part *part;  /* NULL: nothing was there, or the space is a process's */
+	struct module *module;           /* the file that may tell more; NULL: none */
+	struct name *name;               /* there; NULL: not in a file */
+	struct sym_frame own;            /* the only frame while there is no name */
+	char *own_symbol;                /* from a JIT map or the kernel's list */
+	struct sym_frame *kernel_frames; /* from DWARF, with own for the function; NULL: none */
+	const struct sym_frame *published; /* the name's frames that kernel_frames is made of */
+	int64_t since_ms;                  /* when it was asked for first */
 };
 
 struct symspace {
@@ -79,5 +84,7 @@ int kernel_space_refresh(struct symspace *space);
 /* The locations of queries. The kernel is read again for addresses that it did not know. */
 int kernel_space_find(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      struct location **ret);
+/* Copies what the file's DWARF has told. -ENOMEM. */
+int kernel_space_publish(struct location *loc);
 
 #endif

@@ -337,7 +337,8 @@ int kallsyms_init(struct kallsyms *table, char *text, size_t len, kallsyms_owner
 		return err;
 	}
 	new.hidden = parse.line_cnt && !parse.any_addr;
-	qsort(new.symbols, new.cnt, sizeof(*new.symbols), compare_symbols);
+	if (new.cnt)
+		qsort(new.symbols, new.cnt, sizeof(*new.symbols), compare_symbols);
 	finish(&new);
 	shrink(&new, parse.names_len);
 	*table = new;

@@ -50,6 +50,13 @@ int kallsyms_init(struct kallsyms *table, char *text, size_t len, kallsyms_owner
 		  void *arg);
 void kallsyms_deinit(struct kallsyms *table);
 
+/*
+ * Adds the symbols of another table that keep says yes to and that lie where this one has none.
+ * -ENOMEM: none was added.
+ */
+int kallsyms_keep(struct kallsyms *table, const struct kallsyms *from,
+		  bool (*keep)(void *arg, const struct kernel_symbol *symbol), void *arg);
+
 /* The symbol whose bytes hold addr; NULL: none. */
 const struct kernel_symbol *kallsyms_find(const struct kallsyms *table, uint64_t addr);
 

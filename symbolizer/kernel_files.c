@@ -41,6 +41,7 @@ static int read_whole(int fd, char **ret, size_t *ret_len)
 		free(text);
 		return err;
 	}
+	text[len] = '\0';
 	*ret = text;
 	*ret_len = len;
 	return 0;
@@ -78,13 +79,17 @@ static bool split_module(const char *at, const char *end, struct loaded_module *
 		fields[cnt++] = at;
 		space = field_end(at, end);
 	}
-	if (cnt < 6 || field_end(fields[0], end) == fields[0])
+	if (cnt < 6)
 		return false;
+	/* An empty one would have a number read from what is behind it. */
+	for (size_t i = 0; i < cnt; i++)
+		if (*fields[i] == ' ')
+			return false;
 	ret->name = fields[0];
 	ret->name_len = field_end(fields[0], end) - fields[0];
 	/* The line ends with a newline, where the numbers end as well. */
 	ret->start = strtoull(fields[5], NULL, 16);
-	ret->end = ret->start + strtoull(fields[1], NULL, 10);
+	ret->end = ret->start ? ret->start + strtoull(fields[1], NULL, 10) : 0;
 	return ret->end >= ret->start;
 }
 

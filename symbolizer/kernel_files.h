@@ -24,10 +24,11 @@ struct loaded_module {
 	const char *name; /* not NUL-terminated */
 	size_t name_len;
 	uint64_t start; /* of its text; 0: hidden */
-	uint64_t end;   /* start and all its memory: newer kernels spread the rest elsewhere */
+	uint64_t end;   /* 0: hidden; start and all its memory: newer kernels spread the rest
+			   elsewhere */
 };
 
-/* Reads root/path whole; the text has room for one byte more. A negative errno. */
+/* Reads root/path whole; a NUL stands behind it. A negative errno. */
 int kernel_file_read(const char *root, const char *path, char **ret, size_t *ret_len);
 
 /* The next module of the text, skipping lines that are none; NULL: no more, else go on there. */

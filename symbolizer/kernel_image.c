@@ -8,8 +8,8 @@
 #include "symbolizer/wire.h"
 
 /*
- * A part whose end nobody says has many functions, of which the one before a gap has no end
- * either: what is behind so many bytes is not its code any more.
+ * Where nobody says how far a part goes, the function before a gap seems to go on to its end: what
+ * is behind so many bytes is not its code any more.
  */
 #define ENDLESS_BYTES (64 * 1024)
 
@@ -152,6 +152,20 @@ static int part_of(void *arg, const char *name, size_t len)
 	return err ? err : (int)image->part_cnt - 1;
 }
 
+/* Who has the address, when no function does. */
+static struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
+{
+	if (kallsyms_in_core(&image->table, addr))
+		return image->parts[KALLSYMS_CORE];
+	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
+		struct kernel_part *part = image->parts[i];
+
+		if (!part->gone && part->start && addr >= part->start && addr < part->end)
+			return part;
+	}
+	return NULL;
+}
+
 static int read_modules(struct kernel_image *image)
 {
 	char *text = NULL;
@@ -167,6 +181,41 @@ static int read_modules(struct kernel_image *image)
 	return err;
 }
 
+/* A module's code ends with the module, except for what it needs at its start, which is apart. */
+static uint64_t end_of(const struct kernel_part *part, const struct kernel_symbol *symbol)
+{
+	if (symbol->start >= part->start && symbol->start < part->end)
+		return part->end;
+	return symbol->start > UINT64_MAX - ENDLESS_BYTES ? UINT64_MAX
+							  : symbol->start + ENDLESS_BYTES;
+}
+
+static void cut_symbols(const struct kernel_image *image, struct kallsyms *table)
+{
+	for (size_t i = 0; i < table->cnt; i++) {
+		struct kernel_symbol *symbol = &table->symbols[i];
+		uint64_t bytes;
+
+		if (symbol->owner == KALLSYMS_CORE)
+			continue;
+		bytes = end_of(image->parts[symbol->owner], symbol) - symbol->start;
+		if (symbol->bytes > bytes)
+			symbol->bytes = bytes;
+	}
+}
+
+/*
+ * A module that was unloaded, and the code for the start of one that runs, go on being named while
+ * nothing else lies where they were.
+ */
+static bool is_kept(void *arg, const struct kernel_symbol *symbol)
+{
+	const struct kernel_image *image = arg;
+
+	return image->parts[symbol->owner]->start && symbol->owner != KALLSYMS_CORE &&
+	       !part_at(image, symbol->start);
+}
+
 static int read_symbols(struct kernel_image *image)
 {
 	struct kernel_part *core = image->parts[KALLSYMS_CORE];
@@ -179,6 +228,10 @@ static int read_symbols(struct kernel_image *image)
 		err = kallsyms_init(&table, text, len, part_of, image);
 	if (err)
 		return err;
+	cut_symbols(image, &table);
+	/* Without memory it goes without the old names. */
+	if (!table.hidden)
+		kallsyms_keep(&table, &image->table, is_kept, image);
 	kallsyms_deinit(&image->table);
 	image->table = table;
 	core->start = table.text.start;
@@ -240,36 +293,15 @@ bool kernel_image_is_stale(const struct kernel_image *image)
 	return stale;
 }
 
-/* Who has the address, when no function does. */
-static const struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
-{
-	if (kallsyms_in_core(&image->table, addr))
-		return image->parts[KALLSYMS_CORE];
-	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
-		const struct kernel_part *part = image->parts[i];
-
-		if (!part->gone && part->start && addr >= part->start && addr < part->end)
-			return part;
-	}
-	return NULL;
-}
-
 struct kernel_place kernel_image_find(const struct kernel_image *image, uint64_t addr)
 {
 	const struct kernel_symbol *symbol = kallsyms_find(&image->table, addr);
-	struct kernel_place place = {.part = NULL};
 
-	if (symbol) {
-		const struct kernel_part *part = image->parts[symbol->owner];
-
-		place.part = part;
-		place.symbol = image->table.names + symbol->name;
-		place.start = symbol->start;
-		if (symbol->owner != KALLSYMS_CORE &&
-		    (part->end ? addr >= part->end : addr - symbol->start >= ENDLESS_BYTES))
-			symbol = NULL;
-	}
 	if (!symbol)
 		return (struct kernel_place){.part = part_at(image, addr)};
-	return place;
+	return (struct kernel_place){
+		.part = image->parts[symbol->owner],
+		.symbol = image->table.names + symbol->name,
+		.start = symbol->start,
+	};
 }

@@ -13,13 +13,17 @@
 #include "symbolizer/kallsyms.h"
 #include "symbolizer/kernel_files.h"
 
+struct module;
+
 /* The core kernel, a module, or what stands in brackets in the list of symbols. Never removed. */
 struct kernel_part {
 	char *name;
 	uint64_t start;
-	uint64_t end;   /* 0: not known */
-	char *build_id; /* hex; NULL: none */
-	bool gone;      /* unloaded, or loaded again elsewhere */
+	uint64_t end;        /* 0: not known */
+	char *build_id;      /* hex; NULL: none */
+	bool gone;           /* unloaded, or loaded again elsewhere */
+	bool searched;       /* for the file with its DWARF */
+	struct module *file; /* NULL: none can be found */
 };
 
 struct kernel_image {
@@ -36,9 +40,9 @@ struct kernel_image {
 
 /* What lies at an address. */
 struct kernel_place {
-	const struct kernel_part *part; /* NULL: nothing is known to be there */
-	const char *symbol;             /* NULL: no function; valid until the table is read again */
-	uint64_t start;                 /* of the function */
+	struct kernel_part *part; /* NULL: nothing is known to be there */
+	const char *symbol;       /* NULL: no function; valid until the table is read again */
+	uint64_t start;           /* of the function */
 };
 
 /* A kernel that says nothing of itself is no failure: error says why. -ENOMEM. */

@@ -6,6 +6,7 @@
 
 #include "symbolizer/demangle.h"
 #include "symbolizer/internal.h"
+#include "symbolizer/kernel_debug.h"
 
 /* Whether what lies there now is what was found before. What has gone stays as it was. */
 static bool is_same(const struct location *loc, const struct kernel_place *place)
@@ -18,14 +19,57 @@ static bool is_same(const struct location *loc, const struct kernel_place *place
 	       (loc->own_symbol && loc->own.offset == loc->pub.addr - place->start);
 }
 
-static int place_location(struct location *loc, const struct kernel_place *place)
+/* The file of a part: found when the part's first address is named. */
+static int open_part(struct symspace *space, struct kernel_part *part)
 {
+	const struct stat none = {0};
+	struct module *file;
+	int err;
+
+	if (part->searched)
+		return 0;
+	part->searched = true;
+	if (!part->build_id || !part->start)
+		return 0;
+	err = module__new(-1, &none, part->name, &file);
+	if (err)
+		return err;
+	file->build_id = strdup(part->build_id);
+	err = file->build_id ? 0 : -ENOMEM;
+	if (!err)
+		err = kernel_debug_find(&space->kernel->roots, part,
+					part == space->kernel->parts[KALLSYMS_CORE], file);
+	if (!err && file->anchor_cnt) {
+		err = symbolizer__add_module(space->sym, file);
+		if (!err)
+			part->file = file;
+	}
+	if (!part->file)
+		module__free(file);
+	return err;
+}
+
+static int place_location(struct symspace *space, struct location *loc,
+			  const struct kernel_place *place)
+{
+	int err;
+
 	loc->part = place->part;
+	loc->pub.module_offset = loc->pub.addr;
 	if (!place->part)
 		return 0;
+	err = open_part(space, place->part);
+	if (err)
+		return err;
+	if (place->part->file && !loc->name) {
+		loc->module = place->part->file;
+		err = module__name(loc->module, loc->pc, loc->exact, &loc->name);
+		if (err)
+			return err;
+	}
 	loc->pub.module = place->part->name;
 	loc->pub.build_id = place->part->build_id;
-	loc->pub.module_offset = loc->pub.addr - place->part->start;
+	loc->pub.module_offset -= place->part->start;
 	if (!place->symbol)
 		return 0;
 	loc->own_symbol = demangle(place->symbol);
@@ -50,7 +94,7 @@ static int find_location(struct symspace *space, const struct sym_query *query,
 		if (!loc || (loc->part && !is_same(loc, &place)))
 			err = symspace__add_location(space, query, &loc);
 		if (!err && !loc->own_symbol)
-			err = place_location(loc, &place);
+			err = place_location(space, loc, &place);
 		if (err)
 			return err;
 		loc->generation = space->generation;
@@ -98,6 +142,33 @@ int kernel_space_find(struct symspace *space, const struct sym_query *queries, s
 		return err;
 	err = read_again(space);
 	return err ? err : find_locations(space, queries, cnt, ret);
+}
+
+/*
+ * The function itself keeps the name that the kernel gives it: the same one with and without a
+ * debug file. Where the kernel has none, neither DWARF nor the file's symbols know better.
+ */
+int kernel_space_publish(struct location *loc)
+{
+	const struct name *name = loc->name;
+	struct sym_frame *frames, *function;
+
+	if (!name || name->level < NAME_FULL || !loc->own_symbol ||
+	    name->frames == loc->published || (name->frame_cnt == 1 && !name->frames[0].file))
+		return 0;
+	frames = calloc(name->frame_cnt, sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	memcpy(frames, name->frames, name->frame_cnt * sizeof(*frames));
+	function = &frames[name->frame_cnt - 1];
+	function->symbol = loc->own.symbol;
+	function->offset = loc->own.offset;
+	free(loc->kernel_frames);
+	loc->kernel_frames = frames;
+	loc->published = name->frames;
+	loc->pub.frames = frames;
+	loc->pub.frame_cnt = name->frame_cnt;
+	return 0;
 }
 
 /*

@@ -59,6 +59,12 @@ void module__free(struct module *module)
 	for (size_t i = 0; i < module->block_cnt; i++)
 		free(module->blocks[i]);
 	file_need_deinit(&module->need);
+	for (size_t i = 0; i < module->anchor_cnt; i++)
+		free(module->anchors[i].name);
+	for (size_t i = 0; i < module->place_cnt; i++)
+		free(module->places[i]);
+	free(module->anchors);
+	free(module->places);
 	free(module->blocks);
 	free(module->todo);
 	free(module->offered_path);

@@ -17,7 +17,7 @@
 
 /* One instruction of a module. Lives as long as the module. */
 struct name {
-	uint64_t offset; /* of the instruction, in the file */
+	uint64_t offset; /* of the instruction, in the file; its address when there are anchors */
 	bool exact;      /* frames' offsets are those of this address, not of the next */
 	bool listed;     /* in the module's todo */
 	enum name_level level;
@@ -35,6 +35,12 @@ struct file_need {
 	uint32_t crc;
 };
 
+/* What of a file that is not mapped as it is, the kernel's, lies at a known address. */
+struct file_anchor {
+	char *name; /* a section of a relocatable file, a symbol of another one */
+	uint64_t addr;
+};
+
 struct module {
 	/* Identity: a file that is written over is another module. */
 	dev_t dev;
@@ -43,14 +49,20 @@ struct module {
 	struct timespec mtime;
 
 	uint32_t id; /* in the symbolizer's list */
-	int fd;
-	char *path; /* as the first process that maps it sees it */
+	int fd;      /* -1: only a debug file is of use, that with the build id */
+	char *path;  /* as the first process that maps it sees it */
 	char *build_id;
 	bool is_elf;               /* false: the helper said that it is none */
 	enum name_level max_level; /* less than NAME_FULL once the helper ended over it */
 	unsigned int deaths;       /* of helpers that worked on it */
 	unsigned int generation;   /* counts debug files that were added */
 	unsigned int incarnation;  /* of the helper that has it open; 0: none */
+
+	/* With anchors the offsets of names are addresses. */
+	struct file_anchor *anchors;
+	size_t anchor_cnt;
+	char **places; /* where the debug file may be; NULL: in the usual places */
+	size_t place_cnt;
 
 	struct file_need need;
 	unsigned int candidate; /* the next place to look for what is needed */

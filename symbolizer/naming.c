@@ -75,7 +75,7 @@ static int offer_files(struct run *run, struct module *module)
 			return err;
 	}
 	/* The vdso is no server's business. */
-	if (module->need.kind != NEED_NOTHING && module->need.build_id && module->path[0] == '/' &&
+	if (module->need.kind != NEED_NOTHING && module->need.build_id && module->path[0] != '[' &&
 	    !module->fetch_tried) {
 		module->fetch_tried = true;
 		fetcher_want(run->fetcher, module);

@@ -258,6 +258,15 @@ static int begin(struct parser *parser, struct wire_message *request, enum job_k
 	return wait_job(parser, deadline_ms);
 }
 
+static void put_anchors(struct wire_message *request, const struct module *module)
+{
+	wire_put_u32(request, module->anchor_cnt);
+	for (size_t i = 0; i < module->anchor_cnt; i++) {
+		wire_put_string(request, module->anchors[i].name);
+		wire_put_u64(request, module->anchors[i].addr);
+	}
+}
+
 int parser_open(struct parser *parser, struct module *module, int64_t deadline_ms)
 {
 	struct wire_message request = {.fd = module->fd};
@@ -270,6 +279,8 @@ int parser_open(struct parser *parser, struct module *module, int64_t deadline_m
 	wire_put_u32(&request, WORKER_OPEN);
 	wire_put_u32(&request, module->id);
 	wire_put_string(&request, module->path);
+	wire_put_string(&request, module->fd < 0 ? module->build_id : NULL);
+	put_anchors(&request, module);
 	err = begin(parser, &request, JOB_OPEN, module, deadline_ms);
 	request.fd = -1;
 	wire_message_deinit(&request);

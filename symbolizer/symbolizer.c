@@ -35,7 +35,7 @@ void symbolizer__free(struct symbolizer *sym)
 	free(sym);
 }
 
-static int add_module(struct symbolizer *sym, struct module *module)
+int symbolizer__add_module(struct symbolizer *sym, struct module *module)
 {
 	if (sym->module_cnt == sym->module_cap) {
 		size_t cap = sym->module_cap ? sym->module_cap * 2 : 64;
@@ -69,7 +69,7 @@ int symbolizer__module(struct symbolizer *sym, int fd, const struct stat *st, co
 		close(fd);
 		return err;
 	}
-	err = add_module(sym, module);
+	err = symbolizer__add_module(sym, module);
 	if (err) {
 		module__free(module);
 		return err;

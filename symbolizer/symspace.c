@@ -68,6 +68,7 @@ void symspace__free(struct symspace *space)
 		return;
 	for (size_t i = 0; i < space->all_cnt; i++) {
 		free(space->all[i]->own_symbol);
+		free(space->all[i]->kernel_frames);
 		free(space->all[i]);
 	}
 	free(space->all);
@@ -195,7 +196,10 @@ int symspace__resolve(struct symspace *space, const struct sym_query *queries, s
 	if (!err)
 		err = resolve(space, locs, cnt, deadline_ms);
 	for (size_t i = 0; !err && i < cnt; i++) {
-		publish(locs[i]);
+		if (space->kernel)
+			err = kernel_space_publish(locs[i]);
+		else
+			publish(locs[i]);
 		ret[i] = &locs[i]->pub;
 	}
 	free(locs);

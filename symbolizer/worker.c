@@ -65,19 +65,45 @@ static int take_fd(struct worker *worker)
 	return fd;
 }
 
+static char *get_copy(struct wire_cursor *cursor)
+{
+	size_t len;
+	const char *text = wire_get_string(cursor, &len);
+
+	return text ? strndup(text, len) : NULL;
+}
+
+static int get_anchors(struct wire_cursor *cursor, struct elf_object *obj)
+{
+	uint32_t cnt = wire_get_u32(cursor);
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < cnt && !cursor->bad; i++) {
+		char *name = get_copy(cursor);
+
+		err = name ? elf_object__add_anchor(obj, name, wire_get_u64(cursor)) : -ENOMEM;
+		free(name);
+	}
+	return err;
+}
+
 static int handle_open(struct worker *worker, uint32_t id, struct wire_cursor *cursor)
 {
 	struct elf_object **slot = object_slot(worker, id);
-	size_t len;
-	const char *text = wire_get_string(cursor, &len);
-	char *name = text ? strndup(text, len) : NULL;
+	char *name = get_copy(cursor), *build_id = get_copy(cursor);
 	int err = -ENOMEM;
 
-	if (slot && name && worker->request.fd >= 0) {
+	if (slot) {
 		elf_object__free(*slot);
 		*slot = NULL;
-		err = elf_object__new(take_fd(worker), name, slot);
 	}
+	if (slot && name && worker->request.fd >= 0)
+		err = elf_object__new(take_fd(worker), name, slot);
+	else if (slot && name && build_id)
+		err = elf_object__new_absent(build_id, name, slot);
+	if (!err)
+		err = get_anchors(cursor, *slot);
+	free(build_id);
 	free(name);
 	return answer_opened(worker, err ? NULL : *slot, err);
 }

@@ -3,15 +3,17 @@
  * The helper process that parses: what is asked of it and what it answers. One request at a time;
  * each is answered before the next is read.
  *
- *   OPEN  id, name, fd of the file             → OPENED  id, status, build id, need
+ *   OPEN  id, name, build id, anchor count, per anchor: name, address; fd of the file
+ *                                              → OPENED  id, status, build id, need
  *   DEBUG id, fd of a file that may be needed  → OPENED  id, status, build id, need
  *   NAMES id, level, cnt, cnt × offset         → NAME ..., then NAMES_DONE
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
  *
- * Offsets are of the instruction in the file; vaddr is where the ELF file puts it, start where
- * its function begins (vaddr when that is not known). Frames are innermost first; all but the
- * last are inlined. need is a kind, a build id, a file name and a checksum: the separate debug
- * file that the object could use.
+ * A file of which only the build id is sent, without fd, is the debug file that is then needed.
+ * Offsets are of the instruction in the file, or addresses when the file has anchors; vaddr is
+ * where the ELF file puts it, start where its function begins (vaddr when that is not known).
+ * Frames are innermost first; all but the last are inlined. need is a kind, a build id, a file name
+ * and a checksum: the separate debug file that the object could use.
  */
 #ifndef WORKER_H
 #define WORKER_H

@@ -14,6 +14,8 @@
 #include "symbolizer/answer.h"
 #include "symbolizer/demangle.h"
 #include "symbolizer/elf_object.h"
+#include "symbolizer/kallsyms.h"
+#include "symbolizer/kernel_files.h"
 #include "symbolizer/name_writer.h"
 #include "symbolizer/perf_map.h"
 #include "symbolizer/proc_maps.h"
@@ -99,12 +101,65 @@ static void fuzz_demangle(const char *text, size_t len)
 	free(name);
 }
 
+static int owner_of(void *arg, const char *name, size_t len)
+{
+	return 1 + len % 7;
+}
+
+static bool keep_all(void *arg, const struct kernel_symbol *symbol)
+{
+	return true;
+}
+
+static void check_symbols(const struct kallsyms *table)
+{
+	for (size_t i = 0; i < table->cnt; i++) {
+		const struct kernel_symbol *symbol = &table->symbols[i];
+
+		if (!symbol->bytes || !table->names[symbol->name] ||
+		    kallsyms_find(table, symbol->start) != symbol ||
+		    kallsyms_find(table, symbol->start + symbol->bytes - 1) != symbol)
+			abort();
+	}
+}
+
+/* Two lists, one behind the other, as the kernel would give before and after a change. */
+static void fuzz_kallsyms(const char *text, size_t len)
+{
+	struct kallsyms tables[2];
+	size_t first = len / 2;
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t part = i ? len - first : first;
+		char *copy = malloc(part + 1);
+
+		memcpy(copy, text + i * first, part);
+		if (kallsyms_init(&tables[i], copy, part, owner_of, NULL))
+			abort();
+		check_symbols(&tables[i]);
+	}
+	if (kallsyms_keep(&tables[0], &tables[1], keep_all, NULL))
+		abort();
+	kallsyms_deinit(&tables[0]);
+	kallsyms_deinit(&tables[1]);
+}
+
+static void fuzz_modules(const char *text, size_t len)
+{
+	const char *end = text + len;
+	struct loaded_module module;
+
+	while ((text = loaded_module_next(text, end, &module)))
+		if (!module.name_len || module.end < module.start)
+			abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
 		return 0;
 	elf_version(EV_CURRENT);
-	switch (data[0] % 6) {
+	switch (data[0] % 8) {
 	case 0:
 		fuzz_proc_maps((const char *)data + 1, size - 1);
 		break;
@@ -119,6 +174,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 4:
 		fuzz_elf(data + 1, size - 1);
+		break;
+	case 5:
+		fuzz_kallsyms((const char *)data + 1, size - 1);
+		break;
+	case 6:
+		fuzz_modules((const char *)data + 1, size - 1);
 		break;
 	default:
 		fuzz_demangle((const char *)data + 1, size - 1);
