@@ -78,6 +78,7 @@ enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* outermost allocator calls seen, frees included */
 	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
+	MEMLEAK_STAT_RESCUED, /* events whose first program the kernel skipped */
 	MEMLEAK_COUNTER_CNT,
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/kernel_tp/hooks.skel.h"
 #include "loader/cleanup.h"
@@ -60,6 +61,7 @@ static int open_hooks(struct kernel_loading *loading, bool trampolines)
 	if (!skel)
 		return -errno;
 	loading->ret->hooks = skel;
+	loading->ret->hooks_object = skel->obj;
 	err = kernel_loading_prepare(loading, skel->obj,
 				     (struct memleak_config *)&skel->rodata->config,
 				     (struct memleak_kernel_config *)&skel->rodata->kernel_config);
@@ -112,6 +114,7 @@ void kernel_hooks_deinit(struct kernel_programs *programs)
 {
 	hooks_bpf__destroy(programs->hooks);
 	programs->hooks = NULL;
+	programs->hooks_object = NULL;
 }
 
 void kernel_hooks_start(struct kernel_programs *programs)
@@ -120,11 +123,18 @@ void kernel_hooks_start(struct kernel_programs *programs)
 		programs->hooks->bss->tracking = true;
 }
 
+/* Known before the verifier's long look at programs that could not be attached. */
+static bool has_kprobes(void)
+{
+	return !access("/sys/bus/event_source/devices/kprobe", F_OK) ||
+	       !access("/sys/kernel/tracing/kprobe_events", F_OK);
+}
+
 static int load_hooks(struct kernel_loading *loading, bool trampolines)
 {
 	struct kernel_programs *programs = loading->ret;
 	size_t before = programs->link_cnt;
-	int err = open_hooks(loading, trampolines);
+	int err = trampolines || has_kprobes() ? open_hooks(loading, trampolines) : -ENOENT;
 
 	for (size_t i = 0; !err && i < LENGTH(kernel_hooks); i++) {
 		const char *function = hooked_function(loading, i);

@@ -113,19 +113,30 @@ struct bpf_program *kernel_loading_program(const struct bpf_object *object, cons
 static int choose_programs(const struct kernel_loading *loading, struct bpf_object *object,
 			   const char *prefix)
 {
+	cleanup_free char *second = NULL;
 	struct bpf_program *prog;
 
+	if (asprintf(&second, "%s2", prefix) < 0)
+		return -ENOMEM;
 	bpf_object__for_each_program(prog, object) bpf_program__set_autoload(prog, false);
 	for (size_t i = 0; i < LENGTH(kernel_events); i++) {
 		prog = kernel_loading_program(object, prefix, kernel_events[i].name);
 		if (!prog)
 			return -ENOENT;
-		if (is_wanted(loading, i))
-			bpf_program__set_autoload(prog, true);
+		bpf_program__set_autoload(prog, is_wanted(loading, i));
+		prog = kernel_loading_program(object, second, kernel_events[i].name);
+		if (prog)
+			bpf_program__set_autoload(prog, is_wanted(loading, i));
 	}
 	return 0;
 }
 
+bool kernel_programs_is_second(const struct bpf_program *prog)
+{
+	return strstr(bpf_program__name(prog), "2_");
+}
+
+/* In the order of the object, where an event's first program stands before its second. */
 static int attach_events(struct kernel_programs *programs)
 {
 	struct bpf_program *prog;

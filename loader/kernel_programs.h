@@ -18,7 +18,7 @@ struct kernel_bpf;
 struct classic_bpf;
 struct hooks_bpf;
 
-#define KERNEL_LINKS 32
+#define KERNEL_LINKS 40
 
 /* What the loader changes in a loaded object. */
 struct kernel_switches {
@@ -32,6 +32,7 @@ struct kernel_programs {
 	struct kernel_bpf *kernel;
 	struct classic_bpf *classic;
 	struct hooks_bpf *hooks; /* NULL: none can be had */
+	struct bpf_object *hooks_object;
 	struct kernel_switches switches;
 	struct bpf_link *links[KERNEL_LINKS];
 	size_t link_cnt;
@@ -45,6 +46,9 @@ struct kernel_programs {
 int kernel_programs_init(const struct options *opts, const struct kernel_functions *functions,
 			 pid_t command, size_t target_cnt, struct kernel_programs *ret);
 void kernel_programs_deinit(struct kernel_programs *programs);
+
+/* Whether it only handles what another program missed. */
+bool kernel_programs_is_second(const struct bpf_program *prog);
 
 /* Begins to record. */
 void kernel_programs_start(struct kernel_programs *programs);

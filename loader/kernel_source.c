@@ -48,19 +48,20 @@ static struct kernel_source *kernel_source_of(struct source *source)
 
 static int handle_event(void *arg, void *data, size_t len)
 {
-	struct memleak_event *event = data;
+	const struct memleak_event *event = data;
 	struct kernel_source *source = arg;
+	cleanup_free char *comm = NULL;
 	struct trace_event trace;
 
 	if (len < sizeof(*event) || !source->listener)
 		return 0;
-	event->comm[sizeof(event->comm) - 1] = '\0';
+	comm = strndup(event->comm, sizeof(event->comm));
 	trace = (struct trace_event){
 		.wall_ns = clock_wall_of(event->time_ns),
 		.is_free = event->type == MEMLEAK_EVENT_FREE,
 		.pid = (pid_t)event->tgid,
 		.tid = (pid_t)event->tid,
-		.comm = event->comm,
+		.comm = comm,
 		.function = event->function < MEMLEAK_KERNEL_EVENT_CNT
 				    ? event_names[event->function]
 				    : NULL,
@@ -121,9 +122,13 @@ static int kernel_source__snapshot(struct source *base, struct snapshot *ret)
 	source->tracker.page_offset = *source->programs.switches.direct_map;
 	err = tracker_walk_begin(&source->tracker, &walk, &snap);
 	err = tracker_walk_end(&walk, err, &snap);
-	if (!err)
-		*ret = snap;
-	return err;
+	if (err)
+		return err;
+	if (source->programs.hooks_object)
+		snap.lost[MEMLEAK_LOST_RECURSION] +=
+			tracker_recursion_misses(&source->tracker, source->programs.hooks_object);
+	*ret = snap;
+	return 0;
 }
 
 static void kernel_source__reported(struct source *base, const struct snapshot *snap)
@@ -261,6 +266,7 @@ static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, c
 		.owner = find_owner,
 		.arg = source,
 		.skip_frames = skip_frames,
+		.is_second = kernel_programs_is_second,
 	};
 	return tracker_init(&source->tracker, source->programs.stack_depth);
 }

@@ -30,6 +30,8 @@ struct tracker {
 	void *arg;
 	/* Drops what is not worth showing from the inner end; NULL: nothing. */
 	size_t (*skip_frames)(void *arg, const uint64_t *frames, size_t cnt);
+	/* Programs that only handle what others missed; NULL: none. */
+	bool (*is_second)(const struct bpf_program *prog);
 	uint64_t page_offset; /* to add to the addresses of pages in the report */
 
 	int blocks_fd;
@@ -71,6 +73,9 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 		     const struct block *block, uint64_t birth_ns);
 /* Ends it: err is what happened since it began. On failure both are left empty. */
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
+
+/* How often the kernel did not run a program of the object because it ran already. */
+uint64_t tracker_recursion_misses(const struct tracker *tracker, const struct bpf_object *object);
 
 /* Deletes what the tables hold of an image that is no more. */
 void tracker_purge(struct tracker *tracker, uint32_t image);

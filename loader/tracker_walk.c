@@ -247,8 +247,7 @@ static void fill_blocks(struct tracker_walk *walk, struct snapshot *snap)
 	walk->blocks = NULL;
 }
 
-/* Programs that the kernel did not run because one of them ran already. */
-static uint64_t recursion_misses(const struct bpf_object *object)
+uint64_t tracker_recursion_misses(const struct tracker *tracker, const struct bpf_object *object)
 {
 	struct bpf_program *prog;
 	uint64_t misses = 0;
@@ -258,6 +257,8 @@ static uint64_t recursion_misses(const struct bpf_object *object)
 		struct bpf_prog_info info = {0};
 		uint32_t len = sizeof(info);
 
+		if (tracker->is_second && tracker->is_second(prog))
+			continue;
 		if (bpf_program__fd(prog) >= 0 &&
 		    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len) == 0)
 			misses += info.recursion_misses;
@@ -269,7 +270,7 @@ static int fill_counters(const struct tracker *tracker, struct snapshot *snap)
 {
 	int cpus = libbpf_num_possible_cpus();
 	cleanup_free uint64_t *values = NULL;
-	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0};
+	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0}, missed;
 
 	if (cpus < 0)
 		return cpus;
@@ -283,7 +284,9 @@ static int fill_counters(const struct tracker *tracker, struct snapshot *snap)
 			sums[i] += values[cpu];
 	}
 	memcpy(snap->lost, sums, sizeof(snap->lost));
-	snap->lost[MEMLEAK_LOST_RECURSION] += recursion_misses(tracker->object);
+	missed = tracker_recursion_misses(tracker, tracker->object);
+	if (missed > sums[MEMLEAK_STAT_RESCUED])
+		snap->lost[MEMLEAK_LOST_RECURSION] += missed - sums[MEMLEAK_STAT_RESCUED];
 	snap->calls = sums[MEMLEAK_STAT_CALLS];
 	snap->replaced = sums[MEMLEAK_STAT_REPLACED];
 	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];

@@ -74,7 +74,7 @@ int classic_kmem_cache_free(void *ctx)
 SEC("tp/kmem/mm_page_alloc")
 int classic_mm_page_alloc(void *ctx)
 {
-	return on_page_alloc(ctx, VALUE(ctx, page_alloc_frame), VALUE32(ctx, page_alloc_order),
+	return on_page_alloc(ctx, 0, VALUE(ctx, page_alloc_frame), VALUE32(ctx, page_alloc_order),
 			     VALUE32(ctx, page_alloc_mobility));
 }
 
@@ -87,7 +87,7 @@ int classic_mm_page_free(void *ctx)
 SEC("tp/percpu/percpu_alloc_percpu")
 int classic_percpu_alloc_percpu(void *ctx)
 {
-	return on_percpu_alloc(ctx, VALUE(ctx, percpu_alloc_ptr), VALUE(ctx, percpu_alloc_size));
+	return on_percpu_alloc(ctx, 0, VALUE(ctx, percpu_alloc_ptr), VALUE(ctx, percpu_alloc_size));
 }
 
 SEC("tp/percpu/percpu_free_percpu")

@@ -75,75 +75,142 @@ static __always_inline int cache_alloc_event(__u64 *ctx, __u32 user)
 			     VALUE(ctx, cache_alloc_ptr), cache, size);
 }
 
-static __always_inline int on_kmalloc(__u64 *ctx)
+static __always_inline int on_kmalloc(__u64 *ctx, __u32 second)
 {
-	return kmalloc_event(ctx, STACK_KMALLOC);
+	return kmalloc_event(ctx, second + STACK_KMALLOC);
 }
 
-static __always_inline int on_kmalloc_node(__u64 *ctx)
+static __always_inline int on_kmalloc_node(__u64 *ctx, __u32 second)
 {
-	return kmalloc_event(ctx, STACK_KMALLOC_NODE);
+	return kmalloc_event(ctx, second + STACK_KMALLOC_NODE);
 }
 
-static __always_inline int on_kmem_cache_alloc(__u64 *ctx)
+static __always_inline int on_kmem_cache_alloc(__u64 *ctx, __u32 second)
 {
-	return cache_alloc_event(ctx, STACK_CACHE_ALLOC);
+	return cache_alloc_event(ctx, second + STACK_CACHE_ALLOC);
 }
 
-static __always_inline int on_kmem_cache_alloc_node(__u64 *ctx)
+static __always_inline int on_kmem_cache_alloc_node(__u64 *ctx, __u32 second)
 {
-	return cache_alloc_event(ctx, STACK_CACHE_ALLOC_NODE);
+	return cache_alloc_event(ctx, second + STACK_CACHE_ALLOC_NODE);
 }
 
-static __always_inline int on_kfree(__u64 *ctx)
+static __always_inline int on_kfree(__u64 *ctx, __u32 second)
 {
 	return on_slab_free(VALUE(ctx, kfree_ptr), MEMLEAK_KERNEL_KFREE);
 }
 
-static __always_inline int on_kmem_cache_free(__u64 *ctx)
+static __always_inline int on_kmem_cache_free(__u64 *ctx, __u32 second)
 {
 	return on_slab_free(VALUE(ctx, cache_free_ptr), MEMLEAK_KERNEL_CACHE_FREE);
 }
 
-static __always_inline int on_mm_page_alloc(__u64 *ctx)
+static __always_inline int on_mm_page_alloc(__u64 *ctx, __u32 second)
 {
-	return on_page_alloc(ctx, frame_of(ctx, kernel_config.at.page_alloc_frame),
+	return on_page_alloc(ctx, second, frame_of(ctx, kernel_config.at.page_alloc_frame),
 			     VALUE(ctx, page_alloc_order), VALUE(ctx, page_alloc_mobility));
 }
 
-static __always_inline int on_mm_page_free(__u64 *ctx)
+static __always_inline int on_mm_page_free(__u64 *ctx, __u32 second)
 {
 	return on_page_free(frame_of(ctx, kernel_config.at.page_free_frame),
 			    VALUE(ctx, page_free_order));
 }
 
-static __always_inline int on_percpu_alloc_percpu(__u64 *ctx)
+static __always_inline int on_percpu_alloc_percpu(__u64 *ctx, __u32 second)
 {
-	return on_percpu_alloc(ctx, VALUE(ctx, percpu_alloc_ptr), VALUE(ctx, percpu_alloc_size));
+	return on_percpu_alloc(ctx, second, VALUE(ctx, percpu_alloc_ptr),
+			       VALUE(ctx, percpu_alloc_size));
 }
 
-static __always_inline int on_percpu_free_percpu(__u64 *ctx)
+static __always_inline int on_percpu_free_percpu(__u64 *ctx, __u32 second)
 {
 	return on_percpu_free(VALUE(ctx, percpu_free_ptr));
 }
 
-#define EVENT_PROGRAMS(event)                                                                      \
-	SEC("tp_btf/" #event) int btf_##event(__u64 *ctx)                                          \
+/*
+ * Newer kernels do not run a program that runs already on the CPU: an event in an interrupt would
+ * be lost if a program for the same event was interrupted. So each event has a second program,
+ * attached after the first, which handles it if the first is under way on this CPU, and else has
+ * been there already. A first program that finds itself under way runs on a kernel that does not
+ * hold programs back.
+ */
+#define EVENT_CNT 10
+
+struct cpu_events {
+	__u8 busy[EVENT_CNT];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_events);
+} cpu_events SEC(".maps");
+
+static volatile bool runs_nested;
+
+static __always_inline __u8 *busy_flag(__u32 event)
+{
+	__u32 zero = 0;
+	struct cpu_events *events = bpf_map_lookup_elem(&cpu_events, &zero);
+
+	return events ? &events->busy[event] : NULL;
+}
+
+static __always_inline bool first__enter(volatile __u8 *busy, __u8 *before)
+{
+	if (!busy)
+		return false;
+	*before = *busy;
+	if (*before)
+		runs_nested = true;
+	*busy = 1;
+	return true;
+}
+
+static __always_inline bool second__has_to(const volatile __u8 *busy)
+{
+	if (!busy || !*busy || runs_nested)
+		return false;
+	count(MEMLEAK_STAT_RESCUED, 1);
+	return true;
+}
+
+#define FIRST_PROGRAM(section, prefix, event, id)                                                  \
+	SEC(section "/" #event) int prefix##_##event(__u64 *ctx)                                   \
 	{                                                                                          \
-		return on_##event(ctx);                                                            \
-	}                                                                                          \
-	SEC("raw_tp/" #event) int raw_##event(__u64 *ctx)                                          \
-	{                                                                                          \
-		return on_##event(ctx);                                                            \
+		volatile __u8 *busy = busy_flag(id);                                               \
+		__u8 before;                                                                       \
+                                                                                                   \
+		if (!first__enter(busy, &before))                                                  \
+			return 0;                                                                  \
+		on_##event(ctx, 0);                                                                \
+		*busy = before;                                                                    \
+		return 0;                                                                          \
 	}
 
-EVENT_PROGRAMS(kmalloc)
-EVENT_PROGRAMS(kmalloc_node)
-EVENT_PROGRAMS(kfree)
-EVENT_PROGRAMS(kmem_cache_alloc)
-EVENT_PROGRAMS(kmem_cache_alloc_node)
-EVENT_PROGRAMS(kmem_cache_free)
-EVENT_PROGRAMS(mm_page_alloc)
-EVENT_PROGRAMS(mm_page_free)
-EVENT_PROGRAMS(percpu_alloc_percpu)
-EVENT_PROGRAMS(percpu_free_percpu)
+#define SECOND_PROGRAM(section, prefix, event, id)                                                 \
+	SEC(section "/" #event) int prefix##2_##event(__u64 *ctx)                                  \
+	{                                                                                          \
+		if (second__has_to(busy_flag(id)))                                                 \
+			on_##event(ctx, STACK_SECOND);                                             \
+		return 0;                                                                          \
+	}
+
+#define EVENT_PROGRAMS(event, id)                                                                  \
+	FIRST_PROGRAM("tp_btf", btf, event, id)                                                    \
+	SECOND_PROGRAM("tp_btf", btf, event, id)                                                   \
+	FIRST_PROGRAM("raw_tp", raw, event, id)                                                    \
+	SECOND_PROGRAM("raw_tp", raw, event, id)
+
+EVENT_PROGRAMS(kmalloc, 0)
+EVENT_PROGRAMS(kmalloc_node, 1)
+EVENT_PROGRAMS(kfree, 2)
+EVENT_PROGRAMS(kmem_cache_alloc, 3)
+EVENT_PROGRAMS(kmem_cache_alloc_node, 4)
+EVENT_PROGRAMS(kmem_cache_free, 5)
+EVENT_PROGRAMS(mm_page_alloc, 6)
+EVENT_PROGRAMS(mm_page_free, 7)
+EVENT_PROGRAMS(percpu_alloc_percpu, 8)
+EVENT_PROGRAMS(percpu_free_percpu, 9)

@@ -139,7 +139,8 @@ static __always_inline bool asked_by_slab(const struct stack_buffer *buf, __u32 
  */
 #define MIGRATE_MOVABLE 1
 
-static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order, __u32 mobility)
+static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, __u32 order,
+					 __u32 mobility)
 {
 	__u64 len = 1ULL << kernel_config.page_shift << (order & 31);
 	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
@@ -163,7 +164,7 @@ static __always_inline int on_page_alloc(void *ctx, __u64 frame, __u32 order, __
 		return 0;
 	if (!is_traced(level, &image) || !chosen(len))
 		return 0;
-	buf = stack__buffer(STACK_PAGE_ALLOC, level);
+	buf = stack__buffer(second + STACK_PAGE_ALLOC, level);
 	if (!buf)
 		return 0;
 	walked = stack__walk(ctx, buf);

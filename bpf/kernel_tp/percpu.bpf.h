@@ -5,7 +5,7 @@
 
 #include "bpf/kernel_tp/stack.bpf.h"
 
-static __always_inline int on_percpu_alloc(void *ctx, __u64 offset, __u64 size)
+static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset, __u64 size)
 {
 	struct memleak_block_key key = {.addr = offset, .domain = MEMLEAK_DOMAIN_PERCPU};
 	__u32 level = interrupt_level(), image, walked;
@@ -19,7 +19,7 @@ static __always_inline int on_percpu_alloc(void *ctx, __u64 offset, __u64 size)
 	repair(&key);
 	if (!is_traced(level, &image) || !chosen(size))
 		return 0;
-	buf = stack__buffer(STACK_PERCPU_ALLOC, level);
+	buf = stack__buffer(second + STACK_PERCPU_ALLOC, level);
 	if (!buf)
 		return 0;
 	walked = stack__walk(ctx, buf);

@@ -9,7 +9,8 @@
 
 /*
  * The programs that take stacks. The kernel runs no program twice at once on a CPU, or else, before
- * 6.2, runs it again in an interrupt only: each has a buffer of its own for each level.
+ * 6.2, runs it again in an interrupt only: each has a buffer of its own for each level. For an
+ * event that has a second program, that one's number is STACK_SECOND more.
  */
 enum stack_user {
 	STACK_KMALLOC,
@@ -19,7 +20,8 @@ enum stack_user {
 	STACK_PAGE_ALLOC,
 	STACK_PERCPU_ALLOC,
 	STACK_BULK_ALLOC,
-	STACK_USER_CNT,
+	STACK_SECOND,
+	STACK_USER_CNT = 2 * STACK_SECOND,
 };
 
 /* The first word is the struct's header, frames follow. */
@@ -88,7 +90,7 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
 		__u64 frame;
 
-		if (i + first >= walked)
+		if (i >= config.stack_depth || i + first >= walked)
 			break;
 		frame = buf->words[1 + first + i];
 		hash = hash_mix(hash, frame);

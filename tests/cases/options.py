@@ -125,13 +125,6 @@ def test_options_after_numbers(t):
         raise Failure(f"{len(memleak.reports)} reports, not 2")
 
 
-def test_kernel_mode(t):
-    """Without a process: not in this version, said in one line."""
-    memleak = t.refused("0.1", "1", code=1, says="kernel")
-    if len(memleak.notes.splitlines()) != 1:
-        raise Failure(f"{memleak.notes!r}")
-
-
 def test_verbose_goes_to_stderr(t):
     """Whatever -vv says, stdout carries reports alone."""
     program = t.program("leak")
