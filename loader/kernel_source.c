@@ -48,25 +48,24 @@ static struct kernel_source *kernel_source_of(struct source *source)
 
 static int handle_event(void *arg, void *data, size_t len)
 {
-	const struct memleak_event *event = data;
 	struct kernel_source *source = arg;
-	cleanup_free char *comm = NULL;
+	struct memleak_event event; /* a copy: the ring buffer is mapped for reading alone */
 	struct trace_event trace;
 
-	if (len < sizeof(*event) || !source->listener)
+	if (len < sizeof(event) || !source->listener)
 		return 0;
-	comm = strndup(event->comm, sizeof(event->comm));
+	memcpy(&event, data, sizeof(event));
+	event.comm[sizeof(event.comm) - 1] = '\0';
 	trace = (struct trace_event){
-		.wall_ns = clock_wall_of(event->time_ns),
-		.is_free = event->type == MEMLEAK_EVENT_FREE,
-		.pid = (pid_t)event->tgid,
-		.tid = (pid_t)event->tid,
-		.comm = comm,
-		.function = event->function < MEMLEAK_KERNEL_EVENT_CNT
-				    ? event_names[event->function]
-				    : NULL,
-		.addr = event->addr,
-		.size = event->size,
+		.wall_ns = clock_wall_of(event.time_ns),
+		.is_free = event.type == MEMLEAK_EVENT_FREE,
+		.pid = (pid_t)event.tgid,
+		.tid = (pid_t)event.tid,
+		.comm = event.comm,
+		.function = event.function < MEMLEAK_KERNEL_EVENT_CNT ? event_names[event.function]
+								      : NULL,
+		.addr = event.addr,
+		.size = event.size,
 	};
 	source->listener->event(source->listener->arg, &trace);
 	return 0;

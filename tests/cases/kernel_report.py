@@ -11,7 +11,7 @@ from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_pa
 
 @alone
 @timeout(180)
-@each("messages:1000", "pipes:40", "keys", "rings:10", "arrays:20")
+@each("messages:1000", "keys", "rings:10", "arrays:20")
 def test_exact(t, thing):
     """As exact as for a process; pid and comm are null, last_pid and last_comm say who."""
     share_kernel(t, whole=True)
