@@ -75,6 +75,15 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
+/* Of the assembler, for code and data ($x, $d.3) and for branches (.L7): inside functions. */
+static bool is_mark(const struct line *line)
+{
+	if (line->name_len < 2)
+		return false;
+	return (line->name[0] == '$' && strchr("xdat", line->name[1])) ||
+	       (line->name[0] == '.' && line->name[1] == 'L');
+}
+
 static bool is_name(const struct line *line, const char *name)
 {
 	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
@@ -155,6 +164,8 @@ static int add_line(struct parse *parse, const struct line *line)
 	if (!line->addr)
 		return 0;
 	parse->any_addr = true;
+	if (is_mark(line))
+		return 0;
 	err = reserve(table);
 	if (!err)
 		err = find_owner(parse, line, &owner);

@@ -77,11 +77,11 @@ static bool is_file_of(const char *file_name, const char *module)
 	return !strncmp(file_name, ".ko", 3) && (!file_name[3] || file_name[3] == '.');
 }
 
-/* Links are not followed: "build" leads to the kernel's sources. */
+/* Links in it are not followed: "build" leads to the kernel's sources. */
 static int search_tree(char *tree, const char *module, struct module *file)
 {
 	char *const roots[] = {tree, NULL};
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 	int err = 0;
 

@@ -113,9 +113,14 @@ static int find_locations(struct symspace *space, const struct sym_query *querie
 	return err;
 }
 
+/* What is hidden mostly stays so. */
+#define HIDDEN_PAUSES 60
+
 static bool may_read(const struct kernel_image *kernel)
 {
-	return wire_now_ms() >= kernel->read_ms + kernel->pause_ms;
+	int64_t pause_ms = kernel->pause_ms * (kernel->error ? HIDDEN_PAUSES : 1);
+
+	return wire_now_ms() >= kernel->read_ms + pause_ms;
 }
 
 static int read_again(struct symspace *space)

@@ -73,7 +73,10 @@ void symbolizer__free(struct symbolizer *sym);
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
 /*
- * The kernel that runs. Takes no descriptors, and tens of megabytes of memory while it reads. One
+ * The kernel that runs. Functions are those of /proc/kallsyms; lines and inlined calls come from
+ * vmlinux and the modules' files where distributions install them with DWARF (below /boot,
+ * /lib/modules and /usr/lib/debug) or from debuginfod, if they have the build ids of what runs.
+ * Takes a descriptor for each such file, and tens of megabytes of memory while it reads. A kernel
  * that says nothing of itself is a space without names: symspace__kernel_error() says why.
  */
 int symspace__new_kernel(struct symbolizer *sym, struct symspace **ret);

@@ -150,6 +150,10 @@ static void best_of_the_names_of_one_address(void **state)
 				      "ffffffff81000040 D data_first\n"
 				      "ffffffff81000040 t code\n"
 				      "ffffffff81000050 t part.cold\n"
+				      "ffffffff81000060 t $x\n"
+				      "ffffffff81000060 t marked\n"
+				      "ffffffff81000068 t .L12\n"
+				      "ffffffff8100006c t $d.7\n"
 				      "ffffffff81000100 T _etext\n");
 
 	assert_name(&table, 0xffffffff81000001, "interrupt", 0xffffffff81000000);
@@ -158,6 +162,7 @@ static void best_of_the_names_of_one_address(void **state)
 	assert_name(&table, 0xffffffff81000031, "x64_sys_getpid", 0xffffffff81000030);
 	assert_name(&table, 0xffffffff81000041, "code", 0xffffffff81000040);
 	assert_name(&table, 0xffffffff81000051, "part.cold", 0xffffffff81000050);
+	assert_name(&table, 0xffffffff8100007f, "marked", 0xffffffff81000060);
 	kallsyms_deinit(&table);
 }
 
