@@ -97,25 +97,35 @@ static __always_inline int on_bulk_alloc(void *ctx, struct kmem_cache *cache, __
 	return 0;
 }
 
+/*
+ * Argument n of a hooked function as a number. A load would give what BTF says it is, with which
+ * verifiers allow no arithmetic, and a pointer to a pointer older ones refuse.
+ */
+static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
+{
+	return read_pointer((__u64)(ctx + n));
+}
+
 /* kmem_cache_free_bulk(cache, cnt, objects) */
 SEC("fentry/kmem_cache_free_bulk")
 int trampoline_bulk_free(__u64 *ctx)
 {
-	return on_bulk_free(ctx[1], ctx[2]);
+	return on_bulk_free(hook_argument(ctx, 1), hook_argument(ctx, 2));
 }
 
 /* kvfree_call_rcu(head, object) */
 SEC("fentry/kvfree_call_rcu")
 int trampoline_rcu_free(__u64 *ctx)
 {
-	return on_rcu_free(ctx[0], ctx[1]);
+	return on_rcu_free(hook_argument(ctx, 0), hook_argument(ctx, 1));
 }
 
 /* cnt = kmem_cache_alloc_bulk(cache, flags, wanted, objects) */
 SEC("fexit/kmem_cache_alloc_bulk")
 int trampoline_bulk_alloc(__u64 *ctx)
 {
-	return on_bulk_alloc(ctx, (void *)ctx[0], ctx[3], (__u32)ctx[4]);
+	return on_bulk_alloc(ctx, (void *)hook_argument(ctx, 0), hook_argument(ctx, 3),
+			     (__u32)hook_argument(ctx, 4));
 }
 
 SEC("kprobe")

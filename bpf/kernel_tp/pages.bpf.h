@@ -28,7 +28,8 @@ volatile __u64 direct_map;
 static volatile __u64 direct_map_candidate;
 
 /* Blocks of 2^n pages have been met: only then is it worth looking for one. */
-static volatile __u8 order_seen[MEMLEAK_MAX_PAGE_ORDER + 1];
+#define ORDER_CNT 32 /* a power of two above MEMLEAK_MAX_PAGE_ORDER */
+static volatile __u8 order_seen[ORDER_CNT];
 
 /* A block of pages that the slab allocator holds. The key is its address in the page domain. */
 struct slab_page {
@@ -173,7 +174,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 		return 0;
 	}
 	stack__trim(buf, walked, 0, level != LEVEL_TASK);
-	order_seen[order] = 1;
+	order_seen[order & (ORDER_CNT - 1)] = 1; /* the verifier may have forgotten the limit */
 	site = site__of(buf, image, MEMLEAK_KIND_PAGE, level, &id);
 	if (site)
 		record_block(site, id, &key, len);

@@ -20,7 +20,7 @@ ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*
 # Parts of python's library that no case needs.
 NOT_NEEDED = ("test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip",
               "distutils", "pydoc_data", "dist-packages", "xml", "sqlite3", "config-3.11-x86_64-linux-gnu")
-MODULES = ("veth", "overlay", "dummy")
+MODULES = ("veth", "overlay")
 SEARCH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 
@@ -61,6 +61,7 @@ def add_tree(archive, build):
     archive.program(build / "memleak", HOME / "build/memleak")
     for folder in ("lib", "cases", "programs"):
         archive.copy_tree(ROOT / "tests" / folder, HOME / "tests" / folder, ("__pycache__",))
+    archive.copy_tree(HERE / "module", HOME / "tests/kernels/module")
     archive.copy(ROOT / "tests/run", HOME / "tests/run")
     for program in sorted((build / "tests/programs").iterdir()):
         if program.is_file():

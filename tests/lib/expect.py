@@ -82,7 +82,7 @@ def source_lines(path):
 
 
 def find_source(name):
-    for folder in ("tests/programs",):
+    for folder in ("tests/programs", "tests/kernels/module"):
         path = ROOT / folder / pathlib.PurePath(name).name
         if path.exists():
             return path

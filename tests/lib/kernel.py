@@ -32,7 +32,7 @@ THINGS = {
     "eventfds": {"do_eventfd", "sys_eventfd2"},
     "timerfds": {"sys_timerfd_create"},
     "keys": {"user_preparse"},
-    "datagrams": {"kmalloc_reserve", "alloc_skb"},
+    "datagrams": {"kmalloc_reserve", "alloc_skb", "alloc_skb_with_frags"},
     "rings": {"packet_set_ring", "alloc_pg_vec", "alloc_one_pg_vec_page"},
     "huge": {"do_huge_pmd_anonymous_page", "vma_alloc_anon_folio_pmd"},
     "maps": {"bpf_map_alloc_percpu", "bpf_array_alloc_percpu", "array_map_alloc"},
@@ -77,8 +77,8 @@ def sites_of(report, thing, kind):
              if site["kind"] in kinds and culprit_of(site) in THINGS[thing]]
     if thing in CALLERS:
         found = [site for site in found if CALLERS[thing] in names_of(site)]
-    if thing == "datagrams":  # not the descriptors of the buffers
-        found = [site for site in found if not (site["cache"] or "").startswith("skb")]
+    if thing == "datagrams":  # not the descriptors of the buffers, whose cache may not be known
+        found = [site for site in found if site["bytes"] >= 1024 * site["count"]]
     return found
 
 

@@ -4,6 +4,7 @@
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -185,6 +186,9 @@ static struct handles percpu;
 
 static void maps_init(int cnt, int size)
 {
+	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+
+	setrlimit(RLIMIT_MEMLOCK, &all); /* older kernels count maps as locked memory */
 	handles_init(&percpu, cnt);
 }
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel module that leaks on request: its functions are named, with the module's name."""
+
+import os
+import pathlib
+import subprocess
+
+from lib import Skip, alone, timeout
+from lib.case import Broken
+from lib.expect import check_line
+from lib.kernel import culprit_of, kernel_part, require, share_kernel, whole_kernel
+
+LEAK = pathlib.Path("/sys/module/leaky/parameters/leak")
+# What the module's functions ask for: {function: (word, kind, bytes of one block)}. A slab block
+# is what the allocator gave, so the cache with a constructor has room for a pointer more.
+LEAKS = {
+    "leak_pages": ("pages", "page", 8192),
+    "leak_kmalloc": ("kmalloc", "slab", 1024),
+    "leak_object": ("object", "slab", None),
+    "leak_percpu": ("percpu", "percpu", 64),
+}
+COUNT = 2000
+
+
+def load_module():
+    """Loads it unless it is loaded; skips where it has not been built for this kernel."""
+    if LEAK.exists():
+        return
+    path = pathlib.Path(f"/lib/modules/{os.uname().release}/extra/leaky.ko")
+    if not path.exists():
+        raise Skip("the module leaky is not built for this kernel")
+    answer = subprocess.run(["insmod", path], capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise Broken(f"insmod: {answer.stderr}")
+
+
+def write(text):
+    with open(LEAK, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def burst(count):
+    for word, _, _ in LEAKS.values():
+        write(f"{word} {count}")
+    write(f"nothing {count}")
+
+
+def module_sites(report):
+    """{function: its only site} of those whose innermost frame is the module's."""
+    found = {}
+    for site in kernel_part(report):
+        name = culprit_of(site)
+        if any(frame["module"] == "leaky" for frame in site["stack"]):
+            require(name not in found, report, f"{name} has two sites")
+            found[name] = site
+    return found
+
+
+def check_sites(report, count):
+    found = module_sites(report)
+    require(found.keys() == LEAKS.keys(), report, f"sites of {sorted(found)}")
+    for name, (_, kind, size) in LEAKS.items():
+        site = found[name]
+        require((site["kind"], site["count"]) == (kind, count), report,
+                f"{name}: {site['count']} of {site['kind']}, not {count}")
+        require(size is None or site["bytes"] == size * count, report,
+                f"{name}: {site['bytes']} bytes")
+        require([frame["symbol"] for frame in site["stack"][:3]] == [name, "burst", "on_write"],
+                report, f"the stack of {name}")
+
+
+def check_order(report):
+    """What has grown by a megabyte is the module's alone, and comes first."""
+    growth = [site["growth"]["bytes"] for site in report["sites"]]
+    require(growth == sorted(growth, reverse=True), report, f"not sorted by growth: {growth[:9]}")
+    large = [culprit_of(site) for site, grown in zip(report["sites"], growth) if grown >= 1 << 20]
+    require(set(large) <= LEAKS.keys(), report, f"{large} have grown most")
+    return large
+
+
+@alone
+@timeout(180)
+def test_growth(t):
+    """All of it and nothing else is reported, what grows most first; when freed, it is gone."""
+    load_module()
+    share_kernel(t, whole=True)
+    memleak = whole_kernel(t, "-P", "--sort", "growth")
+    try:
+        burst(COUNT)
+        check_sites(memleak.fresh_report(), COUNT)
+        burst(COUNT)
+        check_sites(memleak.fresh_report(), 2 * COUNT)
+    finally:
+        write("free")
+    require(not module_sites(memleak.fresh_report()), memleak.reports[-1], "not gone")
+    memleak.stop()
+    # A report may fall into a burst: of 16 MiB of pages one half is in one report at least.
+    first = [names[0] for names in map(check_order, memleak.reports) if names]
+    require(first and set(first) <= {"leak_pages", "leak_kmalloc"}, memleak.reports[-1],
+            f"the first sites of the reports are of {first}")
+
+
+@alone
+@timeout(180)
+def test_lines(t):
+    """File and line of the module's functions, by the debug information in its file."""
+    load_module()
+    share_kernel(t, whole=True)
+    memleak = whole_kernel(t, "-P")
+    try:
+        burst(10)
+        report = memleak.fresh_report()
+    finally:
+        write("free")
+    memleak.stop()
+    check_sites(report, 10)
+    for site in module_sites(report).values():
+        check_line(report, site)
