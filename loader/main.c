@@ -30,8 +30,12 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 {
 	const struct options *opts = session->opts;
 	struct source *kernel;
-	int err = user_source__new(opts, session->symbolizer, pids, cnt, &session->source);
+	int err;
 
+	if (!opts->kernel && (opts->percpu || opts->movable || opts->wa_missing_free))
+		log_note("-P, -F and --movable concern kernel allocations: without -K they do "
+			 "nothing");
+	err = user_source__new(opts, session->symbolizer, pids, cnt, &session->source);
 	if (err || !opts->kernel)
 		return err;
 	err = kernel_source__new(opts, session->symbolizer, pids, cnt, session->child.pid, &kernel);

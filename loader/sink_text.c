@@ -119,6 +119,8 @@ static const char *kind_words(enum memleak_kind kind)
 		return "mmap, PROT_NONE reserve";
 	case MEMLEAK_KIND_STACK:
 		return "thread stack";
+	case MEMLEAK_KIND_PERCPU:
+		return "percpu, the size of one copy";
 	default:
 		return kind_name(kind);
 	}

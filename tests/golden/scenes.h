@@ -248,6 +248,41 @@ static struct site kind_sites[] = {
 	 STACK(small_stack)},
 };
 
+#define ORIGIN(...) .space = SPACE_KERNEL, .origin = {__VA_ARGS__}
+
+static struct site kernel_sites[] = {
+	{.id = 1,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak", .cache = "kmalloc-256"),
+	 .kind = MEMLEAK_KIND_SLAB,
+	 .bytes = 4096,
+	 .count = 16,
+	 AGES(MS, 2000 * MS),
+	 STACK(small_stack)},
+	{.id = 2,
+	 ORIGIN(.last_pid = 12, .last_comm = "a\n(b)", .several_pids = true, .cache = "x\x1b[1m",
+		.several_caches = true),
+	 .kind = MEMLEAK_KIND_SLAB,
+	 .bytes = 2048,
+	 .count = 8,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 3,
+	 ORIGIN(.interrupt = true),
+	 .kind = MEMLEAK_KIND_PAGE,
+	 .bytes = 1024,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 4,
+	 .process = &leak,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak"),
+	 .kind = MEMLEAK_KIND_PERCPU,
+	 .bytes = 32,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+};
+
 static struct site huge_sites[] = {
 	{.id = UINT64_MAX,
 	 .process = &leak,
@@ -291,6 +326,9 @@ static const struct scene scenes[] = {
 	{.name = "processes", .opts.top = 10, .snap = SNAPSHOT(process_sites)},
 	{.name = "frames", .opts.top = 10, .snap = SNAPSHOT(frame_sites)},
 	{.name = "kinds", .opts.top = 10, .snap = SNAPSHOT(kind_sites)},
+	{.name = "kernel",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(kernel_sites, .replaced = 3, .gone_with_page = 4)},
 	{.name = "huge", .opts.top = 10, .before = &huge_snapshot, .snap = SNAPSHOT(huge_sites)},
 	{.name = "blocks",
 	 .opts = {.top = 10, .show_allocs = true},
