@@ -144,12 +144,16 @@ def test_freed_in_bulk(t, what):
 
 
 @pitfall(25)
-@each(("watches", 100000, ("do_epoll_ctl", "ep_insert", "sys_epoll_ctl")),
-      ("timerfds", 100000, ("sys_timerfd_create",)),
-      ("options", 100000, ("ip_options_get", "ip_options_get_alloc", "ip_options_get_from_user")))
-@timeout(180)
+@each(("watches", 500000, ("do_epoll_ctl", "ep_insert", "sys_epoll_ctl")),
+      ("timerfds", 200000, ("sys_timerfd_create",)),
+      ("options", 500000, ("ip_options_get", "ip_options_get_alloc", "ip_options_get_from_user")))
+@timeout(240)
 def test_freed_by_kfree_rcu(t, what):
-    """100,000 objects that go after a grace period, in bulk: at most 1 % are still shown."""
+    """
+    Objects that go after a grace period, in bulk, without an event: at most 1 % are still shown.
+    Where nothing can hook those frees, they are concluded, and what lies in the slabs that the
+    allocator keeps in reserve stays: a few thousand small objects, of however many.
+    """
     flow, count, functions = what
     share_kernel(t)
     program = t.program("kernel_flow", flow, str(count))
@@ -159,12 +163,12 @@ def test_freed_by_kfree_rcu(t, what):
     def left(report):
         return held(report, lambda site: culprit_of(site) in functions)
 
-    for _ in range(2):
-        program.go()
+    for number in range(1, 3):
+        program.go(90)
         report = settled(memleak, lambda report: left(report) <= count // 100,
-                         f"1 % of {count} {flow}", seconds=60)
+                         f"1 % of {count} {flow}")
+        require(report["calls"] - calls >= number * count, report, "allocations were not seen")
     check_kernel_lost(report)
-    require(report["calls"] - calls >= 2 * count, report, "most allocations were not seen")
     memleak.stop()
 
 
@@ -222,7 +226,7 @@ def test_split_pages(t):
     """Huge pages, split by the kernel, half of each freed page by page: the rest is still held."""
     share_kernel(t)
     program = t.program("kernel", "huge:4")
-    memleak = t.attach(program, "-K", interval="0.3")
+    memleak = t.attach(program, "-K", "--movable", interval="0.3")
     for _ in range(2):
         truth = program.go()
         expect_things(memleak.fresh_report(), truth)
@@ -233,6 +237,16 @@ def test_split_pages(t):
         require(site["count"] <= 8 and site["bytes"] == 4096 * site["count"], report,
                 "huge pages are still held")
     memleak.stop()
+
+
+def test_movable_pages_only_if_asked(t):
+    """What user space has mapped is not the kernel's leak."""
+    share_kernel(t)
+    program = t.program("kernel", "huge:4", "pipes:20")
+    memleak = t.attach(program, "-K")
+    truth = program.go()
+    truth.kernel["huge"] = ("page", 0, 0)
+    expect_things(memleak.stop(), truth)
 
 
 @alone
