@@ -14,11 +14,14 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 
 #else
 
+/* The highest bits of a kernel address: a page's address has lost them as it was made from one. */
+#define KERNEL_HALF (0xffffULL << 48)
+
 /* The cache that an object lies in, by its page: for events that do not name it. */
 static __always_inline struct kmem_cache *cache_of(__u64 object)
 {
 	__u64 frame = (object - direct_map) >> kernel_config.page_shift, head;
-	struct page *page = (void *)(frame * bpf_core_type_size(struct page));
+	struct page *page = (void *)(KERNEL_HALF | frame * bpf_core_type_size(struct page));
 
 	if (bpf_core_type_exists(struct page) && bpf_core_field_exists(page->compound_head)) {
 		head = BPF_CORE_READ(page, compound_head);
