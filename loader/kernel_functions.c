@@ -126,6 +126,14 @@ static void end_ranges(const struct scan *scan, struct memleak_code_range *range
 	}
 }
 
+static void take_variable(struct kernel_functions *ret, uint64_t addr, const char *name)
+{
+	if (!strcmp(name, "runqueues"))
+		ret->run_queue = addr;
+	else if (!strcmp(name, "__preempt_count"))
+		ret->preempt_count = addr;
+}
+
 /* "ffffffff8162ead0 t allocate_slab"; those of modules come with "\t[module]" and do not matter. */
 static int read_symbols(FILE *kallsyms, struct scan *scan)
 {
@@ -140,9 +148,12 @@ static int read_symbols(FILE *kallsyms, struct scan *scan)
 
 		if (line[len - 1] == '\n')
 			line[len - 1] = '\0';
-		if (!addr || at[0] != ' ' || !memchr("tTwW", at[1], 4) || at[2] != ' ' ||
-		    strchr(at, '\t'))
+		if (!addr || at[0] != ' ' || !at[1] || at[2] != ' ' || strchr(at, '\t'))
 			continue;
+		if (!memchr("tTwW", at[1], 4)) {
+			take_variable(scan->ret, addr, at + 3);
+			continue;
+		}
 		err = take_symbol(scan, addr, at + 3);
 		if (err)
 			return err;

@@ -22,6 +22,9 @@ struct kernel_functions {
 	size_t edge_cnt;
 	struct memleak_code_range tracing[TRACING_FUNCTIONS];
 	size_t tracing_cnt;
+	/* Variables that each CPU has: what matters is how far they are apart. 0: not told. */
+	uint64_t run_queue;
+	uint64_t preempt_count;
 };
 
 /*

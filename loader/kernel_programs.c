@@ -55,6 +55,10 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 	config->page_shift = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	config->at = loading->at;
 	config->preempt_count_at = kernel_places_preempt_count(loading->btf);
+	/* Older BTF has no variables. */
+	if (!config->preempt_count_at && functions->run_queue && functions->preempt_count)
+		config->preempt_count_at =
+			(int64_t)(functions->preempt_count - functions->run_queue);
 	memcpy(config->slab_functions, functions->slab, sizeof(functions->slab));
 	memcpy(config->interrupt_edges, functions->edges, sizeof(functions->edges));
 }
