@@ -183,6 +183,35 @@ def test_top(t, name):
     require(sizes == sorted(sizes, reverse=True), reports[0], f"order {sizes}")
 
 
+def test_block_table_full(t):
+    """What does not fit is counted, and totals do not grow without their blocks."""
+    share_kernel(t)
+    program = t.program("kernel", "messages:5000:16")
+    memleak = t.attach(program, "-K", "--max-allocs", "1000", interval="0.3")
+    program.go()
+    report = memleak.fresh_report()
+    count, size = sum_of_thing(report, "messages", "slab")
+    total = sum(site["count"] for site in kernel_part(report))
+    require(900 <= count <= total <= 1000 and size == 64 * count, report,
+            f"{count} messages of {size} bytes, {total} blocks")
+    require(report["lost"]["allocs_full"] >= 5000 - count, report, f"lost {report['lost']}")
+    program.go()
+    truth = program.go()
+    expect_things(memleak.fresh_report(), truth, may_lose=("allocs_full",))
+    memleak.stop()
+
+
+def test_depth(t):
+    """--perf-max-stack-depth: so many frames, from the culprit on."""
+    share_kernel(t)
+    program = t.program("kernel", "messages:100", "keys:100")
+    memleak = t.attach(program, "-K", "--perf-max-stack-depth", "3")
+    truth = program.go()
+    report = memleak.stop()
+    expect_things(report, truth)
+    require(all(len(site["stack"]) <= 3 for site in kernel_part(report)), report, "deeper stacks")
+
+
 # Events
 
 def test_trace_json(t):

@@ -7,6 +7,8 @@ from lib.kernel import (expect_things, kernel_part, require, share_kernel, sites
 from lib.memleak import when
 from lib.program import Truth
 
+NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
+
 
 def test_side_by_side(t):
     """User and kernel sites in one report, both exact; one total for all."""
@@ -72,7 +74,7 @@ def test_freed_by_another(t):
     report = other.fresh_report()
     require(not sites_of(report, "messages", "slab"), report, "the receiver sent nothing")
     receiver.go()
-    expect_things(memleak.fresh_report(), Truth.of("kernel messages 0 0 slab"))
+    expect_things(memleak.fresh_report(), NO_MESSAGES)
     memleak.stop()
     other.stop()
 
@@ -87,6 +89,35 @@ def test_left_behind(t):
     sender.signal(9)
     report = memleak.finish()
     expect_things(report, truth)
+
+
+def test_child(t):
+    """What a child does is not the process's."""
+    share_kernel(t)
+    program = t.program("kernel_flow", "child")
+    memleak = t.attach(program, "-K", interval="0.3")
+    for _ in range(2):
+        program.go()
+        report = memleak.fresh_report()
+        require(kernel_part(report), report, "not even the fork is seen")
+        expect_things(report, NO_MESSAGES)
+    memleak.stop()
+
+
+def test_exec(t):
+    """Another program, the same process: what the kernel holds for it is still held."""
+    share_kernel(t)
+    program = t.program("kernel_flow", "exec")
+    memleak = t.attach(program, "-K", interval="0.3")
+    truth = Truth.of("kernel messages 10 5120 slab")
+    program.go()
+    expect_things(memleak.fresh_report(), truth)
+    program.go()
+    report = memleak.fresh_report()
+    expect_things(report, truth, may_lose=(*WITHOUT_FRAME_POINTERS, "exec"))
+    require(all(site["pid"] == program.pid for site in sites_of(report, "messages", "slab")),
+            report, "pid")
+    memleak.stop()
 
 
 def test_all_threads(t):
@@ -148,7 +179,7 @@ def test_heap_and_messages(t):
     for _ in range(2):
         program.go()
         report = memleak.fresh_report()
-        expect_things(report, Truth.of("kernel messages 0 0 slab"),
+        expect_things(report, NO_MESSAGES,
                       may_lose=WITHOUT_FRAME_POINTERS)
         require(not any(owner(site) == "churn_block" for site in report["sites"]), report,
                 "blocks that were freed")

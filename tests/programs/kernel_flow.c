@@ -11,6 +11,8 @@
  *	fragments   datagrams of many fragments over lo: lists of buffers, freed in bulk
  *	children    connections that nobody accepts: made in interrupts; held in the first phase
  *	packets     datagrams there and back through a pair of interfaces, each in a namespace of its own
+ *	child       a child of the process makes messages; the process itself makes none
+ *	exec        makes messages, then becomes another program, which holds them
  *	receive     makes a queue, and empties it in each phase
  *	send        COUNT is the process id of a `kernel_flow receive`: each phase puts ten messages
  *	            into its queue
@@ -293,11 +295,19 @@ static void receive(int phase)
 		continue;
 }
 
-static void send_messages(int phase)
+static void send_ten(void)
 {
 	struct message message = {.type = 1};
+	int queue = msgget(KEY, 0600);
+
+	for (int i = 0; i < SENT; i++)
+		must(queue >= 0 && !msgsnd(queue, &message, MESSAGE, IPC_NOWAIT), "msgsnd");
+}
+
+static void send_messages(int phase)
+{
 	char path[64];
-	int fd, queue;
+	int fd;
 
 	if (phase < 0) {
 		snprintf(path, sizeof(path), "/proc/%d/ns/ipc", cnt);
@@ -306,11 +316,38 @@ static void send_messages(int phase)
 		close(fd);
 		return;
 	}
-	must((queue = msgget(KEY, 0600)) >= 0, "msgget");
-	for (int i = 0; i < SENT; i++)
-		must(!msgsnd(queue, &message, MESSAGE, IPC_NOWAIT), "msgsnd");
+	send_ten();
 	say("kernel messages %d %d slab\n", SENT * (phase + 1),
 	    SENT * (phase + 1) * 512);
+}
+
+static void child(int phase)
+{
+	int pid, status;
+
+	receive(phase);
+	if (phase < 0)
+		return;
+	pid = fork();
+	if (!pid) {
+		send_ten();
+		_exit(0);
+	}
+	must(pid > 0 && waitpid(pid, &status, 0) == pid && !status, "fork");
+}
+
+static void nothing(int phase)
+{
+}
+
+static void exec_holder(int phase)
+{
+	if (phase < 0)
+		receive(phase);
+	if (phase == 0)
+		send_ten();
+	if (phase == 1)
+		execl("/proc/self/exe", "kernel_flow", "nothing", NULL);
 }
 
 static const struct {
@@ -320,6 +357,7 @@ static const struct {
 	{"messages", messages}, {"watches", watches},	  {"timerfds", timerfds},
 	{"options", options},	{"fragments", fragments}, {"children", children},
 	{"receive", receive},	{"send", send_messages}, {"packets", packets},
+	{"child", child},	{"exec", exec_holder},	  {"nothing", nothing},
 };
 
 int main(int argc, char **argv)
