@@ -15,11 +15,6 @@
 #include "bpf/kernel_tp/stack.bpf.h"
 
 #define DIRECT_MAP_ALIGN (1ULL << 27)
-/*
- * The slab allocator's functions stand so near to the page allocator's. Farther out they have
- * begun to reclaim memory, which asks for pages of its own.
- */
-#define SLAB_FRAMES 10
 /* Objects of one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8. */
 #define SLAB_OBJECTS 1024
 

@@ -39,6 +39,12 @@ static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 leve
 	return bpf_map_lookup_elem(&stack_buffers, &index);
 }
 
+/*
+ * The slab allocator's functions stand so near to the page allocator's. Farther out they have
+ * begun to reclaim memory, which asks for pages of its own.
+ */
+#define SLAB_FRAMES 10
+
 /* Without a branch, of which the verifier would follow both ways for every frame. */
 static __always_inline __u64 in_ranges(const volatile struct memleak_code_range *ranges, __u32 cnt,
 				       __u64 addr)
@@ -55,13 +61,17 @@ static __always_inline __u64 in_ranges(const volatile struct memleak_code_range 
 
 /*
  * Walks into buf; returns the number of frames. Every word behind them is of an earlier walk.
+ * Frames that will not be kept are walked too: those of tracing itself, and those in which the slab
+ * allocator is looked for.
  */
 static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 {
-	__u32 depth = config.stack_depth;
+	__u32 depth = config.stack_depth + TRACING_FRAMES;
 	long len;
 
-	if (depth > MEMLEAK_MAX_STACK_DEPTH)
+	if (depth < SLAB_FRAMES)
+		depth = SLAB_FRAMES;
+	if (depth > MEMLEAK_MAX_STACK_DEPTH + TRACING_FRAMES)
 		return 0;
 	len = bpf_get_stack(ctx, &buf->words[1], depth * sizeof(__u64), 0);
 	return len > 0 ? len / sizeof(__u64) : 0;
@@ -101,7 +111,7 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 			break;
 	}
 	header->frame_cnt = kept;
-	header->truncated = kept + first >= config.stack_depth;
+	header->truncated = kept >= config.stack_depth && kept + first < walked;
 	buf->first = 0;
 	buf->hash = hash ? hash : 1;
 	if (!walked)
