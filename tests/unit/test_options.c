@@ -88,7 +88,9 @@ static char *describe(const struct options *opts)
 	print_number(out, "max", opts->max_size, UINT64_MAX);
 	print_text(out, "object", opts->object);
 	print_text(out, "prefix", opts->symbols_prefix);
+	print_number(out, "kernel", opts->kernel, 0);
 	print_number(out, "percpu", opts->percpu, 0);
+	print_number(out, "movable", opts->movable, 0);
 	print_number(out, "sort", opts->sort, SORT_SIZE);
 	print_number(out, "stacks", opts->stack_storage_size, 16384);
 	print_number(out, "depth", opts->stack_depth, 127);
