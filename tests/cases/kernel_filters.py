@@ -4,12 +4,13 @@
 import re
 import time
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, alone, each, timeout
+from lib import WITHOUT_FRAME_POINTERS, Failure, alone, each, once, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, require, settled, share_kernel,
                         sites_of, sum_of_thing, whole_kernel)
 from lib.memleak import when
 
 
+@once
 @each(("exact", ("-z", "512", "-Z", "512"), True), ("at_least", ("-z", "512"), True),
       ("at_most", ("-Z", "512"), True), ("above", ("-z", "513"), False),
       ("below", ("-Z", "511"), False))
@@ -35,6 +36,7 @@ def test_size(t, what):
     memleak.stop()
 
 
+@once
 @each(("pages", ("-z", "4k", "-Z", "4k"), "pipes", "rings"),
       ("larger_pages", ("-z", "4097"), "rings", "pipes"))
 def test_size_of_pages(t, what):
@@ -58,6 +60,7 @@ def estimated(report, options, exact):
     require(size == 64 * count, report, f"{size} bytes in {count} blocks")
 
 
+@once
 @timeout(180)
 def test_sampling(t):
     """One in ten of a number that no estimate hits: within ten standard deviations."""
@@ -73,6 +76,7 @@ def test_sampling(t):
     memleak.stop()
 
 
+@once
 @alone
 @timeout(180)
 def test_sampling_the_whole_kernel(t):
@@ -87,6 +91,7 @@ def test_sampling_the_whole_kernel(t):
     memleak.stop()
 
 
+@once
 @alone
 @timeout(120)
 def test_older(t):
@@ -145,6 +150,7 @@ def test_ages_and_blocks(t):
     memleak.stop()
 
 
+@once
 @each("process", "kernel")
 @alone
 def test_combined(t, mode):

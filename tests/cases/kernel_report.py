@@ -3,12 +3,13 @@
 
 import re
 
-from lib import Failure, alone, each, pitfall, timeout
+from lib import Failure, alone, each, once, pitfall, timeout
 from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_part, names_of,
                         plain, require, settled, share_kernel, sites_of, whole_kernel,
                         wrong_things)
 
 
+@once
 @alone
 @timeout(180)
 @each("messages:1000", "keys", "rings:10", "arrays:20")
