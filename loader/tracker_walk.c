@@ -172,6 +172,7 @@ static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 		.interrupt = entry->interrupt,
 		.cache = origin->cache[0] ? origin->cache : NULL,
 		.several_caches = origin->several_caches,
+		.reclaimable = origin->reclaimable,
 	};
 }
 
