@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Frees that are easily missed: in interrupts, in bulk, in parts, while other programs run."""
 
+import re
+
 from lib import WITHOUT_FRAME_POINTERS, Failure, alone, each, once, pitfall, timeout
 from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things,
                         kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
                         whole_kernel)
+from lib.process import SLOWNESS
 from lib.program import Truth
 
 NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
@@ -162,14 +165,17 @@ def test_freed_in_bulk(t, what):
 @timeout(240)
 def test_freed_by_kfree_rcu(t, what):
     """
-    Objects that go after a grace period, in bulk, without an event: at most 1 % are still shown.
-    Where nothing can hook those frees, they are concluded, and what lies in the slabs that the
-    allocator keeps in reserve stays: a few thousand small objects, of however many.
+    Objects that go after a grace period, in bulk, without an event: none is still shown, or at
+    most 1 % where nothing can hook those frees. Then they are concluded, and what lies in the
+    slabs that the allocator keeps in reserve stays: a few thousand small objects, of however many.
     """
     flow, count, functions = what
     share_kernel(t)
+    if SLOWNESS > 1:
+        count //= 5
     program = t.program("kernel_flow", flow, str(count))
-    memleak = t.attach(program, "-K", "-F", interval="0.5")
+    memleak = t.attach(program, "-K", "-F", "-v", interval="0.5")
+    most = 0 if re.search("are seen by (fentry|kprobe)", memleak.notes) else count // 100
     calls = memleak.fresh_report()["calls"]
 
     def left(report):
@@ -177,8 +183,7 @@ def test_freed_by_kfree_rcu(t, what):
 
     for number in range(1, 3):
         program.go(90)
-        report = settled(memleak, lambda report: left(report) <= count // 100,
-                         f"1 % of {count} {flow}")
+        report = settled(memleak, lambda report: left(report) <= most, f"{most} of {count} {flow}")
         require(report["calls"] - calls >= number * count, report, "allocations were not seen")
     check_kernel_lost(report)
     memleak.stop()
