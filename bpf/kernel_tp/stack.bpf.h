@@ -101,7 +101,8 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 			break;
 	}
 	header->frame_cnt = kept;
-	header->truncated = kept + first >= config.stack_depth;
+	header->end =
+		kept + first >= config.stack_depth ? UNWIND_END_TRUNCATED : UNWIND_END_COMPLETE;
 	buf->first = 0;
 	buf->hash = hash ? hash : 1;
 	if (!walked)

@@ -46,7 +46,7 @@ struct thread_state {
 	__u64 size;
 	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
 	struct memleak_block old;
-	struct stack_buffer stack;
+	__u64 site;
 };
 
 struct {

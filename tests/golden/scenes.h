@@ -193,7 +193,7 @@ static struct site frame_sites[] = {
 	 .count = 1,
 	 AGES(1500 * MS, 61234 * MS),
 	 STACK(big_stack),
-	 .truncated = true},
+	 .end = UNWIND_END_TRUNCATED},
 };
 
 static struct site kind_sites[] = {
