@@ -65,6 +65,13 @@ static bool joins(const struct mapping_list *list, const struct mapping *mapping
 	       list->items[list->cnt - 1].end == mapping->start;
 }
 
+/* Not the kernel's half, where [vsyscall] is: nobody allocates there. */
+static bool is_code(const struct mapping *mapping)
+{
+	return mapping->executable && mapping->end <= INT64_MAX &&
+	       strcmp(mapping->path, RETURN_PROBES) != 0;
+}
+
 static int list_mappings(struct unwind_maps *maps, pid_t pid, const struct proc_maps *proc,
 			 struct mapping_list *list)
 {
@@ -75,7 +82,7 @@ static int list_mappings(struct unwind_maps *maps, pid_t pid, const struct proc_
 	for_each_mapping (mapping, proc) {
 		ssize_t file;
 
-		if (!mapping->executable || !strcmp(mapping->path, RETURN_PROBES))
+		if (!is_code(mapping))
 			continue;
 		file = find_file(maps, pid, mapping);
 		if (joins(list, mapping, file)) {

@@ -12,7 +12,6 @@
 #define STACK_BPF_H
 
 #include "bpf/user_probes/ring.bpf.h"
-#include "bpf/user_probes/unwind.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -63,7 +62,7 @@ static __always_inline void tell_of_code(struct walk *walk)
 	record = record__reserve(MEMLEAK_REC_CODE, walk->image);
 	if (!record)
 		return;
-	record->addr = walk->regs.pc;
+	record->addr = walk->unknown;
 	bpf_ringbuf_submit(record, 0);
 }
 
@@ -98,7 +97,7 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 					struct thread_state *thread)
 {
 	walk__finish(walk);
-	if (walk->end == UNWIND_END_NO_CODE)
+	if (walk->unknown)
 		tell_of_code(walk);
 	if (config.verify_unwind)
 		send_sample(ctx, walk);

@@ -24,6 +24,9 @@
 /* A frame pointer farther away from the stack pointer is no frame pointer. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
+/* Code this near to other code is taken for the same library's. */
+#define SAME_LIBRARY (1U << 20)
+
 /* Tells of unknown code no more often. */
 #define CODE_TOLD_NS 100000000ULL
 
@@ -82,7 +85,9 @@ struct walk {
 	__u32 image;
 	__u32 frame_cnt;
 	__u32 end;   /* enum unwind_end */
-	__u32 exact; /* pc was interrupted, and does not follow a call */
+	__u32 exact;   /* pc was interrupted, and does not follow a call */
+	__u32 guessed; /* pc was found by a frame pointer: there may have been none */
+	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
 	__u32 repaired;
 	struct unwind_mapping here; /* of the last lookup */
 	__u64 window_start;
@@ -307,6 +312,7 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 	walk->regs.sp = walk->word;
 	walk->slot = 0;
 	walk->exact = true;
+	walk->guessed = false;
 	return false;
 }
 
@@ -331,6 +337,7 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	walk->regs.lr = 0;
 	walk->slot = arch_frame_slot(fp + 16);
 	walk->exact = false;
+	walk->guessed = true;
 	return false;
 }
 
@@ -391,7 +398,27 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 	walk->regs.lr = 0;
 	walk->slot = arch_frame_slot(cfa);
 	walk->exact = false;
+	walk->guessed = false;
 	return walk->regs.pc ? false : walk__ends(walk, UNWIND_END_COMPLETE);
+}
+
+/*
+ * Code in no mapping that we know: of a library that was loaded just now, unless a frame pointer
+ * that was none has led here. It is followed by its frame pointer until its table is there; if it
+ * has none either, its caller may be missed.
+ */
+static __always_inline bool walk__step_unknown(struct walk *walk)
+{
+	__u64 distance = walk->regs.pc - walk->unknown + SAME_LIBRARY;
+
+	walk->unknown = walk->regs.pc;
+	if (walk->guessed && distance > 2 * SAME_LIBRARY)
+		return walk__ends(walk, UNWIND_END_NO_CODE);
+	if (walk__keep_frame(walk))
+		return walk__ends(walk, UNWIND_END_TRUNCATED);
+	if (!walk->regs.fp || walk__step_fp(walk))
+		return walk__ends(walk, UNWIND_END_NO_CODE);
+	return false;
 }
 
 /* Keeps the frame at pc and goes on to its caller's. True: the walk is over. */
@@ -406,10 +433,7 @@ static __always_inline bool walk__step(struct walk *walk)
 	if (!walk__rule(walk, walk->regs.pc - !walk->exact, &found.bits)) {
 		if (walk__repair(walk))
 			return false;
-		/* The direct caller is known in any case. */
-		if (!walk->frame_cnt)
-			walk__keep_frame(walk);
-		return walk__ends(walk, UNWIND_END_NO_CODE);
+		return walk__step_unknown(walk);
 	}
 	if (walk__keep_frame(walk))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
@@ -455,6 +479,8 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->frame_cnt = 0;
 	walk->end = UNWIND_END_UNKNOWN;
 	walk->exact = false;
+	walk->guessed = false;
+	walk->unknown = 0;
 	walk->repaired = 0;
 	walk->here.start = 0;
 	walk->here.end = 0;
