@@ -288,13 +288,30 @@ static bool has_several_processes(const struct snapshot *snap)
 	return false;
 }
 
+/* Rounded down: it says 100 only when it is. */
+static void write_complete(FILE *out, const struct report *report)
+{
+	unsigned int permille;
+
+	if (!report->bytes)
+		return;
+	if (report->complete_bytes == report->bytes) {
+		fputs("; all stacks are complete", out);
+		return;
+	}
+	permille = (unsigned int)((long double)report->complete_bytes * 1000 / report->bytes);
+	fprintf(out, "; %u.%u %% of the bytes have complete stacks", permille / 10, permille % 10);
+}
+
 static void write_totals(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
 
 	/* No "bytes in N allocations" here: scripts would take it for a stack. */
-	fprintf(out, "\toutstanding: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites\n",
+	fprintf(out, "\toutstanding: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites",
 		report->bytes, report->count, report->sites_total);
+	write_complete(out, report);
+	fputc('\n', out);
 	if (snap->sampling.mode == SAMPLING_COUNT)
 		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled\n",
 			snap->sampling.rate);

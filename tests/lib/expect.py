@@ -14,11 +14,6 @@ ALLOCATOR = re.compile(
     r"valloc|pvalloc|mmap|mmap64|mremap)|operator new(\[\])?)(\(.*)?$")
 
 
-# The C library is built without frame pointers: what it allocates for itself, in pthread_create,
-# dlopen or posix_spawn, may have no more than its direct caller.
-WITHOUT_FRAME_POINTERS = ("unwind",)
-
-
 def frames_of(site):
     """The frames from the caller of the allocator on."""
     stack = list(site["stack"])
