@@ -14,6 +14,11 @@ ALLOCATOR = re.compile(
     r"valloc|pvalloc|mmap|mmap64|mremap)|operator new(\[\])?)(\(.*)?$")
 
 
+# What a program allocates within milliseconds of an exec, before memleak has read where the code
+# of the new image is, may have its stack cut.
+AFTER_EXEC = ("unwind",)
+
+
 def frames_of(site):
     """The frames from the caller of the allocator on."""
     stack = list(site["stack"])
