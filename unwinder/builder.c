@@ -10,9 +10,6 @@
 #include "unwinder/fde_list.h"
 #include "unwinder/rule.h"
 
-/* Padding between functions: not worth a row that says there is none. */
-#define PADDING_BYTES 15
-
 /* An executable segment. */
 struct code {
 	uint64_t addr;
@@ -119,7 +116,10 @@ static int add_function(struct builder *builder, const struct code *code, uint64
 	return err;
 }
 
-/* Functions in the order of their addresses; where one ends and none begins, there is no row. */
+/*
+ * Functions in the order of their addresses; where one ends and none begins, there is no row. Nor
+ * is there one for padding: what returns to a function's first byte shows by it.
+ */
 static int add_functions(struct builder *builder, const struct fde_list *list)
 {
 	const struct code *code = NULL;
@@ -132,7 +132,7 @@ static int add_functions(struct builder *builder, const struct fde_list *list)
 
 		if (!home || (home == code && start < end))
 			continue;
-		if (code && (home != code || start - end > PADDING_BYTES))
+		if (code && (home != code || start != end))
 			err = add_row(builder, code_offset(code, end), 0);
 		code = home;
 		if (!err)

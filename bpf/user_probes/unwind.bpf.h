@@ -84,7 +84,7 @@ struct walk {
 	__u32 tgid;
 	__u32 image;
 	__u32 frame_cnt;
-	__u32 end;   /* enum unwind_end */
+	__u32 end;     /* enum unwind_end */
 	__u32 exact;   /* pc was interrupted, and does not follow a call */
 	__u32 guessed; /* pc was found by a frame pointer: there may have been none */
 	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
@@ -421,6 +421,17 @@ static __always_inline bool walk__step_unknown(struct walk *walk)
 	return false;
 }
 
+/*
+ * No call lies before pc, yet a function begins there: the return address was put there by hand.
+ * makecontext and other makers of coroutines do that at the outer end of the stacks they make.
+ */
+static __always_inline bool walk__returns_to_start(struct walk *walk)
+{
+	__u64 rule = 0;
+
+	return config.unwind != MEMLEAK_UNWIND_FP && walk__rule(walk, walk->regs.pc, &rule) && rule;
+}
+
 /* Keeps the frame at pc and goes on to its caller's. True: the walk is over. */
 static __always_inline bool walk__step(struct walk *walk)
 {
@@ -428,15 +439,20 @@ static __always_inline bool walk__step(struct walk *walk)
 		__u64 bits;
 		struct unwind_rule rule;
 	} found = {0};
+	bool made;
 
-	/* A return address may be the first byte of the next function. */
+	/* A return address may be the first byte of the next function: the call lies before it. */
 	if (!walk__rule(walk, walk->regs.pc - !walk->exact, &found.bits)) {
 		if (walk__repair(walk))
 			return false;
 		return walk__step_unknown(walk);
 	}
+	made = found.rule.cfa == UNWIND_CFA_NO_ROW && !walk->exact && walk__returns_to_start(walk);
+	walk->exact |= made;
 	if (walk__keep_frame(walk))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
+	if (made)
+		return walk__ends(walk, UNWIND_END_COMPLETE);
 	switch (found.rule.cfa) {
 	case UNWIND_CFA_NO_ROW:
 		return walk__step_fp(walk);
