@@ -3,7 +3,7 @@
 
 import glob
 
-from lib import Failure, Skip, each, expect, pitfall
+from lib import Failure, Skip, each, expect, once, pitfall
 
 LIBRARIES = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4",
              "mimalloc": "libmimalloc.so.2"}
@@ -50,6 +50,7 @@ def test_preloaded_cxx(t, name):
     expect(report, truth)
 
 
+@once
 @each(*LIBRARIES)
 def test_preloaded_threads(t, name):
     program = t.program("threads", "10000", preload=library(name))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exactly 20,000 blocks live while they are replaced all the time: no report may say more."""
 
-from lib import alone, expect, expect_between, pitfall, timeout
+from lib import alone, expect, expect_between, once, pitfall, timeout
 from lib.case import Broken, Failure
 from lib.expect import check_lost
 
@@ -36,6 +36,7 @@ def check(report, rate):
         raise Failure(f"bytes and count do not agree: {report['outstanding']}")
 
 
+@once
 @alone
 @pitfall(29)
 def test_flat_out(t):
@@ -44,6 +45,7 @@ def test_flat_out(t):
         check(report, rate)
 
 
+@once
 @alone
 @pitfall(29)
 def test_steady(t):
@@ -53,6 +55,7 @@ def test_steady(t):
         check(report, rate)
 
 
+@once
 @alone
 @pitfall(29)
 def test_combined(t):
@@ -64,6 +67,7 @@ def test_combined(t):
         expect_between(report, LIVE - moved, LIVE + moved, "live blocks")
 
 
+@once
 @alone
 @timeout(120)
 def test_young_blocks_are_left_out(t):

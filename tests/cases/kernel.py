@@ -3,7 +3,7 @@
 
 import re
 
-from lib import WITHOUT_FRAME_POINTERS, Skip, each, pitfall, timeout
+from lib import Skip, each, once, pitfall, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, names_of, require, settled,
                         share_kernel, sites_of, wrong_things)
 from lib.expect import fail
@@ -39,6 +39,7 @@ def check_sites(report, program, thing, kind):
         require(edge, report, f"{thing}: no system call in {names_of(site)}")
 
 
+@once
 @each("messages", "pipes:40", "arrays:20", "watches", "eventfds", "keys", "datagrams", "rings:10")
 def test_exact(t, thing):
     """Made, made once more, dropped."""
@@ -55,6 +56,7 @@ def test_exact(t, thing):
     memleak.stop()
 
 
+@once
 def test_exact_percpu(t):
     """-P: memory that each CPU has; a block is one of them all."""
     share_kernel(t)
@@ -97,6 +99,7 @@ def test_cache_is_named(t):
         require(site["cache"] and "filp" in site["cache"], report, f"cache {site['cache']}")
 
 
+@once
 @each("messages:800", "pipes:80:8", "eventfds:400", "messages:160000:16")
 @timeout(180)
 def test_threads(t, thing):
@@ -106,13 +109,14 @@ def test_threads(t, thing):
     memleak = t.attach(program, "-K", interval="0.5")
     for _ in range(2):
         truth = program.go()
-        expect_things(memleak.fresh_report(), truth, may_lose=WITHOUT_FRAME_POINTERS)
-    expect_things(memleak.fresh_report(), truth, may_lose=WITHOUT_FRAME_POINTERS)
+        expect_things(memleak.fresh_report(), truth)
+    expect_things(memleak.fresh_report(), truth)
     truth = program.go()
-    expect_things(memleak.fresh_report(), truth, may_lose=WITHOUT_FRAME_POINTERS)
+    expect_things(memleak.fresh_report(), truth)
     memleak.stop()
 
 
+@once
 @pitfall(23)
 def test_kinds_apart(t):
     """Slab objects, pages and percpu memory: dropping one takes nothing from the others."""
@@ -131,6 +135,7 @@ def test_kinds_apart(t):
     expect_things(report, truth)
 
 
+@once
 @pitfall(23)
 @each("slab", "page", "percpu")
 def test_addresses(t, kind):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Frees that are easily missed: in interrupts, in bulk, in parts, while other programs run."""
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, alone, each, pitfall, timeout
-from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things, kernel_part, names_of,
-                        plain, require, settled, share_kernel, sites_of, whole_kernel)
+from lib import Failure, alone, each, once, pitfall, timeout
+from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things,
+                        kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
+                        whole_kernel)
 from lib.program import Truth
 
 NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
@@ -16,6 +17,7 @@ def held(report, holds):
 
 # While other BPF programs run
 
+@once
 @alone
 @pitfall(21)
 @timeout(180)
@@ -28,12 +30,13 @@ def test_beside_other_programs(t):
     for _ in range(2):
         program.go()
         for report in (memleak.fresh_report(), other.fresh_report()):
-            expect_things(report, NO_MESSAGES, may_lose=WITHOUT_FRAME_POINTERS)
+            expect_things(report, NO_MESSAGES)
     if other.stop()["calls"] < 2 * 4 * 20000:
         raise Failure("the heap was not watched: nothing ran beside")
     memleak.stop()
 
 
+@once
 @alone
 @pitfall(21)
 @timeout(180)
@@ -52,6 +55,7 @@ def test_two_tracers(t):
 
 # In interrupts
 
+@once
 @alone
 @pitfall(22)
 @timeout(180)
@@ -104,6 +108,7 @@ def in_network(site):
                for name in map(plain, names_of(site)))
 
 
+@once
 @alone
 @pitfall(22)
 @each(("fragments", 1000), ("packets", 20000))
@@ -126,6 +131,7 @@ def test_flood(t, what):
 
 # In bulk
 
+@once
 @pitfall(25)
 @each("skb_heads", "skb_data")
 @timeout(120)
@@ -146,6 +152,7 @@ def test_freed_in_bulk(t, what):
     check_kernel_lost(memleak.stop())
 
 
+@once
 @pitfall(25)
 @each(("watches", 500000, ("do_epoll_ctl", "ep_insert", "sys_epoll_ctl")),
       ("timerfds", 200000, ("sys_timerfd_create",)),
@@ -175,6 +182,7 @@ def test_freed_by_kfree_rcu(t, what):
     memleak.stop()
 
 
+@once
 @pitfall(25)
 def test_repairs_repair_nothing_that_is_held(t):
     """-F, while blocks come and go around: what is held stays exact."""
@@ -200,6 +208,7 @@ def slab_pages(report):
             and any(SLAB_PAGES.match(name) for name in names_of(site))]
 
 
+@once
 @alone
 @pitfall(24)
 @each("process", "kernel")
@@ -224,6 +233,7 @@ def test_slab_pages_are_not_counted_twice(t, mode):
     memleak.stop()
 
 
+@once
 @pitfall(26)
 def test_split_pages(t):
     """Huge pages, split by the kernel, half of each freed page by page: the rest is still held."""
@@ -242,6 +252,7 @@ def test_split_pages(t):
     memleak.stop()
 
 
+@once
 def test_movable_pages_only_if_asked(t):
     """What user space has mapped is not the kernel's leak."""
     share_kernel(t)
@@ -272,6 +283,7 @@ def test_never_negative(t):
     memleak.stop()
 
 
+@once
 @pitfall(24)
 def test_large_kmalloc_is_one_block(t):
     """Beyond the slab allocator's sizes kmalloc asks for pages: one block, not two."""

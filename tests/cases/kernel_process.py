@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-K with a process: what is done on its behalf, beside its own memory, and nothing else."""
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, expect, owner, timeout
+from lib import AFTER_EXEC, Failure, expect, once, owner, timeout
 from lib.kernel import (expect_things, kernel_part, require, share_kernel, sites_of, sum_of_thing,
                         user_part)
 from lib.memleak import when
@@ -62,6 +62,7 @@ def test_two_processes(t):
         expect_things({**report, "sites": sites, "sites_total": len(sites)}, truth)
 
 
+@once
 def test_freed_by_another(t):
     """Sent by the traced process, received by another: gone. And the other way: never there."""
     share_kernel(t)
@@ -79,6 +80,7 @@ def test_freed_by_another(t):
     other.stop()
 
 
+@once
 def test_left_behind(t):
     """The process ends; what it left in the kernel is in the final report."""
     share_kernel(t)
@@ -91,6 +93,7 @@ def test_left_behind(t):
     expect_things(report, truth)
 
 
+@once
 def test_child(t):
     """What a child does is not the process's."""
     share_kernel(t)
@@ -114,12 +117,13 @@ def test_exec(t):
     expect_things(memleak.fresh_report(), truth)
     program.go()
     report = memleak.fresh_report()
-    expect_things(report, truth, may_lose=(*WITHOUT_FRAME_POINTERS, "exec"))
+    expect_things(report, truth, may_lose=(*AFTER_EXEC, "exec"))
     require(all(site["pid"] == program.pid for site in sites_of(report, "messages", "slab")),
             report, "pid")
     memleak.stop()
 
 
+@once
 def test_all_threads(t):
     """What any thread of the process does, whenever it came, is the process's."""
     share_kernel(t)
@@ -127,7 +131,7 @@ def test_all_threads(t):
     memleak = t.attach(program, "-K")
     truth = program.go()
     report = memleak.stop()
-    expect_things(report, truth, may_lose=WITHOUT_FRAME_POINTERS)
+    expect_things(report, truth)
     for site in sites_of(report, "messages", "slab"):
         require(site["last_pid"] == program.pid, report, f"last_pid {site['last_pid']}")
 

@@ -3,12 +3,13 @@
 
 import re
 
-from lib import Failure, alone, each, pitfall, timeout
+from lib import Failure, alone, each, once, pitfall, timeout
 from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_part, names_of,
                         plain, require, settled, share_kernel, sites_of, whole_kernel,
                         wrong_things)
 
 
+@once
 @alone
 @timeout(180)
 @each("messages:1000", "keys", "rings:10", "arrays:20")
@@ -128,12 +129,13 @@ def test_never_its_own(t, what):
 def test_says_what_it_watches(t):
     """Which events, and what of the kernel's ways to free cannot be watched here."""
     share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:100", "pipes:20:8")
     memleak = whole_kernel(t, "-P", "-v")
-    report = memleak.fresh_report()
-    memleak.stop()
+    program.go()
+    report = memleak.stop()
     require("kernel" in memleak.notes, report, f"stderr {memleak.notes!r}")
     require(report["calls"] > 0, report, "not one event of a whole kernel")
-    kinds = {site["kind"] for site in kernel_part(memleak.reports[-1])}
+    kinds = {site["kind"] for site in kernel_part(report)}
     require("slab" in kinds and "page" in kinds, report, f"kinds {kinds}")
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many threads at once: nothing is mixed up, nothing is lost."""
 
-from lib import alone, expect, pitfall, timeout
+from lib import alone, expect, once, pitfall, timeout
 
 
+@once
 @alone
 @pitfall(4)
 @timeout(180)
@@ -18,6 +19,7 @@ def test_eight_times_100000(t):
     expect(memleak.stop(), truth)
 
 
+@once
 @alone
 @timeout(180)
 def test_combined(t):

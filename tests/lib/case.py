@@ -38,6 +38,15 @@ def alone(function):
     return function
 
 
+def once(function):
+    """
+    What the case is about happens in the kernel, and nothing in memleak that other cases do not
+    have it do: not run again with a memleak that watches its own memory.
+    """
+    function.once = True
+    return function
+
+
 def each(*values):
     """One case per value, which is the function's second argument and ends the name."""
     def mark(function):
@@ -52,6 +61,7 @@ class Case:
         self.value = value
         self.timeout = getattr(function, "timeout", DEFAULT_TIMEOUT)
         self.alone = getattr(function, "alone", False)
+        self.once = getattr(function, "once", False)
         rows = getattr(function, "pitfalls", ())
         name = function.__name__.removeprefix("test_")
         self.name = area + "." + "".join(f"pitfall_{row:02d}_" for row in rows) + name
