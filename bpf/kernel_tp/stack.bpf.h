@@ -94,9 +94,8 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
 		if (i < walked && buf->words[1 + i] == call_site)
 			buf->first = i;
-	first = *(volatile __u32 *)&buf->first;
-	if (first >= TRACING_FRAMES)
-		return;
+	/* Not by a comparison: compilers keep a copy that verifiers don't see bounded. */
+	first = *(volatile __u32 *)&buf->first % TRACING_FRAMES;
 	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
 		__u64 frame;
 
