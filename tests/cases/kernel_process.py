@@ -183,8 +183,7 @@ def test_heap_and_messages(t):
     for _ in range(2):
         program.go()
         report = memleak.fresh_report()
-        expect_things(report, NO_MESSAGES,
-                      may_lose=WITHOUT_FRAME_POINTERS)
+        expect_things(report, NO_MESSAGES)
         require(not any(owner(site) == "churn_block" for site in report["sites"]), report,
                 "blocks that were freed")
     memleak.stop()
