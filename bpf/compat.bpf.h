@@ -68,6 +68,7 @@ struct task_struct {
 struct kmem_cache {
 	const char *name;
 	unsigned int size;
+	unsigned int flags;
 };
 
 /* What is known of a page that belongs to the slab allocator. */
@@ -81,6 +82,21 @@ struct page {
 };
 
 #pragma clang attribute pop
+
+/* Which bit of a cache's flags is which, since they have names. */
+enum _slab_flag_bits {
+	_SLAB_RECLAIM_ACCOUNT = 17,
+};
+
+/* Whether the kernel takes objects of the cache back when it needs memory. */
+static __always_inline bool cache_is_reclaimable(struct kmem_cache *cache)
+{
+	__u32 bit = _SLAB_RECLAIM_ACCOUNT;
+
+	if (bpf_core_enum_value_exists(enum _slab_flag_bits, _SLAB_RECLAIM_ACCOUNT))
+		bit = bpf_core_enum_value(enum _slab_flag_bits, _SLAB_RECLAIM_ACCOUNT);
+	return BPF_CORE_READ(cache, flags) >> bit & 1;
+}
 
 /*
  * Where a pending return probe lets the probed function return to: the start of the process's

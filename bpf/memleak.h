@@ -80,7 +80,7 @@ enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* outermost allocator calls seen, frees included */
 	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
-	MEMLEAK_STAT_RESCUED, /* events whose first program the kernel skipped */
+	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
 	MEMLEAK_STAT_WALKS,          /* user stacks walked */
 	MEMLEAK_STAT_CUT_NO_CODE,    /* by what cut them */
 	MEMLEAK_STAT_CUT_NO_RULE,
@@ -134,8 +134,8 @@ struct memleak_origin {
 	__u32 last_pid;
 	__u8 several_pids;
 	__u8 several_caches;
-	__u8 cache_read; /* its name was looked for */
-	__u8 reserved;
+	__u8 cache_read;  /* its name was looked for */
+	__u8 reclaimable; /* the kernel takes such memory back when it needs some */
 	char last_comm[MEMLEAK_COMM_SIZE];
 	__u64 cache_size; /* what the cache hands out */
 	char cache[MEMLEAK_CACHE_NAME_SIZE];

@@ -165,7 +165,7 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
  * Errors of map functions are ints: older kernels leave the upper half of the register undefined.
  */
 static __always_inline int block__insert(const struct memleak_block_key *key,
-					  const struct memleak_block *block)
+					 const struct memleak_block *block)
 {
 	struct memleak_block old;
 	int err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);

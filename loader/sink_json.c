@@ -68,6 +68,7 @@ static void write_origin(struct json_writer *json, const struct site_origin *ori
 	json_bool(json, "interrupt", origin->interrupt);
 	json_string(json, "cache", origin->cache);
 	json_bool(json, "several_caches", origin->several_caches);
+	json_bool(json, "reclaimable", origin->reclaimable);
 }
 
 /* location may be NULL: nothing is known but the address. */

@@ -203,6 +203,8 @@ static void write_origin(struct note *note, const struct site *site)
 		if (origin->several_caches)
 			fputs(" and others", note->out);
 	}
+	if (origin->reclaimable)
+		fputs(", reclaimable", note->out);
 	if (origin->interrupt) {
 		note_begin(note);
 		fputs("in interrupts", note->out);

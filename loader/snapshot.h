@@ -33,6 +33,7 @@ struct site_origin {
 	bool interrupt;    /* allocated in interrupt context; others are another site */
 	const char *cache; /* the slab cache; NULL: unknown or none */
 	bool several_caches;
+	bool reclaimable; /* a cache, which the kernel empties when it needs memory */
 };
 
 struct site {

@@ -32,6 +32,7 @@ struct tracker {
 	size_t (*skip_frames)(void *arg, const uint64_t *frames, size_t cnt);
 	/* Programs that only handle what others missed; NULL: none. */
 	bool (*is_second)(const struct bpf_program *prog);
+	uint64_t recursion;   /* events that no program handled, as last told */
 	uint64_t page_offset; /* to add to the addresses of pages in the report */
 
 	int blocks_fd;

@@ -172,6 +172,7 @@ static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 		.interrupt = entry->interrupt,
 		.cache = origin->cache[0] ? origin->cache : NULL,
 		.several_caches = origin->several_caches,
+		.reclaimable = origin->reclaimable,
 	};
 }
 
@@ -266,7 +267,7 @@ uint64_t tracker_recursion_misses(const struct tracker *tracker, const struct bp
 	return misses;
 }
 
-static int fill_counters(const struct tracker *tracker, struct snapshot *snap)
+static int fill_counters(struct tracker *tracker, struct snapshot *snap)
 {
 	int cpus = libbpf_num_possible_cpus();
 	cleanup_free uint64_t *values = NULL;
@@ -277,6 +278,8 @@ static int fill_counters(const struct tracker *tracker, struct snapshot *snap)
 	values = calloc((size_t)cpus, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
+	/* Before the counters: what was left out a moment ago may be handled in the next. */
+	missed = tracker_recursion_misses(tracker, tracker->object);
 	for (uint32_t i = 0; i < MEMLEAK_COUNTER_CNT; i++) {
 		if (bpf_map_lookup_elem(tracker->counters_fd, &i, values))
 			return -errno;
@@ -284,9 +287,9 @@ static int fill_counters(const struct tracker *tracker, struct snapshot *snap)
 			sums[i] += values[cpu];
 	}
 	memcpy(snap->lost, sums, sizeof(snap->lost));
-	missed = tracker_recursion_misses(tracker, tracker->object);
-	if (missed > sums[MEMLEAK_STAT_RESCUED])
-		snap->lost[MEMLEAK_LOST_RECURSION] += missed - sums[MEMLEAK_STAT_RESCUED];
+	if (missed > tracker->recursion + sums[MEMLEAK_STAT_RESCUED])
+		tracker->recursion = missed - sums[MEMLEAK_STAT_RESCUED];
+	snap->lost[MEMLEAK_LOST_RECURSION] += tracker->recursion;
 	snap->calls = sums[MEMLEAK_STAT_CALLS];
 	snap->replaced = sums[MEMLEAK_STAT_REPLACED];
 	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];

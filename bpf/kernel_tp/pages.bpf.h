@@ -134,6 +134,7 @@ static __always_inline bool asked_by_slab(const struct stack_buffer *buf, __u32 
  * kernel code holds on to them.
  */
 #define MIGRATE_MOVABLE 1
+#define MIGRATE_RECLAIMABLE 2
 
 static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, __u32 order,
 					 __u32 mobility)
@@ -171,8 +172,10 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	stack__trim(buf, walked, 0, level != LEVEL_TASK);
 	order_seen[order & (ORDER_CNT - 1)] = 1; /* the verifier may have forgotten the limit */
 	site = site__of(buf, image, MEMLEAK_KIND_PAGE, level, &id);
-	if (site)
+	if (site) {
+		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
 		record_block(site, id, &key, len);
+	}
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PAGE_ALLOC, key.addr, len);
 	return 0;
 }

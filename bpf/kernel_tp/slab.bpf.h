@@ -49,6 +49,7 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 	origin->cache_read = 1;
 	if (!cache)
 		return;
+	origin->reclaimable = cache_is_reclaimable(cache);
 	name = BPF_CORE_READ(cache, name);
 	bpf_probe_read_kernel_str(origin->cache, sizeof(origin->cache), name);
 }

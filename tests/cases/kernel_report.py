@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, alone, each, once, pitfall, timeout
+from lib import Failure, Skip, alone, each, once, pitfall, timeout
 from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_part, names_of,
                         plain, require, settled, share_kernel, sites_of, whole_kernel,
                         wrong_things)
@@ -74,6 +74,27 @@ def test_kernel_option_alone(t):
     expect_things(report, truth)
     require(all(site["space"] == "kernel" and site["pid"] is None for site in report["sites"]),
             report, "user sites")
+
+
+@alone
+@timeout(120)
+def test_reclaimable(t):
+    """Names of files are cache, which the kernel takes back; messages are not."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:100")
+    memleak = whole_kernel(t)
+    for index in range(500):
+        (t.tmp / f"file{index}").touch()
+    program.go()
+    report = memleak.stop()
+    if not any(site["cache"] for site in kernel_part(report)):
+        raise Skip("this kernel's events do not tell the cache")
+    names = [site for site in kernel_part(report) if culprit_of(site) == "d_alloc"]
+    require(sum(site["count"] for site in names) >= 500, report, "no 500 names of files")
+    for site in names:
+        require(site["reclaimable"], report, f"{site['cache']} is not reclaimable")
+    for site in sites_of(report, "messages", "slab"):
+        require(not site["reclaimable"], report, "messages are reclaimable")
 
 
 @alone

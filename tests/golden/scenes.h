@@ -252,7 +252,8 @@ static struct site kind_sites[] = {
 
 static struct site kernel_sites[] = {
 	{.id = 1,
-	 ORIGIN(.last_pid = 4711, .last_comm = "leak", .cache = "kmalloc-256"),
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak", .cache = "kmalloc-rcl-256",
+		.reclaimable = true),
 	 .kind = MEMLEAK_KIND_SLAB,
 	 .bytes = 4096,
 	 .count = 16,

@@ -23,6 +23,7 @@ SITE = {
 KERNEL_SITE = {
     "last_pid": MAYBE_INTEGER, "last_comm": MAYBE_TEXT, "several_pids": (bool,),
     "interrupt": (bool,), "cache": MAYBE_TEXT, "several_caches": (bool,),
+    "reclaimable": (bool,),
 }
 INFERRED = ("replaced", "gone_with_page")
 FRAME = {
