@@ -48,11 +48,13 @@ endif
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
 	-Wno-address-of-packed-member -D__TARGET_ARCH_$(BPF_ARCH) -I. -idirafter /usr/include/$(MULTIARCH)
 
+UNWINDER_SRC := $(sort $(wildcard unwinder/*.c))
 SYMBOLIZER_SRC := $(sort $(wildcard symbolizer/*.c))
 LOADER_SRC := $(sort $(filter-out loader/main.c,$(wildcard loader/*.c)))
 BPF_SRC := $(sort $(wildcard bpf/*/*.bpf.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 
+UNWINDER_OBJ := $(UNWINDER_SRC:%.c=$(O)/%.o)
 SYMBOLIZER_OBJ := $(SYMBOLIZER_SRC:%.c=$(O)/%.o)
 LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o)
 SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
@@ -64,10 +66,11 @@ UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
 all: $(O)/memleak $(O)/memleak.8 $(O)/memleak.bash
 
-$(O)/memleak: $(O)/loader/main.o $(O)/libloader.a $(O)/libsymbolizer.a
+$(O)/memleak: $(O)/loader/main.o $(O)/libloader.a $(O)/libunwinder.a $(O)/libsymbolizer.a
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 $(O)/libsymbolizer.a: $(SYMBOLIZER_OBJ)
+$(O)/libunwinder.a: $(UNWINDER_OBJ)
 $(O)/libloader.a: $(LOADER_OBJ)
 $(O)/lib%.a:
 	@rm -f $@
@@ -88,7 +91,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(subst .,_,$(notdir $*))_bpf > $@
 
 # Options exist once, in loader/options.c: man page and completion are printed from there.
-$(O)/generate: man/generate.c $(O)/libloader.a $(O)/libsymbolizer.a
+$(O)/generate: man/generate.c $(O)/libloader.a $(O)/libunwinder.a $(O)/libsymbolizer.a
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 $(O)/memleak.8: man/memleak.8.in $(O)/generate
@@ -97,8 +100,8 @@ $(O)/memleak.8: man/memleak.8.in $(O)/generate
 $(O)/memleak.bash: $(O)/generate
 	$(O)/generate completion > $@
 
-# Unit tests see every function of the two libraries.
-$(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libloader.a $(O)/libsymbolizer.a
+# Unit tests see every function of the libraries.
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libloader.a $(O)/libunwinder.a $(O)/libsymbolizer.a
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
 unit: $(UNIT_BIN)

@@ -11,6 +11,21 @@
 #define ARCH_BPF_H
 
 #include "bpf/compat.bpf.h"
+#include "bpf/unwind.h"
+
+/* A frame's registers; lr 0: not there any more. */
+struct unwind_regs {
+	__u64 pc;
+	__u64 sp;
+	__u64 fp;
+	__u64 lr;
+};
+
+/* Addresses of saved registers; 0: still in the register. */
+struct unwind_saved_at {
+	__u64 ra;
+	__u64 fp;
+};
 
 #if defined(__TARGET_ARCH_x86)
 
@@ -42,6 +57,65 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
+/* The caller's registers, as far as a walk follows them. */
+static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
+{
+	ret->sp = PT_REGS_SP(ctx) + sizeof(__u64);
+	ret->fp = PT_REGS_FP(ctx);
+	ret->lr = 0;
+}
+
+static __always_inline __u64 arch_code_address(__u64 addr)
+{
+	return addr;
+}
+
+/* By DWARF number; the return address column, 16, has the pc. */
+static __always_inline void arch_dwarf_registers(struct pt_regs *ctx, __u64 *ret)
+{
+	ret[0] = ctx->rax;
+	ret[1] = ctx->rdx;
+	ret[2] = ctx->rcx;
+	ret[3] = ctx->rbx;
+	ret[4] = ctx->rsi;
+	ret[5] = ctx->rdi;
+	ret[6] = ctx->rbp;
+	ret[7] = ctx->rsp;
+	ret[8] = ctx->r8;
+	ret[9] = ctx->r9;
+	ret[10] = ctx->r10;
+	ret[11] = ctx->r11;
+	ret[12] = ctx->r12;
+	ret[13] = ctx->r13;
+	ret[14] = ctx->r14;
+	ret[15] = ctx->r15;
+	ret[16] = ctx->rip;
+}
+
+/* The slot of the call that made a frame. */
+static __always_inline __u64 arch_frame_slot(__u64 cfa)
+{
+	return cfa - sizeof(__u64);
+}
+
+/* Where the frame keeps its caller's registers. */
+static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa, __u64 fp,
+				       struct unwind_saved_at *ret)
+{
+	ret->ra = cfa - sizeof(__u64);
+	ret->fp = 0;
+	if (rule->saved == UNWIND_SAVED_FP)
+		ret->fp = cfa + rule->saved_off;
+	else if (rule->saved == UNWIND_SAVED_FP_REL)
+		ret->fp = fp + rule->saved_off;
+}
+
+/* struct ucontext lies at the stack pointer when a handler has returned. */
+#define ARCH_SIGNAL_FP 120
+#define ARCH_SIGNAL_SP 160
+#define ARCH_SIGNAL_PC 168
+#define ARCH_SIGNAL_LR 0 /* none */
+
 #elif defined(__TARGET_ARCH_arm64)
 
 static __always_inline __u64 arch_entry_slot(struct pt_regs *ctx)
@@ -66,6 +140,54 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 }
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 0
+
+static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
+{
+	ret->sp = PT_REGS_SP(ctx);
+	ret->fp = PT_REGS_FP(ctx);
+	ret->lr = 0; /* held the way back to the caller, who has saved its own */
+}
+
+/* By DWARF number; the pc has one that no table uses. */
+static __always_inline void arch_dwarf_registers(struct pt_regs *ctx, __u64 *ret)
+{
+	const struct user_pt_regs *regs = (const void *)ctx;
+
+	for (int i = 0; i < 31; i++)
+		ret[i] = regs->regs[i];
+	ret[31] = regs->sp;
+	ret[32] = regs->pc;
+}
+
+/* Without a signature of the pointer (PAC) in the bits that addresses do not use. */
+static __always_inline __u64 arch_code_address(__u64 addr)
+{
+	return addr & ((1ULL << 48) - 1);
+}
+
+static __always_inline __u64 arch_frame_slot(__u64 cfa)
+{
+	return cfa;
+}
+
+static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa, __u64 fp,
+				       struct unwind_saved_at *ret)
+{
+	ret->ra = 0;
+	ret->fp = 0;
+	if (rule->saved == UNWIND_SAVED_RA) {
+		ret->ra = cfa + rule->saved_off;
+	} else if (rule->saved == UNWIND_SAVED_PAIR) {
+		ret->fp = cfa + rule->saved_off;
+		ret->ra = ret->fp + sizeof(__u64);
+	}
+}
+
+/* struct rt_sigframe lies at the stack pointer: siginfo, ucontext, in it the registers. */
+#define ARCH_SIGNAL_FP 544
+#define ARCH_SIGNAL_LR 552
+#define ARCH_SIGNAL_SP 560
+#define ARCH_SIGNAL_PC 568
 
 #else
 #error "memleak knows x86-64 and aarch64"

@@ -45,12 +45,24 @@ struct thread_info {
 	} preempt;
 };
 
+/* A call that will return to a return probe: where it was made, and where it should return to. */
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next; /* the call made before it */
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct task_struct {
 	int tgid;
 	struct thread_info thread_info;
 	struct sched_entity se;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
+	struct uprobe_task *utask;
 };
 
 struct kmem_cache {

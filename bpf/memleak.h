@@ -12,6 +12,8 @@
 
 #include <linux/types.h>
 
+#include "bpf/unwind.h"
+
 #define MEMLEAK_MAX_STACK_DEPTH 512
 #define MEMLEAK_DEFAULT_STACK_DEPTH 127
 
@@ -62,7 +64,7 @@ enum memleak_lost {
 				    */
 	MEMLEAK_LOST_NESTING,      /* outermost call overwritten by one on another stack */
 	MEMLEAK_LOST_RECURSION,    /* program skipped by the kernel (recursion_misses) */
-	MEMLEAK_LOST_UNWIND,       /* stack walk failed: block kept, only its direct caller known */
+	MEMLEAK_LOST_UNWIND,       /* stack cut: block kept, its outer callers are not known */
 	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or the return probe was lost */
 	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
 	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
@@ -79,6 +81,11 @@ enum memleak_stat {
 	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
 	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
+	MEMLEAK_STAT_WALKS,          /* user stacks walked */
+	MEMLEAK_STAT_CUT_NO_CODE,    /* by what cut them */
+	MEMLEAK_STAT_CUT_NO_RULE,
+	MEMLEAK_STAT_CUT_READ,
+	MEMLEAK_STAT_REPAIRED, /* frames whose return address a return probe had taken */
 	MEMLEAK_COUNTER_CNT,
 };
 
@@ -147,7 +154,7 @@ struct memleak_site {
 /* Key of the stack table: a 64-bit hash of the frames, never 0. Innermost frame first. */
 struct memleak_stack {
 	__u32 frame_cnt;
-	__u32 truncated; /* the walk ended at the depth limit */
+	__u32 end; /* enum unwind_end */
 	__u64 frames[];
 };
 
@@ -162,8 +169,9 @@ struct memleak_stack {
 /* Value of the target table; the key is the tgid in the initial pid namespace. */
 struct memleak_target {
 	__u32 image;
-	__u32 has_forked; /* and that has been told */
-	__u32 binding;    /* how often another thread than the first has executed a program */
+	__u32 has_forked;   /* and that has been told */
+	__u32 binding;      /* how often another thread than the first has executed a program */
+	__u64 code_told_ns; /* when a walk last told of unknown code */
 };
 
 /*
@@ -176,17 +184,20 @@ struct memleak_target {
 #define MEMLEAK_ANY_BINDING (~0U)
 
 /*
- * Where a process has code, coarsely: executable mappings, near ones joined. A walk by frame
- * pointers ends at the first return address outside, since code without frame pointers leaves
- * anything in that register. Unused ranges are empty. The key is the tgid.
+ * Set in a frame of user space that was interrupted there by a signal: the address is of the
+ * instruction to be executed next, and not behind a call. No address of either space has this bit
+ * and the one above it differ.
  */
-#define MEMLEAK_CODE_RANGES 8
+#define MEMLEAK_FRAME_EXACT (1ULL << 62)
+#define MEMLEAK_FRAME_IS_EXACT(frame) ((frame) >> 62 == 1)
+#define MEMLEAK_FRAME_ADDR(frame)                                                                  \
+	(MEMLEAK_FRAME_IS_EXACT(frame) ? (frame) & ~MEMLEAK_FRAME_EXACT : (frame))
 
-struct memleak_code {
-	struct {
-		__u64 start;
-		__u64 end;
-	} ranges[MEMLEAK_CODE_RANGES];
+/* How user stacks are walked. */
+enum memleak_unwind {
+	MEMLEAK_UNWIND_AUTO,  /* by tables, by frame pointers where a frame has no table */
+	MEMLEAK_UNWIND_FP,    /* by frame pointers alone */
+	MEMLEAK_UNWIND_DWARF, /* by tables alone */
 };
 
 /* Set before load, constant for the programs. */
@@ -196,6 +207,8 @@ struct memleak_config {
 	__u64 wide_size;   /* blocks of at least this size go to wide_bytes */
 	__u32 sample_rate; /* one call in so many, at random; 1 = all */
 	__u32 stack_depth;
+	__u32 unwind;        /* enum memleak_unwind */
+	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
 	__u8 combined_only;
 	__u8 trace_events;
 	__u8 task_storage; /* thread state lives in task storage, else in a hash by tid */
@@ -211,6 +224,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: old tid */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
+	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
 };
 
 struct memleak_record {
@@ -227,6 +241,23 @@ struct memleak_record {
 };
 
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
+
+/* What --verify-unwind compares: one stack as the programs walked it, and what they saw. */
+#define MEMLEAK_SAMPLE_BYTES 65536
+#define MEMLEAK_SAMPLE_REGISTERS 33 /* by DWARF number; the last one used is the pc */
+
+struct memleak_unwind_sample {
+	__u32 image;
+	__u32 tid;
+	__u32 frame_cnt;
+	__u32 end;
+	__u64 registers[MEMLEAK_SAMPLE_REGISTERS];
+	__u64 sp;
+	__u64 frames[MEMLEAK_MAX_STACK_DEPTH];
+	__u32 stack_bytes;
+	__u32 reserved;
+	__u8 stack[MEMLEAK_SAMPLE_BYTES]; /* from sp up */
+};
 
 /* Records of the event ring (-t). */
 enum memleak_event_type {

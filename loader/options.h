@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "bpf/memleak.h"
+
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
 
@@ -37,6 +39,8 @@ struct options {
 	enum sort_order sort;
 	uint32_t stack_storage_size;
 	uint32_t stack_depth;
+	enum memleak_unwind unwind;
+	uint32_t verify_unwind; /* 0: off */
 	uint32_t max_allocs;
 	enum output_format format;
 	const char *output;   /* NULL: stdout */

@@ -13,6 +13,7 @@ const char *const option_group_names[GROUP_CNT] = {
 };
 
 static const char *const format_words[] = {"text", "json", NULL};
+static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
 
 const struct option_def option_table[OPTION_CNT] = {
@@ -97,6 +98,16 @@ const struct option_def option_table[OPTION_CNT] = {
 	 GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
 	{"perf-max-stack-depth", 0, "N", "Keep so many frames of each stack (default 127)",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_depth), 1, MEMLEAK_MAX_STACK_DEPTH},
+	{"unwind", 0, "METHOD",
+	 "How user stacks are walked: by the unwind tables of the program and its libraries "
+	 "(dwarf), by frame pointers (fp), or by tables and, in code that has none, by frame "
+	 "pointers (auto, the default)",
+	 OPT_CHOICE, GROUP_LIMIT, FIELD(unwind), .choices = unwind_words},
+	{"verify-unwind", 0, "N",
+	 "Unwind so many stacks a second time, by libdwfl, and say at the end where the two "
+	 "differ. For tests of memleak: libdwfl reads the target's files with all of memleak's "
+	 "rights",
+	 OPT_NUMBER, GROUP_LIMIT, FIELD(verify_unwind), 1, 1000000},
 
 	/* Everything else */
 	{"verbose", 'v', NULL, "Say more on stderr; -vv: what libbpf says, too", OPT_LEVEL,

@@ -99,7 +99,8 @@ int preflight_check(const struct options *opts)
 	if (err)
 		return err;
 	libbpf_set_print(print_libbpf);
-	if (depth < opts->stack_depth)
+	/* Only the kernel's own walks are bound to it. */
+	if (depth < opts->stack_depth && !opts->pid_cnt && !opts->command)
 		log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more",
 			 depth);
 	return 0;

@@ -71,6 +71,8 @@ static int rank_sites(const struct snapshot *snap, const struct growth *growth,
 		report->sites_total++;
 		report->bytes += site->bytes;
 		report->count += site->count;
+		if (site->end == UNWIND_END_COMPLETE)
+			report->complete_bytes += site->bytes;
 	}
 	qsort_r(candidates, report->sites_total, sizeof(*candidates), compare, &order);
 	*ret = candidates;

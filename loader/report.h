@@ -42,6 +42,7 @@ struct report {
 	size_t sites_total;
 	uint64_t bytes; /* of all sites, shown or not */
 	uint64_t count;
+	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	bool show_allocs;
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */

@@ -29,10 +29,7 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 				    "calls not seen: the kernel skipped the probe, which was "
 				    "already running on that CPU",
 				    NULL},
-	[MEMLEAK_LOST_UNWIND] = {"unwind",
-				 "stacks not walked: of their blocks only the direct caller is "
-				 "known",
-				 "build the program with -fno-omit-frame-pointer"},
+	[MEMLEAK_LOST_UNWIND] = {"unwind", "stacks cut: their outer frames are not known", NULL},
 	[MEMLEAK_LOST_UNRETURNED] = {"unreturned",
 				     "calls that never returned: left by longjmp or an exception, "
 				     "or their return was not seen",

@@ -108,7 +108,7 @@ static void write_stack(struct json_writer *json, const struct report_site *show
 	json_begin_array(json, "stack");
 	for (size_t i = 0; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
-		uint64_t addr = shown->site->frames[i];
+		uint64_t addr = MEMLEAK_FRAME_ADDR(shown->site->frames[i]);
 
 		if (!location || !location->frame_cnt)
 			write_frame(json, addr, location, &no_frame);
@@ -134,6 +134,20 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 	json_end_array(json);
 }
 
+static const char *end_word(enum unwind_end end)
+{
+	switch (end) {
+	case UNWIND_END_UNKNOWN:
+		return NULL;
+	case UNWIND_END_COMPLETE:
+		return "complete";
+	case UNWIND_END_TRUNCATED:
+		return "truncated";
+	default:
+		return "cut";
+	}
+}
+
 static void write_site(struct json_writer *json, const struct report_site *shown, bool with_blocks)
 {
 	const struct site *site = shown->site;
@@ -156,7 +170,8 @@ static void write_site(struct json_writer *json, const struct report_site *shown
 	json_signed(json, "count", shown->growth_count);
 	json_end_object(json);
 	write_stack(json, shown);
-	json_bool(json, "truncated", site->truncated);
+	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
+	json_string(json, "stack_end", end_word(site->end));
 	if (with_blocks)
 		write_blocks(json, shown);
 	json_end_object(json);

@@ -56,8 +56,10 @@ static void write_module(FILE *out, const char *module)
 	fputc(']', out);
 }
 
-static void write_unnamed(FILE *out, uint64_t addr, const struct sym_location *location)
+static void write_unnamed(FILE *out, uint64_t frame, const struct sym_location *location)
 {
+	uint64_t addr = MEMLEAK_FRAME_ADDR(frame);
+
 	fprintf(out, "\t\t0x%" PRIx64 " ", addr);
 	if (location && is_known(location->module)) {
 		escape_puts(out, path_tail(location->module, 1));
@@ -175,6 +177,21 @@ static void note_name(struct note *note, const char *name)
 	escape_puts(note->out, name ? name : "?");
 }
 
+static void write_end(struct note *note, enum unwind_end end)
+{
+	static const char *const words[UNWIND_END_CNT] = {
+		[UNWIND_END_TRUNCATED] = "outer frames cut, see --perf-max-stack-depth",
+		[UNWIND_END_NO_CODE] = "outer frames not known: no code at the return address",
+		[UNWIND_END_NO_RULE] = "outer frames not known: code without unwind information",
+		[UNWIND_END_READ] = "outer frames not known: stack memory cannot be read",
+	};
+
+	if (!words[end])
+		return;
+	note_begin(note);
+	fputs(words[end], note->out);
+}
+
 /* Kernel memory: which cache it is from, and who asked for it. */
 static void write_origin(struct note *note, const struct site *site)
 {
@@ -223,10 +240,7 @@ static void write_notes(FILE *out, const struct report_site *shown, bool with_pr
 		fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
 			shown->growth_bytes, shown->growth_count);
 	}
-	if (site->truncated) {
-		note_begin(&note);
-		fputs("outer frames cut, see --perf-max-stack-depth", out);
-	}
+	write_end(&note, site->end);
 	if (*note.before == '\t')
 		return;
 	write_ages(out, site);
@@ -276,13 +290,30 @@ static bool has_several_processes(const struct snapshot *snap)
 	return false;
 }
 
+/* Rounded down: it says 100 only when it is. */
+static void write_complete(FILE *out, const struct report *report)
+{
+	unsigned int permille;
+
+	if (!report->bytes)
+		return;
+	if (report->complete_bytes == report->bytes) {
+		fputs("; all stacks are complete", out);
+		return;
+	}
+	permille = (unsigned int)((long double)report->complete_bytes * 1000 / report->bytes);
+	fprintf(out, "; %u.%u %% of the bytes have complete stacks", permille / 10, permille % 10);
+}
+
 static void write_totals(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
 
 	/* No "bytes in N allocations" here: scripts would take it for a stack. */
-	fprintf(out, "\toutstanding: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites\n",
+	fprintf(out, "\toutstanding: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites",
 		report->bytes, report->count, report->sites_total);
+	write_complete(out, report);
+	fputc('\n', out);
 	if (snap->sampling.mode == SAMPLING_COUNT)
 		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled\n",
 			snap->sampling.rate);

@@ -20,7 +20,7 @@ struct site_entry {
 	uint64_t stack;
 	uint64_t *frames;
 	size_t frame_cnt;
-	bool truncated;
+	enum unwind_end end;
 	bool interrupt;
 	struct memleak_origin origin; /* kernel sites: as of the last walk */
 

@@ -47,7 +47,7 @@ struct site {
 	uint64_t newest_ns;
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0: the stack was lost */
-	bool truncated;         /* the stack goes on beyond the depth limit */
+	enum unwind_end end;    /* how the walk of the stack ended */
 	struct site_origin origin;
 };
 

@@ -134,7 +134,7 @@ static int load_stack(struct tracker *tracker, struct site_entry *entry)
 		skipped = tracker->skip_frames(tracker->arg, entry->frames, stack->frame_cnt);
 	entry->frame_cnt = stack->frame_cnt - skipped;
 	memmove(entry->frames, entry->frames + skipped, entry->frame_cnt * sizeof(uint64_t));
-	entry->truncated = stack->truncated;
+	entry->end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN;
 	return 0;
 }
 
@@ -194,7 +194,7 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.newest_ns = AGE_UNKNOWN,
 		.frames = entry->frames,
 		.frame_cnt = entry->frame_cnt,
-		.truncated = entry->truncated,
+		.end = entry->end,
 	};
 	if (tracker->space == SPACE_KERNEL)
 		fill_origin(entry, &ret->origin);

@@ -127,7 +127,6 @@ int user_process__new(const struct user_context *ctx, pid_t pid, struct user_pro
 		log_error("cannot read what process %d has mapped: %s", pid, strerror(-err));
 		goto err;
 	}
-	user_process__refresh(ctx, process);
 	*ret = process;
 	return 0;
 err:
@@ -150,54 +149,12 @@ void user_process__free(struct user_process *process)
 	free(process);
 }
 
-/* Adds a range to a sorted list; when it is full, the two nearest neighbours become one. */
-static void add_code(struct memleak_code *code, size_t *cnt, uint64_t start, uint64_t end)
-{
-	size_t nearest = 0;
-
-	if (*cnt && start <= code->ranges[*cnt - 1].end) {
-		code->ranges[*cnt - 1].end = end;
-		return;
-	}
-	if (*cnt < MEMLEAK_CODE_RANGES) {
-		code->ranges[*cnt].start = start;
-		code->ranges[(*cnt)++].end = end;
-		return;
-	}
-	for (size_t i = 1; i + 1 < *cnt; i++)
-		if (code->ranges[i + 1].start - code->ranges[i].end <
-		    code->ranges[nearest + 1].start - code->ranges[nearest].end)
-			nearest = i;
-	if (start - code->ranges[*cnt - 1].end <
-	    code->ranges[nearest + 1].start - code->ranges[nearest].end) {
-		code->ranges[*cnt - 1].end = end;
-		return;
-	}
-	code->ranges[nearest].end = code->ranges[nearest + 1].end;
-	memmove(&code->ranges[nearest + 1], &code->ranges[nearest + 2],
-		(*cnt - nearest - 2) * sizeof(code->ranges[0]));
-	code->ranges[*cnt - 1].start = start;
-	code->ranges[*cnt - 1].end = end;
-}
-
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
 {
-	uint32_t tgid = (uint32_t)process->info.pid;
-	struct memleak_code code = {0};
-	struct proc_maps maps;
-	size_t cnt = 0;
-
 	if (process->ended)
 		return;
 	symspace__refresh(process->space);
-	if (proc_maps_read(process->info.pid, &maps))
-		return;
-	for_each_mapping (mapping, &maps)
-		if (mapping->executable)
-			add_code(&code, &cnt, mapping->start, mapping->end);
-	proc_maps_deinit(&maps);
-	if (cnt)
-		bpf_map_update_elem(bpf_map__fd(ctx->skel->maps.code), &tgid, &code, BPF_ANY);
+	unwind_maps_refresh(ctx->unwind, process->info.pid, process->info.image);
 }
 
 /*
@@ -243,6 +200,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	}
 	symspace__free(process->space);
 	process->space = space;
+	user_process__refresh(ctx, process);
 }
 
 static const char *probed_at(const struct user_process *process, const struct mapping *mapping,

@@ -10,6 +10,7 @@
 #include "loader/probes.h"
 #include "loader/ranges.h"
 #include "loader/snapshot.h"
+#include "loader/unwind_maps.h"
 #include "symbolizer/symbolizer.h"
 
 struct user_bpf;
@@ -20,6 +21,7 @@ struct user_context {
 	struct user_bpf *skel;
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
+	struct unwind_maps *unwind;
 };
 
 struct function_place {
@@ -57,7 +59,7 @@ void user_process__free(struct user_process *process);
  */
 int user_process__attach(const struct user_context *ctx, struct user_process *process);
 
-/* Its libraries may have changed: reads where its code is again. */
+/* Its libraries may have changed: reads where its code is again, and how to unwind it. */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
 /*

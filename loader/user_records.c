@@ -81,6 +81,9 @@ static int handle_record(void *arg, void *data, size_t len)
 		if (!process->attached)
 			user_source__retry(source);
 		break;
+	case MEMLEAK_REC_CODE:
+		user_process__refresh(&source->ctx, process);
+		break;
 	default:
 		handle_mapping(process, record);
 	}

@@ -65,13 +65,18 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 
 	config->task_storage = features->task_storage;
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
-	err |= bpf_map__set_max_entries(skel->maps.code, (uint32_t)process_cnt);
+	config->unwind = opts->unwind;
+	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces, (uint32_t)process_cnt);
 	if (features->task_storage) {
 		err |= bpf_map__set_autocreate(skel->maps.thread_table, false);
 		err |= bpf_map__set_autocreate(skel->maps.thread_template, false);
 		err |= bpf_program__set_autoload(skel->progs.thread_exit, false);
+		err |= bpf_map__set_autocreate(skel->maps.walk_of_cpu, false);
+		err |= bpf_program__set_autoload(skel->progs.walk_with_cpu, false);
 	} else {
 		err |= bpf_map__set_autocreate(skel->maps.thread_storage, false);
+		err |= bpf_map__set_autocreate(skel->maps.walk_of_task, false);
+		err |= bpf_program__set_autoload(skel->progs.walk_with_task, false);
 		err |= bpf_map__set_max_entries(skel->maps.thread_table, THREAD_TABLE_SIZE);
 	}
 	if (!opts->trace)
@@ -128,15 +133,43 @@ static int choose_links(struct user_source *source, const struct features *featu
 
 		err |= bpf_program__set_expected_attach_type(programs->any, type);
 		err |= bpf_program__set_expected_attach_type(programs->ret, type);
+		/* What is called at a program's end must be of its kind. */
+		err |= bpf_program__set_expected_attach_type(skel->progs.walk_with_task, type);
+		err |= bpf_program__set_expected_attach_type(skel->progs.walk_with_cpu, type);
 	}
 	log_verbose("probes are held by %s", names[programs->kind]);
 	return err ? -EINVAL : 0;
 }
 
+/* The entry programs end with the one that walks. */
+static int start_unwinding(struct user_source *source)
+{
+	struct user_bpf *skel = source->ctx.skel;
+	struct bpf_program *walker = skel->progs.walk_with_task;
+	uint32_t zero = 0;
+	int err, fd;
+
+	if (!bpf_program__autoload(walker))
+		walker = skel->progs.walk_with_cpu;
+	fd = bpf_program__fd(walker);
+	if (bpf_map_update_elem(bpf_map__fd(skel->maps.walkers), &zero, &fd, BPF_ANY)) {
+		err = -errno;
+		log_error("the kernel does not take the program that walks stacks: %s",
+			  strerror(-err));
+		return err;
+	}
+	err = unwind_maps_init(&source->unwind, bpf_map__fd(skel->maps.unwind_arenas),
+			       bpf_map__fd(skel->maps.unwind_spaces),
+			       source->ctx.opts->unwind != MEMLEAK_UNWIND_FP);
+	if (err)
+		log_error("cannot start the helper that reads unwind tables: %s", strerror(-err));
+	return err;
+}
+
 static int load_programs(struct user_source *source, size_t process_cnt)
 {
 	const struct options *opts = source->ctx.opts;
-	uint32_t stack_depth = features_walk_depth(opts->stack_depth);
+	uint32_t stack_depth = opts->stack_depth;
 	struct features features;
 	struct user_bpf *skel;
 	int err;
@@ -166,7 +199,8 @@ static int load_programs(struct user_source *source, size_t process_cnt)
 		.owner = user_snapshot__owner,
 		.arg = source,
 	};
-	return tracker_init(&source->tracker, stack_depth);
+	err = tracker_init(&source->tracker, stack_depth);
+	return err ? err : start_unwinding(source);
 }
 
 static int attach_lifecycle(struct user_source *source)
@@ -249,6 +283,7 @@ static int add_process(struct user_source *source, pid_t pid)
 	grown[source->process_cnt++] = process;
 	target.image = ++source->last_image;
 	process->info.image = target.image;
+	user_process__refresh(&source->ctx, process);
 	err = bpf_map_update_elem(bpf_map__fd(source->ctx.skel->maps.targets), &key, &target,
 				  BPF_ANY);
 	if (!err)
@@ -367,6 +402,7 @@ static void user_source__free(struct source *base)
 	bpf_link__destroy(source->exit_link);
 	ring_buffer__free(source->rings);
 	user_bpf__destroy(source->ctx.skel);
+	unwind_maps_deinit(&source->unwind);
 	tracker_deinit(&source->tracker);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
@@ -397,7 +433,11 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	source->source.ops = &user_source_ops;
 	source->source.symbols = &source->symbols;
 	source->symbols = user_symbols;
-	source->ctx = (struct user_context){.opts = opts, .symbolizer = symbolizer};
+	source->ctx = (struct user_context){
+		.opts = opts,
+		.symbolizer = symbolizer,
+		.unwind = &source->unwind,
+	};
 	source->epoll_fd = source->retry_fd = -1;
 	err = load_programs(source, pid_cnt);
 	if (!err)

@@ -15,6 +15,7 @@ struct user_source {
 	struct source source;
 	struct symbol_backend symbols;
 	struct user_context ctx;
+	struct unwind_maps unwind;
 	struct user_process **processes;
 	size_t process_cnt;
 	uint32_t last_image; /* the highest number given to a process */

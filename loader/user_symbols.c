@@ -12,6 +12,14 @@ static struct user_source *source_of(struct symbol_backend *self)
 	return (struct user_source *)((char *)self - offsetof(struct user_source, symbols));
 }
 
+static struct sym_query query_of(uint64_t frame)
+{
+	return (struct sym_query){
+		.addr = MEMLEAK_FRAME_ADDR(frame),
+		.exact = MEMLEAK_FRAME_IS_EXACT(frame),
+	};
+}
+
 static size_t count_frames(const struct process *process, const struct site *const *sites,
 			   size_t cnt)
 {
@@ -40,7 +48,7 @@ static int prepare_process(const struct user_context *ctx, struct user_process *
 	for (size_t i = 0; i < cnt; i++)
 		for (size_t j = 0; sites[i]->process == &process->info && j < sites[i]->frame_cnt;
 		     j++)
-			queries[at++].addr = sites[i]->frames[j];
+			queries[at++] = query_of(sites[i]->frames[j]);
 	user_process__refresh(ctx, process);
 	return symspace__resolve(process->space, queries, frame_cnt, budget_ms, locations);
 }
@@ -64,7 +72,7 @@ static const struct sym_location *user_symbols__lookup(struct symbol_backend *se
 						       const struct site *site, uint64_t addr)
 {
 	struct user_source *source = source_of(self);
-	struct sym_query query = {.addr = addr};
+	struct sym_query query = query_of(addr);
 	const struct sym_location *location;
 	struct user_process *process;
 

@@ -110,7 +110,8 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 			break;
 	}
 	header->frame_cnt = kept;
-	header->truncated = kept >= config.stack_depth && kept + first < walked;
+	header->end = kept >= config.stack_depth && kept + first < walked ? UNWIND_END_TRUNCATED
+									  : UNWIND_END_COMPLETE;
 	buf->first = 0;
 	buf->hash = hash ? hash : 1;
 	if (!walked)

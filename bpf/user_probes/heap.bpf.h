@@ -3,7 +3,6 @@
 #ifndef HEAP_BPF_H
 #define HEAP_BPF_H
 
-#include "bpf/user_probes/ring.bpf.h"
 #include "bpf/user_probes/stack.bpf.h"
 
 /* Entry of a function that allocates. */
@@ -19,14 +18,14 @@ static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 binding, __u32
 	thread->addr = addr;
 	thread->size = size;
 	thread->chosen = chosen(size);
-	if (thread->chosen)
-		stack__capture(ctx, thread);
 	if (operation == OP_REALLOC && addr) {
 		/* Out of the table now: the address may be handed out again before we return. */
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
 		thread->has_old = block__take(&key, &thread->old);
 	}
+	if (thread->chosen)
+		stack__capture(ctx, thread);
 	return 0;
 }
 
@@ -62,13 +61,15 @@ static __always_inline void record_block(struct thread_state *thread, __u64 addr
 	struct memleak_block_key key = {.addr = addr, .image = thread->image};
 	struct memleak_block block = {
 		.size = thread->size,
+		.site = thread->site,
 		.tid = (__u32)bpf_get_current_pid_tgid(),
 	};
-	struct memleak_site *site;
+	struct memleak_site *site = bpf_map_lookup_elem(&sites, &block.site);
 
-	site = site__get(&thread->stack, thread->image, thread->kind, &block.site);
-	if (!site)
+	if (!site) {
+		count(MEMLEAK_LOST_SITES_FULL, 1);
 		return;
+	}
 	if (!config.combined_only)
 		block.birth_ns = bpf_ktime_get_ns();
 	block__store(&key, &block, site);

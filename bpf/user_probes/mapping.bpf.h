@@ -6,7 +6,6 @@
 #ifndef MAPPING_BPF_H
 #define MAPPING_BPF_H
 
-#include "bpf/user_probes/ring.bpf.h"
 #include "bpf/user_probes/stack.bpf.h"
 
 #define PROT_NONE 0
@@ -73,7 +72,6 @@ static __always_inline int enter_mremap(struct pt_regs *ctx, __u32 binding)
 static __always_inline void leave_mmap(struct thread_state *thread, __u64 addr)
 {
 	struct memleak_record *record;
-	__u64 id;
 
 	if (addr >= -(__u64)MAX_ERRNO)
 		return;
@@ -82,14 +80,12 @@ static __always_inline void leave_mmap(struct thread_state *thread, __u64 addr)
 			emit_range(thread, MEMLEAK_REC_TAKE, addr, thread->size, 0);
 		return;
 	}
-	if (!site__get(&thread->stack, thread->image, thread->kind, &id))
-		return;
 	record = record__reserve(MEMLEAK_REC_MAP, thread->image);
 	if (!record)
 		return;
 	record->addr = addr;
 	record->len = thread->size;
-	record->site = id;
+	record->site = thread->site;
 	record->kind = thread->kind;
 	bpf_ringbuf_submit(record, 0);
 	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);

@@ -1,92 +1,165 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user stack at the entry of an allocator function: the one place that walks it.
+ * The user stack at the entry of an allocator function, and the site that it makes. Nothing of
+ * ours is on the stack then: no return probe is pending for this call.
  *
- * The kernel's walk follows frame pointers. At a function's first instruction its frame does not
- * exist yet, so the walk would miss the immediate caller: that one is the return address. Newer
- * kernels add it themselves for some functions, which shows as the same address twice.
+ * Entry programs end with a tail call to a program that walks, so that each of them is small and
+ * the walk is verified once. There are two, of which the loader takes one: with scratch memory of
+ * the thread's own, which a preempted walk needs, or of the CPU's, on kernels that neither have
+ * that nor preempt programs.
  */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
-#include "bpf/user_probes/thread.bpf.h"
-
-/* Words before the walked frames: the struct's header and the return address. */
-#define WALK_AT 2
+#include "bpf/user_probes/ring.bpf.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct memleak_code);
-} code SEC(".maps");
+	__type(value, __u32);
+} walkers SEC(".maps");
 
-/* a < b, as the borrow of a - b: each branch would double what a verifier has to follow. */
-static __always_inline __u64 below(__u64 a, __u64 b)
-{
-	return ((~a & b) | ((~a | b) & (a - b))) >> 63;
-}
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct walk);
+} walk_of_task SEC(".maps");
 
-static __always_inline bool is_code(const struct memleak_code *ranges, __u64 addr)
-{
-	__u64 inside = 0;
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct walk);
+} walk_of_cpu SEC(".maps");
 
-	for (__u32 i = 0; i < MEMLEAK_CODE_RANGES; i++)
-		inside |= below(addr - ranges->ranges[i].start,
-				ranges->ranges[i].end - ranges->ranges[i].start);
-	return inside;
-}
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 24);
+} unwind_samples SEC(".maps");
 
-/* Hashes the frames and ends the walk before the first that is no code. Returns their number. */
-static __always_inline __u32 stack__check(struct stack_buffer *buf, __u32 walked)
-{
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, i;
-	const struct memleak_code *ranges = bpf_map_lookup_elem(&code, &tgid);
-	__u64 hash = hash_mix(0, buf->words[WALK_AT - 1]);
+/* How many were sent. */
+__u64 unwind_samples_cnt;
 
-	for (i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
-		__u64 frame;
-
-		if (i >= walked || i >= config.stack_depth)
-			break;
-		frame = buf->words[WALK_AT + i];
-		if (ranges && !is_code(ranges, frame))
-			break;
-		/* The caller again: the kernel has found it as well. */
-		if (i || frame != buf->words[WALK_AT - 1])
-			hash = hash_mix(hash, frame);
-	}
-	buf->hash = hash ? hash : 1;
-	return i;
-}
-
-/* Walks from the caller on; the caller's return address has been read already. */
+/* The last thing that an entry program does: returns only if it fails. */
 static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
 {
-	struct stack_buffer *buf = &thread->stack;
-	struct memleak_stack *header;
-	__u32 walked = 0, kept, depth = config.stack_depth;
-	long len = 0;
+	thread->site = 0;
+	bpf_tail_call(ctx, &walkers, 0);
+}
 
-	buf->words[WALK_AT - 1] = thread->call.return_address;
-	if (depth > 1 && depth <= MEMLEAK_MAX_STACK_DEPTH) {
-		/* skip one: the allocator function itself */
-		len = bpf_get_stack(ctx, &buf->words[WALK_AT], (depth - 1) * sizeof(__u64),
-				    BPF_F_USER_STACK | 1);
-		walked = len > 0 ? len / sizeof(__u64) : 0;
+/* Unknown code may have been loaded just now: has the loader look, but not too often. */
+static __always_inline void tell_of_code(struct walk *walk)
+{
+	struct memleak_target *target = bpf_map_lookup_elem(&targets, &walk->tgid);
+	__u64 now = bpf_ktime_get_ns();
+	struct memleak_record *record;
+
+	if (!target || now - target->code_told_ns < CODE_TOLD_NS)
+		return;
+	target->code_told_ns = now;
+	record = record__reserve(MEMLEAK_REC_CODE, walk->image);
+	if (!record)
+		return;
+	record->addr = walk->unknown;
+	bpf_ringbuf_submit(record, 0);
+}
+
+/* --verify-unwind: the registers, the frames and the memory that they were found in. */
+static __always_inline void send_sample(struct pt_regs *ctx, struct walk *walk)
+{
+	struct memleak_unwind_sample *sample;
+	__u32 i;
+
+	if (unwind_samples_cnt >= config.verify_unwind)
+		return;
+	sample = bpf_ringbuf_reserve(&unwind_samples, sizeof(*sample), 0);
+	if (!sample)
+		return;
+	__sync_fetch_and_add(&unwind_samples_cnt, 1);
+	sample->image = walk->image;
+	sample->tid = bpf_get_current_pid_tgid();
+	sample->frame_cnt = walk->frame_cnt;
+	sample->end = walk->end;
+	arch_dwarf_registers(ctx, sample->registers);
+	sample->sp = PT_REGS_SP(ctx);
+	bpf_probe_read_kernel(sample->frames, sizeof(sample->frames), &walk->stack.words[1]);
+	for (i = 0; i < MEMLEAK_SAMPLE_BYTES / 256; i++)
+		if (bpf_probe_read_user(&sample->stack[i * 256], 256,
+					(void *)(sample->sp + i * 256)))
+			break;
+	sample->stack_bytes = i * 256;
+	bpf_ringbuf_submit(sample, 0);
+}
+
+static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
+					struct thread_state *thread)
+{
+	walk__finish(walk);
+	if (walk->unknown)
+		tell_of_code(walk);
+	if (config.verify_unwind)
+		send_sample(ctx, walk);
+	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
+		thread->chosen = false;
+}
+
+/* A repaired frame takes two steps. */
+#define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
+
+/* Not static: such functions are verified by themselves, whatever they are given. */
+__noinline int walk_step_of_task(struct walk *walk)
+{
+	return !walk || walk__step(walk);
+}
+
+SEC("uprobe")
+int walk_with_task(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+	struct walk *walk;
+
+	if (!thread)
+		return 0;
+	walk = bpf_task_storage_get(&walk_of_task, bpf_get_current_task_btf(), NULL,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!walk) {
+		count(MEMLEAK_LOST_THREADS_FULL, 1);
+		thread->chosen = false;
+		return 0;
 	}
-	kept = stack__check(buf, walked);
-	if (!kept && depth > 1)
-		count(MEMLEAK_LOST_UNWIND, 1);
-	buf->first = kept && buf->words[WALK_AT] == thread->call.return_address;
-	if (buf->first) {
-		header = (void *)&buf->words[1];
-		header->frame_cnt = kept;
-	} else {
-		header = (void *)&buf->words[0];
-		header->frame_cnt = kept + 1;
-	}
-	header->truncated = kept + 1 >= depth;
+	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	for (int i = 0; i < STEPS_MAX; i++)
+		if (walk_step_of_task(walk))
+			break;
+	walk__store(ctx, walk, thread);
+	return 0;
+}
+
+/* Where such functions take only numbers, it finds its memory itself. */
+__noinline int walk_step_of_cpu(__u32 cpu_entry)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walk_of_cpu, &cpu_entry);
+
+	return !walk || walk__step(walk);
+}
+
+SEC("uprobe")
+int walk_with_cpu(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+	__u32 zero = 0;
+	struct walk *walk = bpf_map_lookup_elem(&walk_of_cpu, &zero);
+
+	if (!thread || !walk)
+		return 0;
+	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	for (int i = 0; i < STEPS_MAX; i++)
+		if (walk_step_of_cpu(zero))
+			break;
+	walk__store(ctx, walk, thread);
+	return 0;
 }
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/track.bpf.h"
+#include "bpf/user_probes/unwind.bpf.h"
 
 /* Where a call was made: its slot and the return address that stood there. slot 0: no call. */
 struct call_mark {
@@ -46,7 +47,7 @@ struct thread_state {
 	__u64 size;
 	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
 	struct memleak_block old;
-	struct stack_buffer stack;
+	__u64 site;
 };
 
 struct {
@@ -152,9 +153,6 @@ static __always_inline bool mark__encloses(const struct call_mark *mark, __u64 s
 		return true;
 	return word == return_trampoline();
 }
-
-/* Code this near to a function is taken for the same library's. */
-#define SAME_LIBRARY (1U << 20)
 
 /*
  * The same for a free, which has no return probe: its mark stays when it is over, and its return

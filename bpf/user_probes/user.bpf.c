@@ -20,17 +20,15 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 
 /*
  * The dynamic loader's hook: its list of libraries is about to change, or has. Where the code is
- * must be read again; until it has been, frames are taken unchecked.
+ * must be read again.
  */
 static __always_inline int enter_libraries(struct pt_regs *ctx, __u32 binding)
 {
 	struct thread_state *thread = thread__get(binding);
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct memleak_record *record;
 
 	if (!thread)
 		return 0;
-	bpf_map_delete_elem(&code, &tgid);
 	record = record__reserve(MEMLEAK_REC_LIBS, thread->image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);
@@ -170,7 +168,6 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	old_image = target->image;
 	target->image = old_image + MEMLEAK_IMAGE_STEP;
 	target->binding += (__u32)ctx->args[1] != tgid;
-	bpf_map_delete_elem(&code, &tgid);
 	__sync_fetch_and_add(&targets_generation, 1);
 	thread = thread__find();
 	if (thread) {

@@ -4,7 +4,7 @@
 import os
 import signal
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, each, expect, owner, pitfall
+from lib import AFTER_EXEC, Failure, each, expect, owner, pitfall
 from lib.process import alive
 from lib.program import Truth
 
@@ -182,7 +182,7 @@ def test_shell_that_execs(t):
                      > number + 1, every=0.02)
     memleak.send()
     report = memleak.finish()
-    expect(report, truth_in(memleak), may_lose=WITHOUT_FRAME_POINTERS)
+    expect(report, truth_in(memleak), may_lose=AFTER_EXEC)
 
 
 @pitfall(15)
@@ -204,7 +204,7 @@ def test_static_command(t):
     report = memleak.finish()
     truth = Truth.of("leak leak_small 10 160\nleak leak_big 10 10485760\nleak main 2 200\n")
     # main's blocks of before the first phase are seen as well; one of the three is freed.
-    expect(report, truth, lines=False, may_lose=WITHOUT_FRAME_POINTERS,
+    expect(report, truth, lines=False,
            ignore=lambda site: owner(site).startswith("_dl_"))
 
 

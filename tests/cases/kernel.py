@@ -3,7 +3,7 @@
 
 import re
 
-from lib import WITHOUT_FRAME_POINTERS, Skip, each, once, pitfall, timeout
+from lib import Skip, each, once, pitfall, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, names_of, require, settled,
                         share_kernel, sites_of, wrong_things)
 from lib.expect import fail
@@ -109,10 +109,10 @@ def test_threads(t, thing):
     memleak = t.attach(program, "-K", interval="0.5")
     for _ in range(2):
         truth = program.go()
-        expect_things(memleak.fresh_report(), truth, may_lose=WITHOUT_FRAME_POINTERS)
-    expect_things(memleak.fresh_report(), truth, may_lose=WITHOUT_FRAME_POINTERS)
+        expect_things(memleak.fresh_report(), truth)
+    expect_things(memleak.fresh_report(), truth)
     truth = program.go()
-    expect_things(memleak.fresh_report(), truth, may_lose=WITHOUT_FRAME_POINTERS)
+    expect_things(memleak.fresh_report(), truth)
     memleak.stop()
 
 

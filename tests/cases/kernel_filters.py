@@ -4,7 +4,7 @@
 import re
 import time
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, alone, each, once, timeout
+from lib import Failure, alone, each, once, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, require, settled, share_kernel,
                         sites_of, sum_of_thing, whole_kernel)
 from lib.memleak import when
@@ -275,6 +275,6 @@ def test_trace_floods(t):
     report = memleak.stop()
     made = sum(event["event"] == "alloc" and event["size"] == 64 for event in memleak.events)
     lost = report["lost"].get("events", 0)
-    expect_things(report, truth, may_lose=("events", *WITHOUT_FRAME_POINTERS))
+    expect_things(report, truth, may_lose=("events",))
     require(made + lost >= 160000, None, f"{made} events and {lost} lost are not 160,000")
     require(kernel_part(report), report, "no kernel site")

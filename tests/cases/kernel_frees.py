@@ -3,7 +3,7 @@
 
 import re
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, alone, each, once, pitfall, timeout
+from lib import Failure, alone, each, once, pitfall, timeout
 from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things,
                         kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
                         whole_kernel)
@@ -33,7 +33,7 @@ def test_beside_other_programs(t):
     for _ in range(2):
         program.go()
         for report in (memleak.fresh_report(), other.fresh_report()):
-            expect_things(report, NO_MESSAGES, may_lose=WITHOUT_FRAME_POINTERS)
+            expect_things(report, NO_MESSAGES)
     if other.stop()["calls"] < 2 * 4 * 20000:
         raise Failure("the heap was not watched: nothing ran beside")
     memleak.stop()

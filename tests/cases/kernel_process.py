@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-K with a process: what is done on its behalf, beside its own memory, and nothing else."""
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, expect, once, owner, timeout
+from lib import AFTER_EXEC, Failure, expect, once, owner, timeout
 from lib.kernel import (expect_things, kernel_part, require, share_kernel, sites_of, sum_of_thing,
                         user_part)
 from lib.memleak import when
@@ -117,7 +117,7 @@ def test_exec(t):
     expect_things(memleak.fresh_report(), truth)
     program.go()
     report = memleak.fresh_report()
-    expect_things(report, truth, may_lose=(*WITHOUT_FRAME_POINTERS, "exec"))
+    expect_things(report, truth, may_lose=(*AFTER_EXEC, "exec"))
     require(all(site["pid"] == program.pid for site in sites_of(report, "messages", "slab")),
             report, "pid")
     memleak.stop()
@@ -131,7 +131,7 @@ def test_all_threads(t):
     memleak = t.attach(program, "-K")
     truth = program.go()
     report = memleak.stop()
-    expect_things(report, truth, may_lose=WITHOUT_FRAME_POINTERS)
+    expect_things(report, truth)
     for site in sites_of(report, "messages", "slab"):
         require(site["last_pid"] == program.pid, report, f"last_pid {site['last_pid']}")
 
@@ -183,8 +183,7 @@ def test_heap_and_messages(t):
     for _ in range(2):
         program.go()
         report = memleak.fresh_report()
-        expect_things(report, NO_MESSAGES,
-                      may_lose=WITHOUT_FRAME_POINTERS)
+        expect_things(report, NO_MESSAGES)
         require(not any(owner(site) == "churn_block" for site in report["sites"]), report,
                 "blocks that were freed")
     memleak.stop()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mappings are ranges: cut, replaced, moved, grown; and what kind of memory they are."""
 
-from lib import WITHOUT_FRAME_POINTERS, Failure, each, expect, pitfall, timeout
+from lib import Failure, each, expect, pitfall, timeout
 
 
 def run_mapping(t, name, *options, **kwargs):
@@ -31,7 +31,7 @@ def test_kind(t, name):
 @pitfall(10)
 def test_thread_stacks(t):
     """Stacks that libpthread keeps for later are shown as stacks or not at all."""
-    run_mapping(t, "thread_stacks", ignore=from_thread_start, may_lose=WITHOUT_FRAME_POINTERS)
+    run_mapping(t, "thread_stacks", ignore=from_thread_start)
 
 
 def from_thread_start(site):

@@ -122,9 +122,8 @@ def test_depth_limit(t):
 
 
 def test_deep_stack(t):
-    """300 frames: the 127 innermost are kept by default, all on request if the kernel lets it."""
-    with open("/proc/sys/kernel/perf_event_max_stack", encoding="ascii") as file:
-        limit = int(file.read())
+    """300 frames: the 127 innermost are kept by default, all on request, whatever the kernel's
+    own limit is."""
     program = t.program("sites", "10", "1", "300")
     short = t.attach(program)
     long = t.attach(program, "--perf-max-stack-depth", "400")
@@ -136,10 +135,6 @@ def test_deep_stack(t):
               for report in reports]
     if depths[0] != 127:
         raise Failure(f"depths {depths}")
-    if limit < 302:
-        if depths[1] != limit or "perf_event_max_stack" not in long.notes:
-            raise Failure(f"depths {depths} with a limit of {limit}, and no word of it")
-        return
     names = [frame["symbol"] for frame in reports[1]["sites"][0]["stack"]]
     if depths[1] < 302 or "main" not in names:
         raise Failure("main is not reached")

@@ -123,12 +123,12 @@ static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};
 #define SMALL                                                                                      \
 	{                                                                                          \
 		.id = 0x9f3c000000000001, .process = &leak, .bytes = 80, .count = 5,               \
-		AGES(600 * MS, 4900 * MS), STACK(small_stack)                                      \
+		AGES(600 * MS, 4900 * MS), STACK(small_stack), .end = UNWIND_END_COMPLETE          \
 	}
 #define BIG                                                                                        \
 	{                                                                                          \
 		.id = 0x2, .process = &leak, .bytes = 5242880, .count = 5,                         \
-		AGES(600 * MS, 4900 * MS), STACK(big_stack)                                        \
+		AGES(600 * MS, 4900 * MS), STACK(big_stack), .end = UNWIND_END_COMPLETE            \
 	}
 
 static struct site plain_sites[] = {SMALL, BIG};
@@ -193,7 +193,7 @@ static struct site frame_sites[] = {
 	 .count = 1,
 	 AGES(1500 * MS, 61234 * MS),
 	 STACK(big_stack),
-	 .truncated = true},
+	 .end = UNWIND_END_TRUNCATED},
 };
 
 static struct site kind_sites[] = {

@@ -2,7 +2,7 @@
 """What the cases are written with; `from lib import *` brings the names below."""
 
 from .case import BROKEN, Broken, Failure, Skip, alone, each, once, pitfall, timeout
-from .expect import (WITHOUT_FRAME_POINTERS, culprit, expect, expect_between, frames_of, owner,
+from .expect import (AFTER_EXEC, culprit, expect, expect_between, frames_of, owner,
                      sum_of)
 from .memleak import Memleak
 from .process import ROOT, Process
@@ -10,6 +10,6 @@ from .program import Program, Truth
 
 __all__ = [
     "BROKEN", "Broken", "Failure", "Skip", "alone", "each", "once", "pitfall", "timeout",
-    "WITHOUT_FRAME_POINTERS", "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
+    "AFTER_EXEC", "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
     "Memleak", "ROOT", "Process", "Program", "Truth",
 ]

@@ -14,9 +14,9 @@ ALLOCATOR = re.compile(
     r"valloc|pvalloc|mmap|mmap64|mremap)|operator new(\[\])?)(\(.*)?$")
 
 
-# The C library is built without frame pointers: what it allocates for itself, in pthread_create,
-# dlopen or posix_spawn, may have no more than its direct caller.
-WITHOUT_FRAME_POINTERS = ("unwind",)
+# What a program allocates within milliseconds of an exec, before memleak has read where the code
+# of the new image is, may have its stack cut.
+AFTER_EXEC = ("unwind",)
 
 
 def frames_of(site):

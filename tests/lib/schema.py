@@ -73,6 +73,9 @@ def check_site(site, with_allocs):
     ages = (site["oldest_ns"], site["newest_ns"])
     require((ages[0] is None) == (ages[1] is None), "only one age is known")
     require(ages[0] is None or ages[0] >= ages[1] >= 0, f"ages {ages}")
+    require(site["stack_end"] in (None, "complete", "truncated", "cut"),
+            f"site.stack_end {site['stack_end']!r}")
+    require(site["truncated"] == (site["stack_end"] == "truncated"), "truncated in one word only")
     for frame in site["stack"]:
         check_frame(frame)
     require(("allocs" in site) == with_allocs, "allocs goes with -a, and only with it")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The programs that the tests and the demo trace, built into $(O)/tests/programs. They keep frame
-# pointers, and calls stay calls: what they test is the account, not the unwinder.
+# pointers, and calls stay calls: what they test is the account. Those that test the unwinder, below,
+# are built as others build theirs.
 P := $(O)/tests/programs
 PROGRAM_DEPS := tests/programs/truth.h tests/programs/programs.mk
 PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
@@ -13,13 +14,13 @@ PLAIN := leak functions edges mappings threads pending churn process dlopen agai
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
-	own_malloc_prefixed
+	own_malloc_prefixed unwind libunwind_library.so unwind_static unwind_fp unwind_stripped
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # What only some machines can build; the cases skip what is missing.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx
+PROGRAMS += $(P)/cxx $(P)/unwind_cxx
 endif
 ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
@@ -97,6 +98,28 @@ $(P)/own_malloc_prefixed: tests/programs/own_malloc.c $(P)/libbump_je.so $(PROGR
 
 $(P)/cxx: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
+
+NO_FP := -fomit-frame-pointer -foptimize-sibling-calls
+UNWIND_DEPS := tests/programs/unwind.h $(PROGRAM_DEPS)
+
+$(P)/libunwind_library.so: tests/programs/unwind_library.c $(UNWIND_DEPS)
+	$(PROGRAM_CC) $(NO_FP) -fPIC -shared $<
+
+$(P)/unwind: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
+	$(PROGRAM_CC) $(NO_FP) $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
+
+# The same file but for the names: frames must be at the same places.
+$(P)/unwind_stripped: $(P)/unwind
+	strip -o $@ $<
+
+$(P)/unwind_static: tests/programs/unwind.c tests/programs/unwind_library.c $(UNWIND_DEPS)
+	$(PROGRAM_CC) $(NO_FP) -static $< tests/programs/unwind_library.c
+
+$(P)/unwind_fp: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
+	$(PROGRAM_CC) -foptimize-sibling-calls $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
+
+$(P)/unwind_cxx: tests/programs/unwind_cxx.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) $(NO_FP) -o $@ $<
 
 # No 32-bit library is needed for a program that uses none.
 $(P)/tiny32: tests/programs/tiny32.c tests/programs/programs.mk

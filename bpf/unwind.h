@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unwind tables as the BPF programs read them and the unwinder library makes them. Neither side
+ * knows ELF addresses here: a table is of a file, and places in it are offsets in the file.
+ *
+ * A table is a run of pages of 32-bit words:
+ *
+ *   rules     two words each, struct unwind_rule
+ *   index     from a new page on: one word for each granule of 256 bytes of the file; its rows
+ *   rows      from a new page on: one word each; the rows of one granule never cross a page
+ *
+ * The first row of a granule begins at the granule's first byte, so a search never leaves the
+ * granule: rows and rules are found without comparing more than the offset's low eight bits.
+ */
+#ifndef UNWIND_ABI_H
+#define UNWIND_ABI_H
+
+#include <linux/types.h>
+
+#define UNWIND_PAGE_WORDS 1024
+
+#define UNWIND_GRANULE_BITS 8
+#define UNWIND_GRANULE_BYTES (1U << UNWIND_GRANULE_BITS)
+
+/* Index word: position of the first row, in words from the table's beginning, and their number. */
+#define UNWIND_COUNT_BITS 7
+#define UNWIND_GRANULE_ROWS_MAX ((1U << UNWIND_COUNT_BITS) - 1)
+#define UNWIND_INDEX(position, cnt) ((position) << UNWIND_COUNT_BITS | (cnt))
+#define UNWIND_INDEX_POSITION(word) ((word) >> UNWIND_COUNT_BITS)
+#define UNWIND_INDEX_COUNT(word) ((word)&UNWIND_GRANULE_ROWS_MAX)
+#define UNWIND_TABLE_WORDS_MAX (1U << (32 - UNWIND_COUNT_BITS))
+
+/* Row word: where in its granule it begins to hold, and the number of its rule. */
+#define UNWIND_ROW(low, rule) ((low) | (rule) << UNWIND_GRANULE_BITS)
+#define UNWIND_ROW_LOW(word) ((word) & (UNWIND_GRANULE_BYTES - 1))
+#define UNWIND_ROW_RULE(word) ((word) >> UNWIND_GRANULE_BITS)
+#define UNWIND_RULES_MAX 65536
+
+/* Where the canonical frame address is: the stack pointer before the call that made the frame. */
+enum unwind_cfa {
+	UNWIND_CFA_NO_ROW,    /* the table says nothing of this code */
+	UNWIND_CFA_UNKNOWN,   /* a rule that does not fit into struct unwind_rule */
+	UNWIND_CFA_SP,        /* sp + cfa_off */
+	UNWIND_CFA_FP,        /* fp + cfa_off */
+	UNWIND_CFA_SP_DEREF,  /* *(sp + outer) + inner, see below */
+	UNWIND_CFA_FP_DEREF,  /* *(fp + outer) + inner */
+	UNWIND_CFA_PLT,       /* x86: sp + 8, and 8 more from byte cfa_off of a 16-byte entry on */
+	UNWIND_CFA_SIGNAL,    /* the registers lie in the frame that the kernel made for a signal */
+	UNWIND_CFA_OUTERMOST, /* nobody called this code: the return address is undefined */
+	UNWIND_CFA_CNT,
+};
+
+/* What is saved of the caller's frame pointer (fp) and of the return address (ra). */
+enum unwind_saved {
+	UNWIND_SAVED_NONE,   /* fp is the caller's; ra at CFA - 8 (x86), in lr (aarch64) */
+	UNWIND_SAVED_FP,     /* x86: fp at CFA + saved_off */
+	UNWIND_SAVED_FP_REL, /* x86: fp at fp + saved_off */
+	UNWIND_SAVED_PAIR,   /* aarch64: fp at CFA + saved_off, ra behind it */
+	UNWIND_SAVED_RA,     /* aarch64: fp is the caller's; ra at CFA + saved_off */
+	UNWIND_SAVED_CNT,
+};
+
+struct unwind_rule {
+	__u8 cfa;
+	__u8 saved;
+	__s16 saved_off;
+	__s32 cfa_off;
+};
+
+/* cfa_off of the two dereferencing kinds: 24 bits outer offset, 8 bits inner one. */
+#define UNWIND_DEREF(outer, inner) ((outer)*256 + (inner))
+#define UNWIND_DEREF_OUTER(off) ((off) >> 8)
+#define UNWIND_DEREF_INNER(off) ((off)&0xff)
+
+/*
+ * Executable memory of a process. Tables are kept in arenas (arrays of pages, several tables in
+ * each); table_cnt 0 granules: no table, as for code that was made at run time.
+ */
+struct unwind_mapping {
+	__u64 start;
+	__u64 end;
+	__u64 base; /* where the table's first granule is, or would be, mapped */
+	__u32 granule_cnt;
+	__u32 index; /* first word of the index, in the table */
+	__u32 arena;
+	__u32 page; /* first page of the table, in the arena */
+};
+
+/* What a process has mapped: element 0 of its array; the mappings follow, by address. */
+struct unwind_space {
+	__u32 image;      /* of another image: not to be used */
+	__u32 generation; /* another one for each change of any process, in 16 bits */
+	__u32 mapping_cnt;
+};
+
+union unwind_space_entry {
+	struct unwind_space space;
+	struct unwind_mapping mapping;
+};
+
+#define UNWIND_ARENAS_MAX 1024
+#define UNWIND_MAPPINGS_MAX 8191
+
+/* How a walk ended, and for a stack that was cut, why. */
+enum unwind_end {
+	UNWIND_END_UNKNOWN,
+	UNWIND_END_COMPLETE,
+	UNWIND_END_TRUNCATED, /* more frames than are kept */
+	UNWIND_END_NO_CODE,   /* a return address that is in no executable mapping */
+	UNWIND_END_NO_RULE,   /* no row, or no usable one, and no frame pointer either */
+	UNWIND_END_READ,      /* stack memory that cannot be read */
+	UNWIND_END_CNT,
+};
+
+#endif

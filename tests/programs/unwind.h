@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A library without frame pointers that calls its caller back. */
+#ifndef UNWIND_H
+#define UNWIND_H
+
+void library_outer(void (*function)(void *arg), void *arg);
+
+#endif
