@@ -46,7 +46,6 @@ static bool x86_saved(const struct unwind_place *fp, const struct unwind_place *
 	rule->saved_off = (int16_t)fp->offset;
 	switch (fp->kind) {
 	case PLACE_SAME:
-	case PLACE_UNDEFINED:
 		rule->saved = UNWIND_SAVED_NONE;
 		rule->saved_off = 0;
 		return true;
@@ -74,7 +73,7 @@ static bool arm64_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
 static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place *ra,
 			struct unwind_rule *rule)
 {
-	bool fp_kept = fp->kind == PLACE_SAME || fp->kind == PLACE_UNDEFINED;
+	bool fp_kept = fp->kind == PLACE_SAME;
 
 	if (!fits(fp->offset) || !fits(ra->offset))
 		return false;
