@@ -72,11 +72,12 @@ static bool header_segment(Elf *elf, GElf_Phdr *ret)
 static void hide_search_table(const struct elf_image *image, uint64_t offset, bool keep_pointer)
 {
 	static const uint8_t start[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
-	uint8_t *bytes = (uint8_t *)image->bytes + offset;
+	uint8_t *bytes;
 
 	if (offset > image->size || image->size - offset < HEADER_BYTES + HEADER_POINTER ||
 	    !make_writable(image, offset, HEADER_BYTES))
 		return;
+	bytes = (uint8_t *)image->bytes + offset;
 	/* With a section, the pointer is of no use, but has to be readable. */
 	if (!keep_pointer)
 		memcpy(bytes, start, sizeof(start));
@@ -93,6 +94,20 @@ static void hide_sections(const struct elf_image *image)
 	header->e_shoff = 0;
 	header->e_shnum = 0;
 	header->e_shstrndx = 0;
+}
+
+/*
+ * libelf changes the headers of sections that it decompresses, in place. They lie at a file's end,
+ * as a rule.
+ */
+static int make_headers_writable(const struct elf_image *image)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image->bytes;
+	uint64_t offset = header->e_shoff;
+
+	if (!offset || offset >= image->size)
+		return 0;
+	return make_writable(image, offset, image->size - offset) ? 0 : -ENOMEM;
 }
 
 static int open_elf(struct elf_image *image)
@@ -131,6 +146,8 @@ int elf_image_init(int fd, struct elf_image *ret)
 	struct elf_image image = {0};
 	int err = map_file(fd, &image);
 
+	if (!err)
+		err = make_headers_writable(&image);
 	if (!err)
 		err = open_elf(&image);
 	if (!err)
