@@ -22,7 +22,7 @@ struct code {
  * Steps of one function. libdw runs its instructions from the start for each of them, so this
  * bounds what a function of any length costs; assembly for video has 7,000.
  */
-#define FUNCTION_ROWS_MAX 32768
+#define FUNCTION_ROWS_MAX 16384
 
 struct builder {
 	struct elf_image image;

@@ -20,7 +20,7 @@
 struct cfi_file {
 	uint64_t text_bytes;
 	const char *section;  /* its name */
-	bool by_header;       /* no section headers, but PT_GNU_EH_FRAME */
+	bool by_header;       /* no section headers */
 	uint64_t far_headers; /* added to where the section headers are said to be */
 	unsigned char *bytes; /* of the section */
 	size_t size;
@@ -103,7 +103,7 @@ static inline void cfi_write_headers(const struct cfi_file *file, int fd, uint64
 		.e_phoff = sizeof(header),
 		.e_ehsize = sizeof(header),
 		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = file->by_header ? 2 : 1,
+		.e_phnum = cfi_is_debug(file) ? 1 : 2,
 		.e_shoff = file->by_header ? 0 : sections + file->far_headers,
 		.e_shentsize = sizeof(Elf64_Shdr),
 		.e_shnum = file->by_header ? 0 : 3,
