@@ -72,7 +72,7 @@ static void build(struct unwind_files *files, size_t file, int fd)
 {
 	struct unwind_table *table = &files->pending[files->pending_cnt];
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-	int err = unwinder__table(files->unwinder, fd, table);
+	int err = unwinder__table(files->unwinder, fd, UNWINDER_WAIT_MS, table);
 
 	files->build_ns += clock_ns(CLOCK_MONOTONIC) - start_ns;
 	if (err && err != -ENOEXEC && err != -ENOENT)
