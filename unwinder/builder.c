@@ -24,6 +24,9 @@ struct code {
  */
 #define FUNCTION_ROWS_MAX 16384
 
+/* Files with more code than this have no C library in them, or do not get its trampoline found. */
+#define TRAMPOLINE_CODE_MAX (4U << 20)
+
 struct builder {
 	struct elf_image image;
 	const struct unwind_arch *arch;
@@ -206,8 +209,17 @@ static int add_functions(struct builder *builder, const struct fde_list *list)
 	return err;
 }
 
-/* The trampoline of signal handlers, where only its bytes tell it (the kernel's own library). */
-static int add_sigreturn(struct builder *builder, const struct code *code)
+static bool is_described(const struct fde_list *list, uint64_t addr)
+{
+	for (size_t i = 0; i < list->cnt && list->items[i].start <= addr; i++)
+		if (addr < list->items[i].end)
+			return true;
+	return false;
+}
+
+/* The trampoline of signal handlers, where only its bytes tell it (the vdso, musl). */
+static int add_sigreturn(struct builder *builder, const struct fde_list *list,
+			 const struct code *code)
 {
 	const struct unwind_arch *arch = builder->arch;
 	struct unwind_rule signal = {.cfa = UNWIND_CFA_SIGNAL};
@@ -215,17 +227,18 @@ static int add_sigreturn(struct builder *builder, const struct code *code)
 	uint64_t offset, lead;
 	int err;
 
-	/* Only in files as small as that library. */
-	if (!arch->sigreturn_bytes || code->size > 65536)
+	if (code->size > TRAMPOLINE_CODE_MAX)
 		return 0;
 	found = memmem(bytes + code->offset, code->size, arch->sigreturn, arch->sigreturn_bytes);
 	if (!found)
 		return 0;
 	offset = (uint64_t)(found - bytes);
+	if (is_described(list, code->addr + offset - code->offset))
+		return 0;
 	lead = offset - code->offset < arch->sigreturn_lead ? 0 : arch->sigreturn_lead;
 	err = add_row(builder, offset - lead, rule_set_add(&builder->rules, signal));
 	if (!err)
-		err = add_row(builder, offset + arch->sigreturn_bytes, 0);
+		err = add_row(builder, offset + arch->sigreturn_bytes, UNWIND_RULE_NO_ROW);
 	return err;
 }
 
@@ -284,10 +297,10 @@ static int add_rows(struct builder *builder)
 		open_cfi(builder, &list);
 		err = add_functions(builder, &list);
 	}
-	fde_list_deinit(&list);
 	/* Without any other row, this one may still be there. */
 	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
-		err = add_sigreturn(builder, &builder->codes[i]);
+		err = add_sigreturn(builder, &list, &builder->codes[i]);
+	fde_list_deinit(&list);
 	return err;
 }
 
