@@ -9,7 +9,7 @@ import struct
 
 from lib import Failure, Skip, each, expect
 
-from .unwind import check, own_functions, own_names, site_of
+from .unwind import check, own_names, site_of
 
 BY_HAND = ("expression", "register", "nothing", "signal", "lost", "pointer", "luck")
 
@@ -140,6 +140,23 @@ def test_equal_files(t):
     check_plain(truth, report, t.programs)
     if "1 files share" not in memleak.notes:
         raise Failure(f"they do not share: {memleak.notes}")
+
+
+def test_late_library(t):
+    """A library that comes later is known from when its code was met for the first time."""
+    program = t.program("unwind_exotic", "late")
+    memleak = t.attach(program, "-v")
+    told = memleak.notes.count("unwind tables:")
+    program.go()
+    memleak.wait_for("the library's table", lambda: memleak.notes.count("unwind tables:") > told)
+    truth = program.go()
+    chain = truth.facts["chain"]
+    stacks = [(own_names(site, t.programs), site["stack_end"])
+              for site in memleak.stop()["sites"]]
+    if ([*chain, "_start"], "complete") not in stacks:
+        raise Failure(f"no stack is {chain}: {stacks}")
+    if any(name not in (*chain, "_start") for names, _ in stacks for name in names):
+        raise Failure(f"frames of others than {chain}: {stacks}")
 
 
 def sparse_elf():

@@ -137,8 +137,8 @@ $(P)/unwind_bare: $(P)/unwind
 $(P)/unwind_bare_fp: $(P)/unwind_fp
 	objcopy $(NO_FRAMES) $< $@
 
-$(P)/unwind_exotic: tests/programs/unwind_exotic.c $(PROGRAM_DEPS)
-	$(PROGRAM_CC) $(NO_FP) $<
+$(P)/unwind_exotic: tests/programs/unwind_exotic.c $(P)/libunwind_library.so $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(NO_FP) $< -ldl -Wl,-rpath,'$$ORIGIN'
 
 $(P)/unwind_cxx: tests/programs/unwind_cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) $(NO_FP) -o $@ $<

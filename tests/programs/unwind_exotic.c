@@ -8,6 +8,7 @@
 #include "truth.h"
 
 #include <alloca.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -108,6 +109,38 @@ OWN_FRAME static void plain(void)
 	say("chain leak_here inner plain main\nend complete\n");
 }
 
+OWN_FRAME static void called_back(void *arg)
+{
+	(void)arg;
+	inner();
+	back();
+}
+
+typedef void library_function(void (*function)(void *arg), void *arg);
+
+OWN_FRAME static void through(library_function *library_outer)
+{
+	library_outer(called_back, NULL);
+	back();
+}
+
+/* Through a library that was not there when memleak came: once, and again when it is known. */
+static void late(void)
+{
+	void *library = dlopen("libunwind_library.so", RTLD_NOW);
+	library_function *library_outer;
+
+	must(library != NULL, "dlopen");
+	library_outer = (library_function *)dlsym(library, "library_outer");
+	must(library_outer != NULL, "dlsym");
+	through(library_outer);
+	ready();
+	through(library_outer);
+	back();
+	say("chain leak_here inner called_back library_inner library_outer through late main\n"
+	    "end complete\n");
+}
+
 /* Every other page of a region is code: as many pieces, of which none touches another. */
 static void map_pieces(size_t cnt)
 {
@@ -133,6 +166,7 @@ static const struct {
 	void (*function)(void);
 } ways[] = {
 	{"aligned", aligned},
+	{"late", late},
 	{"plain", plain},
 #if defined(__x86_64__)
 	{"expression", call_by_expression},
