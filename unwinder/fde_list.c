@@ -98,7 +98,8 @@ static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encodi
 
 /*
  * The encoding of addresses, from a CIE's augmentation: 'z', then letters in any order, each with
- * its data: L one byte, P one byte and a pointer, R the byte that is wanted.
+ * its data: L one byte, P one byte and a pointer, R the byte that is wanted; S, B and G (of
+ * aarch64) none.
  */
 static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 {
@@ -127,6 +128,7 @@ static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 			break;
 		case 'S':
 		case 'B':
+		case 'G':
 			break;
 		default:
 			return false;

@@ -112,6 +112,22 @@ def test_replaced(t):
         raise Failure(f"{site}")
 
 
+def test_unreadable(t):
+    """A file that memleak may not read is told by its name, once; others have their tables."""
+    if not shutil.which("setpriv"):
+        raise Skip("setpriv is not there")
+    path = copy(t, "unreadable")
+    os.chown(path, 65534, 65534)
+    path.chmod(0)
+    program = t.program("unwind_exotic", "plain", "file", os.fspath(path))
+    memleak = t.attach(program, wrapper=("setpriv", "--bounding-set",
+                                         "-dac_override,-dac_read_search"))
+    truth = program.go()
+    check_plain(truth, memleak.stop(), t.programs)
+    if memleak.notes.count(f"no unwind table for {path}: Permission denied") != 1:
+        raise Failure(f"that is not said once: {memleak.notes}")
+
+
 def test_other_mounts(t):
     """A file system that only the program sees."""
     folder = t.tmp / "mounted"
