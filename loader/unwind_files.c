@@ -280,8 +280,9 @@ static int copy_vdso(void)
 }
 
 /* Kept as the one file without an inode. */
-ssize_t unwind_files_add_vdso(struct unwind_files *files, int64_t *patience_ms)
+ssize_t unwind_files_add_vdso(struct unwind_files *files)
 {
+	int64_t patience_ms = UNWINDER_WAIT_MS;
 	cleanup_close int fd = -1;
 	ssize_t added;
 
@@ -291,7 +292,7 @@ ssize_t unwind_files_add_vdso(struct unwind_files *files, int64_t *patience_ms)
 	fd = copy_vdso();
 	if (fd < 0)
 		return -ENOENT;
-	added = unwind_files_add(files, fd, "[vdso]", patience_ms);
+	added = unwind_files_add(files, fd, "[vdso]", &patience_ms);
 	if (added >= 0) {
 		files->items[added].dev = 0;
 		files->items[added].ino = 0;

@@ -71,7 +71,7 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 				    int err);
 
 /* The same for the library that the kernel maps into every process. */
-ssize_t unwind_files_add_vdso(struct unwind_files *files, int64_t *patience_ms);
+ssize_t unwind_files_add_vdso(struct unwind_files *files);
 
 /* Puts new tables into an arena; those that find no room are none. */
 void unwind_files_place(struct unwind_files *files);

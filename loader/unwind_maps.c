@@ -19,9 +19,9 @@
 
 /*
  * How long files of one process may hold us up and give no table, in all: whoever makes such
- * files shall not keep memleak from its other work.
+ * files shall not keep memleak from its other work. One of them leaves enough for all others.
  */
-#define PATIENCE_MS UNWINDER_WAIT_MS
+#define PATIENCE_MS (2 * UNWINDER_WAIT_MS)
 
 struct unwind_space_copy {
 	pid_t pid;
@@ -68,7 +68,7 @@ static ssize_t find_file(struct unwind_maps *maps, struct unwind_space_copy *spa
 	ssize_t file;
 
 	if (!strcmp(mapping->path, "[vdso]"))
-		return unwind_files_add_vdso(&maps->files, &space->patience_ms);
+		return unwind_files_add_vdso(&maps->files);
 	if (!mapping->inode)
 		return -ENOENT;
 	fd = process_open_mapping(space->pid, mapping);
