@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes small ELF files of x86-64 from call frame information that is written by hand: text, which
- * is a hole, then the information as a section of any name.
+ * Makes small ELF files, of x86-64 or aarch64, from call frame information that is written by hand:
+ * text, which is a hole, then the information as a section of any name.
  */
 #ifndef CFI_FILE_H
 #define CFI_FILE_H
@@ -19,7 +19,8 @@
 
 struct cfi_file {
 	uint64_t text_bytes;
-	const char *section;  /* its name */
+	const char *section; /* its name */
+	bool is_arm64;
 	bool by_header;       /* no section headers */
 	uint64_t far_headers; /* added to where the section headers are said to be */
 	unsigned char *bytes; /* of the section */
@@ -50,16 +51,19 @@ static inline bool cfi_is_debug(const struct cfi_file *file)
 	return strcmp(file->section, ".debug_frame") == 0;
 }
 
-/* CFA = rsp + 8, return address at CFA - 8. Returns its offset. */
+/*
+ * x86-64: CFA = rsp + 8, return address at CFA - 8; aarch64: CFA = sp, return address in x30.
+ * Returns its offset.
+ */
 static inline uint32_t cfi_add_cie(struct cfi_file *file)
 {
-	static const unsigned char rest[] = {1,    0, 1, 0x78, 16, /* version ... register */
-					     0x0c, 7, 8, 0x90, 1,  0, 0};
+	static const unsigned char x86[] = {1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0};
+	static const unsigned char arm64[] = {1, 0, 1, 0x78, 30, 0x0c, 31, 0, 0, 0, 0, 0};
 	uint32_t at = (uint32_t)file->size;
 
-	cfi_put_u32(file, 4 + sizeof(rest));
+	cfi_put_u32(file, 4 + sizeof(x86));
 	cfi_put_u32(file, cfi_is_debug(file) ? UINT32_MAX : 0);
-	cfi_put(file, rest, sizeof(rest));
+	cfi_put(file, file->is_arm64 ? arm64 : x86, sizeof(x86));
 	return at;
 }
 
@@ -98,7 +102,7 @@ static inline void cfi_write_headers(const struct cfi_file *file, int fd, uint64
 	Elf64_Ehdr header = {
 		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
+		.e_machine = file->is_arm64 ? EM_AARCH64 : EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(header),
 		.e_ehsize = sizeof(header),
