@@ -128,12 +128,12 @@ FUZZ_SECONDS ?= 60
 FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 
-$(O)/fuzz/fuzz_unwinder: tests/fuzz/fuzz_unwinder.c $(UNWINDER_SRC) $(wildcard unwinder/*.h) \
-		tests/unit/cfi_file.h bpf/unwind.h
-	@mkdir -p $(@D)
-	$(FUZZ_CC) -o $@ tests/fuzz/fuzz_unwinder.c $(FUZZ_UNWINDER_SRC) $(PKG_LIBS)
+FUZZ_SRC := tests/fuzz/fuzz_unwinder.c \
+	$(addprefix unwinder/,arch.c builder.c elf_image.c fde_list.c rule.c table.c)
 
-FUZZ_UNWINDER_SRC := $(filter-out unwinder/unwinder.c unwinder/worker.c,$(UNWINDER_SRC))
+$(O)/fuzz/fuzz_unwinder: $(FUZZ_SRC) $(wildcard unwinder/*.h) tests/unit/cfi_file.h bpf/unwind.h
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -o $@ $(FUZZ_SRC) $(PKG_LIBS)
 
 fuzz: $(O)/fuzz/fuzz_unwinder
 	CC='$(CC)' tests/fuzz/seeds $(O)/fuzz/seeds
