@@ -24,6 +24,9 @@
 /* A frame pointer farther away from the stack pointer is no frame pointer. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
+/* What the first function of a program keeps of the stack. */
+#define START_BYTES 256
+
 /* Code this near to other code is taken for the same library's. */
 #define SAME_LIBRARY (1U << 20)
 
@@ -321,8 +324,8 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 {
 	__u64 fp = walk->regs.fp;
 
-	/* The start of a program or thread clears it. */
-	if (!fp)
+	/* The start of a program or thread clears it; other code may use it for anything. */
+	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES))
 		return walk__ends(walk, UNWIND_END_COMPLETE);
 	if (config.unwind == MEMLEAK_UNWIND_DWARF || fp < walk->regs.sp ||
 	    fp - walk->regs.sp > FRAME_BYTES_MAX)
@@ -410,9 +413,10 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 static __always_inline bool walk__step_unknown(struct walk *walk)
 {
 	__u64 distance = walk->regs.pc - walk->unknown + SAME_LIBRARY;
+	bool far = !walk->unknown || distance > 2 * SAME_LIBRARY;
 
 	walk->unknown = walk->regs.pc;
-	if (walk->guessed && distance > 2 * SAME_LIBRARY)
+	if (walk->guessed && far)
 		return walk__ends(walk, UNWIND_END_NO_CODE);
 	if (walk__keep_frame(walk))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
