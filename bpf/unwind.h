@@ -114,17 +114,20 @@ enum unwind_end {
 
 /*
  * Where a walk began and the memory that it read, for another unwinder to walk the same stack.
- * Memory is copied in pieces of UNWIND_COPY_PIECE bytes, from such a boundary on.
+ * Memory is copied in pieces from such a boundary on. Within a stack, too, there may be some that
+ * cannot be read: pages that no function has touched yet.
  */
 #define UNWIND_COPY_PIECE 256
 #define UNWIND_COPY_BYTES 65536
 #define UNWIND_COPY_OTHER_BYTES 16384
+#define UNWIND_COPY_PIECES (UNWIND_COPY_BYTES / UNWIND_COPY_PIECE)
 #define UNWIND_COPY_REGISTERS 32
 #define UNWIND_COPY_CALLS 64
 
 struct unwind_copied_range {
 	__u64 start;
 	__u64 bytes;
+	__u64 present[UNWIND_COPY_PIECES / 64]; /* a bit for each piece */
 };
 
 /* A call that returns to a return probe: where it was made, and where it would have returned to. */

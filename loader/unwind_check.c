@@ -20,6 +20,8 @@
 
 /* Stacks compared in one go, so that nothing else waits long. */
 #define BATCH 16
+/* So many batches at least hold what the ring can. */
+#define RING_BATCHES 16
 /* What processes had mapped lately is kept: samples may be on their way. */
 #define OLD_SPACES 4
 
@@ -211,6 +213,9 @@ void unwind_check__refresh(struct unwind_check *check, pid_t pid, uint32_t gener
 
 	if (!check || check->err || !generation || find_space(check, generation))
 		return;
+	/* While it is still known what those in the ring have met. */
+	for (int i = 0; i < RING_BATCHES && consume_batch(check); i++)
+		;
 	err = add_space(check, pid, generation);
 	if (err)
 		fail(check, err);

@@ -76,7 +76,7 @@ void unwind_verdicts_add(struct unwind_verdicts *verdicts, const struct proc_map
 	verdicts->stack_cnt++;
 	verdicts->frame_cnt += found->compared;
 	verdicts->by_verdict[found->verdict]++;
-	if (found->verdict != AGREEMENT_SAME)
+	if (found->verdict != AGREEMENT_SAME && found->verdict != AGREEMENT_BEYOND)
 		add_place(verdicts, maps, frames, cnt, reference, found);
 }
 
@@ -106,7 +106,7 @@ char *unwind_verdicts_text(const struct unwind_verdicts *verdicts)
 		if (by[rest[i].verdict])
 			fprintf(out, "; %" PRIu64 " %s", by[rest[i].verdict], rest[i].text);
 	if (verdicts->unknown_cnt)
-		fprintf(out, "; %" PRIu64 " not compared, of code that was not known yet",
+		fprintf(out, "; %" PRIu64 " not compared, of code that was not known",
 			verdicts->unknown_cnt);
 	return fclose(out) ? NULL : text;
 }
@@ -118,7 +118,6 @@ void unwind_verdicts_say(const struct unwind_verdicts *verdicts)
 		[AGREEMENT_ONLY_REFERENCE] = "was finished by libdwfl alone",
 		[AGREEMENT_ONLY_WALK] = "was finished by memleak alone",
 		[AGREEMENT_NEITHER] = "was finished by neither",
-		[AGREEMENT_BEYOND] = "went beyond the copied memory",
 	};
 	cleanup_free char *text = unwind_verdicts_text(verdicts);
 

@@ -31,7 +31,8 @@ struct reference_space {
 	/* during a walk */
 	const struct unwind_copy *copy;
 	struct reference_stack *stack;
-	bool beyond;
+	bool unread; /* since the last frame, memory was not there */
+	bool beyond; /* since the last frame, memory was wanted that was not copied */
 	bool limit;
 };
 
@@ -139,13 +140,23 @@ void reference_space__add(struct reference_space *space, int fd, uint64_t start,
 		close(fd);
 }
 
+/* Whether the piece that has the byte was copied. */
+static bool is_present(const struct unwind_copied_range *range, uint64_t at)
+{
+	uint64_t piece = at / UNWIND_COPY_PIECE;
+
+	return range->present[piece / 64] >> piece % 64 & 1;
+}
+
 static bool read_range(const struct unwind_copied_range *range, const uint8_t *bytes, uint64_t addr,
 		       uint64_t *ret)
 {
-	if (addr < range->start || range->bytes < sizeof(*ret) ||
-	    addr - range->start > range->bytes - sizeof(*ret))
+	uint64_t at = addr - range->start;
+
+	if (range->bytes < sizeof(*ret) || at > range->bytes - sizeof(*ret) ||
+	    !is_present(range, at) || !is_present(range, at + sizeof(*ret) - 1))
 		return false;
-	memcpy(ret, bytes + (addr - range->start), sizeof(*ret));
+	memcpy(ret, bytes + at, sizeof(*ret));
 	return true;
 }
 
@@ -158,9 +169,13 @@ static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, ui
 	return word;
 }
 
-static bool lies_beyond(const struct unwind_copied_range *range, uint64_t most, uint64_t addr)
+/* The stack may go on there, if it went on at the copy's end. */
+static bool lies_beyond(const struct unwind_copied_range *range, uint64_t addr)
 {
-	return range->bytes == most && addr - range->start < STACK_BYTES_MAX;
+	uint64_t at = addr - range->start;
+
+	return range->bytes && at >= range->bytes - sizeof(uint64_t) && at < STACK_BYTES_MAX &&
+	       is_present(range, range->bytes - 1);
 }
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
@@ -171,8 +186,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 
 	if (!read_range(&copy->stack, copy->stack_bytes, addr, &word) &&
 	    !read_range(&copy->other, copy->other_bytes, addr, &word)) {
-		space->beyond |= lies_beyond(&copy->stack, UNWIND_COPY_BYTES, addr) ||
-				 lies_beyond(&copy->other, UNWIND_COPY_OTHER_BYTES, addr);
+		space->unread = true;
+		space->beyond |= lies_beyond(&copy->stack, addr) || lies_beyond(&copy->other, addr);
 		return false;
 	}
 	if (word == copy->trampoline)
@@ -227,6 +242,7 @@ static int keep_frame(Dwfl_Frame *frame, void *arg)
 	/* See set_registers. */
 	stack->frames[stack->cnt] = stack->cnt ? pc : pc + 1;
 	stack->cnt++;
+	space->unread = space->beyond = false;
 	return DWARF_CB_OK;
 }
 
@@ -245,17 +261,21 @@ static bool attach(struct reference_space *space)
 void reference_space__walk(struct reference_space *space, const struct unwind_copy *copy,
 			   struct reference_stack *ret)
 {
+	int err;
+
 	ret->cnt = 0;
 	ret->end = REFERENCE_FAILED;
 	space->copy = copy;
 	space->stack = ret;
-	space->beyond = space->limit = false;
+	space->unread = space->beyond = space->limit = false;
 	if (!attach(space))
 		return;
-	if (!dwfl_getthread_frames(space->dwfl, SOME_PID, keep_frame, space))
-		ret->end = REFERENCE_FINISHED;
-	else if (space->limit)
+	err = dwfl_getthread_frames(space->dwfl, SOME_PID, keep_frame, space);
+	if (space->limit)
 		ret->end = REFERENCE_LIMIT;
 	else if (space->beyond)
 		ret->end = REFERENCE_BEYOND;
+	/* A return address that cannot be read is none to libdwfl, and the stack at its end. */
+	else if (!err && !space->unread)
+		ret->end = REFERENCE_FINISHED;
 }

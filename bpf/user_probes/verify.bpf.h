@@ -16,18 +16,17 @@ struct {
 /* How many were sent. */
 __u64 unwind_samples_cnt;
 
-/* From addr up to what can be read or fits; a stack may end within any page. */
 static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 *bytes,
 					__u32 piece_cnt, __u64 addr)
 {
-	__u32 i;
-
 	range->start = addr & ~(UNWIND_COPY_PIECE - 1ULL);
-	for (i = 0; i < piece_cnt; i++)
-		if (bpf_probe_read_user(&bytes[i * UNWIND_COPY_PIECE], UNWIND_COPY_PIECE,
-					(void *)(range->start + i * UNWIND_COPY_PIECE)))
-			break;
-	range->bytes = i * UNWIND_COPY_PIECE;
+	range->bytes = piece_cnt * UNWIND_COPY_PIECE;
+	for (__u32 i = 0; i < UNWIND_COPY_PIECES / 64; i++)
+		range->present[i] = 0;
+	for (__u32 i = 0; i < piece_cnt; i++)
+		if (!bpf_probe_read_user(&bytes[i * UNWIND_COPY_PIECE], UNWIND_COPY_PIECE,
+					 (void *)(range->start + i * UNWIND_COPY_PIECE)))
+			range->present[i / 64] |= 1ULL << i % 64;
 }
 
 /* Calls whose return address a return probe has taken. */
@@ -72,8 +71,7 @@ static __always_inline void send_sample(struct pt_regs *ctx, struct walk *walk,
 	copy->pc = arch_code_address(thread->call.return_address);
 	arch_copy_registers(ctx, copy);
 	copy_calls(copy);
-	copy_memory(&copy->stack, copy->stack_bytes, UNWIND_COPY_BYTES / UNWIND_COPY_PIECE,
-		    PT_REGS_SP(ctx));
+	copy_memory(&copy->stack, copy->stack_bytes, UNWIND_COPY_PIECES, PT_REGS_SP(ctx));
 	copy->other.bytes = 0;
 	if (walk->interrupted)
 		copy_memory(&copy->other, copy->other_bytes,
