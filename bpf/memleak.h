@@ -247,7 +247,8 @@ struct memleak_unwind_sample {
 	__u32 image;
 	__u32 generation; /* of the process's mappings, struct unwind_space; 0: none were known */
 	__u32 frame_cnt;
-	__u32 end; /* enum unwind_end */
+	__u32 end;     /* enum unwind_end */
+	__u64 unknown; /* code that was met in no known mapping; 0: none */
 	__u64 frames[MEMLEAK_MAX_STACK_DEPTH];
 	struct unwind_copy copy;
 };

@@ -24,12 +24,20 @@
 #define RING_BATCHES 16
 /* What processes had mapped lately is kept: samples may be on their way. */
 #define OLD_SPACES 4
+/* Stacks through unknown code that are kept until it is known. */
+#define WAITING_MAX 128
 
 /* What a process had mapped, while the programs called it generation. */
 struct checked_space {
 	pid_t pid;
 	uint32_t generation;
 	struct proc_maps maps;
+};
+
+/* Went through code of which the programs had not been told: libdwfl walks it when it has been. */
+struct waiting_sample {
+	pid_t pid;
+	struct memleak_unwind_sample *sample;
 };
 
 struct unwind_check {
@@ -40,6 +48,8 @@ struct unwind_check {
 	int err;                      /* why nothing is compared any more */
 	struct checked_space *spaces; /* oldest first */
 	size_t space_cnt;
+	struct waiting_sample waiting[WAITING_MAX];
+	size_t waiting_cnt;
 	struct unwind_verdicts verdicts;
 	struct reference_stack stack;
 };
@@ -61,21 +71,15 @@ static void fail(struct unwind_check *check, int err)
 		 strerror(-err));
 }
 
-static void compare(struct unwind_check *check, const struct memleak_unwind_sample *sample)
+static void compare(struct unwind_check *check, const struct checked_space *space,
+		    const struct memleak_unwind_sample *sample)
 {
-	const struct checked_space *space = find_space(check, sample->generation);
 	uint64_t frames[MEMLEAK_MAX_STACK_DEPTH];
 	struct agreement found;
 	int err;
 
-	if (check->err || check->verdicts.stack_cnt >= check->wanted)
+	if (check->err)
 		return;
-	if (!sample->frame_cnt || sample->frame_cnt > MEMLEAK_MAX_STACK_DEPTH)
-		return;
-	if (!space) {
-		check->verdicts.unknown_cnt++;
-		return;
-	}
 	err = reference__walk(check->reference, space->generation, &sample->copy, &check->stack);
 	if (err) {
 		fail(check, err);
@@ -88,13 +92,61 @@ static void compare(struct unwind_check *check, const struct memleak_unwind_samp
 			    &check->stack, &found);
 }
 
+/* Keeps a copy for later; false: there is no room. */
+static bool keep_waiting(struct unwind_check *check, pid_t pid,
+			 const struct memleak_unwind_sample *sample)
+{
+	struct memleak_unwind_sample *kept;
+
+	if (check->waiting_cnt == WAITING_MAX)
+		return false;
+	kept = malloc(sizeof(*kept));
+	if (!kept)
+		return false;
+	memcpy(kept, sample, sizeof(*kept));
+	check->waiting[check->waiting_cnt++] = (struct waiting_sample){pid, kept};
+	return true;
+}
+
+/* Those of the process are compared with what it maps now. */
+static void compare_waiting(struct unwind_check *check, const struct checked_space *space)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < check->waiting_cnt; i++) {
+		struct waiting_sample *waiting = &check->waiting[i];
+
+		if (waiting->pid == space->pid) {
+			compare(check, space, waiting->sample);
+			free(waiting->sample);
+		} else {
+			check->waiting[kept++] = *waiting;
+		}
+	}
+	check->waiting_cnt = kept;
+}
+
+static void take_sample(struct unwind_check *check, const struct memleak_unwind_sample *sample)
+{
+	const struct checked_space *space = find_space(check, sample->generation);
+
+	if (check->verdicts.stack_cnt + check->waiting_cnt >= check->wanted)
+		return;
+	if (!sample->frame_cnt || sample->frame_cnt > MEMLEAK_MAX_STACK_DEPTH)
+		return;
+	if (!space)
+		check->verdicts.unknown_cnt++;
+	else if (!sample->unknown || !keep_waiting(check, space->pid, sample))
+		compare(check, space, sample);
+}
+
 /* A negative number makes the ring stop behind this one. */
 static int handle_sample(void *arg, void *data, size_t len)
 {
 	struct unwind_check *check = arg;
 
 	if (len >= sizeof(struct memleak_unwind_sample))
-		compare(check, data);
+		take_sample(check, data);
 	return --check->left_in_batch ? 0 : -EAGAIN;
 }
 
@@ -125,6 +177,8 @@ void unwind_check__free(struct unwind_check *check)
 	for (size_t i = 0; i < check->space_cnt; i++)
 		proc_maps_deinit(&check->spaces[i].maps);
 	free(check->spaces);
+	for (size_t i = 0; i < check->waiting_cnt; i++)
+		free(check->waiting[i].sample);
 	unwind_verdicts_deinit(&check->verdicts);
 	free(check);
 }
@@ -203,7 +257,6 @@ static int add_space(struct unwind_check *check, pid_t pid, uint32_t generation)
 	for_each_mapping (mapping, &maps)
 		if (!err)
 			err = send_mapping(check, generation, pid, mapping);
-	drop_old(check, pid);
 	return err;
 }
 
@@ -213,12 +266,16 @@ void unwind_check__refresh(struct unwind_check *check, pid_t pid, uint32_t gener
 
 	if (!check || check->err || !generation || find_space(check, generation))
 		return;
+	err = add_space(check, pid, generation);
+	if (err) {
+		fail(check, err);
+		return;
+	}
 	/* While it is still known what those in the ring have met. */
 	for (int i = 0; i < RING_BATCHES && consume_batch(check); i++)
 		;
-	err = add_space(check, pid, generation);
-	if (err)
-		fail(check, err);
+	compare_waiting(check, &check->spaces[check->space_cnt - 1]);
+	drop_old(check, pid);
 }
 
 void unwind_check__finish(struct unwind_check *check)
@@ -227,5 +284,7 @@ void unwind_check__finish(struct unwind_check *check)
 		return;
 	while (consume_batch(check))
 		;
+	for (size_t i = check->space_cnt; i; i--)
+		compare_waiting(check, &check->spaces[i - 1]);
 	unwind_verdicts_say(&check->verdicts);
 }

@@ -12,6 +12,7 @@
 void unwind_verdicts_deinit(struct unwind_verdicts *verdicts)
 {
 	for (size_t i = 0; i < verdicts->place_cnt; i++) {
+		free(verdicts->places[i].file);
 		free(verdicts->places[i].from);
 		free(verdicts->places[i].memleak);
 		free(verdicts->places[i].libdwfl);
@@ -40,33 +41,37 @@ static char *describe_frame(const struct proc_maps *maps, const uint64_t *frames
 	return at < cnt ? describe(maps, frames[at]) : strdup("nothing");
 }
 
+static bool is_same_place(const struct verdict_place *place, enum agreement_verdict verdict,
+			  const char *file)
+{
+	if (place->verdict != verdict || !place->file != !file)
+		return false;
+	return !file || !strcmp(place->file, file);
+}
+
 static void add_place(struct unwind_verdicts *verdicts, const struct proc_maps *maps,
 		      const uint64_t *frames, size_t cnt, const struct reference_stack *reference,
 		      const struct agreement *found)
 {
-	cleanup_free char *from = describe(maps, frames[found->last]);
-	struct verdict_place *place;
+	const struct mapping *mapping = proc_maps_find(maps, frames[found->last]);
+	const char *file = mapping && *mapping->path ? mapping->path : NULL;
 
-	if (!from)
-		return;
 	for (size_t i = 0; i < verdicts->place_cnt; i++) {
-		place = &verdicts->places[i];
-		if (place->verdict == found->verdict && !strcmp(place->from, from)) {
-			place->stack_cnt++;
+		if (is_same_place(&verdicts->places[i], found->verdict, file)) {
+			verdicts->places[i].stack_cnt++;
 			return;
 		}
 	}
 	if (verdicts->place_cnt == VERDICT_PLACES_MAX)
 		return;
-	place = &verdicts->places[verdicts->place_cnt++];
-	*place = (struct verdict_place){
+	verdicts->places[verdicts->place_cnt++] = (struct verdict_place){
 		.verdict = found->verdict,
-		.from = from,
+		.stack_cnt = 1,
+		.file = file ? strdup(file) : NULL,
+		.from = describe(maps, frames[found->last]),
 		.memleak = describe_frame(maps, frames, cnt, found->last + 1),
 		.libdwfl = describe_frame(maps, reference->frames, reference->cnt, found->last + 1),
-		.stack_cnt = 1,
 	};
-	from = NULL;
 }
 
 void unwind_verdicts_add(struct unwind_verdicts *verdicts, const struct proc_maps *maps,
@@ -126,10 +131,11 @@ void unwind_verdicts_say(const struct unwind_verdicts *verdicts)
 	for (size_t i = 0; i < verdicts->place_cnt; i++) {
 		const struct verdict_place *place = &verdicts->places[i];
 
-		log_verbose("unwinding %s behind %s in %" PRIu64
-			    " stacks: memleak found %s there, libdwfl %s",
-			    verdict_texts[place->verdict], place->from, place->stack_cnt,
-			    place->memleak ? place->memleak : "?",
+		log_verbose("unwinding %s behind %s: %" PRIu64 " stacks; in the first, behind %s, "
+			    "memleak found %s and libdwfl %s",
+			    verdict_texts[place->verdict],
+			    place->file ? place->file : "code of no file", place->stack_cnt,
+			    place->from ? place->from : "?", place->memleak ? place->memleak : "?",
 			    place->libdwfl ? place->libdwfl : "?");
 	}
 }

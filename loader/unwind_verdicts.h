@@ -13,13 +13,14 @@ struct proc_maps;
 /* Places that are told of, with -v. */
 #define VERDICT_PLACES_MAX 20
 
-/* Where stacks came to one verdict. */
+/* A file in which stacks came to one verdict, and the first of them. */
 struct verdict_place {
 	enum agreement_verdict verdict;
-	char *from;    /* the frame from which the two went on, as file and offset */
-	char *memleak; /* what memleak found next, in the first of them */
-	char *libdwfl; /* what libdwfl found next */
 	uint64_t stack_cnt;
+	char *file;    /* NULL: no file's code */
+	char *from;    /* the frame from which the two went on, as file and offset */
+	char *memleak; /* what memleak found next */
+	char *libdwfl; /* what libdwfl found next */
 };
 
 struct unwind_verdicts {

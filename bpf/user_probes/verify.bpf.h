@@ -66,6 +66,7 @@ static __always_inline void send_sample(struct pt_regs *ctx, struct walk *walk,
 	sample->generation = walk->generation;
 	sample->frame_cnt = walk->frame_cnt;
 	sample->end = walk->end;
+	sample->unknown = walk->unknown;
 	bpf_probe_read_kernel(sample->frames, sizeof(sample->frames), &walk->stack.words[1]);
 	copy = &sample->copy;
 	copy->pc = arch_code_address(thread->call.return_address);
