@@ -201,21 +201,33 @@ void unwind_check__consume(struct unwind_check *check)
 		consume_batch(check);
 }
 
-static int send_mapping(struct unwind_check *check, uint32_t generation, pid_t pid,
+/* Where the beginning of the same file is mapped, next below. */
+static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
+{
+	for (const struct mapping *m = code; m >= maps->mappings; m--)
+		if (!m->offset && m->inode == code->inode && m->dev_major == code->dev_major &&
+		    m->dev_minor == code->dev_minor)
+			return m->start;
+	return 0;
+}
+
+static int send_mapping(struct unwind_check *check, const struct checked_space *space,
 			const struct mapping *mapping)
 {
+	struct reference_code code = {.start = mapping->start, .offset = mapping->offset};
 	cleanup_close int fd = -1;
 
 	if (!mapping->executable)
 		return 0;
-	if (!strcmp(mapping->path, "[vdso]"))
+	if (!strcmp(mapping->path, "[vdso]")) {
 		fd = unwind_files_copy_vdso();
-	else if (mapping->inode)
-		fd = process_open_mapping(pid, mapping);
+	} else if (mapping->inode) {
+		fd = process_open_mapping(space->pid, mapping);
+		code.headers = find_headers(&space->maps, mapping);
+	}
 	if (fd < 0)
 		return 0; /* code without a file */
-	return reference__add_code(check->reference, generation, fd, mapping->start,
-				   mapping->offset);
+	return reference__add_code(check->reference, space->generation, fd, &code);
 }
 
 /* Forgets what the process mapped long ago. */
@@ -256,7 +268,7 @@ static int add_space(struct unwind_check *check, pid_t pid, uint32_t generation)
 	err = reference__open(check->reference, generation);
 	for_each_mapping (mapping, &maps)
 		if (!err)
-			err = send_mapping(check, generation, pid, mapping);
+			err = send_mapping(check, &check->spaces[check->space_cnt - 1], mapping);
 	return err;
 }
 

@@ -80,14 +80,15 @@ int reference__open(struct reference *reference, uint32_t space)
 	return send_request(reference);
 }
 
-int reference__add_code(struct reference *reference, uint32_t space, int fd, uint64_t start,
-			uint64_t offset)
+int reference__add_code(struct reference *reference, uint32_t space, int fd,
+			const struct reference_code *code)
 {
 	struct wire_message *request = begin(reference, REFERENCE_CODE, space);
 	int err;
 
-	wire_put_u64(request, start);
-	wire_put_u64(request, offset);
+	wire_put_u64(request, code->start);
+	wire_put_u64(request, code->offset);
+	wire_put_u64(request, code->headers);
 	request->fd = fd;
 	err = send_request(reference);
 	request->fd = -1; /* the caller's */

@@ -22,9 +22,9 @@ void reference__free(struct reference *reference);
 
 /* Begins the code of a process, which has a number; one that is open is begun anew. */
 int reference__open(struct reference *reference, uint32_t space);
-/* The process has mapped an open file as code: from offset on at start. */
-int reference__add_code(struct reference *reference, uint32_t space, int fd, uint64_t start,
-			uint64_t offset);
+/* The process has mapped an open file as code. */
+int reference__add_code(struct reference *reference, uint32_t space, int fd,
+			const struct reference_code *code);
 void reference__close(struct reference *reference, uint32_t space);
 
 int reference__walk(struct reference *reference, uint32_t space, const struct unwind_copy *copy,

@@ -15,6 +15,9 @@
 /* A read so far above a full copy may well have been of the same stack. */
 #define STACK_BYTES_MAX (1ULL << 30)
 
+/* The smallest that a mapping can begin at. */
+#define PAGE_BYTES 4096
+
 struct added_file {
 	dev_t dev;
 	ino_t ino;
@@ -80,35 +83,45 @@ void reference_space__free(struct reference_space *space)
 	free(space);
 }
 
-/* What is to be added to addresses in the file; false: it is no program or library. */
-static bool find_bias(int fd, uint64_t start, uint64_t offset, uint64_t *ret)
+/* Where the file's page at offset would lie if it were loaded at 0; false: it is not loaded. */
+static bool find_address(Elf *elf, uint64_t offset, uint64_t *ret)
 {
-	bool found = false;
-	GElf_Ehdr ehdr;
 	size_t cnt;
-	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && gelf_getehdr(elf, &ehdr) && (ehdr.e_type == ET_DYN || ehdr.e_type == ET_EXEC) &&
-	    !elf_getphdrnum(elf, &cnt)) {
-		for (size_t i = 0; i < cnt && !found; i++) {
-			uint64_t page_offset;
-			GElf_Phdr phdr;
+	if (elf_getphdrnum(elf, &cnt))
+		return false;
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t page_offset;
+		GElf_Phdr phdr;
 
-			if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD)
-				continue;
-			page_offset = phdr.p_offset & ~4095ULL;
-			if (offset < page_offset || offset - page_offset >= phdr.p_filesz + 4095)
-				continue;
-			if (!(phdr.p_flags & PF_X))
-				continue;
-			*ret = start - offset + phdr.p_offset - phdr.p_vaddr;
-			found = true;
-		}
+		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD)
+			continue;
+		page_offset = phdr.p_offset & ~(uint64_t)(PAGE_BYTES - 1);
+		if (offset < page_offset || offset >= phdr.p_offset + phdr.p_filesz)
+			continue;
+		*ret = offset - phdr.p_offset + phdr.p_vaddr;
+		return true;
 	}
-	elf_end(elf);
-	return found;
+	return false;
+}
+
+/*
+ * What is to be added to addresses in the file. False: it is no program or library, or this is
+ * not where it was loaded: programs may map their own code a second time.
+ */
+static bool find_bias(Elf *elf, const struct reference_code *code, uint64_t *ret)
+{
+	uint64_t addr, headers;
+	GElf_Ehdr ehdr;
+
+	if (!elf || !gelf_getehdr(elf, &ehdr) ||
+	    (ehdr.e_type != ET_DYN && ehdr.e_type != ET_EXEC) ||
+	    !find_address(elf, code->offset, &addr))
+		return false;
+	*ret = code->start - addr;
+	if (ehdr.e_type == ET_EXEC)
+		return !*ret;
+	return !code->headers || !find_address(elf, 0, &headers) || code->headers - headers == *ret;
 }
 
 /* A file is often mapped as code in several pieces. */
@@ -131,11 +144,17 @@ static bool is_new(struct reference_space *space, int fd, uint64_t bias)
 	return true;
 }
 
-void reference_space__add(struct reference_space *space, int fd, uint64_t start, uint64_t offset)
+void reference_space__add(struct reference_space *space, int fd, const struct reference_code *code)
 {
 	uint64_t bias;
+	bool found;
+	Elf *elf;
 
-	if (space->complete || !find_bias(fd, start, offset, &bias) || !is_new(space, fd, bias) ||
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	found = find_bias(elf, code, &bias);
+	elf_end(elf);
+	if (space->complete || !found || !is_new(space, fd, bias) ||
 	    !dwfl_report_elf(space->dwfl, "code", "code", fd, bias, true))
 		close(fd);
 }

@@ -16,10 +16,10 @@ int reference_space__new(struct reference_space **ret);
 void reference_space__free(struct reference_space *space);
 
 /*
- * The process has mapped a file as code: from offset on at start. Before the first walk. fd is
- * taken. What is no ELF file adds nothing.
+ * The process has mapped a file as code. Before the first walk. fd is taken. What is no ELF file
+ * adds nothing.
  */
-void reference_space__add(struct reference_space *space, int fd, uint64_t start, uint64_t offset);
+void reference_space__add(struct reference_space *space, int fd, const struct reference_code *code);
 
 void reference_space__walk(struct reference_space *space, const struct unwind_copy *copy,
 			   struct reference_stack *ret);

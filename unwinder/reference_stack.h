@@ -20,6 +20,13 @@ enum reference_end {
 	REFERENCE_END_CNT,
 };
 
+/* What a process has mapped of a file, as code. */
+struct reference_code {
+	uint64_t start;
+	uint64_t offset;  /* of start, in the file */
+	uint64_t headers; /* where the file's beginning is mapped, next below; 0: not known */
+};
+
 /* Innermost frame first; return addresses as they are. */
 struct reference_stack {
 	uint64_t frames[REFERENCE_FRAMES_MAX];

@@ -60,11 +60,14 @@ static int add_code(struct reference_worker *worker, uint32_t number, struct wir
 		    struct wire_cursor *cursor)
 {
 	struct numbered_space *space = find(worker, number);
-	uint64_t start = wire_get_u64(cursor), offset = wire_get_u64(cursor);
+	struct reference_code code;
 
+	code.start = wire_get_u64(cursor);
+	code.offset = wire_get_u64(cursor);
+	code.headers = wire_get_u64(cursor);
 	if (cursor->bad || !space || msg->fd < 0)
 		return -EPROTO;
-	reference_space__add(space->space, msg->fd, start, offset);
+	reference_space__add(space->space, msg->fd, &code);
 	msg->fd = -1;
 	return 0;
 }

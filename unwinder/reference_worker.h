@@ -8,7 +8,7 @@
 
 enum reference_request {
 	REFERENCE_OPEN,  /* a new space without code */
-	REFERENCE_CODE,  /* start, offset; fd: the file */
+	REFERENCE_CODE,  /* struct reference_code, member by member; fd: the file */
 	REFERENCE_CLOSE, /* it is not needed any more */
 	REFERENCE_WALK,  /* struct unwind_copy */
 };
