@@ -30,14 +30,9 @@
 /* What a process had mapped, while the programs called it generation. */
 struct checked_space {
 	pid_t pid;
+	uint32_t image;
 	uint32_t generation;
 	struct proc_maps maps;
-};
-
-/* Went through code of which the programs had not been told: libdwfl walks it when it has been. */
-struct waiting_sample {
-	pid_t pid;
-	struct memleak_unwind_sample *sample;
 };
 
 struct unwind_check {
@@ -48,7 +43,8 @@ struct unwind_check {
 	int err;                      /* why nothing is compared any more */
 	struct checked_space *spaces; /* oldest first */
 	size_t space_cnt;
-	struct waiting_sample waiting[WAITING_MAX];
+	/* Went through code of which the programs had not been told, until they are. */
+	struct memleak_unwind_sample *waiting[WAITING_MAX];
 	size_t waiting_cnt;
 	struct unwind_verdicts verdicts;
 	struct reference_stack stack;
@@ -93,8 +89,7 @@ static void compare(struct unwind_check *check, const struct checked_space *spac
 }
 
 /* Keeps a copy for later; false: there is no room. */
-static bool keep_waiting(struct unwind_check *check, pid_t pid,
-			 const struct memleak_unwind_sample *sample)
+static bool keep_waiting(struct unwind_check *check, const struct memleak_unwind_sample *sample)
 {
 	struct memleak_unwind_sample *kept;
 
@@ -104,23 +99,23 @@ static bool keep_waiting(struct unwind_check *check, pid_t pid,
 	if (!kept)
 		return false;
 	memcpy(kept, sample, sizeof(*kept));
-	check->waiting[check->waiting_cnt++] = (struct waiting_sample){pid, kept};
+	check->waiting[check->waiting_cnt++] = kept;
 	return true;
 }
 
-/* Those of the process are compared with what it maps now. */
+/* Those of the image are compared with what it has mapped by now. */
 static void compare_waiting(struct unwind_check *check, const struct checked_space *space)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < check->waiting_cnt; i++) {
-		struct waiting_sample *waiting = &check->waiting[i];
+		struct memleak_unwind_sample *waiting = check->waiting[i];
 
-		if (waiting->pid == space->pid) {
-			compare(check, space, waiting->sample);
-			free(waiting->sample);
+		if (waiting->image == space->image) {
+			compare(check, space, waiting);
+			free(waiting);
 		} else {
-			check->waiting[kept++] = *waiting;
+			check->waiting[kept++] = waiting;
 		}
 	}
 	check->waiting_cnt = kept;
@@ -134,10 +129,12 @@ static void take_sample(struct unwind_check *check, const struct memleak_unwind_
 		return;
 	if (!sample->frame_cnt || sample->frame_cnt > MEMLEAK_MAX_STACK_DEPTH)
 		return;
-	if (!space)
-		check->verdicts.unknown_cnt++;
-	else if (!sample->unknown || !keep_waiting(check, space->pid, sample))
+	if ((!space || sample->unknown) && keep_waiting(check, sample))
+		return;
+	if (space)
 		compare(check, space, sample);
+	else
+		check->verdicts.unknown_cnt++;
 }
 
 /* A negative number makes the ring stop behind this one. */
@@ -178,7 +175,7 @@ void unwind_check__free(struct unwind_check *check)
 		proc_maps_deinit(&check->spaces[i].maps);
 	free(check->spaces);
 	for (size_t i = 0; i < check->waiting_cnt; i++)
-		free(check->waiting[i].sample);
+		free(check->waiting[i]);
 	unwind_verdicts_deinit(&check->verdicts);
 	free(check);
 }
@@ -250,7 +247,7 @@ static void drop_old(struct unwind_check *check, pid_t pid)
 	check->space_cnt = kept;
 }
 
-static int add_space(struct unwind_check *check, pid_t pid, uint32_t generation)
+static int add_space(struct unwind_check *check, pid_t pid, uint32_t image, uint32_t generation)
 {
 	struct checked_space *grown;
 	struct proc_maps maps;
@@ -264,7 +261,7 @@ static int add_space(struct unwind_check *check, pid_t pid, uint32_t generation)
 		return -ENOMEM;
 	}
 	check->spaces = grown;
-	grown[check->space_cnt++] = (struct checked_space){pid, generation, maps};
+	grown[check->space_cnt++] = (struct checked_space){pid, image, generation, maps};
 	err = reference__open(check->reference, generation);
 	for_each_mapping (mapping, &maps)
 		if (!err)
@@ -272,13 +269,14 @@ static int add_space(struct unwind_check *check, pid_t pid, uint32_t generation)
 	return err;
 }
 
-void unwind_check__refresh(struct unwind_check *check, pid_t pid, uint32_t generation)
+void unwind_check__refresh(struct unwind_check *check, pid_t pid, uint32_t image,
+			   uint32_t generation)
 {
 	int err;
 
 	if (!check || check->err || !generation || find_space(check, generation))
 		return;
-	err = add_space(check, pid, generation);
+	err = add_space(check, pid, image, generation);
 	if (err) {
 		fail(check, err);
 		return;
@@ -298,5 +296,6 @@ void unwind_check__finish(struct unwind_check *check)
 		;
 	for (size_t i = check->space_cnt; i; i--)
 		compare_waiting(check, &check->spaces[i - 1]);
+	check->verdicts.unknown_cnt += check->waiting_cnt;
 	unwind_verdicts_say(&check->verdicts);
 }

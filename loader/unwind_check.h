@@ -20,8 +20,12 @@ int unwind_check__poll_fd(const struct unwind_check *check);
 /* Compares a few of the stacks that are there. */
 void unwind_check__consume(struct unwind_check *check);
 
-/* The programs walk the stacks of a process by what it maps now, under the name of generation. */
-void unwind_check__refresh(struct unwind_check *check, pid_t pid, uint32_t generation);
+/*
+ * The programs walk the stacks of a process, which runs image, by what it maps now; they call that
+ * generation.
+ */
+void unwind_check__refresh(struct unwind_check *check, pid_t pid, uint32_t image,
+			   uint32_t generation);
 
 /* Compares the rest, and says what was found. */
 void unwind_check__finish(struct unwind_check *check);

@@ -156,7 +156,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		return;
 	symspace__refresh(process->space);
 	unwind_maps_refresh(ctx->unwind, process->info.pid, process->info.image);
-	unwind_check__refresh(ctx->check, process->info.pid,
+	unwind_check__refresh(ctx->check, process->info.pid, process->info.image,
 			      unwind_maps_generation(ctx->unwind, process->info.pid));
 }
 

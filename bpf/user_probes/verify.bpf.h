@@ -23,10 +23,15 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 	range->bytes = piece_cnt * UNWIND_COPY_PIECE;
 	for (__u32 i = 0; i < UNWIND_COPY_PIECES / 64; i++)
 		range->present[i] = 0;
-	for (__u32 i = 0; i < piece_cnt; i++)
-		if (!bpf_probe_read_user(&bytes[i * UNWIND_COPY_PIECE], UNWIND_COPY_PIECE,
-					 (void *)(range->start + i * UNWIND_COPY_PIECE)))
-			range->present[i / 64] |= 1ULL << i % 64;
+	for (__u32 i = 0; i < piece_cnt; i++) {
+		long err = bpf_probe_read_user(&bytes[i * UNWIND_COPY_PIECE], UNWIND_COPY_PIECE,
+					       (void *)(range->start + i * UNWIND_COPY_PIECE));
+
+		/* No branches: else clang enters the loop in its middle, which older verifiers
+		 * do not take. */
+		barrier_var(err);
+		range->present[i / 64] |= (~(__u64)err >> 63) << i % 64;
+	}
 }
 
 /* Calls whose return address a return probe has taken. */
