@@ -7,24 +7,26 @@
 
 #include <cmocka.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "symbolizer/proc_maps.h"
 #include "unwinder/reference.h"
 
 #define SPACE 7
+#define FRAMES_MAX 64
 #define TRAMPOLINE 0x7fffffffe000
 
 struct own_stack {
 	struct reference *reference;
 	struct unwind_copy copy;
-	uint64_t frames[64]; /* from the caller of take_copy on */
+	uint64_t frames[FRAMES_MAX]; /* from the caller of take_copy on */
 	size_t cnt;
+	bool skipped;
 	struct reference_stack walked;
 };
 
@@ -69,21 +71,29 @@ static uint64_t stack_pointer(const struct unwind_copy *copy)
 	return copy->registers[copy->register_cnt == 32 ? 31 : 7];
 }
 
+/* Its first frame is take_copy itself, at another place. */
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct own_stack *own = arg;
+
+	/* 0 stands for the caller that the outermost function has not. */
+	if (own->skipped && own->cnt < FRAMES_MAX && _Unwind_GetIP(context))
+		own->frames[own->cnt++] = _Unwind_GetIP(context);
+	own->skipped = true;
+	return _URC_NO_REASON;
+}
+
 __attribute__((noinline)) static void take_copy(struct own_stack *own)
 {
 	ucontext_t context;
-	void *frames[65];
-	int cnt;
 
 	assert_int_equal(getcontext(&context), 0);
 	copy_registers(&context, &own->copy);
 	copy_memory(&own->copy.stack, own->copy.stack_bytes, stack_pointer(&own->copy));
-	cnt = backtrace(frames, 65);
-	assert_in_range(cnt, 4, 64);
-	/* Its first frame is this function, at another place. */
-	own->cnt = (size_t)cnt - 1;
-	for (size_t i = 0; i < own->cnt; i++)
-		own->frames[i] = (uint64_t)frames[i + 1];
+	own->cnt = 0;
+	own->skipped = false;
+	_Unwind_Backtrace(add_frame, own);
+	assert_in_range(own->cnt, 4, FRAMES_MAX - 1);
 }
 
 static void add_own_code(struct reference *reference)
