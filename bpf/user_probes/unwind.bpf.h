@@ -92,6 +92,7 @@ struct walk {
 	__u32 guessed; /* pc was found by a frame pointer: there may have been none */
 	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
 	__u32 repaired;
+	__u64 interrupted; /* the stack pointer where a signal came; 0: none did */
 	struct unwind_mapping here; /* of the last lookup */
 	__u64 window_start;
 	__u64 window_bytes;
@@ -313,6 +314,7 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 	walk->regs.pc = pc;
 	walk->regs.fp = fp;
 	walk->regs.sp = walk->word;
+	walk->interrupted = walk->word;
 	walk->slot = 0;
 	walk->exact = true;
 	walk->guessed = false;
@@ -502,6 +504,7 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->guessed = false;
 	walk->unknown = 0;
 	walk->repaired = 0;
+	walk->interrupted = 0;
 	walk->here.start = 0;
 	walk->here.end = 0;
 	walk->window_start = 0;
