@@ -85,7 +85,10 @@ enum memleak_stat {
 	MEMLEAK_STAT_CUT_NO_CODE,    /* by what cut them */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,
-	MEMLEAK_STAT_REPAIRED, /* frames whose return address a return probe had taken */
+	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had taken */
+	MEMLEAK_STAT_RECALLED,  /* stacks that were known by their words, and not walked */
+	MEMLEAK_STAT_CHECKED,   /* the same, walked to be sure */
+	MEMLEAK_STAT_DISAGREED, /* of these, known as another stack than was walked */
 	MEMLEAK_COUNTER_CNT,
 };
 

@@ -4,9 +4,11 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "loader/clock.h"
+#include "loader/log.h"
 #include "loader/table_walk.h"
 
 /* Sites beyond one for each stack: the same stack in several processes, and lost stacks. */
@@ -68,6 +70,12 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 
 void tracker_deinit(struct tracker *tracker)
 {
+	if (tracker->walked)
+		log_verbose("%s stacks: %" PRIu64 " walked, %" PRIu64
+			    " recognised without; of %" PRIu64 " recognised and walked all the "
+			    "same %" PRIu64 " were others",
+			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->walked,
+			    tracker->recalled, tracker->checked, tracker->disagreed);
 	site_table_deinit(&tracker->sites);
 }
 

@@ -105,6 +105,18 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 		thread->chosen = false;
 }
 
+/* The site of a stack that was recalled, unless it is the first of its kind. */
+static __always_inline bool walk__find_site(const struct walk *walk, struct thread_state *thread)
+{
+	__u64 id = site__id(walk->stack.hash, thread->image, thread->kind);
+
+	if (config.verify_unwind || !bpf_map_lookup_elem(&sites, &id))
+		return false;
+	thread->site = id;
+	count(MEMLEAK_STAT_RECALLED, 1);
+	return true;
+}
+
 /* A repaired frame takes two steps. */
 #define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
 
@@ -112,6 +124,11 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 __noinline int walk_step_of_task(struct walk *walk)
 {
 	return !walk || walk__step(walk);
+}
+
+__noinline int walk_recall_of_task(struct walk *walk)
+{
+	return walk && walk__recall(walk);
 }
 
 SEC("uprobe")
@@ -130,6 +147,9 @@ int walk_with_task(struct pt_regs *ctx)
 		return 0;
 	}
 	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	if (walk_recall_of_task(walk) && walk__find_site(walk, thread))
+		return 0;
+	walk->stack.hash = 0;
 	for (int i = 0; i < STEPS_MAX; i++)
 		if (walk_step_of_task(walk))
 			break;
@@ -145,6 +165,13 @@ __noinline int walk_step_of_cpu(__u32 cpu_entry)
 	return !walk || walk__step(walk);
 }
 
+__noinline int walk_recall_of_cpu(__u32 cpu_entry)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walk_of_cpu, &cpu_entry);
+
+	return walk && walk__recall(walk);
+}
+
 SEC("uprobe")
 int walk_with_cpu(struct pt_regs *ctx)
 {
@@ -155,6 +182,9 @@ int walk_with_cpu(struct pt_regs *ctx)
 	if (!thread || !walk)
 		return 0;
 	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	if (walk_recall_of_cpu(zero) && walk__find_site(walk, thread))
+		return 0;
+	walk->stack.hash = 0;
 	for (int i = 0; i < STEPS_MAX; i++)
 		if (walk_step_of_cpu(zero))
 			break;

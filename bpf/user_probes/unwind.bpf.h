@@ -12,14 +12,16 @@
 #define UNWIND_BPF_H
 
 #include "bpf/arch.bpf.h"
-#include "bpf/track.bpf.h"
+#include "bpf/remembered.bpf.h"
 
 /* Stack memory that is read at once: one read costs little more for 2 KB than for 8 bytes. */
 #define WINDOW_BYTES 2048
-#define WINDOW_WORDS (WINDOW_BYTES / 8)
 /* Taken along below the wanted word, if it lies far from the frame that asks for it. */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
+
+/* Bits of the stack pointer that stay the same if a thread's stack begins elsewhere. */
+#define STACK_PLACES (1ULL << 16)
 
 /* A frame pointer farther away from the stack pointer is no frame pointer. */
 #define FRAME_BYTES_MAX (1ULL << 20)
@@ -90,10 +92,19 @@ struct walk {
 	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
 	__u32 repaired;
 	struct unwind_mapping here; /* of the last lookup */
+	__u64 origin; /* the stack pointer that the walk began with, and the key of that place */
+	__u64 key;
+	__u64 recalled; /* the stack's hash, if it is walked as a check */
+	__u64 fp_place; /* of the word that regs.fp came from */
+	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
-	__u64 window[WINDOW_WORDS];
+	/* As much as can be remembered; a walk reads less at once. */
+	__u64 window[REMEMBERED_STACK_WORDS];
 };
+
+/* Where the frame pointer's register stands, as if it were on the stack. */
+#define FP_REGISTER_PLACE (REMEMBERED_STACK_WORDS - 1)
 
 /* All bits if a < b, else none; both below 2^63. Hidden from the compiler, which would branch. */
 static __always_inline __u64 mask_if_less(__u64 a, __u64 b)
@@ -131,8 +142,51 @@ static __always_inline bool walk__read(struct walk *walk, __u64 addr)
 		return false;
 	if (addr - walk->window_start >= walk->window_bytes && !walk__fill_window(walk, addr))
 		return false;
-	walk->word = walk->window[(addr - walk->window_start) / 8 % WINDOW_WORDS];
+	walk->word = walk->window[(addr - walk->window_start) / 8 % REMEMBERED_STACK_WORDS];
 	return true;
+}
+
+/* Where the word at addr lies, in words from the walk's beginning. */
+static __always_inline __u64 walk__place(const struct walk *walk, __u64 addr)
+{
+	return (addr - walk->origin) / 8;
+}
+
+/* The walk depends on a word; one that points into the stack is known by its distance. */
+static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u64 relative,
+					    __u64 value)
+{
+	__u64 end = (place & mask_if_less(place, FP_REGISTER_PLACE)) + 1;
+	__u64 start = relative ? walk->origin : 0;
+
+	walk->depends.not_fitting |= ~mask_if_less(place, REMEMBERED_STACK_WORDS);
+	walk->depends.end += (end - walk->depends.end) & mask_if_less(walk->depends.end, end);
+	stack_words__add(&walk->depends, place | relative, value - start);
+}
+
+/* On the word that was just read from addr. */
+static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 relative)
+{
+	__u64 place = walk__place(walk, addr);
+
+	walk->depends.not_fitting |= ~mask_if_less(place, FP_REGISTER_PLACE);
+	walk__depend_on(walk, place, relative, walk->word);
+}
+
+/* On where the frame pointer points to: most are saved and restored without being looked at. */
+static __always_inline void walk__depend_fp(struct walk *walk)
+{
+	walk__depend_on(walk, walk->fp_place, REMEMBERED_RELATIVE, walk->regs.fp);
+}
+
+/* The caller's frame pointer is the word that was just read from addr. */
+static __always_inline void walk__restore_fp(struct walk *walk, __u64 addr)
+{
+	__u64 place = walk__place(walk, addr);
+
+	walk->regs.fp = walk->word;
+	/* No word of the stack has the register's place. */
+	walk->fp_place = place - ~mask_if_less(place, FP_REGISTER_PLACE);
 }
 
 static __always_inline bool mapping__holds(const struct unwind_mapping *mapping, __u64 addr)
@@ -259,6 +313,7 @@ static __always_inline bool walk__repair(struct walk *walk)
 			walk->regs.pc = BPF_CORE_READ(call, orig_ret_vaddr);
 			walk->slot = 0;
 			walk->repaired++;
+			walk->depends.not_fitting = 1;
 			return true;
 		}
 		call = BPF_CORE_READ(call, next);
@@ -294,6 +349,7 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 {
 	__u64 base = walk->regs.sp, fp, pc;
 
+	walk->depends.not_fitting = 1; /* rare */
 	if (!walk__read(walk, base + ARCH_SIGNAL_FP))
 		return walk__ends(walk, UNWIND_END_READ);
 	fp = walk->word;
@@ -322,17 +378,21 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	__u64 fp = walk->regs.fp;
 
 	/* The start of a program or thread clears it. */
-	if (!fp)
+	if (!fp) {
+		walk__depend_on(walk, walk->fp_place, 0, 0);
 		return walk__ends(walk, UNWIND_END_COMPLETE);
+	}
+	walk__depend_fp(walk);
 	if (config.unwind == MEMLEAK_UNWIND_DWARF || fp < walk->regs.sp ||
 	    fp - walk->regs.sp > FRAME_BYTES_MAX)
 		return walk__ends(walk, UNWIND_END_NO_RULE);
 	if (!walk__read(walk, fp + 8))
 		return walk__ends(walk, UNWIND_END_READ);
+	walk__depend(walk, fp + 8, 0);
 	walk->regs.pc = arch_code_address(walk->word);
 	if (!walk__read(walk, fp))
 		return walk__ends(walk, UNWIND_END_READ);
-	walk->regs.fp = walk->word;
+	walk__restore_fp(walk, fp);
 	walk->regs.sp = fp + 16;
 	walk->regs.lr = 0;
 	walk->slot = arch_frame_slot(fp + 16);
@@ -352,6 +412,7 @@ static __always_inline bool walk__cfa(struct walk *walk, const struct unwind_rul
 		walk->word = sp + rule->cfa_off;
 		return true;
 	case UNWIND_CFA_FP:
+		walk__depend_fp(walk);
 		walk->word = fp + rule->cfa_off;
 		return true;
 	case UNWIND_CFA_PLT:
@@ -360,10 +421,14 @@ static __always_inline bool walk__cfa(struct walk *walk, const struct unwind_rul
 		return true;
 	case UNWIND_CFA_SP_DEREF:
 	case UNWIND_CFA_FP_DEREF:
-		if (rule->cfa == UNWIND_CFA_FP_DEREF)
+		if (rule->cfa == UNWIND_CFA_FP_DEREF) {
+			walk__depend_fp(walk);
 			sp = fp;
-		if (!walk__read(walk, sp + UNWIND_DEREF_OUTER(rule->cfa_off)))
+		}
+		sp += UNWIND_DEREF_OUTER(rule->cfa_off);
+		if (!walk__read(walk, sp))
 			return false;
+		walk__depend(walk, sp, REMEMBERED_RELATIVE);
 		walk->word += UNWIND_DEREF_INNER(rule->cfa_off);
 		return true;
 	default:
@@ -386,12 +451,15 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 	if (saved.ra) {
 		if (!walk__read(walk, saved.ra))
 			return walk__ends(walk, UNWIND_END_READ);
+		walk__depend(walk, saved.ra, 0);
 		pc = walk->word;
 	}
+	if (rule->saved == UNWIND_SAVED_FP_REL)
+		walk__depend_fp(walk);
 	if (saved.fp) {
 		if (!walk__read(walk, saved.fp))
 			return walk__ends(walk, UNWIND_END_READ);
-		walk->regs.fp = walk->word;
+		walk__restore_fp(walk, saved.fp);
 	}
 	walk->regs.pc = arch_code_address(pc);
 	walk->regs.sp = cfa;
@@ -498,10 +566,61 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->guessed = false;
 	walk->unknown = 0;
 	walk->repaired = 0;
+	walk->origin = walk->regs.sp;
+	walk->recalled = 0;
+	walk->fp_place = FP_REGISTER_PLACE;
+	stack_words__begin(&walk->depends);
 	walk->here.start = 0;
 	walk->here.end = 0;
 	walk->window_start = 0;
 	walk->window_bytes = 0;
+}
+
+/*
+ * Whether the stack is one that was walked before: its hash is then walk->stack.hash, its frames
+ * are not there. The place in the key tells apart many paths that lead to one caller.
+ */
+static __always_inline bool walk__recall(struct walk *walk)
+{
+	const struct remembered *entry;
+	struct remembered_head head;
+
+	walk->key = hash_mix(walk->generation << 48 ^ walk->regs.pc,
+			     walk->origin % STACK_PLACES ^ (__u64)walk->image << 32);
+	entry = remembered__find(walk->key);
+	if (!entry || !walk->generation || !remembered__read(entry, walk->key, &head))
+		return false;
+	if (walk->origin % 8 ||
+	    bpf_probe_read_user(walk->window, head.end % REMEMBERED_STACK_WORDS * 8,
+				(void *)walk->origin))
+		return false;
+	walk->window_start = walk->origin;
+	walk->window_bytes = head.end * 8;
+	walk->window[FP_REGISTER_PLACE] = walk->regs.fp;
+	if (!remembered__fits(entry, &head, walk->window, walk->origin))
+		return false;
+	if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0) {
+		walk->recalled = head.stack;
+		return false;
+	}
+	walk->stack.hash = head.stack;
+	return true;
+}
+
+static __always_inline void walk__remember(struct walk *walk)
+{
+	bool fits =
+		walk->generation && !walk->unknown && walk->end && walk->end < UNWIND_END_NO_CODE;
+
+	if (walk->recalled) {
+		count(MEMLEAK_STAT_CHECKED, 1);
+		if (walk->recalled != walk->stack.hash) {
+			count(MEMLEAK_STAT_DISAGREED, 1);
+			remembered__forget(walk->key);
+		}
+	}
+	if (fits)
+		remembered__learn(walk->key, &walk->depends, walk->stack.hash, 0);
 }
 
 /* The stack is ready to be stored. */
@@ -515,6 +634,7 @@ static __always_inline void walk__finish(struct walk *walk)
 	walk->stack.hash = hash_mix(walk->stack.hash, walk->end);
 	if (!walk->stack.hash)
 		walk->stack.hash = 1;
+	walk__remember(walk);
 	count(MEMLEAK_STAT_WALKS, 1);
 	if (walk->repaired)
 		count(MEMLEAK_STAT_REPAIRED, walk->repaired);
