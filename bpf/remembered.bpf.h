@@ -23,7 +23,8 @@
 
 /* Which words of a stack its walk depends on. */
 struct stack_words {
-	__u64 hash; /* of their values, in the order of the places */
+	__u64 hash;   /* of their values, in the order of the places */
+	__u64 prefix; /* what hash was after the first ones */
 	__u32 cnt;
 	__u32 end;         /* how many words from the stack pointer up there must be to see them */
 	__u64 not_fitting; /* not 0: there were others */
@@ -32,9 +33,10 @@ struct stack_words {
 
 struct remembered_head {
 	__u64 key;
-	__u64 check; /* remembered__check() of the rest */
-	__u64 stack; /* the hash of its frames */
-	__u32 note;  /* whatever else was found out by the walk */
+	__u64 check;  /* remembered__check() of the rest */
+	__u64 prefix; /* hash of the first words: paths to one place differ in them, if at all */
+	__u64 stack;  /* the hash of its frames */
+	__u32 note;   /* whatever else was found out by the walk */
 	__u16 cnt;
 	__u16 end;
 };
@@ -44,11 +46,15 @@ struct remembered {
 	__u16 places[REMEMBERED_WORDS_MAX];
 };
 
-#define REMEMBERED_BITS 12
+#define REMEMBERED_PREFIX 4
+
+/* So many entries may have one key. */
+#define REMEMBERED_WAYS 4
+#define REMEMBERED_BITS 11
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << REMEMBERED_BITS);
+	__uint(max_entries, REMEMBERED_WAYS << REMEMBERED_BITS);
 	__type(key, __u32);
 	__type(value, struct remembered);
 } remembered SEC(".maps");
@@ -56,9 +62,9 @@ struct {
 /* One in so many that are recalled is walked all the same. */
 #define REMEMBERED_CHECKED 1024
 
-static __always_inline struct remembered *remembered__find(__u64 key)
+static __always_inline struct remembered *remembered__find(__u64 key, __u32 way)
 {
-	__u32 at = key >> (64 - REMEMBERED_BITS);
+	__u32 at = (key >> (64 - REMEMBERED_BITS)) * REMEMBERED_WAYS + way;
 
 	return bpf_map_lookup_elem(&remembered, &at);
 }
@@ -91,6 +97,8 @@ static __always_inline bool remembered__fits(const struct remembered *entry,
 
 		if (i >= head->cnt)
 			break;
+		if (i == REMEMBERED_PREFIX && hash != head->prefix)
+			return false;
 		place = entry->places[i];
 		relative = -(place / REMEMBERED_RELATIVE);
 		hash = hash_mix(hash, words[place % REMEMBERED_STACK_WORDS] - (start & relative));
@@ -101,6 +109,7 @@ static __always_inline bool remembered__fits(const struct remembered *entry,
 static __always_inline void stack_words__begin(struct stack_words *words)
 {
 	words->hash = 0;
+	words->prefix = 0;
 	words->cnt = 0;
 	words->end = 0;
 	words->not_fitting = 0;
@@ -113,17 +122,20 @@ static __always_inline void stack_words__add(struct stack_words *words, __u64 pl
 
 	words->places[cnt % REMEMBERED_WORDS_MAX] = place;
 	words->hash = hash_mix(words->hash, value);
+	words->prefix = cnt < REMEMBERED_PREFIX ? words->hash : words->prefix;
 	words->cnt = cnt + 1;
 }
 
+/* Over an entry of the same key, chosen at random: good ones are soon learnt again. */
 static __always_inline void remembered__learn(__u64 key, const struct stack_words *words,
 					      __u64 stack, __u32 note)
 {
 	struct remembered_head head = {.key = key, .stack = stack, .note = note};
-	struct remembered *entry = remembered__find(key);
+	struct remembered *entry = remembered__find(key, bpf_get_prandom_u32() % REMEMBERED_WAYS);
 
 	if (!entry || words->not_fitting || words->cnt > REMEMBERED_WORDS_MAX)
 		return;
+	head.prefix = words->prefix;
 	head.cnt = words->cnt;
 	head.end = words->end;
 	head.check = remembered__check(&head, words->hash);
@@ -131,12 +143,15 @@ static __always_inline void remembered__learn(__u64 key, const struct stack_word
 	__builtin_memcpy(entry->places, words->places, sizeof(entry->places));
 }
 
-static __always_inline void remembered__forget(__u64 key)
+/* What it says of a stack is not so. */
+static __always_inline void remembered__forget(__u64 key, __u64 stack)
 {
-	struct remembered *entry = remembered__find(key);
+	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
+		struct remembered *entry = remembered__find(key, way);
 
-	if (entry && entry->head.key == key)
-		entry->head.key = 0;
+		if (entry && entry->head.key == key && entry->head.stack == stack)
+			entry->head.key = 0;
+	}
 }
 
 #endif

@@ -105,16 +105,21 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 		thread->chosen = false;
 }
 
-/* The site of a stack that was recalled, unless it is the first of its kind. */
-static __always_inline bool walk__find_site(const struct walk *walk, struct thread_state *thread)
+/* The site of a stack that was recalled. False: it has to be walked, to make the site or to check.
+ */
+static __always_inline bool walk__find_site(struct walk *walk, struct thread_state *thread)
 {
 	__u64 id = site__id(walk->stack.hash, thread->image, thread->kind);
 
-	if (config.verify_unwind || !bpf_map_lookup_elem(&sites, &id))
-		return false;
-	thread->site = id;
-	count(MEMLEAK_STAT_RECALLED, 1);
-	return true;
+	if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)
+		walk->recalled = walk->stack.hash;
+	else if (!config.verify_unwind && bpf_map_lookup_elem(&sites, &id)) {
+		thread->site = id;
+		count(MEMLEAK_STAT_RECALLED, 1);
+		return true;
+	}
+	walk->stack.hash = 0;
+	return false;
 }
 
 /* A repaired frame takes two steps. */
@@ -149,7 +154,6 @@ int walk_with_task(struct pt_regs *ctx)
 	walk__begin(walk, ctx, thread->image, thread->call.return_address);
 	if (walk_recall_of_task(walk) && walk__find_site(walk, thread))
 		return 0;
-	walk->stack.hash = 0;
 	for (int i = 0; i < STEPS_MAX; i++)
 		if (walk_step_of_task(walk))
 			break;
@@ -184,7 +188,6 @@ int walk_with_cpu(struct pt_regs *ctx)
 	walk__begin(walk, ctx, thread->image, thread->call.return_address);
 	if (walk_recall_of_cpu(zero) && walk__find_site(walk, thread))
 		return 0;
-	walk->stack.hash = 0;
 	for (int i = 0; i < STEPS_MAX; i++)
 		if (walk_step_of_cpu(zero))
 			break;

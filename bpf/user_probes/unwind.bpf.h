@@ -576,35 +576,45 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->window_bytes = 0;
 }
 
+/* The beginning of the stack, as far as the words are that an entry tells of. */
+static __always_inline bool walk__see(struct walk *walk, __u32 end)
+{
+	if (walk->window_bytes >= end * 8)
+		return true;
+	walk->window_bytes = 0;
+	if (bpf_probe_read_user(walk->window, end % REMEMBERED_STACK_WORDS * 8,
+				(void *)walk->origin))
+		return false;
+	walk->window_start = walk->origin;
+	walk->window_bytes = end * 8;
+	walk->window[FP_REGISTER_PLACE] = walk->regs.fp;
+	return true;
+}
+
 /*
  * Whether the stack is one that was walked before: its hash is then walk->stack.hash, its frames
  * are not there. The place in the key tells apart many paths that lead to one caller.
  */
 static __always_inline bool walk__recall(struct walk *walk)
 {
-	const struct remembered *entry;
-	struct remembered_head head;
-
 	walk->key = hash_mix(walk->generation << 48 ^ walk->regs.pc,
 			     walk->origin % STACK_PLACES ^ (__u64)walk->image << 32);
-	entry = remembered__find(walk->key);
-	if (!entry || !walk->generation || !remembered__read(entry, walk->key, &head))
+	if (!walk->generation || walk->origin % 8)
 		return false;
-	if (walk->origin % 8 ||
-	    bpf_probe_read_user(walk->window, head.end % REMEMBERED_STACK_WORDS * 8,
-				(void *)walk->origin))
-		return false;
-	walk->window_start = walk->origin;
-	walk->window_bytes = head.end * 8;
-	walk->window[FP_REGISTER_PLACE] = walk->regs.fp;
-	if (!remembered__fits(entry, &head, walk->window, walk->origin))
-		return false;
-	if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0) {
-		walk->recalled = head.stack;
-		return false;
+	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
+		const struct remembered *entry = remembered__find(walk->key, way);
+		struct remembered_head head;
+
+		if (!entry || !remembered__read(entry, walk->key, &head))
+			continue;
+		if (!walk__see(walk, head.end))
+			continue;
+		if (!remembered__fits(entry, &head, walk->window, walk->origin))
+			continue;
+		walk->stack.hash = head.stack;
+		return true;
 	}
-	walk->stack.hash = head.stack;
-	return true;
+	return false;
 }
 
 static __always_inline void walk__remember(struct walk *walk)
@@ -616,7 +626,7 @@ static __always_inline void walk__remember(struct walk *walk)
 		count(MEMLEAK_STAT_CHECKED, 1);
 		if (walk->recalled != walk->stack.hash) {
 			count(MEMLEAK_STAT_DISAGREED, 1);
-			remembered__forget(walk->key);
+			remembered__forget(walk->key, walk->recalled);
 		}
 	}
 	if (fits)
