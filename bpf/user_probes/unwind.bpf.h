@@ -23,6 +23,10 @@
 /* Bits of the stack pointer that stay the same if a thread's stack begins elsewhere. */
 #define STACK_PLACES (1ULL << 16)
 
+/* Frames that may be part of a key, if they lie in so many words. */
+#define KEY_FRAMES 4
+#define KEY_WORDS 128
+
 /* A frame pointer farther away from the stack pointer is no frame pointer. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
@@ -592,15 +596,44 @@ static __always_inline bool walk__see(struct walk *walk, __u32 end)
 }
 
 /*
+ * Where entries of such a stack are. Its place tells apart many paths to one caller, and so do the
+ * next return addresses, found by rules met lately: any guess does, since an entry proves itself.
+ */
+static __always_inline __u64 walk__key(struct walk *walk)
+{
+	__u64 generation = walk->generation << 48, pc = walk->regs.pc, place = 0;
+	__u64 key = hash_mix(generation ^ walk->image, walk->origin % STACK_PLACES);
+
+	for (__u32 i = 0; i < KEY_FRAMES; i++) {
+		union {
+			__u64 bits;
+			struct unwind_rule rule;
+		} found;
+		__u64 wanted = (pc - 1) ^ generation;
+		__u32 at = (wanted * 0x9e3779b97f4a7c15ULL) >> (64 - RULE_CACHE_BITS);
+
+		key = hash_mix(key, pc);
+		found.bits = rule_cache[at].rule;
+		if ((rule_cache[at].key ^ found.bits) != wanted || found.rule.cfa != UNWIND_CFA_SP)
+			break;
+		place += (__u32)found.rule.cfa_off / 8;
+		if (place > KEY_WORDS)
+			break;
+		pc = walk->window[(place - 1) % REMEMBERED_STACK_WORDS];
+	}
+	return key;
+}
+
+/*
  * Whether the stack is one that was walked before: its hash is then walk->stack.hash, its frames
- * are not there. The place in the key tells apart many paths that lead to one caller.
+ * are not there.
  */
 static __always_inline bool walk__recall(struct walk *walk)
 {
-	walk->key = hash_mix(walk->generation << 48 ^ walk->regs.pc,
-			     walk->origin % STACK_PLACES ^ (__u64)walk->image << 32);
-	if (!walk->generation || walk->origin % 8)
+	walk->key = 0;
+	if (!walk->generation || walk->origin % 8 || !walk__see(walk, KEY_WORDS))
 		return false;
+	walk->key = walk__key(walk);
 	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
 		const struct remembered *entry = remembered__find(walk->key, way);
 		struct remembered_head head;
