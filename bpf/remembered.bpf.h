@@ -21,6 +21,9 @@
 /* In a place: the word is an address in the stack, and told by its distance. */
 #define REMEMBERED_RELATIVE 0x8000U
 
+/* In an entry's end: no stack fits. */
+#define REMEMBERED_DISTRUSTED 0xffff
+
 /* Which words of a stack its walk depends on. */
 struct stack_words {
 	__u64 hash;   /* of their values, in the order of the places */
@@ -30,6 +33,15 @@ struct stack_words {
 	__u64 not_fitting; /* not 0: there were others */
 	__u16 places[REMEMBERED_WORDS_MAX]; /* words from the stack pointer; they repeat */
 };
+
+/* All bits if a < b, else none; both below 2^63. Hidden from the compiler, which would branch. */
+static __always_inline __u64 mask_if_less(__u64 a, __u64 b)
+{
+	__u64 mask = (__u64)((__s64)(a - b) >> 63);
+
+	barrier_var(mask);
+	return mask;
+}
 
 struct remembered_head {
 	__u64 key;
@@ -126,6 +138,13 @@ static __always_inline void stack_words__add(struct stack_words *words, __u64 pl
 	words->cnt = cnt + 1;
 }
 
+static __always_inline bool remembered__is_distrusted(__u64 key)
+{
+	const struct remembered *entry = remembered__find(key, 0);
+
+	return entry && entry->head.key == key && entry->head.end == REMEMBERED_DISTRUSTED;
+}
+
 /* Over an entry of the same key, chosen at random: good ones are soon learnt again. */
 static __always_inline void remembered__learn(__u64 key, const struct stack_words *words,
 					      __u64 stack, __u32 note)
@@ -133,7 +152,8 @@ static __always_inline void remembered__learn(__u64 key, const struct stack_word
 	struct remembered_head head = {.key = key, .stack = stack, .note = note};
 	struct remembered *entry = remembered__find(key, bpf_get_prandom_u32() % REMEMBERED_WAYS);
 
-	if (!entry || words->not_fitting || words->cnt > REMEMBERED_WORDS_MAX)
+	if (!entry || words->not_fitting || words->cnt > REMEMBERED_WORDS_MAX ||
+	    remembered__is_distrusted(key))
 		return;
 	head.prefix = words->prefix;
 	head.cnt = words->cnt;
@@ -143,14 +163,17 @@ static __always_inline void remembered__learn(__u64 key, const struct stack_word
 	__builtin_memcpy(entry->places, words->places, sizeof(entry->places));
 }
 
-/* What it says of a stack is not so. */
-static __always_inline void remembered__forget(__u64 key, __u64 stack)
+/* An entry was wrong: all of this key go, and none is learnt until this one has been replaced. */
+static __always_inline void remembered__distrust(__u64 key)
 {
 	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
 		struct remembered *entry = remembered__find(key, way);
 
-		if (entry && entry->head.key == key && entry->head.stack == stack)
-			entry->head.key = 0;
+		if (!entry || (way && entry->head.key != key))
+			continue;
+		entry->head.key = way ? 0 : key;
+		entry->head.cnt = 0;
+		entry->head.end = REMEMBERED_DISTRUSTED;
 	}
 }
 

@@ -110,15 +110,6 @@ struct walk {
 /* Where the frame pointer's register stands, as if it were on the stack. */
 #define FP_REGISTER_PLACE (REMEMBERED_STACK_WORDS - 1)
 
-/* All bits if a < b, else none; both below 2^63. Hidden from the compiler, which would branch. */
-static __always_inline __u64 mask_if_less(__u64 a, __u64 b)
-{
-	__u64 mask = (__u64)((__s64)(a - b) >> 63);
-
-	barrier_var(mask);
-	return mask;
-}
-
 /* Copies the stack around addr; near the stack's upper end only up to the end of a page. */
 static __always_inline bool walk__fill_window(struct walk *walk, __u64 addr)
 {
@@ -659,7 +650,7 @@ static __always_inline void walk__remember(struct walk *walk)
 		count(MEMLEAK_STAT_CHECKED, 1);
 		if (walk->recalled != walk->stack.hash) {
 			count(MEMLEAK_STAT_DISAGREED, 1);
-			remembered__forget(walk->key, walk->recalled);
+			remembered__distrust(walk->key);
 		}
 	}
 	if (fits)
