@@ -214,6 +214,7 @@ struct memleak_config {
 	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
 	__u8 combined_only;
 	__u8 trace_events;
+	__u8 recall;       /* stacks that were walked before are not walked again */
 	__u8 task_storage; /* thread state lives in task storage, else in a hash by tid */
 };
 

@@ -60,7 +60,10 @@ struct remembered {
 
 #define REMEMBERED_PREFIX 4
 
-/* So many entries may have one key. */
+/*
+ * So many entries may have one key. Loops over them are unrolled: older verifiers do not take one
+ * whose beginning follows a call, and compilers put it there.
+ */
 #define REMEMBERED_WAYS 4
 #define REMEMBERED_BITS 11
 
@@ -166,6 +169,7 @@ static __always_inline void remembered__learn(__u64 key, const struct stack_word
 /* An entry was wrong: all of this key go, and none is learnt until this one has been replaced. */
 static __always_inline void remembered__distrust(__u64 key)
 {
+#pragma unroll
 	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
 		struct remembered *entry = remembered__find(key, way);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "loader/clock.h"
 #include "loader/log.h"
@@ -44,6 +45,8 @@ static int size_tables(const struct options *opts, struct bpf_object *object, ui
 int tracker_prepare(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
 		    bool on_demand, struct memleak_config *config)
 {
+	const char *recall = getenv("MEMLEAK_RECALL");
+
 	config->min_size = opts->min_size;
 	config->max_size = opts->max_size;
 	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
@@ -52,6 +55,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
 	config->trace_events = opts->trace;
+	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
+	config->recall = !recall || strcmp(recall, "no") != 0;
 	return size_tables(opts, object, stack_depth, on_demand);
 }
 

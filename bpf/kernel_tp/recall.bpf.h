@@ -13,8 +13,8 @@
  *
  * Only of tasks: an interrupt has another stack, or ends somewhere in the middle of a task's.
  */
-#ifndef RECALL_BPF_H
-#define RECALL_BPF_H
+#ifndef KERNEL_RECALL_BPF_H
+#define KERNEL_RECALL_BPF_H
 
 #include "bpf/kernel_tp/stack.bpf.h"
 
@@ -180,7 +180,7 @@ static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, _
 {
 	struct stack_view *view;
 
-	if (level != LEVEL_TASK || user >= STACK_SECOND)
+	if (!config.recall || level != LEVEL_TASK || user >= STACK_SECOND)
 		return false;
 	view = bpf_map_lookup_elem(&stack_views, &user);
 	if (!view)
@@ -192,6 +192,7 @@ static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, _
 	view->key = hash_mix(call_site ^ (__u64)user << 56, view->key % KERNEL_STACK_BYTES);
 	view->cnt = 0;
 	view->recalled = 0;
+#pragma unroll
 	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
 		int known = stack_view__recall(user, way);
 
@@ -213,7 +214,7 @@ static __always_inline void stack__remember(struct stack_buffer *buf, __u32 user
 	struct stack_view *view;
 
 	count(MEMLEAK_STAT_WALKS, 1);
-	if (level != LEVEL_TASK || user >= STACK_SECOND)
+	if (!config.recall || level != LEVEL_TASK || user >= STACK_SECOND)
 		return;
 	view = bpf_map_lookup_elem(&stack_views, &user);
 	if (!view)

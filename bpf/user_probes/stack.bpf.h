@@ -11,6 +11,7 @@
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
+#include "bpf/user_probes/recall.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
 
 struct {
@@ -97,29 +98,13 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 					struct thread_state *thread)
 {
 	walk__finish(walk);
+	walk__remember(walk);
 	if (walk->unknown)
 		tell_of_code(walk);
 	if (config.verify_unwind)
 		send_sample(ctx, walk);
 	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
 		thread->chosen = false;
-}
-
-/* The site of a stack that was recalled. False: it has to be walked, to make the site or to check.
- */
-static __always_inline bool walk__find_site(struct walk *walk, struct thread_state *thread)
-{
-	__u64 id = site__id(walk->stack.hash, thread->image, thread->kind);
-
-	if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)
-		walk->recalled = walk->stack.hash;
-	else if (!config.verify_unwind && bpf_map_lookup_elem(&sites, &id)) {
-		thread->site = id;
-		count(MEMLEAK_STAT_RECALLED, 1);
-		return true;
-	}
-	walk->stack.hash = 0;
-	return false;
 }
 
 /* A repaired frame takes two steps. */
