@@ -3,6 +3,7 @@
 #   make              build/memleak             make check     every test that can run here
 #   make demo         see a leak found          make install   PREFIX, DESTDIR
 #   make check-kernels   cases on other kernels, in QEMU
+#   make fuzz         hostile files for the unwinder, FUZZ_SECONDS long
 #   O=DIR             another build folder      SANITIZE=1     ASan and UBSan
 
 O ?= build
@@ -60,7 +61,7 @@ LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o)
 SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all clean check check-kernels demo deps install uninstall unit programs
+.PHONY: all clean check check-kernels fuzz demo deps install uninstall unit programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -121,6 +122,24 @@ check-kernels:
 	scripts/install-packages --kernels
 	$(MAKE) all programs
 	O=$(O) tests/kernels/run
+
+# With clang's libFuzzer, whose findings stay in $(O)/fuzz.
+FUZZ_SECONDS ?= 60
+FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
+	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+
+FUZZ_SRC := tests/fuzz/fuzz_unwinder.c \
+	$(addprefix unwinder/,arch.c builder.c elf_image.c fde_list.c rule.c table.c)
+
+$(O)/fuzz/fuzz_unwinder: $(FUZZ_SRC) $(wildcard unwinder/*.h) tests/unit/cfi_file.h bpf/unwind.h
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -o $@ $(FUZZ_SRC) $(PKG_LIBS)
+
+fuzz: $(O)/fuzz/fuzz_unwinder
+	CC='$(CC)' tests/fuzz/seeds $(O)/fuzz/seeds
+	mkdir -p $(O)/fuzz/corpus
+	cd $(O)/fuzz && nice ./fuzz_unwinder -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+		-rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 corpus seeds
 
 install: all
 	install -D -m 755 $(O)/memleak $(DESTDIR)$(PREFIX)/sbin/memleak

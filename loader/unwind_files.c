@@ -2,23 +2,35 @@
 /* Has unwind tables built and gives them to the programs. */
 #include "loader/unwind_files.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/log.h"
-#include "symbolizer/proc_maps.h"
+#include "loader/unwind_arena.h"
 
-#define PAGE_BYTES (UNWIND_PAGE_WORDS * sizeof(uint32_t))
+/* Files without a table that are told one by one. */
+#define TOLD_MAX 20
+
+/*
+ * The tables of a whole distribution take 100 MB. A file that is nearly all hole gets a table of
+ * the same size from a few bytes: so they have a share of the memory, and no more.
+ */
+static uint64_t share_of_memory(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return bytes / 8;
+}
 
 int unwind_files_init(struct unwind_files *files, int arenas_fd, bool wanted)
 {
-	*files = (struct unwind_files){.arenas_fd = arenas_fd};
+	*files = (struct unwind_files){.arenas_fd = arenas_fd, .bytes_max = share_of_memory()};
 	return wanted ? unwinder__new(&files->unwinder) : 0;
 }
 
@@ -67,21 +79,142 @@ static int reserve(struct unwind_files *files)
 	return 0;
 }
 
-/* Asks for the table of a file that is new; one that has none is not asked for again. */
-static void build(struct unwind_files *files, size_t file, int fd)
+static void add_item(struct unwind_files *files, const struct stat *st)
 {
-	struct unwind_table *table = &files->pending[files->pending_cnt];
-	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-	int err = unwinder__table(files->unwinder, fd, table);
-
-	files->build_ns += clock_ns(CLOCK_MONOTONIC) - start_ns;
-	if (err && err != -ENOEXEC && err != -ENOENT)
-		log_verbose("a file that is mapped has no unwind table: %s", strerror(-err));
-	if (!err)
-		files->pending_of[files->pending_cnt++] = file;
+	files->items[files->cnt++] = (struct unwind_file){
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.size = st->st_size,
+		.mtime = st->st_mtim,
+		.twin = -1,
+	};
 }
 
-ssize_t unwind_files_add(struct unwind_files *files, int fd)
+/* Says that a file has no table; of many, only the first are named. */
+static void tell(struct unwind_files *files, const char *name, const char *why)
+{
+	if (files->told_cnt++ < TOLD_MAX)
+		log_note("no unwind table for %s: %s; stacks through it may be cut", name, why);
+	else if (files->told_cnt == TOLD_MAX + 1)
+		log_note("more files have no unwind table");
+}
+
+static uint64_t hash_table(const struct unwind_table *table)
+{
+	uint64_t hash = table->first ^ table->granule_cnt;
+
+	for (size_t i = 0; i < (size_t)table->page_cnt * UNWIND_PAGE_WORDS; i++)
+		hash = (hash ^ table->words[i]) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
+static bool tables_equal(const struct unwind_table *a, const struct unwind_table *b)
+{
+	return a->page_cnt == b->page_cnt && a->index == b->index && a->first == b->first &&
+	       a->granule_cnt == b->granule_cnt &&
+	       !memcmp(a->words, b->words, (size_t)a->page_cnt * UNWIND_PAGE_BYTES);
+}
+
+/* A file that waits to be placed and has the same table. */
+static ssize_t find_pending_twin(const struct unwind_files *files, const struct unwind_table *table)
+{
+	for (size_t i = 0; i < files->pending_cnt; i++)
+		if (tables_equal(&files->pending[i], table))
+			return (ssize_t)files->pending_of[i];
+	return -1;
+}
+
+/* The same among those that are placed. */
+static const struct unwind_file *find_placed_twin(const struct unwind_files *files, uint64_t hash,
+						  const struct unwind_table *table)
+{
+	for (size_t i = 0; i < files->cnt; i++) {
+		const struct unwind_file *file = &files->items[i];
+
+		if (file->hash == hash && file->granule_cnt == table->granule_cnt &&
+		    file->index == table->index && file->first == table->first &&
+		    file->page_cnt == table->page_cnt &&
+		    unwind_arena_holds(files->arenas_fd, file->arena, file->page, table))
+			return file;
+	}
+	return NULL;
+}
+
+static void copy_place(struct unwind_file *to, const struct unwind_file *from)
+{
+	to->first = from->first;
+	to->granule_cnt = from->granule_cnt;
+	to->index = from->index;
+	to->arena = from->arena;
+	to->page = from->page;
+	to->page_cnt = from->page_cnt;
+	to->hash = from->hash;
+}
+
+/* The newest file's table is there; it waits to be placed, unless another file has the same. */
+static int keep(struct unwind_files *files, struct unwind_table *table)
+{
+	struct unwind_file *file = &files->items[files->cnt - 1];
+	uint64_t hash = hash_table(table), bytes = (uint64_t)table->page_cnt * UNWIND_PAGE_BYTES;
+	const struct unwind_file *placed = find_placed_twin(files, hash, table);
+
+	file->twin = placed ? -1 : find_pending_twin(files, table);
+	if (placed)
+		copy_place(file, placed);
+	if (placed || file->twin >= 0) {
+		files->shared_cnt++;
+		unwind_table_deinit(table);
+		return 0;
+	}
+	if (bytes > files->bytes_max - files->bytes) {
+		unwind_table_deinit(table);
+		return -ENOSPC;
+	}
+	files->bytes += bytes;
+	file->hash = hash;
+	files->pending_of[files->pending_cnt++] = files->cnt - 1;
+	return 0;
+}
+
+static const char *reason_of(int err)
+{
+	switch (-err) {
+	case EIO:
+		return "reading it ended the process that did";
+	case ETIMEDOUT:
+		return "it takes too long to read";
+	case ENOSPC:
+		return "tables have taken their share of the memory";
+	case E2BIG:
+		return "it is too large";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Asks for the table of the newest file. One that has none is not asked for again. */
+static void build(struct unwind_files *files, int fd, const char *name, int64_t *patience_ms)
+{
+	struct unwind_table *table = &files->pending[files->pending_cnt];
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), taken_ns;
+	unsigned int wait_ms =
+		*patience_ms < UNWINDER_WAIT_MS ? (unsigned int)*patience_ms : UNWINDER_WAIT_MS;
+	int err = unwinder__table(files->unwinder, fd, wait_ms, table);
+
+	taken_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+	files->build_ns += taken_ns;
+	if (err)
+		*patience_ms -= (int64_t)(taken_ns / 1000000);
+	else
+		err = keep(files, table);
+	/* No ELF file, or none that describes its frames: that is how it was made. */
+	if (err == -ENOEXEC || err == -ENOENT)
+		log_verbose("%s has no unwind information", name);
+	else if (err)
+		tell(files, name, reason_of(err));
+}
+
+ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, int64_t *patience_ms)
 {
 	struct stat st;
 
@@ -90,16 +223,34 @@ ssize_t unwind_files_add(struct unwind_files *files, int fd)
 	for (size_t i = 0; i < files->cnt; i++)
 		if (is_same(&files->items[i], &st))
 			return (ssize_t)i;
+	if (files->unwinder && *patience_ms <= 0)
+		return -ETIMEDOUT;
 	if (reserve(files))
 		return -ENOMEM;
-	files->items[files->cnt++] = (struct unwind_file){
-		.dev = st.st_dev,
-		.ino = st.st_ino,
-		.size = st.st_size,
-		.mtime = st.st_mtim,
-	};
+	add_item(files, &st);
 	if (files->unwinder)
-		build(files, files->cnt - 1, fd);
+		build(files, fd, name, patience_ms);
+	return (ssize_t)files->cnt - 1;
+}
+
+/* Known by what maps say of it, and no file that was opened has a size like that. */
+ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
+				    int err)
+{
+	struct stat st = {
+		.st_dev = makedev(mapping->dev_major, mapping->dev_minor),
+		.st_ino = mapping->inode,
+		.st_size = -1,
+	};
+
+	for (size_t i = 0; i < files->cnt; i++)
+		if (is_same(&files->items[i], &st))
+			return (ssize_t)i;
+	if (reserve(files))
+		return -ENOMEM;
+	add_item(files, &st);
+	if (files->unwinder)
+		tell(files, mapping->path, reason_of(err));
 	return (ssize_t)files->cnt - 1;
 }
 
@@ -131,6 +282,7 @@ static int copy_vdso(void)
 /* Kept as the one file without an inode. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files)
 {
+	int64_t patience_ms = UNWINDER_WAIT_MS;
 	cleanup_close int fd = -1;
 	ssize_t added;
 
@@ -140,49 +292,12 @@ ssize_t unwind_files_add_vdso(struct unwind_files *files)
 	fd = copy_vdso();
 	if (fd < 0)
 		return -ENOENT;
-	added = unwind_files_add(files, fd);
+	added = unwind_files_add(files, fd, "[vdso]", &patience_ms);
 	if (added >= 0) {
 		files->items[added].dev = 0;
 		files->items[added].ino = 0;
 	}
 	return added;
-}
-
-static int write_pages(int fd, uint32_t first, const struct unwind_table *table)
-{
-	cleanup_free uint32_t *keys = reallocarray(NULL, table->page_cnt, sizeof(*keys));
-	uint32_t cnt = table->page_cnt;
-
-	if (!keys)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < cnt; i++)
-		keys[i] = first + i;
-	return bpf_map_update_batch(fd, keys, table->words, &cnt, NULL) ? -errno : 0;
-}
-
-/* An array of its own for this batch: arrays do not grow, and a table lies in one. */
-static int fill_arena(struct unwind_files *files, uint32_t page_cnt)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
-	cleanup_close int fd = -1;
-	uint32_t page = 0;
-
-	if (files->arena_cnt == UNWIND_ARENAS_MAX)
-		return -ENOSPC;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_arena", sizeof(uint32_t), PAGE_BYTES,
-			    page_cnt, &opts);
-	if (fd < 0)
-		return -errno;
-	for (size_t i = 0; i < files->pending_cnt; i++) {
-		int err = write_pages(fd, page, &files->pending[i]);
-
-		if (err)
-			return err;
-		page += files->pending[i].page_cnt;
-	}
-	if (bpf_map_update_elem(files->arenas_fd, &files->arena_cnt, &fd, BPF_ANY))
-		return -errno;
-	return 0;
 }
 
 /* From now on the files have their tables. */
@@ -199,12 +314,46 @@ static void note_places(struct unwind_files *files)
 		file->index = table->index;
 		file->arena = files->arena_cnt;
 		file->page = page;
+		file->page_cnt = table->page_cnt;
 		page += table->page_cnt;
 		files->rows += table->row_cnt;
+		files->code_bytes += (uint64_t)table->granule_cnt * UNWIND_GRANULE_BYTES;
 		files->table_cnt++;
 	}
-	files->bytes += page * PAGE_BYTES;
 	files->arena_cnt++;
+}
+
+/* Those that share a table of this batch; without a place it has none to share. */
+static void note_twins(struct unwind_files *files)
+{
+	for (size_t i = 0; i < files->cnt; i++) {
+		struct unwind_file *file = &files->items[i];
+
+		if (file->twin >= 0)
+			copy_place(file, &files->items[file->twin]);
+		file->twin = -1;
+	}
+}
+
+static int fill_arena(struct unwind_files *files, uint64_t page_cnt)
+{
+	if (files->arena_cnt == UNWIND_ARENAS_MAX || page_cnt > UINT32_MAX)
+		return -ENOSPC;
+	return unwind_arena_fill(files->arenas_fd, files->arena_cnt, files->pending,
+				 files->pending_cnt, (uint32_t)page_cnt);
+}
+
+/* The files stay without; so they are not to be taken for others' twins either. */
+static void forget_pending(struct unwind_files *files, uint64_t page_cnt, int err)
+{
+	for (size_t i = 0; i < files->pending_cnt; i++)
+		files->items[files->pending_of[i]].hash = 0;
+	files->bytes -= page_cnt * UNWIND_PAGE_BYTES;
+	if (!files->told_full)
+		log_note("no room for the unwind tables of %zu files: stacks through them may be "
+			 "cut (%s)",
+			 files->pending_cnt, strerror(-err));
+	files->told_full = true;
 }
 
 void unwind_files_place(struct unwind_files *files)
@@ -216,14 +365,11 @@ void unwind_files_place(struct unwind_files *files)
 		return;
 	for (size_t i = 0; i < files->pending_cnt; i++)
 		page_cnt += files->pending[i].page_cnt;
-	err = page_cnt > UINT32_MAX ? -ENOSPC : fill_arena(files, (uint32_t)page_cnt);
-	if (!err)
+	err = fill_arena(files, page_cnt);
+	if (err)
+		forget_pending(files, page_cnt, err);
+	else
 		note_places(files);
-	else if (!files->told_full) {
-		log_note("no room for the unwind tables of %zu files: stacks through them may be "
-			 "cut (%s)",
-			 files->pending_cnt, strerror(-err));
-		files->told_full = true;
-	}
+	note_twins(files);
 	drop_pending(files);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwind tables of files, in the arenas that the programs read. A file has one table whatever
- * maps it; it stays to the end. Knows nothing of processes.
+ * maps it; it stays to the end. Files whose tables are equal word by word (copies of a library, as
+ * containers have them) share one; that their build-ids are equal would not do, as anybody can
+ * give a file the build-id of another. Knows nothing of processes.
  */
 #ifndef UNWIND_FILES_H
 #define UNWIND_FILES_H
@@ -9,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "symbolizer/proc_maps.h"
 #include "unwinder/unwinder.h"
 
 /* Where the table of a file is; granule_cnt 0: it has none. */
@@ -22,6 +25,9 @@ struct unwind_file {
 	uint32_t index;
 	uint32_t arena;
 	uint32_t page;
+	uint32_t page_cnt;
+	uint64_t hash; /* of the table */
+	ssize_t twin;  /* a file whose equal table is not placed yet; negative: none */
 };
 
 struct unwind_files {
@@ -34,13 +40,18 @@ struct unwind_files {
 	size_t *pending_of;           /* index of the file of each */
 	size_t pending_cnt;
 	uint32_t arena_cnt;
+	uint64_t bytes_max;
 	bool told_full;
+	uint32_t told_cnt; /* files that were told to have no table */
+
+	uint64_t bytes;
 
 	/* figures for -v */
-	uint64_t bytes;
+	uint64_t code_bytes;
 	uint64_t rows;
 	uint64_t build_ns;
 	size_t table_cnt;
+	size_t shared_cnt;
 };
 
 int unwind_files_init(struct unwind_files *files, int arenas_fd, bool wanted);
@@ -48,9 +59,16 @@ void unwind_files_deinit(struct unwind_files *files);
 
 /*
  * The index of an open file, whose table is built if it is new. The fields but dev, ino, size and
- * mtime are valid after unwind_files_place. Returns a negative errno only without memory.
+ * mtime are valid after unwind_files_place. name is for messages. *patience_ms is how long may be
+ * waited for files that turn out to give no table, and becomes less by each of them; once it is
+ * used up, new files are refused. Returns a negative errno without memory or patience.
  */
-ssize_t unwind_files_add(struct unwind_files *files, int fd);
+ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name,
+			 int64_t *patience_ms);
+
+/* Of a file that cannot be opened, for which err tells the reason; it has no table. */
+ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
+				    int err);
 
 /* The same for the library that the kernel maps into every process. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files);

@@ -46,7 +46,6 @@ static bool x86_saved(const struct unwind_place *fp, const struct unwind_place *
 	rule->saved_off = (int16_t)fp->offset;
 	switch (fp->kind) {
 	case PLACE_SAME:
-	case PLACE_UNDEFINED:
 		rule->saved = UNWIND_SAVED_NONE;
 		rule->saved_off = 0;
 		return true;
@@ -74,7 +73,7 @@ static bool arm64_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
 static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place *ra,
 			struct unwind_rule *rule)
 {
-	bool fp_kept = fp->kind == PLACE_SAME || fp->kind == PLACE_UNDEFINED;
+	bool fp_kept = fp->kind == PLACE_SAME;
 
 	if (!fits(fp->offset) || !fits(ra->offset))
 		return false;
@@ -93,6 +92,9 @@ static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place
 	return true;
 }
 
+/* mov $15, %rax; syscall. musl says nothing of it; the byte before is looked up for a return. */
+static const unsigned char x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
 /* mov x8, #139; svc #0. In the vdso, which says nothing of it; a nop stands before. */
 static const unsigned char arm64_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
 
@@ -102,6 +104,9 @@ static const struct unwind_arch arches[] = {
 		.sp = 7,
 		.fp = 6,
 		.ra = 16,
+		.sigreturn = x86_sigreturn,
+		.sigreturn_bytes = sizeof(x86_sigreturn),
+		.sigreturn_lead = 1,
 		.is_plt = x86_is_plt,
 		.is_signal = x86_is_signal,
 		.saved = x86_saved,

@@ -31,8 +31,7 @@ struct unwind_arch {
 	unsigned int sp;
 	unsigned int fp;
 	unsigned int ra;
-	/* The code that a signal handler returns to, where no CFI describes it; 0 bytes: it does.
-	 */
+	/* The code that a signal handler returns to; C libraries do not always describe it. */
 	const unsigned char *sigreturn;
 	size_t sigreturn_bytes;
 	size_t sigreturn_lead; /* bytes before it that belong to it */

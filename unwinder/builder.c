@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwinder/elf_image.h"
 #include "unwinder/fde_list.h"
 #include "unwinder/rule.h"
 
@@ -17,13 +18,23 @@ struct code {
 	uint64_t size;
 };
 
+/*
+ * Steps of one function. libdw runs its instructions from the start for each of them, so this
+ * bounds what a function of any length costs; assembly for video has 7,000.
+ */
+#define FUNCTION_ROWS_MAX 16384
+
+/* Files with more code than this have no C library in them, or do not get its trampoline found. */
+#define TRAMPOLINE_CODE_MAX (4U << 20)
+
 struct builder {
-	Elf *elf;
+	struct elf_image image;
 	const struct unwind_arch *arch;
 	struct code *codes;
 	size_t code_cnt;
-	Dwarf *dwarf; /* only for .debug_frame */
-	Dwarf_CFI *cfi;
+	Dwarf_CFI *eh_cfi;
+	Dwarf *dwarf; /* only for .debug_frame; has debug_cfi */
+	Dwarf_CFI *debug_cfi;
 	struct rule_set rules;
 	struct unwind_row *rows;
 	size_t row_cnt;
@@ -51,15 +62,15 @@ static int add_row(struct builder *builder, uint64_t offset, uint32_t rule)
 /* Segments that lie within the file; nothing is mapped from beyond its end. */
 static int find_code(struct builder *builder)
 {
-	size_t cnt, size;
+	size_t cnt, size = builder->image.size;
 
-	if (elf_getphdrnum(builder->elf, &cnt) || !elf_rawfile(builder->elf, &size))
+	if (elf_getphdrnum(builder->image.elf, &cnt))
 		return -ENOEXEC;
 	builder->codes = calloc(cnt + 1, sizeof(*builder->codes));
 	if (!builder->codes)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		GElf_Phdr mem, *header = gelf_getphdr(builder->elf, (int)i, &mem);
+		GElf_Phdr mem, *header = gelf_getphdr(builder->image.elf, (int)i, &mem);
 
 		if (!header || header->p_type != PT_LOAD || !(header->p_flags & PF_X) ||
 		    header->p_offset > size || header->p_filesz > size - header->p_offset ||
@@ -85,35 +96,83 @@ static uint64_t code_offset(const struct code *code, uint64_t addr)
 	return addr - code->addr + code->offset;
 }
 
-/*
- * The rows of the function at start; libdw's frames know how far each holds. *end is where the
- * last one ended; it stays start when nothing is known.
- */
-static int add_function(struct builder *builder, const struct code *code, uint64_t start,
-			uint64_t *end)
+/* One row of a function; *end is where it stops to hold. -ENODATA: libdw knows none. */
+static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *code, uint64_t at,
+		    uint64_t *end)
 {
-	uint64_t at = start, code_end = code->addr + code->size;
-	int err = 0;
+	Dwarf_Addr row_start, row_end;
+	Dwarf_Frame *frame;
+	bool signal = false;
+	int err = -ENODATA;
 
-	while (!err && at < code_end) {
-		Dwarf_Addr row_start, row_end;
-		Dwarf_Frame *frame;
-		bool signal = false;
+	if (!cfi || dwarf_cfi_addrframe(cfi, at, &frame))
+		return -ENODATA;
+	if (dwarf_frame_info(frame, &row_start, &row_end, &signal) >= 0 && row_end > at) {
+		struct unwind_rule rule = unwind_rule_read(builder->arch, frame, signal);
 
-		if (dwarf_cfi_addrframe(builder->cfi, at, &frame))
-			break;
-		if (dwarf_frame_info(frame, &row_start, &row_end, &signal) < 0 || row_end <= at) {
-			free(frame);
-			break;
-		}
-		err = add_row(builder, code_offset(code, at),
-			      rule_set_add(&builder->rules,
-					   unwind_rule_read(builder->arch, frame, signal)));
-		free(frame);
-		at = row_end < code_end ? row_end : code_end;
+		err = add_row(builder, code_offset(code, at), rule_set_add(&builder->rules, rule));
+		*end = row_end;
 	}
-	*end = at;
+	free(frame);
 	return err;
+}
+
+/*
+ * The rows of a function, up to end. What is described, but not so that libdw can read it, is
+ * code of which nothing is known; a frame pointer need not be one there.
+ */
+static int add_function(struct builder *builder, const struct code *code, const struct fde *fde,
+			uint64_t end)
+{
+	Dwarf_CFI *cfi = fde->is_debug ? builder->debug_cfi : builder->eh_cfi;
+	uint64_t at = fde->start;
+
+	for (uint32_t i = 0; at < end; i++) {
+		int err = i < FUNCTION_ROWS_MAX ? add_step(builder, cfi, code, at, &at) : -ENODATA;
+
+		if (err == -ENODATA)
+			return add_row(builder, code_offset(code, at), UNWIND_RULE_UNKNOWN);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * How far the description at `first` is the only one of its kind, and how far it and others that
+ * say something of the same code go together. Linkers make no such files.
+ */
+static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *alone,
+			   uint64_t *together)
+{
+	const struct fde *fde = &list->items[first];
+	size_t next = first + 1;
+
+	*alone = *together = fde->end;
+	/* The same function once more, or what the other section says of it. */
+	while (next < list->cnt && list->items[next].start == fde->start)
+		next++;
+	for (; next < list->cnt && list->items[next].start < *together; next++) {
+		const struct fde *other = &list->items[next];
+
+		if (other->is_debug && !fde->is_debug)
+			continue;
+		if (other->start < *alone)
+			*alone = other->start;
+		/* .eh_frame counts for more. */
+		if (!other->is_debug && fde->is_debug) {
+			*together = other->start;
+			return next;
+		}
+		if (other->end > *together)
+			*together = other->end;
+	}
+	return next;
+}
+
+static uint64_t before(uint64_t addr, const struct code *code)
+{
+	return addr - code->addr < code->size ? addr : code->addr + code->size;
 }
 
 /*
@@ -124,45 +183,62 @@ static int add_functions(struct builder *builder, const struct fde_list *list)
 {
 	const struct code *code = NULL;
 	uint64_t end = 0;
+	size_t next;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < list->cnt; i++) {
-		uint64_t start = list->starts[i];
-		const struct code *home = code_at(builder, start);
+	for (size_t i = 0; !err && i < list->cnt; i = next) {
+		const struct fde *fde = &list->items[i];
+		const struct code *home = code_at(builder, fde->start);
+		uint64_t alone, together;
 
-		if (!home || (home == code && start < end))
+		next = find_contest(list, i, &alone, &together);
+		if (!home)
 			continue;
-		if (code && (home != code || start != end))
-			err = add_row(builder, code_offset(code, end), 0);
+		if (code && (home != code || fde->start != end))
+			err = add_row(builder, code_offset(code, end), UNWIND_RULE_NO_ROW);
 		code = home;
+		alone = before(alone, code);
+		end = before(together, code);
 		if (!err)
-			err = add_function(builder, code, start, &end);
+			err = add_function(builder, code, fde, alone);
+		if (!err && alone < end)
+			err = add_row(builder, code_offset(code, alone), UNWIND_RULE_UNKNOWN);
 	}
 	if (!err && code)
-		err = add_row(builder, code_offset(code, end), 0);
+		err = add_row(builder, code_offset(code, end), UNWIND_RULE_NO_ROW);
 	return err;
 }
 
-/* The trampoline of signal handlers, where only its bytes tell it (the kernel's own library). */
-static int add_sigreturn(struct builder *builder, const struct code *code)
+static bool is_described(const struct fde_list *list, uint64_t addr)
+{
+	for (size_t i = 0; i < list->cnt && list->items[i].start <= addr; i++)
+		if (addr < list->items[i].end)
+			return true;
+	return false;
+}
+
+/* The trampoline of signal handlers, where only its bytes tell it (the vdso, musl). */
+static int add_sigreturn(struct builder *builder, const struct fde_list *list,
+			 const struct code *code)
 {
 	const struct unwind_arch *arch = builder->arch;
 	struct unwind_rule signal = {.cfa = UNWIND_CFA_SIGNAL};
-	const char *bytes = elf_rawfile(builder->elf, NULL), *found;
+	const char *bytes = builder->image.bytes, *found;
 	uint64_t offset, lead;
 	int err;
 
-	/* Only in files as small as that library. */
-	if (!arch->sigreturn_bytes || code->size > 65536)
+	if (code->size > TRAMPOLINE_CODE_MAX)
 		return 0;
 	found = memmem(bytes + code->offset, code->size, arch->sigreturn, arch->sigreturn_bytes);
 	if (!found)
 		return 0;
 	offset = (uint64_t)(found - bytes);
+	if (is_described(list, code->addr + offset - code->offset))
+		return 0;
 	lead = offset - code->offset < arch->sigreturn_lead ? 0 : arch->sigreturn_lead;
 	err = add_row(builder, offset - lead, rule_set_add(&builder->rules, signal));
 	if (!err)
-		err = add_row(builder, offset + arch->sigreturn_bytes, 0);
+		err = add_row(builder, offset + arch->sigreturn_bytes, UNWIND_RULE_NO_ROW);
 	return err;
 }
 
@@ -198,42 +274,43 @@ static void sort_rows(struct builder *builder)
 	builder->row_cnt = kept;
 }
 
-static int open_cfi(struct builder *builder, bool is_debug)
+/* Either may be NULL: then what is described there is not known. */
+static void open_cfi(struct builder *builder, const struct fde_list *list)
 {
-	if (is_debug) {
-		builder->dwarf = dwarf_begin_elf(builder->elf, DWARF_C_READ, NULL);
-		builder->cfi = builder->dwarf ? dwarf_getcfi(builder->dwarf) : NULL;
-	} else {
-		builder->cfi = dwarf_getcfi_elf(builder->elf);
-	}
-	return builder->cfi ? 0 : -ENOENT;
+	bool has_debug = false;
+
+	builder->eh_cfi = dwarf_getcfi_elf(builder->image.elf);
+	for (size_t i = 0; !has_debug && i < list->cnt; i++)
+		has_debug = list->items[i].is_debug;
+	if (!has_debug)
+		return;
+	builder->dwarf = dwarf_begin_elf(builder->image.elf, DWARF_C_READ, NULL);
+	builder->debug_cfi = builder->dwarf ? dwarf_getcfi(builder->dwarf) : NULL;
 }
 
 static int add_rows(struct builder *builder)
 {
 	struct fde_list list = {0};
-	bool is_debug;
-	int err = fde_list_init(builder->elf, &is_debug, &list);
+	int err = fde_list_init(builder->image.elf, &list);
 
-	if (!err)
-		err = open_cfi(builder, is_debug);
-	if (!err)
+	if (!err) {
+		open_cfi(builder, &list);
 		err = add_functions(builder, &list);
-	fde_list_deinit(&list);
+	}
 	/* Without any other row, this one may still be there. */
 	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
-		err = add_sigreturn(builder, &builder->codes[i]);
+		err = add_sigreturn(builder, &list, &builder->codes[i]);
+	fde_list_deinit(&list);
 	return err;
 }
 
-static int check_header(struct builder *builder)
+static int find_arch(struct builder *builder)
 {
-	GElf_Ehdr mem, *header = gelf_getehdr(builder->elf, &mem);
+	GElf_Ehdr header;
 
-	if (!header || gelf_getclass(builder->elf) != ELFCLASS64 ||
-	    header->e_ident[EI_DATA] != ELFDATA2LSB)
+	if (!gelf_getehdr(builder->image.elf, &header))
 		return -ENOEXEC;
-	builder->arch = unwind_arch_find(header->e_machine);
+	builder->arch = unwind_arch_find(header.e_machine);
 	return builder->arch ? 0 : -ENOEXEC;
 }
 
@@ -241,9 +318,9 @@ static void builder_deinit(struct builder *builder)
 {
 	if (builder->dwarf)
 		dwarf_end(builder->dwarf);
-	else if (builder->cfi)
-		dwarf_cfi_end(builder->cfi);
-	elf_end(builder->elf);
+	if (builder->eh_cfi)
+		dwarf_cfi_end(builder->eh_cfi);
+	elf_image_deinit(&builder->image);
 	rule_set_deinit(&builder->rules);
 	free(builder->codes);
 	free(builder->rows);
@@ -255,10 +332,10 @@ int unwind_table_build(int fd, struct unwind_table *ret)
 	int err;
 
 	elf_version(EV_CURRENT);
-	builder.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!builder.elf)
-		return -ENOEXEC;
-	err = check_header(&builder);
+	err = elf_image_init(fd, &builder.image);
+	if (err)
+		return err;
+	err = find_arch(&builder);
 	if (!err)
 		err = find_code(&builder);
 	if (!err)

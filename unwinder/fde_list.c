@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of an encoding, what says how a number is stored, but not where it counts from. */
+#define LENGTH_FORMAT 0x07
+
 /* Call frame information in memory. */
 struct cfi_section {
 	const unsigned char *ident;
@@ -20,25 +23,29 @@ struct cfi_section {
 	bool is_eh;
 };
 
-static int by_value(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct fde *x = a, *y = b;
 
-	return x < y ? -1 : x > y;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->is_debug != y->is_debug)
+		return x->is_debug - y->is_debug;
+	return x->end > y->end ? -1 : x->end < y->end;
 }
 
-static int add_start(struct fde_list *list, uint64_t start)
+static int add_fde(struct fde_list *list, const struct fde *fde)
 {
 	if (list->cnt == list->cap) {
 		size_t cap = list->cap ? list->cap * 2 : 4096;
-		uint64_t *grown = reallocarray(list->starts, cap, sizeof(*grown));
+		struct fde *grown = reallocarray(list->items, cap, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		list->starts = grown;
+		list->items = grown;
 		list->cap = cap;
 	}
-	list->starts[list->cnt++] = start;
+	list->items[list->cnt++] = *fde;
 	return 0;
 }
 
@@ -91,7 +98,8 @@ static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encodi
 
 /*
  * The encoding of addresses, from a CIE's augmentation: 'z', then letters in any order, each with
- * its data: L one byte, P one byte and a pointer, R the byte that is wanted.
+ * its data: L one byte, P one byte and a pointer, R the byte that is wanted; S, B and G (of
+ * aarch64) none.
  */
 static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 {
@@ -120,6 +128,7 @@ static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 			break;
 		case 'S':
 		case 'B':
+		case 'G':
 			break;
 		default:
 			return false;
@@ -142,9 +151,27 @@ static bool encoding_of(const struct cfi_section *section, Dwarf_Off cie_offset,
 	return read_encoding(&entry.cie, ret);
 }
 
-static int list_section(const struct cfi_section *section, struct fde_list *list)
+/*
+ * The place of an entry; the length follows the start and has its size, but is no address. Linkers
+ * that drop a function leave its description at address 0, where no code is.
+ */
+static bool read_place(const struct cfi_section *section, const Dwarf_FDE *entry, uint8_t encoding,
+		       struct fde *ret)
 {
 	const uint8_t *base = section->data->d_buf;
+	uint64_t addr = section->addr + (uint64_t)(entry->start - base), len;
+
+	if (!decode_pointer(entry->start, entry->end, encoding, addr, &ret->start) ||
+	    !decode_pointer(entry->start + encoded_bytes(encoding), entry->end,
+			    encoding & LENGTH_FORMAT, 0, &len))
+		return false;
+	ret->is_debug = !section->is_eh;
+	ret->end = ret->start + len;
+	return ret->start && ret->end > ret->start;
+}
+
+static int list_section(const struct cfi_section *section, struct fde_list *list)
+{
 	Dwarf_Off offset = 0, next, known_cie = UINT64_MAX;
 	uint8_t encoding = 0;
 	bool readable = false;
@@ -152,7 +179,7 @@ static int list_section(const struct cfi_section *section, struct fde_list *list
 	int err = 0, more;
 
 	while (!err && offset < section->data->d_size) {
-		uint64_t start;
+		struct fde fde;
 
 		more = dwarf_next_cfi(section->ident, section->data, section->is_eh, offset, &next,
 				      &entry);
@@ -166,10 +193,8 @@ static int list_section(const struct cfi_section *section, struct fde_list *list
 			known_cie = entry.fde.CIE_pointer;
 			readable = encoding_of(section, known_cie, &encoding);
 		}
-		if (readable &&
-		    decode_pointer(entry.fde.start, entry.fde.end, encoding,
-				   section->addr + (uint64_t)(entry.fde.start - base), &start))
-			err = add_start(list, start);
+		if (readable && read_place(section, &entry.fde, encoding, &fde))
+			err = add_fde(list, &fde);
 	}
 	return err;
 }
@@ -185,11 +210,12 @@ static bool find_section(Elf *elf, const char *wanted, struct cfi_section *secti
 		GElf_Shdr mem, *header = gelf_getshdr(scn, &mem);
 		const char *name = header ? elf_strptr(elf, names, header->sh_name) : NULL;
 
-		if (!name || strcmp(name, wanted) || header->sh_type == SHT_NOBITS ||
-		    (header->sh_flags & SHF_COMPRESSED))
+		if (!name || strcmp(name, wanted) || header->sh_type == SHT_NOBITS)
 			continue;
-		section->data = elf_rawdata(scn, NULL);
 		section->addr = header->sh_addr;
+		if ((header->sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0)
+			return false;
+		section->data = elf_rawdata(scn, NULL);
 		return section->data && section->data->d_buf && section->data->d_size;
 	}
 	return false;
@@ -245,35 +271,33 @@ static bool find_by_header(Elf *elf, struct cfi_section *section)
 	return false;
 }
 
-int fde_list_init(Elf *elf, bool *is_debug, struct fde_list *ret)
+int fde_list_init(Elf *elf, struct fde_list *ret)
 {
 	struct cfi_section section = {
 		.ident = (const unsigned char *)elf_getident(elf, NULL),
 		.is_eh = true,
 	};
 	struct fde_list list = {0};
-	int err;
+	int err = 0;
 
-	if (!find_section(elf, ".eh_frame", &section) && !find_by_header(elf, &section)) {
-		section.is_eh = false;
-		if (!find_section(elf, ".debug_frame", &section))
-			return -ENOENT;
-	}
-	err = list_section(&section, &list);
+	if (find_section(elf, ".eh_frame", &section) || find_by_header(elf, &section))
+		err = list_section(&section, &list);
+	section.is_eh = false;
+	if (!err && find_section(elf, ".debug_frame", &section))
+		err = list_section(&section, &list);
 	if (!err && !list.cnt)
 		err = -ENOENT;
 	if (err) {
 		fde_list_deinit(&list);
 		return err;
 	}
-	qsort(list.starts, list.cnt, sizeof(*list.starts), by_value);
-	*is_debug = !section.is_eh;
+	qsort(list.items, list.cnt, sizeof(*list.items), by_place);
 	*ret = list;
 	return 0;
 }
 
 void fde_list_deinit(struct fde_list *list)
 {
-	free(list->starts);
+	free(list->items);
 	*list = (struct fde_list){0};
 }

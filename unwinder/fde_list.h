@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the functions begin that call frame information describes. */
+/* Where the functions lie that call frame information describes. */
 #ifndef UNWINDER_FDE_LIST_H
 #define UNWINDER_FDE_LIST_H
 
@@ -7,18 +7,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* One description: what section says of the ELF addresses from start to before end. */
+struct fde {
+	uint64_t start;
+	uint64_t end;
+	bool is_debug; /* of .debug_frame */
+};
+
 struct fde_list {
-	uint64_t *starts; /* ELF addresses, sorted; there may be equal ones */
+	struct fde *items; /* by start; of equal ones those of .eh_frame first, then the longest */
 	size_t cnt;
 	size_t cap;
 };
 
 /*
  * Reads the list from .eh_frame, found by its section or, without sections, by the program
- * header; if there is none, from .debug_frame, when *is_debug becomes true. Returns 0, -ENOENT or
- * -ENOMEM. What cannot be read is left out.
+ * header, and from .debug_frame: what was compiled without the one may have the other, when
+ * .eh_frame still has the functions of the startup files. A compressed section is decompressed in
+ * place. Returns 0, -ENOENT or -ENOMEM. What cannot be read is left out.
  */
-int fde_list_init(Elf *elf, bool *is_debug, struct fde_list *ret);
+int fde_list_init(Elf *elf, struct fde_list *ret);
 void fde_list_deinit(struct fde_list *list);
 
 #endif

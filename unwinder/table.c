@@ -31,7 +31,7 @@ struct layout {
 
 /*
  * Places the rows of one granule, from *at on; the rule in force at its beginning comes first.
- * More rows than a granule may have are dropped for a rule that admits to know nothing: rule 0.
+ * More rows than a granule may have are dropped for a rule that admits to know nothing.
  */
 static void place_granule(struct layout *layout, uint64_t granule, size_t *at)
 {
@@ -47,7 +47,8 @@ static void place_granule(struct layout *layout, uint64_t granule, size_t *at)
 		if (cnt < UNWIND_GRANULE_ROWS_MAX)
 			held[cnt++] = UNWIND_ROW(low, layout->rows[next].rule);
 		else
-			held[cnt - 1] = UNWIND_ROW(UNWIND_ROW_LOW(held[cnt - 1]), 0U);
+			held[cnt - 1] =
+				UNWIND_ROW(UNWIND_ROW_LOW(held[cnt - 1]), UNWIND_RULE_UNKNOWN);
 		next++;
 	}
 	if (layout->position % UNWIND_PAGE_WORDS + cnt > UNWIND_PAGE_WORDS)

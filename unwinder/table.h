@@ -12,6 +12,10 @@
 
 #include "bpf/unwind.h"
 
+/* The numbers of two rules that are in every table. */
+#define UNWIND_RULE_NO_ROW 0U
+#define UNWIND_RULE_UNKNOWN 1U
+
 /* From offset on, up to the next row's, rule holds. */
 struct unwind_row {
 	uint64_t offset; /* in the file */

@@ -12,8 +12,6 @@
 #include "symbolizer/wire.h"
 #include "unwinder/worker.h"
 
-/* The largest files take half a second; from a slow disk a few. */
-#define HANG_MS 10000
 /* To end by itself; a sanitizer's leak check takes time. */
 #define GRACE_MS (HELPER_SANITIZED ? 5000 : 50)
 
@@ -56,10 +54,9 @@ void unwinder__free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
-static int ask(struct unwinder *unwinder, int fd)
+static int ask(struct unwinder *unwinder, int fd, int64_t deadline_ms)
 {
 	struct wire_message request = {.fd = fd};
-	int64_t deadline_ms = wire_now_ms() + HANG_MS;
 	int err = start(unwinder);
 
 	if (err)
@@ -132,13 +129,15 @@ static int take_answer(struct unwinder *unwinder, struct unwind_table *ret)
 	return 0;
 }
 
-int unwinder__table(struct unwinder *unwinder, int fd, struct unwind_table *ret)
+int unwinder__table(struct unwinder *unwinder, int fd, unsigned int wait_ms,
+		    struct unwind_table *ret)
 {
-	int err = ask(unwinder, fd);
+	int64_t deadline_ms = wire_now_ms() + wait_ms;
+	int err = ask(unwinder, fd, deadline_ms);
 
 	/* Perhaps it was not the file that ended the helper: once more. */
 	if (err == -EPIPE)
-		err = ask(unwinder, fd);
+		err = ask(unwinder, fd, deadline_ms);
 	if (err)
 		return err == -EPIPE ? -EIO : err;
 	err = take_answer(unwinder, ret);

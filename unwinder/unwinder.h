@@ -15,11 +15,15 @@ struct unwinder;
 int unwinder__new(struct unwinder **ret);
 void unwinder__free(struct unwinder *unwinder);
 
+/* The largest files take half a second; from a slow disk a few. */
+#define UNWINDER_WAIT_MS 10000
+
 /*
  * The table of an open file, checked; to be given to unwind_table_deinit. Waits for it. Besides
- * what builder.h says: -EIO (the helper ended over it), -ETIMEDOUT (it took too long and was
- * ended), -EPROTO (what it gave is no table).
+ * what builder.h says: -EIO (the helper ended over it), -ETIMEDOUT (it took longer than wait_ms
+ * and was ended), -EPROTO (what it gave is no table).
  */
-int unwinder__table(struct unwinder *unwinder, int fd, struct unwind_table *ret);
+int unwinder__table(struct unwinder *unwinder, int fd, unsigned int wait_ms,
+		    struct unwind_table *ret);
 
 #endif

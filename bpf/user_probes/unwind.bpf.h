@@ -185,10 +185,10 @@ static __always_inline bool mapping__holds(const struct unwind_mapping *mapping,
 /* The last mapping that begins at or below addr; whether it reaches addr. */
 static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 {
-	void *space = bpf_map_lookup_elem(&unwind_spaces, &walk->tgid);
+	__u32 tgid = walk->tgid, i = 0; /* keys lie on the stack: older verifiers want them there */
+	void *space = bpf_map_lookup_elem(&unwind_spaces, &tgid);
 	const union unwind_space_entry *entry;
 	__u64 cnt;
-	__u32 i = 0;
 
 	if (!space)
 		return false;
@@ -231,13 +231,13 @@ static __always_inline __u64 walk__find_rule(struct walk *walk, __u64 addr)
 {
 	__u64 offset = addr - walk->here.base, granule = offset >> UNWIND_GRANULE_BITS;
 	__u64 low = offset % UNWIND_GRANULE_BYTES, cnt, row, rule;
+	__u32 entry, at = walk->here.arena;
 	const __u32 *page;
 	void *arena;
-	__u32 entry;
 
 	if (granule >= walk->here.granule_cnt)
 		return 0;
-	arena = bpf_map_lookup_elem(&unwind_arenas, &walk->here.arena);
+	arena = bpf_map_lookup_elem(&unwind_arenas, &at);
 	if (!arena)
 		return 0;
 	granule += walk->here.index;

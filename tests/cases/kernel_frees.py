@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Frees that are easily missed: in interrupts, in bulk, in parts, while other programs run."""
 
+import re
+
 from lib import Failure, alone, each, once, pitfall, timeout
 from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things,
                         kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
                         whole_kernel)
+from lib.process import SLOWNESS
 from lib.program import Truth
 
 NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
@@ -73,11 +76,13 @@ def test_made_in_interrupts(t):
                 and culprit_of(site) in ("sk_prot_alloc", "sk_clone_lock", "sk_clone")
                 and any("syn_recv_sock" in name for name in names_of(site))]
 
+    def all_made(report):  # the last packets may still be on their way
+        count = sum(site["count"] for site in children(report))
+        return count and count % 500 == 0
+
     program.go()
-    report = memleak.fresh_report()
+    report = settled(memleak, all_made, "sockets of 500 connections")
     sites = children(report)
-    count = sum(site["count"] for site in sites)
-    require(count % 500 == 0 and count, report, f"{count} sockets, 500 connections")
     require(all(site["interrupt"] for site in sites), report, "not said to be in interrupts")
     for site in sites:  # whatever task was interrupted has no part in it
         require(not any("syscall" in name or "connect" in name for name in names_of(site)),
@@ -160,14 +165,17 @@ def test_freed_in_bulk(t, what):
 @timeout(240)
 def test_freed_by_kfree_rcu(t, what):
     """
-    Objects that go after a grace period, in bulk, without an event: at most 1 % are still shown.
-    Where nothing can hook those frees, they are concluded, and what lies in the slabs that the
-    allocator keeps in reserve stays: a few thousand small objects, of however many.
+    Objects that go after a grace period, in bulk, without an event: none is still shown, or at
+    most 1 % where nothing can hook those frees. Then they are concluded, and what lies in the
+    slabs that the allocator keeps in reserve stays: a few thousand small objects, of however many.
     """
     flow, count, functions = what
     share_kernel(t)
+    if SLOWNESS > 1:
+        count //= 5
     program = t.program("kernel_flow", flow, str(count))
-    memleak = t.attach(program, "-K", "-F", interval="0.5")
+    memleak = t.attach(program, "-K", "-F", "-v", interval="0.5")
+    most = 0 if re.search("are seen by (fentry|kprobe)", memleak.notes) else count // 100
     calls = memleak.fresh_report()["calls"]
 
     def left(report):
@@ -175,8 +183,7 @@ def test_freed_by_kfree_rcu(t, what):
 
     for number in range(1, 3):
         program.go(90)
-        report = settled(memleak, lambda report: left(report) <= count // 100,
-                         f"1 % of {count} {flow}")
+        report = settled(memleak, lambda report: left(report) <= most, f"{most} of {count} {flow}")
         require(report["calls"] - calls >= number * count, report, "allocations were not seen")
     check_kernel_lost(report)
     memleak.stop()

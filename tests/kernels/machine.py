@@ -5,8 +5,9 @@ import re
 import subprocess
 import time
 
-# Without KVM: a host thread for each processor.
-QEMU = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max,la57=off",
+# Without KVM. One host thread for all processors: with more, QEMU may run an instruction after the
+# kernel has patched it on another processor, and attaching to tracepoints patches many.
+QEMU = ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,la57=off",
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
 COMMAND_LINE = "console=ttyS0 panic=-1 oops=panic random.trust_cpu=on mitigations=off quiet"
 END = re.compile(r"^ended with code (\d+)$", re.M)

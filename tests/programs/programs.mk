@@ -15,6 +15,7 @@ PLAIN := leak functions edges mappings threads pending churn process dlopen agai
 VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
 	own_malloc_prefixed unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
+	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
 	remembered libremembered_small.so libremembered_large.so
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
@@ -118,6 +119,27 @@ $(P)/unwind_static: tests/programs/unwind.c tests/programs/unwind_library.c $(UN
 
 $(P)/unwind_fp: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
+
+# Only .debug_frame tells of their own functions; in the second one it is compressed.
+DEBUG_FRAME := $(NO_FP) -fno-asynchronous-unwind-tables -fno-unwind-tables
+
+$(P)/unwind_debug_frame: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
+	$(PROGRAM_CC) $(DEBUG_FRAME) $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
+
+$(P)/unwind_packed: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
+	$(PROGRAM_CC) $(DEBUG_FRAME) -gz=zlib $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
+
+# Nothing tells of them.
+NO_FRAMES := --remove-section .eh_frame --remove-section .eh_frame_hdr
+
+$(P)/unwind_bare: $(P)/unwind
+	objcopy $(NO_FRAMES) $< $@
+
+$(P)/unwind_bare_fp: $(P)/unwind_fp
+	objcopy $(NO_FRAMES) $< $@
+
+$(P)/unwind_exotic: tests/programs/unwind_exotic.c $(P)/libunwind_library.so $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(NO_FP) $< -ldl -Wl,-rpath,'$$ORIGIN'
 
 $(P)/unwind_cxx: tests/programs/unwind_cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) $(NO_FP) -o $@ $<

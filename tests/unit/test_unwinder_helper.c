@@ -6,11 +6,16 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cfi_file.h"
 #include "unwinder/builder.h"
 #include "unwinder/unwinder.h"
 
@@ -39,7 +44,7 @@ static void same_as_here(void **state)
 	int fd = open_self();
 
 	assert_int_equal(unwind_table_build(fd, &here), 0);
-	assert_int_equal(unwinder__table(*state, fd, &there), 0);
+	assert_int_equal(unwinder__table(*state, fd, UNWINDER_WAIT_MS, &there), 0);
 	assert_int_equal(here.page_cnt, there.page_cnt);
 	assert_int_equal(here.rule_cnt, there.rule_cnt);
 	assert_int_equal(here.index, there.index);
@@ -58,7 +63,7 @@ static void no_table(void **state)
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	struct unwind_table table;
 
-	assert_int_equal(unwinder__table(*state, fd, &table), -ENOEXEC);
+	assert_int_equal(unwinder__table(*state, fd, UNWINDER_WAIT_MS, &table), -ENOEXEC);
 	close(fd);
 	same_as_here(state);
 }
@@ -69,8 +74,76 @@ static void helper_replaced(void **state)
 	struct unwind_table table;
 	int fd = open_self();
 
-	assert_int_equal(unwinder__table(*state, -1, &table), -EPROTO);
+	assert_int_equal(unwinder__table(*state, -1, UNWINDER_WAIT_MS, &table), -EPROTO);
 	close(fd);
+	same_as_here(state);
+}
+
+/* Functions of as many steps as are followed, each of which libdw begins anew. */
+static int make_slow(void)
+{
+	static char steps[16000];
+	struct cfi_file file = {.text_bytes = 64 * sizeof(steps), .section = ".eh_frame"};
+	uint32_t cie = cfi_add_cie(&file);
+
+	memset(steps, DW_CFA_advance_loc + 1, sizeof(steps));
+	for (uint64_t i = 0; i < 64; i++)
+		cfi_add_fde(&file, cie, CFI_TEXT + i * sizeof(steps), sizeof(steps), steps,
+			    sizeof(steps));
+	return cfi_file_finish(&file);
+}
+
+/* A file that takes too long is given up, and the next one is built as ever. */
+static void slow_file(void **state)
+{
+	struct unwind_table table;
+	int fd = make_slow();
+
+	assert_int_equal(unwinder__table(*state, fd, 200, &table), -ETIMEDOUT);
+	close(fd);
+	same_as_here(state);
+}
+
+struct shrinking {
+	int fd;
+	off_t size;
+	atomic_bool done;
+};
+
+static void *shrink_again_and_again(void *arg)
+{
+	struct shrinking *file = arg;
+
+	while (!file->done)
+		if (ftruncate(file->fd, 4096) || ftruncate(file->fd, file->size))
+			return NULL;
+	return arg;
+}
+
+/* What is cut off while it is read ends the helper at worst. */
+static void shrinking_file(void **state)
+{
+	struct shrinking file = {.fd = make_slow()};
+	struct stat st;
+	pthread_t thread;
+	void *ret;
+
+	assert_int_equal(fstat(file.fd, &st), 0);
+	file.size = st.st_size;
+	assert_int_equal(pthread_create(&thread, NULL, shrink_again_and_again, &file), 0);
+	for (int i = 0; i < 30; i++) {
+		struct unwind_table table;
+		int err = unwinder__table(*state, file.fd, 500, &table);
+
+		if (!err)
+			unwind_table_deinit(&table);
+		assert_true(!err || err == -EIO || err == -ENOEXEC || err == -ENOENT ||
+			    err == -ETIMEDOUT);
+	}
+	file.done = true;
+	assert_int_equal(pthread_join(thread, &ret), 0);
+	assert_ptr_equal(ret, &file);
+	close(file.fd);
 	same_as_here(state);
 }
 
@@ -80,6 +153,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(same_as_here, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(helper_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(slow_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(shrinking_file, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Functions whose frames are described in rare ways, wrongly or not at all: built without frame
+ * pointers. Each is a name on the command line; the truth has a line "chain FUNCTION..." with the
+ * program's own functions from the one that leaks to the last one that can be known, and "end" with
+ * complete or cut.
+ */
+#include "truth.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#define SIZE 40
+
+/* After a call: it may not become a jump. */
+static inline void back(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+OWN_FRAME static void leak_here(void)
+{
+	keep(malloc(SIZE)); /* LEAK */
+	back();
+}
+
+OWN_FRAME __attribute__((used)) void inner(void)
+{
+	leak_here();
+	back();
+}
+
+/* Its stack pointer is rounded down, and the frame is found by a pointer that is kept in it. */
+OWN_FRAME static void realigned(size_t size)
+{
+	char array[64] __attribute__((aligned(128)));
+	char *more = alloca(size);
+
+	memset(more, 1, size);
+	__asm__ volatile("" : : "r"(array), "r"(more) : "memory");
+	inner();
+	__asm__ volatile("" : : "r"(array), "r"(more) : "memory");
+}
+
+OWN_FRAME static void aligned(void)
+{
+	volatile size_t size = 333;
+
+	realigned(size);
+	say("chain leak_here inner realigned aligned main\nend complete\n");
+}
+
+/* Code of all other ways: name, what it does before and after the call, and what it says of it. */
+#if defined(__x86_64__)
+#define BY_HAND(name, before, after)                                                               \
+	__asm__(".text\n"                                                                          \
+		".type " #name ", @function\n"                                                     \
+		#name ":\n" before "	call inner\n" after ".size " #name ", . - " #name "\n");          \
+	extern void name(void)
+
+#define KEEPS_RBX                                                                                  \
+	".cfi_startproc\n"                                                                         \
+	"	push %rbx\n"                                                                           \
+	".cfi_def_cfa_offset 16\n"                                                                 \
+	".cfi_offset rbx, -16\n"
+#define GIVES_RBX                                                                                  \
+	"	pop %rbx\n"                                                                            \
+	"	ret\n"                                                                                 \
+	".cfi_endproc\n"
+
+/* CFA = rsp + 7 + 9, by an expression of its own. */
+BY_HAND(by_expression, KEEPS_RBX ".cfi_escape 0x0f, 5, 0x77, 7, 0x39, 0x22, 0x96\n", GIVES_RBX);
+/* CFA = rbx, which is the caller's stack pointer. */
+BY_HAND(by_register, KEEPS_RBX "	lea 16(%rsp), %rbx\n.cfi_def_cfa rbx, 0\n", GIVES_RBX);
+/* A state is restored that was not kept. */
+BY_HAND(by_nothing, KEEPS_RBX ".cfi_escape 0x0b\n", GIVES_RBX);
+/* Says that it is a signal's frame, which it is not. */
+BY_HAND(by_signal, KEEPS_RBX ".cfi_signal_frame\n", GIVES_RBX);
+/* The caller's frame pointer is said to be lost. */
+BY_HAND(by_lost, KEEPS_RBX ".cfi_undefined rbp\n", GIVES_RBX);
+/* Nothing is said, but it has a frame pointer. */
+BY_HAND(by_pointer, "	push %rbp\n	mov %rsp, %rbp\n", "	pop %rbp\n	ret\n");
+/* Nothing is said, and the frame pointer holds something else. */
+BY_HAND(by_luck, "	push %rbp\n	mov $0x1234567, %ebp\n", "	pop %rbp\n	ret\n");
+
+#define WAY(name, chain, stack_end)                                                                \
+	OWN_FRAME static void call_##name(void)                                                    \
+	{                                                                                          \
+		name();                                                                            \
+		back();                                                                            \
+		say("chain leak_here inner " #name chain "\nend " stack_end "\n");                 \
+	}
+
+WAY(by_expression, "", "cut")
+WAY(by_register, "", "cut")
+WAY(by_nothing, "", "cut")
+WAY(by_signal, "", "cut")
+WAY(by_lost, "", "cut")
+WAY(by_pointer, " call_by_pointer main", "complete")
+WAY(by_luck, "", "cut")
+#endif
+
+OWN_FRAME static void plain(void)
+{
+	inner();
+	back();
+	say("chain leak_here inner plain main\nend complete\n");
+}
+
+OWN_FRAME static void called_back(void *arg)
+{
+	(void)arg;
+	inner();
+	back();
+}
+
+typedef void library_function(void (*function)(void *arg), void *arg);
+
+OWN_FRAME static void through(library_function *library_outer)
+{
+	library_outer(called_back, NULL);
+	back();
+}
+
+/* Through a library that was not there when memleak came: once, and again when it is known. */
+static void late(void)
+{
+	void *library = dlopen("libunwind_library.so", RTLD_NOW);
+	library_function *library_outer;
+
+	must(library != NULL, "dlopen");
+	library_outer = (library_function *)dlsym(library, "library_outer");
+	must(library_outer != NULL, "dlsym");
+	through(library_outer);
+	ready();
+	through(library_outer);
+	back();
+	say("chain leak_here inner called_back library_inner library_outer through late main\n"
+	    "end complete\n");
+}
+
+/* Every other page of a region is code: as many pieces, of which none touches another. */
+static void map_pieces(size_t cnt)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	char *region = mmap(NULL, 2 * cnt * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(region != MAP_FAILED, "mmap");
+	for (size_t i = 0; i < cnt; i++)
+		must(mprotect(region + 2 * i * page, page, PROT_READ | PROT_EXEC) == 0, "mprotect");
+}
+
+static void map_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	must(fd >= 0, path);
+	must(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED, "mmap");
+	close(fd);
+}
+
+static const struct {
+	const char *name;
+	void (*function)(void);
+} ways[] = {
+	{"aligned", aligned},
+	{"late", late},
+	{"plain", plain},
+#if defined(__x86_64__)
+	{"expression", call_by_expression},
+	{"register", call_by_register},
+	{"nothing", call_by_nothing},
+	{"signal", call_by_signal},
+	{"lost", call_by_lost},
+	{"pointer", call_by_pointer},
+	{"luck", call_by_luck},
+#endif
+};
+
+/* unwind_exotic WAY [pieces N | file PATH]: what is mapped executable before memleak comes. */
+int main(int argc, char **argv)
+{
+	must(argc == 2 || argc == 4, "which way?");
+	if (argc == 4 && !strcmp(argv[2], "pieces"))
+		map_pieces(strtoul(argv[3], NULL, 10));
+	else if (argc == 4)
+		map_file(argv[3]);
+	ready();
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (!strcmp(argv[1], ways[i].name))
+			ways[i].function();
+	back();
+	leaks("leak_here", 1, SIZE);
+	ready();
+	return 0;
+}
