@@ -81,7 +81,7 @@ enum memleak_stat {
 	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
 	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
-	MEMLEAK_STAT_WALKS,          /* user stacks walked */
+	MEMLEAK_STAT_WALKS,          /* stacks walked */
 	MEMLEAK_STAT_CUT_NO_CODE,    /* by what cut them */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,

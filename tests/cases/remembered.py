@@ -6,6 +6,7 @@ import re
 
 from lib import Failure, Skip, each, expect
 from lib.expect import frames_of
+from lib.kernel import expect_things, share_kernel
 
 TOLD = re.compile(r"(user|kernel) stacks: (\d+) walked, (\d+) recognised without; "
                   r"of (\d+) recognised and walked all the same (\d+) were others")
@@ -87,3 +88,16 @@ def test_exec(t):
     report = memleak.stop()
     check_paths(truth, report, t.programs)
     check_figures(memleak, "user", 3000)
+
+
+@each("messages:3000", "keys:1000")
+def test_kernel(t, thing):
+    """Paths through the kernel: counts are exact, and most stacks are recognised."""
+    share_kernel(t)
+    program = t.program("kernel", thing)
+    memleak = t.attach(program, "-K", "-v")
+    truth = program.go()
+    expect_things(memleak.stop(), truth)
+    if "kernel stacks:" not in memleak.notes:
+        raise Skip("kernel events cannot be traced by programs that know the stack")
+    check_figures(memleak, "kernel", int(thing.split(":")[1]) // 2)
