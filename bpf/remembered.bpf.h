@@ -16,7 +16,6 @@
 /* More words or words farther out are not remembered. */
 #define REMEMBERED_WORDS_MAX 256
 #define REMEMBERED_STACK_WORDS 1024
-#define REMEMBERED_STACK_BYTES (REMEMBERED_STACK_WORDS * 8)
 
 /* In a place: the word is an address in the stack, and told by its distance. */
 #define REMEMBERED_RELATIVE 0x8000U

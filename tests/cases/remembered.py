@@ -42,7 +42,7 @@ def check_figures(memleak, space, least):
         raise Failure(f"{found[0][0]!r}, but {least} should be recognised and none be others")
 
 
-@each("callers", "places", "sizes", "recursion", "jumps", "threads")
+@each("callers", "places", "sizes", "recursion", "far", "balanced", "jumps", "threads")
 def test_path(t, way):
     program = t.program("remembered", way)
     memleak = t.attach(program, "-v")
@@ -50,7 +50,9 @@ def test_path(t, way):
     report = memleak.stop()
     expect(report, truth, ignore=lambda site: "leaf" not in str(site["stack"]))
     check_paths(truth, report, t.programs)
-    check_figures(memleak, "user", sum(count for count, _ in truth.sites.values()) // 2)
+    # so many stacks that are alike leave each other no room in the table
+    least = 1 if way == "balanced" else sum(count for count, _ in truth.sites.values()) // 2
+    check_figures(memleak, "user", least)
 
 
 def test_another_library(t):

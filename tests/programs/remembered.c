@@ -14,6 +14,7 @@
 #define ROUNDS 3000
 #define SIZES 8
 #define DEPTH 6
+#define FAR "<recurse<recurse<recurse<recurse<recurse<recurse<recurse"
 
 static jmp_buf away;
 
@@ -108,6 +109,75 @@ OWN_FRAME static void recursion(void)
 		strcat(path, "<recurse");
 		say("path=%s<recursion %d\n", path, ROUNDS / DEPTH);
 	}
+	leaks("leaf", ROUNDS, ROUNDS * 16);
+}
+
+/* The same return addresses next to the allocator and the same stack pointer; the callers differ. */
+OWN_FRAME static void far_even(void)
+{
+	recurse(DEPTH);
+	back();
+}
+
+OWN_FRAME static void far_odd(void)
+{
+	recurse(DEPTH);
+	back();
+}
+
+OWN_FRAME static void far(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		if (i % 3)
+			far_odd();
+		else
+			far_even();
+	}
+	say("path=leaf" FAR "<far_even<far %d\npath=leaf" FAR "<far_odd<far %d\n", ROUNDS / 3,
+	    ROUNDS / 3 * 2);
+	leaks("leaf", ROUNDS, ROUNDS * 16);
+}
+
+OWN_FRAME static void inner(size_t size)
+{
+	char *room = alloca(size);
+
+	memset(room, 1, size);
+	recurse(DEPTH);
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
+
+OWN_FRAME static void outer(size_t size, size_t rest)
+{
+	char *room = alloca(size);
+
+	memset(room, 1, size);
+	inner(rest);
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
+
+OWN_FRAME static void other(size_t size, size_t rest)
+{
+	char *room = alloca(size);
+
+	memset(room, 1, size);
+	inner(rest);
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
+
+/* And more: frames of changing sizes, whose sum stays the same. */
+OWN_FRAME static void balanced(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t size = 64 + (size_t)(i % 2) * 64;
+
+		if (i % 3)
+			outer(size, 1024 - size);
+		else
+			other(size, 1024 - size);
+	}
+	say("path=leaf" FAR "<inner<other<balanced %d\npath=leaf" FAR "<inner<outer<balanced %d\n",
+	    ROUNDS / 3, ROUNDS / 3 * 2);
 	leaks("leaf", ROUNDS, ROUNDS * 16);
 }
 
@@ -210,7 +280,7 @@ int main(int argc, char **argv)
 		void (*function)(void);
 	} ways[] = {
 		{"callers", callers}, {"places", places}, {"sizes", sizes},
-		{"recursion", recursion}, {"jumps", jumps}, {"threads", threads},
+		{"recursion", recursion}, {"far", far}, {"balanced", balanced}, {"jumps", jumps}, {"threads", threads},
 	};
 
 	must(argc > 1, "usage");
