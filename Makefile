@@ -2,6 +2,7 @@
 # Builds memleak: BPF objects by clang, their skeletons by bpftool, everything else by CC.
 #   make              build/memleak             make check     every test that can run here
 #   make demo         see a leak found          make install   PREFIX, DESTDIR
+#   make bench        what stacks cost: tables of ratios, as root
 #   make check-kernels   cases on other kernels, in QEMU
 #   make fuzz         hostile files for the unwinder, FUZZ_SECONDS long
 #   O=DIR             another build folder      SANITIZE=1     ASan and UBSan
@@ -61,7 +62,7 @@ LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o)
 SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all clean check check-kernels fuzz demo deps install uninstall unit programs
+.PHONY: all bench clean check check-kernels fuzz demo deps install uninstall unit programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -110,6 +111,24 @@ unit: $(UNIT_BIN)
 # Test programs: each is one file, built by the rule in tests/programs/programs.mk.
 include tests/programs/programs.mk
 programs: $(PROGRAMS)
+
+# Programs of the benchmarks: with frame pointers the kernel can walk them as well.
+BENCH := $(O)/bench/calls $(O)/bench/calls_fp $(O)/bench/probe
+
+$(O)/bench/calls: bench/calls.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
+
+$(O)/bench/calls_fp: bench/calls.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
+
+$(O)/bench/probe.o: $(O)/bench/probe.skel.h
+$(O)/bench/probe: $(O)/bench/probe.o
+	$(CC) $(LDFLAGS) -o $@ $< $(PKG_LIBS)
+
+bench: all $(BENCH)
+	O=$(O) bench/run
 
 deps:
 	scripts/install-packages

@@ -81,11 +81,14 @@ enum memleak_stat {
 	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
 	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
-	MEMLEAK_STAT_WALKS,          /* user stacks walked */
+	MEMLEAK_STAT_WALKS,          /* stacks walked */
 	MEMLEAK_STAT_CUT_NO_CODE,    /* by what cut them */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,
-	MEMLEAK_STAT_REPAIRED, /* frames whose return address a return probe had taken */
+	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had taken */
+	MEMLEAK_STAT_RECALLED,  /* stacks that were known by their words, and not walked */
+	MEMLEAK_STAT_CHECKED,   /* the same, walked to be sure */
+	MEMLEAK_STAT_DISAGREED, /* of these, known as another stack than was walked */
 	MEMLEAK_COUNTER_CNT,
 };
 
@@ -211,6 +214,7 @@ struct memleak_config {
 	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
 	__u8 combined_only;
 	__u8 trace_events;
+	__u8 recall;       /* stacks that were walked before are not walked again */
 	__u8 task_storage; /* thread state lives in task storage, else in a hash by tid */
 };
 

@@ -4,9 +4,12 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "loader/clock.h"
+#include "loader/log.h"
 #include "loader/table_walk.h"
 
 /* Sites beyond one for each stack: the same stack in several processes, and lost stacks. */
@@ -42,6 +45,8 @@ static int size_tables(const struct options *opts, struct bpf_object *object, ui
 int tracker_prepare(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
 		    bool on_demand, struct memleak_config *config)
 {
+	const char *recall = getenv("MEMLEAK_RECALL");
+
 	config->min_size = opts->min_size;
 	config->max_size = opts->max_size;
 	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
@@ -50,6 +55,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
 	config->trace_events = opts->trace;
+	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
+	config->recall = !recall || strcmp(recall, "no") != 0;
 	return size_tables(opts, object, stack_depth, on_demand);
 }
 
@@ -68,6 +75,12 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 
 void tracker_deinit(struct tracker *tracker)
 {
+	if (tracker->walked)
+		log_verbose("%s stacks: %" PRIu64 " walked, %" PRIu64
+			    " recognised without; of %" PRIu64 " recognised and walked all the "
+			    "same %" PRIu64 " were others",
+			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->walked,
+			    tracker->recalled, tracker->checked, tracker->disagreed);
 	site_table_deinit(&tracker->sites);
 }
 

@@ -42,6 +42,12 @@ struct tracker {
 	uint32_t stack_depth;
 	struct site_table sites;
 	uint64_t start_ns;
+
+	/* figures for -v, as of the last snapshot: see enum memleak_stat */
+	uint64_t walked;
+	uint64_t recalled;
+	uint64_t checked;
+	uint64_t disagreed;
 };
 
 /*

@@ -293,6 +293,10 @@ static int fill_counters(struct tracker *tracker, struct snapshot *snap)
 	snap->calls = sums[MEMLEAK_STAT_CALLS];
 	snap->replaced = sums[MEMLEAK_STAT_REPLACED];
 	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];
+	tracker->walked = sums[MEMLEAK_STAT_WALKS];
+	tracker->recalled = sums[MEMLEAK_STAT_RECALLED];
+	tracker->checked = sums[MEMLEAK_STAT_CHECKED];
+	tracker->disagreed = sums[MEMLEAK_STAT_DISAGREED];
 	return 0;
 }
 

@@ -3,6 +3,8 @@
  * The kernel's allocation events, where BTF tells their arguments: each as a tp_btf program and,
  * for kernels that do not take those, as a raw tracepoint.
  */
+#define MEMLEAK_RECALLS
+
 #include "bpf/kernel_tp/percpu.bpf.h"
 #include "bpf/kernel_tp/slab.bpf.h"
 

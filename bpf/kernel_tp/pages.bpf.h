@@ -12,7 +12,7 @@
 #ifndef PAGES_BPF_H
 #define PAGES_BPF_H
 
-#include "bpf/kernel_tp/stack.bpf.h"
+#include "bpf/kernel_tp/recall.bpf.h"
 
 #define DIRECT_MAP_ALIGN (1ULL << 27)
 /* Objects of one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8. */
@@ -141,10 +141,11 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 {
 	__u64 len = 1ULL << kernel_config.page_shift << (order & 31);
 	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
-	__u32 zero = 0, level = interrupt_level(), image, walked;
+	__u32 zero = 0, level = interrupt_level(), image, walked, for_slab = 0;
+	__u32 user = second + STACK_PAGE_ALLOC;
 	struct fresh_page *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
 	struct slab_page slab = {.len = len};
-	struct memleak_site *site;
+	struct memleak_site *site = NULL;
 	struct stack_buffer *buf;
 	__u64 id;
 
@@ -161,17 +162,24 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 		return 0;
 	if (!is_traced(level, &image) || !chosen(len))
 		return 0;
-	buf = stack__buffer(second + STACK_PAGE_ALLOC, level);
+	buf = stack__buffer(user, level);
 	if (!buf)
 		return 0;
-	walked = stack__walk(ctx, buf);
-	if (asked_by_slab(buf, walked)) {
+	if (stack__recall(ctx, buf, user, level, 0, &for_slab) && !for_slab)
+		site = site__recall(buf, image, MEMLEAK_KIND_PAGE, level, &id);
+	if (!site && !for_slab) {
+		walked = stack__walk(ctx, buf);
+		for_slab = asked_by_slab(buf, walked);
+		stack__trim(buf, walked, 0, level != LEVEL_TASK);
+		stack__remember(buf, user, level, for_slab);
+		if (!for_slab)
+			site = site__of(buf, image, MEMLEAK_KIND_PAGE, level, &id);
+	}
+	if (for_slab) {
 		bpf_map_update_elem(&slab_pages, &key.addr, &slab, BPF_ANY);
 		return 0;
 	}
-	stack__trim(buf, walked, 0, level != LEVEL_TASK);
 	order_seen[order & (ORDER_CNT - 1)] = 1; /* the verifier may have forgotten the limit */
-	site = site__of(buf, image, MEMLEAK_KIND_PAGE, level, &id);
 	if (site) {
 		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
 		record_block(site, id, &key, len);

@@ -3,13 +3,14 @@
 #ifndef PERCPU_BPF_H
 #define PERCPU_BPF_H
 
-#include "bpf/kernel_tp/stack.bpf.h"
+#include "bpf/kernel_tp/recall.bpf.h"
 
 static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset, __u64 size)
 {
 	struct memleak_block_key key = {.addr = offset, .domain = MEMLEAK_DOMAIN_PERCPU};
-	__u32 level = interrupt_level(), image, walked;
-	struct memleak_site *site;
+	__u32 level = interrupt_level(), image, walked, note;
+	__u32 user = second + STACK_PERCPU_ALLOC;
+	struct memleak_site *site = NULL;
 	struct stack_buffer *buf;
 	__u64 id;
 
@@ -19,12 +20,17 @@ static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset
 	repair(&key);
 	if (!is_traced(level, &image) || !chosen(size))
 		return 0;
-	buf = stack__buffer(second + STACK_PERCPU_ALLOC, level);
+	buf = stack__buffer(user, level);
 	if (!buf)
 		return 0;
-	walked = stack__walk(ctx, buf);
-	stack__trim(buf, walked, 0, level != LEVEL_TASK);
-	site = site__of(buf, image, MEMLEAK_KIND_PERCPU, level, &id);
+	if (stack__recall(ctx, buf, user, level, 0, &note))
+		site = site__recall(buf, image, MEMLEAK_KIND_PERCPU, level, &id);
+	if (!site) {
+		walked = stack__walk(ctx, buf);
+		stack__trim(buf, walked, 0, level != LEVEL_TASK);
+		stack__remember(buf, user, level, 0);
+		site = site__of(buf, image, MEMLEAK_KIND_PERCPU, level, &id);
+	}
 	if (site)
 		record_block(site, id, &key, size);
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PERCPU_ALLOC, offset, size);

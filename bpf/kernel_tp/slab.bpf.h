@@ -71,8 +71,8 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 					 __u64 object, struct kmem_cache *cache, __u64 size)
 {
 	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
-	__u32 level = interrupt_level(), image, walked;
-	struct memleak_site *site;
+	__u32 level = interrupt_level(), image, walked, note;
+	struct memleak_site *site = NULL;
 	struct stack_buffer *buf;
 	__u64 id;
 
@@ -86,9 +86,14 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 	buf = stack__buffer(user, level);
 	if (!buf)
 		return 0;
-	walked = stack__walk(ctx, buf);
-	stack__trim(buf, walked, call_site, level != LEVEL_TASK);
-	site = site__of(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+	if (stack__recall(ctx, buf, user, level, call_site, &note))
+		site = site__recall(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+	if (!site) {
+		walked = stack__walk(ctx, buf);
+		stack__trim(buf, walked, call_site, level != LEVEL_TASK);
+		stack__remember(buf, user, level, 0);
+		site = site__of(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+	}
 	if (site) {
 		origin__note_cache(&site->origin, cache, object, size);
 		record_block(site, id, &key, size);

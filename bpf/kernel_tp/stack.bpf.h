@@ -145,6 +145,21 @@ static __always_inline struct memleak_site *site__of(struct stack_buffer *buf, _
 	return site;
 }
 
+/* The same if the stack was not walked but recalled; NULL: the site is to be made. */
+static __always_inline struct memleak_site *
+site__recall(const struct stack_buffer *buf, __u32 image, __u32 kind, __u32 level, __u64 *id)
+{
+	struct memleak_site *site;
+
+	*id = site__id(buf->hash, image, kind);
+	site = bpf_map_lookup_elem(&sites, id);
+	if (site) {
+		count(MEMLEAK_STAT_RECALLED, 1);
+		origin__note(&site->origin, level);
+	}
+	return site;
+}
+
 static __always_inline void record_block(struct memleak_site *site, __u64 id,
 					 const struct memleak_block_key *key, __u64 size)
 {

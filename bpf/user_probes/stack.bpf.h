@@ -11,6 +11,7 @@
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
+#include "bpf/user_probes/recall.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
 #include "bpf/user_probes/verify.bpf.h"
 
@@ -63,6 +64,7 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 					struct thread_state *thread)
 {
 	walk__finish(walk);
+	walk__remember(walk);
 	if (walk->unknown)
 		tell_of_code(walk);
 	if (config.verify_unwind)
@@ -78,6 +80,11 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 __noinline int walk_step_of_task(struct walk *walk)
 {
 	return !walk || walk__step(walk);
+}
+
+__noinline int walk_recall_of_task(struct walk *walk)
+{
+	return walk && walk__recall(walk);
 }
 
 SEC("uprobe")
@@ -96,6 +103,8 @@ int walk_with_task(struct pt_regs *ctx)
 		return 0;
 	}
 	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	if (walk_recall_of_task(walk) && walk__find_site(walk, thread))
+		return 0;
 	for (int i = 0; i < STEPS_MAX; i++)
 		if (walk_step_of_task(walk))
 			break;
@@ -111,6 +120,13 @@ __noinline int walk_step_of_cpu(__u32 cpu_entry)
 	return !walk || walk__step(walk);
 }
 
+__noinline int walk_recall_of_cpu(__u32 cpu_entry)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walk_of_cpu, &cpu_entry);
+
+	return walk && walk__recall(walk);
+}
+
 SEC("uprobe")
 int walk_with_cpu(struct pt_regs *ctx)
 {
@@ -121,6 +137,8 @@ int walk_with_cpu(struct pt_regs *ctx)
 	if (!thread || !walk)
 		return 0;
 	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	if (walk_recall_of_cpu(zero) && walk__find_site(walk, thread))
+		return 0;
 	for (int i = 0; i < STEPS_MAX; i++)
 		if (walk_step_of_cpu(zero))
 			break;

@@ -12,11 +12,10 @@
 #define UNWIND_BPF_H
 
 #include "bpf/arch.bpf.h"
-#include "bpf/track.bpf.h"
+#include "bpf/remembered.bpf.h"
 
 /* Stack memory that is read at once: one read costs little more for 2 KB than for 8 bytes. */
 #define WINDOW_BYTES 2048
-#define WINDOW_WORDS (WINDOW_BYTES / 8)
 /* Taken along below the wanted word, if it lies far from the frame that asks for it. */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
@@ -94,19 +93,19 @@ struct walk {
 	__u32 repaired;
 	__u64 interrupted; /* the stack pointer where a signal came; 0: none did */
 	struct unwind_mapping here; /* of the last lookup */
+	__u64 origin; /* the stack pointer that the walk began with, and the key of that place */
+	__u64 key;
+	__u64 recalled; /* the stack's hash, if it is walked as a check */
+	__u64 fp_place; /* of the word that regs.fp came from */
+	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
-	__u64 window[WINDOW_WORDS];
+	/* As much as can be remembered; a walk reads less at once. */
+	__u64 window[REMEMBERED_STACK_WORDS];
 };
 
-/* All bits if a < b, else none; both below 2^63. Hidden from the compiler, which would branch. */
-static __always_inline __u64 mask_if_less(__u64 a, __u64 b)
-{
-	__u64 mask = (__u64)((__s64)(a - b) >> 63);
-
-	barrier_var(mask);
-	return mask;
-}
+/* Where the frame pointer's register stands, as if it were on the stack. */
+#define FP_REGISTER_PLACE (REMEMBERED_STACK_WORDS - 1)
 
 /* Copies the stack around addr; near the stack's upper end only up to the end of a page. */
 static __always_inline bool walk__fill_window(struct walk *walk, __u64 addr)
@@ -135,8 +134,51 @@ static __always_inline bool walk__read(struct walk *walk, __u64 addr)
 		return false;
 	if (addr - walk->window_start >= walk->window_bytes && !walk__fill_window(walk, addr))
 		return false;
-	walk->word = walk->window[(addr - walk->window_start) / 8 % WINDOW_WORDS];
+	walk->word = walk->window[(addr - walk->window_start) / 8 % REMEMBERED_STACK_WORDS];
 	return true;
+}
+
+/* Where the word at addr lies, in words from the walk's beginning. */
+static __always_inline __u64 walk__place(const struct walk *walk, __u64 addr)
+{
+	return (addr - walk->origin) / 8;
+}
+
+/* The walk depends on a word; one that points into the stack is known by its distance. */
+static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u64 relative,
+					    __u64 value)
+{
+	__u64 end = (place & mask_if_less(place, FP_REGISTER_PLACE)) + 1;
+	__u64 start = relative ? walk->origin : 0;
+
+	walk->depends.not_fitting |= ~mask_if_less(place, REMEMBERED_STACK_WORDS);
+	walk->depends.end += (end - walk->depends.end) & mask_if_less(walk->depends.end, end);
+	stack_words__add(&walk->depends, place | relative, value - start);
+}
+
+/* On the word that was just read from addr. */
+static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 relative)
+{
+	__u64 place = walk__place(walk, addr);
+
+	walk->depends.not_fitting |= ~mask_if_less(place, FP_REGISTER_PLACE);
+	walk__depend_on(walk, place, relative, walk->word);
+}
+
+/* On where the frame pointer points to: most are saved and restored without being looked at. */
+static __always_inline void walk__depend_fp(struct walk *walk)
+{
+	walk__depend_on(walk, walk->fp_place, REMEMBERED_RELATIVE, walk->regs.fp);
+}
+
+/* The caller's frame pointer is the word that was just read from addr. */
+static __always_inline void walk__restore_fp(struct walk *walk, __u64 addr)
+{
+	__u64 place = walk__place(walk, addr);
+
+	walk->regs.fp = walk->word;
+	/* No word of the stack has the register's place. */
+	walk->fp_place = place - ~mask_if_less(place, FP_REGISTER_PLACE);
 }
 
 static __always_inline bool mapping__holds(const struct unwind_mapping *mapping, __u64 addr)
@@ -263,6 +305,7 @@ static __always_inline bool walk__repair(struct walk *walk)
 			walk->regs.pc = BPF_CORE_READ(call, orig_ret_vaddr);
 			walk->slot = 0;
 			walk->repaired++;
+			walk->depends.not_fitting = 1;
 			return true;
 		}
 		call = BPF_CORE_READ(call, next);
@@ -298,6 +341,7 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 {
 	__u64 base = walk->regs.sp, fp, pc;
 
+	walk->depends.not_fitting = 1; /* rare */
 	if (!walk__read(walk, base + ARCH_SIGNAL_FP))
 		return walk__ends(walk, UNWIND_END_READ);
 	fp = walk->word;
@@ -327,17 +371,23 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	__u64 fp = walk->regs.fp;
 
 	/* The start of a program or thread clears it; other code may use it for anything. */
-	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES))
+	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
+		/* How near the start is no word of the stack tells. */
+		walk->depends.not_fitting |= !walk->guessed;
+		walk__depend_on(walk, walk->fp_place, 0, 0);
 		return walk__ends(walk, UNWIND_END_COMPLETE);
+	}
+	walk__depend_fp(walk);
 	if (config.unwind == MEMLEAK_UNWIND_DWARF || fp < walk->regs.sp ||
 	    fp - walk->regs.sp > FRAME_BYTES_MAX)
 		return walk__ends(walk, UNWIND_END_NO_RULE);
 	if (!walk__read(walk, fp + 8))
 		return walk__ends(walk, UNWIND_END_READ);
+	walk__depend(walk, fp + 8, 0);
 	walk->regs.pc = arch_code_address(walk->word);
 	if (!walk__read(walk, fp))
 		return walk__ends(walk, UNWIND_END_READ);
-	walk->regs.fp = walk->word;
+	walk__restore_fp(walk, fp);
 	walk->regs.sp = fp + 16;
 	walk->regs.lr = 0;
 	walk->slot = arch_frame_slot(fp + 16);
@@ -357,6 +407,7 @@ static __always_inline bool walk__cfa(struct walk *walk, const struct unwind_rul
 		walk->word = sp + rule->cfa_off;
 		return true;
 	case UNWIND_CFA_FP:
+		walk__depend_fp(walk);
 		walk->word = fp + rule->cfa_off;
 		return true;
 	case UNWIND_CFA_PLT:
@@ -365,10 +416,14 @@ static __always_inline bool walk__cfa(struct walk *walk, const struct unwind_rul
 		return true;
 	case UNWIND_CFA_SP_DEREF:
 	case UNWIND_CFA_FP_DEREF:
-		if (rule->cfa == UNWIND_CFA_FP_DEREF)
+		if (rule->cfa == UNWIND_CFA_FP_DEREF) {
+			walk__depend_fp(walk);
 			sp = fp;
-		if (!walk__read(walk, sp + UNWIND_DEREF_OUTER(rule->cfa_off)))
+		}
+		sp += UNWIND_DEREF_OUTER(rule->cfa_off);
+		if (!walk__read(walk, sp))
 			return false;
+		walk__depend(walk, sp, REMEMBERED_RELATIVE);
 		walk->word += UNWIND_DEREF_INNER(rule->cfa_off);
 		return true;
 	default:
@@ -391,12 +446,15 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 	if (saved.ra) {
 		if (!walk__read(walk, saved.ra))
 			return walk__ends(walk, UNWIND_END_READ);
+		walk__depend(walk, saved.ra, 0);
 		pc = walk->word;
 	}
+	if (rule->saved == UNWIND_SAVED_FP_REL)
+		walk__depend_fp(walk);
 	if (saved.fp) {
 		if (!walk__read(walk, saved.fp))
 			return walk__ends(walk, UNWIND_END_READ);
-		walk->regs.fp = walk->word;
+		walk__restore_fp(walk, saved.fp);
 	}
 	walk->regs.pc = arch_code_address(pc);
 	walk->regs.sp = cfa;
@@ -505,6 +563,10 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->unknown = 0;
 	walk->repaired = 0;
 	walk->interrupted = 0;
+	walk->origin = walk->regs.sp;
+	walk->recalled = 0;
+	walk->fp_place = FP_REGISTER_PLACE;
+	stack_words__begin(&walk->depends);
 	walk->here.start = 0;
 	walk->here.end = 0;
 	walk->window_start = 0;

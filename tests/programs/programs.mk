@@ -15,7 +15,8 @@ PLAIN := leak functions edges mappings threads pending churn process dlopen agai
 VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
 	own_malloc_prefixed unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
-	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic
+	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
+	remembered libremembered_small.so libremembered_large.so
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
@@ -142,6 +143,15 @@ $(P)/unwind_exotic: tests/programs/unwind_exotic.c $(P)/libunwind_library.so $(P
 
 $(P)/unwind_cxx: tests/programs/unwind_cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) $(NO_FP) -o $@ $<
+
+$(P)/remembered: tests/programs/remembered.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(NO_FP) $< -ldl
+
+$(P)/libremembered_small.so: ROOM := 16
+$(P)/libremembered_large.so: ROOM := 272
+$(P)/libremembered_small.so $(P)/libremembered_large.so: tests/programs/remembered_library.c \
+		$(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(NO_FP) -DROOM=$(ROOM) -fPIC -shared $<
 
 # No 32-bit library is needed for a program that uses none.
 $(P)/tiny32: tests/programs/tiny32.c tests/programs/programs.mk

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel stacks that were walked before. The programs of raw tracepoints are given a context that
+ * lies on the stack, and all frames of interest are above it.
+ *
+ * The kernel does not tell which words it has read: they are found by the return addresses that it
+ * tells. One may also stand where an earlier call has left it; if it stands once more before the
+ * next one is found, both places are remembered. How far a frame reaches is told by its return
+ * address, but for the few functions that find their caller by a saved register. What could be
+ * taken for another stack in spite of this is a stack with an old return address below a new one
+ * that differs, all others being equal. That is why some stacks are walked although they are
+ * recognised; if one of them is another, its key is not used again.
+ *
+ * Only of tasks: an interrupt has another stack, or ends somewhere in the middle of a task's.
+ */
+#ifndef KERNEL_RECALL_BPF_H
+#define KERNEL_RECALL_BPF_H
+
+#include "bpf/kernel_tp/stack.bpf.h"
+
+#ifdef MEMLEAK_RECALLS
+
+#include "bpf/remembered.bpf.h"
+
+/* Kernel stacks begin and end at multiples of it, on every architecture we know. */
+#define KERNEL_STACK_BYTES 16384
+
+/* So many words are searched for frames. */
+#define SEARCHED_WORDS 512
+
+/* The context has the event's arguments, among them a return address. */
+#define ARGUMENT_WORDS 6
+
+/* The first frame is found in so many. */
+#define FIRST_WORDS 32
+
+/* A walk begins with frames of tracing, of which the innermost may lie below the context. */
+#define LOWER_FRAMES 4
+
+/* What a program sees of the stack before it is walked. */
+struct stack_view {
+	__u64 start; /* address of the first word */
+	__u64 key;
+	__u64 recalled; /* the stack's hash, if it is walked as a check */
+	__u64 lower;    /* frames below the first word */
+	__u64 found;    /* and those that were found above it */
+	__u32 room;     /* words up to the end of the stack */
+	__u32 cnt;      /* words that were read */
+	struct stack_words depends;
+	__u64 words[REMEMBERED_STACK_WORDS];
+};
+
+/* For the first program of each event: the second ones run in interrupts. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, STACK_SECOND);
+	__type(key, __u32);
+	__type(value, struct stack_view);
+} stack_views SEC(".maps");
+
+/* Copies the first words, if there are so many. */
+static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
+{
+	if (cnt > view->room)
+		return false;
+	if (cnt <= view->cnt)
+		return true;
+	view->cnt = 0;
+	if (bpf_probe_read_kernel(view->words, cnt % REMEMBERED_STACK_WORDS * 8,
+				  (void *)view->start))
+		return false;
+	view->cnt = cnt;
+	return true;
+}
+
+/* A function of its own: the verifier looks at it once, and not in every program. */
+__noinline int stack_view__recall(__u32 user, __u32 way)
+{
+	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);
+	const struct remembered *entry;
+	struct remembered_head head;
+
+	if (!view || way >= REMEMBERED_WAYS)
+		return 0;
+	entry = remembered__find(view->key, way);
+	if (!entry || !remembered__read(entry, view->key, &head) || !view__see(view, head.end))
+		return 0;
+	if (!remembered__fits(entry, &head, view->words, view->start))
+		return 0;
+	view->recalled = head.stack;
+	return 1 + (head.note & 1);
+}
+
+/* All bits if they are equal, else none. Hidden from the compiler, which would branch. */
+static __always_inline __u64 mask_if_equal(__u64 a, __u64 b)
+{
+	__u64 mask = a ^ b;
+
+	mask |= -mask;
+	barrier_var(mask);
+	mask = ~(__u64)((__s64)mask >> 63);
+	barrier_var(mask);
+	return mask;
+}
+
+/*
+ * One word of the stack: it may be the next frame's return address, or that of the last frame for
+ * which another word was taken already. But for the outermost one: the frame before it is the
+ * system call's, to which the kernel adds random room that is full of what earlier calls left.
+ */
+static __always_inline void view__search(struct stack_view *view, const struct stack_buffer *buf,
+					 __u32 frame_cnt, __u32 i)
+{
+	__u64 word = view->words[i], found = view->found, next, again;
+
+	next = mask_if_equal(word, buf->words[1 + found % MEMLEAK_MAX_STACK_DEPTH]) &
+	       mask_if_less(found, frame_cnt);
+	again = mask_if_equal(word, buf->words[found % MEMLEAK_MAX_STACK_DEPTH]) &
+		mask_if_less(found + 1, frame_cnt) & mask_if_less(view->lower, found);
+	view->found = found + (next & 1);
+	next |= again;
+	view->depends.end += (i + 1 - view->depends.end) & (__u32)next;
+	view->depends.places[view->depends.cnt % REMEMBERED_WORDS_MAX] = i;
+	view->depends.hash ^= (hash_mix(view->depends.hash, word) ^ view->depends.hash) & next;
+	view->depends.cnt += next & 1;
+	view->depends.prefix ^= (view->depends.hash ^ view->depends.prefix) &
+				mask_if_equal(view->depends.cnt, REMEMBERED_PREFIX) & next;
+}
+
+/* The number of frames below the context: all that come before the first one to be seen. */
+static __always_inline __u32 view__lower_frames(const struct stack_view *view,
+						const struct stack_buffer *buf)
+{
+	__u64 seen = 0;
+
+	for (__u32 i = ARGUMENT_WORDS; i < FIRST_WORDS; i++)
+		for (__u32 j = 0; j < LOWER_FRAMES; j++)
+			seen |= mask_if_equal(view->words[i], buf->words[1 + j]) & 1ULL << j;
+	if (seen & 1)
+		return 0;
+	if (seen & 2)
+		return 1;
+	if (seen & 4)
+		return 2;
+	return seen ? 3 : MEMLEAK_MAX_STACK_DEPTH;
+}
+
+/* The frames are in the program's buffer, as they are kept. */
+__noinline int stack_view__remember(__u32 user, __u32 note)
+{
+	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);
+	struct stack_buffer *buf = stack__buffer(user, LEVEL_TASK);
+	const struct memleak_stack *header;
+	__u32 frame_cnt;
+
+	if (!view || !buf)
+		return 0;
+	header = (void *)&buf->words[0];
+	frame_cnt = header->frame_cnt;
+	if (!view__see(view, view->room < SEARCHED_WORDS ? view->room : SEARCHED_WORDS))
+		return 0;
+	stack_words__begin(&view->depends);
+	view->lower = view__lower_frames(view, buf);
+	if (view->lower >= frame_cnt)
+		return 0;
+	view->found = view->lower;
+	for (__u32 i = ARGUMENT_WORDS; i < SEARCHED_WORDS; i++) {
+		if (i >= view->cnt)
+			break;
+		view__search(view, buf, frame_cnt, i);
+	}
+	if (view->found == frame_cnt)
+		remembered__learn(view->key, &view->depends, buf->hash, note);
+	return 0;
+}
+
+/* Whether the stack is one that was walked before: only its hash is known then. */
+static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, __u32 user,
+					  __u32 level, __u64 call_site, __u32 *note)
+{
+	struct stack_view *view;
+
+	if (!config.recall || level != LEVEL_TASK || user >= STACK_SECOND)
+		return false;
+	view = bpf_map_lookup_elem(&stack_views, &user);
+	if (!view)
+		return false;
+	/* By way of memory: the verifier does not let a pointer be a number. */
+	*(volatile __u64 *)&view->start = (__u64)ctx;
+	view->key = *(volatile __u64 *)&view->start;
+	view->room = (KERNEL_STACK_BYTES - view->key % KERNEL_STACK_BYTES) / 8;
+	view->key = hash_mix(call_site ^ (__u64)user << 56, view->key % KERNEL_STACK_BYTES);
+	view->cnt = 0;
+	view->recalled = 0;
+#pragma unroll
+	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
+		int known = stack_view__recall(user, way);
+
+		if (!known)
+			continue;
+		if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)
+			return false;
+		buf->hash = view->recalled;
+		*note = known - 1;
+		return true;
+	}
+	return false;
+}
+
+/* The stack has been walked. */
+static __always_inline void stack__remember(struct stack_buffer *buf, __u32 user, __u32 level,
+					    __u32 note)
+{
+	struct stack_view *view;
+
+	count(MEMLEAK_STAT_WALKS, 1);
+	if (!config.recall || level != LEVEL_TASK || user >= STACK_SECOND)
+		return;
+	view = bpf_map_lookup_elem(&stack_views, &user);
+	if (!view)
+		return;
+	if (view->recalled) {
+		count(MEMLEAK_STAT_CHECKED, 1);
+		if (view->recalled != buf->hash) {
+			count(MEMLEAK_STAT_DISAGREED, 1);
+			remembered__distrust(view->key);
+			return;
+		}
+	}
+	stack_view__remember(user, note);
+}
+
+#else
+
+static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, __u32 user,
+					  __u32 level, __u64 call_site, __u32 *note)
+{
+	return false;
+}
+
+static __always_inline void stack__remember(struct stack_buffer *buf, __u32 user, __u32 level,
+					    __u32 note)
+{
+}
+
+#endif
+#endif
