@@ -154,12 +154,35 @@ struct memleak_site {
 	struct memleak_origin origin; /* kernel sites */
 };
 
-/* Key of the stack table: a 64-bit hash of the frames, never 0. Innermost frame first. */
+/*
+ * Key of the stack table: a 64-bit hash of the frames, never 0. Innermost frame first.
+ *
+ * A stack of user space is *unsettled* if its frames are addresses of which it was not known what
+ * is mapped there, or if the code may have become another since it was known. What it was the
+ * loader finds out from the counts of unloads.
+ */
 struct memleak_stack {
-	__u32 frame_cnt;
-	__u32 end; /* enum unwind_end */
+	__u16 frame_cnt;
+	__u8 end; /* enum unwind_end */
+	__u8 unsettled;
+	__u16 unloads;       /* of the process, at the walk */
+	__u16 known_unloads; /* when the mappings were read by which the stack was walked */
 	__u64 frames[];
 };
+
+static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ (hash >> 29);
+}
+
+/* Of the site of a stack, the hash of whose frames is given. */
+static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 image, __u32 kind)
+{
+	__u64 id = hash_mix(stack, (__u64)kind << 32 | image);
+
+	return id ? id : 1;
+}
 
 /*
  * An image's number: the process's, given by the loader, in the low bits, and above them how many
@@ -174,6 +197,8 @@ struct memleak_target {
 	__u32 image;
 	__u32 has_forked;   /* and that has been told */
 	__u32 binding;      /* how often another thread than the first has executed a program */
+	__u32 unloads;      /* grows before and after libraries are unloaded */
+	__u32 loader_state; /* what the dynamic loader was about to do when it told last */
 	__u64 code_told_ns; /* when a walk last told of unknown code */
 };
 
@@ -193,8 +218,24 @@ struct memleak_target {
  */
 #define MEMLEAK_FRAME_EXACT (1ULL << 62)
 #define MEMLEAK_FRAME_IS_EXACT(frame) ((frame) >> 62 == 1)
-#define MEMLEAK_FRAME_ADDR(frame)                                                                  \
-	(MEMLEAK_FRAME_IS_EXACT(frame) ? (frame) & ~MEMLEAK_FRAME_EXACT : (frame))
+#define MEMLEAK_FRAME_ADDR(frame) ((frame) >> 63 ? (frame) : (frame) & (MEMLEAK_FRAME_UNSURE - 1))
+
+/*
+ * Frames of code that is mapped from a file are places in the file: equal in all processes, and
+ * still right when something else is mapped there. This one's bits are those of an address of user
+ * space otherwise.
+ */
+#define MEMLEAK_FRAME_FILE (1ULL << 61)
+#define MEMLEAK_FRAME_IN_FILE(frame)                                                               \
+	(((frame) & (1ULL << 63 | MEMLEAK_FRAME_FILE)) == MEMLEAK_FRAME_FILE)
+#define MEMLEAK_FRAME_OFFSET_BITS 40
+#define MEMLEAK_FRAME_OFFSET(frame) ((frame) & ((1ULL << MEMLEAK_FRAME_OFFSET_BITS) - 1))
+#define MEMLEAK_FRAME_FILE_NUMBER(frame)                                                           \
+	((__u32)((frame) >> MEMLEAK_FRAME_OFFSET_BITS) & (MEMLEAK_FRAME_FILES - 1))
+#define MEMLEAK_FRAME_FILES (1U << 20)
+
+/* Put by the loader: an address where more than one thing has been mapped; nobody knows which. */
+#define MEMLEAK_FRAME_UNSURE (1ULL << 60)
 
 /* How user stacks are walked. */
 enum memleak_unwind {

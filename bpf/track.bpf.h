@@ -67,12 +67,6 @@ static __always_inline void count(__u32 which, __s64 by)
 		__sync_fetch_and_add(counter, by);
 }
 
-static __always_inline __u64 hash_mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ (hash >> 29);
-}
-
 /* The low 40 bits of the packed word are the size, the high 24 the count. */
 static __always_inline void site__add(struct memleak_site *site, __u64 size, __s64 sign)
 {
@@ -92,13 +86,6 @@ static __always_inline long stack__store(struct stack_buffer *buf)
 	if (buf->first)
 		return bpf_map_update_elem(&stacks, &buf->hash, &buf->words[1], BPF_ANY);
 	return bpf_map_update_elem(&stacks, &buf->hash, &buf->words[0], BPF_ANY);
-}
-
-static __always_inline __u64 site__id(__u64 stack, __u32 image, __u32 kind)
-{
-	__u64 id = hash_mix(stack, (__u64)kind << 32 | image);
-
-	return id ? id : 1;
 }
 
 static __always_inline struct memleak_site *site__create(__u64 id, __u64 stack, __u32 image,

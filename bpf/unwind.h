@@ -79,7 +79,8 @@ struct unwind_rule {
 struct unwind_mapping {
 	__u64 start;
 	__u64 end;
-	__u64 base; /* where the table's first granule is, or would be, mapped */
+	__u64 base;     /* where the table's first granule is, or would be, mapped */
+	__u64 to_frame; /* to be added to an address here; 0: its frames are addresses */
 	__u32 granule_cnt;
 	__u32 index; /* first word of the index, in the table */
 	__u32 arena;
@@ -91,6 +92,8 @@ struct unwind_space {
 	__u32 image;      /* of another image: not to be used */
 	__u32 generation; /* another one for each change of any process, in 16 bits */
 	__u32 mapping_cnt;
+	__u32 unloads; /* the target's, when the mappings were read */
+	__u64 r_debug; /* where the dynamic loader says what it is about to do; 0: unknown */
 };
 
 union unwind_space_entry {

@@ -83,6 +83,14 @@ static bool find_dynamic(const struct reader *reader, uint64_t *ret)
 	return dynamic != 0;
 }
 
+static bool read_r_debug(const struct reader *reader, uint64_t addr, struct r_debug *ret)
+{
+	if (!addr || !read_target(reader, addr, ret, sizeof(*ret)))
+		return false;
+	reader->list->r_debug = addr;
+	return true;
+}
+
 static bool find_r_debug(const struct reader *reader, struct r_debug *ret)
 {
 	uint64_t dynamic;
@@ -96,8 +104,7 @@ static bool find_r_debug(const struct reader *reader, struct r_debug *ret)
 		    entry.d_tag == DT_NULL)
 			return false;
 		if (entry.d_tag == DT_DEBUG)
-			return entry.d_un.d_ptr &&
-			       read_target(reader, entry.d_un.d_ptr, ret, sizeof(*ret));
+			return read_r_debug(reader, entry.d_un.d_ptr, ret);
 	}
 	return false;
 }

@@ -26,6 +26,7 @@ struct module_list {
 	/* The hook that the dynamic loader calls when its list changes; module index, or -1. */
 	ssize_t hook_module;
 	uint64_t hook_offset; /* in the file */
+	uint64_t r_debug;     /* address of what the dynamic loader says of itself; 0: unknown */
 };
 
 /*

@@ -213,6 +213,13 @@ static bool is_allocator_frame(const struct site *site, const struct sym_locatio
 					   : is_user_allocator(symbol);
 }
 
+uint64_t frame_address(uint64_t frame, const struct sym_location *location)
+{
+	if (!MEMLEAK_FRAME_IN_FILE(frame))
+		return MEMLEAK_FRAME_ADDR(frame);
+	return location ? location->addr : 0;
+}
+
 static void name_frames(struct symbol_backend *symbols, struct report_site *shown)
 {
 	const struct site *site = shown->site;

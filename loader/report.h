@@ -22,8 +22,11 @@ struct symbol_backend {
 		       unsigned int budget_ms);
 	/* NULL: nothing known. Valid until the next prepare. */
 	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
-					     uint64_t addr);
+					     uint64_t frame);
 };
+
+/* Where the code of a frame is, or was last; 0: not known. */
+uint64_t frame_address(uint64_t frame, const struct sym_location *location);
 
 struct report_site {
 	const struct site *site;

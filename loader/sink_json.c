@@ -80,7 +80,10 @@ static void write_frame(struct json_writer *json, uint64_t addr,
 	if (!location)
 		location = &no_location;
 	json_begin_object(json, NULL);
-	json_hex(json, "addr", addr);
+	if (addr)
+		json_hex(json, "addr", addr);
+	else
+		json_null(json, "addr");
 	json_string(json, "symbol", frame->symbol);
 	if (frame->symbol && !frame->inlined)
 		json_unsigned(json, "offset", frame->offset);
@@ -108,7 +111,7 @@ static void write_stack(struct json_writer *json, const struct report_site *show
 	json_begin_array(json, "stack");
 	for (size_t i = 0; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
-		uint64_t addr = MEMLEAK_FRAME_ADDR(shown->site->frames[i]);
+		uint64_t addr = frame_address(shown->site->frames[i], location);
 
 		if (!location || !location->frame_cnt)
 			write_frame(json, addr, location, &no_frame);

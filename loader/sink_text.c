@@ -58,7 +58,7 @@ static void write_module(FILE *out, const char *module)
 
 static void write_unnamed(FILE *out, uint64_t frame, const struct sym_location *location)
 {
-	uint64_t addr = MEMLEAK_FRAME_ADDR(frame);
+	uint64_t addr = frame_address(frame, location);
 
 	fprintf(out, "\t\t0x%" PRIx64 " ", addr);
 	if (location && is_known(location->module)) {

@@ -91,6 +91,16 @@ void site_entry_add(struct site_entry *entry, uint64_t size, uint64_t birth_ns)
 		entry->newest_birth_ns = birth_ns;
 }
 
+void site_entry_join(struct site_entry *entry, const struct site_entry *part)
+{
+	entry->bytes += part->bytes;
+	entry->count += part->count;
+	if (part->oldest_birth_ns < entry->oldest_birth_ns)
+		entry->oldest_birth_ns = part->oldest_birth_ns;
+	if (part->newest_birth_ns > entry->newest_birth_ns)
+		entry->newest_birth_ns = part->newest_birth_ns;
+}
+
 void site_table_drop_image(struct site_table *table, uint32_t image)
 {
 	size_t dropped = 0;

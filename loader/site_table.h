@@ -22,6 +22,8 @@ struct site_entry {
 	size_t frame_cnt;
 	enum unwind_end end;
 	bool interrupt;
+	uint64_t settled_id;          /* of the same stack when it is known what its frames were */
+	struct site_entry *joined;    /* that site, of which this one is a part; NULL: itself */
 	struct memleak_origin origin; /* kernel sites: as of the last walk */
 
 	/* sums of the walk */
@@ -50,6 +52,9 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /* Adds one block born at birth_ns. */
 void site_entry_add(struct site_entry *entry, uint64_t size, uint64_t birth_ns);
+
+/* Adds the sums of another site. */
+void site_entry_join(struct site_entry *entry, const struct site_entry *part);
 
 /* Forgets the sites of an image. */
 void site_table_drop_image(struct site_table *table, uint32_t image);

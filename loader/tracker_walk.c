@@ -8,7 +8,7 @@
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/table_walk.h"
-#include "loader/tracker.h"
+#include "loader/tracker_sites.h"
 
 /* Whether a block is old enough for this report. */
 static bool old_enough(const struct tracker_walk *walk, const struct tracker_owner *owner,
@@ -113,51 +113,6 @@ static int walk_tables(struct tracker_walk *walk)
 	return table_walk_run(tracker->opts->combined_only ? &sites : &blocks);
 }
 
-/* Reads the frames of a site that was not met before. */
-static int load_stack(struct tracker *tracker, struct site_entry *entry)
-{
-	size_t depth = tracker->stack_depth, skipped = 0;
-	cleanup_free struct memleak_stack *stack =
-		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
-
-	if (!stack)
-		return -ENOMEM;
-	if (!entry->stack || bpf_map_lookup_elem(tracker->stacks_fd, &entry->stack, stack))
-		return 0;
-	if (stack->frame_cnt > depth)
-		stack->frame_cnt = (uint32_t)depth;
-	entry->frames = calloc(stack->frame_cnt + 1, sizeof(uint64_t));
-	if (!entry->frames)
-		return -ENOMEM;
-	memcpy(entry->frames, stack->frames, stack->frame_cnt * sizeof(uint64_t));
-	if (tracker->skip_frames)
-		skipped = tracker->skip_frames(tracker->arg, entry->frames, stack->frame_cnt);
-	entry->frame_cnt = stack->frame_cnt - skipped;
-	memmove(entry->frames, entry->frames + skipped, entry->frame_cnt * sizeof(uint64_t));
-	entry->end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN;
-	return 0;
-}
-
-/* Reads what the kernel tables know of a site: its stack once, who was there last each time. */
-static int load_site(struct tracker *tracker, struct site_entry *entry)
-{
-	struct memleak_site site;
-
-	if (entry->loaded && tracker->space == SPACE_USER)
-		return 0;
-	if (bpf_map_lookup_elem(tracker->sites_fd, &entry->id, &site))
-		return 0; /* gone with its image; the entry stays without a stack */
-	entry->origin = site.origin;
-	if (entry->loaded)
-		return 0;
-	entry->image = site.image;
-	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;
-	entry->interrupt = site.kind & MEMLEAK_IN_INTERRUPT;
-	entry->stack = site.stack;
-	entry->loaded = true;
-	return load_stack(tracker, entry);
-}
-
 /* Names come from the kernel's memory: nothing says that they end. */
 static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 {
@@ -207,19 +162,18 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 static int fill_sites(struct tracker_walk *walk, struct snapshot *snap)
 {
 	struct site_table *table = &walk->tracker->sites;
+	int err = tracker_sites_load(walk->tracker);
 
+	if (err)
+		return err;
 	snap->sites = calloc(table->cnt ? table->cnt : 1, sizeof(*snap->sites));
 	if (!snap->sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->slot_cnt; i++) {
 		struct site_entry *entry = table->slots[i];
-		int err;
 
-		if (!entry || entry->walk != table->walk || !entry->count)
+		if (!entry || entry->walk != table->walk || !entry->count || entry->joined)
 			continue;
-		err = load_site(walk->tracker, entry);
-		if (err)
-			return err;
 		entry->index = snap->site_cnt;
 		fill_site(walk, entry, &snap->sites[snap->site_cnt++]);
 	}
@@ -239,8 +193,11 @@ static int by_site_then_age(const void *a, const void *b)
 
 static void fill_blocks(struct tracker_walk *walk, struct snapshot *snap)
 {
-	for (size_t i = 0; i < walk->block_cnt; i++)
-		walk->blocks[i].site = ((struct site_entry *)walk->blocks[i].site)->index;
+	for (size_t i = 0; i < walk->block_cnt; i++) {
+		const struct site_entry *entry = (struct site_entry *)walk->blocks[i].site;
+
+		walk->blocks[i].site = entry->joined ? entry->joined->index : entry->index;
+	}
 	if (walk->block_cnt)
 		qsort(walk->blocks, walk->block_cnt, sizeof(*walk->blocks), by_site_then_age);
 	snap->blocks = walk->blocks;

@@ -9,8 +9,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "bpf/memleak.h"
 #include "loader/cleanup.h"
 #include "loader/clock.h"
+#include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/unwind_arena.h"
 
@@ -28,9 +30,14 @@ static uint64_t share_of_memory(void)
 	return bytes / 8;
 }
 
-int unwind_files_init(struct unwind_files *files, int arenas_fd, bool wanted)
+int unwind_files_init(struct unwind_files *files, int arenas_fd, struct symbolizer *symbolizer,
+		      bool wanted)
 {
-	*files = (struct unwind_files){.arenas_fd = arenas_fd, .bytes_max = share_of_memory()};
+	*files = (struct unwind_files){
+		.arenas_fd = arenas_fd,
+		.symbolizer = symbolizer,
+		.bytes_max = share_of_memory(),
+	};
 	return wanted ? unwinder__new(&files->unwinder) : 0;
 }
 
@@ -214,6 +221,20 @@ static void build(struct unwind_files *files, int fd, const char *name, int64_t 
 		tell(files, name, reason_of(err));
 }
 
+/*
+ * Frames of the newest file are to be told as places in it. Not in the vdso, which has no path, nor
+ * in files that compilers write their code to: there, it is replaced.
+ */
+static void register_symbols(struct unwind_files *files, int fd, const char *name)
+{
+	struct unwind_file *file = &files->items[files->cnt - 1];
+
+	if (name[0] != '/' || elf_class(fd) < 0 || files->cnt > MEMLEAK_FRAME_FILES)
+		return;
+	if (symbolizer__add_file(files->symbolizer, fd, name, &file->symbols))
+		file->symbols = 0;
+}
+
 ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, int64_t *patience_ms)
 {
 	struct stat st;
@@ -228,6 +249,7 @@ ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, i
 	if (reserve(files))
 		return -ENOMEM;
 	add_item(files, &st);
+	register_symbols(files, fd, name);
 	if (files->unwinder)
 		build(files, fd, name, patience_ms);
 	return (ssize_t)files->cnt - 1;

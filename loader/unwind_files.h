@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "symbolizer/proc_maps.h"
+#include "symbolizer/symbolizer.h"
 #include "unwinder/unwinder.h"
 
 /* Where the table of a file is; granule_cnt 0: it has none. */
@@ -26,12 +27,14 @@ struct unwind_file {
 	uint32_t arena;
 	uint32_t page;
 	uint32_t page_cnt;
-	uint64_t hash; /* of the table */
-	ssize_t twin;  /* a file whose equal table is not placed yet; negative: none */
+	uint64_t hash;    /* of the table */
+	ssize_t twin;     /* a file whose equal table is not placed yet; negative: none */
+	uint32_t symbols; /* what the symbolizer calls it; 0: frames in it are addresses */
 };
 
 struct unwind_files {
 	int arenas_fd;
+	struct symbolizer *symbolizer;
 	struct unwinder *unwinder; /* NULL: no tables are wanted */
 	struct unwind_file *items;
 	size_t cnt;
@@ -54,7 +57,8 @@ struct unwind_files {
 	size_t shared_cnt;
 };
 
-int unwind_files_init(struct unwind_files *files, int arenas_fd, bool wanted);
+int unwind_files_init(struct unwind_files *files, int arenas_fd, struct symbolizer *symbolizer,
+		      bool wanted);
 void unwind_files_deinit(struct unwind_files *files);
 
 /*

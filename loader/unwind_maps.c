@@ -25,8 +25,8 @@
 
 struct unwind_space_copy {
 	pid_t pid;
-	uint32_t image;
 	uint32_t generation;
+	struct unwind_subject told;
 	int64_t patience_ms;
 	bool told_slow;
 	bool told_many;
@@ -41,10 +41,11 @@ struct mapping_list {
 	size_t cnt;
 };
 
-int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd, bool tables)
+int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd,
+		     struct symbolizer *symbolizer, bool tables)
 {
 	*maps = (struct unwind_maps){.spaces_fd = spaces_fd};
-	return unwind_files_init(&maps->files, arenas_fd, tables);
+	return unwind_files_init(&maps->files, arenas_fd, symbolizer, tables);
 }
 
 void unwind_maps_deinit(struct unwind_maps *maps)
@@ -52,6 +53,7 @@ void unwind_maps_deinit(struct unwind_maps *maps)
 	for (size_t i = 0; i < maps->space_cnt; i++)
 		free(maps->spaces[i].mappings);
 	free(maps->spaces);
+	code_history_deinit(&maps->history);
 	unwind_files_deinit(&maps->files);
 	*maps = (struct unwind_maps){0};
 }
@@ -135,6 +137,16 @@ static int list_mappings(struct unwind_maps *maps, struct unwind_space_copy *spa
 	return 0;
 }
 
+/* What makes an address there a place in the file; 0: it stays an address. */
+static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t number)
+{
+	uint64_t offset_end = mapping->end - mapping->base;
+
+	if (mapping->start < mapping->base || offset_end >> MEMLEAK_FRAME_OFFSET_BITS)
+		return 0;
+	return (MEMLEAK_FRAME_FILE | (uint64_t)number << MEMLEAK_FRAME_OFFSET_BITS) - mapping->base;
+}
+
 static void add_tables(const struct unwind_files *files, struct mapping_list *list)
 {
 	for (size_t i = 0; i < list->cnt; i++) {
@@ -144,6 +156,8 @@ static void add_tables(const struct unwind_files *files, struct mapping_list *li
 		if (list->files[i] < 0)
 			continue;
 		file = &files->items[list->files[i]];
+		if (file->symbols)
+			mapping->to_frame = frame_distance(mapping, (size_t)list->files[i]);
 		mapping->base += file->first;
 		mapping->granule_cnt = file->granule_cnt;
 		mapping->index = file->index;
@@ -195,11 +209,11 @@ static struct unwind_space_copy *space_of(struct unwind_maps *maps, pid_t pid)
 }
 
 /* A new array, complete before the programs can see it. */
-static int publish(struct unwind_maps *maps, pid_t pid, uint32_t image,
+static int publish(struct unwind_maps *maps, const struct unwind_subject *subject,
 		   const struct mapping_list *list)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
-	uint32_t cnt = (uint32_t)list->cnt + 1, key = (uint32_t)pid;
+	uint32_t cnt = (uint32_t)list->cnt + 1, key = (uint32_t)subject->pid;
 	cleanup_free union unwind_space_entry *entries = calloc(cnt, sizeof(*entries));
 	cleanup_free uint32_t *keys = calloc(cnt, sizeof(*keys));
 	cleanup_close int fd = -1;
@@ -209,7 +223,13 @@ static int publish(struct unwind_maps *maps, pid_t pid, uint32_t image,
 	/* Caches are keyed by it: 0 is none. */
 	if (!++maps->generation)
 		maps->generation = 1;
-	entries[0].space = (struct unwind_space){image, maps->generation, (uint32_t)list->cnt};
+	entries[0].space = (struct unwind_space){
+		.image = subject->image,
+		.generation = maps->generation,
+		.mapping_cnt = (uint32_t)list->cnt,
+		.unloads = subject->unloads,
+		.r_debug = subject->r_debug,
+	};
 	for (uint32_t i = 1; i < cnt; i++) {
 		keys[i] = i;
 		entries[i].mapping = list->items[i - 1];
@@ -222,23 +242,31 @@ static int publish(struct unwind_maps *maps, pid_t pid, uint32_t image,
 	return 0;
 }
 
+static bool same_subject(const struct unwind_subject *a, const struct unwind_subject *b)
+{
+	return a->image == b->image && a->unloads == b->unloads && a->r_debug == b->r_debug;
+}
+
 /* Only a change is worth telling: the programs' caches start anew, and the kernel waits. */
-static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *space, uint32_t image,
-			  struct mapping_list *list)
+static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *space,
+			  const struct unwind_subject *subject, struct mapping_list *list)
 {
 	int err;
 
-	if (space->image == image && space->cnt == list->cnt &&
+	if (same_subject(&space->told, subject) && space->cnt == list->cnt &&
 	    !memcmp(space->mappings, list->items, list->cnt * sizeof(*list->items)))
 		return 0;
-	err = publish(maps, space->pid, image, list);
+	err = code_history_add(&maps->history, subject->image, subject->unloads, list->items,
+			       list->cnt);
+	if (!err)
+		err = publish(maps, subject, list);
 	if (err)
 		return err;
 	free(space->mappings);
 	space->mappings = list->items;
 	list->items = NULL;
 	space->cnt = list->cnt;
-	space->image = image;
+	space->told = *subject;
 	space->generation = maps->generation;
 	return 0;
 }
@@ -254,10 +282,10 @@ static void say_size(const struct unwind_maps *maps, pid_t pid)
 		    files->build_ns / 1000000, files->shared_cnt, pid);
 }
 
-static int refresh(struct unwind_maps *maps, pid_t pid, uint32_t image,
+static int refresh(struct unwind_maps *maps, const struct unwind_subject *subject,
 		   const struct proc_maps *proc, struct mapping_list *list)
 {
-	struct unwind_space_copy *space = space_of(maps, pid);
+	struct unwind_space_copy *space = space_of(maps, subject->pid);
 	int err = space ? list_mappings(maps, space, proc, list) : -ENOMEM;
 
 	unwind_files_place(&maps->files);
@@ -265,25 +293,25 @@ static int refresh(struct unwind_maps *maps, pid_t pid, uint32_t image,
 		return err;
 	add_tables(&maps->files, list);
 	drop_mappings(space, list);
-	return publish_change(maps, space, image, list);
+	return publish_change(maps, space, subject, list);
 }
 
-void unwind_maps_refresh(struct unwind_maps *maps, pid_t pid, uint32_t image)
+void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject)
 {
 	uint32_t arena_cnt = maps->files.arena_cnt;
 	struct mapping_list list = {0};
 	struct proc_maps proc;
 	int err;
 
-	if (proc_maps_read(pid, &proc))
+	if (proc_maps_read(subject->pid, &proc))
 		return;
-	err = refresh(maps, pid, image, &proc, &list);
+	err = refresh(maps, subject, &proc, &list);
 	proc_maps_deinit(&proc);
 	if (err)
-		log_note("stacks of process %d may be cut: cannot tell where its code is (%s)", pid,
-			 strerror(-err));
+		log_note("stacks of process %d may be cut: cannot tell where its code is (%s)",
+			 subject->pid, strerror(-err));
 	if (maps->files.arena_cnt != arena_cnt)
-		say_size(maps, pid);
+		say_size(maps, subject->pid);
 	free(list.items);
 	free(list.files);
 }

@@ -3,6 +3,7 @@
 #ifndef UNWIND_MAPS_H
 #define UNWIND_MAPS_H
 
+#include "loader/code_history.h"
 #include "loader/unwind_files.h"
 
 struct unwind_space_copy;
@@ -13,17 +14,27 @@ struct unwind_maps {
 	uint16_t generation;
 	struct unwind_space_copy *spaces; /* what was told, by process */
 	size_t space_cnt;
+	struct code_history history;
+};
+
+/* A process whose mappings are to be told. */
+struct unwind_subject {
+	pid_t pid;
+	uint32_t image;
+	uint32_t unloads; /* of its target, before the mappings are read */
+	uint64_t r_debug; /* struct unwind_space */
 };
 
 /* tables: whether they are wanted; else only where code is. */
-int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd, bool tables);
+int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd,
+		     struct symbolizer *symbolizer, bool tables);
 void unwind_maps_deinit(struct unwind_maps *maps);
 
 /*
- * Reads what a process, which runs image, maps now; builds tables of new files; tells the
- * programs. A process that has ended stays as it was.
+ * Reads what a process maps now; builds tables of new files; tells the programs. A process that
+ * has ended stays as it was.
  */
-void unwind_maps_refresh(struct unwind_maps *maps, pid_t pid, uint32_t image);
+void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject);
 
 /* What the programs call the mappings that they know of the process; 0: they know none. */
 uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid);

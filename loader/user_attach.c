@@ -235,6 +235,7 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	}
 	attach_all(&state, &list);
 	process->attached = list.settled;
+	process->r_debug = list.r_debug;
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	if (process->after_exec && state.placed)

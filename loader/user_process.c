@@ -150,14 +150,34 @@ void user_process__free(struct user_process *process)
 	free(process);
 }
 
+/* Before it is a target, nothing is known of it. */
+static void read_target(const struct user_context *ctx, pid_t pid, struct memleak_target *ret)
+{
+	uint32_t key = (uint32_t)pid;
+
+	*ret = (struct memleak_target){0};
+	bpf_map_lookup_elem(bpf_map__fd(ctx->skel->maps.targets), &key, ret);
+}
+
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
 {
+	struct unwind_subject subject = {
+		.pid = process->info.pid,
+		.image = process->info.image,
+		.r_debug = process->r_debug,
+	};
+	struct memleak_target target;
+
 	if (process->ended)
 		return;
+	read_target(ctx, subject.pid, &target);
+	subject.unloads = target.unloads;
+	/* What it maps may be another program's already: its record is on its way. */
+	if (!target.image || target.image == subject.image)
+		unwind_maps_refresh(ctx->unwind, &subject);
 	symspace__refresh(process->space);
-	unwind_maps_refresh(ctx->unwind, process->info.pid, process->info.image);
-	unwind_check__refresh(ctx->check, process->info.pid, process->info.image,
-			      unwind_maps_generation(ctx->unwind, process->info.pid));
+	unwind_check__refresh(ctx->check, subject.pid, subject.image,
+			      unwind_maps_generation(ctx->unwind, subject.pid));
 }
 
 /*
@@ -191,6 +211,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->info.comm = read_comm(pid);
 	process->info.image = image;
 	process->place_cnt = 0;
+	process->r_debug = 0;
 	process->attached = false;
 	process->after_exec = true;
 	ranges_clear(&process->ranges);

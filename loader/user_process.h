@@ -35,7 +35,8 @@ struct user_process {
 	struct process info;
 	int pidfd;
 	bool ended;
-	bool attached; /* all libraries were there when the probes were placed */
+	uint64_t r_debug; /* struct module_list */
+	bool attached;    /* all libraries were there when the probes were placed */
 	struct probe_set probes;
 	char *allocator; /* path of the first file that has a probed heap function */
 	struct ranges ranges;

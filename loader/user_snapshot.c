@@ -12,6 +12,13 @@ bool user_snapshot__owner(void *arg, uint32_t image, struct tracker_owner *ret)
 	return true;
 }
 
+void user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack)
+{
+	const struct user_source *source = arg;
+
+	code_history_settle(&source->unwind.history, image, stack);
+}
+
 static int walk_mappings(struct tracker_walk *walk, const struct user_process *process)
 {
 	const struct tracker_owner owner = {.process = &process->info, .ended = process->ended};
@@ -39,6 +46,9 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 
 	for (size_t i = 0; !err && i < source->process_cnt; i++)
 		err = walk_mappings(&walk, source->processes[i]);
+	/* After the stacks were made that are settled by it, before anything is named. */
+	for (size_t i = 0; i < source->process_cnt; i++)
+		user_process__refresh(&source->ctx, source->processes[i]);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;

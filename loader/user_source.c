@@ -55,6 +55,8 @@ void user_source__retry(struct user_source *source)
 			continue;
 		if (user_process__attach(&source->ctx, process) == -EAGAIN)
 			user_source__retry_soon(source);
+		/* Libraries unloaded before the hook was probed went unseen. */
+		user_process__refresh(&source->ctx, process);
 	}
 }
 
@@ -163,7 +165,7 @@ static int start_unwinding(struct user_source *source)
 		return err;
 	}
 	err = unwind_maps_init(&source->unwind, bpf_map__fd(skel->maps.unwind_arenas),
-			       bpf_map__fd(skel->maps.unwind_spaces),
+			       bpf_map__fd(skel->maps.unwind_spaces), source->ctx.symbolizer,
 			       source->ctx.opts->unwind != MEMLEAK_UNWIND_FP);
 	if (err)
 		log_error("cannot start the helper that reads unwind tables: %s", strerror(-err));
@@ -215,6 +217,7 @@ static int load_programs(struct user_source *source, size_t process_cnt)
 		.object = skel->obj,
 		.space = SPACE_USER,
 		.owner = user_snapshot__owner,
+		.settle = user_snapshot__settle,
 		.arg = source,
 	};
 	err = tracker_init(&source->tracker, stack_depth);
@@ -332,6 +335,8 @@ static int user_source__start(struct source *base)
 {
 	struct user_source *source = user_source_of(base);
 
+	for (size_t i = 0; i < source->process_cnt; i++)
+		user_process__refresh(&source->ctx, source->processes[i]);
 	tracker_start(&source->tracker);
 	source->ctx.skel->bss->tracking = true;
 	return 0;

@@ -12,12 +12,24 @@ static struct user_source *source_of(struct symbol_backend *self)
 	return (struct user_source *)((char *)self - offsetof(struct user_source, symbols));
 }
 
-static struct sym_query query_of(uint64_t frame)
+static bool is_unsure(uint64_t frame)
 {
-	return (struct sym_query){
+	return !MEMLEAK_FRAME_IN_FILE(frame) && frame & MEMLEAK_FRAME_UNSURE;
+}
+
+static struct sym_query query_of(const struct user_source *source, uint64_t frame)
+{
+	const struct unwind_files *files = &source->unwind.files;
+	struct sym_query query = {
 		.addr = MEMLEAK_FRAME_ADDR(frame),
 		.exact = MEMLEAK_FRAME_IS_EXACT(frame),
 	};
+
+	if (MEMLEAK_FRAME_IN_FILE(frame) && MEMLEAK_FRAME_FILE_NUMBER(frame) < files->cnt) {
+		query.file = files->items[MEMLEAK_FRAME_FILE_NUMBER(frame)].symbols;
+		query.addr = MEMLEAK_FRAME_OFFSET(frame);
+	}
+	return query;
 }
 
 static size_t count_frames(const struct process *process, const struct site *const *sites,
@@ -32,7 +44,7 @@ static size_t count_frames(const struct process *process, const struct site *con
 }
 
 /* All frames of one process's sites in one go. */
-static int prepare_process(const struct user_context *ctx, struct user_process *process,
+static int prepare_process(const struct user_source *source, struct user_process *process,
 			   const struct site *const *sites, size_t cnt, unsigned int budget_ms)
 {
 	size_t frame_cnt = count_frames(&process->info, sites, cnt), at = 0;
@@ -48,8 +60,7 @@ static int prepare_process(const struct user_context *ctx, struct user_process *
 	for (size_t i = 0; i < cnt; i++)
 		for (size_t j = 0; sites[i]->process == &process->info && j < sites[i]->frame_cnt;
 		     j++)
-			queries[at++] = query_of(sites[i]->frames[j]);
-	user_process__refresh(ctx, process);
+			queries[at++] = query_of(source, sites[i]->frames[j]);
 	return symspace__resolve(process->space, queries, frame_cnt, budget_ms, locations);
 }
 
@@ -59,8 +70,7 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 	struct user_source *source = source_of(self);
 
 	for (size_t i = 0; i < source->process_cnt; i++) {
-		int err =
-			prepare_process(&source->ctx, source->processes[i], sites, cnt, budget_ms);
+		int err = prepare_process(source, source->processes[i], sites, cnt, budget_ms);
 
 		if (err)
 			return err;
@@ -69,13 +79,15 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 }
 
 static const struct sym_location *user_symbols__lookup(struct symbol_backend *self,
-						       const struct site *site, uint64_t addr)
+						       const struct site *site, uint64_t frame)
 {
 	struct user_source *source = source_of(self);
-	struct sym_query query = query_of(addr);
+	struct sym_query query = query_of(source, frame);
 	const struct sym_location *location;
 	struct user_process *process;
 
+	if (is_unsure(frame))
+		return NULL;
 	process = site->process ? user_source__process(source, site->process->image) : NULL;
 	if (!process || symspace__resolve(process->space, &query, 1, 0, &location))
 		return NULL;

@@ -65,6 +65,12 @@ struct symspace {
 int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
 			    struct symspace **ret);
 
+/* Where the location of a query is kept: no address of a process has the highest bit. */
+static inline uint64_t location_key(const struct sym_query *query)
+{
+	return query->file ? 1ULL << 63 | (uint64_t)query->file << 40 | query->addr : query->addr;
+}
+
 /* A location for a query that has none, or that is to have another one. -ENOMEM. */
 int symspace__add_location(struct symspace *space, const struct sym_query *query,
 			   struct location **ret);

@@ -82,7 +82,45 @@ static bool is_still_there(const struct location *loc, const struct region *regi
 	       loc->region->start - loc->region->offset == region->start - region->offset;
 }
 
-int process_space_find(struct symspace *space, const struct sym_query *query, struct location **ret)
+/* Of a place in a file: the file alone tells its name, and where it is mapped, its address. */
+static int place_in_file(struct symspace *space, const struct sym_query *query,
+			 struct module *module, struct location *loc)
+{
+	uint64_t offset = query->addr - !query->exact;
+	struct region *region = regions_find_place(&space->regions, module, offset);
+
+	loc->generation = space->generation;
+	loc->region = region;
+	loc->module = module;
+	loc->pub.addr = 0;
+	loc->pub.module = module->path;
+	if (!loc->name)
+		loc->pub.module_offset = query->addr;
+	if (region) {
+		region->kept = true;
+		loc->pub.addr = query->addr - region->offset + region->start;
+		loc->pub.module = module_name(region);
+		loc->pc = loc->pub.addr - !query->exact;
+	}
+	return module__name(module, offset, query->exact, &loc->name);
+}
+
+static int find_in_file(struct symspace *space, const struct sym_query *query,
+			struct location **ret)
+{
+	struct location *loc = addr_map_get(&space->locations, location_key(query), query->exact);
+	int err = 0;
+
+	if (!loc)
+		err = symspace__add_location(space, query, &loc);
+	if (!err && (!loc->module || loc->generation != space->generation))
+		err = place_in_file(space, query, space->sym->modules[query->file - 1], loc);
+	*ret = loc;
+	return err;
+}
+
+static int find_address(struct symspace *space, const struct sym_query *query,
+			struct location **ret)
 {
 	struct location *loc = addr_map_get(&space->locations, query->addr, query->exact);
 	struct region *region;
@@ -106,6 +144,13 @@ int process_space_find(struct symspace *space, const struct sym_query *query, st
 		err = place(space, loc, region);
 	*ret = loc;
 	return err;
+}
+
+int process_space_find(struct symspace *space, const struct sym_query *query, struct location **ret)
+{
+	if (query->file && query->file <= space->sym->module_cnt)
+		return find_in_file(space, query, ret);
+	return find_address(space, query, ret);
 }
 
 static int name_jit(struct symspace *space, struct location *loc)

@@ -192,6 +192,24 @@ struct region *regions_find(const struct regions *regions, uint64_t addr)
 	return live;
 }
 
+static bool maps_place(const struct region *region, const struct module *module, uint64_t offset)
+{
+	return region->module == module && offset >= region->offset &&
+	       offset - region->offset < region->end - region->start;
+}
+
+struct region *regions_find_place(const struct regions *regions, const struct module *module,
+				  uint64_t offset)
+{
+	for (size_t i = 0; i < regions->live_cnt; i++)
+		if (maps_place(regions->live[i], module, offset))
+			return regions->live[i];
+	for (size_t i = regions->gone_cnt; i-- > 0;)
+		if (maps_place(regions->gone[i], module, offset))
+			return regions->gone[i];
+	return NULL;
+}
+
 void regions_deinit(struct regions *regions)
 {
 	for (size_t i = 0; i < regions->live_cnt; i++)

@@ -46,6 +46,10 @@ int regions_update(struct regions *regions, const struct proc_maps *maps,
 /* The newest region that holds addr; NULL: none ever did. */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 
+/* The newest one that maps code at this offset of the module; NULL: none ever did. */
+struct region *regions_find_place(const struct regions *regions, const struct module *module,
+				  uint64_t offset);
+
 void regions_deinit(struct regions *regions);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The symbolizer: its helper and the files that were opened. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -76,4 +77,23 @@ int symbolizer__module(struct symbolizer *sym, int fd, const struct stat *st, co
 	}
 	*ret = module;
 	return 0;
+}
+
+int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint32_t *ret)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), err;
+	struct module *module;
+	struct stat st;
+
+	if (own < 0)
+		return -errno;
+	if (fstat(own, &st)) {
+		err = -errno;
+		close(own);
+		return err;
+	}
+	err = symbolizer__module(sym, own, &st, path, &module);
+	if (!err)
+		*ret = module->id + 1;
+	return err;
 }

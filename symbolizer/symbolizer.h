@@ -33,7 +33,8 @@ struct sym_frame {
 
 /* What is known of one address. Owned by the symspace, valid until it is freed. */
 struct sym_location {
-	uint64_t addr; /* as asked */
+	/* As asked; of a place in a file: where that is mapped or was last; 0: not known. */
+	uint64_t addr;
 	/*
 	 * Path as the process sees it, without the kernel's " (deleted)"; "[vdso]"; "[jit]": code
 	 * in anonymous memory; "[heap]", "[anon]" ...: data, no code was there; NULL: unmapped.
@@ -55,6 +56,7 @@ struct sym_location {
 struct sym_query {
 	uint64_t addr;
 	bool exact; /* addr was interrupted there; false: addr is a return address, name addr - 1 */
+	uint32_t file; /* addr is an offset in it, from symbolizer__add_file; 0: an address */
 };
 
 /*
@@ -64,6 +66,12 @@ struct sym_query {
 int symbolizer__new(struct symbolizer **ret);
 /* After all its symspaces. */
 void symbolizer__free(struct symbolizer *sym);
+
+/*
+ * A number for an open file, to ask for places in it: it stays right whatever is mapped where. fd
+ * stays the caller's; path is how a process sees the file. The same file gets the same number.
+ */
+int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint32_t *ret);
 
 /*
  * Adds the process's present image and opens the files it maps executable. comm, paths and

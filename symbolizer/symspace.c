@@ -108,7 +108,7 @@ int symspace__add_location(struct symspace *space, const struct sym_query *query
 	loc->since_ms = wire_now_ms();
 	/* A return address is that of the next instruction, which may be another function's. */
 	loc->pc = query->exact ? query->addr : query->addr - 1;
-	err = addr_map_set(&space->locations, query->addr, query->exact, loc);
+	err = addr_map_set(&space->locations, location_key(query), query->exact, loc);
 	if (err) {
 		free(loc);
 		return err;

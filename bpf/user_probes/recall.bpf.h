@@ -9,7 +9,8 @@
  * this program, or two hashes of 64 bits that are equal; some are walked all the same to see.
  *
  * Stacks that were cut are not remembered, nor those with a signal's frame, with a return address
- * that a return probe had taken, or with code that is in no mapping.
+ * that a return probe had taken, with code that is in no mapping, or walked while libraries are
+ * unloaded.
  */
 #ifndef USER_RECALL_BPF_H
 #define USER_RECALL_BPF_H
@@ -52,12 +53,12 @@ static __always_inline __u64 walk__key(struct walk *walk)
 			__u64 bits;
 			struct unwind_rule rule;
 		} found;
-		__u64 wanted = (pc - 1) ^ generation;
+		__u64 wanted = (pc - 1) ^ generation, to_frame;
 		__u32 at = (wanted * 0x9e3779b97f4a7c15ULL) >> (64 - RULE_CACHE_BITS);
 
 		key = hash_mix(key, pc);
-		found.bits = rule_cache[at].rule;
-		if ((rule_cache[at].key ^ found.bits) != wanted || found.rule.cfa != UNWIND_CFA_SP)
+		if (!rule_cache__get(at, wanted, &found.bits, &to_frame) ||
+		    found.rule.cfa != UNWIND_CFA_SP)
 			break;
 		place += (__u32)found.rule.cfa_off / 8;
 		if (place > KEY_WORDS)
@@ -74,7 +75,8 @@ static __always_inline __u64 walk__key(struct walk *walk)
 static __always_inline bool walk__recall(struct walk *walk)
 {
 	walk->key = 0;
-	if (!config.recall || !walk->generation || walk->origin % 8 || !walk__see(walk, KEY_WORDS))
+	if (!config.recall || !walk__is_certain(walk) || walk->origin % 8 ||
+	    !walk__see(walk, KEY_WORDS))
 		return false;
 	walk->key = walk__key(walk);
 #pragma unroll
@@ -96,8 +98,8 @@ static __always_inline bool walk__recall(struct walk *walk)
 
 static __always_inline void walk__remember(struct walk *walk)
 {
-	bool fits =
-		walk->generation && !walk->unknown && walk->end && walk->end < UNWIND_END_NO_CODE;
+	bool fits = walk__is_certain(walk) && !walk->unknown && walk->end &&
+		    walk->end < UNWIND_END_NO_CODE;
 
 	if (walk->recalled) {
 		count(MEMLEAK_STAT_CHECKED, 1);

@@ -102,7 +102,7 @@ int walk_with_task(struct pt_regs *ctx)
 		thread->chosen = false;
 		return 0;
 	}
-	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	walk__begin(walk, ctx, thread->image, thread->unloads, thread->call.return_address);
 	if (walk_recall_of_task(walk) && walk__find_site(walk, thread))
 		return 0;
 	for (int i = 0; i < STEPS_MAX; i++)
@@ -136,7 +136,7 @@ int walk_with_cpu(struct pt_regs *ctx)
 
 	if (!thread || !walk)
 		return 0;
-	walk__begin(walk, ctx, thread->image, thread->call.return_address);
+	walk__begin(walk, ctx, thread->image, thread->unloads, thread->call.return_address);
 	if (walk_recall_of_cpu(zero) && walk__find_site(walk, thread))
 		return 0;
 	for (int i = 0; i < STEPS_MAX; i++)

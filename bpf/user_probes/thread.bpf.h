@@ -37,6 +37,7 @@ struct thread_state {
 	__u32 generation;       /* of the targets when image was looked up */
 	__u32 image;
 	__u32 binding;
+	__u32 unloads;
 
 	/* the call in progress */
 	__u32 operation;
@@ -130,6 +131,7 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 	thread->generation = generation;
 	thread->image = target->image;
 	thread->binding = target->binding;
+	thread->unloads = target->unloads;
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }
 

@@ -67,13 +67,15 @@ struct {
 
 /*
  * Rules of addresses met lately: the same return addresses come again and again. Written by all
- * CPUs without a lock: the key is stored xor the rule, so a torn entry fits nothing.
+ * CPUs without a lock: the key is stored xor the rest, so a torn entry fits nothing.
  */
 #define RULE_CACHE_BITS 12
 
 struct {
 	__u64 key;
 	__u64 rule;
+	__u64 to_frame; /* of the mapping */
+	__u64 reserved;
 } rule_cache[1 << RULE_CACHE_BITS];
 
 struct walk {
@@ -81,8 +83,12 @@ struct walk {
 	struct unwind_regs regs;
 	__u64 slot;       /* of the call that returns to pc; 0: not known */
 	__u64 generation; /* of the process's mappings; 0: there are none to be used */
-	__u64 word;       /* what walk__read has read */
-	__u64 found;      /* position of a search */
+	__u64 to_frame;   /* of the mapping that was met last */
+	__u32 unloads;    /* of the process, now and when the mappings were read */
+	__u32 known_unloads;
+	__u32 unsettled; /* so that its frames stay addresses */
+	__u64 word;      /* what walk__read has read */
+	__u64 found;     /* position of a search */
 	__u32 tgid;
 	__u32 image;
 	__u32 frame_cnt;
@@ -91,7 +97,7 @@ struct walk {
 	__u32 guessed; /* pc was found by a frame pointer: there may have been none */
 	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
 	__u32 repaired;
-	__u64 interrupted; /* the stack pointer where a signal came; 0: none did */
+	__u64 interrupted;          /* the stack pointer where a signal came; 0: none did */
 	struct unwind_mapping here; /* of the last lookup */
 	__u64 origin; /* the stack pointer that the walk began with, and the key of that place */
 	__u64 key;
@@ -269,6 +275,13 @@ static __always_inline __u64 walk__find_rule(struct walk *walk, __u64 addr)
 	return page ? *(const __u64 *)&page[rule % UNWIND_PAGE_WORDS] : 0;
 }
 
+static __always_inline bool rule_cache__get(__u32 at, __u64 key, __u64 *rule, __u64 *to_frame)
+{
+	*rule = rule_cache[at].rule;
+	*to_frame = rule_cache[at].to_frame;
+	return (rule_cache[at].key ^ hash_mix(*rule, *to_frame)) == key;
+}
+
 /* False: addr is no executable memory that is known. */
 static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rule)
 {
@@ -277,14 +290,15 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 
 	if (!walk->generation)
 		return false;
-	*rule = rule_cache[at].rule;
-	if ((rule_cache[at].key ^ *rule) == key)
+	if (rule_cache__get(at, key, rule, &walk->to_frame))
 		return true;
 	if (!mapping__holds(&walk->here, addr) && !walk__find_mapping(walk, addr))
 		return false;
 	*rule = config.unwind == MEMLEAK_UNWIND_FP ? 0 : walk__find_rule(walk, addr);
+	walk->to_frame = walk->here.to_frame;
 	rule_cache[at].rule = *rule;
-	rule_cache[at].key = key ^ *rule;
+	rule_cache[at].to_frame = walk->to_frame;
+	rule_cache[at].key = key ^ hash_mix(*rule, walk->to_frame);
 	return true;
 }
 
@@ -323,7 +337,7 @@ static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 /* Keeps pc as a frame; true: there is no room. */
 static __always_inline bool walk__keep_frame(struct walk *walk)
 {
-	__u64 frame = walk->regs.pc;
+	__u64 frame = walk->regs.pc + (walk->unsettled ? 0 : walk->to_frame);
 	__u32 at = walk->frame_cnt;
 
 	if (at >= config.stack_depth || at >= MEMLEAK_MAX_STACK_DEPTH)
@@ -476,6 +490,7 @@ static __always_inline bool walk__step_unknown(struct walk *walk)
 	bool far = !walk->unknown || distance > 2 * SAME_LIBRARY;
 
 	walk->unknown = walk->regs.pc;
+	walk->to_frame = 0;
 	if (walk->guessed && far)
 		return walk__ends(walk, UNWIND_END_NO_CODE);
 	if (walk__keep_frame(walk))
@@ -503,6 +518,7 @@ static __always_inline bool walk__step(struct walk *walk)
 		__u64 bits;
 		struct unwind_rule rule;
 	} found = {0};
+	__u64 to_frame;
 	bool made;
 
 	/* A return address may be the first byte of the next function: the call lies before it. */
@@ -511,8 +527,11 @@ static __always_inline bool walk__step(struct walk *walk)
 			return false;
 		return walk__step_unknown(walk);
 	}
+	to_frame = walk->to_frame;
 	made = found.rule.cfa == UNWIND_CFA_NO_ROW && !walk->exact && walk__returns_to_start(walk);
 	walk->exact |= made;
+	if (!made)
+		walk->to_frame = to_frame;
 	if (walk__keep_frame(walk))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
 	if (made)
@@ -532,25 +551,42 @@ static __always_inline bool walk__step(struct walk *walk)
 }
 
 /* The mappings of the process, if they are known and of this image. */
-static __always_inline __u64 space_generation(__u32 tgid, __u32 image)
+static __always_inline const struct unwind_space *space__find(__u32 tgid, __u32 image)
 {
 	void *space = bpf_map_lookup_elem(&unwind_spaces, &tgid);
 	const union unwind_space_entry *entry;
 	__u32 zero = 0;
 
 	if (!space)
-		return 0;
+		return NULL;
 	entry = bpf_map_lookup_elem(space, &zero);
-	return entry && entry->space.image == image ? entry->space.generation : 0;
+	return entry && entry->space.image == image ? &entry->space : NULL;
+}
+
+/* Whoever compares walks wants addresses. */
+static __always_inline void walk__use_space(struct walk *walk)
+{
+	const struct unwind_space *space = space__find(walk->tgid, walk->image);
+
+	walk->generation = space ? space->generation : 0;
+	walk->known_unloads = space ? space->unloads : 0;
+	walk->unsettled = !space || walk->known_unloads != walk->unloads || config.verify_unwind;
+}
+
+/* Whether the same words mean the same stack until the mappings are read again. */
+static __always_inline bool walk__is_certain(const struct walk *walk)
+{
+	return walk->generation && walk->unloads == walk->known_unloads;
 }
 
 /* At the entry of a function that was called from return_address. */
 static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, __u32 image,
-					__u64 return_address)
+					__u32 unloads, __u64 return_address)
 {
 	walk->tgid = bpf_get_current_pid_tgid() >> 32;
 	walk->image = image;
-	walk->generation = space_generation(walk->tgid, image);
+	walk->unloads = unloads;
+	walk__use_space(walk);
 	arch_caller(ctx, &walk->regs);
 	walk->regs.pc = arch_code_address(return_address);
 	walk->slot = arch_entry_slot(ctx);
@@ -573,15 +609,29 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->window_bytes = 0;
 }
 
-/* The stack is ready to be stored. */
-static __always_inline void walk__finish(struct walk *walk)
+/*
+ * What is to be known of a stack besides its frames: the same may have ended here and gone on
+ * there, and addresses may have been of other code.
+ */
+static __always_inline void walk__describe(struct walk *walk)
 {
 	struct memleak_stack *header = (void *)&walk->stack.words[0];
+	bool unsettled = walk->unsettled || walk->unknown;
 
 	header->frame_cnt = walk->frame_cnt;
 	header->end = walk->end;
-	/* The same frames may have ended here and gone on there. */
+	header->unsettled = unsettled;
+	header->unloads = unsettled ? walk->unloads : 0;
+	header->known_unloads = unsettled ? walk->known_unloads : 0;
 	walk->stack.hash = hash_mix(walk->stack.hash, walk->end);
+	if (unsettled)
+		walk->stack.hash = hash_mix(walk->stack.hash, walk->stack.words[0]);
+}
+
+/* The stack is ready to be stored. */
+static __always_inline void walk__finish(struct walk *walk)
+{
+	walk__describe(walk);
 	if (!walk->stack.hash)
 		walk->stack.hash = 1;
 	count(MEMLEAK_STAT_WALKS, 1);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Remembers where code was, and tells what stood at an address when a stack was walked. */
+#include "loader/code_history.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Programs that unload libraries all the time must not fill our memory. */
+#define MAPPINGS_MAX (1U << 18)
+
+void code_history_deinit(struct code_history *history)
+{
+	for (size_t i = 0; i < history->cnt; i++)
+		free(history->lists[i].mappings);
+	free(history->lists);
+	*history = (struct code_history){0};
+}
+
+static void remove_list(struct code_history *history, size_t at)
+{
+	struct code_list *list = &history->lists[at];
+
+	history->mapping_cnt -= list->cnt;
+	free(list->mappings);
+	history->cnt--;
+	memmove(list, list + 1, (history->cnt - at) * sizeof(*list));
+}
+
+/* While nothing is unloaded, a later list has all that an earlier one had. */
+static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
+{
+	for (size_t i = history->cnt; i-- > 0;)
+		if (history->lists[i].image == image && history->lists[i].unloads == unloads)
+			remove_list(history, i);
+}
+
+int code_history_add(struct code_history *history, uint32_t image, uint32_t unloads,
+		     const struct unwind_mapping *mappings, size_t cnt)
+{
+	struct unwind_mapping *copy = reallocarray(NULL, cnt + 1, sizeof(*copy));
+	struct code_list *lists;
+
+	if (!copy)
+		return -ENOMEM;
+	lists = reallocarray(history->lists, history->cnt + 1, sizeof(*lists));
+	if (!lists) {
+		free(copy);
+		return -ENOMEM;
+	}
+	history->lists = lists;
+	memcpy(copy, mappings, cnt * sizeof(*copy));
+	remove_same_time(history, image, unloads);
+	lists[history->cnt++] = (struct code_list){image, unloads, copy, cnt};
+	history->mapping_cnt += cnt;
+	while (history->mapping_cnt > MAPPINGS_MAX && history->cnt > 1)
+		remove_list(history, 0);
+	return 0;
+}
+
+static const struct unwind_mapping *find_mapping(const struct code_list *list, uint64_t addr)
+{
+	size_t low = 0, high = list ? list->cnt : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->mappings[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!list || low == list->cnt || list->mappings[low].start > addr)
+		return NULL;
+	return &list->mappings[low];
+}
+
+/* The lists of an image around a time, of which stacks keep 16 bits; NULL: there is none. */
+struct neighbours {
+	const struct code_list *before;
+	const struct code_list *same;
+	const struct code_list *after;
+};
+
+static struct neighbours find_neighbours(const struct code_history *history, uint32_t image,
+					 uint16_t unloads)
+{
+	struct neighbours found = {0};
+
+	for (size_t i = 0; i < history->cnt; i++) {
+		const struct code_list *list = &history->lists[i];
+		int16_t later = (int16_t)(uint16_t)(list->unloads - unloads);
+
+		if (list->image != image)
+			continue;
+		if (!later)
+			found.same = list;
+		else if (later < 0)
+			found.before = list;
+		else if (!found.after)
+			found.after = list;
+	}
+	return found;
+}
+
+/* What was at an address; mapping NULL: no code that is known. */
+struct code_place {
+	const struct unwind_mapping *mapping;
+	bool unsure;
+};
+
+static struct code_place find_place(const struct neighbours *lists, uint64_t addr)
+{
+	const struct unwind_mapping *mapping = find_mapping(lists->same, addr), *before, *after;
+
+	if (mapping)
+		return (struct code_place){.mapping = mapping};
+	before = find_mapping(lists->before ? lists->before : lists->same, addr);
+	after = find_mapping(lists->after, addr);
+	if (!lists->after)
+		return (struct code_place){.mapping = before};
+	/* A program that has just begun has not unloaded anything. */
+	if (!lists->before && !lists->same)
+		return (struct code_place){.mapping = after};
+	if (!before && !after)
+		return (struct code_place){0};
+	if (before && after && before->start == after->start && before->to_frame == after->to_frame)
+		return (struct code_place){.mapping = before};
+	return (struct code_place){.unsure = true};
+}
+
+static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_mapping *b)
+{
+	return a == b || (a->base == b->base && a->granule_cnt == b->granule_cnt &&
+			  a->index == b->index && a->arena == b->arena && a->page == b->page);
+}
+
+/* The frame behind which a stack cannot be believed: unwound as if it were other code. */
+static bool was_mistaken(const struct code_list *known, const struct code_place *place,
+			 uint64_t addr)
+{
+	const struct unwind_mapping *taken_for = find_mapping(known, addr);
+
+	return taken_for && (!place->mapping || !have_same_rules(taken_for, place->mapping));
+}
+
+void code_history_settle(const struct code_history *history, uint32_t image,
+			 struct memleak_stack *stack)
+{
+	struct neighbours lists = find_neighbours(history, image, stack->unloads);
+	const struct code_list *known = NULL;
+
+	if (stack->known_unloads != stack->unloads)
+		known = find_neighbours(history, image, stack->known_unloads).same;
+	for (uint16_t i = 0; i < stack->frame_cnt; i++) {
+		uint64_t frame = stack->frames[i];
+		uint64_t addr = MEMLEAK_FRAME_ADDR(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);
+		struct code_place place = find_place(&lists, addr);
+
+		if (place.mapping)
+			stack->frames[i] += place.mapping->to_frame;
+		else if (place.unsure)
+			stack->frames[i] |= MEMLEAK_FRAME_UNSURE;
+		if (was_mistaken(known, &place, addr)) {
+			stack->frame_cnt = i + 1;
+			stack->end = UNWIND_END_NO_RULE;
+		}
+	}
+	stack->unsettled = 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where images had code at which time. Times are counts of unloads (struct memleak_target): while
+ * the count stays the same, code is only added, so a place once known stays what it is.
+ */
+#ifndef CODE_HISTORY_H
+#define CODE_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/memleak.h"
+
+/* What an image had mapped at one time, by address. */
+struct code_list {
+	uint32_t image;
+	uint32_t unloads;
+	struct unwind_mapping *mappings;
+	size_t cnt;
+};
+
+struct code_history {
+	struct code_list *lists; /* oldest first; one of each image and time */
+	size_t cnt;
+	size_t mapping_cnt; /* of all lists */
+};
+
+void code_history_deinit(struct code_history *history);
+
+/* The newest list of an image; the mappings are copied. -ENOMEM. */
+int code_history_add(struct code_history *history, uint32_t image, uint32_t unloads,
+		     const struct unwind_mapping *mappings, size_t cnt);
+
+/*
+ * Makes an unsettled stack of the image one like others: its frames become places in files where
+ * that is known, and are marked unsure where more than one thing may have been. It is cut behind
+ * code that was taken for other code.
+ */
+void code_history_settle(const struct code_history *history, uint32_t image,
+			 struct memleak_stack *stack);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads sites and their stacks from the kernel tables. */
+#include "loader/tracker_sites.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+
+/* The id that the site would have if its stack had not been unsettled: as the programs do it. */
+static uint64_t settled_id(const struct site_entry *entry, const struct memleak_stack *stack)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < stack->frame_cnt; i++)
+		hash = hash_mix(hash, stack->frames[i]);
+	hash = hash_mix(hash, stack->end);
+	return site__id(hash ? hash : 1, entry->image, entry->kind);
+}
+
+static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
+		      const struct memleak_stack *stack)
+{
+	size_t skipped = 0;
+
+	entry->frames = calloc(stack->frame_cnt + 1, sizeof(uint64_t));
+	if (!entry->frames)
+		return -ENOMEM;
+	memcpy(entry->frames, stack->frames, stack->frame_cnt * sizeof(uint64_t));
+	if (tracker->skip_frames)
+		skipped = tracker->skip_frames(tracker->arg, entry->frames, stack->frame_cnt);
+	entry->frame_cnt = stack->frame_cnt - skipped;
+	memmove(entry->frames, entry->frames + skipped, entry->frame_cnt * sizeof(uint64_t));
+	entry->end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN;
+	return 0;
+}
+
+/* Reads the frames of a site that was not met before. */
+static int load_stack(const struct tracker *tracker, struct site_entry *entry)
+{
+	size_t depth = tracker->stack_depth;
+	cleanup_free struct memleak_stack *stack =
+		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
+
+	if (!stack)
+		return -ENOMEM;
+	if (!entry->stack || bpf_map_lookup_elem(tracker->stacks_fd, &entry->stack, stack))
+		return 0;
+	if (stack->frame_cnt > depth)
+		stack->frame_cnt = (uint16_t)depth;
+	if (tracker->settle && stack->unsettled) {
+		tracker->settle(tracker->arg, entry->image, stack);
+		entry->settled_id = settled_id(entry, stack);
+	}
+	return keep_stack(tracker, entry, stack);
+}
+
+/* Reads what the kernel tables know of a site: its stack once, who was there last each time. */
+static int load_site(const struct tracker *tracker, struct site_entry *entry)
+{
+	struct memleak_site site;
+
+	if (entry->loaded && tracker->space == SPACE_USER)
+		return 0;
+	if (bpf_map_lookup_elem(tracker->sites_fd, &entry->id, &site))
+		return 0; /* gone with its image; the entry stays without a stack */
+	entry->origin = site.origin;
+	if (entry->loaded)
+		return 0;
+	entry->image = site.image;
+	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;
+	entry->interrupt = site.kind & MEMLEAK_IN_INTERRUPT;
+	entry->stack = site.stack;
+	entry->settled_id = entry->id;
+	entry->loaded = true;
+	return load_stack(tracker, entry);
+}
+
+/* The site of the same stack that was not unsettled; none may have been met so far. */
+static int find_settled(struct tracker *tracker, struct site_entry *entry)
+{
+	struct site_entry *same = site_table_get(&tracker->sites, entry->settled_id);
+	int err = same ? load_site(tracker, same) : -ENOMEM;
+
+	if (err)
+		return err;
+	entry->joined = same;
+	if (same->loaded)
+		return 0;
+	same->frames = calloc(entry->frame_cnt + 1, sizeof(uint64_t));
+	if (!same->frames)
+		return -ENOMEM;
+	memcpy(same->frames, entry->frames, entry->frame_cnt * sizeof(uint64_t));
+	same->frame_cnt = entry->frame_cnt;
+	same->end = entry->end;
+	same->image = entry->image;
+	same->kind = entry->kind;
+	same->settled_id = same->id;
+	same->loaded = true;
+	return 0;
+}
+
+static int load_and_join(struct tracker *tracker, struct site_entry *entry)
+{
+	int err = load_site(tracker, entry);
+
+	if (err || !entry->loaded || entry->settled_id == entry->id)
+		return err;
+	if (!entry->joined)
+		err = find_settled(tracker, entry);
+	/* Once more: its sums are of this walk. */
+	if (!err && !site_table_get(&tracker->sites, entry->settled_id))
+		err = -ENOMEM;
+	if (!err)
+		site_entry_join(entry->joined, entry);
+	return err;
+}
+
+int tracker_sites_load(struct tracker *tracker)
+{
+	struct site_table *table = &tracker->sites;
+	cleanup_free struct site_entry **entries = calloc(table->cnt + 1, sizeof(*entries));
+	size_t cnt = 0;
+	int err = 0;
+
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->slot_cnt; i++) {
+		struct site_entry *entry = table->slots[i];
+
+		if (entry && entry->walk == table->walk && entry->count)
+			entries[cnt++] = entry;
+	}
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = load_and_join(tracker, entries[i]);
+	return err;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The sites that a walk of the tables has met: loads their stacks, and joins equal ones. */
+#ifndef TRACKER_SITES_H
+#define TRACKER_SITES_H
+
+#include "loader/tracker.h"
+
+/*
+ * Reads what the kernel tables know of the sites of the present walk. Those whose stacks turn out
+ * to be another's have their sums added there, and joined says where.
+ */
+int tracker_sites_load(struct tracker *tracker);
+
+#endif
