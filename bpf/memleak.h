@@ -82,6 +82,7 @@ enum memleak_stat {
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
 	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
 	MEMLEAK_STAT_WALKS,          /* stacks walked */
+	MEMLEAK_STAT_STACKS,         /* stacks stored */
 	MEMLEAK_STAT_CUT_NO_CODE,    /* by what cut them */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,

@@ -81,11 +81,17 @@ static __always_inline void site__add(struct memleak_site *site, __u64 size, __s
 
 static __always_inline long stack__store(struct stack_buffer *buf)
 {
+	long err;
+
 	if (bpf_map_lookup_elem(&stacks, &buf->hash))
 		return 0;
 	if (buf->first)
-		return bpf_map_update_elem(&stacks, &buf->hash, &buf->words[1], BPF_ANY);
-	return bpf_map_update_elem(&stacks, &buf->hash, &buf->words[0], BPF_ANY);
+		err = bpf_map_update_elem(&stacks, &buf->hash, &buf->words[1], BPF_ANY);
+	else
+		err = bpf_map_update_elem(&stacks, &buf->hash, &buf->words[0], BPF_ANY);
+	if (!err)
+		count(MEMLEAK_STAT_STACKS, 1);
+	return err;
 }
 
 static __always_inline struct memleak_site *site__create(__u64 id, __u64 stack, __u32 image,

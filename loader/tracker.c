@@ -81,6 +81,11 @@ void tracker_deinit(struct tracker *tracker)
 			    "same %" PRIu64 " were others",
 			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->walked,
 			    tracker->recalled, tracker->checked, tracker->disagreed);
+	if (tracker->stored)
+		log_verbose("%s stacks: %" PRIu64 " stored, the frames of %" PRIu64
+			    " sites were found out later",
+			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->stored,
+			    tracker->settled);
 	site_table_deinit(&tracker->sites);
 }
 

@@ -50,6 +50,8 @@ struct tracker {
 	uint64_t recalled;
 	uint64_t checked;
 	uint64_t disagreed;
+	uint64_t stored;
+	uint64_t settled; /* sites whose frames were found out later */
 };
 
 /*

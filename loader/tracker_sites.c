@@ -38,7 +38,7 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 }
 
 /* Reads the frames of a site that was not met before. */
-static int load_stack(const struct tracker *tracker, struct site_entry *entry)
+static int load_stack(struct tracker *tracker, struct site_entry *entry)
 {
 	size_t depth = tracker->stack_depth;
 	cleanup_free struct memleak_stack *stack =
@@ -53,12 +53,13 @@ static int load_stack(const struct tracker *tracker, struct site_entry *entry)
 	if (tracker->settle && stack->unsettled) {
 		tracker->settle(tracker->arg, entry->image, stack);
 		entry->settled_id = settled_id(entry, stack);
+		tracker->settled++;
 	}
 	return keep_stack(tracker, entry, stack);
 }
 
 /* Reads what the kernel tables know of a site: its stack once, who was there last each time. */
-static int load_site(const struct tracker *tracker, struct site_entry *entry)
+static int load_site(struct tracker *tracker, struct site_entry *entry)
 {
 	struct memleak_site site;
 

@@ -247,6 +247,7 @@ static int fill_counters(struct tracker *tracker, struct snapshot *snap)
 	if (missed > tracker->recursion + sums[MEMLEAK_STAT_RESCUED])
 		tracker->recursion = missed - sums[MEMLEAK_STAT_RESCUED];
 	snap->lost[MEMLEAK_LOST_RECURSION] += tracker->recursion;
+	tracker->stored = sums[MEMLEAK_STAT_STACKS];
 	snap->calls = sums[MEMLEAK_STAT_CALLS];
 	snap->replaced = sums[MEMLEAK_STAT_REPLACED];
 	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];

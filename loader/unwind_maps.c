@@ -296,17 +296,13 @@ static int refresh(struct unwind_maps *maps, const struct unwind_subject *subjec
 	return publish_change(maps, space, subject, list);
 }
 
-void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject)
+void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject,
+			 const struct proc_maps *proc)
 {
 	uint32_t arena_cnt = maps->files.arena_cnt;
 	struct mapping_list list = {0};
-	struct proc_maps proc;
-	int err;
+	int err = refresh(maps, subject, proc, &list);
 
-	if (proc_maps_read(subject->pid, &proc))
-		return;
-	err = refresh(maps, subject, &proc, &list);
-	proc_maps_deinit(&proc);
 	if (err)
 		log_note("stacks of process %d may be cut: cannot tell where its code is (%s)",
 			 subject->pid, strerror(-err));

@@ -30,11 +30,9 @@ int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd,
 		     struct symbolizer *symbolizer, bool tables);
 void unwind_maps_deinit(struct unwind_maps *maps);
 
-/*
- * Reads what a process maps now; builds tables of new files; tells the programs. A process that
- * has ended stays as it was.
- */
-void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject);
+/* A process has these mappings now: builds tables of new files, and tells the programs. */
+void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject,
+			 const struct proc_maps *proc);
 
 /* What the programs call the mappings that they know of the process; 0: they know none. */
 uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid);

@@ -150,13 +150,14 @@ void user_process__free(struct user_process *process)
 	free(process);
 }
 
-/* Before it is a target, nothing is known of it. */
-static void read_target(const struct user_context *ctx, pid_t pid, struct memleak_target *ret)
+/* How often it has unloaded libraries; before it is a target, none of that is seen. */
+static uint32_t unloads_of(const struct user_context *ctx, pid_t pid)
 {
+	struct memleak_target target = {0};
 	uint32_t key = (uint32_t)pid;
 
-	*ret = (struct memleak_target){0};
-	bpf_map_lookup_elem(bpf_map__fd(ctx->skel->maps.targets), &key, ret);
+	bpf_map_lookup_elem(bpf_map__fd(ctx->skel->maps.targets), &key, &target);
+	return target.unloads;
 }
 
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
@@ -166,16 +167,17 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		.image = process->info.image,
 		.r_debug = process->r_debug,
 	};
-	struct memleak_target target;
+	struct proc_maps maps;
 
 	if (process->ended)
 		return;
-	read_target(ctx, subject.pid, &target);
-	subject.unloads = target.unloads;
-	/* What it maps may be another program's already: its record is on its way. */
-	if (!target.image || target.image == subject.image)
-		unwind_maps_refresh(ctx->unwind, &subject);
-	symspace__refresh(process->space);
+	subject.unloads = unloads_of(ctx, subject.pid);
+	/* Of this image, whatever the process runs by now. */
+	if (symspace__read_maps(process->space, &maps))
+		return;
+	symspace__update(process->space, &maps);
+	unwind_maps_refresh(ctx->unwind, &subject, &maps);
+	proc_maps_deinit(&maps);
 	unwind_check__refresh(ctx->check, subject.pid, subject.image,
 			      unwind_maps_generation(ctx->unwind, subject.pid));
 }

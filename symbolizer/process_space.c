@@ -20,16 +20,28 @@ static int open_region(void *arg, struct region *region)
 	return symbolizer__module(space->sym, fd, &st, region->path, &region->module);
 }
 
+int symspace__read_maps(const struct symspace *space, struct proc_maps *ret)
+{
+	return proc_image_maps(&space->image, ret);
+}
+
+int symspace__update(struct symspace *space, const struct proc_maps *maps)
+{
+	int err = regions_update(&space->regions, maps, open_region, space);
+
+	space->generation++;
+	return err;
+}
+
 int process_space_refresh(struct symspace *space)
 {
 	struct proc_maps maps;
-	int err = proc_image_maps(&space->image, &maps);
+	int err = symspace__read_maps(space, &maps);
 
 	if (err)
 		return err;
-	err = regions_update(&space->regions, &maps, open_region, space);
+	err = symspace__update(space, &maps);
 	proc_maps_deinit(&maps);
-	space->generation++;
 	return err;
 }
 

@@ -103,6 +103,13 @@ int symspace__kernel_error(const struct symspace *space);
  * BPF programs, when they seem to have changed; addresses without a name do that by themselves.
  */
 int symspace__refresh(struct symspace *space);
+/*
+ * The same in two steps, for a process: its mappings, to be given to proc_maps_deinit, and what
+ * they mean for the space. Who needs them, too, sees the same as the space.
+ */
+struct proc_maps;
+int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
+int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
 /*
  * Names cnt addresses: ret[i] belongs to queries[i] and is never NULL on success (an address

@@ -10,13 +10,14 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # One source file, one program.
 PLAIN := leak functions edges mappings threads pending churn process dlopen again sizes wide many pairs sites \
-	noreturn jit nosyscall demo
+	noreturn jit nosyscall demo frames
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
 	own_malloc_prefixed unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
 	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
-	remembered libremembered_small.so libremembered_large.so
+	remembered libremembered_small.so libremembered_large.so \
+	libframes_first.so libframes_other.so libframes_wide.so
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
@@ -140,6 +141,18 @@ $(P)/unwind_bare_fp: $(P)/unwind_fp
 
 $(P)/unwind_exotic: tests/programs/unwind_exotic.c $(P)/libunwind_library.so $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(NO_FP) $< -ldl -Wl,-rpath,'$$ORIGIN'
+
+# Names of equal length: the first two differ in nothing but names and numbers.
+FRAMES_LIBRARY = $(PROGRAM_CC) -fPIC -shared -Wl,--build-id tests/programs/frames_library.c
+
+$(P)/libframes_first.so: tests/programs/frames_library.c $(PROGRAM_DEPS)
+	$(FRAMES_LIBRARY) -DLEAK=first_leak -DSIZE=48 -DROOM=24
+
+$(P)/libframes_other.so: tests/programs/frames_library.c $(PROGRAM_DEPS)
+	$(FRAMES_LIBRARY) -DLEAK=other_leak -DSIZE=56 -DROOM=24
+
+$(P)/libframes_wide.so: tests/programs/frames_library.c $(PROGRAM_DEPS)
+	$(FRAMES_LIBRARY) -DLEAK=widely_leak -DSIZE=64 -DROOM=424
 
 $(P)/unwind_cxx: tests/programs/unwind_cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) $(NO_FP) -o $@ $<

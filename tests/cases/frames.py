@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames are places in files: whatever is mapped there now, and wherever it is mapped."""
+
+import pathlib
+import re
+import shutil
+
+from lib import Failure, Skip, expect, frames_of
+from lib.expect import owner
+
+from .process import loader_made
+
+OWN = ("call_plugin", "use", "main")
+
+
+def files_of(t):
+    return t.file_of("libframes_first.so"), t.file_of("libframes_other.so")
+
+
+def need_same_place(truth):
+    if truth.facts["same"] != ["1"]:
+        raise Skip("the second library was not loaded where the first one was")
+
+
+def site_of(report, function):
+    found = [site for site in report["sites"] if owner(site) == function]
+    if len(found) != 1:
+        raise Failure(f"{len(found)} sites of {function}")
+    return found[0]
+
+
+def chain(site):
+    return [frame["symbol"] for frame in frames_of(site)][:5]
+
+
+def check(report, truth, modules):
+    """Each function has one site, with its own file, and its callers are the program's."""
+    expect(report, truth, ignore=loader_made)
+    for function, module in modules.items():
+        site = site_of(report, function)
+        if chain(site) != [function, "plugin_work", *OWN]:
+            raise Failure(f"{function}: {chain(site)}")
+        found = {frame["module"] for frame in frames_of(site)[:2]}
+        if found != {str(module)}:
+            raise Failure(f"{function} is in {found}, not {module}")
+        if site["stack_end"] != "complete":
+            raise Failure(f"{function}: {site['stack_end']}")
+
+
+def test_same_place(t):
+    """One library after the other at the same addresses, also when both are gone."""
+    first, other = files_of(t)
+    program = t.program("frames", first, other, "wait")
+    memleak = t.attach(program, interval="0.2")
+    truth = program.go()
+    before = memleak.fresh_report()
+    check(before, truth, {"first_leak": first})
+    truth = program.go()
+    need_same_place(truth)
+    modules = {"first_leak": first, "other_leak": other}
+    report = memleak.fresh_report()
+    check(report, truth, modules)
+    old, new = site_of(report, "first_leak"), site_of(report, "other_leak")
+    if frames_of(old)[0]["module_offset"] != frames_of(new)[0]["module_offset"]:
+        raise Failure("the functions are not at the same place of their files")
+    if frames_of(old)[0]["addr"] != frames_of(new)[0]["addr"]:
+        raise Failure("the functions were not at the same address")
+    truth = program.go()
+    check(memleak.fresh_report(), truth, modules)
+    report = memleak.stop()
+    check(report, truth, modules)
+    if site_of(before, "first_leak")["id"] != site_of(report, "first_leak")["id"]:
+        raise Failure("the site has another id than before")
+
+
+def test_quickly(t):
+    """Within less time than memleak needs to look: what is not known is not said."""
+    first, other = files_of(t)
+    program = t.program("frames", first, other, "quick")
+    memleak = t.attach(program)
+    truth = program.go()
+    need_same_place(truth)
+    report = memleak.stop()
+    sites = [site for site in report["sites"] if not loader_made(site)]
+    for size in (48, 56):
+        own = [site for site in sites if site["bytes"] == 5 * size and site["count"] == 5]
+        if len(own) != 1:
+            raise Failure(f"{len(own)} sites with 5 blocks of {size} bytes")
+        right = {48: "first_leak", 56: "other_leak"}[size]
+        if own[0]["stack"] and frames_of(own[0])[0]["symbol"] not in (right, None):
+            raise Failure(f"blocks of {right}: {chain(own[0])}")
+    if len(sites) != 2:
+        raise Failure(f"{len(sites)} sites, not 2")
+
+
+def test_other_layout(t):
+    """Code that was taken for the code that was there before: no frame is wrong."""
+    first, other = t.file_of("libframes_first.so"), t.file_of("libframes_wide.so")
+    program = t.program("frames", first, other, "wait")
+    memleak = t.attach(program, interval="0.2")
+    program.go()
+    memleak.fresh_report()
+    truth = program.go()
+    need_same_place(truth)
+    report = memleak.stop()
+    expect(report, truth, ignore=loader_made)
+    names = [frame["symbol"] for site in report["sites"] if owner(site) == "widely_leak"
+             for frame in frames_of(site)]
+    expected = ["widely_leak", "plugin_work", *OWN]
+    if not names or names[:5] != expected[:len(names)]:
+        raise Failure(f"the stack is {names}")
+
+
+def test_replaced(t):
+    """Another file of the same name."""
+    first, other = files_of(t)
+    library, new = t.tmp / "library.so", t.tmp / "new"
+    shutil.copy(first, library)
+    shutil.copy(other, new)
+    program = t.program("frames", library, library, "wait")
+    memleak = t.attach(program, interval="0.2")
+    truth = program.go()
+    check(memleak.fresh_report(), truth, {"first_leak": library})
+    new.rename(library)
+    truth = program.go()
+    modules = {"first_leak": library, "other_leak": library}
+    report = memleak.fresh_report()
+    check(report, truth, modules)
+    ids = [frames_of(site_of(report, name))[0]["build_id"] for name in modules]
+    if None in ids or ids[0] == ids[1]:
+        raise Failure(f"build ids {ids}")
+    truth = program.go()
+    check(memleak.stop(), truth, modules)
+
+
+def stored(memleak):
+    found = re.search(r"user stacks: (\d+) stored", memleak.notes)
+    if not found:
+        raise Failure("memleak does not say how many stacks it stored")
+    return int(found.group(1))
+
+
+def places(report, pid):
+    return sorted([(frame["module"], frame["module_offset"]) for frame in site["stack"]]
+                  for site in report["sites"] if site["pid"] == pid)
+
+
+def test_two_processes(t):
+    """The same paths in two processes are stored once, wherever the code is."""
+    if pathlib.Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "0":
+        raise Skip("addresses are not randomised here")
+    counts = []
+    for cnt in (1, 2):
+        programs = [t.program("leak") for _ in range(cnt)]
+        pids = ",".join(str(program.pid) for program in programs)
+        memleak = t.memleak("--json", "-v", "-o", "0", "-T", "100000", "-p", pids, "3600").ready()
+        for program in programs:
+            program.go()
+        report = memleak.stop()
+        counts.append(stored(memleak))
+    if not counts[0] or counts[0] != counts[1]:
+        raise Failure(f"{counts[0]} stacks of one process, {counts[1]} of two")
+    one, two = (places(report, program.pid) for program in programs)
+    if one != two:
+        raise Failure(f"{one} and {two}")
+    addresses = [{frame["addr"] for site in report["sites"] if site["pid"] == program.pid
+                  for frame in site["stack"]} for program in programs]
+    if addresses[0] == addresses[1]:
+        raise Failure("both have the same addresses")

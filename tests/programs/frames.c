@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * frames FIRST SECOND HOW: loads a library, has it leak, unloads it, and does the same with another
+ * one, which gets the first one's place. HOW: "wait" has phases before the first is unloaded and
+ * before the second is; "quick" has none.
+ */
+#include <dlfcn.h>
+
+#include "truth.h"
+
+static void *symbol(void *library, const char *name)
+{
+	void *address = dlsym(library, name);
+
+	must(address != NULL, name);
+	return address;
+}
+
+struct plugin {
+	void *library;
+	char *function; /* a copy: the library goes */
+	size_t size;
+	const size_t *place; /* of a variable: the same in all libraries */
+};
+
+OWN_FRAME static void call_plugin(void (*work)(void))
+{
+	work();
+	__asm__ volatile("");
+}
+
+OWN_FRAME static void use(struct plugin *plugin, char *room, const char *path)
+{
+	plugin->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	must(plugin->library != NULL, path);
+	plugin->function = strcpy(room, (const char *)symbol(plugin->library, "plugin_function"));
+	plugin->place = (const size_t *)symbol(plugin->library, "plugin_size");
+	plugin->size = *plugin->place;
+	call_plugin((void (*)(void))symbol(plugin->library, "plugin_work"));
+}
+
+static void tell(const struct plugin *plugins, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		leaks(plugins[i].function, 5, 5 * plugins[i].size);
+	ready();
+}
+
+int main(int argc, char **argv)
+{
+	static char rooms[2][64];
+	struct plugin plugins[2];
+	int wait;
+
+	must(argc == 4, "usage");
+	wait = !strcmp(argv[3], "wait");
+	ready();
+	use(&plugins[0], rooms[0], argv[1]);
+	if (wait)
+		tell(plugins, 1);
+	must(dlclose(plugins[0].library) == 0, "dlclose");
+	use(&plugins[1], rooms[1], argv[2]);
+	say("same %d\n", plugins[0].place == plugins[1].place);
+	if (wait)
+		tell(plugins, 2);
+	must(dlclose(plugins[1].library) == 0, "dlclose");
+	say("same %d\n", plugins[0].place == plugins[1].place);
+	tell(plugins, 2);
+	return 0;
+}
