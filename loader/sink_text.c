@@ -60,7 +60,9 @@ static void write_unnamed(FILE *out, uint64_t frame, const struct sym_location *
 {
 	uint64_t addr = frame_address(frame, location);
 
-	fprintf(out, "\t\t0x%" PRIx64 " ", addr);
+	fputs("\t\t", out);
+	if (addr)
+		fprintf(out, "0x%" PRIx64 " ", addr);
 	if (location && is_known(location->module)) {
 		escape_puts(out, path_tail(location->module, 1));
 		fprintf(out, "+0x%" PRIx64 "\n", location->module_offset);

@@ -23,6 +23,22 @@
  */
 #define PATIENCE_MS (2 * UNWINDER_WAIT_MS)
 
+/* What a mapping is of, besides its address. */
+struct mapping_source {
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint64_t inode;
+	uint64_t offset;
+	ssize_t file; /* negative: none */
+};
+
+/* The code of a process, by address. */
+struct mapping_list {
+	struct unwind_mapping *items;
+	struct mapping_source *sources; /* of each */
+	size_t cnt;
+};
+
 struct unwind_space_copy {
 	pid_t pid;
 	uint32_t generation;
@@ -30,16 +46,15 @@ struct unwind_space_copy {
 	int64_t patience_ms;
 	bool told_slow;
 	bool told_many;
-	struct unwind_mapping *mappings;
-	size_t cnt;
+	struct mapping_list list;
 };
 
-/* A list being made. */
-struct mapping_list {
-	struct unwind_mapping *items;
-	ssize_t *files; /* of each; negative: none */
-	size_t cnt;
-};
+static void mapping_list_deinit(struct mapping_list *list)
+{
+	free(list->items);
+	free(list->sources);
+	*list = (struct mapping_list){0};
+}
 
 int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd,
 		     struct symbolizer *symbolizer, bool tables)
@@ -51,7 +66,7 @@ int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd,
 void unwind_maps_deinit(struct unwind_maps *maps)
 {
 	for (size_t i = 0; i < maps->space_cnt; i++)
-		free(maps->spaces[i].mappings);
+		mapping_list_deinit(&maps->spaces[i].list);
 	free(maps->spaces);
 	code_history_deinit(&maps->history);
 	unwind_files_deinit(&maps->files);
@@ -93,10 +108,58 @@ static bool same_file(const struct mapping *a, const struct mapping *b)
 	       a->dev_minor == b->dev_minor;
 }
 
+static bool same_subject(const struct unwind_subject *a, const struct unwind_subject *b)
+{
+	return a->image == b->image && a->unloads == b->unloads && a->r_debug == b->r_debug;
+}
+
+static bool is_source(const struct mapping_source *source, const struct mapping *mapping)
+{
+	return source->inode == mapping->inode && source->offset == mapping->offset &&
+	       source->dev_major == mapping->dev_major && source->dev_minor == mapping->dev_minor;
+}
+
+static struct mapping_source source_of(const struct mapping *mapping, ssize_t file)
+{
+	return (struct mapping_source){
+		.dev_major = mapping->dev_major,
+		.dev_minor = mapping->dev_minor,
+		.inode = mapping->inode,
+		.offset = mapping->offset,
+		.file = file,
+	};
+}
+
+/*
+ * The file of a mapping that has been there since the last time. It stays what it was, though its
+ * time may have changed since; and need not be opened.
+ */
+static ssize_t known_file(const struct unwind_space_copy *space,
+			  const struct unwind_subject *subject, const struct mapping *mapping)
+{
+	const struct mapping_list *list = &space->list;
+	size_t low = 0, high = list->cnt;
+
+	if (!mapping->inode || !same_subject(&space->told, subject))
+		return -ENOENT;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->items[middle].start < mapping->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == list->cnt || list->items[low].start != mapping->start ||
+	    list->items[low].end != mapping->end)
+		return -ENOENT;
+	return is_source(&list->sources[low], mapping) ? list->sources[low].file : -ENOENT;
+}
+
 /* Code without a table may be in any number of pieces, which are one as long as they touch. */
 static bool joins(const struct mapping_list *list, const struct mapping *mapping, ssize_t file)
 {
-	return list->cnt && file < 0 && list->files[list->cnt - 1] < 0 &&
+	return list->cnt && file < 0 && list->sources[list->cnt - 1].file < 0 &&
 	       list->items[list->cnt - 1].end == mapping->start;
 }
 
@@ -108,20 +171,25 @@ static bool is_code(const struct mapping *mapping)
 }
 
 static int list_mappings(struct unwind_maps *maps, struct unwind_space_copy *space,
-			 const struct proc_maps *proc, struct mapping_list *list)
+			 const struct unwind_subject *subject, const struct proc_maps *proc,
+			 struct mapping_list *list)
 {
 	const struct mapping *before = NULL;
-	ssize_t file = -ENOENT;
+	ssize_t file = -ENOENT, known;
 
 	list->items = calloc(proc->cnt + 1, sizeof(*list->items));
-	list->files = calloc(proc->cnt + 1, sizeof(*list->files));
-	if (!list->items || !list->files)
+	list->sources = calloc(proc->cnt + 1, sizeof(*list->sources));
+	if (!list->items || !list->sources)
 		return -ENOMEM;
 	for_each_mapping (mapping, proc) {
 		if (!is_code(mapping))
 			continue;
 		/* Pieces of one file follow each other; opening each would cost the most. */
 		if (!same_file(before, mapping))
+			known = known_file(space, subject, mapping);
+		if (known >= 0)
+			file = known;
+		else if (!same_file(before, mapping))
 			file = find_file(maps, space, mapping);
 		before = mapping;
 		if (joins(list, mapping, file)) {
@@ -132,7 +200,7 @@ static int list_mappings(struct unwind_maps *maps, struct unwind_space_copy *spa
 		list->items[list->cnt].end = mapping->end;
 		/* Of the file's beginning, until its table is known. */
 		list->items[list->cnt].base = mapping->start - mapping->offset;
-		list->files[list->cnt++] = file;
+		list->sources[list->cnt++] = source_of(mapping, file);
 	}
 	return 0;
 }
@@ -153,11 +221,11 @@ static void add_tables(const struct unwind_files *files, struct mapping_list *li
 		struct unwind_mapping *mapping = &list->items[i];
 		const struct unwind_file *file;
 
-		if (list->files[i] < 0)
+		if (list->sources[i].file < 0)
 			continue;
-		file = &files->items[list->files[i]];
+		file = &files->items[list->sources[i].file];
 		if (file->symbols)
-			mapping->to_frame = frame_distance(mapping, (size_t)list->files[i]);
+			mapping->to_frame = frame_distance(mapping, (size_t)list->sources[i].file);
 		mapping->base += file->first;
 		mapping->granule_cnt = file->granule_cnt;
 		mapping->index = file->index;
@@ -179,9 +247,12 @@ static void drop_mappings(struct unwind_space_copy *space, struct mapping_list *
 	for (size_t i = 0; i < cnt; i++)
 		with += list->items[i].granule_cnt != 0;
 	without_max = with < UNWIND_MAPPINGS_MAX ? UNWIND_MAPPINGS_MAX - with : 0;
-	for (size_t i = 0; i < cnt && kept < UNWIND_MAPPINGS_MAX; i++)
-		if (list->items[i].granule_cnt || without++ < without_max)
-			list->items[kept++] = list->items[i];
+	for (size_t i = 0; i < cnt && kept < UNWIND_MAPPINGS_MAX; i++) {
+		if (!list->items[i].granule_cnt && without++ >= without_max)
+			continue;
+		list->items[kept] = list->items[i];
+		list->sources[kept++] = list->sources[i];
+	}
 	list->cnt = kept;
 	if (!space->told_many)
 		log_note("process %d has code in %zu places, of which %u are known: stacks "
@@ -242,19 +313,14 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 	return 0;
 }
 
-static bool same_subject(const struct unwind_subject *a, const struct unwind_subject *b)
-{
-	return a->image == b->image && a->unloads == b->unloads && a->r_debug == b->r_debug;
-}
-
 /* Only a change is worth telling: the programs' caches start anew, and the kernel waits. */
 static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
 {
 	int err;
 
-	if (same_subject(&space->told, subject) && space->cnt == list->cnt &&
-	    !memcmp(space->mappings, list->items, list->cnt * sizeof(*list->items)))
+	if (same_subject(&space->told, subject) && space->list.cnt == list->cnt &&
+	    !memcmp(space->list.items, list->items, list->cnt * sizeof(*list->items)))
 		return 0;
 	err = code_history_add(&maps->history, subject->image, subject->unloads, list->items,
 			       list->cnt);
@@ -262,10 +328,9 @@ static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *sp
 		err = publish(maps, subject, list);
 	if (err)
 		return err;
-	free(space->mappings);
-	space->mappings = list->items;
-	list->items = NULL;
-	space->cnt = list->cnt;
+	mapping_list_deinit(&space->list);
+	space->list = *list;
+	*list = (struct mapping_list){0};
 	space->told = *subject;
 	space->generation = maps->generation;
 	return 0;
@@ -286,7 +351,7 @@ static int refresh(struct unwind_maps *maps, const struct unwind_subject *subjec
 		   const struct proc_maps *proc, struct mapping_list *list)
 {
 	struct unwind_space_copy *space = space_of(maps, subject->pid);
-	int err = space ? list_mappings(maps, space, proc, list) : -ENOMEM;
+	int err = space ? list_mappings(maps, space, subject, proc, list) : -ENOMEM;
 
 	unwind_files_place(&maps->files);
 	if (err || !list->cnt)
@@ -308,8 +373,7 @@ void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *
 			 subject->pid, strerror(-err));
 	if (maps->files.arena_cnt != arena_cnt)
 		say_size(maps, subject->pid);
-	free(list.items);
-	free(list.files);
+	mapping_list_deinit(&list);
 }
 
 uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid)

@@ -27,7 +27,7 @@ KERNEL_SITE = {
 }
 INFERRED = ("replaced", "gone_with_page")
 FRAME = {
-    "addr": (str,), "symbol": MAYBE_TEXT, "offset": MAYBE_INTEGER, "module": MAYBE_TEXT,
+    "addr": MAYBE_TEXT, "symbol": MAYBE_TEXT, "offset": MAYBE_INTEGER, "module": MAYBE_TEXT,
     "module_offset": MAYBE_TEXT, "build_id": MAYBE_TEXT, "file": MAYBE_TEXT,
     "line": MAYBE_INTEGER, "inlined": (bool,),
 }
@@ -51,7 +51,8 @@ def check_keys(what, record, keys):
 
 def check_frame(frame):
     check_keys("frame", frame, FRAME)
-    require(re.fullmatch(r"0x[0-9a-f]+", frame["addr"]), f"frame.addr {frame['addr']!r}")
+    require(frame["addr"] is None or re.fullmatch(r"0x[0-9a-f]+", frame["addr"]),
+            f"frame.addr {frame['addr']!r}")
     for key, pattern in (("module_offset", r"0x[0-9a-f]+"), ("build_id", r"([0-9a-f]{2})+")):
         value = frame[key]
         require(value is None or re.fullmatch(pattern, value), f"frame.{key} {value!r}")

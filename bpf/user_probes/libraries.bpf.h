@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The dynamic loader's hook: what it loads and unloads. */
+#ifndef LIBRARIES_BPF_H
+#define LIBRARIES_BPF_H
+
+#include "bpf/user_probes/ring.bpf.h"
+
+/* enum r_state of <link.h>, and where struct r_debug has it */
+#define LOADER_CONSISTENT 0
+#define LOADER_ADD 1
+#define LOADER_UNKNOWN 3
+#define LOADER_STATE_OFFSET 24
+
+static __always_inline __u32 loader_state(__u32 image)
+{
+	const struct unwind_space *space = space__find(bpf_get_current_pid_tgid() >> 32, image);
+	__u32 state;
+
+	if (!space || !space->r_debug ||
+	    bpf_probe_read_user(&state, sizeof(state),
+				(void *)(space->r_debug + LOADER_STATE_OFFSET)))
+		return LOADER_UNKNOWN;
+	return state;
+}
+
+/*
+ * Where a library was, another one may be soon: from now on nobody knows what is there, until the
+ * mappings have been read again. Told without a change before it, the loader has another list
+ * than the one whose state we see.
+ */
+static __always_inline void note_unload(__u32 image)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
+	__u32 state = loader_state(image), before;
+
+	if (!target)
+		return;
+	before = target->loader_state;
+	target->loader_state = state;
+	if (state == LOADER_ADD || (state == LOADER_CONSISTENT && before == LOADER_ADD))
+		return;
+	__sync_fetch_and_add(&target->unloads, 1);
+	__sync_fetch_and_add(&targets_generation, 1);
+}
+
+/*
+ * The dynamic loader's hook: its list of libraries is about to change, or has. Where the code is
+ * must be read again.
+ */
+static __always_inline int enter_libraries(struct pt_regs *ctx, __u32 binding)
+{
+	struct thread_state *thread = thread__get(binding);
+	struct memleak_record *record;
+
+	if (!thread)
+		return 0;
+	note_unload(thread->image);
+	record = record__reserve(MEMLEAK_REC_LIBS, thread->image);
+	if (record)
+		bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+#endif
