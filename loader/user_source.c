@@ -218,6 +218,7 @@ static int load_programs(struct user_source *source, size_t process_cnt)
 		.space = SPACE_USER,
 		.owner = user_snapshot__owner,
 		.settle = user_snapshot__settle,
+		.watch = &skel->bss->stack_watch,
 		.arg = source,
 	};
 	err = tracker_init(&source->tracker, stack_depth);
