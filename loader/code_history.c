@@ -9,6 +9,7 @@
 
 /* Programs that unload libraries all the time must not fill our memory. */
 #define MAPPINGS_MAX (1U << 18)
+#define LISTS_MAX 4096
 
 void code_history_deinit(struct code_history *history)
 {
@@ -54,7 +55,8 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 	remove_same_time(history, image, unloads);
 	lists[history->cnt++] = (struct code_list){image, unloads, copy, cnt};
 	history->mapping_cnt += cnt;
-	while (history->mapping_cnt > MAPPINGS_MAX && history->cnt > 1)
+	while ((history->mapping_cnt > MAPPINGS_MAX || history->cnt > LISTS_MAX) &&
+	       history->cnt > 1)
 		remove_list(history, 0);
 	return 0;
 }
@@ -116,18 +118,18 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 
 	if (mapping)
 		return (struct code_place){.mapping = mapping};
-	before = find_mapping(lists->before ? lists->before : lists->same, addr);
+	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	if (!lists->after)
+	/* The process has ended since, or the program had just begun, and unloaded nothing. */
+	if (before && !lists->same && !lists->after)
 		return (struct code_place){.mapping = before};
-	/* A program that has just begun has not unloaded anything. */
-	if (!lists->before && !lists->same)
+	if (after && !lists->same && !lists->before)
 		return (struct code_place){.mapping = after};
-	if (!before && !after)
-		return (struct code_place){0};
-	if (before && after && before->start == after->start && before->to_frame == after->to_frame)
+	/* Equal distances are of one file at one place, or of none. */
+	if (before && after && before->to_frame == after->to_frame)
 		return (struct code_place){.mapping = before};
-	return (struct code_place){.unsure = true};
+	/* Unless nothing was ever unloaded, it may have been anything. */
+	return (struct code_place){.unsure = lists->before || lists->after};
 }
 
 static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_mapping *b)

@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "loader/cleanup.h"
 #include "symbolizer/proc_maps.h"
@@ -109,11 +111,19 @@ static bool find_r_debug(const struct reader *reader, struct r_debug *ret)
 	return false;
 }
 
+/* Overlays may show other numbers in maps than in stat. */
+static bool hides_inodes(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
 int process_open_mapping(pid_t pid, const struct mapping *mapping)
 {
 	cleanup_free char *name = NULL;
 	struct stat st;
-	int fd;
+	int fd, err;
 
 	if (asprintf(&name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
 		     (unsigned long long)mapping->end) < 0)
@@ -121,10 +131,13 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 	fd = open_proc(pid, name, O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -ENOEXEC;
+	err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
+	/* Something else may be mapped there by now. */
+	if (!err && st.st_ino != mapping->inode && !hides_inodes(fd))
+		err = -ENOENT;
+	if (err)
+		close(fd);
+	return err ? err : fd;
 }
 
 /* Opens the mapped file and adds it, once. Returns its index or a negative errno. */

@@ -150,16 +150,6 @@ void user_process__free(struct user_process *process)
 	free(process);
 }
 
-/* How often it has unloaded libraries; before it is a target, none of that is seen. */
-static uint32_t unloads_of(const struct user_context *ctx, pid_t pid)
-{
-	struct memleak_target target = {0};
-	uint32_t key = (uint32_t)pid;
-
-	bpf_map_lookup_elem(bpf_map__fd(ctx->skel->maps.targets), &key, &target);
-	return target.unloads;
-}
-
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
 {
 	struct unwind_subject subject = {
@@ -171,7 +161,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 
 	if (process->ended)
 		return;
-	subject.unloads = unloads_of(ctx, subject.pid);
+	subject.unloads = unwind_maps_unloads(ctx->unwind, subject.pid);
 	/* Of this image, whatever the process runs by now. */
 	if (symspace__read_maps(process->space, &maps))
 		return;
