@@ -120,9 +120,7 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 		return (struct code_place){.mapping = mapping};
 	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	/* The process has ended since, or the program had just begun, and unloaded nothing. */
-	if (before && !lists->same && !lists->after)
-		return (struct code_place){.mapping = before};
+	/* A program that has just begun has unloaded nothing. */
 	if (after && !lists->same && !lists->before)
 		return (struct code_place){.mapping = after};
 	/* Equal distances are of one file at one place, or of none. */
@@ -147,9 +145,10 @@ static bool was_mistaken(const struct code_list *known, const struct code_place 
 	return taken_for && (!place->mapping || !have_same_rules(taken_for, place->mapping));
 }
 
-void code_history_settle(const struct code_history *history, uint32_t image,
+bool code_history_settle(const struct code_history *history, uint32_t image,
 			 struct memleak_stack *stack)
 {
+	bool sure = true;
 	struct neighbours lists = find_neighbours(history, image, stack->unloads);
 	const struct code_list *known = NULL;
 
@@ -158,16 +157,20 @@ void code_history_settle(const struct code_history *history, uint32_t image,
 	for (uint16_t i = 0; i < stack->frame_cnt; i++) {
 		uint64_t frame = stack->frames[i];
 		uint64_t addr = MEMLEAK_FRAME_ADDR(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);
-		struct code_place place = find_place(&lists, addr);
+		struct code_place place;
 
+		if (MEMLEAK_FRAME_IN_FILE(frame))
+			continue; /* in a permanent mapping */
+		place = find_place(&lists, addr);
 		if (place.mapping)
 			stack->frames[i] += place.mapping->to_frame;
 		else if (place.unsure)
 			stack->frames[i] |= MEMLEAK_FRAME_UNSURE;
+		sure &= !place.unsure;
 		if (was_mistaken(known, &place, addr)) {
 			stack->frame_cnt = i + 1;
 			stack->end = UNWIND_END_NO_RULE;
 		}
 	}
-	stack->unsettled = 0;
+	return sure;
 }

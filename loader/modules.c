@@ -238,6 +238,7 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	cleanup_close int mem = open_proc(pid, "mem", O_RDONLY);
 	struct proc_maps maps;
 	struct r_debug debug;
+	size_t linked_cnt;
 	uint64_t base;
 	int err;
 
@@ -249,12 +250,18 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	reader.mem = mem;
 	reader.maps = &maps;
 	add_program(&reader);
+	list.permanent_cnt = list.cnt;
 	if (!process_auxv(pid, AT_BASE, &base) || !base)
 		list.settled = true; /* static */
 	if (find_r_debug(&reader, &debug) && debug.r_map) {
 		list.settled = debug.r_state == RT_CONSISTENT;
 		add_linked(&reader, &debug);
+		linked_cnt = list.cnt;
 		add_hook(&reader, debug.r_brk);
+		/* The dynamic loader comes last of what the program needs; what it opens, behind.
+		 */
+		if (list.hook_module >= 0 && (size_t)list.hook_module < linked_cnt)
+			list.permanent_cnt = (size_t)list.hook_module + 1;
 	}
 	add_rest(&reader);
 	proc_maps_deinit(&maps);

@@ -214,7 +214,17 @@ static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t numb
 	return (MEMLEAK_FRAME_FILE | (uint64_t)number << MEMLEAK_FRAME_OFFSET_BITS) - mapping->base;
 }
 
-static void add_tables(const struct unwind_files *files, struct mapping_list *list)
+static bool is_permanent(const struct unwind_subject *subject, const struct unwind_file *file)
+{
+	for (size_t i = 0; i < subject->permanent_cnt; i++)
+		if (subject->permanent[i].dev == file->dev &&
+		    subject->permanent[i].ino == file->ino)
+			return true;
+	return false;
+}
+
+static void add_tables(const struct unwind_files *files, const struct unwind_subject *subject,
+		       struct mapping_list *list)
 {
 	for (size_t i = 0; i < list->cnt; i++) {
 		struct unwind_mapping *mapping = &list->items[i];
@@ -223,6 +233,7 @@ static void add_tables(const struct unwind_files *files, struct mapping_list *li
 		if (list->sources[i].file < 0)
 			continue;
 		file = &files->items[list->sources[i].file];
+		mapping->permanent = is_permanent(subject, file);
 		if (file->symbols)
 			mapping->to_frame = frame_distance(mapping, (size_t)list->sources[i].file);
 		mapping->base += file->first;
@@ -331,6 +342,7 @@ static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *sp
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->told = *subject;
+	space->told.permanent = NULL; /* the caller's */
 	space->generation = maps->generation;
 	return 0;
 }
@@ -367,7 +379,7 @@ static int refresh(struct unwind_maps *maps, const struct unwind_subject *subjec
 	/* Files were opened by address: they may have been others. */
 	if (unwind_maps_unloads(maps, subject->pid) != subject->unloads)
 		return 0;
-	add_tables(&maps->files, list);
+	add_tables(&maps->files, subject, list);
 	drop_mappings(space, list);
 	return publish_change(maps, space, subject, list);
 }

@@ -24,12 +24,19 @@ struct unwind_maps_fds {
 	int targets;
 };
 
+struct file_identity {
+	dev_t dev;
+	ino_t ino;
+};
+
 /* A process whose mappings are to be told. */
 struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
-	uint32_t unloads; /* of its target, before the mappings are read */
-	uint64_t r_debug; /* struct unwind_space */
+	uint32_t unloads;                      /* of its target, before the mappings are read */
+	uint64_t r_debug;                      /* struct unwind_space */
+	const struct file_identity *permanent; /* files that it will not unload */
+	size_t permanent_cnt;
 };
 
 /* tables: whether they are wanted; else only where code is. */

@@ -147,6 +147,7 @@ void user_process__free(struct user_process *process)
 	free(process->info.comm);
 	free(process->allocator);
 	free(process->places);
+	free(process->permanent);
 	free(process);
 }
 
@@ -156,6 +157,8 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		.pid = process->info.pid,
 		.image = process->info.image,
 		.r_debug = process->r_debug,
+		.permanent = process->permanent,
+		.permanent_cnt = process->permanent_cnt,
 	};
 	struct proc_maps maps;
 
@@ -204,6 +207,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->info.image = image;
 	process->place_cnt = 0;
 	process->r_debug = 0;
+	process->permanent_cnt = 0;
 	process->attached = false;
 	process->after_exec = true;
 	ranges_clear(&process->ranges);

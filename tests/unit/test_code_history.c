@@ -117,7 +117,8 @@ static void one_side(void **state)
 	assert_frames(settle(&history, 0, 0), LIBRARY + 0x10, PROGRAM + SIZE);
 	add(&history, 2, 2);
 	assert_frames(settle(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
-	assert_frames(settle(&history, 4, 4), PLACE(2, 0x10), PLACE(1, SIZE));
+	assert_frames(settle(&history, 4, 4), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
 	code_history_deinit(&history);
 }
 
