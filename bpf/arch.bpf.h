@@ -70,9 +70,11 @@ static __always_inline __u64 arch_code_address(__u64 addr)
 	return addr;
 }
 
-/* By DWARF number; the return address column, 16, has the pc. */
-static __always_inline void arch_dwarf_registers(struct pt_regs *ctx, __u64 *ret)
+/* What the caller will find in its registers at pc, where it will be returned to. */
+static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
 {
+	__u64 *ret = copy->registers;
+
 	ret[0] = ctx->rax;
 	ret[1] = ctx->rdx;
 	ret[2] = ctx->rcx;
@@ -80,7 +82,7 @@ static __always_inline void arch_dwarf_registers(struct pt_regs *ctx, __u64 *ret
 	ret[4] = ctx->rsi;
 	ret[5] = ctx->rdi;
 	ret[6] = ctx->rbp;
-	ret[7] = ctx->rsp;
+	ret[7] = ctx->rsp + sizeof(__u64);
 	ret[8] = ctx->r8;
 	ret[9] = ctx->r9;
 	ret[10] = ctx->r10;
@@ -89,7 +91,7 @@ static __always_inline void arch_dwarf_registers(struct pt_regs *ctx, __u64 *ret
 	ret[13] = ctx->r13;
 	ret[14] = ctx->r14;
 	ret[15] = ctx->r15;
-	ret[16] = ctx->rip;
+	copy->register_cnt = 16;
 }
 
 /* The slot of the call that made a frame. */
@@ -148,15 +150,14 @@ static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs 
 	ret->lr = 0; /* held the way back to the caller, who has saved its own */
 }
 
-/* By DWARF number; the pc has one that no table uses. */
-static __always_inline void arch_dwarf_registers(struct pt_regs *ctx, __u64 *ret)
+static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
 {
 	const struct user_pt_regs *regs = (const void *)ctx;
 
 	for (int i = 0; i < 31; i++)
-		ret[i] = regs->regs[i];
-	ret[31] = regs->sp;
-	ret[32] = regs->pc;
+		copy->registers[i] = regs->regs[i];
+	copy->registers[31] = regs->sp;
+	copy->register_cnt = 32;
 }
 
 /* Without a signature of the pointer (PAC) in the bits that addresses do not use. */

@@ -28,6 +28,7 @@ struct uprobes_state {
 };
 
 struct mm_struct {
+	unsigned long start_stack;
 	struct uprobes_state uprobes_state;
 };
 
@@ -107,6 +108,14 @@ static __always_inline __u64 return_trampoline(void)
 	struct task_struct *task = (void *)bpf_get_current_task();
 
 	return BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
+}
+
+/* Where the stack pointer was when the program began. */
+static __always_inline __u64 first_stack_pointer(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, mm, start_stack);
 }
 
 #endif

@@ -247,20 +247,14 @@ struct memleak_record {
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
 /* What --verify-unwind compares: one stack as the programs walked it, and what they saw. */
-#define MEMLEAK_SAMPLE_BYTES 65536
-#define MEMLEAK_SAMPLE_REGISTERS 33 /* by DWARF number; the last one used is the pc */
-
 struct memleak_unwind_sample {
 	__u32 image;
-	__u32 tid;
+	__u32 generation; /* of the process's mappings, struct unwind_space; 0: none were known */
 	__u32 frame_cnt;
-	__u32 end;
-	__u64 registers[MEMLEAK_SAMPLE_REGISTERS];
-	__u64 sp;
+	__u32 end;     /* enum unwind_end */
+	__u64 unknown; /* code that was met in no known mapping; 0: none */
 	__u64 frames[MEMLEAK_MAX_STACK_DEPTH];
-	__u32 stack_bytes;
-	__u32 reserved;
-	__u8 stack[MEMLEAK_SAMPLE_BYTES]; /* from sp up */
+	struct unwind_copy copy;
 };
 
 /* Records of the event ring (-t). */

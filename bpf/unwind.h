@@ -112,4 +112,41 @@ enum unwind_end {
 	UNWIND_END_CNT,
 };
 
+/*
+ * Where a walk began and the memory that it read, for another unwinder to walk the same stack.
+ * Memory is copied in pieces from such a boundary on. Within a stack, too, there may be some that
+ * cannot be read: pages that no function has touched yet.
+ */
+#define UNWIND_COPY_PIECE 256
+#define UNWIND_COPY_BYTES 65536
+#define UNWIND_COPY_OTHER_BYTES 16384
+#define UNWIND_COPY_PIECES (UNWIND_COPY_BYTES / UNWIND_COPY_PIECE)
+#define UNWIND_COPY_REGISTERS 32
+#define UNWIND_COPY_CALLS 64
+
+struct unwind_copied_range {
+	__u64 start;
+	__u64 bytes;
+	__u64 present[UNWIND_COPY_PIECES / 64]; /* a bit for each piece */
+};
+
+/* A call that returns to a return probe: where it was made, and where it would have returned to. */
+struct unwind_copied_call {
+	__u64 slot;
+	__u64 return_address;
+};
+
+struct unwind_copy {
+	__u64 pc;                               /* a return address */
+	__u64 registers[UNWIND_COPY_REGISTERS]; /* by DWARF number, at that address */
+	__u32 register_cnt;
+	__u32 call_cnt;
+	__u64 trampoline; /* what return probes put in the place of return addresses; 0: none */
+	struct unwind_copied_call calls[UNWIND_COPY_CALLS]; /* innermost first */
+	struct unwind_copied_range stack;
+	struct unwind_copied_range other; /* of the stack that a signal interrupted */
+	__u8 stack_bytes[UNWIND_COPY_BYTES];
+	__u8 other_bytes[UNWIND_COPY_OTHER_BYTES];
+};
+
 #endif

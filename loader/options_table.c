@@ -104,9 +104,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "pointers (auto, the default)",
 	 OPT_CHOICE, GROUP_LIMIT, FIELD(unwind), .choices = unwind_words},
 	{"verify-unwind", 0, "N",
-	 "Unwind so many stacks a second time, by libdwfl, and say at the end where the two "
-	 "differ. For tests of memleak: libdwfl reads the target's files with all of memleak's "
-	 "rights",
+	 "Have libdwfl walk so many stacks a second time, on a copy of their memory, and say at "
+	 "the end how many differ; with -v, where",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(verify_unwind), 1, 1000000},
 
 	/* Everything else */

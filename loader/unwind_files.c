@@ -255,7 +255,7 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 }
 
 /* A copy of our own: the same in all processes, and nobody's to change. */
-static int copy_vdso(void)
+int unwind_files_copy_vdso(void)
 {
 	const struct mapping *vdso = NULL;
 	struct proc_maps maps;
@@ -289,7 +289,7 @@ ssize_t unwind_files_add_vdso(struct unwind_files *files)
 	for (size_t i = 0; i < files->cnt; i++)
 		if (!files->items[i].ino)
 			return (ssize_t)i;
-	fd = copy_vdso();
+	fd = unwind_files_copy_vdso();
 	if (fd < 0)
 		return -ENOENT;
 	added = unwind_files_add(files, fd, "[vdso]", &patience_ms);

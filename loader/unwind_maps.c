@@ -26,6 +26,7 @@
 struct unwind_space_copy {
 	pid_t pid;
 	uint32_t image;
+	uint32_t generation;
 	int64_t patience_ms;
 	bool told_slow;
 	bool told_many;
@@ -238,6 +239,7 @@ static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *sp
 	list->items = NULL;
 	space->cnt = list->cnt;
 	space->image = image;
+	space->generation = maps->generation;
 	return 0;
 }
 
@@ -284,4 +286,12 @@ void unwind_maps_refresh(struct unwind_maps *maps, pid_t pid, uint32_t image)
 		say_size(maps, pid);
 	free(list.items);
 	free(list.files);
+}
+
+uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid)
+{
+	for (size_t i = 0; i < maps->space_cnt; i++)
+		if (maps->spaces[i].pid == pid)
+			return maps->spaces[i].generation;
+	return 0;
 }

@@ -25,4 +25,7 @@ void unwind_maps_deinit(struct unwind_maps *maps);
  */
 void unwind_maps_refresh(struct unwind_maps *maps, pid_t pid, uint32_t image);
 
+/* What the programs call the mappings that they know of the process; 0: they know none. */
+uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid);
+
 #endif

@@ -17,6 +17,7 @@
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
+#include "loader/unwind_check.h"
 #include "symbolizer/proc_maps.h"
 
 /* A whole small file of /proc; NULL if it cannot be read. */
@@ -155,6 +156,8 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		return;
 	symspace__refresh(process->space);
 	unwind_maps_refresh(ctx->unwind, process->info.pid, process->info.image);
+	unwind_check__refresh(ctx->check, process->info.pid, process->info.image,
+			      unwind_maps_generation(ctx->unwind, process->info.pid));
 }
 
 /*

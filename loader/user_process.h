@@ -13,6 +13,7 @@
 #include "loader/unwind_maps.h"
 #include "symbolizer/symbolizer.h"
 
+struct unwind_check;
 struct user_bpf;
 
 /* What every process of the source shares. */
@@ -22,6 +23,7 @@ struct user_context {
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
 	struct unwind_maps *unwind;
+	struct unwind_check *check; /* NULL: none */
 };
 
 struct function_place {

@@ -15,6 +15,7 @@
 #include "loader/features.h"
 #include "loader/log.h"
 #include "loader/multi_link.h"
+#include "loader/unwind_check.h"
 #include "loader/user_source_impl.h"
 
 /* A process that is still loading its libraries is looked at again after so long. */
@@ -81,6 +82,9 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	}
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
+	config->verify_unwind = opts->verify_unwind;
+	if (!opts->verify_unwind)
+		err |= bpf_map__set_max_entries(skel->maps.unwind_samples, (uint32_t)getpagesize());
 	return err ? -EINVAL : 0;
 }
 
@@ -166,6 +170,20 @@ static int start_unwinding(struct user_source *source)
 	return err;
 }
 
+static int start_unwind_check(struct user_source *source)
+{
+	uint32_t stack_cnt = source->ctx.opts->verify_unwind;
+	int err;
+
+	if (!stack_cnt)
+		return 0;
+	err = unwind_check__new(bpf_map__fd(source->ctx.skel->maps.unwind_samples), stack_cnt,
+				&source->ctx.check);
+	if (err)
+		log_error("cannot start the helper that verifies stacks: %s", strerror(-err));
+	return err;
+}
+
 static int load_programs(struct user_source *source, size_t process_cnt)
 {
 	const struct options *opts = source->ctx.opts;
@@ -200,7 +218,9 @@ static int load_programs(struct user_source *source, size_t process_cnt)
 		.arg = source,
 	};
 	err = tracker_init(&source->tracker, stack_depth);
-	return err ? err : start_unwinding(source);
+	if (!err)
+		err = start_unwinding(source);
+	return err ? err : start_unwind_check(source);
 }
 
 static int attach_lifecycle(struct user_source *source)
@@ -244,6 +264,8 @@ static int open_rings(struct user_source *source)
 		err = watch(source, ring_buffer__epoll_fd(source->rings), NULL);
 	if (!err)
 		err = watch(source, source->retry_fd, NULL);
+	if (!err && source->ctx.check)
+		err = watch(source, unwind_check__poll_fd(source->ctx.check), NULL);
 	return err;
 }
 
@@ -338,6 +360,7 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 	}
 	if (read(source->retry_fd, &expirations, sizeof(expirations)) > 0)
 		user_source__retry(source);
+	unwind_check__consume(source->ctx.check);
 	return user_records__consume(source, listener);
 }
 
@@ -397,6 +420,10 @@ static void user_source__free(struct source *base)
 	for (size_t i = 0; i < source->process_cnt; i++)
 		user_process__free(source->processes[i]);
 	free(source->processes);
+	/* The probes are gone: no more stacks come. */
+	if (source->ctx.skel && source->ctx.skel->bss && source->ctx.skel->bss->tracking)
+		unwind_check__finish(source->ctx.check);
+	unwind_check__free(source->ctx.check);
 	bpf_link__destroy(source->exec_link);
 	bpf_link__destroy(source->fork_link);
 	bpf_link__destroy(source->exit_link);

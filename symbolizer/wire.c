@@ -72,6 +72,11 @@ void wire_put_u64(struct wire_message *msg, uint64_t value)
 	put(msg, &value, sizeof(value));
 }
 
+void wire_put_bytes(struct wire_message *msg, const void *data, size_t len)
+{
+	put(msg, data, len);
+}
+
 void wire_put_string(struct wire_message *msg, const char *text)
 {
 	size_t len;
@@ -120,6 +125,11 @@ uint64_t wire_get_u64(struct wire_cursor *cursor)
 	if (at)
 		memcpy(&value, at, sizeof(value));
 	return value;
+}
+
+const void *wire_get_bytes(struct wire_cursor *cursor, size_t len)
+{
+	return get(cursor, len);
 }
 
 const char *wire_get_string(struct wire_cursor *cursor, size_t *len)

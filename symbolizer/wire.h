@@ -34,6 +34,8 @@ void wire_message_reset(struct wire_message *msg);
 
 void wire_put_u32(struct wire_message *msg, uint32_t value);
 void wire_put_u64(struct wire_message *msg, uint64_t value);
+/* Bytes of a length that both sides know. */
+void wire_put_bytes(struct wire_message *msg, const void *data, size_t len);
 /* NULL is a value of its own. */
 void wire_put_string(struct wire_message *msg, const char *text);
 
@@ -46,6 +48,8 @@ struct wire_cursor {
 struct wire_cursor wire_read(const struct wire_message *msg);
 uint32_t wire_get_u32(struct wire_cursor *cursor);
 uint64_t wire_get_u64(struct wire_cursor *cursor);
+/* NULL: the message has not so many. */
+const void *wire_get_bytes(struct wire_cursor *cursor, size_t len);
 /* *len bytes without a NUL at their end; NULL for NULL and for a cursor that is bad. */
 const char *wire_get_string(struct wire_cursor *cursor, size_t *len);
 

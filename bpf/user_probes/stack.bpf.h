@@ -13,6 +13,7 @@
 
 #include "bpf/user_probes/recall.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
+#include "bpf/user_probes/verify.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -34,14 +35,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct walk);
 } walk_of_cpu SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 24);
-} unwind_samples SEC(".maps");
-
-/* How many were sent. */
-__u64 unwind_samples_cnt;
 
 /* The last thing that an entry program does: returns only if it fails. */
 static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
@@ -67,33 +60,6 @@ static __always_inline void tell_of_code(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* --verify-unwind: the registers, the frames and the memory that they were found in. */
-static __always_inline void send_sample(struct pt_regs *ctx, struct walk *walk)
-{
-	struct memleak_unwind_sample *sample;
-	__u32 i;
-
-	if (unwind_samples_cnt >= config.verify_unwind)
-		return;
-	sample = bpf_ringbuf_reserve(&unwind_samples, sizeof(*sample), 0);
-	if (!sample)
-		return;
-	__sync_fetch_and_add(&unwind_samples_cnt, 1);
-	sample->image = walk->image;
-	sample->tid = bpf_get_current_pid_tgid();
-	sample->frame_cnt = walk->frame_cnt;
-	sample->end = walk->end;
-	arch_dwarf_registers(ctx, sample->registers);
-	sample->sp = PT_REGS_SP(ctx);
-	bpf_probe_read_kernel(sample->frames, sizeof(sample->frames), &walk->stack.words[1]);
-	for (i = 0; i < MEMLEAK_SAMPLE_BYTES / 256; i++)
-		if (bpf_probe_read_user(&sample->stack[i * 256], 256,
-					(void *)(sample->sp + i * 256)))
-			break;
-	sample->stack_bytes = i * 256;
-	bpf_ringbuf_submit(sample, 0);
-}
-
 static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 					struct thread_state *thread)
 {
@@ -102,7 +68,7 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 	if (walk->unknown)
 		tell_of_code(walk);
 	if (config.verify_unwind)
-		send_sample(ctx, walk);
+		send_sample(ctx, walk, thread);
 	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
 		thread->chosen = false;
 }

@@ -23,6 +23,9 @@
 /* A frame pointer farther away from the stack pointer is no frame pointer. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
+/* What the first function of a program keeps of the stack. */
+#define START_BYTES 256
+
 /* Code this near to other code is taken for the same library's. */
 #define SAME_LIBRARY (1U << 20)
 
@@ -88,6 +91,7 @@ struct walk {
 	__u32 guessed; /* pc was found by a frame pointer: there may have been none */
 	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
 	__u32 repaired;
+	__u64 interrupted; /* the stack pointer where a signal came; 0: none did */
 	struct unwind_mapping here; /* of the last lookup */
 	__u64 origin; /* the stack pointer that the walk began with, and the key of that place */
 	__u64 key;
@@ -354,6 +358,7 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 	walk->regs.pc = pc;
 	walk->regs.fp = fp;
 	walk->regs.sp = walk->word;
+	walk->interrupted = walk->word;
 	walk->slot = 0;
 	walk->exact = true;
 	walk->guessed = false;
@@ -365,9 +370,11 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 {
 	__u64 fp = walk->regs.fp;
 
-	/* The start of a program or thread clears it. */
-	if (!fp) {
+	/* The start of a program or thread clears it; other code may use it for anything. */
+	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
+		/* How near the stack's beginning is, no word of it tells. */
+		walk->depends.not_fitting |= !walk->guessed;
 		return walk__ends(walk, UNWIND_END_COMPLETE);
 	}
 	walk__depend_fp(walk);
@@ -466,9 +473,10 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 static __always_inline bool walk__step_unknown(struct walk *walk)
 {
 	__u64 distance = walk->regs.pc - walk->unknown + SAME_LIBRARY;
+	bool far = !walk->unknown || distance > 2 * SAME_LIBRARY;
 
 	walk->unknown = walk->regs.pc;
-	if (walk->guessed && distance > 2 * SAME_LIBRARY)
+	if (walk->guessed && far)
 		return walk__ends(walk, UNWIND_END_NO_CODE);
 	if (walk__keep_frame(walk))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
@@ -558,6 +566,7 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->recalled = 0;
 	walk->fp_place = FP_REGISTER_PLACE;
 	stack_words__begin(&walk->depends);
+	walk->interrupted = 0;
 	walk->here.start = 0;
 	walk->here.end = 0;
 	walk->window_start = 0;

@@ -73,6 +73,9 @@ def test_nothing_to_go_by(t):
     rest = iter(truth.facts["chain"])
     if not all(name in rest for name in names):
         raise Failure(f"the stack is {names}, of which not all are of {truth.facts['chain']}")
+    site = site_of(report, "leak_here")
+    if names != truth.facts["chain"] and site["stack_end"] == "complete":
+        raise Failure(f"{names} is called complete")
 
 
 def copy(t, name):

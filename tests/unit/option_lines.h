@@ -93,7 +93,7 @@ static const struct line bad[] = {
 	{"-\xff", "\\xff"},
 	{"--kernel=yes", "--kernel takes no argument"},
 	{"--sample-bytes 5", "'--sample-bytes'"},
-	{"--unwind fp", "'--unwind'"},
+	{"--unwind frames", "'frames' is unknown"},
 	{"--trace=5", "--trace takes no argument"},
 	{"--json=yes", "--json takes no argument"},
 	{"-p", "--pid needs PID"},

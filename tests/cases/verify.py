@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--verify-unwind: libdwfl walks the same stacks, and finds the same frames."""
+
+import re
+
+from lib import Failure, each
+
+from .unwind import DEEP, ReturnProbes
+
+LINE = re.compile(r"^memleak: unwinding verified: (\d+) stacks, (\d+) frames compared, "
+                  r"(\d+) differ; (\d+) stacks that libdwfl finished and memleak did not; "
+                  r"(\d+) that memleak finished and libdwfl did not(.*)$", re.M)
+FIELDS = ("stacks", "frames", "differ", "only_libdwfl", "only_memleak")
+
+
+def verdict(memleak):
+    """The numbers of the line, which is there once, and the rest of it."""
+    found = LINE.findall(memleak.notes)
+    if len(found) != 1:
+        raise Failure(f"{len(found)} lines of agreement, not 1, in {memleak.notes}")
+    return dict(zip(FIELDS, map(int, found[0])), rest=found[0][-1])
+
+
+def run(t, name, way, *options):
+    program = t.program(name, way)
+    memleak = t.attach(program, *DEEP, "--verify-unwind", "1000", *options)
+    truth = program.go()
+    memleak.stop()
+    return truth, memleak
+
+
+def check_agreement(memleak, frames):
+    """Every stack in whole, at least one of so many frames or more."""
+    found = verdict(memleak)
+    wrong = {key: found[key] for key in ("differ", "only_libdwfl", "only_memleak", "rest")
+             if found[key]}
+    if wrong:
+        raise Failure(f"no agreement: {found}: {memleak.notes}")
+    if not found["stacks"] or found["frames"] < frames:
+        raise Failure(f"too little compared: {found}, {frames} frames at least")
+
+
+@each("plain", "callback", "sized", "large", "signal", "other_stack", "fault", "recursion",
+      "tail", "thread", "library")
+def test_agreement(t, way):
+    truth, memleak = run(t, "unwind", way)
+    check_agreement(memleak, len(truth.facts["chain"]))
+
+
+@each("plain", "callback", "signal", "other_stack", "recursion", "thread", "library")
+def test_agreement_static(t, way):
+    truth, memleak = run(t, "unwind_static", way)
+    check_agreement(memleak, len(truth.facts["chain"]))
+
+
+@each("container", "cleanup", "catch", "thread", "function")
+def test_agreement_cxx(t, way):
+    truth, memleak = run(t, "unwind_cxx", way)
+    check_agreement(memleak, len(truth.facts["chain"]))
+
+
+def test_made_stack(t):
+    """The outer end of a coroutine's stack has no call before it: libdwfl finds no way on."""
+    truth, memleak = run(t, "unwind", "context", "-v")
+    found = verdict(memleak)
+    if found["differ"] or found["only_libdwfl"] or found["only_memleak"] != 1:
+        raise Failure(f"{found}")
+    if found["frames"] < len(truth.facts["chain"]) - 1:
+        raise Failure(f"too few frames: {found}")
+    if not re.search(r"^memleak: unwinding was finished by memleak alone behind \S+: 1 stacks; ",
+                     memleak.notes, re.M):
+        raise Failure(f"-v does not say where: {memleak.notes}")
+
+
+def test_disagreement(t):
+    """Frame pointers alone, where there are none: libdwfl goes on, and it is said where."""
+    _, memleak = run(t, "unwind", "plain", "--unwind", "fp", "-v")
+    found = verdict(memleak)
+    if not found["only_libdwfl"] + found["differ"]:
+        raise Failure(f"a stack that was cut agrees: {found}")
+    place = re.search(r"^memleak: unwinding (differs|was finished by libdwfl alone) behind "
+                      r"\S*/unwind: \d+ stacks; in the first, behind \S*/unwind\+0x", memleak.notes,
+                      re.M)
+    if not place:
+        raise Failure(f"-v does not say where: {memleak.notes}")
+
+
+@each("plain", "callback", "thread", "library")
+def test_pending_return_probes(t, way):
+    """Return addresses that return probes have taken are no difference."""
+    functions = {"plain": ["leak_here", "inner", "plain"], "callback": ["compare", "callback"],
+                 "thread": ["inner", "thread_main"], "library": ["inner", "library"]}[way]
+    with ReturnProbes(t.file_of("unwind"), functions):
+        program = t.program("unwind", way)
+        memleak = t.attach(program, *DEEP, "--verify-unwind", "1000")
+        truth = program.go()
+        memleak.stop()
+        program.end()
+    check_agreement(memleak, len(truth.facts["chain"]))
+
+
+def test_so_many(t):
+    """No more stacks than were asked for."""
+    program = t.program("many", "20000", "16")
+    memleak = t.attach(program, "--verify-unwind", "100")
+    program.go()
+    memleak.stop()
+    found = verdict(memleak)
+    if found["stacks"] != 100 or found["differ"] or found["only_libdwfl"]:
+        raise Failure(f"{found}")
+
+
+def test_not_asked_for(t):
+    program = t.program("unwind", "plain")
+    memleak = t.attach(program)
+    program.go()
+    memleak.stop()
+    if "verified" in memleak.notes:
+        raise Failure(f"nobody asked for it: {memleak.notes}")
