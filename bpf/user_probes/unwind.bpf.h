@@ -399,9 +399,9 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 
 	/* The start of a program or thread clears it; other code may use it for anything. */
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
-		/* How near the start is no word of the stack tells. */
-		walk->depends.not_fitting |= !walk->guessed;
 		walk__depend_on(walk, walk->fp_place, 0, 0);
+		/* How near the stack's beginning is, no word of it tells. */
+		walk->depends.not_fitting |= !walk->guessed;
 		return walk__ends(walk, UNWIND_END_COMPLETE);
 	}
 	walk__depend_fp(walk);
@@ -616,11 +616,11 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->guessed = false;
 	walk->unknown = 0;
 	walk->repaired = 0;
-	walk->interrupted = 0;
 	walk->origin = walk->regs.sp;
 	walk->recalled = 0;
 	walk->fp_place = FP_REGISTER_PLACE;
 	stack_words__begin(&walk->depends);
+	walk->interrupted = 0;
 	walk->here.start = 0;
 	walk->here.end = 0;
 	walk->window_start = 0;
