@@ -106,6 +106,15 @@ static struct neighbours find_neighbours(const struct code_history *history, uin
 	return found;
 }
 
+/*
+ * Each unload counts twice. For something else to come and go between two readings that agree, it
+ * takes two of them.
+ */
+static bool is_one_unload(const struct neighbours *lists)
+{
+	return lists->after->unloads - lists->before->unloads < 4;
+}
+
 /* What was at an address; mapping NULL: no code that is known. */
 struct code_place {
 	const struct unwind_mapping *mapping;
@@ -124,7 +133,7 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 	if (after && !lists->same && !lists->before)
 		return (struct code_place){.mapping = after};
 	/* Equal distances are of one file at one place, or of none. */
-	if (before && after && before->to_frame == after->to_frame)
+	if (before && after && before->to_frame == after->to_frame && is_one_unload(lists))
 		return (struct code_place){.mapping = before};
 	/* Unless nothing was ever unloaded, it may have been anything. */
 	return (struct code_place){.unsure = lists->before || lists->after};
