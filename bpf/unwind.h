@@ -84,7 +84,8 @@ struct unwind_mapping {
 	__u32 granule_cnt;
 	__u32 index; /* first word of the index, in the table */
 	__u32 arena;
-	__u32 page; /* first page of the table, in the arena */
+	__u32 page;      /* first page of the table, in the arena */
+	__u64 permanent; /* 1: never unloaded, as what the program was started with */
 };
 
 /* What a process has mapped: element 0 of its array; the mappings follow, by address. */

@@ -9,6 +9,7 @@
 
 /* Programs that unload libraries all the time must not fill our memory. */
 #define MAPPINGS_MAX (1U << 18)
+#define LISTS_MAX 4096
 
 void code_history_deinit(struct code_history *history)
 {
@@ -54,7 +55,8 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 	remove_same_time(history, image, unloads);
 	lists[history->cnt++] = (struct code_list){image, unloads, copy, cnt};
 	history->mapping_cnt += cnt;
-	while (history->mapping_cnt > MAPPINGS_MAX && history->cnt > 1)
+	while ((history->mapping_cnt > MAPPINGS_MAX || history->cnt > LISTS_MAX) &&
+	       history->cnt > 1)
 		remove_list(history, 0);
 	return 0;
 }
@@ -104,6 +106,15 @@ static struct neighbours find_neighbours(const struct code_history *history, uin
 	return found;
 }
 
+/*
+ * Each unload counts twice. For something else to come and go between two readings that agree, it
+ * takes two of them.
+ */
+static bool is_one_unload(const struct neighbours *lists)
+{
+	return lists->after->unloads - lists->before->unloads < 4;
+}
+
 /* What was at an address; mapping NULL: no code that is known. */
 struct code_place {
 	const struct unwind_mapping *mapping;
@@ -116,18 +127,16 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 
 	if (mapping)
 		return (struct code_place){.mapping = mapping};
-	before = find_mapping(lists->before ? lists->before : lists->same, addr);
+	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	if (!lists->after)
-		return (struct code_place){.mapping = before};
-	/* A program that has just begun has not unloaded anything. */
-	if (!lists->before && !lists->same)
+	/* A program that has just begun has unloaded nothing. */
+	if (after && !lists->same && !lists->before)
 		return (struct code_place){.mapping = after};
-	if (!before && !after)
-		return (struct code_place){0};
-	if (before && after && before->start == after->start && before->to_frame == after->to_frame)
+	/* Equal distances are of one file at one place, or of none. */
+	if (before && after && before->to_frame == after->to_frame && is_one_unload(lists))
 		return (struct code_place){.mapping = before};
-	return (struct code_place){.unsure = true};
+	/* Unless nothing was ever unloaded, it may have been anything. */
+	return (struct code_place){.unsure = lists->before || lists->after};
 }
 
 static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_mapping *b)
@@ -145,9 +154,10 @@ static bool was_mistaken(const struct code_list *known, const struct code_place 
 	return taken_for && (!place->mapping || !have_same_rules(taken_for, place->mapping));
 }
 
-void code_history_settle(const struct code_history *history, uint32_t image,
+bool code_history_settle(const struct code_history *history, uint32_t image,
 			 struct memleak_stack *stack)
 {
+	bool sure = true;
 	struct neighbours lists = find_neighbours(history, image, stack->unloads);
 	const struct code_list *known = NULL;
 
@@ -156,16 +166,20 @@ void code_history_settle(const struct code_history *history, uint32_t image,
 	for (uint16_t i = 0; i < stack->frame_cnt; i++) {
 		uint64_t frame = stack->frames[i];
 		uint64_t addr = MEMLEAK_FRAME_ADDR(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);
-		struct code_place place = find_place(&lists, addr);
+		struct code_place place;
 
+		if (MEMLEAK_FRAME_IN_FILE(frame))
+			continue; /* in a permanent mapping */
+		place = find_place(&lists, addr);
 		if (place.mapping)
 			stack->frames[i] += place.mapping->to_frame;
 		else if (place.unsure)
 			stack->frames[i] |= MEMLEAK_FRAME_UNSURE;
+		sure &= !place.unsure;
 		if (was_mistaken(known, &place, addr)) {
 			stack->frame_cnt = i + 1;
 			stack->end = UNWIND_END_NO_RULE;
 		}
 	}
-	stack->unsettled = 0;
+	return sure;
 }

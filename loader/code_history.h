@@ -6,6 +6,7 @@
 #ifndef CODE_HISTORY_H
 #define CODE_HISTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,9 +35,10 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 /*
  * Makes an unsettled stack of the image one like others: its frames become places in files where
  * that is known, and are marked unsure where more than one thing may have been. It is cut behind
- * code that was taken for other code.
+ * code that was taken for other code. False: a frame is unsure, so that stacks of other times with
+ * the same frames may be others.
  */
-void code_history_settle(const struct code_history *history, uint32_t image,
+bool code_history_settle(const struct code_history *history, uint32_t image,
 			 struct memleak_stack *stack);
 
 #endif

@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "loader/cleanup.h"
 #include "symbolizer/proc_maps.h"
@@ -109,11 +111,19 @@ static bool find_r_debug(const struct reader *reader, struct r_debug *ret)
 	return false;
 }
 
+/* Overlays may show other numbers in maps than in stat. */
+static bool hides_inodes(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
 int process_open_mapping(pid_t pid, const struct mapping *mapping)
 {
 	cleanup_free char *name = NULL;
 	struct stat st;
-	int fd;
+	int fd, err;
 
 	if (asprintf(&name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
 		     (unsigned long long)mapping->end) < 0)
@@ -121,10 +131,13 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 	fd = open_proc(pid, name, O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -ENOEXEC;
+	err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
+	/* Something else may be mapped there by now. */
+	if (!err && st.st_ino != mapping->inode && !hides_inodes(fd))
+		err = -ENOENT;
+	if (err)
+		close(fd);
+	return err ? err : fd;
 }
 
 /* Opens the mapped file and adds it, once. Returns its index or a negative errno. */
@@ -225,6 +238,7 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	cleanup_close int mem = open_proc(pid, "mem", O_RDONLY);
 	struct proc_maps maps;
 	struct r_debug debug;
+	size_t linked_cnt;
 	uint64_t base;
 	int err;
 
@@ -236,12 +250,18 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	reader.mem = mem;
 	reader.maps = &maps;
 	add_program(&reader);
+	list.permanent_cnt = list.cnt;
 	if (!process_auxv(pid, AT_BASE, &base) || !base)
 		list.settled = true; /* static */
 	if (find_r_debug(&reader, &debug) && debug.r_map) {
 		list.settled = debug.r_state == RT_CONSISTENT;
 		add_linked(&reader, &debug);
+		linked_cnt = list.cnt;
 		add_hook(&reader, debug.r_brk);
+		/* The dynamic loader comes last of what the program needs; what it opens, behind.
+		 */
+		if (list.hook_module >= 0 && (size_t)list.hook_module < linked_cnt)
+			list.permanent_cnt = (size_t)list.hook_module + 1;
 	}
 	add_rest(&reader);
 	proc_maps_deinit(&maps);

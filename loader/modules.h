@@ -22,6 +22,8 @@ struct module {
 struct module_list {
 	struct module *items;
 	size_t cnt;
+	/* So many from the first on were there when the program started, and never go. */
+	size_t permanent_cnt;
 	bool settled; /* the dynamic loader has finished loading what it was loading */
 	/* The hook that the dynamic loader calls when its list changes; module index, or -1. */
 	ssize_t hook_module;

@@ -31,8 +31,11 @@ struct tracker {
 	void *arg;
 	/* Drops what is not worth showing from the inner end; NULL: nothing. */
 	size_t (*skip_frames)(void *arg, const uint64_t *frames, size_t cnt);
-	/* Finds out what the frames of an unsettled stack were; NULL: there are none such. */
-	void (*settle)(void *arg, uint32_t image, struct memleak_stack *stack);
+	/*
+	 * Finds out what the frames of an unsettled stack were; false: not of all. NULL: there are
+	 * none such.
+	 */
+	bool (*settle)(void *arg, uint32_t image, struct memleak_stack *stack);
 	/* Programs that only handle what others missed; NULL: none. */
 	bool (*is_second)(const struct bpf_program *prog);
 	uint64_t recursion;   /* events that no program handled, as last told */

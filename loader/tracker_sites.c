@@ -64,8 +64,8 @@ static int load_stack(struct tracker *tracker, struct site_entry *entry)
 	if (stack->frame_cnt > depth)
 		stack->frame_cnt = (uint16_t)depth;
 	if (tracker->settle && stack->unsettled) {
-		tracker->settle(tracker->arg, entry->image, stack);
-		entry->settled_id = settled_id(entry, stack);
+		if (tracker->settle(tracker->arg, entry->image, stack))
+			entry->settled_id = settled_id(entry, stack);
 		tracker->settled++;
 	}
 	return keep_stack(tracker, entry, stack);

@@ -56,11 +56,11 @@ static void mapping_list_deinit(struct mapping_list *list)
 	*list = (struct mapping_list){0};
 }
 
-int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd,
+int unwind_maps_init(struct unwind_maps *maps, const struct unwind_maps_fds *fds,
 		     struct symbolizer *symbolizer, bool tables)
 {
-	*maps = (struct unwind_maps){.spaces_fd = spaces_fd};
-	return unwind_files_init(&maps->files, arenas_fd, symbolizer, tables);
+	*maps = (struct unwind_maps){.spaces_fd = fds->spaces, .targets_fd = fds->targets};
+	return unwind_files_init(&maps->files, fds->arenas, symbolizer, tables);
 }
 
 void unwind_maps_deinit(struct unwind_maps *maps)
@@ -184,11 +184,10 @@ static int list_mappings(struct unwind_maps *maps, struct unwind_space_copy *spa
 	for_each_mapping (mapping, proc) {
 		if (!is_code(mapping))
 			continue;
-		/* Pieces of one file follow each other; opening each would cost the most. */
-		if (!same_file(before, mapping))
-			known = known_file(space, subject, mapping);
+		known = known_file(space, subject, mapping);
 		if (known >= 0)
 			file = known;
+		/* Pieces of one file follow each other; opening each would cost the most. */
 		else if (!same_file(before, mapping))
 			file = find_file(maps, space, mapping);
 		before = mapping;
@@ -215,7 +214,17 @@ static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t numb
 	return (MEMLEAK_FRAME_FILE | (uint64_t)number << MEMLEAK_FRAME_OFFSET_BITS) - mapping->base;
 }
 
-static void add_tables(const struct unwind_files *files, struct mapping_list *list)
+static bool is_permanent(const struct unwind_subject *subject, const struct unwind_file *file)
+{
+	for (size_t i = 0; i < subject->permanent_cnt; i++)
+		if (subject->permanent[i].dev == file->dev &&
+		    subject->permanent[i].ino == file->ino)
+			return true;
+	return false;
+}
+
+static void add_tables(const struct unwind_files *files, const struct unwind_subject *subject,
+		       struct mapping_list *list)
 {
 	for (size_t i = 0; i < list->cnt; i++) {
 		struct unwind_mapping *mapping = &list->items[i];
@@ -224,6 +233,7 @@ static void add_tables(const struct unwind_files *files, struct mapping_list *li
 		if (list->sources[i].file < 0)
 			continue;
 		file = &files->items[list->sources[i].file];
+		mapping->permanent = is_permanent(subject, file);
 		if (file->symbols)
 			mapping->to_frame = frame_distance(mapping, (size_t)list->sources[i].file);
 		mapping->base += file->first;
@@ -332,6 +342,7 @@ static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *sp
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->told = *subject;
+	space->told.permanent = NULL; /* the caller's */
 	space->generation = maps->generation;
 	return 0;
 }
@@ -347,6 +358,15 @@ static void say_size(const struct unwind_maps *maps, pid_t pid)
 		    files->build_ns / 1000000, files->shared_cnt, pid);
 }
 
+uint32_t unwind_maps_unloads(const struct unwind_maps *maps, pid_t pid)
+{
+	struct memleak_target target = {0};
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_lookup_elem(maps->targets_fd, &key, &target);
+	return target.unloads;
+}
+
 static int refresh(struct unwind_maps *maps, const struct unwind_subject *subject,
 		   const struct proc_maps *proc, struct mapping_list *list)
 {
@@ -356,7 +376,10 @@ static int refresh(struct unwind_maps *maps, const struct unwind_subject *subjec
 	unwind_files_place(&maps->files);
 	if (err || !list->cnt)
 		return err;
-	add_tables(&maps->files, list);
+	/* Files were opened by address: they may have been others. */
+	if (unwind_maps_unloads(maps, subject->pid) != subject->unloads)
+		return 0;
+	add_tables(&maps->files, subject, list);
 	drop_mappings(space, list);
 	return publish_change(maps, space, subject, list);
 }

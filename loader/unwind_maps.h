@@ -11,26 +11,46 @@ struct unwind_space_copy;
 struct unwind_maps {
 	struct unwind_files files;
 	int spaces_fd;
+	int targets_fd;
 	uint16_t generation;
 	struct unwind_space_copy *spaces; /* what was told, by process */
 	size_t space_cnt;
 	struct code_history history;
 };
 
+struct unwind_maps_fds {
+	int arenas;
+	int spaces;
+	int targets;
+};
+
+struct file_identity {
+	dev_t dev;
+	ino_t ino;
+};
+
 /* A process whose mappings are to be told. */
 struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
-	uint32_t unloads; /* of its target, before the mappings are read */
-	uint64_t r_debug; /* struct unwind_space */
+	uint32_t unloads;                      /* of its target, before the mappings are read */
+	uint64_t r_debug;                      /* struct unwind_space */
+	const struct file_identity *permanent; /* files that it will not unload */
+	size_t permanent_cnt;
 };
 
 /* tables: whether they are wanted; else only where code is. */
-int unwind_maps_init(struct unwind_maps *maps, int arenas_fd, int spaces_fd,
+int unwind_maps_init(struct unwind_maps *maps, const struct unwind_maps_fds *fds,
 		     struct symbolizer *symbolizer, bool tables);
 void unwind_maps_deinit(struct unwind_maps *maps);
 
-/* A process has these mappings now: builds tables of new files, and tells the programs. */
+/* How often the process has unloaded libraries; before it is a target, none of that is seen. */
+uint32_t unwind_maps_unloads(const struct unwind_maps *maps, pid_t pid);
+
+/*
+ * A process has these mappings now: builds tables of new files, and tells the programs; unless it
+ * has unloaded something meanwhile, of which a record will tell.
+ */
 void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject,
 			 const struct proc_maps *proc);
 

@@ -217,6 +217,22 @@ static int attach_result(const struct attach_state *state)
 	return -ENOENT;
 }
 
+/* What tells that libraries go, and which do not. */
+static void note_loader(struct user_process *process, const struct module_list *list)
+{
+	struct file_identity *permanent =
+		reallocarray(process->permanent, list->permanent_cnt + 1, sizeof(*permanent));
+
+	process->r_debug = list->r_debug;
+	process->permanent_cnt = 0;
+	if (!permanent)
+		return;
+	process->permanent = permanent;
+	process->permanent_cnt = list->permanent_cnt;
+	for (size_t i = 0; i < list->permanent_cnt; i++)
+		permanent[i] = (struct file_identity){list->items[i].dev, list->items[i].ino};
+}
+
 int user_process__attach(const struct user_context *ctx, struct user_process *process)
 {
 	struct attach_state state = {.ctx = ctx, .process = process};
@@ -235,7 +251,7 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	}
 	attach_all(&state, &list);
 	process->attached = list.settled;
-	process->r_debug = list.r_debug;
+	note_loader(process, &list);
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	if (process->after_exec && state.placed)

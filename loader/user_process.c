@@ -147,17 +147,8 @@ void user_process__free(struct user_process *process)
 	free(process->info.comm);
 	free(process->allocator);
 	free(process->places);
+	free(process->permanent);
 	free(process);
-}
-
-/* How often it has unloaded libraries; before it is a target, none of that is seen. */
-static uint32_t unloads_of(const struct user_context *ctx, pid_t pid)
-{
-	struct memleak_target target = {0};
-	uint32_t key = (uint32_t)pid;
-
-	bpf_map_lookup_elem(bpf_map__fd(ctx->skel->maps.targets), &key, &target);
-	return target.unloads;
 }
 
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
@@ -166,12 +157,14 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		.pid = process->info.pid,
 		.image = process->info.image,
 		.r_debug = process->r_debug,
+		.permanent = process->permanent,
+		.permanent_cnt = process->permanent_cnt,
 	};
 	struct proc_maps maps;
 
 	if (process->ended)
 		return;
-	subject.unloads = unloads_of(ctx, subject.pid);
+	subject.unloads = unwind_maps_unloads(ctx->unwind, subject.pid);
 	/* Of this image, whatever the process runs by now. */
 	if (symspace__read_maps(process->space, &maps))
 		return;
@@ -214,6 +207,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->info.image = image;
 	process->place_cnt = 0;
 	process->r_debug = 0;
+	process->permanent_cnt = 0;
 	process->attached = false;
 	process->after_exec = true;
 	ranges_clear(&process->ranges);

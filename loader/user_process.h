@@ -36,7 +36,9 @@ struct user_process {
 	int pidfd;
 	bool ended;
 	uint64_t r_debug; /* struct module_list */
-	bool attached;    /* all libraries were there when the probes were placed */
+	struct file_identity *permanent;
+	size_t permanent_cnt;
+	bool attached; /* all libraries were there when the probes were placed */
 	struct probe_set probes;
 	char *allocator; /* path of the first file that has a probed heap function */
 	struct ranges ranges;

@@ -12,11 +12,11 @@ bool user_snapshot__owner(void *arg, uint32_t image, struct tracker_owner *ret)
 	return true;
 }
 
-void user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack)
+bool user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack)
 {
 	const struct user_source *source = arg;
 
-	code_history_settle(&source->unwind.history, image, stack);
+	return code_history_settle(&source->unwind.history, image, stack);
 }
 
 static int walk_mappings(struct tracker_walk *walk, const struct user_process *process)

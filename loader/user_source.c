@@ -151,6 +151,11 @@ static int choose_links(struct user_source *source, const struct features *featu
 static int start_unwinding(struct user_source *source)
 {
 	struct user_bpf *skel = source->ctx.skel;
+	const struct unwind_maps_fds fds = {
+		.arenas = bpf_map__fd(skel->maps.unwind_arenas),
+		.spaces = bpf_map__fd(skel->maps.unwind_spaces),
+		.targets = bpf_map__fd(skel->maps.targets),
+	};
 	struct bpf_program *walker = skel->progs.walk_with_task;
 	uint32_t zero = 0;
 	int err, fd;
@@ -164,8 +169,7 @@ static int start_unwinding(struct user_source *source)
 			  strerror(-err));
 		return err;
 	}
-	err = unwind_maps_init(&source->unwind, bpf_map__fd(skel->maps.unwind_arenas),
-			       bpf_map__fd(skel->maps.unwind_spaces), source->ctx.symbolizer,
+	err = unwind_maps_init(&source->unwind, &fds, source->ctx.symbolizer,
 			       source->ctx.opts->unwind != MEMLEAK_UNWIND_FP);
 	if (err)
 		log_error("cannot start the helper that reads unwind tables: %s", strerror(-err));

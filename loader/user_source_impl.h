@@ -45,7 +45,7 @@ int user_records__open(struct user_source *source);
 int user_records__consume(struct user_source *source, const struct event_listener *listener);
 
 /* user_snapshot.c */
-void user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack);
+bool user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack);
 bool user_snapshot__owner(void *source, uint32_t image, struct tracker_owner *ret);
 int user_snapshot__take(struct user_source *source, struct snapshot *ret);
 

@@ -198,17 +198,21 @@ static int copy_vdso(const struct proc_image *image, const struct region *region
 	return fd < 0 ? -EACCES : fd;
 }
 
-/*
- * Whether an open file is the one that is mapped. Where the file system shows other numbers in
- * maps than in stat (overlayfs), only a path that is still in place is believed.
- */
-static bool is_mapped_file(const struct region *region, int fd, const struct stat *st)
+/* The file system shows other numbers in maps than in stat. */
+static bool hides_inodes(int fd)
 {
 	struct statfs fs;
 
-	if (st->st_ino == region->inode)
-		return true;
-	return !region->deleted && !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/*
+ * Whether an open file is the one that is mapped. Where inodes do not tell, only a path that is
+ * still in place is believed.
+ */
+static bool is_mapped_file(const struct region *region, int fd, const struct stat *st)
+{
+	return st->st_ino == region->inode || (!region->deleted && hides_inodes(fd));
 }
 
 static int open_checked(const struct region *region, int dir_fd, int root_fd, const char *path,
@@ -236,6 +240,11 @@ int proc_image_open(const struct proc_image *image, const struct region *region,
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)region->start,
 		 (unsigned long long)region->end);
 	fd = regular_file_open(image->proc_fd, -1, name, 0, st);
+	/* Something else may be mapped there by now. */
+	if (fd >= 0 && st->st_ino != region->inode && !hides_inodes(fd)) {
+		close(fd);
+		fd = -ENOENT;
+	}
 	if (fd < 0 && region->path[0] == '/' && image->root_fd >= 0)
 		fd = open_checked(region, -1, image->root_fd, region->path, st);
 	if (fd < 0)

@@ -53,11 +53,11 @@ static __always_inline __u64 walk__key(struct walk *walk)
 			__u64 bits;
 			struct unwind_rule rule;
 		} found;
-		__u64 wanted = (pc - 1) ^ generation, to_frame;
+		__u64 wanted = (pc - 1) ^ generation;
 		__u32 at = (wanted * 0x9e3779b97f4a7c15ULL) >> (64 - RULE_CACHE_BITS);
 
 		key = hash_mix(key, pc);
-		if (!rule_cache__get(at, wanted, &found.bits, &to_frame) ||
+		if (!rule_cache__get(walk, at, wanted, &found.bits) ||
 		    found.rule.cfa != UNWIND_CFA_SP)
 			break;
 		place += (__u32)found.rule.cfa_off / 8;

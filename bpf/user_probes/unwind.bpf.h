@@ -75,7 +75,7 @@ struct {
 	__u64 key;
 	__u64 rule;
 	__u64 to_frame; /* of the mapping */
-	__u64 reserved;
+	__u64 permanent;
 } rule_cache[1 << RULE_CACHE_BITS];
 
 struct walk {
@@ -84,9 +84,11 @@ struct walk {
 	__u64 slot;       /* of the call that returns to pc; 0: not known */
 	__u64 generation; /* of the process's mappings; 0: there are none to be used */
 	__u64 to_frame;   /* of the mapping that was met last */
-	__u32 unloads;    /* of the process, now and when the mappings were read */
+	__u64 permanent;
+	__u32 unloads; /* of the process, now and when the mappings were read */
 	__u32 known_unloads;
-	__u32 unsettled; /* so that its frames stay addresses */
+	__u32 doubtful;  /* frames outside permanent mappings stay addresses */
+	__u32 unsettled; /* such a frame was met */
 	__u64 word;      /* what walk__read has read */
 	__u64 found;     /* position of a search */
 	__u32 tgid;
@@ -275,11 +277,18 @@ static __always_inline __u64 walk__find_rule(struct walk *walk, __u64 addr)
 	return page ? *(const __u64 *)&page[rule % UNWIND_PAGE_WORDS] : 0;
 }
 
-static __always_inline bool rule_cache__get(__u32 at, __u64 key, __u64 *rule, __u64 *to_frame)
+static __always_inline __u64 rule_cache__check(__u64 rule, __u64 to_frame, __u64 permanent)
+{
+	return hash_mix(rule, to_frame) ^ permanent;
+}
+
+static __always_inline bool rule_cache__get(struct walk *walk, __u32 at, __u64 key, __u64 *rule)
 {
 	*rule = rule_cache[at].rule;
-	*to_frame = rule_cache[at].to_frame;
-	return (rule_cache[at].key ^ hash_mix(*rule, *to_frame)) == key;
+	walk->to_frame = rule_cache[at].to_frame;
+	walk->permanent = rule_cache[at].permanent;
+	return (rule_cache[at].key ^ rule_cache__check(*rule, walk->to_frame, walk->permanent)) ==
+	       key;
 }
 
 /* False: addr is no executable memory that is known. */
@@ -290,15 +299,17 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 
 	if (!walk->generation)
 		return false;
-	if (rule_cache__get(at, key, rule, &walk->to_frame))
+	if (rule_cache__get(walk, at, key, rule))
 		return true;
 	if (!mapping__holds(&walk->here, addr) && !walk__find_mapping(walk, addr))
 		return false;
 	*rule = config.unwind == MEMLEAK_UNWIND_FP ? 0 : walk__find_rule(walk, addr);
 	walk->to_frame = walk->here.to_frame;
+	walk->permanent = walk->here.permanent;
 	rule_cache[at].rule = *rule;
 	rule_cache[at].to_frame = walk->to_frame;
-	rule_cache[at].key = key ^ hash_mix(*rule, walk->to_frame);
+	rule_cache[at].permanent = walk->permanent;
+	rule_cache[at].key = key ^ rule_cache__check(*rule, walk->to_frame, walk->permanent);
 	return true;
 }
 
@@ -337,11 +348,13 @@ static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 /* Keeps pc as a frame; true: there is no room. */
 static __always_inline bool walk__keep_frame(struct walk *walk)
 {
-	__u64 frame = walk->regs.pc + (walk->unsettled ? 0 : walk->to_frame);
+	bool settled = !walk->doubtful || (walk->permanent && !config.verify_unwind);
+	__u64 frame = walk->regs.pc + (settled ? walk->to_frame : 0);
 	__u32 at = walk->frame_cnt;
 
 	if (at >= config.stack_depth || at >= MEMLEAK_MAX_STACK_DEPTH)
 		return true;
+	walk->unsettled |= !settled;
 	if (walk->exact)
 		frame |= MEMLEAK_FRAME_EXACT;
 	walk->stack.words[1 + at] = frame;
@@ -386,9 +399,9 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 
 	/* The start of a program or thread clears it; other code may use it for anything. */
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
-		/* How near the start is no word of the stack tells. */
-		walk->depends.not_fitting |= !walk->guessed;
 		walk__depend_on(walk, walk->fp_place, 0, 0);
+		/* How near the stack's beginning is, no word of it tells. */
+		walk->depends.not_fitting |= !walk->guessed;
 		return walk__ends(walk, UNWIND_END_COMPLETE);
 	}
 	walk__depend_fp(walk);
@@ -491,6 +504,7 @@ static __always_inline bool walk__step_unknown(struct walk *walk)
 
 	walk->unknown = walk->regs.pc;
 	walk->to_frame = 0;
+	walk->permanent = 0;
 	if (walk->guessed && far)
 		return walk__ends(walk, UNWIND_END_NO_CODE);
 	if (walk__keep_frame(walk))
@@ -518,7 +532,7 @@ static __always_inline bool walk__step(struct walk *walk)
 		__u64 bits;
 		struct unwind_rule rule;
 	} found = {0};
-	__u64 to_frame;
+	__u64 to_frame, permanent;
 	bool made;
 
 	/* A return address may be the first byte of the next function: the call lies before it. */
@@ -528,10 +542,13 @@ static __always_inline bool walk__step(struct walk *walk)
 		return walk__step_unknown(walk);
 	}
 	to_frame = walk->to_frame;
+	permanent = walk->permanent;
 	made = found.rule.cfa == UNWIND_CFA_NO_ROW && !walk->exact && walk__returns_to_start(walk);
 	walk->exact |= made;
-	if (!made)
+	if (!made) {
 		walk->to_frame = to_frame;
+		walk->permanent = permanent;
+	}
 	if (walk__keep_frame(walk))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
 	if (made)
@@ -570,7 +587,8 @@ static __always_inline void walk__use_space(struct walk *walk)
 
 	walk->generation = space ? space->generation : 0;
 	walk->known_unloads = space ? space->unloads : 0;
-	walk->unsettled = !space || walk->known_unloads != walk->unloads || config.verify_unwind;
+	walk->doubtful = !space || walk->known_unloads != walk->unloads || config.verify_unwind;
+	walk->unsettled = 0;
 }
 
 /* Whether the same words mean the same stack until the mappings are read again. */
@@ -598,11 +616,11 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->guessed = false;
 	walk->unknown = 0;
 	walk->repaired = 0;
-	walk->interrupted = 0;
 	walk->origin = walk->regs.sp;
 	walk->recalled = 0;
 	walk->fp_place = FP_REGISTER_PLACE;
 	stack_words__begin(&walk->depends);
+	walk->interrupted = 0;
 	walk->here.start = 0;
 	walk->here.end = 0;
 	walk->window_start = 0;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Frames are places in files: whatever is mapped there now, and wherever it is mapped."""
 
+import os
 import pathlib
 import re
 import shutil
 
-from lib import Failure, Skip, expect, frames_of
+from lib import Failure, Skip, each, expect, frames_of
 from lib.expect import owner
 
 from .process import loader_made
@@ -93,6 +94,29 @@ def test_quickly(t):
         raise Failure(f"{len(sites)} sites, not 2")
 
 
+@each("libframes_other.so", "libframes_wide.so")
+def test_churn(t, name):
+    """Libraries take each other's place all the time: no block is told to be another function's."""
+    first, other = t.file_of("libframes_first.so"), t.file_of(name)
+    program = t.program("frames", first, other, "churn")
+    memleak = t.attach(program, interval="0.02")
+    program.go()
+    report = memleak.stop()
+    functions = {48: "first_leak", 56: "other_leak", 64: "widely_leak"}
+    count = 0
+    for site in report["sites"]:
+        frames = frames_of(site)
+        symbols = [frame["symbol"] for frame in frames[:2]]
+        if loader_made(site) or not frames:
+            continue
+        count += site["count"]
+        right = functions.get(site["bytes"] / site["count"])
+        if symbols[0] not in (right, None) or symbols[1:] not in (["plugin_work"], [None], []):
+            raise Failure(f"{site['count']} blocks of {right}, {site['bytes']} bytes: {chain(site)}")
+    if count != 1000:
+        raise Failure(f"{count} blocks, not 1000")
+
+
 def test_other_layout(t):
     """Code that was taken for the code that was there before: no frame is wrong."""
     first, other = t.file_of("libframes_first.so"), t.file_of("libframes_wide.so")
@@ -167,3 +191,21 @@ def test_two_processes(t):
                   for frame in site["stack"]} for program in programs]
     if addresses[0] == addresses[1]:
         raise Failure("both have the same addresses")
+
+
+def test_touched(t):
+    """A file whose time changes stays the file that it was."""
+    copy = t.tmp / "again"
+    shutil.copy(t.file_of("again"), copy)
+    program = t.program("again", path=copy)
+    memleak = t.attach(program, interval="0.2")
+    program.go()
+    before = site_of(memleak.fresh_report(), "again_alloc")
+    os.utime(copy, (1, 1))
+    memleak.fresh_report()
+    program.go()
+    after = site_of(memleak.stop(), "again_alloc")
+    if (after["id"], after["count"]) != (before["id"], 2):
+        raise Failure(f"{before['count']} blocks of {before['id']}, {after['count']} of {after['id']}")
+    if frames_of(after)[0]["addr"] != frames_of(before)[0]["addr"]:
+        raise Failure("the address is another one")

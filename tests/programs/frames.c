@@ -2,7 +2,7 @@
 /*
  * frames FIRST SECOND HOW: loads a library, has it leak, unloads it, and does the same with another
  * one, which gets the first one's place. HOW: "wait" has phases before the first is unloaded and
- * before the second is; "quick" has none.
+ * before the second is; "quick" has none; "churn" does it a hundred times.
  */
 #include <dlfcn.h>
 
@@ -46,6 +46,18 @@ static void tell(const struct plugin *plugins, size_t cnt)
 	ready();
 }
 
+static void churn(char *const *paths)
+{
+	static char room[64];
+	struct plugin plugin;
+
+	for (int i = 0; i < 200; i++) {
+		use(&plugin, room, paths[i % 2]);
+		must(dlclose(plugin.library) == 0, "dlclose");
+	}
+	ready();
+}
+
 int main(int argc, char **argv)
 {
 	static char rooms[2][64];
@@ -55,6 +67,8 @@ int main(int argc, char **argv)
 	must(argc == 4, "usage");
 	wait = !strcmp(argv[3], "wait");
 	ready();
+	if (!strcmp(argv[3], "churn"))
+		churn(&argv[1]);
 	use(&plugins[0], rooms[0], argv[1]);
 	if (wait)
 		tell(plugins, 1);

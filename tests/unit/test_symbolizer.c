@@ -203,7 +203,7 @@ static void large_batch(void **state)
 
 	assert_true(queries && locs);
 	for (int i = 0; i < CNT; i++)
-		queries[i] = (struct sym_query){start + i, true};
+		queries[i] = (struct sym_query){.addr = start + i, .exact = true};
 	assert_int_equal(symspace__resolve(spaces->self, queries, CNT, BUDGET_MS, locs), 0);
 	for (int i = 0; i < CNT; i++) {
 		assert_true(locs[i]->addr == start + i);
@@ -254,6 +254,66 @@ static void library_loaded_later(void **state)
 	assert_ptr_equal(after, loc);
 	after = resolve_one(spaces->self, addr + 1, true, BUDGET_MS);
 	assert_string_equal(after->frames[0].symbol, "came_later");
+}
+
+static const struct sym_location *resolve_place(struct symspace *space, uint32_t file,
+						uint64_t offset)
+{
+	const struct sym_query query = {.addr = offset, .exact = true, .file = file};
+	const struct sym_location *loc = NULL;
+
+	assert_int_equal(symspace__resolve(space, &query, 1, BUDGET_MS, &loc), 0);
+	assert_non_null(loc);
+	return loc;
+}
+
+static uint32_t add_file(struct symbolizer *sym, const char *name)
+{
+	int fd = open(in_folder(name), O_RDONLY | O_CLOEXEC);
+	uint32_t file = 0;
+
+	assert_true(fd >= 0);
+	assert_int_equal(symbolizer__add_file(sym, fd, in_folder(name), &file), 0);
+	close(fd);
+	assert_true(file != 0);
+	return file;
+}
+
+/* A place in a file has its name whether the file is mapped or not, and the address it had last. */
+static void place_in_file(void **state)
+{
+	struct spaces *spaces = *state;
+	const struct sym_location *loc;
+	uint32_t file, other;
+	uint64_t addr, offset;
+	Dl_info info;
+	void *lib;
+
+	if (!build_library("at_a_place", "place.so") || !build_library("elsewhere", "other.so"))
+		SKIP("no C compiler");
+	file = add_file(spaces->sym, "place.so");
+	other = add_file(spaces->sym, "other.so");
+	assert_int_not_equal(file, other);
+	assert_int_equal(add_file(spaces->sym, "place.so"), file);
+	lib = dlopen(in_folder("place.so"), RTLD_NOW);
+	assert_non_null(lib);
+	addr = (uintptr_t)dlsym(lib, "at_a_place");
+	assert_true(dladdr((void *)addr, &info));
+	offset = addr - (uintptr_t)info.dli_fbase;
+	loc = resolve_place(spaces->self, file, offset);
+	assert_string_equal(loc->frames[0].symbol, "at_a_place");
+	assert_true(loc->addr == 0);
+	assert_int_equal(symspace__refresh(spaces->self), 0);
+	loc = resolve_place(spaces->self, file, offset);
+	assert_true(loc->addr == addr);
+	assert_true(ends_with(loc->module, "place.so"));
+	dlclose(lib);
+	assert_int_equal(symspace__refresh(spaces->self), 0);
+	assert_true(resolve_place(spaces->self, file, offset)->addr == addr);
+	loc = resolve_place(spaces->self, other, offset);
+	assert_string_equal(loc->frames[0].symbol, "elsewhere");
+	assert_true(loc->addr == 0);
+	assert_true(ends_with(loc->module, "other.so"));
 }
 
 /* Maps the whole of a library in the folder as code, at a place of its own or at "at". */
@@ -308,6 +368,7 @@ int main(void)
 		cmocka_unit_test(library_function),     cmocka_unit_test(unmapped_addresses),
 		cmocka_unit_test(vdso_functions),       cmocka_unit_test(large_batch),
 		cmocka_unit_test(library_loaded_later), cmocka_unit_test(library_replaced),
+		cmocka_unit_test(place_in_file),
 	};
 	void *state = NULL;
 	int failed;

@@ -173,7 +173,7 @@ static inline void child_end(struct child *child)
 static inline const struct sym_location *resolve_one(struct symspace *space, uint64_t addr,
 						     bool exact, unsigned int budget_ms)
 {
-	const struct sym_query query = {addr, exact};
+	const struct sym_query query = {.addr = addr, .exact = exact};
 	const struct sym_location *loc = NULL;
 
 	assert_int_equal(symspace__resolve(space, &query, 1, budget_ms, &loc), 0);

@@ -50,7 +50,10 @@ static inline void resolve_many(void *code, size_t len, unsigned int budget_ms)
 	struct sym_query queries[CNT];
 
 	for (size_t i = 0; i < CNT; i++)
-		queries[i] = (struct sym_query){(uintptr_t)code + len * i / CNT, i % 2};
+		queries[i] = (struct sym_query){
+			.addr = (uintptr_t)code + len * i / CNT,
+			.exact = i % 2,
+		};
 	assert_int_equal(symspace__resolve(space, queries, CNT, budget_ms, locs), 0);
 	for (size_t i = 0; i < CNT; i++)
 		for (size_t j = 0; j < locs[i]->frame_cnt; j++)
