@@ -16,7 +16,7 @@ struct recycling {
 	uint64_t *live; /* stacks with something outstanding, sorted */
 	size_t live_cnt;
 	size_t live_cap;
-	uint64_t kept;
+	uint64_t moved;
 };
 
 static int visit_site(void *arg, const void *key, const void *value)
@@ -56,19 +56,21 @@ static int visit_stack(void *arg, const void *key, const void *value)
 
 	if (stack->frame_cnt <= tracker->stack_depth &&
 	    tracker->archive.bytes < ARCHIVE_BYTES_MAX &&
-	    !bsearch(id, recycling->live, recycling->live_cnt, sizeof(*id), by_id))
+	    !bsearch(id, recycling->live, recycling->live_cnt, sizeof(*id), by_id)) {
+		recycling->moved++;
 		return stack_archive_add(&tracker->archive, *id, stack) ? -ENOMEM : 1;
-	recycling->kept++;
+	}
 	return 0;
 }
 
 /* The programs tell when three quarters of what is free now are used up. */
-static void watch_again(struct tracker *tracker, uint64_t stored)
+static void watch_again(struct tracker *tracker, uint64_t moved)
 {
 	uint64_t size = tracker->opts->stack_storage_size;
+	/* The programs go on storing meanwhile. */
+	uint64_t stored = __atomic_sub_fetch(&tracker->watch->stored, moved, __ATOMIC_RELAXED);
 	uint64_t room = stored < size ? size - stored : 0;
 
-	tracker->watch->stored = stored;
 	tracker->watch->limit = stored + room - room / 4;
 	tracker->watch->told = room < size / 8; /* little was gained: the next report tries again */
 }
@@ -101,7 +103,7 @@ int tracker_recycle(struct tracker *tracker)
 	if (!err)
 		err = table_walk_delete(&stacks);
 	if (!err)
-		watch_again(tracker, recycling.kept);
+		watch_again(tracker, recycling.moved);
 	free(recycling.live);
 	return err;
 }

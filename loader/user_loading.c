@@ -29,12 +29,8 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 		err |= bpf_map__set_autocreate(skel->maps.thread_table, false);
 		err |= bpf_map__set_autocreate(skel->maps.thread_template, false);
 		err |= bpf_program__set_autoload(skel->progs.thread_exit, false);
-		err |= bpf_map__set_autocreate(skel->maps.walk_of_cpu, false);
-		err |= bpf_program__set_autoload(skel->progs.walk_with_cpu, false);
 	} else {
 		err |= bpf_map__set_autocreate(skel->maps.thread_storage, false);
-		err |= bpf_map__set_autocreate(skel->maps.walk_of_task, false);
-		err |= bpf_program__set_autoload(skel->progs.walk_with_task, false);
 		err |= bpf_map__set_max_entries(skel->maps.thread_table, THREAD_TABLE_SIZE);
 	}
 	if (!opts->trace)
@@ -95,8 +91,7 @@ static int choose_links(struct user_source *source, const struct features *featu
 		err |= bpf_program__set_expected_attach_type(programs->any, type);
 		err |= bpf_program__set_expected_attach_type(programs->ret, type);
 		/* What is called at a program's end must be of its kind. */
-		err |= bpf_program__set_expected_attach_type(skel->progs.walk_with_task, type);
-		err |= bpf_program__set_expected_attach_type(skel->progs.walk_with_cpu, type);
+		err |= bpf_program__set_expected_attach_type(skel->progs.walk_stack, type);
 	}
 	log_verbose("probes are held by %s", names[programs->kind]);
 	return err ? -EINVAL : 0;
@@ -111,13 +106,10 @@ static int start_unwinding(struct user_source *source)
 		.spaces = bpf_map__fd(skel->maps.unwind_spaces),
 		.targets = bpf_map__fd(skel->maps.targets),
 	};
-	struct bpf_program *walker = skel->progs.walk_with_task;
 	uint32_t zero = 0;
 	int err, fd;
 
-	if (!bpf_program__autoload(walker))
-		walker = skel->progs.walk_with_cpu;
-	fd = bpf_program__fd(walker);
+	fd = bpf_program__fd(skel->progs.walk_stack);
 	if (bpf_map_update_elem(bpf_map__fd(skel->maps.walkers), &zero, &fd, BPF_ANY)) {
 		err = -errno;
 		log_error("the kernel does not take the program that walks stacks: %s",

@@ -22,19 +22,18 @@ struct {
 	__type(value, __u32);
 } walkers SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct walk);
-} walk_of_task SEC(".maps");
+/*
+ * What walks work with, by CPU. A program may be preempted by another thread's, which then takes
+ * the next entry.
+ */
+#define WALKS_AT_ONCE 8
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, WALKS_AT_ONCE);
 	__type(key, __u32);
 	__type(value, struct walk);
-} walk_of_cpu SEC(".maps");
+} walks SEC(".maps");
 
 /* The last thing that an entry program does: returns only if it fails. */
 static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
@@ -90,73 +89,73 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 /* A repaired frame takes two steps. */
 #define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
 
-/* Not static: such functions are verified by themselves, whatever they are given. */
-__noinline int walk_step_of_task(struct walk *walk)
+/*
+ * Not static: such functions are verified by themselves, whatever they are given. Older verifiers
+ * let them have nothing but numbers, so they find their memory themselves.
+ */
+__noinline int walk_step(__u32 entry)
 {
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+
 	return !walk || walk__step(walk);
 }
 
-__noinline int walk_recall_of_task(struct walk *walk)
+__noinline int walk_recall(__u32 entry)
 {
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+
 	return walk && walk__recall(walk);
 }
 
+/*
+ * Whoever has added the first user to an entry has it: of two that add at the same time, one at
+ * most finds itself alone. Entries are of the CPU, so "at the same time" is one preempting another.
+ */
+static __always_inline struct walk *walk__take(__u32 *entry)
+{
+	for (__u32 i = 0; i < WALKS_AT_ONCE; i++) {
+		struct walk *walk;
+
+		*entry = i;
+		walk = bpf_map_lookup_elem(&walks, entry);
+		if (!walk)
+			return NULL;
+		__sync_fetch_and_add(&walk->users, 1);
+		if (*(volatile __u64 *)&walk->users == 1)
+			return walk;
+		__sync_fetch_and_add(&walk->users, -1);
+	}
+	return NULL;
+}
+
+static __always_inline void walk__give_back(struct walk *walk)
+{
+	__sync_fetch_and_add(&walk->users, -1);
+}
+
 SEC("uprobe")
-int walk_with_task(struct pt_regs *ctx)
+int walk_stack(struct pt_regs *ctx)
 {
 	struct thread_state *thread = thread__find();
 	struct walk *walk;
+	__u32 entry = 0;
 
 	if (!thread)
 		return 0;
-	walk = bpf_task_storage_get(&walk_of_task, bpf_get_current_task_btf(), NULL,
-				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	walk = walk__take(&entry);
 	if (!walk) {
 		count(MEMLEAK_LOST_THREADS_FULL, 1);
 		thread->chosen = false;
 		return 0;
 	}
 	walk__begin(walk, ctx, thread->image, thread->unloads, thread->call.return_address);
-	if (walk_recall_of_task(walk) && walk__find_site(walk, thread))
-		return 0;
-	for (int i = 0; i < STEPS_MAX; i++)
-		if (walk_step_of_task(walk))
-			break;
-	walk__store(ctx, walk, thread);
-	return 0;
-}
-
-/* Where such functions take only numbers, it finds its memory itself. */
-__noinline int walk_step_of_cpu(__u32 cpu_entry)
-{
-	struct walk *walk = bpf_map_lookup_elem(&walk_of_cpu, &cpu_entry);
-
-	return !walk || walk__step(walk);
-}
-
-__noinline int walk_recall_of_cpu(__u32 cpu_entry)
-{
-	struct walk *walk = bpf_map_lookup_elem(&walk_of_cpu, &cpu_entry);
-
-	return walk && walk__recall(walk);
-}
-
-SEC("uprobe")
-int walk_with_cpu(struct pt_regs *ctx)
-{
-	struct thread_state *thread = thread__find();
-	__u32 zero = 0;
-	struct walk *walk = bpf_map_lookup_elem(&walk_of_cpu, &zero);
-
-	if (!thread || !walk)
-		return 0;
-	walk__begin(walk, ctx, thread->image, thread->unloads, thread->call.return_address);
-	if (walk_recall_of_cpu(zero) && walk__find_site(walk, thread))
-		return 0;
-	for (int i = 0; i < STEPS_MAX; i++)
-		if (walk_step_of_cpu(zero))
-			break;
-	walk__store(ctx, walk, thread);
+	if (!walk_recall(entry) || !walk__find_site(walk, thread)) {
+		for (int i = 0; i < STEPS_MAX; i++)
+			if (walk_step(entry))
+				break;
+		walk__store(ctx, walk, thread);
+	}
+	walk__give_back(walk);
 	return 0;
 }
 

@@ -61,6 +61,7 @@ struct {
 } rule_cache[1 << RULE_CACHE_BITS];
 
 struct walk {
+	__u64 users;               /* of this memory: who finds itself the only one may use it */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
 	__u64 slot;       /* of the call that returns to pc; 0: not known */
