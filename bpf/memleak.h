@@ -171,6 +171,13 @@ struct memleak_stack {
 	__u64 frames[];
 };
 
+/* How full the table of stacks is; written by the programs without a lock: about so. */
+struct memleak_stack_watch {
+	__u64 stored;
+	__u64 limit; /* the loader wants to know when it is reached */
+	__u64 told;
+};
+
 static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
@@ -271,6 +278,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
+	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */
 };
 
 struct memleak_record {

@@ -79,6 +79,8 @@ static __always_inline void site__add(struct memleak_site *site, __u64 size, __s
 	__sync_fetch_and_add(&site->total.bits, sign * packed);
 }
 
+volatile struct memleak_stack_watch stack_watch;
+
 static __always_inline long stack__store(struct stack_buffer *buf)
 {
 	long err;
@@ -89,8 +91,10 @@ static __always_inline long stack__store(struct stack_buffer *buf)
 		err = bpf_map_update_elem(&stacks, &buf->hash, &buf->words[1], BPF_ANY);
 	else
 		err = bpf_map_update_elem(&stacks, &buf->hash, &buf->words[0], BPF_ANY);
-	if (!err)
+	if (!err) {
 		count(MEMLEAK_STAT_STACKS, 1);
+		__sync_fetch_and_add(&stack_watch.stored, 1);
+	}
 	return err;
 }
 

@@ -194,7 +194,8 @@ static int load_by_btf(struct kernel_loading *loading, const char *prefix)
 		err = kernel_bpf__load(skel);
 	if (err)
 		return err;
-	programs->switches = (struct kernel_switches){&skel->bss->tracking, &skel->bss->direct_map};
+	programs->switches = (struct kernel_switches){&skel->bss->tracking, &skel->bss->direct_map,
+						      &skel->bss->stack_watch};
 	return attach_events(programs);
 }
 
@@ -217,7 +218,8 @@ static int load_classic(struct kernel_loading *loading, const char *prefix)
 		err = classic_bpf__load(skel);
 	if (err)
 		return err;
-	programs->switches = (struct kernel_switches){&skel->bss->tracking, &skel->bss->direct_map};
+	programs->switches = (struct kernel_switches){&skel->bss->tracking, &skel->bss->direct_map,
+						      &skel->bss->stack_watch};
 	return attach_events(programs);
 }
 

@@ -24,6 +24,7 @@ struct hooks_bpf;
 struct kernel_switches {
 	volatile bool *tracking;
 	volatile __u64 *direct_map;
+	volatile struct memleak_stack_watch *stack_watch;
 };
 
 struct kernel_programs {

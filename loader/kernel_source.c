@@ -266,6 +266,7 @@ static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, c
 		.arg = source,
 		.skip_frames = skip_frames,
 		.is_second = kernel_programs_is_second,
+		.watch = source->programs.switches.stack_watch,
 	};
 	return tracker_init(&source->tracker, source->programs.stack_depth);
 }

@@ -94,8 +94,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Track so many blocks at once (default 1000000). Blocks beyond are not tracked; the "
 	 "report says how many they were",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(max_allocs), 1, MEMLEAK_MAX_ALLOCS_CAP},
-	{"stack-storage-size", 0, "N", "Keep so many distinct stacks (default 16384)", OPT_NUMBER,
-	 GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
+	{"stack-storage-size", 0, "N",
+	 "Keep so many distinct stacks (default 16384); those that hold nothing make room for "
+	 "others",
+	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
 	{"perf-max-stack-depth", 0, "N", "Keep so many frames of each stack (default 127)",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_depth), 1, MEMLEAK_MAX_STACK_DEPTH},
 	{"unwind", 0, "METHOD",

@@ -11,20 +11,31 @@
 #include "loader/clock.h"
 #include "loader/log.h"
 #include "loader/table_walk.h"
+#include "loader/tracker_recycle.h"
 
-/* Sites beyond one for each stack: the same stack in several processes, and lost stacks. */
+/*
+ * Sites for each stack: paths that have nothing outstanding keep theirs, while their stacks make
+ * room. Memory that is taken before it is needed is spared.
+ */
+#define SITES_ON_DEMAND 16
+#define SITES_AT_ONCE 4
+#define IDLE_SITES_MAX (1U << 20)
+/* The same stack in several processes, and lost stacks. */
 #define EXTRA_SITES 4096
 
 static int size_tables(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
 		       bool on_demand)
 {
+	uint64_t idle = (uint64_t)opts->stack_storage_size *
+			((on_demand ? SITES_ON_DEMAND : SITES_AT_ONCE) - 1);
 	const struct {
 		const char *name;
 		uint32_t entries;
 	} tables[] = {
 		{"blocks", opts->max_allocs},
 		{"stacks", opts->stack_storage_size},
-		{"sites", opts->stack_storage_size + EXTRA_SITES},
+		{"sites", opts->stack_storage_size + EXTRA_SITES +
+				  (uint32_t)(idle < IDLE_SITES_MAX ? idle : IDLE_SITES_MAX)},
 	};
 	uint32_t stack_size = sizeof(struct memleak_stack) + stack_depth * sizeof(__u64);
 	int err = 0;
@@ -70,6 +81,7 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 	if (tracker->blocks_fd < 0 || tracker->sites_fd < 0 || tracker->stacks_fd < 0 ||
 	    tracker->counters_fd < 0)
 		return -ENOENT;
+	tracker_recycle_init(tracker);
 	return 0;
 }
 
@@ -86,6 +98,10 @@ void tracker_deinit(struct tracker *tracker)
 			    " sites were found out later",
 			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->stored,
 			    tracker->settled);
+	if (tracker->archive.cnt)
+		log_verbose("%zu stacks of nothing outstanding made room for others",
+			    tracker->archive.cnt);
+	stack_archive_deinit(&tracker->archive);
 	site_table_deinit(&tracker->sites);
 }
 

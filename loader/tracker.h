@@ -12,6 +12,7 @@
 #include "loader/options.h"
 #include "loader/site_table.h"
 #include "loader/snapshot.h"
+#include "loader/stack_archive.h"
 
 /* What a source knows of an image. */
 struct tracker_owner {
@@ -40,12 +41,15 @@ struct tracker {
 	uint64_t recursion;   /* events that no program handled, as last told */
 	uint64_t page_offset; /* to add to the addresses of pages in the report */
 
+	volatile struct memleak_stack_watch *watch; /* in the object's memory; NULL: not watched */
+
 	int blocks_fd;
 	int sites_fd;
 	int stacks_fd;
 	int counters_fd;
 	uint32_t stack_depth;
 	struct site_table sites;
+	struct stack_archive archive;
 	uint64_t start_ns;
 
 	/* figures for -v, as of the last snapshot: see enum memleak_stat */

@@ -37,6 +37,19 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 	return 0;
 }
 
+static bool find_stack(const struct tracker *tracker, uint64_t id, struct memleak_stack *ret)
+{
+	const struct memleak_stack *archived;
+
+	if (!bpf_map_lookup_elem(tracker->stacks_fd, &id, ret))
+		return true;
+	archived = stack_archive_find(&tracker->archive, id);
+	if (archived)
+		memcpy(ret, archived,
+		       sizeof(*ret) + archived->frame_cnt * sizeof(archived->frames[0]));
+	return archived != NULL;
+}
+
 /* Reads the frames of a site that was not met before. */
 static int load_stack(struct tracker *tracker, struct site_entry *entry)
 {
@@ -46,7 +59,7 @@ static int load_stack(struct tracker *tracker, struct site_entry *entry)
 
 	if (!stack)
 		return -ENOMEM;
-	if (!entry->stack || bpf_map_lookup_elem(tracker->stacks_fd, &entry->stack, stack))
+	if (!entry->stack || !find_stack(tracker, entry->stack, stack))
 		return 0;
 	if (stack->frame_cnt > depth)
 		stack->frame_cnt = (uint16_t)depth;

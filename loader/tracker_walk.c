@@ -8,6 +8,7 @@
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/table_walk.h"
+#include "loader/tracker_recycle.h"
 #include "loader/tracker_sites.h"
 
 /* Whether a block is old enough for this report. */
@@ -279,6 +280,8 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 		err = fill_sites(walk, snap);
 	if (!err)
 		err = fill_counters(walk->tracker, snap);
+	if (!err)
+		err = tracker_recycle(walk->tracker);
 	if (err) {
 		free(walk->blocks);
 		walk->blocks = NULL;

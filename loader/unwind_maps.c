@@ -175,7 +175,7 @@ static int list_mappings(struct unwind_maps *maps, struct unwind_space_copy *spa
 			 struct mapping_list *list)
 {
 	const struct mapping *before = NULL;
-	ssize_t file = -ENOENT, known;
+	ssize_t file = -ENOENT, known = -ENOENT;
 
 	list->items = calloc(proc->cnt + 1, sizeof(*list->items));
 	list->sources = calloc(proc->cnt + 1, sizeof(*list->sources));

@@ -6,6 +6,7 @@
 
 #include "loader/clock.h"
 #include "loader/log.h"
+#include "loader/tracker_recycle.h"
 #include "loader/user_source_impl.h"
 
 static void handle_exec(struct user_source *source, struct user_process *process,
@@ -80,6 +81,9 @@ static int handle_record(void *arg, void *data, size_t len)
 		user_process__refresh(&source->ctx, process);
 		if (!process->attached)
 			user_source__retry(source);
+		break;
+	case MEMLEAK_REC_STACKS:
+		tracker_recycle(&source->tracker);
 		break;
 	case MEMLEAK_REC_CODE:
 		user_process__refresh(&source->ctx, process);

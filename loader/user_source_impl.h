@@ -37,6 +37,11 @@ struct user_process *user_source__process(const struct user_source *source, uint
 void user_source__retry_soon(struct user_source *source);
 void user_source__retry(struct user_source *source);
 
+/* user_loading.c: the programs, with the tables that they share and the helpers for walking. */
+int user_loading__load(struct user_source *source, size_t process_cnt);
+/* Those that hear of exec, fork and the end of threads. */
+int user_loading__attach_lifecycle(struct user_source *source);
+
 /* user_symbols.c */
 extern const struct symbol_backend user_symbols;
 

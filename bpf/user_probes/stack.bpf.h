@@ -60,6 +60,19 @@ static __always_inline void tell_of_code(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
+/* What has nothing outstanding can leave the table before it is full. */
+static __always_inline void tell_of_stacks(struct walk *walk)
+{
+	struct memleak_record *record;
+
+	if (stack_watch.told || stack_watch.stored < stack_watch.limit)
+		return;
+	stack_watch.told = 1;
+	record = record__reserve(MEMLEAK_REC_STACKS, walk->image);
+	if (record)
+		bpf_ringbuf_submit(record, 0);
+}
+
 static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 					struct thread_state *thread)
 {
@@ -71,6 +84,7 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 		send_sample(ctx, walk, thread);
 	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
 		thread->chosen = false;
+	tell_of_stacks(walk);
 }
 
 /* A repaired frame takes two steps. */

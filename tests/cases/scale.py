@@ -93,6 +93,36 @@ def test_stack_table_full(t):
         raise Failure("fewer stacks than the limit allows")
 
 
+def path_of(site):
+    """The number of the path that a site of programs/paths was reached by."""
+    turns = [frame["symbol"] for frame in site["stack"] if frame["symbol"] in ("left", "right")]
+    return sum((name == "right") << bit for bit, name in enumerate(reversed(turns[:-1])))
+
+
+@pitfall(31)
+def test_stacks_make_room(t):
+    """
+    2,400 paths through a table of 1,000 stacks: what has nothing outstanding makes room, nothing
+    is lost, and a path that comes again has its frames.
+    """
+    program = t.program("paths", "10", "240")
+    memleak = t.attach(program, "--stack-storage-size", "1000", "-v", interval="0.2")
+    for _ in range(10):
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect(report, truth)
+    paths = [240 * number for number in range(10)]
+    if sorted(map(path_of, report["sites"])) != paths:
+        raise Failure(f"paths {sorted(map(path_of, report['sites']))}")
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    if sorted(map(path_of, report["sites"])) != sorted(paths + [path + 1 for path in paths]):
+        raise Failure(f"paths {sorted(map(path_of, report['sites']))}")
+    if "made room" not in memleak.notes:
+        raise Failure(f"notes {memleak.notes!r}")
+
+
 def test_default_stack_table(t):
     """16,384 stacks fit by default."""
     program = t.program("sites", "16000", "16000", "14")

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a walk of a user stack looks up: words of the stack, and the rule for an address
+ * (bpf/unwind.h). What steers a search (how far it has come) is computed without branches or kept
+ * in memory, where verifiers do not follow it: else each comparison would double the paths that
+ * they look at.
+ */
+#ifndef UNWIND_TABLES_BPF_H
+#define UNWIND_TABLES_BPF_H
+
+#include "bpf/arch.bpf.h"
+#include "bpf/remembered.bpf.h"
+
+/* Stack memory that is read at once: one read costs little more for 2 KB than for 8 bytes. */
+#define WINDOW_BYTES 2048
+/* Taken along below the wanted word, if it lies far from the frame that asks for it. */
+#define WINDOW_LEAD 64
+#define PAGE_BYTES 4096
+
+/* An array for each batch of tables; see loader/user_tables.c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, UNWIND_ARENAS_MAX);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_INNER_MAP);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, UNWIND_PAGE_WORDS * sizeof(__u32));
+		});
+} unwind_arenas SEC(".maps");
+
+/* What each process has mapped; the key is the tgid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_INNER_MAP);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, sizeof(union unwind_space_entry));
+		});
+} unwind_spaces SEC(".maps");
+
+/*
+ * Rules of addresses met lately: the same return addresses come again and again. Written by all
+ * CPUs without a lock: the key is stored xor the rest, so a torn entry fits nothing.
+ */
+#define RULE_CACHE_BITS 12
+
+struct {
+	__u64 key;
+	__u64 rule;
+	__u64 to_frame; /* of the mapping */
+	__u64 permanent;
+} rule_cache[1 << RULE_CACHE_BITS];
+
+struct walk {
+	struct stack_buffer stack; /* the frames; words[0] is the header */
+	struct unwind_regs regs;
+	__u64 slot;       /* of the call that returns to pc; 0: not known */
+	__u64 generation; /* of the process's mappings; 0: there are none to be used */
+	__u64 to_frame;   /* of the mapping that was met last */
+	__u64 permanent;
+	__u32 unloads; /* of the process, now and when the mappings were read */
+	__u32 known_unloads;
+	__u32 doubtful;  /* frames outside permanent mappings stay addresses */
+	__u32 unsettled; /* such a frame was met */
+	__u64 word;      /* what walk__read has read */
+	__u64 found;     /* position of a search */
+	__u32 tgid;
+	__u32 image;
+	__u32 frame_cnt;
+	__u32 end;     /* enum unwind_end */
+	__u32 exact;   /* pc was interrupted, and does not follow a call */
+	__u32 guessed; /* pc was found by a frame pointer: there may have been none */
+	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
+	__u32 repaired;
+	__u64 interrupted;          /* the stack pointer where a signal came; 0: none did */
+	struct unwind_mapping here; /* of the last lookup */
+	__u64 origin; /* the stack pointer that the walk began with, and the key of that place */
+	__u64 key;
+	__u64 recalled; /* the stack's hash, if it is walked as a check */
+	__u64 fp_place; /* of the word that regs.fp came from */
+	struct stack_words depends;
+	__u64 window_start;
+	__u64 window_bytes;
+	/* As much as can be remembered; a walk reads less at once. */
+	__u64 window[REMEMBERED_STACK_WORDS];
+};
+
+/* Where the frame pointer's register stands, as if it were on the stack. */
+#define FP_REGISTER_PLACE (REMEMBERED_STACK_WORDS - 1)
+
+/* Copies the stack around addr; near the stack's upper end only up to the end of a page. */
+static __always_inline bool walk__fill_window(struct walk *walk, __u64 addr)
+{
+	__u64 start = walk->regs.sp & ~7ULL, len = WINDOW_BYTES;
+
+	if (addr - start >= WINDOW_BYTES - WINDOW_LEAD)
+		start = addr - WINDOW_LEAD;
+	walk->window_bytes = 0;
+	if (bpf_probe_read_user(walk->window, WINDOW_BYTES, (void *)start)) {
+		len = PAGE_BYTES - start % PAGE_BYTES;
+		if (len > WINDOW_BYTES)
+			return false;
+		if (bpf_probe_read_user(walk->window, len, (void *)start))
+			return false;
+	}
+	walk->window_start = start;
+	walk->window_bytes = len;
+	return addr - start < len;
+}
+
+/* Reads a word of the stack into walk->word. */
+static __always_inline bool walk__read(struct walk *walk, __u64 addr)
+{
+	if (addr & 7)
+		return false;
+	if (addr - walk->window_start >= walk->window_bytes && !walk__fill_window(walk, addr))
+		return false;
+	walk->word = walk->window[(addr - walk->window_start) / 8 % REMEMBERED_STACK_WORDS];
+	return true;
+}
+
+/* Where the word at addr lies, in words from the walk's beginning. */
+static __always_inline __u64 walk__place(const struct walk *walk, __u64 addr)
+{
+	return (addr - walk->origin) / 8;
+}
+
+/* The walk depends on a word; one that points into the stack is known by its distance. */
+static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u64 relative,
+					    __u64 value)
+{
+	__u64 end = (place & mask_if_less(place, FP_REGISTER_PLACE)) + 1;
+	__u64 start = relative ? walk->origin : 0;
+
+	walk->depends.not_fitting |= ~mask_if_less(place, REMEMBERED_STACK_WORDS);
+	walk->depends.end += (end - walk->depends.end) & mask_if_less(walk->depends.end, end);
+	stack_words__add(&walk->depends, place | relative, value - start);
+}
+
+/* On the word that was just read from addr. */
+static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 relative)
+{
+	__u64 place = walk__place(walk, addr);
+
+	walk->depends.not_fitting |= ~mask_if_less(place, FP_REGISTER_PLACE);
+	walk__depend_on(walk, place, relative, walk->word);
+}
+
+/* On where the frame pointer points to: most are saved and restored without being looked at. */
+static __always_inline void walk__depend_fp(struct walk *walk)
+{
+	walk__depend_on(walk, walk->fp_place, REMEMBERED_RELATIVE, walk->regs.fp);
+}
+
+/* The caller's frame pointer is the word that was just read from addr. */
+static __always_inline void walk__restore_fp(struct walk *walk, __u64 addr)
+{
+	__u64 place = walk__place(walk, addr);
+
+	walk->regs.fp = walk->word;
+	/* No word of the stack has the register's place. */
+	walk->fp_place = place - ~mask_if_less(place, FP_REGISTER_PLACE);
+}
+
+static __always_inline bool mapping__holds(const struct unwind_mapping *mapping, __u64 addr)
+{
+	return addr - mapping->start < mapping->end - mapping->start;
+}
+
+/* The last mapping that begins at or below addr; whether it reaches addr. */
+static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
+{
+	__u32 tgid = walk->tgid, i = 0; /* keys lie on the stack: older verifiers want them there */
+	void *space = bpf_map_lookup_elem(&unwind_spaces, &tgid);
+	const union unwind_space_entry *entry;
+	__u64 cnt;
+
+	if (!space)
+		return false;
+	entry = bpf_map_lookup_elem(space, &i);
+	if (!entry || entry->space.image != walk->image)
+		return false;
+	cnt = entry->space.mapping_cnt;
+	walk->found = 0;
+	/* Mappings have the numbers from 1 on: as many steps as UNWIND_MAPPINGS_MAX has bits. */
+	for (__u64 step = (UNWIND_MAPPINGS_MAX + 1) / 2; step; step /= 2) {
+		__u64 fits;
+
+		if (step > cnt)
+			continue;
+		fits = mask_if_less(walk->found + step, cnt + 1);
+		i = (walk->found + step) & fits;
+		entry = bpf_map_lookup_elem(space, &i);
+		if (!entry)
+			return false;
+		walk->found += step & fits & mask_if_less(entry->mapping.start, addr + 1);
+	}
+	i = walk->found;
+	entry = bpf_map_lookup_elem(space, &i);
+	if (!i || !entry)
+		return false;
+	walk->here = entry->mapping;
+	return mapping__holds(&walk->here, addr);
+}
+
+/* The page of the table that has a word. */
+static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, __u64 word)
+{
+	__u32 page = walk->here.page + word / UNWIND_PAGE_WORDS;
+
+	return bpf_map_lookup_elem(arena, &page);
+}
+
+/* The rule of the code at addr, which walk->here maps; 0, that is NO_ROW, if there is none. */
+static __always_inline __u64 walk__find_rule(struct walk *walk, __u64 addr)
+{
+	__u64 offset = addr - walk->here.base, granule = offset >> UNWIND_GRANULE_BITS;
+	__u64 low = offset % UNWIND_GRANULE_BYTES, cnt, row, rule;
+	__u32 entry, at = walk->here.arena;
+	const __u32 *page;
+	void *arena;
+
+	if (granule >= walk->here.granule_cnt)
+		return 0;
+	arena = bpf_map_lookup_elem(&unwind_arenas, &at);
+	if (!arena)
+		return 0;
+	granule += walk->here.index;
+	page = walk__page(walk, arena, granule);
+	if (!page)
+		return 0;
+	entry = page[granule % UNWIND_PAGE_WORDS];
+	row = UNWIND_INDEX_POSITION(entry);
+	cnt = UNWIND_INDEX_COUNT(entry);
+	page = walk__page(walk, arena, row);
+	if (!page)
+		return 0;
+	walk->found = 0;
+	for (__u64 step = (UNWIND_GRANULE_ROWS_MAX + 1) / 2; step; step /= 2) {
+		__u64 next = walk->found + step;
+
+		if (step >= cnt)
+			continue;
+		walk->found += step & mask_if_less(next, cnt) &
+			       mask_if_less(UNWIND_ROW_LOW(page[(row + next) % UNWIND_PAGE_WORDS]),
+					    low + 1);
+	}
+	rule = 2 * UNWIND_ROW_RULE(page[(row + walk->found) % UNWIND_PAGE_WORDS]);
+	page = walk__page(walk, arena, rule);
+	return page ? *(const __u64 *)&page[rule % UNWIND_PAGE_WORDS] : 0;
+}
+
+static __always_inline __u64 rule_cache__check(__u64 rule, __u64 to_frame, __u64 permanent)
+{
+	return hash_mix(rule, to_frame) ^ permanent;
+}
+
+static __always_inline bool rule_cache__get(struct walk *walk, __u32 at, __u64 key, __u64 *rule)
+{
+	*rule = rule_cache[at].rule;
+	walk->to_frame = rule_cache[at].to_frame;
+	walk->permanent = rule_cache[at].permanent;
+	return (rule_cache[at].key ^ rule_cache__check(*rule, walk->to_frame, walk->permanent)) ==
+	       key;
+}
+
+/* False: addr is no executable memory that is known. */
+static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rule)
+{
+	__u64 key = addr ^ walk->generation << 48;
+	__u32 at = (key * 0x9e3779b97f4a7c15ULL) >> (64 - RULE_CACHE_BITS);
+
+	if (!walk->generation)
+		return false;
+	if (rule_cache__get(walk, at, key, rule))
+		return true;
+	if (!mapping__holds(&walk->here, addr) && !walk__find_mapping(walk, addr))
+		return false;
+	*rule = config.unwind == MEMLEAK_UNWIND_FP ? 0 : walk__find_rule(walk, addr);
+	walk->to_frame = walk->here.to_frame;
+	walk->permanent = walk->here.permanent;
+	rule_cache[at].rule = *rule;
+	rule_cache[at].to_frame = walk->to_frame;
+	rule_cache[at].permanent = walk->permanent;
+	rule_cache[at].key = key ^ rule_cache__check(*rule, walk->to_frame, walk->permanent);
+	return true;
+}
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads the user programs as the kernel and the options want them. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loader/features.h"
+#include "loader/log.h"
+#include "loader/multi_link.h"
+#include "loader/unwind_check.h"
+#include "loader/user_source_impl.h"
+
+/* Threads that can be in an allocator at once where their state is a table. */
+#define THREAD_TABLE_SIZE 65536
+
+static int prepare_tables(const struct options *opts, const struct features *features,
+			  size_t process_cnt, uint32_t stack_depth, struct user_bpf *skel)
+{
+	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
+	int err = tracker_prepare(opts, skel->obj, stack_depth, features->hash_on_demand, config);
+
+	config->task_storage = features->task_storage;
+	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
+	config->unwind = opts->unwind;
+	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces, (uint32_t)process_cnt);
+	if (features->task_storage) {
+		err |= bpf_map__set_autocreate(skel->maps.thread_table, false);
+		err |= bpf_map__set_autocreate(skel->maps.thread_template, false);
+		err |= bpf_program__set_autoload(skel->progs.thread_exit, false);
+		err |= bpf_map__set_autocreate(skel->maps.walk_of_cpu, false);
+		err |= bpf_program__set_autoload(skel->progs.walk_with_cpu, false);
+	} else {
+		err |= bpf_map__set_autocreate(skel->maps.thread_storage, false);
+		err |= bpf_map__set_autocreate(skel->maps.walk_of_task, false);
+		err |= bpf_program__set_autoload(skel->progs.walk_with_task, false);
+		err |= bpf_map__set_max_entries(skel->maps.thread_table, THREAD_TABLE_SIZE);
+	}
+	if (!opts->trace)
+		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
+	config->verify_unwind = opts->verify_unwind;
+	if (!opts->verify_unwind)
+		err |= bpf_map__set_max_entries(skel->maps.unwind_samples, (uint32_t)getpagesize());
+	return err ? -EINVAL : 0;
+}
+
+/* MEMLEAK_LINKS=perf or shape: another kind than the best, for tests. */
+static enum link_kind best_links(const struct features *features)
+{
+	const char *forced = getenv("MEMLEAK_LINKS");
+
+	if (!features->cookies || (forced && strcmp(forced, "shape") == 0))
+		return LINK_SHAPE;
+	if (!features->multi_links || (forced && strcmp(forced, "perf") == 0))
+		return LINK_PERF;
+	return LINK_MULTI;
+}
+
+/* One program for all entries, or, where probes have no cookies, one for each shape of call. */
+static int choose_links(struct user_source *source, const struct features *features)
+{
+	static const char *const names[] = {
+		[LINK_MULTI] = "uprobe_multi links",
+		[LINK_PERF] = "perf events",
+		[LINK_SHAPE] = "perf events without cookies",
+	};
+	struct user_bpf *skel = source->ctx.skel;
+	struct probe_programs *programs = &source->ctx.programs;
+	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT] = {
+		[MEMLEAK_SHAPE_SIZE] = skel->progs.enter_of_size,
+		[MEMLEAK_SHAPE_COUNT_SIZE] = skel->progs.enter_of_count_size,
+		[MEMLEAK_SHAPE_ALIGN_SIZE] = skel->progs.enter_of_align_size,
+		[MEMLEAK_SHAPE_REALLOC] = skel->progs.enter_of_realloc,
+		[MEMLEAK_SHAPE_REALLOCARRAY] = skel->progs.enter_of_reallocarray,
+		[MEMLEAK_SHAPE_POSIX_MEMALIGN] = skel->progs.enter_of_posix_memalign,
+		[MEMLEAK_SHAPE_FREE] = skel->progs.enter_of_free,
+		[MEMLEAK_SHAPE_MMAP] = skel->progs.enter_of_mmap,
+		[MEMLEAK_SHAPE_MUNMAP] = skel->progs.enter_of_munmap,
+		[MEMLEAK_SHAPE_MREMAP] = skel->progs.enter_of_mremap,
+		[MEMLEAK_SHAPE_LIBRARIES] = skel->progs.enter_of_libraries,
+	};
+	int err = 0;
+
+	programs->kind = best_links(features);
+	programs->any = skel->progs.enter_any;
+	programs->ret = skel->progs.leave_call;
+	memcpy(programs->shapes, shapes, sizeof(shapes));
+	err |= bpf_program__set_autoload(programs->any, programs->kind != LINK_SHAPE);
+	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++)
+		err |= bpf_program__set_autoload(shapes[i], programs->kind == LINK_SHAPE);
+	if (programs->kind == LINK_MULTI) {
+		enum bpf_attach_type type = (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE;
+
+		err |= bpf_program__set_expected_attach_type(programs->any, type);
+		err |= bpf_program__set_expected_attach_type(programs->ret, type);
+		/* What is called at a program's end must be of its kind. */
+		err |= bpf_program__set_expected_attach_type(skel->progs.walk_with_task, type);
+		err |= bpf_program__set_expected_attach_type(skel->progs.walk_with_cpu, type);
+	}
+	log_verbose("probes are held by %s", names[programs->kind]);
+	return err ? -EINVAL : 0;
+}
+
+/* The entry programs end with the one that walks. */
+static int start_unwinding(struct user_source *source)
+{
+	struct user_bpf *skel = source->ctx.skel;
+	const struct unwind_maps_fds fds = {
+		.arenas = bpf_map__fd(skel->maps.unwind_arenas),
+		.spaces = bpf_map__fd(skel->maps.unwind_spaces),
+		.targets = bpf_map__fd(skel->maps.targets),
+	};
+	struct bpf_program *walker = skel->progs.walk_with_task;
+	uint32_t zero = 0;
+	int err, fd;
+
+	if (!bpf_program__autoload(walker))
+		walker = skel->progs.walk_with_cpu;
+	fd = bpf_program__fd(walker);
+	if (bpf_map_update_elem(bpf_map__fd(skel->maps.walkers), &zero, &fd, BPF_ANY)) {
+		err = -errno;
+		log_error("the kernel does not take the program that walks stacks: %s",
+			  strerror(-err));
+		return err;
+	}
+	err = unwind_maps_init(&source->unwind, &fds, source->ctx.symbolizer,
+			       source->ctx.opts->unwind != MEMLEAK_UNWIND_FP);
+	if (err)
+		log_error("cannot start the helper that reads unwind tables: %s", strerror(-err));
+	return err;
+}
+
+static int start_unwind_check(struct user_source *source)
+{
+	uint32_t stack_cnt = source->ctx.opts->verify_unwind;
+	int err;
+
+	if (!stack_cnt)
+		return 0;
+	err = unwind_check__new(bpf_map__fd(source->ctx.skel->maps.unwind_samples), stack_cnt,
+				&source->ctx.check);
+	if (err)
+		log_error("cannot start the helper that verifies stacks: %s", strerror(-err));
+	return err;
+}
+
+int user_loading__load(struct user_source *source, size_t process_cnt)
+{
+	const struct options *opts = source->ctx.opts;
+	uint32_t stack_depth = opts->stack_depth;
+	struct features features;
+	struct user_bpf *skel;
+	int err;
+
+	features_probe(&features);
+	skel = user_bpf__open();
+	if (!skel) {
+		err = -errno;
+		log_error("cannot open the BPF programs: %s", strerror(-err));
+		return err;
+	}
+	source->ctx.skel = skel;
+	err = prepare_tables(opts, &features, process_cnt, stack_depth, skel);
+	if (!err)
+		err = choose_links(source, &features);
+	if (!err)
+		err = user_bpf__load(skel);
+	if (err) {
+		log_error("the kernel does not take the BPF programs: %s (-vv shows its reasons)",
+			  strerror(-err));
+		return err;
+	}
+	source->tracker = (struct tracker){
+		.opts = opts,
+		.object = skel->obj,
+		.space = SPACE_USER,
+		.owner = user_snapshot__owner,
+		.settle = user_snapshot__settle,
+		.watch = &skel->bss->stack_watch,
+		.arg = source,
+	};
+	err = tracker_init(&source->tracker, stack_depth);
+	if (!err)
+		err = start_unwinding(source);
+	return err ? err : start_unwind_check(source);
+}
+
+int user_loading__attach_lifecycle(struct user_source *source)
+{
+	struct user_bpf *skel = source->ctx.skel;
+	int err;
+
+	source->exec_link =
+		bpf_program__attach_raw_tracepoint(skel->progs.process_exec, "sched_process_exec");
+	if (source->exec_link)
+		source->fork_link = bpf_program__attach_raw_tracepoint(skel->progs.process_fork,
+								       "sched_process_fork");
+	if (source->fork_link && bpf_program__autoload(skel->progs.thread_exit))
+		source->exit_link = bpf_program__attach_raw_tracepoint(skel->progs.thread_exit,
+								       "sched_process_exit");
+	if (source->fork_link &&
+	    (source->exit_link || !bpf_program__autoload(skel->progs.thread_exit)))
+		return 0;
+	err = -errno;
+	log_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+	return err;
+}
