@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct proc_maps;
 struct symbolizer;
 struct symspace;
 
@@ -107,7 +108,6 @@ int symspace__refresh(struct symspace *space);
  * The same in two steps, for a process: its mappings, to be given to proc_maps_deinit, and what
  * they mean for the space. Who needs them, too, sees the same as the space.
  */
-struct proc_maps;
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
