@@ -112,7 +112,8 @@ def test_churn(t, name):
         count += site["count"]
         right = functions.get(site["bytes"] / site["count"])
         if symbols[0] not in (right, None) or symbols[1:] not in (["plugin_work"], [None], []):
-            raise Failure(f"{site['count']} blocks of {right}, {site['bytes']} bytes: {chain(site)}")
+            raise Failure(f"{site['count']} blocks of {right}, {site['bytes']} bytes: "
+                          f"{chain(site)}")
     if count != 1000:
         raise Failure(f"{count} blocks, not 1000")
 
@@ -206,6 +207,7 @@ def test_touched(t):
     program.go()
     after = site_of(memleak.stop(), "again_alloc")
     if (after["id"], after["count"]) != (before["id"], 2):
-        raise Failure(f"{before['count']} blocks of {before['id']}, {after['count']} of {after['id']}")
+        raise Failure(f"{before['count']} blocks of {before['id']}, "
+                      f"{after['count']} of {after['id']}")
     if frames_of(after)[0]["addr"] != frames_of(before)[0]["addr"]:
         raise Failure("the address is another one")

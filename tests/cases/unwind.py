@@ -25,7 +25,7 @@ def own_frames(site, folder):
 
 @functools.lru_cache(maxsize=None)
 def own_functions():
-    """The functions that the sources of the programs define; a static program has libc's as well."""
+    """The functions that the programs' sources define; a static program has libc's as well."""
     text = "".join(path.read_text(encoding="ascii")
                    for path in (ROOT / "tests/programs").glob("unwind*.c"))
     return {*re.findall(r"^OWN_FRAME .*?(\w+)\(", text, re.M), "main", "first_byte", "before_it"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The programs that the tests and the demo trace, built into $(O)/tests/programs. They keep frame
-# pointers, and calls stay calls: what they test is the account. Those that test the unwinder, below,
-# are built as others build theirs.
+# pointers, and calls stay calls: what they test is the account. Those that test the unwinder,
+# below, are built as others build theirs.
 P := $(O)/tests/programs
 PROGRAM_DEPS := tests/programs/truth.h tests/programs/programs.mk
 PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
@@ -9,11 +9,12 @@ PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibl
 PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # One source file, one program.
-PLAIN := leak functions edges mappings threads pending churn process dlopen again sizes wide many pairs sites paths \
-	noreturn jit nosyscall demo frames
+PLAIN := leak functions edges mappings threads pending churn process dlopen again sizes wide many \
+	pairs sites paths noreturn jit nosyscall demo frames
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
-	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static own_malloc_library \
+	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
+	own_malloc_library \
 	own_malloc_prefixed unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
 	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
 	remembered libremembered_small.so libremembered_large.so \
