@@ -21,7 +21,8 @@ struct kernel_source {
 	struct kernel_programs programs;
 	struct kernel_symbols symbols;
 	struct tracker tracker;
-	struct process *processes; /* that are traced; an image is an index plus one */
+	uint64_t hooks_missed_before; /* events that the hooks left out before tracking began */
+	struct process *processes;    /* that are traced; an image is an index plus one */
 	size_t process_cnt;
 	struct ring_buffer *rings;
 	const struct event_listener *listener; /* during dispatch */
@@ -71,10 +72,18 @@ static int handle_event(void *arg, void *data, size_t len)
 	return 0;
 }
 
+static uint64_t hooks_missed(const struct kernel_source *source)
+{
+	if (!source->programs.hooks_object)
+		return 0;
+	return tracker_recursion_misses(&source->tracker, source->programs.hooks_object);
+}
+
 static int kernel_source__start(struct source *base)
 {
 	struct kernel_source *source = kernel_source_of(base);
 
+	source->hooks_missed_before = hooks_missed(source);
 	tracker_start(&source->tracker);
 	kernel_programs_start(&source->programs);
 	return 0;
@@ -123,9 +132,7 @@ static int kernel_source__snapshot(struct source *base, struct snapshot *ret)
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;
-	if (source->programs.hooks_object)
-		snap.lost[MEMLEAK_LOST_RECURSION] +=
-			tracker_recursion_misses(&source->tracker, source->programs.hooks_object);
+	snap.lost[MEMLEAK_LOST_RECURSION] += hooks_missed(source) - source->hooks_missed_before;
 	*ret = snap;
 	return 0;
 }

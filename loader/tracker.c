@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/clock.h"
 #include "loader/log.h"
 #include "loader/table_walk.h"
 #include "loader/tracker_recycle.h"
@@ -103,11 +102,6 @@ void tracker_deinit(struct tracker *tracker)
 			    tracker->archive.cnt);
 	stack_archive_deinit(&tracker->archive);
 	site_table_deinit(&tracker->sites);
-}
-
-void tracker_start(struct tracker *tracker)
-{
-	tracker->start_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static int purge_block(void *arg, const void *key, const void *value)

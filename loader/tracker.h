@@ -38,8 +38,9 @@ struct tracker {
 	bool (*settle)(void *arg, uint32_t image, struct memleak_stack *stack);
 	/* Programs that only handle what others missed; NULL: none. */
 	bool (*is_second)(const struct bpf_program *prog);
-	uint64_t recursion;   /* events that no program handled, as last told */
-	uint64_t page_offset; /* to add to the addresses of pages in the report */
+	uint64_t recursion;    /* events that no program handled, as last told */
+	int64_t missed_before; /* such before tracking began: while programs were being attached */
+	uint64_t page_offset;  /* to add to the addresses of pages in the report */
 
 	volatile struct memleak_stack_watch *watch; /* in the object's memory; NULL: not watched */
 

@@ -225,28 +225,51 @@ uint64_t tracker_recursion_misses(const struct tracker *tracker, const struct bp
 	return misses;
 }
 
-static int fill_counters(struct tracker *tracker, struct snapshot *snap)
+/* The sums of what the CPUs have counted. */
+static int sum_counters(const struct tracker *tracker, uint64_t sums[MEMLEAK_COUNTER_CNT])
 {
 	int cpus = libbpf_num_possible_cpus();
 	cleanup_free uint64_t *values = NULL;
-	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0}, missed;
 
 	if (cpus < 0)
 		return cpus;
 	values = calloc((size_t)cpus, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	/* Before the counters: what was left out a moment ago may be handled in the next. */
-	missed = tracker_recursion_misses(tracker, tracker->object);
 	for (uint32_t i = 0; i < MEMLEAK_COUNTER_CNT; i++) {
 		if (bpf_map_lookup_elem(tracker->counters_fd, &i, values))
 			return -errno;
 		for (int cpu = 0; cpu < cpus; cpu++)
 			sums[i] += values[cpu];
 	}
+	return 0;
+}
+
+void tracker_start(struct tracker *tracker)
+{
+	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0};
+	uint64_t missed = tracker_recursion_misses(tracker, tracker->object);
+
+	if (!sum_counters(tracker, sums))
+		tracker->missed_before = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]);
+	tracker->start_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+static int fill_counters(struct tracker *tracker, struct snapshot *snap)
+{
+	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0}, missed;
+	int64_t left_out;
+	int err;
+
+	/* Before the counters: what was left out a moment ago may be handled in the next. */
+	missed = tracker_recursion_misses(tracker, tracker->object);
+	err = sum_counters(tracker, sums);
+	if (err)
+		return err;
 	memcpy(snap->lost, sums, sizeof(snap->lost));
-	if (missed > tracker->recursion + sums[MEMLEAK_STAT_RESCUED])
-		tracker->recursion = missed - sums[MEMLEAK_STAT_RESCUED];
+	left_out = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]) - tracker->missed_before;
+	if (left_out > (int64_t)tracker->recursion)
+		tracker->recursion = (uint64_t)left_out;
 	snap->lost[MEMLEAK_LOST_RECURSION] += tracker->recursion;
 	tracker->stored = sums[MEMLEAK_STAT_STACKS];
 	snap->calls = sums[MEMLEAK_STAT_CALLS];

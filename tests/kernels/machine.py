@@ -5,9 +5,9 @@ import re
 import subprocess
 import time
 
-# Without KVM. One host thread for all processors: with more, QEMU may run an instruction after the
-# kernel has patched it on another processor, and attaching to tracepoints patches many.
-QEMU = ["qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,la57=off",
+# Without KVM. One processor: with more, QEMU may run an instruction after the kernel has patched it
+# on another one, and attaching to tracepoints patches many.
+QEMU = ["qemu-system-x86_64", "-accel", "tcg", "-cpu", "max,la57=off",
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
 COMMAND_LINE = "console=ttyS0 panic=-1 oops=panic random.trust_cpu=on mitigations=off quiet"
 END = re.compile(r"^ended with code (\d+)$", re.M)
@@ -23,10 +23,10 @@ class Result:
         self.seconds = seconds
 
 
-def boot(kernel, initrd, folder, cpus, memory, seconds):
+def boot(kernel, initrd, folder, memory, seconds):
     """Runs a machine to its end, for so many seconds at most."""
     console, cases = folder / "console.log", folder / "cases.log"
-    argv = [*QEMU, "-smp", str(cpus), "-m", memory, "-kernel", kernel, "-initrd", initrd,
+    argv = [*QEMU, "-m", memory, "-kernel", kernel, "-initrd", initrd,
             "-append", COMMAND_LINE, "-serial", f"file:{console}", "-serial", f"file:{cases}"]
     for log in (console, cases):
         log.write_bytes(b"")

@@ -92,13 +92,15 @@ class Process:
         return self.popen.poll()
 
     def pump(self, seconds):
-        """Reads what comes within that time; returns as soon as anything did."""
+        """Reads what comes within that time; returns as soon as anything did, or it has ended."""
         poll = select.poll()
         streams = {s.file.fileno(): s for s in (self.out, self.err) if s.open}
         for fd in streams:
             poll.register(fd, select.POLLIN)
         if self.code is None:
             poll.register(self._pidfd, select.POLLIN)
+        else:
+            seconds = 0
         for fd, _ in poll.poll(max(0, seconds) * 1000):
             if fd in streams:
                 streams[fd].read()
