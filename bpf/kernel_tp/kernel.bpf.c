@@ -131,16 +131,17 @@ static __always_inline int on_percpu_free_percpu(__u64 *ctx, __u32 second)
 }
 
 /*
- * Newer kernels do not run a program that runs already on the CPU: an event in an interrupt would
- * be lost if a program for the same event was interrupted. So each event has a second program,
- * attached after the first, which handles it if the first is under way on this CPU, and else has
- * been there already. A first program that finds itself under way runs on a kernel that does not
- * hold programs back.
+ * Newer kernels do not run a program that is under way on the CPU already: an event in an
+ * interrupt, or of a task that preempts, would be lost. So each event has a second program,
+ * attached after the first, which handles what the first has not been run for. The two find their
+ * arguments at one address, which is no other event's before the second has seen it: nested events
+ * lie deeper in the stack or in another one. If a whole event comes between the two, the outer one
+ * is handled twice, which replaces a block by itself.
  */
 #define EVENT_CNT 10
 
 struct cpu_events {
-	__u8 busy[EVENT_CNT];
+	__u64 handled[EVENT_CNT]; /* where the arguments of the first program's last event are */
 };
 
 struct {
@@ -150,31 +151,29 @@ struct {
 	__type(value, struct cpu_events);
 } cpu_events SEC(".maps");
 
-static volatile bool runs_nested;
-
-static __always_inline __u8 *busy_flag(__u32 event)
+static __always_inline volatile __u64 *handled(__u32 event)
 {
 	__u32 zero = 0;
 	struct cpu_events *events = bpf_map_lookup_elem(&cpu_events, &zero);
 
-	return events ? &events->busy[event] : NULL;
+	return events ? &events->handled[event] : NULL;
 }
 
-static __always_inline bool first__enter(volatile __u8 *busy, __u8 *before)
+static __always_inline bool first__enter(volatile __u64 *handled, __u64 *ctx)
 {
-	if (!busy)
-		return false;
-	*before = *busy;
-	if (*before)
-		runs_nested = true;
-	*busy = 1;
-	return true;
+	if (handled)
+		*handled = (__u64)ctx;
+	return handled;
 }
 
-static __always_inline bool second__has_to(const volatile __u8 *busy)
+static __always_inline bool second__has_to(volatile __u64 *handled, __u64 *ctx)
 {
-	if (!busy || !*busy || runs_nested)
+	if (!handled)
 		return false;
+	if (*handled == (__u64)ctx) {
+		*handled = 0;
+		return false;
+	}
 	count(MEMLEAK_STAT_RESCUED, 1);
 	return true;
 }
@@ -182,20 +181,15 @@ static __always_inline bool second__has_to(const volatile __u8 *busy)
 #define FIRST_PROGRAM(section, prefix, event, id)                                                  \
 	SEC(section "/" #event) int prefix##_##event(__u64 *ctx)                                   \
 	{                                                                                          \
-		volatile __u8 *busy = busy_flag(id);                                               \
-		__u8 before;                                                                       \
-                                                                                                   \
-		if (!first__enter(busy, &before))                                                  \
-			return 0;                                                                  \
-		on_##event(ctx, 0);                                                                \
-		*busy = before;                                                                    \
+		if (first__enter(handled(id), ctx))                                                \
+			on_##event(ctx, 0);                                                        \
 		return 0;                                                                          \
 	}
 
 #define SECOND_PROGRAM(section, prefix, event, id)                                                 \
 	SEC(section "/" #event) int prefix##2_##event(__u64 *ctx)                                  \
 	{                                                                                          \
-		if (second__has_to(busy_flag(id)))                                                 \
+		if (second__has_to(handled(id), ctx))                                              \
 			on_##event(ctx, STACK_SECOND);                                             \
 		return 0;                                                                          \
 	}

@@ -11,7 +11,7 @@ import time
 
 from .case import Failure
 from .expect import check_lost, fail
-from .process import PATIENCE, SLOWNESS
+from .process import PATIENCE
 
 # Frames that only pass an allocation on: the culprit is the first that is none of these.
 ALLOCATOR = re.compile(
@@ -106,9 +106,7 @@ def check_kernel_lost(report, may_lose=()):
     """
     check_lost(report, ("recursion", *may_lose))
     recursion = report["lost"]["recursion"]
-    # A slow machine spends more of its time in programs, for the interrupts to come upon.
-    most = (100 + report["calls"] // 1000) * SLOWNESS ** 2
-    require(recursion <= most, report, f"{recursion} events were left out")
+    require(recursion <= 100 + report["calls"] // 1000, report, f"{recursion} events were left out")
 
 
 def expect_things(report, truth, may_lose=()):

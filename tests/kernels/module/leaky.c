@@ -104,7 +104,7 @@ static const struct {
 	struct held *held;
 } leaks[] = {
 	{"kmalloc", leak_kmalloc, &kmallocs}, {"object", leak_object, &objects},
-	{"pages", leak_pages, &pages},	      {"percpu", leak_percpu, &percpus},
+	{"pages", leak_pages, &pages},        {"percpu", leak_percpu, &percpus},
 	{"nothing", leak_nothing, NULL},
 };
 
