@@ -161,11 +161,15 @@ struct memleak_site {
  * A stack of user space is *unsettled* if its frames are addresses of which it was not known what
  * is mapped there, or if the code may have become another since it was known. What it was the
  * loader finds out from the counts of unloads.
+ *
+ * It may be *late*, too: a copy is sent to the loader, which finds the frames once the code is
+ * known. Its key is like no other's.
  */
 struct memleak_stack {
 	__u16 frame_cnt;
 	__u8 end; /* enum unwind_end */
-	__u8 unsettled;
+	__u8 unsettled : 1;
+	__u8 late : 1;
 	__u16 unloads;       /* of the process, at the walk */
 	__u16 known_unloads; /* when the mappings were read by which the stack was walked */
 	__u64 frames[];
@@ -226,7 +230,7 @@ struct memleak_target {
  */
 #define MEMLEAK_FRAME_EXACT (1ULL << 62)
 #define MEMLEAK_FRAME_IS_EXACT(frame) ((frame) >> 62 == 1)
-#define MEMLEAK_FRAME_ADDR(frame) ((frame) >> 63 ? (frame) : (frame) & (MEMLEAK_FRAME_UNSURE - 1))
+#define MEMLEAK_FRAME_ADDR(frame) ((frame) >> 63 ? (frame) : (frame) & (MEMLEAK_FRAME_UNKNOWN - 1))
 
 /*
  * Frames of code that is mapped from a file are places in the file: equal in all processes, and
@@ -244,6 +248,12 @@ struct memleak_target {
 
 /* Put by the loader: an address where more than one thing has been mapped; nobody knows which. */
 #define MEMLEAK_FRAME_UNSURE (1ULL << 60)
+
+/*
+ * An address where nothing was known to be mapped when the stack was walked: the next frame was
+ * found by a frame pointer, right if this is code that has no table.
+ */
+#define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
 /* How user stacks are walked. */
 enum memleak_unwind {
@@ -296,15 +306,27 @@ struct memleak_record {
 
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
-/* What --verify-unwind compares: one stack as the programs walked it, and what they saw. */
-struct memleak_unwind_sample {
+/*
+ * A stack as the programs walked it and what they saw, to be walked again: a late one, or one that
+ * --verify-unwind compares. Late ones end somewhere in copy.stack_bytes.
+ */
+struct memleak_stack_copy {
+	__u64 late; /* key of the stack table; 0: to be compared */
 	__u32 image;
 	__u32 generation; /* of the process's mappings, struct unwind_space; 0: none were known */
-	__u32 frame_cnt;
-	__u32 end;     /* enum unwind_end */
-	__u64 unknown; /* code that was met in no known mapping; 0: none */
-	__u64 frames[MEMLEAK_MAX_STACK_DEPTH];
 	struct unwind_copy copy;
+	__u32 frame_cnt;
+	__u32 end; /* enum unwind_end */
+	__u64 frames[MEMLEAK_MAX_STACK_DEPTH];
+};
+
+#define MEMLEAK_LATE_COPY_BYTES(stack_bytes)                                                       \
+	(__builtin_offsetof(struct memleak_stack_copy, copy.stack_bytes) + (stack_bytes))
+
+/* How many late stacks may be sent; each costs the process some 10 us. */
+struct memleak_late_watch {
+	__u64 sent;
+	__u64 limit; /* the loader raises it when there is new code to be met */
 };
 
 /* Records of the event ring (-t). */

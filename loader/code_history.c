@@ -145,41 +145,87 @@ static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_
 			  a->index == b->index && a->arena == b->arena && a->page == b->page);
 }
 
-/* The frame behind which a stack cannot be believed: unwound as if it were other code. */
-static bool was_mistaken(const struct code_list *known, const struct code_place *place,
-			 uint64_t addr)
-{
-	const struct unwind_mapping *taken_for = find_mapping(known, addr);
+/* What an unsettled stack is read by. */
+struct reading {
+	struct neighbours lists;
+	const struct code_list
+		*known; /* what the walk took the code for, if that was another time */
+};
 
+static struct reading begin_reading(const struct code_history *history, uint32_t image,
+				    const struct memleak_stack *stack)
+{
+	struct reading reading = {.lists = find_neighbours(history, image, stack->unloads)};
+
+	if (stack->known_unloads != stack->unloads)
+		reading.known = find_neighbours(history, image, stack->known_unloads).same;
+	return reading;
+}
+
+static uint64_t code_address(uint64_t frame)
+{
+	return MEMLEAK_FRAME_ADDR(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);
+}
+
+/*
+ * Whether the frames behind this one cannot be believed, and how the stack ends then: a frame
+ * pointer was followed where there may be none, or the code unwound as if it were other code.
+ */
+static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
+		   enum unwind_end *ret)
+{
+	const struct unwind_mapping *taken_for = find_mapping(reading->known, code_address(frame));
+
+	if (frame & MEMLEAK_FRAME_UNKNOWN) {
+		*ret = UNWIND_END_NO_CODE;
+		return !place->mapping || place->mapping->granule_cnt;
+	}
+	*ret = UNWIND_END_NO_RULE;
 	return taken_for && (!place->mapping || !have_same_rules(taken_for, place->mapping));
 }
 
 bool code_history_settle(const struct code_history *history, uint32_t image,
 			 struct memleak_stack *stack)
 {
+	const struct reading reading = begin_reading(history, image, stack);
 	bool sure = true;
-	struct neighbours lists = find_neighbours(history, image, stack->unloads);
-	const struct code_list *known = NULL;
 
-	if (stack->known_unloads != stack->unloads)
-		known = find_neighbours(history, image, stack->known_unloads).same;
 	for (uint16_t i = 0; i < stack->frame_cnt; i++) {
 		uint64_t frame = stack->frames[i];
-		uint64_t addr = MEMLEAK_FRAME_ADDR(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);
 		struct code_place place;
+		enum unwind_end end;
 
 		if (MEMLEAK_FRAME_IN_FILE(frame))
 			continue; /* in a permanent mapping */
-		place = find_place(&lists, addr);
+		stack->frames[i] &= ~MEMLEAK_FRAME_UNKNOWN;
+		place = find_place(&reading.lists, code_address(frame));
 		if (place.mapping)
 			stack->frames[i] += place.mapping->to_frame;
 		else if (place.unsure)
 			stack->frames[i] |= MEMLEAK_FRAME_UNSURE;
 		sure &= !place.unsure;
-		if (was_mistaken(known, &place, addr)) {
+		if (misled(&reading, &place, frame, &end)) {
 			stack->frame_cnt = i + 1;
-			stack->end = UNWIND_END_NO_RULE;
+			stack->end = end;
 		}
 	}
 	return sure;
+}
+
+bool code_history_misled(const struct code_history *history, uint32_t image,
+			 const struct memleak_stack *stack)
+{
+	const struct reading reading = begin_reading(history, image, stack);
+
+	for (uint16_t i = 0; i < stack->frame_cnt; i++) {
+		struct code_place place;
+		enum unwind_end end;
+
+		if (MEMLEAK_FRAME_IN_FILE(stack->frames[i]))
+			continue;
+		place = find_place(&reading.lists, code_address(stack->frames[i]));
+		if (misled(&reading, &place, stack->frames[i], &end))
+			return true;
+	}
+	return false;
 }

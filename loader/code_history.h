@@ -41,4 +41,8 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 bool code_history_settle(const struct code_history *history, uint32_t image,
 			 struct memleak_stack *stack);
 
+/* Whether an unsettled stack of the image went astray, and is to be cut or walked again. */
+bool code_history_misled(const struct code_history *history, uint32_t image,
+			 const struct memleak_stack *stack);
+
 #endif

@@ -15,6 +15,7 @@
 struct site_entry {
 	uint64_t id;
 	bool loaded; /* image, kind and frames are known */
+	bool late;   /* but the frames may yet become others */
 	uint32_t image;
 	uint32_t kind;
 	uint64_t stack;

@@ -2,6 +2,7 @@
 /* Moves stacks of which nothing is outstanding out of the kernel's table. */
 #include "loader/tracker_recycle.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -106,6 +107,14 @@ int tracker_recycle(struct tracker *tracker)
 		watch_again(tracker, recycling.moved);
 	free(recycling.live);
 	return err;
+}
+
+void tracker_recycle_stack(struct tracker *tracker, uint64_t id, const struct memleak_stack *stack)
+{
+	if (stack_archive_add(&tracker->archive, id, stack))
+		return;
+	if (!bpf_map_delete_elem(tracker->stacks_fd, &id) && tracker->watch)
+		__atomic_sub_fetch(&tracker->watch->stored, 1, __ATOMIC_RELAXED);
 }
 
 void tracker_recycle_init(struct tracker *tracker)

@@ -15,6 +15,9 @@
  */
 int tracker_recycle(struct tracker *tracker);
 
+/* Keeps a stack as it is now in tracker->archive, instead of what the table has of it. */
+void tracker_recycle_stack(struct tracker *tracker, uint64_t id, const struct memleak_stack *stack);
+
 /* Before tracking begins. */
 void tracker_recycle_init(struct tracker *tracker);
 

@@ -9,15 +9,34 @@
 
 #include "loader/cleanup.h"
 
-/* The id that the site would have if its stack had not been unsettled: as the programs do it. */
-static uint64_t settled_id(const struct site_entry *entry, const struct memleak_stack *stack)
+/* The id of the site, by the hash of its stack as the programs make it. */
+static uint64_t plain_id(const struct site_entry *entry, const struct memleak_stack *stack)
 {
-	uint64_t hash = 0;
+	uint64_t hash = 0, header;
 
 	for (uint32_t i = 0; i < stack->frame_cnt; i++)
 		hash = hash_mix(hash, stack->frames[i]);
 	hash = hash_mix(hash, stack->end);
+	memcpy(&header, stack, sizeof(header));
+	if (stack->unsettled)
+		hash = hash_mix(hash, header);
 	return site__id(hash ? hash : 1, entry->image, entry->kind);
+}
+
+/*
+ * Finds out what the frames were. The site is one with those of the same stack: when it is sure
+ * what that was, and in any case when only its being late has set it apart.
+ */
+static void settle(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack)
+{
+	uint64_t unsettled_id = plain_id(entry, stack);
+	bool sure = tracker->settle(tracker->arg, entry->image, stack);
+
+	tracker->settled++;
+	if (entry->late)
+		return;
+	stack->unsettled = !sure;
+	entry->settled_id = sure ? plain_id(entry, stack) : unsettled_id;
 }
 
 static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
@@ -25,6 +44,7 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 {
 	size_t skipped = 0;
 
+	free(entry->frames);
 	entry->frames = calloc(stack->frame_cnt + 1, sizeof(uint64_t));
 	if (!entry->frames)
 		return -ENOMEM;
@@ -63,11 +83,9 @@ static int load_stack(struct tracker *tracker, struct site_entry *entry)
 		return 0;
 	if (stack->frame_cnt > depth)
 		stack->frame_cnt = (uint16_t)depth;
-	if (tracker->settle && stack->unsettled) {
-		if (tracker->settle(tracker->arg, entry->image, stack))
-			entry->settled_id = settled_id(entry, stack);
-		tracker->settled++;
-	}
+	entry->late = stack->late;
+	if (tracker->settle && stack->unsettled)
+		settle(tracker, entry, stack);
 	return keep_stack(tracker, entry, stack);
 }
 
@@ -76,12 +94,12 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 {
 	struct memleak_site site;
 
-	if (entry->loaded && tracker->space == SPACE_USER)
+	if (entry->loaded && !entry->late && tracker->space == SPACE_USER)
 		return 0;
 	if (bpf_map_lookup_elem(tracker->sites_fd, &entry->id, &site))
 		return 0; /* gone with its image; the entry stays without a stack */
 	entry->origin = site.origin;
-	if (entry->loaded)
+	if (entry->loaded && !entry->late)
 		return 0;
 	entry->image = site.image;
 	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;

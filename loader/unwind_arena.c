@@ -6,10 +6,31 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "loader/cleanup.h"
 
-static int write_pages(int fd, uint32_t first, const struct unwind_table *table)
+int unwind_arena_init(struct unwind_arena *arena, uint32_t number, uint32_t page_cnt)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_arena", sizeof(uint32_t),
+				UNWIND_PAGE_BYTES, page_cnt, &opts);
+
+	if (fd < 0)
+		return -errno;
+	unwind_arena_deinit(arena);
+	*arena = (struct unwind_arena){.fd = fd, .number = number, .page_cnt = page_cnt};
+	return 0;
+}
+
+void unwind_arena_deinit(struct unwind_arena *arena)
+{
+	if (arena->page_cnt)
+		close(arena->fd);
+	arena->page_cnt = arena->used = 0;
+}
+
+int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table)
 {
 	cleanup_free uint32_t *keys = reallocarray(NULL, table->page_cnt, sizeof(*keys));
 	uint32_t cnt = table->page_cnt;
@@ -17,29 +38,11 @@ static int write_pages(int fd, uint32_t first, const struct unwind_table *table)
 	if (!keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cnt; i++)
-		keys[i] = first + i;
-	return bpf_map_update_batch(fd, keys, table->words, &cnt, NULL) ? -errno : 0;
-}
-
-int unwind_arena_fill(int arenas_fd, uint32_t number, const struct unwind_table *tables,
-		      size_t table_cnt, uint32_t page_cnt)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
-	cleanup_close int fd = -1;
-	uint32_t page = 0;
-
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_arena", sizeof(uint32_t), UNWIND_PAGE_BYTES,
-			    page_cnt, &opts);
-	if (fd < 0)
+		keys[i] = arena->used + i;
+	if (bpf_map_update_batch(arena->fd, keys, table->words, &cnt, NULL))
 		return -errno;
-	for (size_t i = 0; i < table_cnt; i++) {
-		int err = write_pages(fd, page, &tables[i]);
-
-		if (err)
-			return err;
-		page += tables[i].page_cnt;
-	}
-	return bpf_map_update_elem(arenas_fd, &number, &fd, BPF_ANY) ? -errno : 0;
+	arena->used += table->page_cnt;
+	return 0;
 }
 
 bool unwind_arena_holds(int arenas_fd, uint32_t number, uint32_t page,

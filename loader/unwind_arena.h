@@ -9,13 +9,23 @@
 
 #define UNWIND_PAGE_BYTES (UNWIND_PAGE_WORDS * sizeof(uint32_t))
 
+/* The newest arena, which may have room for more tables. */
+struct unwind_arena {
+	int fd;
+	uint32_t number;
+	uint32_t page_cnt; /* 0: there is none */
+	uint32_t used;
+};
+
 /*
- * Makes an arena, the one of that number, of some tables, one behind the other, which have
- * page_cnt pages in all. Arrays do not grow, so each batch of tables has one of its own. 0 or a
- * negative errno, when there is no such arena.
+ * A new arena takes the place of the old one: number and the size in pages. Arrays do not grow. 0
+ * or a negative errno, when the old one remains.
  */
-int unwind_arena_fill(int arenas_fd, uint32_t number, const struct unwind_table *tables,
-		      size_t table_cnt, uint32_t page_cnt);
+int unwind_arena_init(struct unwind_arena *arena, uint32_t number, uint32_t page_cnt);
+void unwind_arena_deinit(struct unwind_arena *arena);
+
+/* Writes a table behind those that are there; it must fit. 0 or a negative errno. */
+int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
 /* Whether the arena has, from that page on, the words of the table. */
 bool unwind_arena_holds(int arenas_fd, uint32_t number, uint32_t page,

@@ -14,7 +14,10 @@
 #include "loader/clock.h"
 #include "loader/elf_functions.h"
 #include "loader/log.h"
-#include "loader/unwind_arena.h"
+#include "loader/publisher.h"
+
+/* Room in an arena for tables that come later: a megabyte. */
+#define SPARE_PAGES 256
 
 /* Files without a table that are told one by one. */
 #define TOLD_MAX 20
@@ -30,11 +33,12 @@ static uint64_t share_of_memory(void)
 	return bytes / 8;
 }
 
-int unwind_files_init(struct unwind_files *files, int arenas_fd, struct symbolizer *symbolizer,
-		      bool wanted)
+int unwind_files_init(struct unwind_files *files, int arenas_fd, struct publisher *publisher,
+		      struct symbolizer *symbolizer, bool wanted)
 {
 	*files = (struct unwind_files){
 		.arenas_fd = arenas_fd,
+		.publisher = publisher,
 		.symbolizer = symbolizer,
 		.bytes_max = share_of_memory(),
 	};
@@ -51,6 +55,7 @@ static void drop_pending(struct unwind_files *files)
 void unwind_files_deinit(struct unwind_files *files)
 {
 	unwinder__free(files->unwinder);
+	unwind_arena_deinit(&files->arena);
 	drop_pending(files);
 	free(files->pending);
 	free(files->pending_of);
@@ -322,27 +327,19 @@ ssize_t unwind_files_add_vdso(struct unwind_files *files)
 	return added;
 }
 
-/* From now on the files have their tables. */
-static void note_places(struct unwind_files *files)
+/* From now on the file has its table. */
+static void note_place(struct unwind_files *files, struct unwind_file *file,
+		       const struct unwind_table *table)
 {
-	uint32_t page = 0;
-
-	for (size_t i = 0; i < files->pending_cnt; i++) {
-		const struct unwind_table *table = &files->pending[i];
-		struct unwind_file *file = &files->items[files->pending_of[i]];
-
-		file->first = table->first;
-		file->granule_cnt = table->granule_cnt;
-		file->index = table->index;
-		file->arena = files->arena_cnt;
-		file->page = page;
-		file->page_cnt = table->page_cnt;
-		page += table->page_cnt;
-		files->rows += table->row_cnt;
-		files->code_bytes += (uint64_t)table->granule_cnt * UNWIND_GRANULE_BYTES;
-		files->table_cnt++;
-	}
-	files->arena_cnt++;
+	file->first = table->first;
+	file->granule_cnt = table->granule_cnt;
+	file->index = table->index;
+	file->arena = files->arena.number;
+	file->page = files->arena.used - table->page_cnt;
+	file->page_cnt = table->page_cnt;
+	files->rows += table->row_cnt;
+	files->code_bytes += (uint64_t)table->granule_cnt * UNWIND_GRANULE_BYTES;
+	files->table_cnt++;
 }
 
 /* Those that share a table of this batch; without a place it has none to share. */
@@ -357,20 +354,32 @@ static void note_twins(struct unwind_files *files)
 	}
 }
 
-static int fill_arena(struct unwind_files *files, uint64_t page_cnt)
+/* Libraries that come one by one shall not each wait for a new arena. */
+static int make_room(struct unwind_files *files, uint64_t page_cnt)
 {
-	if (files->arena_cnt == UNWIND_ARENAS_MAX || page_cnt > UINT32_MAX)
+	int err;
+
+	if (files->arena.page_cnt - files->arena.used >= page_cnt)
+		return 0;
+	if (files->arena_cnt == UNWIND_ARENAS_MAX || page_cnt > UINT32_MAX - SPARE_PAGES)
 		return -ENOSPC;
-	return unwind_arena_fill(files->arenas_fd, files->arena_cnt, files->pending,
-				 files->pending_cnt, (uint32_t)page_cnt);
+	err = unwind_arena_init(&files->arena, files->arena_cnt, (uint32_t)page_cnt + SPARE_PAGES);
+	if (err)
+		return err;
+	err = publisher__put(files->publisher, files->arenas_fd, files->arena_cnt, files->arena.fd);
+	if (err)
+		unwind_arena_deinit(&files->arena);
+	else
+		files->arena_cnt++;
+	return err;
 }
 
-/* The files stay without; so they are not to be taken for others' twins either. */
-static void forget_pending(struct unwind_files *files, uint64_t page_cnt, int err)
+/* The file stays without; so it is not to be taken for others' twin either. */
+static void forget(struct unwind_files *files, struct unwind_file *file,
+		   const struct unwind_table *table, int err)
 {
-	for (size_t i = 0; i < files->pending_cnt; i++)
-		files->items[files->pending_of[i]].hash = 0;
-	files->bytes -= page_cnt * UNWIND_PAGE_BYTES;
+	file->hash = 0;
+	files->bytes -= (uint64_t)table->page_cnt * UNWIND_PAGE_BYTES;
 	if (!files->told_full)
 		log_note("no room for the unwind tables of %zu files: stacks through them may be "
 			 "cut (%s)",
@@ -387,11 +396,17 @@ void unwind_files_place(struct unwind_files *files)
 		return;
 	for (size_t i = 0; i < files->pending_cnt; i++)
 		page_cnt += files->pending[i].page_cnt;
-	err = fill_arena(files, page_cnt);
-	if (err)
-		forget_pending(files, page_cnt, err);
-	else
-		note_places(files);
+	err = make_room(files, page_cnt);
+	for (size_t i = 0; i < files->pending_cnt; i++) {
+		struct unwind_file *file = &files->items[files->pending_of[i]];
+
+		if (!err)
+			err = unwind_arena_add(&files->arena, &files->pending[i]);
+		if (err)
+			forget(files, file, &files->pending[i], err);
+		else
+			note_place(files, file, &files->pending[i]);
+	}
 	note_twins(files);
 	drop_pending(files);
 }

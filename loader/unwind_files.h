@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "loader/unwind_arena.h"
 #include "symbolizer/proc_maps.h"
 #include "symbolizer/symbolizer.h"
 #include "unwinder/unwinder.h"
@@ -34,6 +35,7 @@ struct unwind_file {
 
 struct unwind_files {
 	int arenas_fd;
+	struct publisher *publisher;
 	struct symbolizer *symbolizer;
 	struct unwinder *unwinder; /* NULL: no tables are wanted */
 	struct unwind_file *items;
@@ -42,6 +44,7 @@ struct unwind_files {
 	struct unwind_table *pending; /* built, but in no arena yet */
 	size_t *pending_of;           /* index of the file of each */
 	size_t pending_cnt;
+	struct unwind_arena arena; /* the newest */
 	uint32_t arena_cnt;
 	uint64_t bytes_max;
 	bool told_full;
@@ -57,8 +60,8 @@ struct unwind_files {
 	size_t shared_cnt;
 };
 
-int unwind_files_init(struct unwind_files *files, int arenas_fd, struct symbolizer *symbolizer,
-		      bool wanted);
+int unwind_files_init(struct unwind_files *files, int arenas_fd, struct publisher *publisher,
+		      struct symbolizer *symbolizer, bool wanted);
 void unwind_files_deinit(struct unwind_files *files);
 
 /*

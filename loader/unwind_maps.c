@@ -59,8 +59,13 @@ static void mapping_list_deinit(struct mapping_list *list)
 int unwind_maps_init(struct unwind_maps *maps, const struct unwind_maps_fds *fds,
 		     struct symbolizer *symbolizer, bool tables)
 {
+	int err;
+
 	*maps = (struct unwind_maps){.spaces_fd = fds->spaces, .targets_fd = fds->targets};
-	return unwind_files_init(&maps->files, fds->arenas, symbolizer, tables);
+	err = publisher__new(&maps->publisher);
+	if (err)
+		return err;
+	return unwind_files_init(&maps->files, fds->arenas, maps->publisher, symbolizer, tables);
 }
 
 void unwind_maps_deinit(struct unwind_maps *maps)
@@ -70,6 +75,7 @@ void unwind_maps_deinit(struct unwind_maps *maps)
 	free(maps->spaces);
 	code_history_deinit(&maps->history);
 	unwind_files_deinit(&maps->files);
+	publisher__free(maps->publisher);
 	*maps = (struct unwind_maps){0};
 }
 
@@ -294,7 +300,7 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 		   const struct mapping_list *list)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
-	uint32_t cnt = (uint32_t)list->cnt + 1, key = (uint32_t)subject->pid;
+	uint32_t cnt = (uint32_t)list->cnt + 1;
 	cleanup_free union unwind_space_entry *entries = calloc(cnt, sizeof(*entries));
 	cleanup_free uint32_t *keys = calloc(cnt, sizeof(*keys));
 	cleanup_close int fd = -1;
@@ -317,10 +323,9 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 	}
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_space", sizeof(uint32_t), sizeof(*entries),
 			    cnt, &opts);
-	if (fd < 0 || bpf_map_update_batch(fd, keys, entries, &cnt, NULL) ||
-	    bpf_map_update_elem(maps->spaces_fd, &key, &fd, BPF_ANY))
+	if (fd < 0 || bpf_map_update_batch(fd, keys, entries, &cnt, NULL))
 		return -errno;
-	return 0;
+	return publisher__put(maps->publisher, maps->spaces_fd, (uint32_t)subject->pid, fd);
 }
 
 /* Only a change is worth telling: the programs' caches start anew, and the kernel waits. */
@@ -387,14 +392,14 @@ static int refresh(struct unwind_maps *maps, const struct unwind_subject *subjec
 void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject,
 			 const struct proc_maps *proc)
 {
-	uint32_t arena_cnt = maps->files.arena_cnt;
+	size_t table_cnt = maps->files.table_cnt;
 	struct mapping_list list = {0};
 	int err = refresh(maps, subject, proc, &list);
 
 	if (err)
 		log_note("stacks of process %d may be cut: cannot tell where its code is (%s)",
 			 subject->pid, strerror(-err));
-	if (maps->files.arena_cnt != arena_cnt)
+	if (maps->files.table_cnt != table_cnt)
 		say_size(maps, subject->pid);
 	mapping_list_deinit(&list);
 }

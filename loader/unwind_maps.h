@@ -4,12 +4,14 @@
 #define UNWIND_MAPS_H
 
 #include "loader/code_history.h"
+#include "loader/publisher.h"
 #include "loader/unwind_files.h"
 
 struct unwind_space_copy;
 
 struct unwind_maps {
 	struct unwind_files files;
+	struct publisher *publisher;
 	int spaces_fd;
 	int targets_fd;
 	uint16_t generation;

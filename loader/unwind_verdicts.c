@@ -110,6 +110,9 @@ char *unwind_verdicts_text(const struct unwind_verdicts *verdicts)
 	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++)
 		if (by[rest[i].verdict])
 			fprintf(out, "; %" PRIu64 " %s", by[rest[i].verdict], rest[i].text);
+	if (verdicts->late_cnt)
+		fprintf(out, "; %" PRIu64 " not compared, left to libdwfl for their code was new",
+			verdicts->late_cnt);
 	if (verdicts->unknown_cnt)
 		fprintf(out, "; %" PRIu64 " not compared, of code that was not known",
 			verdicts->unknown_cnt);

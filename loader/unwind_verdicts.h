@@ -27,6 +27,7 @@ struct unwind_verdicts {
 	uint64_t stack_cnt;
 	uint64_t frame_cnt; /* compared */
 	uint64_t by_verdict[AGREEMENT_CNT];
+	uint64_t late_cnt;    /* stacks that libdwfl alone had walked: not compared */
 	uint64_t unknown_cnt; /* stacks of a process whose code was not known: not compared */
 	struct verdict_place places[VERDICT_PLACES_MAX];
 	size_t place_cnt;

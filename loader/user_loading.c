@@ -9,7 +9,6 @@
 #include "loader/features.h"
 #include "loader/log.h"
 #include "loader/multi_link.h"
-#include "loader/unwind_check.h"
 #include "loader/user_source_impl.h"
 
 /* Threads that can be in an allocator at once where their state is a table. */
@@ -36,8 +35,6 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = opts->verify_unwind;
-	if (!opts->verify_unwind)
-		err |= bpf_map__set_max_entries(skel->maps.unwind_samples, (uint32_t)getpagesize());
 	return err ? -EINVAL : 0;
 }
 
@@ -123,17 +120,25 @@ static int start_unwinding(struct user_source *source)
 	return err;
 }
 
-static int start_unwind_check(struct user_source *source)
+/* Stacks that are walked a second time, late ones and those that are compared. */
+static int start_copies(struct user_source *source)
 {
-	uint32_t stack_cnt = source->ctx.opts->verify_unwind;
+	struct user_bpf *skel = source->ctx.skel;
+	struct stack_copies *copies = &source->copies;
+	uint32_t compared = source->ctx.opts->verify_unwind;
 	int err;
 
-	if (!stack_cnt)
-		return 0;
-	err = unwind_check__new(bpf_map__fd(source->ctx.skel->maps.unwind_samples), stack_cnt,
-				&source->ctx.check);
+	copies->late.tracker = &source->tracker;
+	copies->late.maps = &source->unwind;
+	copies->late.watch = &skel->bss->late_watch;
+	err = stack_copies_init(copies, bpf_map__fd(skel->maps.stack_copies));
+	if (!err && compared)
+		err = unwind_check__new(&copies->reference, compared, &copies->check);
 	if (err)
-		log_error("cannot start the helper that verifies stacks: %s", strerror(-err));
+		log_error("cannot take stacks to be walked again: %s", strerror(-err));
+	/* Without tables no code has one that is late. */
+	else if (source->ctx.opts->unwind != MEMLEAK_UNWIND_FP)
+		unwind_late_start(&copies->late);
 	return err;
 }
 
@@ -175,7 +180,7 @@ int user_loading__load(struct user_source *source, size_t process_cnt)
 	err = tracker_init(&source->tracker, stack_depth);
 	if (!err)
 		err = start_unwinding(source);
-	return err ? err : start_unwind_check(source);
+	return err ? err : start_copies(source);
 }
 
 int user_loading__attach_lifecycle(struct user_source *source)

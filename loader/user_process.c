@@ -17,7 +17,7 @@
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
-#include "loader/unwind_check.h"
+#include "loader/stack_copies.h"
 #include "symbolizer/proc_maps.h"
 
 /* A whole small file of /proc; NULL if it cannot be read. */
@@ -171,8 +171,8 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	symspace__update(process->space, &maps);
 	unwind_maps_refresh(ctx->unwind, &subject, &maps);
 	proc_maps_deinit(&maps);
-	unwind_check__refresh(ctx->check, subject.pid, subject.image,
-			      unwind_maps_generation(ctx->unwind, subject.pid));
+	stack_copies_refresh(ctx->copies, subject.pid,
+			     unwind_maps_generation(ctx->unwind, subject.pid));
 }
 
 /*

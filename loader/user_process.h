@@ -13,7 +13,7 @@
 #include "loader/unwind_maps.h"
 #include "symbolizer/symbolizer.h"
 
-struct unwind_check;
+struct stack_copies;
 struct user_bpf;
 
 /* What every process of the source shares. */
@@ -23,7 +23,7 @@ struct user_context {
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
 	struct unwind_maps *unwind;
-	struct unwind_check *check; /* NULL: none */
+	struct stack_copies *copies;
 };
 
 struct function_place {
@@ -35,6 +35,7 @@ struct user_process {
 	struct process info;
 	int pidfd;
 	bool ended;
+	bool changed;     /* it has loaded or unloaded code since it was read */
 	uint64_t r_debug; /* struct module_list */
 	struct file_identity *permanent;
 	size_t permanent_cnt;

@@ -78,15 +78,11 @@ static int handle_record(void *arg, void *data, size_t len)
 			 process->info.pid, (uint64_t)record->addr);
 		break;
 	case MEMLEAK_REC_LIBS:
-		user_process__refresh(&source->ctx, process);
-		if (!process->attached)
-			user_source__retry(source);
+	case MEMLEAK_REC_CODE:
+		process->changed = true;
 		break;
 	case MEMLEAK_REC_STACKS:
 		tracker_recycle(&source->tracker);
-		break;
-	case MEMLEAK_REC_CODE:
-		user_process__refresh(&source->ctx, process);
 		break;
 	default:
 		handle_mapping(process, record);
@@ -130,6 +126,24 @@ int user_records__open(struct user_source *source)
 				source);
 }
 
+/* However often they were told of: it is what they have mapped now that is read. */
+static void refresh_changed(struct user_source *source)
+{
+	bool retry = false;
+
+	for (size_t i = 0; i < source->process_cnt; i++) {
+		struct user_process *process = source->processes[i];
+
+		if (!process->changed)
+			continue;
+		process->changed = false;
+		user_process__refresh(&source->ctx, process);
+		retry |= !process->attached;
+	}
+	if (retry)
+		user_source__retry(source);
+}
+
 int user_records__consume(struct user_source *source, const struct event_listener *listener)
 {
 	int err;
@@ -137,5 +151,20 @@ int user_records__consume(struct user_source *source, const struct event_listene
 	source->listener = listener;
 	err = ring_buffer__consume(source->rings);
 	source->listener = NULL;
+	refresh_changed(source);
 	return err < 0 ? err : 0;
+}
+
+void user_records__finish_stacks(struct user_source *source)
+{
+	struct unwind_late *late = &source->copies.late;
+
+	for (size_t i = 0; late->waiting_cnt && i < source->process_cnt; i++) {
+		struct user_process *process = source->processes[i];
+
+		if (!unwind_late_is_waiting(late, process->info.image))
+			continue;
+		user_process__refresh(&source->ctx, process);
+		unwind_late_finish(late, process->info.pid, process->info.image);
+	}
 }

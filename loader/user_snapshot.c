@@ -46,6 +46,8 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 
 	for (size_t i = 0; !err && i < source->process_cnt; i++)
 		err = walk_mappings(&walk, source->processes[i]);
+	stack_copies_drain(&source->copies);
+	user_records__finish_stacks(source);
 	/* After the stacks were made that are settled by it, before anything is named. */
 	for (size_t i = 0; i < source->process_cnt; i++)
 		user_process__refresh(&source->ctx, source->processes[i]);
@@ -56,6 +58,7 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 		snap.lost[MEMLEAK_LOST_MAPPINGS] += source->processes[i]->mappings_lost;
 		snap.lost[MEMLEAK_LOST_EXEC] += source->processes[i]->exec_gaps;
 	}
+	snap.lost[MEMLEAK_LOST_UNWIND] += source->copies.late.cut;
 	*ret = snap;
 	return 0;
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "loader/log.h"
-#include "loader/unwind_check.h"
 #include "loader/user_source_impl.h"
 
 /* A process that is still loading its libraries is looked at again after so long. */
@@ -75,8 +74,8 @@ static int open_rings(struct user_source *source)
 		err = watch(source, ring_buffer__epoll_fd(source->rings), NULL);
 	if (!err)
 		err = watch(source, source->retry_fd, NULL);
-	if (!err && source->ctx.check)
-		err = watch(source, unwind_check__poll_fd(source->ctx.check), NULL);
+	if (!err)
+		err = watch(source, stack_copies_poll_fd(&source->copies), NULL);
 	return err;
 }
 
@@ -160,7 +159,7 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 	struct user_source *source = user_source_of(base);
 	struct epoll_event events[16];
 	uint64_t expirations;
-	int cnt;
+	int cnt, err;
 
 	cnt = epoll_wait(source->epoll_fd, events, 16, 0);
 	for (int i = 0; i < cnt; i++) {
@@ -173,8 +172,12 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 	}
 	if (read(source->retry_fd, &expirations, sizeof(expirations)) > 0)
 		user_source__retry(source);
-	unwind_check__consume(source->ctx.check);
-	return user_records__consume(source, listener);
+	stack_copies_consume(&source->copies);
+	err = user_records__consume(source, listener);
+	user_records__finish_stacks(source);
+	/* Whoever executed a program told so before its first stack came. */
+	unwind_late_drop(&source->copies.late);
+	return err;
 }
 
 static bool user_source__ended(const struct source *base)
@@ -234,9 +237,11 @@ static void user_source__free(struct source *base)
 		user_process__free(source->processes[i]);
 	free(source->processes);
 	/* The probes are gone: no more stacks come. */
-	if (source->ctx.skel && source->ctx.skel->bss && source->ctx.skel->bss->tracking)
-		unwind_check__finish(source->ctx.check);
-	unwind_check__free(source->ctx.check);
+	if (source->copies.check && source->ctx.skel->bss->tracking) {
+		stack_copies_drain(&source->copies);
+		unwind_check__finish(source->copies.check, source->copies.late.finished);
+	}
+	stack_copies_deinit(&source->copies);
 	bpf_link__destroy(source->exec_link);
 	bpf_link__destroy(source->fork_link);
 	bpf_link__destroy(source->exit_link);
@@ -277,6 +282,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 		.opts = opts,
 		.symbolizer = symbolizer,
 		.unwind = &source->unwind,
+		.copies = &source->copies,
 	};
 	source->epoll_fd = source->retry_fd = -1;
 	err = user_loading__load(source, pid_cnt);

@@ -8,6 +8,7 @@
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/source.h"
+#include "loader/stack_copies.h"
 #include "loader/tracker.h"
 #include "loader/user_process.h"
 
@@ -16,6 +17,7 @@ struct user_source {
 	struct symbol_backend symbols;
 	struct user_context ctx;
 	struct unwind_maps unwind;
+	struct stack_copies copies;
 	struct user_process **processes;
 	size_t process_cnt;
 	uint32_t last_image; /* the highest number given to a process */
@@ -48,6 +50,8 @@ extern const struct symbol_backend user_symbols;
 /* user_records.c: what the rings bring. */
 int user_records__open(struct user_source *source);
 int user_records__consume(struct user_source *source, const struct event_listener *listener);
+/* Finishes the late stacks that have come. */
+void user_records__finish_stacks(struct user_source *source);
 
 /* user_snapshot.c */
 bool user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack);

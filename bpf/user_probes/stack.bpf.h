@@ -11,9 +11,9 @@
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
+#include "bpf/user_probes/copies.bpf.h"
 #include "bpf/user_probes/recall.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
-#include "bpf/user_probes/verify.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -75,14 +75,18 @@ static __always_inline void tell_of_stacks(struct walk *walk)
 static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 					struct thread_state *thread)
 {
-	walk__finish(walk);
+	bool late = walk__is_late(walk);
+
+	walk__finish(walk, late);
 	walk__remember(walk);
-	if (walk->unknown)
-		tell_of_code(walk);
-	if (config.verify_unwind)
-		send_sample(ctx, walk, thread);
 	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
 		thread->chosen = false;
+	if (late)
+		late__send(ctx, walk, thread);
+	else if (config.verify_unwind)
+		send_to_compare(ctx, walk, thread);
+	if (walk->unknown)
+		tell_of_code(walk);
 	tell_of_stacks(walk);
 }
 

@@ -58,8 +58,8 @@ static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 	return true;
 }
 
-/* Keeps pc as a frame; true: there is no room. */
-static __always_inline bool walk__keep_frame(struct walk *walk)
+/* Keeps pc as a frame, with a mark; true: there is no room. */
+static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 {
 	bool settled = !walk->doubtful || (walk->permanent && !config.verify_unwind);
 	__u64 frame = walk->regs.pc + (settled ? walk->to_frame : 0);
@@ -68,6 +68,7 @@ static __always_inline bool walk__keep_frame(struct walk *walk)
 	if (at >= config.stack_depth || at >= MEMLEAK_MAX_STACK_DEPTH)
 		return true;
 	walk->unsettled |= !settled;
+	frame |= mark;
 	if (walk->exact)
 		frame |= MEMLEAK_FRAME_EXACT;
 	walk->stack.words[1 + at] = frame;
@@ -206,9 +207,9 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 }
 
 /*
- * Code in no mapping that we know: of a library that was loaded just now, unless a frame pointer
- * that was none has led here. It is followed by its frame pointer until its table is there; if it
- * has none either, its caller may be missed.
+ * Code in no mapping that we know: made at run time or of a library that was loaded just now,
+ * unless a frame pointer that was none has led here. The frame pointer is followed; whether that
+ * was right the loader finds out.
  */
 static __always_inline bool walk__step_unknown(struct walk *walk)
 {
@@ -220,7 +221,8 @@ static __always_inline bool walk__step_unknown(struct walk *walk)
 	walk->permanent = 0;
 	if (walk->guessed && far)
 		return walk__ends(walk, UNWIND_END_NO_CODE);
-	if (walk__keep_frame(walk))
+	walk->followed = true;
+	if (walk__keep_frame(walk, MEMLEAK_FRAME_UNKNOWN))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
 	if (!walk->regs.fp || walk__step_fp(walk))
 		return walk__ends(walk, UNWIND_END_NO_CODE);
@@ -262,7 +264,7 @@ static __always_inline bool walk__step(struct walk *walk)
 		walk->to_frame = to_frame;
 		walk->permanent = permanent;
 	}
-	if (walk__keep_frame(walk))
+	if (walk__keep_frame(walk, 0))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
 	if (made)
 		return walk__ends(walk, UNWIND_END_COMPLETE);
@@ -328,6 +330,7 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->exact = false;
 	walk->guessed = false;
 	walk->unknown = 0;
+	walk->followed = false;
 	walk->repaired = 0;
 	walk->origin = walk->regs.sp;
 	walk->recalled = 0;
@@ -344,7 +347,7 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
  * What is to be known of a stack besides its frames: the same may have ended here and gone on
  * there, and addresses may have been of other code.
  */
-static __always_inline void walk__describe(struct walk *walk)
+static __always_inline void walk__describe(struct walk *walk, bool late)
 {
 	struct memleak_stack *header = (void *)&walk->stack.words[0];
 	bool unsettled = walk->unsettled || walk->unknown;
@@ -352,23 +355,26 @@ static __always_inline void walk__describe(struct walk *walk)
 	header->frame_cnt = walk->frame_cnt;
 	header->end = walk->end;
 	header->unsettled = unsettled;
+	header->late = late;
 	header->unloads = unsettled ? walk->unloads : 0;
 	header->known_unloads = unsettled ? walk->known_unloads : 0;
 	walk->stack.hash = hash_mix(walk->stack.hash, walk->end);
 	if (unsettled)
 		walk->stack.hash = hash_mix(walk->stack.hash, walk->stack.words[0]);
+	if (late)
+		walk->stack.hash = walk->late;
 }
 
-/* The stack is ready to be stored. */
-static __always_inline void walk__finish(struct walk *walk)
+/* The stack is ready to be stored. What becomes of a late one the loader counts. */
+static __always_inline void walk__finish(struct walk *walk, bool late)
 {
-	walk__describe(walk);
+	walk__describe(walk, late);
 	if (!walk->stack.hash)
 		walk->stack.hash = 1;
 	count(MEMLEAK_STAT_WALKS, 1);
 	if (walk->repaired)
 		count(MEMLEAK_STAT_REPAIRED, walk->repaired);
-	if (walk->end < UNWIND_END_NO_CODE)
+	if (late || walk->end < UNWIND_END_NO_CODE)
 		return;
 	count(MEMLEAK_LOST_UNWIND, 1);
 	count(MEMLEAK_STAT_CUT_NO_CODE + walk->end - UNWIND_END_NO_CODE, 1);

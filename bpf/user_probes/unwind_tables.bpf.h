@@ -77,10 +77,12 @@ struct walk {
 	__u32 tgid;
 	__u32 image;
 	__u32 frame_cnt;
-	__u32 end;     /* enum unwind_end */
-	__u32 exact;   /* pc was interrupted, and does not follow a call */
-	__u32 guessed; /* pc was found by a frame pointer: there may have been none */
-	__u64 unknown; /* code that was met, but is in no mapping that is known; 0: none */
+	__u32 end;      /* enum unwind_end */
+	__u32 exact;    /* pc was interrupted, and does not follow a call */
+	__u32 guessed;  /* pc was found by a frame pointer: there may have been none */
+	__u64 unknown;  /* code that was met, but is in no mapping that is known; 0: none */
+	__u64 late;     /* key of the stack, if a copy of it was sent */
+	__u32 followed; /* such code was followed by its frame pointer */
 	__u32 repaired;
 	__u64 interrupted;          /* the stack pointer where a signal came; 0: none did */
 	struct unwind_mapping here; /* of the last lookup */

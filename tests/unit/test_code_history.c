@@ -188,13 +188,77 @@ static void bounded(void **state)
 	code_history_deinit(&history);
 }
 
+/* The first frame was met when nothing was known to be there. */
+static struct memleak_stack *follow(uint64_t addr)
+{
+	static union {
+		struct memleak_stack stack;
+		uint64_t words[1 + FRAMES_MAX];
+	} room;
+
+	memset(&room, 0, sizeof(room));
+	room.stack.frame_cnt = 2;
+	room.stack.end = UNWIND_END_COMPLETE;
+	room.stack.unsettled = 1;
+	room.words[1] = addr | MEMLEAK_FRAME_UNKNOWN;
+	room.words[2] = PROGRAM + SIZE;
+	return &room.stack;
+}
+
+static void followed_without_table(void **state)
+{
+	struct code_history history = {0};
+	struct memleak_stack *stack = follow(PROGRAM + 0x20);
+
+	add(&history, 0, 2);
+	assert_false(code_history_misled(&history, IMAGE, stack));
+	assert_true(code_history_settle(&history, IMAGE, stack));
+	assert_frames(stack, PLACE(1, 0x20), PLACE(1, SIZE));
+	code_history_deinit(&history);
+}
+
+static void assert_cut(const struct code_history *history, struct memleak_stack *stack,
+		       uint64_t frame)
+{
+	assert_true(code_history_misled(history, IMAGE, stack));
+	code_history_settle(history, IMAGE, stack);
+	assert_int_equal(stack->frame_cnt, 1);
+	assert_int_equal(stack->end, UNWIND_END_NO_CODE);
+	assert_true(stack->frames[0] == frame);
+}
+
+static void followed_in_spite_of_table(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0, 2);
+	assert_cut(&history, follow(LIBRARY + 0x10), PLACE(2, 0x10));
+	code_history_deinit(&history);
+}
+
+static void followed_into_nothing(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0, 0);
+	assert_cut(&history, follow(LIBRARY + 0x10), LIBRARY + 0x10);
+	code_history_deinit(&history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_time),   cmocka_unit_test(between),
-		cmocka_unit_test(never_seen),  cmocka_unit_test(one_side),
-		cmocka_unit_test(mistaken),    cmocka_unit_test(wrapped),
-		cmocka_unit_test(interrupted), cmocka_unit_test(bounded),
+		cmocka_unit_test(same_time),
+		cmocka_unit_test(between),
+		cmocka_unit_test(never_seen),
+		cmocka_unit_test(one_side),
+		cmocka_unit_test(mistaken),
+		cmocka_unit_test(wrapped),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(followed_without_table),
+		cmocka_unit_test(followed_in_spite_of_table),
+		cmocka_unit_test(followed_into_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sends stacks along with the registers and the memory that they were found in, to be walked again
+ * by another unwinder: late ones, through code that has no table yet, and those that
+ * --verify-unwind compares.
+ */
+#ifndef COPIES_BPF_H
+#define COPIES_BPF_H
+
+#include "bpf/user_probes/thread.bpf.h"
+
+#define COPIES_BYTES (1U << 24)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, COPIES_BYTES);
+} stack_copies SEC(".maps");
+
+volatile struct memleak_late_watch late_watch;
+
+/* How many were sent to be compared. */
+__u64 compared_cnt;
+
+static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 *bytes,
+					__u32 piece_cnt, __u64 addr)
+{
+	range->start = addr & ~(UNWIND_COPY_PIECE - 1ULL);
+	range->bytes = piece_cnt * UNWIND_COPY_PIECE;
+	for (__u32 i = 0; i < UNWIND_COPY_PIECES / 64; i++)
+		range->present[i] = 0;
+	for (__u32 i = 0; i < piece_cnt; i++) {
+		long err = bpf_probe_read_user(&bytes[i * UNWIND_COPY_PIECE], UNWIND_COPY_PIECE,
+					       (void *)(range->start + i * UNWIND_COPY_PIECE));
+
+		/* No branches: else clang enters the loop in its middle, which older verifiers
+		 * do not take. */
+		barrier_var(err);
+		range->present[i / 64] |= (~(__u64)err >> 63) << i % 64;
+	}
+}
+
+/* Calls whose return address a return probe has taken. */
+static __always_inline void copy_calls(struct unwind_copy *copy)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct return_instance *call;
+	__u32 i = 0;
+
+	copy->trampoline = return_trampoline();
+	copy->call_cnt = 0;
+	if (!bpf_core_field_exists(struct return_instance, orig_ret_vaddr))
+		return;
+	call = BPF_CORE_READ(task, utask, return_instances);
+	for (; i < UNWIND_COPY_CALLS && call; i++) {
+		copy->calls[i].slot = BPF_CORE_READ(call, stack);
+		copy->calls[i].return_address = BPF_CORE_READ(call, orig_ret_vaddr);
+		call = BPF_CORE_READ(call, next);
+	}
+	copy->call_cnt = i;
+}
+
+static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *walk,
+				      const struct thread_state *thread,
+				      struct memleak_stack_copy *sent, __u32 stack_bytes)
+{
+	struct unwind_copy *copy = &sent->copy;
+
+	sent->image = walk->image;
+	sent->generation = walk->generation;
+	copy->pc = arch_code_address(thread->call.return_address);
+	arch_copy_registers(ctx, copy);
+	copy_calls(copy);
+	copy_memory(&copy->stack, copy->stack_bytes, stack_bytes / UNWIND_COPY_PIECE,
+		    PT_REGS_SP(ctx));
+	copy->other.bytes = 0;
+}
+
+/* How much of the stack a late one has: many short ones come when a program begins. */
+#define LATE_SHORT 4096
+#define LATE_MIDDLE 12288
+#define LATE_LONG 32768
+/* What a walk reads beyond the place where the program began. */
+#define LATE_MARGIN 512
+
+/* Room that is left for what other CPUs send at the same time. */
+#define LATE_ROOM (8 * LATE_LONG)
+
+/*
+ * Whether it is a late stack, through code that was not known or may be other than was known, of
+ * which a copy can be sent.
+ */
+static __always_inline bool walk__is_late(struct walk *walk)
+{
+	bool doubted = walk->unsettled && walk->generation && walk->unloads != walk->known_unloads;
+
+	walk->late = 0;
+	if ((!walk->followed && !doubted) || late_watch.sent >= late_watch.limit ||
+	    bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA) > COPIES_BYTES - LATE_ROOM)
+		return false;
+	walk->late = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+	return walk->late;
+}
+
+static __always_inline void late__send_bytes(struct pt_regs *ctx, const struct walk *walk,
+					     const struct thread_state *thread, __u32 stack_bytes)
+{
+	struct memleak_stack_copy *sent =
+		bpf_ringbuf_reserve(&stack_copies, MEMLEAK_LATE_COPY_BYTES(stack_bytes), 0);
+
+	if (!sent) {
+		count(MEMLEAK_LOST_UNWIND, 1);
+		return;
+	}
+	sent->late = walk->late;
+	fill_copy(ctx, walk, thread, sent, stack_bytes);
+	bpf_ringbuf_submit(sent, 0);
+	__sync_fetch_and_add(&late_watch.sent, 1);
+}
+
+/* After the stack was stored: the loader looks for it. */
+static __always_inline void late__send(struct pt_regs *ctx, const struct walk *walk,
+				       const struct thread_state *thread)
+{
+	__u64 depth = first_stack_pointer() - walk->origin + LATE_MARGIN;
+
+	if (depth <= LATE_SHORT)
+		late__send_bytes(ctx, walk, thread, LATE_SHORT);
+	else if (depth <= LATE_MIDDLE)
+		late__send_bytes(ctx, walk, thread, LATE_MIDDLE);
+	else
+		late__send_bytes(ctx, walk, thread, LATE_LONG);
+}
+
+/* Those that find the ring full are not missed: others come. */
+static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
+					    const struct thread_state *thread)
+{
+	struct memleak_stack_copy *sent;
+
+	if (walk->followed || compared_cnt >= config.verify_unwind)
+		return;
+	sent = bpf_ringbuf_reserve(&stack_copies, sizeof(*sent), 0);
+	if (!sent)
+		return;
+	__sync_fetch_and_add(&compared_cnt, 1);
+	sent->late = 0;
+	sent->frame_cnt = walk->frame_cnt;
+	sent->end = walk->end;
+	bpf_probe_read_kernel(sent->frames, sizeof(sent->frames), &walk->stack.words[1]);
+	fill_copy(ctx, walk, thread, sent, UNWIND_COPY_BYTES);
+	if (walk->interrupted)
+		copy_memory(&sent->copy.other, sent->copy.other_bytes,
+			    UNWIND_COPY_OTHER_BYTES / UNWIND_COPY_PIECE, walk->interrupted);
+	bpf_ringbuf_submit(sent, 0);
+}
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Keeps copies of late stacks until their code is known, and puts the true stacks into place. */
+#include "loader/unwind_late.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "loader/log.h"
+#include "loader/tracker_recycle.h"
+
+/*
+ * So many are sent for nothing, through code that has no table or is gone, before that ends: until
+ * there is a new file with a table.
+ */
+#define USELESS_MAX 2048
+
+/* More memory is not spent on them. */
+#define WAITING_BYTES_MAX (64U << 20)
+
+/* The stack is in the tracker's table meanwhile. */
+struct late_stack {
+	size_t len;
+	struct memleak_stack_copy copy; /* the first len bytes of it */
+};
+
+void unwind_late_start(struct unwind_late *late)
+{
+	late->watch->limit = USELESS_MAX;
+}
+
+void unwind_late_deinit(struct unwind_late *late)
+{
+	if (late->taken)
+		log_verbose("late stacks: %" PRIu64 " came, %" PRIu64
+			    " of them finished by libdwfl, %" PRIu64 " cut",
+			    late->taken, late->finished, late->cut);
+	unwind_late_drop(late);
+	free(late->waiting);
+	late->waiting = NULL;
+}
+
+void unwind_late_drop(struct unwind_late *late)
+{
+	while (late->waiting_cnt)
+		free(late->waiting[--late->waiting_cnt]);
+	late->waiting_bytes = 0;
+}
+
+static int keep(struct unwind_late *late, const struct memleak_stack_copy *copy, size_t len)
+{
+	struct late_stack **grown, *kept;
+
+	if (late->waiting_bytes + len > WAITING_BYTES_MAX)
+		return -ENOSPC;
+	grown = reallocarray(late->waiting, late->waiting_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	late->waiting = grown;
+	kept = malloc(offsetof(struct late_stack, copy) + len);
+	if (!kept)
+		return -ENOMEM;
+	kept->len = len;
+	memcpy(&kept->copy, copy, len);
+	grown[late->waiting_cnt++] = kept;
+	late->waiting_bytes += len;
+	return 0;
+}
+
+void unwind_late_take(struct unwind_late *late, const struct memleak_stack_copy *copy, size_t len)
+{
+	late->taken++;
+	if (keep(late, copy, len))
+		late->cut++;
+}
+
+/* Takes the frames from libdwfl. An interrupted one is where it was. */
+static void take_frames(struct memleak_stack *stack, uint32_t depth,
+			const struct reference_stack *reference)
+{
+	size_t cnt = reference->cnt < depth ? reference->cnt : depth;
+
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t before = i < stack->frame_cnt ? stack->frames[i] : 0;
+
+		stack->frames[i] = reference->frames[i];
+		if (MEMLEAK_FRAME_IS_EXACT(before) &&
+		    MEMLEAK_FRAME_ADDR(before) == reference->frames[i])
+			stack->frames[i] |= MEMLEAK_FRAME_EXACT;
+	}
+	stack->frame_cnt = (uint16_t)cnt;
+	stack->end = reference->cnt > cnt ? UNWIND_END_TRUNCATED : UNWIND_END_COMPLETE;
+	stack->known_unloads = stack->unloads;
+}
+
+/* False: libdwfl does not know the code, or finds no end. */
+static bool walk_again(struct unwind_late *late, pid_t pid, const struct late_stack *waiting,
+		       struct memleak_stack *stack)
+{
+	uint32_t generation = unwind_maps_generation(late->maps, pid);
+	cleanup_free struct memleak_stack_copy *whole = calloc(1, sizeof(*whole));
+	const struct reference_code_space *space;
+	struct reference_stack found;
+
+	if (!whole || reference_spaces_add(late->reference, pid, generation))
+		return false;
+	/* Nothing was unloaded since, so what was there then is where it was. */
+	if ((uint16_t)unwind_maps_unloads(late->maps, pid) != stack->unloads)
+		return false;
+	memcpy(whole, &waiting->copy, waiting->len);
+	space = reference_spaces_find(late->reference, generation);
+	if (!space || reference_spaces_walk(late->reference, space, &whole->copy, &found))
+		return false;
+	if (found.end != REFERENCE_FINISHED && found.cnt <= late->tracker->stack_depth)
+		return false;
+	take_frames(stack, late->tracker->stack_depth, &found);
+	return true;
+}
+
+static void finish(struct unwind_late *late, pid_t pid, const struct late_stack *waiting)
+{
+	uint32_t depth = late->tracker->stack_depth;
+	cleanup_free struct memleak_stack *stack =
+		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
+	uint64_t id = waiting->copy.late;
+	bool misled;
+
+	if (!stack || bpf_map_lookup_elem(late->tracker->stacks_fd, &id, stack))
+		return; /* its image is gone, or there was no room */
+	misled = code_history_misled(&late->maps->history, waiting->copy.image, stack);
+	if (misled && walk_again(late, pid, waiting, stack)) {
+		late->finished++;
+		late->watch->limit++;
+	} else if (misled || stack->end >= UNWIND_END_NO_CODE) {
+		late->cut++;
+	} else if (stack->unloads != stack->known_unloads) {
+		late->watch->limit++;
+	}
+	stack->late = 0;
+	tracker_recycle_stack(late->tracker, id, stack);
+}
+
+bool unwind_late_is_waiting(const struct unwind_late *late, uint32_t image)
+{
+	for (size_t i = 0; i < late->waiting_cnt; i++)
+		if (late->waiting[i]->copy.image == image)
+			return true;
+	return false;
+}
+
+void unwind_late_finish(struct unwind_late *late, pid_t pid, uint32_t image)
+{
+	size_t kept = 0;
+
+	if (late->file_cnt != late->maps->files.table_cnt) {
+		late->file_cnt = late->maps->files.table_cnt;
+		late->watch->limit = late->watch->sent + USELESS_MAX;
+	}
+	for (size_t i = 0; i < late->waiting_cnt; i++) {
+		struct late_stack *waiting = late->waiting[i];
+
+		if (waiting->copy.image != image) {
+			late->waiting[kept++] = waiting;
+			continue;
+		}
+		finish(late, pid, waiting);
+		late->waiting_bytes -= waiting->len;
+		free(waiting);
+	}
+	late->waiting_cnt = kept;
+}
