@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "bpf/memleak.h"
+#include "bpf/kernel.h"
 #include "loader/kernel_functions.h"
 #include "loader/options.h"
 
