@@ -51,6 +51,9 @@ void kernel_programs_deinit(struct kernel_programs *programs);
 /* Whether it only handles what another program missed. */
 bool kernel_programs_is_second(const struct bpf_program *prog);
 
+/* How many events the hooks left out, at most. */
+uint64_t kernel_hooks_missed(const struct kernel_programs *programs);
+
 /* Begins to record. */
 void kernel_programs_start(struct kernel_programs *programs);
 
