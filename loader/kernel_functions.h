@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "bpf/memleak.h"
+#include "bpf/kernel.h"
 
 #define TRACING_FUNCTIONS 64
 

@@ -10,6 +10,7 @@
 #include "bpf/kernel_tp/hooks.skel.h"
 #include "loader/cleanup.h"
 #include "loader/log.h"
+#include "loader/tracker.h"
 
 /* Where each hook goes; the first function that exists. */
 static const struct {
@@ -20,6 +21,14 @@ static const struct {
 	{"rcu_free", {"kvfree_call_rcu"}},
 	{"bulk_alloc", {"kmem_cache_alloc_bulk", "kmem_cache_alloc_bulk_noprof"}},
 };
+
+/* Of each hook there are two on one function. */
+static const char *const trampoline_prefixes[] = {"trampoline", "trampoline2"};
+
+static bool is_trampoline(const struct bpf_program *prog)
+{
+	return strncmp(bpf_program__name(prog), "kprobe", 6) != 0;
+}
 
 static const char *hooked_function(const struct kernel_loading *loading, size_t hook)
 {
@@ -51,6 +60,28 @@ static int share_maps(const struct kernel_loading *loading, struct bpf_object *o
 	return 0;
 }
 
+/* A hook whose function the kernel does not have is left out. */
+static int aim_trampolines(const struct kernel_loading *loading, const struct bpf_object *object)
+{
+	for (size_t i = 0; i < LENGTH(kernel_hooks); i++) {
+		const char *function = hooked_function(loading, i);
+
+		for (size_t j = 0; j < LENGTH(trampoline_prefixes); j++) {
+			struct bpf_program *prog = kernel_loading_program(
+				object, trampoline_prefixes[j], kernel_hooks[i].prog);
+			int err = 0;
+
+			if (function)
+				err = bpf_program__set_attach_target(prog, 0, function);
+			else
+				bpf_program__set_autoload(prog, false);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
 /* trampolines: fentry and fexit, else kprobes. */
 static int open_hooks(struct kernel_loading *loading, bool trampolines)
 {
@@ -67,17 +98,10 @@ static int open_hooks(struct kernel_loading *loading, bool trampolines)
 				     (struct memleak_kernel_config *)&skel->rodata->kernel_config);
 	if (!err)
 		err = share_maps(loading, skel->obj);
-	bpf_object__for_each_program(prog, skel->obj) bpf_program__set_autoload(
-		prog, !trampolines == !strncmp(bpf_program__name(prog), "kprobe", 6));
-	for (size_t i = 0; trampolines && !err && i < LENGTH(kernel_hooks); i++) {
-		const char *function = hooked_function(loading, i);
-
-		prog = kernel_loading_program(skel->obj, "trampoline", kernel_hooks[i].prog);
-		if (function)
-			err = bpf_program__set_attach_target(prog, 0, function);
-		else
-			bpf_program__set_autoload(prog, false);
-	}
+	bpf_object__for_each_program(prog, skel->obj)
+		bpf_program__set_autoload(prog, is_trampoline(prog) == trampolines);
+	if (!err && trampolines)
+		err = aim_trampolines(loading, skel->obj);
 	return err ? err : hooks_bpf__load(skel);
 }
 
@@ -89,25 +113,67 @@ static int keep_link(struct kernel_programs *programs, struct bpf_link *link)
 	return 0;
 }
 
-static int attach_hook(struct kernel_programs *programs, size_t hook, const char *function,
-		       bool trampolines)
+static int attach_trampolines(struct kernel_programs *programs, size_t hook)
 {
-	const char *name = kernel_hooks[hook].prog;
-	const struct bpf_object *object = programs->hooks->obj;
-	struct bpf_program *prog =
-		kernel_loading_program(object, trampolines ? "trampoline" : "kprobe", name);
-	cleanup_free char *returning = NULL;
-	int err;
+	int err = 0;
 
-	if (trampolines)
-		return keep_link(programs, bpf_program__attach(prog));
-	if (asprintf(&returning, "%s_return", name) < 0)
-		return -ENOMEM;
-	err = keep_link(programs, bpf_program__attach_kprobe(prog, false, function));
-	prog = kernel_loading_program(object, "kprobe", returning);
+	for (size_t i = 0; !err && i < LENGTH(trampoline_prefixes); i++)
+		err = keep_link(programs, bpf_program__attach(kernel_loading_program(
+						  programs->hooks_object, trampoline_prefixes[i],
+						  kernel_hooks[hook].prog)));
+	return err;
+}
+
+static struct bpf_program *returning_program(const struct kernel_programs *programs, size_t hook)
+{
+	cleanup_free char *name = NULL;
+
+	if (asprintf(&name, "%s_return", kernel_hooks[hook].prog) < 0)
+		return NULL;
+	return kernel_loading_program(programs->hooks_object, "kprobe", name);
+}
+
+static int attach_kprobes(struct kernel_programs *programs, size_t hook, const char *function)
+{
+	struct bpf_program *prog =
+		kernel_loading_program(programs->hooks_object, "kprobe", kernel_hooks[hook].prog);
+	int err = keep_link(programs, bpf_program__attach_kprobe(prog, false, function));
+
+	prog = returning_program(programs, hook);
 	if (!err && prog)
 		err = keep_link(programs, bpf_program__attach_kprobe(prog, true, function));
 	return err;
+}
+
+/* Both of the two must have been left out, which is the fewer times of theirs at most. */
+static uint64_t trampolines_missed(const struct bpf_object *object, size_t hook)
+{
+	uint64_t fewest = UINT64_MAX;
+
+	for (size_t i = 0; i < LENGTH(trampoline_prefixes); i++) {
+		uint64_t missed = program_recursion_misses(kernel_loading_program(
+			object, trampoline_prefixes[i], kernel_hooks[hook].prog));
+
+		fewest = missed < fewest ? missed : fewest;
+	}
+	return fewest;
+}
+
+uint64_t kernel_hooks_missed(const struct kernel_programs *programs)
+{
+	struct bpf_program *prog;
+	uint64_t misses = 0;
+
+	if (!programs->hooks_object)
+		return 0;
+	for (size_t i = 0; i < LENGTH(kernel_hooks); i++)
+		misses += trampolines_missed(programs->hooks_object, i);
+	bpf_object__for_each_program(prog, programs->hooks_object)
+	{
+		if (!is_trampoline(prog))
+			misses += program_recursion_misses(prog);
+	}
+	return misses;
 }
 
 void kernel_hooks_deinit(struct kernel_programs *programs)
@@ -140,7 +206,8 @@ static int load_hooks(struct kernel_loading *loading, bool trampolines)
 		const char *function = hooked_function(loading, i);
 
 		if (function)
-			err = attach_hook(programs, i, function, trampolines);
+			err = trampolines ? attach_trampolines(programs, i)
+					  : attach_kprobes(programs, i, function);
 	}
 	if (!err)
 		return 0;

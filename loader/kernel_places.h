@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bpf/memleak.h"
+#include "bpf/kernel.h"
 
 /* The tracepoint is in this kernel's BTF. */
 bool kernel_places_has(const struct btf *btf, const char *tracepoint);

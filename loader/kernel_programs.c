@@ -174,53 +174,53 @@ static void detach(struct kernel_programs *programs)
 	programs->object = NULL;
 }
 
+/* Takes an object that is open; its memory may be elsewhere afterwards. */
+static int load_object(struct kernel_loading *loading, struct bpf_object_skeleton *skeleton,
+		       const char *prefix, struct memleak_config *config,
+		       struct memleak_kernel_config *kernel_config)
+{
+	int err;
+
+	loading->ret->object = *skeleton->obj;
+	err = kernel_loading_prepare(loading, *skeleton->obj, config, kernel_config);
+	if (!err)
+		err = choose_programs(loading, *skeleton->obj, prefix);
+	return err ? err : bpf_object__load_skeleton(skeleton);
+}
+
 /* Programs that know arguments by the kernel's BTF. */
 static int load_by_btf(struct kernel_loading *loading, const char *prefix)
 {
-	struct kernel_programs *programs = loading->ret;
 	struct kernel_bpf *skel = kernel_bpf__open();
 	int err;
 
 	if (!skel)
 		return -errno;
-	programs->kernel = skel;
-	programs->object = skel->obj;
-	err = kernel_loading_prepare(loading, skel->obj,
-				     (struct memleak_config *)&skel->rodata->config,
-				     (struct memleak_kernel_config *)&skel->rodata->kernel_config);
+	loading->ret->kernel = skel;
+	err = load_object(loading, skel->skeleton, prefix,
+			  (struct memleak_config *)&skel->rodata->config,
+			  (struct memleak_kernel_config *)&skel->rodata->kernel_config);
 	if (!err)
-		err = choose_programs(loading, skel->obj, prefix);
-	if (!err)
-		err = kernel_bpf__load(skel);
-	if (err)
-		return err;
-	programs->switches = (struct kernel_switches){&skel->bss->tracking, &skel->bss->direct_map,
-						      &skel->bss->stack_watch};
-	return attach_events(programs);
+		loading->ret->switches = (struct kernel_switches){
+			&skel->bss->tracking, &skel->bss->direct_map, &skel->bss->stack_watch};
+	return err;
 }
 
 static int load_classic(struct kernel_loading *loading, const char *prefix)
 {
-	struct kernel_programs *programs = loading->ret;
 	struct classic_bpf *skel = classic_bpf__open();
 	int err;
 
 	if (!skel)
 		return -errno;
-	programs->classic = skel;
-	programs->object = skel->obj;
-	err = kernel_loading_prepare(loading, skel->obj,
-				     (struct memleak_config *)&skel->rodata->config,
-				     (struct memleak_kernel_config *)&skel->rodata->kernel_config);
+	loading->ret->classic = skel;
+	err = load_object(loading, skel->skeleton, prefix,
+			  (struct memleak_config *)&skel->rodata->config,
+			  (struct memleak_kernel_config *)&skel->rodata->kernel_config);
 	if (!err)
-		err = choose_programs(loading, skel->obj, prefix);
-	if (!err)
-		err = classic_bpf__load(skel);
-	if (err)
-		return err;
-	programs->switches = (struct kernel_switches){&skel->bss->tracking, &skel->bss->direct_map,
-						      &skel->bss->stack_watch};
-	return attach_events(programs);
+		loading->ret->switches = (struct kernel_switches){
+			&skel->bss->tracking, &skel->bss->direct_map, &skel->bss->stack_watch};
+	return err;
 }
 
 static int find_arguments(struct kernel_loading *loading)
@@ -279,6 +279,8 @@ static int load_best(struct kernel_loading *loading)
 		err = program_kinds[i].find(loading);
 		if (!err)
 			err = program_kinds[i].load(loading, program_kinds[i].prefix);
+		if (!err)
+			err = attach_events(loading->ret);
 		if (!err) {
 			loading->ret->kind = kind;
 			return 0;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "bpf/memleak.h"
+#include "bpf/kernel.h"
 #include "loader/kernel_functions.h"
 #include "loader/options.h"
 
@@ -50,6 +50,9 @@ void kernel_programs_deinit(struct kernel_programs *programs);
 
 /* Whether it only handles what another program missed. */
 bool kernel_programs_is_second(const struct bpf_program *prog);
+
+/* How many events the hooks left out, at most. */
+uint64_t kernel_hooks_missed(const struct kernel_programs *programs);
 
 /* Begins to record. */
 void kernel_programs_start(struct kernel_programs *programs);

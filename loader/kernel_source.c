@@ -72,18 +72,11 @@ static int handle_event(void *arg, void *data, size_t len)
 	return 0;
 }
 
-static uint64_t hooks_missed(const struct kernel_source *source)
-{
-	if (!source->programs.hooks_object)
-		return 0;
-	return tracker_recursion_misses(&source->tracker, source->programs.hooks_object);
-}
-
 static int kernel_source__start(struct source *base)
 {
 	struct kernel_source *source = kernel_source_of(base);
 
-	source->hooks_missed_before = hooks_missed(source);
+	source->hooks_missed_before = kernel_hooks_missed(&source->programs);
 	tracker_start(&source->tracker);
 	kernel_programs_start(&source->programs);
 	return 0;
@@ -132,7 +125,8 @@ static int kernel_source__snapshot(struct source *base, struct snapshot *ret)
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;
-	snap.lost[MEMLEAK_LOST_RECURSION] += hooks_missed(source) - source->hooks_missed_before;
+	snap.lost[MEMLEAK_LOST_RECURSION] +=
+		kernel_hooks_missed(&source->programs) - source->hooks_missed_before;
 	*ret = snap;
 	return 0;
 }

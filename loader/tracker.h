@@ -93,8 +93,8 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 /* Ends it: err is what happened since it began. On failure both are left empty. */
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
 
-/* How often the kernel did not run a program of the object because it ran already. */
-uint64_t tracker_recursion_misses(const struct tracker *tracker, const struct bpf_object *object);
+/* How often the kernel did not run a program because it ran already; 0 if it is not loaded. */
+uint64_t program_recursion_misses(const struct bpf_program *prog);
 
 /* Deletes what the tables hold of an image that is no more. */
 void tracker_purge(struct tracker *tracker, uint32_t image);

@@ -206,21 +206,25 @@ static void fill_blocks(struct tracker_walk *walk, struct snapshot *snap)
 	walk->blocks = NULL;
 }
 
-uint64_t tracker_recursion_misses(const struct tracker *tracker, const struct bpf_object *object)
+uint64_t program_recursion_misses(const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t len = sizeof(info);
+
+	if (bpf_program__fd(prog) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+		return 0;
+	return info.recursion_misses;
+}
+
+static uint64_t recursion_misses(const struct tracker *tracker)
 {
 	struct bpf_program *prog;
 	uint64_t misses = 0;
 
-	bpf_object__for_each_program(prog, object)
+	bpf_object__for_each_program(prog, tracker->object)
 	{
-		struct bpf_prog_info info = {0};
-		uint32_t len = sizeof(info);
-
-		if (tracker->is_second && tracker->is_second(prog))
-			continue;
-		if (bpf_program__fd(prog) >= 0 &&
-		    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len) == 0)
-			misses += info.recursion_misses;
+		if (!tracker->is_second || !tracker->is_second(prog))
+			misses += program_recursion_misses(prog);
 	}
 	return misses;
 }
@@ -248,7 +252,7 @@ static int sum_counters(const struct tracker *tracker, uint64_t sums[MEMLEAK_COU
 void tracker_start(struct tracker *tracker)
 {
 	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0};
-	uint64_t missed = tracker_recursion_misses(tracker, tracker->object);
+	uint64_t missed = recursion_misses(tracker);
 
 	if (!sum_counters(tracker, sums))
 		tracker->missed_before = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]);
@@ -262,7 +266,7 @@ static int fill_counters(struct tracker *tracker, struct snapshot *snap)
 	int err;
 
 	/* Before the counters: what was left out a moment ago may be handled in the next. */
-	missed = tracker_recursion_misses(tracker, tracker->object);
+	missed = recursion_misses(tracker);
 	err = sum_counters(tracker, sums);
 	if (err)
 		return err;

@@ -11,6 +11,7 @@
 
 #include "loader/cleanup.h"
 #include "loader/log.h"
+#include "loader/mapping_list.h"
 #include "loader/modules.h"
 #include "symbolizer/proc_maps.h"
 
@@ -23,22 +24,6 @@
  */
 #define PATIENCE_MS (2 * UNWINDER_WAIT_MS)
 
-/* What a mapping is of, besides its address. */
-struct mapping_source {
-	uint32_t dev_major;
-	uint32_t dev_minor;
-	uint64_t inode;
-	uint64_t offset;
-	ssize_t file; /* negative: none */
-};
-
-/* The code of a process, by address. */
-struct mapping_list {
-	struct unwind_mapping *items;
-	struct mapping_source *sources; /* of each */
-	size_t cnt;
-};
-
 struct unwind_space_copy {
 	pid_t pid;
 	uint32_t generation;
@@ -48,13 +33,6 @@ struct unwind_space_copy {
 	bool told_many;
 	struct mapping_list list;
 };
-
-static void mapping_list_deinit(struct mapping_list *list)
-{
-	free(list->items);
-	free(list->sources);
-	*list = (struct mapping_list){0};
-}
 
 int unwind_maps_init(struct unwind_maps *maps, const struct unwind_maps_fds *fds,
 		     struct symbolizer *symbolizer, bool tables)
@@ -119,23 +97,6 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 	return a->image == b->image && a->unloads == b->unloads && a->r_debug == b->r_debug;
 }
 
-static bool is_source(const struct mapping_source *source, const struct mapping *mapping)
-{
-	return source->inode == mapping->inode && source->offset == mapping->offset &&
-	       source->dev_major == mapping->dev_major && source->dev_minor == mapping->dev_minor;
-}
-
-static struct mapping_source source_of(const struct mapping *mapping, ssize_t file)
-{
-	return (struct mapping_source){
-		.dev_major = mapping->dev_major,
-		.dev_minor = mapping->dev_minor,
-		.inode = mapping->inode,
-		.offset = mapping->offset,
-		.file = file,
-	};
-}
-
 /*
  * The file of a mapping that has been there since the last time. It stays what it was, though its
  * time may have changed since; and need not be opened.
@@ -143,30 +104,9 @@ static struct mapping_source source_of(const struct mapping *mapping, ssize_t fi
 static ssize_t known_file(const struct unwind_space_copy *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)
 {
-	const struct mapping_list *list = &space->list;
-	size_t low = 0, high = list->cnt;
-
 	if (!mapping->inode || !same_subject(&space->told, subject))
 		return -ENOENT;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->items[middle].start < mapping->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == list->cnt || list->items[low].start != mapping->start ||
-	    list->items[low].end != mapping->end)
-		return -ENOENT;
-	return is_source(&list->sources[low], mapping) ? list->sources[low].file : -ENOENT;
-}
-
-/* Code without a table may be in any number of pieces, which are one as long as they touch. */
-static bool joins(const struct mapping_list *list, const struct mapping *mapping, ssize_t file)
-{
-	return list->cnt && file < 0 && list->sources[list->cnt - 1].file < 0 &&
-	       list->items[list->cnt - 1].end == mapping->start;
+	return mapping_list_file(&space->list, mapping);
 }
 
 /* Not the kernel's half, where [vsyscall] is: nobody allocates there. */
@@ -182,11 +122,10 @@ static int list_mappings(struct unwind_maps *maps, struct unwind_space_copy *spa
 {
 	const struct mapping *before = NULL;
 	ssize_t file = -ENOENT, known = -ENOENT;
+	int err = mapping_list_init(list, proc->cnt);
 
-	list->items = calloc(proc->cnt + 1, sizeof(*list->items));
-	list->sources = calloc(proc->cnt + 1, sizeof(*list->sources));
-	if (!list->items || !list->sources)
-		return -ENOMEM;
+	if (err)
+		return err;
 	for_each_mapping (mapping, proc) {
 		if (!is_code(mapping))
 			continue;
@@ -197,15 +136,7 @@ static int list_mappings(struct unwind_maps *maps, struct unwind_space_copy *spa
 		else if (!same_file(before, mapping))
 			file = find_file(maps, space, mapping);
 		before = mapping;
-		if (joins(list, mapping, file)) {
-			list->items[list->cnt - 1].end = mapping->end;
-			continue;
-		}
-		list->items[list->cnt].start = mapping->start;
-		list->items[list->cnt].end = mapping->end;
-		/* Of the file's beginning, until its table is known. */
-		list->items[list->cnt].base = mapping->start - mapping->offset;
-		list->sources[list->cnt++] = source_of(mapping, file);
+		mapping_list_add(list, mapping, file);
 	}
 	return 0;
 }
@@ -250,30 +181,17 @@ static void add_tables(const struct unwind_files *files, const struct unwind_sub
 	}
 }
 
-/*
- * There may be too many. Those without a table go first, from the highest on; stacks through what
- * is gone are cut, and counted.
- */
+/* There may be too many: stacks through what is gone are cut, and counted. */
 static void drop_mappings(struct unwind_space_copy *space, struct mapping_list *list)
 {
-	size_t with = 0, without_max, kept = 0, without = 0, cnt = list->cnt;
+	size_t cnt = list->cnt;
 
-	if (cnt <= UNWIND_MAPPINGS_MAX)
+	mapping_list_limit(list, UNWIND_MAPPINGS_MAX);
+	if (list->cnt == cnt || space->told_many)
 		return;
-	for (size_t i = 0; i < cnt; i++)
-		with += list->items[i].granule_cnt != 0;
-	without_max = with < UNWIND_MAPPINGS_MAX ? UNWIND_MAPPINGS_MAX - with : 0;
-	for (size_t i = 0; i < cnt && kept < UNWIND_MAPPINGS_MAX; i++) {
-		if (!list->items[i].granule_cnt && without++ >= without_max)
-			continue;
-		list->items[kept] = list->items[i];
-		list->sources[kept++] = list->sources[i];
-	}
-	list->cnt = kept;
-	if (!space->told_many)
-		log_note("process %d has code in %zu places, of which %u are known: stacks "
-			 "through the others may be cut",
-			 space->pid, cnt, UNWIND_MAPPINGS_MAX);
+	log_note("process %d has code in %zu places, of which %u are known: stacks "
+		 "through the others may be cut",
+		 space->pid, cnt, UNWIND_MAPPINGS_MAX);
 	space->told_many = true;
 }
 
@@ -334,8 +252,7 @@ static int publish_change(struct unwind_maps *maps, struct unwind_space_copy *sp
 {
 	int err;
 
-	if (same_subject(&space->told, subject) && space->list.cnt == list->cnt &&
-	    !memcmp(space->list.items, list->items, list->cnt * sizeof(*list->items)))
+	if (same_subject(&space->told, subject) && mapping_list_equal(&space->list, list))
 		return 0;
 	err = code_history_add(&maps->history, subject->image, subject->unloads, list->items,
 			       list->cnt);

@@ -6,6 +6,7 @@
 #ifndef CONTEXT_BPF_H
 #define CONTEXT_BPF_H
 
+#include "bpf/kernel.h"
 #include "bpf/track.bpf.h"
 
 const volatile struct memleak_kernel_config kernel_config;

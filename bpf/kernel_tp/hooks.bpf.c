@@ -7,6 +7,7 @@
  * An object that is handed to kvfree_call_rcu() is freed from there on: its owner has let go, and
  * the kernel frees it in bulk or keeps it for the next allocation without an event.
  */
+#include "bpf/kernel_tp/handled.bpf.h"
 #include "bpf/kernel_tp/slab.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -72,8 +73,8 @@ static __always_inline int on_rcu_free(__u64 head, __u64 second)
 	return on_slab_free(object, MEMLEAK_KERNEL_RCU_FREE);
 }
 
-static __always_inline int on_bulk_alloc(void *ctx, struct kmem_cache *cache, __u64 objects,
-					 __u32 cnt)
+static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_cache *cache,
+					 __u64 objects, __u32 cnt)
 {
 	__u32 level = interrupt_level(), image, walked;
 	__u64 size = BPF_CORE_READ(cache, size), id;
@@ -82,7 +83,7 @@ static __always_inline int on_bulk_alloc(void *ctx, struct kmem_cache *cache, __
 
 	if (!cnt || !is_traced(level, &image) || !chosen(size))
 		return 0;
-	buf = stack__buffer(STACK_BULK_ALLOC, level);
+	buf = stack__buffer(second + STACK_BULK_ALLOC, level);
 	if (!buf)
 		return 0;
 	walked = stack__walk(ctx, buf);
@@ -107,26 +108,39 @@ static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
 }
 
 /* kmem_cache_free_bulk(cache, cnt, objects) */
-SEC("fentry/kmem_cache_free_bulk")
-int trampoline_bulk_free(__u64 *ctx)
+static __always_inline int hook_bulk_free(__u64 *ctx, __u32 second)
 {
 	return on_bulk_free(hook_argument(ctx, 1), hook_argument(ctx, 2));
 }
 
 /* kvfree_call_rcu(head, object) */
-SEC("fentry/kvfree_call_rcu")
-int trampoline_rcu_free(__u64 *ctx)
+static __always_inline int hook_rcu_free(__u64 *ctx, __u32 second)
 {
 	return on_rcu_free(hook_argument(ctx, 0), hook_argument(ctx, 1));
 }
 
 /* cnt = kmem_cache_alloc_bulk(cache, flags, wanted, objects) */
-SEC("fexit/kmem_cache_alloc_bulk")
-int trampoline_bulk_alloc(__u64 *ctx)
+static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 {
-	return on_bulk_alloc(ctx, (void *)hook_argument(ctx, 0), hook_argument(ctx, 3),
+	return on_bulk_alloc(ctx, second, (void *)hook_argument(ctx, 0), hook_argument(ctx, 3),
 			     (__u32)hook_argument(ctx, 4));
 }
+
+/* In which order a function's hooks run is the kernel's affair. */
+#define HOOK_PROGRAMS(section, hook, event)                                                        \
+	SEC(section) int trampoline_##hook(__u64 *ctx)                                             \
+	{                                                                                          \
+		return either__has_to(handled(event), 0, ctx) ? hook_##hook(ctx, 0) : 0;           \
+	}                                                                                          \
+	SEC(section) int trampoline2_##hook(__u64 *ctx)                                            \
+	{                                                                                          \
+		return either__has_to(handled(event), 1, ctx) ? hook_##hook(ctx, STACK_SECOND)     \
+							      : 0;                                 \
+	}
+
+HOOK_PROGRAMS("fentry/kmem_cache_free_bulk", bulk_free, HANDLED_BULK_FREE)
+HOOK_PROGRAMS("fentry/kvfree_call_rcu", rcu_free, HANDLED_RCU_FREE)
+HOOK_PROGRAMS("fexit/kmem_cache_alloc_bulk", bulk_alloc, HANDLED_BULK_ALLOC)
 
 SEC("kprobe")
 int kprobe_bulk_free(struct pt_regs *ctx)
@@ -168,7 +182,7 @@ int kprobe_bulk_alloc_return(struct pt_regs *ctx)
 
 	if (!call)
 		return 0;
-	on_bulk_alloc(ctx, call->cache, call->objects, (__u32)PT_REGS_RC(ctx));
+	on_bulk_alloc(ctx, 0, call->cache, call->objects, (__u32)PT_REGS_RC(ctx));
 	bpf_map_delete_elem(&bulk_calls, &key);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #define MEMLEAK_RECALLS
 
+#include "bpf/kernel_tp/handled.bpf.h"
 #include "bpf/kernel_tp/percpu.bpf.h"
 #include "bpf/kernel_tp/slab.bpf.h"
 
@@ -130,54 +131,7 @@ static __always_inline int on_percpu_free_percpu(__u64 *ctx, __u32 second)
 	return on_percpu_free(VALUE(ctx, percpu_free_ptr));
 }
 
-/*
- * Newer kernels do not run a program that is under way on the CPU already: an event in an
- * interrupt, or of a task that preempts, would be lost. So each event has a second program,
- * attached after the first, which handles what the first has not been run for. The two find their
- * arguments at one address, which is no other event's before the second has seen it: nested events
- * lie deeper in the stack or in another one. If a whole event comes between the two, the outer one
- * is handled twice, which replaces a block by itself.
- */
-#define EVENT_CNT 10
-
-struct cpu_events {
-	__u64 handled[EVENT_CNT]; /* where the arguments of the first program's last event are */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpu_events);
-} cpu_events SEC(".maps");
-
-static __always_inline volatile __u64 *handled(__u32 event)
-{
-	__u32 zero = 0;
-	struct cpu_events *events = bpf_map_lookup_elem(&cpu_events, &zero);
-
-	return events ? &events->handled[event] : NULL;
-}
-
-static __always_inline bool first__enter(volatile __u64 *handled, __u64 *ctx)
-{
-	if (handled)
-		*handled = (__u64)ctx;
-	return handled;
-}
-
-static __always_inline bool second__has_to(volatile __u64 *handled, __u64 *ctx)
-{
-	if (!handled)
-		return false;
-	if (*handled == (__u64)ctx) {
-		*handled = 0;
-		return false;
-	}
-	count(MEMLEAK_STAT_RESCUED, 1);
-	return true;
-}
-
+/* Each event has a second program, attached after the first. */
 #define FIRST_PROGRAM(section, prefix, event, id)                                                  \
 	SEC(section "/" #event) int prefix##_##event(__u64 *ctx)                                   \
 	{                                                                                          \

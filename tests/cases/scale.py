@@ -94,7 +94,7 @@ def test_stack_table_full(t):
 
 
 def path_of(site):
-    """The number of the path that a site of programs/paths was reached by."""
+    """The number of the path that a site of programs/sites was reached by."""
     turns = [frame["symbol"] for frame in site["stack"] if frame["symbol"] in ("left", "right")]
     return sum((name == "right") << bit for bit, name in enumerate(reversed(turns[:-1])))
 
@@ -105,7 +105,7 @@ def test_stacks_make_room(t):
     2,400 paths through a table of 1,000 stacks: what has nothing outstanding makes room, nothing
     is lost, and a path that comes again has its frames.
     """
-    program = t.program("paths", "10", "240")
+    program = t.program("sites", "rounds", "10", "240")
     memleak = t.attach(program, "--stack-storage-size", "1000", "-v", interval="0.2")
     for _ in range(10):
         truth = program.go()

@@ -2,8 +2,12 @@
 /*
  * sites BLOCKS STACKS [DEPTH]: blocks from many different call stacks. The way down is a chain
  * of two functions, chosen by the bits of the stack's number.
+ * sites rounds ROUNDS STACKS: in each round, blocks from so many new stacks, of which all but the
+ * first are freed. Then one more block from the second stack of each round.
  */
 #include "truth.h"
+
+#define DEPTH 13
 
 OWN_FRAME static void *leaf(void)
 {
@@ -29,19 +33,48 @@ static void *step(size_t bits, int depth)
 	return bits & 1 ? right(bits >> 1, depth - 1) : left(bits >> 1, depth - 1);
 }
 
-int main(int argc, char **argv)
+/* The stack of each block is one of so many. */
+static void all_held(size_t blocks, size_t stacks, int depth)
 {
-	size_t blocks, stacks;
-	int depth;
-
-	must(argc >= 3, "usage");
-	blocks = strtoul(argv[1], NULL, 10);
-	stacks = strtoul(argv[2], NULL, 10);
-	depth = argc > 3 ? atoi(argv[3]) : 13;
 	ready();
 	for (size_t i = 0; i < blocks; i++)
 		must(left(i % stacks, depth) != NULL, "malloc");
 	leaks("leaf", blocks, blocks * 32);
 	ready();
+}
+
+static void in_rounds(size_t rounds, size_t stacks)
+{
+	must(rounds * stacks <= 1 << DEPTH, "too many stacks");
+	ready();
+	for (size_t i = 0; i < rounds; i++) {
+		for (size_t j = 0; j < stacks; j++) {
+			void *block = left(i * stacks + j, DEPTH);
+
+			must(block != NULL, "malloc");
+			if (j)
+				free(block);
+		}
+		leaks("leaf", i + 1, (i + 1) * 32);
+		ready();
+	}
+	for (size_t i = 0; i < rounds; i++)
+		must(left(i * stacks + 1, DEPTH) != NULL, "malloc");
+	leaks("leaf", 2 * rounds, 2 * rounds * 32);
+	ready();
+}
+
+static size_t number(const char *word)
+{
+	return strtoul(word, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	must(argc >= 3, "usage");
+	if (argc == 4 && !strcmp(argv[1], "rounds"))
+		in_rounds(number(argv[2]), number(argv[3]));
+	else
+		all_held(number(argv[1]), number(argv[2]), argc > 3 ? atoi(argv[3]) : DEPTH);
 	return 0;
 }
