@@ -17,7 +17,7 @@
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
 
-/* An array for each batch of tables; see loader/user_tables.c. */
+/* An array for each batch of tables; see loader/unwind_arena.c. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, UNWIND_ARENAS_MAX);
