@@ -14,10 +14,11 @@
 #include "loader/tracker_recycle.h"
 
 /*
- * So many are sent for nothing, through code that has no table or is gone, before that ends: until
- * there is a new file with a table.
+ * How many may be sent for nothing, through code that has no table or was what it was taken for:
+ * when there is a new file with a table, and for each report.
  */
 #define USELESS_MAX 2048
+#define USELESS_LATER 64
 
 /* More memory is not spent on them. */
 #define WAITING_BYTES_MAX (64U << 20)
@@ -28,9 +29,21 @@ struct late_stack {
 	struct memleak_stack_copy copy; /* the first len bytes of it */
 };
 
+static void allow(struct unwind_late *late, uint64_t more)
+{
+	if (late->watch->limit < late->watch->sent + more)
+		late->watch->limit = late->watch->sent + more;
+}
+
 void unwind_late_start(struct unwind_late *late)
 {
-	late->watch->limit = USELESS_MAX;
+	allow(late, USELESS_MAX);
+}
+
+void unwind_late_go_on(struct unwind_late *late)
+{
+	if (late->watch->limit)
+		allow(late, USELESS_LATER);
 }
 
 void unwind_late_deinit(struct unwind_late *late)
@@ -137,8 +150,6 @@ static void finish(struct unwind_late *late, pid_t pid, const struct late_stack 
 		late->watch->limit++;
 	} else if (misled || stack->end >= UNWIND_END_NO_CODE) {
 		late->cut++;
-	} else if (stack->unloads != stack->known_unloads) {
-		late->watch->limit++;
 	}
 	stack->late = 0;
 	tracker_recycle_stack(late->tracker, id, stack);
@@ -158,7 +169,7 @@ void unwind_late_finish(struct unwind_late *late, pid_t pid, uint32_t image)
 
 	if (late->file_cnt != late->maps->files.table_cnt) {
 		late->file_cnt = late->maps->files.table_cnt;
-		late->watch->limit = late->watch->sent + USELESS_MAX;
+		allow(late, USELESS_MAX);
 	}
 	for (size_t i = 0; i < late->waiting_cnt; i++) {
 		struct late_stack *waiting = late->waiting[i];

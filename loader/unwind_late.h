@@ -27,6 +27,8 @@ struct unwind_late {
 
 /* The fields above waiting are set: the programs may send some. */
 void unwind_late_start(struct unwind_late *late);
+/* Some more, if those that came were useless; for each report. */
+void unwind_late_go_on(struct unwind_late *late);
 void unwind_late_deinit(struct unwind_late *late);
 
 /* A copy of a late stack has come, of that length. */

@@ -48,6 +48,7 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 		err = walk_mappings(&walk, source->processes[i]);
 	stack_copies_drain(&source->copies);
 	user_records__finish_stacks(source);
+	unwind_late_go_on(&source->copies.late);
 	/* After the stacks were made that are settled by it, before anything is named. */
 	for (size_t i = 0; i < source->process_cnt; i++)
 		user_process__refresh(&source->ctx, source->processes[i]);
