@@ -65,7 +65,7 @@ void stack_copies_refresh(struct stack_copies *copies, pid_t pid, uint32_t gener
 {
 	if (!copies->check || reference_spaces_find(&copies->reference, generation))
 		return;
+	reference_spaces_add(&copies->reference, pid, generation);
 	/* While it is still known what those in the ring have met. */
 	stack_copies_drain(copies);
-	reference_spaces_add(&copies->reference, pid, generation);
 }
