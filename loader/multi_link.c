@@ -31,16 +31,21 @@ struct link_create_attr {
 	__u32 reserved;
 };
 
+static __u32 attach_type(enum multi_link_when when)
+{
+	return when == MULTI_LINK_SESSION ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE;
+}
+
 int multi_link_create(const struct multi_link *link)
 {
 	struct link_create_attr attr = {
 		.prog_fd = (__u32)link->prog_fd,
-		.attach_type = MULTI_LINK_ATTACH_TYPE,
+		.attach_type = attach_type(link->when),
 		.path = (uintptr_t)link->path,
 		.offsets = (uintptr_t)link->offsets,
 		.cookies = (uintptr_t)link->cookies,
 		.cnt = (__u32)link->cnt,
-		.multi_flags = link->at_return ? MULTI_RETURN : 0,
+		.multi_flags = link->when == MULTI_LINK_RETURN ? MULTI_RETURN : 0,
 		.pid = (__u32)link->pid,
 	};
 	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
@@ -75,8 +80,11 @@ static bool find_tried_function(uint64_t *offset)
 	return mapping != NULL;
 }
 
-/* A program that adds one to the only element of an array. */
-static int load_counting_program(int map_fd)
+/*
+ * A program that counts its runs in the only element of an array. It returns 0 the first time and
+ * 1 from then on, if it is one of a session; others may return nothing but 0.
+ */
+static int load_counting_program(int map_fd, enum multi_link_when when)
 {
 	const struct bpf_insn insns[] = {
 		{.code = BPF_LD | BPF_DW | BPF_IMM,
@@ -88,42 +96,66 @@ static int load_counting_program(int map_fd)
 		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
 		 .dst_reg = BPF_REG_1,
 		 .src_reg = BPF_REG_2,
-		 .imm = BPF_ADD},
+		 .imm = BPF_ADD | BPF_FETCH},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_2, .imm = 0, .off = 1},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K,
+		 .dst_reg = BPF_REG_0,
+		 .imm = when == MULTI_LINK_SESSION},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts,
-		    .expected_attach_type = (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE);
+		    .expected_attach_type = (enum bpf_attach_type)attach_type(when));
 
 	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "memleak_trial", "GPL", insns,
 			     sizeof(insns) / sizeof(insns[0]), &opts);
 }
 
-bool multi_link_supported(void)
+static bool run_in_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, run_tried_function, NULL))
+		return false;
+	return pthread_join(thread, NULL) == 0;
+}
+
+/* How often the program runs if the probed function does so twice; negative: it cannot be tried. */
+static int64_t try_link(enum multi_link_when when)
 {
 	cleanup_close int map_fd = -1, prog_fd = -1, link_fd = -1;
 	uint64_t offset, cookie = 0, hits = 0;
 	struct multi_link link = {
 		.path = "/proc/self/exe",
 		.pid = getpid(),
+		.when = when,
 		.offsets = &offset,
 		.cookies = &cookie,
 		.cnt = 1,
 	};
-	pthread_t thread;
 	__u32 key = 0;
 
 	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "memleak_trial", sizeof(key), sizeof(hits), 1,
 				NULL);
 	if (map_fd < 0 || !find_tried_function(&offset))
-		return false;
-	prog_fd = load_counting_program(map_fd);
+		return -1;
+	prog_fd = load_counting_program(map_fd, when);
 	if (prog_fd < 0)
-		return false;
+		return -1;
 	link.prog_fd = prog_fd;
 	link_fd = multi_link_create(&link);
-	if (link_fd < 0 || pthread_create(&thread, NULL, run_tried_function, NULL))
-		return false;
-	pthread_join(thread, NULL);
-	return bpf_map_lookup_elem(map_fd, &key, &hits) == 0 && hits == 1;
+	if (link_fd < 0 || !run_in_thread() || !run_in_thread())
+		return -1;
+	return bpf_map_lookup_elem(map_fd, &key, &hits) ? -1 : (int64_t)hits;
+}
+
+bool multi_link_supported(void)
+{
+	return try_link(MULTI_LINK_ENTRY) == 2;
+}
+
+/* Entry and return of the first call, the entry of the second. */
+bool session_link_supported(void)
+{
+	return try_link(MULTI_LINK_SESSION) == 3;
 }

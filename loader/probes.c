@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Attaches uprobes to one process, by multi links or perf events. */
+/* Attaches uprobes to one process, by sessions, multi links or perf events. */
 #include "loader/probes.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "loader/multi_link.h"
 
 struct probe_link {
-	int fd;                /* LINK_MULTI */
+	int fd;                /* LINK_SESSION, LINK_MULTI */
 	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
 };
 
@@ -100,15 +100,27 @@ static void attach_all_perf(struct attachment *to)
 	}
 }
 
-static int attach_multi(struct attachment *to, bool at_return)
+static struct bpf_program *multi_program(const struct attachment *to, enum multi_link_when when)
+{
+	switch (when) {
+	case MULTI_LINK_SESSION:
+		return to->programs->session;
+	case MULTI_LINK_RETURN:
+		return to->programs->ret;
+	default:
+		return to->programs->any;
+	}
+}
+
+static int attach_multi(struct attachment *to, enum multi_link_when when)
 {
 	cleanup_free uint64_t *offsets = calloc(to->cnt, sizeof(*offsets));
 	cleanup_free uint64_t *cookies = calloc(to->cnt, sizeof(*cookies));
 	struct multi_link multi = {
-		.prog_fd = bpf_program__fd(at_return ? to->programs->ret : to->programs->any),
+		.prog_fd = bpf_program__fd(multi_program(to, when)),
 		.path = to->path,
 		.pid = to->pid,
-		.at_return = at_return,
+		.when = when,
 		.offsets = offsets,
 		.cookies = cookies,
 	};
@@ -118,7 +130,7 @@ static int attach_multi(struct attachment *to, bool at_return)
 	if (!offsets || !cookies)
 		return -ENOMEM;
 	for (size_t i = 0; i < to->cnt; i++) {
-		if (to->probes[i].err || (at_return && !to->probes[i].at_return))
+		if (to->probes[i].err || (when == MULTI_LINK_RETURN && !to->probes[i].at_return))
 			continue;
 		offsets[multi.cnt] = to->probes[i].offset;
 		cookies[multi.cnt++] = MEMLEAK_COOKIE(to->probes[i].shape, to->set->binding);
@@ -136,10 +148,15 @@ static int attach_multi(struct attachment *to, bool at_return)
 
 static void attach_all_multi(struct attachment *to)
 {
-	int err = attach_multi(to, true);
+	int err;
 
-	if (!err)
-		err = attach_multi(to, false);
+	if (to->programs->kind == LINK_SESSION) {
+		err = attach_multi(to, MULTI_LINK_SESSION);
+	} else {
+		err = attach_multi(to, MULTI_LINK_RETURN);
+		if (!err)
+			err = attach_multi(to, MULTI_LINK_ENTRY);
+	}
 	for (size_t i = 0; i < to->cnt; i++)
 		if (!to->probes[i].err)
 			to->probes[i].err = err;
@@ -235,7 +252,7 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	err = check_places(&to, fd);
 	if (err)
 		return err;
-	if (programs->kind == LINK_MULTI)
+	if (programs->kind == LINK_SESSION || programs->kind == LINK_MULTI)
 		attach_all_multi(&to);
 	else
 		attach_all_perf(&to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The probes on one process: attached by file and offset, each place once, detached together.
- * Two kinds of link can hold them; which one is chosen when the programs are loaded. Knows
+ * Several kinds of link can hold them; which one is chosen when the programs are loaded. Knows
  * nothing of what the programs do.
  */
 #ifndef PROBES_H
@@ -16,13 +16,15 @@
 #include "bpf/memleak.h"
 
 enum link_kind {
-	LINK_MULTI, /* one link for the entries of a file, one for the returns */
-	LINK_PERF,  /* one perf event for each, with a cookie */
-	LINK_SHAPE, /* one perf event for each, without: the program tells the shape */
+	LINK_SESSION, /* one link for the entries and returns of a file */
+	LINK_MULTI,   /* one for the entries, one for the returns */
+	LINK_PERF,    /* one perf event for each, with a cookie */
+	LINK_SHAPE,   /* one perf event for each, without: the program tells the shape */
 };
 
 struct probe_programs {
 	enum link_kind kind;
+	struct bpf_program *session;                   /* LINK_SESSION */
 	struct bpf_program *any;                       /* told the shape by cookie */
 	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_SHAPE */
 	struct bpf_program *ret;

@@ -38,22 +38,62 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	return err ? -EINVAL : 0;
 }
 
-/* MEMLEAK_LINKS=perf or shape: another kind than the best, for tests. */
 static enum link_kind best_links(const struct features *features)
 {
+	if (!features->cookies)
+		return LINK_SHAPE;
+	if (!features->multi_links)
+		return LINK_PERF;
+	return features->session_links ? LINK_SESSION : LINK_MULTI;
+}
+
+/* MEMLEAK_LINKS=multi, perf or shape: another kind than the best, for tests. */
+static enum link_kind wanted_links(const struct features *features)
+{
+	static const struct {
+		const char *name;
+		enum link_kind kind;
+	} names[] = {{"multi", LINK_MULTI}, {"perf", LINK_PERF}, {"shape", LINK_SHAPE}};
+	enum link_kind best = best_links(features);
 	const char *forced = getenv("MEMLEAK_LINKS");
 
-	if (!features->cookies || (forced && strcmp(forced, "shape") == 0))
-		return LINK_SHAPE;
-	if (!features->multi_links || (forced && strcmp(forced, "perf") == 0))
-		return LINK_PERF;
-	return LINK_MULTI;
+	for (size_t i = 0; forced && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(forced, names[i].name) == 0 && names[i].kind > best)
+			return names[i].kind;
+	return best;
+}
+
+/*
+ * Those that links of a session or multi links hold are loaded for them; what is called at a
+ * program's end must be of its kind.
+ */
+static int choose_programs(struct user_bpf *skel, enum link_kind kind)
+{
+	bool session = kind == LINK_SESSION;
+	enum bpf_attach_type type =
+		(enum bpf_attach_type)(session ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE);
+	int err = 0;
+
+	((struct memleak_config *)&skel->rodata->config)->sessions = session;
+	err |= bpf_program__set_autoload(skel->progs.session_call, session);
+	err |= bpf_program__set_autoload(skel->progs.decide_nesting, session);
+	err |= bpf_program__set_autoload(skel->progs.enter_any,
+					 kind == LINK_MULTI || kind == LINK_PERF);
+	err |= bpf_program__set_autoload(skel->progs.leave_call, !session);
+	if (!session && kind != LINK_MULTI)
+		return err;
+	err |= bpf_program__set_expected_attach_type(skel->progs.session_call, type);
+	err |= bpf_program__set_expected_attach_type(skel->progs.decide_nesting, type);
+	err |= bpf_program__set_expected_attach_type(skel->progs.enter_any, type);
+	err |= bpf_program__set_expected_attach_type(skel->progs.leave_call, type);
+	return err | bpf_program__set_expected_attach_type(skel->progs.walk_stack, type);
 }
 
 /* One program for all entries, or, where probes have no cookies, one for each shape of call. */
 static int choose_links(struct user_source *source, const struct features *features)
 {
 	static const char *const names[] = {
+		[LINK_SESSION] = "uprobe_multi links of sessions",
 		[LINK_MULTI] = "uprobe_multi links",
 		[LINK_PERF] = "perf events",
 		[LINK_SHAPE] = "perf events without cookies",
@@ -75,23 +115,25 @@ static int choose_links(struct user_source *source, const struct features *featu
 	};
 	int err = 0;
 
-	programs->kind = best_links(features);
+	programs->kind = wanted_links(features);
+	programs->session = skel->progs.session_call;
 	programs->any = skel->progs.enter_any;
 	programs->ret = skel->progs.leave_call;
 	memcpy(programs->shapes, shapes, sizeof(shapes));
-	err |= bpf_program__set_autoload(programs->any, programs->kind != LINK_SHAPE);
+	err |= choose_programs(skel, programs->kind);
 	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++)
 		err |= bpf_program__set_autoload(shapes[i], programs->kind == LINK_SHAPE);
-	if (programs->kind == LINK_MULTI) {
-		enum bpf_attach_type type = (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE;
-
-		err |= bpf_program__set_expected_attach_type(programs->any, type);
-		err |= bpf_program__set_expected_attach_type(programs->ret, type);
-		/* What is called at a program's end must be of its kind. */
-		err |= bpf_program__set_expected_attach_type(skel->progs.walk_stack, type);
-	}
 	log_verbose("probes are held by %s", names[programs->kind]);
 	return err ? -EINVAL : 0;
+}
+
+/* Puts a program where others call it at their end. */
+static int put_program(const struct bpf_map *map, const struct bpf_program *program)
+{
+	int fd = bpf_program__fd(program);
+	uint32_t zero = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(map), &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
 /* The entry programs end with the one that walks. */
@@ -103,12 +145,11 @@ static int start_unwinding(struct user_source *source)
 		.spaces = bpf_map__fd(skel->maps.unwind_spaces),
 		.targets = bpf_map__fd(skel->maps.targets),
 	};
-	uint32_t zero = 0;
-	int err, fd;
+	int err = put_program(skel->maps.walkers, skel->progs.walk_stack);
 
-	fd = bpf_program__fd(skel->progs.walk_stack);
-	if (bpf_map_update_elem(bpf_map__fd(skel->maps.walkers), &zero, &fd, BPF_ANY)) {
-		err = -errno;
+	if (!err && source->ctx.programs.kind == LINK_SESSION)
+		err = put_program(skel->maps.deciders, skel->progs.decide_nesting);
+	if (err) {
 		log_error("the kernel does not take the program that walks stacks: %s",
 			  strerror(-err));
 		return err;

@@ -5,14 +5,14 @@
 
 #include "bpf/user_probes/stack.bpf.h"
 
-/* Entry of a function that allocates. */
-static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 operation,
-				       __u64 addr, __u64 size)
+/* Entry of a function that allocates. True, here and below: its return is awaited. */
+static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 operation,
+					__u64 addr, __u64 size)
 {
 	struct thread_state *thread = thread__enter(ctx, binding, false);
 
 	if (!thread)
-		return 0;
+		return false;
 	thread->operation = operation;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
@@ -26,7 +26,7 @@ static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 binding, __u32
 	}
 	if (thread->chosen)
 		stack__capture(ctx, thread);
-	return 0;
+	return thread__awaits_return(thread);
 }
 
 /*
@@ -34,17 +34,17 @@ static __always_inline int enter_alloc(struct pt_regs *ctx, __u32 binding, __u32
  * else. There is no return probe, hence a mark of its own, which only mappings made inside free
  * look at.
  */
-static __always_inline int enter_free(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding)
 {
 	struct memleak_block_key key = {.addr = PT_REGS_PARM1(ctx)};
 	struct memleak_block block;
 	struct thread_state *thread;
 
 	if (!key.addr)
-		return 0;
+		return false;
 	thread = thread__get(binding);
-	if (!thread || mark__encloses(&thread->call, arch_entry_slot(ctx)))
-		return 0;
+	if (!thread || thread__is_nested(ctx, thread, arch_entry_slot(ctx)))
+		return false;
 	count(MEMLEAK_STAT_CALLS, 1);
 	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
@@ -53,7 +53,7 @@ static __always_inline int enter_free(struct pt_regs *ctx, __u32 binding)
 	if (!block__take(&key, &block))
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	emit_event(thread, MEMLEAK_EVENT_FREE, PT_REGS_IP(ctx), key.addr, block.size);
-	return 0;
+	return false;
 }
 
 static __always_inline void record_block(struct thread_state *thread, __u64 addr)

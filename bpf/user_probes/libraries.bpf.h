@@ -48,18 +48,18 @@ static __always_inline void note_unload(__u32 image)
  * The dynamic loader's hook: its list of libraries is about to change, or has. Where the code is
  * must be read again.
  */
-static __always_inline int enter_libraries(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_libraries(struct pt_regs *ctx, __u32 binding)
 {
 	struct thread_state *thread = thread__get(binding);
 	struct memleak_record *record;
 
 	if (!thread)
-		return 0;
+		return false;
 	note_unload(thread->image);
 	record = record__reserve(MEMLEAK_REC_LIBS, thread->image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);
-	return 0;
+	return false;
 }
 
 #endif

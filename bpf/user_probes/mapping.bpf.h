@@ -16,13 +16,13 @@
 #define MREMAP_DONTUNMAP 4
 #define MAX_ERRNO 4095
 
-static __always_inline int enter_mmap(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_mmap(struct pt_regs *ctx, __u32 binding)
 {
 	struct thread_state *thread = thread__enter(ctx, binding, true);
 	__u64 flags = PT_REGS_PARM4(ctx);
 
 	if (!thread)
-		return 0;
+		return false;
 	thread->operation = OP_MMAP;
 	thread->size = PT_REGS_PARM2(ctx);
 	if (PT_REGS_PARM3(ctx) == PROT_NONE)
@@ -37,36 +37,36 @@ static __always_inline int enter_mmap(struct pt_regs *ctx, __u32 binding)
 	thread->has_old = flags & MAP_FIXED;
 	if (thread->chosen)
 		stack__capture(ctx, thread);
-	return 0;
+	return thread__awaits_return(thread);
 }
 
 /* Unmapping is told before it happens, since the range may belong to someone else right after. */
-static __always_inline int enter_munmap(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_munmap(struct pt_regs *ctx, __u32 binding)
 {
 	struct thread_state *thread = thread__enter(ctx, binding, true);
 
 	if (!thread)
-		return 0;
+		return false;
 	thread->operation = OP_MUNMAP;
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM2(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, thread->size, 0);
-	return 0;
+	return true;
 }
 
-static __always_inline int enter_mremap(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_mremap(struct pt_regs *ctx, __u32 binding)
 {
 	struct thread_state *thread = thread__enter(ctx, binding, true);
 	bool copy = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP;
 
 	if (!thread)
-		return 0;
+		return false;
 	thread->operation = OP_MREMAP;
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM3(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, PT_REGS_PARM2(ctx),
 		   copy ? MEMLEAK_TAKE_COPY : 0);
-	return 0;
+	return true;
 }
 
 static __always_inline void leave_mmap(struct thread_state *thread, __u64 addr)

@@ -150,7 +150,7 @@ int walk_stack(struct pt_regs *ctx)
 	if (!walk) {
 		count(MEMLEAK_LOST_THREADS_FULL, 1);
 		thread->chosen = false;
-		return 0;
+		return !thread__awaits_return(thread);
 	}
 	walk__begin(walk, ctx, thread->image, thread->unloads, thread->call.return_address);
 	if (!walk_recall(entry) || !walk__find_site(walk, thread)) {
@@ -160,7 +160,7 @@ int walk_stack(struct pt_regs *ctx)
 		walk__store(ctx, walk, thread);
 	}
 	walk__give_back(walk);
-	return 0;
+	return !thread__awaits_return(thread);
 }
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/track.bpf.h"
+#include "bpf/user_probes/functions.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
 /* Where a call was made: its slot and the return address that stood there. slot 0: no call. */
@@ -44,6 +45,8 @@ struct thread_state {
 	__u32 kind;
 	bool chosen;
 	bool has_old;
+	bool unawaited;  /* the kernel was told not to tell of its return: the mark will stay */
+	bool awaits_all; /* of this thread's calls no such thing may be told */
 	__u64 function;
 	__u64 size;
 	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
@@ -173,6 +176,61 @@ static __always_inline bool mark__freeing(const struct thread_state *thread, __u
 	return arch_read_slot(mark->slot, &word) && word == mark->return_address;
 }
 
+/* Entry 0: the program that decides whether a call is nested in one whose return is not awaited. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} deciders SEC(".maps");
+
+/*
+ * Is the call at slot made inside the marked one? A mark whose call's return is not awaited stays
+ * when it is over, and its return address may outlive it in a hole of a later frame. Then only a
+ * walk of the stack can tell; the program that takes it does for this entry what is to be done.
+ */
+static __always_inline bool thread__is_nested(struct pt_regs *ctx, struct thread_state *thread,
+					      __u64 slot)
+{
+	if (!mark__encloses(&thread->call, slot))
+		return false;
+	if (slot == thread->call.slot)
+		function__hands_on(thread->image, thread->function);
+	else if (config.sessions && thread->unawaited)
+		bpf_tail_call(ctx, &deciders, 0);
+	thread->nested++;
+	return true;
+}
+
+/* The mark of a call that is over, or will not be heard of. */
+static __always_inline void thread__drop_call(struct thread_state *thread)
+{
+	if (!thread->call.slot)
+		return;
+	/* What seemed to be nested in a call that was over may have been outermost. */
+	count(MEMLEAK_LOST_NESTING, thread->nested);
+	if (!thread->unawaited) {
+		count(MEMLEAK_LOST_UNRETURNED, 1);
+		thread->overwritten = thread->call.slot;
+	}
+	thread->call.slot = 0;
+}
+
+/*
+ * Whether the program that crosses the entry of the outermost call wants to see its return, too.
+ * Otherwise nothing of the call is booked, and of what it calls nothing may be.
+ */
+static __always_inline bool thread__awaits_return(struct thread_state *thread)
+{
+	if (!config.sessions || thread->chosen || thread->has_old || thread->awaits_all)
+		return true;
+	if (thread->operation != OP_ALLOC && thread->operation != OP_POSIX_MEMALIGN &&
+	    thread->operation != OP_MMAP)
+		return true;
+	thread->unawaited = function__is_known(thread->image, thread->function);
+	return !thread->unawaited;
+}
+
 /*
  * Marks an outermost call. NULL: it is nested in another one, or not a target's. A mark that is
  * replaced belongs to a call that will not return, or was made on another stack (a signal
@@ -186,24 +244,18 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 
 	if (!thread)
 		return NULL;
-	if (mark__encloses(&thread->call, slot)) {
-		thread->nested++;
+	if (thread__is_nested(ctx, thread, slot))
 		return NULL;
-	}
 	caller = arch_return_address(ctx);
 	if (mapping && mark__freeing(thread, slot, caller))
 		return NULL;
-	if (thread->call.slot) {
-		/* What seemed to be nested in a call that was over may have been outermost. */
-		count(MEMLEAK_LOST_NESTING, thread->nested);
-		count(MEMLEAK_LOST_UNRETURNED, 1);
-		thread->overwritten = thread->call.slot;
-	}
+	thread__drop_call(thread);
 	thread->nested = 0;
 	thread->call.slot = slot;
 	thread->call.return_address = caller;
 	thread->function = PT_REGS_IP(ctx);
 	thread->has_old = false;
+	thread->unawaited = false;
 	count(MEMLEAK_STAT_CALLS, 1);
 	return thread;
 }
@@ -215,6 +267,7 @@ static __always_inline bool thread__leave(struct pt_regs *ctx, struct thread_sta
 
 	if (slot == thread->call.slot) {
 		thread->call.slot = 0;
+		function__returned(thread->image, thread->function);
 		return true;
 	}
 	if (slot == thread->overwritten) {

@@ -6,6 +6,7 @@
 #include "bpf/user_probes/heap.bpf.h"
 #include "bpf/user_probes/libraries.bpf.h"
 #include "bpf/user_probes/mapping.bpf.h"
+#include "bpf/user_probes/nesting.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -19,7 +20,7 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 	return size > most ? ~0ULL : cnt * size;
 }
 
-static __always_inline int enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding)
+static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
 	__u32 operation = OP_ALLOC;
@@ -51,12 +52,12 @@ static __always_inline int enter_heap(struct pt_regs *ctx, __u32 shape, __u32 bi
 		size = arg3;
 		break;
 	default:
-		return 0;
+		return false;
 	}
 	return enter_alloc(ctx, binding, operation, addr, size);
 }
 
-static __always_inline int enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding)
+static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding)
 {
 	switch (shape) {
 	case MEMLEAK_SHAPE_FREE:
@@ -83,13 +84,15 @@ int enter_any(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 
-	return enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+	enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+	return 0;
 }
 
 #define ENTRY_PROGRAM(name, shape)                                                                 \
 	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
 	{                                                                                          \
-		return enter_shape(ctx, shape, MEMLEAK_ANY_BINDING);                               \
+		enter_shape(ctx, shape, MEMLEAK_ANY_BINDING);                                      \
+		return 0;                                                                          \
 	}
 
 ENTRY_PROGRAM(enter_of_size, MEMLEAK_SHAPE_SIZE)
@@ -105,14 +108,13 @@ ENTRY_PROGRAM(enter_of_mremap, MEMLEAK_SHAPE_MREMAP)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 
 /* Every return: what the outermost call was is in the thread's state. */
-SEC("uretprobe")
-int leave_call(struct pt_regs *ctx)
+static __always_inline void leave_any(struct pt_regs *ctx)
 {
 	struct thread_state *thread = thread__find();
 	__u64 result = PT_REGS_RC(ctx);
 
 	if (!thread || !thread__leave(ctx, thread))
-		return 0;
+		return;
 	switch (thread->operation) {
 	case OP_ALLOC:
 		if (result && thread->chosen)
@@ -134,7 +136,43 @@ int leave_call(struct pt_regs *ctx)
 		leave_mremap(thread, result);
 		break;
 	}
+}
+
+SEC("uretprobe")
+int leave_call(struct pt_regs *ctx)
+{
+	leave_any(ctx);
 	return 0;
+}
+
+/*
+ * Of a session: entries and returns. The kernel has put the address to which a function returns
+ * into the registers, and that is not where the function begins. A result of 1 at an entry tells
+ * it to leave the return alone.
+ */
+SEC("uprobe")
+int session_call(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (PT_REGS_IP(ctx) != bpf_get_func_ip(ctx)) {
+		leave_any(ctx);
+		return 0;
+	}
+	return !enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+}
+
+/* The end of a session's entry which may be nested in a call whose return is not awaited. */
+SEC("uprobe")
+int decide_nesting(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct thread_state *thread = thread__find();
+
+	if (!thread || thread__is_inside(ctx, thread))
+		return 1;
+	thread__drop_call(thread);
+	return !enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
 }
 
 /* A new program in the same process: the blocks of the old one are gone with its memory. */
