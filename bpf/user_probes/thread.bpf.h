@@ -217,12 +217,14 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 }
 
 /*
- * Whether the program that crosses the entry of the outermost call wants to see its return, too.
- * Otherwise nothing of the call is booked, and of what it calls nothing may be.
+ * Whether the return of the outermost call is to be seen. If not, nothing of the call is booked,
+ * and of what it calls nothing may be; what that is, frame pointers alone cannot tell.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
-	if (!config.sessions || thread->chosen || thread->has_old || thread->awaits_all)
+	if (!config.sessions || config.unwind == MEMLEAK_UNWIND_FP || thread->awaits_all)
+		return true;
+	if (thread->chosen || thread->has_old)
 		return true;
 	if (thread->operation != OP_ALLOC && thread->operation != OP_POSIX_MEMALIGN &&
 	    thread->operation != OP_MMAP)

@@ -12,7 +12,7 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 PLAIN := leak functions edges mappings threads pending churn process dlopen again sizes wide many \
 	pairs sites noreturn jit nosyscall demo frames
 # The same sources built in other ways, and what needs more than one file.
-VARIANTS := leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
+VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library \
 	own_malloc_prefixed unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -40,6 +40,14 @@ $(P):
 
 $(PLAIN:%=$(P)/%): $(P)/%: tests/programs/%.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $< -ldl
+
+$(P)/unawaited: tests/programs/unawaited.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -foptimize-sibling-calls $<
+
+# Without tables stacks do not tell which calls are in progress.
+$(P)/unawaited_bare: tests/programs/unawaited.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -foptimize-sibling-calls -fno-asynchronous-unwind-tables \
+		-fno-unwind-tables $<
 
 $(P)/leak_nopie: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fno-pie -no-pie $<

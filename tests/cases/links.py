@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What holds the probes: each kind of link sees the same, and some leave returns alone."""
+
+import ctypes
+import os
+import pathlib
+import platform
+import re
+
+from lib import Broken, Failure, Skip, each, expect
+
+KINDS = ("session", "multi", "perf", "shape")
+WORDS = {"session": "links of sessions", "multi": "uprobe_multi links\n", "perf": "perf events\n",
+         "shape": "without cookies"}
+THINGS = ("nested", "in_turn", "holes", "one_place", "jumps", "resizes", "abandons",
+          "signal_here", "signal_stack")
+CALLS = 10000  # of tests/programs/unawaited.c
+FEW = 500      # calls whose returns may be looked at before they are left alone
+
+SYS_BPF = {"x86_64": 321, "aarch64": 280}
+BPF_ENABLE_STATS = 32
+
+
+def attach(t, program, kind, *options):
+    """memleak with such links; skips the case where the kernel does not have them."""
+    memleak = t.attach(program, "-v", *options, env={"MEMLEAK_LINKS": kind})
+    if WORDS[kind] not in memleak.notes:
+        memleak.stop()
+        raise Skip(f"the kernel has no {WORDS[kind].strip()}")
+    return memleak
+
+
+class RunCounts:
+    """Has the kernel count how often programs run, as long as this lasts."""
+
+    def __enter__(self):
+        attr = ctypes.create_string_buffer(128)  # type 0: run time and count
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = libc.syscall(SYS_BPF[platform.machine()], BPF_ENABLE_STATS, attr, len(attr))
+        if self.fd < 0:
+            raise Skip(f"the kernel does not count runs: {os.strerror(ctypes.get_errno())}")
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+    @staticmethod
+    def of(pid):
+        counts = {}
+        for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+            text = info.read_text(encoding="ascii", errors="replace")
+            runs = re.search(r"^run_cnt:\s*(\d+)", text, re.M)
+            if runs:
+                counts[re.search(r"^prog_id:\s*(\d+)", text, re.M)[1]] = int(runs[1])
+        if not counts:
+            raise Broken("no program of memleak's has a count")
+        return sum(counts.values())
+
+
+@each(*(f"{kind}:{name}" for kind in KINDS for name in THINGS))
+def test_left_out(t, case):
+    """Calls that are left out are no others' cover, however their returns are treated."""
+    kind, name = case.split(":")
+    program = t.program("unawaited", name)
+    memleak = attach(t, program, kind, "-z", "1000")
+    truth = program.go()
+    abandoned = name == "abandons" and kind != "session"
+    expect(memleak.stop(), truth, may_lose=("unreturned",) if abandoned else ())
+
+
+@each(*THINGS)
+def test_left_out_by_frame_pointers(t, name):
+    """They do not tell which calls are in progress: all returns are looked at."""
+    program = t.program("unawaited", name)
+    memleak = attach(t, program, "session", "-z", "1000", "--unwind", "fp")
+    truth = program.go()
+    expect(memleak.stop(), truth, may_lose=("unwind", "unreturned"))
+
+
+@each(*THINGS)
+def test_left_out_without_tables(t, name):
+    """The first time that the stack tells nothing may be misjudged and is counted."""
+    program = t.program("unawaited_bare", name)
+    memleak = attach(t, program, "session", "-z", "1000")
+    truth = program.go()
+    report = memleak.stop()
+    due = sum(count for count, _ in truth.sites.values())
+    lost = report["lost"]["nesting"]
+    if lost > 1 or abs(due - report["outstanding"]["count"]) > lost:
+        raise Failure(f"{due} blocks are due: {report['outstanding']}, lost {report['lost']}")
+
+
+@each("session", "multi", "perf")
+def test_returns(t, kind):
+    """Of calls that are left out, sessions do not see the returns."""
+    program = t.program("unawaited", "many")
+    memleak = attach(t, program, kind, "-z", "1000")
+    with RunCounts() as runs:
+        before = runs.of(memleak.pid)
+        program.go()
+        ran = runs.of(memleak.pid) - before
+    memleak.stop()
+    expected = CALLS * (2 if kind == "session" else 4)
+    # The program's malloc calls the library's: two entries for each call.
+    if not expected <= ran <= expected + FEW:
+        raise Failure(f"programs ran {ran} times for {CALLS} calls, {expected} are due")
+
+
+@each("session", "multi")
+def test_samples(t, kind):
+    """One call in ten, of functions that call each other: none is counted twice."""
+    program = t.program("unawaited", "headers")
+    memleak = attach(t, program, kind, "-s", "10")
+    truth = program.go()
+    report = memleak.stop()
+    exact = sum(count for count, _ in truth.sites.values())
+    if not 0.9 * exact < report["outstanding"]["count"] < 1.1 * exact:
+        raise Failure(f"{report['outstanding']} estimated, {exact} made")
+    if report["outstanding"]["bytes"] != 100 * report["outstanding"]["count"]:
+        raise Failure(f"bytes and count do not agree: {report['outstanding']}")

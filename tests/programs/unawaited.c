@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * unawaited NAME: calls that a filter from 1000 bytes on leaves out, so often that a tracer may
+ * stop to look at their returns, and others around, in and after them that it must book. The
+ * program has its own malloc and valloc, which ask the library's aligned_alloc.
+ */
+#include <malloc.h>
+#include <setjmp.h>
+#include <signal.h>
+
+#include "truth.h"
+
+#define LEFT_OUT 8
+#define BOOKED 5000
+#define HEADER 4096 /* what the program's own functions ask for beyond what they were asked for */
+#define TURNS 10
+#define CALLS 10000
+
+static size_t header;
+static void (*inside)(void); /* what the next malloc does, too */
+static jmp_buf out;
+
+__attribute__((noinline)) void *malloc(size_t size)
+{
+	void (*now)(void) = inside;
+
+	inside = NULL;
+	if (now)
+		now();
+	return keep(aligned_alloc(16, size + header));
+}
+
+/* Ends with a jump: no trace of it is left on the stack. */
+__attribute__((noinline)) void *valloc(size_t size)
+{
+	return aligned_alloc(16, size + HEADER);
+}
+
+OWN_FRAME static void leave_out(void)
+{
+	keep(malloc(LEFT_OUT));
+}
+
+OWN_FRAME static void plain_alloc(void)
+{
+	keep(malloc(BOOKED)); /* LEAK */
+}
+
+OWN_FRAME static void *deeper_alloc(size_t size)
+{
+	return keep(malloc(size)); /* LEAK */
+}
+
+static void leave_out_many(void)
+{
+	for (int i = 0; i < CALLS; i++)
+		leave_out();
+}
+
+/* What is asked for inside has the size of what is booked. */
+static void nested(void)
+{
+	header = HEADER;
+	leave_out_many();
+}
+
+/* Nothing is left out but by sampling. */
+static void headers(void)
+{
+	header = HEADER;
+	for (int i = 0; i < 10 * CALLS; i++)
+		deeper_alloc(100);
+	leaks("deeper_alloc", 10 * CALLS, 1000 * CALLS);
+}
+
+/* From one place: left out ones and others. */
+static void in_turn(void)
+{
+	leave_out_many();
+	for (int i = 0; i < TURNS; i++)
+		for (size_t size = LEFT_OUT; size; size = size == LEFT_OUT ? BOOKED : 0)
+			keep(malloc(size)); /* LEAK */
+	leaks("in_turn", TURNS, TURNS * BOOKED);
+}
+
+/* The frame that holds the place of the call before it never writes there. */
+OWN_FRAME static void with_hole(void)
+{
+	char hole[8192];
+
+	keep(hole);
+	plain_alloc();
+	keep(hole);
+}
+
+static void holes(void)
+{
+	leave_out_many();
+	for (int i = 0; i < TURNS; i++) {
+		leave_out();
+		with_hole();
+	}
+	leaks("plain_alloc", TURNS, TURNS * BOOKED);
+}
+
+/* One place calls whatever it is given. */
+OWN_FRAME static void *call(void *(*function)(size_t), size_t size)
+{
+	return keep(function(size));
+}
+
+static void one_place(void)
+{
+	for (int i = 0; i < CALLS / 10; i++)
+		call(pvalloc, LEFT_OUT);
+	for (int i = 0; i < TURNS; i++) {
+		call(pvalloc, LEFT_OUT);
+		call(deeper_alloc, BOOKED);
+	}
+	leaks("deeper_alloc", TURNS, TURNS * BOOKED);
+}
+
+static void jumps(void)
+{
+	for (int i = 0; i < CALLS; i++)
+		keep(valloc(LEFT_OUT));
+}
+
+/* Jumps to one of two: the same place seems to call both. */
+OWN_FRAME static void *resize(void *p, size_t size)
+{
+	return p ? realloc(p, size) : malloc(size);
+}
+
+OWN_FRAME static void *resized(void *p, size_t size)
+{
+	return keep(resize(p, size)); /* LEAK */
+}
+
+static void resizes(void)
+{
+	leave_out_many();
+	for (int i = 0; i < TURNS; i++) {
+		void *p = NULL;
+
+		for (size_t size = LEFT_OUT; size; size = size == LEFT_OUT ? BOOKED : 0)
+			p = resized(p, size);
+	}
+	leaks("resized", TURNS, TURNS * BOOKED);
+}
+
+static void jump(void)
+{
+	longjmp(out, 1);
+}
+
+static void abandons(void)
+{
+	leave_out_many();
+	for (volatile int i = 0; i < TURNS; i++) {
+		if (!setjmp(out)) {
+			inside = jump;
+			leave_out();
+		}
+		plain_alloc();
+		with_hole();
+	}
+	leaks("plain_alloc", 2 * TURNS, 2 * TURNS * BOOKED);
+}
+
+static void handler(int number)
+{
+	(void)number;
+	deeper_alloc(BOOKED);
+}
+
+static void interrupt(void)
+{
+	raise(SIGUSR1);
+}
+
+/* A handler allocates in the middle of a call: that is nested, on whatever stack. */
+static void signals(int flags)
+{
+	static char stack[1 << 16];
+	struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+	stack_t place = {.ss_sp = stack, .ss_size = sizeof(stack)};
+
+	must(sigaltstack(&place, NULL) == 0, "sigaltstack");
+	must(sigaction(SIGUSR1, &action, NULL) == 0, "sigaction");
+	leave_out_many();
+	for (int i = 0; i < TURNS; i++) {
+		inside = interrupt;
+		leave_out();
+		plain_alloc();
+	}
+	leaks("plain_alloc", TURNS, TURNS * BOOKED);
+}
+
+static void signal_here(void)
+{
+	signals(0);
+}
+
+static void signal_stack(void)
+{
+	signals(SA_ONSTACK);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} things[] = {
+	{"many", leave_out_many}, {"nested", nested}, {"headers", headers},     {"in_turn", in_turn},
+	{"holes", holes},         {"one_place", one_place}, {"jumps", jumps},
+	{"resizes", resizes},     {"abandons", abandons}, {"signal_here", signal_here},
+	{"signal_stack", signal_stack},
+};
+
+int main(int argc, char **argv)
+{
+	must(argc == 2, "usage");
+	ready();
+	for (size_t i = 0; i < ARRAY_SIZE(things); i++)
+		if (!strcmp(argv[1], things[i].name)) {
+			things[i].run();
+			ready();
+			return 0;
+		}
+	must(0, argv[1]);
+}
