@@ -38,7 +38,11 @@ __attribute__((noinline)) void *valloc(size_t size)
 
 OWN_FRAME static void leave_out(void)
 {
+	char room[200];
+
+	keep(room);
 	keep(malloc(LEFT_OUT));
+	keep(room);
 }
 
 OWN_FRAME static void plain_alloc(void)
