@@ -275,6 +275,7 @@ struct memleak_config {
 	__u8 trace_events;
 	__u8 recall;       /* stacks that were walked before are not walked again */
 	__u8 task_storage; /* thread state lives in task storage, else in a hash by tid */
+	__u8 never;        /* 0 */
 	__u8 sessions;     /* a program's result at an entry tells whether the return is seen */
 };
 

@@ -144,6 +144,7 @@ int walk_stack(struct pt_regs *ctx)
 	struct walk *walk;
 	__u32 entry = 0;
 
+	stay_on_own_stack(ctx);
 	if (!thread)
 		return 0;
 	walk = walk__take(&entry);

@@ -185,21 +185,15 @@ struct {
 } deciders SEC(".maps");
 
 /*
- * Is the call at slot made inside the marked one? A mark whose call's return is not awaited stays
- * when it is over, and its return address may outlive it in a hole of a later frame. Then only a
- * walk of the stack can tell; the program that takes it does for this entry what is to be done.
+ * Since 6.13 kernels run programs of some size on a stack that the CPU has for each of them, and
+ * programs of uprobes can be preempted, by another thread in the same one: that overwrites what
+ * the first has there, and the kernel crashes (seen with 7.2). Programs that call others at their
+ * end stay on the thread's own stack. That they never do it is found out too late to matter.
  */
-static __always_inline bool thread__is_nested(struct pt_regs *ctx, struct thread_state *thread,
-					      __u64 slot)
+static __always_inline void stay_on_own_stack(struct pt_regs *ctx)
 {
-	if (!mark__encloses(&thread->call, slot))
-		return false;
-	if (slot == thread->call.slot)
-		function__hands_on(thread->image, thread->function);
-	else if (config.sessions && thread->unawaited)
+	if (config.never)
 		bpf_tail_call(ctx, &deciders, 0);
-	thread->nested++;
-	return true;
 }
 
 /* The mark of a call that is over, or will not be heard of. */
@@ -214,6 +208,32 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 		thread->overwritten = thread->call.slot;
 	}
 	thread->call.slot = 0;
+}
+
+/*
+ * Is the call at slot made inside the marked one? A mark whose call's return is not awaited stays
+ * when it is over, and its return address may outlive it in a hole of a later frame. Then only a
+ * walk of the stack can tell; the program that takes it does for this entry what is to be done.
+ */
+static __always_inline bool thread__is_nested(struct pt_regs *ctx, struct thread_state *thread,
+					      __u64 slot)
+{
+	bool unawaited = config.sessions && thread->unawaited;
+
+	/* The marked function does not jump to another one: the next call from the same place. */
+	if (unawaited && slot >= thread->call.slot)
+		return false;
+	if (!mark__encloses(&thread->call, slot)) {
+		if (unawaited)
+			thread__drop_call(thread);
+		return false;
+	}
+	if (unawaited)
+		bpf_tail_call(ctx, &deciders, 0);
+	else if (slot == thread->call.slot)
+		function__hands_on(thread->image, thread->function);
+	thread->nested++;
+	return true;
 }
 
 /*

@@ -141,6 +141,7 @@ static __always_inline void leave_any(struct pt_regs *ctx)
 SEC("uretprobe")
 int leave_call(struct pt_regs *ctx)
 {
+	stay_on_own_stack(ctx);
 	leave_any(ctx);
 	return 0;
 }
