@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * calls heap DEPTH ROUNDS | calls messages ROUNDS
+ * calls heap|pairs DEPTH ROUNDS | calls messages ROUNDS
  *
- * For each byte on stdin: so many calls of malloc DEPTH functions below main, or of msgsnd and
- * msgrcv; then a line with the nanoseconds of processor time that one took.
+ * For each byte on stdin: so many calls of malloc DEPTH functions below main, or of malloc and
+ * free, or of msgsnd and msgrcv; then a line with the nanoseconds of processor time that one took.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 
 static int queue;
 static double heap_ns;
+static int pairs;
 
 static double now_ns(void)
 {
@@ -41,13 +42,26 @@ static __attribute__((noinline)) double blocks(long rounds)
 	return ns;
 }
 
+static __attribute__((noinline)) double short_lived(long rounds)
+{
+	double t0 = now_ns();
+
+	for (long i = 0; i < rounds; i++) {
+		void *p = malloc(32);
+
+		__asm__ volatile("" : "+r"(p) : : "memory");
+		free(p);
+	}
+	return (now_ns() - t0) / (double)rounds;
+}
+
 /* The rounds are at the bottom: the way there costs nothing. */
 static __attribute__((noinline)) void heap(long depth, long rounds)
 {
 	if (depth > 1)
 		heap(depth - 1, rounds);
 	else
-		heap_ns = blocks(rounds);
+		heap_ns = pairs ? short_lived(rounds) : blocks(rounds);
 	__asm__ volatile("" : : : "memory");
 }
 
@@ -75,6 +89,8 @@ int main(int argc, char **argv)
 		queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
 		if (queue < 0)
 			return 1;
+	} else if (argc == 4 && !strcmp(argv[1], "pairs")) {
+		pairs = 1;
 	} else if (argc != 4 || strcmp(argv[1], "heap")) {
 		return 2;
 	}
