@@ -202,7 +202,8 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 	if (!thread->call.slot)
 		return;
 	/* What seemed to be nested in a call that was over may have been outermost. */
-	count(MEMLEAK_LOST_NESTING, thread->nested);
+	if (thread->nested)
+		count(MEMLEAK_LOST_NESTING, thread->nested);
 	if (!thread->unawaited) {
 		count(MEMLEAK_LOST_UNRETURNED, 1);
 		thread->overwritten = thread->call.slot;
