@@ -15,8 +15,8 @@ static bool has_helper(enum bpf_func_id helper)
 
 void features_probe(struct features *ret)
 {
-	ret->multi_links = multi_link_supported();
-	ret->session_links = ret->multi_links && session_link_supported();
+	ret->session_links = session_link_supported();
+	ret->multi_links = ret->session_links || multi_link_supported();
 	ret->cookies = has_helper(BPF_FUNC_get_attach_cookie);
 	ret->task_storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 1 &&
 			    has_helper(BPF_FUNC_task_storage_get) &&

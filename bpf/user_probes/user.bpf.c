@@ -154,12 +154,13 @@ int leave_call(struct pt_regs *ctx)
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 cookie;
 
 	if (PT_REGS_IP(ctx) != bpf_get_func_ip(ctx)) {
 		leave_any(ctx);
 		return 0;
 	}
+	cookie = bpf_get_attach_cookie(ctx);
 	return !enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
 }
 
