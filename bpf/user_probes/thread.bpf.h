@@ -243,7 +243,8 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, struct thread
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
-	if (!config.sessions || config.unwind == MEMLEAK_UNWIND_FP || thread->awaits_all)
+	if (!config.sessions || config.unwind == MEMLEAK_UNWIND_FP || thread->awaits_all ||
+	    !ARCH_SLOT_HOLDS_RETURN_ADDRESS)
 		return true;
 	if (thread->chosen || thread->has_old)
 		return true;

@@ -198,6 +198,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 		thread->call.slot = 0;
 		thread->freed.slot = 0;
 		thread->overwritten = 0;
+		thread->awaits_all = false;
 	}
 	/* Last: older verifiers lose a reservation that is tested for NULL twice. */
 	record = record__reserve(MEMLEAK_REC_EXEC, old_image);

@@ -69,6 +69,17 @@ def test_left_out(t, case):
 
 
 @each(*THINGS)
+def test_left_out_beside_another(t, name):
+    """The kernel makes a return visible to all if one tracer of the same file wants it."""
+    other = attach(t, t.program("unawaited", "many"), "multi")
+    program = t.program("unawaited", name)
+    memleak = attach(t, program, "session", "-z", "1000")
+    truth = program.go()
+    expect(memleak.stop(), truth)
+    other.stop()
+
+
+@each(*THINGS)
 def test_left_out_by_frame_pointers(t, name):
     """They do not tell which calls are in progress: all returns are looked at."""
     program = t.program("unawaited", name)
@@ -104,6 +115,15 @@ def test_returns(t, kind):
     # The program's malloc calls the library's: two entries for each call.
     if not expected <= ran <= expected + FEW:
         raise Failure(f"programs ran {ran} times for {CALLS} calls, {expected} are due")
+
+
+@each("session", "multi", "perf")
+def test_threads(t, kind):
+    """Eight threads at once, which take the processors from each other inside the programs."""
+    program = t.program("threads", "20000")
+    memleak = attach(t, program, kind)
+    truth = program.go()
+    expect(memleak.stop(), truth)
 
 
 @each("session", "multi")
