@@ -47,7 +47,7 @@ static enum link_kind best_links(const struct features *features)
 	return features->session_links ? LINK_SESSION : LINK_MULTI;
 }
 
-/* MEMLEAK_LINKS=multi, perf or shape: another kind than the best, for tests. */
+/* MEMLEAK_LINKS=multi, perf or shape: a kind that needs less than the best, for tests. */
 static enum link_kind wanted_links(const struct features *features)
 {
 	static const struct {

@@ -7,7 +7,7 @@ import pathlib
 import platform
 import re
 
-from lib import Broken, Failure, Skip, each, expect
+from lib import Broken, Failure, Skip, each, expect, once
 
 KINDS = ("session", "multi", "perf", "shape")
 WORDS = {"session": "links of sessions", "multi": "uprobe_multi links\n", "perf": "perf events\n",
@@ -57,6 +57,7 @@ class RunCounts:
         return sum(counts.values())
 
 
+@once
 @each(*(f"{kind}:{name}" for kind in KINDS for name in THINGS))
 def test_left_out(t, case):
     """Calls that are left out are no others' cover, however their returns are treated."""
@@ -68,6 +69,7 @@ def test_left_out(t, case):
     expect(memleak.stop(), truth, may_lose=("unreturned",) if abandoned else ())
 
 
+@once
 @each(*THINGS)
 def test_left_out_beside_another(t, name):
     """The kernel makes a return visible to all if one tracer of the same file wants it."""
@@ -79,6 +81,7 @@ def test_left_out_beside_another(t, name):
     other.stop()
 
 
+@once
 @each(*THINGS)
 def test_left_out_by_frame_pointers(t, name):
     """They do not tell which calls are in progress: all returns are looked at."""
@@ -88,6 +91,7 @@ def test_left_out_by_frame_pointers(t, name):
     expect(memleak.stop(), truth, may_lose=("unwind", "unreturned"))
 
 
+@once
 @each(*THINGS)
 def test_left_out_without_tables(t, name):
     """The first time that the stack tells nothing may be misjudged and is counted."""
@@ -101,6 +105,7 @@ def test_left_out_without_tables(t, name):
         raise Failure(f"{due} blocks are due: {report['outstanding']}, lost {report['lost']}")
 
 
+@once
 @each("session", "multi", "perf")
 def test_returns(t, kind):
     """Of calls that are left out, sessions do not see the returns."""
@@ -117,6 +122,7 @@ def test_returns(t, kind):
         raise Failure(f"programs ran {ran} times for {CALLS} calls, {expected} are due")
 
 
+@once
 @each("session", "multi", "perf")
 def test_threads(t, kind):
     """Eight threads at once, which take the processors from each other inside the programs."""
@@ -126,6 +132,7 @@ def test_threads(t, kind):
     expect(memleak.stop(), truth)
 
 
+@once
 @each("session", "multi")
 def test_samples(t, kind):
     """One call in ten, of functions that call each other: none is counted twice."""
