@@ -138,6 +138,8 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }
 
+#define TRAMPOLINE_ALIGNMENT 4096
+
 /*
  * Is the call at slot made inside the marked one? The stack grows down, so its slot is lower;
  * and the marked call has not returned as long as its slot still holds the return address, or
@@ -156,7 +158,8 @@ static __always_inline bool mark__encloses(const struct call_mark *mark, __u64 s
 		return false;
 	if (word == mark->return_address && slot < mark->slot)
 		return true;
-	return word == return_trampoline();
+	/* It begins a page, which spares most words the way to it. */
+	return word % TRAMPOLINE_ALIGNMENT == 0 && word == return_trampoline();
 }
 
 /*
