@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * Which instructions of x86-64 the kernel emulates under a uprobe, by arch/x86/kernel/uprobes.c:
- * branch_setup_xol_ops() takes relative jmp, jcc and call and the nop of one byte, since Linux
- * 3.16; push_setup_xol_ops() takes push of a 64-bit register, with no prefix or exactly REX.B,
- * since 4.17. These are in every kernel that memleak runs on, in these very encodings.
+ * Which instructions of x86-64 the kernel emulates under a uprobe: in arch/x86/kernel/uprobes.c
+ * branch_setup_xol_ops() takes relative jmp, jcc and call and the nop of one byte, and
+ * push_setup_xol_ops() push of a 64-bit register, with no prefix or exactly REX.B. These very
+ * encodings are the same there in Linux 5.4 and in that of 2026, hence in all between.
  *
- * Left out: nops of more bytes, emulated from Linux 6.16 on, of which that of five bytes then
- * becomes a call that writes below the stack pointer; branches with a prefix, refused if it is
- * 66; endbr64, stepped by most.
+ * Left out: other nops, which only new kernels emulate, and of which that of five bytes then
+ * becomes a call, with a return address below the stack pointer; branches with a prefix, one of
+ * which (66) is refused; endbr64.
  */
 static bool is_emulated(const uint8_t *insn, size_t len)
 {

@@ -5,7 +5,7 @@ import itertools
 import platform
 import re
 
-from lib import Failure, each, expect
+from lib import Failure, Skip, each, expect
 
 from .allocators import LIBRARIES, library
 
@@ -32,6 +32,11 @@ def booked(report):
                    tuple((frame["symbol"] or "", frame["offset"] or 0, frame["line"] or 0,
                           frame["module_offset"] or "") for frame in site["stack"]))
                   for site in report["sites"])
+
+
+def need_x86():
+    if platform.machine() != "x86_64":
+        raise Skip("nothing is cheaper than an entry on this machine")
 
 
 def compare(t, *options, links=None, preload=None):
@@ -70,3 +75,15 @@ def test_combined(t):
 @each(*LIBRARIES)
 def test_every_path_preloaded(t, name):
     compare(t, preload=library(name))
+
+
+def test_at_a_call(t):
+    """endbr64, call __fentry__: the probes, those of the return as well, are on the call."""
+    need_x86()
+    program = t.program("own_malloc_fentry")
+    memleak = t.attach(program, "-v")
+    truth = program.go()
+    expect(memleak.stop(), truth)
+    for function in ("malloc", "free"):
+        if not re.search(rf"{function} at \S+, entry\+4 emulated: call", memleak.notes):
+            raise Failure(f"{function} is not probed at its call")
