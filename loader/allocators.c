@@ -34,6 +34,25 @@ bool shape_maps(enum memleak_shape shape)
 	       shape == MEMLEAK_SHAPE_MREMAP;
 }
 
+unsigned int shape_argument_cnt(enum memleak_shape shape)
+{
+	switch (shape) {
+	case MEMLEAK_SHAPE_SIZE:
+	case MEMLEAK_SHAPE_FREE:
+		return 1;
+	case MEMLEAK_SHAPE_COUNT_SIZE:
+	case MEMLEAK_SHAPE_ALIGN_SIZE:
+	case MEMLEAK_SHAPE_REALLOC:
+	case MEMLEAK_SHAPE_MUNMAP:
+		return 2;
+	case MEMLEAK_SHAPE_REALLOCARRAY:
+	case MEMLEAK_SHAPE_POSIX_MEMALIGN:
+		return 3;
+	default:
+		return 6; /* all that registers hold */
+	}
+}
+
 bool shape_returns(enum memleak_shape shape)
 {
 	return shape != MEMLEAK_SHAPE_FREE;

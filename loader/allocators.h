@@ -22,6 +22,9 @@ extern const size_t allocator_function_cnt;
 /* The functions that map memory; they carry no prefix and no -O replaces them. */
 bool shape_maps(enum memleak_shape shape);
 
+/* How many of its first arguments the program at its entry reads; see bpf/user_probes. */
+unsigned int shape_argument_cnt(enum memleak_shape shape);
+
 /* Whether the result of a call matters: everything but a free. */
 bool shape_returns(enum memleak_shape shape);
 

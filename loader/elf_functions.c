@@ -19,7 +19,7 @@ struct search {
 };
 
 /* An address is probed at its place in the file: the executable segment that holds it tells. */
-static bool file_offset_of(Elf *elf, uint64_t vaddr, uint64_t *ret)
+static bool locate(Elf *elf, uint64_t vaddr, struct elf_function *ret)
 {
 	size_t cnt;
 
@@ -33,38 +33,46 @@ static bool file_offset_of(Elf *elf, uint64_t vaddr, uint64_t *ret)
 		if (phdr.p_type != PT_LOAD || !(phdr.p_flags & PF_X))
 			continue;
 		if (vaddr >= phdr.p_vaddr && vaddr - phdr.p_vaddr < phdr.p_filesz) {
-			*ret = vaddr - phdr.p_vaddr + phdr.p_offset;
+			ret->offset = vaddr - phdr.p_vaddr + phdr.p_offset;
+			ret->segment.offset = phdr.p_offset;
+			ret->segment.size = phdr.p_filesz;
 			return true;
 		}
 	}
 	return false;
 }
 
-static int add_found(struct search *search, size_t name, uint64_t offset, bool exported)
+static int add_found(struct search *search, const struct elf_function *function)
 {
 	struct elf_function *grown;
 
 	for (size_t i = 0; i < search->found_cnt; i++)
-		if (search->found[i].name == name && search->found[i].offset == offset)
+		if (search->found[i].name == function->name &&
+		    search->found[i].offset == function->offset)
 			return 0;
 	grown = reallocarray(search->found, search->found_cnt + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	search->found = grown;
-	grown[search->found_cnt++] = (struct elf_function){name, offset, exported};
+	grown[search->found_cnt++] = *function;
 	return 0;
 }
 
 static int match_symbol(struct search *search, const char *name, const GElf_Sym *sym, bool exported)
 {
-	uint64_t offset;
+	struct elf_function function = {
+		.exported = exported,
+		.size = sym->st_size,
+		.room = UINT64_MAX,
+	};
 
 	for (size_t i = 0; i < search->name_cnt; i++) {
 		if (strcmp(name, search->names[i]) != 0)
 			continue;
-		if (!file_offset_of(search->elf, sym->st_value, &offset))
+		if (!locate(search->elf, sym->st_value, &function))
 			return 0;
-		return add_found(search, i, offset, exported);
+		function.name = i;
+		return add_found(search, &function);
 	}
 	return 0;
 }
@@ -77,7 +85,39 @@ static bool is_global_definition(const GElf_Sym *sym)
 	       sym->st_value && (bind == STB_GLOBAL || bind == STB_WEAK);
 }
 
-static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr *shdr)
+static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+{
+	const char *name;
+
+	if (!is_global_definition(sym))
+		return 0;
+	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
+	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
+}
+
+/* Whatever has a symbol may be entered there. */
+static int limit_room(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	struct elf_function other;
+
+	if (sym->st_shndx == SHN_UNDEF || type == STT_SECTION || type == STT_FILE ||
+	    !locate(search->elf, sym->st_value, &other))
+		return 0;
+	for (size_t i = 0; i < search->found_cnt; i++) {
+		struct elf_function *function = &search->found[i];
+
+		if (other.offset > function->offset &&
+		    other.offset - function->offset < function->room)
+			function->room = other.offset - function->offset;
+	}
+	return 0;
+}
+
+typedef int (*symbol_visitor)(struct search *, const GElf_Shdr *, const GElf_Sym *);
+
+static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr *shdr,
+			symbol_visitor visit)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t cnt;
@@ -86,23 +126,19 @@ static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr
 		return 0;
 	cnt = data->d_size / shdr->sh_entsize;
 	for (size_t i = 0; i < cnt && i <= INT32_MAX; i++) {
-		const char *name;
 		GElf_Sym sym;
 		int err;
 
-		if (!gelf_getsym(data, (int)i, &sym) || !is_global_definition(&sym))
+		if (!gelf_getsym(data, (int)i, &sym))
 			continue;
-		name = elf_strptr(search->elf, shdr->sh_link, sym.st_name);
-		if (!name)
-			continue;
-		err = match_symbol(search, name, &sym, shdr->sh_type == SHT_DYNSYM);
+		err = visit(search, shdr, &sym);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int search_tables(struct search *search, uint32_t type)
+static int search_tables(struct search *search, uint32_t type, symbol_visitor visit)
 {
 	Elf_Scn *section = NULL;
 
@@ -112,7 +148,7 @@ static int search_tables(struct search *search, uint32_t type)
 
 		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type)
 			continue;
-		err = search_table(search, section, &shdr);
+		err = search_table(search, section, &shdr, visit);
 		if (err)
 			return err;
 	}
@@ -132,9 +168,13 @@ int elf_functions_find(int fd, const char *const *names, size_t cnt, bool export
 		return -ENOEXEC;
 	if (elf_kind(search.elf) == ELF_K_ELF && gelf_getehdr(search.elf, &ehdr) &&
 	    gelf_getclass(search.elf) == ELFCLASS64 && ehdr.e_machine == arch_elf_machine)
-		err = search_tables(&search, SHT_DYNSYM);
+		err = search_tables(&search, SHT_DYNSYM, match_name);
 	if (!err && !exported_only)
-		err = search_tables(&search, SHT_SYMTAB);
+		err = search_tables(&search, SHT_SYMTAB, match_name);
+	if (!err && search.found_cnt)
+		err = search_tables(&search, SHT_DYNSYM, limit_room);
+	if (!err && search.found_cnt && !exported_only)
+		err = search_tables(&search, SHT_SYMTAB, limit_room);
 	elf_end(search.elf);
 	if (err) {
 		free(search.found);

@@ -15,6 +15,7 @@
 #include "loader/allocators.h"
 #include "loader/cleanup.h"
 #include "loader/elf_functions.h"
+#include "loader/function_places.h"
 #include "loader/log.h"
 #include "loader/modules.h"
 #include "loader/user_process.h"
@@ -63,14 +64,24 @@ static int search_names_init(struct search_names *names, const char *prefix)
 	return 0;
 }
 
+/* Where a probe is and what it costs: columns, one line for each. */
+static void say_placed(pid_t pid, const struct module *module, const struct probe *probe,
+		       const struct probe_place *place)
+{
+	const char *cost = place->emulated ? "emulated: " : "stepped: ";
+
+	log_verbose("pid %d: %s at %s+0x%llx, entry+%llu %s%s", pid, probe->function, module->path,
+		    (unsigned long long)probe->offset, (unsigned long long)place->offset,
+		    place->insn ? cost : "", place->insn ? place->insn : "");
+}
+
 static void say_attached(const struct attach_state *state, const struct module *module,
-			 const struct probe *probe)
+			 const struct probe *probe, const struct probe_place *place)
 {
 	pid_t pid = state->process->info.pid;
 
 	if (!probe->err)
-		log_verbose("pid %d: %s at %s+0x%llx", pid, probe->function, module->path,
-			    (unsigned long long)probe->offset);
+		say_placed(pid, module, probe, place);
 	else if (probe->err == -EEXIST)
 		log_verbose("pid %d: %s at %s+0x%llx is probed already", pid, probe->function,
 			    module->path, (unsigned long long)probe->offset);
@@ -79,18 +90,34 @@ static void say_attached(const struct attach_state *state, const struct module *
 			 strerror(-probe->err));
 }
 
+/* The probes of one module's functions, in order, and where exactly they are. */
+struct probe_list {
+	struct probe *items;
+	struct probe_place *places;
+	size_t cnt;
+};
+
+static void probe_list_deinit(struct probe_list *list)
+{
+	function_places_deinit(list->places, list->cnt);
+	free(list->places);
+	free(list->items);
+}
+
 static void attach_probes(struct attach_state *state, const struct module *module,
-			  struct probe *probes, size_t cnt)
+			  struct probe_list *list)
 {
 	int err = probe_set_attach(&state->process->probes, &state->ctx->programs,
-				   state->process->info.pid, module->fd, probes, cnt);
+				   state->process->info.pid, module->fd, list->items, list->cnt);
 
 	if (!state->err)
 		state->err = err;
-	for (size_t i = 0; i < cnt; i++) {
-		say_attached(state, module, &probes[i]);
-		state->placed += !probes[i].err;
-		if ((probes[i].err && probes[i].err != -EEXIST) || shape_maps(probes[i].shape))
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct probe *probe = &list->items[i];
+
+		say_attached(state, module, probe, &list->places[i]);
+		state->placed += !probe->err;
+		if ((probe->err && probe->err != -EEXIST) || shape_maps(probe->shape))
 			continue;
 		if (!state->heap_found++ && !state->process->allocator)
 			state->process->allocator = strdup(module->path);
@@ -105,40 +132,72 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 	return !state->names.settled[function] && (part == PART_ALL || maps == (part == PART_MAPS));
 }
 
-/* All functions of one module that no module before it has defined. */
-static void attach_module(struct attach_state *state, const struct module *module,
-			  bool exported_only, enum module_part part)
+/* Those of the found functions that are wanted, in the table's order: inner functions are last. */
+static size_t choose_functions(struct attach_state *state, enum module_part part,
+			       const struct elf_function *found, size_t cnt,
+			       struct elf_function *ret)
 {
-	cleanup_free struct elf_function *found = NULL;
-	struct search_names *names = &state->names;
-	cleanup_free struct probe *probes = NULL;
-	size_t cnt = 0, probe_cnt = 0;
+	size_t chosen = 0;
 
-	if (elf_functions_find(module->fd, (const char *const *)names->names,
-			       allocator_function_cnt, exported_only, &found, &cnt))
-		return;
-	probes = calloc(cnt + 1, sizeof(*probes));
-	if (!probes)
-		return;
-	/* In the table's order, which puts inner functions last. */
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
-		const struct allocator_function *function = &allocator_functions[i];
-
 		if (!wanted(state, i, part))
 			continue;
 		for (size_t j = 0; j < cnt; j++) {
 			if (found[j].name != i)
 				continue;
-			probes[probe_cnt++] = (struct probe){
-				.function = function->name,
-				.shape = function->shape,
-				.offset = found[j].offset,
-				.at_return = shape_returns(function->shape),
-			};
-			names->settled[i] |= found[j].exported;
+			ret[chosen++] = found[j];
+			state->names.settled[i] |= found[j].exported;
 		}
 	}
-	attach_probes(state, module, probes, probe_cnt);
+	return chosen;
+}
+
+/* One probe for each function, at the best place in it. */
+static int place_probes(int fd, const struct elf_function *functions, size_t cnt,
+			struct probe_list *ret)
+{
+	cleanup_free unsigned int *argument_cnts = calloc(cnt + 1, sizeof(*argument_cnts));
+
+	*ret = (struct probe_list){.cnt = cnt};
+	ret->items = calloc(cnt + 1, sizeof(*ret->items));
+	ret->places = calloc(cnt + 1, sizeof(*ret->places));
+	if (!argument_cnts || !ret->items || !ret->places)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		argument_cnts[i] = shape_argument_cnt(allocator_functions[functions[i].name].shape);
+	function_places_find(fd, functions, argument_cnts, cnt, ret->places);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct allocator_function *function = &allocator_functions[functions[i].name];
+
+		ret->items[i] = (struct probe){
+			.function = function->name,
+			.shape = function->shape,
+			.offset = functions[i].offset + ret->places[i].offset,
+			.at_return = shape_returns(function->shape),
+		};
+	}
+	return 0;
+}
+
+/* All functions of one module that no module before it has defined. */
+static void attach_module(struct attach_state *state, const struct module *module,
+			  bool exported_only, enum module_part part)
+{
+	cleanup_free struct elf_function *found = NULL, *chosen = NULL;
+	struct search_names *names = &state->names;
+	struct probe_list list;
+	size_t cnt = 0;
+
+	if (elf_functions_find(module->fd, (const char *const *)names->names,
+			       allocator_function_cnt, exported_only, &found, &cnt))
+		return;
+	chosen = calloc(cnt + 1, sizeof(*chosen));
+	if (!chosen)
+		return;
+	cnt = choose_functions(state, part, found, cnt, chosen);
+	if (place_probes(module->fd, chosen, cnt, &list) == 0)
+		attach_probes(state, module, &list);
+	probe_list_deinit(&list);
 }
 
 /* The file that -O names, as the process sees it or as we do. */

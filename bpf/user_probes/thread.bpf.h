@@ -176,7 +176,9 @@ static __always_inline bool mark__freeing(const struct thread_state *thread, __u
 		return false;
 	if (caller - thread->free_function + SAME_LIBRARY > 2 * SAME_LIBRARY)
 		return false;
-	return arch_read_slot(mark->slot, &word) && word == mark->return_address;
+	/* The trampoline: somebody else wants to know when free returns. */
+	return arch_read_slot(mark->slot, &word) &&
+	       (word == mark->return_address || word == return_trampoline());
 }
 
 /* Entry 0: the program that decides whether a call is nested in one whose return is not awaited. */

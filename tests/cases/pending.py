@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Calls that are nested, interrupted or never return: the account heals itself."""
 
+import re
+
 from lib import Failure, each, expect, pitfall, sum_of
 
 # A call that never returned, or was overwritten by one on another stack, may be counted as such.
@@ -90,3 +92,18 @@ def test_filter_asks_outermost(t):
         raise Failure(f"reported: {report['sites']}")
     if any(report["lost"].values()):
         raise Failure(f"lost: {report['lost']}")
+
+
+@pitfall(1)
+def test_free_awaited_by_others(t):
+    """free unmaps a large block, while somebody else has a return probe on that same free."""
+    program = t.program("places")
+    memleak = t.attach(program, "-v", "-t")
+    path, offset = re.search(r" free at (\S+)\+(0x[0-9a-f]+), entry", memleak.notes).groups()
+    other = t.program("return_probe", str(program.pid), path, offset)
+    truth = program.go()
+    other.go()
+    expect(memleak.stop(), truth)
+    unmapped = sum(event["function"] == "munmap" for event in memleak.events)
+    if unmapped != 3:  # the program's own
+        raise Failure(f"munmap is told of {unmapped} times")

@@ -10,7 +10,7 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # One source file, one program.
 PLAIN := leak functions edges mappings threads pending churn process dlopen again sizes wide many \
-	pairs sites noreturn jit nosyscall demo frames
+	pairs places return_probe sites noreturn jit nosyscall demo frames
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
@@ -30,7 +30,7 @@ ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
 endif
 ifeq ($(shell uname -m),x86_64)
-PROGRAMS += $(P)/tiny32
+PROGRAMS += $(P)/tiny32 $(P)/own_malloc_fentry
 endif
 
 # Folders change whenever a file in them does: their being there is enough.
@@ -98,6 +98,12 @@ $(P)/libbump_je.so: tests/programs/bump.c $(PROGRAM_DEPS)
 
 $(P)/own_malloc: $(BUMP) $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(BUMP_FLAGS) $(BUMP)
+
+# Each function begins with a call.
+$(P)/own_malloc_fentry: $(BUMP) $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUMP_FLAGS) -fno-pie -pg -mfentry -fcf-protection -c -o $@.o \
+		tests/programs/bump.c
+	$(PROGRAM_CC) $(BUMP_FLAGS) -no-pie tests/programs/own_malloc.c $@.o
 
 $(P)/own_malloc_static: $(BUMP) $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(BUMP_FLAGS) -static $(BUMP)
