@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* So many updates can be waiting for their end. */
 #define THREADS 4
@@ -17,6 +19,8 @@
 struct publisher {
 	pthread_t threads[THREADS];
 	size_t thread_cnt;
+	pid_t tids[THREADS];
+	size_t ready_cnt;
 	size_t idle_cnt;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -51,6 +55,9 @@ static void *run(void *arg)
 	struct publisher *publisher = arg;
 
 	pthread_mutex_lock(&publisher->lock);
+	publisher->tids[publisher->ready_cnt++] = gettid();
+	publisher->idle_cnt++;
+	pthread_cond_broadcast(&publisher->changed);
 	while (!publisher->ends) {
 		if (publisher->waiting)
 			update(publisher);
@@ -61,7 +68,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the thread that waits for them. */
+/*
+ * Signals are for the thread that waits for them. Others may fork: threads hold no lock of any
+ * library's any more when this returns, nor ever after.
+ */
 static int start_threads(struct publisher *publisher)
 {
 	sigset_t all, before;
@@ -75,29 +85,29 @@ static int start_threads(struct publisher *publisher)
 		publisher->thread_cnt += !err;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	publisher->idle_cnt = publisher->thread_cnt;
+	while (publisher->ready_cnt < publisher->thread_cnt)
+		pthread_cond_wait(&publisher->changed, &publisher->lock);
 	return publisher->thread_cnt ? 0 : err;
 }
 
 int publisher__new(struct publisher **ret)
 {
 	struct publisher *publisher = calloc(1, sizeof(*publisher));
-	int err;
 
 	if (!publisher)
 		return -ENOMEM;
 	pthread_mutex_init(&publisher->lock, NULL);
 	pthread_cond_init(&publisher->changed, NULL);
-	/* The count of idle ones is right before any of them works. */
-	pthread_mutex_lock(&publisher->lock);
-	err = start_threads(publisher);
-	pthread_mutex_unlock(&publisher->lock);
-	if (err) {
-		publisher__free(publisher);
-		return err;
-	}
 	*ret = publisher;
 	return 0;
+}
+
+/* A thread that was joined may be in the kernel's list for a moment, where leak checkers look. */
+static void join(pthread_t thread, pid_t tid)
+{
+	pthread_join(thread, NULL);
+	while (!syscall(SYS_tgkill, getpid(), tid, 0))
+		sched_yield();
 }
 
 void publisher__free(struct publisher *publisher)
@@ -109,14 +119,18 @@ void publisher__free(struct publisher *publisher)
 	pthread_cond_broadcast(&publisher->changed);
 	pthread_mutex_unlock(&publisher->lock);
 	for (size_t i = 0; i < publisher->thread_cnt; i++)
-		pthread_join(publisher->threads[i], NULL);
+		join(publisher->threads[i], publisher->tids[i]);
 	pthread_cond_destroy(&publisher->changed);
 	pthread_mutex_destroy(&publisher->lock);
 	free(publisher);
 }
 
-static void hand_over(struct publisher *publisher, int maps_fd, uint32_t key, int map_fd)
+static int hand_over(struct publisher *publisher, int maps_fd, uint32_t key, int map_fd)
 {
+	int err = publisher->thread_cnt ? 0 : start_threads(publisher);
+
+	if (err)
+		return err;
 	while (!publisher->idle_cnt)
 		pthread_cond_wait(&publisher->changed, &publisher->lock);
 	publisher->maps_fd = maps_fd;
@@ -125,6 +139,7 @@ static void hand_over(struct publisher *publisher, int maps_fd, uint32_t key, in
 	publisher->err = 0;
 	publisher->waiting = true;
 	pthread_cond_broadcast(&publisher->changed);
+	return 0;
 }
 
 static bool is_seen(int maps_fd, uint32_t key, uint32_t id)
@@ -138,12 +153,12 @@ int publisher__put(struct publisher *publisher, int maps_fd, uint32_t key, int m
 {
 	struct bpf_map_info info = {0};
 	uint32_t len = sizeof(info);
-	int err = 0;
+	int err;
 
 	if (bpf_obj_get_info_by_fd(map_fd, &info, &len))
 		return -errno;
 	pthread_mutex_lock(&publisher->lock);
-	hand_over(publisher, maps_fd, key, map_fd);
+	err = hand_over(publisher, maps_fd, key, map_fd);
 	/* It takes a thread some microseconds, and there is nothing else that tells. */
 	while (!err && !is_seen(maps_fd, key, info.id)) {
 		pthread_mutex_unlock(&publisher->lock);

@@ -10,7 +10,7 @@
 #include "loader/cleanup.h"
 #include "loader/log.h"
 #include "loader/modules.h"
-#include "loader/unwind_files.h"
+#include "loader/vdso.h"
 
 /* What a process had mapped lately is kept: copies of its stacks may be on their way. */
 #define OLD_SPACES 4
@@ -61,7 +61,7 @@ static int send_mapping(struct reference_spaces *spaces, const struct reference_
 	if (!mapping->executable)
 		return 0;
 	if (!strcmp(mapping->path, "[vdso]")) {
-		fd = unwind_files_copy_vdso();
+		fd = vdso_copy();
 	} else if (mapping->inode) {
 		fd = process_open_mapping(space->pid, mapping);
 		code.headers = find_headers(&space->maps, mapping);

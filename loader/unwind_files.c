@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/publisher.h"
+#include "loader/vdso.h"
 
 /* Room in an arena for tables that come later: a megabyte. */
 #define SPARE_PAGES 256
@@ -281,31 +281,6 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 	return (ssize_t)files->cnt - 1;
 }
 
-/* A copy of our own: the same in all processes, and nobody's to change. */
-int unwind_files_copy_vdso(void)
-{
-	const struct mapping *vdso = NULL;
-	struct proc_maps maps;
-	int fd = -ENOENT;
-
-	if (proc_maps_read(getpid(), &maps))
-		return -ENOENT;
-	for_each_mapping (mapping, &maps)
-		if (!strcmp(mapping->path, "[vdso]"))
-			vdso = mapping;
-	if (vdso) {
-		size_t size = vdso->end - vdso->start;
-
-		fd = memfd_create("vdso", MFD_CLOEXEC);
-		if (fd >= 0 && write(fd, (void *)vdso->start, size) != (ssize_t)size) {
-			close(fd);
-			fd = -EIO;
-		}
-	}
-	proc_maps_deinit(&maps);
-	return fd;
-}
-
 /* Kept as the one file without an inode. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files)
 {
@@ -316,7 +291,7 @@ ssize_t unwind_files_add_vdso(struct unwind_files *files)
 	for (size_t i = 0; i < files->cnt; i++)
 		if (!files->items[i].ino)
 			return (ssize_t)i;
-	fd = unwind_files_copy_vdso();
+	fd = vdso_copy();
 	if (fd < 0)
 		return -ENOENT;
 	added = unwind_files_add(files, fd, "[vdso]", &patience_ms);

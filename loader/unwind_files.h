@@ -80,9 +80,6 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 /* The same for the library that the kernel maps into every process. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files);
 
-/* A copy of that library in memory, as a descriptor; or a negative errno. */
-int unwind_files_copy_vdso(void);
-
 /* Puts new tables into an arena; those that find no room are none. */
 void unwind_files_place(struct unwind_files *files);
 
