@@ -39,7 +39,11 @@ int unwind_maps_init(struct unwind_maps *maps, const struct unwind_maps_fds *fds
 {
 	int err;
 
-	*maps = (struct unwind_maps){.spaces_fd = fds->spaces, .targets_fd = fds->targets};
+	*maps = (struct unwind_maps){
+		.spaces_fd = fds->spaces,
+		.targets_fd = fds->targets,
+		.stamp = fds->stamp,
+	};
 	err = publisher__new(&maps->publisher);
 	if (err)
 		return err;
@@ -222,6 +226,7 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 	cleanup_free union unwind_space_entry *entries = calloc(cnt, sizeof(*entries));
 	cleanup_free uint32_t *keys = calloc(cnt, sizeof(*keys));
 	cleanup_close int fd = -1;
+	int err;
 
 	if (!entries || !keys)
 		return -ENOMEM;
@@ -243,7 +248,9 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 			    cnt, &opts);
 	if (fd < 0 || bpf_map_update_batch(fd, keys, entries, &cnt, NULL))
 		return -errno;
-	return publisher__put(maps->publisher, maps->spaces_fd, (uint32_t)subject->pid, fd);
+	err = publisher__put(maps->publisher, maps->spaces_fd, (uint32_t)subject->pid, fd);
+	__atomic_add_fetch(maps->stamp, 1, __ATOMIC_RELEASE);
+	return err;
 }
 
 /* Only a change is worth telling: the programs' caches start anew, and the kernel waits. */

@@ -14,6 +14,7 @@ struct unwind_maps {
 	struct publisher *publisher;
 	int spaces_fd;
 	int targets_fd;
+	volatile uint32_t *stamp;
 	uint16_t generation;
 	struct unwind_space_copy *spaces; /* what was told, by process */
 	size_t space_cnt;
@@ -24,6 +25,7 @@ struct unwind_maps_fds {
 	int arenas;
 	int spaces;
 	int targets;
+	volatile uint32_t *stamp; /* raised when the programs are to look at what they were told */
 };
 
 struct file_identity {

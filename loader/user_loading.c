@@ -144,6 +144,7 @@ static int start_unwinding(struct user_source *source)
 		.arenas = bpf_map__fd(skel->maps.unwind_arenas),
 		.spaces = bpf_map__fd(skel->maps.unwind_spaces),
 		.targets = bpf_map__fd(skel->maps.targets),
+		.stamp = &skel->data->spaces_stamp,
 	};
 	int err = put_program(skel->maps.walkers, skel->progs.walk_stack);
 

@@ -57,7 +57,7 @@ static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread
 
 	walk = walk__take(&entry);
 	if (walk) {
-		walk__begin(walk, ctx, thread->image, thread->unloads, caller);
+		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space, caller);
 		found = walk__find_call(walk, entry, thread);
 		walk__give_back(walk);
 	}

@@ -91,12 +91,14 @@ static __always_inline bool walk__recall(struct walk *walk)
 		if (!remembered__fits(entry, &head, walk->window, walk->origin))
 			continue;
 		walk->stack.hash = head.stack;
+		walk->note = head.note;
 		return true;
 	}
 	return false;
 }
 
-static __always_inline void walk__remember(struct walk *walk)
+/* note: of what kind the stack has a site for sure, and one more; 0: of none. */
+static __always_inline void walk__remember(struct walk *walk, __u32 note)
 {
 	bool fits = walk__is_certain(walk) && !walk->unknown && walk->end &&
 		    walk->end < UNWIND_END_NO_CODE;
@@ -109,7 +111,7 @@ static __always_inline void walk__remember(struct walk *walk)
 		}
 	}
 	if (fits)
-		remembered__learn(walk->key, &walk->depends, walk->stack.hash, 0);
+		remembered__learn(walk->key, &walk->depends, walk->stack.hash, note);
 }
 
 /* The site of a stack that was recalled. False: it has to be walked, to make the site or to check.
@@ -120,7 +122,8 @@ static __always_inline bool walk__find_site(struct walk *walk, struct thread_sta
 
 	if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)
 		walk->recalled = walk->stack.hash;
-	else if (!config.verify_unwind && bpf_map_lookup_elem(&sites, &id)) {
+	else if (!config.verify_unwind && (walk->note == thread->kind + 1 ||
+					   bpf_map_lookup_elem(&sites, &id))) {
 		thread->site = id;
 		count(MEMLEAK_STAT_RECALLED, 1);
 		return true;

@@ -3,10 +3,8 @@
  * The user stack at the entry of an allocator function, and the site that it makes. Nothing of
  * ours is on the stack then: no return probe is pending for this call.
  *
- * Entry programs end with a tail call to a program that walks, so that each of them is small and
- * the walk is verified once. There are two, of which the loader takes one: with scratch memory of
- * the thread's own, which a preempted walk needs, or of the CPU's, on kernels that neither have
- * that nor preempt programs.
+ * Where there are many entry programs, they end with a tail call to one that walks, so that each of
+ * them is small and the walk is verified once.
  */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
@@ -34,13 +32,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct walk);
 } walks SEC(".maps");
-
-/* The last thing that an entry program does: returns only if it fails. */
-static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
-{
-	thread->site = 0;
-	bpf_tail_call(ctx, &walkers, 0);
-}
 
 /* Unknown code may have been loaded just now: has the loader look, but not too often. */
 static __always_inline void tell_of_code(struct walk *walk)
@@ -78,9 +69,9 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 	bool late = walk__is_late(walk);
 
 	walk__finish(walk, late);
-	walk__remember(walk);
 	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
 		thread->chosen = false;
+	walk__remember(walk, thread->chosen ? thread->kind + 1 : 0);
 	if (late)
 		late__send(ctx, walk, thread);
 	else if (config.verify_unwind)
@@ -137,23 +128,19 @@ static __always_inline void walk__give_back(struct walk *walk)
 	__sync_fetch_and_add(&walk->users, -1);
 }
 
-SEC("uprobe")
-int walk_stack(struct pt_regs *ctx)
+static __noinline int stack__take(struct pt_regs *ctx, struct thread_state *thread)
 {
-	struct thread_state *thread = thread__find();
 	struct walk *walk;
 	__u32 entry = 0;
 
-	stay_on_own_stack(ctx);
-	if (!thread)
-		return 0;
 	walk = walk__take(&entry);
 	if (!walk) {
 		count(MEMLEAK_LOST_THREADS_FULL, 1);
 		thread->chosen = false;
-		return !thread__awaits_return(thread);
+		return 0;
 	}
-	walk__begin(walk, ctx, thread->image, thread->unloads, thread->call.return_address);
+	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space,
+		    thread->call.return_address);
 	if (!walk_recall(entry) || !walk__find_site(walk, thread)) {
 		for (int i = 0; i < STEPS_MAX; i++)
 			if (walk_step(entry))
@@ -161,7 +148,32 @@ int walk_stack(struct pt_regs *ctx)
 		walk__store(ctx, walk, thread);
 	}
 	walk__give_back(walk);
+	return 0;
+}
+
+SEC("uprobe")
+int walk_stack(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+
+	stay_on_own_stack(ctx);
+	if (!thread)
+		return 0;
+	stack__take(ctx, thread);
 	return !thread__awaits_return(thread);
+}
+
+/*
+ * The site of the thread's call. Without sessions there are many entry programs, which so end
+ * here: this returns only if that fails.
+ */
+static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
+{
+	thread->site = 0;
+	if (config.sessions)
+		stack__take(ctx, thread);
+	else
+		bpf_tail_call(ctx, &walkers, 0);
 }
 
 #endif

@@ -39,6 +39,7 @@ struct thread_state {
 	__u32 image;
 	__u32 binding;
 	__u32 unloads;
+	struct known_space space;
 
 	/* the call in progress */
 	__u32 operation;
@@ -135,6 +136,7 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 	thread->image = target->image;
 	thread->binding = target->binding;
 	thread->unloads = target->unloads;
+	thread->space.stamp = 0;
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }
 

@@ -282,6 +282,16 @@ static __always_inline bool walk__step(struct walk *walk)
 	}
 }
 
+/* What a thread knows of its process's mappings, to look for them no more often than they change. */
+struct known_space {
+	__u32 stamp;      /* spaces_stamp then */
+	__u32 generation; /* struct unwind_space; 0: they are not known, or of another image */
+	__u32 unloads;
+};
+
+/* Raised by the loader when it has told of mappings. */
+volatile __u32 spaces_stamp = 1;
+
 /* The mappings of the process, if they are known and of this image. */
 static __always_inline const struct unwind_space *space__find(__u32 tgid, __u32 image)
 {
@@ -295,14 +305,27 @@ static __always_inline const struct unwind_space *space__find(__u32 tgid, __u32 
 	return entry && entry->space.image == image ? &entry->space : NULL;
 }
 
-/* Whoever compares walks wants addresses. */
-static __always_inline void walk__use_space(struct walk *walk)
+static __always_inline void known_space__look(struct known_space *known, __u32 tgid, __u32 image)
 {
-	const struct unwind_space *space = space__find(walk->tgid, walk->image);
+	const struct unwind_space *space = space__find(tgid, image);
 
-	walk->generation = space ? space->generation : 0;
-	walk->known_unloads = space ? space->unloads : 0;
-	walk->doubtful = !space || walk->known_unloads != walk->unloads || config.verify_unwind;
+	known->generation = space ? space->generation : 0;
+	known->unloads = space ? space->unloads : 0;
+}
+
+/* Whoever compares walks wants addresses. */
+static __always_inline void walk__use_space(struct walk *walk, struct known_space *known)
+{
+	__u32 stamp = spaces_stamp;
+
+	if (known->stamp != stamp) {
+		known_space__look(known, walk->tgid, walk->image);
+		known->stamp = stamp;
+	}
+	walk->generation = known->generation;
+	walk->known_unloads = known->unloads;
+	walk->doubtful = !known->generation || walk->known_unloads != walk->unloads ||
+			 config.verify_unwind;
 	walk->unsettled = 0;
 }
 
@@ -314,12 +337,13 @@ static __always_inline bool walk__is_certain(const struct walk *walk)
 
 /* At the entry of a function that was called from return_address. */
 static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, __u32 image,
-					__u32 unloads, __u64 return_address)
+					__u32 unloads, struct known_space *known,
+					__u64 return_address)
 {
 	walk->tgid = bpf_get_current_pid_tgid() >> 32;
 	walk->image = image;
 	walk->unloads = unloads;
-	walk__use_space(walk);
+	walk__use_space(walk, known);
 	arch_caller(ctx, &walk->regs);
 	walk->regs.pc = arch_code_address(return_address);
 	walk->slot = arch_entry_slot(ctx);

@@ -89,6 +89,7 @@ struct walk {
 	__u64 origin; /* the stack pointer that the walk began with, and the key of that place */
 	__u64 key;
 	__u64 recalled; /* the stack's hash, if it is walked as a check */
+	__u32 note;     /* that was remembered with it */
 	__u64 fp_place; /* of the word that regs.fp came from */
 	struct stack_words depends;
 	__u64 window_start;
