@@ -73,8 +73,8 @@ struct {
 	__type(value, struct remembered);
 } remembered SEC(".maps");
 
-/* One in so many that are recalled is walked all the same. */
-#define REMEMBERED_CHECKED 1024
+/* One in so many that are recalled is walked all the same: a prime, for paths that take turns. */
+#define REMEMBERED_CHECKED 1021
 
 static __always_inline struct remembered *remembered__find(__u64 key, __u32 way)
 {

@@ -62,7 +62,7 @@ static __always_inline void record_block(struct thread_state *thread, __u64 addr
 	struct memleak_block block = {
 		.size = thread->size,
 		.site = thread->site,
-		.tid = (__u32)bpf_get_current_pid_tgid(),
+		.tid = thread->tid,
 	};
 	struct memleak_site *site = bpf_map_lookup_elem(&sites, &block.site);
 

@@ -120,10 +120,10 @@ static __always_inline bool walk__find_site(struct walk *walk, struct thread_sta
 {
 	__u64 id = site__id(walk->stack.hash, thread->image, thread->kind);
 
-	if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)
+	if (thread->recalled++ % REMEMBERED_CHECKED == REMEMBERED_CHECKED - 1)
 		walk->recalled = walk->stack.hash;
-	else if (!config.verify_unwind && (walk->note == thread->kind + 1 ||
-					   bpf_map_lookup_elem(&sites, &id))) {
+	else if (!config.verify_unwind &&
+		 (walk->note == thread->kind + 1 || bpf_map_lookup_elem(&sites, &id))) {
 		thread->site = id;
 		count(MEMLEAK_STAT_RECALLED, 1);
 		return true;

@@ -35,11 +35,13 @@ struct thread_state {
 	__u64 free_function;    /* its address */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may return yet */
 	__u32 nested;           /* calls taken for nested in the one in progress */
-	__u32 generation;       /* of the targets when image was looked up */
+	__u32 generation;       /* of the targets when the following were looked up */
+	__u32 tid;
 	__u32 image;
 	__u32 binding;
 	__u32 unloads;
 	struct known_space space;
+	__u32 recalled; /* stacks */
 
 	/* the call in progress */
 	__u32 operation;
@@ -89,21 +91,23 @@ struct {
 
 static __always_inline struct thread_state *thread__find(void)
 {
-	__u32 tid = bpf_get_current_pid_tgid();
+	__u32 tid;
 
 	if (config.task_storage)
 		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL, 0);
+	tid = bpf_get_current_pid_tgid();
 	return bpf_map_lookup_elem(&thread_table, &tid);
 }
 
 static __always_inline struct thread_state *thread__create(void)
 {
-	__u32 tid = bpf_get_current_pid_tgid(), zero = 0;
+	__u32 tid, zero = 0;
 	struct thread_state *template;
 
 	if (config.task_storage)
 		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL,
 					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	tid = bpf_get_current_pid_tgid();
 	template = bpf_map_lookup_elem(&thread_template, &zero);
 	if (!template)
 		return NULL;
@@ -117,12 +121,15 @@ static __always_inline struct thread_state *thread__create(void)
  */
 static __always_inline struct thread_state *thread__get(__u32 binding)
 {
-	__u32 generation = targets_generation, tgid = bpf_get_current_pid_tgid() >> 32;
 	struct thread_state *thread = thread__find();
+	__u32 generation = targets_generation, tgid;
 	struct memleak_target *target;
+	__u64 pid_tgid;
 
 	if (thread && thread->generation == generation)
 		return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
+	pid_tgid = bpf_get_current_pid_tgid();
+	tgid = pid_tgid >> 32;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target)
 		return NULL;
@@ -133,9 +140,11 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 		return NULL;
 	}
 	thread->generation = generation;
+	thread->tid = pid_tgid;
 	thread->image = target->image;
 	thread->binding = target->binding;
 	thread->unloads = target->unloads;
+	thread->space.tgid = tgid;
 	thread->space.stamp = 0;
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }

@@ -282,8 +282,10 @@ static __always_inline bool walk__step(struct walk *walk)
 	}
 }
 
-/* What a thread knows of its process's mappings, to look for them no more often than they change. */
+/* What a thread knows of its process's mappings, to look for them no more often than they change.
+ */
 struct known_space {
+	__u32 tgid;
 	__u32 stamp;      /* spaces_stamp then */
 	__u32 generation; /* struct unwind_space; 0: they are not known, or of another image */
 	__u32 unloads;
@@ -305,9 +307,9 @@ static __always_inline const struct unwind_space *space__find(__u32 tgid, __u32 
 	return entry && entry->space.image == image ? &entry->space : NULL;
 }
 
-static __always_inline void known_space__look(struct known_space *known, __u32 tgid, __u32 image)
+static __always_inline void known_space__look(struct known_space *known, __u32 image)
 {
-	const struct unwind_space *space = space__find(tgid, image);
+	const struct unwind_space *space = space__find(known->tgid, image);
 
 	known->generation = space ? space->generation : 0;
 	known->unloads = space ? space->unloads : 0;
@@ -319,13 +321,13 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 	__u32 stamp = spaces_stamp;
 
 	if (known->stamp != stamp) {
-		known_space__look(known, walk->tgid, walk->image);
+		known_space__look(known, walk->image);
 		known->stamp = stamp;
 	}
 	walk->generation = known->generation;
 	walk->known_unloads = known->unloads;
-	walk->doubtful = !known->generation || walk->known_unloads != walk->unloads ||
-			 config.verify_unwind;
+	walk->doubtful =
+		!known->generation || walk->known_unloads != walk->unloads || config.verify_unwind;
 	walk->unsettled = 0;
 }
 
@@ -340,7 +342,7 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 					__u32 unloads, struct known_space *known,
 					__u64 return_address)
 {
-	walk->tgid = bpf_get_current_pid_tgid() >> 32;
+	walk->tgid = known->tgid;
 	walk->image = image;
 	walk->unloads = unloads;
 	walk__use_space(walk, known);
