@@ -33,7 +33,7 @@ MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
 LIBS := libbpf libelf libdw zlib capstone
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
-PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty
+PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wno-unused-parameter

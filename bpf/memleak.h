@@ -112,7 +112,7 @@ struct memleak_block {
 	__u64 birth_ns;
 	__u64 site;
 	__u32 tid;
-	__u32 reserved;
+	__u32 halved; /* so many times: what is left of a block of pages that was freed in part */
 };
 
 /* One word, so that one atomic add moves count and size together. */
@@ -266,8 +266,9 @@ enum memleak_unwind {
 struct memleak_config {
 	__u64 min_size;
 	__u64 max_size;
-	__u64 wide_size;   /* blocks of at least this size go to wide_bytes */
-	__u32 sample_rate; /* one call in so many, at random; 1 = all */
+	__u64 wide_size;    /* blocks of at least this size go to wide_bytes */
+	__u64 sample_bytes; /* one sample in so many bytes on average; 0: none by bytes */
+	__u32 sample_rate;  /* one call in so many, at random; 1 = all */
 	__u32 stack_depth;
 	__u32 unwind;        /* enum memleak_unwind */
 	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */

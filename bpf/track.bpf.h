@@ -11,6 +11,7 @@
 #define TRACK_BPF_H
 
 #include "bpf/compat.bpf.h"
+#include "bpf/exponential.h"
 #include "bpf/memleak.h"
 
 const volatile struct memleak_config config;
@@ -189,11 +190,29 @@ static __always_inline bool block__store(const struct memleak_block_key *key,
 	return true;
 }
 
-/* Whether the filters and the sampling want an allocation of this size. */
-static __always_inline bool chosen(__u64 size)
+/* Whether the filters want an allocation of this size. */
+static __always_inline bool wanted(__u64 size)
 {
-	if (!tracking || size < config.min_size || size > config.max_size)
+	return tracking && size >= config.min_size && size <= config.max_size;
+}
+
+static __always_inline __u64 random_bits(void)
+{
+	return (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+}
+
+/* Whether the filters and the sampling want it. left: with --sample-bytes, the countdown. */
+static __always_inline bool chosen(__u64 size, __u64 *left)
+{
+	if (!wanted(size))
 		return false;
+	if (config.sample_bytes) {
+		if (!left)
+			return false;
+		if (!*left)
+			*left = exponential_draw(random_bits(), config.sample_bytes);
+		return countdown__ends(left, size);
+	}
 	return config.sample_rate == 1 || bpf_get_prandom_u32() % config.sample_rate == 0;
 }
 

@@ -228,6 +228,10 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--combined-only keeps no blocks that --show-allocs could list";
 	else if (opts->combined_only && opts->older_given && opts->older_ns)
 		wrong = "--combined-only keeps no ages that --older could compare";
+	else if (opts->combined_only && opts->sample_bytes)
+		wrong = "--combined-only keeps no sizes that --sample-bytes could weigh";
+	else if (opts->sample_bytes && is_given(p, "sample-rate"))
+		wrong = "--sample-rate and --sample-bytes are two ways to sample: give one";
 	if (wrong) {
 		log_error("%s" HINT, wrong);
 		return OPTIONS_EXIT_USAGE;

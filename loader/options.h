@@ -28,6 +28,7 @@ struct options {
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;
+	uint64_t sample_bytes; /* 0: off */
 	uint32_t top;
 	uint64_t min_size;
 	uint64_t max_size; /* UINT64_MAX: no bound */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The options themselves: everything that is ever said about one stands here, once. */
 #include "loader/options_table.h"
+#include "bpf/exponential.h"
 #include "bpf/memleak.h"
 
 #define FIELD(member) .offset = offsetof(struct options, member)
@@ -57,6 +58,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Look at one allocation in N, chosen at random (default 1: all). Totals are scaled up "
 	 "and marked as estimates",
 	 OPT_NUMBER, GROUP_FILTER, FIELD(sample_rate), 1, UINT32_MAX},
+	{"sample-bytes", 0, "N",
+	 "Take one sample in N bytes on average, N with a suffix as above: large blocks are nearly "
+	 "all looked at, small ones seldom. Totals are estimates, with their standard error",
+	 OPT_SIZE, GROUP_FILTER, FIELD(sample_bytes), 1, EXPONENTIAL_MAX_MEAN},
 	{"wa-missing-free", 'F', NULL,
 	 "Kernel: every allocation event first frees whatever is held at its address, even when "
 	 "the event itself is filtered or not sampled. Such repairs are counted in the report",

@@ -13,7 +13,7 @@ enum option_type {
 	OPT_LEVEL,   /* unsigned int, one more each time */
 	OPT_NUMBER,  /* uint32_t from min to max */
 	OPT_CODE,    /* int from min to max */
-	OPT_SIZE,    /* uint64_t bytes, k M G */
+	OPT_SIZE,    /* uint64_t bytes, k M G; from min to max, unless max is 0 */
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
 	OPT_STRING,  /* const char *, not empty */
 	OPT_PIDS,    /* struct options as a whole */
@@ -44,7 +44,7 @@ struct option_def {
 	enum option_words words;
 };
 
-#define OPTION_CNT 29
+#define OPTION_CNT 30
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

@@ -141,7 +141,11 @@ static int store_size(const struct option_def *def, const char *arg, void *field
 		return complain(why, "'%s' is no size (bytes, or with a suffix k, M or G)", arg);
 	if (value > UINT64_MAX >> shift)
 		return complain(why, "%s is more than 64 bits hold", arg);
-	*(uint64_t *)field = value << shift;
+	value <<= shift;
+	if (def->max && (value < def->min || value > def->max))
+		return complain(why, "%s is not within %" PRIu64 " to %" PRIu64, arg, def->min,
+				def->max);
+	*(uint64_t *)field = value;
 	return 0;
 }
 

@@ -20,6 +20,7 @@ struct range {
 	uint64_t end; /* as asked for: not rounded up to pages */
 	uint64_t site;
 	uint64_t birth_ns;
+	uint64_t mapped_size; /* of the whole mapping when it was made */
 	pid_t tid;
 };
 

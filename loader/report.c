@@ -71,6 +71,8 @@ static int rank_sites(const struct snapshot *snap, const struct growth *growth,
 		report->sites_total++;
 		report->bytes += site->bytes;
 		report->count += site->count;
+		report->bytes_variance += site->bytes_variance;
+		report->count_variance += site->count_variance;
 		if (site->end == UNWIND_END_COMPLETE)
 			report->complete_bytes += site->bytes;
 	}

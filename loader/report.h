@@ -45,6 +45,8 @@ struct report {
 	size_t sites_total;
 	uint64_t bytes; /* of all sites, shown or not */
 	uint64_t count;
+	double bytes_variance; /* with sampling; NAN: not known */
+	double count_variance;
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	bool show_allocs;
 	bool final;

@@ -4,6 +4,7 @@
  * added, never renamed or removed; an unknown value is null, its key is always there.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <time.h>
 
 #include "loader/json_writer.h"
@@ -35,6 +36,26 @@ static void write_totals(struct json_writer *json, const char *key, uint64_t byt
 	json_begin_object(json, key);
 	json_unsigned(json, "bytes", bytes);
 	json_unsigned(json, "count", count);
+	json_end_object(json);
+}
+
+static void write_error_of(struct json_writer *json, const char *key, double variance)
+{
+	if (isnan(variance))
+		json_null(json, key);
+	else
+		json_unsigned(json, key, estimate_error(variance));
+}
+
+/* Standard errors, of estimates alone. */
+static void write_errors(struct json_writer *json, const struct report *report, double bytes,
+			 double count)
+{
+	if (report->snapshot->sampling.mode == SAMPLING_NONE)
+		return;
+	json_begin_object(json, "standard_error");
+	write_error_of(json, "bytes", bytes);
+	write_error_of(json, "count", count);
 	json_end_object(json);
 }
 
@@ -151,7 +172,8 @@ static const char *end_word(enum unwind_end end)
 	}
 }
 
-static void write_site(struct json_writer *json, const struct report_site *shown, bool with_blocks)
+static void write_site(struct json_writer *json, const struct report *report,
+		       const struct report_site *shown)
 {
 	const struct site *site = shown->site;
 	char id[17];
@@ -166,6 +188,7 @@ static void write_site(struct json_writer *json, const struct report_site *shown
 		write_origin(json, &site->origin);
 	json_unsigned(json, "bytes", site->bytes);
 	json_unsigned(json, "count", site->count);
+	write_errors(json, report, site->bytes_variance, site->count_variance);
 	write_age(json, "oldest_ns", site->oldest_ns);
 	write_age(json, "newest_ns", site->newest_ns);
 	json_begin_object(json, "growth");
@@ -175,7 +198,7 @@ static void write_site(struct json_writer *json, const struct report_site *shown
 	write_stack(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
 	json_string(json, "stack_end", end_word(site->end));
-	if (with_blocks)
+	if (report->show_allocs)
 		write_blocks(json, shown);
 	json_end_object(json);
 }
@@ -221,10 +244,11 @@ static void json_report(FILE *out, const struct report *report)
 	json_unsigned(&json, "elapsed_ns", snap->elapsed_ns);
 	json_bool(&json, "final", report->final);
 	write_totals(&json, "outstanding", report->bytes, report->count);
+	write_errors(&json, report, report->bytes_variance, report->count_variance);
 	json_unsigned(&json, "sites_total", report->sites_total);
 	json_begin_array(&json, "sites");
 	for (size_t i = 0; i < report->site_cnt; i++)
-		write_site(&json, &report->sites[i], report->show_allocs);
+		write_site(&json, report, &report->sites[i]);
 	json_end_array(&json);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);

@@ -10,6 +10,7 @@
 
 #include "loader/escape.h"
 #include "loader/sink.h"
+#include "loader/sink_text.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
@@ -114,141 +115,6 @@ static void write_stack(FILE *out, const struct report *report, const struct rep
 	}
 }
 
-static const char *kind_words(enum memleak_kind kind)
-{
-	switch (kind) {
-	case MEMLEAK_KIND_HEAP:
-		return NULL;
-	case MEMLEAK_KIND_RESERVE:
-		return "mmap, PROT_NONE reserve";
-	case MEMLEAK_KIND_STACK:
-		return "thread stack";
-	case MEMLEAK_KIND_PERCPU:
-		return "percpu, the size of one copy";
-	default:
-		return kind_name(kind);
-	}
-}
-
-/* Rounded down, so that nothing looks older than it is. */
-static void write_seconds(FILE *out, uint64_t ns)
-{
-	uint64_t tenths = ns / (NSEC_PER_SEC / 10);
-
-	fprintf(out, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
-}
-
-static void write_ages(FILE *out, const struct site *site)
-{
-	if (site->oldest_ns == AGE_UNKNOWN || site->newest_ns == AGE_UNKNOWN)
-		return;
-	fputs("; ", out);
-	if (site->newest_ns / (NSEC_PER_SEC / 10) != site->oldest_ns / (NSEC_PER_SEC / 10)) {
-		write_seconds(out, site->newest_ns);
-		fputs(" to ", out);
-	}
-	write_seconds(out, site->oldest_ns);
-	fputs(" s old", out);
-}
-
-/* Also the whole of a site that is new: the reader knows that from the line above. */
-static bool has_grown(const struct report_site *shown)
-{
-	const struct site *site = shown->site;
-
-	if (!shown->growth_bytes && !shown->growth_count)
-		return false;
-	return (uint64_t)shown->growth_bytes != site->bytes ||
-	       (uint64_t)shown->growth_count != site->count;
-}
-
-/* A line in parentheses, written piece by piece; none if there is no piece. */
-struct note {
-	FILE *out;
-	const char *before;
-};
-
-static void note_begin(struct note *note)
-{
-	fputs(note->before, note->out);
-	note->before = "; ";
-}
-
-static void note_name(struct note *note, const char *name)
-{
-	escape_puts(note->out, name ? name : "?");
-}
-
-static void write_end(struct note *note, enum unwind_end end)
-{
-	static const char *const words[UNWIND_END_CNT] = {
-		[UNWIND_END_TRUNCATED] = "outer frames cut, see --perf-max-stack-depth",
-		[UNWIND_END_NO_CODE] = "outer frames not known: no code at the return address",
-		[UNWIND_END_NO_RULE] = "outer frames not known: code without unwind information",
-		[UNWIND_END_READ] = "outer frames not known: stack memory cannot be read",
-	};
-
-	if (!words[end])
-		return;
-	note_begin(note);
-	fputs(words[end], note->out);
-}
-
-/* Kernel memory: which cache it is from, and who asked for it. */
-static void write_origin(struct note *note, const struct site *site)
-{
-	const struct site_origin *origin = &site->origin;
-
-	if (origin->cache) {
-		fputc(' ', note->out);
-		note_name(note, origin->cache);
-		if (origin->several_caches)
-			fputs(" and others", note->out);
-	}
-	if (origin->reclaimable)
-		fputs(", reclaimable", note->out);
-	if (origin->interrupt) {
-		note_begin(note);
-		fputs("in interrupts", note->out);
-	} else if (!site->process && origin->last_comm) {
-		note_begin(note);
-		fprintf(note->out, "last by pid %d ", origin->last_pid);
-		note_name(note, origin->last_comm);
-		if (origin->several_pids)
-			fputs(", others before", note->out);
-	}
-}
-
-/* What there is to say beyond bcc's line. */
-static void write_notes(FILE *out, const struct report_site *shown, bool with_process)
-{
-	const struct site *site = shown->site;
-	const char *kind = kind_words(site->kind);
-	struct note note = {out, "\t\t("};
-
-	if (with_process && site->process) {
-		note_begin(&note);
-		fprintf(out, "pid %d ", site->process->pid);
-		note_name(&note, site->process->comm);
-	}
-	if (kind) {
-		note_begin(&note);
-		fputs(kind, out);
-	}
-	if (site->space == SPACE_KERNEL)
-		write_origin(&note, site);
-	if (has_grown(shown)) {
-		note_begin(&note);
-		fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
-			shown->growth_bytes, shown->growth_count);
-	}
-	write_end(&note, site->end);
-	if (*note.before == '\t')
-		return;
-	write_ages(out, site);
-	fputs(")\n", out);
-}
-
 static void write_blocks(FILE *out, const struct report_site *shown)
 {
 	for (size_t i = 0; i < shown->block_cnt; i++) {
@@ -257,7 +123,7 @@ static void write_blocks(FILE *out, const struct report_site *shown)
 		fprintf(out, "\t\t0x%" PRIx64 " %" PRIu64 " bytes", block->addr, block->size);
 		if (block->age_ns != AGE_UNKNOWN) {
 			fputs(", ", out);
-			write_seconds(out, block->age_ns);
+			sink_text_write_seconds(out, block->age_ns);
 			fputs(" s old", out);
 		}
 		fprintf(out, ", thread %d\n", block->tid);
@@ -270,7 +136,7 @@ static void write_site(FILE *out, const struct report *report, const struct repo
 	fprintf(out, "\t%" PRIu64 " bytes in %" PRIu64 " allocations from stack\n",
 		shown->site->bytes, shown->site->count);
 	write_stack(out, report, shown);
-	write_notes(out, shown, with_process);
+	sink_text_write_notes(out, report, shown, with_process);
 	if (report->show_allocs)
 		write_blocks(out, shown);
 }
@@ -307,22 +173,31 @@ static void write_complete(FILE *out, const struct report *report)
 	fprintf(out, "; %u.%u %% of the bytes have complete stacks", permille / 10, permille % 10);
 }
 
+static void write_sampling(FILE *out, const struct report *report)
+{
+	const struct sampling *sampling = &report->snapshot->sampling;
+
+	if (sampling->mode == SAMPLING_NONE)
+		return;
+	if (sampling->mode == SAMPLING_COUNT)
+		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled; ",
+			sampling->rate);
+	else
+		fprintf(out,
+			"\testimates: one sample is taken every %" PRIu64 " bytes on average; ",
+			sampling->rate);
+	sink_text_write_error(out, report->bytes_variance, report->count_variance);
+	fputc('\n', out);
+}
+
 static void write_totals(FILE *out, const struct report *report)
 {
-	const struct snapshot *snap = report->snapshot;
-
 	/* No "bytes in N allocations" here: scripts would take it for a stack. */
 	fprintf(out, "\toutstanding: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites",
 		report->bytes, report->count, report->sites_total);
 	write_complete(out, report);
 	fputc('\n', out);
-	if (snap->sampling.mode == SAMPLING_COUNT)
-		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled\n",
-			snap->sampling.rate);
-	else if (snap->sampling.mode == SAMPLING_BYTES)
-		fprintf(out,
-			"\testimates: one sample is taken every %" PRIu64 " bytes on average\n",
-			snap->sampling.rate);
+	write_sampling(out, report);
 }
 
 /* Frees that no event showed: nothing is lost, but the reader should know. */

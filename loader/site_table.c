@@ -58,6 +58,7 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->walk = table->walk;
 	entry->bytes = 0;
 	entry->count = 0;
+	entry->estimate = (struct estimate){0};
 	entry->oldest_birth_ns = UINT64_MAX;
 	entry->newest_birth_ns = 0;
 }
@@ -95,6 +96,7 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 {
 	entry->bytes += part->bytes;
 	entry->count += part->count;
+	estimate_join(&entry->estimate, &part->estimate);
 	if (part->oldest_birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = part->oldest_birth_ns;
 	if (part->newest_birth_ns > entry->newest_birth_ns)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/memleak.h"
+#include "loader/estimate.h"
 
 struct site_entry {
 	uint64_t id;
@@ -31,6 +32,7 @@ struct site_entry {
 	uint64_t walk; /* which one; another: the sums are 0 */
 	uint64_t bytes;
 	uint64_t count;
+	struct estimate estimate; /* with sampling */
 	uint64_t oldest_birth_ns;
 	uint64_t newest_birth_ns;
 	size_t index; /* in the snapshot being made */

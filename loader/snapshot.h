@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "bpf/memleak.h"
+#include "loader/estimate.h"
 
 #define AGE_UNKNOWN UINT64_MAX
 
@@ -43,6 +44,8 @@ struct site {
 	const struct process *process; /* NULL: no one process */
 	uint64_t bytes;
 	uint64_t count;
+	double bytes_variance; /* with sampling: of the estimates; NAN: not known */
+	double count_variance;
 	uint64_t oldest_ns; /* ages; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
 	const uint64_t *frames; /* innermost first */
@@ -55,16 +58,9 @@ struct block {
 	size_t site; /* index into sites */
 	uint64_t addr;
 	uint64_t size;
+	uint64_t sampled_size; /* its size when it was sampled */
 	uint64_t age_ns;
 	pid_t tid;
-};
-
-enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
-
-struct sampling {
-	enum sampling_mode mode;
-	uint64_t rate; /* one call in rate, or one sample per rate bytes; totals are scaled already
-			*/
 };
 
 struct snapshot {

@@ -62,6 +62,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
 			    ((uint64_t)opts->max_allocs + MEMLEAK_IN_FLIGHT);
 	config->sample_rate = opts->sample_rate;
+	config->sample_bytes = opts->sample_bytes;
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
 	config->trace_events = opts->trace;

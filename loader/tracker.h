@@ -80,6 +80,7 @@ void tracker_start(struct tracker *tracker);
 struct tracker_walk {
 	struct tracker *tracker;
 	uint64_t t0_ns;
+	struct sampling sampling;
 	struct block *blocks; /* with -a; site is the address of the entry until sorted out */
 	size_t block_cnt;
 	size_t block_cap;

@@ -51,6 +51,8 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 	if (!entry)
 		return -ENOMEM;
 	site_entry_add(entry, block->size, birth_ns);
+	if (walk->sampling.mode)
+		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
 	if (!opts->show_allocs)
 		return 0;
 	kept.site = (size_t)entry;
@@ -64,7 +66,12 @@ static int visit_block(void *arg, const void *key, const void *value)
 	const struct memleak_block *block = value;
 	struct tracker_walk *walk = arg;
 	const struct tracker *tracker = walk->tracker;
-	struct block plain = {.addr = at->addr, .size = block->size, .tid = (pid_t)block->tid};
+	struct block plain = {
+		.addr = at->addr,
+		.size = block->size,
+		.sampled_size = block->size << block->halved,
+		.tid = (pid_t)block->tid,
+	};
 	struct tracker_owner owner;
 
 	if (!tracker->owner(tracker->arg, at->image, &owner))
@@ -90,6 +97,7 @@ static int visit_site(void *arg, const void *key, const void *value)
 		return -ENOMEM;
 	entry->bytes += site->total.total_size + site->wide_bytes;
 	entry->count += site->total.number_of_allocs;
+	estimate_add_sizeless(&entry->estimate, &walk->sampling, site->total.number_of_allocs);
 	return 0;
 }
 
@@ -132,10 +140,25 @@ static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 	};
 }
 
+/* One in so many is a whole number: so are the sums, as far as 64 bits go. */
+static void fill_sums(const struct tracker_walk *walk, const struct site_entry *entry,
+		      struct site *ret)
+{
+	uint64_t scale = walk->tracker->opts->sample_rate;
+
+	ret->bytes = entry->bytes * scale;
+	ret->count = entry->count * scale;
+	if (walk->sampling.mode == SAMPLING_BYTES) {
+		ret->bytes = estimate_rounded(entry->estimate.bytes);
+		ret->count = estimate_rounded(entry->estimate.count);
+	}
+	ret->bytes_variance = entry->estimate.bytes_variance;
+	ret->count_variance = entry->estimate.count_variance;
+}
+
 static void fill_site(const struct tracker_walk *walk, struct site_entry *entry, struct site *ret)
 {
 	const struct tracker *tracker = walk->tracker;
-	uint64_t scale = tracker->opts->sample_rate;
 	struct tracker_owner owner = {0};
 
 	tracker->owner(tracker->arg, entry->image, &owner);
@@ -144,14 +167,13 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.space = tracker->space,
 		.kind = (enum memleak_kind)entry->kind,
 		.process = owner.process,
-		.bytes = entry->bytes * scale,
-		.count = entry->count * scale,
 		.oldest_ns = AGE_UNKNOWN,
 		.newest_ns = AGE_UNKNOWN,
 		.frames = entry->frames,
 		.frame_cnt = entry->frame_cnt,
 		.end = entry->end,
 	};
+	fill_sums(walk, entry, ret);
 	if (tracker->space == SPACE_KERNEL)
 		fill_origin(entry, &ret->origin);
 	if (tracker->opts->combined_only)
@@ -286,13 +308,27 @@ static int fill_counters(struct tracker *tracker, struct snapshot *snap)
 	return 0;
 }
 
+static struct sampling sampling_of(const struct options *opts)
+{
+	if (opts->sample_bytes)
+		return (struct sampling){SAMPLING_BYTES, opts->sample_bytes};
+	if (opts->sample_rate > 1)
+		return (struct sampling){SAMPLING_COUNT, opts->sample_rate};
+	return (struct sampling){0};
+}
+
 int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struct snapshot *snap)
 {
-	*walk = (struct tracker_walk){.tracker = tracker, .t0_ns = clock_ns(CLOCK_MONOTONIC)};
+	*walk = (struct tracker_walk){
+		.tracker = tracker,
+		.t0_ns = clock_ns(CLOCK_MONOTONIC),
+		.sampling = sampling_of(tracker->opts),
+	};
 	*snap = (struct snapshot){
 		.t0_ns = walk->t0_ns,
 		.wall_ns = (int64_t)clock_ns(CLOCK_REALTIME),
 		.elapsed_ns = walk->t0_ns - tracker->start_ns,
+		.sampling = walk->sampling,
 	};
 	site_table_begin(&tracker->sites);
 	return walk_tables(walk);
@@ -300,8 +336,6 @@ int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struc
 
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 {
-	uint32_t rate = walk->tracker->opts->sample_rate;
-
 	snap->walk_ns = clock_ns(CLOCK_MONOTONIC) - snap->t0_ns;
 	if (!err)
 		err = fill_sites(walk, snap);
@@ -316,7 +350,5 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 		return err;
 	}
 	fill_blocks(walk, snap);
-	if (rate > 1)
-		snap->sampling = (struct sampling){SAMPLING_COUNT, rate};
 	return 0;
 }

@@ -30,6 +30,7 @@ static void handle_mapping(struct user_process *process, const struct memleak_re
 		.end = record->addr + record->len,
 		.site = record->site,
 		.birth_ns = record->time_ns,
+		.mapped_size = record->len,
 		.tid = (pid_t)record->tid,
 	};
 	pid_t tid = (pid_t)record->tid;

@@ -28,6 +28,7 @@ static int walk_mappings(struct tracker_walk *walk, const struct user_process *p
 		struct block plain = {
 			.addr = range->start,
 			.size = range->end - range->start,
+			.sampled_size = range->mapped_size,
 			.tid = range->tid,
 		};
 		int err = tracker_walk_add(walk, &owner, range->site, &plain, range->birth_ns);

@@ -117,6 +117,23 @@ static __always_inline bool is_traced(__u32 level, __u32 *image)
 	return true;
 }
 
+/*
+ * --sample-bytes. The CPU's own, and of each level its own: an interrupt may come between reading
+ * and writing. Should one program preempt another all the same, each has still chosen rightly, and
+ * one of their subtractions is lost.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LEVEL_CNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} countdowns SEC(".maps");
+
+static __always_inline __u64 *countdown(__u32 level)
+{
+	return config.sample_bytes ? bpf_map_lookup_elem(&countdowns, &level) : NULL;
+}
+
 static __always_inline void emit_event(__u32 type, __u32 function, __u64 addr, __u64 size)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();

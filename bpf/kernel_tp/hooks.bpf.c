@@ -43,6 +43,9 @@ __noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
 	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
 	struct memleak_site *site = bpf_map_lookup_elem(&sites, &site_id);
 
+	/* Each by itself: a sample of whole batches would be a worse one than it says. */
+	if (!chosen(size, countdown(interrupt_level())))
+		return 0;
 	if (site && object)
 		record_block(site, site_id, &key, size);
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, object, size);
@@ -73,6 +76,17 @@ static __always_inline int on_rcu_free(__u64 head, __u64 second)
 	return on_slab_free(object, MEMLEAK_KERNEL_RCU_FREE);
 }
 
+/* --sample-bytes: whether the next sample lies behind all of them, so that no stack is needed. */
+static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
+{
+	__u64 *left = countdown(level);
+
+	if (!left || size * cnt >= *left)
+		return false;
+	*left -= size * cnt;
+	return true;
+}
+
 static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_cache *cache,
 					 __u64 objects, __u32 cnt)
 {
@@ -81,7 +95,7 @@ static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_ca
 	struct memleak_site *site;
 	struct stack_buffer *buf;
 
-	if (!cnt || !is_traced(level, &image) || !chosen(size))
+	if (!cnt || !is_traced(level, &image) || !wanted(size) || bulk__is_passed(level, size, cnt))
 		return 0;
 	buf = stack__buffer(second + STACK_BULK_ALLOC, level);
 	if (!buf)

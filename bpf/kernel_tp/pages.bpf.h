@@ -160,7 +160,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	repair(&key);
 	if (mobility == MIGRATE_MOVABLE && !kernel_config.movable)
 		return 0;
-	if (!is_traced(level, &image) || !chosen(len))
+	if (!is_traced(level, &image) || !chosen(len, countdown(level)))
 		return 0;
 	buf = stack__buffer(user, level);
 	if (!buf)
@@ -221,6 +221,7 @@ static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 
 	for (__u32 i = 0; site && i <= MEMLEAK_MAX_PAGE_ORDER && block->size > len; i++) {
 		block->size /= 2;
+		block->halved++;
 		key->addr = base;
 		if (addr - base < block->size)
 			key->addr += block->size;

@@ -18,7 +18,7 @@ static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset
 		return 0;
 	count(MEMLEAK_STAT_CALLS, 1);
 	repair(&key);
-	if (!is_traced(level, &image) || !chosen(size))
+	if (!is_traced(level, &image) || !chosen(size, countdown(level)))
 		return 0;
 	buf = stack__buffer(user, level);
 	if (!buf)

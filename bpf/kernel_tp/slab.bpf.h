@@ -81,7 +81,7 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 	count(MEMLEAK_STAT_CALLS, 1);
 	slab_page__meet(object, size);
 	repair(&key);
-	if (!is_traced(level, &image) || !chosen(size))
+	if (!is_traced(level, &image) || !chosen(size, countdown(level)))
 		return 0;
 	buf = stack__buffer(user, level);
 	if (!buf)

@@ -17,7 +17,7 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u3
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
 	thread->size = size;
-	thread->chosen = chosen(size);
+	thread->chosen = chosen(size, &thread->countdown);
 	if (operation == OP_REALLOC && addr) {
 		/* Out of the table now: the address may be handed out again before we return. */
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};

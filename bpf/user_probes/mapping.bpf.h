@@ -32,7 +32,8 @@ static __always_inline bool enter_mmap(struct pt_regs *ctx, __u32 binding)
 	if (flags & MAP_STACK)
 		thread->kind = MEMLEAK_KIND_STACK;
 	/* Memory that a file or another process holds as well is no leak material. */
-	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) && chosen(thread->size);
+	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
+			 chosen(thread->size, &thread->countdown);
 	/* What was mapped there is gone even when the new mapping is not tracked. */
 	thread->has_old = flags & MAP_FIXED;
 	if (thread->chosen)

@@ -55,6 +55,8 @@ struct thread_state {
 	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
 	struct memleak_block old;
 	__u64 site;
+
+	__u64 countdown; /* --sample-bytes: to the thread's next sample */
 };
 
 struct {

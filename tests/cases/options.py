@@ -32,6 +32,11 @@ GARBAGE = (
     ("sample_zero", ["-p", "1", "-s", "0"]), ("sample_text", ["-p", "1", "-s", "x"]),
     ("sample_negative", ["-p", "1", "-s", "-2"]),
     ("sample_huge", ["-p", "1", "-s", "99999999999"]),
+    ("sample_bytes_zero", ["-p", "1", "--sample-bytes", "0"]),
+    ("sample_bytes_huge", ["-p", "1", "--sample-bytes", "1025G"]),
+    ("sample_bytes_text", ["-p", "1", "--sample-bytes", "x"]),
+    ("sample_twice", ["-p", "1", "-s", "10", "--sample-bytes", "1k"]),
+    ("sample_bytes_combined", ["-p", "1", "-C", "--sample-bytes", "1k"]),
     ("top_text", ["-p", "1", "-T", "x"]), ("top_negative", ["-p", "1", "-T", "-1"]),
     ("sort_word", ["-p", "1", "--sort", "color"]), ("sort_empty", ["-p", "1", "--sort", ""]),
     ("format_word", ["-p", "1", "--format", "xml"]),
@@ -79,7 +84,7 @@ def test_help(t, name):
         raise Failure(f"exit code {memleak.code}, stderr {memleak.notes!r}")
     text = memleak.out.text
     options = ("--pid", "--command", "--trace", "--show-allocs", "--older", "--combined-only",
-               "--wa-missing-free", "--sample-rate", "--top", "--min-size", "--max-size", "--obj",
+               "--wa-missing-free", "--sample-rate", "--sample-bytes", "--top", "--min-size", "--max-size", "--obj",
                "--symbols-prefix", "--percpu", "--sort", "--stack-storage-size",
                "--perf-max-stack-depth", "--verbose", "--help", "--version", "--format", "--json",
                "--output", "--max-allocs", "--error-exitcode")

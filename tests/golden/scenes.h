@@ -6,6 +6,8 @@
 #ifndef SCENES_H
 #define SCENES_H
 
+#include <math.h>
+
 #include "loader/report.h"
 
 #define MS 1000000ULL
@@ -132,6 +134,49 @@ static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};
 	}
 
 static struct site plain_sites[] = {SMALL, BIG};
+
+/* Variances: of a little more than whole numbers, of nothing, of more than fits, of nobody knows.
+ */
+static struct site sampled_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 80000,
+	 .count = 500,
+	 .bytes_variance = 10000.5,
+	 .count_variance = 24.5,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(small_stack),
+	 .end = UNWIND_END_COMPLETE},
+	{.id = 2,
+	 .process = &leak,
+	 .bytes = 5242880,
+	 .count = 5,
+	 AGES(MS, MS),
+	 STACK(big_stack),
+	 .end = UNWIND_END_COMPLETE},
+};
+static struct site huge_sampled_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = UINT64_MAX,
+	 .count = 1,
+	 .bytes_variance = 1e50,
+	 .count_variance = 1e-9,
+	 AGES(MS, MS),
+	 STACK(small_stack),
+	 .end = UNWIND_END_COMPLETE},
+};
+static struct site sizeless_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 80,
+	 .count = 10,
+	 .bytes_variance = NAN,
+	 .count_variance = 90,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(small_stack),
+	 .end = UNWIND_END_COMPLETE},
+};
 
 static struct site growth_before[] = {
 	SMALL,
@@ -336,10 +381,16 @@ static const struct scene scenes[] = {
 	 .snap = SNAPSHOT(block_sites, .blocks = blocks, .block_cnt = LENGTH(blocks))},
 	{.name = "sampled",
 	 .opts.top = 10,
-	 .snap = SNAPSHOT(plain_sites, .sampling = {SAMPLING_COUNT, 10})},
+	 .snap = SNAPSHOT(sampled_sites, .sampling = {SAMPLING_COUNT, 10})},
 	{.name = "sampled-bytes",
 	 .opts.top = 10,
-	 .snap = SNAPSHOT(plain_sites, .sampling = {SAMPLING_BYTES, 524288})},
+	 .snap = SNAPSHOT(sampled_sites, .sampling = {SAMPLING_BYTES, 524288})},
+	{.name = "sampled-huge",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(huge_sampled_sites, .sampling = {SAMPLING_BYTES, 1ULL << 40})},
+	{.name = "sampled-sizeless",
+	 .opts = {.top = 10, .combined_only = true},
+	 .snap = SNAPSHOT(sizeless_sites, .sampling = {SAMPLING_COUNT, 10})},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,

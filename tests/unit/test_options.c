@@ -83,6 +83,7 @@ static char *describe(const struct options *opts)
 	print_number(out, "combined", opts->combined_only, 0);
 	print_number(out, "missing_free", opts->wa_missing_free, 0);
 	print_number(out, "rate", opts->sample_rate, 1);
+	print_number(out, "bytes", opts->sample_bytes, 0);
 	print_number(out, "top", opts->top, 10);
 	print_number(out, "min", opts->min_size, 0);
 	print_number(out, "max", opts->max_size, UINT64_MAX);

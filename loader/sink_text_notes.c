@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the report for people says of a site beyond bcc's line: in parentheses, below its frames. */
+#include "loader/sink_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "loader/escape.h"
+
+#define NSEC_PER_SEC 1000000000
+
+static const char *kind_words(enum memleak_kind kind)
+{
+	switch (kind) {
+	case MEMLEAK_KIND_HEAP:
+		return NULL;
+	case MEMLEAK_KIND_RESERVE:
+		return "mmap, PROT_NONE reserve";
+	case MEMLEAK_KIND_STACK:
+		return "thread stack";
+	case MEMLEAK_KIND_PERCPU:
+		return "percpu, the size of one copy";
+	default:
+		return kind_name(kind);
+	}
+}
+
+void sink_text_write_seconds(FILE *out, uint64_t ns)
+{
+	uint64_t tenths = ns / (NSEC_PER_SEC / 10);
+
+	fprintf(out, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
+}
+
+void sink_text_write_error(FILE *out, double bytes_variance, double count_variance)
+{
+	fputs("standard error ", out);
+	if (!isnan(bytes_variance))
+		fprintf(out, "%" PRIu64 " bytes, ", estimate_error(bytes_variance));
+	fprintf(out, "%" PRIu64 " allocations", estimate_error(count_variance));
+}
+
+static void write_ages(FILE *out, const struct site *site)
+{
+	if (site->oldest_ns == AGE_UNKNOWN || site->newest_ns == AGE_UNKNOWN)
+		return;
+	fputs("; ", out);
+	if (site->newest_ns / (NSEC_PER_SEC / 10) != site->oldest_ns / (NSEC_PER_SEC / 10)) {
+		sink_text_write_seconds(out, site->newest_ns);
+		fputs(" to ", out);
+	}
+	sink_text_write_seconds(out, site->oldest_ns);
+	fputs(" s old", out);
+}
+
+/* Also the whole of a site that is new: the reader knows that from the line above. */
+static bool has_grown(const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+
+	if (!shown->growth_bytes && !shown->growth_count)
+		return false;
+	return (uint64_t)shown->growth_bytes != site->bytes ||
+	       (uint64_t)shown->growth_count != site->count;
+}
+
+/* A line in parentheses, written piece by piece; none if there is no piece. */
+struct note {
+	FILE *out;
+	const char *before;
+};
+
+static void note_begin(struct note *note)
+{
+	fputs(note->before, note->out);
+	note->before = "; ";
+}
+
+static void note_name(struct note *note, const char *name)
+{
+	escape_puts(note->out, name ? name : "?");
+}
+
+static void write_end(struct note *note, enum unwind_end end)
+{
+	static const char *const words[UNWIND_END_CNT] = {
+		[UNWIND_END_TRUNCATED] = "outer frames cut, see --perf-max-stack-depth",
+		[UNWIND_END_NO_CODE] = "outer frames not known: no code at the return address",
+		[UNWIND_END_NO_RULE] = "outer frames not known: code without unwind information",
+		[UNWIND_END_READ] = "outer frames not known: stack memory cannot be read",
+	};
+
+	if (!words[end])
+		return;
+	note_begin(note);
+	fputs(words[end], note->out);
+}
+
+/* Kernel memory: which cache it is from, and who asked for it. */
+static void write_origin(struct note *note, const struct site *site)
+{
+	const struct site_origin *origin = &site->origin;
+
+	if (origin->cache) {
+		fputc(' ', note->out);
+		note_name(note, origin->cache);
+		if (origin->several_caches)
+			fputs(" and others", note->out);
+	}
+	if (origin->reclaimable)
+		fputs(", reclaimable", note->out);
+	if (origin->interrupt) {
+		note_begin(note);
+		fputs("in interrupts", note->out);
+	} else if (!site->process && origin->last_comm) {
+		note_begin(note);
+		fprintf(note->out, "last by pid %d ", origin->last_pid);
+		note_name(note, origin->last_comm);
+		if (origin->several_pids)
+			fputs(", others before", note->out);
+	}
+}
+
+/* What there is to say beyond bcc's line. */
+void sink_text_write_notes(FILE *out, const struct report *report, const struct report_site *shown,
+			   bool with_process)
+{
+	const struct site *site = shown->site;
+	const char *kind = kind_words(site->kind);
+	struct note note = {out, "\t\t("};
+
+	if (with_process && site->process) {
+		note_begin(&note);
+		fprintf(out, "pid %d ", site->process->pid);
+		note_name(&note, site->process->comm);
+	}
+	if (kind) {
+		note_begin(&note);
+		fputs(kind, out);
+	}
+	if (site->space == SPACE_KERNEL)
+		write_origin(&note, site);
+	if (has_grown(shown)) {
+		note_begin(&note);
+		fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
+			shown->growth_bytes, shown->growth_count);
+	}
+	if (report->snapshot->sampling.mode != SAMPLING_NONE) {
+		note_begin(&note);
+		sink_text_write_error(out, site->bytes_variance, site->count_variance);
+	}
+	write_end(&note, site->end);
+	if (*note.before == '\t')
+		return;
+	write_ages(out, site);
+	fputs(")\n", out);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Random numbers that are the same in every run: splitmix64. */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <stdint.h>
+
+static inline uint64_t random_next(uint64_t *seed)
+{
+	uint64_t bits = *seed += 0x9e3779b97f4a7c15ULL;
+
+	bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ULL;
+	bits = (bits ^ bits >> 27) * 0x94d049bb133111ebULL;
+	return bits ^ bits >> 31;
+}
+
+#endif
