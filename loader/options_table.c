@@ -139,6 +139,7 @@ const struct option_example option_examples[] = {
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
+	{"--sample-bytes 512k -p 4711", "the same by bytes: large blocks matter more"},
 	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
 	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},
 	{NULL, NULL},

@@ -76,6 +76,37 @@ def test_sampling(t):
     memleak.stop()
 
 
+def estimated_by_bytes(report, each_size, exact):
+    require(report["sampling"] == {"mode": "bytes", "interval": 1024}, report,
+            f"sampling {report['sampling']}")
+    count, size = sum_of_thing(report, "messages", "slab")
+    error = sum(site["standard_error"]["count"] ** 2
+                for site in sites_of(report, "messages", "slab")) ** 0.5
+    require(0 < abs(count - exact) <= 5 * error, report,
+            f"{count} estimated of {exact}, standard error {error:.0f}")
+    require(abs(size - each_size * count) <= each_size, report, f"{size} bytes in {count} blocks")
+
+
+@once
+@timeout(180)
+@each(("small", 16, False), ("large", 464, False), ("whole_kernel", 16, True))
+def test_sampling_by_bytes(t, what):
+    """Messages of 64 and of 512 bytes, one sample in 1024: both estimates are right."""
+    _, size, whole = what
+    share_kernel(t, whole=whole)
+    program = t.program("kernel", f"messages:20001:{size}")
+    memleak = (whole_kernel(t, "--sample-bytes", "1k") if whole else
+               t.attach(program, "-K", "--sample-bytes", "1k", interval="0.5"))
+    program.go()
+    estimated_by_bytes(memleak.fresh_report(), size + 48, 20001)
+    program.go()
+    estimated_by_bytes(memleak.fresh_report(), size + 48, 40002)
+    program.go()
+    require(not sites_of(memleak.fresh_report(), "messages", "slab"), memleak.reports[-1],
+            "messages that were received")
+    memleak.stop()
+
+
 @once
 @alone
 @timeout(180)

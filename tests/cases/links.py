@@ -134,6 +134,21 @@ def test_threads(t, kind):
 
 @once
 @each("session", "multi")
+def test_samples_by_bytes(t, kind):
+    """One sample in 1000 bytes: what is passed over is not waited for, and counts all the same."""
+    program = t.program("unawaited", "headers")
+    memleak = attach(t, program, kind, "--sample-bytes", "1000")
+    truth = program.go()
+    report = memleak.stop()
+    count, size = truth.count, truth.bytes
+    for what, exact in (("count", count), ("bytes", size)):
+        off = report["outstanding"][what] - exact
+        if abs(off) > 5 * report["standard_error"][what] or not off:
+            raise Failure(f"{report['outstanding']}, {report['standard_error']}: {exact} {what}")
+
+
+@once
+@each("session", "multi")
 def test_samples(t, kind):
     """One call in ten, of functions that call each other: none is counted twice."""
     program = t.program("unawaited", "headers")
