@@ -105,12 +105,9 @@ def test_left_out_without_tables(t, name):
         raise Failure(f"{due} blocks are due: {report['outstanding']}, lost {report['lost']}")
 
 
-@once
-@each("session", "multi", "perf")
-def test_returns(t, kind):
-    """Of calls that are left out, sessions do not see the returns."""
+def check_returns(t, kind, *options):
     program = t.program("unawaited", "many")
-    memleak = attach(t, program, kind, "-z", "1000")
+    memleak = attach(t, program, kind, *options)
     with RunCounts() as runs:
         before = runs.of(memleak.pid)
         program.go()
@@ -120,6 +117,20 @@ def test_returns(t, kind):
     # The program's malloc calls the library's: two entries for each call.
     if not expected <= ran <= expected + FEW:
         raise Failure(f"programs ran {ran} times for {CALLS} calls, {expected} are due")
+
+
+@once
+@each("session", "multi", "perf")
+def test_returns(t, kind):
+    """Of calls that are left out, sessions do not see the returns."""
+    check_returns(t, kind, "-z", "1000")
+
+
+@once
+@each("session", "multi")
+def test_returns_of_what_is_not_sampled(t, kind):
+    """Nor of those that no sample falls into."""
+    check_returns(t, kind, "--sample-bytes", "1024G")
 
 
 @once

@@ -84,10 +84,10 @@ def test_help(t, name):
         raise Failure(f"exit code {memleak.code}, stderr {memleak.notes!r}")
     text = memleak.out.text
     options = ("--pid", "--command", "--trace", "--show-allocs", "--older", "--combined-only",
-               "--wa-missing-free", "--sample-rate", "--sample-bytes", "--top", "--min-size", "--max-size", "--obj",
-               "--symbols-prefix", "--percpu", "--sort", "--stack-storage-size",
-               "--perf-max-stack-depth", "--verbose", "--help", "--version", "--format", "--json",
-               "--output", "--max-allocs", "--error-exitcode")
+               "--wa-missing-free", "--sample-rate", "--sample-bytes", "--top", "--min-size",
+               "--max-size", "--obj", "--symbols-prefix", "--percpu", "--sort",
+               "--stack-storage-size", "--perf-max-stack-depth", "--verbose", "--help", "--version",
+               "--format", "--json", "--output", "--max-allocs", "--error-exitcode")
     missing = [option for option in options if option not in text]
     if missing:
         raise Failure(f"help says nothing of {missing}")

@@ -15,7 +15,8 @@
 
 static struct range page_range(uint64_t page, uint64_t cnt, uint64_t site)
 {
-	return (struct range){BASE + page * PAGE, BASE + (page + cnt) * PAGE, site, 1, 7};
+	return (struct range){
+		BASE + page * PAGE, BASE + (page + cnt) * PAGE, site, 1, cnt * PAGE, 7};
 }
 
 static void insert_pages(struct ranges *ranges, uint64_t page, uint64_t cnt, uint64_t site)
@@ -62,7 +63,7 @@ static void test_front_middle_tail(void **state)
 /* Lengths are kept as asked for, but the kernel unmaps whole pages. */
 static void test_odd_length(void **state)
 {
-	struct range range = {BASE, BASE + 5000, 1, 1, 7};
+	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7};
 	struct ranges ranges;
 
 	ranges_init(&ranges, PAGE);
@@ -133,11 +134,31 @@ static void test_moved(void **state)
 	ranges_deinit(&ranges);
 }
 
+/* However it was cut, moved, grown and put back: a sample of it was one of the whole. */
+static void test_pieces_know_the_whole(void **state)
+{
+	struct ranges ranges;
+
+	ranges_init(&ranges, PAGE);
+	insert_pages(&ranges, 0, 16, 1);
+	unmap_pages(&ranges, 4, 2);
+	assert_int_equal(ranges_take(&ranges, 7, BASE, PAGE, false), 0);
+	assert_int_equal(ranges_untake(&ranges, 7), 0);
+	assert_int_equal(ranges_take(&ranges, 7, BASE + 6 * PAGE, 10 * PAGE, false), 0);
+	assert_int_equal(ranges_move(&ranges, 7, BASE + 100 * PAGE, 50 * PAGE), 0);
+	assert_int_equal(ranges.cnt, 2);
+	assert_item(&ranges, 0, 0, 4, 1);
+	assert_item(&ranges, 1, 100, 50, 1);
+	assert_int_equal(ranges.items[0].mapped_size, 16 * PAGE);
+	assert_int_equal(ranges.items[1].mapped_size, 16 * PAGE);
+	ranges_deinit(&ranges);
+}
+
 /* Addresses and lengths come from a target: nothing may wrap around. */
 static void test_absurd(void **state)
 {
 	struct ranges ranges;
-	struct range wrapped = {UINT64_MAX - 10, 5, 1, 1, 7};
+	struct range wrapped = {UINT64_MAX - 10, 5, 1, 1, 16, 7};
 
 	ranges_init(&ranges, PAGE);
 	insert_pages(&ranges, 0, 1, 1);
@@ -234,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_failed_unmap),
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_pieces_know_the_whole),
 		cmocka_unit_test(test_absurd),
 		cmocka_unit_test(test_model),
 	};
