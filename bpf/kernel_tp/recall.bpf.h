@@ -194,8 +194,12 @@ static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, _
 	view->recalled = 0;
 #pragma unroll
 	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
-		int known = stack_view__recall(user, way);
+		const struct remembered *entry = remembered__find(view->key, way);
+		int known;
 
+		if (!entry || entry->head.key != view->key)
+			continue;
+		known = stack_view__recall(user, way);
 		if (!known)
 			continue;
 		if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)
