@@ -147,12 +147,27 @@ static __always_inline bool remembered__is_distrusted(__u64 key)
 	return entry && entry->head.key == key && entry->head.end == REMEMBERED_DISTRUSTED;
 }
 
-/* Over an entry of the same key, chosen at random: good ones are soon learnt again. */
+/* The first place that is free, where it is found at once, or any: good ones are soon learnt again.
+ */
+static __always_inline struct remembered *remembered__replace(__u64 key)
+{
+	__u32 chosen = bpf_get_prandom_u32() % REMEMBERED_WAYS;
+
+#pragma unroll
+	for (__u32 way = REMEMBERED_WAYS; way-- > 0;) {
+		const struct remembered *entry = remembered__find(key, way);
+
+		if (entry && !entry->head.key)
+			chosen = way;
+	}
+	return remembered__find(key, chosen);
+}
+
 static __always_inline void remembered__learn(__u64 key, const struct stack_words *words,
 					      __u64 stack, __u32 note)
 {
 	struct remembered_head head = {.key = key, .stack = stack, .note = note};
-	struct remembered *entry = remembered__find(key, bpf_get_prandom_u32() % REMEMBERED_WAYS);
+	struct remembered *entry = remembered__replace(key);
 
 	if (!entry || words->not_fitting || words->cnt > REMEMBERED_WORDS_MAX ||
 	    remembered__is_distrusted(key))
