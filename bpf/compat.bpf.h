@@ -59,6 +59,7 @@ struct uprobe_task {
 
 struct task_struct {
 	int tgid;
+	char comm[16];
 	struct thread_info thread_info;
 	struct sched_entity se;
 	struct task_struct *real_parent;
@@ -83,6 +84,12 @@ struct page {
 };
 
 #pragma clang attribute pop
+
+/*
+ * The current task, whose members are loaded from it as from any memory, since 5.11. For programs
+ * of tracepoints; where it is false they are read by a helper's call for each.
+ */
+#define HAS_TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
 
 /* Which bit of a cache's flags is which, since they have names. */
 enum _slab_flag_bits {

@@ -147,20 +147,40 @@ static __always_inline bool remembered__is_distrusted(__u64 key)
 	return entry && entry->head.key == key && entry->head.end == REMEMBERED_DISTRUSTED;
 }
 
-/* Over an entry of the same key, chosen at random: good ones are soon learnt again. */
+/*
+ * Where an entry goes: where it is already, since some that are recalled are learnt again, or to
+ * the first free place, or over any of them. Good ones are soon learnt again.
+ */
+static __always_inline struct remembered *remembered__replace(__u64 key, __u64 check)
+{
+	__u32 chosen = bpf_get_prandom_u32() % REMEMBERED_WAYS;
+
+#pragma unroll
+	for (__u32 way = REMEMBERED_WAYS; way-- > 0;) {
+		const struct remembered *entry = remembered__find(key, way);
+
+		if (entry && (!entry->head.key || entry->head.check == check))
+			chosen = way;
+	}
+	return remembered__find(key, chosen);
+}
+
 static __always_inline void remembered__learn(__u64 key, const struct stack_words *words,
 					      __u64 stack, __u32 note)
 {
 	struct remembered_head head = {.key = key, .stack = stack, .note = note};
-	struct remembered *entry = remembered__find(key, bpf_get_prandom_u32() % REMEMBERED_WAYS);
+	struct remembered *entry;
 
-	if (!entry || words->not_fitting || words->cnt > REMEMBERED_WORDS_MAX ||
+	if (words->not_fitting || words->cnt > REMEMBERED_WORDS_MAX ||
 	    remembered__is_distrusted(key))
 		return;
 	head.prefix = words->prefix;
 	head.cnt = words->cnt;
 	head.end = words->end;
 	head.check = remembered__check(&head, words->hash);
+	entry = remembered__replace(key, head.check);
+	if (!entry)
+		return;
 	entry->head = head;
 	__builtin_memcpy(entry->places, words->places, sizeof(entry->places));
 }

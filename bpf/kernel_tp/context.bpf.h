@@ -26,6 +26,11 @@ struct {
 
 enum interrupt_level { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, LEVEL_CNT };
 
+/* A thread's name. */
+struct comm_words {
+	__u64 words[MEMLEAK_COMM_SIZE / sizeof(__u64)];
+};
+
 #ifdef MEMLEAK_NO_BTF
 
 /* The count of interrupts is found by BTF alone: everything counts as the task's. */
@@ -39,13 +44,40 @@ static __always_inline __u32 parent_tgid(void)
 	return 0;
 }
 
+static __always_inline struct comm_words current_comm(void)
+{
+	struct comm_words ret = {0};
+
+	bpf_get_current_comm(&ret, sizeof(ret));
+	return ret;
+}
+
 #else
 
 static __always_inline __u32 parent_tgid(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *task;
 
+	if (HAS_TASK_BTF)
+		return ((struct task_struct *)bpf_get_current_task_btf())->real_parent->tgid;
+	task = (void *)bpf_get_current_task();
 	return BPF_CORE_READ(task, real_parent, tgid);
+}
+
+static __always_inline struct comm_words current_comm(void)
+{
+	struct comm_words ret = {0};
+	const __u64 *comm;
+
+	if (HAS_TASK_BTF) {
+		comm = (void *)((struct task_struct *)bpf_get_current_task_btf())->comm;
+		barrier_var(comm); /* two loads from there, and not a place for each */
+		ret.words[0] = comm[0];
+		ret.words[1] = comm[1];
+	} else {
+		bpf_get_current_comm(&ret, sizeof(ret));
+	}
+	return ret;
 }
 
 /* The bits of preempt_count, the same since 2.6. A task with softirqs disabled adds 0x200. */
@@ -60,16 +92,23 @@ static __always_inline __u32 parent_tgid(void)
  */
 static __always_inline __u32 preempt_count(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *task;
 	__u32 cnt = 0;
 	void *rq;
 
-	if (bpf_core_field_exists(task->thread_info.preempt.count))
-		return BPF_CORE_READ(task, thread_info.preempt.count);
-	if (!kernel_config.preempt_count_at)
-		return 0;
-	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
-	bpf_probe_read_kernel(&cnt, sizeof(cnt), rq + kernel_config.preempt_count_at);
+	if (HAS_TASK_BTF) {
+		task = (void *)bpf_get_current_task_btf();
+		if (bpf_core_field_exists(task->thread_info.preempt.count))
+			return task->thread_info.preempt.count;
+		rq = task->se.cfs_rq->rq;
+	} else {
+		task = (void *)bpf_get_current_task();
+		if (bpf_core_field_exists(task->thread_info.preempt.count))
+			return BPF_CORE_READ(task, thread_info.preempt.count);
+		rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	}
+	if (kernel_config.preempt_count_at)
+		bpf_probe_read_kernel(&cnt, sizeof(cnt), rq + kernel_config.preempt_count_at);
 	return cnt;
 }
 
@@ -94,27 +133,39 @@ static __always_inline bool is_own(__u32 tgid)
 	return parent_tgid() == kernel_config.own_tgid && tgid != kernel_config.command_tgid;
 }
 
+/* Who allocates. */
+struct requester {
+	enum interrupt_level level;
+	__u32 image; /* 0: of no one process */
+	__u32 tgid;
+	__u32 tid;
+};
+
 /*
- * Whether what the CPU does now is traced, and as which image (0: of no one process). An
- * interrupt works for nobody, whichever task it has interrupted.
+ * Whether what the CPU does now is traced, and for whom it does it. An interrupt works for nobody,
+ * whichever task it has interrupted. What is cheap to know comes first: most processes are none of
+ * the targets.
  */
-static __always_inline bool is_traced(__u32 level, __u32 *image)
+static __always_inline bool is_traced(struct requester *ret)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct memleak_target *target;
 
-	*image = 0;
 	if (!tracking)
 		return false;
-	if (!kernel_config.by_process)
-		return level != LEVEL_TASK || !tgid || !is_own(tgid);
-	if (level != LEVEL_TASK)
-		return false;
-	target = bpf_map_lookup_elem(&targets, &tgid);
+	ret->tid = (__u32)pid_tgid;
+	ret->tgid = pid_tgid >> 32;
+	ret->image = 0;
+	if (!kernel_config.by_process) {
+		ret->level = interrupt_level();
+		return ret->level != LEVEL_TASK || !ret->tgid || !is_own(ret->tgid);
+	}
+	target = bpf_map_lookup_elem(&targets, &ret->tgid);
 	if (!target)
 		return false;
-	*image = target->image;
-	return true;
+	ret->image = target->image;
+	ret->level = interrupt_level();
+	return ret->level == LEVEL_TASK;
 }
 
 /*

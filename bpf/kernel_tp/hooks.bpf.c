@@ -47,7 +47,7 @@ __noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
 	if (!chosen(size, countdown(interrupt_level())))
 		return 0;
 	if (site && object)
-		record_block(site, site_id, &key, size);
+		record_block(site, site_id, &key, size, (__u32)bpf_get_current_pid_tgid());
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, object, size);
 	return 0;
 }
@@ -90,20 +90,22 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_cache *cache,
 					 __u64 objects, __u32 cnt)
 {
-	__u32 level = interrupt_level(), image, walked;
+	struct requester requester;
 	__u64 size = BPF_CORE_READ(cache, size), id;
 	struct memleak_site *site;
 	struct stack_buffer *buf;
+	__u32 walked;
 
-	if (!cnt || !is_traced(level, &image) || !wanted(size) || bulk__is_passed(level, size, cnt))
+	if (!cnt || !is_traced(&requester) || !wanted(size) ||
+	    bulk__is_passed(requester.level, size, cnt))
 		return 0;
-	buf = stack__buffer(second + STACK_BULK_ALLOC, level);
+	buf = stack__buffer(second + STACK_BULK_ALLOC, requester.level);
 	if (!buf)
 		return 0;
 	walked = stack__walk(ctx, buf);
 	stack__trim(buf, walked, walked > HOOK_FRAMES ? buf->words[1 + HOOK_FRAMES] : 0,
-		    level != LEVEL_TASK);
-	site = site__of(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+		    requester.level != LEVEL_TASK);
+	site = site__of(buf, MEMLEAK_KIND_SLAB, &requester, &id);
 	if (!site)
 		return 0;
 	origin__note_cache(&site->origin, cache, 0, size);

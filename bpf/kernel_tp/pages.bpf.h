@@ -141,11 +141,12 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 {
 	__u64 len = 1ULL << kernel_config.page_shift << (order & 31);
 	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
-	__u32 zero = 0, level = interrupt_level(), image, walked, for_slab = 0;
+	__u32 zero = 0, walked, for_slab = 0;
 	__u32 user = second + STACK_PAGE_ALLOC;
 	struct fresh_page *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
 	struct slab_page slab = {.len = len};
 	struct memleak_site *site = NULL;
+	struct requester requester;
 	struct stack_buffer *buf;
 	__u64 id;
 
@@ -160,20 +161,20 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	repair(&key);
 	if (mobility == MIGRATE_MOVABLE && !kernel_config.movable)
 		return 0;
-	if (!is_traced(level, &image) || !chosen(len, countdown(level)))
+	if (!is_traced(&requester) || !chosen(len, countdown(requester.level)))
 		return 0;
-	buf = stack__buffer(user, level);
+	buf = stack__buffer(user, requester.level);
 	if (!buf)
 		return 0;
-	if (stack__recall(ctx, buf, user, level, 0, &for_slab) && !for_slab)
-		site = site__recall(buf, image, MEMLEAK_KIND_PAGE, level, &id);
+	if (stack__recall(ctx, buf, user, requester.level, 0, &for_slab) && !for_slab)
+		site = site__recall(buf, MEMLEAK_KIND_PAGE, &requester, &id);
 	if (!site && !for_slab) {
 		walked = stack__walk(ctx, buf);
 		for_slab = asked_by_slab(buf, walked);
-		stack__trim(buf, walked, 0, level != LEVEL_TASK);
-		stack__remember(buf, user, level, for_slab);
+		stack__trim(buf, walked, 0, requester.level != LEVEL_TASK);
+		stack__remember(buf, user, requester.level, for_slab);
 		if (!for_slab)
-			site = site__of(buf, image, MEMLEAK_KIND_PAGE, level, &id);
+			site = site__of(buf, MEMLEAK_KIND_PAGE, &requester, &id);
 	}
 	if (for_slab) {
 		bpf_map_update_elem(&slab_pages, &key.addr, &slab, BPF_ANY);
@@ -182,7 +183,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	order_seen[order & (ORDER_CNT - 1)] = 1; /* the verifier may have forgotten the limit */
 	if (site) {
 		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
-		record_block(site, id, &key, len);
+		record_block(site, id, &key, len, requester.tid);
 	}
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PAGE_ALLOC, key.addr, len);
 	return 0;

@@ -28,6 +28,12 @@
 /* So many words are searched for frames. */
 #define SEARCHED_WORDS 512
 
+/*
+ * So much random room the kernel adds to a system call's stack. Where the caller is known, depth
+ * tells no more than which of the paths to it this may be; else it is all that does.
+ */
+#define RANDOM_BYTES 1024
+
 /* The context has the event's arguments, among them a return address. */
 #define ARGUMENT_WORDS 6
 
@@ -73,6 +79,22 @@ static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 	return true;
 }
 
+/*
+ * The outermost frame's word is told by its distance from the end of the stack, and put behind the
+ * others that are looked at: between it and them lies the random room.
+ */
+#define OUTERMOST (REMEMBERED_STACK_WORDS - 1)
+#define END_WORDS 64 /* it is found in the last ones, before the registers of user space */
+#define NOTE_OUTERMOST(note) ((note) >> 1)
+
+static __always_inline bool view__see_outermost(struct stack_view *view, __u32 from_end)
+{
+	if (!from_end || from_end > view->room)
+		return false;
+	return !bpf_probe_read_kernel(&view->words[OUTERMOST], sizeof(__u64),
+				      (void *)(view->start + (view->room - from_end) * 8ULL));
+}
+
 /* A function of its own: the verifier looks at it once, and not in every program. */
 __noinline int stack_view__recall(__u32 user, __u32 way)
 {
@@ -84,6 +106,8 @@ __noinline int stack_view__recall(__u32 user, __u32 way)
 		return 0;
 	entry = remembered__find(view->key, way);
 	if (!entry || !remembered__read(entry, view->key, &head) || !view__see(view, head.end))
+		return 0;
+	if (!view__see_outermost(view, NOTE_OUTERMOST(head.note)))
 		return 0;
 	if (!remembered__fits(entry, &head, view->words, view->start))
 		return 0;
@@ -145,6 +169,38 @@ static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 	return seen ? 3 : MEMLEAK_MAX_STACK_DEPTH;
 }
 
+/* How far from the end of the stack the word lies; 0: not near it. Overwrites words. */
+static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64 word)
+{
+	__u64 from_end = 0;
+
+	if (view->room < END_WORDS)
+		return 0;
+	view->cnt = 0;
+	if (bpf_probe_read_kernel(view->words, END_WORDS * 8,
+				  (void *)(view->start + (view->room - END_WORDS) * 8ULL)))
+		return 0;
+	for (__u32 i = 0; i < END_WORDS; i++)
+		from_end ^= (from_end ^ (END_WORDS - i)) & mask_if_equal(view->words[i], word);
+	return from_end;
+}
+
+/* Where the search has found the outermost word may be in the random room, from an earlier call. */
+static __always_inline void view__learn(struct stack_view *view, const struct stack_buffer *buf,
+					__u32 frame_cnt, __u32 note)
+{
+	struct stack_words *depends = &view->depends;
+	__u32 last = depends->cnt - 1;
+	__u32 from_end =
+		view__find_outermost(view, buf->words[frame_cnt % MEMLEAK_MAX_STACK_DEPTH]);
+
+	if (depends->cnt < 2 || !from_end)
+		return;
+	depends->places[last % REMEMBERED_WORDS_MAX] = OUTERMOST;
+	depends->end = 1 + depends->places[(last - 1) % REMEMBERED_WORDS_MAX];
+	remembered__learn(view->key, depends, buf->hash, note | from_end << 1);
+}
+
 /* The frames are in the program's buffer, as they are kept. */
 __noinline int stack_view__remember(__u32 user, __u32 note)
 {
@@ -170,7 +226,7 @@ __noinline int stack_view__remember(__u32 user, __u32 note)
 		view__search(view, buf, frame_cnt, i);
 	}
 	if (view->found == frame_cnt)
-		remembered__learn(view->key, &view->depends, buf->hash, note);
+		view__learn(view, buf, frame_cnt, note);
 	return 0;
 }
 
@@ -179,6 +235,7 @@ static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, _
 					  __u32 level, __u64 call_site, __u32 *note)
 {
 	struct stack_view *view;
+	__u64 depth;
 
 	if (!config.recall || level != LEVEL_TASK || user >= STACK_SECOND)
 		return false;
@@ -189,13 +246,20 @@ static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, _
 	*(volatile __u64 *)&view->start = (__u64)ctx;
 	view->key = *(volatile __u64 *)&view->start;
 	view->room = (KERNEL_STACK_BYTES - view->key % KERNEL_STACK_BYTES) / 8;
-	view->key = hash_mix(call_site ^ (__u64)user << 56, view->key % KERNEL_STACK_BYTES);
+	depth = view->key % KERNEL_STACK_BYTES;
+	if (call_site)
+		depth /= RANDOM_BYTES;
+	view->key = hash_mix(call_site ^ (__u64)user << 56, depth);
 	view->cnt = 0;
 	view->recalled = 0;
 #pragma unroll
 	for (__u32 way = 0; way < REMEMBERED_WAYS; way++) {
-		int known = stack_view__recall(user, way);
+		const struct remembered *entry = remembered__find(view->key, way);
+		int known;
 
+		if (!entry || entry->head.key != view->key)
+			continue;
+		known = stack_view__recall(user, way);
 		if (!known)
 			continue;
 		if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)

@@ -71,9 +71,10 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 					 __u64 object, struct kmem_cache *cache, __u64 size)
 {
 	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
-	__u32 level = interrupt_level(), image, walked, note;
 	struct memleak_site *site = NULL;
+	struct requester requester;
 	struct stack_buffer *buf;
+	__u32 walked, note;
 	__u64 id;
 
 	if (!object)
@@ -81,22 +82,22 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 	count(MEMLEAK_STAT_CALLS, 1);
 	slab_page__meet(object, size);
 	repair(&key);
-	if (!is_traced(level, &image) || !chosen(size, countdown(level)))
+	if (!is_traced(&requester) || !chosen(size, countdown(requester.level)))
 		return 0;
-	buf = stack__buffer(user, level);
+	buf = stack__buffer(user, requester.level);
 	if (!buf)
 		return 0;
-	if (stack__recall(ctx, buf, user, level, call_site, &note))
-		site = site__recall(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+	if (stack__recall(ctx, buf, user, requester.level, call_site, &note))
+		site = site__recall(buf, MEMLEAK_KIND_SLAB, &requester, &id);
 	if (!site) {
 		walked = stack__walk(ctx, buf);
-		stack__trim(buf, walked, call_site, level != LEVEL_TASK);
-		stack__remember(buf, user, level, 0);
-		site = site__of(buf, image, MEMLEAK_KIND_SLAB, level, &id);
+		stack__trim(buf, walked, call_site, requester.level != LEVEL_TASK);
+		stack__remember(buf, user, requester.level, 0);
+		site = site__of(buf, MEMLEAK_KIND_SLAB, &requester, &id);
 	}
 	if (site) {
 		origin__note_cache(&site->origin, cache, object, size);
-		record_block(site, id, &key, size);
+		record_block(site, id, &key, size, requester.tid);
 	}
 	emit_event(MEMLEAK_EVENT_ALLOC, function, object, size);
 	return 0;

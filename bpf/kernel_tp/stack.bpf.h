@@ -5,6 +5,7 @@
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
+#include "bpf/kernel_tp/clock.bpf.h"
 #include "bpf/kernel_tp/context.bpf.h"
 
 /*
@@ -118,59 +119,61 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 		count(MEMLEAK_LOST_UNWIND, 1);
 }
 
-/* Names the last to allocate at the site. */
-static __always_inline void origin__note(struct memleak_origin *origin, __u32 level)
+/* Names the last to allocate at the site. Written if it is another: CPUs share the site. */
+static __always_inline void origin__note(struct memleak_origin *origin,
+					 const struct requester *requester)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct comm_words comm = current_comm(), last;
 
-	if (level != LEVEL_TASK)
+	if (requester->level != LEVEL_TASK)
 		return;
-	if (origin->last_pid != tgid && origin->last_comm[0] && !origin->several_pids)
-		origin->several_pids = 1;
-	origin->last_pid = tgid;
-	bpf_get_current_comm(origin->last_comm, sizeof(origin->last_comm));
+	__builtin_memcpy(&last, origin->last_comm, sizeof(last));
+	if (origin->last_pid != requester->tgid) {
+		if (last.words[0] && !origin->several_pids)
+			origin->several_pids = 1;
+		origin->last_pid = requester->tgid;
+	}
+	if (last.words[0] != comm.words[0] || last.words[1] != comm.words[1])
+		__builtin_memcpy(origin->last_comm, &comm, sizeof(comm));
 }
 
 /* The site of an allocation that is traced and chosen. */
-static __always_inline struct memleak_site *site__of(struct stack_buffer *buf, __u32 image,
-						     __u32 kind, __u32 level, __u64 *id)
+static __always_inline struct memleak_site *site__of(struct stack_buffer *buf, __u32 kind,
+						     const struct requester *requester, __u64 *id)
 {
 	struct memleak_site *site;
 
-	if (level != LEVEL_TASK)
+	if (requester->level != LEVEL_TASK)
 		kind |= MEMLEAK_IN_INTERRUPT;
-	site = site__get(buf, image, kind, id);
+	site = site__get(buf, requester->image, kind, id);
 	if (site)
-		origin__note(&site->origin, level);
+		origin__note(&site->origin, requester);
 	return site;
 }
 
 /* The same if the stack was not walked but recalled; NULL: the site is to be made. */
-static __always_inline struct memleak_site *
-site__recall(const struct stack_buffer *buf, __u32 image, __u32 kind, __u32 level, __u64 *id)
+static __always_inline struct memleak_site *site__recall(const struct stack_buffer *buf, __u32 kind,
+							 const struct requester *requester,
+							 __u64 *id)
 {
 	struct memleak_site *site;
 
-	*id = site__id(buf->hash, image, kind);
+	*id = site__id(buf->hash, requester->image, kind);
 	site = bpf_map_lookup_elem(&sites, id);
 	if (site) {
 		count(MEMLEAK_STAT_RECALLED, 1);
-		origin__note(&site->origin, level);
+		origin__note(&site->origin, requester);
 	}
 	return site;
 }
 
 static __always_inline void record_block(struct memleak_site *site, __u64 id,
-					 const struct memleak_block_key *key, __u64 size)
+					 const struct memleak_block_key *key, __u64 size, __u32 tid)
 {
-	struct memleak_block block = {
-		.size = size,
-		.site = id,
-		.tid = (__u32)bpf_get_current_pid_tgid(),
-	};
+	struct memleak_block block = {.size = size, .site = id, .tid = tid};
 
 	if (!config.combined_only)
-		block.birth_ns = bpf_ktime_get_ns();
+		block.birth_ns = about_now();
 	block__store(key, &block, site);
 }
 
