@@ -5,11 +5,10 @@ import statistics
 
 import peers
 from measure import Calls, difference, show_ratio
+from pair import FLOOR, LIBBPF
 from tracers import KernelFloor, Libbpf, Memleak
 
 ROUNDS = 20000
-FLOOR = "floor"
-LIBBPF = "libbpf-tools"
 
 
 def ways_to(pid):

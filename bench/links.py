@@ -24,8 +24,8 @@ def links_row(name, start, options, turns):
             calls.turn()
     for calls in ways.values():
         calls.end()
-    print(f"{name:31}" + "".join(f"{statistics.median(calls.times):9.0f}"
-                                 for calls in ways.values()) + f"{ratio(ways['session'].times, ways['multi'].times):9.2f}")
+    medians = "".join(f"{statistics.median(calls.times):9.0f}" for calls in ways.values())
+    print(f"{name:31}{medians}{ratio(ways['session'].times, ways['multi'].times):9.2f}")
 
 
 def blocks():

@@ -49,8 +49,7 @@ class Program:
 
     def __init__(self, *argv, **others):
         self.folder = tempfile.TemporaryDirectory(prefix="memleak-bench-")
-        for path in library_paths(argv[0] if "executable" not in others
-                                  else others["executable"]):
+        for path in library_paths(others.get("executable", argv[0])):
             shutil.copy(path, self.folder.name)
         self.popen = start(
             list(map(str, argv)), cwd=self.folder.name, text=True, bufsize=1, stdin=subprocess.PIPE,

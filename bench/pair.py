@@ -79,12 +79,12 @@ def measure(programs, orders, turns):
 
 
 def show(depth, by_paths):
-    print(f"{f'{depth} functions deep':26}" +
-          "".join(f"{f'{paths} path' + 's' * (paths > 1):>10}" + f"{'to floor':>10}{'to peer':>10}"
-                  for paths in by_paths))
+    heads = (f"{paths} path" if paths == 1 else f"{paths} paths" for paths in by_paths)
+    print(f"{f'{depth} functions deep':30}" +
+          "".join(f"{head:>12}{'to floor':>10}{'to peer':>10}" for head in heads))
     for name in next(iter(by_paths.values())):
-        print(f"{name:26}" + "".join(
-            f"{statistics.median(columns[name]):10.0f}" +
+        print(f"{name:30}" + "".join(
+            f"{statistics.median(columns[name]):12.0f}" +
             show_ratio(columns[name], columns[FLOOR]) +
             show_ratio(columns[name], columns.get(LIBBPF)) for columns in by_paths.values()))
     print()
@@ -104,18 +104,18 @@ def pair(turns):
 
 
 def threads(turns):
-    print("A pair of malloc and free 20 functions deep on 1000 paths, ns of each thread's processor "
-          "time.\n")
+    print("A pair of malloc and free 20 functions deep on 1000 paths, ns of each thread's "
+          "processor time.\n")
     order = f"pairs 20 1000 {ROUNDS}"
     both = {(count, name): program for count in (1, 2)
             for name, program in Ways(count).programs.items()}
     times = measure(both, (order,), turns)[order]
     for program in both.values():
         program.end()
-    print(f"{'':26}1 thread 2 threads     ratio")
+    print(f"{'':30}  1 thread 2 threads     ratio")
     for count, name in both:
         if count == 1:
             one, two = times[1, name], times[2, name]
-            print(f"{name:24}{statistics.median(one):10.0f}{statistics.median(two):10.0f}"
+            print(f"{name:30}{statistics.median(one):10.0f}{statistics.median(two):10.0f}"
                   f"{ratio(two, one):10.2f}")
     print()

@@ -11,8 +11,8 @@ import time
 
 import peers
 from measure import BUILD, Program, cpu_ns, ratio, show_ratio
-from pair import SAMPLED
-from tracers import Bpftrace, Libbpf, Memleak, memleak_knows
+from pair import FLOOR, LIBBPF, SAMPLED
+from tracers import Bpftrace, Libbpf, Memleak, floor, memleak_knows
 
 SOURCE = """
 #include <map>
@@ -36,13 +36,12 @@ for round in range(60):
 	del rows
 """
 REQUESTS = 10000
-LIBBPF = "libbpf-tools"
 BPFTRACE = "bpftrace"
 
 
 def tracers():
     """{name: what starts it}."""
-    found = {"memleak": Memleak, "memleak -C": lambda pid: Memleak(pid, "-C")}
+    found = {FLOOR: floor, "memleak": Memleak, "memleak -C": lambda pid: Memleak(pid, "-C")}
     if memleak_knows(SAMPLED[0]):
         found["memleak " + " ".join(SAMPLED)] = lambda pid: Memleak(pid, *SAMPLED)
     if peers.libbpf_memleak():
@@ -94,10 +93,11 @@ def run_seconds(argv, text, trace):
 
 def show(title, times, unit):
     peer = times.get(LIBBPF) or times.get(BPFTRACE)
-    print(f"{title:34}{unit:>12}{'to untraced':>14}{'to peer':>10}")
+    print(f"{title:34}{unit:>12}{'to untraced':>14}{'to floor':>10}{'to peer':>10}")
     for name, column in times.items():
         print(f"{name:34}{statistics.median(column):12.2f}"
-              f"{ratio(column, times['untraced']):14.2f}" + show_ratio(column, peer))
+              f"{ratio(column, times['untraced']):14.2f}" +
+              show_ratio(column, times[FLOOR]) + show_ratio(column, peer))
     print(flush=True)
 
 
@@ -151,8 +151,9 @@ def server(turns):
 
 def programs(turns):
     print("Processor time of a program with a tracer on it (its own is not counted), and the time "
-          "that a\nserver takes for a request. The peer: libbpf-tools' memleak; of the server's "
-          "allocator, which it cannot\ntrace, bpftrace.\n")
+          "that a\nserver takes for a request. The floor: empty programs at malloc and free alone. "
+          "The peer:\nlibbpf-tools' memleak; of the server's allocator, which it cannot trace, "
+          "bpftrace.\n")
     few = max(turns // 8, 1)
     batch("cc1plus, <regex> and <map>", *compiler(), few)
     batch("python3, lists in a dictionary", ("/usr/bin/python3", "-c", OBJECTS), "", few)

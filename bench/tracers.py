@@ -104,6 +104,13 @@ class Floor(Ended):
                           memleak.place("malloc"), memleak.place("free")), "ready")
 
 
+def floor(pid):
+    """The floor of a process on which memleak is not."""
+    memleak = Memleak(pid)
+    memleak.end()
+    return Floor(pid, memleak, "calls")
+
+
 class KernelFloor(Ended):
     def __init__(self):
         super().__init__((BUILD / "bench/floor", "kernel"), "ready")
