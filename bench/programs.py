@@ -154,7 +154,7 @@ def programs(turns):
           "that a\nserver takes for a request. The floor: empty programs at malloc and free alone. "
           "The peer:\nlibbpf-tools' memleak; of the server's allocator, which it cannot trace, "
           "bpftrace.\n")
-    few = max(turns // 8, 1)
+    few = max(turns // 12, 1)
     batch("cc1plus, <regex> and <map>", *compiler(), few)
     batch("python3, lists in a dictionary", ("/usr/bin/python3", "-c", OBJECTS), "", few)
     server(max(turns // 4, 1))

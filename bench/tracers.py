@@ -76,7 +76,10 @@ class Memleak(Tracer):
 
 
 class Ended(Tracer):
-    """One that ends with its stdin."""
+    """One of the bench's own, that ends with its stdin."""
+
+    def __init__(self, *argv):
+        super().__init__(argv, "ready", others=None)
 
     def end(self):
         self.popen.stdin.close()
@@ -88,7 +91,7 @@ class Probe(Ended):
     """One program on malloc, and no more."""
 
     def __init__(self, program, pid):
-        super().__init__((BUILD / "bench/probe", program, pid, mapped(pid, "libc.so.6")), "ready")
+        super().__init__(BUILD / "bench/probe", program, pid, mapped(pid, "libc.so.6"))
         self.frames = 0
 
     def end(self):
@@ -100,8 +103,8 @@ class Floor(Ended):
     """Empty programs where memleak has its own."""
 
     def __init__(self, pid, memleak, what):
-        super().__init__((BUILD / "bench/floor", memleak.kind(), what, pid, allocator(pid),
-                          memleak.place("malloc"), memleak.place("free")), "ready")
+        super().__init__(BUILD / "bench/floor", memleak.kind(), what, pid, allocator(pid),
+                         memleak.place("malloc"), memleak.place("free"))
 
 
 def floor(pid):
@@ -113,7 +116,7 @@ def floor(pid):
 
 class KernelFloor(Ended):
     def __init__(self):
-        super().__init__((BUILD / "bench/floor", "kernel"), "ready")
+        super().__init__(BUILD / "bench/floor", "kernel")
 
 
 class Libbpf(Tracer):
