@@ -2,7 +2,7 @@
 # Builds memleak: BPF objects by clang, their skeletons by bpftool, everything else by CC.
 #   make              build/memleak             make check     every test that can run here
 #   make demo         see a leak found          make install   PREFIX, DESTDIR
-#   make bench        what stacks cost: tables of ratios, as root
+#   make bench        what tracing costs: tables of ratios, as root
 #   make check-kernels   cases on other kernels, in QEMU
 #   make fuzz         hostile files for the unwinder, FUZZ_SECONDS long
 #   O=DIR             another build folder      SANITIZE=1     ASan and UBSan
@@ -113,7 +113,7 @@ include tests/programs/programs.mk
 programs: $(PROGRAMS)
 
 # Programs of the benchmarks: with frame pointers the kernel can walk them as well.
-BENCH := $(O)/bench/calls $(O)/bench/calls_fp $(O)/bench/probe
+BENCH := $(addprefix $(O)/bench/,calls calls_fp pairs probe floor)
 
 $(O)/bench/calls: bench/calls.c Makefile
 	@mkdir -p $(@D)
@@ -123,9 +123,15 @@ $(O)/bench/calls_fp: bench/calls.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
 
+$(O)/bench/pairs: bench/pairs.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $< -pthread
+
 $(O)/bench/probe.o: $(O)/bench/probe.skel.h
-$(O)/bench/probe: $(O)/bench/probe.o
-	$(CC) $(LDFLAGS) -o $@ $< $(PKG_LIBS)
+$(O)/bench/floor.o: $(O)/bench/floor.skel.h
+$(O)/bench/probe $(O)/bench/floor: $(O)/bench/%: $(O)/bench/%.o $(O)/libloader.a \
+		$(O)/libunwinder.a $(O)/libsymbolizer.a
+	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 bench: all $(BENCH)
 	O=$(O) bench/run
@@ -173,4 +179,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -type f -name '*.d' 2>/dev/null)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * calls heap|pairs DEPTH ROUNDS | calls messages ROUNDS
+ * calls heap DEPTH ROUNDS | calls messages ROUNDS
  *
- * For each byte on stdin: so many calls of malloc DEPTH functions below main, or of malloc and
- * free, or of msgsnd and msgrcv; then a line with the nanoseconds of processor time that one took.
+ * For each line on stdin: so many calls of malloc DEPTH functions below main, or of msgsnd and
+ * msgrcv; then a line with the nanoseconds of processor time that one took.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@
 
 static int queue;
 static double heap_ns;
-static int pairs;
 
 static double now_ns(void)
 {
@@ -42,26 +41,13 @@ static __attribute__((noinline)) double blocks(long rounds)
 	return ns;
 }
 
-static __attribute__((noinline)) double short_lived(long rounds)
-{
-	double t0 = now_ns();
-
-	for (long i = 0; i < rounds; i++) {
-		void *p = malloc(32);
-
-		__asm__ volatile("" : "+r"(p) : : "memory");
-		free(p);
-	}
-	return (now_ns() - t0) / (double)rounds;
-}
-
 /* The rounds are at the bottom: the way there costs nothing. */
 static __attribute__((noinline)) void heap(long depth, long rounds)
 {
 	if (depth > 1)
 		heap(depth - 1, rounds);
 	else
-		heap_ns = pairs ? short_lived(rounds) : blocks(rounds);
+		heap_ns = blocks(rounds);
 	__asm__ volatile("" : : : "memory");
 }
 
@@ -89,14 +75,14 @@ int main(int argc, char **argv)
 		queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
 		if (queue < 0)
 			return 1;
-	} else if (argc == 4 && !strcmp(argv[1], "pairs")) {
-		pairs = 1;
 	} else if (argc != 4 || strcmp(argv[1], "heap")) {
 		return 2;
 	}
 	if (argc == 4 && atol(argv[3]) > ROUNDS_MAX)
 		return 2;
 	while (read(STDIN_FILENO, &byte, 1) == 1) {
+		if (byte != '\n')
+			continue;
 		if (argc == 4)
 			heap(atol(argv[2]), atol(argv[3]));
 		printf("%.1f\n", argc == 4 ? heap_ns : messages(atol(argv[2])));

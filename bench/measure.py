@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that are measured, each with libraries of its own, and medians of what they took."""
+
+import atexit
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = (ROOT / os.environ.get("O", "build")).absolute()
+ALLOCATORS = ("libjemalloc.so.2", "libc.so.6")  # whose malloc it is, if both are there
+
+
+def mapped(pid, name):
+    """The path of a library in a process, or None."""
+    maps = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+    found = re.search(rf"/\S*/{re.escape(name)}", maps)
+    return found and found[0]
+
+
+def allocator(pid):
+    return next(filter(None, (mapped(pid, name) for name in ALLOCATORS)))
+
+
+def cpu_ns(pid):
+    """Processor time of a process, all of its threads that still run."""
+    times = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(path.read_text(encoding="ascii").split()[0]) for path in times)
+
+
+def start(argv, **others):
+    """A process that does not outlive this one, whatever happens."""
+    popen = subprocess.Popen(argv, **others)  # pylint: disable=consider-using-with
+    atexit.register(popen.terminate)
+    return popen
+
+
+class Program:
+    """
+    A process with copies of its allocator's libraries: the kernel asks every tracer of a file's
+    function, whoever's process has called it, and if one of them wants the return, all
+    processes make the way back. So the tracers of several do not meet.
+    """
+
+    def __init__(self, *argv, **others):
+        self.folder = tempfile.TemporaryDirectory(prefix="memleak-bench-")
+        for path in library_paths(others.get("executable", argv[0])):
+            shutil.copy(path, self.folder.name)
+        self.popen = start(
+            list(map(str, argv)), cwd=self.folder.name, text=True, bufsize=1, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, "LD_LIBRARY_PATH": self.folder.name}, **others)
+        self.pid = self.popen.pid
+        self.tracer = None
+
+    def end(self):
+        if self.tracer:
+            self.tracer.end()
+        self.popen.stdin.close()
+        self.popen.stdout.close()
+        self.popen.wait()
+        self.folder.cleanup()
+
+
+def library_paths(program):
+    answer = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
+    listed = re.findall(r"(\S+) => (/\S+)", answer.stdout)
+    # A script runs programs that all need this one.
+    return ([path for name, path in listed if name in ALLOCATORS] or
+            [mapped("self", ALLOCATORS[-1])])
+
+
+class Calls(Program):
+    """One of the bench's own: a line in, a line with nanoseconds out."""
+
+    def __init__(self, name, *args, wrapper=(), order=""):
+        super().__init__(*wrapper, BUILD / "bench" / name, *args)
+        self.order = order
+        self.times = []
+
+    def measure(self, order=None):
+        self.popen.stdin.write((self.order if order is None else order) + "\n")
+        self.popen.stdin.flush()
+        # A wrapper may say things, too.
+        for line in self.popen.stdout:
+            if re.fullmatch(r"[0-9.]+\n", line):
+                return float(line)
+        sys.exit(f"{self.popen.args[0]} ended")
+
+    def turn(self):
+        self.times.append(self.measure())
+
+
+def difference(xs, ys):
+    """The median of what one took more in the same turn."""
+    return statistics.median(x - y for x, y in zip(xs, ys))
+
+
+def ratio(xs, ys):
+    return statistics.median(x / y for x, y in zip(xs, ys))
+
+
+def show_ratio(times, of):
+    """A cell: how many times of another's, if that one could be measured."""
+    return f"{ratio(times, of):10.2f}" if of else f"{'-':>10}"

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a pair of malloc and free costs with each tracer, and with two threads at once."""
+
+import statistics
+
+import peers
+from measure import Calls, ratio, show_ratio
+from tracers import Bpftrace, Floor, Libbpf, Memleak, memleak_knows
+
+DEPTHS = (4, 20)
+PATHS = (1, 1000)
+ROUNDS = 2000
+FLOOR = "floor"
+LIBBPF = "libbpf-tools"
+SAMPLED = ("--sample-bytes", "524288")
+
+
+def wrappers():
+    """Those that a program must be started with."""
+    found = {"heaptrack": peers.installed("heaptrack"), "valgrind": peers.installed("valgrind")}
+    options = {"heaptrack": ("-r", "-o", "heaptrack"), "valgrind": ("-q",)}
+    return {name: (path, *options[name]) for name, path in found.items() if path}
+
+
+def option_sets():
+    sets = [(), ("-C",), ("-s", "100")]
+    if memleak_knows(SAMPLED[0]):
+        sets.append(SAMPLED)
+    else:
+        peers.skip(" ".join(SAMPLED), "memleak does not know it")
+    return sets
+
+
+class Ways:
+    """The same program with each tracer, all there at once."""
+
+    def __init__(self, threads):
+        self.threads = threads
+        self.programs = {"untraced": self._start()}
+        memleak = self._start()
+        memleak.tracer = Memleak(memleak.pid)
+        for name, what in ((FLOOR, "calls"), (f"{FLOOR}, entries alone", "entries")):
+            program = self.programs[name] = self._start()
+            program.tracer = Floor(program.pid, memleak.tracer, what)
+        self.programs["memleak"] = memleak
+        for options in option_sets()[1:]:
+            self._trace(f"memleak {' '.join(options)}", Memleak, *options)
+        if peers.libbpf_memleak():
+            self._trace(LIBBPF, Libbpf)
+        if peers.installed("bpftrace"):
+            self._trace("bpftrace", Bpftrace)
+        for name, wrapper in wrappers().items():
+            self.programs[name] = self._start(wrapper)
+
+    def _start(self, wrapper=()):
+        program = Calls("pairs", self.threads, wrapper=wrapper)
+        program.measure("pairs 4 1 100")  # it runs, and has its libraries
+        return program
+
+    def _trace(self, name, tracer, *options):
+        program = self.programs[name] = self._start()
+        program.tracer = tracer(program.pid, *options)
+
+    def end(self):
+        for program in self.programs.values():
+            program.end()
+
+
+def measure(programs, orders, turns):
+    """{order: {name: times}}, in turn."""
+    times = {order: {name: [] for name in programs} for order in orders}
+    for turn in range(-1, turns):
+        for order, columns in times.items():
+            for name, program in programs.items():
+                ns = program.measure(order)
+                if turn >= 0:  # the first ones are to learn the stacks
+                    columns[name].append(ns)
+    return times
+
+
+def show(depth, by_paths):
+    heads = (f"{paths} path" if paths == 1 else f"{paths} paths" for paths in by_paths)
+    print(f"{f'{depth} functions deep':30}" +
+          "".join(f"{head:>12}{'to floor':>10}{'to peer':>10}" for head in heads))
+    for name in next(iter(by_paths.values())):
+        print(f"{name:30}" + "".join(
+            f"{statistics.median(columns[name]):12.0f}" +
+            show_ratio(columns[name], columns[FLOOR]) +
+            show_ratio(columns[name], columns.get(LIBBPF)) for columns in by_paths.values()))
+    print()
+
+
+def pair(turns):
+    print("A pair of malloc and free, ns, on one path through the program or on many in turn (the "
+          "way there\nincluded). The floor: empty programs where memleak has its probes; the peer: "
+          "libbpf-tools' memleak.\n")
+    ways = Ways(1)
+    orders = {(depth, paths): f"pairs {depth} {paths} {ROUNDS}"
+              for depth in DEPTHS for paths in PATHS}
+    times = measure(ways.programs, orders.values(), turns)
+    ways.end()
+    for depth in DEPTHS:
+        show(depth, {paths: times[orders[depth, paths]] for paths in PATHS})
+
+
+def threads(turns):
+    print("A pair of malloc and free 20 functions deep on 1000 paths, ns of each thread's "
+          "processor time.\n")
+    order = f"pairs 20 1000 {ROUNDS}"
+    both = {(count, name): program for count in (1, 2)
+            for name, program in Ways(count).programs.items()}
+    times = measure(both, (order,), turns)[order]
+    for program in both.values():
+        program.end()
+    print(f"{'':30}  1 thread 2 threads     ratio")
+    for count, name in both:
+        if count == 1:
+            one, two = times[1, name], times[2, name]
+            print(f"{name:30}{statistics.median(one):10.0f}{statistics.median(two):10.0f}"
+                  f"{ratio(two, one):10.2f}")
+    print()

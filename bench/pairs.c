@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pairs THREADS
+ *
+ * For each line "pairs DEPTH PATHS ROUNDS" on stdin: each thread calls malloc and free so many
+ * times, DEPTH functions below its own, which it reaches on so many different paths in turn; then
+ * a line with the nanoseconds of processor time that one took, the way there included. "hold"
+ * instead of "pairs" frees nothing.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define THREADS_MAX 64
+#define PATHS_MAX 10000
+
+struct order {
+	int hold;
+	long depth;
+	long paths;
+	long rounds;
+};
+
+static struct order order;
+static pthread_barrier_t begin, end;
+static double times[THREADS_MAX];
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	/* What it was not running for is none of its cost. */
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void allocate(void)
+{
+	void *p = malloc(32);
+
+	__asm__ volatile("" : "+r"(p) : : "memory");
+	if (!order.hold)
+		free(p);
+}
+
+/* What follows a call differs, so that the compiler keeps ten calls. */
+#define APART(n) __asm__ volatile("" : : "i"(n) : "memory")
+
+/* The path's four digits tell the way, again and again. */
+static __attribute__((noipa)) void descend(long path, long depth)
+{
+	long next = path % 10 * 1000 + path / 10;
+
+	if (depth <= 1) {
+		allocate();
+		return;
+	}
+	/* clang-format off */
+	switch (path % 10) {
+	case 0: descend(next, depth - 1); APART(0); break;
+	case 1: descend(next, depth - 1); APART(1); break;
+	case 2: descend(next, depth - 1); APART(2); break;
+	case 3: descend(next, depth - 1); APART(3); break;
+	case 4: descend(next, depth - 1); APART(4); break;
+	case 5: descend(next, depth - 1); APART(5); break;
+	case 6: descend(next, depth - 1); APART(6); break;
+	case 7: descend(next, depth - 1); APART(7); break;
+	case 8: descend(next, depth - 1); APART(8); break;
+	case 9: descend(next, depth - 1); APART(9); break;
+	}
+	/* clang-format on */
+}
+
+static void *work(void *arg)
+{
+	double *ns = arg, t0;
+
+	for (;;) {
+		pthread_barrier_wait(&begin);
+		t0 = now_ns();
+		for (long i = 0; i < order.rounds; i++)
+			descend(i % order.paths, order.depth);
+		*ns = (now_ns() - t0) / (double)order.rounds;
+		pthread_barrier_wait(&end);
+	}
+	return NULL;
+}
+
+static int start_threads(long cnt)
+{
+	pthread_t thread;
+
+	if (pthread_barrier_init(&begin, NULL, (unsigned int)cnt + 1) ||
+	    pthread_barrier_init(&end, NULL, (unsigned int)cnt + 1))
+		return 1;
+	for (long i = 0; i < cnt; i++)
+		if (pthread_create(&thread, NULL, work, &times[i]))
+			return 1;
+	return 0;
+}
+
+static int read_order(void)
+{
+	char what[8];
+
+	if (scanf("%7s %ld %ld %ld", what, &order.depth, &order.paths, &order.rounds) != 4)
+		return 0;
+	order.hold = !strcmp(what, "hold");
+	return order.paths > 0 && order.paths <= PATHS_MAX && order.rounds > 0;
+}
+
+int main(int argc, char **argv)
+{
+	long cnt = argc == 2 ? atol(argv[1]) : 0;
+
+	if (cnt < 1 || cnt > THREADS_MAX)
+		return 2;
+	if (start_threads(cnt))
+		return 1;
+	while (read_order()) {
+		double sum = 0;
+
+		pthread_barrier_wait(&begin);
+		pthread_barrier_wait(&end);
+		for (long i = 0; i < cnt; i++)
+			sum += times[i];
+		printf("%.1f\n", sum / (double)cnt);
+		fflush(stdout);
+	}
+	return 0;
+}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tracers of a process, each of which returns when it traces and ends when it is told to."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import peers
+from measure import BUILD, allocator, mapped, start
+
+NEVER = "100000"  # seconds to the first report
+KINDS = {"uprobe_multi links of sessions": "session", "uprobe_multi links": "multi"}
+
+# What memleak does for one kind of allocation: a block for each address, with its stack.
+BPFTRACE = """
+BEGIN { printf("ready\\n"); }
+uprobe:LIBC:malloc { @size[tid] = arg0; }
+uretprobe:LIBC:malloc /@size[tid]/ {
+	@bytes[retval] = @size[tid]; @stack[retval] = ustack; delete(@size[tid]);
+}
+uprobe:LIBC:free { delete(@bytes[arg0]); delete(@stack[arg0]); }
+END { clear(@size); clear(@bytes); clear(@stack); }
+"""
+
+
+class Tracer:
+    def __init__(self, argv, ready, talk="stdout", others=subprocess.DEVNULL, cwd=None, **env):
+        """Ready when a line on `talk` begins so; `others` is where the other stream goes."""
+        other = "stdout" if talk == "stderr" else "stderr"
+        begin = time.monotonic()
+        self.popen = start(
+            list(map(str, argv)), text=True, bufsize=1, stdin=subprocess.PIPE, cwd=cwd,
+            env={**os.environ, **env}, **{talk: subprocess.PIPE, other: others})
+        self.notes = ""
+        for line in getattr(self.popen, talk):
+            self.notes += line
+            if line.startswith(ready):
+                self.begin_ms = (time.monotonic() - begin) * 1000
+                break
+        else:
+            sys.exit(f"{argv[0]} does not trace:\n{self.notes}")
+
+    def end(self):
+        begin = time.monotonic()
+        self.popen.terminate()
+        for stream in (self.popen.stdout, self.popen.stderr):
+            self.notes += stream.read() if stream else ""
+        self.popen.wait()
+        self.end_ms = (time.monotonic() - begin) * 1000
+
+
+class Memleak(Tracer):
+    def __init__(self, pid, *options, recall=True, links=None, interval=NEVER,
+                 reports=subprocess.DEVNULL):
+        env = {"MEMLEAK_RECALL": "yes" if recall else "no"}
+        if links:
+            env["MEMLEAK_LINKS"] = links
+        target = ("-p", pid) if pid else ()
+        super().__init__((BUILD / "memleak", "-v", "-T", "1", *options, *target, interval),
+                         "memleak: tracing", "stderr", reports, **env)
+
+    def stacks(self, space):
+        found = re.search(rf"{space} stacks: .*", self.notes)
+        return found[0] if found else f"{space} stacks: no line about them"
+
+    def kind(self):
+        """Of its links, by the name that the floor knows."""
+        found = re.search(r"probes are held by (.*)", self.notes)
+        return KINDS.get(found[1], "perf")
+
+    def place(self, function):
+        """Where its probe is: an offset in the file, in hexadecimal."""
+        return re.search(rf": {function} at \S+\+0x([0-9a-f]+), entry", self.notes)[1]
+
+
+class Ended(Tracer):
+    """One of the bench's own, that ends with its stdin."""
+
+    def __init__(self, *argv):
+        super().__init__(argv, "ready", others=None)
+
+    def end(self):
+        self.popen.stdin.close()
+        self.notes += self.popen.stdout.read()
+        self.popen.wait()
+
+
+class Probe(Ended):
+    """One program on malloc, and no more."""
+
+    def __init__(self, program, pid):
+        super().__init__(BUILD / "bench/probe", program, pid, mapped(pid, "libc.so.6"))
+        self.frames = 0
+
+    def end(self):
+        super().end()
+        self.frames = int(self.notes.split()[-1])
+
+
+class Floor(Ended):
+    """Empty programs where memleak has its own."""
+
+    def __init__(self, pid, memleak, what):
+        super().__init__(BUILD / "bench/floor", memleak.kind(), what, pid, allocator(pid),
+                         memleak.place("malloc"), memleak.place("free"))
+
+
+def floor(pid):
+    """The floor of a process on which memleak is not."""
+    memleak = Memleak(pid)
+    memleak.end()
+    return Floor(pid, memleak, "calls")
+
+
+class KernelFloor(Ended):
+    def __init__(self):
+        super().__init__(BUILD / "bench/floor", "kernel")
+
+
+class Libbpf(Tracer):
+    """libbpf-tools' memleak, of a process or of the kernel."""
+
+    def __init__(self, pid=None, *options, interval=NEVER):
+        # It knows no long paths.
+        folder, name = os.path.split(allocator(pid)) if pid else (None, None)
+        target = ("-p", pid, "-O", f"./{name}") if pid else ()
+        super().__init__(("stdbuf", "-oL", *peers.libbpf_memleak(), *target, *options, interval),
+                         "Tracing outstanding", others=subprocess.STDOUT, cwd=folder)
+
+
+class Bpftrace(Tracer):
+    def __init__(self, pid):
+        script = BPFTRACE.replace("LIBC", allocator(pid))
+        super().__init__((peers.installed("bpftrace"), "-B", "line", "-p", pid, "-e", script),
+                         "ready", others=subprocess.STDOUT, BPFTRACE_MAP_KEYS_MAX="1000000")
+
+
+def memleak_knows(option):
+    answer = subprocess.run([BUILD / "memleak", "--help"], capture_output=True, text=True,
+                            check=False)
+    return option in answer.stdout
