@@ -9,6 +9,7 @@ from pair import FLOOR, LIBBPF
 from tracers import KernelFloor, Libbpf, Memleak
 
 ROUNDS = 20000
+WINDOWS = 5  # of one turn
 
 
 def ways_to(pid):
@@ -37,7 +38,7 @@ def kernel(turns):
         for name, way in ways.items():
             tracer = way()
             calls.measure()
-            times[name].append(calls.measure())
+            times[name].append(statistics.median(calls.measure() for _ in range(WINDOWS)))
             if tracer:
                 tracer.end()
             if name == "memleak -K -p":
