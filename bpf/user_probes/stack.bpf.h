@@ -3,8 +3,8 @@
  * The user stack at the entry of an allocator function, and the site that it makes. Nothing of
  * ours is on the stack then: no return probe is pending for this call.
  *
- * Where there are many entry programs, they end with a tail call to one that walks, so that each of
- * them is small and the walk is verified once.
+ * Entry programs end with a tail call to a program that walks, so that each of them is small and
+ * the walk is verified once.
  */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
@@ -128,16 +128,21 @@ static __always_inline void walk__give_back(struct walk *walk)
 	__sync_fetch_and_add(&walk->users, -1);
 }
 
-static __noinline int stack__take(struct pt_regs *ctx, struct thread_state *thread)
+SEC("uprobe")
+int walk_stack(struct pt_regs *ctx)
 {
+	struct thread_state *thread = thread__find();
 	struct walk *walk;
 	__u32 entry = 0;
 
+	stay_on_own_stack(ctx);
+	if (!thread)
+		return 0;
 	walk = walk__take(&entry);
 	if (!walk) {
 		count(MEMLEAK_LOST_THREADS_FULL, 1);
 		thread->chosen = false;
-		return 0;
+		return !thread__awaits_return(thread);
 	}
 	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space,
 		    thread->call.return_address);
@@ -148,32 +153,14 @@ static __noinline int stack__take(struct pt_regs *ctx, struct thread_state *thre
 		walk__store(ctx, walk, thread);
 	}
 	walk__give_back(walk);
-	return 0;
-}
-
-SEC("uprobe")
-int walk_stack(struct pt_regs *ctx)
-{
-	struct thread_state *thread = thread__find();
-
-	stay_on_own_stack(ctx);
-	if (!thread)
-		return 0;
-	stack__take(ctx, thread);
 	return !thread__awaits_return(thread);
 }
 
-/*
- * The site of the thread's call. Without sessions there are many entry programs, which so end
- * here: this returns only if that fails.
- */
+/* The last thing that an entry program does: returns only if it fails. */
 static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->site = 0;
-	if (config.sessions)
-		stack__take(ctx, thread);
-	else
-		bpf_tail_call(ctx, &walkers, 0);
+	bpf_tail_call(ctx, &walkers, 0);
 }
 
 #endif
