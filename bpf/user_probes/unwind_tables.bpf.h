@@ -299,4 +299,37 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 	return true;
 }
 
+/* What a thread knows of its process's mappings, to look for them no more often than they change.
+ */
+struct known_space {
+	__u32 tgid;
+	__u32 stamp;      /* spaces_stamp then */
+	__u32 generation; /* struct unwind_space; 0: they are not known, or of another image */
+	__u32 unloads;
+};
+
+/* Raised by the loader when it has told of mappings. */
+volatile __u32 spaces_stamp = 1;
+
+/* The mappings of the process, if they are known and of this image. */
+static __always_inline const struct unwind_space *space__find(__u32 tgid, __u32 image)
+{
+	void *space = bpf_map_lookup_elem(&unwind_spaces, &tgid);
+	const union unwind_space_entry *entry;
+	__u32 zero = 0;
+
+	if (!space)
+		return NULL;
+	entry = bpf_map_lookup_elem(space, &zero);
+	return entry && entry->space.image == image ? &entry->space : NULL;
+}
+
+static __always_inline void known_space__look(struct known_space *known, __u32 image)
+{
+	const struct unwind_space *space = space__find(known->tgid, image);
+
+	known->generation = space ? space->generation : 0;
+	known->unloads = space ? space->unloads : 0;
+}
+
 #endif
