@@ -328,6 +328,7 @@ struct memleak_stack_copy {
 
 /* How many late stacks may be sent; each costs the process some 10 us. */
 struct memleak_late_watch {
+	__u64 ring_bytes;
 	__u64 sent;
 	__u64 limit; /* the loader raises it when there is new code to be met */
 };

@@ -10,20 +10,18 @@
 /* So many batches at least hold what the ring can. */
 #define RING_BATCHES 64
 
-static void take(struct stack_copies *copies, const struct memleak_stack_copy *copy, size_t len)
-{
-	if (copy->late)
-		unwind_late_take(&copies->late, copy, len);
-	else if (len >= sizeof(*copy) && copies->check)
-		unwind_check__take(copies->check, copy);
-}
-
-/* A negative number makes the ring stop behind this one. */
+/* A negative number makes the ring stop behind this one. Late ones are put aside at once. */
 static int handle_copy(void *arg, void *data, size_t len)
 {
+	const struct memleak_stack_copy *copy = data;
 	struct stack_copies *copies = arg;
 
-	take(copies, data, len);
+	if (copy->late) {
+		unwind_late_take(&copies->late, copy, len);
+		return 0;
+	}
+	if (len >= sizeof(*copy) && copies->check)
+		unwind_check__take(copies->check, copy);
 	return --copies->left_in_batch ? 0 : -EAGAIN;
 }
 

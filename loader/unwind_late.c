@@ -17,7 +17,7 @@
  * How many may be sent for nothing, through code that has no table or was what it was taken for:
  * when there is a new file with a table, and for each report.
  */
-#define USELESS_MAX 2048
+#define USELESS_MAX 4096
 #define USELESS_LATER 64
 
 /* More memory is not spent on them. */
@@ -52,16 +52,26 @@ void unwind_late_deinit(struct unwind_late *late)
 		log_verbose("late stacks: %" PRIu64 " came, %" PRIu64
 			    " of them finished by libdwfl, %" PRIu64 " cut",
 			    late->taken, late->finished, late->cut);
-	unwind_late_drop(late);
+	for (size_t i = 0; i < late->waiting_cnt; i++)
+		free(late->waiting[i]);
 	free(late->waiting);
 	late->waiting = NULL;
+	late->waiting_cnt = 0;
 }
 
-void unwind_late_drop(struct unwind_late *late)
+static void remove_at(struct unwind_late *late, size_t at)
 {
-	while (late->waiting_cnt)
-		free(late->waiting[--late->waiting_cnt]);
-	late->waiting_bytes = 0;
+	late->waiting_bytes -= late->waiting[at]->len;
+	free(late->waiting[at]);
+	late->waiting[at] = late->waiting[--late->waiting_cnt];
+}
+
+void unwind_late_drop(struct unwind_late *late, bool (*is_known)(void *arg, uint32_t image),
+		      void *arg)
+{
+	for (size_t i = late->waiting_cnt; i-- > 0;)
+		if (!is_known(arg, late->waiting[i]->copy.image))
+			remove_at(late, i);
 }
 
 static int keep(struct unwind_late *late, const struct memleak_stack_copy *copy, size_t len)
@@ -163,24 +173,18 @@ bool unwind_late_is_waiting(const struct unwind_late *late, uint32_t image)
 	return false;
 }
 
-void unwind_late_finish(struct unwind_late *late, pid_t pid, uint32_t image)
+void unwind_late_finish(struct unwind_late *late, pid_t pid, uint32_t image, size_t most)
 {
-	size_t kept = 0;
-
 	if (late->file_cnt != late->maps->files.table_cnt) {
 		late->file_cnt = late->maps->files.table_cnt;
 		allow(late, USELESS_MAX);
 	}
-	for (size_t i = 0; i < late->waiting_cnt; i++) {
-		struct late_stack *waiting = late->waiting[i];
-
-		if (waiting->copy.image != image) {
-			late->waiting[kept++] = waiting;
+	/* From the end on: what is moved into the place of one that goes was seen already. */
+	for (size_t i = late->waiting_cnt; i-- > 0 && most;) {
+		if (late->waiting[i]->copy.image != image)
 			continue;
-		}
-		finish(late, pid, waiting);
-		late->waiting_bytes -= waiting->len;
-		free(waiting);
+		finish(late, pid, late->waiting[i]);
+		remove_at(late, i);
+		most--;
 	}
-	late->waiting_cnt = kept;
 }

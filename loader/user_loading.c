@@ -14,6 +14,14 @@
 /* Threads that can be in an allocator at once where their state is a table. */
 #define THREAD_TABLE_SIZE 65536
 
+/* A program that begins has most of its late stacks then, thousands of them. */
+static uint32_t copies_bytes(const struct options *opts)
+{
+	if (opts->command)
+		return 32U << 20;
+	return opts->verify_unwind ? 16U << 20 : 8U << 20;
+}
+
 static int prepare_tables(const struct options *opts, const struct features *features,
 			  size_t process_cnt, uint32_t stack_depth, struct user_bpf *skel)
 {
@@ -35,6 +43,8 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = opts->verify_unwind;
+	skel->bss->late_watch.ring_bytes = copies_bytes(opts);
+	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(opts));
 	return err ? -EINVAL : 0;
 }
 

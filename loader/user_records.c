@@ -156,7 +156,7 @@ int user_records__consume(struct user_source *source, const struct event_listene
 	return err < 0 ? err : 0;
 }
 
-void user_records__finish_stacks(struct user_source *source)
+void user_records__finish_stacks(struct user_source *source, size_t most)
 {
 	struct unwind_late *late = &source->copies.late;
 
@@ -166,6 +166,6 @@ void user_records__finish_stacks(struct user_source *source)
 		if (!unwind_late_is_waiting(late, process->info.image))
 			continue;
 		user_process__refresh(&source->ctx, process);
-		unwind_late_finish(late, process->info.pid, process->info.image);
+		unwind_late_finish(late, process->info.pid, process->info.image, most);
 	}
 }

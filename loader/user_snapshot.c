@@ -48,7 +48,7 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 	for (size_t i = 0; !err && i < source->process_cnt; i++)
 		err = walk_mappings(&walk, source->processes[i]);
 	stack_copies_drain(&source->copies);
-	user_records__finish_stacks(source);
+	user_records__finish_stacks(source, SIZE_MAX);
 	unwind_late_go_on(&source->copies.late);
 	/* After the stacks were made that are settled by it, before anything is named. */
 	for (size_t i = 0; i < source->process_cnt; i++)

@@ -16,6 +16,9 @@
 
 /* A process that is still loading its libraries is looked at again after so long. */
 #define RETRY_NS 5000000L
+/* Late stacks of each process that are finished in one go: new code is more urgent. */
+#define LATE_AT_ONCE 32
+
 /* So often before tracing begins anyway. */
 #define START_RETRIES 100
 
@@ -154,6 +157,11 @@ static int user_source__poll_fd(const struct source *base)
 	return ((const struct user_source *)base)->epoll_fd;
 }
 
+static bool is_image(void *arg, uint32_t image)
+{
+	return user_source__process(arg, image) != NULL;
+}
+
 static int user_source__dispatch(struct source *base, const struct event_listener *listener)
 {
 	struct user_source *source = user_source_of(base);
@@ -174,9 +182,11 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 		user_source__retry(source);
 	stack_copies_consume(&source->copies);
 	err = user_records__consume(source, listener);
-	user_records__finish_stacks(source);
+	user_records__finish_stacks(source, LATE_AT_ONCE);
 	/* Whoever executed a program told so before its first stack came. */
-	unwind_late_drop(&source->copies.late);
+	unwind_late_drop(&source->copies.late, is_image, source);
+	if (source->copies.late.waiting_cnt)
+		user_source__retry_soon(source);
 	return err;
 }
 

@@ -50,8 +50,8 @@ extern const struct symbol_backend user_symbols;
 /* user_records.c: what the rings bring. */
 int user_records__open(struct user_source *source);
 int user_records__consume(struct user_source *source, const struct event_listener *listener);
-/* Finishes the late stacks that have come. */
-void user_records__finish_stacks(struct user_source *source);
+/* Finishes late stacks that have come, so many of each process at most. */
+void user_records__finish_stacks(struct user_source *source, size_t most);
 
 /* user_snapshot.c */
 bool user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack);

@@ -9,11 +9,10 @@
 
 #include "bpf/user_probes/thread.bpf.h"
 
-#define COPIES_BYTES (1U << 24)
-
+/* The size is set by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, COPIES_BYTES);
+	__uint(max_entries, 1 << 24);
 } stack_copies SEC(".maps");
 
 volatile struct memleak_late_watch late_watch;
@@ -77,7 +76,7 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 
 /* How much of the stack a late one has: many short ones come when a program begins. */
 #define LATE_SHORT 4096
-#define LATE_MIDDLE 12288
+#define LATE_MIDDLE 8192
 #define LATE_LONG 32768
 /* What a walk reads beyond the place where the program began. */
 #define LATE_MARGIN 512
@@ -95,7 +94,7 @@ static __always_inline bool walk__is_late(struct walk *walk)
 
 	walk->late = 0;
 	if ((!walk->followed && !doubted) || late_watch.sent >= late_watch.limit ||
-	    bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA) > COPIES_BYTES - LATE_ROOM)
+	    bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA) + LATE_ROOM > late_watch.ring_bytes)
 		return false;
 	walk->late = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
 	return walk->late;
