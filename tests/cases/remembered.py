@@ -70,7 +70,7 @@ def test_another_library(t):
         raise Skip("the second library is not where the first one was")
     expect(report, truth, ignore=lambda site: "leaf" not in str(site["stack"]))
     check_paths(truth, report, t.programs)
-    check_figures(memleak, "user", 2000)
+    check_figures(memleak, "user", 3000)
 
 
 def tables_told(memleak):
@@ -89,7 +89,7 @@ def test_exec(t):
     truth = program.go()
     report = memleak.stop()
     check_paths(truth, report, t.programs)
-    check_figures(memleak, "user", 2000)
+    check_figures(memleak, "user", 3000)
 
 
 @each("messages:3000", "keys:1000")
