@@ -57,6 +57,9 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
+/* Other CPUs see what this one stores in the order in which it does. */
+#define ARCH_STORES_IN_ORDER 1
+
 /* The caller's registers, as far as a walk follows them. */
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
@@ -142,6 +145,7 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 }
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 0
+#define ARCH_STORES_IN_ORDER 0
 
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {

@@ -2,8 +2,10 @@
 /* Feature probes. */
 #include "loader/features.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "loader/cleanup.h"
 #include "loader/multi_link.h"
@@ -27,6 +29,31 @@ void features_probe(struct features *ret)
 	 * user ring buffer came with the same release.
 	 */
 	ret->hash_on_demand = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_USER_RINGBUF, NULL) == 1;
+}
+
+bool features_have_exchange(void)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_STX | BPF_MEM | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .src_reg = BPF_REG_0,
+		 .off = -8},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .src_reg = BPF_REG_0,
+		 .off = -8,
+		 .imm = BPF_CMPXCHG},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "exchange", "GPL", insns,
+			       sizeof(insns) / sizeof(insns[0]), NULL);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
 }
 
 uint32_t features_walk_depth(uint32_t wanted)

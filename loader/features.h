@@ -16,6 +16,12 @@ struct features {
 
 void features_probe(struct features *ret);
 
+/*
+ * Whether programs may exchange and compare words atomically, since 5.12. Kernels that do not know
+ * such instructions refuse programs that have them, even where they never get to them.
+ */
+bool features_have_exchange(void);
+
 /* How deep the kernel's own stack walk goes: wanted, or what a sysctl allows if that is less. */
 uint32_t features_walk_depth(uint32_t wanted);
 

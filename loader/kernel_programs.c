@@ -82,6 +82,7 @@ int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_obje
 	int err;
 
 	fill_config(loading, kernel_config);
+	config->young_domain = MEMLEAK_DOMAIN_SLAB;
 	err = tracker_prepare(opts, object, loading->ret->stack_depth, false, config);
 	err |= size_map(object, "targets", loading->target_cnt ? loading->target_cnt : 1);
 	err |= size_map(object, "slab_pages", SLAB_PAGES);

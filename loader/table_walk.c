@@ -101,8 +101,12 @@ int table_walk_delete(const struct table_walk *walk)
 	search.element = remember_key;
 	search.arg = &doomed;
 	err = table_walk_run(&search);
-	for (size_t i = 0; i < doomed.cnt; i++)
-		bpf_map_delete_elem(walk->fd, doomed.keys + i * walk->key_size);
+	for (size_t i = 0; i < doomed.cnt; i++) {
+		const char *key = doomed.keys + i * walk->key_size;
+
+		if (!bpf_map_delete_elem(walk->fd, key) && walk->deleted)
+			walk->deleted(walk->arg, key);
+	}
 	free(doomed.keys);
 	return err;
 }

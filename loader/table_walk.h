@@ -14,6 +14,8 @@ struct table_walk {
 	size_t value_size;
 	/* Called for each element; 0, or an error that ends the walk. */
 	int (*element)(void *arg, const void *key, const void *value);
+	/* Called for each that table_walk_delete has deleted; NULL: nobody wants to know. */
+	void (*deleted)(void *arg, const void *key);
 	void *arg;
 };
 

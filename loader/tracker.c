@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/features.h"
 #include "loader/log.h"
 #include "loader/table_walk.h"
 #include "loader/tracker_recycle.h"
@@ -22,8 +23,29 @@
 /* The same stack in several processes, and lost stacks. */
 #define EXTRA_SITES 4096
 
+#define YOUNG_BUCKETS 8192U
+/* With less, each block that is tracked shall be in the table. */
+#define YOUNG_ALLOCS_MIN 65536U
+
+/* The largest power of two that is no more than n, which is not 0. */
+static uint32_t power_below(uint32_t n)
+{
+	return 1U << (31 - __builtin_clz(n));
+}
+
+/*
+ * Young blocks are few beside the others: 2 MB of them, so that they stay in a processor's cache.
+ * What the table holds is counted in as many numbers as there can be blocks.
+ */
+static void choose_sizes(const struct options *opts, struct memleak_config *config)
+{
+	config->young = features_have_exchange() && opts->max_allocs >= YOUNG_ALLOCS_MIN;
+	config->young_mask = config->young ? YOUNG_BUCKETS - 1 : 0;
+	config->held_mask = power_below(opts->max_allocs | MEMLEAK_HELD_IN_LINE) - 1;
+}
+
 static int size_tables(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
-		       bool on_demand)
+		       bool on_demand, const struct memleak_config *config)
 {
 	uint64_t idle = (uint64_t)opts->stack_storage_size *
 			((on_demand ? SITES_ON_DEMAND : SITES_AT_ONCE) - 1);
@@ -32,6 +54,8 @@ static int size_tables(const struct options *opts, struct bpf_object *object, ui
 		uint32_t entries;
 	} tables[] = {
 		{"blocks", opts->max_allocs},
+		{"young", config->young_mask + 1},
+		{"held", (config->held_mask + 1) / MEMLEAK_HELD_IN_LINE},
 		{"stacks", opts->stack_storage_size},
 		{"sites", opts->stack_storage_size + EXTRA_SITES +
 				  (uint32_t)(idle < IDLE_SITES_MAX ? idle : IDLE_SITES_MAX)},
@@ -45,7 +69,7 @@ static int size_tables(const struct options *opts, struct bpf_object *object, ui
 		if (!map)
 			return -ENOENT;
 		err |= bpf_map__set_max_entries(map, tables[i].entries);
-		if (on_demand)
+		if (on_demand && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
 			err |= bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
 	}
 	err |= bpf_map__set_value_size(bpf_object__find_map_by_name(object, "stacks"), stack_size);
@@ -68,7 +92,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->trace_events = opts->trace;
 	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
 	config->recall = !recall || strcmp(recall, "no") != 0;
-	return size_tables(opts, object, stack_depth, on_demand);
+	choose_sizes(opts, config);
+	return size_tables(opts, object, stack_depth, on_demand, config);
 }
 
 int tracker_init(struct tracker *tracker, uint32_t stack_depth)
@@ -82,7 +107,9 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 	    tracker->counters_fd < 0)
 		return -ENOENT;
 	tracker_recycle_init(tracker);
-	return 0;
+	return young_blocks_init(&tracker->young, tracker->object,
+				 tracker->space == SPACE_USER ? MEMLEAK_DOMAIN_USER
+							      : MEMLEAK_DOMAIN_SLAB);
 }
 
 void tracker_deinit(struct tracker *tracker)
@@ -101,41 +128,57 @@ void tracker_deinit(struct tracker *tracker)
 	if (tracker->archive.cnt)
 		log_verbose("%zu stacks of nothing outstanding made room for others",
 			    tracker->archive.cnt);
+	young_blocks_deinit(&tracker->young);
 	stack_archive_deinit(&tracker->archive);
 	site_table_deinit(&tracker->sites);
 }
 
+struct purge {
+	struct tracker *tracker;
+	uint32_t image;
+};
+
 static int purge_block(void *arg, const void *key, const void *value)
 {
-	const uint32_t *image = arg;
+	const struct purge *purge = arg;
 
-	return ((const struct memleak_block_key *)key)->image == *image;
+	return ((const struct memleak_block_key *)key)->image == purge->image;
+}
+
+static void purged_block(void *arg, const void *key)
+{
+	const struct purge *purge = arg;
+
+	young_blocks_uncount(&purge->tracker->young, key);
 }
 
 static int purge_site(void *arg, const void *key, const void *value)
 {
-	const uint32_t *image = arg;
+	const struct purge *purge = arg;
 
-	return ((const struct memleak_site *)value)->image == *image;
+	return ((const struct memleak_site *)value)->image == purge->image;
 }
 
 void tracker_purge(struct tracker *tracker, uint32_t image)
 {
+	struct purge purge = {tracker, image};
 	const struct table_walk blocks = {
 		.fd = tracker->blocks_fd,
 		.key_size = sizeof(struct memleak_block_key),
 		.value_size = sizeof(struct memleak_block),
 		.element = purge_block,
-		.arg = &image,
+		.deleted = purged_block,
+		.arg = &purge,
 	};
 	const struct table_walk sites = {
 		.fd = tracker->sites_fd,
 		.key_size = sizeof(uint64_t),
 		.value_size = sizeof(struct memleak_site),
 		.element = purge_site,
-		.arg = &image,
+		.arg = &purge,
 	};
 
+	young_blocks_purge(&tracker->young, image);
 	table_walk_delete(&blocks);
 	table_walk_delete(&sites);
 	site_table_drop_image(&tracker->sites, image);

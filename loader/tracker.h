@@ -13,6 +13,7 @@
 #include "loader/site_table.h"
 #include "loader/snapshot.h"
 #include "loader/stack_archive.h"
+#include "loader/young_blocks.h"
 
 /* What a source knows of an image. */
 struct tracker_owner {
@@ -49,6 +50,7 @@ struct tracker {
 	int stacks_fd;
 	int counters_fd;
 	uint32_t stack_depth;
+	struct young_blocks young;
 	struct site_table sites;
 	struct stack_archive archive;
 	uint64_t start_ns;

@@ -81,6 +81,14 @@ static int visit_block(void *arg, const void *key, const void *value)
 	return tracker_walk_add(walk, &owner, block->site, &plain, block->birth_ns);
 }
 
+/* Of the table, where a block may be that was met before it came there. */
+static int visit_table_block(void *arg, const void *key, const void *value)
+{
+	const struct tracker_walk *walk = arg;
+
+	return young_blocks_met(&walk->tracker->young, key) ? 0 : visit_block(arg, key, value);
+}
+
 /* -C: the totals that the programs kept. */
 static int visit_site(void *arg, const void *key, const void *value)
 {
@@ -108,7 +116,7 @@ static int walk_tables(struct tracker_walk *walk)
 		.fd = tracker->blocks_fd,
 		.key_size = sizeof(struct memleak_block_key),
 		.value_size = sizeof(struct memleak_block),
-		.element = visit_block,
+		.element = visit_table_block,
 		.arg = walk,
 	};
 	const struct table_walk sites = {
@@ -119,7 +127,12 @@ static int walk_tables(struct tracker_walk *walk)
 		.arg = walk,
 	};
 
-	return table_walk_run(tracker->opts->combined_only ? &sites : &blocks);
+	int err;
+
+	if (tracker->opts->combined_only)
+		return table_walk_run(&sites);
+	err = young_blocks_walk(&walk->tracker->young, visit_block, walk);
+	return err ? err : table_walk_run(&blocks);
 }
 
 /* Names come from the kernel's memory: nothing says that they end. */

@@ -28,6 +28,7 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
 	int err = tracker_prepare(opts, skel->obj, stack_depth, features->hash_on_demand, config);
 
+	config->young_domain = MEMLEAK_DOMAIN_USER;
 	config->task_storage = features->task_storage;
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
 	config->unwind = opts->unwind;

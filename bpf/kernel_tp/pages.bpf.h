@@ -183,7 +183,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	order_seen[order & (ORDER_CNT - 1)] = 1; /* the verifier may have forgotten the limit */
 	if (site) {
 		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
-		record_block(site, id, &key, len, requester.tid);
+		record_block(id, &key, len, requester.tid);
 	}
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PAGE_ALLOC, key.addr, len);
 	return 0;
@@ -217,10 +217,9 @@ static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 						  struct memleak_block *block, __u64 addr,
 						  __u64 len)
 {
-	struct memleak_site *site = bpf_map_lookup_elem(&sites, &block->site);
 	__u64 base = key->addr;
 
-	for (__u32 i = 0; site && i <= MEMLEAK_MAX_PAGE_ORDER && block->size > len; i++) {
+	for (__u32 i = 0; i <= MEMLEAK_MAX_PAGE_ORDER && block->size > len; i++) {
 		block->size /= 2;
 		block->halved++;
 		key->addr = base;
@@ -228,7 +227,7 @@ static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 			key->addr += block->size;
 		else
 			base += block->size;
-		block__store(key, block, site);
+		block__store(key, block);
 	}
 }
 

@@ -32,7 +32,7 @@ static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset
 		site = site__of(buf, MEMLEAK_KIND_PERCPU, &requester, &id);
 	}
 	if (site)
-		record_block(site, id, &key, size, requester.tid);
+		record_block(id, &key, size, requester.tid);
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PERCPU_ALLOC, offset, size);
 	return 0;
 }

@@ -97,7 +97,7 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 	}
 	if (site) {
 		origin__note_cache(&site->origin, cache, object, size);
-		record_block(site, id, &key, size, requester.tid);
+		record_block(id, &key, size, requester.tid);
 	}
 	emit_event(MEMLEAK_EVENT_ALLOC, function, object, size);
 	return 0;

@@ -5,7 +5,7 @@
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
-#include "bpf/kernel_tp/clock.bpf.h"
+#include "bpf/clock.bpf.h"
 #include "bpf/kernel_tp/context.bpf.h"
 
 /*
@@ -167,14 +167,14 @@ static __always_inline struct memleak_site *site__recall(const struct stack_buff
 	return site;
 }
 
-static __always_inline void record_block(struct memleak_site *site, __u64 id,
-					 const struct memleak_block_key *key, __u64 size, __u32 tid)
+static __always_inline void record_block(__u64 site, const struct memleak_block_key *key,
+					 __u64 size, __u32 tid)
 {
-	struct memleak_block block = {.size = size, .site = id, .tid = tid};
+	struct memleak_block block = {.size = size, .site = site, .tid = tid};
 
 	if (!config.combined_only)
 		block.birth_ns = about_now();
-	block__store(key, &block, site);
+	block__store(key, &block);
 }
 
 /* -F: whatever is held at an address that is handed out was freed unseen. */

@@ -3,6 +3,7 @@
 #ifndef HEAP_BPF_H
 #define HEAP_BPF_H
 
+#include "bpf/clock.bpf.h"
 #include "bpf/user_probes/stack.bpf.h"
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
@@ -64,15 +65,15 @@ static __always_inline void record_block(struct thread_state *thread, __u64 addr
 		.site = thread->site,
 		.tid = thread->tid,
 	};
-	struct memleak_site *site = bpf_map_lookup_elem(&sites, &block.site);
 
-	if (!site) {
+	/* The stack could not be walked. */
+	if (!block.site) {
 		count(MEMLEAK_LOST_SITES_FULL, 1);
 		return;
 	}
 	if (!config.combined_only)
-		block.birth_ns = bpf_ktime_get_ns();
-	block__store(&key, &block, site);
+		block.birth_ns = about_now();
+	block__store(&key, &block);
 	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
 }
 
@@ -80,10 +81,8 @@ static __always_inline void record_block(struct thread_state *thread, __u64 addr
 static __always_inline void restore_old(struct thread_state *thread)
 {
 	struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
-	struct memleak_site *site = bpf_map_lookup_elem(&sites, &thread->old.site);
 
-	if (site)
-		block__store(&key, &thread->old, site);
+	block__store(&key, &thread->old);
 }
 
 static __always_inline void leave_realloc(struct thread_state *thread, __u64 addr)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of blocks, the totals of the sites that hold them, and what is counted.
+ *
+ * Two rules keep the totals exact: a site is credited only after the block was stored, and
+ * debited only by whoever succeeded in deleting it.
+ */
+#ifndef BLOCKS_BPF_H
+#define BLOCKS_BPF_H
+
+#include "bpf/compat.bpf.h"
+#include "bpf/memleak.h"
+
+const volatile struct memleak_config config;
+
+/* Sizes are set by the loader before load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct memleak_block_key);
+	__type(value, struct memleak_block);
+} blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, struct memleak_site);
+} sites SEC(".maps");
+
+/* How many blocks the table has of each hash, config.held_mask + 1 of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_held);
+} held SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MEMLEAK_COUNTER_CNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} counters SEC(".maps");
+
+/* Atomic although per CPU: since 6.0 a program can be preempted by another one. */
+static __always_inline void count(__u32 which, __s64 by)
+{
+	__u64 *counter = bpf_map_lookup_elem(&counters, &which);
+
+	if (counter)
+		__sync_fetch_and_add(counter, by);
+}
+
+/* The low 40 bits of the packed word are the size, the high 24 the count. */
+static __always_inline void site__add(struct memleak_site *site, __u64 size, __s64 sign)
+{
+	__u64 packed = 1ULL << MEMLEAK_TOTAL_SIZE_BITS;
+
+	if (size >= config.wide_size)
+		__sync_fetch_and_add(&site->wide_bytes, sign * size);
+	else
+		packed += size;
+	__sync_fetch_and_add(&site->total.bits, sign * packed);
+}
+
+static __always_inline void block__credit(const struct memleak_block *block, __s64 sign)
+{
+	struct memleak_site *site = bpf_map_lookup_elem(&sites, &block->site);
+
+	if (site)
+		site__add(site, block->size, sign);
+}
+
+static __always_inline __u32 *held__find(const struct memleak_block_key *key)
+{
+	__u32 place = block__hash(key) & config.held_mask, at = place / MEMLEAK_HELD_IN_LINE;
+	struct memleak_held *line = bpf_map_lookup_elem(&held, &at);
+
+	return line ? &line->cnt[place % MEMLEAK_HELD_IN_LINE] : NULL;
+}
+
+/* Counted before a block comes and after it has gone: what is not counted is not there. */
+static __always_inline void held__add(const struct memleak_block_key *key, __s32 by)
+{
+	__u32 *cnt = held__find(key);
+
+	if (cnt)
+		__sync_fetch_and_add(cnt, by);
+}
+
+/* Whether the table may have a block: most that it has not, this tells at little cost. */
+static __always_inline bool table__may_have(const struct memleak_block_key *key)
+{
+	const volatile __u32 *cnt = held__find(key);
+
+	return !cnt || *cnt;
+}
+
+/*
+ * Takes a block out of the table: copied before it is deleted, since a deleted element may be
+ * reused at once; debited only if the delete succeeded, since someone else may have been first.
+ */
+static __always_inline bool table__take(const struct memleak_block_key *key,
+					struct memleak_block *ret)
+{
+	struct memleak_block *found = bpf_map_lookup_elem(&blocks, key);
+
+	if (!found)
+		return false;
+	*ret = *found;
+	if (bpf_map_delete_elem(&blocks, key))
+		return false;
+	held__add(key, -1);
+	block__credit(ret, -1);
+	return true;
+}
+
+/*
+ * A block still held at the address was freed unseen: replacing it is a free and an allocation.
+ * Errors of map functions are ints: older kernels leave the upper half of the register undefined.
+ */
+static __always_inline int table__insert(const struct memleak_block_key *key,
+					 const struct memleak_block *block)
+{
+	struct memleak_block old;
+	int err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
+
+	if (err == -EEXIST) {
+		if (table__take(key, &old))
+			count(MEMLEAK_STAT_REPLACED, 1);
+		err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
+	}
+	return err;
+}
+
+/* False: it was lost, which is counted. The caller credits the site. */
+static __always_inline bool table__store(const struct memleak_block_key *key,
+					 const struct memleak_block *block)
+{
+	int err;
+
+	held__add(key, 1);
+	err = table__insert(key, block);
+	if (!err)
+		return true;
+	held__add(key, -1);
+	count(err == -E2BIG ? MEMLEAK_LOST_ALLOCS_FULL : MEMLEAK_LOST_NO_MEMORY, 1);
+	return false;
+}
+
+#endif
