@@ -118,31 +118,16 @@ static __always_inline bool table__take(const struct memleak_block_key *key,
 }
 
 /*
- * A block still held at the address was freed unseen: replacing it is a free and an allocation.
+ * None of its key is there. False: it was lost, which is counted. The caller credits the site.
  * Errors of map functions are ints: older kernels leave the upper half of the register undefined.
  */
-static __always_inline int table__insert(const struct memleak_block_key *key,
-					 const struct memleak_block *block)
-{
-	struct memleak_block old;
-	int err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
-
-	if (err == -EEXIST) {
-		if (table__take(key, &old))
-			count(MEMLEAK_STAT_REPLACED, 1);
-		err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
-	}
-	return err;
-}
-
-/* False: it was lost, which is counted. The caller credits the site. */
 static __always_inline bool table__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)
 {
 	int err;
 
 	held__add(key, 1);
-	err = table__insert(key, block);
+	err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
 	if (!err)
 		return true;
 	held__add(key, -1);

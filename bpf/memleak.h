@@ -314,12 +314,11 @@ struct memleak_config {
 	__u32 held_mask;
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 recall;       /* stacks that were walked before are not walked again */
-	__u8 task_storage; /* thread state lives in task storage, else in a hash by tid */
-	__u8 never;        /* 0 */
-	__u8 young;        /* young blocks are kept apart from others */
-	__u8 young_domain; /* of which they all are */
-	__u8 sessions;     /* a program's result at an entry tells whether the return is seen */
+	__u8 recall;   /* stacks that were walked before are not walked again */
+	__u8 never;    /* 0 */
+	__u8 exchange; /* words can be compared and exchanged */
+	__u8 young;    /* young blocks are kept apart from others */
+	__u8 sessions; /* a program's result at an entry tells whether the return is seen */
 };
 
 /* Records of the control ring: mappings and the life of processes, in order. */

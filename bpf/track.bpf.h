@@ -93,29 +93,67 @@ static __always_inline struct memleak_site *site__get(struct stack_buffer *buf, 
 static __always_inline bool block__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
-	if (!young__take(key, ret))
+	struct memleak_young *bucket = young__bucket(key);
+
+	if (!bucket || !young__take(bucket, key, ret))
 		return table__may_have(key) && table__take(key, ret);
 	if (config.combined_only)
 		block__credit(ret, -1);
 	return true;
 }
 
-/* A block that is still held at the address was freed unseen. */
-static __always_inline bool block__store(const struct memleak_block_key *key,
-					 const struct memleak_block *block)
+/* The block goes to the table, or another that makes room for it among the young ones. */
+static __always_inline void block__settle(struct memleak_young *bucket,
+					  const struct memleak_block_key *key,
+					  const struct memleak_block *block)
+{
+	struct memleak_block_key out_key = *key;
+	struct memleak_block out = *block;
+	__u32 place = MEMLEAK_YOUNG_BLOCKS;
+	bool stored;
+
+	if (bucket)
+		place = young__push_out(bucket, &out_key, &out);
+	if (bucket && place >= MEMLEAK_YOUNG_BLOCKS && young__is_dying(bucket, key->addr)) {
+		count(MEMLEAK_LOST_NO_MEMORY, 1);
+		return;
+	}
+	stored = table__store(&out_key, &out);
+	if (bucket && place < MEMLEAK_YOUNG_BLOCKS) {
+		young__moved(bucket, place, key->addr | MEMLEAK_YOUNG_WRITING, &out_key, &out,
+			     stored);
+		young__write(bucket, place, key, block);
+		stored = config.combined_only;
+	}
+	if (stored)
+		block__credit(block, 1);
+}
+
+/* Whatever is held at an address that is handed out was freed unseen. */
+static __always_inline void block__repair(const struct memleak_block_key *key)
 {
 	struct memleak_block old;
 
 	if (block__take(key, &old))
 		count(MEMLEAK_STAT_REPLACED, 1);
-	if (!young__put(key, block)) {
-		if (!table__store(key, block))
-			return false;
-	} else if (!config.combined_only) {
-		return true;
+}
+
+/* None is held at the address. */
+static __always_inline void block__store(const struct memleak_block_key *key,
+					 const struct memleak_block *block)
+{
+	struct memleak_young *bucket = young__bucket(key);
+	__u32 place = MEMLEAK_YOUNG_BLOCKS;
+
+	if (bucket)
+		place = young__claim(bucket, key->addr | MEMLEAK_YOUNG_WRITING);
+	if (!bucket || place >= MEMLEAK_YOUNG_BLOCKS) {
+		block__settle(bucket, key, block);
+		return;
 	}
-	block__credit(block, 1);
-	return true;
+	young__write(bucket, place, key, block);
+	if (config.combined_only)
+		block__credit(block, 1);
 }
 
 /* Whether the filters want an allocation of this size. */

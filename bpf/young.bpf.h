@@ -22,18 +22,27 @@ struct {
 	__type(value, struct memleak_young);
 } young SEC(".maps");
 
+/* NULL: all such blocks are in the table. Pages are looked for in parts, which only that can. */
 static __always_inline struct memleak_young *young__bucket(const struct memleak_block_key *key)
 {
 	__u32 at = block__hash(key) & config.young_mask;
 
+	if (key->domain != MEMLEAK_DOMAIN_USER && key->domain != MEMLEAK_DOMAIN_SLAB)
+		return NULL;
+	if (!config.young || !key->addr || key->addr & MEMLEAK_YOUNG_STATES)
+		return NULL;
 	return bpf_map_lookup_elem(&young, &at);
 }
 
-/* Pages of the kernel are looked for in parts, which only the table can. */
-static __always_inline bool young__takes(const struct memleak_block_key *key)
+/* All bits if a word is 0, else none; hidden from compilers, which would branch. */
+static __always_inline __u64 young__mask_if_zero(__u64 word)
 {
-	return config.young && key->addr && !(key->addr & MEMLEAK_YOUNG_STATES) &&
-	       key->domain == config.young_domain;
+	__u64 negative = -word, mask;
+
+	barrier_var(negative);
+	mask = ~(__u64)((__s64)(word | negative) >> 63);
+	barrier_var(mask);
+	return mask;
 }
 
 /*
@@ -45,14 +54,8 @@ static __always_inline __u64 young__find(const volatile struct memleak_young *bu
 {
 	__u64 found = 0;
 
-	for (__u64 i = 0; i < MEMLEAK_YOUNG_BLOCKS; i++) {
-		__u64 differs = (bucket->words[i] ^ wanted) & ~mask, negative = -differs, same;
-
-		barrier_var(negative); /* else compilers see a comparison, and branch */
-		same = ~(__u64)((__s64)(differs | negative) >> 63);
-		barrier_var(same);
-		found += (i + 1 - found) & same;
-	}
+	for (__u64 i = 0; i < MEMLEAK_YOUNG_BLOCKS; i++)
+		found += (i + 1 - found) & young__mask_if_zero((bucket->words[i] ^ wanted) & ~mask);
 	return found;
 }
 
@@ -67,122 +70,133 @@ static __always_inline void young__publish(__u64 *word, __u64 value)
 	}
 }
 
-/* Copies a block; returns its image. */
-static __always_inline __u32 young__read(const struct memleak_young_block *kept,
-					 struct memleak_block *ret)
+static __always_inline void young__read(const struct memleak_young_block *kept,
+					struct memleak_block *ret)
 {
 	ret->size = kept->size;
 	ret->birth_ns = kept->birth_ns;
 	ret->site = kept->site;
 	ret->tid = kept->tid;
 	ret->halved = 0;
-	return kept->image;
+}
+
+/* Whether a block of the address has been freed, or may be, that is in the table or will be. */
+static __always_inline bool young__is_dying(const struct memleak_young *bucket, __u64 addr)
+{
+	return young__find(bucket, addr | MEMLEAK_YOUNG_MOVING, 0) |
+	       young__find(bucket, addr | MEMLEAK_YOUNG_DEAD, 0);
+}
+
+/* A free place, which gets the given word; MEMLEAK_YOUNG_BLOCKS or more: there is none. */
+static __always_inline __u32 young__claim(struct memleak_young *bucket, __u64 word)
+{
+	__u32 place = young__find(bucket, 0, 0) - 1;
+
+	if (place < MEMLEAK_YOUNG_BLOCKS &&
+	    __sync_val_compare_and_swap(&bucket->words[place], 0, word))
+		return MEMLEAK_YOUNG_BLOCKS;
+	return place;
 }
 
 /*
- * Moves a block to the table; its place is then the caller's, with the given word. False: it
- * cannot be moved now.
+ * Begins to move the oldest block to the table; returns its place, MEMLEAK_YOUNG_BLOCKS: it cannot
+ * be moved now.
  *
- * The block may be freed meanwhile, which marks it dead, and its address handed out again. Then
- * the table has the dead one for a moment: no other block of that address may go there.
+ * It may be freed meanwhile, which marks it dead, and its address handed out again. Then the table
+ * has the dead one for a moment: no other block of that address may go there.
  */
-static __always_inline bool young__move(struct memleak_young *bucket, __u32 place, __u64 word)
+static __always_inline __u32 young__push_out(struct memleak_young *bucket,
+					     struct memleak_block_key *key,
+					     struct memleak_block *block)
 {
-	__u64 addr = *(volatile __u64 *)&bucket->words[place], moving = addr | MEMLEAK_YOUNG_MOVING;
-	struct memleak_block_key key = {.addr = addr, .domain = config.young_domain};
-	struct memleak_block block;
-	bool stored;
+	__u32 place = bucket->oldest;
+	__u64 addr, moving;
 
-	if (addr & MEMLEAK_YOUNG_STATES || young__find(bucket, moving, 0) ||
-	    young__find(bucket, addr | MEMLEAK_YOUNG_DEAD, 0) ||
+	barrier_var(place);
+	if (place >= MEMLEAK_YOUNG_BLOCKS)
+		place = 0;
+	bucket->oldest = place + 1;
+	addr = *(volatile __u64 *)&bucket->words[place];
+	moving = addr | MEMLEAK_YOUNG_MOVING;
+	if (!addr || addr & MEMLEAK_YOUNG_STATES || young__is_dying(bucket, addr) ||
 	    __sync_val_compare_and_swap(&bucket->words[place], addr, moving) != addr)
-		return false;
-	key.image = young__read(&bucket->blocks[place], &block);
-	stored = table__store(&key, &block);
+		return MEMLEAK_YOUNG_BLOCKS;
+	key->addr = addr;
+	key->image = bucket->blocks[place].image;
+	young__read(&bucket->blocks[place], block);
+	return place;
+}
+
+/*
+ * The block is in the table, if it was stored; its place gets the given word. Totals of sites are
+ * of all blocks with -C, and else of those in the table.
+ */
+static __always_inline void young__moved(struct memleak_young *bucket, __u32 place, __u64 word,
+					 const struct memleak_block_key *key,
+					 struct memleak_block *block, bool stored)
+{
+	__u64 moving = key->addr | MEMLEAK_YOUNG_MOVING;
+
 	if (stored != config.combined_only)
-		block__credit(&block, stored ? 1 : -1);
-	if (__sync_val_compare_and_swap(&bucket->words[place], moving, word) != moving) {
-		if (stored)
-			table__take(&key, &block);
-		young__publish(&bucket->words[place], word);
-	}
-	return true;
+		block__credit(block, stored ? 1 : -1);
+	if (__sync_val_compare_and_swap(&bucket->words[place], moving, word) == moving)
+		return;
+	if (stored)
+		table__take(key, block);
+	young__publish(&bucket->words[place], word);
 }
 
-/* A place for a block, marked with the given word: one that is free, or that another leaves. */
-static __always_inline bool young__make_room(struct memleak_young *bucket, __u64 word, __u32 *place)
+static __always_inline void young__write(struct memleak_young *bucket, __u32 place,
+					 const struct memleak_block_key *key,
+					 const struct memleak_block *block)
 {
-	__u32 free = young__find(bucket, 0, 0);
+	struct memleak_young_block *kept = &bucket->blocks[place];
 
-	*place = free - 1;
-	if (*place < MEMLEAK_YOUNG_BLOCKS)
-		return !__sync_val_compare_and_swap(&bucket->words[*place], 0, word);
-	*place = bucket->oldest;
-	barrier_var(*place);
-	if (*place >= MEMLEAK_YOUNG_BLOCKS)
-		*place = 0;
-	bucket->oldest = *place + 1;
-	return young__move(bucket, *place, word);
-}
-
-/* Keeps a block; false: it has to go to the table. No other of its address is alive. */
-static __always_inline bool young__put(const struct memleak_block_key *key,
-				       const struct memleak_block *block)
-{
-	__u64 word = key->addr | MEMLEAK_YOUNG_WRITING;
-	struct memleak_young *bucket;
-	bool dying = false;
-	__u32 place;
-
-	if (!young__takes(key))
-		return false;
-	bucket = young__bucket(key);
-	if (!bucket)
-		return false;
-	place = young__find(bucket, key->addr, MEMLEAK_YOUNG_STATES) - 1;
-	if (place < MEMLEAK_YOUNG_BLOCKS) {
-		/* Another process's; or a dead one, whose way to the table may not be over. */
-		if (bucket->blocks[place].image != key->image)
-			return false;
-		dying = true;
-	}
-	if (!young__make_room(bucket, word, &place) || place >= MEMLEAK_YOUNG_BLOCKS) {
-		if (dying)
-			count(MEMLEAK_LOST_NO_MEMORY, 1);
-		return dying;
-	}
-	bucket->blocks[place].size = block->size;
-	bucket->blocks[place].birth_ns = block->birth_ns;
-	bucket->blocks[place].site = block->site;
-	bucket->blocks[place].tid = block->tid;
-	bucket->blocks[place].image = key->image;
+	kept->size = block->size;
+	kept->birth_ns = block->birth_ns;
+	kept->site = block->site;
+	kept->tid = block->tid;
+	kept->image = key->image;
 	young__publish(&bucket->words[place], key->addr);
-	return true;
+}
+
+/* The same for a block of which others of the same address may be near, of other processes. */
+static __always_inline __u64 young__find_block(const volatile struct memleak_young *bucket,
+					       __u64 word, __u32 image)
+{
+	__u64 found = 0;
+
+	for (__u64 i = 0; i < MEMLEAK_YOUNG_BLOCKS; i++) {
+		__u64 differs = (bucket->words[i] ^ word) | (bucket->blocks[i].image ^ image);
+		__u64 same = young__mask_if_zero(differs);
+
+		found += (i + 1 - found) & same;
+	}
+	return found;
 }
 
 /* Takes a block out. Its place is free at once, so it is copied before. */
-static __always_inline bool young__take(const struct memleak_block_key *key,
+static __always_inline bool young__take(struct memleak_young *bucket,
+					const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
-	__u64 addr = key->addr, next = 0;
-	struct memleak_young *bucket;
-	__u32 place;
+	__u64 word = key->addr, next = 0;
+	__u32 place = young__find(bucket, word, MEMLEAK_YOUNG_STATES) - 1;
 
-	if (!young__takes(key))
+	if (place >= MEMLEAK_YOUNG_BLOCKS)
 		return false;
-	bucket = young__bucket(key);
-	if (!bucket)
-		return false;
-	place = young__find(bucket, addr, 0) - 1;
-	if (place >= MEMLEAK_YOUNG_BLOCKS) {
-		addr |= MEMLEAK_YOUNG_MOVING;
-		next = key->addr | MEMLEAK_YOUNG_DEAD;
-		place = young__find(bucket, addr, 0) - 1;
+	if (bucket->words[place] != word || bucket->blocks[place].image != key->image) {
+		place = young__find_block(bucket, word, key->image) - 1;
+		if (place >= MEMLEAK_YOUNG_BLOCKS) {
+			word |= MEMLEAK_YOUNG_MOVING;
+			next = key->addr | MEMLEAK_YOUNG_DEAD;
+			place = young__find_block(bucket, word, key->image) - 1;
+		}
 		if (place >= MEMLEAK_YOUNG_BLOCKS)
 			return false;
 	}
-	return young__read(&bucket->blocks[place], ret) == key->image &&
-	       __sync_val_compare_and_swap(&bucket->words[place], addr, next) == addr;
+	young__read(&bucket->blocks[place], ret);
+	return __sync_val_compare_and_swap(&bucket->words[place], word, next) == word;
 }
 
 #endif

@@ -20,9 +20,6 @@ void features_probe(struct features *ret)
 	ret->session_links = session_link_supported();
 	ret->multi_links = ret->session_links || multi_link_supported();
 	ret->cookies = has_helper(BPF_FUNC_get_attach_cookie);
-	ret->task_storage = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 1 &&
-			    has_helper(BPF_FUNC_task_storage_get) &&
-			    has_helper(BPF_FUNC_get_current_task_btf);
 	/*
 	 * Entries on demand became safe for tracing programs with the kernel's BPF allocator
 	 * (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc"). It shows nowhere; the

@@ -10,7 +10,6 @@ struct features {
 	bool multi_links;    /* uprobe_multi, bound to a process */
 	bool session_links;  /* the same for entry and return at once */
 	bool cookies;        /* a number given to each probe, which its program can ask for */
-	bool task_storage;   /* storage that lives and dies with a task, usable from uprobes */
 	bool hash_on_demand; /* hash tables may allocate entries from any context */
 };
 

@@ -10,6 +10,7 @@
 #include "bpf/kernel_tp/hooks.skel.h"
 #include "loader/cleanup.h"
 #include "loader/log.h"
+#include "loader/skeleton.h"
 #include "loader/tracker.h"
 
 /* Where each hook goes; the first function that exists. */
@@ -85,7 +86,7 @@ static int aim_trampolines(const struct kernel_loading *loading, const struct bp
 /* trampolines: fentry and fexit, else kprobes. */
 static int open_hooks(struct kernel_loading *loading, bool trampolines)
 {
-	struct hooks_bpf *skel = hooks_bpf__open();
+	struct hooks_bpf *skel = SKELETON_OPEN(hooks_bpf);
 	struct bpf_program *prog;
 	int err;
 

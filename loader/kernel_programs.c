@@ -15,6 +15,7 @@
 #include "loader/kernel_loading.h"
 #include "loader/kernel_places.h"
 #include "loader/log.h"
+#include "loader/skeleton.h"
 #include "loader/tracker.h"
 
 /* Slab pages known at once: a gigabyte of single pages. */
@@ -82,7 +83,6 @@ int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_obje
 	int err;
 
 	fill_config(loading, kernel_config);
-	config->young_domain = MEMLEAK_DOMAIN_SLAB;
 	err = tracker_prepare(opts, object, loading->ret->stack_depth, false, config);
 	err |= size_map(object, "targets", loading->target_cnt ? loading->target_cnt : 1);
 	err |= size_map(object, "slab_pages", SLAB_PAGES);
@@ -192,7 +192,7 @@ static int load_object(struct kernel_loading *loading, struct bpf_object_skeleto
 /* Programs that know arguments by the kernel's BTF. */
 static int load_by_btf(struct kernel_loading *loading, const char *prefix)
 {
-	struct kernel_bpf *skel = kernel_bpf__open();
+	struct kernel_bpf *skel = SKELETON_OPEN(kernel_bpf);
 	int err;
 
 	if (!skel)
@@ -209,7 +209,7 @@ static int load_by_btf(struct kernel_loading *loading, const char *prefix)
 
 static int load_classic(struct kernel_loading *loading, const char *prefix)
 {
-	struct classic_bpf *skel = classic_bpf__open();
+	struct classic_bpf *skel = SKELETON_OPEN(classic_bpf);
 	int err;
 
 	if (!skel)

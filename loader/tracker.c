@@ -39,7 +39,8 @@ static uint32_t power_below(uint32_t n)
  */
 static void choose_sizes(const struct options *opts, struct memleak_config *config)
 {
-	config->young = features_have_exchange() && opts->max_allocs >= YOUNG_ALLOCS_MIN;
+	config->exchange = features_have_exchange();
+	config->young = config->exchange && opts->max_allocs >= YOUNG_ALLOCS_MIN;
 	config->young_mask = config->young ? YOUNG_BUCKETS - 1 : 0;
 	config->held_mask = power_below(opts->max_allocs | MEMLEAK_HELD_IN_LINE) - 1;
 }

@@ -9,10 +9,8 @@
 #include "loader/features.h"
 #include "loader/log.h"
 #include "loader/multi_link.h"
+#include "loader/skeleton.h"
 #include "loader/user_source_impl.h"
-
-/* Threads that can be in an allocator at once where their state is a table. */
-#define THREAD_TABLE_SIZE 65536
 
 /* A program that begins has most of its late stacks then, thousands of them. */
 static uint32_t copies_bytes(const struct options *opts)
@@ -28,19 +26,11 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
 	int err = tracker_prepare(opts, skel->obj, stack_depth, features->hash_on_demand, config);
 
-	config->young_domain = MEMLEAK_DOMAIN_USER;
-	config->task_storage = features->task_storage;
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
 	config->unwind = opts->unwind;
 	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces, (uint32_t)process_cnt);
-	if (features->task_storage) {
-		err |= bpf_map__set_autocreate(skel->maps.thread_table, false);
-		err |= bpf_map__set_autocreate(skel->maps.thread_template, false);
-		err |= bpf_program__set_autoload(skel->progs.thread_exit, false);
-	} else {
-		err |= bpf_map__set_autocreate(skel->maps.thread_storage, false);
-		err |= bpf_map__set_max_entries(skel->maps.thread_table, THREAD_TABLE_SIZE);
-	}
+	err |= bpf_map__set_autocreate(
+		config->exchange ? skel->maps.thread_table : skel->maps.thread_places, false);
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = opts->verify_unwind;
@@ -204,7 +194,7 @@ int user_loading__load(struct user_source *source, size_t process_cnt)
 	int err;
 
 	features_probe(&features);
-	skel = user_bpf__open();
+	skel = SKELETON_OPEN(user_bpf);
 	if (!skel) {
 		err = -errno;
 		log_error("cannot open the BPF programs: %s", strerror(-err));
@@ -246,11 +236,10 @@ int user_loading__attach_lifecycle(struct user_source *source)
 	if (source->exec_link)
 		source->fork_link = bpf_program__attach_raw_tracepoint(skel->progs.process_fork,
 								       "sched_process_fork");
-	if (source->fork_link && bpf_program__autoload(skel->progs.thread_exit))
+	if (source->fork_link)
 		source->exit_link = bpf_program__attach_raw_tracepoint(skel->progs.thread_exit,
 								       "sched_process_exit");
-	if (source->fork_link &&
-	    (source->exit_link || !bpf_program__autoload(skel->progs.thread_exit)))
+	if (source->exit_link)
 		return 0;
 	err = -errno;
 	log_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));

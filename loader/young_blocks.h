@@ -22,7 +22,7 @@ struct young_blocks {
 	struct memleak_young *seen; /* the buckets as they were at the last walk */
 };
 
-/* After load. domain: what they are, config.young_domain. 0 or a negative errno. */
+/* After load. domain: what they are. 0 or a negative errno. */
 int young_blocks_init(struct young_blocks *young, const struct bpf_object *object,
 		      enum memleak_domain domain);
 void young_blocks_deinit(struct young_blocks *young);

@@ -227,7 +227,9 @@ static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 			key->addr += block->size;
 		else
 			base += block->size;
-		block__store(key, block);
+		repair_block(key->addr, MEMLEAK_DOMAIN_PAGE);
+		store_block(key->addr, block->size, block->birth_ns, block->site,
+			    BLOCK_WORD(MEMLEAK_DOMAIN_PAGE, block->halved, block->tid));
 	}
 }
 

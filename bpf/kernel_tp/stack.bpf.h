@@ -167,23 +167,49 @@ static __always_inline struct memleak_site *site__recall(const struct stack_buff
 	return site;
 }
 
+/* Of what a block is besides its place, size and age, in one word. */
+#define BLOCK_WORD(domain, halved, tid) ((__u64)(domain) << 40 | (__u64)(halved) << 32 | (tid))
+
+/*
+ * Functions of their own, not static: the verifier looks at them once, however many ways lead
+ * there.
+ */
+__noinline int repair_block(__u64 addr, __u32 domain)
+{
+	const struct memleak_block_key key = {.addr = addr, .domain = domain};
+
+	block__repair(&key);
+	return 0;
+}
+
+__noinline int store_block(__u64 addr, __u64 size, __u64 birth_ns, __u64 site, __u64 word)
+{
+	const struct memleak_block_key key = {.addr = addr, .domain = word >> 40};
+	const struct memleak_block block = {
+		.size = size,
+		.birth_ns = birth_ns,
+		.site = site,
+		.tid = word,
+		.halved = word >> 32 & 0xff,
+	};
+
+	block__store(&key, &block);
+	return 0;
+}
+
 static __always_inline void record_block(__u64 site, const struct memleak_block_key *key,
 					 __u64 size, __u32 tid)
 {
-	struct memleak_block block = {.size = size, .site = site, .tid = tid};
-
-	if (!config.combined_only)
-		block.birth_ns = about_now();
-	block__store(key, &block);
+	repair_block(key->addr, key->domain);
+	store_block(key->addr, size, config.combined_only ? 0 : about_now(), site,
+		    BLOCK_WORD(key->domain, 0, tid));
 }
 
-/* -F: whatever is held at an address that is handed out was freed unseen. */
+/* -F */
 static __always_inline void repair(const struct memleak_block_key *key)
 {
-	struct memleak_block old;
-
-	if (kernel_config.wa_missing_free && block__take(key, &old))
-		count(MEMLEAK_STAT_REPLACED, 1);
+	if (kernel_config.wa_missing_free)
+		repair_block(key->addr, key->domain);
 }
 
 static __always_inline void forget_block(const struct memleak_block_key *key, __u32 function)

@@ -57,56 +57,57 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding)
 	return false;
 }
 
-static __always_inline void record_block(struct thread_state *thread, __u64 addr)
+/* What the call gave to the program; 0: nothing. */
+static __always_inline __u64 heap_result(const struct thread_state *thread, __u64 result)
 {
-	struct memleak_block_key key = {.addr = addr, .image = thread->image};
+	__u64 addr = 0;
+
+	if (thread->operation != OP_POSIX_MEMALIGN)
+		return result;
+	if ((__u32)result || bpf_probe_read_user(&addr, sizeof(addr), (void *)thread->addr))
+		return 0;
+	return addr;
+}
+
+static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr)
+{
+	if (thread->operation == OP_REALLOC && thread->addr)
+		emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
+			   thread->has_old ? thread->old.size : MEMLEAK_SIZE_UNKNOWN);
+	if (addr && thread->chosen)
+		emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
+}
+
+/* A failed realloc leaves the old block as it was. */
+static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
+{
+	struct memleak_block_key key = {.image = thread->image};
 	struct memleak_block block = {
 		.size = thread->size,
 		.site = thread->site,
 		.tid = thread->tid,
 	};
 
-	/* The stack could not be walked. */
+	key.addr = heap_result(thread, result);
+	if (thread->operation == OP_REALLOC && !key.addr && thread->size) {
+		if (!thread->has_old)
+			return;
+		key.addr = thread->addr;
+		block = thread->old;
+	} else {
+		tell_of_call(thread, key.addr);
+		if (!key.addr || !thread->chosen)
+			return;
+		if (!config.combined_only)
+			block.birth_ns = about_now();
+	}
+	/* 0: the stack could not be walked. */
 	if (!block.site) {
 		count(MEMLEAK_LOST_SITES_FULL, 1);
 		return;
 	}
-	if (!config.combined_only)
-		block.birth_ns = about_now();
+	block__repair(&key);
 	block__store(&key, &block);
-	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
-}
-
-/* A failed realloc leaves the old block as it was. */
-static __always_inline void restore_old(struct thread_state *thread)
-{
-	struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
-
-	block__store(&key, &thread->old);
-}
-
-static __always_inline void leave_realloc(struct thread_state *thread, __u64 addr)
-{
-	if (!addr && thread->size) {
-		if (thread->has_old)
-			restore_old(thread);
-		return;
-	}
-	if (thread->addr)
-		emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
-			   thread->has_old ? thread->old.size : MEMLEAK_SIZE_UNKNOWN);
-	if (addr && thread->chosen)
-		record_block(thread, addr);
-}
-
-static __always_inline void leave_posix_memalign(struct thread_state *thread, int err)
-{
-	__u64 addr = 0;
-
-	if (err || !thread->chosen)
-		return;
-	if (bpf_probe_read_user(&addr, sizeof(addr), (void *)thread->addr) == 0 && addr)
-		record_block(thread, addr);
 }
 
 #endif

@@ -69,52 +69,117 @@ struct {
 /* Bumped whenever targets changes: threads look their image up again. */
 __u32 targets_generation = 1;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread_state);
-} thread_storage SEC(".maps");
+/*
+ * Threads have their state where their number says or at the next free place, which is found at
+ * once. A place belongs to a task as long as that lives.
+ */
+#define THREAD_PLACES 16384
+#define THREAD_TRIES 8
 
-/* Where task storage does not exist: by tid, dropped by the exit tracepoint. */
+struct thread_place {
+	__u64 task;
+	__u32 tid;
+	__u32 reserved;
+	struct thread_state state;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, THREAD_PLACES);
+	__type(key, __u32);
+	__type(value, struct thread_place);
+} thread_places SEC(".maps");
+
+/* The same where places cannot be claimed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
+	__uint(max_entries, THREAD_PLACES);
 	__type(key, __u32);
-	__type(value, struct thread_state);
+	__type(value, struct thread_place);
 } thread_table SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct thread_state);
+	__type(value, struct thread_place);
 } thread_template SEC(".maps");
+
+static __always_inline struct thread_place *thread_place__at(__u32 tid, __u32 i)
+{
+	__u32 at = (tid + i) % THREAD_PLACES;
+
+	return bpf_map_lookup_elem(&thread_places, &at);
+}
+
+static __always_inline struct thread_place *thread_place__find(__u32 tid)
+{
+	__u64 task = bpf_get_current_task();
+
+	if (!config.exchange)
+		return bpf_map_lookup_elem(&thread_table, &tid);
+#pragma unroll
+	for (__u32 i = 0; i < THREAD_TRIES; i++) {
+		struct thread_place *place = thread_place__at(tid, i);
+
+		if (place && place->task == task && place->tid == tid)
+			return place;
+	}
+	return NULL;
+}
+
+static __always_inline struct thread_place *thread_place__claim(__u32 tid)
+{
+	__u64 task = bpf_get_current_task();
+	struct thread_place *template;
+	__u32 zero = 0;
+
+	if (!config.exchange) {
+		template = bpf_map_lookup_elem(&thread_template, &zero);
+		if (!template)
+			return NULL;
+		bpf_map_update_elem(&thread_table, &tid, template, BPF_NOEXIST);
+		return bpf_map_lookup_elem(&thread_table, &tid);
+	}
+#pragma unroll
+	for (__u32 i = 0; i < THREAD_TRIES; i++) {
+		struct thread_place *place = thread_place__at(tid, i);
+
+		if (place && !__sync_val_compare_and_swap(&place->task, 0, task)) {
+			place->tid = tid;
+			__builtin_memset(&place->state, 0, sizeof(place->state));
+			return place;
+		}
+	}
+	return NULL;
+}
+
+/* The current thread ends, or is to have another tid than this one. */
+static __always_inline void thread__end(__u32 tid)
+{
+	struct thread_place *place;
+
+	if (!config.exchange) {
+		bpf_map_delete_elem(&thread_table, &tid);
+		return;
+	}
+	place = thread_place__find(tid);
+	if (place)
+		place->task = 0;
+}
 
 static __always_inline struct thread_state *thread__find(void)
 {
-	__u32 tid;
+	struct thread_place *place = thread_place__find(bpf_get_current_pid_tgid());
 
-	if (config.task_storage)
-		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL, 0);
-	tid = bpf_get_current_pid_tgid();
-	return bpf_map_lookup_elem(&thread_table, &tid);
+	return place ? &place->state : NULL;
 }
 
 static __always_inline struct thread_state *thread__create(void)
 {
-	__u32 tid, zero = 0;
-	struct thread_state *template;
+	struct thread_place *place = thread_place__claim(bpf_get_current_pid_tgid());
 
-	if (config.task_storage)
-		return bpf_task_storage_get(&thread_storage, bpf_get_current_task_btf(), NULL,
-					    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	tid = bpf_get_current_pid_tgid();
-	template = bpf_map_lookup_elem(&thread_template, &zero);
-	if (!template)
-		return NULL;
-	bpf_map_update_elem(&thread_table, &tid, template, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&thread_table, &tid);
+	return place ? &place->state : NULL;
 }
 
 /*

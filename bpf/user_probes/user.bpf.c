@@ -116,16 +116,6 @@ static __always_inline void leave_any(struct pt_regs *ctx)
 	if (!thread || !thread__leave(ctx, thread))
 		return;
 	switch (thread->operation) {
-	case OP_ALLOC:
-		if (result && thread->chosen)
-			record_block(thread, result);
-		break;
-	case OP_REALLOC:
-		leave_realloc(thread, result);
-		break;
-	case OP_POSIX_MEMALIGN:
-		leave_posix_memalign(thread, result);
-		break;
 	case OP_MMAP:
 		leave_mmap(thread, result);
 		break;
@@ -135,6 +125,8 @@ static __always_inline void leave_any(struct pt_regs *ctx)
 	case OP_MREMAP:
 		leave_mremap(thread, result);
 		break;
+	default:
+		leave_heap(thread, result);
 	}
 }
 
@@ -193,6 +185,8 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	target->image = old_image + MEMLEAK_IMAGE_STEP;
 	target->binding += (__u32)ctx->args[1] != tgid;
 	__sync_fetch_and_add(&targets_generation, 1);
+	if ((__u32)ctx->args[1] != tgid)
+		thread__end(ctx->args[1]);
 	thread = thread__find();
 	if (thread) {
 		thread->call.slot = 0;
@@ -234,12 +228,9 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Only where thread state is a table of ours: task storage goes with the task. */
 SEC("raw_tp/sched_process_exit")
 int thread_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tid = bpf_get_current_pid_tgid();
-
-	bpf_map_delete_elem(&thread_table, &tid);
+	thread__end(bpf_get_current_pid_tgid());
 	return 0;
 }
