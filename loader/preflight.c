@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -84,6 +85,20 @@ static int check_bpf(void)
 	return 0;
 }
 
+/* Programs, tables and probes are open files: without room for them the errors are many. */
+#define FILES_MIN 128
+
+static int check_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_MIN)
+		return 0;
+	log_error("only %llu open files are allowed (ulimit -n): memleak needs %d",
+		  (unsigned long long)limit.rlim_cur, FILES_MIN);
+	return -EMFILE;
+}
+
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
@@ -96,6 +111,8 @@ int preflight_check(const struct options *opts)
 
 	if (!err)
 		err = check_bpf();
+	if (!err)
+		err = check_files();
 	if (err)
 		return err;
 	libbpf_set_print(print_libbpf);

@@ -6,7 +6,7 @@
 #include "loader/options.h"
 
 /*
- * 0 or -EPERM, -ENOSYS; has said on stderr what is missing, and which option the kernel allows
+ * 0 or -EPERM, -ENOSYS, -EMFILE; has said on stderr what is missing, and which option the kernel allows
  * less of. Directs libbpf's messages.
  */
 int preflight_check(const struct options *opts);
