@@ -141,8 +141,9 @@ static __always_inline void young__moved(struct memleak_young *bucket, __u32 pla
 		block__credit(block, stored ? 1 : -1);
 	if (__sync_val_compare_and_swap(&bucket->words[place], moving, word) == moving)
 		return;
-	if (stored)
-		table__take(key, block);
+	/* With -C whoever freed it has debited the site. */
+	if (stored && table__delete(key) && !config.combined_only)
+		block__credit(block, -1);
 	young__publish(&bucket->words[place], word);
 }
 

@@ -39,9 +39,13 @@ static uint32_t power_below(uint32_t n)
  */
 static void choose_sizes(const struct options *opts, struct memleak_config *config)
 {
+	/* MEMLEAK_YOUNG: a power of two, or 0 for none, to see them go to the table. */
+	const char *wanted = getenv("MEMLEAK_YOUNG");
+	uint32_t buckets = wanted ? (uint32_t)atoi(wanted) : YOUNG_BUCKETS;
+
 	config->exchange = features_have_exchange();
-	config->young = config->exchange && opts->max_allocs >= YOUNG_ALLOCS_MIN;
-	config->young_mask = config->young ? YOUNG_BUCKETS - 1 : 0;
+	config->young = config->exchange && buckets && opts->max_allocs >= YOUNG_ALLOCS_MIN;
+	config->young_mask = config->young ? power_below(buckets) - 1 : 0;
 	config->held_mask = power_below(opts->max_allocs | MEMLEAK_HELD_IN_LINE) - 1;
 }
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Blocks that have just been allocated are kept apart from the others, and none is lost between."""
+
+from lib import alone, each, expect, once, timeout
+
+BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: every block goes to the table
+
+
+def handover(t, buckets, slots, *options):
+    """Threads that free each other's blocks at once, while the blocks make room for each other."""
+    program = t.program("handover", "100000", str(slots))
+    memleak = t.attach(program, *options, interval="0.2", env={"MEMLEAK_YOUNG": buckets})
+    # Where all have one bucket, a block may find no place at once; that is counted.
+    losses = ("no_memory",) if buckets == "1" else ()
+    truth = program.go(100)
+    expect(memleak.fresh_report(), truth, may_lose=losses)
+    truth = program.go()
+    expect(memleak.stop(), truth, may_lose=losses)
+
+
+@once
+@alone
+@timeout(120)
+@each(*BUCKETS)
+def test_few_live_blocks(t, buckets):
+    handover(t, buckets, 20)
+
+
+@once
+@alone
+@timeout(120)
+@each(*BUCKETS)
+def test_many_live_blocks(t, buckets):
+    handover(t, buckets, 50000)
+
+
+@once
+@alone
+@timeout(120)
+@each(*BUCKETS)
+def test_combined(t, buckets):
+    """-C, where sites have the totals of young blocks, too."""
+    handover(t, buckets, 2000, "-C")
