@@ -12,39 +12,70 @@
 /* More than this is not kept for paths that may never come again. */
 #define ARCHIVE_BYTES_MAX (256U << 20)
 
+/* Numbers that grow in any order, and are looked up when they are all there. */
+struct numbers {
+	uint64_t *values;
+	size_t cnt;
+	size_t cap;
+};
+
 struct recycling {
 	struct tracker *tracker;
-	uint64_t *live; /* stacks with something outstanding, sorted */
-	size_t live_cnt;
-	size_t live_cap;
+	struct numbers young; /* sites of young blocks, whose totals may not say so */
+	struct numbers live;  /* stacks with something outstanding */
 	uint64_t moved;
 };
+
+static int numbers_add(struct numbers *numbers, uint64_t value)
+{
+	if (numbers->cnt == numbers->cap) {
+		size_t cap = numbers->cap ? numbers->cap * 2 : 4096;
+		uint64_t *grown = reallocarray(numbers->values, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		numbers->values = grown;
+		numbers->cap = cap;
+	}
+	numbers->values[numbers->cnt++] = value;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void numbers_sort(struct numbers *numbers)
+{
+	if (numbers->cnt)
+		qsort(numbers->values, numbers->cnt, sizeof(*numbers->values), by_value);
+}
+
+static bool numbers_have(const struct numbers *numbers, uint64_t value)
+{
+	return numbers->cnt && bsearch(&value, numbers->values, numbers->cnt,
+				       sizeof(*numbers->values), by_value);
+}
+
+static int visit_young(void *arg, const void *key, const void *value)
+{
+	struct recycling *recycling = arg;
+
+	return numbers_add(&recycling->young, ((const struct memleak_block *)value)->site);
+}
 
 static int visit_site(void *arg, const void *key, const void *value)
 {
 	const struct memleak_site *site = value;
 	struct recycling *recycling = arg;
+	const uint64_t *id = key;
 
-	if (!site->total.bits && !site->wide_bytes)
+	if (!site->total.bits && !site->wide_bytes && !numbers_have(&recycling->young, *id))
 		return 0;
-	if (recycling->live_cnt == recycling->live_cap) {
-		size_t cap = recycling->live_cap ? recycling->live_cap * 2 : 4096;
-		uint64_t *grown = reallocarray(recycling->live, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		recycling->live = grown;
-		recycling->live_cap = cap;
-	}
-	recycling->live[recycling->live_cnt++] = site->stack;
-	return 0;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
+	return numbers_add(&recycling->live, site->stack);
 }
 
 /* 1: it has been copied, and may go. */
@@ -57,7 +88,7 @@ static int visit_stack(void *arg, const void *key, const void *value)
 
 	if (stack->frame_cnt <= tracker->stack_depth &&
 	    tracker->archive.bytes < ARCHIVE_BYTES_MAX &&
-	    !bsearch(id, recycling->live, recycling->live_cnt, sizeof(*id), by_id)) {
+	    !numbers_have(&recycling->live, *id)) {
 		recycling->moved++;
 		return stack_archive_add(&tracker->archive, *id, stack) ? -ENOMEM : 1;
 	}
@@ -98,14 +129,17 @@ int tracker_recycle(struct tracker *tracker)
 
 	if (!tracker->watch || tracker->watch->stored < tracker->watch->limit)
 		return 0;
-	err = table_walk_run(&sites);
-	if (!err && recycling.live_cnt)
-		qsort(recycling.live, recycling.live_cnt, sizeof(*recycling.live), by_id);
+	err = young_blocks_walk(&tracker->young, visit_young, &recycling);
+	numbers_sort(&recycling.young);
+	if (!err)
+		err = table_walk_run(&sites);
+	numbers_sort(&recycling.live);
 	if (!err)
 		err = table_walk_delete(&stacks);
 	if (!err)
 		watch_again(tracker, recycling.moved);
-	free(recycling.live);
+	free(recycling.young.values);
+	free(recycling.live.values);
 	return err;
 }
 
