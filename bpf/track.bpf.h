@@ -129,6 +129,15 @@ static __always_inline void block__settle(struct memleak_young *bucket,
 		block__credit(block, 1);
 }
 
+/* Told by words that are read at once. */
+static __always_inline bool block__may_be_held(const struct memleak_block_key *key)
+{
+	struct memleak_young *bucket = young__bucket(key);
+
+	return (bucket && young__find(bucket, key->addr, MEMLEAK_YOUNG_STATES)) ||
+	       table__may_have(key);
+}
+
 /* Whatever is held at an address that is handed out was freed unseen. */
 static __always_inline void block__repair(const struct memleak_block_key *key)
 {

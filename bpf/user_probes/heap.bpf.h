@@ -27,7 +27,18 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u3
 	}
 	if (thread->chosen)
 		stack__capture(ctx, thread);
-	return thread__awaits_return(thread);
+	return thread__leaves_entry(ctx, thread);
+}
+
+/*
+ * Most blocks are in no table if few are chosen. A free of theirs is not looked at any further: not
+ * even whether it is nested, nor is it marked, so that what it maps counts as mapped by itself.
+ */
+static __always_inline bool free__is_of_others(const struct memleak_block_key *key)
+{
+	bool sampled = config.sample_bytes || config.sample_rate > 1;
+
+	return sampled && !config.trace_events && !block__may_be_held(key);
 }
 
 /*
@@ -44,13 +55,19 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding)
 	if (!key.addr)
 		return false;
 	thread = thread__get(binding);
-	if (!thread || thread__is_nested(ctx, thread, arch_entry_slot(ctx)))
+	if (!thread)
+		return false;
+	key.image = thread->image;
+	if (free__is_of_others(&key)) {
+		count(MEMLEAK_STAT_CALLS, 1);
+		return false;
+	}
+	if (thread__is_nested(ctx, thread, arch_entry_slot(ctx), false))
 		return false;
 	count(MEMLEAK_STAT_CALLS, 1);
 	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = arch_return_address(ctx);
-	key.image = thread->image;
 	if (!block__take(&key, &block))
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	emit_event(thread, MEMLEAK_EVENT_FREE, PT_REGS_IP(ctx), key.addr, block.size);

@@ -38,6 +38,7 @@ static __always_inline bool enter_mmap(struct pt_regs *ctx, __u32 binding)
 	thread->has_old = flags & MAP_FIXED;
 	if (thread->chosen)
 		stack__capture(ctx, thread);
+	thread__note_caller(ctx, thread);
 	return thread__awaits_return(thread);
 }
 
@@ -48,6 +49,7 @@ static __always_inline bool enter_munmap(struct pt_regs *ctx, __u32 binding)
 
 	if (!thread)
 		return false;
+	thread__note_caller(ctx, thread);
 	thread->operation = OP_MUNMAP;
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM2(ctx);
@@ -62,6 +64,7 @@ static __always_inline bool enter_mremap(struct pt_regs *ctx, __u32 binding)
 
 	if (!thread)
 		return false;
+	thread__note_caller(ctx, thread);
 	thread->operation = OP_MREMAP;
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM3(ctx);

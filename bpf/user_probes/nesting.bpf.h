@@ -14,11 +14,6 @@ enum nesting {
 	NESTING_UNSURE,
 };
 
-static __always_inline bool thread__is_of_allocator(const struct thread_state *thread, __u64 pc)
-{
-	return pc - thread->function + SAME_LIBRARY <= 2 * SAME_LIBRARY;
-}
-
 /*
  * The marked call is in progress if its slot is one of those that hold return addresses. The
  * function there must be the allocator's: the same place may have called another one since. A
@@ -57,10 +52,14 @@ static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread
 
 	walk = walk__take(&entry);
 	if (walk) {
-		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space, caller);
+		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
+		walk->regs.pc = arch_code_address(caller);
 		found = walk__find_call(walk, entry, thread);
 		walk__give_back(walk);
 	}
+	/* That was a walk in vain. */
+	if (found == NESTING_NONE)
+		thread->careful = true;
 	if (found != NESTING_UNSURE)
 		return found == NESTING_INSIDE;
 	thread->awaits_all = true;

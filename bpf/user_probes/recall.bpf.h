@@ -40,6 +40,27 @@ static __always_inline bool walk__see(struct walk *walk, __u32 end)
 }
 
 /*
+ * The return address of the call that was just made, and with it what a stack is recognised by:
+ * reading the stack twice costs twice as much.
+ */
+static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *ctx)
+{
+	__u64 bytes = sizeof(walk->caller) + KEY_WORDS * sizeof(walk->window[0]);
+
+	_Static_assert(__builtin_offsetof(struct walk, caller) + sizeof(__u64) ==
+			       __builtin_offsetof(struct walk, window),
+		       "the return address lies below the window");
+	if (!ARCH_SLOT_HOLDS_RETURN_ADDRESS || !config.recall ||
+	    bpf_probe_read_user((void *)walk->window - sizeof(walk->caller), bytes,
+				(void *)arch_entry_slot(ctx)))
+		return arch_return_address(ctx);
+	walk->window_start = walk->origin;
+	walk->window_bytes = KEY_WORDS * sizeof(walk->window[0]);
+	walk->window[FP_REGISTER_PLACE] = walk->regs.fp;
+	return walk->caller;
+}
+
+/*
  * Where entries of such a stack are. Its place tells apart many paths to one caller, and so do the
  * next return addresses, found by rules met lately: any guess does, since an entry proves itself.
  */

@@ -141,11 +141,13 @@ int walk_stack(struct pt_regs *ctx)
 	walk = walk__take(&entry);
 	if (!walk) {
 		count(MEMLEAK_LOST_THREADS_FULL, 1);
+		thread__note_caller(ctx, thread);
 		thread->chosen = false;
 		return !thread__awaits_return(thread);
 	}
-	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space,
-		    thread->call.return_address);
+	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
+	thread->call.return_address = walk__see_call(walk, ctx);
+	walk->regs.pc = arch_code_address(thread->call.return_address);
 	if (!walk_recall(entry) || !walk__find_site(walk, thread)) {
 		for (int i = 0; i < STEPS_MAX; i++)
 			if (walk_step(entry))

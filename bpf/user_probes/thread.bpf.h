@@ -50,6 +50,7 @@ struct thread_state {
 	bool has_old;
 	bool unawaited;  /* the kernel was told not to tell of its return: the mark will stay */
 	bool awaits_all; /* of this thread's calls no such thing may be told */
+	bool careful;    /* with marks of such calls: they say who called */
 	__u64 function;
 	__u64 size;
 	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
@@ -259,6 +260,11 @@ static __always_inline bool mark__freeing(const struct thread_state *thread, __u
 	       (word == mark->return_address || word == return_trampoline());
 }
 
+static __always_inline bool thread__is_of_allocator(const struct thread_state *thread, __u64 pc)
+{
+	return pc - thread->function + SAME_LIBRARY <= 2 * SAME_LIBRARY;
+}
+
 /* Entry 0: the program that decides whether a call is nested in one whose return is not awaited. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -295,26 +301,38 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 }
 
 /*
- * Is the call at slot made inside the marked one? A mark whose call's return is not awaited stays
- * when it is over, and its return address may outlive it in a hole of a later frame. Then only a
- * walk of the stack can tell; the program that takes it does for this entry what is to be done.
+ * Whether the call at slot may be made inside the marked one, whose return is not awaited. Such a
+ * mark stays when the call is over, and it says nothing of the caller unless the thread is careful:
+ * what the allocator calls is called by it, most other calls are not.
+ */
+static __always_inline bool
+mark__may_enclose(struct pt_regs *ctx, const struct thread_state *thread, __u64 slot, bool mapping)
+{
+	if (thread->call.return_address)
+		return mark__encloses(&thread->call, slot);
+	return mapping || thread__is_of_allocator(thread, arch_return_address(ctx));
+}
+
+/*
+ * Is the call at slot made inside the marked one? If that one's return is not awaited, its return
+ * address may outlive it in a hole of a later frame. Then only a walk of the stack can tell; the
+ * program that takes it does for this entry what is to be done.
  */
 static __always_inline bool thread__is_nested(struct pt_regs *ctx, struct thread_state *thread,
-					      __u64 slot)
+					      __u64 slot, bool mapping)
 {
-	bool unawaited = config.sessions && thread->unawaited;
-
-	/* The marked function does not jump to another one: the next call from the same place. */
-	if (unawaited && slot >= thread->call.slot)
-		return false;
-	if (!mark__encloses(&thread->call, slot)) {
-		if (unawaited)
-			thread__drop_call(thread);
+	if (config.sessions && thread->unawaited) {
+		/* The marked function jumps to no other one: the next call from there. */
+		if (slot >= thread->call.slot)
+			return false;
+		if (mark__may_enclose(ctx, thread, slot, mapping))
+			bpf_tail_call(ctx, &deciders, 0);
+		thread__drop_call(thread);
 		return false;
 	}
-	if (unawaited)
-		bpf_tail_call(ctx, &deciders, 0);
-	else if (slot == thread->call.slot)
+	if (!mark__encloses(&thread->call, slot))
+		return false;
+	if (slot == thread->call.slot)
 		function__hands_on(thread->image, thread->function);
 	thread->nested++;
 	return true;
@@ -338,28 +356,43 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 	return !thread->unawaited;
 }
 
+/* Of the marked call. Whoever walks the stack finds it there, too. */
+static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thread_state *thread)
+{
+	thread->call.return_address = arch_return_address(ctx);
+}
+
+/* At the end of a heap function's entry: whether its return is awaited. */
+static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread)
+{
+	bool awaits = thread__awaits_return(thread);
+
+	if (awaits || thread->careful)
+		thread__note_caller(ctx, thread);
+	return awaits;
+}
+
 /*
- * Marks an outermost call. NULL: it is nested in another one, or not a target's. A mark that is
- * replaced belongs to a call that will not return, or was made on another stack (a signal
- * handler's): if it does return, leave_call books the difference.
+ * Marks an outermost call, whose caller is yet to be noted. NULL: it is nested in another one, or
+ * not a target's. A mark that is replaced belongs to a call that will not return, or was made on
+ * another stack (a signal handler's): if it does return, leave_call books the difference.
  */
 static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, __u32 binding,
 							  bool mapping)
 {
 	struct thread_state *thread = thread__get(binding);
-	__u64 slot = arch_entry_slot(ctx), caller;
+	__u64 slot = arch_entry_slot(ctx);
 
 	if (!thread)
 		return NULL;
-	if (thread__is_nested(ctx, thread, slot))
+	if (thread__is_nested(ctx, thread, slot, mapping))
 		return NULL;
-	caller = arch_return_address(ctx);
-	if (mapping && mark__freeing(thread, slot, caller))
+	if (mapping && mark__freeing(thread, slot, arch_return_address(ctx)))
 		return NULL;
 	thread__drop_call(thread);
 	thread->nested = 0;
 	thread->call.slot = slot;
-	thread->call.return_address = caller;
+	thread->call.return_address = 0;
 	thread->function = PT_REGS_IP(ctx);
 	thread->has_old = false;
 	thread->unawaited = false;

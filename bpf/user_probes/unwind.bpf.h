@@ -304,17 +304,15 @@ static __always_inline bool walk__is_certain(const struct walk *walk)
 	return walk->generation && walk->unloads == walk->known_unloads;
 }
 
-/* At the entry of a function that was called from return_address. */
+/* At the entry of a function; the return address is yet to be told. */
 static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, __u32 image,
-					__u32 unloads, struct known_space *known,
-					__u64 return_address)
+					__u32 unloads, struct known_space *known)
 {
 	walk->tgid = known->tgid;
 	walk->image = image;
 	walk->unloads = unloads;
 	walk__use_space(walk, known);
 	arch_caller(ctx, &walk->regs);
-	walk->regs.pc = arch_code_address(return_address);
 	walk->slot = arch_entry_slot(ctx);
 	walk->stack.hash = 0;
 	walk->stack.first = 0;

@@ -94,6 +94,7 @@ struct walk {
 	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
+	__u64 caller; /* the word below the window, if it begins at origin */
 	/* As much as can be remembered; a walk reads less at once. */
 	__u64 window[REMEMBERED_STACK_WORDS];
 };
