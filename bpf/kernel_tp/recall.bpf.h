@@ -50,6 +50,7 @@ struct stack_view {
 	__u64 recalled; /* the stack's hash, if it is walked as a check */
 	__u64 lower;    /* frames below the first word */
 	__u64 found;    /* and those that were found above it */
+	__u32 recalls;  /* so far */
 	__u32 room;     /* words up to the end of the stack */
 	__u32 cnt;      /* words that were read */
 	struct stack_words depends;
@@ -262,7 +263,7 @@ static __always_inline bool stack__recall(void *ctx, struct stack_buffer *buf, _
 		known = stack_view__recall(user, way);
 		if (!known)
 			continue;
-		if (bpf_get_prandom_u32() % REMEMBERED_CHECKED == 0)
+		if (view->recalls++ % REMEMBERED_CHECKED == REMEMBERED_CHECKED - 1)
 			return false;
 		buf->hash = view->recalled;
 		*note = known - 1;

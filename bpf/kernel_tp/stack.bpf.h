@@ -200,7 +200,8 @@ __noinline int store_block(__u64 addr, __u64 size, __u64 birth_ns, __u64 site, _
 static __always_inline void record_block(__u64 site, const struct memleak_block_key *key,
 					 __u64 size, __u32 tid)
 {
-	repair_block(key->addr, key->domain);
+	if (block__may_be_held(key))
+		repair_block(key->addr, key->domain);
 	store_block(key->addr, size, config.combined_only ? 0 : about_now(), site,
 		    BLOCK_WORD(key->domain, 0, tid));
 }
@@ -208,7 +209,7 @@ static __always_inline void record_block(__u64 site, const struct memleak_block_
 /* -F */
 static __always_inline void repair(const struct memleak_block_key *key)
 {
-	if (kernel_config.wa_missing_free)
+	if (kernel_config.wa_missing_free && block__may_be_held(key))
 		repair_block(key->addr, key->domain);
 }
 
