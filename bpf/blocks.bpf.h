@@ -98,15 +98,6 @@ static __always_inline bool table__may_have(const struct memleak_block_key *key)
 	return !cnt || *cnt;
 }
 
-/* True: it was there, and nobody else was first. The caller debits the site. */
-static __always_inline bool table__delete(const struct memleak_block_key *key)
-{
-	if (bpf_map_delete_elem(&blocks, key))
-		return false;
-	held__add(key, -1);
-	return true;
-}
-
 /*
  * Takes a block out of the table: copied before it is deleted, since a deleted element may be
  * reused at once; debited only if the delete succeeded, since someone else may have been first.
@@ -119,8 +110,9 @@ static __always_inline bool table__take(const struct memleak_block_key *key,
 	if (!found)
 		return false;
 	*ret = *found;
-	if (!table__delete(key))
+	if (bpf_map_delete_elem(&blocks, key))
 		return false;
+	held__add(key, -1);
 	block__credit(ret, -1);
 	return true;
 }

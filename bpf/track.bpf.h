@@ -95,11 +95,8 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 {
 	struct memleak_young *bucket = young__bucket(key);
 
-	if (!bucket || !young__take(bucket, key, ret))
-		return table__may_have(key) && table__take(key, ret);
-	if (config.combined_only)
-		block__credit(ret, -1);
-	return true;
+	return (bucket && young__take(bucket, key, ret)) ||
+	       (table__may_have(key) && table__take(key, ret));
 }
 
 /* The block goes to the table, or another that makes room for it among the young ones. */

@@ -141,9 +141,8 @@ static __always_inline void young__moved(struct memleak_young *bucket, __u32 pla
 		block__credit(block, stored ? 1 : -1);
 	if (__sync_val_compare_and_swap(&bucket->words[place], moving, word) == moving)
 		return;
-	/* With -C whoever freed it has debited the site. */
-	if (stored && table__delete(key) && !config.combined_only)
-		block__credit(block, -1);
+	if (stored)
+		table__take(key, block);
 	young__publish(&bucket->words[place], word);
 }
 
@@ -176,28 +175,43 @@ static __always_inline __u64 young__find_block(const volatile struct memleak_you
 	return found;
 }
 
-/* Takes a block out. Its place is free at once, so it is copied before. */
+/* Changes the word of a place whose block is copied before: its place may be another's at once. */
+static __always_inline bool young__take_from(struct memleak_young *bucket, __u32 place, __u64 word,
+					     __u64 next, struct memleak_block *ret)
+{
+	if (place >= MEMLEAK_YOUNG_BLOCKS)
+		return false;
+	young__read(&bucket->blocks[place], ret);
+	return __sync_val_compare_and_swap(&bucket->words[place], word, next) == word;
+}
+
+/*
+ * Takes a block out. It is looked for in the order in which it goes: alive, on its way to the
+ * table, and then the table is to be asked. On its way, its credit is left to whoever deletes it
+ * there.
+ */
 static __always_inline bool young__take(struct memleak_young *bucket,
 					const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
-	__u64 word = key->addr, next = 0;
-	__u32 place = young__find(bucket, word, MEMLEAK_YOUNG_STATES) - 1;
+	__u64 addr = key->addr, moving = addr | MEMLEAK_YOUNG_MOVING;
+	__u32 place = young__find(bucket, addr, MEMLEAK_YOUNG_STATES) - 1;
 
 	if (place >= MEMLEAK_YOUNG_BLOCKS)
 		return false;
-	if (bucket->words[place] != word || bucket->blocks[place].image != key->image) {
-		place = young__find_block(bucket, word, key->image) - 1;
-		if (place >= MEMLEAK_YOUNG_BLOCKS) {
-			word |= MEMLEAK_YOUNG_MOVING;
-			next = key->addr | MEMLEAK_YOUNG_DEAD;
-			place = young__find_block(bucket, word, key->image) - 1;
+	/* Most often there is one such address, and it is this block's. */
+	if (bucket->blocks[place].image != key->image ||
+	    !young__take_from(bucket, place, addr, 0, ret)) {
+		place = young__find_block(bucket, addr, key->image) - 1;
+		if (!young__take_from(bucket, place, addr, 0, ret)) {
+			place = young__find_block(bucket, moving, key->image) - 1;
+			return young__take_from(bucket, place, moving, addr | MEMLEAK_YOUNG_DEAD,
+						ret);
 		}
-		if (place >= MEMLEAK_YOUNG_BLOCKS)
-			return false;
 	}
-	young__read(&bucket->blocks[place], ret);
-	return __sync_val_compare_and_swap(&bucket->words[place], word, next) == word;
+	if (config.combined_only)
+		block__credit(ret, -1);
+	return true;
 }
 
 #endif
