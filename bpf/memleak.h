@@ -20,9 +20,9 @@
 /*
  * The packed totals hold 24 bits of count and 40 bits of size. Credits and debits follow the
  * blocks that are kept, so at most max_allocs, the young ones (8192 * MEMLEAK_YOUNG_BLOCKS) and
- * one in flight per thread are counted at any moment: capping max_allocs MEMLEAK_IN_FLIGHT below 2^24 keeps the count from carrying, and
- * sending blocks of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more to the wide counter
- * keeps the size from carrying.
+ * one in flight per thread are counted at any moment: capping max_allocs MEMLEAK_IN_FLIGHT below
+ * 2^24 keeps the count from carrying, and sending blocks of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT)
+ * bytes or more to the wide counter keeps the size from carrying.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)

@@ -11,6 +11,7 @@
 #ifndef REMEMBERED_BPF_H
 #define REMEMBERED_BPF_H
 
+#include "bpf/masks.bpf.h"
 #include "bpf/track.bpf.h"
 
 /* More words or words farther out are not remembered. */
@@ -32,15 +33,6 @@ struct stack_words {
 	__u64 not_fitting; /* not 0: there were others */
 	__u16 places[REMEMBERED_WORDS_MAX]; /* words from the stack pointer; they repeat */
 };
-
-/* All bits if a < b, else none; both below 2^63. Hidden from the compiler, which would branch. */
-static __always_inline __u64 mask_if_less(__u64 a, __u64 b)
-{
-	__u64 mask = (__u64)((__s64)(a - b) >> 63);
-
-	barrier_var(mask);
-	return mask;
-}
 
 struct remembered_head {
 	__u64 key;

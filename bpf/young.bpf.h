@@ -12,6 +12,7 @@
 
 #include "bpf/arch.bpf.h"
 #include "bpf/blocks.bpf.h"
+#include "bpf/masks.bpf.h"
 
 /* config.young_mask + 1 buckets. */
 struct {
@@ -34,17 +35,6 @@ static __always_inline struct memleak_young *young__bucket(const struct memleak_
 	return bpf_map_lookup_elem(&young, &at);
 }
 
-/* All bits if a word is 0, else none; hidden from compilers, which would branch. */
-static __always_inline __u64 young__mask_if_zero(__u64 word)
-{
-	__u64 negative = -word, mask;
-
-	barrier_var(negative);
-	mask = ~(__u64)((__s64)(word | negative) >> 63);
-	barrier_var(mask);
-	return mask;
-}
-
 /*
  * One more than the place of a word that is the wanted one but for the bits of mask; 0: there is
  * none. Without branches: a verifier would follow each place by itself.
@@ -55,7 +45,7 @@ static __always_inline __u64 young__find(const volatile struct memleak_young *bu
 	__u64 found = 0;
 
 	for (__u64 i = 0; i < MEMLEAK_YOUNG_BLOCKS; i++)
-		found += (i + 1 - found) & young__mask_if_zero((bucket->words[i] ^ wanted) & ~mask);
+		found += (i + 1 - found) & mask_if_equal(bucket->words[i] & ~mask, wanted & ~mask);
 	return found;
 }
 
@@ -167,8 +157,8 @@ static __always_inline __u64 young__find_block(const volatile struct memleak_you
 	__u64 found = 0;
 
 	for (__u64 i = 0; i < MEMLEAK_YOUNG_BLOCKS; i++) {
-		__u64 differs = (bucket->words[i] ^ word) | (bucket->blocks[i].image ^ image);
-		__u64 same = young__mask_if_zero(differs);
+		__u64 same = mask_if_equal(bucket->words[i], word) &
+			     mask_if_equal(bucket->blocks[i].image, image);
 
 		found += (i + 1 - found) & same;
 	}

@@ -116,18 +116,6 @@ __noinline int stack_view__recall(__u32 user, __u32 way)
 	return 1 + (head.note & 1);
 }
 
-/* All bits if they are equal, else none. Hidden from the compiler, which would branch. */
-static __always_inline __u64 mask_if_equal(__u64 a, __u64 b)
-{
-	__u64 mask = a ^ b;
-
-	mask |= -mask;
-	barrier_var(mask);
-	mask = ~(__u64)((__s64)mask >> 63);
-	barrier_var(mask);
-	return mask;
-}
-
 /*
  * One word of the stack: it may be the next frame's return address, or that of the last frame for
  * which another word was taken already. But for the outermost one: the frame before it is the
