@@ -14,15 +14,12 @@ NO_BLOCKS = ("-z", "1000000")
 def heap_row(depth, turns, rounds):
     ways = {name: Calls("calls_fp" if name in ("nothing", "kernel") else "calls", "heap", depth,
                         rounds)
-            for name in ("untraced", "nothing", "kernel", "probes", "block", "walked",
-                         "recognised")}
+            for name in ("untraced", "nothing", "kernel", "probes", "walked", "recognised")}
     for calls in ways.values():
         calls.measure()
     ways["nothing"].tracer = Probe("nothing", ways["nothing"].pid)
     ways["kernel"].tracer = Probe("get_stack", ways["kernel"].pid)
     ways["probes"].tracer = Memleak(ways["probes"].pid, *NO_BLOCKS)
-    ways["block"].tracer = Memleak(ways["block"].pid, "--perf-max-stack-depth", "1",
-                                   recall=False)
     ways["walked"].tracer = Memleak(ways["walked"].pid, recall=False)
     ways["recognised"].tracer = Memleak(ways["recognised"].pid)
     for calls in ways.values():
@@ -33,23 +30,21 @@ def heap_row(depth, turns, rounds):
     for calls in ways.values():
         calls.end()
     kernel = difference(ways["kernel"].times, ways["nothing"].times)
-    block = difference(ways["block"].times, ways["probes"].times)
-    walked = difference(ways["walked"].times, ways["block"].times)
-    recognised = difference(ways["recognised"].times, ways["block"].times)
+    walked = difference(ways["walked"].times, ways["probes"].times)
+    recognised = difference(ways["recognised"].times, ways["probes"].times)
     print(f"{depth:9} {statistics.median(ways['untraced'].times):9.0f} "
-          f"{statistics.median(ways['probes'].times):9.0f} {block:9.0f} {kernel:12.0f} "
+          f"{statistics.median(ways['probes'].times):9.0f} {kernel:12.0f} "
           f"{ways['kernel'].tracer.frames:7} {walked:9.0f} {recognised:11.0f} "
           f"{recognised / kernel:7.2f}")
     return ways["recognised"].tracer.stacks("user")
 
 
 def stacks(turns):
-    print("A call of malloc so many functions below main, ns: with the probes of memleak; what is "
-          "added by a\nblock and the first frame of its stack; by the whole stack if the kernel "
-          "walks it by frame pointers\n(and the frames it found), if memleak walks it, and if "
-          "memleak recognises it; and the last to the kernel's.\n")
-    print("functions  untraced    probes     block  kernel walk  frames    walked  recognised"
-          "   ratio")
+    print("A call of malloc so many functions below main, ns: with the probes of memleak; what a "
+          "walk of the\nstack by the kernel adds, by frame pointers (and the frames it found); what "
+          "a block with its whole\nstack adds if memleak walks it, and if memleak recognises it; "
+          "and that to the kernel's walk.\n")
+    print("functions  untraced    probes  kernel walk  frames    walked  recognised   ratio")
     for depth in DEPTHS:
         told = heap_row(depth, turns, 1000)
     print(f"\nat {DEPTHS[-1]}: {told}\n")
