@@ -400,11 +400,9 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 	return thread;
 }
 
-/* True: the outermost call of the thread returns, and its mark is gone. */
-static __always_inline bool thread__leave(struct pt_regs *ctx, struct thread_state *thread)
+/* True: the outermost call of the thread, which is at slot, returns, and its mark is gone. */
+static __always_inline bool thread__leave(struct thread_state *thread, __u64 slot)
 {
-	__u64 slot = arch_return_slot(ctx);
-
 	if (slot == thread->call.slot) {
 		thread->call.slot = 0;
 		function__returned(thread->image, thread->function);
@@ -416,6 +414,15 @@ static __always_inline bool thread__leave(struct pt_regs *ctx, struct thread_sta
 		count(MEMLEAK_LOST_NESTING, 1);
 	}
 	return false;
+}
+
+/* An exception is about to end the marked call, if that is in progress: it gives nothing. */
+static __always_inline void thread__raise(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+
+	if (thread && !thread->unawaited && mark__encloses(&thread->call, arch_entry_slot(ctx)))
+		thread->call.slot = 0;
 }
 
 #endif

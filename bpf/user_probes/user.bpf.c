@@ -51,10 +51,46 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 b
 		addr = arg1;
 		size = arg3;
 		break;
+	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
+		size = array_size(arg2, arg3);
+		break;
+	case MEMLEAK_SHAPE_HEAP_REALLOC:
+		operation = OP_REALLOC;
+		addr = arg2;
+		size = arg3;
+		break;
+	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
+		operation = OP_REALLOC;
+		addr = arg2;
+		size = array_size(arg3, PT_REGS_PARM4(ctx));
+		break;
 	default:
 		return false;
 	}
 	return enter_alloc(ctx, binding, operation, addr, size);
+}
+
+/* The return of the call at slot: what the outermost call was is in the thread's state. */
+static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
+{
+	struct thread_state *thread = thread__find();
+	__u64 result = PT_REGS_RC(ctx);
+
+	if (!thread || !thread__leave(thread, slot))
+		return;
+	switch (thread->operation) {
+	case OP_MMAP:
+		leave_mmap(thread, result);
+		break;
+	case OP_MUNMAP:
+		leave_munmap(thread, result);
+		break;
+	case OP_MREMAP:
+		leave_mremap(thread, result);
+		break;
+	default:
+		leave_heap(thread, result);
+	}
 }
 
 static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding)
@@ -70,6 +106,12 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 
 		return enter_mremap(ctx, binding);
 	case MEMLEAK_SHAPE_LIBRARIES:
 		return enter_libraries(ctx, binding);
+	case MEMLEAK_SHAPE_RETURN:
+		leave_any(ctx, arch_entry_slot(ctx));
+		return false;
+	case MEMLEAK_SHAPE_RAISE:
+		thread__raise(ctx);
+		return false;
 	default:
 		return enter_heap(ctx, shape, binding);
 	}
@@ -105,37 +147,28 @@ ENTRY_PROGRAM(enter_of_free, MEMLEAK_SHAPE_FREE)
 ENTRY_PROGRAM(enter_of_mmap, MEMLEAK_SHAPE_MMAP)
 ENTRY_PROGRAM(enter_of_munmap, MEMLEAK_SHAPE_MUNMAP)
 ENTRY_PROGRAM(enter_of_mremap, MEMLEAK_SHAPE_MREMAP)
+ENTRY_PROGRAM(enter_of_heap_count_size, MEMLEAK_SHAPE_HEAP_COUNT_SIZE)
+ENTRY_PROGRAM(enter_of_heap_realloc, MEMLEAK_SHAPE_HEAP_REALLOC)
+ENTRY_PROGRAM(enter_of_heap_reallocarray, MEMLEAK_SHAPE_HEAP_REALLOCARRAY)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
-
-/* Every return: what the outermost call was is in the thread's state. */
-static __always_inline void leave_any(struct pt_regs *ctx)
-{
-	struct thread_state *thread = thread__find();
-	__u64 result = PT_REGS_RC(ctx);
-
-	if (!thread || !thread__leave(ctx, thread))
-		return;
-	switch (thread->operation) {
-	case OP_MMAP:
-		leave_mmap(thread, result);
-		break;
-	case OP_MUNMAP:
-		leave_munmap(thread, result);
-		break;
-	case OP_MREMAP:
-		leave_mremap(thread, result);
-		break;
-	default:
-		leave_heap(thread, result);
-	}
-}
+ENTRY_PROGRAM(enter_of_return, MEMLEAK_SHAPE_RETURN)
+ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
 
 SEC("uretprobe")
 int leave_call(struct pt_regs *ctx)
 {
 	stay_on_own_stack(ctx);
-	leave_any(ctx);
+	leave_any(ctx, arch_return_slot(ctx));
 	return 0;
+}
+
+/* 1: the kernel is to leave the return alone. */
+static __always_inline int enter_in_session(struct pt_regs *ctx, __u64 cookie)
+{
+	bool awaited =
+		enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+
+	return !awaited || (cookie & MEMLEAK_COOKIE_THROWS);
 }
 
 /*
@@ -146,14 +179,11 @@ int leave_call(struct pt_regs *ctx)
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
 {
-	__u64 cookie;
-
 	if (PT_REGS_IP(ctx) != bpf_get_func_ip(ctx)) {
-		leave_any(ctx);
+		leave_any(ctx, arch_return_slot(ctx));
 		return 0;
 	}
-	cookie = bpf_get_attach_cookie(ctx);
-	return !enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+	return enter_in_session(ctx, bpf_get_attach_cookie(ctx));
 }
 
 /* The end of a session's entry which may be nested in a call whose return is not awaited. */
@@ -166,7 +196,7 @@ int decide_nesting(struct pt_regs *ctx)
 	if (!thread || thread__is_inside(ctx, thread))
 		return 1;
 	thread__drop_call(thread);
-	return !enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+	return enter_in_session(ctx, cookie);
 }
 
 /* A new program in the same process: the blocks of the old one are gone with its memory. */
