@@ -24,9 +24,10 @@ struct elf_function {
 };
 
 /*
- * Every definition of the cnt names, exported ones first (exported_only: no others); a name may
- * occur several times (symbol versions), an (offset, name) pair once. *ret is malloc'ed. Returns 0,
- * -ENOEXEC (no ELF file of this machine's kind) or another negative errno.
+ * Every definition of the cnt names (NULL: none; no name twice), exported ones first
+ * (exported_only: no others); a name may occur several times (symbol versions), an (offset, name)
+ * pair once. *ret is malloc'ed. Returns 0, -ENOEXEC (no ELF file of this machine's kind) or another
+ * negative errno.
  */
 int elf_functions_find(int fd, const char *const *names, size_t cnt, bool exported_only,
 		       struct elf_function **ret, size_t *ret_cnt);

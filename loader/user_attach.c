@@ -5,6 +5,7 @@
  * allocator in the program) serves that module only, so the search goes on after it.
  */
 #include <bpf/libbpf.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,16 +14,17 @@
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/allocators.h"
+#include "loader/arch.h"
 #include "loader/cleanup.h"
 #include "loader/elf_functions.h"
-#include "loader/function_places.h"
 #include "loader/log.h"
 #include "loader/modules.h"
+#include "loader/probe_list.h"
 #include "loader/user_process.h"
 
 struct search_names {
-	char **names;  /* what each function is called in this process */
-	bool *settled; /* its exported definition was found */
+	char **names;         /* what each function is called in this process; NULL: none */
+	const char **settled; /* the file whose exported definition was found; NULL: none yet */
 };
 
 /* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
@@ -34,6 +36,7 @@ struct attach_state {
 	struct search_names names;
 	size_t heap_found;
 	size_t placed; /* probes that were not there before */
+	bool throws;   /* exceptions may leave a probed function */
 	int err;       /* the first failure */
 };
 
@@ -53,10 +56,13 @@ static int search_names_init(struct search_names *names, const char *prefix)
 		return -ENOMEM;
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
 		const struct allocator_function *function = &allocator_functions[i];
+		enum allocator_family family = function->family;
 
+		/* A prefix that was given names the allocator. */
+		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
+			continue;
 		if (asprintf(&names->names[i], "%s%s",
-			     shape_maps(function->shape) || !prefix ? "" : prefix,
-			     function->name) < 0) {
+			     prefix && family == ALLOCATOR_C ? prefix : "", function->name) < 0) {
 			names->names[i] = NULL;
 			return -ENOMEM;
 		}
@@ -80,7 +86,10 @@ static void say_attached(const struct attach_state *state, const struct module *
 {
 	pid_t pid = state->process->info.pid;
 
-	if (!probe->err)
+	if (!probe->err && probe->shape == MEMLEAK_SHAPE_RETURN)
+		log_verbose("pid %d: a return of %s at %s+0x%llx", pid, probe->function,
+			    module->path, (unsigned long long)probe->offset);
+	else if (!probe->err)
 		say_placed(pid, module, probe, place);
 	else if (probe->err == -EEXIST)
 		log_verbose("pid %d: %s at %s+0x%llx is probed already", pid, probe->function,
@@ -90,18 +99,20 @@ static void say_attached(const struct attach_state *state, const struct module *
 			 strerror(-probe->err));
 }
 
-/* The probes of one module's functions, in order, and where exactly they are. */
-struct probe_list {
-	struct probe *items;
-	struct probe_place *places;
-	size_t cnt;
-};
-
-static void probe_list_deinit(struct probe_list *list)
+/* A throwing operator that is not probed gives memory unseen. */
+static void say_left(const struct attach_state *state, const struct module *module,
+		     const struct left_function *left)
 {
-	function_places_deinit(list->places, list->cnt);
-	free(list->places);
-	free(list->items);
+	if (left->verdict == FUNCTION_THROUGH)
+		log_verbose("pid %d: %s in %s is left: it goes through %s",
+			    state->process->info.pid, left->name, module->path, left->through);
+	else if (arch_elf_machine == EM_X86_64)
+		log_note("%s in %s is not traced: an exception may leave it, and not all places "
+			 "where it returns are found",
+			 left->name, module->path);
+	else
+		log_verbose("pid %d: %s in %s is left: an exception may leave it",
+			    state->process->info.pid, left->name, module->path);
 }
 
 static void attach_probes(struct attach_state *state, const struct module *module,
@@ -119,6 +130,7 @@ static void attach_probes(struct attach_state *state, const struct module *modul
 		state->placed += !probe->err;
 		if ((probe->err && probe->err != -EEXIST) || shape_maps(probe->shape))
 			continue;
+		state->throws |= probe->throws;
 		if (!state->heap_found++ && !state->process->allocator)
 			state->process->allocator = strdup(module->path);
 	}
@@ -129,14 +141,22 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 {
 	bool maps = shape_maps(allocator_functions[function].shape);
 
-	return !state->names.settled[function] && (part == PART_ALL || maps == (part == PART_MAPS));
+	return part == PART_ALL || maps == (part == PART_MAPS);
+}
+
+static void say_settled(const struct attach_state *state, const struct module *module,
+			size_t function)
+{
+	log_verbose("pid %d: %s in %s is left: that of %s comes first", state->process->info.pid,
+		    state->names.names[function], module->path, state->names.settled[function]);
 }
 
 /* Those of the found functions that are wanted, in the table's order: inner functions are last. */
-static size_t choose_functions(struct attach_state *state, enum module_part part,
-			       const struct elf_function *found, size_t cnt,
+static size_t choose_functions(struct attach_state *state, const struct module *module,
+			       enum module_part part, const struct elf_function *found, size_t cnt,
 			       struct elf_function *ret)
 {
+	const char **settled = state->names.settled;
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
@@ -145,38 +165,16 @@ static size_t choose_functions(struct attach_state *state, enum module_part part
 		for (size_t j = 0; j < cnt; j++) {
 			if (found[j].name != i)
 				continue;
+			if (settled[i] && settled[i] != module->path) {
+				say_settled(state, module, i);
+				break;
+			}
 			ret[chosen++] = found[j];
-			state->names.settled[i] |= found[j].exported;
+			if (found[j].exported)
+				settled[i] = module->path;
 		}
 	}
 	return chosen;
-}
-
-/* One probe for each function, at the best place in it. */
-static int place_probes(int fd, const struct elf_function *functions, size_t cnt,
-			struct probe_list *ret)
-{
-	cleanup_free unsigned int *argument_cnts = calloc(cnt + 1, sizeof(*argument_cnts));
-
-	*ret = (struct probe_list){.cnt = cnt};
-	ret->items = calloc(cnt + 1, sizeof(*ret->items));
-	ret->places = calloc(cnt + 1, sizeof(*ret->places));
-	if (!argument_cnts || !ret->items || !ret->places)
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++)
-		argument_cnts[i] = shape_argument_cnt(allocator_functions[functions[i].name].shape);
-	function_places_find(fd, functions, argument_cnts, cnt, ret->places);
-	for (size_t i = 0; i < cnt; i++) {
-		const struct allocator_function *function = &allocator_functions[functions[i].name];
-
-		ret->items[i] = (struct probe){
-			.function = function->name,
-			.shape = function->shape,
-			.offset = functions[i].offset + ret->places[i].offset,
-			.at_return = shape_returns(function->shape),
-		};
-	}
-	return 0;
 }
 
 /* All functions of one module that no module before it has defined. */
@@ -184,19 +182,27 @@ static void attach_module(struct attach_state *state, const struct module *modul
 			  bool exported_only, enum module_part part)
 {
 	cleanup_free struct elf_function *found = NULL, *chosen = NULL;
-	struct search_names *names = &state->names;
+	struct named_functions named = {
+		.names = (const char *const *)state->names.names,
+		.name_cnt = allocator_function_cnt,
+	};
 	struct probe_list list;
 	size_t cnt = 0;
 
-	if (elf_functions_find(module->fd, (const char *const *)names->names,
-			       allocator_function_cnt, exported_only, &found, &cnt))
+	if (elf_functions_find(module->fd, named.names, named.name_cnt, exported_only, &found,
+			       &cnt))
 		return;
 	chosen = calloc(cnt + 1, sizeof(*chosen));
 	if (!chosen)
 		return;
-	cnt = choose_functions(state, part, found, cnt, chosen);
-	if (place_probes(module->fd, chosen, cnt, &list) == 0)
+	named.found = found;
+	named.found_cnt = cnt;
+	cnt = choose_functions(state, module, part, found, cnt, chosen);
+	if (probe_list_init(module->fd, &named, chosen, cnt, &list) == 0) {
+		for (size_t i = 0; i < list.left_cnt; i++)
+			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);
+	}
 	probe_list_deinit(&list);
 }
 
@@ -237,6 +243,30 @@ static int attach_object(struct attach_state *state)
 	return 0;
 }
 
+/* Exceptions begin there, whatever throws them. */
+static void attach_raise(struct attach_state *state, const struct module *module,
+			 bool exported_only)
+{
+	static const char *const names[] = {"_Unwind_RaiseException"};
+	cleanup_free struct elf_function *found = NULL;
+	size_t cnt = 0;
+
+	if (elf_functions_find(module->fd, names, 1, exported_only, &found, &cnt))
+		return;
+	for (size_t i = 0; i < cnt; i++) {
+		struct probe probe = {
+			.function = names[0],
+			.shape = MEMLEAK_SHAPE_RAISE,
+			.offset = found[i].offset,
+		};
+		const struct probe_place place = {0};
+
+		probe_set_attach(&state->process->probes, &state->ctx->programs,
+				 state->process->info.pid, module->fd, &probe, 1);
+		say_attached(state, module, &probe, &place);
+	}
+}
+
 static void attach_all(struct attach_state *state, const struct module_list *list)
 {
 	enum module_part part = state->ctx->opts->object ? PART_MAPS : PART_ALL;
@@ -248,6 +278,8 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 
 	for (size_t i = 0; i < list->cnt; i++)
 		attach_module(state, &list->items[i], i != 0, part);
+	for (size_t i = 0; state->throws && i < list->cnt; i++)
+		attach_raise(state, &list->items[i], i != 0);
 	if (list->hook_module >= 0)
 		probe_set_attach(&state->process->probes, &state->ctx->programs,
 				 state->process->info.pid, list->items[list->hook_module].fd, &hook,

@@ -8,13 +8,14 @@
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
 static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 operation,
-					__u64 addr, __u64 size)
+					bool throws, __u64 addr, __u64 size)
 {
 	struct thread_state *thread = thread__enter(ctx, binding, false);
 
 	if (!thread)
 		return false;
 	thread->operation = operation;
+	thread->throws = throws;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
 	thread->size = size;

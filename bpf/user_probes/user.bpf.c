@@ -20,7 +20,7 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 	return size > most ? ~0ULL : cnt * size;
 }
 
-static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding)
+static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding, bool throws)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
 	__u32 operation = OP_ALLOC;
@@ -67,7 +67,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 b
 	default:
 		return false;
 	}
-	return enter_alloc(ctx, binding, operation, addr, size);
+	return enter_alloc(ctx, binding, operation, throws, addr, size);
 }
 
 /* The return of the call at slot: what the outermost call was is in the thread's state. */
@@ -93,7 +93,8 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 	}
 }
 
-static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding)
+static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding,
+					bool throws)
 {
 	switch (shape) {
 	case MEMLEAK_SHAPE_FREE:
@@ -113,8 +114,14 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 
 		thread__raise(ctx);
 		return false;
 	default:
-		return enter_heap(ctx, shape, binding);
+		return enter_heap(ctx, shape, binding, throws);
 	}
+}
+
+static __always_inline bool enter_by_cookie(struct pt_regs *ctx, __u64 cookie)
+{
+	return enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie),
+			   cookie & MEMLEAK_COOKIE_THROWS);
 }
 
 /*
@@ -124,16 +131,14 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-
-	enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+	enter_by_cookie(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 
 #define ENTRY_PROGRAM(name, shape)                                                                 \
 	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
 	{                                                                                          \
-		enter_shape(ctx, shape, MEMLEAK_ANY_BINDING);                                      \
+		enter_shape(ctx, shape, MEMLEAK_ANY_BINDING, false);                               \
 		return 0;                                                                          \
 	}
 
@@ -162,15 +167,6 @@ int leave_call(struct pt_regs *ctx)
 	return 0;
 }
 
-/* 1: the kernel is to leave the return alone. */
-static __always_inline int enter_in_session(struct pt_regs *ctx, __u64 cookie)
-{
-	bool awaited =
-		enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
-
-	return !awaited || (cookie & MEMLEAK_COOKIE_THROWS);
-}
-
 /*
  * Of a session: entries and returns. The kernel has put the address to which a function returns
  * into the registers, and that is not where the function begins. A result of 1 at an entry tells
@@ -183,7 +179,7 @@ int session_call(struct pt_regs *ctx)
 		leave_any(ctx, arch_return_slot(ctx));
 		return 0;
 	}
-	return enter_in_session(ctx, bpf_get_attach_cookie(ctx));
+	return !enter_by_cookie(ctx, bpf_get_attach_cookie(ctx));
 }
 
 /* The end of a session's entry which may be nested in a call whose return is not awaited. */
@@ -196,7 +192,7 @@ int decide_nesting(struct pt_regs *ctx)
 	if (!thread || thread__is_inside(ctx, thread))
 		return 1;
 	thread__drop_call(thread);
-	return enter_in_session(ctx, cookie);
+	return !enter_by_cookie(ctx, cookie);
 }
 
 /* A new program in the same process: the blocks of the old one are gone with its memory. */
