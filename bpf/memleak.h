@@ -56,6 +56,7 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_HEAP_COUNT_SIZE,   /* p = f(heap, n, size) */
 	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
 	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
+	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
 	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
 	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
 	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */

@@ -28,6 +28,7 @@
 	OWN(prefix "malloc", SIZE), OWN(prefix "calloc", COUNT_SIZE),                              \
 		OWN(prefix "realloc", REALLOC), OWN(prefix "posix_memalign", POSIX_MEMALIGN),      \
 		OWN(prefix "aligned_alloc", ALIGN_SIZE), OWN(prefix "memalign", ALIGN_SIZE),       \
+		OWN(prefix "reallocarray", REALLOCARRAY), OWN(prefix "cfree", FREE),               \
 		OWN(prefix "valloc", SIZE), OWN(prefix "pvalloc", SIZE), OWN(prefix "free", FREE), \
 		OWN(prefix "free_sized", FREE), OWN(prefix "free_aligned_sized", FREE),            \
 		JEMALLOC_X(prefix)
@@ -184,6 +185,7 @@ unsigned int shape_argument_cnt(enum memleak_shape shape)
 	case MEMLEAK_SHAPE_ALIGN_SIZE:
 	case MEMLEAK_SHAPE_REALLOC:
 	case MEMLEAK_SHAPE_MUNMAP:
+	case MEMLEAK_SHAPE_HEAP_FREE:
 		return 2;
 	case MEMLEAK_SHAPE_REALLOCARRAY:
 	case MEMLEAK_SHAPE_POSIX_MEMALIGN:
@@ -204,5 +206,5 @@ bool allocator_is_operator(const struct allocator_function *function)
 
 bool shape_returns(enum memleak_shape shape)
 {
-	return shape != MEMLEAK_SHAPE_FREE;
+	return shape != MEMLEAK_SHAPE_FREE && shape != MEMLEAK_SHAPE_HEAP_FREE;
 }

@@ -8,6 +8,10 @@
 
 #define INSN_MAX 15
 
+/* A file that has more of them, for as many calls as an allocator's slow way has, wastes our time.
+ */
+#define RELOCATIONS_MAX (8 << 20)
+
 static bool find_segment(struct code_file *code, uint64_t offset)
 {
 	size_t cnt;
@@ -141,9 +145,12 @@ bool code_file_imported(struct code_file *code, uint64_t slot, const char **name
 		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_RELA || !shdr.sh_entsize)
 			continue;
 		data = elf_getdata(section, NULL);
-		for (int i = 0; data && gelf_getrela(data, i, &rela); i++)
+		for (int i = 0; data && gelf_getrela(data, i, &rela); i++) {
+			if (++code->relocations > RELOCATIONS_MAX)
+				return false;
 			if (rela.r_offset == slot && is_import(&rela))
 				return symbol_of(code, &shdr, &rela, name, addr);
+		}
 	}
 	return false;
 }

@@ -18,6 +18,7 @@ struct code_file {
 	csh handle;
 	cs_insn *insn; /* the last one that was read */
 	GElf_Phdr segment;
+	uint64_t relocations; /* that have been looked at */
 };
 
 /* Opens the segment that begins at this offset of the file. Returns 0 or a negative errno. */

@@ -5,7 +5,6 @@
  * allocator in the program) serves that module only, so the search goes on after it.
  */
 #include <bpf/libbpf.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,31 +13,11 @@
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/allocators.h"
-#include "loader/arch.h"
+#include "loader/attach_state.h"
 #include "loader/cleanup.h"
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
-#include "loader/probe_list.h"
-#include "loader/user_process.h"
-
-struct search_names {
-	char **names;         /* what each function is called in this process; NULL: none */
-	const char **settled; /* the file whose exported definition was found; NULL: none yet */
-};
-
-/* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
-enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
-
-struct attach_state {
-	const struct user_context *ctx;
-	struct user_process *process;
-	struct search_names names;
-	size_t heap_found;
-	size_t placed; /* probes that were not there before */
-	bool throws;   /* exceptions may leave a probed function */
-	int err;       /* the first failure */
-};
 
 static void search_names_deinit(struct search_names *names)
 {
@@ -70,51 +49,6 @@ static int search_names_init(struct search_names *names, const char *prefix)
 	return 0;
 }
 
-/* Where a probe is and what it costs: columns, one line for each. */
-static void say_placed(pid_t pid, const struct module *module, const struct probe *probe,
-		       const struct probe_place *place)
-{
-	const char *cost = place->emulated ? "emulated: " : "stepped: ";
-
-	log_verbose("pid %d: %s at %s+0x%llx, entry+%llu %s%s", pid, probe->function, module->path,
-		    (unsigned long long)probe->offset, (unsigned long long)place->offset,
-		    place->insn ? cost : "", place->insn ? place->insn : "");
-}
-
-static void say_attached(const struct attach_state *state, const struct module *module,
-			 const struct probe *probe, const struct probe_place *place)
-{
-	pid_t pid = state->process->info.pid;
-
-	if (!probe->err && probe->shape == MEMLEAK_SHAPE_RETURN)
-		log_verbose("pid %d: a return of %s at %s+0x%llx", pid, probe->function,
-			    module->path, (unsigned long long)probe->offset);
-	else if (!probe->err)
-		say_placed(pid, module, probe, place);
-	else if (probe->err == -EEXIST)
-		log_verbose("pid %d: %s at %s+0x%llx is probed already", pid, probe->function,
-			    module->path, (unsigned long long)probe->offset);
-	else if (probe->err != -ESRCH)
-		log_note("cannot probe %s in %s: %s", probe->function, module->path,
-			 strerror(-probe->err));
-}
-
-/* A throwing operator that is not probed gives memory unseen. */
-static void say_left(const struct attach_state *state, const struct module *module,
-		     const struct left_function *left)
-{
-	if (left->verdict == FUNCTION_THROUGH)
-		log_verbose("pid %d: %s in %s is left: it goes through %s",
-			    state->process->info.pid, left->name, module->path, left->through);
-	else if (arch_elf_machine == EM_X86_64)
-		log_note("%s in %s is not traced: an exception may leave it, and not all places "
-			 "where it returns are found",
-			 left->name, module->path);
-	else
-		log_verbose("pid %d: %s in %s is left: an exception may leave it",
-			    state->process->info.pid, left->name, module->path);
-}
-
 static void attach_probes(struct attach_state *state, const struct module *module,
 			  struct probe_list *list)
 {
@@ -144,13 +78,6 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 	return part == PART_ALL || maps == (part == PART_MAPS);
 }
 
-static void say_settled(const struct attach_state *state, const struct module *module,
-			size_t function)
-{
-	log_verbose("pid %d: %s in %s is left: that of %s comes first", state->process->info.pid,
-		    state->names.names[function], module->path, state->names.settled[function]);
-}
-
 /* Those of the found functions that are wanted, in the table's order: inner functions are last. */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct elf_function *found, size_t cnt,
@@ -165,7 +92,7 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 		for (size_t j = 0; j < cnt; j++) {
 			if (found[j].name != i)
 				continue;
-			if (settled[i] && settled[i] != module->path) {
+			if (settled[i] && settled[i] != module->path && !state->later) {
 				say_settled(state, module, i);
 				break;
 			}
@@ -267,6 +194,12 @@ static void attach_raise(struct attach_state *state, const struct module *module
 	}
 }
 
+static void attach_raises(struct attach_state *state, const struct module_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		attach_raise(state, &list->items[i], i != 0);
+}
+
 static void attach_all(struct attach_state *state, const struct module_list *list)
 {
 	enum module_part part = state->ctx->opts->object ? PART_MAPS : PART_ALL;
@@ -276,10 +209,12 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 		.offset = list->hook_offset,
 	};
 
-	for (size_t i = 0; i < list->cnt; i++)
+	for (size_t i = 0; i < list->cnt; i++) {
+		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
 		attach_module(state, &list->items[i], i != 0, part);
-	for (size_t i = 0; state->throws && i < list->cnt; i++)
-		attach_raise(state, &list->items[i], i != 0);
+	}
+	if (state->throws)
+		attach_raises(state, list);
 	if (list->hook_module >= 0)
 		probe_set_attach(&state->process->probes, &state->ctx->programs,
 				 state->process->info.pid, list->items[list->hook_module].fd, &hook,
@@ -324,6 +259,49 @@ static void note_loader(struct user_process *process, const struct module_list *
 		permanent[i] = (struct file_identity){list->items[i].dev, list->items[i].ino};
 }
 
+static bool was_searched(const struct user_process *process, const struct module *module)
+{
+	for (size_t i = 0; i < process->searched_cnt; i++)
+		if (process->searched[i].dev == module->dev &&
+		    process->searched[i].ino == module->ino)
+			return true;
+	return false;
+}
+
+static void note_searched(struct user_process *process, const struct module_list *list)
+{
+	struct file_identity *searched =
+		reallocarray(process->searched, list->cnt + 1, sizeof(*searched));
+
+	if (!searched)
+		return;
+	process->searched = searched;
+	process->searched_cnt = list->cnt;
+	for (size_t i = 0; i < list->cnt; i++)
+		searched[i] = (struct file_identity){list->items[i].dev, list->items[i].ino};
+}
+
+void user_process__attach_later(const struct user_context *ctx, struct user_process *process)
+{
+	struct attach_state state = {.ctx = ctx, .process = process, .later = true};
+	struct module_list list;
+
+	if (search_names_init(&state.names, ctx->opts->symbols_prefix) ||
+	    module_list_init(process->info.pid, &list))
+		goto out;
+	for (size_t i = 0; list.settled && i < list.cnt; i++)
+		if (!was_searched(process, &list.items[i]))
+			attach_module(&state, &list.items[i], true,
+				      ctx->opts->object ? PART_MAPS : PART_ALL);
+	if (state.throws)
+		attach_raises(&state, &list);
+	if (list.settled)
+		note_searched(process, &list);
+	module_list_deinit(&list);
+out:
+	search_names_deinit(&state.names);
+}
+
 int user_process__attach(const struct user_context *ctx, struct user_process *process)
 {
 	struct attach_state state = {.ctx = ctx, .process = process};
@@ -343,6 +321,8 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	attach_all(&state, &list);
 	process->attached = list.settled;
 	note_loader(process, &list);
+	if (list.settled)
+		note_searched(process, &list);
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	if (process->after_exec && state.placed)

@@ -98,7 +98,9 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 
 {
 	switch (shape) {
 	case MEMLEAK_SHAPE_FREE:
-		return enter_free(ctx, binding);
+		return enter_free(ctx, binding, PT_REGS_PARM1(ctx));
+	case MEMLEAK_SHAPE_HEAP_FREE:
+		return enter_free(ctx, binding, PT_REGS_PARM2(ctx));
 	case MEMLEAK_SHAPE_MMAP:
 		return enter_mmap(ctx, binding);
 	case MEMLEAK_SHAPE_MUNMAP:
@@ -155,6 +157,7 @@ ENTRY_PROGRAM(enter_of_mremap, MEMLEAK_SHAPE_MREMAP)
 ENTRY_PROGRAM(enter_of_heap_count_size, MEMLEAK_SHAPE_HEAP_COUNT_SIZE)
 ENTRY_PROGRAM(enter_of_heap_realloc, MEMLEAK_SHAPE_HEAP_REALLOC)
 ENTRY_PROGRAM(enter_of_heap_reallocarray, MEMLEAK_SHAPE_HEAP_REALLOCARRAY)
+ENTRY_PROGRAM(enter_of_heap_free, MEMLEAK_SHAPE_HEAP_FREE)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 ENTRY_PROGRAM(enter_of_return, MEMLEAK_SHAPE_RETURN)
 ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)

@@ -137,6 +137,11 @@ def test_prefix(t):
     run(t, "own_malloc_prefixed", options=("-S", "je_"))
 
 
+def test_prefix_found(t):
+    """The same without being told."""
+    run(t, "own_malloc_prefixed")
+
+
 def test_object_given(t):
     """-O: the allocator in this file and in no other."""
     run(t, "own_malloc_library", options=("-O", t.file_of("libbump.so")))
