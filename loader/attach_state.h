@@ -26,6 +26,17 @@ struct attach_state {
 	int err;       /* the first failure */
 };
 
+/* Places the probes, and notes what came of it. */
+void attach_probes(struct attach_state *state, const struct module *module,
+		   struct probe_list *list);
+
+/*
+ * Probes the functions of a module that options name: every definition, also static ones, for they
+ * are what the user means. loader/attach_pools.c.
+ */
+void attach_pools(struct attach_state *state, const struct module *module);
+void note_missing_pools(const struct attach_state *state);
+
 void say_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place);
 

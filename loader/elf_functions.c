@@ -13,6 +13,7 @@
 struct search {
 	Elf *elf;
 	const char *const *names;
+	enum elf_scope scope;
 	size_t *order; /* indexes of the names, sorted by these: files have many symbols */
 	size_t order_cnt;
 	struct elf_function *found;
@@ -113,19 +114,20 @@ static int match_symbol(struct search *search, const char *name, const GElf_Sym 
 	return add_found(search, &function);
 }
 
-static bool is_global_definition(const GElf_Sym *sym)
+static bool is_definition(const struct search *search, const GElf_Sym *sym)
 {
 	unsigned int bind = GELF_ST_BIND(sym->st_info);
 
 	return GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF &&
-	       sym->st_value && (bind == STB_GLOBAL || bind == STB_WEAK);
+	       sym->st_value &&
+	       (bind == STB_GLOBAL || bind == STB_WEAK || search->scope == ELF_ALL);
 }
 
 static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	const char *name;
 
-	if (!is_global_definition(sym))
+	if (!is_definition(search, sym))
 		return 0;
 	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
 	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
@@ -191,7 +193,7 @@ static int search_tables(struct search *search, uint32_t type, symbol_visitor vi
 	return 0;
 }
 
-static int search_file(struct search *search, int fd, bool exported_only)
+static int search_file(struct search *search, int fd)
 {
 	GElf_Ehdr ehdr;
 	int err = -ENOEXEC;
@@ -203,24 +205,24 @@ static int search_file(struct search *search, int fd, bool exported_only)
 	if (elf_kind(search->elf) == ELF_K_ELF && gelf_getehdr(search->elf, &ehdr) &&
 	    gelf_getclass(search->elf) == ELFCLASS64 && ehdr.e_machine == arch_elf_machine)
 		err = search_tables(search, SHT_DYNSYM, match_name);
-	if (!err && !exported_only)
+	if (!err && search->scope != ELF_EXPORTED)
 		err = search_tables(search, SHT_SYMTAB, match_name);
 	if (!err && search->found_cnt)
 		err = search_tables(search, SHT_DYNSYM, limit_room);
-	if (!err && search->found_cnt && !exported_only)
+	if (!err && search->found_cnt && search->scope != ELF_EXPORTED)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
 	elf_end(search->elf);
 	return err;
 }
 
-int elf_functions_find(int fd, const char *const *names, size_t cnt, bool exported_only,
+int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_scope scope,
 		       struct elf_function **ret, size_t *ret_cnt)
 {
-	struct search search = {.names = names};
+	struct search search = {.names = names, .scope = scope};
 	int err = sort_names(&search, cnt);
 
 	if (!err)
-		err = search_file(&search, fd, exported_only);
+		err = search_file(&search, fd);
 	free(search.order);
 	if (err) {
 		free(search.found);

@@ -10,15 +10,17 @@
 
 struct choice {
 	int fd;
+	const struct allocator_function *functions;
 	const struct named_functions *named;
 	struct elf_function *kept; /* those of the chosen that are probed */
 	size_t kept_cnt;
 	struct probe_list *list;
 };
 
-static const struct allocator_function *allocator_of(const struct elf_function *function)
+static const struct allocator_function *allocator_of(const struct choice *choice,
+						     const struct elf_function *function)
 {
-	return &allocator_functions[function->name];
+	return &choice->functions[function->name];
 }
 
 static bool add_probe(struct probe_list *list, const struct probe *probe)
@@ -47,7 +49,7 @@ static int leave(struct choice *choice, const struct elf_function *function,
 	if (!grown)
 		return -ENOMEM;
 	list->left = grown;
-	grown[list->left_cnt++] = (struct left_function){allocator_of(function)->name,
+	grown[list->left_cnt++] = (struct left_function){allocator_of(choice, function)->name,
 							 returns->verdict, returns->through};
 	return 0;
 }
@@ -58,7 +60,7 @@ static int keep(struct choice *choice, const struct elf_function *function,
 	choice->kept[choice->kept_cnt++] = *function;
 	for (size_t i = 0; i < returns->cnt; i++) {
 		const struct probe probe = {
-			.function = allocator_of(function)->name,
+			.function = allocator_of(choice, function)->name,
 			.shape = MEMLEAK_SHAPE_RETURN,
 			.offset = returns->offsets[i],
 		};
@@ -85,7 +87,7 @@ static bool needs_probe(const struct allocator_function *function,
 
 static int choose(struct choice *choice, const struct elf_function *function)
 {
-	const struct allocator_function *allocator = allocator_of(function);
+	const struct allocator_function *allocator = allocator_of(choice, function);
 	struct function_returns returns = {.verdict = FUNCTION_UNKNOWN};
 	int err = 0;
 
@@ -114,10 +116,11 @@ static int place_entries(struct choice *choice)
 	if (!argument_cnts || !places)
 		return -ENOMEM;
 	for (size_t i = 0; i < choice->kept_cnt; i++)
-		argument_cnts[i] = shape_argument_cnt(allocator_of(&choice->kept[i])->shape);
+		argument_cnts[i] =
+			shape_argument_cnt(allocator_of(choice, &choice->kept[i])->shape);
 	function_places_find(choice->fd, choice->kept, argument_cnts, choice->kept_cnt, places);
 	for (size_t i = 0; i < choice->kept_cnt; i++) {
-		const struct allocator_function *function = allocator_of(&choice->kept[i]);
+		const struct allocator_function *function = allocator_of(choice, &choice->kept[i]);
 		bool throws = function->family == ALLOCATOR_THROWING;
 		const struct probe probe = {
 			.function = function->name,
@@ -137,11 +140,13 @@ static int place_entries(struct choice *choice)
 	return 0;
 }
 
-int probe_list_init(int fd, const struct named_functions *named, const struct elf_function *chosen,
+int probe_list_init(int fd, const struct allocator_function *functions,
+		    const struct named_functions *named, const struct elf_function *chosen,
 		    size_t cnt, struct probe_list *ret)
 {
 	cleanup_free struct elf_function *kept = calloc(cnt + 1, sizeof(*kept));
-	struct choice choice = {.fd = fd, .named = named, .kept = kept, .list = ret};
+	struct choice choice = {
+		.fd = fd, .functions = functions, .named = named, .kept = kept, .list = ret};
 
 	*ret = (struct probe_list){0};
 	if (!kept)

@@ -32,7 +32,7 @@ struct probe_programs {
 
 /* A function to probe, or probed. */
 struct probe {
-	const char *function; /* static */
+	const char *function; /* lives as long as the options */
 	enum memleak_shape shape;
 	uint64_t offset; /* in the file */
 	bool at_return;  /* its result matters, and a return probe takes it */

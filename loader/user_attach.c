@@ -49,8 +49,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 	return 0;
 }
 
-static void attach_probes(struct attach_state *state, const struct module *module,
-			  struct probe_list *list)
+void attach_probes(struct attach_state *state, const struct module *module, struct probe_list *list)
 {
 	int err = probe_set_attach(&state->process->probes, &state->ctx->programs,
 				   state->process->info.pid, module->fd, list->items, list->cnt);
@@ -106,7 +105,7 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 
 /* All functions of one module that no module before it has defined. */
 static void attach_module(struct attach_state *state, const struct module *module,
-			  bool exported_only, enum module_part part)
+			  enum elf_scope scope, enum module_part part)
 {
 	cleanup_free struct elf_function *found = NULL, *chosen = NULL;
 	struct named_functions named = {
@@ -116,8 +115,7 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	struct probe_list list;
 	size_t cnt = 0;
 
-	if (elf_functions_find(module->fd, named.names, named.name_cnt, exported_only, &found,
-			       &cnt))
+	if (elf_functions_find(module->fd, named.names, named.name_cnt, scope, &found, &cnt))
 		return;
 	chosen = calloc(cnt + 1, sizeof(*chosen));
 	if (!chosen)
@@ -125,12 +123,20 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	named.found = found;
 	named.found_cnt = cnt;
 	cnt = choose_functions(state, module, part, found, cnt, chosen);
-	if (probe_list_init(module->fd, &named, chosen, cnt, &list) == 0) {
+	if (probe_list_init(module->fd, allocator_functions, &named, chosen, cnt, &list) == 0) {
 		for (size_t i = 0; i < list.left_cnt; i++)
 			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);
 	}
 	probe_list_deinit(&list);
+}
+
+/* What others call inside comes last: pools are made of what allocators give. */
+static void search_module(struct attach_state *state, const struct module *module,
+			  enum elf_scope scope)
+{
+	attach_pools(state, module);
+	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
 }
 
 /* The file that -O names, as the process sees it or as we do. */
@@ -165,20 +171,20 @@ static int attach_object(struct attach_state *state)
 			  err == -ENOEXEC ? "not an ELF file" : strerror(-err));
 		return err;
 	}
-	attach_module(state, &module, false, PART_HEAP);
+	attach_module(state, &module, ELF_GLOBAL, PART_HEAP);
 	close(module.fd);
 	return 0;
 }
 
 /* Exceptions begin there, whatever throws them. */
 static void attach_raise(struct attach_state *state, const struct module *module,
-			 bool exported_only)
+			 enum elf_scope scope)
 {
 	static const char *const names[] = {"_Unwind_RaiseException"};
 	cleanup_free struct elf_function *found = NULL;
 	size_t cnt = 0;
 
-	if (elf_functions_find(module->fd, names, 1, exported_only, &found, &cnt))
+	if (elf_functions_find(module->fd, names, 1, scope, &found, &cnt))
 		return;
 	for (size_t i = 0; i < cnt; i++) {
 		struct probe probe = {
@@ -197,12 +203,11 @@ static void attach_raise(struct attach_state *state, const struct module *module
 static void attach_raises(struct attach_state *state, const struct module_list *list)
 {
 	for (size_t i = 0; i < list->cnt; i++)
-		attach_raise(state, &list->items[i], i != 0);
+		attach_raise(state, &list->items[i], i ? ELF_EXPORTED : ELF_GLOBAL);
 }
 
 static void attach_all(struct attach_state *state, const struct module_list *list)
 {
-	enum module_part part = state->ctx->opts->object ? PART_MAPS : PART_ALL;
 	struct probe hook = {
 		.function = "the dynamic loader's hook",
 		.shape = MEMLEAK_SHAPE_LIBRARIES,
@@ -211,7 +216,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 
 	for (size_t i = 0; i < list->cnt; i++) {
 		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
-		attach_module(state, &list->items[i], i != 0, part);
+		search_module(state, &list->items[i], i ? ELF_EXPORTED : ELF_GLOBAL);
 	}
 	if (state->throws)
 		attach_raises(state, list);
@@ -291,8 +296,7 @@ void user_process__attach_later(const struct user_context *ctx, struct user_proc
 		goto out;
 	for (size_t i = 0; list.settled && i < list.cnt; i++)
 		if (!was_searched(process, &list.items[i]))
-			attach_module(&state, &list.items[i], true,
-				      ctx->opts->object ? PART_MAPS : PART_ALL);
+			search_module(&state, &list.items[i], ELF_EXPORTED);
 	if (state.throws)
 		attach_raises(&state, &list);
 	if (list.settled)
@@ -321,8 +325,10 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	attach_all(&state, &list);
 	process->attached = list.settled;
 	note_loader(process, &list);
-	if (list.settled)
+	if (list.settled) {
 		note_searched(process, &list);
+		note_missing_pools(&state);
+	}
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	if (process->after_exec && state.placed)

@@ -142,6 +142,29 @@ def test_prefix_found(t):
     run(t, "own_malloc_prefixed")
 
 
+POOLS = ("--alloc", "cells_take:pool_malloc", "--alloc", "cells_resize:pool_realloc",
+         "--free", "cells_give:pool_free", "--alloc", "hidden_take:calloc",
+         "--alloc", "_ZN5Arena4takeEm:pool_malloc")
+
+
+@each("session", "multi", "perf", "shape")
+def test_pools(t, kind):
+    """--alloc and --free: static functions, too, and one of C++ that throws."""
+    program = t.program("pools")
+    memleak = t.attach(program, *POOLS, env={"MEMLEAK_LINKS": kind})
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+def test_pool_not_there(t):
+    """A name that no file has is said."""
+    memleak = t.attach(t.program("leak"), "--alloc", "no_such_function")
+    notes = memleak.notes
+    memleak.stop()
+    if "no_such_function" not in notes:
+        raise Failure(f"no word of it: {notes!r}")
+
+
 def test_object_given(t):
     """-O: the allocator in this file and in no other."""
     run(t, "own_malloc_library", options=("-O", t.file_of("libbump.so")))

@@ -25,7 +25,7 @@ PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # What only some machines can build; the cases skip what is missing.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx $(P)/unwind_cxx
+PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools
 endif
 ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
@@ -116,6 +116,9 @@ $(P)/own_malloc_prefixed: tests/programs/own_malloc.c $(P)/libbump_je.so $(PROGR
 	$(PROGRAM_CC) $(BUMP_FLAGS) -DPREFIX=je_ $< -L$(P) -lbump_je -Wl,-rpath,'$$ORIGIN'
 
 $(P)/cxx: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
+
+$(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
 
 NO_FP := -fomit-frame-pointer -foptimize-sibling-calls

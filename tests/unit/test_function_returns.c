@@ -70,7 +70,7 @@ static void find_one(int fd, const char *name, struct elf_function *ret)
 	struct elf_function *found;
 	size_t cnt;
 
-	assert_int_equal(elf_functions_find(fd, names, 1, false, &found, &cnt), 0);
+	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), 0);
 	assert_int_equal(cnt, 1);
 	*ret = found[0];
 	free(found);
