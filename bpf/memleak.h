@@ -43,17 +43,23 @@ enum memleak_kind {
 
 /* The shape of a call to a probed function: where its arguments and result are. */
 enum memleak_shape {
-	MEMLEAK_SHAPE_SIZE,           /* p = f(size) */
-	MEMLEAK_SHAPE_COUNT_SIZE,     /* p = f(n, size) */
-	MEMLEAK_SHAPE_ALIGN_SIZE,     /* p = f(align, size) */
-	MEMLEAK_SHAPE_REALLOC,        /* p = f(old, size) */
-	MEMLEAK_SHAPE_REALLOCARRAY,   /* p = f(old, n, size) */
-	MEMLEAK_SHAPE_POSIX_MEMALIGN, /* err = f(&p, align, size) */
-	MEMLEAK_SHAPE_FREE,           /* f(p, ...) */
-	MEMLEAK_SHAPE_MMAP,           /* p = f(addr, len, prot, flags, fd, offset) */
-	MEMLEAK_SHAPE_MUNMAP,         /* err = f(addr, len) */
-	MEMLEAK_SHAPE_MREMAP,         /* p = f(old, old_len, new_len, flags, ...) */
-	MEMLEAK_SHAPE_LIBRARIES,      /* f(): the dynamic loader's list of libraries changes */
+	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
+	MEMLEAK_SHAPE_COUNT_SIZE,        /* p = f(n, size) */
+	MEMLEAK_SHAPE_ALIGN_SIZE,        /* p = f(align, size) */
+	MEMLEAK_SHAPE_REALLOC,           /* p = f(old, size) */
+	MEMLEAK_SHAPE_REALLOCARRAY,      /* p = f(old, n, size) */
+	MEMLEAK_SHAPE_POSIX_MEMALIGN,    /* err = f(&p, align, size) */
+	MEMLEAK_SHAPE_FREE,              /* f(p, ...) */
+	MEMLEAK_SHAPE_MMAP,              /* p = f(addr, len, prot, flags, fd, offset) */
+	MEMLEAK_SHAPE_MUNMAP,            /* err = f(addr, len) */
+	MEMLEAK_SHAPE_MREMAP,            /* p = f(old, old_len, new_len, flags, ...) */
+	MEMLEAK_SHAPE_HEAP_COUNT_SIZE,   /* p = f(heap, n, size) */
+	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
+	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
+	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
+	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
+	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
+	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */
 	MEMLEAK_SHAPE_CNT,
 };
 
@@ -255,9 +261,13 @@ struct memleak_target {
 /*
  * The cookie of an entry probe: the shape of the call and the binding it was attached for. Links
  * of an earlier binding may go on firing until they are detached.
+ *
+ * An exception may leave a call: its return is seen by probes on the instructions that return, and
+ * never by a return probe, through which no exception finds its way.
  */
 #define MEMLEAK_COOKIE(shape, binding) ((__u64)(binding) << 8 | (shape))
-#define MEMLEAK_COOKIE_SHAPE(cookie) ((cookie)&0xff)
+#define MEMLEAK_COOKIE_THROWS 0x80ULL
+#define MEMLEAK_COOKIE_SHAPE(cookie) ((cookie)&0x7f)
 #define MEMLEAK_COOKIE_BINDING(cookie) ((__u32)((cookie) >> 8))
 #define MEMLEAK_ANY_BINDING (~0U)
 

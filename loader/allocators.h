@@ -11,9 +11,18 @@
 
 #include "bpf/memleak.h"
 
+enum allocator_family {
+	ALLOCATOR_C,        /* what C libraries have; -S puts a prefix before it */
+	ALLOCATOR_MAPS,     /* mmap and its kin, of no allocator */
+	ALLOCATOR_OWN,      /* of one allocator, under its own names */
+	ALLOCATOR_OPERATOR, /* operators of C++ that give memory or take it back */
+	ALLOCATOR_THROWING, /* those that an exception may leave */
+};
+
 struct allocator_function {
 	const char *name;
 	enum memleak_shape shape;
+	enum allocator_family family;
 };
 
 extern const struct allocator_function allocator_functions[];
@@ -24,6 +33,9 @@ bool shape_maps(enum memleak_shape shape);
 
 /* How many of its first arguments the program at its entry reads; see bpf/user_probes. */
 unsigned int shape_argument_cnt(enum memleak_shape shape);
+
+/* An operator new or delete; most call malloc and free, and need no probe of their own. */
+bool allocator_is_operator(const struct allocator_function *function);
 
 /* Whether the result of a call matters: everything but a free. */
 bool shape_returns(enum memleak_shape shape);

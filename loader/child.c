@@ -134,7 +134,7 @@ static bool find_hook(const struct child *child, const struct proc_maps *maps, u
 	if (!file)
 		return false;
 	fd = process_open_mapping(child->pid, file);
-	if (fd < 0 || elf_functions_find(fd, names, 1, true, &found, &cnt) || !cnt)
+	if (fd < 0 || elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt) || !cnt)
 		return false;
 	text = find_offset(maps, file, found[0].offset);
 	if (!text)

@@ -13,7 +13,9 @@
 struct search {
 	Elf *elf;
 	const char *const *names;
-	size_t name_cnt;
+	enum elf_scope scope;
+	size_t *order; /* indexes of the names, sorted by these: files have many symbols */
+	size_t order_cnt;
 	struct elf_function *found;
 	size_t found_cnt;
 };
@@ -58,6 +60,46 @@ static int add_found(struct search *search, const struct elf_function *function)
 	return 0;
 }
 
+static int compare_names(const void *a, const void *b, void *names)
+{
+	const char *const *of = names;
+
+	return strcmp(of[*(const size_t *)a], of[*(const size_t *)b]);
+}
+
+static int sort_names(struct search *search, size_t cnt)
+{
+	search->order = calloc(cnt + 1, sizeof(*search->order));
+	if (!search->order)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		if (search->names[i])
+			search->order[search->order_cnt++] = i;
+	qsort_r(search->order, search->order_cnt, sizeof(*search->order), compare_names,
+		(void *)search->names);
+	return 0;
+}
+
+static bool find_name(const struct search *search, const char *name, size_t *ret)
+{
+	size_t low = 0, high = search->order_cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(name, search->names[search->order[middle]]);
+
+		if (!order) {
+			*ret = search->order[middle];
+			return true;
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return false;
+}
+
 static int match_symbol(struct search *search, const char *name, const GElf_Sym *sym, bool exported)
 {
 	struct elf_function function = {
@@ -66,30 +108,26 @@ static int match_symbol(struct search *search, const char *name, const GElf_Sym 
 		.room = UINT64_MAX,
 	};
 
-	for (size_t i = 0; i < search->name_cnt; i++) {
-		if (strcmp(name, search->names[i]) != 0)
-			continue;
-		if (!locate(search->elf, sym->st_value, &function))
-			return 0;
-		function.name = i;
-		return add_found(search, &function);
-	}
-	return 0;
+	if (!find_name(search, name, &function.name) ||
+	    !locate(search->elf, sym->st_value, &function))
+		return 0;
+	return add_found(search, &function);
 }
 
-static bool is_global_definition(const GElf_Sym *sym)
+static bool is_definition(const struct search *search, const GElf_Sym *sym)
 {
 	unsigned int bind = GELF_ST_BIND(sym->st_info);
 
 	return GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF &&
-	       sym->st_value && (bind == STB_GLOBAL || bind == STB_WEAK);
+	       sym->st_value &&
+	       (bind == STB_GLOBAL || bind == STB_WEAK || search->scope == ELF_ALL);
 }
 
 static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	const char *name;
 
-	if (!is_global_definition(sym))
+	if (!is_definition(search, sym))
 		return 0;
 	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
 	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
@@ -155,27 +193,37 @@ static int search_tables(struct search *search, uint32_t type, symbol_visitor vi
 	return 0;
 }
 
-int elf_functions_find(int fd, const char *const *names, size_t cnt, bool exported_only,
-		       struct elf_function **ret, size_t *ret_cnt)
+static int search_file(struct search *search, int fd)
 {
-	struct search search = {.names = names, .name_cnt = cnt};
 	GElf_Ehdr ehdr;
 	int err = -ENOEXEC;
 
 	elf_version(EV_CURRENT);
-	search.elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!search.elf)
+	search->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!search->elf)
 		return -ENOEXEC;
-	if (elf_kind(search.elf) == ELF_K_ELF && gelf_getehdr(search.elf, &ehdr) &&
-	    gelf_getclass(search.elf) == ELFCLASS64 && ehdr.e_machine == arch_elf_machine)
-		err = search_tables(&search, SHT_DYNSYM, match_name);
-	if (!err && !exported_only)
-		err = search_tables(&search, SHT_SYMTAB, match_name);
-	if (!err && search.found_cnt)
-		err = search_tables(&search, SHT_DYNSYM, limit_room);
-	if (!err && search.found_cnt && !exported_only)
-		err = search_tables(&search, SHT_SYMTAB, limit_room);
-	elf_end(search.elf);
+	if (elf_kind(search->elf) == ELF_K_ELF && gelf_getehdr(search->elf, &ehdr) &&
+	    gelf_getclass(search->elf) == ELFCLASS64 && ehdr.e_machine == arch_elf_machine)
+		err = search_tables(search, SHT_DYNSYM, match_name);
+	if (!err && search->scope != ELF_EXPORTED)
+		err = search_tables(search, SHT_SYMTAB, match_name);
+	if (!err && search->found_cnt)
+		err = search_tables(search, SHT_DYNSYM, limit_room);
+	if (!err && search->found_cnt && search->scope != ELF_EXPORTED)
+		err = search_tables(search, SHT_SYMTAB, limit_room);
+	elf_end(search->elf);
+	return err;
+}
+
+int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_scope scope,
+		       struct elf_function **ret, size_t *ret_cnt)
+{
+	struct search search = {.names = names, .scope = scope};
+	int err = sort_names(&search, cnt);
+
+	if (!err)
+		err = search_file(&search, fd);
+	free(search.order);
 	if (err) {
 		free(search.found);
 		return err;

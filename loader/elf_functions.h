@@ -23,12 +23,20 @@ struct elf_function {
 	} segment; /* of the file, that it is in */
 };
 
+/* Which definitions count. */
+enum elf_scope {
+	ELF_GLOBAL,   /* that other files of the same module see */
+	ELF_EXPORTED, /* that other modules see */
+	ELF_ALL,      /* static ones, too */
+};
+
 /*
- * Every definition of the cnt names, exported ones first (exported_only: no others); a name may
- * occur several times (symbol versions), an (offset, name) pair once. *ret is malloc'ed. Returns 0,
- * -ENOEXEC (no ELF file of this machine's kind) or another negative errno.
+ * Every definition of the cnt names (NULL: none; no name twice), exported ones first; a
+ * name may occur several times (symbol versions), an (offset, name)
+ * pair once. *ret is malloc'ed. Returns 0, -ENOEXEC (no ELF file of this machine's kind) or another
+ * negative errno.
  */
-int elf_functions_find(int fd, const char *const *names, size_t cnt, bool exported_only,
+int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_scope scope,
 		       struct elf_function **ret, size_t *ret_cnt);
 
 /* ELFCLASS32 or ELFCLASS64 of the file; negative errno: no ELF file. */

@@ -277,6 +277,9 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 void options_deinit(struct options *opts)
 {
 	free(opts->pids);
+	for (size_t i = 0; i < opts->pool_function_cnt; i++)
+		free(opts->pool_functions[i].name);
+	free(opts->pool_functions);
 	words_free(opts->command);
 	memset(opts, 0, sizeof(*opts));
 }

@@ -17,6 +17,12 @@
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
 
+/* A function of the target's that gives memory or takes it back. */
+struct pool_function {
+	char *name;
+	enum memleak_shape shape;
+};
+
 struct options {
 	pid_t *pids; /* -p; no duplicates */
 	size_t pid_cnt;
@@ -34,6 +40,8 @@ struct options {
 	uint64_t max_size; /* UINT64_MAX: no bound */
 	const char *object;
 	const char *symbols_prefix;
+	struct pool_function *pool_functions; /* no name twice */
+	size_t pool_function_cnt;
 	bool kernel; /* -K */
 	bool percpu;
 	bool movable; /* kernel: user memory and page cache, too */

@@ -32,6 +32,16 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"symbols-prefix", 'S', "PREFIX",
 	 "The allocator's symbols carry this prefix, such as je_. By default it is found",
 	 OPT_STRING, GROUP_TARGET, FIELD(symbols_prefix)},
+	{"alloc", 0, "FUNC[:SHAPE]",
+	 "FUNC gives memory, too: a function of the program's own or of a library, by the name of "
+	 "its symbol. It is called like SHAPE, which is malloc by default, calloc, realloc, "
+	 "reallocarray, memalign or posix_memalign; pool_malloc, pool_calloc, pool_realloc and "
+	 "pool_reallocarray have another argument before those. May be given several times",
+	 OPT_ALLOC, GROUP_TARGET, .words = WORDS_NONE},
+	{"free", 0, "FUNC[:SHAPE]",
+	 "FUNC takes back what functions of --alloc gave: its first argument, or its second if "
+	 "SHAPE is pool_free. May be given several times",
+	 OPT_FREE, GROUP_TARGET, .words = WORDS_NONE},
 	{"kernel", 'K', NULL,
 	 "Kernel allocations, too: those made on behalf of the processes that are traced. They are "
 	 "what is traced if there is no process",

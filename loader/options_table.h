@@ -18,6 +18,8 @@ enum option_type {
 	OPT_STRING,  /* const char *, not empty */
 	OPT_PIDS,    /* struct options as a whole */
 	OPT_COMMAND, /* struct options as a whole */
+	OPT_ALLOC,   /* struct options as a whole */
+	OPT_FREE,    /* struct options as a whole */
 	OPT_CHOICE,  /* an enum, by the word's place in choices */
 	OPT_PRESET,  /* an enum, always min */
 	OPT_HELP,
@@ -44,7 +46,7 @@ struct option_def {
 	enum option_words words;
 };
 
-#define OPTION_CNT 30
+#define OPTION_CNT 32
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

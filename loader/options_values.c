@@ -255,12 +255,80 @@ static int store_command(const struct option_def *def, const char *arg, void *fi
 	return err;
 }
 
+struct shape_word {
+	const char *word;
+	enum memleak_shape shape;
+};
+
+static const struct shape_word alloc_shapes[] = {
+	{"malloc", MEMLEAK_SHAPE_SIZE},
+	{"calloc", MEMLEAK_SHAPE_COUNT_SIZE},
+	{"realloc", MEMLEAK_SHAPE_REALLOC},
+	{"reallocarray", MEMLEAK_SHAPE_REALLOCARRAY},
+	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
+	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
+	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE}, /* the size is at the same place */
+	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
+	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},
+	{"pool_reallocarray", MEMLEAK_SHAPE_HEAP_REALLOCARRAY},
+	{NULL, 0},
+};
+
+static const struct shape_word free_shapes[] = {
+	{"free", MEMLEAK_SHAPE_FREE},
+	{"pool_free", MEMLEAK_SHAPE_HEAP_FREE},
+	{NULL, 0},
+};
+
+static int add_pool_function(struct options *opts, const char *name, size_t len,
+			     enum memleak_shape shape)
+{
+	struct pool_function *grown =
+		reallocarray(opts->pool_functions, opts->pool_function_cnt + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	opts->pool_functions = grown;
+	grown[opts->pool_function_cnt] = (struct pool_function){strndup(name, len), shape};
+	return grown[opts->pool_function_cnt++].name ? 0 : -ENOMEM;
+}
+
+/* The first shape is what is meant if none is given. */
+static int store_pool_function(const struct shape_word *shapes, const char *arg,
+			       struct options *opts, char **why)
+{
+	size_t len = strcspn(arg, ":");
+	const char *word = arg[len] ? arg + len + 1 : shapes->word;
+
+	if (!len)
+		return complain(why, "the name of a function is missing");
+	for (size_t i = 0; i < opts->pool_function_cnt; i++)
+		if (strlen(opts->pool_functions[i].name) == len &&
+		    !strncmp(opts->pool_functions[i].name, arg, len))
+			return complain(why, "%s is given twice", opts->pool_functions[i].name);
+	for (; shapes->word; shapes++)
+		if (!strcmp(shapes->word, word))
+			return add_pool_function(opts, arg, len, shapes->shape);
+	return complain(why, "'%s' is no shape of a call", word);
+}
+
+static int store_alloc(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return store_pool_function(alloc_shapes, arg, field, why);
+}
+
+static int store_free(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return store_pool_function(free_shapes, arg, field, why);
+}
+
 static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char *arg, void *field,
 					char **why) = {
-	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,   [OPT_NUMBER] = store_number,
-	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,     [OPT_AGE] = store_age,
-	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,     [OPT_COMMAND] = store_command,
-	[OPT_CHOICE] = store_choice, [OPT_PRESET] = store_preset,
+	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level, [OPT_NUMBER] = store_number,
+	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,   [OPT_AGE] = store_age,
+	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,   [OPT_COMMAND] = store_command,
+	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,   [OPT_CHOICE] = store_choice,
+	[OPT_PRESET] = store_preset,
 };
 
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)

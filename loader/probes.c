@@ -62,6 +62,12 @@ static void destroy_link(const struct probe_link *link)
 		close(link->fd);
 }
 
+static uint64_t cookie_of(const struct probe_set *set, const struct probe *probe)
+{
+	return MEMLEAK_COOKIE(probe->shape, set->binding) |
+	       (probe->throws ? MEMLEAK_COOKIE_THROWS : 0);
+}
+
 static int attach_perf(struct attachment *to, const struct probe *probe, bool at_return)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return);
@@ -74,7 +80,7 @@ static int attach_perf(struct attachment *to, const struct probe *probe, bool at
 	else if (to->programs->kind == LINK_SHAPE)
 		prog = to->programs->shapes[probe->shape];
 	else
-		opts.bpf_cookie = MEMLEAK_COOKIE(probe->shape, to->set->binding);
+		opts.bpf_cookie = cookie_of(to->set, probe);
 
 	link.perf = bpf_program__attach_uprobe_opts(prog, to->pid, to->path, probe->offset, &opts);
 	if (!link.perf)
@@ -133,7 +139,7 @@ static int attach_multi(struct attachment *to, enum multi_link_when when)
 		if (to->probes[i].err || (when == MULTI_LINK_RETURN && !to->probes[i].at_return))
 			continue;
 		offsets[multi.cnt] = to->probes[i].offset;
-		cookies[multi.cnt++] = MEMLEAK_COOKIE(to->probes[i].shape, to->set->binding);
+		cookies[multi.cnt++] = cookie_of(to->set, &to->probes[i]);
 	}
 	if (!multi.cnt)
 		return 0;

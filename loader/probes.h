@@ -32,10 +32,11 @@ struct probe_programs {
 
 /* A function to probe, or probed. */
 struct probe {
-	const char *function; /* static */
+	const char *function; /* lives as long as the options */
 	enum memleak_shape shape;
 	uint64_t offset; /* in the file */
-	bool at_return;  /* its result matters */
+	bool at_return;  /* its result matters, and a return probe takes it */
+	bool throws;     /* its result is taken by probes of MEMLEAK_SHAPE_RETURN */
 	int err;         /* of attaching: 0, -EEXIST (probed already: an alias) or another */
 	dev_t dev;
 	ino_t ino;

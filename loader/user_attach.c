@@ -13,29 +13,11 @@
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/allocators.h"
+#include "loader/attach_state.h"
 #include "loader/cleanup.h"
 #include "loader/elf_functions.h"
-#include "loader/function_places.h"
 #include "loader/log.h"
 #include "loader/modules.h"
-#include "loader/user_process.h"
-
-struct search_names {
-	char **names;  /* what each function is called in this process */
-	bool *settled; /* its exported definition was found */
-};
-
-/* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
-enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
-
-struct attach_state {
-	const struct user_context *ctx;
-	struct user_process *process;
-	struct search_names names;
-	size_t heap_found;
-	size_t placed; /* probes that were not there before */
-	int err;       /* the first failure */
-};
 
 static void search_names_deinit(struct search_names *names)
 {
@@ -53,10 +35,13 @@ static int search_names_init(struct search_names *names, const char *prefix)
 		return -ENOMEM;
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
 		const struct allocator_function *function = &allocator_functions[i];
+		enum allocator_family family = function->family;
 
+		/* A prefix that was given names the allocator. */
+		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
+			continue;
 		if (asprintf(&names->names[i], "%s%s",
-			     shape_maps(function->shape) || !prefix ? "" : prefix,
-			     function->name) < 0) {
+			     prefix && family == ALLOCATOR_C ? prefix : "", function->name) < 0) {
 			names->names[i] = NULL;
 			return -ENOMEM;
 		}
@@ -64,48 +49,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 	return 0;
 }
 
-/* Where a probe is and what it costs: columns, one line for each. */
-static void say_placed(pid_t pid, const struct module *module, const struct probe *probe,
-		       const struct probe_place *place)
-{
-	const char *cost = place->emulated ? "emulated: " : "stepped: ";
-
-	log_verbose("pid %d: %s at %s+0x%llx, entry+%llu %s%s", pid, probe->function, module->path,
-		    (unsigned long long)probe->offset, (unsigned long long)place->offset,
-		    place->insn ? cost : "", place->insn ? place->insn : "");
-}
-
-static void say_attached(const struct attach_state *state, const struct module *module,
-			 const struct probe *probe, const struct probe_place *place)
-{
-	pid_t pid = state->process->info.pid;
-
-	if (!probe->err)
-		say_placed(pid, module, probe, place);
-	else if (probe->err == -EEXIST)
-		log_verbose("pid %d: %s at %s+0x%llx is probed already", pid, probe->function,
-			    module->path, (unsigned long long)probe->offset);
-	else if (probe->err != -ESRCH)
-		log_note("cannot probe %s in %s: %s", probe->function, module->path,
-			 strerror(-probe->err));
-}
-
-/* The probes of one module's functions, in order, and where exactly they are. */
-struct probe_list {
-	struct probe *items;
-	struct probe_place *places;
-	size_t cnt;
-};
-
-static void probe_list_deinit(struct probe_list *list)
-{
-	function_places_deinit(list->places, list->cnt);
-	free(list->places);
-	free(list->items);
-}
-
-static void attach_probes(struct attach_state *state, const struct module *module,
-			  struct probe_list *list)
+void attach_probes(struct attach_state *state, const struct module *module, struct probe_list *list)
 {
 	int err = probe_set_attach(&state->process->probes, &state->ctx->programs,
 				   state->process->info.pid, module->fd, list->items, list->cnt);
@@ -119,6 +63,7 @@ static void attach_probes(struct attach_state *state, const struct module *modul
 		state->placed += !probe->err;
 		if ((probe->err && probe->err != -EEXIST) || shape_maps(probe->shape))
 			continue;
+		state->throws |= probe->throws;
 		if (!state->heap_found++ && !state->process->allocator)
 			state->process->allocator = strdup(module->path);
 	}
@@ -129,14 +74,15 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 {
 	bool maps = shape_maps(allocator_functions[function].shape);
 
-	return !state->names.settled[function] && (part == PART_ALL || maps == (part == PART_MAPS));
+	return part == PART_ALL || maps == (part == PART_MAPS);
 }
 
 /* Those of the found functions that are wanted, in the table's order: inner functions are last. */
-static size_t choose_functions(struct attach_state *state, enum module_part part,
-			       const struct elf_function *found, size_t cnt,
+static size_t choose_functions(struct attach_state *state, const struct module *module,
+			       enum module_part part, const struct elf_function *found, size_t cnt,
 			       struct elf_function *ret)
 {
+	const char **settled = state->names.settled;
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
@@ -145,59 +91,52 @@ static size_t choose_functions(struct attach_state *state, enum module_part part
 		for (size_t j = 0; j < cnt; j++) {
 			if (found[j].name != i)
 				continue;
+			if (settled[i] && settled[i] != module->path && !state->later) {
+				say_settled(state, module, i);
+				break;
+			}
 			ret[chosen++] = found[j];
-			state->names.settled[i] |= found[j].exported;
+			if (found[j].exported)
+				settled[i] = module->path;
 		}
 	}
 	return chosen;
 }
 
-/* One probe for each function, at the best place in it. */
-static int place_probes(int fd, const struct elf_function *functions, size_t cnt,
-			struct probe_list *ret)
-{
-	cleanup_free unsigned int *argument_cnts = calloc(cnt + 1, sizeof(*argument_cnts));
-
-	*ret = (struct probe_list){.cnt = cnt};
-	ret->items = calloc(cnt + 1, sizeof(*ret->items));
-	ret->places = calloc(cnt + 1, sizeof(*ret->places));
-	if (!argument_cnts || !ret->items || !ret->places)
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++)
-		argument_cnts[i] = shape_argument_cnt(allocator_functions[functions[i].name].shape);
-	function_places_find(fd, functions, argument_cnts, cnt, ret->places);
-	for (size_t i = 0; i < cnt; i++) {
-		const struct allocator_function *function = &allocator_functions[functions[i].name];
-
-		ret->items[i] = (struct probe){
-			.function = function->name,
-			.shape = function->shape,
-			.offset = functions[i].offset + ret->places[i].offset,
-			.at_return = shape_returns(function->shape),
-		};
-	}
-	return 0;
-}
-
 /* All functions of one module that no module before it has defined. */
 static void attach_module(struct attach_state *state, const struct module *module,
-			  bool exported_only, enum module_part part)
+			  enum elf_scope scope, enum module_part part)
 {
 	cleanup_free struct elf_function *found = NULL, *chosen = NULL;
-	struct search_names *names = &state->names;
+	struct named_functions named = {
+		.names = (const char *const *)state->names.names,
+		.name_cnt = allocator_function_cnt,
+	};
 	struct probe_list list;
 	size_t cnt = 0;
 
-	if (elf_functions_find(module->fd, (const char *const *)names->names,
-			       allocator_function_cnt, exported_only, &found, &cnt))
+	if (elf_functions_find(module->fd, named.names, named.name_cnt, scope, &found, &cnt))
 		return;
 	chosen = calloc(cnt + 1, sizeof(*chosen));
 	if (!chosen)
 		return;
-	cnt = choose_functions(state, part, found, cnt, chosen);
-	if (place_probes(module->fd, chosen, cnt, &list) == 0)
+	named.found = found;
+	named.found_cnt = cnt;
+	cnt = choose_functions(state, module, part, found, cnt, chosen);
+	if (probe_list_init(module->fd, allocator_functions, &named, chosen, cnt, &list) == 0) {
+		for (size_t i = 0; i < list.left_cnt; i++)
+			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);
+	}
 	probe_list_deinit(&list);
+}
+
+/* What others call inside comes last: pools are made of what allocators give. */
+static void search_module(struct attach_state *state, const struct module *module,
+			  enum elf_scope scope)
+{
+	attach_pools(state, module);
+	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
 }
 
 /* The file that -O names, as the process sees it or as we do. */
@@ -232,22 +171,55 @@ static int attach_object(struct attach_state *state)
 			  err == -ENOEXEC ? "not an ELF file" : strerror(-err));
 		return err;
 	}
-	attach_module(state, &module, false, PART_HEAP);
+	attach_module(state, &module, ELF_GLOBAL, PART_HEAP);
 	close(module.fd);
 	return 0;
 }
 
+/* Exceptions begin there, whatever throws them. */
+static void attach_raise(struct attach_state *state, const struct module *module,
+			 enum elf_scope scope)
+{
+	static const char *const names[] = {"_Unwind_RaiseException"};
+	cleanup_free struct elf_function *found = NULL;
+	size_t cnt = 0;
+
+	if (elf_functions_find(module->fd, names, 1, scope, &found, &cnt))
+		return;
+	for (size_t i = 0; i < cnt; i++) {
+		struct probe probe = {
+			.function = names[0],
+			.shape = MEMLEAK_SHAPE_RAISE,
+			.offset = found[i].offset,
+		};
+		const struct probe_place place = {0};
+
+		probe_set_attach(&state->process->probes, &state->ctx->programs,
+				 state->process->info.pid, module->fd, &probe, 1);
+		say_attached(state, module, &probe, &place);
+	}
+}
+
+static void attach_raises(struct attach_state *state, const struct module_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		attach_raise(state, &list->items[i], i ? ELF_EXPORTED : ELF_GLOBAL);
+}
+
 static void attach_all(struct attach_state *state, const struct module_list *list)
 {
-	enum module_part part = state->ctx->opts->object ? PART_MAPS : PART_ALL;
 	struct probe hook = {
 		.function = "the dynamic loader's hook",
 		.shape = MEMLEAK_SHAPE_LIBRARIES,
 		.offset = list->hook_offset,
 	};
 
-	for (size_t i = 0; i < list->cnt; i++)
-		attach_module(state, &list->items[i], i != 0, part);
+	for (size_t i = 0; i < list->cnt; i++) {
+		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
+		search_module(state, &list->items[i], i ? ELF_EXPORTED : ELF_GLOBAL);
+	}
+	if (state->throws)
+		attach_raises(state, list);
 	if (list->hook_module >= 0)
 		probe_set_attach(&state->process->probes, &state->ctx->programs,
 				 state->process->info.pid, list->items[list->hook_module].fd, &hook,
@@ -292,6 +264,48 @@ static void note_loader(struct user_process *process, const struct module_list *
 		permanent[i] = (struct file_identity){list->items[i].dev, list->items[i].ino};
 }
 
+static bool was_searched(const struct user_process *process, const struct module *module)
+{
+	for (size_t i = 0; i < process->searched_cnt; i++)
+		if (process->searched[i].dev == module->dev &&
+		    process->searched[i].ino == module->ino)
+			return true;
+	return false;
+}
+
+static void note_searched(struct user_process *process, const struct module_list *list)
+{
+	struct file_identity *searched =
+		reallocarray(process->searched, list->cnt + 1, sizeof(*searched));
+
+	if (!searched)
+		return;
+	process->searched = searched;
+	process->searched_cnt = list->cnt;
+	for (size_t i = 0; i < list->cnt; i++)
+		searched[i] = (struct file_identity){list->items[i].dev, list->items[i].ino};
+}
+
+void user_process__attach_later(const struct user_context *ctx, struct user_process *process)
+{
+	struct attach_state state = {.ctx = ctx, .process = process, .later = true};
+	struct module_list list;
+
+	if (search_names_init(&state.names, ctx->opts->symbols_prefix) ||
+	    module_list_init(process->info.pid, &list))
+		goto out;
+	for (size_t i = 0; list.settled && i < list.cnt; i++)
+		if (!was_searched(process, &list.items[i]))
+			search_module(&state, &list.items[i], ELF_EXPORTED);
+	if (state.throws)
+		attach_raises(&state, &list);
+	if (list.settled)
+		note_searched(process, &list);
+	module_list_deinit(&list);
+out:
+	search_names_deinit(&state.names);
+}
+
 int user_process__attach(const struct user_context *ctx, struct user_process *process)
 {
 	struct attach_state state = {.ctx = ctx, .process = process};
@@ -311,6 +325,10 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	attach_all(&state, &list);
 	process->attached = list.settled;
 	note_loader(process, &list);
+	if (list.settled) {
+		note_searched(process, &list);
+		note_missing_pools(&state);
+	}
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	if (process->after_exec && state.placed)

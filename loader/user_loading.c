@@ -112,7 +112,13 @@ static int choose_links(struct user_source *source, const struct features *featu
 		[MEMLEAK_SHAPE_MMAP] = skel->progs.enter_of_mmap,
 		[MEMLEAK_SHAPE_MUNMAP] = skel->progs.enter_of_munmap,
 		[MEMLEAK_SHAPE_MREMAP] = skel->progs.enter_of_mremap,
+		[MEMLEAK_SHAPE_HEAP_COUNT_SIZE] = skel->progs.enter_of_heap_count_size,
+		[MEMLEAK_SHAPE_HEAP_REALLOC] = skel->progs.enter_of_heap_realloc,
+		[MEMLEAK_SHAPE_HEAP_REALLOCARRAY] = skel->progs.enter_of_heap_reallocarray,
+		[MEMLEAK_SHAPE_HEAP_FREE] = skel->progs.enter_of_heap_free,
 		[MEMLEAK_SHAPE_LIBRARIES] = skel->progs.enter_of_libraries,
+		[MEMLEAK_SHAPE_RETURN] = skel->progs.enter_of_return,
+		[MEMLEAK_SHAPE_RAISE] = skel->progs.enter_of_raise,
 	};
 	int err = 0;
 

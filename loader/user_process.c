@@ -148,6 +148,7 @@ void user_process__free(struct user_process *process)
 	free(process->allocator);
 	free(process->places);
 	free(process->permanent);
+	free(process->searched);
 	free(process);
 }
 
@@ -209,6 +210,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->r_debug = 0;
 	process->permanent_cnt = 0;
 	process->attached = false;
+	process->searched_cnt = 0;
 	process->after_exec = true;
 	ranges_clear(&process->ranges);
 	err = symspace__new(ctx->symbolizer, pid, &space);

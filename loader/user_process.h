@@ -39,7 +39,9 @@ struct user_process {
 	uint64_t r_debug; /* struct module_list */
 	struct file_identity *permanent;
 	size_t permanent_cnt;
-	bool attached; /* all libraries were there when the probes were placed */
+	bool attached;                  /* all libraries were there when the probes were placed */
+	struct file_identity *searched; /* files that have been looked into, once attached */
+	size_t searched_cnt;
 	struct probe_set probes;
 	char *allocator; /* path of the first file that has a probed heap function */
 	struct ranges ranges;
@@ -64,6 +66,12 @@ void user_process__free(struct user_process *process);
  * negative errno, of which it has said what failed. -ENOENT: there is none.
  */
 int user_process__attach(const struct user_context *ctx, struct user_process *process);
+
+/*
+ * The same for files that it has mapped since it was attached. Whoever loads one asks it by itself
+ * for its functions: they are probed whatever others there are.
+ */
+void user_process__attach_later(const struct user_context *ctx, struct user_process *process);
 
 /* Its libraries may have changed: reads where its code is again, and how to unwind it. */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);

@@ -139,6 +139,8 @@ static void refresh_changed(struct user_source *source)
 			continue;
 		process->changed = false;
 		user_process__refresh(&source->ctx, process);
+		if (process->attached)
+			user_process__attach_later(&source->ctx, process);
 		retry |= !process->attached;
 	}
 	if (retry)

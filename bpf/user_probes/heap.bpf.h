@@ -8,13 +8,14 @@
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
 static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 operation,
-					__u64 addr, __u64 size)
+					bool throws, __u64 addr, __u64 size)
 {
 	struct thread_state *thread = thread__enter(ctx, binding, false);
 
 	if (!thread)
 		return false;
 	thread->operation = operation;
+	thread->throws = throws;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
 	thread->size = size;
@@ -46,9 +47,9 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
  * else. There is no return probe, hence a mark of its own, which only mappings made inside free
  * look at.
  */
-static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding, __u64 addr)
 {
-	struct memleak_block_key key = {.addr = PT_REGS_PARM1(ctx)};
+	struct memleak_block_key key = {.addr = addr};
 	struct memleak_block block;
 	struct thread_state *thread;
 

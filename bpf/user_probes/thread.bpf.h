@@ -48,6 +48,7 @@ struct thread_state {
 	__u32 kind;
 	bool chosen;
 	bool has_old;
+	bool throws;     /* an exception may end it: the kernel is never to take its return */
 	bool unawaited;  /* the kernel was told not to tell of its return: the mark will stay */
 	bool awaits_all; /* of this thread's calls no such thing may be told */
 	bool careful;    /* with marks of such calls: they say who called */
@@ -339,11 +340,14 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, struct thread
 }
 
 /*
- * Whether the return of the outermost call is to be seen. If not, nothing of the call is booked,
- * and of what it calls nothing may be; what that is, frame pointers alone cannot tell.
+ * Whether the return of the outermost call is to be seen by a return probe. If not, nothing of the
+ * call is booked, and of what it calls nothing may be; what that is, frame pointers alone cannot
+ * tell.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
+	if (thread->throws)
+		return false;
 	if (!config.sessions || config.unwind == MEMLEAK_UNWIND_FP || thread->awaits_all ||
 	    !ARCH_SLOT_HOLDS_RETURN_ADDRESS)
 		return true;
@@ -367,7 +371,7 @@ static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thr
 {
 	bool awaits = thread__awaits_return(thread);
 
-	if (awaits || thread->careful)
+	if (!thread->unawaited || thread->careful)
 		thread__note_caller(ctx, thread);
 	return awaits;
 }
@@ -395,16 +399,15 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 	thread->call.return_address = 0;
 	thread->function = PT_REGS_IP(ctx);
 	thread->has_old = false;
+	thread->throws = false;
 	thread->unawaited = false;
 	count(MEMLEAK_STAT_CALLS, 1);
 	return thread;
 }
 
-/* True: the outermost call of the thread returns, and its mark is gone. */
-static __always_inline bool thread__leave(struct pt_regs *ctx, struct thread_state *thread)
+/* True: the outermost call of the thread, which is at slot, returns, and its mark is gone. */
+static __always_inline bool thread__leave(struct thread_state *thread, __u64 slot)
 {
-	__u64 slot = arch_return_slot(ctx);
-
 	if (slot == thread->call.slot) {
 		thread->call.slot = 0;
 		function__returned(thread->image, thread->function);
@@ -416,6 +419,15 @@ static __always_inline bool thread__leave(struct pt_regs *ctx, struct thread_sta
 		count(MEMLEAK_LOST_NESTING, 1);
 	}
 	return false;
+}
+
+/* An exception is about to end the marked call, if that is in progress: it gives nothing. */
+static __always_inline void thread__raise(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+
+	if (thread && !thread->unawaited && mark__encloses(&thread->call, arch_entry_slot(ctx)))
+		thread->call.slot = 0;
 }
 
 #endif

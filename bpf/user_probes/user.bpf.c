@@ -20,7 +20,7 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 	return size > most ? ~0ULL : cnt * size;
 }
 
-static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding)
+static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding, bool throws)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
 	__u32 operation = OP_ALLOC;
@@ -51,69 +51,32 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 b
 		addr = arg1;
 		size = arg3;
 		break;
+	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
+		size = array_size(arg2, arg3);
+		break;
+	case MEMLEAK_SHAPE_HEAP_REALLOC:
+		operation = OP_REALLOC;
+		addr = arg2;
+		size = arg3;
+		break;
+	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
+		operation = OP_REALLOC;
+		addr = arg2;
+		size = array_size(arg3, PT_REGS_PARM4(ctx));
+		break;
 	default:
 		return false;
 	}
-	return enter_alloc(ctx, binding, operation, addr, size);
+	return enter_alloc(ctx, binding, operation, throws, addr, size);
 }
 
-static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding)
-{
-	switch (shape) {
-	case MEMLEAK_SHAPE_FREE:
-		return enter_free(ctx, binding);
-	case MEMLEAK_SHAPE_MMAP:
-		return enter_mmap(ctx, binding);
-	case MEMLEAK_SHAPE_MUNMAP:
-		return enter_munmap(ctx, binding);
-	case MEMLEAK_SHAPE_MREMAP:
-		return enter_mremap(ctx, binding);
-	case MEMLEAK_SHAPE_LIBRARIES:
-		return enter_libraries(ctx, binding);
-	default:
-		return enter_heap(ctx, shape, binding);
-	}
-}
-
-/*
- * Where a probe can have a cookie, it says what shape the call has. Elsewhere there is a program
- * for each shape.
- */
-SEC("uprobe")
-int enter_any(struct pt_regs *ctx)
-{
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-
-	enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
-	return 0;
-}
-
-#define ENTRY_PROGRAM(name, shape)                                                                 \
-	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
-	{                                                                                          \
-		enter_shape(ctx, shape, MEMLEAK_ANY_BINDING);                                      \
-		return 0;                                                                          \
-	}
-
-ENTRY_PROGRAM(enter_of_size, MEMLEAK_SHAPE_SIZE)
-ENTRY_PROGRAM(enter_of_count_size, MEMLEAK_SHAPE_COUNT_SIZE)
-ENTRY_PROGRAM(enter_of_align_size, MEMLEAK_SHAPE_ALIGN_SIZE)
-ENTRY_PROGRAM(enter_of_realloc, MEMLEAK_SHAPE_REALLOC)
-ENTRY_PROGRAM(enter_of_reallocarray, MEMLEAK_SHAPE_REALLOCARRAY)
-ENTRY_PROGRAM(enter_of_posix_memalign, MEMLEAK_SHAPE_POSIX_MEMALIGN)
-ENTRY_PROGRAM(enter_of_free, MEMLEAK_SHAPE_FREE)
-ENTRY_PROGRAM(enter_of_mmap, MEMLEAK_SHAPE_MMAP)
-ENTRY_PROGRAM(enter_of_munmap, MEMLEAK_SHAPE_MUNMAP)
-ENTRY_PROGRAM(enter_of_mremap, MEMLEAK_SHAPE_MREMAP)
-ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
-
-/* Every return: what the outermost call was is in the thread's state. */
-static __always_inline void leave_any(struct pt_regs *ctx)
+/* The return of the call at slot: what the outermost call was is in the thread's state. */
+static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 {
 	struct thread_state *thread = thread__find();
 	__u64 result = PT_REGS_RC(ctx);
 
-	if (!thread || !thread__leave(ctx, thread))
+	if (!thread || !thread__leave(thread, slot))
 		return;
 	switch (thread->operation) {
 	case OP_MMAP:
@@ -130,11 +93,80 @@ static __always_inline void leave_any(struct pt_regs *ctx)
 	}
 }
 
+static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding,
+					bool throws)
+{
+	switch (shape) {
+	case MEMLEAK_SHAPE_FREE:
+		return enter_free(ctx, binding, PT_REGS_PARM1(ctx));
+	case MEMLEAK_SHAPE_HEAP_FREE:
+		return enter_free(ctx, binding, PT_REGS_PARM2(ctx));
+	case MEMLEAK_SHAPE_MMAP:
+		return enter_mmap(ctx, binding);
+	case MEMLEAK_SHAPE_MUNMAP:
+		return enter_munmap(ctx, binding);
+	case MEMLEAK_SHAPE_MREMAP:
+		return enter_mremap(ctx, binding);
+	case MEMLEAK_SHAPE_LIBRARIES:
+		return enter_libraries(ctx, binding);
+	case MEMLEAK_SHAPE_RETURN:
+		leave_any(ctx, arch_entry_slot(ctx));
+		return false;
+	case MEMLEAK_SHAPE_RAISE:
+		thread__raise(ctx);
+		return false;
+	default:
+		return enter_heap(ctx, shape, binding, throws);
+	}
+}
+
+static __always_inline bool enter_by_cookie(struct pt_regs *ctx, __u64 cookie)
+{
+	return enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie),
+			   cookie & MEMLEAK_COOKIE_THROWS);
+}
+
+/*
+ * Where a probe can have a cookie, it says what shape the call has. Elsewhere there is a program
+ * for each shape.
+ */
+SEC("uprobe")
+int enter_any(struct pt_regs *ctx)
+{
+	enter_by_cookie(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+#define ENTRY_PROGRAM(name, shape)                                                                 \
+	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
+	{                                                                                          \
+		enter_shape(ctx, shape, MEMLEAK_ANY_BINDING, false);                               \
+		return 0;                                                                          \
+	}
+
+ENTRY_PROGRAM(enter_of_size, MEMLEAK_SHAPE_SIZE)
+ENTRY_PROGRAM(enter_of_count_size, MEMLEAK_SHAPE_COUNT_SIZE)
+ENTRY_PROGRAM(enter_of_align_size, MEMLEAK_SHAPE_ALIGN_SIZE)
+ENTRY_PROGRAM(enter_of_realloc, MEMLEAK_SHAPE_REALLOC)
+ENTRY_PROGRAM(enter_of_reallocarray, MEMLEAK_SHAPE_REALLOCARRAY)
+ENTRY_PROGRAM(enter_of_posix_memalign, MEMLEAK_SHAPE_POSIX_MEMALIGN)
+ENTRY_PROGRAM(enter_of_free, MEMLEAK_SHAPE_FREE)
+ENTRY_PROGRAM(enter_of_mmap, MEMLEAK_SHAPE_MMAP)
+ENTRY_PROGRAM(enter_of_munmap, MEMLEAK_SHAPE_MUNMAP)
+ENTRY_PROGRAM(enter_of_mremap, MEMLEAK_SHAPE_MREMAP)
+ENTRY_PROGRAM(enter_of_heap_count_size, MEMLEAK_SHAPE_HEAP_COUNT_SIZE)
+ENTRY_PROGRAM(enter_of_heap_realloc, MEMLEAK_SHAPE_HEAP_REALLOC)
+ENTRY_PROGRAM(enter_of_heap_reallocarray, MEMLEAK_SHAPE_HEAP_REALLOCARRAY)
+ENTRY_PROGRAM(enter_of_heap_free, MEMLEAK_SHAPE_HEAP_FREE)
+ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
+ENTRY_PROGRAM(enter_of_return, MEMLEAK_SHAPE_RETURN)
+ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
+
 SEC("uretprobe")
 int leave_call(struct pt_regs *ctx)
 {
 	stay_on_own_stack(ctx);
-	leave_any(ctx);
+	leave_any(ctx, arch_return_slot(ctx));
 	return 0;
 }
 
@@ -146,14 +178,11 @@ int leave_call(struct pt_regs *ctx)
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
 {
-	__u64 cookie;
-
 	if (PT_REGS_IP(ctx) != bpf_get_func_ip(ctx)) {
-		leave_any(ctx);
+		leave_any(ctx, arch_return_slot(ctx));
 		return 0;
 	}
-	cookie = bpf_get_attach_cookie(ctx);
-	return !enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+	return !enter_by_cookie(ctx, bpf_get_attach_cookie(ctx));
 }
 
 /* The end of a session's entry which may be nested in a call whose return is not awaited. */
@@ -166,7 +195,7 @@ int decide_nesting(struct pt_regs *ctx)
 	if (!thread || thread__is_inside(ctx, thread))
 		return 1;
 	thread__drop_call(thread);
-	return !enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie));
+	return !enter_by_cookie(ctx, cookie);
 }
 
 /* A new program in the same process: the blocks of the old one are gone with its memory. */

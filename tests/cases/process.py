@@ -295,6 +295,23 @@ def test_dlopen(t):
     check_plugin(t, memleak.stop(), truth)
 
 
+def test_dlopened_allocator(t):
+    """An allocator that is loaded later is found within a second, although libc has one, too."""
+    program = t.program("dlopen", t.file_of("libbump.so"), "alloc")
+    memleak = t.attach(program, interval="0.1")
+    program.go()
+
+    def seen():
+        program.go()
+        report = memleak.fresh_report()
+        return any(frame["symbol"] == "foreign_alloc"
+                   for site in report["sites"] for frame in site["stack"][:2])
+
+    if not until(seen, 1):
+        raise Failure("the library's allocator is never seen")
+    memleak.stop()
+
+
 @pitfall(16)
 def test_dlclose(t):
     """A library that is gone is named from memory."""

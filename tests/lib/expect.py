@@ -11,7 +11,7 @@ from .process import ROOT
 # The allocator's own frames may be shown; they are never the culprit.
 ALLOCATOR = re.compile(
     r"(_*(libc_|je_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|"
-    r"valloc|pvalloc|mmap|mmap64|mremap)|operator new(\[\])?)(\(.*)?$")
+    r"valloc|pvalloc|mmap|mmap64|mremap)|operator new(\[\])?|mi_new\w*|cells_\w+|hidden_take|Arena::take)(\(.*)?$")
 
 
 # What a program allocates within milliseconds of an exec, before memleak has read where the code

@@ -84,6 +84,64 @@ OWN_FRAME static void bad_alloc(int times)
 	must(caught == times, "bad_alloc");
 }
 
+/* Out of the catching function's callee: what follows it stands where the failed call was. */
+OWN_FRAME static void *too_much(std::size_t size)
+{
+	void *p = ::operator new(size); /* LEAK */
+
+	return keep(p);
+}
+
+/* Calls that fail among those that do not, and each of these counts. */
+OWN_FRAME static void between_throws(int times)
+{
+	volatile std::size_t huge = std::size_t(1) << 62;
+	int caught = 0;
+
+	for (int i = 0; i < times; i++) {
+		keep(::operator new(100)); /* LEAK */
+		try {
+			keep(too_much(huge));
+		} catch (const std::bad_alloc &) {
+			caught++;
+			keep(malloc(50)); /* LEAK */
+		}
+		must(!::operator new(huge, std::nothrow), "nothrow");
+		keep(::operator new(30)); /* LEAK */
+		try {
+			keep(::operator new(huge, std::align_val_t(128)));
+		} catch (const std::bad_alloc &) {
+			caught++;
+		}
+		keep(too_much(70));
+	}
+	must(caught == 2 * times, "bad_alloc");
+	leaks("between_throws", 3 * times, times * (100 + 50 + 30));
+	leaks("too_much", times, times * 70);
+}
+
+/* Of every size, so that the slow ways of the allocator are gone, too. */
+OWN_FRAME static void leak_sizes(int times)
+{
+	std::size_t bytes = 0, cnt = 0;
+
+	for (int i = 0; i < times; i++)
+		for (std::size_t size = 1; size < 4 << 20; size += 1 + size / 3) {
+			keep(::operator new(size)); /* LEAK */
+			bytes += size;
+			cnt++;
+		}
+	leaks("leak_sizes", cnt, bytes);
+}
+
+/* A great many of one size: the thread's own store runs dry again and again. */
+OWN_FRAME static void leak_many(int times)
+{
+	for (int i = 0; i < times * 10000; i++)
+		keep(::operator new(48)); /* LEAK */
+	leaks("leak_many", times * 10000, times * 10000 * 48);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(int times);
@@ -96,6 +154,9 @@ static const struct {
 	{"inline", around_inlined},
 	{"delete", frees_all},
 	{"bad_alloc", bad_alloc},
+	{"between_throws", between_throws},
+	{"sizes", leak_sizes},
+	{"many", leak_many},
 };
 
 int main(int argc, char **argv)

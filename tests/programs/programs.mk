@@ -10,7 +10,8 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # One source file, one program.
 PLAIN := leak functions edges handover mappings threads pending churn process dlopen again sizes \
-	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames
+	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
+	allocator_api
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
@@ -24,7 +25,14 @@ PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # What only some machines can build; the cases skip what is missing.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx $(P)/unwind_cxx
+PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_own_new
+# Linked with another allocator, by the file itself: no package of its headers is needed.
+ALLOCATORS := jemalloc=libjemalloc.so.2 tcmalloc=libtcmalloc_minimal.so.4 \
+	tcmalloc_full=libtcmalloc.so.4 mimalloc=libmimalloc.so.2
+library_file = $(filter /%,$(shell $(CXX) -print-file-name=$(1)))
+LINKED := $(foreach pair,$(ALLOCATORS),$(if $(call library_file,$(lastword $(subst =, ,$(pair)))),\
+	$(firstword $(subst =, ,$(pair)))))
+PROGRAMS += $(LINKED:%=$(P)/cxx_%)
 endif
 ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
@@ -115,6 +123,19 @@ $(P)/own_malloc_prefixed: tests/programs/own_malloc.c $(P)/libbump_je.so $(PROGR
 	$(PROGRAM_CC) $(BUMP_FLAGS) -DPREFIX=je_ $< -L$(P) -lbump_je -Wl,-rpath,'$$ORIGIN'
 
 $(P)/cxx: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
+
+$(P)/cxx_static: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -static -o $@ $<
+
+$(P)/cxx_own_new: tests/programs/cxx.cpp tests/programs/own_new.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< tests/programs/own_new.cpp
+
+$(LINKED:%=$(P)/cxx_%): $(P)/cxx_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< -Wl,--no-as-needed \
+		$(call library_file,$(patsubst $*=%,%,$(filter $*=%,$(ALLOCATORS))))
+
+$(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
 
 NO_FP := -fomit-frame-pointer -foptimize-sibling-calls

@@ -47,7 +47,7 @@ static void test_libc(void **state)
 	int fd = open(libc_path(&base), O_RDONLY);
 
 	assert_true(fd >= 0);
-	assert_int_equal(elf_functions_find(fd, names, 3, true, &found, &cnt), 0);
+	assert_int_equal(elf_functions_find(fd, names, 3, ELF_EXPORTED, &found, &cnt), 0);
 	assert_int_equal(cnt, 2);
 	for (size_t i = 0; i < cnt; i++) {
 		void *there = dlsym(RTLD_NEXT, names[found[i].name]);
@@ -69,10 +69,10 @@ static void test_symtab(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY);
 
 	only_in_symtab();
-	assert_int_equal(elf_functions_find(fd, names, 1, true, &found, &cnt), 0);
+	assert_int_equal(elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt), 0);
 	assert_int_equal(cnt, 0);
 	free(found);
-	assert_int_equal(elf_functions_find(fd, names, 1, false, &found, &cnt), 0);
+	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), 0);
 	assert_int_equal(cnt, 1);
 	assert_false(found[0].exported);
 	free(found);
@@ -96,12 +96,12 @@ static void test_not_elf(void **state)
 	size_t cnt;
 	int fd = memfd_of("#!/bin/sh\necho no program\n", 26);
 
-	assert_int_equal(elf_functions_find(fd, names, 1, false, &found, &cnt), -ENOEXEC);
+	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), -ENOEXEC);
 	assert_int_equal(elf_class(fd), -ENOEXEC);
 	close(fd);
 	fd = memfd_of(ident, sizeof(ident));
 	assert_int_equal(elf_class(fd), ELFCLASS32);
-	assert_int_equal(elf_functions_find(fd, names, 1, false, &found, &cnt), -ENOEXEC);
+	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), -ENOEXEC);
 	close(fd);
 	fd = memfd_of("", 0);
 	assert_int_equal(elf_class(fd), -ENOEXEC);
@@ -135,7 +135,7 @@ static void test_damaged(void **state)
 			data[at[j]] = (unsigned char)rand();
 		}
 		fd = memfd_of(data, (size_t)st.st_size);
-		if (elf_functions_find(fd, names, 3, false, &found, &cnt) == 0)
+		if (elf_functions_find(fd, names, 3, ELF_GLOBAL, &found, &cnt) == 0)
 			answers++;
 		for (size_t j = 0; j < cnt; j++)
 			assert_true(found[j].name < 3);
@@ -161,7 +161,7 @@ static void test_truncated(void **state)
 	assert_int_equal(read(libc, head, sizeof(head)), sizeof(head));
 	close(libc);
 	fd = memfd_of(head, sizeof(head));
-	if (elf_functions_find(fd, names, 1, false, &found, &cnt) == 0) {
+	if (elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt) == 0) {
 		assert_int_equal(cnt, 0);
 		free(found);
 	}

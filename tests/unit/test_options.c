@@ -89,6 +89,9 @@ static char *describe(const struct options *opts)
 	print_number(out, "max", opts->max_size, UINT64_MAX);
 	print_text(out, "object", opts->object);
 	print_text(out, "prefix", opts->symbols_prefix);
+	for (size_t i = 0; i < opts->pool_function_cnt; i++)
+		fprintf(out, " pool=%s:%d", opts->pool_functions[i].name,
+			opts->pool_functions[i].shape);
 	print_number(out, "kernel", opts->kernel, 0);
 	print_number(out, "percpu", opts->percpu, 0);
 	print_number(out, "movable", opts->movable, 0);

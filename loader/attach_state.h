@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known while the probes of a process are placed, and what is said of it. */
+#ifndef ATTACH_STATE_H
+#define ATTACH_STATE_H
+
+#include "loader/modules.h"
+#include "loader/probe_list.h"
+#include "loader/user_process.h"
+
+struct search_names {
+	char **names;         /* what each function is called in this process; NULL: none */
+	const char **settled; /* the file whose exported definition was found; NULL: none yet */
+};
+
+/* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
+enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
+
+struct attach_state {
+	const struct user_context *ctx;
+	struct user_process *process;
+	struct search_names names;
+	size_t heap_found;
+	size_t placed; /* probes that were not there before */
+	bool throws;   /* exceptions may leave a probed function */
+	bool later;    /* files are searched that were loaded by name: each serves by itself */
+	int err;       /* the first failure */
+};
+
+/* Places the probes, and notes what came of it. */
+void attach_probes(struct attach_state *state, const struct module *module,
+		   struct probe_list *list);
+
+/*
+ * Probes the functions of a module that options name: every definition, also static ones, for they
+ * are what the user means. loader/attach_pools.c.
+ */
+void attach_pools(struct attach_state *state, const struct module *module);
+void note_missing_pools(const struct attach_state *state);
+
+void say_attached(const struct attach_state *state, const struct module *module,
+		  const struct probe *probe, const struct probe_place *place);
+
+/* A throwing operator that is not probed gives memory unseen. */
+void say_left(const struct attach_state *state, const struct module *module,
+	      const struct left_function *left);
+
+/* Another file's function of this name is the one that is called. */
+void say_settled(const struct attach_state *state, const struct module *module, size_t function);
+
+#endif

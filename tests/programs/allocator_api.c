@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Allocators' own functions, of whichever is preloaded: allocator_api jemalloc|tcmalloc|mimalloc.
+ * Each call is made from a function of its own, whose blocks stay.
+ */
+#include <dlfcn.h>
+
+#include "truth.h"
+
+#define TIMES 3
+
+typedef void *(*one)(size_t);
+typedef void *(*two)(size_t, size_t);
+typedef void *(*three)(size_t, size_t, size_t);
+typedef void *(*resize)(void *, size_t);
+typedef void *(*resize3)(void *, size_t, size_t);
+typedef void *(*of_heap)(void *, size_t);
+typedef void *(*of_heap3)(void *, size_t, size_t);
+typedef void *(*resize_of_heap)(void *, void *, size_t);
+typedef void *(*resize_of_heap4)(void *, void *, size_t, size_t);
+typedef int (*by_pointer)(void **, size_t, size_t);
+typedef void (*release)(void *);
+typedef void (*release2)(void *, size_t);
+typedef void (*release3)(void *, size_t, size_t);
+typedef void *(*make_heap)(void);
+
+static void *function(const char *name)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+
+	must(found != NULL, name);
+	return found;
+}
+
+/* Each leaves one block of its size, and gives another one to who frees it. */
+#define CALL(type, name, ...) keep(((type)function(name))(__VA_ARGS__))
+#define LEAK_OF(who, size, call)                                                                   \
+	OWN_FRAME static void *who(void)                                                           \
+	{                                                                                          \
+		return call; /* LEAK */                                                            \
+	}                                                                                          \
+	enum { who##_size = size };
+#define LEAVE(who)                                                                                 \
+	do {                                                                                       \
+		for (int i = 0; i < TIMES; i++)                                                    \
+			must(who() != NULL, #who);                                                 \
+		leaks(#who, TIMES, TIMES *(size_t)who##_size);                                     \
+	} while (0)
+
+static void *heap;
+
+LEAK_OF(by_mallocx, 100, CALL(two, "mallocx", 100, 0))
+LEAK_OF(by_rallocx, 3000, CALL(resize3, "rallocx", CALL(two, "mallocx", 10, 0), 3000, 0))
+LEAK_OF(by_mallocx_aligned, 640, CALL(two, "mallocx", 640, 7 /* 128 bytes */))
+
+static void jemalloc(void)
+{
+	LEAVE(by_mallocx);
+	LEAVE(by_rallocx);
+	LEAVE(by_mallocx_aligned);
+	for (int i = 0; i < TIMES; i++) {
+		((release2)function("dallocx"))(CALL(two, "mallocx", 100, 0), 0);
+		((release3)function("sdallocx"))(CALL(two, "mallocx", 100, 0), 100, 0);
+		((release)function("free"))(CALL(two, "mallocx", 100, 0));
+	}
+}
+
+LEAK_OF(by_tc_malloc, 100, CALL(one, "tc_malloc", 100))
+LEAK_OF(by_tc_calloc, 120, CALL(two, "tc_calloc", 3, 40))
+LEAK_OF(by_tc_realloc, 500, CALL(resize, "tc_realloc", CALL(one, "tc_malloc", 9), 500))
+LEAK_OF(by_tc_memalign, 256, CALL(two, "tc_memalign", 64, 256))
+LEAK_OF(by_tc_new, 77, CALL(one, "tc_new", 77))
+LEAK_OF(by_tc_skip, 66, CALL(one, "tc_malloc_skip_new_handler", 66))
+
+static void tcmalloc(void)
+{
+	LEAVE(by_tc_malloc);
+	LEAVE(by_tc_calloc);
+	LEAVE(by_tc_realloc);
+	LEAVE(by_tc_memalign);
+	LEAVE(by_tc_new);
+	LEAVE(by_tc_skip);
+	for (int i = 0; i < TIMES; i++) {
+		((release)function("tc_free"))(CALL(one, "tc_malloc", 100));
+		((release)function("tc_delete"))(CALL(one, "tc_new", 100));
+		((release2)function("tc_free_sized"))(CALL(one, "tc_malloc", 100), 100);
+	}
+}
+
+LEAK_OF(by_mi_malloc, 100, CALL(one, "mi_malloc", 100))
+LEAK_OF(by_mi_malloc_small, 60, CALL(one, "mi_malloc_small", 60))
+LEAK_OF(by_mi_zalloc, 110, CALL(one, "mi_zalloc", 110))
+LEAK_OF(by_mi_calloc, 120, CALL(two, "mi_calloc", 3, 40))
+LEAK_OF(by_mi_mallocn, 135, CALL(two, "mi_mallocn", 3, 45))
+LEAK_OF(by_mi_realloc, 5000, CALL(resize, "mi_realloc", CALL(one, "mi_malloc", 10), 5000))
+LEAK_OF(by_mi_reallocn, 6000, CALL(resize3, "mi_reallocn", CALL(one, "mi_malloc", 10), 10, 600))
+LEAK_OF(by_mi_recalloc, 6600, CALL(resize3, "mi_recalloc", CALL(one, "mi_zalloc", 10), 11, 600))
+LEAK_OF(by_mi_malloc_aligned, 300, CALL(two, "mi_malloc_aligned", 300, 256))
+LEAK_OF(by_mi_malloc_aligned_at, 310, CALL(three, "mi_malloc_aligned_at", 310, 256, 8))
+LEAK_OF(by_mi_zalloc_aligned, 320, CALL(two, "mi_zalloc_aligned", 320, 256))
+LEAK_OF(by_mi_calloc_aligned, 330, CALL(three, "mi_calloc_aligned", 3, 110, 256))
+LEAK_OF(by_mi_memalign, 340, CALL(two, "mi_memalign", 128, 340))
+LEAK_OF(by_mi_new, 70, CALL(one, "mi_new", 70))
+LEAK_OF(by_mi_new_n, 280, CALL(two, "mi_new_n", 7, 40))
+LEAK_OF(by_mi_heap_malloc, 101, CALL(of_heap, "mi_heap_malloc", heap, 101))
+LEAK_OF(by_mi_heap_malloc_small, 61, CALL(of_heap, "mi_heap_malloc_small", heap, 61))
+LEAK_OF(by_mi_heap_zalloc, 102, CALL(of_heap, "mi_heap_zalloc", heap, 102))
+LEAK_OF(by_mi_heap_calloc, 160, CALL(of_heap3, "mi_heap_calloc", heap, 4, 40))
+LEAK_OF(by_mi_heap_malloc_aligned, 303, CALL(of_heap3, "mi_heap_malloc_aligned", heap, 303, 256))
+LEAK_OF(by_mi_heap_realloc, 7000,
+	CALL(resize_of_heap, "mi_heap_realloc", heap, CALL(of_heap, "mi_heap_malloc", heap, 10),
+	     7000))
+LEAK_OF(by_mi_heap_reallocn, 7700,
+	CALL(resize_of_heap4, "mi_heap_reallocn", heap, CALL(of_heap, "mi_heap_malloc", heap, 10),
+	     11, 700))
+
+OWN_FRAME static void *by_mi_posix_memalign(void)
+{
+	void *p = NULL;
+
+	must(((by_pointer)function("mi_posix_memalign"))(&p, 128, 350) == 0, "mi_posix_memalign"); /* LEAK */
+	return p;
+}
+enum { by_mi_posix_memalign_size = 350 };
+
+static void mimalloc(void)
+{
+	LEAVE(by_mi_malloc);
+	LEAVE(by_mi_malloc_small);
+	LEAVE(by_mi_zalloc);
+	LEAVE(by_mi_calloc);
+	LEAVE(by_mi_mallocn);
+	LEAVE(by_mi_realloc);
+	LEAVE(by_mi_reallocn);
+	LEAVE(by_mi_recalloc);
+	LEAVE(by_mi_malloc_aligned);
+	LEAVE(by_mi_malloc_aligned_at);
+	LEAVE(by_mi_zalloc_aligned);
+	LEAVE(by_mi_calloc_aligned);
+	LEAVE(by_mi_memalign);
+	LEAVE(by_mi_posix_memalign);
+	LEAVE(by_mi_new);
+	LEAVE(by_mi_new_n);
+	LEAVE(by_mi_heap_malloc);
+	LEAVE(by_mi_heap_malloc_small);
+	LEAVE(by_mi_heap_zalloc);
+	LEAVE(by_mi_heap_calloc);
+	LEAVE(by_mi_heap_malloc_aligned);
+	LEAVE(by_mi_heap_realloc);
+	LEAVE(by_mi_heap_reallocn);
+	for (int i = 0; i < TIMES; i++) {
+		((release)function("mi_free"))(CALL(one, "mi_malloc", 100));
+		((release2)function("mi_free_size"))(CALL(one, "mi_malloc", 100), 100);
+		((release2)function("mi_free_aligned"))(CALL(two, "mi_malloc_aligned", 64, 64), 64);
+		((release)function("free"))(CALL(of_heap, "mi_heap_malloc", heap, 100));
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} allocators[] = {{"jemalloc", jemalloc}, {"tcmalloc", tcmalloc}, {"mimalloc", mimalloc}};
+
+int main(int argc, char **argv)
+{
+	must(argc == 2, "usage");
+	if (!strcmp(argv[1], "mimalloc"))
+		heap = ((make_heap)function("mi_heap_new"))();
+	ready();
+	for (size_t i = 0; i < ARRAY_SIZE(allocators); i++)
+		if (!strcmp(argv[1], allocators[i].name))
+			allocators[i].run();
+	marker();
+	ready();
+	return 0;
+}
