@@ -48,7 +48,8 @@ struct options {
 	int error_exitcode;   /* 0: off */
 	unsigned int verbose; /* 0, 1, 2 */
 	uint64_t interval_ns;
-	uint64_t count; /* 0: until the end */
+	uint64_t count;       /* 0: until the end */
+	uint64_t duration_ns; /* 0: the same */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE, OPTIONS_EXIT_FAILED };

@@ -86,6 +86,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 FIELD(format), .choices = format_words},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
 	 .min = FORMAT_JSON},
+	{"duration", 'd', "SECONDS",
+	 "End after so many seconds, with a final report; fractions are allowed. An alternative to "
+	 "COUNT",
+	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
 	 "appended whole or not at all",
@@ -136,6 +140,7 @@ const struct option_example option_examples[] = {
 	{"-p 4711", "a report every 5 seconds, until Ctrl-C"},
 	{"-K -p 4711", "its kernel memory beside its own"},
 	{"-p 4711 10 3", "three reports, 10 seconds apart"},
+	{"-p 4711 -d 60 10", "a report every 10 seconds, for a minute"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},

@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 
 #include "loader/cleanup.h"
+#include "loader/clock.h"
 #include "loader/log.h"
 #include "loader/sink.h"
 
@@ -24,6 +25,8 @@ struct run {
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
 	int timer_fd;
+	int end_fd; /* a timer, too: --duration is over */
+	uint64_t end_ns;
 	uint64_t reports;
 	bool finished;
 	struct run_result *result;
@@ -136,15 +139,38 @@ static int add_fd(int epoll_fd, int fd)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int start_timer(struct run *run)
+static struct timespec timespec_of(uint64_t ns)
 {
-	uint64_t ns = run->opts->interval_ns;
-	struct itimerspec spec = {
-		.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
-		.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+static int start_timer(int fd, uint64_t first_ns, uint64_t interval_ns)
+{
+	const struct itimerspec spec = {
+		.it_value = timespec_of(first_ns),
+		.it_interval = timespec_of(interval_ns),
 	};
 
-	return timerfd_settime(run->timer_fd, 0, &spec, NULL) ? -errno : 0;
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL) ? -errno : 0;
+}
+
+static int start_timers(struct run *run)
+{
+	const struct options *opts = run->opts;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = start_timer(run->timer_fd, now_ns + opts->interval_ns, opts->interval_ns);
+
+	run->end_ns = UINT64_MAX;
+	if (err || !opts->duration_ns)
+		return err;
+	run->end_ns = now_ns + opts->duration_ns;
+	return start_timer(run->end_fd, run->end_ns, 0);
+}
+
+/* Whether the report of an interval is the last: both timers may have run out at once. */
+static bool is_last(const struct run *run)
+{
+	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
 }
 
 static int handle(struct run *run, int fd)
@@ -162,8 +188,10 @@ static int handle(struct run *run, int fd)
 	if (fd == run->timer_fd) {
 		if (read(fd, &expirations, sizeof(expirations)) < 0)
 			return 0;
-		return make_report(run, run->reports + 1 == run->opts->count);
+		return make_report(run, is_last(run));
 	}
+	if (fd == run->end_fd)
+		return make_report(run, true);
 	err = dispatch(run);
 	if (!err && run->source->ops->ended(run->source))
 		err = make_report(run, true);
@@ -180,9 +208,11 @@ static int loop(struct run *run)
 	if (!err)
 		err = add_fd(epoll_fd, run->timer_fd);
 	if (!err)
+		err = add_fd(epoll_fd, run->end_fd);
+	if (!err)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
 	if (!err)
-		err = start_timer(run);
+		err = start_timers(run);
 	while (!err && !run->finished) {
 		struct epoll_event event;
 		int cnt = epoll_wait(epoll_fd, &event, 1, -1);
@@ -213,7 +243,9 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	end_signals(&set);
 	run.signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	err = run.signal_fd < 0 || run.timer_fd < 0 ? -errno : ranking__new(&run.ranking);
+	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 ? -errno
+								      : ranking__new(&run.ranking);
 	if (!err)
 		err = loop(&run);
 	ret->reader_gone = err == -EPIPE;
@@ -224,5 +256,7 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		close(run.signal_fd);
 	if (run.timer_fd >= 0)
 		close(run.timer_fd);
+	if (run.end_fd >= 0)
+		close(run.end_fd);
 	return err;
 }

@@ -102,6 +102,7 @@ static char *describe(const struct options *opts)
 	print_number(out, "verbose", opts->verbose, 0);
 	print_number(out, "interval", opts->interval_ns, 5000000000);
 	print_number(out, "count", opts->count, 0);
+	print_number(out, "duration", opts->duration_ns, 0);
 	fclose(out);
 	return text;
 }
