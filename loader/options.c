@@ -232,6 +232,8 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--combined-only keeps no sizes that --sample-bytes could weigh";
 	else if (opts->sample_bytes && is_given(p, "sample-rate"))
 		wrong = "--sample-rate and --sample-bytes are two ways to sample: give one";
+	else if (opts->combined_only && opts->by == BY_THREAD)
+		wrong = "--combined-only keeps no blocks whose threads --by could tell";
 	else if (opts->duration_ns && opts->count)
 		wrong = "--duration and COUNT are two ways to end: give one";
 	if (wrong) {

@@ -15,6 +15,7 @@
 #include "bpf/memleak.h"
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
+enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
 
 struct options {
@@ -38,6 +39,7 @@ struct options {
 	bool percpu;
 	bool movable; /* kernel: user memory and page cache, too */
 	enum sort_order sort;
+	enum group_by by;
 	uint32_t stack_storage_size;
 	uint32_t stack_depth;
 	enum memleak_unwind unwind;

@@ -15,6 +15,7 @@ const char *const option_group_names[GROUP_CNT] = {
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
+static const char *const by_words[] = {"stack", "process", "module", "thread", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
 
 const struct option_def option_table[OPTION_CNT] = {
@@ -68,8 +69,12 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
 
 	/* What to report */
-	{"top", 'T', "N", "Show so many stacks (default 10)", OPT_NUMBER, GROUP_REPORT, FIELD(top),
-	 1, UINT32_MAX},
+	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
+	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	{"by", 0, "WHAT",
+	 "What the entries of a report are: stacks (the default), or processes, modules (the "
+	 "program or library that asked for the memory) or threads, each with its top 3 stacks",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
 	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
 	 FIELD(sort), .choices = sort_words},
 	{"show-allocs", 'a', NULL,
@@ -141,6 +146,7 @@ const struct option_example option_examples[] = {
 	{"-K -p 4711", "its kernel memory beside its own"},
 	{"-p 4711 10 3", "three reports, 10 seconds apart"},
 	{"-p 4711 -d 60 10", "a report every 10 seconds, for a minute"},
+	{"-p 4711 --by thread", "which threads hold the memory"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},

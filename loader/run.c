@@ -12,8 +12,11 @@
 
 #include "loader/cleanup.h"
 #include "loader/clock.h"
+#include "loader/grouping.h"
 #include "loader/log.h"
 #include "loader/sink.h"
+#include "loader/thread_names.h"
+#include "loader/thread_split.h"
 
 struct run {
 	const struct options *opts;
@@ -21,6 +24,7 @@ struct run {
 	const struct sink *sink;
 	struct output *out;
 	struct ranking *ranking;
+	struct ranking *group_ranking;
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
@@ -83,30 +87,76 @@ static int dispatch(struct run *run)
 	return err;
 }
 
-static int print_report(struct run *run, const struct snapshot *snap, bool final)
+static int print_report(struct run *run, const struct report *report)
 {
-	cleanup_free struct growth *growth = calloc(snap->site_cnt + 1, sizeof(*growth));
-	struct report report;
-	FILE *stream;
-	int err;
+	FILE *stream = output_begin(run->out);
 
-	if (!growth)
+	run->result->outstanding = report->count > 0;
+	if (!stream)
 		return -ENOMEM;
-	err = ranking__update(run->ranking, snap, growth);
-	if (!err)
-		err = report_init(run->opts, snap, growth, run->source->symbols, final, &report);
+	run->sink->report(stream, report);
+	return output_end(run->out);
+}
+
+static int report_stacks(struct run *run, const struct snapshot *snap, const struct growth *growth,
+			 bool final)
+{
+	struct report report;
+	int err = report_init(run->opts, snap, growth, run->source->symbols, final, &report);
+
 	if (err)
 		return err;
-	stream = output_begin(run->out);
-	if (stream) {
-		run->sink->report(stream, &report);
-		err = output_end(run->out);
-	} else {
-		err = -ENOMEM;
-	}
-	run->result->outstanding = report.count > 0;
+	err = print_report(run, &report);
 	report_deinit(&report);
 	return err;
+}
+
+static int report_grouped(struct run *run, const struct snapshot *snap, const struct growth *growth,
+			  const struct grouping *grouping, bool final)
+{
+	const struct snapshot sums = {.sites = grouping->sums, .site_cnt = grouping->cnt};
+	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*growth));
+	struct report report;
+	int err = group_growth ? ranking__update(run->group_ranking, &sums, group_growth) : -ENOMEM;
+
+	if (!err)
+		err = report_init_groups(run->opts, snap, growth, grouping, group_growth,
+					 run->source->symbols, final, &report);
+	if (err)
+		return err;
+	thread_names_read(&report);
+	err = print_report(run, &report);
+	report_deinit(&report);
+	return err;
+}
+
+static int report_groups(struct run *run, const struct snapshot *snap, const struct growth *growth,
+			 bool final)
+{
+	struct grouping grouping;
+	int err = grouping_init(run->opts->by, snap, run->source->symbols, &grouping);
+
+	if (err)
+		return err;
+	err = report_grouped(run, snap, growth, &grouping, final);
+	grouping_deinit(&grouping);
+	return err;
+}
+
+static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
+{
+	cleanup_free struct growth *growth = NULL;
+	int err = run->opts->by == BY_THREAD ? thread_split(snap) : 0;
+
+	if (err)
+		return err;
+	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
+	err = growth ? ranking__update(run->ranking, snap, growth) : -ENOMEM;
+	if (err)
+		return err;
+	if (run->opts->by == BY_STACK)
+		return report_stacks(run, snap, growth, final);
+	return report_groups(run, snap, growth, final);
 }
 
 /* Everything that happened up to now goes into the report, hence the dispatch before it. */
@@ -124,7 +174,7 @@ static int make_report(struct run *run, bool final)
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
 	}
-	err = print_report(run, &snap, final);
+	err = report_snapshot(run, &snap, final);
 	if (!err)
 		run->source->ops->reported(run->source, &snap);
 	snapshot_deinit(&snap);
@@ -247,11 +297,14 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 ? -errno
 								      : ranking__new(&run.ranking);
 	if (!err)
+		err = ranking__new(&run.group_ranking);
+	if (!err)
 		err = loop(&run);
 	ret->reader_gone = err == -EPIPE;
 	if (err == -ENOMEM)
 		log_error("out of memory");
 	ranking__free(run.ranking);
+	ranking__free(run.group_ranking);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
 	if (run.timer_fd >= 0)

@@ -17,6 +17,22 @@ const char *kind_name(enum memleak_kind kind)
 	return (unsigned int)kind < MEMLEAK_KIND_CNT ? kind_names[kind] : "unknown";
 }
 
+/* One in so many is a whole number: so are the sums, as far as 64 bits go. */
+void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
+		   uint64_t count, const struct estimate *estimate)
+{
+	uint64_t scale = sampling->mode == SAMPLING_COUNT ? sampling->rate : 1;
+
+	site->bytes = bytes * scale;
+	site->count = count * scale;
+	if (sampling->mode == SAMPLING_BYTES) {
+		site->bytes = estimate_rounded(estimate->bytes);
+		site->count = estimate_rounded(estimate->count);
+	}
+	site->bytes_variance = estimate->bytes_variance;
+	site->count_variance = estimate->count_variance;
+}
+
 void snapshot_deinit(struct snapshot *snap)
 {
 	free(snap->sites);

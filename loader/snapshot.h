@@ -42,6 +42,7 @@ struct site {
 	enum address_space space;
 	enum memleak_kind kind;
 	const struct process *process; /* NULL: no one process */
+	pid_t tid;                     /* with --by thread: whose it is; else 0 */
 	uint64_t bytes;
 	uint64_t count;
 	double bytes_variance; /* with sampling: of the estimates; NAN: not known */
@@ -83,6 +84,10 @@ struct snapshot {
 
 /* The kind's name in reports: "heap", "mmap", ... */
 const char *kind_name(enum memleak_kind kind);
+
+/* From the sums over its blocks, which are a sample; estimate: 0 without sampling. */
+void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
+		   uint64_t count, const struct estimate *estimate);
 
 void snapshot_deinit(struct snapshot *snap);
 

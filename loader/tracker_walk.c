@@ -53,7 +53,7 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 	site_entry_add(entry, block->size, birth_ns);
 	if (walk->sampling.mode)
 		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
-	if (!opts->show_allocs)
+	if (!opts->show_allocs && opts->by != BY_THREAD)
 		return 0;
 	kept.site = (size_t)entry;
 	kept.age_ns = walk->t0_ns - birth_ns;
@@ -153,22 +153,6 @@ static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 	};
 }
 
-/* One in so many is a whole number: so are the sums, as far as 64 bits go. */
-static void fill_sums(const struct tracker_walk *walk, const struct site_entry *entry,
-		      struct site *ret)
-{
-	uint64_t scale = walk->tracker->opts->sample_rate;
-
-	ret->bytes = entry->bytes * scale;
-	ret->count = entry->count * scale;
-	if (walk->sampling.mode == SAMPLING_BYTES) {
-		ret->bytes = estimate_rounded(entry->estimate.bytes);
-		ret->count = estimate_rounded(entry->estimate.count);
-	}
-	ret->bytes_variance = entry->estimate.bytes_variance;
-	ret->count_variance = entry->estimate.count_variance;
-}
-
 static void fill_site(const struct tracker_walk *walk, struct site_entry *entry, struct site *ret)
 {
 	const struct tracker *tracker = walk->tracker;
@@ -186,7 +170,7 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.frame_cnt = entry->frame_cnt,
 		.end = entry->end,
 	};
-	fill_sums(walk, entry, ret);
+	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
 	if (tracker->space == SPACE_KERNEL)
 		fill_origin(entry, &ret->origin);
 	if (tracker->opts->combined_only)
