@@ -234,6 +234,8 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--sample-rate and --sample-bytes are two ways to sample: give one";
 	else if (opts->combined_only && opts->by == BY_THREAD)
 		wrong = "--combined-only keeps no blocks whose threads --by could tell";
+	else if (opts->combined_only && opts->largest)
+		wrong = "--combined-only keeps no blocks of which --largest could be one";
 	else if (opts->duration_ns && opts->count)
 		wrong = "--duration and COUNT are two ways to end: give one";
 	if (wrong) {

@@ -26,6 +26,7 @@ struct options {
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
+	bool largest;
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;

@@ -9,6 +9,7 @@
 #include "loader/allocator_frames.h"
 #include "loader/cleanup.h"
 #include "loader/grouping.h"
+#include "loader/largest.h"
 
 /*
  * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
@@ -90,24 +91,32 @@ static void add_totals(const struct candidate *candidates, struct report *report
 	}
 }
 
-static int show_sites(const struct candidate *candidates, size_t cnt, struct report *report)
+static int show_sites(const struct candidate *candidates, size_t cnt,
+		      const struct largest_sites *largest, struct report *report)
 {
-	size_t frame_cnt = 0;
+	size_t all_cnt = cnt + largest->cnt, frame_cnt = 0;
 
-	report->sites = calloc(cnt + 1, sizeof(*report->sites));
-	for (size_t i = 0; i < cnt; i++)
-		frame_cnt += candidates[i].site->frame_cnt;
+	report->sites = calloc(all_cnt + 1, sizeof(*report->sites));
+	if (!report->sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < all_cnt; i++) {
+		report->sites[i].site = i < cnt ? candidates[i].site : largest->sites[i - cnt];
+		frame_cnt += report->sites[i].site->frame_cnt;
+	}
 	report->location_store = calloc(frame_cnt + 1, sizeof(*report->location_store));
-	if (!report->sites || !report->location_store)
+	if (!report->location_store)
 		return -ENOMEM;
 	report->site_cnt = cnt;
+	report->largest = report->sites + cnt;
+	report->largest_cnt = largest->cnt;
 	frame_cnt = 0;
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < all_cnt; i++) {
 		struct report_site *shown = &report->sites[i];
 
-		shown->site = candidates[i].site;
-		shown->growth_bytes = candidates[i].growth.bytes;
-		shown->growth_count = candidates[i].growth.count;
+		if (i < cnt) {
+			shown->growth_bytes = candidates[i].growth.bytes;
+			shown->growth_count = candidates[i].growth.count;
+		}
 		shown->locations = report->location_store + frame_cnt;
 		frame_cnt += shown->site->frame_cnt;
 	}
@@ -167,15 +176,16 @@ static void name_frames(struct symbol_backend *symbols, struct report_site *show
 
 static int name_sites(struct symbol_backend *symbols, struct report *report)
 {
-	cleanup_free const struct site **sites = calloc(report->site_cnt + 1, sizeof(*sites));
+	size_t cnt = report->site_cnt + report->largest_cnt;
+	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	int err;
 
 	if (!sites)
 		return -ENOMEM;
-	for (size_t i = 0; i < report->site_cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		sites[i] = report->sites[i].site;
-	err = symbols->prepare(symbols, sites, report->site_cnt, NAMING_BUDGET_MS);
-	for (size_t i = 0; !err && i < report->site_cnt; i++)
+	err = symbols->prepare(symbols, sites, cnt, NAMING_BUDGET_MS);
+	for (size_t i = 0; !err && i < cnt; i++)
 		name_frames(symbols, &report->sites[i]);
 	return err;
 }
@@ -265,8 +275,10 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	struct report report = {
 		.snapshot = snap,
 		.show_allocs = opts->show_allocs,
+		.show_largest = opts->largest,
 		.final = final,
 	};
+	struct largest_sites largest = {0};
 	size_t shown;
 	int err = rank(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
 		       &candidates);
@@ -277,9 +289,12 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	shown = report.sites_total < opts->top ? report.sites_total : opts->top;
 	if (grouping)
 		err = rank_groups(opts, grouping, group_growth, &report, candidates, &shown);
+	if (!err && opts->largest)
+		err = largest_sites_init(snap, opts->top, &largest);
 	if (!err)
-		err = show_sites(candidates, shown, &report);
-	if (!err && symbols && shown)
+		err = show_sites(candidates, shown, &largest, &report);
+	largest_sites_deinit(&largest);
+	if (!err && symbols && shown + report.largest_cnt)
 		err = name_sites(symbols, &report);
 	if (err) {
 		report_deinit(&report);

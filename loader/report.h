@@ -57,6 +57,8 @@ struct report {
 	size_t site_cnt;
 	size_t sites_total;
 	enum group_by by;
+	const struct report_site *largest; /* of the largest block of each process, if asked for */
+	size_t largest_cnt;
 	struct report_group *groups; /* sorted, at most top; none by stack */
 	size_t group_cnt;
 	size_t groups_total;
@@ -66,6 +68,7 @@ struct report {
 	double count_variance;
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	bool show_allocs;
+	bool show_largest;
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };

@@ -267,6 +267,27 @@ static void write_groups(struct json_writer *json, const struct report *report)
 	json_end_array(json);
 }
 
+static void write_largest(struct json_writer *json, const struct report *report)
+{
+	json_begin_array(json, "largest");
+	for (size_t i = 0; i < report->largest_cnt; i++) {
+		const struct site *site = report->largest[i].site;
+
+		json_begin_object(json, NULL);
+		write_process(json, site->process);
+		json_hex(json, "addr", site->largest.addr);
+		json_unsigned(json, "size", site->largest.size);
+		write_age(json, "age_ns", site->largest.age_ns);
+		json_signed(json, "tid", site->largest.tid);
+		json_string(json, "kind", kind_name(site->kind));
+		write_id(json, site->id);
+		write_stack(json, &report->largest[i]);
+		json_string(json, "stack_end", end_word(site->end));
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_sampling(struct json_writer *json, const struct sampling *sampling)
 {
 	if (sampling->mode == SAMPLING_NONE) {
@@ -314,6 +335,8 @@ static void json_report(FILE *out, const struct report *report)
 		write_sites(&json, report, report->sites, report->site_cnt);
 	else
 		write_groups(&json, report);
+	if (report->show_largest)
+		write_largest(&json, report);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
 	write_lost(&json, snap->lost);

@@ -268,6 +268,22 @@ static void write_totals(FILE *out, const struct report *report)
 	write_sampling(out, report);
 }
 
+static void write_largest(const struct text_part *part, const struct report_site *shown)
+{
+	const struct block *block = &shown->site->largest;
+	const struct process *process = shown->site->process;
+
+	fprintf(part->out, "%slargest allocation", part->indent);
+	if (process) {
+		fprintf(part->out, " of process %d", process->pid);
+		write_name(part->out, process->comm ? process->comm : "?");
+	}
+	fprintf(part->out, ": %" PRIu64 " bytes at 0x%" PRIx64 ", ", block->size, block->addr);
+	sink_text_write_seconds(part->out, block->age_ns);
+	fprintf(part->out, " s old, %s, thread %d\n", kind_name(shown->site->kind), block->tid);
+	write_stack(part, shown);
+}
+
 /* Frees that no event showed: nothing is lost, but the reader should know. */
 static void write_inferred(FILE *out, const struct snapshot *snap)
 {
@@ -311,6 +327,8 @@ static void text_report(FILE *out, const struct report *report)
 		write_site(&sites, &report->sites[i]);
 	for (size_t i = 0; i < report->group_cnt; i++)
 		write_group(out, report, &report->groups[i], with_process);
+	for (size_t i = 0; i < report->largest_cnt; i++)
+		write_largest(&sites, &report->largest[i]);
 	write_totals(out, report);
 	write_inferred(out, report->snapshot);
 	write_lost(out, report->snapshot->lost);

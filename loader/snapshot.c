@@ -33,6 +33,15 @@ void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t 
 	site->count_variance = estimate->count_variance;
 }
 
+void block_take_larger(struct block *block, const struct block *other)
+{
+	bool same = other->size == block->size;
+
+	if (other->size > block->size || !block->addr || (same && other->age_ns > block->age_ns) ||
+	    (same && other->age_ns == block->age_ns && other->addr < block->addr))
+		*block = *other;
+}
+
 void snapshot_deinit(struct snapshot *snap)
 {
 	free(snap->sites);

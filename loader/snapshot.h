@@ -37,6 +37,15 @@ struct site_origin {
 	bool reclaimable; /* a cache, which the kernel empties when it needs memory */
 };
 
+struct block {
+	size_t site; /* index into sites; 0 in a site's own */
+	uint64_t addr;
+	uint64_t size;
+	uint64_t sampled_size; /* its size when it was sampled */
+	uint64_t age_ns;
+	pid_t tid;
+};
+
 struct site {
 	uint64_t id; /* the same site has the same id in every snapshot of a run */
 	enum address_space space;
@@ -52,16 +61,8 @@ struct site {
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0: the stack was lost */
 	enum unwind_end end;    /* how the walk of the stack ended */
+	struct block largest;   /* of its blocks; with -C not known */
 	struct site_origin origin;
-};
-
-struct block {
-	size_t site; /* index into sites */
-	uint64_t addr;
-	uint64_t size;
-	uint64_t sampled_size; /* its size when it was sampled */
-	uint64_t age_ns;
-	pid_t tid;
 };
 
 struct snapshot {
@@ -88,6 +89,9 @@ const char *kind_name(enum memleak_kind kind);
 /* From the sums over its blocks, which are a sample; estimate: 0 without sampling. */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
 		   uint64_t count, const struct estimate *estimate);
+
+/* Of two blocks the larger, of equal ones the older; a site's own serves to find its largest. */
+void block_take_larger(struct block *block, const struct block *other);
 
 void snapshot_deinit(struct snapshot *snap);
 

@@ -35,10 +35,13 @@ static struct site site_of_run(const struct snapshot *snap, size_t first, size_t
 	struct estimate estimate = {0};
 	uint64_t bytes = 0;
 
+	site.largest = (struct block){0};
+
 	for (size_t i = first; i < end; i++) {
 		const struct block *block = &snap->blocks[i];
 
 		bytes += block->size;
+		block_take_larger(&site.largest, block);
 		if (snap->sampling.mode)
 			estimate_add(&estimate, &snap->sampling, block->size, block->sampled_size);
 	}

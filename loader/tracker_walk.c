@@ -50,13 +50,13 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 	entry = site_table_get(&walk->tracker->sites, site);
 	if (!entry)
 		return -ENOMEM;
-	site_entry_add(entry, block->size, birth_ns);
+	kept.age_ns = walk->t0_ns - birth_ns;
+	site_entry_add(entry, &kept, birth_ns);
 	if (walk->sampling.mode)
 		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
 	if (!opts->show_allocs && opts->by != BY_THREAD)
 		return 0;
 	kept.site = (size_t)entry;
-	kept.age_ns = walk->t0_ns - birth_ns;
 	return keep_block(walk, &kept);
 }
 
@@ -169,6 +169,7 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.frames = entry->frames,
 		.frame_cnt = entry->frame_cnt,
 		.end = entry->end,
+		.largest = entry->largest,
 	};
 	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
 	if (tracker->space == SPACE_KERNEL)

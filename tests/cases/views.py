@@ -165,3 +165,58 @@ def test_by_thread_sampled(t):
         error = group["standard_error"]["count"]
         if not error or abs(group["count"] - 20000) > 6 * error:
             raise Failure(f"{group['count']} blocks estimated, standard error {error}")
+
+
+# --largest
+
+def test_largest(t):
+    """Of each process the largest block that is outstanding, and where it came from."""
+    programs = [t.program("leak"), t.program("many", "500", "10")]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("--json", "-o", "0", "-p", pids, "--largest", "0.2").ready()
+    truths = [program.go() for program in programs]
+    report = memleak.fresh_report()
+    memleak.stop()
+    wanted("processes", [block["pid"] for block in report["largest"]],
+           [program.pid for program in programs])
+    block = report["largest"][0]
+    sizes = truths[0].blocks
+    wanted("size", sizes.get(int(block["addr"], 16)), max(sizes.values()))
+    wanted("said size", block["size"], max(sizes.values()))
+    wanted("caller", owner(block), "leak_big")
+    wanted("site", block["id"], next(site["id"] for site in report["sites"]
+                                     if owner(site) == "leak_big"))
+
+
+def test_largest_is_gone(t):
+    """What was freed is not the largest any more, and the next one is what comes after it."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--largest", interval="0.2")
+    seen = []
+    for _ in range(4):
+        program.go()
+        seen.append([block["size"] for block in memleak.fresh_report()["largest"]])
+    memleak.stop()
+    wanted("largest", seen, [[1048576], [1048576], [], [16]])
+
+
+def test_largest_is_memory(t):
+    """Terabytes of address space are no allocation that was asked for."""
+    program = t.program("mappings", "reserve")
+    memleak = t.attach(program, "--largest")
+    program.go()
+    report = memleak.stop()
+    kinds = {site["kind"] for site in report["sites"]}
+    if "reserve" not in kinds or any(block["kind"] == "reserve" for block in report["largest"]):
+        raise Failure(f"sites of {kinds}, largest {report['largest']}")
+
+
+def test_largest_text(t):
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--largest", "3600").ready()
+    program.go()
+    memleak.stop()
+    line = (rf"^\tlargest allocation of process {program.pid} \(leak\): 1048576 bytes at "
+            rf"0x[0-9a-f]+, \d+\.\d s old, heap, thread {program.pid}\n\t\tleak_big\+0x")
+    if not re.search(line, memleak.out.text, re.M):
+        raise Failure(f"{memleak.out.text!r}")

@@ -135,49 +135,6 @@ static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};
 
 static struct site plain_sites[] = {SMALL, BIG};
 
-/* Variances: of a little more than whole numbers, of nothing, of more than fits, of nobody knows.
- */
-static struct site sampled_sites[] = {
-	{.id = 1,
-	 .process = &leak,
-	 .bytes = 80000,
-	 .count = 500,
-	 .bytes_variance = 10000.5,
-	 .count_variance = 24.5,
-	 AGES(600 * MS, 4900 * MS),
-	 STACK(small_stack),
-	 .end = UNWIND_END_COMPLETE},
-	{.id = 2,
-	 .process = &leak,
-	 .bytes = 5242880,
-	 .count = 5,
-	 AGES(MS, MS),
-	 STACK(big_stack),
-	 .end = UNWIND_END_COMPLETE},
-};
-static struct site huge_sampled_sites[] = {
-	{.id = 1,
-	 .process = &leak,
-	 .bytes = UINT64_MAX,
-	 .count = 1,
-	 .bytes_variance = 1e50,
-	 .count_variance = 1e-9,
-	 AGES(MS, MS),
-	 STACK(small_stack),
-	 .end = UNWIND_END_COMPLETE},
-};
-static struct site sizeless_sites[] = {
-	{.id = 1,
-	 .process = &leak,
-	 .bytes = 80,
-	 .count = 10,
-	 .bytes_variance = NAN,
-	 .count_variance = 90,
-	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
-	 STACK(small_stack),
-	 .end = UNWIND_END_COMPLETE},
-};
-
 static struct site growth_before[] = {
 	SMALL,
 	BIG,
@@ -355,52 +312,7 @@ static struct block blocks[] = {
 	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
 };
 
-static struct site group_before[] = {
-	SMALL,
-	{.id = 7, .process = &other, .bytes = 1000, .count = 10, STACK(small_stack)},
-};
-static const struct snapshot group_snapshot = SNAPSHOT(group_before);
-static struct site group_sites[] = {
-	SMALL,
-	BIG,
-	{.id = 7,
-	 .process = &other,
-	 .bytes = 64,
-	 .count = 4,
-	 AGES(600 * MS, 9000 * MS),
-	 STACK(small_stack)},
-	{.id = 8, .process = &hostile, .bytes = 32, .count = 2, AGES(MS, MS), STACK(hostile_stack)},
-	{.id = 9,
-	 ORIGIN(.last_pid = 4711, .last_comm = "leak"),
-	 .kind = MEMLEAK_KIND_SLAB,
-	 .bytes = 16,
-	 .count = 1,
-	 AGES(MS, MS),
-	 STACK(small_stack)},
-	{.id = 10, .process = &leak, .bytes = 8, .count = 1, AGES(MS, MS), STACK(cxx_stack)},
-	{.id = 11, .process = &leak, .bytes = 4, .count = 1, AGES(MS, MS)},
-	{.id = 12, .process = &leak, .bytes = 0, .count = 0, AGES(MS, MS)},
-	{.id = 13, .process = &leak, .bytes = 2, .count = 1, AGES(MS, MS), STACK(allocator_stack)},
-};
-
-static struct site thread_sites[] = {BIG, SMALL};
-static struct block thread_blocks[] = {
-	{.site = 0,
-	 .addr = 1,
-	 .size = 4194304,
-	 .sampled_size = 4194304,
-	 .age_ns = 9 * MS,
-	 .tid = 4711},
-	{.site = 0,
-	 .addr = 2,
-	 .size = 1048576,
-	 .sampled_size = 2097152,
-	 .age_ns = 8 * MS,
-	 .tid = 4712},
-	{.site = 1, .addr = 3, .size = 16, .sampled_size = 16, .age_ns = 7 * MS, .tid = 4712},
-	{.site = 1, .addr = 4, .size = 16, .sampled_size = 16, .age_ns = 6 * MS, .tid = 4711},
-	{.site = 1, .addr = 5, .size = 48, .sampled_size = 48, .age_ns = 5 * MS, .tid = 4712},
-};
+#include "tests/golden/scenes_views.h"
 
 static const struct scene scenes[] = {
 	{.name = "plain", .opts.top = 10, .snap = SNAPSHOT(plain_sites)},
@@ -462,6 +374,13 @@ static const struct scene scenes[] = {
 	 .snap = SNAPSHOT(thread_sites, .blocks = thread_blocks, .block_cnt = LENGTH(thread_blocks),
 			  .sampling = {SAMPLING_BYTES, 524288})},
 	{.name = "by-empty", .opts = {.top = 10, .by = BY_THREAD}, .snap = SNAPSHOT_OF(NULL, 0)},
+	{.name = "largest", .opts = {.top = 10, .largest = true}, .snap = SNAPSHOT(largest_sites)},
+	{.name = "largest-top",
+	 .opts = {.top = 1, .largest = true, .by = BY_PROCESS},
+	 .snap = SNAPSHOT(largest_sites)},
+	{.name = "largest-none",
+	 .opts = {.top = 10, .largest = true},
+	 .snap = SNAPSHOT_OF(NULL, 0)},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,

@@ -41,6 +41,7 @@ FRAME = {
     "line": MAYBE_INTEGER, "inlined": (bool,),
 }
 ALLOC = {"addr": (str,), "size": INTEGER, "age_ns": MAYBE_INTEGER, "tid": MAYBE_INTEGER}
+LARGEST = {**PROCESS, **ALLOC, "kind": (str,), "id": (str,), "stack": (list,)}
 LOST = ("allocs_full", "stacks_full", "nesting", "recursion", "unwind")
 KINDS = ("heap", "mmap", "reserve", "stack", "slab", "page", "percpu")
 
@@ -144,6 +145,10 @@ def check_report(report, with_allocs=False):
     check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
     if "by" in report:
         check_groups(report, with_allocs)
+    for block in report.get("largest", ()):
+        check_keys("largest", block, LARGEST)
+        for frame in block["stack"]:
+            check_frame(frame)
     sites = report["sites"]
     for site in sites:
         check_site(site, with_allocs)

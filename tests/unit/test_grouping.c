@@ -223,11 +223,28 @@ static void splits(void **state)
 	snapshot_deinit(&none);
 }
 
+static void larger_blocks(void **state)
+{
+	static const struct block blocks[] = {
+		{.addr = 9, .size = 0, .age_ns = 1}, {.addr = 8, .size = 5, .age_ns = 1},
+		{.addr = 7, .size = 5, .age_ns = 2}, {.addr = 6, .size = 5, .age_ns = 2},
+		{.addr = 1, .size = 4, .age_ns = 9},
+	};
+	static const uint64_t expected[] = {9, 8, 7, 6, 6};
+	struct block largest = {0};
+
+	for (size_t i = 0; i < LENGTH(blocks); i++) {
+		block_take_larger(&largest, &blocks[i]);
+		assert_int_equal(largest.addr, expected[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runtimes), cmocka_unit_test(modules), cmocka_unit_test(sums),
-		cmocka_unit_test(no_ages),  cmocka_unit_test(splits),
+		cmocka_unit_test(runtimes), cmocka_unit_test(modules),
+		cmocka_unit_test(sums),     cmocka_unit_test(no_ages),
+		cmocka_unit_test(splits),   cmocka_unit_test(larger_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
