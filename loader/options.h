@@ -27,6 +27,7 @@ struct options {
 	uint64_t older_ns;
 	bool older_given;
 	bool largest;
+	bool stats;
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;

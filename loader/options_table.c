@@ -83,6 +83,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"largest", 0, NULL,
 	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
 	 GROUP_REPORT, FIELD(largest)},
+	{"stats", 0, NULL,
+	 "Say in each report what was done, too: calls of each function, stacks walked, how full "
+	 "the tables are, and each way of losing something, also those by which nothing was lost",
+	 OPT_FLAG, GROUP_REPORT, FIELD(stats)},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports", OPT_FLAG,
 	 GROUP_REPORT, FIELD(trace)},

@@ -69,6 +69,7 @@ struct report {
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	bool show_allocs;
 	bool show_largest;
+	bool show_stats;
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };

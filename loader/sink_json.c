@@ -9,6 +9,7 @@
 
 #include "loader/json_writer.h"
 #include "loader/sink.h"
+#include "loader/sink_stats.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
@@ -342,6 +343,8 @@ static void json_report(FILE *out, const struct report *report)
 	write_lost(&json, snap->lost);
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
+	if (report->show_stats)
+		sink_stats_write_json(&json, snap);
 	json_end_object(&json);
 	fputc('\n', out);
 }

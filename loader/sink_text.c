@@ -10,6 +10,7 @@
 
 #include "loader/escape.h"
 #include "loader/sink.h"
+#include "loader/sink_stats.h"
 #include "loader/sink_text.h"
 
 #define NSEC_PER_SEC 1000000000
@@ -299,15 +300,16 @@ static void write_inferred(FILE *out, const struct snapshot *snap)
 			snap->gone_with_page);
 }
 
-static void write_lost(FILE *out, const uint64_t *lost)
+/* all: also those by which nothing was. */
+static void write_lost(FILE *out, const uint64_t *lost, bool all)
 {
 	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
 		const struct lost_text *text = &lost_texts[i];
 
-		if (!lost[i])
+		if (!lost[i] && !all)
 			continue;
 		fprintf(out, "\tlost: %" PRIu64 " %s", lost[i], text->words);
-		if (text->remedy)
+		if (text->remedy && lost[i])
 			fprintf(out, " (%s)", text->remedy);
 		fputc('\n', out);
 	}
@@ -331,7 +333,9 @@ static void text_report(FILE *out, const struct report *report)
 		write_largest(&sites, &report->largest[i]);
 	write_totals(out, report);
 	write_inferred(out, report->snapshot);
-	write_lost(out, report->snapshot->lost);
+	if (report->show_stats)
+		sink_stats_write_text(out, report->snapshot);
+	write_lost(out, report->snapshot->lost, report->show_stats);
 }
 
 static void text_event(FILE *out, const struct trace_event *event)

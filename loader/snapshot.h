@@ -14,10 +14,11 @@
 
 #include "bpf/memleak.h"
 #include "loader/estimate.h"
+#include "loader/figures.h"
 
 #define AGE_UNKNOWN UINT64_MAX
 
-enum address_space { SPACE_USER, SPACE_KERNEL };
+enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 
 /* A process image: who owns the addresses of a stack. Outlives every snapshot that names it. */
 struct process {
@@ -80,6 +81,7 @@ struct snapshot {
 	/* Frees that no event showed, since tracing began. */
 	uint64_t replaced;       /* blocks found at an address just handed out again */
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
+	struct figures figures[SPACE_CNT];
 	uint64_t *frame_store;   /* what the sites' frames point into */
 };
 

@@ -119,16 +119,18 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 
 void tracker_deinit(struct tracker *tracker)
 {
-	if (tracker->walked)
+	const struct figures *figures = &tracker->figures;
+
+	if (figures->walked)
 		log_verbose("%s stacks: %" PRIu64 " walked, %" PRIu64
 			    " recognised without; of %" PRIu64 " recognised and walked all the "
 			    "same %" PRIu64 " were others",
-			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->walked,
-			    tracker->recalled, tracker->checked, tracker->disagreed);
-	if (tracker->stored)
+			    tracker->space == SPACE_USER ? "user" : "kernel", figures->walked,
+			    figures->recalled, figures->checked, figures->disagreed);
+	if (figures->stored)
 		log_verbose("%s stacks: %" PRIu64 " stored, the frames of %" PRIu64
 			    " sites were found out later",
-			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->stored,
+			    tracker->space == SPACE_USER ? "user" : "kernel", figures->stored,
 			    tracker->settled);
 	if (tracker->archive.cnt)
 		log_verbose("%zu stacks of nothing outstanding made room for others",

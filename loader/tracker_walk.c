@@ -8,6 +8,7 @@
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/table_walk.h"
+#include "loader/tracker_figures.h"
 #include "loader/tracker_recycle.h"
 #include "loader/tracker_sites.h"
 
@@ -226,86 +227,6 @@ static void fill_blocks(struct tracker_walk *walk, struct snapshot *snap)
 	walk->blocks = NULL;
 }
 
-uint64_t program_recursion_misses(const struct bpf_program *prog)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t len = sizeof(info);
-
-	if (bpf_program__fd(prog) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-		return 0;
-	return info.recursion_misses;
-}
-
-static uint64_t recursion_misses(const struct tracker *tracker)
-{
-	struct bpf_program *prog;
-	uint64_t misses = 0;
-
-	bpf_object__for_each_program(prog, tracker->object)
-	{
-		if (!tracker->is_second || !tracker->is_second(prog))
-			misses += program_recursion_misses(prog);
-	}
-	return misses;
-}
-
-/* The sums of what the CPUs have counted. */
-static int sum_counters(const struct tracker *tracker, uint64_t sums[MEMLEAK_COUNTER_CNT])
-{
-	int cpus = libbpf_num_possible_cpus();
-	cleanup_free uint64_t *values = NULL;
-
-	if (cpus < 0)
-		return cpus;
-	values = calloc((size_t)cpus, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < MEMLEAK_COUNTER_CNT; i++) {
-		if (bpf_map_lookup_elem(tracker->counters_fd, &i, values))
-			return -errno;
-		for (int cpu = 0; cpu < cpus; cpu++)
-			sums[i] += values[cpu];
-	}
-	return 0;
-}
-
-void tracker_start(struct tracker *tracker)
-{
-	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0};
-	uint64_t missed = recursion_misses(tracker);
-
-	if (!sum_counters(tracker, sums))
-		tracker->missed_before = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]);
-	tracker->start_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
-static int fill_counters(struct tracker *tracker, struct snapshot *snap)
-{
-	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0}, missed;
-	int64_t left_out;
-	int err;
-
-	/* Before the counters: what was left out a moment ago may be handled in the next. */
-	missed = recursion_misses(tracker);
-	err = sum_counters(tracker, sums);
-	if (err)
-		return err;
-	memcpy(snap->lost, sums, sizeof(snap->lost));
-	left_out = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]) - tracker->missed_before;
-	if (left_out > (int64_t)tracker->recursion)
-		tracker->recursion = (uint64_t)left_out;
-	snap->lost[MEMLEAK_LOST_RECURSION] += tracker->recursion;
-	tracker->stored = sums[MEMLEAK_STAT_STACKS];
-	snap->calls = sums[MEMLEAK_STAT_CALLS];
-	snap->replaced = sums[MEMLEAK_STAT_REPLACED];
-	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];
-	tracker->walked = sums[MEMLEAK_STAT_WALKS];
-	tracker->recalled = sums[MEMLEAK_STAT_RECALLED];
-	tracker->checked = sums[MEMLEAK_STAT_CHECKED];
-	tracker->disagreed = sums[MEMLEAK_STAT_DISAGREED];
-	return 0;
-}
-
 static struct sampling sampling_of(const struct options *opts)
 {
 	if (opts->sample_bytes)
@@ -338,7 +259,7 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 	if (!err)
 		err = fill_sites(walk, snap);
 	if (!err)
-		err = fill_counters(walk->tracker, snap);
+		err = tracker_figures_read(walk->tracker, snap);
 	if (!err)
 		err = tracker_recycle(walk->tracker);
 	if (err) {

@@ -7,10 +7,10 @@
 #include "bpf/user_probes/stack.bpf.h"
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
-static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 operation,
-					__u64 addr, __u64 size)
+static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 shape,
+					__u32 operation, __u64 addr, __u64 size)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, false);
+	struct thread_state *thread = thread__enter(ctx, binding, shape, false);
 
 	if (!thread)
 		return false;
@@ -59,12 +59,12 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding)
 		return false;
 	key.image = thread->image;
 	if (free__is_of_others(&key)) {
-		count(MEMLEAK_STAT_CALLS, 1);
+		count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
 		return false;
 	}
 	if (thread__is_nested(ctx, thread, arch_entry_slot(ctx), false))
 		return false;
-	count(MEMLEAK_STAT_CALLS, 1);
+	count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
 	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = arch_return_address(ctx);
@@ -95,6 +95,13 @@ static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr
 		emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
 }
 
+/* Of calls that are not tracked the return may not be seen. Nothing is what 0 bytes may get. */
+static __always_inline void count_failure(const struct thread_state *thread)
+{
+	if (thread->chosen && thread->size)
+		count(MEMLEAK_STAT_FAILED, 1);
+}
+
 /* A failed realloc leaves the old block as it was. */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
 {
@@ -107,12 +114,15 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 
 	key.addr = heap_result(thread, result);
 	if (thread->operation == OP_REALLOC && !key.addr && thread->size) {
+		count_failure(thread);
 		if (!thread->has_old)
 			return;
 		key.addr = thread->addr;
 		block = thread->old;
 	} else {
 		tell_of_call(thread, key.addr);
+		if (!key.addr)
+			count_failure(thread);
 		if (!key.addr || !thread->chosen)
 			return;
 		if (!config.combined_only)

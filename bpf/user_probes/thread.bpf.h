@@ -378,7 +378,7 @@ static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thr
  * another stack (a signal handler's): if it does return, leave_call books the difference.
  */
 static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, __u32 binding,
-							  bool mapping)
+							  __u32 shape, bool mapping)
 {
 	struct thread_state *thread = thread__get(binding);
 	__u64 slot = arch_entry_slot(ctx);
@@ -396,7 +396,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 	thread->function = PT_REGS_IP(ctx);
 	thread->has_old = false;
 	thread->unawaited = false;
-	count(MEMLEAK_STAT_CALLS, 1);
+	count(MEMLEAK_STAT_CALLS_OF + shape, 1);
 	return thread;
 }
 

@@ -54,7 +54,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 b
 	default:
 		return false;
 	}
-	return enter_alloc(ctx, binding, operation, addr, size);
+	return enter_alloc(ctx, binding, shape, operation, addr, size);
 }
 
 static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding)

@@ -220,3 +220,101 @@ def test_largest_text(t):
             rf"0x[0-9a-f]+, \d+\.\d s old, heap, thread {program.pid}\n\t\tleak_big\+0x")
     if not re.search(line, memleak.out.text, re.M):
         raise Failure(f"{memleak.out.text!r}")
+
+
+# --stats
+
+def stats_of(report, space="user"):
+    """Of a space; what is counted by function is all that was counted."""
+    stats = report["stats"][space]
+    if space == "user":
+        wanted("calls", stats["calls"], sum(stats["functions"].values()))
+        wanted("calls", stats["calls"], report["calls"])
+    for name, table in stats["tables"].items():
+        if table and not 0 <= table["used"] <= table["size"]:
+            raise Failure(f"table {name}: {table}")
+    return stats
+
+
+def called(stats):
+    return {name: count for name, count in stats["functions"].items() if count}
+
+
+@each("all", "combined", "not_young")
+def test_stats(t, how):
+    """Calls by function, and what the tables hold, when there is something and when it is gone."""
+    options = {"all": [], "combined": ["-C"], "not_young": ["--max-allocs", "1000"]}[how]
+    program = t.program("leak")
+    memleak = t.attach(program, "--stats", *options, interval="0.2")
+    seen = []
+    for _ in range(3):
+        program.go()
+        stats = stats_of(memleak.fresh_report())
+        tables = stats["tables"]
+        young = tables["young"]["used"] if tables["young"] else 0
+        seen.append((called(stats), tables["blocks"]["used"] + young))
+        wanted("threads", tables["threads"]["used"], 1)
+        wanted("young blocks", tables["young"] is None, how == "not_young")
+        if tables["sites"]["used"] < 2 or tables["stacks"]["used"] < 2:
+            raise Failure(f"tables {tables}")
+    memleak.stop()
+    wanted("calls and blocks", seen, [({"malloc": 10, "free": 1}, 10),
+                                      ({"malloc": 20, "free": 1}, 20),
+                                      ({"malloc": 20, "free": 21}, 0)])
+
+
+def test_stats_functions(t):
+    """Each function of the C library by its name."""
+    program = t.program("functions", "all")
+    memleak = t.attach(program, "--stats")
+    program.go()
+    report = memleak.stop()
+    for name in ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free", "mmap"):
+        if not stats_of(report)["functions"][name]:
+            raise Failure(f"no {name} in {called(stats_of(report))}")
+
+
+def test_stats_failed(t):
+    """A realloc that gives nothing has failed; one to 0 bytes has not."""
+    seen = []
+    for how in ("realloc_fails", "realloc_to_zero"):
+        program = t.program("edges", how)
+        memleak = t.attach(program, "--stats")
+        program.go()
+        seen.append(stats_of(memleak.stop())["failed"])
+    wanted("failed calls", seen, [1, 0])
+
+
+def test_stats_filtered(t):
+    """What a filter leaves out is a call, and its stack is not walked."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--stats", "-z", "1M")
+    program.go()
+    stats = stats_of(memleak.stop())
+    wanted("calls", called(stats), {"malloc": 10, "free": 1})
+    wanted("stacks", stats["stacks"]["walked"] + stats["stacks"]["recognised"], 5)
+
+
+def test_stats_of_both_spaces(t):
+    program = t.program("leak")
+    memleak = t.attach(program, "-K", "--stats")
+    program.go()
+    report = memleak.stop()
+    wanted("threads", stats_of(report, "kernel")["tables"]["threads"], None)
+    wanted("calls", report["calls"],
+           sum(report["stats"][space]["calls"] for space in ("user", "kernel")))
+
+
+def test_stats_text(t):
+    """Each way of losing something is told, though nothing was lost."""
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--stats", "3600").ready()
+    program.go()
+    memleak.stop()
+    text = memleak.out.text
+    for line in (r"^\tuser: 11 calls: 10 malloc, 1 free$", r"^\tuser: stacks: \d+ walked, \d+ rec",
+                 r"^\tuser: tables: \d+ of 1000000 blocks, \d+ of 49152 young, "
+                 r"\d+ of \d+ sites, \d+ of 16384 stacks, 1 of \d+ threads$",
+                 r"^\tlost: 0 allocations not tracked: the block table was full$"):
+        if not re.search(line, text, re.M):
+            raise Failure(f"{line} is not in {text!r}")

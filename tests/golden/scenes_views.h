@@ -134,4 +134,18 @@ static struct site largest_sites[] = {
 	 STACK(big_stack)},
 };
 
+#define USER_FIGURES                                                                               \
+	{                                                                                          \
+		.known = true, .calls = 1234, .failed = 2, .walked = 3, .recalled = 4,             \
+		.checked = 5, .disagreed = 6, .stored = 7,                                         \
+		.calls_of = {[MEMLEAK_SHAPE_SIZE] = 1000,                                          \
+			     [MEMLEAK_SHAPE_FREE] = 230,                                           \
+			     [MEMLEAK_SHAPE_MREMAP] = 4},                                          \
+		.fills = {{10, 1000000}, {20, 49152}, {30, 69632}, {40, 16384}, {50, 16384}},      \
+	}
+#define KERNEL_FIGURES                                                                             \
+	{                                                                                          \
+		.known = true, .calls = UINT64_MAX, .fills = {{1, 2}, {0, 0}, {3, 4}, {5, 6}},     \
+	}
+
 #endif

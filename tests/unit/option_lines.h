@@ -75,6 +75,7 @@ static const struct line good[] = {
 	{"--by thread", " by=3"},
 	{"--by thread --by stack", ""},
 	{"-C --by module", " older=0 combined=1 by=2"},
+	{"--stats -C", " older=0 combined=1 stats=1"},
 	{"--largest -a", " allocs=1 largest=1"},
 	{"--sort count", " sort=1"},
 	{"--sort growth --sort size", ""},
