@@ -95,6 +95,15 @@ enum memleak_stat {
 	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
 
+/* --summary: what one image has done by malloc and its kin. */
+struct memleak_summary {
+	__u64 allocated; /* bytes, here and below */
+	__u64 outstanding;
+	__u64 peak; /* the most that was outstanding */
+	__u64 largest;
+	__u64 calls[MEMLEAK_SHAPE_CNT];
+};
+
 /* What the number in a block's key counts: equal numbers of two domains are two blocks. */
 enum memleak_domain {
 	MEMLEAK_DOMAIN_USER,   /* virtual memory of an image */
@@ -320,6 +329,7 @@ struct memleak_config {
 	__u8 never;    /* 0 */
 	__u8 exchange; /* words can be compared and exchanged */
 	__u8 young;    /* young blocks are kept apart from others */
+	__u8 summary;  /* totals are kept for each image */
 	__u8 sessions; /* a program's result at an entry tells whether the return is seen */
 };
 

@@ -28,6 +28,7 @@ struct options {
 	bool older_given;
 	bool largest;
 	bool stats;
+	bool summary;
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;

@@ -87,6 +87,12 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Say in each report what was done, too: calls of each function, stacks walked, how full "
 	 "the tables are, and each way of losing something, also those by which nothing was lost",
 	 OPT_FLAG, GROUP_REPORT, FIELD(stats)},
+	{"summary", 0, NULL,
+	 "Add a table of the processes: bytes allocated, freed, outstanding, the peak of these, "
+	 "the "
+	 "largest request, and calls. Of malloc and its kin, since the process began or memleak "
+	 "did",
+	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports", OPT_FLAG,
 	 GROUP_REPORT, FIELD(trace)},
@@ -153,6 +159,7 @@ const struct option_example option_examples[] = {
 	{"-K -p 4711", "its kernel memory beside its own"},
 	{"-p 4711 10 3", "three reports, 10 seconds apart"},
 	{"-p 4711 -d 60 10", "a report every 10 seconds, for a minute"},
+	{"-p 4711,4712 --summary -T 3", "and what each of them allocates and frees"},
 	{"-p 4711 --by thread", "which threads hold the memory"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},

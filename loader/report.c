@@ -277,6 +277,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.show_allocs = opts->show_allocs,
 		.show_largest = opts->largest,
 		.show_stats = opts->stats,
+		.show_summary = opts->summary,
 		.final = final,
 	};
 	struct largest_sites largest = {0};

@@ -70,6 +70,7 @@ struct report {
 	bool show_allocs;
 	bool show_largest;
 	bool show_stats;
+	bool show_summary;
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };

@@ -343,6 +343,8 @@ static void json_report(FILE *out, const struct report *report)
 	write_lost(&json, snap->lost);
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
+	if (report->show_summary)
+		sink_stats_write_json_summary(&json, snap);
 	if (report->show_stats)
 		sink_stats_write_json(&json, snap);
 	json_end_object(&json);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Figures of each address space, as lines and as JSON. */
+/* Figures of each address space and each process, as lines and as JSON. */
 #include "loader/sink_stats.h"
 
 #include <inttypes.h>
+
+#include "loader/escape.h"
 
 static const char *const space_names[SPACE_CNT] = {
 	[SPACE_USER] = "user",
@@ -60,12 +62,12 @@ void sink_stats_write_text(FILE *out, const struct snapshot *snap)
 	}
 }
 
-static void write_functions(struct json_writer *json, const struct figures *figures)
+static void write_functions(struct json_writer *json, const uint64_t *calls_of)
 {
 	json_begin_object(json, "functions");
 	for (unsigned int i = 0; i < MEMLEAK_SHAPE_CNT; i++)
 		if (shape_name(i))
-			json_unsigned(json, shape_name(i), figures->calls_of[i]);
+			json_unsigned(json, shape_name(i), calls_of[i]);
 	json_end_object(json);
 }
 
@@ -87,7 +89,7 @@ static void write_space(struct json_writer *json, enum address_space space,
 	json_begin_object(json, space_names[space]);
 	json_unsigned(json, "calls", figures->calls);
 	if (space == SPACE_USER) {
-		write_functions(json, figures);
+		write_functions(json, figures->calls_of);
 		json_unsigned(json, "failed", figures->failed);
 	}
 	json_begin_object(json, "stacks");
@@ -114,4 +116,43 @@ void sink_stats_write_json(struct json_writer *json, const struct snapshot *snap
 			json_null(json, space_names[i]);
 	}
 	json_end_object(json);
+}
+
+/* The name comes last: what it is made of may be of any width. */
+void sink_stats_write_summary(FILE *out, const struct snapshot *snap)
+{
+	fprintf(out, "\t%7s %15s %15s %15s %15s %15s %12s %s\n", "PID", "ALLOCATED", "FREED",
+		"OUTSTANDING", "PEAK", "LARGEST", "CALLS", "COMM");
+	for (size_t i = 0; i < snap->summary_cnt; i++) {
+		const struct process_summary *summary = &snap->summaries[i];
+
+		fprintf(out,
+			"\t%7d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64
+			" %12" PRIu64 " ",
+			summary->process->pid, summary->allocated, summary->freed,
+			summary->outstanding, summary->peak, summary->largest, summary->calls);
+		escape_puts(out, summary->process->comm ? summary->process->comm : "?");
+		fputc('\n', out);
+	}
+}
+
+void sink_stats_write_json_summary(struct json_writer *json, const struct snapshot *snap)
+{
+	json_begin_array(json, "summary");
+	for (size_t i = 0; i < snap->summary_cnt; i++) {
+		const struct process_summary *summary = &snap->summaries[i];
+
+		json_begin_object(json, NULL);
+		json_signed(json, "pid", summary->process->pid);
+		json_string(json, "comm", summary->process->comm);
+		json_unsigned(json, "allocated", summary->allocated);
+		json_unsigned(json, "freed", summary->freed);
+		json_unsigned(json, "outstanding", summary->outstanding);
+		json_unsigned(json, "peak", summary->peak);
+		json_unsigned(json, "largest", summary->largest);
+		json_unsigned(json, "calls", summary->calls);
+		write_functions(json, summary->calls_of);
+		json_end_object(json);
+	}
+	json_end_array(json);
 }

@@ -331,6 +331,8 @@ static void text_report(FILE *out, const struct report *report)
 		write_group(out, report, &report->groups[i], with_process);
 	for (size_t i = 0; i < report->largest_cnt; i++)
 		write_largest(&sites, &report->largest[i]);
+	if (report->show_summary)
+		sink_stats_write_summary(out, report->snapshot);
 	write_totals(out, report);
 	write_inferred(out, report->snapshot);
 	if (report->show_stats)

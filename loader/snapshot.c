@@ -46,6 +46,7 @@ void snapshot_deinit(struct snapshot *snap)
 {
 	free(snap->sites);
 	free(snap->blocks);
+	free(snap->summaries);
 	free(snap->frame_store);
 	memset(snap, 0, sizeof(*snap));
 }

@@ -66,6 +66,18 @@ struct site {
 	struct site_origin origin;
 };
 
+/* What --summary tells of a process. */
+struct process_summary {
+	const struct process *process;
+	uint64_t allocated; /* bytes, here and below */
+	uint64_t freed;
+	uint64_t outstanding;
+	uint64_t peak;
+	uint64_t largest;
+	uint64_t calls;
+	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
+};
+
 struct snapshot {
 	int64_t wall_ns;     /* t0 as CLOCK_REALTIME */
 	uint64_t t0_ns;      /* when the walk began */
@@ -82,7 +94,9 @@ struct snapshot {
 	uint64_t replaced;       /* blocks found at an address just handed out again */
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
 	struct figures figures[SPACE_CNT];
-	uint64_t *frame_store;   /* what the sites' frames point into */
+	struct process_summary *summaries; /* if asked for; most outstanding first */
+	size_t summary_cnt;
+	uint64_t *frame_store; /* what the sites' frames point into */
 };
 
 /* The kind's name in reports: "heap", "mmap", ... */

@@ -94,6 +94,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->sample_bytes = opts->sample_bytes;
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
+	config->summary = opts->summary;
 	config->trace_events = opts->trace;
 	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
 	config->recall = !recall || strcmp(recall, "no") != 0;
@@ -108,6 +109,8 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 	tracker->sites_fd = bpf_object__find_map_fd_by_name(tracker->object, "sites");
 	tracker->stacks_fd = bpf_object__find_map_fd_by_name(tracker->object, "stacks");
 	tracker->counters_fd = bpf_object__find_map_fd_by_name(tracker->object, "counters");
+	/* Of user space alone. */
+	tracker->summaries_fd = bpf_object__find_map_fd_by_name(tracker->object, "summaries");
 	if (tracker->blocks_fd < 0 || tracker->sites_fd < 0 || tracker->stacks_fd < 0 ||
 	    tracker->counters_fd < 0)
 		return -ENOENT;
@@ -185,6 +188,8 @@ void tracker_purge(struct tracker *tracker, uint32_t image)
 		.arg = &purge,
 	};
 
+	if (tracker->summaries_fd >= 0)
+		bpf_map_delete_elem(tracker->summaries_fd, &image);
 	young_blocks_purge(&tracker->young, image);
 	table_walk_delete(&blocks);
 	table_walk_delete(&sites);

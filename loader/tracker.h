@@ -49,6 +49,7 @@ struct tracker {
 	int sites_fd;
 	int stacks_fd;
 	int counters_fd;
+	int summaries_fd;
 	uint32_t stack_depth;
 	struct young_blocks young;
 	struct site_table sites;

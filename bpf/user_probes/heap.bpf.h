@@ -41,6 +41,12 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 	return sampled && !config.trace_events && !block__may_be_held(key);
 }
 
+static __always_inline void note_free(__u32 image)
+{
+	count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
+	summary__call(image, MEMLEAK_SHAPE_FREE);
+}
+
 /*
  * The block is gone at entry: after the function has returned its address may belong to someone
  * else. There is no return probe, hence a mark of its own, which only mappings made inside free
@@ -59,16 +65,18 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding)
 		return false;
 	key.image = thread->image;
 	if (free__is_of_others(&key)) {
-		count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
+		note_free(key.image);
 		return false;
 	}
 	if (thread__is_nested(ctx, thread, arch_entry_slot(ctx), false))
 		return false;
-	count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
+	note_free(key.image);
 	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = arch_return_address(ctx);
-	if (!block__take(&key, &block))
+	if (block__take(&key, &block))
+		summary__freed(key.image, block.size);
+	else
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	emit_event(thread, MEMLEAK_EVENT_FREE, PT_REGS_IP(ctx), key.addr, block.size);
 	return false;
@@ -121,19 +129,23 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 		block = thread->old;
 	} else {
 		tell_of_call(thread, key.addr);
+		if (thread->operation == OP_REALLOC && thread->has_old)
+			summary__freed(thread->image, thread->old.size);
 		if (!key.addr)
 			count_failure(thread);
 		if (!key.addr || !thread->chosen)
 			return;
 		if (!config.combined_only)
 			block.birth_ns = about_now();
+		if (block.site)
+			summary__allocated(thread->image, thread->size);
 	}
 	/* 0: the stack could not be walked. */
 	if (!block.site) {
 		count(MEMLEAK_LOST_SITES_FULL, 1);
 		return;
 	}
-	block__repair(&key);
+	summary__freed(thread->image, block__repair(&key));
 	block__store(&key, &block);
 }
 

@@ -12,6 +12,7 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/track.bpf.h"
 #include "bpf/user_probes/functions.bpf.h"
+#include "bpf/user_probes/summary.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
 /* Where a call was made: its slot and the return address that stood there. slot 0: no call. */
@@ -397,6 +398,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 	thread->has_old = false;
 	thread->unawaited = false;
 	count(MEMLEAK_STAT_CALLS_OF + shape, 1);
+	summary__call(thread->image, shape);
 	return thread;
 }
 

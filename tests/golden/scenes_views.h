@@ -148,4 +148,16 @@ static struct site largest_sites[] = {
 		.known = true, .calls = UINT64_MAX, .fills = {{1, 2}, {0, 0}, {3, 4}, {5, 6}},     \
 	}
 
+static struct process_summary summaries[] = {
+	{&leak,
+	 5242960,
+	 80,
+	 5242880,
+	 5242960,
+	 1048576,
+	 15,
+	 {[MEMLEAK_SHAPE_SIZE] = 10, [MEMLEAK_SHAPE_FREE] = 5}},
+	{&hostile, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, {0}},
+};
+
 #endif
