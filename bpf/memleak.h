@@ -95,15 +95,6 @@ enum memleak_stat {
 	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
 
-/* --summary: what one image has done by malloc and its kin. */
-struct memleak_summary {
-	__u64 allocated; /* bytes, here and below */
-	__u64 outstanding;
-	__u64 peak; /* the most that was outstanding */
-	__u64 largest;
-	__u64 calls[MEMLEAK_SHAPE_CNT];
-};
-
 /* What the number in a block's key counts: equal numbers of two domains are two blocks. */
 enum memleak_domain {
 	MEMLEAK_DOMAIN_USER,   /* virtual memory of an image */

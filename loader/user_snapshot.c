@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bpf/summary.h"
 #include "loader/user_source_impl.h"
 
 bool user_snapshot__owner(void *arg, uint32_t image, struct tracker_owner *ret)

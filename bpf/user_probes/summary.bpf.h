@@ -6,6 +6,7 @@
 #ifndef SUMMARY_BPF_H
 #define SUMMARY_BPF_H
 
+#include "bpf/summary.h"
 #include "bpf/track.bpf.h"
 
 /* By image. The size is set by the loader before load, like that of other tables. */
@@ -46,7 +47,7 @@ static __always_inline void summary__call(__u32 image, __u32 shape)
 	if (!config.summary)
 		return;
 	summary = summary__of(image);
-	/* The compiler knows better than the verifier what shapes there are, and leaves out the test. */
+	/* The compiler knows what shapes there are, the verifier wants to see the test. */
 	barrier_var(at);
 	if (summary && at < MEMLEAK_SHAPE_CNT)
 		__sync_fetch_and_add(&summary->calls[at], 1);
