@@ -83,7 +83,7 @@ enum memleak_lost {
 
 /* Figures that are no loss, counted beside them. */
 enum memleak_stat {
-	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* outermost allocator calls seen, frees included */
+	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees of the kernel */
 	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
 	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
@@ -96,7 +96,9 @@ enum memleak_stat {
 	MEMLEAK_STAT_RECALLED,  /* stacks that were known by their words, and not walked */
 	MEMLEAK_STAT_CHECKED,   /* the same, walked to be sure */
 	MEMLEAK_STAT_DISAGREED, /* of these, known as another stack than was walked */
-	MEMLEAK_COUNTER_CNT,
+	MEMLEAK_STAT_FAILED,    /* allocations that were to be tracked, and gave nothing */
+	MEMLEAK_STAT_CALLS_OF,  /* outermost allocator calls seen, by enum memleak_shape */
+	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
 
 /* What the number in a block's key counts: equal numbers of two domains are two blocks. */
@@ -328,6 +330,7 @@ struct memleak_config {
 	__u8 never;    /* 0 */
 	__u8 exchange; /* words can be compared and exchanged */
 	__u8 young;    /* young blocks are kept apart from others */
+	__u8 summary;  /* totals are kept for each image */
 	__u8 sessions; /* a program's result at an entry tells whether the return is seen */
 };
 

@@ -135,13 +135,15 @@ static __always_inline bool block__may_be_held(const struct memleak_block_key *k
 	       table__may_have(key);
 }
 
-/* Whatever is held at an address that is handed out was freed unseen. */
-static __always_inline void block__repair(const struct memleak_block_key *key)
+/* Whatever is held at an address that is handed out was freed unseen: its size, or 0. */
+static __always_inline __u64 block__repair(const struct memleak_block_key *key)
 {
 	struct memleak_block old;
 
-	if (block__take(key, &old))
-		count(MEMLEAK_STAT_REPLACED, 1);
+	if (!block__take(key, &old))
+		return 0;
+	count(MEMLEAK_STAT_REPLACED, 1);
+	return old.size;
 }
 
 /* None is held at the address. */

@@ -88,6 +88,7 @@ static int join(struct snapshot *a, const struct snapshot *b)
 	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++)
 		a->lost[i] += b->lost[i];
 	a->calls += b->calls;
+	a->figures[SPACE_KERNEL] = b->figures[SPACE_KERNEL];
 	a->replaced += b->replaced;
 	a->gone_with_page += b->gone_with_page;
 	return join_arrays(a, b);

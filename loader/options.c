@@ -232,6 +232,16 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--combined-only keeps no sizes that --sample-bytes could weigh";
 	else if (opts->sample_bytes && is_given(p, "sample-rate"))
 		wrong = "--sample-rate and --sample-bytes are two ways to sample: give one";
+	else if (opts->combined_only && opts->by == BY_THREAD)
+		wrong = "--combined-only keeps no blocks whose threads --by could tell";
+	else if (opts->combined_only && opts->largest)
+		wrong = "--combined-only keeps no blocks of which --largest could be one";
+	else if (opts->summary && !opts->pid_cnt && !opts->command)
+		wrong = "--summary tells of processes: give --pid or a command";
+	else if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
+		wrong = "--summary counts each block, so there can be no sampling";
+	else if (opts->duration_ns && opts->count)
+		wrong = "--duration and COUNT are two ways to end: give one";
 	if (wrong) {
 		log_error("%s" HINT, wrong);
 		return OPTIONS_EXIT_USAGE;

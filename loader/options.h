@@ -15,6 +15,7 @@
 #include "bpf/memleak.h"
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
+enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
 
 /* A function of the target's that gives memory or takes it back. */
@@ -31,6 +32,9 @@ struct options {
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
+	bool largest;
+	bool stats;
+	bool summary;
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;
@@ -46,6 +50,7 @@ struct options {
 	bool percpu;
 	bool movable; /* kernel: user memory and page cache, too */
 	enum sort_order sort;
+	enum group_by by;
 	uint32_t stack_storage_size;
 	uint32_t stack_depth;
 	enum memleak_unwind unwind;
@@ -56,7 +61,8 @@ struct options {
 	int error_exitcode;   /* 0: off */
 	unsigned int verbose; /* 0, 1, 2 */
 	uint64_t interval_ns;
-	uint64_t count; /* 0: until the end */
+	uint64_t count;       /* 0: until the end */
+	uint64_t duration_ns; /* 0: the same */
 };
 
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE, OPTIONS_EXIT_FAILED };

@@ -15,6 +15,7 @@ const char *const option_group_names[GROUP_CNT] = {
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
+static const char *const by_words[] = {"stack", "process", "module", "thread", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
 
 const struct option_def option_table[OPTION_CNT] = {
@@ -78,13 +79,30 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
 
 	/* What to report */
-	{"top", 'T', "N", "Show so many stacks (default 10)", OPT_NUMBER, GROUP_REPORT, FIELD(top),
-	 1, UINT32_MAX},
+	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
+	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	{"by", 0, "WHAT",
+	 "What the entries of a report are: stacks (the default), or processes, modules (the "
+	 "program or library that asked for the memory) or threads, each with its top 3 stacks",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
 	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
 	 FIELD(sort), .choices = sort_words},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
 	 GROUP_REPORT, FIELD(show_allocs)},
+	{"largest", 0, NULL,
+	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
+	 GROUP_REPORT, FIELD(largest)},
+	{"stats", 0, NULL,
+	 "Say in each report what was done, too: calls of each function, stacks walked, how full "
+	 "the tables are, and each way of losing something, also those by which nothing was lost",
+	 OPT_FLAG, GROUP_REPORT, FIELD(stats)},
+	{"summary", 0, NULL,
+	 "Add a table of the processes: bytes allocated, freed, outstanding, the peak of these, "
+	 "the "
+	 "largest request, and calls. Of malloc and its kin, since the process began or memleak "
+	 "did",
+	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports", OPT_FLAG,
 	 GROUP_REPORT, FIELD(trace)},
@@ -96,6 +114,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 FIELD(format), .choices = format_words},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
 	 .min = FORMAT_JSON},
+	{"duration", 'd', "SECONDS",
+	 "End after so many seconds, with a final report; fractions are allowed. An alternative to "
+	 "COUNT",
+	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
 	 "appended whole or not at all",
@@ -146,6 +168,9 @@ const struct option_example option_examples[] = {
 	{"-p 4711", "a report every 5 seconds, until Ctrl-C"},
 	{"-K -p 4711", "its kernel memory beside its own"},
 	{"-p 4711 10 3", "three reports, 10 seconds apart"},
+	{"-p 4711 -d 60 10", "a report every 10 seconds, for a minute"},
+	{"-p 4711,4712 --summary -T 3", "and what each of them allocates and frees"},
+	{"-p 4711 --by thread", "which threads hold the memory"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},

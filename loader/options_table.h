@@ -15,6 +15,7 @@ enum option_type {
 	OPT_CODE,    /* int from min to max */
 	OPT_SIZE,    /* uint64_t bytes, k M G; from min to max, unless max is 0 */
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
+	OPT_SECONDS, /* uint64_t nanoseconds, given in seconds */
 	OPT_STRING,  /* const char *, not empty */
 	OPT_PIDS,    /* struct options as a whole */
 	OPT_COMMAND, /* struct options as a whole */
@@ -46,7 +47,7 @@ struct option_def {
 	enum option_words words;
 };
 
-#define OPTION_CNT 32
+#define OPTION_CNT 37
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

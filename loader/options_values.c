@@ -159,6 +159,40 @@ static int store_age(const struct option_def *def, const char *arg, void *field,
 	return err;
 }
 
+/* Seconds, as digits with at most one point among them: "5", "0.5", ".5", "5.". */
+static int take_seconds(const char *arg, uint64_t *ret, char **why)
+{
+	const char *at = arg;
+	uint64_t ns = 0;
+	uint64_t unit = NSEC_PER_SEC;
+	int err = 0;
+
+	if (is_digit(*at))
+		err = take_digits(&at, &ns);
+	if (err || __builtin_mul_overflow(ns, NSEC_PER_SEC, &ns))
+		ns = UINT64_MAX;
+	while (is_digit(*at))
+		at++;
+	if (*at == '.' && (at != arg || is_digit(at[1]))) {
+		for (at++; is_digit(*at); at++) {
+			unit /= 10;
+			if (ns <= MAX_INTERVAL_NS)
+				ns += unit * (uint64_t)(*at - '0');
+		}
+	}
+	if (at == arg || *at)
+		return complain(why, "'%s' is no number of seconds", arg);
+	if (ns < MIN_INTERVAL_NS || ns > MAX_INTERVAL_NS)
+		return complain(why, "%s is not within 0.001 to 1000000000 seconds", arg);
+	*ret = ns;
+	return 0;
+}
+
+static int store_seconds(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return take_seconds(arg, field, why);
+}
+
 static int store_string(const struct option_def *def, const char *arg, void *field, char **why)
 {
 	if (!*arg)
@@ -324,11 +358,11 @@ static int store_free(const struct option_def *def, const char *arg, void *field
 
 static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char *arg, void *field,
 					char **why) = {
-	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level, [OPT_NUMBER] = store_number,
-	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,   [OPT_AGE] = store_age,
-	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,   [OPT_COMMAND] = store_command,
-	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,   [OPT_CHOICE] = store_choice,
-	[OPT_PRESET] = store_preset,
+	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,     [OPT_NUMBER] = store_number,
+	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,       [OPT_AGE] = store_age,
+	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
+	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
+	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds,
 };
 
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)
@@ -337,34 +371,10 @@ int option_store(const struct option_def *def, const char *arg, struct options *
 	return store[def->type](def, arg, (char *)opts + def->offset, why);
 }
 
-/* Seconds, as digits with at most one point among them: "5", "0.5", ".5", "5.". */
 int option_store_interval(const char *arg, struct options *opts, char **why)
 {
-	const char *at = arg;
-	uint64_t ns = 0;
-	uint64_t unit = NSEC_PER_SEC;
-	int err = 0;
-
 	*why = NULL;
-	if (is_digit(*at))
-		err = take_digits(&at, &ns);
-	if (err || __builtin_mul_overflow(ns, NSEC_PER_SEC, &ns))
-		ns = UINT64_MAX;
-	while (is_digit(*at))
-		at++;
-	if (*at == '.' && (at != arg || is_digit(at[1]))) {
-		for (at++; is_digit(*at); at++) {
-			unit /= 10;
-			if (ns <= MAX_INTERVAL_NS)
-				ns += unit * (uint64_t)(*at - '0');
-		}
-	}
-	if (at == arg || *at)
-		return complain(why, "'%s' is no number of seconds", arg);
-	if (ns < MIN_INTERVAL_NS || ns > MAX_INTERVAL_NS)
-		return complain(why, "%s is not within 0.001 to 1000000000 seconds", arg);
-	opts->interval_ns = ns;
-	return 0;
+	return take_seconds(arg, &opts->interval_ns, why);
 }
 
 int option_store_count(const char *arg, struct options *opts, char **why)

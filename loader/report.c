@@ -6,13 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/allocator_frames.h"
 #include "loader/cleanup.h"
+#include "loader/grouping.h"
+#include "loader/largest.h"
 
 /*
  * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
  * named by then is named in the next report.
  */
 #define NAMING_BUDGET_MS 10000
+
+/* Of each group that is shown: where its memory came from, and not all of it once more. */
+#define GROUP_SITES 3
 
 struct candidate {
 	const struct site *site;
@@ -53,22 +59,29 @@ static int compare(const void *left, const void *right, void *arg)
 	return diff;
 }
 
-/* All sites that hold something, in order, and their totals. */
-static int rank_sites(const struct snapshot *snap, const struct growth *growth,
-		      enum sort_order order, struct report *report, struct candidate **ret)
+/* Those that hold something, in order. */
+static int rank(const struct site *sites, const struct growth *growth, size_t cnt,
+		enum sort_order order, size_t *ret_cnt, struct candidate **ret)
 {
-	struct candidate *candidates = calloc(snap->site_cnt + 1, sizeof(*candidates));
+	struct candidate *candidates = calloc(cnt + 1, sizeof(*candidates));
+	size_t ranked = 0;
 
 	if (!candidates)
 		return -ENOMEM;
-	for (size_t i = 0; i < snap->site_cnt; i++) {
-		const struct site *site = &snap->sites[i];
+	for (size_t i = 0; i < cnt; i++)
+		if (sites[i].count)
+			candidates[ranked++] = (struct candidate){&sites[i], growth[i]};
+	qsort_r(candidates, ranked, sizeof(*candidates), compare, &order);
+	*ret_cnt = ranked;
+	*ret = candidates;
+	return 0;
+}
 
-		if (!site->count)
-			continue;
-		candidates[report->sites_total].site = site;
-		candidates[report->sites_total].growth = growth[i];
-		report->sites_total++;
+static void add_totals(const struct candidate *candidates, struct report *report)
+{
+	for (size_t i = 0; i < report->sites_total; i++) {
+		const struct site *site = candidates[i].site;
+
 		report->bytes += site->bytes;
 		report->count += site->count;
 		report->bytes_variance += site->bytes_variance;
@@ -76,29 +89,34 @@ static int rank_sites(const struct snapshot *snap, const struct growth *growth,
 		if (site->end == UNWIND_END_COMPLETE)
 			report->complete_bytes += site->bytes;
 	}
-	qsort_r(candidates, report->sites_total, sizeof(*candidates), compare, &order);
-	*ret = candidates;
-	return 0;
 }
 
-static int show_sites(const struct candidate *candidates, size_t cnt, struct report *report)
+static int show_sites(const struct candidate *candidates, size_t cnt,
+		      const struct largest_sites *largest, struct report *report)
 {
-	size_t frame_cnt = 0;
+	size_t all_cnt = cnt + largest->cnt, frame_cnt = 0;
 
-	report->sites = calloc(cnt + 1, sizeof(*report->sites));
-	for (size_t i = 0; i < cnt; i++)
-		frame_cnt += candidates[i].site->frame_cnt;
+	report->sites = calloc(all_cnt + 1, sizeof(*report->sites));
+	if (!report->sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < all_cnt; i++) {
+		report->sites[i].site = i < cnt ? candidates[i].site : largest->sites[i - cnt];
+		frame_cnt += report->sites[i].site->frame_cnt;
+	}
 	report->location_store = calloc(frame_cnt + 1, sizeof(*report->location_store));
-	if (!report->sites || !report->location_store)
+	if (!report->location_store)
 		return -ENOMEM;
 	report->site_cnt = cnt;
+	report->largest = report->sites + cnt;
+	report->largest_cnt = largest->cnt;
 	frame_cnt = 0;
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < all_cnt; i++) {
 		struct report_site *shown = &report->sites[i];
 
-		shown->site = candidates[i].site;
-		shown->growth_bytes = candidates[i].growth.bytes;
-		shown->growth_count = candidates[i].growth.count;
+		if (i < cnt) {
+			shown->growth_bytes = candidates[i].growth.bytes;
+			shown->growth_count = candidates[i].growth.count;
+		}
 		shown->locations = report->location_store + frame_cnt;
 		frame_cnt += shown->site->frame_cnt;
 	}
@@ -136,85 +154,6 @@ static void find_blocks(struct report *report)
 	}
 }
 
-/*
- * Functions that hand out memory for a living. Their frames are there when one that is not probed
- * calls one that is (operator new, malloc).
- */
-static const char *const allocator_names[] = {
-	"malloc",       "calloc",         "realloc",       "reallocarray",
-	"memalign",     "posix_memalign", "aligned_alloc", "valloc",
-	"pvalloc",      "mmap",           "mmap64",        "mremap",
-	"operator new", "operator new[]", "rust_alloc",    "rust_alloc_zeroed",
-	"rust_realloc", "rdl_alloc",      "rdl_realloc",   "rdl_alloc_zeroed",
-};
-
-/* What C libraries and allocators put before them. */
-static const char *const allocator_prefixes[] = {
-	"", "__", "__libc_", "__GI_", "__GI___", "__GI___libc_", "je_", "mi_", "tc_",
-};
-
-/* name without the parameters that C++ adds */
-static bool is_name(const char *symbol, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strncmp(symbol, name, len) && (!symbol[len] || symbol[len] == '(');
-}
-
-static bool is_user_allocator(const char *symbol)
-{
-	for (size_t i = 0; i < sizeof(allocator_prefixes) / sizeof(allocator_prefixes[0]); i++) {
-		size_t len = strlen(allocator_prefixes[i]);
-
-		if (strncmp(symbol, allocator_prefixes[i], len))
-			continue;
-		for (size_t j = 0; j < sizeof(allocator_names) / sizeof(allocator_names[0]); j++)
-			if (is_name(symbol + len, allocator_names[j]))
-				return true;
-	}
-	return false;
-}
-
-/* What the names of the kernel's own begin with; underscores before them do not count. */
-static const char *const kernel_allocator_names[] = {
-	"alloc_pages",       "alloc_frozen_pages",
-	"alloc_page",        "folio_alloc",
-	"vma_alloc_folio",   "get_free_page",
-	"get_zeroed_page",   "get_free_pages",
-	"kmalloc",           "kzalloc",
-	"kcalloc",           "kmem_cache_alloc",
-	"kvmalloc",          "krealloc",
-	"kmemdup",           "vmalloc",
-	"vzalloc",           "alloc_percpu",
-	"pcpu_alloc",        "do_kmalloc",
-	"do_kmem_cache",     "kmem_cache_zalloc",
-	"pcpu_create_chunk",
-};
-
-static bool is_kernel_allocator(const char *symbol)
-{
-	symbol += strspn(symbol, "_");
-	for (size_t i = 0; i < sizeof(kernel_allocator_names) / sizeof(kernel_allocator_names[0]);
-	     i++)
-		if (!strncmp(symbol, kernel_allocator_names[i], strlen(kernel_allocator_names[i])))
-			return true;
-	return false;
-}
-
-/* Inlined functions belong to the one that holds them, the last. */
-static bool is_allocator_frame(const struct site *site, const struct sym_location *location)
-{
-	const char *symbol;
-
-	if (!location || !location->frame_cnt)
-		return false;
-	symbol = location->frames[location->frame_cnt - 1].symbol;
-	if (!symbol)
-		return false;
-	return site->space == SPACE_KERNEL ? is_kernel_allocator(symbol)
-					   : is_user_allocator(symbol);
-}
-
 uint64_t frame_address(uint64_t frame, const struct sym_location *location)
 {
 	if (!MEMLEAK_FRAME_IN_FILE(frame))
@@ -229,7 +168,7 @@ static void name_frames(struct symbol_backend *symbols, struct report_site *show
 
 	for (size_t i = 0; i < site->frame_cnt; i++)
 		shown->locations[i] = symbols->lookup(symbols, site, site->frames[i]);
-	while (first < site->frame_cnt && is_allocator_frame(site, shown->locations[first]))
+	while (first < site->frame_cnt && frame_is_allocator(site, shown->locations[first]))
 		first++;
 	/* Nobody else there: then show what is. */
 	shown->first_frame = first < site->frame_cnt ? first : 0;
@@ -237,50 +176,151 @@ static void name_frames(struct symbol_backend *symbols, struct report_site *show
 
 static int name_sites(struct symbol_backend *symbols, struct report *report)
 {
-	cleanup_free const struct site **sites = calloc(report->site_cnt + 1, sizeof(*sites));
+	size_t cnt = report->site_cnt + report->largest_cnt;
+	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	int err;
 
 	if (!sites)
 		return -ENOMEM;
-	for (size_t i = 0; i < report->site_cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		sites[i] = report->sites[i].site;
-	err = symbols->prepare(symbols, sites, report->site_cnt, NAMING_BUDGET_MS);
-	for (size_t i = 0; !err && i < report->site_cnt; i++)
+	err = symbols->prepare(symbols, sites, cnt, NAMING_BUDGET_MS);
+	for (size_t i = 0; !err && i < cnt; i++)
 		name_frames(symbols, &report->sites[i]);
 	return err;
 }
 
-int report_init(const struct options *opts, const struct snapshot *snap,
-		const struct growth *growth, struct symbol_backend *symbols, bool final,
-		struct report *ret)
+static int show_groups(const struct candidate *candidates, const struct grouping *grouping,
+		       size_t cnt, struct report *report)
+{
+	report->groups = calloc(cnt + 1, sizeof(*report->groups));
+	if (!report->groups)
+		return -ENOMEM;
+	report->by = grouping->by;
+	report->group_cnt = cnt;
+	for (size_t i = 0; i < cnt; i++)
+		report->groups[i] = (struct report_group){
+			.sum = candidates[i].site,
+			.module = grouping->modules[candidates[i].site - grouping->sums],
+			.growth_bytes = candidates[i].growth.bytes,
+			.growth_count = candidates[i].growth.count,
+		};
+	return 0;
+}
+
+/* Leaves in candidates the first sites of each group that is shown, group by group. */
+static int choose_sites(const struct grouping *grouping, struct report *report,
+			struct candidate *candidates, size_t *ret)
+{
+	cleanup_free struct report_group **shown = calloc(grouping->cnt + 1, sizeof(*shown));
+	cleanup_free struct candidate *chosen =
+		calloc(report->group_cnt * GROUP_SITES + 1, sizeof(*chosen));
+	size_t cnt = 0;
+
+	if (!shown || !chosen)
+		return -ENOMEM;
+	for (size_t i = 0; i < report->group_cnt; i++)
+		shown[report->groups[i].sum - grouping->sums] = &report->groups[i];
+	for (size_t i = 0; i < report->sites_total; i++) {
+		size_t site = (size_t)(candidates[i].site - report->snapshot->sites);
+		struct report_group *group = shown[grouping->group_of[site]];
+
+		if (!group)
+			continue;
+		group->sites_total++;
+		if (group->site_cnt < GROUP_SITES)
+			chosen[(size_t)(group - report->groups) * GROUP_SITES + group->site_cnt++] =
+				candidates[i];
+	}
+	for (size_t i = 0; i < report->group_cnt * GROUP_SITES; i++)
+		if (chosen[i].site)
+			candidates[cnt++] = chosen[i];
+	*ret = cnt;
+	return 0;
+}
+
+static void give_sites(struct report *report)
+{
+	const struct report_site *next = report->sites;
+
+	for (size_t i = 0; i < report->group_cnt; i++) {
+		report->groups[i].sites = next;
+		next += report->groups[i].site_cnt;
+	}
+}
+
+/* Ranks groups; cnt: how many sites at the head of candidates are to be shown. */
+static int rank_groups(const struct options *opts, const struct grouping *grouping,
+		       const struct growth *growth, struct report *report,
+		       struct candidate *candidates, size_t *cnt)
+{
+	cleanup_free struct candidate *groups = NULL;
+	int err = rank(grouping->sums, growth, grouping->cnt, opts->sort, &report->groups_total,
+		       &groups);
+
+	if (!err)
+		err = show_groups(groups, grouping,
+				  report->groups_total < opts->top ? report->groups_total
+								   : opts->top,
+				  report);
+	return err ? err : choose_sites(grouping, report, candidates, cnt);
+}
+
+int report_init_groups(const struct options *opts, const struct snapshot *snap,
+		       const struct growth *growth, const struct grouping *grouping,
+		       const struct growth *group_growth, struct symbol_backend *symbols,
+		       bool final, struct report *ret)
 {
 	cleanup_free struct candidate *candidates = NULL;
 	struct report report = {
 		.snapshot = snap,
 		.show_allocs = opts->show_allocs,
+		.show_largest = opts->largest,
+		.show_stats = opts->stats,
+		.show_summary = opts->summary,
 		.final = final,
 	};
+	struct largest_sites largest = {0};
 	size_t shown;
-	int err = rank_sites(snap, growth, opts->sort, &report, &candidates);
+	int err = rank(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
+		       &candidates);
 
 	if (err)
 		return err;
+	add_totals(candidates, &report);
 	shown = report.sites_total < opts->top ? report.sites_total : opts->top;
-	err = show_sites(candidates, shown, &report);
-	if (!err && symbols && shown)
+	if (grouping)
+		err = rank_groups(opts, grouping, group_growth, &report, candidates, &shown);
+	if (!err && opts->largest)
+		err = largest_sites_init(snap, opts->top, &largest);
+	if (!err)
+		err = show_sites(candidates, shown, &largest, &report);
+	largest_sites_deinit(&largest);
+	if (!err && symbols && shown + report.largest_cnt)
 		err = name_sites(symbols, &report);
 	if (err) {
 		report_deinit(&report);
 		return err;
 	}
+	give_sites(&report);
 	if (opts->show_allocs)
 		find_blocks(&report);
 	*ret = report;
 	return 0;
 }
 
+int report_init(const struct options *opts, const struct snapshot *snap,
+		const struct growth *growth, struct symbol_backend *symbols, bool final,
+		struct report *ret)
+{
+	return report_init_groups(opts, snap, growth, NULL, NULL, symbols, final, ret);
+}
+
 void report_deinit(struct report *report)
 {
+	for (size_t i = 0; i < report->group_cnt; i++)
+		free(report->groups[i].thread);
+	free(report->groups);
 	free(report->sites);
 	free(report->location_store);
 	memset(report, 0, sizeof(*report));

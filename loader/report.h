@@ -10,6 +10,7 @@
 #include "loader/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
+struct grouping;
 struct ranking;
 
 /* Names the addresses of sites; one implementation per kind of address space or file. */
@@ -38,17 +39,38 @@ struct report_site {
 	size_t block_cnt;
 };
 
+/* What --by sums sites up to, with the top of its sites. */
+struct report_group {
+	const struct site *sum; /* without a stack */
+	const char *module;     /* by module; NULL: not known */
+	char *thread;           /* by thread: its name, raw bytes; NULL: it has ended */
+	int64_t growth_bytes;
+	int64_t growth_count;
+	size_t sites_total;
+	const struct report_site *sites; /* among the report's */
+	size_t site_cnt;
+};
+
 struct report {
 	const struct snapshot *snapshot;
-	struct report_site *sites; /* sorted, at most top */
+	struct report_site *sites; /* sorted, at most top; those of a group are together */
 	size_t site_cnt;
 	size_t sites_total;
+	enum group_by by;
+	const struct report_site *largest; /* of the largest block of each process, if asked for */
+	size_t largest_cnt;
+	struct report_group *groups; /* sorted, at most top; none by stack */
+	size_t group_cnt;
+	size_t groups_total;
 	uint64_t bytes; /* of all sites, shown or not */
 	uint64_t count;
 	double bytes_variance; /* with sampling; NAN: not known */
 	double count_variance;
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	bool show_allocs;
+	bool show_largest;
+	bool show_stats;
+	bool show_summary;
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
@@ -67,6 +89,11 @@ int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct
 int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, bool final,
 		struct report *ret);
+/* With groups, whose sums and growth are of the same snapshot; the report points into both. */
+int report_init_groups(const struct options *opts, const struct snapshot *snap,
+		       const struct growth *growth, const struct grouping *grouping,
+		       const struct growth *group_growth, struct symbol_backend *symbols,
+		       bool final, struct report *ret);
 void report_deinit(struct report *report);
 
 #endif

@@ -11,8 +11,12 @@
 #include <sys/timerfd.h>
 
 #include "loader/cleanup.h"
+#include "loader/clock.h"
+#include "loader/grouping.h"
 #include "loader/log.h"
 #include "loader/sink.h"
+#include "loader/thread_names.h"
+#include "loader/thread_split.h"
 
 struct run {
 	const struct options *opts;
@@ -20,10 +24,13 @@ struct run {
 	const struct sink *sink;
 	struct output *out;
 	struct ranking *ranking;
+	struct ranking *group_ranking;
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
 	int timer_fd;
+	int end_fd; /* a timer, too: --duration is over */
+	uint64_t end_ns;
 	uint64_t reports;
 	bool finished;
 	struct run_result *result;
@@ -80,30 +87,76 @@ static int dispatch(struct run *run)
 	return err;
 }
 
-static int print_report(struct run *run, const struct snapshot *snap, bool final)
+static int print_report(struct run *run, const struct report *report)
 {
-	cleanup_free struct growth *growth = calloc(snap->site_cnt + 1, sizeof(*growth));
-	struct report report;
-	FILE *stream;
-	int err;
+	FILE *stream = output_begin(run->out);
 
-	if (!growth)
+	run->result->outstanding = report->count > 0;
+	if (!stream)
 		return -ENOMEM;
-	err = ranking__update(run->ranking, snap, growth);
-	if (!err)
-		err = report_init(run->opts, snap, growth, run->source->symbols, final, &report);
+	run->sink->report(stream, report);
+	return output_end(run->out);
+}
+
+static int report_stacks(struct run *run, const struct snapshot *snap, const struct growth *growth,
+			 bool final)
+{
+	struct report report;
+	int err = report_init(run->opts, snap, growth, run->source->symbols, final, &report);
+
 	if (err)
 		return err;
-	stream = output_begin(run->out);
-	if (stream) {
-		run->sink->report(stream, &report);
-		err = output_end(run->out);
-	} else {
-		err = -ENOMEM;
-	}
-	run->result->outstanding = report.count > 0;
+	err = print_report(run, &report);
 	report_deinit(&report);
 	return err;
+}
+
+static int report_grouped(struct run *run, const struct snapshot *snap, const struct growth *growth,
+			  const struct grouping *grouping, bool final)
+{
+	const struct snapshot sums = {.sites = grouping->sums, .site_cnt = grouping->cnt};
+	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*growth));
+	struct report report;
+	int err = group_growth ? ranking__update(run->group_ranking, &sums, group_growth) : -ENOMEM;
+
+	if (!err)
+		err = report_init_groups(run->opts, snap, growth, grouping, group_growth,
+					 run->source->symbols, final, &report);
+	if (err)
+		return err;
+	thread_names_read(&report);
+	err = print_report(run, &report);
+	report_deinit(&report);
+	return err;
+}
+
+static int report_groups(struct run *run, const struct snapshot *snap, const struct growth *growth,
+			 bool final)
+{
+	struct grouping grouping;
+	int err = grouping_init(run->opts->by, snap, run->source->symbols, &grouping);
+
+	if (err)
+		return err;
+	err = report_grouped(run, snap, growth, &grouping, final);
+	grouping_deinit(&grouping);
+	return err;
+}
+
+static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
+{
+	cleanup_free struct growth *growth = NULL;
+	int err = run->opts->by == BY_THREAD ? thread_split(snap) : 0;
+
+	if (err)
+		return err;
+	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
+	err = growth ? ranking__update(run->ranking, snap, growth) : -ENOMEM;
+	if (err)
+		return err;
+	if (run->opts->by == BY_STACK)
+		return report_stacks(run, snap, growth, final);
+	return report_groups(run, snap, growth, final);
 }
 
 /* Everything that happened up to now goes into the report, hence the dispatch before it. */
@@ -121,7 +174,7 @@ static int make_report(struct run *run, bool final)
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
 	}
-	err = print_report(run, &snap, final);
+	err = report_snapshot(run, &snap, final);
 	if (!err)
 		run->source->ops->reported(run->source, &snap);
 	snapshot_deinit(&snap);
@@ -136,15 +189,38 @@ static int add_fd(int epoll_fd, int fd)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int start_timer(struct run *run)
+static struct timespec timespec_of(uint64_t ns)
 {
-	uint64_t ns = run->opts->interval_ns;
-	struct itimerspec spec = {
-		.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
-		.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+static int start_timer(int fd, uint64_t first_ns, uint64_t interval_ns)
+{
+	const struct itimerspec spec = {
+		.it_value = timespec_of(first_ns),
+		.it_interval = timespec_of(interval_ns),
 	};
 
-	return timerfd_settime(run->timer_fd, 0, &spec, NULL) ? -errno : 0;
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL) ? -errno : 0;
+}
+
+static int start_timers(struct run *run)
+{
+	const struct options *opts = run->opts;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = start_timer(run->timer_fd, now_ns + opts->interval_ns, opts->interval_ns);
+
+	run->end_ns = UINT64_MAX;
+	if (err || !opts->duration_ns)
+		return err;
+	run->end_ns = now_ns + opts->duration_ns;
+	return start_timer(run->end_fd, run->end_ns, 0);
+}
+
+/* Whether the report of an interval is the last: both timers may have run out at once. */
+static bool is_last(const struct run *run)
+{
+	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
 }
 
 static int handle(struct run *run, int fd)
@@ -162,8 +238,10 @@ static int handle(struct run *run, int fd)
 	if (fd == run->timer_fd) {
 		if (read(fd, &expirations, sizeof(expirations)) < 0)
 			return 0;
-		return make_report(run, run->reports + 1 == run->opts->count);
+		return make_report(run, is_last(run));
 	}
+	if (fd == run->end_fd)
+		return make_report(run, true);
 	err = dispatch(run);
 	if (!err && run->source->ops->ended(run->source))
 		err = make_report(run, true);
@@ -180,9 +258,11 @@ static int loop(struct run *run)
 	if (!err)
 		err = add_fd(epoll_fd, run->timer_fd);
 	if (!err)
+		err = add_fd(epoll_fd, run->end_fd);
+	if (!err)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
 	if (!err)
-		err = start_timer(run);
+		err = start_timers(run);
 	while (!err && !run->finished) {
 		struct epoll_event event;
 		int cnt = epoll_wait(epoll_fd, &event, 1, -1);
@@ -213,16 +293,23 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	end_signals(&set);
 	run.signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	err = run.signal_fd < 0 || run.timer_fd < 0 ? -errno : ranking__new(&run.ranking);
+	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 ? -errno
+								      : ranking__new(&run.ranking);
+	if (!err)
+		err = ranking__new(&run.group_ranking);
 	if (!err)
 		err = loop(&run);
 	ret->reader_gone = err == -EPIPE;
 	if (err == -ENOMEM)
 		log_error("out of memory");
 	ranking__free(run.ranking);
+	ranking__free(run.group_ranking);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
 	if (run.timer_fd >= 0)
 		close(run.timer_fd);
+	if (run.end_fd >= 0)
+		close(run.end_fd);
 	return err;
 }

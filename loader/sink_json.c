@@ -9,6 +9,7 @@
 
 #include "loader/json_writer.h"
 #include "loader/sink.h"
+#include "loader/sink_stats.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
@@ -29,6 +30,14 @@ static void write_time(struct json_writer *json, int64_t wall_ns)
 	}
 	snprintf(text, sizeof(text), "%s.%03dZ", day, millis);
 	json_string(json, "time", text);
+}
+
+static void write_id(struct json_writer *json, uint64_t id)
+{
+	char text[17];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, id);
+	json_string(json, "id", text);
 }
 
 static void write_totals(struct json_writer *json, const char *key, uint64_t bytes, uint64_t count)
@@ -56,6 +65,14 @@ static void write_errors(struct json_writer *json, const struct report *report, 
 	json_begin_object(json, "standard_error");
 	write_error_of(json, "bytes", bytes);
 	write_error_of(json, "count", count);
+	json_end_object(json);
+}
+
+static void write_growth(struct json_writer *json, int64_t bytes, int64_t count)
+{
+	json_begin_object(json, "growth");
+	json_signed(json, "bytes", bytes);
+	json_signed(json, "count", count);
 	json_end_object(json);
 }
 
@@ -176,11 +193,9 @@ static void write_site(struct json_writer *json, const struct report *report,
 		       const struct report_site *shown)
 {
 	const struct site *site = shown->site;
-	char id[17];
 
-	snprintf(id, sizeof(id), "%016" PRIx64, site->id);
 	json_begin_object(json, NULL);
-	json_string(json, "id", id);
+	write_id(json, site->id);
 	json_string(json, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
 	json_string(json, "kind", kind_name(site->kind));
 	write_process(json, site->process);
@@ -191,16 +206,87 @@ static void write_site(struct json_writer *json, const struct report *report,
 	write_errors(json, report, site->bytes_variance, site->count_variance);
 	write_age(json, "oldest_ns", site->oldest_ns);
 	write_age(json, "newest_ns", site->newest_ns);
-	json_begin_object(json, "growth");
-	json_signed(json, "bytes", shown->growth_bytes);
-	json_signed(json, "count", shown->growth_count);
-	json_end_object(json);
+	write_growth(json, shown->growth_bytes, shown->growth_count);
 	write_stack(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
 	json_string(json, "stack_end", end_word(site->end));
 	if (report->show_allocs)
 		write_blocks(json, shown);
 	json_end_object(json);
+}
+
+static void write_sites(struct json_writer *json, const struct report *report,
+			const struct report_site *sites, size_t cnt)
+{
+	json_begin_array(json, "sites");
+	for (size_t i = 0; i < cnt; i++)
+		write_site(json, report, &sites[i]);
+	json_end_array(json);
+}
+
+static void write_group(struct json_writer *json, const struct report *report,
+			const struct report_group *group)
+{
+	const struct site *sum = group->sum;
+
+	json_begin_object(json, NULL);
+	write_id(json, sum->id);
+	if (report->by == BY_MODULE)
+		json_string(json, "module", group->module);
+	else
+		write_process(json, sum->process);
+	if (report->by == BY_THREAD) {
+		json_signed(json, "tid", sum->tid);
+		json_string(json, "thread", group->thread);
+	}
+	json_unsigned(json, "bytes", sum->bytes);
+	json_unsigned(json, "count", sum->count);
+	write_errors(json, report, sum->bytes_variance, sum->count_variance);
+	write_age(json, "oldest_ns", sum->oldest_ns);
+	write_age(json, "newest_ns", sum->newest_ns);
+	write_growth(json, group->growth_bytes, group->growth_count);
+	json_unsigned(json, "sites_total", group->sites_total);
+	write_sites(json, report, group->sites, group->site_cnt);
+	json_end_object(json);
+}
+
+/* Some of the sites stand below each group, none in the place of all sites. */
+static void write_groups(struct json_writer *json, const struct report *report)
+{
+	static const char *const words[] = {
+		[BY_PROCESS] = "process",
+		[BY_MODULE] = "module",
+		[BY_THREAD] = "thread",
+	};
+
+	write_sites(json, report, NULL, 0);
+	json_string(json, "by", words[report->by]);
+	json_unsigned(json, "groups_total", report->groups_total);
+	json_begin_array(json, "groups");
+	for (size_t i = 0; i < report->group_cnt; i++)
+		write_group(json, report, &report->groups[i]);
+	json_end_array(json);
+}
+
+static void write_largest(struct json_writer *json, const struct report *report)
+{
+	json_begin_array(json, "largest");
+	for (size_t i = 0; i < report->largest_cnt; i++) {
+		const struct site *site = report->largest[i].site;
+
+		json_begin_object(json, NULL);
+		write_process(json, site->process);
+		json_hex(json, "addr", site->largest.addr);
+		json_unsigned(json, "size", site->largest.size);
+		write_age(json, "age_ns", site->largest.age_ns);
+		json_signed(json, "tid", site->largest.tid);
+		json_string(json, "kind", kind_name(site->kind));
+		write_id(json, site->id);
+		write_stack(json, &report->largest[i]);
+		json_string(json, "stack_end", end_word(site->end));
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
 static void write_sampling(struct json_writer *json, const struct sampling *sampling)
@@ -246,15 +332,21 @@ static void json_report(FILE *out, const struct report *report)
 	write_totals(&json, "outstanding", report->bytes, report->count);
 	write_errors(&json, report, report->bytes_variance, report->count_variance);
 	json_unsigned(&json, "sites_total", report->sites_total);
-	json_begin_array(&json, "sites");
-	for (size_t i = 0; i < report->site_cnt; i++)
-		write_site(&json, report, &report->sites[i]);
-	json_end_array(&json);
+	if (report->by == BY_STACK)
+		write_sites(&json, report, report->sites, report->site_cnt);
+	else
+		write_groups(&json, report);
+	if (report->show_largest)
+		write_largest(&json, report);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
 	write_lost(&json, snap->lost);
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
+	if (report->show_summary)
+		sink_stats_write_json_summary(&json, snap);
+	if (report->show_stats)
+		sink_stats_write_json(&json, snap);
 	json_end_object(&json);
 	fputc('\n', out);
 }

@@ -7,9 +7,21 @@
 
 #include "loader/report.h"
 
+/*
+ * A part of the report that is written further in: below a group, where the process that the
+ * sites belong to may have been said.
+ */
+struct text_part {
+	FILE *out;
+	const struct report *report;
+	const char *indent; /* of a site's line; its frames stand one tab further in */
+	bool with_process;
+};
+
 /* In parentheses, in a line of its own; nothing if there is nothing to say. */
-void sink_text_write_notes(FILE *out, const struct report *report, const struct report_site *shown,
-			   bool with_process);
+void sink_text_write_notes(const struct text_part *part, const struct report_site *shown);
+/* The same of a group. */
+void sink_text_write_group_notes(const struct text_part *part, const struct report_group *group);
 
 /* Of estimates. */
 void sink_text_write_error(FILE *out, double bytes_variance, double count_variance);

@@ -53,26 +53,27 @@ static void write_ages(FILE *out, const struct site *site)
 	fputs(" s old", out);
 }
 
-/* Also the whole of a site that is new: the reader knows that from the line above. */
-static bool has_grown(const struct report_site *shown)
+/* Also the whole of what is new: the reader knows that from the line above. */
+static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 {
-	const struct site *site = shown->site;
-
-	if (!shown->growth_bytes && !shown->growth_count)
+	if (!bytes && !count)
 		return false;
-	return (uint64_t)shown->growth_bytes != site->bytes ||
-	       (uint64_t)shown->growth_count != site->count;
+	return (uint64_t)bytes != site->bytes || (uint64_t)count != site->count;
 }
 
 /* A line in parentheses, written piece by piece; none if there is no piece. */
 struct note {
 	FILE *out;
-	const char *before;
+	const char *indent;
+	const char *before; /* NULL: this is the first piece */
 };
 
 static void note_begin(struct note *note)
 {
-	fputs(note->before, note->out);
+	if (note->before)
+		fputs(note->before, note->out);
+	else
+		fprintf(note->out, "%s\t(", note->indent);
 	note->before = "; ";
 }
 
@@ -121,37 +122,61 @@ static void write_origin(struct note *note, const struct site *site)
 	}
 }
 
+static void write_growth(struct note *note, const struct site *site, int64_t bytes, int64_t count)
+{
+	if (!has_grown(site, bytes, count))
+		return;
+	note_begin(note);
+	fprintf(note->out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
+		bytes, count);
+}
+
+static void write_sampled(struct note *note, const struct report *report, const struct site *site)
+{
+	if (report->snapshot->sampling.mode == SAMPLING_NONE)
+		return;
+	note_begin(note);
+	sink_text_write_error(note->out, site->bytes_variance, site->count_variance);
+}
+
+/* Ages alone are no reason for a line. */
+static void note_end(struct note *note, const struct site *site)
+{
+	if (!note->before)
+		return;
+	write_ages(note->out, site);
+	fputs(")\n", note->out);
+}
+
 /* What there is to say beyond bcc's line. */
-void sink_text_write_notes(FILE *out, const struct report *report, const struct report_site *shown,
-			   bool with_process)
+void sink_text_write_notes(const struct text_part *part, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
 	const char *kind = kind_words(site->kind);
-	struct note note = {out, "\t\t("};
+	struct note note = {.out = part->out, .indent = part->indent};
 
-	if (with_process && site->process) {
+	if (part->with_process && site->process) {
 		note_begin(&note);
-		fprintf(out, "pid %d ", site->process->pid);
+		fprintf(part->out, "pid %d ", site->process->pid);
 		note_name(&note, site->process->comm);
 	}
 	if (kind) {
 		note_begin(&note);
-		fputs(kind, out);
+		fputs(kind, part->out);
 	}
 	if (site->space == SPACE_KERNEL)
 		write_origin(&note, site);
-	if (has_grown(shown)) {
-		note_begin(&note);
-		fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
-			shown->growth_bytes, shown->growth_count);
-	}
-	if (report->snapshot->sampling.mode != SAMPLING_NONE) {
-		note_begin(&note);
-		sink_text_write_error(out, site->bytes_variance, site->count_variance);
-	}
+	write_growth(&note, site, shown->growth_bytes, shown->growth_count);
+	write_sampled(&note, part->report, site);
 	write_end(&note, site->end);
-	if (*note.before == '\t')
-		return;
-	write_ages(out, site);
-	fputs(")\n", out);
+	note_end(&note, site);
+}
+
+void sink_text_write_group_notes(const struct text_part *part, const struct report_group *group)
+{
+	struct note note = {.out = part->out, .indent = part->indent};
+
+	write_growth(&note, group->sum, group->growth_bytes, group->growth_count);
+	write_sampled(&note, part->report, group->sum);
+	note_end(&note, group->sum);
 }

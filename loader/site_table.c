@@ -61,6 +61,7 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->estimate = (struct estimate){0};
 	entry->oldest_birth_ns = UINT64_MAX;
 	entry->newest_birth_ns = 0;
+	entry->largest = (struct block){0};
 }
 
 struct site_entry *site_table_get(struct site_table *table, uint64_t id)
@@ -82,9 +83,10 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id)
 	return *slot;
 }
 
-void site_entry_add(struct site_entry *entry, uint64_t size, uint64_t birth_ns)
+void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns)
 {
-	entry->bytes += size;
+	entry->bytes += block->size;
+	block_take_larger(&entry->largest, block);
 	entry->count++;
 	if (birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = birth_ns;
@@ -97,6 +99,7 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 	entry->bytes += part->bytes;
 	entry->count += part->count;
 	estimate_join(&entry->estimate, &part->estimate);
+	block_take_larger(&entry->largest, &part->largest);
 	if (part->oldest_birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = part->oldest_birth_ns;
 	if (part->newest_birth_ns > entry->newest_birth_ns)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/memleak.h"
-#include "loader/estimate.h"
+#include "loader/snapshot.h"
 
 struct site_entry {
 	uint64_t id;
@@ -35,6 +35,7 @@ struct site_entry {
 	struct estimate estimate; /* with sampling */
 	uint64_t oldest_birth_ns;
 	uint64_t newest_birth_ns;
+	struct block largest;
 	size_t index; /* in the snapshot being made */
 };
 
@@ -54,7 +55,7 @@ void site_table_begin(struct site_table *table);
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /* Adds one block born at birth_ns. */
-void site_entry_add(struct site_entry *entry, uint64_t size, uint64_t birth_ns);
+void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns);
 
 /* Adds the sums of another site. */
 void site_entry_join(struct site_entry *entry, const struct site_entry *part);

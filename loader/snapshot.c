@@ -17,10 +17,36 @@ const char *kind_name(enum memleak_kind kind)
 	return (unsigned int)kind < MEMLEAK_KIND_CNT ? kind_names[kind] : "unknown";
 }
 
+/* One in so many is a whole number: so are the sums, as far as 64 bits go. */
+void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
+		   uint64_t count, const struct estimate *estimate)
+{
+	uint64_t scale = sampling->mode == SAMPLING_COUNT ? sampling->rate : 1;
+
+	site->bytes = bytes * scale;
+	site->count = count * scale;
+	if (sampling->mode == SAMPLING_BYTES) {
+		site->bytes = estimate_rounded(estimate->bytes);
+		site->count = estimate_rounded(estimate->count);
+	}
+	site->bytes_variance = estimate->bytes_variance;
+	site->count_variance = estimate->count_variance;
+}
+
+void block_take_larger(struct block *block, const struct block *other)
+{
+	bool same = other->size == block->size;
+
+	if (other->size > block->size || !block->addr || (same && other->age_ns > block->age_ns) ||
+	    (same && other->age_ns == block->age_ns && other->addr < block->addr))
+		*block = *other;
+}
+
 void snapshot_deinit(struct snapshot *snap)
 {
 	free(snap->sites);
 	free(snap->blocks);
+	free(snap->summaries);
 	free(snap->frame_store);
 	memset(snap, 0, sizeof(*snap));
 }

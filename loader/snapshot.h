@@ -14,10 +14,11 @@
 
 #include "bpf/memleak.h"
 #include "loader/estimate.h"
+#include "loader/figures.h"
 
 #define AGE_UNKNOWN UINT64_MAX
 
-enum address_space { SPACE_USER, SPACE_KERNEL };
+enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 
 /* A process image: who owns the addresses of a stack. Outlives every snapshot that names it. */
 struct process {
@@ -37,11 +38,21 @@ struct site_origin {
 	bool reclaimable; /* a cache, which the kernel empties when it needs memory */
 };
 
+struct block {
+	size_t site; /* index into sites; 0 in a site's own */
+	uint64_t addr;
+	uint64_t size;
+	uint64_t sampled_size; /* its size when it was sampled */
+	uint64_t age_ns;
+	pid_t tid;
+};
+
 struct site {
 	uint64_t id; /* the same site has the same id in every snapshot of a run */
 	enum address_space space;
 	enum memleak_kind kind;
 	const struct process *process; /* NULL: no one process */
+	pid_t tid;                     /* with --by thread: whose it is; else 0 */
 	uint64_t bytes;
 	uint64_t count;
 	double bytes_variance; /* with sampling: of the estimates; NAN: not known */
@@ -51,16 +62,20 @@ struct site {
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0: the stack was lost */
 	enum unwind_end end;    /* how the walk of the stack ended */
+	struct block largest;   /* of its blocks; with -C not known */
 	struct site_origin origin;
 };
 
-struct block {
-	size_t site; /* index into sites */
-	uint64_t addr;
-	uint64_t size;
-	uint64_t sampled_size; /* its size when it was sampled */
-	uint64_t age_ns;
-	pid_t tid;
+/* What --summary tells of a process. */
+struct process_summary {
+	const struct process *process;
+	uint64_t allocated; /* bytes, here and below */
+	uint64_t freed;
+	uint64_t outstanding;
+	uint64_t peak;
+	uint64_t largest;
+	uint64_t calls;
+	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
 };
 
 struct snapshot {
@@ -78,11 +93,21 @@ struct snapshot {
 	/* Frees that no event showed, since tracing began. */
 	uint64_t replaced;       /* blocks found at an address just handed out again */
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
-	uint64_t *frame_store;   /* what the sites' frames point into */
+	struct figures figures[SPACE_CNT];
+	struct process_summary *summaries; /* if asked for; most outstanding first */
+	size_t summary_cnt;
+	uint64_t *frame_store; /* what the sites' frames point into */
 };
 
 /* The kind's name in reports: "heap", "mmap", ... */
 const char *kind_name(enum memleak_kind kind);
+
+/* From the sums over its blocks, which are a sample; estimate: 0 without sampling. */
+void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
+		   uint64_t count, const struct estimate *estimate);
+
+/* Of two blocks the larger, of equal ones the older; a site's own serves to find its largest. */
+void block_take_larger(struct block *block, const struct block *other);
 
 void snapshot_deinit(struct snapshot *snap);
 

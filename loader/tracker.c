@@ -94,6 +94,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->sample_bytes = opts->sample_bytes;
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
+	config->summary = opts->summary;
 	config->trace_events = opts->trace;
 	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
 	config->recall = !recall || strcmp(recall, "no") != 0;
@@ -108,6 +109,8 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 	tracker->sites_fd = bpf_object__find_map_fd_by_name(tracker->object, "sites");
 	tracker->stacks_fd = bpf_object__find_map_fd_by_name(tracker->object, "stacks");
 	tracker->counters_fd = bpf_object__find_map_fd_by_name(tracker->object, "counters");
+	/* Of user space alone. */
+	tracker->summaries_fd = bpf_object__find_map_fd_by_name(tracker->object, "summaries");
 	if (tracker->blocks_fd < 0 || tracker->sites_fd < 0 || tracker->stacks_fd < 0 ||
 	    tracker->counters_fd < 0)
 		return -ENOENT;
@@ -119,16 +122,18 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 
 void tracker_deinit(struct tracker *tracker)
 {
-	if (tracker->walked)
+	const struct figures *figures = &tracker->figures;
+
+	if (figures->walked)
 		log_verbose("%s stacks: %" PRIu64 " walked, %" PRIu64
 			    " recognised without; of %" PRIu64 " recognised and walked all the "
 			    "same %" PRIu64 " were others",
-			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->walked,
-			    tracker->recalled, tracker->checked, tracker->disagreed);
-	if (tracker->stored)
+			    tracker->space == SPACE_USER ? "user" : "kernel", figures->walked,
+			    figures->recalled, figures->checked, figures->disagreed);
+	if (figures->stored)
 		log_verbose("%s stacks: %" PRIu64 " stored, the frames of %" PRIu64
 			    " sites were found out later",
-			    tracker->space == SPACE_USER ? "user" : "kernel", tracker->stored,
+			    tracker->space == SPACE_USER ? "user" : "kernel", figures->stored,
 			    tracker->settled);
 	if (tracker->archive.cnt)
 		log_verbose("%zu stacks of nothing outstanding made room for others",
@@ -183,6 +188,8 @@ void tracker_purge(struct tracker *tracker, uint32_t image)
 		.arg = &purge,
 	};
 
+	if (tracker->summaries_fd >= 0)
+		bpf_map_delete_elem(tracker->summaries_fd, &image);
 	young_blocks_purge(&tracker->young, image);
 	table_walk_delete(&blocks);
 	table_walk_delete(&sites);

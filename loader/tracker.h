@@ -49,19 +49,15 @@ struct tracker {
 	int sites_fd;
 	int stacks_fd;
 	int counters_fd;
+	int summaries_fd;
 	uint32_t stack_depth;
 	struct young_blocks young;
 	struct site_table sites;
 	struct stack_archive archive;
 	uint64_t start_ns;
 
-	/* figures for -v, as of the last snapshot: see enum memleak_stat */
-	uint64_t walked;
-	uint64_t recalled;
-	uint64_t checked;
-	uint64_t disagreed;
-	uint64_t stored;
-	uint64_t settled; /* sites whose frames were found out later */
+	struct figures figures; /* as of the last snapshot */
+	uint64_t settled;       /* sites whose frames were found out later */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/table_walk.h"
+#include "loader/tracker_figures.h"
 #include "loader/tracker_recycle.h"
 #include "loader/tracker_sites.h"
 
@@ -50,13 +51,13 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 	entry = site_table_get(&walk->tracker->sites, site);
 	if (!entry)
 		return -ENOMEM;
-	site_entry_add(entry, block->size, birth_ns);
+	kept.age_ns = walk->t0_ns - birth_ns;
+	site_entry_add(entry, &kept, birth_ns);
 	if (walk->sampling.mode)
 		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
-	if (!opts->show_allocs)
+	if (!opts->show_allocs && opts->by != BY_THREAD)
 		return 0;
 	kept.site = (size_t)entry;
-	kept.age_ns = walk->t0_ns - birth_ns;
 	return keep_block(walk, &kept);
 }
 
@@ -153,22 +154,6 @@ static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 	};
 }
 
-/* One in so many is a whole number: so are the sums, as far as 64 bits go. */
-static void fill_sums(const struct tracker_walk *walk, const struct site_entry *entry,
-		      struct site *ret)
-{
-	uint64_t scale = walk->tracker->opts->sample_rate;
-
-	ret->bytes = entry->bytes * scale;
-	ret->count = entry->count * scale;
-	if (walk->sampling.mode == SAMPLING_BYTES) {
-		ret->bytes = estimate_rounded(entry->estimate.bytes);
-		ret->count = estimate_rounded(entry->estimate.count);
-	}
-	ret->bytes_variance = entry->estimate.bytes_variance;
-	ret->count_variance = entry->estimate.count_variance;
-}
-
 static void fill_site(const struct tracker_walk *walk, struct site_entry *entry, struct site *ret)
 {
 	const struct tracker *tracker = walk->tracker;
@@ -185,8 +170,9 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.frames = entry->frames,
 		.frame_cnt = entry->frame_cnt,
 		.end = entry->end,
+		.largest = entry->largest,
 	};
-	fill_sums(walk, entry, ret);
+	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
 	if (tracker->space == SPACE_KERNEL)
 		fill_origin(entry, &ret->origin);
 	if (tracker->opts->combined_only)
@@ -241,86 +227,6 @@ static void fill_blocks(struct tracker_walk *walk, struct snapshot *snap)
 	walk->blocks = NULL;
 }
 
-uint64_t program_recursion_misses(const struct bpf_program *prog)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t len = sizeof(info);
-
-	if (bpf_program__fd(prog) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-		return 0;
-	return info.recursion_misses;
-}
-
-static uint64_t recursion_misses(const struct tracker *tracker)
-{
-	struct bpf_program *prog;
-	uint64_t misses = 0;
-
-	bpf_object__for_each_program(prog, tracker->object)
-	{
-		if (!tracker->is_second || !tracker->is_second(prog))
-			misses += program_recursion_misses(prog);
-	}
-	return misses;
-}
-
-/* The sums of what the CPUs have counted. */
-static int sum_counters(const struct tracker *tracker, uint64_t sums[MEMLEAK_COUNTER_CNT])
-{
-	int cpus = libbpf_num_possible_cpus();
-	cleanup_free uint64_t *values = NULL;
-
-	if (cpus < 0)
-		return cpus;
-	values = calloc((size_t)cpus, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < MEMLEAK_COUNTER_CNT; i++) {
-		if (bpf_map_lookup_elem(tracker->counters_fd, &i, values))
-			return -errno;
-		for (int cpu = 0; cpu < cpus; cpu++)
-			sums[i] += values[cpu];
-	}
-	return 0;
-}
-
-void tracker_start(struct tracker *tracker)
-{
-	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0};
-	uint64_t missed = recursion_misses(tracker);
-
-	if (!sum_counters(tracker, sums))
-		tracker->missed_before = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]);
-	tracker->start_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
-static int fill_counters(struct tracker *tracker, struct snapshot *snap)
-{
-	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0}, missed;
-	int64_t left_out;
-	int err;
-
-	/* Before the counters: what was left out a moment ago may be handled in the next. */
-	missed = recursion_misses(tracker);
-	err = sum_counters(tracker, sums);
-	if (err)
-		return err;
-	memcpy(snap->lost, sums, sizeof(snap->lost));
-	left_out = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]) - tracker->missed_before;
-	if (left_out > (int64_t)tracker->recursion)
-		tracker->recursion = (uint64_t)left_out;
-	snap->lost[MEMLEAK_LOST_RECURSION] += tracker->recursion;
-	tracker->stored = sums[MEMLEAK_STAT_STACKS];
-	snap->calls = sums[MEMLEAK_STAT_CALLS];
-	snap->replaced = sums[MEMLEAK_STAT_REPLACED];
-	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];
-	tracker->walked = sums[MEMLEAK_STAT_WALKS];
-	tracker->recalled = sums[MEMLEAK_STAT_RECALLED];
-	tracker->checked = sums[MEMLEAK_STAT_CHECKED];
-	tracker->disagreed = sums[MEMLEAK_STAT_DISAGREED];
-	return 0;
-}
-
 static struct sampling sampling_of(const struct options *opts)
 {
 	if (opts->sample_bytes)
@@ -353,7 +259,7 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 	if (!err)
 		err = fill_sites(walk, snap);
 	if (!err)
-		err = fill_counters(walk->tracker, snap);
+		err = tracker_figures_read(walk->tracker, snap);
 	if (!err)
 		err = tracker_recycle(walk->tracker);
 	if (err) {

@@ -12,6 +12,9 @@
 #include "loader/skeleton.h"
 #include "loader/user_source_impl.h"
 
+/* Images of which it was not heard yet that they are no more. */
+#define EXECS_AT_ONCE 1024
+
 /* A program that begins has most of its late stacks then, thousands of them. */
 static uint32_t copies_bytes(const struct options *opts)
 {
@@ -28,6 +31,9 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
 	config->unwind = opts->unwind;
+	if (opts->summary)
+		err |= bpf_map__set_max_entries(skel->maps.summaries,
+						(uint32_t)process_cnt + EXECS_AT_ONCE);
 	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces, (uint32_t)process_cnt);
 	err |= bpf_map__set_autocreate(
 		config->exchange ? skel->maps.thread_table : skel->maps.thread_places, false);

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Snapshots of the user source: the tracker's tables, and the mappings that the loader keeps. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bpf/summary.h"
 #include "loader/user_source_impl.h"
 
 bool user_snapshot__owner(void *arg, uint32_t image, struct tracker_owner *ret)
@@ -39,6 +44,53 @@ static int walk_mappings(struct tracker_walk *walk, const struct user_process *p
 	return 0;
 }
 
+static int by_outstanding(const void *left, const void *right)
+{
+	const struct process_summary *a = left;
+	const struct process_summary *b = right;
+
+	if (a->outstanding != b->outstanding)
+		return a->outstanding > b->outstanding ? -1 : 1;
+	return (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
+}
+
+/* The programs go on while sums are read one after the other: a block may be in one alone. */
+static void fill_summary(const struct memleak_summary *sums, struct process_summary *ret)
+{
+	ret->allocated = sums->allocated;
+	ret->outstanding = sums->outstanding;
+	if (ret->outstanding > ret->allocated)
+		ret->outstanding = ret->allocated;
+	ret->freed = ret->allocated - ret->outstanding;
+	ret->peak = sums->peak;
+	ret->largest = sums->largest;
+	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++) {
+		ret->calls_of[shape_plain(i)] += sums->calls[i];
+		ret->calls += sums->calls[i];
+	}
+}
+
+static int take_summaries(const struct user_source *source, struct snapshot *snap)
+{
+	snap->summaries = calloc(source->process_cnt + 1, sizeof(*snap->summaries));
+	if (!snap->summaries)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->process_cnt; i++) {
+		const struct process *process = &source->processes[i]->info;
+		struct memleak_summary sums = {0};
+
+		/* One that has called nothing yet has none. */
+		if (bpf_map_lookup_elem(source->tracker.summaries_fd, &process->image, &sums) &&
+		    errno != ENOENT)
+			return -errno;
+		snap->summaries[i].process = process;
+		fill_summary(&sums, &snap->summaries[i]);
+	}
+	snap->summary_cnt = source->process_cnt;
+	qsort(snap->summaries, snap->summary_cnt, sizeof(*snap->summaries), by_outstanding);
+	return 0;
+}
+
 int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 {
 	struct tracker_walk walk;
@@ -53,6 +105,8 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 	/* After the stacks were made that are settled by it, before anything is named. */
 	for (size_t i = 0; i < source->process_cnt; i++)
 		user_process__refresh(&source->ctx, source->processes[i]);
+	if (!err && source->tracker.opts->summary)
+		err = take_summaries(source, &snap);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;

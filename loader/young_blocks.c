@@ -140,6 +140,22 @@ bool young_blocks_met(const struct young_blocks *young, const struct memleak_blo
 	return false;
 }
 
+void young_blocks_count(const struct young_blocks *young, uint64_t *ret_young, uint64_t *ret_held)
+{
+	uint64_t live = 0, held = 0;
+
+	for (size_t i = 0; i < young->bucket_cnt * MEMLEAK_YOUNG_BLOCKS; i++)
+		live += __atomic_load_n(&young->buckets[i / MEMLEAK_YOUNG_BLOCKS]
+						 .words[i % MEMLEAK_YOUNG_BLOCKS],
+					__ATOMIC_RELAXED) != 0;
+	for (size_t i = 0; i < young->held_cnt * MEMLEAK_HELD_IN_LINE; i++)
+		held += __atomic_load_n(
+			&young->held[i / MEMLEAK_HELD_IN_LINE].cnt[i % MEMLEAK_HELD_IN_LINE],
+			__ATOMIC_RELAXED);
+	*ret_young = live;
+	*ret_held = held;
+}
+
 void young_blocks_purge(struct young_blocks *young, uint32_t image)
 {
 	for (size_t i = 0; i < young->bucket_cnt * MEMLEAK_YOUNG_BLOCKS; i++) {

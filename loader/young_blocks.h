@@ -37,6 +37,9 @@ int young_blocks_walk(struct young_blocks *young,
 /* Whether the last walk has met a block at that address. */
 bool young_blocks_met(const struct young_blocks *young, const struct memleak_block_key *key);
 
+/* How many are young, and how many the table holds by its counts. */
+void young_blocks_count(const struct young_blocks *young, uint64_t *ret_young, uint64_t *ret_held);
+
 /* Drops those of an image. */
 void young_blocks_purge(struct young_blocks *young, uint32_t image);
 

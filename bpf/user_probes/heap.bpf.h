@@ -7,10 +7,10 @@
 #include "bpf/user_probes/stack.bpf.h"
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
-static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 operation,
-					bool throws, __u64 addr, __u64 size)
+static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 shape,
+					__u32 operation, bool throws, __u64 addr, __u64 size)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, false);
+	struct thread_state *thread = thread__enter(ctx, binding, shape, false);
 
 	if (!thread)
 		return false;
@@ -42,6 +42,12 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 	return sampled && !config.trace_events && !block__may_be_held(key);
 }
 
+static __always_inline void note_free(__u32 image)
+{
+	count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
+	summary__call(image, MEMLEAK_SHAPE_FREE);
+}
+
 /*
  * The block is gone at entry: after the function has returned its address may belong to someone
  * else. There is no return probe, hence a mark of its own, which only mappings made inside free
@@ -60,16 +66,18 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding, __u64
 		return false;
 	key.image = thread->image;
 	if (free__is_of_others(&key)) {
-		count(MEMLEAK_STAT_CALLS, 1);
+		note_free(key.image);
 		return false;
 	}
 	if (thread__is_nested(ctx, thread, arch_entry_slot(ctx), false))
 		return false;
-	count(MEMLEAK_STAT_CALLS, 1);
+	note_free(key.image);
 	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = arch_return_address(ctx);
-	if (!block__take(&key, &block))
+	if (block__take(&key, &block))
+		summary__freed(key.image, block.size);
+	else
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	emit_event(thread, MEMLEAK_EVENT_FREE, PT_REGS_IP(ctx), key.addr, block.size);
 	return false;
@@ -96,6 +104,13 @@ static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr
 		emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
 }
 
+/* Of calls that are not tracked the return may not be seen. Nothing is what 0 bytes may get. */
+static __always_inline void count_failure(const struct thread_state *thread)
+{
+	if (thread->chosen && thread->size)
+		count(MEMLEAK_STAT_FAILED, 1);
+}
+
 /* A failed realloc leaves the old block as it was. */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
 {
@@ -108,23 +123,30 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 
 	key.addr = heap_result(thread, result);
 	if (thread->operation == OP_REALLOC && !key.addr && thread->size) {
+		count_failure(thread);
 		if (!thread->has_old)
 			return;
 		key.addr = thread->addr;
 		block = thread->old;
 	} else {
 		tell_of_call(thread, key.addr);
+		if (thread->operation == OP_REALLOC && thread->has_old)
+			summary__freed(thread->image, thread->old.size);
+		if (!key.addr)
+			count_failure(thread);
 		if (!key.addr || !thread->chosen)
 			return;
 		if (!config.combined_only)
 			block.birth_ns = about_now();
+		if (block.site)
+			summary__allocated(thread->image, thread->size);
 	}
 	/* 0: the stack could not be walked. */
 	if (!block.site) {
 		count(MEMLEAK_LOST_SITES_FULL, 1);
 		return;
 	}
-	block__repair(&key);
+	summary__freed(thread->image, block__repair(&key));
 	block__store(&key, &block);
 }
 

@@ -18,7 +18,7 @@
 
 static __always_inline bool enter_mmap(struct pt_regs *ctx, __u32 binding)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, true);
+	struct thread_state *thread = thread__enter(ctx, binding, MEMLEAK_SHAPE_MMAP, true);
 	__u64 flags = PT_REGS_PARM4(ctx);
 
 	if (!thread)
@@ -45,7 +45,7 @@ static __always_inline bool enter_mmap(struct pt_regs *ctx, __u32 binding)
 /* Unmapping is told before it happens, since the range may belong to someone else right after. */
 static __always_inline bool enter_munmap(struct pt_regs *ctx, __u32 binding)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, true);
+	struct thread_state *thread = thread__enter(ctx, binding, MEMLEAK_SHAPE_MUNMAP, true);
 
 	if (!thread)
 		return false;
@@ -59,7 +59,7 @@ static __always_inline bool enter_munmap(struct pt_regs *ctx, __u32 binding)
 
 static __always_inline bool enter_mremap(struct pt_regs *ctx, __u32 binding)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, true);
+	struct thread_state *thread = thread__enter(ctx, binding, MEMLEAK_SHAPE_MREMAP, true);
 	bool copy = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP;
 
 	if (!thread)

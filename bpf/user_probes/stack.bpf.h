@@ -9,6 +9,7 @@
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
 
+#include "bpf/user_probes/calls.bpf.h"
 #include "bpf/user_probes/copies.bpf.h"
 #include "bpf/user_probes/recall.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"

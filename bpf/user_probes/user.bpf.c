@@ -67,7 +67,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 b
 	default:
 		return false;
 	}
-	return enter_alloc(ctx, binding, operation, throws, addr, size);
+	return enter_alloc(ctx, binding, shape, operation, throws, addr, size);
 }
 
 /* The return of the call at slot: what the outermost call was is in the thread's state. */

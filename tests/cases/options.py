@@ -18,6 +18,8 @@ GARBAGE = (
     ("count_zero", ["-p", "1", "1", "0"]), ("count_negative", ["-p", "1", "1", "-1"]),
     ("count_float", ["-p", "1", "1", "1.5"]), ("count_text", ["-p", "1", "1", "x"]),
     ("count_huge", ["-p", "1", "1", "99999999999999999999999"]),
+    ("duration_zero", ["-p", "1", "-d", "0"]), ("duration_text", ["-p", "1", "-d", "x"]),
+    ("duration_count", ["-p", "1", "-d", "1", "1", "1"]),
     ("third_number", ["-p", "1", "1", "1", "1"]),
     ("min_above_max", ["-p", "1", "-z", "10", "-Z", "9"]),
     ("min_text", ["-p", "1", "-z", "x"]), ("min_negative", ["-p", "1", "-z", "-1"]),

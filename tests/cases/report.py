@@ -238,6 +238,24 @@ def test_intervals(t):
             raise Failure(f"report {number} comes {late} s late")
 
 
+@alone
+@each(("between", "0.4", "0.15", 3), ("at_one", "0.4", "0.2", 2), ("before", "0.2", "3600", 1))
+def test_duration(t, what):
+    """-d: the final report at that moment; one, if an interval ends there, too."""
+    _, duration, interval, reports = what
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "-o", "0", "-d", duration, interval)
+    memleak.ready()
+    truth = program.go()
+    report = memleak.finish()
+    expect(report, truth)
+    if len(memleak.reports) != reports:
+        raise Failure(f"{len(memleak.reports)} reports, not {reports}")
+    late = report["elapsed_ns"] / 1e9 - float(duration)
+    if not -0.001 < late < 0.2:
+        raise Failure(f"the end comes {late} s late")
+
+
 def test_interrupted_twice(t):
     """An impatient second Ctrl-C does no harm."""
     program = t.program("leak")

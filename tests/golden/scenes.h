@@ -135,49 +135,6 @@ static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};
 
 static struct site plain_sites[] = {SMALL, BIG};
 
-/* Variances: of a little more than whole numbers, of nothing, of more than fits, of nobody knows.
- */
-static struct site sampled_sites[] = {
-	{.id = 1,
-	 .process = &leak,
-	 .bytes = 80000,
-	 .count = 500,
-	 .bytes_variance = 10000.5,
-	 .count_variance = 24.5,
-	 AGES(600 * MS, 4900 * MS),
-	 STACK(small_stack),
-	 .end = UNWIND_END_COMPLETE},
-	{.id = 2,
-	 .process = &leak,
-	 .bytes = 5242880,
-	 .count = 5,
-	 AGES(MS, MS),
-	 STACK(big_stack),
-	 .end = UNWIND_END_COMPLETE},
-};
-static struct site huge_sampled_sites[] = {
-	{.id = 1,
-	 .process = &leak,
-	 .bytes = UINT64_MAX,
-	 .count = 1,
-	 .bytes_variance = 1e50,
-	 .count_variance = 1e-9,
-	 AGES(MS, MS),
-	 STACK(small_stack),
-	 .end = UNWIND_END_COMPLETE},
-};
-static struct site sizeless_sites[] = {
-	{.id = 1,
-	 .process = &leak,
-	 .bytes = 80,
-	 .count = 10,
-	 .bytes_variance = NAN,
-	 .count_variance = 90,
-	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
-	 STACK(small_stack),
-	 .end = UNWIND_END_COMPLETE},
-};
-
 static struct site growth_before[] = {
 	SMALL,
 	BIG,
@@ -355,6 +312,8 @@ static struct block blocks[] = {
 	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
 };
 
+#include "tests/golden/scenes_views.h"
+
 static const struct scene scenes[] = {
 	{.name = "plain", .opts.top = 10, .snap = SNAPSHOT(plain_sites)},
 	{.name = "final", .opts.top = 10, .snap = SNAPSHOT(plain_sites), .final = true},
@@ -391,6 +350,47 @@ static const struct scene scenes[] = {
 	{.name = "sampled-sizeless",
 	 .opts = {.top = 10, .combined_only = true},
 	 .snap = SNAPSHOT(sizeless_sites, .sampling = {SAMPLING_COUNT, 10})},
+	{.name = "by-process",
+	 .opts = {.top = 10, .by = BY_PROCESS},
+	 .before = &group_snapshot,
+	 .snap = SNAPSHOT(group_sites)},
+	{.name = "by-process-sampled",
+	 .opts = {.top = 10, .by = BY_PROCESS},
+	 .snap = SNAPSHOT(sampled_sites, .sampling = {SAMPLING_COUNT, 10})},
+	{.name = "by-module",
+	 .opts = {.top = 10, .by = BY_MODULE},
+	 .before = &group_snapshot,
+	 .snap = SNAPSHOT(group_sites)},
+	{.name = "by-module-top",
+	 .opts = {.top = 1, .by = BY_MODULE, .sort = SORT_GROWTH},
+	 .before = &growth_snapshot,
+	 .snap = SNAPSHOT(growth_sites)},
+	{.name = "by-thread",
+	 .opts = {.top = 10, .by = BY_THREAD, .show_allocs = true},
+	 .snap = SNAPSHOT(thread_sites, .blocks = thread_blocks,
+			  .block_cnt = LENGTH(thread_blocks))},
+	{.name = "by-thread-sampled",
+	 .opts = {.top = 1, .by = BY_THREAD},
+	 .snap = SNAPSHOT(thread_sites, .blocks = thread_blocks, .block_cnt = LENGTH(thread_blocks),
+			  .sampling = {SAMPLING_BYTES, 524288})},
+	{.name = "by-empty", .opts = {.top = 10, .by = BY_THREAD}, .snap = SNAPSHOT_OF(NULL, 0)},
+	{.name = "largest", .opts = {.top = 10, .largest = true}, .snap = SNAPSHOT(largest_sites)},
+	{.name = "largest-top",
+	 .opts = {.top = 1, .largest = true, .by = BY_PROCESS},
+	 .snap = SNAPSHOT(largest_sites)},
+	{.name = "largest-none",
+	 .opts = {.top = 10, .largest = true},
+	 .snap = SNAPSHOT_OF(NULL, 0)},
+	{.name = "stats",
+	 .opts = {.top = 1, .stats = true},
+	 .snap = SNAPSHOT(plain_sites, .figures = {USER_FIGURES})},
+	{.name = "stats-both",
+	 .opts = {.top = 1, .stats = true},
+	 .snap = SNAPSHOT(plain_sites, .figures = {USER_FIGURES, KERNEL_FIGURES},
+			  .lost = {[MEMLEAK_LOST_ALLOCS_FULL] = 3})},
+	{.name = "summary",
+	 .opts = {.top = 1, .summary = true},
+	 .snap = SNAPSHOT(plain_sites, .summaries = summaries, .summary_cnt = LENGTH(summaries))},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,

@@ -2,8 +2,8 @@
 """What the cases are written with; `from lib import *` brings the names below."""
 
 from .case import BROKEN, Broken, Failure, Skip, alone, each, once, pitfall, timeout
-from .expect import (AFTER_EXEC, culprit, expect, expect_between, frames_of, owner,
-                     sum_of)
+from .expect import (AFTER_EXEC, culprit, expect, expect_between, frames_of, owner, sum_of,
+                     wanted)
 from .memleak import Memleak
 from .process import ROOT, Process
 from .program import Program, Truth
@@ -11,5 +11,6 @@ from .program import Program, Truth
 __all__ = [
     "BROKEN", "Broken", "Failure", "Skip", "alone", "each", "once", "pitfall", "timeout",
     "AFTER_EXEC", "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
+    "wanted",
     "Memleak", "ROOT", "Process", "Program", "Truth",
 ]

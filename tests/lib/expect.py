@@ -141,3 +141,9 @@ def expect_between(report, low, high, what):
     count = report["outstanding"]["count"]
     if not low <= count <= high:
         fail(report, f"{what}: {count} blocks, expected {low} to {high}")
+
+
+def wanted(what, got, right):
+    """Equal, or a failure that shows both."""
+    if got != right:
+        raise Failure(f"{what}: {got}, expected {right}")

@@ -26,12 +26,22 @@ KERNEL_SITE = {
     "reclaimable": (bool,),
 }
 INFERRED = ("replaced", "gone_with_page")
+GROUP = {
+    "id": (str,), "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER,
+    "newest_ns": MAYBE_INTEGER, "growth": (dict,), "sites_total": INTEGER, "sites": (list,),
+}
+PROCESS = {"pid": MAYBE_INTEGER, "comm": MAYBE_TEXT}
+GROUP_BY = {
+    "process": PROCESS, "module": {"module": MAYBE_TEXT},
+    "thread": {**PROCESS, "tid": INTEGER, "thread": MAYBE_TEXT},
+}
 FRAME = {
     "addr": MAYBE_TEXT, "symbol": MAYBE_TEXT, "offset": MAYBE_INTEGER, "module": MAYBE_TEXT,
     "module_offset": MAYBE_TEXT, "build_id": MAYBE_TEXT, "file": MAYBE_TEXT,
     "line": MAYBE_INTEGER, "inlined": (bool,),
 }
 ALLOC = {"addr": (str,), "size": INTEGER, "age_ns": MAYBE_INTEGER, "tid": MAYBE_INTEGER}
+LARGEST = {**PROCESS, **ALLOC, "kind": (str,), "id": (str,), "stack": (list,)}
 LOST = ("allocs_full", "stacks_full", "nesting", "recursion", "unwind")
 KINDS = ("heap", "mmap", "reserve", "stack", "slab", "page", "percpu")
 
@@ -94,6 +104,36 @@ def check_allocs(site):
     require(sum(alloc["size"] for alloc in allocs) == site["bytes"], "listed bytes differ")
 
 
+def check_group(group, by, with_allocs):
+    check_keys("group", group, GROUP)
+    check_keys("group", group, GROUP_BY[by])
+    require(re.fullmatch(r"[0-9a-f]{16}", group["id"]), f"group.id {group['id']!r}")
+    require(group["count"] > 0, f"group with count {group['count']}")
+    for site in group["sites"]:
+        check_site(site, with_allocs)
+    require(len(group["sites"]) == min(3, group["sites_total"]), "not the top 3 sites of a group")
+    for key in ("bytes", "count"):
+        shown = sum(site[key] for site in group["sites"])
+        require(shown == group[key] if group["sites_total"] <= 3 else shown <= group[key],
+                f"group.{key} is {group[key]}, its sites' sum {shown}")
+
+
+def check_groups(report, with_allocs):
+    groups = report["groups"]
+    require(report["by"] in GROUP_BY, f"by {report['by']!r}")
+    require(report["sites"] == [], "sites beside groups")
+    for group in groups:
+        check_group(group, report["by"], with_allocs)
+    require(len({group["id"] for group in groups}) == len(groups), "a group is shown twice")
+    if len(groups) < report["groups_total"]:
+        return
+    for key in ("bytes", "count"):
+        require(sum(group[key] for group in groups) == report["outstanding"][key],
+                f"outstanding.{key} is not the groups' sum")
+    require(sum(group["sites_total"] for group in groups) == report["sites_total"],
+            "sites_total is not the groups' sum")
+
+
 def check_report(report, with_allocs=False):
     check_keys("report", report, REPORT)
     require(report["schema"] == "memleak/1", f"schema {report['schema']!r}")
@@ -103,6 +143,12 @@ def check_report(report, with_allocs=False):
     check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
     require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
     check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
+    if "by" in report:
+        check_groups(report, with_allocs)
+    for block in report.get("largest", ()):
+        check_keys("largest", block, LARGEST)
+        for frame in block["stack"]:
+            check_frame(frame)
     sites = report["sites"]
     for site in sites:
         check_site(site, with_allocs)

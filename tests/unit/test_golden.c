@@ -18,7 +18,9 @@
 
 #include "loader/cleanup.h"
 #include "loader/escape.h"
+#include "loader/grouping.h"
 #include "loader/sink.h"
+#include "loader/thread_split.h"
 #include "tests/golden/scenes.h"
 #include "tests/unit/fake_symbols.h"
 #include "tests/unit/json_check.h"
@@ -78,30 +80,110 @@ static void check_text(const char *text)
 	}
 }
 
-static char *print_report(const struct scene *scene, const struct sink *sink)
+/* A copy, which is split by thread like the one of a run. */
+static void copy_snapshot(const struct snapshot *snap, struct snapshot *ret)
+{
+	*ret = *snap;
+	ret->sites = calloc(snap->site_cnt + 1, sizeof(*ret->sites));
+	ret->blocks = calloc(snap->block_cnt + 1, sizeof(*ret->blocks));
+	ret->summaries = calloc(snap->summary_cnt + 1, sizeof(*ret->summaries));
+	assert_non_null(ret->sites);
+	assert_non_null(ret->blocks);
+	assert_non_null(ret->summaries);
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		ret->sites[i] = snap->sites[i];
+	for (size_t i = 0; i < snap->block_cnt; i++)
+		ret->blocks[i] = snap->blocks[i];
+	for (size_t i = 0; i < snap->summary_cnt; i++)
+		ret->summaries[i] = snap->summaries[i];
+}
+
+/* Growth as of the second of two snapshots. */
+static struct growth *growth_of(const struct snapshot *before, const struct snapshot *snap)
+{
+	struct growth *growth = calloc(16, sizeof(*growth));
+	struct ranking *ranking;
+
+	assert_non_null(growth);
+	assert_int_equal(ranking__new(&ranking), 0);
+	if (before)
+		assert_int_equal(ranking__update(ranking, before, growth), 0);
+	assert_int_equal(ranking__update(ranking, snap, growth), 0);
+	ranking__free(ranking);
+	return growth;
+}
+
+static struct snapshot sums_of(const struct grouping *grouping)
+{
+	return (struct snapshot){.sites = grouping->sums, .site_cnt = grouping->cnt};
+}
+
+static struct growth *group_growth_of(const struct scene *scene, const struct grouping *grouping,
+				      struct symbol_backend *symbols)
+{
+	struct snapshot sums = sums_of(grouping), sums_before;
+	struct grouping before;
+	struct growth *growth;
+
+	if (!scene->before)
+		return growth_of(NULL, &sums);
+	assert_int_equal(grouping_init(scene->opts.by, scene->before, symbols, &before), 0);
+	sums_before = sums_of(&before);
+	growth = growth_of(&sums_before, &sums);
+	grouping_deinit(&before);
+	return growth;
+}
+
+static void name_thread(struct report *report, pid_t tid, const char *name)
+{
+	for (size_t i = 0; i < report->group_cnt; i++)
+		if (report->groups[i].sum->tid == tid)
+			report->groups[i].thread = strdup(name);
+}
+
+static void write_report(FILE *out, const struct scene *scene, const struct snapshot *snap,
+			 const struct sink *sink)
 {
 	struct fake_symbols symbols = fake_symbols_of(known_locations, LENGTH(known_locations));
-	cleanup_free struct growth *growth = calloc(16, sizeof(*growth));
-	struct ranking *ranking;
+	cleanup_free struct growth *growth = growth_of(scene->before, snap);
+	cleanup_free struct growth *group_growth = NULL;
+	struct grouping grouping;
 	struct report report;
+
+	if (scene->opts.by == BY_STACK) {
+		assert_int_equal(report_init(&scene->opts, snap, growth, &symbols.backend,
+					     scene->final, &report),
+				 0);
+		sink->report(out, &report);
+		report_deinit(&report);
+		return;
+	}
+	assert_int_equal(grouping_init(scene->opts.by, snap, &symbols.backend, &grouping), 0);
+	group_growth = group_growth_of(scene, &grouping, &symbols.backend);
+	assert_int_equal(report_init_groups(&scene->opts, snap, growth, &grouping, group_growth,
+					    &symbols.backend, scene->final, &report),
+			 0);
+	name_thread(&report, 4712, "work\x1b[2J\xff)");
+	sink->report(out, &report);
+	report_deinit(&report);
+	grouping_deinit(&grouping);
+}
+
+static char *print_report(const struct scene *scene, const struct sink *sink)
+{
+	struct snapshot snap;
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	assert_non_null(growth);
 	assert_non_null(out);
-	assert_int_equal(ranking__new(&ranking), 0);
-	if (scene->before)
-		assert_int_equal(ranking__update(ranking, scene->before, growth), 0);
-	assert_int_equal(ranking__update(ranking, &scene->snap, growth), 0);
-	assert_int_equal(report_init(&scene->opts, &scene->snap, growth, &symbols.backend,
-				     scene->final, &report),
-			 0);
-	sink->report(out, &report);
+	copy_snapshot(&scene->snap, &snap);
+	if (scene->opts.by == BY_THREAD)
+		assert_int_equal(thread_split(&snap), 0);
+	write_report(out, scene, &snap, sink);
 	fclose(out);
 	assert_int_equal(strlen(text), len);
-	report_deinit(&report);
-	ranking__free(ranking);
+	snapshot_deinit(&snap);
 	return text;
 }
 

@@ -96,6 +96,10 @@ static char *describe(const struct options *opts)
 	print_number(out, "percpu", opts->percpu, 0);
 	print_number(out, "movable", opts->movable, 0);
 	print_number(out, "sort", opts->sort, SORT_SIZE);
+	print_number(out, "largest", opts->largest, 0);
+	print_number(out, "stats", opts->stats, 0);
+	print_number(out, "summary", opts->summary, 0);
+	print_number(out, "by", opts->by, BY_STACK);
 	print_number(out, "stacks", opts->stack_storage_size, 16384);
 	print_number(out, "depth", opts->stack_depth, 127);
 	print_number(out, "max_allocs", opts->max_allocs, 1000000);
@@ -105,6 +109,7 @@ static char *describe(const struct options *opts)
 	print_number(out, "verbose", opts->verbose, 0);
 	print_number(out, "interval", opts->interval_ns, 5000000000);
 	print_number(out, "count", opts->count, 0);
+	print_number(out, "duration", opts->duration_ns, 0);
 	fclose(out);
 	return text;
 }

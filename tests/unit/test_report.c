@@ -257,6 +257,10 @@ static void kinds_have_names(void **state)
 	for (unsigned int i = 0; i < MEMLEAK_KIND_CNT; i++)
 		assert_non_null(kind_name((enum memleak_kind)i));
 	assert_string_equal(kind_name((enum memleak_kind)99), "unknown");
+	for (unsigned int i = 0; i < MEMLEAK_SHAPE_CNT; i++)
+		assert_true((shape_name(i) == NULL) == (i == MEMLEAK_SHAPE_LIBRARIES));
+	for (unsigned int i = 0; i < TABLE_CNT; i++)
+		assert_non_null(table_name(i));
 }
 
 int main(void)

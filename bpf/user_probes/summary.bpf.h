@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * --summary: what a process has allocated and freed by malloc and its kin. Without it nothing of
+ * this is left in the programs.
+ */
+#ifndef SUMMARY_BPF_H
+#define SUMMARY_BPF_H
+
+#include "bpf/summary.h"
+#include "bpf/track.bpf.h"
+
+/* By image. The size is set by the loader before load, like that of other tables. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_summary);
+} summaries SEC(".maps");
+
+/* Too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_summary);
+} summary_template SEC(".maps");
+
+static __always_inline struct memleak_summary *summary__of(__u32 image)
+{
+	struct memleak_summary *summary = bpf_map_lookup_elem(&summaries, &image), *template;
+	__u32 zero = 0;
+
+	if (summary)
+		return summary;
+	template = bpf_map_lookup_elem(&summary_template, &zero);
+	if (!template)
+		return NULL;
+	bpf_map_update_elem(&summaries, &image, template, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&summaries, &image);
+}
+
+static __always_inline void summary__call(__u32 image, __u32 shape)
+{
+	struct memleak_summary *summary;
+	__u64 at = shape;
+
+	if (!config.summary)
+		return;
+	summary = summary__of(image);
+	/* The compiler knows what shapes there are, the verifier wants to see the test. */
+	barrier_var(at);
+	if (summary && at < MEMLEAK_SHAPE_CNT)
+		__sync_fetch_and_add(&summary->calls[at], 1);
+}
+
+static __always_inline void summary__freed(__u32 image, __u64 size)
+{
+	struct memleak_summary *summary = config.summary ? summary__of(image) : NULL;
+
+	if (summary)
+		__sync_fetch_and_add(&summary->outstanding, -size);
+}
+
+/*
+ * What is read behind the addition has been outstanding at some moment. Of two threads that come
+ * to a new peak at the same moment the lower one may stay.
+ */
+static __always_inline void summary__allocated(__u32 image, __u64 size)
+{
+	struct memleak_summary *summary = config.summary ? summary__of(image) : NULL;
+	__u64 outstanding;
+
+	if (!summary)
+		return;
+	__sync_fetch_and_add(&summary->allocated, size);
+	__sync_fetch_and_add(&summary->outstanding, size);
+	outstanding = *(volatile __u64 *)&summary->outstanding;
+	if (outstanding > summary->peak)
+		summary->peak = outstanding;
+	if (size > summary->largest)
+		summary->largest = size;
+}
+
+#endif

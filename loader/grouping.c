@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sorts sites by what they are summed up by, and makes one sum of each run. */
+#include "loader/grouping.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/allocator_frames.h"
+#include "loader/cleanup.h"
+
+/* What does not matter is 0. */
+struct key {
+	const char *module; /* "": not known */
+	pid_t pid;
+	pid_t tid;
+	size_t site;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct key *a = left;
+	const struct key *b = right;
+	int diff = strcmp(a->module, b->module);
+
+	if (!diff)
+		diff = (a->pid > b->pid) - (a->pid < b->pid);
+	return diff ? diff : (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/*
+ * The file of the first frame outside allocators and language runtimes; of the first frame of
+ * all if there is no other. Of a frame whose file is not known nobody can say that it is outside.
+ */
+static const char *module_of(const struct site *site, struct symbol_backend *symbols)
+{
+	const char *first = "";
+
+	for (size_t i = 0; symbols && i < site->frame_cnt; i++) {
+		const struct sym_location *location =
+			symbols->lookup(symbols, site, site->frames[i]);
+
+		if (!location || !location->module)
+			return "";
+		if (!frame_is_allocator(site, location) && !module_is_runtime(location->module))
+			return location->module;
+		if (!i)
+			first = location->module;
+	}
+	return first;
+}
+
+static struct key key_of(enum group_by by, const struct site *site, struct symbol_backend *symbols)
+{
+	struct key key = {.module = ""};
+
+	if (by == BY_MODULE) {
+		key.module = module_of(site, symbols);
+		return key;
+	}
+	if (site->process)
+		key.pid = site->process->pid;
+	if (by == BY_THREAD)
+		key.tid = site->tid;
+	return key;
+}
+
+static uint64_t id_of(const struct key *key)
+{
+	uint64_t id = hash_mix((uint64_t)key->pid << 32 | (uint32_t)key->tid, 1);
+
+	for (const char *at = key->module; *at; at++)
+		id = hash_mix(id, (unsigned char)*at);
+	return id;
+}
+
+static void add(struct site *sum, const struct site *site)
+{
+	sum->bytes += site->bytes;
+	sum->count += site->count;
+	sum->bytes_variance += site->bytes_variance;
+	sum->count_variance += site->count_variance;
+	if (site->oldest_ns > sum->oldest_ns)
+		sum->oldest_ns = site->oldest_ns;
+	if (site->newest_ns < sum->newest_ns)
+		sum->newest_ns = site->newest_ns;
+}
+
+static void sum_up(const struct key *keys, const struct snapshot *snap, struct grouping *grouping)
+{
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[keys[i].site];
+
+		if (!i || compare(&keys[i - 1], &keys[i])) {
+			grouping->modules[grouping->cnt] = *keys[i].module ? keys[i].module : NULL;
+			grouping->sums[grouping->cnt++] = (struct site){
+				.id = id_of(&keys[i]),
+				.process = grouping->by == BY_MODULE ? NULL : site->process,
+				.tid = keys[i].tid,
+				.newest_ns = AGE_UNKNOWN,
+			};
+		}
+		add(&grouping->sums[grouping->cnt - 1], site);
+		grouping->group_of[keys[i].site] = grouping->cnt - 1;
+	}
+}
+
+int grouping_init(enum group_by by, const struct snapshot *snap, struct symbol_backend *symbols,
+		  struct grouping *ret)
+{
+	cleanup_free struct key *keys = calloc(snap->site_cnt + 1, sizeof(*keys));
+	struct grouping grouping = {
+		.by = by,
+		.sums = calloc(snap->site_cnt + 1, sizeof(*grouping.sums)),
+		.modules = calloc(snap->site_cnt + 1, sizeof(*grouping.modules)),
+		.group_of = calloc(snap->site_cnt + 1, sizeof(*grouping.group_of)),
+	};
+
+	if (!keys || !grouping.sums || !grouping.modules || !grouping.group_of) {
+		grouping_deinit(&grouping);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		keys[i] = key_of(by, &snap->sites[i], symbols);
+		keys[i].site = i;
+	}
+	qsort(keys, snap->site_cnt, sizeof(*keys), compare);
+	sum_up(keys, snap, &grouping);
+	*ret = grouping;
+	return 0;
+}
+
+void grouping_deinit(struct grouping *grouping)
+{
+	free(grouping->sums);
+	free(grouping->modules);
+	free(grouping->group_of);
+	memset(grouping, 0, sizeof(*grouping));
+}

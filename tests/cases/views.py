@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a report's entries are summed by, and the views beside the stacks."""
+
+import os
+import re
+
+from lib import Failure, each, expect, owner, wanted
+
+
+def by(report, what):
+    """The groups by that key, of which none is shown twice."""
+    return {group[what]: group for group in report["groups"]}
+
+
+def totals(group):
+    return group["count"], group["bytes"]
+
+
+# --by process
+
+def test_by_process(t):
+    programs = [t.program("leak"), t.program("many", "500", "10")]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("--json", "-o", "0", "-p", pids, "--by", "process", "3600").ready()
+    truths = [program.go() for program in programs]
+    report = memleak.stop()
+    groups = by(report, "pid")
+    wanted("totals", {pid: totals(group) for pid, group in groups.items()},
+           {program.pid: (truth.count, truth.bytes)
+            for program, truth in zip(programs, truths)})
+    wanted("names", [groups[program.pid]["comm"] for program in programs], ["leak", "many"])
+    wanted("stacks", [owner(site) for site in groups[programs[0].pid]["sites"]],
+           ["leak_big", "leak_small"])
+
+
+def test_by_process_text(t):
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--by", "process", "3600").ready()
+    program.go()
+    memleak.stop()
+    text = memleak.out.text
+    head = (r"^\[\d\d:\d\d:\d\d\] Top 1 processes with outstanding allocations:\n"
+            rf"\t5242960 bytes in 10 allocations from process {program.pid} \(leak\)\n")
+    stack = r"^\t\t80 bytes in 5 allocations from stack\n\t\t\tleak_small\+0x"
+    if not re.search(head, text, re.M) or not re.search(stack, text, re.M):
+        raise Failure(f"{text!r}")
+
+
+def test_by_process_combined(t):
+    program = t.program("leak")
+    memleak = t.attach(program, "-C", "--by", "process")
+    truth = program.go()
+    group = memleak.stop()["groups"][0]
+    wanted("totals", totals(group), (truth.count, truth.bytes))
+    wanted("age", group["oldest_ns"], None)
+
+
+def test_by_process_growth(t):
+    """Growth of a group is against the report before, like a stack's."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--by", "process", interval="0.2")
+    for _ in range(2):
+        program.go()
+        memleak.fresh_report()
+        memleak.fresh_report()
+    memleak.stop()
+    grown, last = [], 0
+    for report in memleak.reports:
+        size = sum(group["bytes"] for group in report["groups"])
+        for group in report["groups"]:
+            wanted("growth", group["growth"]["bytes"], size - last)
+            grown.append(size - last)
+        last = size
+    if len([growth for growth in grown if growth]) < 2 or 0 not in grown:
+        raise Failure(f"growth {grown}")
+
+
+# --by module
+
+@each(("cxx", "new"), ("functions", "all"))
+def test_by_module_runtime(t, what):
+    """What the C and C++ libraries allocate is the program's that called them."""
+    name, mode = what
+    program = t.program(name, mode)
+    memleak = t.attach(program, "--by", "module")
+    truth = program.go()
+    report = memleak.stop()
+    groups = by(report, "module")
+    path = os.fspath(t.file_of(name).resolve())
+    wanted("modules", list(groups), [path])
+    wanted("totals", totals(groups[path]), (truth.count, truth.bytes))
+
+
+def test_by_module_library(t):
+    """A library's own memory is told from that of the program."""
+    plugin = os.fspath(t.file_of("libplugin.so").resolve())
+    program = t.program("dlopen", plugin, "stay")
+    memleak = t.attach(program, "--by", "module")
+    truth = program.go()
+    report = memleak.stop()
+    groups = by(report, "module")
+    wanted("totals", totals(groups[plugin]), truth.sites["plugin_leak", "heap"])
+    if os.fspath(t.file_of("dlopen").resolve()) not in groups:
+        raise Failure(f"modules {list(groups)}")
+    for site in groups[plugin]["sites"]:
+        wanted("file", site["stack"][0]["module"], plugin)
+
+
+# --by thread
+
+SHARE = 500
+
+
+def shares():
+    """Of each thread of the program `threads`: blocks and bytes."""
+    return sorted((SHARE, sum(16 + 8 * i + j % 5 for j in range(SHARE))) for i in range(8))
+
+
+@each("alive", "ended")
+def test_by_thread(t, what):
+    program = t.program("threads", str(SHARE))
+    memleak = t.attach(program, "--by", "thread", interval="0.2")
+    before = set(map(int, os.listdir(f"/proc/{program.pid}/task")))
+    program.go()
+    report = memleak.fresh_report()
+    if what == "ended":
+        program.go()
+        program.go()
+        report = memleak.fresh_report()
+    memleak.stop()
+    groups = by(report, "tid")
+    if what == "alive":
+        wanted("totals", sorted(totals(group) for group in groups.values()), shares())
+        if not set(groups) <= before - {program.pid}:
+            raise Failure(f"threads {sorted(groups)} of {sorted(before)}")
+    wanted("count", len(groups), 8)
+    name = "threads" if what == "alive" else None
+    wanted("names", {group["thread"] for group in groups.values()}, {name})
+    wanted("processes", {group["pid"] for group in groups.values()}, {program.pid})
+
+
+def test_by_thread_of_one(t):
+    """A program of one thread: the same account as by stack, site by site."""
+    program = t.program("leak")
+    memleak = t.attach(program, "-a", "--by", "thread")
+    truth = program.go()
+    report = memleak.stop()
+    group = by(report, "tid")[program.pid]
+    expect({**report, "sites": group["sites"]}, truth)
+
+
+def test_by_thread_sampled(t):
+    """Estimates of threads add up to those of all."""
+    program = t.program("threads", "20000")
+    memleak = t.attach(program, "-s", "10", "--by", "thread")
+    program.go()
+    report = memleak.stop()
+    wanted("threads", len(report["groups"]), 8)
+    for group in report["groups"]:
+        error = group["standard_error"]["count"]
+        if not error or abs(group["count"] - 20000) > 6 * error:
+            raise Failure(f"{group['count']} blocks estimated, standard error {error}")
+
+
+# --largest
+
+def test_largest(t):
+    """Of each process the largest block that is outstanding, and where it came from."""
+    programs = [t.program("leak"), t.program("many", "500", "10")]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("--json", "-o", "0", "-p", pids, "--largest", "0.2").ready()
+    truths = [program.go() for program in programs]
+    report = memleak.fresh_report()
+    memleak.stop()
+    wanted("processes", [block["pid"] for block in report["largest"]],
+           [program.pid for program in programs])
+    block = report["largest"][0]
+    sizes = truths[0].blocks
+    wanted("size", sizes.get(int(block["addr"], 16)), max(sizes.values()))
+    wanted("said size", block["size"], max(sizes.values()))
+    wanted("caller", owner(block), "leak_big")
+    wanted("site", block["id"], next(site["id"] for site in report["sites"]
+                                     if owner(site) == "leak_big"))
+
+
+def test_largest_is_gone(t):
+    """What was freed is not the largest any more, and the next one is what comes after it."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--largest", interval="0.2")
+    seen = []
+    for _ in range(4):
+        program.go()
+        seen.append([block["size"] for block in memleak.fresh_report()["largest"]])
+    memleak.stop()
+    wanted("largest", seen, [[1048576], [1048576], [], [16]])
+
+
+def test_largest_is_memory(t):
+    """Terabytes of address space are no allocation that was asked for."""
+    program = t.program("mappings", "reserve")
+    memleak = t.attach(program, "--largest")
+    program.go()
+    report = memleak.stop()
+    kinds = {site["kind"] for site in report["sites"]}
+    if "reserve" not in kinds or any(block["kind"] == "reserve" for block in report["largest"]):
+        raise Failure(f"sites of {kinds}, largest {report['largest']}")
+
+
+def test_largest_text(t):
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--largest", "3600").ready()
+    program.go()
+    memleak.stop()
+    line = (rf"^\tlargest allocation of process {program.pid} \(leak\): 1048576 bytes at "
+            rf"0x[0-9a-f]+, \d+\.\d s old, heap, thread {program.pid}\n\t\tleak_big\+0x")
+    if not re.search(line, memleak.out.text, re.M):
+        raise Failure(f"{memleak.out.text!r}")
