@@ -10,6 +10,7 @@
 #include "loader/log.h"
 #include "loader/multi_link.h"
 #include "loader/skeleton.h"
+#include "loader/throwing.h"
 #include "loader/user_source_impl.h"
 
 /* A program that begins has most of its late stacks then, thousands of them. */
@@ -123,6 +124,8 @@ static int choose_links(struct user_source *source, const struct features *featu
 	int err = 0;
 
 	programs->kind = wanted_links(features);
+	if (programs->kind == LINK_SESSION && throwing_functions_wanted(source->ctx.opts))
+		programs->kind = LINK_MULTI;
 	programs->session = skel->progs.session_call;
 	programs->any = skel->progs.enter_any;
 	programs->ret = skel->progs.leave_call;
