@@ -10,6 +10,7 @@
 
 struct choice {
 	int fd;
+	bool sessions;
 	const struct allocator_function *functions;
 	const struct named_functions *named;
 	struct elf_function *kept; /* those of the chosen that are probed */
@@ -95,6 +96,9 @@ static int choose(struct choice *choice, const struct elf_function *function)
 		err = function_returns_find(choice->fd, function, choice->named, &returns);
 	if (err == -ENOMEM)
 		return err;
+	if (allocator->family == ALLOCATOR_THROWING && choice->sessions &&
+	    returns.verdict == FUNCTION_RETURNS)
+		returns.verdict = FUNCTION_UNKNOWN;
 	if (allocator_is_operator(allocator) && !needs_probe(allocator, &returns)) {
 		err = leave(choice, function, &returns);
 	} else {
@@ -140,7 +144,7 @@ static int place_entries(struct choice *choice)
 	return 0;
 }
 
-int probe_list_init(int fd, const struct allocator_function *functions,
+int probe_list_init(int fd, bool sessions, const struct allocator_function *functions,
 		    const struct named_functions *named, const struct elf_function *chosen,
 		    size_t cnt, struct probe_list *ret)
 {

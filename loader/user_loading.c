@@ -10,6 +10,7 @@
 #include "loader/log.h"
 #include "loader/multi_link.h"
 #include "loader/skeleton.h"
+#include "loader/throwing.h"
 #include "loader/user_source_impl.h"
 
 /* Images of which it was not heard yet that they are no more. */
@@ -129,6 +130,8 @@ static int choose_links(struct user_source *source, const struct features *featu
 	int err = 0;
 
 	programs->kind = wanted_links(features);
+	if (programs->kind == LINK_SESSION && throwing_functions_wanted(source->ctx.opts))
+		programs->kind = LINK_MULTI;
 	programs->session = skel->progs.session_call;
 	programs->any = skel->progs.enter_any;
 	programs->ret = skel->progs.leave_call;

@@ -166,18 +166,23 @@ static __always_inline void thread__end(__u32 tid)
 		place->task = 0;
 }
 
+static __always_inline struct thread_state *thread_place__state(struct thread_place *place)
+{
+	if (!place)
+		return NULL;
+	/* Older verifiers refuse a sum that is taken before the test. */
+	barrier_var(place);
+	return &place->state;
+}
+
 static __always_inline struct thread_state *thread__find(void)
 {
-	struct thread_place *place = thread_place__find(bpf_get_current_pid_tgid());
-
-	return place ? &place->state : NULL;
+	return thread_place__state(thread_place__find(bpf_get_current_pid_tgid()));
 }
 
 static __always_inline struct thread_state *thread__create(void)
 {
-	struct thread_place *place = thread_place__claim(bpf_get_current_pid_tgid());
-
-	return place ? &place->state : NULL;
+	return thread_place__state(thread_place__claim(bpf_get_current_pid_tgid()));
 }
 
 /*

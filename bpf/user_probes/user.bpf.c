@@ -109,9 +109,6 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 
 		return enter_mremap(ctx, binding);
 	case MEMLEAK_SHAPE_LIBRARIES:
 		return enter_libraries(ctx, binding);
-	case MEMLEAK_SHAPE_RETURN:
-		leave_any(ctx, arch_entry_slot(ctx));
-		return false;
 	case MEMLEAK_SHAPE_RAISE:
 		thread__raise(ctx);
 		return false;
@@ -133,7 +130,12 @@ static __always_inline bool enter_by_cookie(struct pt_regs *ctx, __u64 cookie)
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
 {
-	enter_by_cookie(ctx, bpf_get_attach_cookie(ctx));
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (MEMLEAK_COOKIE_SHAPE(cookie) == MEMLEAK_SHAPE_RETURN)
+		leave_any(ctx, arch_entry_slot(ctx));
+	else
+		enter_by_cookie(ctx, cookie);
 	return 0;
 }
 
@@ -159,8 +161,15 @@ ENTRY_PROGRAM(enter_of_heap_realloc, MEMLEAK_SHAPE_HEAP_REALLOC)
 ENTRY_PROGRAM(enter_of_heap_reallocarray, MEMLEAK_SHAPE_HEAP_REALLOCARRAY)
 ENTRY_PROGRAM(enter_of_heap_free, MEMLEAK_SHAPE_HEAP_FREE)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
-ENTRY_PROGRAM(enter_of_return, MEMLEAK_SHAPE_RETURN)
 ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
+
+/* At an instruction that returns. */
+SEC("uprobe")
+int enter_of_return(struct pt_regs *ctx)
+{
+	leave_any(ctx, arch_entry_slot(ctx));
+	return 0;
+}
 
 SEC("uretprobe")
 int leave_call(struct pt_regs *ctx)
@@ -178,11 +187,17 @@ int leave_call(struct pt_regs *ctx)
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
 {
-	if (PT_REGS_IP(ctx) != bpf_get_func_ip(ctx)) {
-		leave_any(ctx, arch_return_slot(ctx));
-		return 0;
+	bool returned = PT_REGS_IP(ctx) != bpf_get_func_ip(ctx);
+	__u64 slot = arch_return_slot(ctx), cookie;
+
+	if (!returned) {
+		cookie = bpf_get_attach_cookie(ctx);
+		if (MEMLEAK_COOKIE_SHAPE(cookie) != MEMLEAK_SHAPE_RETURN)
+			return !enter_by_cookie(ctx, cookie);
+		slot = arch_entry_slot(ctx);
 	}
-	return !enter_by_cookie(ctx, bpf_get_attach_cookie(ctx));
+	leave_any(ctx, slot);
+	return !returned;
 }
 
 /* The end of a session's entry which may be nested in a call whose return is not awaited. */

@@ -97,7 +97,7 @@ def test_exception_through_new(t):
 
 
 @pitfall(18)
-@through_libraries("bad_alloc", "between_throws")
+@through_libraries("bad_alloc", "between_throws", "in_child")
 def test_exception_through_preloaded_new(t, what):
     """The same where operator new itself is probed; nothing of what is allocated meanwhile is lost."""
     _, name, thing = what

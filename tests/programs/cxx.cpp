@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* C++: every operator new, templates, inlined functions, exceptions. cxx NAME does one of it. */
+#include <sys/wait.h>
+
 #include <new>
 #include <string>
 #include <vector>
@@ -120,6 +122,19 @@ OWN_FRAME static void between_throws(int times)
 	leaks("too_much", times, times * 70);
 }
 
+/* A child is not traced; the probes are there all the same. */
+OWN_FRAME static void in_child(int times)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		bad_alloc(times);
+		_exit(0);
+	}
+	must(waitpid(child, &status, 0) == child && !status, "the child lives");
+}
+
 /* Of every size, so that the slow ways of the allocator are gone, too. */
 OWN_FRAME static void leak_sizes(int times)
 {
@@ -155,6 +170,7 @@ static const struct {
 	{"delete", frees_all},
 	{"bad_alloc", bad_alloc},
 	{"between_throws", between_throws},
+	{"in_child", in_child},
 	{"sizes", leak_sizes},
 	{"many", leak_many},
 };
