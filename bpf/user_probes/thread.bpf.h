@@ -75,10 +75,10 @@ __u32 targets_generation = 1;
 #define THREAD_TRIES 8
 
 struct thread_place {
+	struct thread_state state; /* first: older verifiers add nothing to what may be NULL */
 	__u64 task;
 	__u32 tid;
 	__u32 reserved;
-	struct thread_state state;
 };
 
 struct {
