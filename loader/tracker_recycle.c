@@ -56,8 +56,8 @@ static void numbers_sort(struct numbers *numbers)
 
 static bool numbers_have(const struct numbers *numbers, uint64_t value)
 {
-	return numbers->cnt && bsearch(&value, numbers->values, numbers->cnt,
-				       sizeof(*numbers->values), by_value);
+	return numbers->cnt &&
+	       bsearch(&value, numbers->values, numbers->cnt, sizeof(*numbers->values), by_value);
 }
 
 static int visit_young(void *arg, const void *key, const void *value)
@@ -87,8 +87,7 @@ static int visit_stack(void *arg, const void *key, const void *value)
 	const uint64_t *id = key;
 
 	if (stack->frame_cnt <= tracker->stack_depth &&
-	    tracker->archive.bytes < ARCHIVE_BYTES_MAX &&
-	    !numbers_have(&recycling->live, *id)) {
+	    tracker->archive.bytes < ARCHIVE_BYTES_MAX && !numbers_have(&recycling->live, *id)) {
 		recycling->moved++;
 		return stack_archive_add(&tracker->archive, *id, stack) ? -ENOMEM : 1;
 	}

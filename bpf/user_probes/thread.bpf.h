@@ -168,11 +168,7 @@ static __always_inline void thread__end(__u32 tid)
 
 static __always_inline struct thread_state *thread_place__state(struct thread_place *place)
 {
-	if (!place)
-		return NULL;
-	/* Older verifiers refuse a sum that is taken before the test. */
-	barrier_var(place);
-	return &place->state;
+	return place ? &place->state : NULL;
 }
 
 static __always_inline struct thread_state *thread__find(void)

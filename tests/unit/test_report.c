@@ -258,7 +258,9 @@ static void kinds_have_names(void **state)
 		assert_non_null(kind_name((enum memleak_kind)i));
 	assert_string_equal(kind_name((enum memleak_kind)99), "unknown");
 	for (unsigned int i = 0; i < MEMLEAK_SHAPE_CNT; i++)
-		assert_true((shape_name(i) == NULL) == (i == MEMLEAK_SHAPE_LIBRARIES));
+		assert_true((shape_name(shape_plain(i)) == NULL) ==
+			    (i == MEMLEAK_SHAPE_LIBRARIES || i == MEMLEAK_SHAPE_RETURN ||
+			     i == MEMLEAK_SHAPE_RAISE));
 	for (unsigned int i = 0; i < TABLE_CNT; i++)
 		assert_non_null(table_name(i));
 }
