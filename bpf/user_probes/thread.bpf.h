@@ -75,10 +75,10 @@ __u32 targets_generation = 1;
 #define THREAD_TRIES 8
 
 struct thread_place {
-	struct thread_state state; /* first: older verifiers add nothing to what may be NULL */
-	__u64 task;
+	__u64 task; /* 0: it is free; the first word, which the loader counts */
 	__u32 tid;
 	__u32 reserved;
+	struct thread_state state;
 };
 
 struct {
@@ -168,7 +168,11 @@ static __always_inline void thread__end(__u32 tid)
 
 static __always_inline struct thread_state *thread_place__state(struct thread_place *place)
 {
-	return place ? &place->state : NULL;
+	if (!place)
+		return NULL;
+	/* Older verifiers refuse a sum that is taken before the test. */
+	barrier_var(place);
+	return &place->state;
 }
 
 static __always_inline struct thread_state *thread__find(void)
