@@ -9,7 +9,7 @@
 #define BLOCKS_BPF_H
 
 #include "bpf/compat.bpf.h"
-#include "bpf/memleak.h"
+#include "bpf/block_tables.h"
 
 const volatile struct memleak_config config;
 

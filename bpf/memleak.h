@@ -123,38 +123,6 @@ struct memleak_block {
 	__u32 halved; /* so many times: what is left of a block of pages that was freed in part */
 };
 
-/* Blocks that were allocated a moment ago; see bpf/young.bpf.h. */
-#define MEMLEAK_YOUNG_BLOCKS 6
-
-/* In the low bits of a block's word. */
-#define MEMLEAK_YOUNG_WRITING 1ULL /* it is not all there yet */
-#define MEMLEAK_YOUNG_MOVING 2ULL  /* it is alive, and may be in the table, too */
-#define MEMLEAK_YOUNG_DEAD 3ULL    /* the same, but it was freed on the way */
-#define MEMLEAK_YOUNG_STATES 7ULL
-
-struct memleak_young_block {
-	__u64 size;
-	__u64 birth_ns;
-	__u64 site;
-	__u32 tid;
-	__u32 image;
-};
-
-/* Those of one hash; the words are a cache line with what else is read to find a block. */
-struct memleak_young {
-	__u64 words[MEMLEAK_YOUNG_BLOCKS]; /* address and state; 0: none */
-	__u64 oldest;                      /* the place that is to make room */
-	__u64 reserved;
-	struct memleak_young_block blocks[MEMLEAK_YOUNG_BLOCKS];
-};
-
-#define MEMLEAK_HELD_IN_LINE 16
-
-/* How many blocks the table has, by hash. */
-struct memleak_held {
-	__u32 cnt[MEMLEAK_HELD_IN_LINE];
-};
-
 /* One word, so that one atomic add moves count and size together. */
 union combined_alloc_info {
 	struct {
@@ -226,12 +194,6 @@ static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 wo
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ (hash >> 29);
-}
-
-/* Of which bucket and which count a block is. */
-static inline __attribute__((always_inline)) __u32 block__hash(const struct memleak_block_key *key)
-{
-	return hash_mix(key->addr, key->image) >> 32;
 }
 
 /* Of the site of a stack, the hash of whose frames is given. */

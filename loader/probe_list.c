@@ -150,7 +150,13 @@ int probe_list_init(int fd, bool sessions, const struct allocator_function *func
 {
 	cleanup_free struct elf_function *kept = calloc(cnt + 1, sizeof(*kept));
 	struct choice choice = {
-		.fd = fd, .functions = functions, .named = named, .kept = kept, .list = ret};
+		.fd = fd,
+		.sessions = sessions,
+		.functions = functions,
+		.named = named,
+		.kept = kept,
+		.list = ret,
+	};
 
 	*ret = (struct probe_list){0};
 	if (!kept)

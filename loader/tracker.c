@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/block_tables.h"
 #include "loader/features.h"
 #include "loader/log.h"
 #include "loader/table_walk.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/block_tables.h"
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/table_walk.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/memleak.h"
+#include "bpf/block_tables.h"
 
 struct young_blocks {
 	struct memleak_young *buckets;
