@@ -18,6 +18,8 @@ enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
 struct attach_state {
 	const struct user_context *ctx;
 	struct user_process *process;
+	struct probe_set *probes;
+	pid_t bound; /* the process that they are bound to; 0: all that map the file */
 	struct search_names names;
 	size_t heap_found;
 	size_t placed; /* probes that were not there before */

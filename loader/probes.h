@@ -56,7 +56,7 @@ struct probe_set {
 };
 
 /*
- * Probes functions of the file that fd is open for, in process pid. Sets err of each; returns 0
+ * Probes functions of the file that fd is open for, in process pid; 0: in all. Sets err of each; returns 0
  * or the first error but -EEXIST.
  */
 int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,

@@ -234,7 +234,6 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 	if (!++maps->generation)
 		maps->generation = 1;
 	entries[0].space = (struct unwind_space){
-		.image = subject->image,
 		.generation = maps->generation,
 		.mapping_cnt = (uint32_t)list->cnt,
 		.unloads = subject->unloads,
@@ -248,7 +247,7 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 			    cnt, &opts);
 	if (fd < 0 || bpf_map_update_batch(fd, keys, entries, &cnt, NULL))
 		return -errno;
-	err = publisher__put(maps->publisher, maps->spaces_fd, (uint32_t)subject->pid, fd);
+	err = publisher__put(maps->publisher, maps->spaces_fd, subject->image, fd);
 	__atomic_add_fetch(maps->stamp, 1, __ATOMIC_RELEASE);
 	return err;
 }
@@ -326,6 +325,23 @@ void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *
 	if (maps->files.table_cnt != table_cnt)
 		say_size(maps, subject->pid);
 	mapping_list_deinit(&list);
+}
+
+void unwind_maps_forget(struct unwind_maps *maps, pid_t pid)
+{
+	for (size_t i = 0; i < maps->space_cnt; i++) {
+		if (maps->spaces[i].pid != pid)
+			continue;
+		mapping_list_deinit(&maps->spaces[i].list);
+		maps->spaces[i] = maps->spaces[--maps->space_cnt];
+		return;
+	}
+}
+
+void unwind_maps_drop(struct unwind_maps *maps, uint32_t image)
+{
+	code_history_drop(&maps->history, image);
+	publisher__remove(maps->publisher, maps->spaces_fd, image);
 }
 
 uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid)

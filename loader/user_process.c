@@ -57,10 +57,12 @@ static long status_number(const char *status, const char *name)
 }
 
 /* A kernel thread has no memory of its own, hence no VmSize line; nor has a zombie. */
-static int check_kind(pid_t pid)
+static int check_kind(pid_t pid, bool found)
 {
 	cleanup_free char *status = read_proc(pid, "status");
 
+	if (found)
+		return status && strstr(status, "\nVmSize:") ? 0 : -ESRCH;
 	if (!status) {
 		log_error("no process with pid %d", pid);
 		return -ESRCH;
@@ -81,7 +83,7 @@ static int check_kind(pid_t pid)
 	return 0;
 }
 
-static int check_class(pid_t pid)
+static int check_class(pid_t pid, bool found)
 {
 	cleanup_free char *path = NULL;
 	cleanup_close int fd = -1;
@@ -92,23 +94,26 @@ static int check_class(pid_t pid)
 	if (fd < 0) {
 		int err = -errno;
 
-		log_error("cannot open the program of process %d: %s", pid, strerror(-err));
+		if (!found)
+			log_error("cannot open the program of process %d: %s", pid, strerror(-err));
 		return err;
 	}
 	if (elf_class(fd) == ELFCLASS32) {
-		log_error("process %d is a 32-bit program: memleak reads 64-bit ones only", pid);
+		(found ? log_verbose : log_error)(
+			"process %d is a 32-bit program: memleak reads 64-bit ones only", pid);
 		return -ENOEXEC;
 	}
 	return 0;
 }
 
-int user_process__new(const struct user_context *ctx, pid_t pid, struct user_process **ret)
+int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
+		      struct user_process **ret)
 {
 	struct user_process *process;
-	int err = check_kind(pid);
+	int err = check_kind(pid, found);
 
 	if (!err)
-		err = check_class(pid);
+		err = check_class(pid, found);
 	if (err)
 		return err;
 	process = calloc(1, sizeof(*process));
@@ -117,15 +122,18 @@ int user_process__new(const struct user_context *ctx, pid_t pid, struct user_pro
 	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
 	process->info.pid = pid;
 	process->info.comm = read_comm(pid);
-	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (process->pidfd < 0) {
+	process->found = found;
+	process->pidfd = found ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process->pidfd < 0 && !found) {
 		err = -errno;
 		log_error("cannot watch process %d: %s", pid, strerror(-err));
 		goto err;
 	}
 	err = symspace__new(ctx->symbolizer, pid, &process->space);
 	if (err) {
-		log_error("cannot read what process %d has mapped: %s", pid, strerror(-err));
+		if (!found)
+			log_error("cannot read what process %d has mapped: %s", pid,
+				  strerror(-err));
 		goto err;
 	}
 	*ret = process;
@@ -201,15 +209,17 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	struct symspace *space;
 	int err;
 
-	if (rebind)
+	if (rebind && !ctx->pool)
 		rebind_probes(ctx, process);
 	free(process->info.comm);
 	process->info.comm = read_comm(pid);
 	process->info.image = image;
+	process->base = 0;
 	process->place_cnt = 0;
 	process->r_debug = 0;
 	process->permanent_cnt = 0;
 	process->attached = false;
+	process->tries = 0;
 	process->searched_cnt = 0;
 	process->after_exec = true;
 	ranges_clear(&process->ranges);
@@ -225,17 +235,17 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	user_process__refresh(ctx, process);
 }
 
-static const char *probed_at(const struct user_process *process, const struct mapping *mapping,
-			     uint64_t addr)
+static const char *probed_at(const struct probe_set *probes, pid_t pid,
+			     const struct mapping *mapping, uint64_t addr)
 {
-	cleanup_close int fd = process_open_mapping(process->info.pid, mapping);
+	cleanup_close int fd = process_open_mapping(pid, mapping);
 	uint64_t offset = addr - mapping->start + mapping->offset;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		return NULL;
-	for (size_t i = 0; i < process->probes.cnt; i++) {
-		const struct probe *probe = &process->probes.items[i];
+	for (size_t i = 0; i < probes->cnt; i++) {
+		const struct probe *probe = &probes->items[i];
 
 		if (probe->dev == st.st_dev && probe->ino == st.st_ino && probe->offset == offset)
 			return probe->function;
@@ -243,8 +253,10 @@ static const char *probed_at(const struct user_process *process, const struct ma
 	return NULL;
 }
 
-static const char *find_function(const struct user_process *process, uint64_t addr)
+static const char *find_function(const struct user_context *ctx, const struct user_process *process,
+				 uint64_t addr)
 {
+	const struct probe_set *probes = ctx->pool ? &ctx->pool->probes : &process->probes;
 	const char *name = NULL;
 	struct proc_maps maps;
 
@@ -252,12 +264,13 @@ static const char *find_function(const struct user_process *process, uint64_t ad
 		return NULL;
 	for (size_t i = 0; i < maps.cnt && !name; i++)
 		if (addr >= maps.mappings[i].start && addr < maps.mappings[i].end)
-			name = probed_at(process, &maps.mappings[i], addr);
+			name = probed_at(probes, process->info.pid, &maps.mappings[i], addr);
 	proc_maps_deinit(&maps);
 	return name;
 }
 
-const char *user_process__function(struct user_process *process, uint64_t addr)
+const char *user_process__function(const struct user_context *ctx, struct user_process *process,
+				   uint64_t addr)
 {
 	struct function_place *grown;
 
@@ -268,6 +281,7 @@ const char *user_process__function(struct user_process *process, uint64_t addr)
 	if (!grown)
 		return NULL;
 	process->places = grown;
-	grown[process->place_cnt] = (struct function_place){addr, find_function(process, addr)};
+	grown[process->place_cnt] =
+		(struct function_place){addr, find_function(ctx, process, addr)};
 	return grown[process->place_cnt++].name;
 }

@@ -7,7 +7,7 @@
 #define USER_PROCESS_H
 
 #include "loader/options.h"
-#include "loader/probes.h"
+#include "loader/probe_pool.h"
 #include "loader/ranges.h"
 #include "loader/snapshot.h"
 #include "loader/unwind_maps.h"
@@ -24,6 +24,7 @@ struct user_context {
 	struct probe_programs programs;
 	struct unwind_maps *unwind;
 	struct stack_copies *copies;
+	struct probe_pool *pool; /* NULL: each process has probes of its own */
 };
 
 struct function_place {
@@ -33,17 +34,20 @@ struct function_place {
 
 struct user_process {
 	struct process info;
-	int pidfd;
+	uint32_t base; /* the image whose mappings it began with; 0: its own */
+	bool found;    /* not given by its number: what is wrong with it need not be said */
+	int pidfd;     /* -1: its end is told otherwise */
 	bool ended;
-	bool changed;     /* it has loaded or unloaded code since it was read */
-	uint64_t r_debug; /* struct module_list */
+	unsigned int tries; /* to attach, since it has loaded code */
+	bool changed;       /* it has loaded or unloaded code since it was read */
+	uint64_t r_debug;   /* struct module_list */
 	struct file_identity *permanent;
 	size_t permanent_cnt;
 	bool attached;                  /* all libraries were there when the probes were placed */
 	struct file_identity *searched; /* files that have been looked into, once attached */
 	size_t searched_cnt;
-	struct probe_set probes;
-	char *allocator; /* path of the first file that has a probed heap function */
+	struct probe_set probes; /* unless they are shared */
+	char *allocator;         /* path of the first file that has a probed heap function */
 	struct ranges ranges;
 	uint64_t mappings_lost; /* for want of memory here */
 	uint64_t exec_gaps;     /* programs that ran before their allocator was probed */
@@ -54,10 +58,11 @@ struct user_process {
 };
 
 /*
- * Opens the process. Returns 0 or a negative errno; has said what is wrong with the pid. The
- * probes come with user_process__attach.
+ * Opens the process. Returns 0 or a negative errno; has said what is wrong with the pid, unless the
+ * process was found. The probes come with user_process__attach.
  */
-int user_process__new(const struct user_context *ctx, pid_t pid, struct user_process **ret);
+int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
+		      struct user_process **ret);
 void user_process__free(struct user_process *process);
 
 /*
@@ -84,6 +89,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 			uint32_t image, bool rebind);
 
 /* The probed function at an address of the process; NULL: none. */
-const char *user_process__function(struct user_process *process, uint64_t addr);
+const char *user_process__function(const struct user_context *ctx, struct user_process *process,
+				   uint64_t addr);
 
 #endif

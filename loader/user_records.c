@@ -9,16 +9,22 @@
 #include "loader/tracker_recycle.h"
 #include "loader/user_source_impl.h"
 
-static void handle_exec(struct user_source *source, struct user_process *process,
-			const struct memleak_record *record)
+static void handle_exec(struct user_source *source, const struct memleak_record *record)
 {
-	uint32_t old_image = process->info.image;
+	struct user_process *process = user_source__process(source, record->image);
+	uint32_t image = (uint32_t)record->addr;
 	/* Probes are bound to the task that was the leader; another thread has taken its place. */
 	bool reattach = record->len != record->tgid;
 
-	user_process__exec(&source->ctx, process, (uint32_t)record->addr, reattach);
-	tracker_purge(&source->tracker, old_image);
-	log_note("process %d runs another program now: %s", process->info.pid, process->info.comm);
+	user_members__drop(source, record->image);
+	if (!process) {
+		user_members__new(source, (pid_t)record->tgid, image, 0);
+		return;
+	}
+	user_process__exec(&source->ctx, process, image, reattach);
+	process_table_change(&source->processes);
+	(process->found ? log_verbose : log_note)("process %d runs another program now: %s",
+						  process->info.pid, process->info.comm);
 	user_source__retry(source);
 }
 
@@ -66,12 +72,21 @@ static int handle_record(void *arg, void *data, size_t len)
 
 	if (len < sizeof(*record))
 		return 0;
+	switch (record->type) {
+	case MEMLEAK_REC_EXEC:
+		handle_exec(source, record);
+		return 0;
+	case MEMLEAK_REC_NEW:
+		user_members__new(source, (pid_t)record->tgid, record->image,
+				  (uint32_t)record->addr);
+		return 0;
+	}
 	process = user_source__process(source, record->image);
 	if (!process)
 		return 0; /* an image that is no more */
 	switch (record->type) {
-	case MEMLEAK_REC_EXEC:
-		handle_exec(source, process, record);
+	case MEMLEAK_REC_END:
+		process->ended = true;
 		break;
 	case MEMLEAK_REC_FORK:
 		log_note("process %d has made a child process (%" PRIu64 "): children are not "
@@ -107,7 +122,8 @@ static int handle_event(void *arg, void *data, size_t len)
 		.pid = (pid_t)event->tgid,
 		.tid = (pid_t)event->tid,
 		.comm = process ? process->info.comm : "?",
-		.function = process ? user_process__function(process, event->function) : NULL,
+		.function = process ? user_process__function(&source->ctx, process, event->function)
+				    : NULL,
 		.addr = event->addr,
 		.size = event->size,
 	};
@@ -132,12 +148,13 @@ static void refresh_changed(struct user_source *source)
 {
 	bool retry = false;
 
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		struct user_process *process = source->processes[i];
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		struct user_process *process = source->processes.items[i];
 
 		if (!process->changed)
 			continue;
 		process->changed = false;
+		process->tries = 0;
 		user_process__refresh(&source->ctx, process);
 		if (process->attached)
 			user_process__attach_later(&source->ctx, process);
@@ -162,8 +179,8 @@ void user_records__finish_stacks(struct user_source *source, size_t most)
 {
 	struct unwind_late *late = &source->copies.late;
 
-	for (size_t i = 0; late->waiting_cnt && i < source->process_cnt; i++) {
-		struct user_process *process = source->processes[i];
+	for (size_t i = 0; late->waiting_cnt && i < source->processes.cnt; i++) {
+		struct user_process *process = source->processes.items[i];
 
 		if (!unwind_late_is_waiting(late, process->info.image))
 			continue;

@@ -69,8 +69,9 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 {
 	struct user_source *source = source_of(self);
 
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		int err = prepare_process(source, source->processes[i], sites, cnt, budget_ms);
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		int err =
+			prepare_process(source, source->processes.items[i], sites, cnt, budget_ms);
 
 		if (err)
 			return err;

@@ -156,7 +156,7 @@ void young_blocks_count(const struct young_blocks *young, uint64_t *ret_young, u
 	*ret_held = held;
 }
 
-void young_blocks_purge(struct young_blocks *young, uint32_t image)
+void young_blocks_purge(struct young_blocks *young, const struct image_set *images)
 {
 	for (size_t i = 0; i < young->bucket_cnt * MEMLEAK_YOUNG_BLOCKS; i++) {
 		struct memleak_young *bucket = &young->buckets[i / MEMLEAK_YOUNG_BLOCKS];
@@ -164,7 +164,7 @@ void young_blocks_purge(struct young_blocks *young, uint32_t image)
 		struct memleak_young_block block;
 		uint64_t word = read_block(bucket, place, &block);
 
-		if (word && block.image == image)
+		if (word && image_set_has(images, block.image))
 			__sync_bool_compare_and_swap(&bucket->words[place], word, 0);
 	}
 }
