@@ -13,6 +13,7 @@
 #include "loader/log.h"
 #include "loader/mapping_list.h"
 #include "loader/modules.h"
+#include "symbolizer/mapped_file.h"
 #include "symbolizer/proc_maps.h"
 
 /* Where return probes return to: a walk must see that this is not the caller's code. */
@@ -71,6 +72,7 @@ static ssize_t find_file(struct unwind_maps *maps, struct unwind_space_copy *spa
 			 const struct mapping *mapping)
 {
 	cleanup_close int fd = -1;
+	struct stat st;
 	ssize_t file;
 
 	if (!strcmp(mapping->path, "[vdso]"))
@@ -78,6 +80,9 @@ static ssize_t find_file(struct unwind_maps *maps, struct unwind_space_copy *spa
 	if (!mapping->inode)
 		return -ENOENT;
 	fd = process_open_mapping(space->pid, mapping);
+	/* The kernel told it, and the process may have ended. */
+	if (fd < 0 && mapping->since_ns)
+		fd = mapped_file_open(mapping, &st);
 	if (fd < 0)
 		return is_loss(fd) ? unwind_files_add_unreadable(&maps->files, mapping, fd) : fd;
 	file = unwind_files_add(&maps->files, fd, mapping->path, &space->patience_ms);
