@@ -238,7 +238,7 @@ struct memleak_members {
 	__u8 follow;         /* children of targets */
 	__u8 by_comm;
 	__u8 reserved;
-	char comm[16];
+	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* with zeros behind it */
 };
 
 /*
@@ -325,7 +325,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: old tid */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
 	MEMLEAK_REC_NEW,    /* a new target; addr: the image that it is a copy of, or 0 */
-	MEMLEAK_REC_END,    /* a target ended, or is none any more */
+	MEMLEAK_REC_END,    /* a target ended, or is none any more; addr: its unloads */
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
 	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */

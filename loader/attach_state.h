@@ -3,6 +3,7 @@
 #ifndef ATTACH_STATE_H
 #define ATTACH_STATE_H
 
+#include "loader/elf_functions.h"
 #include "loader/modules.h"
 #include "loader/probe_list.h"
 #include "loader/user_process.h"
@@ -27,6 +28,14 @@ struct attach_state {
 	bool later;    /* files are searched that were loaded by name: each serves by itself */
 	int err;       /* the first failure */
 };
+
+/* To be ended even if it fails, with -ENOMEM. */
+int attach_begin(struct attach_state *state, const struct user_context *ctx,
+		 struct user_process *process);
+void attach_end(struct attach_state *state);
+
+/* Looks into a file for functions that all processes share, once. */
+void attach_once(struct attach_state *state, const struct module *module, enum elf_scope scope);
 
 /* Places the probes, and notes what came of it. */
 void attach_probes(struct attach_state *state, const struct module *module,

@@ -94,7 +94,7 @@ int members_init(struct members *members, const struct options *opts)
 	if (opts->comm) {
 		members->rule.by_comm = true;
 		/* The kernel keeps so much of a name. */
-		strncpy(members->rule.comm, opts->comm, sizeof(members->rule.comm) - 1);
+		strncpy((char *)members->rule.comm, opts->comm, MEMLEAK_COMM_SIZE - 1);
 	}
 	return opts->cgroup ? init_cgroup(members, opts->cgroup) : 0;
 }
@@ -117,7 +117,7 @@ static bool has_comm(const struct members *members, pid_t pid)
 	if (fgets(comm, sizeof(comm), file))
 		comm[strcspn(comm, "\n")] = '\0';
 	fclose(file);
-	return !strcmp(comm, members->rule.comm);
+	return !strcmp(comm, (const char *)members->rule.comm);
 }
 
 static pid_t parent_of(pid_t pid)

@@ -29,7 +29,7 @@ struct options {
 	size_t pid_cnt;
 	char **command; /* -c or -- CMD, NULL-terminated; NULL: none */
 	bool all_processes;
-	const char *comm;   /* NULL: any; so below */
+	const char *comm; /* NULL: any; so below */
 	const char *cgroup;
 	bool follow; /* children of those */
 	bool trace;

@@ -310,7 +310,7 @@ static int refresh(struct unwind_maps *maps, const struct unwind_subject *subjec
 	if (err || !list->cnt)
 		return err;
 	/* Files were opened by address: they may have been others. */
-	if (unwind_maps_unloads(maps, subject->pid) != subject->unloads)
+	if (!subject->ended && unwind_maps_unloads(maps, subject->pid) != subject->unloads)
 		return 0;
 	add_tables(&maps->files, subject, list);
 	drop_mappings(space, list);

@@ -38,6 +38,7 @@ struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
 	uint32_t unloads;                      /* of its target, before the mappings are read */
+	bool ended;                            /* it is none any more: nothing changes */
 	uint64_t r_debug;                      /* struct unwind_space */
 	const struct file_identity *permanent; /* files that it will not unload */
 	size_t permanent_cnt;

@@ -144,8 +144,7 @@ static void search_module(struct attach_state *state, const struct module *modul
  * Which of the files that define a function serves a process is not asked: others may be served by
  * another one.
  */
-static void search_once(struct attach_state *state, const struct module *module,
-			enum elf_scope scope)
+void attach_once(struct attach_state *state, const struct module *module, enum elf_scope scope)
 {
 	const struct pool_file *known = probe_pool_find(state->ctx->pool, module->fd);
 	size_t found_before = state->heap_found;
@@ -245,7 +244,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 
 		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
 		if (state->ctx->pool)
-			search_once(state, &list->items[i], scope);
+			attach_once(state, &list->items[i], scope);
 		else
 			search_module(state, &list->items[i], scope);
 	}
@@ -319,28 +318,35 @@ static void note_searched(struct user_process *process, const struct module_list
 		searched[i] = (struct file_identity){list->items[i].dev, list->items[i].ino};
 }
 
-static struct attach_state state_of(const struct user_context *ctx, struct user_process *process)
+int attach_begin(struct attach_state *state, const struct user_context *ctx,
+		 struct user_process *process)
 {
-	return (struct attach_state){
+	*state = (struct attach_state){
 		.ctx = ctx,
 		.process = process,
 		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
 		.bound = ctx->pool ? 0 : process->info.pid,
 	};
+	return search_names_init(&state->names, ctx->opts->symbols_prefix);
+}
+
+void attach_end(struct attach_state *state)
+{
+	search_names_deinit(&state->names);
 }
 
 void user_process__attach_later(const struct user_context *ctx, struct user_process *process)
 {
-	struct attach_state state = state_of(ctx, process);
+	struct attach_state state;
 	struct module_list list;
+	int err = attach_begin(&state, ctx, process);
 
 	state.later = true;
-	if (search_names_init(&state.names, ctx->opts->symbols_prefix) ||
-	    module_list_init(process->info.pid, &list))
+	if (err || module_list_init(process->info.pid, &list))
 		goto out;
 	for (size_t i = 0; list.settled && i < list.cnt; i++) {
 		if (ctx->pool)
-			search_once(&state, &list.items[i], ELF_EXPORTED);
+			attach_once(&state, &list.items[i], ELF_EXPORTED);
 		else if (!was_searched(process, &list.items[i]))
 			search_module(&state, &list.items[i], ELF_EXPORTED);
 	}
@@ -350,14 +356,14 @@ void user_process__attach_later(const struct user_context *ctx, struct user_proc
 		note_searched(process, &list);
 	module_list_deinit(&list);
 out:
-	search_names_deinit(&state.names);
+	attach_end(&state);
 }
 
 int user_process__attach(const struct user_context *ctx, struct user_process *process)
 {
-	struct attach_state state = state_of(ctx, process);
+	struct attach_state state;
 	struct module_list list;
-	int err = search_names_init(&state.names, ctx->opts->symbols_prefix);
+	int err = attach_begin(&state, ctx, process);
 
 	if (!err && ctx->opts->object)
 		err = attach_object(&state);
@@ -385,6 +391,6 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	if (process->attached)
 		process->after_exec = false;
 out:
-	search_names_deinit(&state.names);
+	attach_end(&state);
 	return err;
 }

@@ -7,6 +7,7 @@
 
 #include "loader/cleanup.h"
 #include "loader/log.h"
+#include "loader/map_events.h"
 #include "loader/user_source_impl.h"
 
 uint32_t user_members__number(struct user_source *source)
@@ -81,36 +82,102 @@ static void end_others(struct user_source *source, pid_t pid)
 		process->ended = true;
 }
 
-void user_members__new(struct user_source *source, pid_t pid, uint32_t image, uint32_t base)
+/* Of a pid that another process may have by now. */
+static bool is_target(const struct user_source *source, pid_t pid, uint32_t image)
+{
+	struct memleak_target target;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(targets_fd(source), &key, &target) && target.image == image;
+}
+
+/* One that has ended, or did so while it was looked at, is what was told of it. */
+static int open_process(const struct user_source *source, const struct memleak_record *record,
+			uint32_t image, struct user_process **ret)
+{
+	pid_t pid = (pid_t)record->tgid;
+	int err = user_process__new(&source->ctx, pid, true, ret);
+
+	if (err == -ENOMEM || err == -ENOEXEC)
+		return err;
+	if (!err && is_target(source, pid, image)) {
+		(*ret)->since_ns = record->time_ns;
+		return 0;
+	}
+	if (!err)
+		user_process__free(*ret);
+	return user_process__new_ended(&source->ctx, pid, record->time_ns, ret);
+}
+
+void user_members__new(struct user_source *source, const struct memleak_record *record,
+		       uint32_t image, uint32_t base)
 {
 	const struct user_process *parent = user_source__process(source, base);
 	struct user_process *process;
 
-	end_others(source, pid);
-	if (user_process__new(&source->ctx, pid, true, &process))
+	end_others(source, (pid_t)record->tgid);
+	if (open_process(source, record, image, &process))
 		return;
 	process->info.image = image;
 	process->base = base;
 	if (parent)
 		process->r_debug = parent->r_debug;
 	process->after_exec = !base;
-	if (user_source__add(source, process))
+	if (user_source__add(source, process) || process->ended)
 		return;
 	if (user_process__attach(&source->ctx, process) == -EAGAIN)
 		user_source__retry_soon(source);
 }
 
-void user_members__remove(struct user_source *source, size_t at)
+/* What one had mapped that ended early nobody has read yet. */
+void user_members__end(struct user_source *source, struct user_process *process,
+		       const struct memleak_record *record)
+{
+	process->ended = true;
+	if (!process->found)
+		return;
+	process->unloads = (uint32_t)record->addr;
+	if (process->attached)
+		return;
+	user_process__refresh(&source->ctx, process);
+	user_process__attach_ended(&source->ctx, process);
+}
+
+/* What was lost stays lost. */
+static void forget_process(struct user_source *source, size_t at)
 {
 	const struct user_process *process = source->processes.items[at];
-	pid_t pid = process->info.pid;
 
 	source->mappings_lost += process->mappings_lost;
 	source->exec_gaps += process->exec_gaps;
 	user_members__drop(source, process->info.image);
 	process_table_remove(&source->processes, at);
-	if (!process_table_find_pid(&source->processes, pid))
-		unwind_maps_forget(&source->unwind, pid);
+}
+
+void user_members__exec(struct user_source *source, struct user_process *process,
+			const struct memleak_record *record)
+{
+	for (size_t i = 0; process && i < source->processes.cnt; i++) {
+		if (source->processes.items[i] != process)
+			continue;
+		unwind_maps_forget(&source->unwind, process->info.pid);
+		forget_process(source, i);
+		break;
+	}
+	user_members__new(source, record, (uint32_t)record->addr, 0);
+}
+
+void user_members__remove(struct user_source *source, size_t at)
+{
+	pid_t pid = source->processes.items[at]->info.pid;
+
+	forget_process(source, at);
+	if (process_table_find_pid(&source->processes, pid))
+		return;
+	unwind_maps_forget(&source->unwind, pid);
+	reference_spaces_forget(&source->copies.reference, pid);
+	if (source->ctx.map_events)
+		map_events__forget(source->ctx.map_events, pid);
 }
 
 void user_members__drop(struct user_source *source, uint32_t image)

@@ -160,28 +160,82 @@ void user_process__free(struct user_process *process)
 	free(process);
 }
 
+int user_process__maps(const struct user_context *ctx, const struct user_process *process,
+		       struct proc_maps *ret)
+{
+	int err = symspace__read_maps(process->space, ret);
+
+	return err && process->found ? user_process__told_maps(ctx, process, ret) : err;
+}
+
+static uint32_t unloads(const struct user_context *ctx, const struct user_process *process)
+{
+	if (process->found && process->ended)
+		return process->unloads;
+	return unwind_maps_unloads(ctx->unwind, process->info.pid);
+}
+
+struct process_in_context {
+	const struct user_context *ctx;
+	const struct user_process *process;
+};
+
+static int read_maps(const void *arg, struct proc_maps *ret)
+{
+	const struct process_in_context *at = arg;
+
+	return user_process__maps(at->ctx, at->process, ret);
+}
+
+static struct reference_subject reference_subject(const struct process_in_context *at)
+{
+	pid_t pid = at->process->info.pid;
+
+	return (struct reference_subject){
+		.pid = pid,
+		.generation = unwind_maps_generation(at->ctx->unwind, pid),
+		.unloads = unloads(at->ctx, at->process),
+		.read_maps = read_maps,
+		.arg = at,
+	};
+}
+
+void user_process__finish_late(const struct user_context *ctx, const struct user_process *process,
+			       struct unwind_late *late, size_t most)
+{
+	const struct process_in_context at = {ctx, process};
+	const struct reference_subject subject = reference_subject(&at);
+
+	unwind_late_finish(late, &subject, process->info.image, most);
+}
+
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
 {
 	struct unwind_subject subject = {
 		.pid = process->info.pid,
 		.image = process->info.image,
 		.r_debug = process->r_debug,
+		.ended = process->ended,
 		.permanent = process->permanent,
 		.permanent_cnt = process->permanent_cnt,
 	};
+	const struct process_in_context at = {ctx, process};
+	struct reference_subject reference;
 	struct proc_maps maps;
 
-	if (process->ended)
+	/* What was told of one that has ended is all that there will be. */
+	if (process->ended && (!process->found || process->told))
 		return;
-	subject.unloads = unwind_maps_unloads(ctx->unwind, subject.pid);
+	process->told = process->ended;
+	subject.unloads = unloads(ctx, process);
 	/* Of this image, whatever the process runs by now. */
-	if (symspace__read_maps(process->space, &maps))
+	if (user_process__maps(ctx, process, &maps))
 		return;
 	symspace__update(process->space, &maps);
 	unwind_maps_refresh(ctx->unwind, &subject, &maps);
 	proc_maps_deinit(&maps);
-	stack_copies_refresh(ctx->copies, subject.pid,
-			     unwind_maps_generation(ctx->unwind, subject.pid));
+	reference = reference_subject(&at);
+	stack_copies_refresh(ctx->copies, &reference);
 }
 
 /*
@@ -203,7 +257,7 @@ static void rebind_probes(const struct user_context *ctx, struct user_process *p
 }
 
 void user_process__exec(const struct user_context *ctx, struct user_process *process,
-			uint32_t image, bool rebind)
+			uint32_t image, uint64_t since_ns, bool rebind)
 {
 	pid_t pid = process->info.pid;
 	struct symspace *space;
@@ -215,6 +269,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->info.comm = read_comm(pid);
 	process->info.image = image;
 	process->base = 0;
+	process->since_ns = since_ns;
 	process->place_cnt = 0;
 	process->r_debug = 0;
 	process->permanent_cnt = 0;

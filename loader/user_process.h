@@ -13,6 +13,8 @@
 #include "loader/unwind_maps.h"
 #include "symbolizer/symbolizer.h"
 
+struct map_events;
+struct unwind_late;
 struct stack_copies;
 struct user_bpf;
 
@@ -24,7 +26,8 @@ struct user_context {
 	struct probe_programs programs;
 	struct unwind_maps *unwind;
 	struct stack_copies *copies;
-	struct probe_pool *pool; /* NULL: each process has probes of its own */
+	struct map_events *map_events; /* NULL: processes do not come and go */
+	struct probe_pool *pool;       /* NULL: each process has probes of its own */
 };
 
 struct function_place {
@@ -34,9 +37,12 @@ struct function_place {
 
 struct user_process {
 	struct process info;
-	uint32_t base; /* the image whose mappings it began with; 0: its own */
-	bool found;    /* not given by its number: what is wrong with it need not be said */
-	int pidfd;     /* -1: its end is told otherwise */
+	uint32_t base;     /* the image whose mappings it began with; 0: its own */
+	bool found;        /* not given by its number: what is wrong with it need not be said */
+	int pidfd;         /* -1: its end is told otherwise */
+	bool told;         /* that was read of one that was found and has ended */
+	uint32_t unloads;  /* of the target that it was, if it was found and has ended */
+	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */
 	bool ended;
 	unsigned int tries; /* to attach, since it has loaded code */
 	bool changed;       /* it has loaded or unloaded code since it was read */
@@ -66,6 +72,18 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 void user_process__free(struct user_process *process);
 
 /*
+ * The same of a process that had ended, and ran the image at that time of CLOCK_MONOTONIC; and
+ * what user_process__attach does. loader/user_ended.c.
+ */
+int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
+			    struct user_process **ret);
+void user_process__attach_ended(const struct user_context *ctx, struct user_process *process);
+
+/* What the kernel told that the process has mapped, of its present image. -ENOENT: nothing. */
+int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,
+			    struct proc_maps *ret);
+
+/*
  * Probes the allocator functions of the files that the process maps now, those that are not yet.
  * Returns 0, -EAGAIN (its libraries are still being loaded: what could be probed is) or another
  * negative errno, of which it has said what failed. -ENOENT: there is none.
@@ -78,15 +96,23 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
  */
 void user_process__attach_later(const struct user_context *ctx, struct user_process *process);
 
+/* What it has mapped, or had as far as is known. 0 or a negative errno. */
+int user_process__maps(const struct user_context *ctx, const struct user_process *process,
+		       struct proc_maps *ret);
+
 /* Its libraries may have changed: reads where its code is again, and how to unwind it. */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
+/* Walks its late stacks, so many at most. */
+void user_process__finish_late(const struct user_context *ctx, const struct user_process *process,
+			       struct unwind_late *late, size_t most);
+
 /*
  * The process runs another program: its names and mappings start anew, and so do its probes if
- * another thread than the first has executed it. user_process__attach must follow.
+ * another thread than the first has executed it, at that time. user_process__attach must follow.
  */
 void user_process__exec(const struct user_context *ctx, struct user_process *process,
-			uint32_t image, bool rebind);
+			uint32_t image, uint64_t since_ns, bool rebind);
 
 /* The probed function at an address of the process; NULL: none. */
 const char *user_process__function(const struct user_context *ctx, struct user_process *process,

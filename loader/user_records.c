@@ -17,14 +17,13 @@ static void handle_exec(struct user_source *source, const struct memleak_record 
 	bool reattach = record->len != record->tgid;
 
 	user_members__drop(source, record->image);
-	if (!process) {
-		user_members__new(source, (pid_t)record->tgid, image, 0);
+	if (!process || process->found) {
+		user_members__exec(source, process, record);
 		return;
 	}
-	user_process__exec(&source->ctx, process, image, reattach);
+	user_process__exec(&source->ctx, process, image, record->time_ns, reattach);
 	process_table_change(&source->processes);
-	(process->found ? log_verbose : log_note)("process %d runs another program now: %s",
-						  process->info.pid, process->info.comm);
+	log_note("process %d runs another program now: %s", process->info.pid, process->info.comm);
 	user_source__retry(source);
 }
 
@@ -77,8 +76,7 @@ static int handle_record(void *arg, void *data, size_t len)
 		handle_exec(source, record);
 		return 0;
 	case MEMLEAK_REC_NEW:
-		user_members__new(source, (pid_t)record->tgid, record->image,
-				  (uint32_t)record->addr);
+		user_members__new(source, record, record->image, (uint32_t)record->addr);
 		return 0;
 	}
 	process = user_source__process(source, record->image);
@@ -86,7 +84,7 @@ static int handle_record(void *arg, void *data, size_t len)
 		return 0; /* an image that is no more */
 	switch (record->type) {
 	case MEMLEAK_REC_END:
-		process->ended = true;
+		user_members__end(source, process, record);
 		break;
 	case MEMLEAK_REC_FORK:
 		log_note("process %d has made a child process (%" PRIu64 "): children are not "
@@ -185,6 +183,6 @@ void user_records__finish_stacks(struct user_source *source, size_t most)
 		if (!unwind_late_is_waiting(late, process->info.image))
 			continue;
 		user_process__refresh(&source->ctx, process);
-		unwind_late_finish(late, process->info.pid, process->info.image, most);
+		user_process__finish_late(&source->ctx, process, late, most);
 	}
 }

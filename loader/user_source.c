@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "loader/log.h"
+#include "loader/map_events.h"
 #include "loader/user_source_impl.h"
 
 /* A process that is still loading its libraries is looked at again after so long. */
@@ -79,6 +80,8 @@ static int open_rings(struct user_source *source)
 		err = watch(source, source->retry_fd, NULL);
 	if (!err)
 		err = watch(source, stack_copies_poll_fd(&source->copies), NULL);
+	if (!err && source->ctx.map_events)
+		err = watch(source, map_events__poll_fd(source->ctx.map_events), NULL);
 	return err;
 }
 
@@ -108,7 +111,9 @@ int user_source__add(struct user_source *source, struct user_process *process)
 		user_process__free(process);
 		return err;
 	}
-	user_process__refresh(&source->ctx, process);
+	/* What one that has ended has unloaded is told with its end. */
+	if (!process->ended)
+		user_process__refresh(&source->ctx, process);
 	return process->pidfd < 0 ? 0 : watch(source, process->pidfd, process);
 }
 
@@ -189,6 +194,8 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 	}
 	if (read(source->retry_fd, &expirations, sizeof(expirations)) > 0)
 		user_source__retry(source);
+	if (source->ctx.map_events)
+		map_events__consume(source->ctx.map_events);
 	stack_copies_consume(&source->copies);
 	err = user_records__consume(source, listener);
 	user_records__finish_stacks(source, LATE_AT_ONCE);
@@ -270,6 +277,7 @@ static void user_source__free(struct source *base)
 	tracker_deinit(&source->tracker);
 	image_set_deinit(&source->gone);
 	members_deinit(&source->members);
+	map_events__free(source->ctx.map_events);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
 	if (source->retry_fd >= 0)
@@ -310,6 +318,9 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	if (!err && (source->members.rule.join || source->members.rule.follow)) {
 		source->pool.probes.binding = MEMLEAK_ANY_BINDING;
 		source->ctx.pool = &source->pool;
+		err = map_events__new(&source->ctx.map_events);
+		if (err)
+			log_error("cannot hear of what processes map: %s", strerror(-err));
 	}
 	if (!err)
 		err = user_loading__load(source, pid_cnt);

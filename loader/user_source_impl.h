@@ -48,7 +48,13 @@ void user_members__describe(const struct user_source *source);
 /* A number for an image. */
 uint32_t user_members__number(struct user_source *source);
 /* One has become a target, whose mappings are those of base at first; 0: its own. */
-void user_members__new(struct user_source *source, pid_t pid, uint32_t image, uint32_t base);
+void user_members__new(struct user_source *source, const struct memleak_record *record,
+		       uint32_t image, uint32_t base);
+/* It executes another program; NULL: it was not known. */
+void user_members__exec(struct user_source *source, struct user_process *process,
+			const struct memleak_record *record);
+void user_members__end(struct user_source *source, struct user_process *process,
+		       const struct memleak_record *record);
 /* Frees one that has ended, by its index. */
 void user_members__remove(struct user_source *source, size_t at);
 /* An image is no more: what is held of it is deleted with the next purge. */

@@ -38,11 +38,10 @@ static __always_inline bool task__is_in_cgroup(struct task_struct *task)
 /* What is behind the end of a name is anything. */
 static __always_inline bool task__has_comm(struct task_struct *task)
 {
-	__u64 comm[2] = {0}, wanted[2];
+	__u64 comm[2] = {0};
 
 	BPF_CORE_READ_STR_INTO(&comm, task, comm);
-	__builtin_memcpy(wanted, (const void *)members.comm, sizeof(wanted));
-	return comm[0] == wanted[0] && comm[1] == wanted[1];
+	return comm[0] == members.comm[0] && comm[1] == members.comm[1];
 }
 
 static __always_inline bool members__fit(struct task_struct *task)

@@ -59,12 +59,12 @@ static __always_inline void target__join(__u32 tgid)
 
 static __always_inline void target__leave(__u32 tgid, const struct memleak_target *target)
 {
-	__u32 image = target->borrows ? 0 : target->image;
+	__u32 image = target->borrows ? 0 : target->image, unloads = target->unloads;
 
 	bpf_map_delete_elem(&targets, &tgid);
 	__sync_fetch_and_add(&targets_generation, 1);
 	if (image)
-		tell_of_process(MEMLEAK_REC_END, tgid, image, 0);
+		tell_of_process(MEMLEAK_REC_END, tgid, image, unloads);
 }
 
 /* The image whose mappings a child begins with. */
