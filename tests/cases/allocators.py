@@ -107,6 +107,18 @@ def test_exception_through_preloaded_new(t, what):
 
 
 @pitfall(18)
+@through_libraries("in_child")
+def test_exception_in_child_of_command(t, what):
+    """A child has the parent's probes, whose links are none of its own, and it lives."""
+    _, name, thing = what
+    if name == "mimalloc":
+        raise Skip("mimalloc 2.0 was built as C: its operator new ends the program by itself")
+    memleak = t.command(t.file_of("cxx_" + name), thing)
+    memleak.send(b"xx")
+    memleak.finish(code=0)
+
+
+@pitfall(18)
 @each("multi", "perf", "shape")
 def test_exception_by_other_links(t, kind):
     program = t.program("cxx", "between_throws", preload=library("jemalloc"))
