@@ -25,7 +25,8 @@ PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # What only some machines can build; the cases skip what is missing.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_own_new
+PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_own_new \
+	$(P)/libown_new.so
 # Linked with another allocator, by the file itself: no package of its headers is needed.
 ALLOCATORS := jemalloc=libjemalloc.so.2 tcmalloc=libtcmalloc_minimal.so.4 \
 	tcmalloc_full=libtcmalloc.so.4 mimalloc=libmimalloc.so.2
@@ -130,6 +131,9 @@ $(P)/cxx_static: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 
 $(P)/cxx_own_new: tests/programs/cxx.cpp tests/programs/own_new.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< tests/programs/own_new.cpp
+
+$(P)/libown_new.so: tests/programs/own_new.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -fPIC -shared -o $@ $<
 
 $(LINKED:%=$(P)/cxx_%): $(P)/cxx_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< -Wl,--no-as-needed \
