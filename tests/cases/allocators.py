@@ -194,6 +194,22 @@ def test_own_operator_new(t, thing):
     run(t, "cxx_own_new", thing)
 
 
+SANITIZERS = ("asan", "clang_asan", "clang_scudo")
+QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
+
+
+@each(*SANITIZERS)
+def test_sanitizer(t, name):
+    """Programs with a sanitizer's allocator, from a library or built in."""
+    run(t, "functions_" + name, "all", env=QUIET)
+
+
+@each(*((f"{name}_{thing}", name, thing) for name in SANITIZERS for thing in OPERATORS))
+def test_sanitizer_cxx(t, what):
+    _, name, thing = what
+    run(t, "cxx_" + name, thing, env=QUIET)
+
+
 @each("leak_static", "leak_nopie")
 def test_built_otherwise(t, name):
     run(t, name)
