@@ -41,6 +41,13 @@ enum memleak_kind {
 	MEMLEAK_KIND_CNT,
 };
 
+/* What entry programs end with. */
+enum memleak_ending {
+	MEMLEAK_ENDING_WALK,   /* the stack is walked */
+	MEMLEAK_ENDING_DECIDE, /* is it nested in a call whose return is not awaited? */
+	MEMLEAK_ENDING_CNT,
+};
+
 /* The shape of a call to a probed function: where its arguments and result are. */
 enum memleak_shape {
 	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
