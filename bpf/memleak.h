@@ -81,11 +81,12 @@ enum memleak_lost {
 	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or the return probe was lost */
 	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
 	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
-	MEMLEAK_LOST_NO_MEMORY, /* the kernel had no memory for a table entry: block not tracked */
-	MEMLEAK_LOST_MAPPINGS,  /* mmap, munmap or mremap events that found the ring full */
-	MEMLEAK_LOST_EVENTS,    /* -t lines that found the ring full */
-	MEMLEAK_LOST_EXEC,      /* programs executed whose first allocations were not seen */
-	MEMLEAK_LOST_PROCESSES, /* processes that were not traced: there are too many */
+	MEMLEAK_LOST_NO_MEMORY,  /* the kernel had no memory for a table entry: block not tracked */
+	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap events that found the ring full */
+	MEMLEAK_LOST_EVENTS,     /* -t lines that found the ring full */
+	MEMLEAK_LOST_EXEC,       /* programs executed whose first allocations were not seen */
+	MEMLEAK_LOST_SHARE_FULL, /* the process had its share of the block table */
+	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced: there are too many */
 	MEMLEAK_LOST_CNT,
 };
 
@@ -312,6 +313,8 @@ struct memleak_config {
 	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
 	__u32 young_mask;
 	__u32 held_mask;
+	__u32 max_allocs;
+	__u32 reserved;
 	__u8 combined_only;
 	__u8 trace_events;
 	__u8 recall;   /* stacks that were walked before are not walked again */
@@ -319,6 +322,7 @@ struct memleak_config {
 	__u8 exchange; /* words can be compared and exchanged */
 	__u8 young;    /* young blocks are kept apart from others */
 	__u8 summary;  /* totals are kept for each image */
+	__u8 shares;   /* no process may fill the table */
 	__u8 sessions; /* a program's result at an entry tells whether the return is seen */
 };
 

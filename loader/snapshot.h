@@ -78,6 +78,12 @@ struct process_summary {
 	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
 };
 
+/* Blocks of a process that were not tracked, as it had its share of the table. */
+struct process_loss {
+	const struct process *process;
+	uint64_t refused;
+};
+
 struct snapshot {
 	int64_t wall_ns;     /* t0 as CLOCK_REALTIME */
 	uint64_t t0_ns;      /* when the walk began */
@@ -96,6 +102,8 @@ struct snapshot {
 	struct figures figures[SPACE_CNT];
 	struct process_summary *summaries; /* if asked for; most outstanding first */
 	size_t summary_cnt;
+	struct process_loss *losses; /* of the processes that were refused something */
+	size_t loss_cnt;
 	uint64_t *frame_store; /* what the sites' frames point into */
 };
 

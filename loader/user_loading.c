@@ -225,7 +225,11 @@ static size_t choose_members(const struct user_source *source, size_t process_cn
 
 	*(struct memleak_members *)&skel->rodata->members = *rule;
 	bpf_program__set_autoload(skel->progs.process_move, rule->cgroup != 0);
-	return rule->join || rule->follow ? MEMLEAK_TARGETS_MAX : process_cnt;
+	if (!rule->join && !rule->follow)
+		return process_cnt;
+	((struct memleak_config *)&skel->rodata->config)->shares = true;
+	bpf_map__set_max_entries(skel->maps.shares, MEMLEAK_SHARES + 1);
+	return MEMLEAK_TARGETS_MAX;
 }
 
 int user_loading__load(struct user_source *source, size_t process_cnt)

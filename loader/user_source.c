@@ -112,6 +112,7 @@ int user_source__add(struct user_source *source, struct user_process *process)
 		user_process__free(process);
 		return err;
 	}
+	shares_begin(&source->tracker.shares, process->info.image);
 	/* What one that has ended has unloaded is told with its end. */
 	if (!process->ended)
 		user_process__refresh(&source->ctx, process);

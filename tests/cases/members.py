@@ -170,6 +170,29 @@ def test_cgroup(t, version):
             program.end()
 
 
+def test_shares(t):
+    """One process may not fill the table: what it was refused is told, and the others lose none."""
+    path = rename(t, f"s{os.getpid()}")
+    hog = t.program("family", "hog", "5000", path=path)
+    other = t.program("family", "server", "3", path=path)
+    memleak = find(t, "--comm", path.name, "--max-allocs", "1000")
+    hog.go()
+    truth = other.go()
+    report = memleak.stop()
+    found = sums([report])
+    kept = found.pop(hog.pid)[0]
+    if not 790 <= kept <= 810:
+        fail(report, f"{kept} of 1000 blocks are the one's who wants more")
+    if found != truth.children:
+        fail(report, f"the others hold {found}, not {truth.children}")
+    lost = {key: n for key, n in report["lost"].items() if n}
+    if lost != {"share_full": 5010 - kept}:
+        fail(report, f"lost: {lost}")
+    losses = [{"pid": hog.pid, "comm": path.name, "share_full": 5010 - kept}]
+    if report.get("lost_by") != losses:
+        fail(report, f"lost_by is {report.get('lost_by')}, not {losses}")
+
+
 @alone
 def test_all(t):
     """Each process of the machine."""
