@@ -274,6 +274,11 @@ bool options_trace_processes(const struct options *opts)
 	return opts->pid_cnt || opts->command || options_find_processes(opts);
 }
 
+bool options_share_probes(const struct options *opts)
+{
+	return options_find_processes(opts) || opts->follow;
+}
+
 enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
 	struct parser parser;

@@ -19,7 +19,7 @@
 /* A program that begins has most of its late stacks then, thousands of them. */
 static uint32_t copies_bytes(const struct options *opts)
 {
-	if (opts->command || options_find_processes(opts) || opts->follow)
+	if (opts->command || options_share_probes(opts))
 		return 32U << 20;
 	return opts->verify_unwind ? 16U << 20 : 8U << 20;
 }
@@ -225,7 +225,7 @@ static size_t choose_members(const struct user_source *source, size_t process_cn
 
 	*(struct memleak_members *)&skel->rodata->members = *rule;
 	bpf_program__set_autoload(skel->progs.process_move, rule->cgroup != 0);
-	if (!rule->join && !rule->follow)
+	if (!source->ctx.pool)
 		return process_cnt;
 	((struct memleak_config *)&skel->rodata->config)->shares = true;
 	bpf_map__set_max_entries(skel->maps.shares, MEMLEAK_SHARES + 1);

@@ -318,7 +318,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	};
 	source->epoll_fd = source->retry_fd = -1;
 	err = members_init(&source->members, opts);
-	if (!err && (source->members.rule.join || source->members.rule.follow)) {
+	if (!err && options_share_probes(opts)) {
 		source->pool.probes.binding = MEMLEAK_ANY_BINDING;
 		source->ctx.pool = &source->pool;
 		err = map_events__new(&source->ctx.map_events);

@@ -9,6 +9,7 @@ import shutil
 from lib import Broken, Failure, Skip, alone, each, timeout
 from lib.context import FOREVER
 from lib.expect import fail, owner
+from lib.memleak import children_of
 from lib.process import until
 
 ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
@@ -99,6 +100,18 @@ def test_comm(t, what):
     truth.children.update(second.go().children)
     # The second began to allocate before it said that it was ready.
     truth.children[second.pid] = (20, 2000)
+    check([memleak.stop()], truth)
+
+
+def test_own_code(t):
+    """Probes on the C library are not in memleak's own processes, which they would slow down."""
+    program = t.program("family", "server", "1", path=rename(t, f"o{os.getpid()}"))
+    memleak = find(t, "--comm", f"o{os.getpid()}")
+    for pid in {memleak.pid} | children_of(memleak.pid):
+        maps = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
+        if any("libc.so" in line and " r-xp " in line for line in maps) and not t.sanitized:
+            raise Failure(f"process {pid} of memleak runs the code of libc.so")
+    truth = program.go()
     check([memleak.stop()], truth)
 
 
