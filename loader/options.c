@@ -217,6 +217,9 @@ static enum options_result take_command(struct options *opts, char *const *words
 	return OPTIONS_RUN;
 }
 
+/* Of those that are found there are many, which have stacks of their own. */
+#define MANY_PROCESSES_STACKS 4
+
 static enum options_result check_together(const struct parser *p)
 {
 	const struct options *opts = p->opts;
@@ -304,6 +307,8 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 	if (result != OPTIONS_RUN)
 		return result;
 	ret->older_given = is_given(&parser, "older");
+	if (options_find_processes(ret) && !is_given(&parser, "stack-storage-size"))
+		ret->stack_storage_size *= MANY_PROCESSES_STACKS;
 	if (ret->combined_only && !ret->older_given)
 		ret->older_ns = 0;
 	return check_together(&parser);

@@ -147,8 +147,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "report says how many they were",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(max_allocs), 1, MEMLEAK_MAX_ALLOCS_CAP},
 	{"stack-storage-size", 0, "N",
-	 "Keep so many distinct stacks (default 16384); those that hold nothing make room for "
-	 "others",
+	 "Keep so many distinct stacks (default 16384; 65536 if processes are found by themselves); "
+	 "those that hold nothing make room for others",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
 	{"perf-max-stack-depth", 0, "N", "Keep so many frames of each stack (default 127)",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_depth), 1, MEMLEAK_MAX_STACK_DEPTH},
