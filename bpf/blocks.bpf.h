@@ -8,8 +8,8 @@
 #ifndef BLOCKS_BPF_H
 #define BLOCKS_BPF_H
 
-#include "bpf/compat.bpf.h"
 #include "bpf/block_tables.h"
+#include "bpf/compat.bpf.h"
 
 const volatile struct memleak_config config;
 

@@ -267,6 +267,13 @@ struct memleak_target {
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
+/* Programs that entries end with, by what they walk the stack for. */
+enum memleak_walker {
+	MEMLEAK_WALKER_OF_SITES,
+	MEMLEAK_WALKER_OF_EVENTS,
+	MEMLEAK_WALKER_CNT,
+};
+
 /* How user stacks are walked. */
 enum memleak_unwind {
 	MEMLEAK_UNWIND_AUTO,  /* by tables, by frame pointers where a frame has no table */
@@ -288,12 +295,13 @@ struct memleak_config {
 	__u32 held_mask;
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 recall;   /* stacks that were walked before are not walked again */
-	__u8 never;    /* 0 */
-	__u8 exchange; /* words can be compared and exchanged */
-	__u8 young;    /* young blocks are kept apart from others */
-	__u8 summary;  /* totals are kept for each image */
-	__u8 sessions; /* a program's result at an entry tells whether the return is seen */
+	__u8 trace_stacks; /* and with the stack of each */
+	__u8 recall;       /* stacks that were walked before are not walked again */
+	__u8 never;        /* 0 */
+	__u8 exchange;     /* words can be compared and exchanged */
+	__u8 young;        /* young blocks are kept apart from others */
+	__u8 summary;      /* totals are kept for each image */
+	__u8 sessions;     /* a program's result at an entry tells whether the return is seen */
 };
 
 /* Records of the control ring: mappings and the life of processes, in order. */
@@ -365,7 +373,8 @@ struct memleak_event {
 	__u64 time_ns;
 	__u64 function; /* address of the allocator function */
 	__u64 addr;
-	__u64 size; /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
+	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
+	__u64 stack; /* key of the stack table; 0: not known, or not asked for */
 	char comm[MEMLEAK_COMM_SIZE]; /* kernel */
 };
 

@@ -27,8 +27,8 @@ struct pool_function {
 struct options {
 	pid_t *pids; /* -p; no duplicates */
 	size_t pid_cnt;
-	char **command; /* -c or -- CMD, NULL-terminated; NULL: none */
-	bool trace;
+	char **command;     /* -c or -- CMD, NULL-terminated; NULL: none */
+	unsigned int trace; /* 1: events, 2: with their stacks */
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;

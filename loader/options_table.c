@@ -104,8 +104,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "did",
 	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
 	{"trace", 't', NULL,
-	 "Print one line for each allocation and free as it happens, besides the reports", OPT_FLAG,
-	 GROUP_REPORT, FIELD(trace)},
+	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
+	 "with "
+	 "the stack of each",
+	 OPT_LEVEL, GROUP_REPORT, FIELD(trace)},
 	{"combined-only", 'C', NULL,
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
 	 "--show-allocs nor --older",

@@ -161,7 +161,7 @@ uint64_t frame_address(uint64_t frame, const struct sym_location *location)
 	return location ? location->addr : 0;
 }
 
-static void name_frames(struct symbol_backend *symbols, struct report_site *shown)
+void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
 {
 	const struct site *site = shown->site;
 	size_t first = 0;
@@ -186,7 +186,7 @@ static int name_sites(struct symbol_backend *symbols, struct report *report)
 		sites[i] = report->sites[i].site;
 	err = symbols->prepare(symbols, sites, cnt, NAMING_BUDGET_MS);
 	for (size_t i = 0; !err && i < cnt; i++)
-		name_frames(symbols, &report->sites[i]);
+		report_site_name(symbols, &report->sites[i]);
 	return err;
 }
 

@@ -96,4 +96,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       bool final, struct report *ret);
 void report_deinit(struct report *report);
 
+/* Finds the names of a site's frames, which symbols was told to prepare. */
+void report_site_name(struct symbol_backend *symbols, struct report_site *shown);
+
 #endif

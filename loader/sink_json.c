@@ -369,6 +369,10 @@ static void json_event(FILE *out, const struct trace_event *event)
 		json_null(&json, "size");
 	else
 		json_unsigned(&json, "size", event->size);
+	if (event->stack) {
+		write_stack(&json, event->stack);
+		json_string(&json, "stack_end", end_word(event->stack->site->end));
+	}
 	json_end_object(&json);
 	fputc('\n', out);
 }

@@ -114,7 +114,7 @@ static void write_stack(const struct text_part *part, const struct report_site *
 
 	if (!site->frame_cnt)
 		fprintf(part->out, "%s\t(stack not known%s)\n", part->indent,
-			part->report->snapshot->lost[MEMLEAK_LOST_STACKS_FULL]
+			part->report && part->report->snapshot->lost[MEMLEAK_LOST_STACKS_FULL]
 				? ": the stack table was full, raise --stack-storage-size"
 				: "");
 	for (size_t i = shown->first_frame; i < site->frame_cnt; i++) {
@@ -342,6 +342,8 @@ static void text_report(FILE *out, const struct report *report)
 
 static void text_event(FILE *out, const struct trace_event *event)
 {
+	const struct text_part stack = {.out = out, .indent = ""};
+
 	write_clock(out, event->wall_ns);
 	fprintf(out, ".%03d %d/%d ", (int)(event->wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC),
 		event->pid, event->tid);
@@ -353,6 +355,10 @@ static void text_event(FILE *out, const struct trace_event *event)
 		fputs("size unknown\n", out);
 	else
 		fprintf(out, "%" PRIu64 " bytes\n", event->size);
+	if (event->stack) {
+		write_stack(&stack, event->stack);
+		sink_text_write_end(&stack, event->stack->site->end);
+	}
 }
 
 const struct sink sink_text = {

@@ -96,7 +96,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
 	config->summary = opts->summary;
-	config->trace_events = opts->trace;
+	config->trace_events = opts->trace > 0;
+	config->trace_stacks = opts->trace > 1;
 	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
 	config->recall = !recall || strcmp(recall, "no") != 0;
 	choose_sizes(opts, config);

@@ -41,6 +41,7 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = opts->verify_unwind;
+	err |= bpf_program__set_autoload(skel->progs.walk_event, config->trace_stacks);
 	skel->bss->late_watch.ring_bytes = copies_bytes(opts);
 	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(opts));
 	return err ? -EINVAL : 0;
@@ -94,6 +95,7 @@ static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 	err |= bpf_program__set_expected_attach_type(skel->progs.decide_nesting, type);
 	err |= bpf_program__set_expected_attach_type(skel->progs.enter_any, type);
 	err |= bpf_program__set_expected_attach_type(skel->progs.leave_call, type);
+	err |= bpf_program__set_expected_attach_type(skel->progs.walk_event, type);
 	return err | bpf_program__set_expected_attach_type(skel->progs.walk_stack, type);
 }
 
@@ -144,12 +146,11 @@ static int choose_links(struct user_source *source, const struct features *featu
 }
 
 /* Puts a program where others call it at their end. */
-static int put_program(const struct bpf_map *map, const struct bpf_program *program)
+static int put_program(const struct bpf_map *map, uint32_t at, const struct bpf_program *program)
 {
 	int fd = bpf_program__fd(program);
-	uint32_t zero = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(map), &zero, &fd, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(bpf_map__fd(map), &at, &fd, BPF_ANY) ? -errno : 0;
 }
 
 /* The entry programs end with the one that walks. */
@@ -162,10 +163,13 @@ static int start_unwinding(struct user_source *source)
 		.targets = bpf_map__fd(skel->maps.targets),
 		.stamp = &skel->data->spaces_stamp,
 	};
-	int err = put_program(skel->maps.walkers, skel->progs.walk_stack);
+	int err = put_program(skel->maps.walkers, MEMLEAK_WALKER_OF_SITES, skel->progs.walk_stack);
 
+	if (!err && source->ctx.opts->trace > 1)
+		err = put_program(skel->maps.walkers, MEMLEAK_WALKER_OF_EVENTS,
+				  skel->progs.walk_event);
 	if (!err && source->ctx.programs.kind == LINK_SESSION)
-		err = put_program(skel->maps.deciders, skel->progs.decide_nesting);
+		err = put_program(skel->maps.deciders, 0, skel->progs.decide_nesting);
 	if (err) {
 		log_error("the kernel does not take the program that walks stacks: %s",
 			  strerror(-err));

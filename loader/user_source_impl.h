@@ -53,6 +53,10 @@ int user_records__consume(struct user_source *source, const struct event_listene
 /* Finishes late stacks that have come, so many of each process at most. */
 void user_records__finish_stacks(struct user_source *source, size_t most);
 
+/* user_events.c: -t. process: NULL if its image is no more. */
+void user_events__tell(struct user_source *source, struct user_process *process,
+		       const struct memleak_event *event);
+
 /* user_snapshot.c */
 bool user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack);
 bool user_snapshot__owner(void *source, uint32_t image, struct tracker_owner *ret);

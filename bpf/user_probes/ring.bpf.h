@@ -53,8 +53,8 @@ static __always_inline void emit_range(struct thread_state *thread, __u32 type, 
 	bpf_ringbuf_submit(record, 0);
 }
 
-static __always_inline void emit_event(struct thread_state *thread, __u32 type, __u64 function,
-				       __u64 addr, __u64 size)
+static __always_inline void emit_event(const struct thread_state *thread, __u32 type,
+				       __u64 function, __u64 addr, __u64 size, __u64 stack)
 {
 	struct memleak_event *event;
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -74,7 +74,21 @@ static __always_inline void emit_event(struct thread_state *thread, __u32 type, 
 	event->function = function;
 	event->addr = addr;
 	event->size = size;
+	event->stack = stack;
 	bpf_ringbuf_submit(event, 0);
+}
+
+/* Of the call in progress. */
+static __always_inline void tell_alloc(const struct thread_state *thread, __u64 addr)
+{
+	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size,
+		   config.trace_stacks ? thread->stack : 0);
+}
+
+static __always_inline void tell_free(const struct thread_state *thread, __u64 addr, __u64 size)
+{
+	emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, addr, size,
+		   config.trace_stacks ? thread->stack : 0);
 }
 
 #endif

@@ -16,7 +16,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, MEMLEAK_WALKER_CNT);
 	__type(key, __u32);
 	__type(value, __u32);
 } walkers SEC(".maps");
@@ -74,9 +74,9 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 		thread->chosen = false;
 	walk__remember(walk, thread->chosen ? thread->kind + 1 : 0);
 	if (late)
-		late__send(ctx, walk, thread);
+		late__send(ctx, walk, thread->call.return_address);
 	else if (config.verify_unwind)
-		send_to_compare(ctx, walk, thread);
+		send_to_compare(ctx, walk, thread->call.return_address);
 	if (walk->unknown)
 		tell_of_code(walk);
 	tell_of_stacks(walk);
@@ -155,6 +155,8 @@ int walk_stack(struct pt_regs *ctx)
 				break;
 		walk__store(ctx, walk, thread);
 	}
+	if (config.trace_stacks)
+		thread->stack = walk->stack.hash;
 	walk__give_back(walk);
 	return !thread__awaits_return(thread);
 }
@@ -163,7 +165,29 @@ int walk_stack(struct pt_regs *ctx)
 static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->site = 0;
-	bpf_tail_call(ctx, &walkers, 0);
+	bpf_tail_call(ctx, &walkers, MEMLEAK_WALKER_OF_SITES);
+}
+
+/* The same for the events of a call that is not tracked. */
+static __always_inline void stack__capture_event(struct pt_regs *ctx, struct thread_state *thread)
+{
+	if (!config.trace_stacks)
+		return;
+	thread->stack = 0;
+	bpf_tail_call(ctx, &walkers, MEMLEAK_WALKER_OF_EVENTS);
+}
+
+/* The event of a free, with its stack. */
+static __always_inline void stack__tell_free(struct pt_regs *ctx, struct thread_state *thread,
+					     __u64 addr, __u64 size)
+{
+	if (config.trace_stacks) {
+		thread->free_addr = addr;
+		thread->free_size = size;
+		bpf_tail_call(ctx, &walkers, MEMLEAK_WALKER_OF_EVENTS);
+		thread->free_addr = 0;
+	}
+	emit_event(thread, MEMLEAK_EVENT_FREE, thread->free_function, addr, size, 0);
 }
 
 #endif

@@ -45,6 +45,8 @@ static const struct line good[] = {
 	{"-O -- 5 -- a", " [a] object=--"},
 	{"-- -x", " [-x]"},
 	{"-tFP", " trace=1 missing_free=1 percpu=1"},
+	{"-tt", " trace=2"},
+	{"-t --trace", " trace=2"},
 	{"-KP -p 5", " pid=5 kernel=1 percpu=1"},
 	{"--kernel --movable", " kernel=1 movable=1"},
 	{"--trace --show-allocs --wa-missing-free --percpu",
