@@ -17,6 +17,9 @@ static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
+static const char *const summary_sort_words[] = {
+	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
+};
 
 const struct option_def option_table[OPTION_CNT] = {
 	/* What to trace */
@@ -81,6 +84,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	/* What to report */
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
 	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	{"max-records", 0, "N",
+	 "Show at most so many processes, modules or threads: as entries (else it is as many as "
+	 "--top says), in the table of --summary (else all) and by --largest",
+	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX},
 	{"by", 0, "WHAT",
 	 "What the entries of a report are: stacks (the default), or processes, modules (the "
 	 "program or library that asked for the memory) or threads, each with its top 3 stacks",
@@ -103,6 +110,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "largest request, and calls. Of malloc and its kin, since the process began or memleak "
 	 "did",
 	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
+	{"summary-sort", 0, "WORD",
+	 "Order of the table of --summary: the most comes first (default "
+	 "outstanding)",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
 	 "with "

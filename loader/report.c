@@ -10,6 +10,7 @@
 #include "loader/cleanup.h"
 #include "loader/grouping.h"
 #include "loader/largest.h"
+#include "loader/summary_order.h"
 
 /*
  * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
@@ -109,6 +110,7 @@ static int show_sites(const struct candidate *candidates, size_t cnt,
 	report->site_cnt = cnt;
 	report->largest = report->sites + cnt;
 	report->largest_cnt = largest->cnt;
+	report->largest_total = largest->total;
 	frame_cnt = 0;
 	for (size_t i = 0; i < all_cnt; i++) {
 		struct report_site *shown = &report->sites[i];
@@ -249,6 +251,21 @@ static void give_sites(struct report *report)
 	}
 }
 
+/* Of entries that are no stacks. */
+static size_t records_of(const struct options *opts)
+{
+	return opts->max_records ? opts->max_records : opts->top;
+}
+
+static int show_summaries(const struct options *opts, struct report *report)
+{
+	size_t cnt = report->snapshot->summary_cnt;
+
+	report->summary_cnt =
+		opts->max_records && opts->max_records < cnt ? opts->max_records : cnt;
+	return summary_order_init(report->snapshot, opts->summary_sort, &report->summaries);
+}
+
 /* Ranks groups; cnt: how many sites at the head of candidates are to be shown. */
 static int rank_groups(const struct options *opts, const struct grouping *grouping,
 		       const struct growth *growth, struct report *report,
@@ -257,11 +274,11 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 	cleanup_free struct candidate *groups = NULL;
 	int err = rank(grouping->sums, growth, grouping->cnt, opts->sort, &report->groups_total,
 		       &groups);
+	size_t most = records_of(opts);
 
 	if (!err)
 		err = show_groups(groups, grouping,
-				  report->groups_total < opts->top ? report->groups_total
-								   : opts->top,
+				  report->groups_total < most ? report->groups_total : most,
 				  report);
 	return err ? err : choose_sites(grouping, report, candidates, cnt);
 }
@@ -292,10 +309,12 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (grouping)
 		err = rank_groups(opts, grouping, group_growth, &report, candidates, &shown);
 	if (!err && opts->largest)
-		err = largest_sites_init(snap, opts->top, &largest);
+		err = largest_sites_init(snap, records_of(opts), &largest);
 	if (!err)
 		err = show_sites(candidates, shown, &largest, &report);
 	largest_sites_deinit(&largest);
+	if (!err && opts->summary)
+		err = show_summaries(opts, &report);
 	if (!err && symbols && shown + report.largest_cnt)
 		err = name_sites(symbols, &report);
 	if (err) {
@@ -321,6 +340,7 @@ void report_deinit(struct report *report)
 	for (size_t i = 0; i < report->group_cnt; i++)
 		free(report->groups[i].thread);
 	free(report->groups);
+	free(report->summaries);
 	free(report->sites);
 	free(report->location_store);
 	memset(report, 0, sizeof(*report));

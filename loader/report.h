@@ -67,6 +67,9 @@ struct report {
 	double bytes_variance; /* with sampling; NAN: not known */
 	double count_variance;
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
+	const struct process_summary **summaries; /* sorted, as many as are shown; if asked for */
+	size_t summary_cnt;
+	size_t largest_total; /* processes that have a largest block */
 	bool show_allocs;
 	bool show_largest;
 	bool show_stats;

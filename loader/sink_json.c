@@ -287,6 +287,7 @@ static void write_largest(struct json_writer *json, const struct report *report)
 		json_end_object(json);
 	}
 	json_end_array(json);
+	json_unsigned(json, "largest_total", report->largest_total);
 }
 
 static void write_sampling(struct json_writer *json, const struct sampling *sampling)
@@ -344,7 +345,7 @@ static void json_report(FILE *out, const struct report *report)
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
 	if (report->show_summary)
-		sink_stats_write_json_summary(&json, snap);
+		sink_stats_write_json_summary(&json, report);
 	if (report->show_stats)
 		sink_stats_write_json(&json, snap);
 	json_end_object(&json);

@@ -315,6 +315,12 @@ static void write_lost(FILE *out, const uint64_t *lost, bool all)
 	}
 }
 
+/* What there was no room for. */
+static void write_more(FILE *out, size_t cnt, const char *what)
+{
+	fprintf(out, "\t(%zu more %s)\n", cnt, what);
+}
+
 static void text_report(FILE *out, const struct report *report)
 {
 	bool with_process = has_several_processes(report->snapshot);
@@ -329,10 +335,15 @@ static void text_report(FILE *out, const struct report *report)
 		write_site(&sites, &report->sites[i]);
 	for (size_t i = 0; i < report->group_cnt; i++)
 		write_group(out, report, &report->groups[i], with_process);
+	if (report->group_cnt < report->groups_total)
+		write_more(out, report->groups_total - report->group_cnt, group_words[report->by]);
 	for (size_t i = 0; i < report->largest_cnt; i++)
 		write_largest(&sites, &report->largest[i]);
+	if (report->largest_cnt < report->largest_total)
+		write_more(out, report->largest_total - report->largest_cnt,
+			   "processes with a largest allocation");
 	if (report->show_summary)
-		sink_stats_write_summary(out, report->snapshot);
+		sink_stats_write_summary(out, report);
 	write_totals(out, report);
 	write_inferred(out, report->snapshot);
 	if (report->show_stats)

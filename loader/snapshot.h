@@ -94,7 +94,7 @@ struct snapshot {
 	uint64_t replaced;       /* blocks found at an address just handed out again */
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
 	struct figures figures[SPACE_CNT];
-	struct process_summary *summaries; /* if asked for; most outstanding first */
+	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
 	uint64_t *frame_store; /* what the sites' frames point into */
 };
