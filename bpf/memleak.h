@@ -190,6 +190,17 @@ struct memleak_stack_watch {
 	__u64 told;
 };
 
+/*
+ * --peak: what is outstanding in all. The programs add blocks, the loader what they do not see:
+ * mappings, and blocks of images that are no more.
+ */
+struct memleak_peak_watch {
+	__u64 total;
+	__u64 highest; /* the most that it was; of two threads that raise it the lower may stay */
+	__u64 limit;   /* the loader wants to know when it is reached */
+	__u64 told;
+};
+
 static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
@@ -301,6 +312,7 @@ struct memleak_config {
 	__u8 exchange;     /* words can be compared and exchanged */
 	__u8 young;        /* young blocks are kept apart from others */
 	__u8 summary;      /* totals are kept for each image */
+	__u8 peak;         /* and one of all blocks */
 	__u8 sessions;     /* a program's result at an entry tells whether the return is seen */
 };
 
@@ -316,6 +328,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
 	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */
+	MEMLEAK_REC_PEAK,   /* more is outstanding than the loader wanted to be told of */
 };
 
 struct memleak_record {

@@ -42,6 +42,7 @@ struct options {
 	uint64_t older_ns;
 	bool older_given;
 	bool largest;
+	bool peak;
 	bool stats;
 	bool summary;
 	enum summary_sort summary_sort;

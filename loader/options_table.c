@@ -100,6 +100,9 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"largest", 0, NULL,
 	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
 	 GROUP_REPORT, FIELD(largest)},
+	{"peak", 0, NULL,
+	 "Show the stacks, too, as they were when most memory of the processes was outstanding",
+	 OPT_FLAG, GROUP_REPORT, FIELD(peak)},
 	{"stats", 0, NULL,
 	 "Say in each report what was done, too: calls of each function, stacks walked, how full "
 	 "the tables are, and each way of losing something, also those by which nothing was lost",

@@ -10,6 +10,7 @@
 #include "loader/cleanup.h"
 #include "loader/grouping.h"
 #include "loader/largest.h"
+#include "loader/peak.h"
 #include "loader/summary_order.h"
 
 /*
@@ -92,35 +93,55 @@ static void add_totals(const struct candidate *candidates, struct report *report
 	}
 }
 
-static int show_sites(const struct candidate *candidates, size_t cnt,
-		      const struct largest_sites *largest, struct report *report)
+/* What a report has a stack of, in the order of its array. */
+struct shown {
+	struct candidate *candidates; /* the sites that are outstanding */
+	size_t cnt;
+	struct largest_sites largest;
+	struct candidate *peak;
+	size_t peak_cnt;
+};
+
+static const struct site *shown_site(const struct shown *shown, size_t i)
 {
-	size_t all_cnt = cnt + largest->cnt, frame_cnt = 0;
+	if (i < shown->cnt)
+		return shown->candidates[i].site;
+	i -= shown->cnt;
+	if (i < shown->largest.cnt)
+		return shown->largest.sites[i];
+	return shown->peak[i - shown->largest.cnt].site;
+}
+
+static int show_sites(const struct shown *shown, struct report *report)
+{
+	size_t all_cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt, frame_cnt = 0;
 
 	report->sites = calloc(all_cnt + 1, sizeof(*report->sites));
 	if (!report->sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < all_cnt; i++) {
-		report->sites[i].site = i < cnt ? candidates[i].site : largest->sites[i - cnt];
+		report->sites[i].site = shown_site(shown, i);
 		frame_cnt += report->sites[i].site->frame_cnt;
 	}
 	report->location_store = calloc(frame_cnt + 1, sizeof(*report->location_store));
 	if (!report->location_store)
 		return -ENOMEM;
-	report->site_cnt = cnt;
-	report->largest = report->sites + cnt;
-	report->largest_cnt = largest->cnt;
-	report->largest_total = largest->total;
+	report->site_cnt = shown->cnt;
+	report->largest = report->sites + shown->cnt;
+	report->largest_cnt = shown->largest.cnt;
+	report->largest_total = shown->largest.total;
+	report->peak = report->largest + shown->largest.cnt;
+	report->peak_cnt = shown->peak_cnt;
 	frame_cnt = 0;
 	for (size_t i = 0; i < all_cnt; i++) {
-		struct report_site *shown = &report->sites[i];
+		struct report_site *site = &report->sites[i];
 
-		if (i < cnt) {
-			shown->growth_bytes = candidates[i].growth.bytes;
-			shown->growth_count = candidates[i].growth.count;
+		if (i < shown->cnt) {
+			site->growth_bytes = shown->candidates[i].growth.bytes;
+			site->growth_count = shown->candidates[i].growth.count;
 		}
-		shown->locations = report->location_store + frame_cnt;
-		frame_cnt += shown->site->frame_cnt;
+		site->locations = report->location_store + frame_cnt;
+		frame_cnt += site->site->frame_cnt;
 	}
 	return 0;
 }
@@ -178,7 +199,7 @@ void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
 
 static int name_sites(struct symbol_backend *symbols, struct report *report)
 {
-	size_t cnt = report->site_cnt + report->largest_cnt;
+	size_t cnt = report->site_cnt + report->largest_cnt + report->peak_cnt;
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	int err;
 
@@ -283,39 +304,66 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 	return err ? err : choose_sites(grouping, report, candidates, cnt);
 }
 
+/* Its sites have no growth: they are of one moment. */
+static int show_peak(const struct options *opts, const struct peak *peak, struct shown *shown)
+{
+	cleanup_free struct growth *growth = NULL;
+	size_t cnt;
+	int err;
+
+	if (!opts->peak || !peak)
+		return 0;
+	growth = calloc(peak->site_cnt + 1, sizeof(*growth));
+	if (!growth)
+		return -ENOMEM;
+	err = rank(peak->sites, growth, peak->site_cnt, opts->sort, &cnt, &shown->peak);
+	if (!err)
+		shown->peak_cnt = cnt < opts->top ? cnt : opts->top;
+	return err;
+}
+
+static void shown_deinit(struct shown *shown)
+{
+	free(shown->candidates);
+	free(shown->peak);
+	largest_sites_deinit(&shown->largest);
+}
+
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
 		       const struct growth *group_growth, struct symbol_backend *symbols,
 		       bool final, struct report *ret)
 {
-	cleanup_free struct candidate *candidates = NULL;
 	struct report report = {
 		.snapshot = snap,
 		.show_allocs = opts->show_allocs,
 		.show_largest = opts->largest,
+		.show_peak = opts->peak,
 		.show_stats = opts->stats,
 		.show_summary = opts->summary,
 		.final = final,
 	};
-	struct largest_sites largest = {0};
-	size_t shown;
+	struct shown shown = {0};
 	int err = rank(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
-		       &candidates);
+		       &shown.candidates);
 
 	if (err)
 		return err;
-	add_totals(candidates, &report);
-	shown = report.sites_total < opts->top ? report.sites_total : opts->top;
+	add_totals(shown.candidates, &report);
+	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
 	if (grouping)
-		err = rank_groups(opts, grouping, group_growth, &report, candidates, &shown);
+		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
+				  &shown.cnt);
 	if (!err && opts->largest)
-		err = largest_sites_init(snap, records_of(opts), &largest);
+		err = largest_sites_init(snap, records_of(opts), &shown.largest);
 	if (!err)
-		err = show_sites(candidates, shown, &largest, &report);
-	largest_sites_deinit(&largest);
+		err = show_peak(opts, snap->peak, &shown);
+	if (!err)
+		err = show_sites(&shown, &report);
+	shown_deinit(&shown);
 	if (!err && opts->summary)
 		err = show_summaries(opts, &report);
-	if (!err && symbols && shown + report.largest_cnt)
+	if (!err && symbols && report.site_cnt + report.largest_cnt + report.peak_cnt)
 		err = name_sites(symbols, &report);
 	if (err) {
 		report_deinit(&report);

@@ -71,7 +71,10 @@ struct report {
 	size_t summary_cnt;
 	size_t largest_total; /* processes that have a largest block */
 	bool show_allocs;
+	const struct report_site *peak; /* those that are shown of it, sorted */
+	size_t peak_cnt;
 	bool show_largest;
+	bool show_peak;
 	bool show_stats;
 	bool show_summary;
 	bool final;

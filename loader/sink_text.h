@@ -18,6 +18,9 @@ struct text_part {
 	bool with_process;
 };
 
+/* From the first frame on that is not the allocator's. */
+void sink_text_write_stack(const struct text_part *part, const struct report_site *shown);
+
 /* In parentheses, in a line of its own; nothing if there is nothing to say. */
 void sink_text_write_notes(const struct text_part *part, const struct report_site *shown);
 /* The same of a group. */

@@ -154,7 +154,10 @@ static int purge_block(void *arg, const void *key, const void *value)
 {
 	const struct purge *purge = arg;
 
-	return ((const struct memleak_block_key *)key)->image == purge->image;
+	if (((const struct memleak_block_key *)key)->image != purge->image)
+		return 0;
+	purge->tracker->purged_bytes += ((const struct memleak_block *)value)->size;
+	return 1;
 }
 
 static void purged_block(void *arg, const void *key)
@@ -192,7 +195,7 @@ void tracker_purge(struct tracker *tracker, uint32_t image)
 
 	if (tracker->summaries_fd >= 0)
 		bpf_map_delete_elem(tracker->summaries_fd, &image);
-	young_blocks_purge(&tracker->young, image);
+	tracker->purged_bytes += young_blocks_purge(&tracker->young, image);
 	table_walk_delete(&blocks);
 	table_walk_delete(&sites);
 	site_table_drop_image(&tracker->sites, image);

@@ -41,6 +41,7 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = opts->verify_unwind;
+	config->peak = opts->peak;
 	err |= bpf_program__set_autoload(skel->progs.walk_event, config->trace_stacks);
 	skel->bss->late_watch.ring_bytes = copies_bytes(opts);
 	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(opts));

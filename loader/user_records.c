@@ -30,6 +30,7 @@ static void handle_mapping(struct user_process *process, const struct memleak_re
 		.site = record->site,
 		.birth_ns = record->time_ns,
 		.mapped_size = record->len,
+		.kind = record->kind,
 		.tid = (pid_t)record->tid,
 	};
 	pid_t tid = (pid_t)record->tid;
@@ -65,6 +66,8 @@ static int handle_record(void *arg, void *data, size_t len)
 
 	if (len < sizeof(*record))
 		return 0;
+	if (record->type == MEMLEAK_REC_PEAK)
+		return 0; /* it is looked at in any case */
 	process = user_source__process(source, record->image);
 	if (!process)
 		return 0; /* an image that is no more */

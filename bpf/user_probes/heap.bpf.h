@@ -150,6 +150,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 	}
 	summary__freed(thread->image, block__repair(&key));
 	block__store(&key, &block);
+	tell_of_peak(key.image);
 }
 
 #endif

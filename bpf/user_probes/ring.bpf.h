@@ -40,6 +40,18 @@ static __always_inline struct memleak_record *record__reserve(__u32 type, __u32 
 	return record;
 }
 
+static __always_inline void tell_of_peak(__u32 image)
+{
+	struct memleak_record *record;
+
+	if (!config.peak || peak_watch.told || peak_watch.total < peak_watch.limit)
+		return;
+	peak_watch.told = 1;
+	record = record__reserve(MEMLEAK_REC_PEAK, image);
+	if (record)
+		bpf_ringbuf_submit(record, 0);
+}
+
 static __always_inline void emit_range(struct thread_state *thread, __u32 type, __u64 addr,
 				       __u64 len, __u32 flags)
 {

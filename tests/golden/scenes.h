@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "loader/peak.h"
 #include "loader/report.h"
 
 #define MS 1000000ULL
@@ -394,6 +395,18 @@ static const struct scene scenes[] = {
 	{.name = "summary-sort",
 	 .opts = {.top = 1, .summary = true, .summary_sort = SUMMARY_BY_FREED, .max_records = 1},
 	 .snap = SNAPSHOT(plain_sites, .summaries = summaries, .summary_cnt = LENGTH(summaries))},
+	{.name = "peak",
+	 .opts = {.top = 2, .peak = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak)},
+	{.name = "peak-by-count",
+	 .opts = {.top = 1, .peak = true, .sort = SORT_COUNT, .by = BY_PROCESS, .largest = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak)},
+	{.name = "peak-now",
+	 .opts = {.top = 10, .peak = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak_now)},
+	{.name = "peak-none",
+	 .opts = {.top = 10, .peak = true},
+	 .snap = SNAPSHOT_OF(NULL, 0, .peak = &no_peak)},
 	{.name = "max-records",
 	 .opts = {.top = 10, .largest = true, .by = BY_PROCESS, .max_records = 1},
 	 .snap = SNAPSHOT(largest_sites)},

@@ -134,6 +134,49 @@ static struct site largest_sites[] = {
 	 STACK(big_stack)},
 };
 
+static struct site peak_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 1000,
+	 .count = 10,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(small_stack),
+	 .end = UNWIND_END_COMPLETE},
+	{.id = 2,
+	 .process = &hostile,
+	 .kind = MEMLEAK_KIND_MMAP,
+	 .bytes = 4096,
+	 .count = 1,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(hostile_stack),
+	 .end = UNWIND_END_NO_CODE},
+	{.id = 3,
+	 .process = &leak,
+	 .bytes = 2000,
+	 .count = 2,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 .end = UNWIND_END_UNKNOWN},
+};
+static const struct peak peak = {
+	.wall_ns = WALL_NS - 3400000000,
+	.t0_ns = 1000000 * MS - 3400000000,
+	.bytes = 7096,
+	.count = 13,
+	.highest_bytes = 8000,
+	.sites = peak_sites,
+	.site_cnt = LENGTH(peak_sites),
+};
+static const struct peak peak_now = {
+	.wall_ns = WALL_NS,
+	.t0_ns = 1000000 * MS,
+	.bytes = 1000,
+	.count = 10,
+	.highest_bytes = 1000,
+	.sites = peak_sites,
+	.site_cnt = 1,
+};
+static const struct peak no_peak = {.highest_bytes = 16};
+
 #define USER_FIGURES                                                                               \
 	{                                                                                          \
 		.known = true, .calls = 1234, .failed = 2, .walked = 3, .recalled = 4,             \
