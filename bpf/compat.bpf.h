@@ -57,6 +57,31 @@ struct uprobe_task {
 	struct return_instance *return_instances;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+};
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live;
+};
+
 struct task_struct {
 	int tgid;
 	char comm[16];
@@ -64,6 +89,8 @@ struct task_struct {
 	struct sched_entity se;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
 	struct uprobe_task *utask;
 };
 

@@ -78,6 +78,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_MAPPINGS,  /* mmap, munmap or mremap events that found the ring full */
 	MEMLEAK_LOST_EVENTS,    /* -t lines that found the ring full */
 	MEMLEAK_LOST_EXEC,      /* programs executed whose first allocations were not seen */
+	MEMLEAK_LOST_PROCESSES, /* processes that were not traced: there are too many */
 	MEMLEAK_LOST_CNT,
 };
 
@@ -216,21 +217,39 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 }
 
 /*
- * An image's number: the process's, given by the loader, in the low bits, and above them how many
- * programs it has executed since. So an exec makes a new one without an atomic operation that
- * returns something, which BPF learnt late. It wraps after 65536 programs, when the blocks of the
- * first are long gone.
+ * Images that the loader has given a number have this bit, those that began later have not. 0 is
+ * none: a target with it is never traced, nor are its children.
  */
-#define MEMLEAK_IMAGE_STEP (1U << 16)
+#define MEMLEAK_IMAGE_GIVEN (1U << 31)
 
 /* Value of the target table; the key is the tgid in the initial pid namespace. */
 struct memleak_target {
 	__u32 image;
+	__u32 base;         /* the image with whose mappings it began; 0: it executed a program */
+	__u32 borrows;      /* a child in its parent's memory, until it executes a program */
 	__u32 has_forked;   /* and that has been told */
 	__u32 binding;      /* how often another thread than the first has executed a program */
 	__u32 unloads;      /* grows before and after libraries are unloaded */
 	__u32 loader_state; /* what the dynamic loader was about to do when it told last */
+	__u32 reserved;
 	__u64 code_told_ns; /* when a walk last told of unknown code */
+};
+
+/* Of how many processes at once, if they are found while tracing. */
+#define MEMLEAK_TARGETS_MAX 16384
+
+/* Of a hierarchy of version 2. */
+#define MEMLEAK_CGROUP_UNIFIED (~0U)
+
+/* Which processes become targets by themselves; set before load. */
+struct memleak_members {
+	__u64 cgroup;        /* number of the cgroup that they are in, or below; 0: any */
+	__u32 cgroup_subsys; /* its hierarchy: the kernel's number of the controller */
+	__u8 join;           /* those that fit, when they begin or execute a program */
+	__u8 follow;         /* children of targets */
+	__u8 by_comm;
+	__u8 reserved;
+	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* with zeros behind it */
 };
 
 /*
@@ -325,6 +344,8 @@ enum memleak_record_type {
 	MEMLEAK_REC_MOVE,   /* what this thread's last TAKE took is now at addr, len */
 	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: old tid */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
+	MEMLEAK_REC_NEW,    /* a new target; addr: the image that it is a copy of, or 0 */
+	MEMLEAK_REC_END,    /* a target ended, or is none any more; addr: its unloads */
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
 	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */

@@ -88,12 +88,12 @@ struct unwind_mapping {
 	__u64 permanent; /* 1: never unloaded, as what the program was started with */
 };
 
-/* What a process has mapped: element 0 of its array; the mappings follow, by address. */
+/* What an image has mapped: element 0 of its array; the mappings follow, by address. */
 struct unwind_space {
-	__u32 image;      /* of another image: not to be used */
-	__u32 generation; /* another one for each change of any process, in 16 bits */
+	__u32 generation; /* another one for each change of any process */
 	__u32 mapping_cnt;
 	__u32 unloads; /* the target's, when the mappings were read */
+	__u32 reserved;
 	__u64 r_debug; /* where the dynamic loader says what it is about to do; 0: unknown */
 };
 

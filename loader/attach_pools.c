@@ -59,7 +59,7 @@ void note_missing_pools(const struct attach_state *state)
 	const struct options *opts = state->ctx->opts;
 
 	for (size_t i = 0; i < opts->pool_function_cnt; i++)
-		if (!is_probed(&state->process->probes, &opts->pool_functions[i]))
+		if (!is_probed(state->probes, &opts->pool_functions[i]))
 			log_note("%s is not probed: process %d has no such function yet",
 				 opts->pool_functions[i].name, state->process->info.pid);
 }

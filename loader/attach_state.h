@@ -3,6 +3,7 @@
 #ifndef ATTACH_STATE_H
 #define ATTACH_STATE_H
 
+#include "loader/elf_functions.h"
 #include "loader/modules.h"
 #include "loader/probe_list.h"
 #include "loader/user_process.h"
@@ -18,6 +19,8 @@ enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
 struct attach_state {
 	const struct user_context *ctx;
 	struct user_process *process;
+	struct probe_set *probes;
+	pid_t bound; /* the process that they are bound to; 0: all that map the file */
 	struct search_names names;
 	size_t heap_found;
 	size_t placed; /* probes that were not there before */
@@ -25,6 +28,14 @@ struct attach_state {
 	bool later;    /* files are searched that were loaded by name: each serves by itself */
 	int err;       /* the first failure */
 };
+
+/* To be ended even if it fails, with -ENOMEM. */
+int attach_begin(struct attach_state *state, const struct user_context *ctx,
+		 struct user_process *process);
+void attach_end(struct attach_state *state);
+
+/* Looks into a file for functions that all processes share, once. */
+void attach_once(struct attach_state *state, const struct module *module, enum elf_scope scope);
 
 /* Places the probes, and notes what came of it. */
 void attach_probes(struct attach_state *state, const struct module *module,

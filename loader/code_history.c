@@ -37,6 +37,13 @@ static void remove_same_time(struct code_history *history, uint32_t image, uint3
 			remove_list(history, i);
 }
 
+void code_history_drop(struct code_history *history, uint32_t image)
+{
+	for (size_t i = history->cnt; i-- > 0;)
+		if (history->lists[i].image == image)
+			remove_list(history, i);
+}
+
 int code_history_add(struct code_history *history, uint32_t image, uint32_t unloads,
 		     const struct unwind_mapping *mappings, size_t cnt)
 {

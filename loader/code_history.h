@@ -32,6 +32,9 @@ void code_history_deinit(struct code_history *history);
 int code_history_add(struct code_history *history, uint32_t image, uint32_t unloads,
 		     const struct unwind_mapping *mappings, size_t cnt);
 
+/* An image is no more. */
+void code_history_drop(struct code_history *history, uint32_t image);
+
 /*
  * Makes an unsettled stack of the image one like others: its frames become places in files where
  * that is known, and are marked unsure where more than one thing may have been. It is cut behind

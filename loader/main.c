@@ -53,7 +53,7 @@ static int open_source(struct session *session)
 	const struct options *opts = session->opts;
 	int err;
 
-	if (opts->pid_cnt)
+	if (opts->pid_cnt || options_find_processes(opts))
 		return open_processes(session, opts->pids, opts->pid_cnt);
 	if (!opts->command && opts->verify_unwind)
 		log_note("--verify-unwind concerns user stacks: without a process it does nothing");

@@ -224,6 +224,16 @@ static enum options_result check_together(const struct parser *p)
 
 	if (opts->pid_cnt && opts->command)
 		wrong = "--pid and a command cannot be traced together";
+	else if ((opts->pid_cnt || opts->command) && options_find_processes(opts))
+		wrong = "--all-processes, --comm and --cgroup find their processes: give neither "
+			"--pid nor a command";
+	else if (opts->all_processes && (opts->comm || opts->cgroup))
+		wrong = "--all-processes leaves nothing to choose for --comm and --cgroup";
+	else if (opts->follow && !options_trace_processes(opts))
+		wrong = "--follow concerns processes: give --pid or a command";
+	else if (opts->kernel && (options_find_processes(opts) || opts->follow))
+		wrong = "--kernel with processes takes those of --pid or a command, without "
+			"--follow";
 	else if (opts->combined_only && opts->show_allocs)
 		wrong = "--combined-only keeps no blocks that --show-allocs could list";
 	else if (opts->combined_only && opts->older_given && opts->older_ns)
@@ -236,11 +246,11 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--combined-only keeps no blocks whose threads --by could tell";
 	else if (opts->combined_only && opts->largest)
 		wrong = "--combined-only keeps no blocks of which --largest could be one";
-	else if (opts->summary && !opts->pid_cnt && !opts->command)
+	else if (opts->summary && !options_trace_processes(opts))
 		wrong = "--summary tells of processes: give --pid or a command";
 	else if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
 		wrong = "--summary counts each block, so there can be no sampling";
-	else if (opts->peak && !opts->pid_cnt && !opts->command)
+	else if (opts->peak && !options_trace_processes(opts))
 		wrong = "--peak watches processes: give --pid or a command";
 	else if (opts->peak && (opts->sample_bytes || opts->sample_rate > 1))
 		wrong = "--peak adds up all blocks, so there can be no sampling";
@@ -256,6 +266,16 @@ static enum options_result check_together(const struct parser *p)
 		return OPTIONS_EXIT_USAGE;
 	}
 	return OPTIONS_RUN;
+}
+
+bool options_find_processes(const struct options *opts)
+{
+	return opts->all_processes || opts->comm || opts->cgroup;
+}
+
+bool options_trace_processes(const struct options *opts)
+{
+	return opts->pid_cnt || opts->command || options_find_processes(opts);
 }
 
 enum options_result options_parse(int argc, char **argv, struct options *ret)

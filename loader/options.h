@@ -36,7 +36,11 @@ struct pool_function {
 struct options {
 	pid_t *pids; /* -p; no duplicates */
 	size_t pid_cnt;
-	char **command;     /* -c or -- CMD, NULL-terminated; NULL: none */
+	char **command; /* -c or -- CMD, NULL-terminated; NULL: none */
+	bool all_processes;
+	const char *comm; /* NULL: any; so below */
+	const char *cgroup;
+	bool follow;        /* children of those */
 	unsigned int trace; /* 1: events, 2: with their stacks */
 	bool show_allocs;
 	uint64_t older_ns;
@@ -86,6 +90,11 @@ enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE, OPTIONS_
  */
 enum options_result options_parse(int argc, char **argv, struct options *ret);
 void options_deinit(struct options *opts);
+
+/* Whether processes are traced that are found by what they are, also those that begin later. */
+bool options_find_processes(const struct options *opts);
+/* Whether processes are traced at all. */
+bool options_trace_processes(const struct options *opts);
 
 /* What the man page and the shell completion are made from. */
 void options_print_help(FILE *out);

@@ -29,6 +29,21 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Run CMD and trace it from its first allocation on. CMD is split into words as a shell "
 	 "does; nothing in it is expanded. PATH is searched. \"-- CMD ARG...\" is the exact form",
 	 OPT_COMMAND, GROUP_TARGET, .words = WORDS_COMMAND},
+	{"all-processes", 'A', NULL,
+	 "Trace every process, also those that begin later: one total for each process and stack",
+	 OPT_FLAG, GROUP_TARGET, FIELD(all_processes)},
+	{"comm", 0, "NAME",
+	 "Trace the processes of this name, as ps -o comm and /proc/PID/comm have it, also those "
+	 "that begin later",
+	 OPT_STRING, GROUP_TARGET, FIELD(comm), .words = WORDS_COMMAND},
+	{"cgroup", 0, "CGROUP",
+	 "Trace the processes of this cgroup and those below, also those that come later: its "
+	 "path, the name of a unit of systemd's, or the id of a container",
+	 OPT_STRING, GROUP_TARGET, FIELD(cgroup), .words = WORDS_FILE},
+	{"follow", 'f', NULL,
+	 "Trace the children, too, that processes of --pid or a command make, and theirs. As with "
+	 "the three options above, other programs that use the same libraries are slowed down, too",
+	 OPT_FLAG, GROUP_TARGET, FIELD(follow)},
 	{"obj", 'O', "PATH",
 	 "Probe the allocator in this file. By default it is found in the files that the process "
 	 "maps",
@@ -174,6 +189,8 @@ const struct option_def option_table[OPTION_CNT] = {
 const struct option_example option_usages[] = {
 	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations"},
 	{"[OPTION...] -p PID[,PID...] [INTERVAL [COUNT]]", "a running process"},
+	{"[OPTION...] -A | --comm NAME | --cgroup CGROUP [INTERVAL [COUNT]]",
+	 "all processes, or those that fit"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
 	{NULL, NULL},
@@ -186,6 +203,9 @@ const struct option_example option_examples[] = {
 	{"-p 4711 10 3", "three reports, 10 seconds apart"},
 	{"-p 4711 -d 60 10", "a report every 10 seconds, for a minute"},
 	{"-p 4711,4712 --summary -T 3", "and what each of them allocates and frees"},
+	{"-A --by process --summary", "which processes of the system hold the memory"},
+	{"--cgroup nginx.service -T 3", "a service, whichever processes it has"},
+	{"-f -- make", "a command and all that it starts"},
 	{"-p 4711 --by thread", "which threads hold the memory"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},

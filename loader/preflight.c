@@ -117,7 +117,7 @@ int preflight_check(const struct options *opts)
 		return err;
 	libbpf_set_print(print_libbpf);
 	/* Only the kernel's own walks are bound to it. */
-	if (depth < opts->stack_depth && !opts->pid_cnt && !opts->command)
+	if (depth < opts->stack_depth && !options_trace_processes(opts))
 		log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more",
 			 depth);
 	return 0;

@@ -82,7 +82,8 @@ static int attach_perf(struct attachment *to, const struct probe *probe, bool at
 	else
 		opts.bpf_cookie = cookie_of(to->set, probe);
 
-	link.perf = bpf_program__attach_uprobe_opts(prog, to->pid, to->path, probe->offset, &opts);
+	link.perf = bpf_program__attach_uprobe_opts(prog, to->pid ? to->pid : -1, to->path,
+						    probe->offset, &opts);
 	if (!link.perf)
 		return -errno;
 	err = add_link(to->set, link);

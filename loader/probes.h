@@ -56,8 +56,8 @@ struct probe_set {
 };
 
 /*
- * Probes functions of the file that fd is open for, in process pid. Sets err of each; returns 0
- * or the first error but -EEXIST.
+ * Probes functions of the file that fd is open for, in process pid; 0: in all. Sets err of each;
+ * returns 0 or the first error but -EEXIST.
  */
 int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     int fd, struct probe *probes, size_t cnt);

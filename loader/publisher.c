@@ -29,7 +29,7 @@ struct publisher {
 	bool waiting;
 	int maps_fd;
 	uint32_t key;
-	int map_fd;
+	int map_fd; /* -1: what is there goes */
 	int err;
 };
 
@@ -40,11 +40,15 @@ static void update(struct publisher *publisher)
 
 	publisher->waiting = false;
 	publisher->idle_cnt--;
+	pthread_cond_broadcast(&publisher->changed);
 	pthread_mutex_unlock(&publisher->lock);
-	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
+	if (map_fd < 0)
+		err = bpf_map_delete_elem(maps_fd, &key) ? -errno : 0;
+	else
+		err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&publisher->lock);
 	/* One that fails is never seen, so it is still the one that is waited for. */
-	if (err)
+	if (err && map_fd >= 0)
 		publisher->err = err;
 	publisher->idle_cnt++;
 	pthread_cond_broadcast(&publisher->changed);
@@ -131,7 +135,7 @@ static int hand_over(struct publisher *publisher, int maps_fd, uint32_t key, int
 
 	if (err)
 		return err;
-	while (!publisher->idle_cnt)
+	while (publisher->waiting || !publisher->idle_cnt)
 		pthread_cond_wait(&publisher->changed, &publisher->lock);
 	publisher->maps_fd = maps_fd;
 	publisher->key = key;
@@ -168,4 +172,11 @@ int publisher__put(struct publisher *publisher, int maps_fd, uint32_t key, int m
 	}
 	pthread_mutex_unlock(&publisher->lock);
 	return err;
+}
+
+void publisher__remove(struct publisher *publisher, int maps_fd, uint32_t key)
+{
+	pthread_mutex_lock(&publisher->lock);
+	hand_over(publisher, maps_fd, key, -1);
+	pthread_mutex_unlock(&publisher->lock);
 }

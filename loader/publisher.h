@@ -21,4 +21,7 @@ void publisher__free(struct publisher *publisher);
  */
 int publisher__put(struct publisher *publisher, int maps_fd, uint32_t key, int map_fd);
 
+/* Has what is under key taken away soon. */
+void publisher__remove(struct publisher *publisher, int maps_fd, uint32_t key);
+
 #endif

@@ -11,6 +11,7 @@
 #include "loader/log.h"
 #include "loader/modules.h"
 #include "loader/vdso.h"
+#include "symbolizer/mapped_file.h"
 
 /* What a process had mapped lately is kept: copies of its stacks may be on their way. */
 #define OLD_SPACES 4
@@ -57,6 +58,7 @@ static int send_mapping(struct reference_spaces *spaces, const struct reference_
 {
 	struct reference_code code = {.start = mapping->start, .offset = mapping->offset};
 	cleanup_close int fd = -1;
+	struct stat st;
 
 	if (!mapping->executable)
 		return 0;
@@ -64,6 +66,8 @@ static int send_mapping(struct reference_spaces *spaces, const struct reference_
 		fd = vdso_copy();
 	} else if (mapping->inode) {
 		fd = process_open_mapping(space->pid, mapping);
+		if (fd < 0)
+			fd = mapped_file_open(mapping, &st);
 		code.headers = find_headers(&space->maps, mapping);
 	}
 	if (fd < 0)
@@ -71,7 +75,8 @@ static int send_mapping(struct reference_spaces *spaces, const struct reference_
 	return reference__add_code(spaces->reference, space->generation, fd, &code);
 }
 
-static void drop_old(struct reference_spaces *spaces, pid_t pid)
+/* All but the last few of a process. */
+static void drop_old(struct reference_spaces *spaces, pid_t pid, size_t few)
 {
 	size_t kept = 0, cnt = 0;
 
@@ -80,7 +85,7 @@ static void drop_old(struct reference_spaces *spaces, pid_t pid)
 	for (size_t i = 0; i < spaces->cnt; i++) {
 		struct reference_code_space *space = &spaces->items[i];
 
-		if (space->pid == pid && cnt-- > OLD_SPACES) {
+		if (space->pid == pid && cnt-- > few) {
 			reference__close(spaces->reference, space->generation);
 			proc_maps_deinit(&space->maps);
 		} else {
@@ -90,21 +95,22 @@ static void drop_old(struct reference_spaces *spaces, pid_t pid)
 	spaces->cnt = kept;
 }
 
-static int add_space(struct reference_spaces *spaces, pid_t pid, uint32_t generation)
+static int add_space(struct reference_spaces *spaces, const struct reference_subject *subject)
 {
+	uint32_t generation = subject->generation;
 	struct reference_code_space *grown;
 	struct proc_maps maps;
 	int err;
 
-	if (proc_maps_read(pid, &maps))
-		return 0; /* it has ended */
+	if (subject->read_maps(subject->arg, &maps))
+		return 0;
 	grown = reallocarray(spaces->items, spaces->cnt + 1, sizeof(*grown));
 	if (!grown) {
 		proc_maps_deinit(&maps);
 		return -ENOMEM;
 	}
 	spaces->items = grown;
-	grown[spaces->cnt++] = (struct reference_code_space){pid, generation, maps};
+	grown[spaces->cnt++] = (struct reference_code_space){subject->pid, generation, maps};
 	err = reference__open(spaces->reference, generation);
 	for_each_mapping (mapping, &maps)
 		if (!err)
@@ -112,20 +118,25 @@ static int add_space(struct reference_spaces *spaces, pid_t pid, uint32_t genera
 	return err;
 }
 
-int reference_spaces_add(struct reference_spaces *spaces, pid_t pid, uint32_t generation)
+int reference_spaces_add(struct reference_spaces *spaces, const struct reference_subject *subject)
 {
 	int err = spaces->err;
 
-	if (err || !generation || reference_spaces_find(spaces, generation))
+	if (err || !subject->generation || reference_spaces_find(spaces, subject->generation))
 		return err;
 	if (!spaces->reference)
 		err = reference__new(&spaces->reference);
 	if (!err)
-		err = add_space(spaces, pid, generation);
+		err = add_space(spaces, subject);
 	if (err)
 		return fail(spaces, err);
-	drop_old(spaces, pid);
+	drop_old(spaces, subject->pid, OLD_SPACES);
 	return 0;
+}
+
+void reference_spaces_forget(struct reference_spaces *spaces, pid_t pid)
+{
+	drop_old(spaces, pid, 0);
 }
 
 int reference_spaces_walk(struct reference_spaces *spaces, const struct reference_code_space *space,

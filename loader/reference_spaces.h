@@ -9,6 +9,16 @@
 #include "symbolizer/proc_maps.h"
 #include "unwinder/reference.h"
 
+/* Whose mappings are wanted. */
+struct reference_subject {
+	pid_t pid;
+	uint32_t generation;
+	uint32_t unloads; /* struct memleak_target */
+	/* Reads what it has mapped: 0, or a negative errno if nobody knows any more. */
+	int (*read_maps)(const void *arg, struct proc_maps *ret);
+	const void *arg;
+};
+
 /* What a process had mapped, while the programs called it generation. */
 struct reference_code_space {
 	pid_t pid;
@@ -27,10 +37,13 @@ void reference_spaces_deinit(struct reference_spaces *spaces);
 
 /*
  * Tells the helper what the process has mapped, unless it knows that generation. What it had
- * mapped long ago is forgotten. A process that has ended adds nothing. 0 or a negative errno,
- * after which nothing is walked any more.
+ * mapped long ago is forgotten. One whose mappings are not known adds nothing. 0 or a negative
+ * errno, after which nothing is walked any more.
  */
-int reference_spaces_add(struct reference_spaces *spaces, pid_t pid, uint32_t generation);
+int reference_spaces_add(struct reference_spaces *spaces, const struct reference_subject *subject);
+
+/* A process has ended, and no copies of its stacks are on their way. */
+void reference_spaces_forget(struct reference_spaces *spaces, pid_t pid);
 
 /* NULL: it was not told. */
 const struct reference_code_space *reference_spaces_find(const struct reference_spaces *spaces,

@@ -55,4 +55,5 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 		 "programs executed by a traced process whose first allocations were not "
 		 "seen",
 		 NULL},
+	[MEMLEAK_LOST_PROCESSES] = {"processes", "processes not traced: there are too many", NULL},
 };

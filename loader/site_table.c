@@ -106,12 +106,14 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 		entry->newest_birth_ns = part->newest_birth_ns;
 }
 
-void site_table_drop_image(struct site_table *table, uint32_t image)
+void site_table_drop_images(struct site_table *table, const struct image_set *images)
 {
 	size_t dropped = 0;
 
 	for (size_t i = 0; i < table->slot_cnt; i++) {
-		if (!table->slots[i] || !table->slots[i]->loaded || table->slots[i]->image != image)
+		const struct site_entry *entry = table->slots[i];
+
+		if (!entry || !entry->loaded || !image_set_has(images, entry->image))
 			continue;
 		free_entry(table->slots[i]);
 		table->slots[i] = NULL;

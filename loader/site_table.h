@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/memleak.h"
+#include "loader/image_set.h"
 #include "loader/snapshot.h"
 
 struct site_entry {
@@ -61,6 +62,6 @@ void site_entry_add(struct site_entry *entry, const struct block *block, uint64_
 void site_entry_join(struct site_entry *entry, const struct site_entry *part);
 
 /* Forgets the sites of an image. */
-void site_table_drop_image(struct site_table *table, uint32_t image);
+void site_table_drop_images(struct site_table *table, const struct image_set *images);
 
 #endif

@@ -59,11 +59,11 @@ void stack_copies_drain(struct stack_copies *copies)
 		;
 }
 
-void stack_copies_refresh(struct stack_copies *copies, pid_t pid, uint32_t generation)
+void stack_copies_refresh(struct stack_copies *copies, const struct reference_subject *subject)
 {
-	if (!copies->check || reference_spaces_find(&copies->reference, generation))
+	if (!copies->check || reference_spaces_find(&copies->reference, subject->generation))
 		return;
-	reference_spaces_add(&copies->reference, pid, generation);
+	reference_spaces_add(&copies->reference, subject);
 	/* While it is still known what those in the ring have met. */
 	stack_copies_drain(copies);
 }

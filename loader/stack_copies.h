@@ -25,7 +25,7 @@ bool stack_copies_consume(struct stack_copies *copies);
 /* Takes all that there are. */
 void stack_copies_drain(struct stack_copies *copies);
 
-/* The programs walk the stacks of a process by what it maps now; they call that generation. */
-void stack_copies_refresh(struct stack_copies *copies, pid_t pid, uint32_t generation);
+/* The programs walk the stacks of a process by what it maps now. */
+void stack_copies_refresh(struct stack_copies *copies, const struct reference_subject *subject);
 
 #endif

@@ -147,14 +147,14 @@ void tracker_deinit(struct tracker *tracker)
 
 struct purge {
 	struct tracker *tracker;
-	uint32_t image;
+	const struct image_set *images;
 };
 
 static int purge_block(void *arg, const void *key, const void *value)
 {
 	const struct purge *purge = arg;
 
-	if (((const struct memleak_block_key *)key)->image != purge->image)
+	if (!image_set_has(purge->images, ((const struct memleak_block_key *)key)->image))
 		return 0;
 	purge->tracker->purged_bytes += ((const struct memleak_block *)value)->size;
 	return 1;
@@ -171,12 +171,12 @@ static int purge_site(void *arg, const void *key, const void *value)
 {
 	const struct purge *purge = arg;
 
-	return ((const struct memleak_site *)value)->image == purge->image;
+	return image_set_has(purge->images, ((const struct memleak_site *)value)->image);
 }
 
-void tracker_purge(struct tracker *tracker, uint32_t image)
+void tracker_purge(struct tracker *tracker, const struct image_set *images)
 {
-	struct purge purge = {tracker, image};
+	struct purge purge = {tracker, images};
 	const struct table_walk blocks = {
 		.fd = tracker->blocks_fd,
 		.key_size = sizeof(struct memleak_block_key),
@@ -193,10 +193,12 @@ void tracker_purge(struct tracker *tracker, uint32_t image)
 		.arg = &purge,
 	};
 
-	if (tracker->summaries_fd >= 0)
-		bpf_map_delete_elem(tracker->summaries_fd, &image);
-	tracker->purged_bytes += young_blocks_purge(&tracker->young, image);
+	if (!images->cnt)
+		return;
+	for (size_t i = 0; tracker->summaries_fd >= 0 && i < images->cnt; i++)
+		bpf_map_delete_elem(tracker->summaries_fd, &images->items[i]);
+	tracker->purged_bytes += young_blocks_purge(&tracker->young, images);
 	table_walk_delete(&blocks);
 	table_walk_delete(&sites);
-	site_table_drop_image(&tracker->sites, image);
+	site_table_drop_images(&tracker->sites, images);
 }

@@ -9,6 +9,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "loader/image_set.h"
 #include "loader/options.h"
 #include "loader/site_table.h"
 #include "loader/snapshot.h"
@@ -97,7 +98,7 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
 /* How often the kernel did not run a program because it ran already; 0 if it is not loaded. */
 uint64_t program_recursion_misses(const struct bpf_program *prog);
 
-/* Deletes what the tables hold of an image that is no more. */
-void tracker_purge(struct tracker *tracker, uint32_t image);
+/* Deletes what the tables hold of images that are no more. */
+void tracker_purge(struct tracker *tracker, const struct image_set *images);
 
 #endif

@@ -121,21 +121,20 @@ static void take_frames(struct memleak_stack *stack, uint32_t depth,
 }
 
 /* False: libdwfl does not know the code, or finds no end. */
-static bool walk_again(struct unwind_late *late, pid_t pid, const struct late_stack *waiting,
-		       struct memleak_stack *stack)
+static bool walk_again(struct unwind_late *late, const struct reference_subject *subject,
+		       const struct late_stack *waiting, struct memleak_stack *stack)
 {
-	uint32_t generation = unwind_maps_generation(late->maps, pid);
 	cleanup_free struct memleak_stack_copy *whole = calloc(1, sizeof(*whole));
 	const struct reference_code_space *space;
 	struct reference_stack found;
 
-	if (!whole || reference_spaces_add(late->reference, pid, generation))
+	if (!whole || reference_spaces_add(late->reference, subject))
 		return false;
 	/* Nothing was unloaded since, so what was there then is where it was. */
-	if ((uint16_t)unwind_maps_unloads(late->maps, pid) != stack->unloads)
+	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;
 	memcpy(whole, &waiting->copy, waiting->len);
-	space = reference_spaces_find(late->reference, generation);
+	space = reference_spaces_find(late->reference, subject->generation);
 	if (!space || reference_spaces_walk(late->reference, space, &whole->copy, &found))
 		return false;
 	if (found.end != REFERENCE_FINISHED && found.cnt <= late->tracker->stack_depth)
@@ -144,7 +143,8 @@ static bool walk_again(struct unwind_late *late, pid_t pid, const struct late_st
 	return true;
 }
 
-static void finish(struct unwind_late *late, pid_t pid, const struct late_stack *waiting)
+static void finish(struct unwind_late *late, const struct reference_subject *subject,
+		   const struct late_stack *waiting)
 {
 	uint32_t depth = late->tracker->stack_depth;
 	cleanup_free struct memleak_stack *stack =
@@ -155,7 +155,7 @@ static void finish(struct unwind_late *late, pid_t pid, const struct late_stack 
 	if (!stack || bpf_map_lookup_elem(late->tracker->stacks_fd, &id, stack))
 		return; /* its image is gone, or there was no room */
 	misled = code_history_misled(&late->maps->history, waiting->copy.image, stack);
-	if (misled && walk_again(late, pid, waiting, stack)) {
+	if (misled && walk_again(late, subject, waiting, stack)) {
 		late->finished++;
 		late->watch->limit++;
 	} else if (misled || stack->end >= UNWIND_END_NO_CODE) {
@@ -173,7 +173,8 @@ bool unwind_late_is_waiting(const struct unwind_late *late, uint32_t image)
 	return false;
 }
 
-void unwind_late_finish(struct unwind_late *late, pid_t pid, uint32_t image, size_t most)
+void unwind_late_finish(struct unwind_late *late, const struct reference_subject *subject,
+			uint32_t image, size_t most)
 {
 	if (late->file_cnt != late->maps->files.table_cnt) {
 		late->file_cnt = late->maps->files.table_cnt;
@@ -183,7 +184,7 @@ void unwind_late_finish(struct unwind_late *late, pid_t pid, uint32_t image, siz
 	for (size_t i = late->waiting_cnt; i-- > 0 && most;) {
 		if (late->waiting[i]->copy.image != image)
 			continue;
-		finish(late, pid, late->waiting[i]);
+		finish(late, subject, late->waiting[i]);
 		remove_at(late, i);
 		most--;
 	}

@@ -37,7 +37,8 @@ void unwind_late_take(struct unwind_late *late, const struct memleak_stack_copy 
 bool unwind_late_is_waiting(const struct unwind_late *late, uint32_t image);
 
 /* The process, which runs image, was read again since: finishes some of what waits for that. */
-void unwind_late_finish(struct unwind_late *late, pid_t pid, uint32_t image, size_t most);
+void unwind_late_finish(struct unwind_late *late, const struct reference_subject *subject,
+			uint32_t image, size_t most);
 
 /* Drops what waits and is of no image that is known. */
 void unwind_late_drop(struct unwind_late *late, bool (*is_known)(void *arg, uint32_t image),

@@ -13,6 +13,7 @@
 #include "loader/log.h"
 #include "loader/mapping_list.h"
 #include "loader/modules.h"
+#include "symbolizer/mapped_file.h"
 #include "symbolizer/proc_maps.h"
 
 /* Where return probes return to: a walk must see that this is not the caller's code. */
@@ -71,6 +72,7 @@ static ssize_t find_file(struct unwind_maps *maps, struct unwind_space_copy *spa
 			 const struct mapping *mapping)
 {
 	cleanup_close int fd = -1;
+	struct stat st;
 	ssize_t file;
 
 	if (!strcmp(mapping->path, "[vdso]"))
@@ -78,6 +80,9 @@ static ssize_t find_file(struct unwind_maps *maps, struct unwind_space_copy *spa
 	if (!mapping->inode)
 		return -ENOENT;
 	fd = process_open_mapping(space->pid, mapping);
+	/* The kernel told it, and the process may have ended. */
+	if (fd < 0 && mapping->since_ns)
+		fd = mapped_file_open(mapping, &st);
 	if (fd < 0)
 		return is_loss(fd) ? unwind_files_add_unreadable(&maps->files, mapping, fd) : fd;
 	file = unwind_files_add(&maps->files, fd, mapping->path, &space->patience_ms);
@@ -234,7 +239,6 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 	if (!++maps->generation)
 		maps->generation = 1;
 	entries[0].space = (struct unwind_space){
-		.image = subject->image,
 		.generation = maps->generation,
 		.mapping_cnt = (uint32_t)list->cnt,
 		.unloads = subject->unloads,
@@ -248,7 +252,7 @@ static int publish(struct unwind_maps *maps, const struct unwind_subject *subjec
 			    cnt, &opts);
 	if (fd < 0 || bpf_map_update_batch(fd, keys, entries, &cnt, NULL))
 		return -errno;
-	err = publisher__put(maps->publisher, maps->spaces_fd, (uint32_t)subject->pid, fd);
+	err = publisher__put(maps->publisher, maps->spaces_fd, subject->image, fd);
 	__atomic_add_fetch(maps->stamp, 1, __ATOMIC_RELEASE);
 	return err;
 }
@@ -306,7 +310,7 @@ static int refresh(struct unwind_maps *maps, const struct unwind_subject *subjec
 	if (err || !list->cnt)
 		return err;
 	/* Files were opened by address: they may have been others. */
-	if (unwind_maps_unloads(maps, subject->pid) != subject->unloads)
+	if (!subject->ended && unwind_maps_unloads(maps, subject->pid) != subject->unloads)
 		return 0;
 	add_tables(&maps->files, subject, list);
 	drop_mappings(space, list);
@@ -326,6 +330,23 @@ void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *
 	if (maps->files.table_cnt != table_cnt)
 		say_size(maps, subject->pid);
 	mapping_list_deinit(&list);
+}
+
+void unwind_maps_forget(struct unwind_maps *maps, pid_t pid)
+{
+	for (size_t i = 0; i < maps->space_cnt; i++) {
+		if (maps->spaces[i].pid != pid)
+			continue;
+		mapping_list_deinit(&maps->spaces[i].list);
+		maps->spaces[i] = maps->spaces[--maps->space_cnt];
+		return;
+	}
+}
+
+void unwind_maps_drop(struct unwind_maps *maps, uint32_t image)
+{
+	code_history_drop(&maps->history, image);
+	publisher__remove(maps->publisher, maps->spaces_fd, image);
 }
 
 uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid)

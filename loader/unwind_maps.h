@@ -15,7 +15,7 @@ struct unwind_maps {
 	int spaces_fd;
 	int targets_fd;
 	volatile uint32_t *stamp;
-	uint16_t generation;
+	uint32_t generation;
 	struct unwind_space_copy *spaces; /* what was told, by process */
 	size_t space_cnt;
 	struct code_history history;
@@ -38,6 +38,7 @@ struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
 	uint32_t unloads;                      /* of its target, before the mappings are read */
+	bool ended;                            /* it is none any more: nothing changes */
 	uint64_t r_debug;                      /* struct unwind_space */
 	const struct file_identity *permanent; /* files that it will not unload */
 	size_t permanent_cnt;
@@ -57,6 +58,11 @@ uint32_t unwind_maps_unloads(const struct unwind_maps *maps, pid_t pid);
  */
 void unwind_maps_refresh(struct unwind_maps *maps, const struct unwind_subject *subject,
 			 const struct proc_maps *proc);
+
+/* A process has ended. What was told of its image stays. */
+void unwind_maps_forget(struct unwind_maps *maps, pid_t pid);
+/* Nobody uses any more what was told of an image. */
+void unwind_maps_drop(struct unwind_maps *maps, uint32_t image);
 
 /* What the programs call the mappings that they know of the process; 0: they know none. */
 uint32_t unwind_maps_generation(const struct unwind_maps *maps, pid_t pid);

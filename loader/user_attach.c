@@ -51,8 +51,8 @@ static int search_names_init(struct search_names *names, const char *prefix)
 
 void attach_probes(struct attach_state *state, const struct module *module, struct probe_list *list)
 {
-	int err = probe_set_attach(&state->process->probes, &state->ctx->programs,
-				   state->process->info.pid, module->fd, list->items, list->cnt);
+	int err = probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
+				   list->items, list->cnt);
 
 	if (!state->err)
 		state->err = err;
@@ -140,6 +140,30 @@ static void search_module(struct attach_state *state, const struct module *modul
 	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
 }
 
+/*
+ * Which of the files that define a function serves a process is not asked: others may be served by
+ * another one.
+ */
+void attach_once(struct attach_state *state, const struct module *module, enum elf_scope scope)
+{
+	const struct pool_file *known = probe_pool_find(state->ctx->pool, module->fd);
+	size_t found_before = state->heap_found;
+	int err;
+
+	if (known) {
+		if (!known->has_heap)
+			return;
+		if (!state->heap_found++ && !state->process->allocator)
+			state->process->allocator = strdup(module->path);
+		return;
+	}
+	state->later = true;
+	search_module(state, module, scope);
+	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
+	if (!state->err)
+		state->err = err;
+}
+
 /* The file that -O names, as the process sees it or as we do. */
 static int open_object(pid_t pid, const char *object, struct module *ret)
 {
@@ -195,8 +219,8 @@ static void attach_raise(struct attach_state *state, const struct module *module
 		};
 		const struct probe_place place = {0};
 
-		probe_set_attach(&state->process->probes, &state->ctx->programs,
-				 state->process->info.pid, module->fd, &probe, 1);
+		probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
+				 &probe, 1);
 		say_attached(state, module, &probe, &place);
 	}
 }
@@ -216,15 +240,19 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 	};
 
 	for (size_t i = 0; i < list->cnt; i++) {
+		enum elf_scope scope = i ? ELF_EXPORTED : ELF_GLOBAL;
+
 		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
-		search_module(state, &list->items[i], i ? ELF_EXPORTED : ELF_GLOBAL);
+		if (state->ctx->pool)
+			attach_once(state, &list->items[i], scope);
+		else
+			search_module(state, &list->items[i], scope);
 	}
 	if (state->throws)
 		attach_raises(state, list);
 	if (list->hook_module >= 0)
-		probe_set_attach(&state->process->probes, &state->ctx->programs,
-				 state->process->info.pid, list->items[list->hook_module].fd, &hook,
-				 1);
+		probe_set_attach(state->probes, &state->ctx->programs, state->bound,
+				 list->items[list->hook_module].fd, &hook, 1);
 }
 
 static int attach_result(const struct attach_state *state)
@@ -234,6 +262,9 @@ static int attach_result(const struct attach_state *state)
 
 	if (state->heap_found)
 		return 0;
+	/* Programs without an allocator are many. */
+	if (state->process->found)
+		return -ENOENT;
 	if (state->err == -ESRCH) {
 		log_error("process %d ended while it was being attached", pid);
 		return -ESRCH;
@@ -287,38 +318,61 @@ static void note_searched(struct user_process *process, const struct module_list
 		searched[i] = (struct file_identity){list->items[i].dev, list->items[i].ino};
 }
 
+int attach_begin(struct attach_state *state, const struct user_context *ctx,
+		 struct user_process *process)
+{
+	*state = (struct attach_state){
+		.ctx = ctx,
+		.process = process,
+		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
+		.bound = ctx->pool ? 0 : process->info.pid,
+	};
+	return search_names_init(&state->names, ctx->opts->symbols_prefix);
+}
+
+void attach_end(struct attach_state *state)
+{
+	search_names_deinit(&state->names);
+}
+
 void user_process__attach_later(const struct user_context *ctx, struct user_process *process)
 {
-	struct attach_state state = {.ctx = ctx, .process = process, .later = true};
+	struct attach_state state;
 	struct module_list list;
+	int err = attach_begin(&state, ctx, process);
 
-	if (search_names_init(&state.names, ctx->opts->symbols_prefix) ||
-	    module_list_init(process->info.pid, &list))
+	state.later = true;
+	if (err || module_list_init(process->info.pid, &list))
 		goto out;
-	for (size_t i = 0; list.settled && i < list.cnt; i++)
-		if (!was_searched(process, &list.items[i]))
+	for (size_t i = 0; list.settled && i < list.cnt; i++) {
+		if (ctx->pool)
+			attach_once(&state, &list.items[i], ELF_EXPORTED);
+		else if (!was_searched(process, &list.items[i]))
 			search_module(&state, &list.items[i], ELF_EXPORTED);
+	}
 	if (state.throws)
 		attach_raises(&state, &list);
 	if (list.settled)
 		note_searched(process, &list);
 	module_list_deinit(&list);
 out:
-	search_names_deinit(&state.names);
+	attach_end(&state);
 }
 
 int user_process__attach(const struct user_context *ctx, struct user_process *process)
 {
-	struct attach_state state = {.ctx = ctx, .process = process};
+	struct attach_state state;
 	struct module_list list;
-	int err = search_names_init(&state.names, ctx->opts->symbols_prefix);
+	int err = attach_begin(&state, ctx, process);
 
 	if (!err && ctx->opts->object)
 		err = attach_object(&state);
 	if (err)
 		goto out;
 	err = module_list_init(process->info.pid, &list);
-	if (err) {
+	if (err && process->found) {
+		goto out;
+	} else if (err) {
 		log_error("cannot read the libraries of process %d: %s", process->info.pid,
 			  strerror(-err));
 		goto out;
@@ -337,6 +391,6 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	if (process->attached)
 		process->after_exec = false;
 out:
-	search_names_deinit(&state.names);
+	attach_end(&state);
 	return err;
 }

@@ -82,7 +82,8 @@ void user_events__tell(struct user_source *source, struct user_process *process,
 		.pid = (pid_t)event->tgid,
 		.tid = (pid_t)event->tid,
 		.comm = process ? process->info.comm : "?",
-		.function = process ? user_process__function(process, event->function) : NULL,
+		.function = process ? user_process__function(&source->ctx, process, event->function)
+				    : NULL,
 		.addr = event->addr,
 		.size = event->size,
 	};

@@ -19,7 +19,7 @@
 /* A program that begins has most of its late stacks then, thousands of them. */
 static uint32_t copies_bytes(const struct options *opts)
 {
-	if (opts->command)
+	if (opts->command || options_find_processes(opts) || opts->follow)
 		return 32U << 20;
 	return opts->verify_unwind ? 16U << 20 : 8U << 20;
 }
@@ -35,7 +35,8 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	if (opts->summary)
 		err |= bpf_map__set_max_entries(skel->maps.summaries,
 						(uint32_t)process_cnt + EXECS_AT_ONCE);
-	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces, (uint32_t)process_cnt);
+	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces,
+					(uint32_t)process_cnt + EXECS_AT_ONCE);
 	err |= bpf_map__set_autocreate(
 		config->exchange ? skel->maps.thread_table : skel->maps.thread_places, false);
 	if (!opts->trace)
@@ -133,7 +134,8 @@ static int choose_links(struct user_source *source, const struct features *featu
 	int err = 0;
 
 	programs->kind = wanted_links(features);
-	if (programs->kind == LINK_SESSION && throwing_functions_wanted(source->ctx.opts))
+	if (!source->ctx.pool && programs->kind == LINK_SESSION &&
+	    throwing_functions_wanted(source->ctx.opts))
 		programs->kind = LINK_MULTI;
 	programs->session = skel->progs.session_call;
 	programs->any = skel->progs.enter_any;
@@ -205,6 +207,17 @@ static int start_copies(struct user_source *source)
 	return err;
 }
 
+/* Which processes are targets; many may be. */
+static size_t choose_members(const struct user_source *source, size_t process_cnt)
+{
+	const struct memleak_members *rule = &source->members.rule;
+	struct user_bpf *skel = source->ctx.skel;
+
+	*(struct memleak_members *)&skel->rodata->members = *rule;
+	bpf_program__set_autoload(skel->progs.process_move, rule->cgroup != 0);
+	return rule->join || rule->follow ? MEMLEAK_TARGETS_MAX : process_cnt;
+}
+
 int user_loading__load(struct user_source *source, size_t process_cnt)
 {
 	const struct options *opts = source->ctx.opts;
@@ -221,6 +234,7 @@ int user_loading__load(struct user_source *source, size_t process_cnt)
 		return err;
 	}
 	source->ctx.skel = skel;
+	process_cnt = choose_members(source, process_cnt);
 	err = prepare_tables(opts, &features, process_cnt, stack_depth, skel);
 	if (!err)
 		err = choose_links(source, &features);
@@ -259,7 +273,10 @@ int user_loading__attach_lifecycle(struct user_source *source)
 	if (source->fork_link)
 		source->exit_link = bpf_program__attach_raw_tracepoint(skel->progs.thread_exit,
 								       "sched_process_exit");
-	if (source->exit_link)
+	if (source->exit_link && source->members.rule.cgroup)
+		source->move_link = bpf_program__attach_raw_tracepoint(skel->progs.process_move,
+								       "cgroup_attach_task");
+	if (source->exit_link && (source->move_link || !source->members.rule.cgroup))
 		return 0;
 	err = -errno;
 	log_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));

@@ -22,8 +22,8 @@ static uint64_t mapped_bytes(const struct user_source *source)
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		const struct ranges *ranges = &source->processes[i]->ranges;
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		const struct ranges *ranges = &source->processes.items[i]->ranges;
 
 		for (size_t j = 0; j < ranges->cnt; j++)
 			if (ranges->items[j].kind == MEMLEAK_KIND_MMAP)

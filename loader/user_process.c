@@ -58,10 +58,12 @@ static long status_number(const char *status, const char *name)
 }
 
 /* A kernel thread has no memory of its own, hence no VmSize line; nor has a zombie. */
-static int check_kind(pid_t pid)
+static int check_kind(pid_t pid, bool found)
 {
 	cleanup_free char *status = read_proc(pid, "status");
 
+	if (found)
+		return status && strstr(status, "\nVmSize:") ? 0 : -ESRCH;
 	if (!status) {
 		log_error("no process with pid %d", pid);
 		return -ESRCH;
@@ -82,7 +84,7 @@ static int check_kind(pid_t pid)
 	return 0;
 }
 
-static int check_class(pid_t pid)
+static int check_class(pid_t pid, bool found)
 {
 	cleanup_free char *path = NULL;
 	cleanup_close int fd = -1;
@@ -93,23 +95,26 @@ static int check_class(pid_t pid)
 	if (fd < 0) {
 		int err = -errno;
 
-		log_error("cannot open the program of process %d: %s", pid, strerror(-err));
+		if (!found)
+			log_error("cannot open the program of process %d: %s", pid, strerror(-err));
 		return err;
 	}
 	if (elf_class(fd) == ELFCLASS32) {
-		log_error("process %d is a 32-bit program: memleak reads 64-bit ones only", pid);
+		(found ? log_verbose : log_error)(
+			"process %d is a 32-bit program: memleak reads 64-bit ones only", pid);
 		return -ENOEXEC;
 	}
 	return 0;
 }
 
-int user_process__new(const struct user_context *ctx, pid_t pid, struct user_process **ret)
+int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
+		      struct user_process **ret)
 {
 	struct user_process *process;
-	int err = check_kind(pid);
+	int err = check_kind(pid, found);
 
 	if (!err)
-		err = check_class(pid);
+		err = check_class(pid, found);
 	if (err)
 		return err;
 	process = calloc(1, sizeof(*process));
@@ -118,15 +123,18 @@ int user_process__new(const struct user_context *ctx, pid_t pid, struct user_pro
 	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
 	process->info.pid = pid;
 	process->info.comm = read_comm(pid);
-	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (process->pidfd < 0) {
+	process->found = found;
+	process->pidfd = found ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process->pidfd < 0 && !found) {
 		err = -errno;
 		log_error("cannot watch process %d: %s", pid, strerror(-err));
 		goto err;
 	}
 	err = symspace__new(ctx->symbolizer, pid, &process->space);
 	if (err) {
-		log_error("cannot read what process %d has mapped: %s", pid, strerror(-err));
+		if (!found)
+			log_error("cannot read what process %d has mapped: %s", pid,
+				  strerror(-err));
 		goto err;
 	}
 	*ret = process;
@@ -167,16 +175,18 @@ static void note_function(struct user_process *process, uint64_t addr, const cha
 	grown[process->place_cnt++] = (struct function_place){addr, name};
 }
 
-static void note_mapping(struct user_process *process, const struct mapping *mapping)
+static void note_mapping(const struct user_context *ctx, struct user_process *process,
+			 const struct mapping *mapping)
 {
+	const struct probe_set *probes = ctx->pool ? &ctx->pool->probes : &process->probes;
 	cleanup_close int fd = process_open_mapping(process->info.pid, mapping);
 	uint64_t end = mapping->offset + mapping->end - mapping->start;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		return;
-	for (size_t i = 0; i < process->probes.cnt; i++) {
-		const struct probe *probe = &process->probes.items[i];
+	for (size_t i = 0; i < probes->cnt; i++) {
+		const struct probe *probe = &probes->items[i];
 
 		if (probe->dev == st.st_dev && probe->ino == st.st_ino &&
 		    probe->offset >= mapping->offset && probe->offset < end)
@@ -186,11 +196,61 @@ static void note_mapping(struct user_process *process, const struct mapping *map
 }
 
 /* Where they are, for events that are read when the process has ended. */
-static void note_functions(struct user_process *process, const struct proc_maps *maps)
+static void note_functions(const struct user_context *ctx, struct user_process *process,
+			   const struct proc_maps *maps)
 {
 	for (size_t i = 0; i < maps->cnt; i++)
 		if (maps->mappings[i].executable)
-			note_mapping(process, &maps->mappings[i]);
+			note_mapping(ctx, process, &maps->mappings[i]);
+}
+
+int user_process__maps(const struct user_context *ctx, const struct user_process *process,
+		       struct proc_maps *ret)
+{
+	int err = symspace__read_maps(process->space, ret);
+
+	return err && process->found ? user_process__told_maps(ctx, process, ret) : err;
+}
+
+static uint32_t unloads(const struct user_context *ctx, const struct user_process *process)
+{
+	if (process->found && process->ended)
+		return process->unloads;
+	return unwind_maps_unloads(ctx->unwind, process->info.pid);
+}
+
+struct process_in_context {
+	const struct user_context *ctx;
+	const struct user_process *process;
+};
+
+static int read_maps(const void *arg, struct proc_maps *ret)
+{
+	const struct process_in_context *at = arg;
+
+	return user_process__maps(at->ctx, at->process, ret);
+}
+
+static struct reference_subject reference_subject(const struct process_in_context *at)
+{
+	pid_t pid = at->process->info.pid;
+
+	return (struct reference_subject){
+		.pid = pid,
+		.generation = unwind_maps_generation(at->ctx->unwind, pid),
+		.unloads = unloads(at->ctx, at->process),
+		.read_maps = read_maps,
+		.arg = at,
+	};
+}
+
+void user_process__finish_late(const struct user_context *ctx, const struct user_process *process,
+			       struct unwind_late *late, size_t most)
+{
+	const struct process_in_context at = {ctx, process};
+	const struct reference_subject subject = reference_subject(&at);
+
+	unwind_late_finish(late, &subject, process->info.image, most);
 }
 
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
@@ -199,25 +259,30 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		.pid = process->info.pid,
 		.image = process->info.image,
 		.r_debug = process->r_debug,
+		.ended = process->ended,
 		.permanent = process->permanent,
 		.permanent_cnt = process->permanent_cnt,
 	};
+	const struct process_in_context at = {ctx, process};
+	struct reference_subject reference;
 	struct proc_maps maps;
 
-	if (process->ended)
+	/* What was told of one that has ended is all that there will be. */
+	if (process->ended && (!process->found || process->told))
 		return;
+	process->told = process->ended;
 	process->read_ns = clock_ns(CLOCK_MONOTONIC);
-	subject.unloads = unwind_maps_unloads(ctx->unwind, subject.pid);
+	subject.unloads = unloads(ctx, process);
 	/* Of this image, whatever the process runs by now. */
-	if (symspace__read_maps(process->space, &maps))
+	if (user_process__maps(ctx, process, &maps))
 		return;
 	symspace__update(process->space, &maps);
 	unwind_maps_refresh(ctx->unwind, &subject, &maps);
 	if (ctx->opts->trace)
-		note_functions(process, &maps);
+		note_functions(ctx, process, &maps);
 	proc_maps_deinit(&maps);
-	stack_copies_refresh(ctx->copies, subject.pid,
-			     unwind_maps_generation(ctx->unwind, subject.pid));
+	reference = reference_subject(&at);
+	stack_copies_refresh(ctx->copies, &reference);
 }
 
 /*
@@ -239,21 +304,24 @@ static void rebind_probes(const struct user_context *ctx, struct user_process *p
 }
 
 void user_process__exec(const struct user_context *ctx, struct user_process *process,
-			uint32_t image, bool rebind)
+			uint32_t image, uint64_t since_ns, bool rebind)
 {
 	pid_t pid = process->info.pid;
 	struct symspace *space;
 	int err;
 
-	if (rebind)
+	if (rebind && !ctx->pool)
 		rebind_probes(ctx, process);
 	free(process->info.comm);
 	process->info.comm = read_comm(pid);
 	process->info.image = image;
+	process->base = 0;
+	process->since_ns = since_ns;
 	process->place_cnt = 0;
 	process->r_debug = 0;
 	process->permanent_cnt = 0;
 	process->attached = false;
+	process->tries = 0;
 	process->searched_cnt = 0;
 	process->after_exec = true;
 	ranges_clear(&process->ranges);
@@ -279,15 +347,16 @@ static const char *find_function(const struct user_process *process, uint64_t ad
 	return NULL;
 }
 
-const char *user_process__function(struct user_process *process, uint64_t addr)
+const char *user_process__function(const struct user_context *ctx, struct user_process *process,
+				   uint64_t addr)
 {
 	bool known;
 	const char *name = find_function(process, addr, &known);
 	struct proc_maps maps;
 
-	if (known || proc_maps_read(process->info.pid, &maps))
+	if (known || user_process__maps(ctx, process, &maps))
 		return name;
-	note_functions(process, &maps);
+	note_functions(ctx, process, &maps);
 	proc_maps_deinit(&maps);
 	name = find_function(process, addr, &known);
 	if (!known)

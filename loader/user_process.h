@@ -7,12 +7,14 @@
 #define USER_PROCESS_H
 
 #include "loader/options.h"
-#include "loader/probes.h"
+#include "loader/probe_pool.h"
 #include "loader/ranges.h"
 #include "loader/snapshot.h"
 #include "loader/unwind_maps.h"
 #include "symbolizer/symbolizer.h"
 
+struct map_events;
+struct unwind_late;
 struct stack_copies;
 struct user_bpf;
 
@@ -24,6 +26,8 @@ struct user_context {
 	struct probe_programs programs;
 	struct unwind_maps *unwind;
 	struct stack_copies *copies;
+	struct map_events *map_events; /* NULL: processes do not come and go */
+	struct probe_pool *pool;       /* NULL: each process has probes of its own */
 };
 
 struct function_place {
@@ -33,17 +37,23 @@ struct function_place {
 
 struct user_process {
 	struct process info;
-	int pidfd;
+	uint32_t base;     /* the image whose mappings it began with; 0: its own */
+	bool found;        /* not given by its number: what is wrong with it need not be said */
+	int pidfd;         /* -1: its end is told otherwise */
+	bool told;         /* that was read of one that was found and has ended */
+	uint32_t unloads;  /* of the target that it was, if it was found and has ended */
+	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */
 	bool ended;
-	bool changed;     /* it has loaded or unloaded code since it was read */
-	uint64_t r_debug; /* struct module_list */
+	unsigned int tries; /* to attach, since it has loaded code */
+	bool changed;       /* it has loaded or unloaded code since it was read */
+	uint64_t r_debug;   /* struct module_list */
 	struct file_identity *permanent;
 	size_t permanent_cnt;
 	bool attached;                  /* all libraries were there when the probes were placed */
 	struct file_identity *searched; /* files that have been looked into, once attached */
 	size_t searched_cnt;
-	struct probe_set probes;
-	char *allocator; /* path of the first file that has a probed heap function */
+	struct probe_set probes; /* unless they are shared */
+	char *allocator;         /* path of the first file that has a probed heap function */
 	struct ranges ranges;
 	uint64_t mappings_lost; /* for want of memory here */
 	uint64_t exec_gaps;     /* programs that ran before their allocator was probed */
@@ -55,11 +65,24 @@ struct user_process {
 };
 
 /*
- * Opens the process. Returns 0 or a negative errno; has said what is wrong with the pid. The
- * probes come with user_process__attach.
+ * Opens the process. Returns 0 or a negative errno; has said what is wrong with the pid, unless the
+ * process was found. The probes come with user_process__attach.
  */
-int user_process__new(const struct user_context *ctx, pid_t pid, struct user_process **ret);
+int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
+		      struct user_process **ret);
 void user_process__free(struct user_process *process);
+
+/*
+ * The same of a process that had ended, and ran the image at that time of CLOCK_MONOTONIC; and
+ * what user_process__attach does. loader/user_ended.c.
+ */
+int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
+			    struct user_process **ret);
+void user_process__attach_ended(const struct user_context *ctx, struct user_process *process);
+
+/* What the kernel told that the process has mapped, of its present image. -ENOENT: nothing. */
+int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,
+			    struct proc_maps *ret);
 
 /*
  * Probes the allocator functions of the files that the process maps now, those that are not yet.
@@ -74,17 +97,26 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
  */
 void user_process__attach_later(const struct user_context *ctx, struct user_process *process);
 
+/* What it has mapped, or had as far as is known. 0 or a negative errno. */
+int user_process__maps(const struct user_context *ctx, const struct user_process *process,
+		       struct proc_maps *ret);
+
 /* Its libraries may have changed: reads where its code is again, and how to unwind it. */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
+/* Walks its late stacks, so many at most. */
+void user_process__finish_late(const struct user_context *ctx, const struct user_process *process,
+			       struct unwind_late *late, size_t most);
+
 /*
  * The process runs another program: its names and mappings start anew, and so do its probes if
- * another thread than the first has executed it. user_process__attach must follow.
+ * another thread than the first has executed it, at that time. user_process__attach must follow.
  */
 void user_process__exec(const struct user_context *ctx, struct user_process *process,
-			uint32_t image, bool rebind);
+			uint32_t image, uint64_t since_ns, bool rebind);
 
 /* The probed function at an address of the process; NULL: none. */
-const char *user_process__function(struct user_process *process, uint64_t addr);
+const char *user_process__function(const struct user_context *ctx, struct user_process *process,
+				   uint64_t addr);
 
 #endif

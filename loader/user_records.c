@@ -8,15 +8,20 @@
 #include "loader/tracker_recycle.h"
 #include "loader/user_source_impl.h"
 
-static void handle_exec(struct user_source *source, struct user_process *process,
-			const struct memleak_record *record)
+static void handle_exec(struct user_source *source, const struct memleak_record *record)
 {
-	uint32_t old_image = process->info.image;
+	struct user_process *process = user_source__process(source, record->image);
+	uint32_t image = (uint32_t)record->addr;
 	/* Probes are bound to the task that was the leader; another thread has taken its place. */
 	bool reattach = record->len != record->tgid;
 
-	user_process__exec(&source->ctx, process, (uint32_t)record->addr, reattach);
-	tracker_purge(&source->tracker, old_image);
+	user_members__drop(source, record->image);
+	if (!process || process->found) {
+		user_members__exec(source, process, record);
+		return;
+	}
+	user_process__exec(&source->ctx, process, image, record->time_ns, reattach);
+	process_table_change(&source->processes);
 	log_note("process %d runs another program now: %s", process->info.pid, process->info.comm);
 	user_source__retry(source);
 }
@@ -66,14 +71,22 @@ static int handle_record(void *arg, void *data, size_t len)
 
 	if (len < sizeof(*record))
 		return 0;
-	if (record->type == MEMLEAK_REC_PEAK)
-		return 0; /* it is looked at in any case */
+	switch (record->type) {
+	case MEMLEAK_REC_PEAK:
+		return 0; /* the total is looked at in any case */
+	case MEMLEAK_REC_EXEC:
+		handle_exec(source, record);
+		return 0;
+	case MEMLEAK_REC_NEW:
+		user_members__new(source, record, record->image, (uint32_t)record->addr);
+		return 0;
+	}
 	process = user_source__process(source, record->image);
 	if (!process)
 		return 0; /* an image that is no more */
 	switch (record->type) {
-	case MEMLEAK_REC_EXEC:
-		handle_exec(source, process, record);
+	case MEMLEAK_REC_END:
+		user_members__end(source, process, record);
 		break;
 	case MEMLEAK_REC_FORK:
 		log_note("process %d has made a child process (%" PRIu64 "): children are not "
@@ -120,12 +133,13 @@ static void refresh_changed(struct user_source *source)
 {
 	bool retry = false;
 
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		struct user_process *process = source->processes[i];
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		struct user_process *process = source->processes.items[i];
 
 		if (!process->changed)
 			continue;
 		process->changed = false;
+		process->tries = 0;
 		user_process__refresh(&source->ctx, process);
 		if (process->attached)
 			user_process__attach_later(&source->ctx, process);
@@ -150,12 +164,12 @@ void user_records__finish_stacks(struct user_source *source, size_t most)
 {
 	struct unwind_late *late = &source->copies.late;
 
-	for (size_t i = 0; late->waiting_cnt && i < source->process_cnt; i++) {
-		struct user_process *process = source->processes[i];
+	for (size_t i = 0; late->waiting_cnt && i < source->processes.cnt; i++) {
+		struct user_process *process = source->processes.items[i];
 
 		if (!unwind_late_is_waiting(late, process->info.image))
 			continue;
 		user_process__refresh(&source->ctx, process);
-		unwind_late_finish(late, process->info.pid, process->info.image, most);
+		user_process__finish_late(&source->ctx, process, late, most);
 	}
 }

@@ -62,11 +62,11 @@ static void fill_summary(const struct memleak_summary *sums, struct process_summ
 
 static int take_summaries(const struct user_source *source, struct snapshot *snap)
 {
-	snap->summaries = calloc(source->process_cnt + 1, sizeof(*snap->summaries));
+	snap->summaries = calloc(source->processes.cnt + 1, sizeof(*snap->summaries));
 	if (!snap->summaries)
 		return -ENOMEM;
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		const struct process *process = &source->processes[i]->info;
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		const struct process *process = &source->processes.items[i]->info;
 		struct memleak_summary sums = {0};
 
 		/* One that has called nothing yet has none. */
@@ -76,7 +76,7 @@ static int take_summaries(const struct user_source *source, struct snapshot *sna
 		snap->summaries[i].process = process;
 		fill_summary(&sums, &snap->summaries[i]);
 	}
-	snap->summary_cnt = source->process_cnt;
+	snap->summary_cnt = source->processes.cnt;
 	return 0;
 }
 
@@ -86,22 +86,25 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 	struct snapshot snap;
 	int err = tracker_walk_begin(&source->tracker, &walk, &snap);
 
-	for (size_t i = 0; !err && i < source->process_cnt; i++)
-		err = walk_mappings(&walk, source->processes[i]);
+	for (size_t i = 0; !err && i < source->processes.cnt; i++)
+		err = walk_mappings(&walk, source->processes.items[i]);
 	stack_copies_drain(&source->copies);
 	user_records__finish_stacks(source, SIZE_MAX);
 	unwind_late_go_on(&source->copies.late);
 	/* After the stacks were made that are settled by it, before anything is named. */
-	for (size_t i = 0; i < source->process_cnt; i++)
-		user_process__refresh(&source->ctx, source->processes[i]);
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (!source->processes.items[i]->found)
+			user_process__refresh(&source->ctx, source->processes.items[i]);
 	if (!err && source->tracker.opts->summary)
 		err = take_summaries(source, &snap);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		snap.lost[MEMLEAK_LOST_MAPPINGS] += source->processes[i]->mappings_lost;
-		snap.lost[MEMLEAK_LOST_EXEC] += source->processes[i]->exec_gaps;
+	snap.lost[MEMLEAK_LOST_MAPPINGS] += source->mappings_lost;
+	snap.lost[MEMLEAK_LOST_EXEC] += source->exec_gaps;
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		snap.lost[MEMLEAK_LOST_MAPPINGS] += source->processes.items[i]->mappings_lost;
+		snap.lost[MEMLEAK_LOST_EXEC] += source->processes.items[i]->exec_gaps;
 	}
 	snap.lost[MEMLEAK_LOST_UNWIND] += source->copies.late.cut;
 	*ret = snap;

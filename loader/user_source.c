@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "loader/log.h"
+#include "loader/map_events.h"
 #include "loader/user_source_impl.h"
 
 /* A process that is still loading its libraries is looked at again after so long. */
@@ -19,6 +20,8 @@
 /* Late stacks of each process that are finished in one go: new code is more urgent. */
 #define LATE_AT_ONCE 32
 
+/* So often; then when it says that it has loaded some. */
+#define RETRIES_MAX 400
 /* So often before tracing begins anyway. */
 #define START_RETRIES 100
 
@@ -27,12 +30,9 @@ static struct user_source *user_source_of(struct source *source)
 	return (struct user_source *)source;
 }
 
-struct user_process *user_source__process(const struct user_source *source, uint32_t image)
+struct user_process *user_source__process(struct user_source *source, uint32_t image)
 {
-	for (size_t i = 0; i < source->process_cnt; i++)
-		if (source->processes[i]->info.image == image)
-			return source->processes[i];
-	return NULL;
+	return process_table_find(&source->processes, image);
 }
 
 void user_source__retry_soon(struct user_source *source)
@@ -45,11 +45,12 @@ void user_source__retry_soon(struct user_source *source)
 /* Probes what a process has mapped since; a failure shows at the next event of the process. */
 void user_source__retry(struct user_source *source)
 {
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		struct user_process *process = source->processes[i];
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		struct user_process *process = source->processes.items[i];
 
-		if (process->attached || process->ended)
+		if (process->attached || process->ended || process->tries >= RETRIES_MAX)
 			continue;
+		process->tries++;
 		if (user_process__attach(&source->ctx, process) == -EAGAIN)
 			user_source__retry_soon(source);
 		/* Libraries unloaded before the hook was probed went unseen. */
@@ -79,6 +80,8 @@ static int open_rings(struct user_source *source)
 		err = watch(source, source->retry_fd, NULL);
 	if (!err)
 		err = watch(source, stack_copies_poll_fd(&source->copies), NULL);
+	if (!err && source->ctx.map_events)
+		err = watch(source, map_events__poll_fd(source->ctx.map_events), NULL);
 	return err;
 }
 
@@ -100,31 +103,36 @@ static int attach_process(struct user_source *source, struct user_process *proce
 	return 0;
 }
 
-static int add_process(struct user_source *source, pid_t pid)
+int user_source__add(struct user_source *source, struct user_process *process)
 {
-	struct memleak_target target = {0};
-	struct user_process *process, **grown;
+	int err = process_table_add(&source->processes, process);
+
+	if (err) {
+		user_process__free(process);
+		return err;
+	}
+	/* What one that has ended has unloaded is told with its end. */
+	if (!process->ended)
+		user_process__refresh(&source->ctx, process);
+	return process->pidfd < 0 ? 0 : watch(source, process->pidfd, process);
+}
+
+static int add_given(struct user_source *source, pid_t pid)
+{
+	struct memleak_target target = {.image = user_members__number(source)};
+	struct user_process *process;
 	uint32_t key = (uint32_t)pid;
-	int err = user_process__new(&source->ctx, pid, &process);
+	int err = user_process__new(&source->ctx, pid, false, &process);
 
 	if (err)
 		return err;
-	grown = reallocarray(source->processes, source->process_cnt + 1, sizeof(*grown));
-	if (!grown) {
-		user_process__free(process);
-		return -ENOMEM;
-	}
-	source->processes = grown;
-	grown[source->process_cnt++] = process;
-	target.image = ++source->last_image;
 	process->info.image = target.image;
-	user_process__refresh(&source->ctx, process);
-	err = bpf_map_update_elem(bpf_map__fd(source->ctx.skel->maps.targets), &key, &target,
-				  BPF_ANY);
-	if (!err)
-		err = watch(source, process->pidfd, process);
+	err = user_source__add(source, process);
 	if (err)
 		return err;
+	if (bpf_map_update_elem(bpf_map__fd(source->ctx.skel->maps.targets), &key, &target,
+				BPF_ANY))
+		return -errno;
 	return attach_process(source, process);
 }
 
@@ -132,21 +140,27 @@ static void user_source__describe(const struct source *base)
 {
 	const struct user_source *source = (const struct user_source *)base;
 
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		const struct user_process *process = source->processes[i];
-		const struct probe_set *set = &process->probes;
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		const struct user_process *process = source->processes.items[i];
+		const struct probe_set *set =
+			source->ctx.pool ? &source->pool.probes : &process->probes;
 
-		log_note("tracing pid %d (%s): %zu functions probed in %s", process->info.pid,
-			 process->info.comm, set->cnt, process->allocator);
+		if (!process->found)
+			log_note("tracing pid %d (%s): %zu functions probed in %s",
+				 process->info.pid, process->info.comm, set->cnt,
+				 process->allocator);
 	}
+	if (source->members.rule.join)
+		user_members__describe(source);
 }
 
 static int user_source__start(struct source *base)
 {
 	struct user_source *source = user_source_of(base);
 
-	for (size_t i = 0; i < source->process_cnt; i++)
-		user_process__refresh(&source->ctx, source->processes[i]);
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (!source->processes.items[i]->found)
+			user_process__refresh(&source->ctx, source->processes.items[i]);
 	tracker_start(&source->tracker);
 	source->ctx.skel->bss->tracking = true;
 	return 0;
@@ -180,6 +194,8 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 	}
 	if (read(source->retry_fd, &expirations, sizeof(expirations)) > 0)
 		user_source__retry(source);
+	if (source->ctx.map_events)
+		map_events__consume(source->ctx.map_events);
 	stack_copies_consume(&source->copies);
 	err = user_records__consume(source, listener);
 	user_records__finish_stacks(source, LATE_AT_ONCE);
@@ -194,8 +210,10 @@ static bool user_source__ended(const struct source *base)
 {
 	const struct user_source *source = (const struct user_source *)base;
 
-	for (size_t i = 0; i < source->process_cnt; i++)
-		if (!source->processes[i]->ended)
+	if (source->members.rule.join)
+		return false;
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (!source->processes.items[i]->ended)
 			return false;
 	return true;
 }
@@ -231,17 +249,15 @@ static void user_source__reported(struct source *base, const struct snapshot *sn
 
 	if (!user_source__ended(base))
 		say_silent(source, snap);
-	for (size_t i = 0; i < source->process_cnt;) {
-		struct user_process *process = source->processes[i];
+	for (size_t i = 0; i < source->processes.cnt;) {
+		struct user_process *process = source->processes.items[i];
 
-		if (!process->ended || source->process_cnt == 1) {
+		if (process->ended && !user_source__ended(base))
+			user_members__remove(source, i);
+		else
 			i++;
-			continue;
-		}
-		tracker_purge(&source->tracker, process->info.image);
-		user_process__free(process);
-		source->processes[i] = source->processes[--source->process_cnt];
 	}
+	user_members__purge(source);
 }
 
 static void user_source__free(struct source *base)
@@ -250,9 +266,8 @@ static void user_source__free(struct source *base)
 
 	if (!source)
 		return;
-	for (size_t i = 0; i < source->process_cnt; i++)
-		user_process__free(source->processes[i]);
-	free(source->processes);
+	process_table_deinit(&source->processes);
+	probe_pool_deinit(&source->pool);
 	/* The probes are gone: no more stacks come. */
 	if (source->copies.check && source->ctx.skel->bss->tracking) {
 		stack_copies_drain(&source->copies);
@@ -262,11 +277,15 @@ static void user_source__free(struct source *base)
 	bpf_link__destroy(source->exec_link);
 	bpf_link__destroy(source->fork_link);
 	bpf_link__destroy(source->exit_link);
+	bpf_link__destroy(source->move_link);
 	ring_buffer__free(source->rings);
 	user_bpf__destroy(source->ctx.skel);
 	unwind_maps_deinit(&source->unwind);
 	tracker_deinit(&source->tracker);
 	peak_deinit(&source->peak.kept);
+	image_set_deinit(&source->gone);
+	members_deinit(&source->members);
+	map_events__free(source->ctx.map_events);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
 	if (source->retry_fd >= 0)
@@ -303,13 +322,24 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 		.copies = &source->copies,
 	};
 	source->epoll_fd = source->retry_fd = -1;
-	err = user_loading__load(source, pid_cnt);
+	err = members_init(&source->members, opts);
+	if (!err && (source->members.rule.join || source->members.rule.follow)) {
+		source->pool.probes.binding = MEMLEAK_ANY_BINDING;
+		source->ctx.pool = &source->pool;
+		err = map_events__new(&source->ctx.map_events);
+		if (err)
+			log_error("cannot hear of what processes map: %s", strerror(-err));
+	}
+	if (!err)
+		err = user_loading__load(source, pid_cnt);
 	if (!err)
 		err = open_rings(source);
 	if (!err)
 		err = user_loading__attach_lifecycle(source);
 	for (size_t i = 0; !err && i < pid_cnt; i++)
-		err = add_process(source, pids[i]);
+		err = add_given(source, pids[i]);
+	if (!err && source->members.rule.join)
+		err = user_members__start(source);
 	if (err) {
 		user_source__free(&source->source);
 		return err;

@@ -7,7 +7,9 @@
 
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
+#include "loader/members.h"
 #include "loader/peak.h"
+#include "loader/process_table.h"
 #include "loader/source.h"
 #include "loader/stack_copies.h"
 #include "loader/tracker.h"
@@ -26,12 +28,17 @@ struct user_source {
 	struct user_context ctx;
 	struct unwind_maps unwind;
 	struct stack_copies copies;
-	struct user_process **processes;
-	size_t process_cnt;
-	uint32_t last_image; /* the highest number given to a process */
+	struct members members;
+	struct probe_pool pool;
+	struct process_table processes;
+	struct image_set gone;  /* images that are no more, and not purged yet */
+	uint32_t given_images;  /* so many numbers have been given */
+	uint64_t mappings_lost; /* of processes that are no more; so below */
+	uint64_t exec_gaps;
 	struct bpf_link *exec_link;
 	struct bpf_link *fork_link;
-	struct bpf_link *exit_link; /* NULL: thread state needs no cleaning */
+	struct bpf_link *exit_link;
+	struct bpf_link *move_link; /* NULL: no cgroup is traced */
 	struct ring_buffer *rings;
 	const struct event_listener *listener; /* during dispatch */
 	int epoll_fd;
@@ -42,7 +49,29 @@ struct user_source {
 	bool told_silent;
 };
 
-struct user_process *user_source__process(const struct user_source *source, uint32_t image);
+struct user_process *user_source__process(struct user_source *source, uint32_t image);
+
+/* user_members.c: processes that are found, and those that come and go while tracing */
+int user_members__start(struct user_source *source);
+void user_members__describe(const struct user_source *source);
+/* A number for an image. */
+uint32_t user_members__number(struct user_source *source);
+/* One has become a target, whose mappings are those of base at first; 0: its own. */
+void user_members__new(struct user_source *source, const struct memleak_record *record,
+		       uint32_t image, uint32_t base);
+/* It executes another program; NULL: it was not known. */
+void user_members__exec(struct user_source *source, struct user_process *process,
+			const struct memleak_record *record);
+void user_members__end(struct user_source *source, struct user_process *process,
+		       const struct memleak_record *record);
+/* Frees one that has ended, by its index. */
+void user_members__remove(struct user_source *source, size_t at);
+/* An image is no more: what is held of it is deleted with the next purge. */
+void user_members__drop(struct user_source *source, uint32_t image);
+void user_members__purge(struct user_source *source);
+
+/* Opens and probes a process that is to be, or is, a target. Returns 0 or a negative errno. */
+int user_source__add(struct user_source *source, struct user_process *process);
 
 /* Makes a retry of unfinished attachments due soon. */
 void user_source__retry_soon(struct user_source *source);

@@ -36,12 +36,13 @@ static struct sym_query query_of(const struct user_source *source, uint64_t fram
  * Whose code names a site. Of a peak the process may be gone: places in files are the same in any
  * other.
  */
-static struct user_process *namer_of(const struct user_source *source, const struct site *site)
+static struct user_process *namer_of(struct user_source *source, const struct site *site)
 {
 	struct user_process *process =
 		site->process ? user_source__process(source, site->process->image) : NULL;
 
-	return process || !site->process || !source->process_cnt ? process : source->processes[0];
+	return process || !site->process || !source->processes.cnt ? process
+								   : source->processes.items[0];
 }
 
 /* Whether that process has, or had, at an address what the site's had. */
@@ -50,7 +51,7 @@ static bool can_name(const struct user_process *process, const struct site *site
 	return MEMLEAK_FRAME_IN_FILE(frame) || process->info.image == site->process->image;
 }
 
-static size_t count_frames(const struct user_source *source, const struct user_process *process,
+static size_t count_frames(struct user_source *source, const struct user_process *process,
 			   const struct site *const *sites, size_t cnt)
 {
 	size_t frames = 0;
@@ -62,7 +63,7 @@ static size_t count_frames(const struct user_source *source, const struct user_p
 }
 
 /* All frames of one process's sites in one go. */
-static int prepare_process(const struct user_source *source, struct user_process *process,
+static int prepare_process(struct user_source *source, struct user_process *process,
 			   const struct site *const *sites, size_t cnt, unsigned int budget_ms)
 {
 	size_t frame_cnt = count_frames(source, process, sites, cnt), at = 0;
@@ -90,8 +91,9 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 {
 	struct user_source *source = source_of(self);
 
-	for (size_t i = 0; i < source->process_cnt; i++) {
-		int err = prepare_process(source, source->processes[i], sites, cnt, budget_ms);
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		int err =
+			prepare_process(source, source->processes.items[i], sites, cnt, budget_ms);
 
 		if (err)
 			return err;

@@ -156,7 +156,7 @@ void young_blocks_count(const struct young_blocks *young, uint64_t *ret_young, u
 	*ret_held = held;
 }
 
-uint64_t young_blocks_purge(struct young_blocks *young, uint32_t image)
+uint64_t young_blocks_purge(struct young_blocks *young, const struct image_set *images)
 {
 	uint64_t bytes = 0;
 
@@ -166,7 +166,7 @@ uint64_t young_blocks_purge(struct young_blocks *young, uint32_t image)
 		struct memleak_young_block block;
 		uint64_t word = read_block(bucket, place, &block);
 
-		if (word && block.image == image &&
+		if (word && image_set_has(images, block.image) &&
 		    __sync_bool_compare_and_swap(&bucket->words[place], word, 0))
 			bytes += block.size;
 	}

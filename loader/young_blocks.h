@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/block_tables.h"
+#include "loader/image_set.h"
 
 struct young_blocks {
 	struct memleak_young *buckets;
@@ -41,7 +42,7 @@ bool young_blocks_met(const struct young_blocks *young, const struct memleak_blo
 void young_blocks_count(const struct young_blocks *young, uint64_t *ret_young, uint64_t *ret_held);
 
 /* Drops those of an image; returns how many bytes they have. */
-uint64_t young_blocks_purge(struct young_blocks *young, uint32_t image);
+uint64_t young_blocks_purge(struct young_blocks *young, const struct image_set *images);
 
 /* A block has been deleted from the table. */
 void young_blocks_uncount(struct young_blocks *young, const struct memleak_block_key *key);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "symbolizer/debug_file.h"
+#include "symbolizer/mapped_file.h"
 #include "symbolizer/proc_image.h"
 
 /* The kernel's are a few pages. */
@@ -149,10 +150,15 @@ void proc_image_deinit(struct proc_image *image)
 	free(image->jit_path);
 }
 
+void proc_image_init_ended(struct proc_image *ret)
+{
+	*ret = (struct proc_image){.proc_fd = -1, .maps_fd = -1, .root_fd = -1};
+}
+
 int proc_image_maps(const struct proc_image *image, struct proc_maps *ret)
 {
 	struct proc_maps maps;
-	int err = proc_maps_read_fd(image->maps_fd, &maps);
+	int err = image->maps_fd < 0 ? -ESRCH : proc_maps_read_fd(image->maps_fd, &maps);
 
 	if (err)
 		return err;
@@ -173,15 +179,32 @@ static uint64_t hash_bytes(const unsigned char *bytes, size_t len)
 	return hash;
 }
 
+/* Where we have it ourselves: [vdso] of a process that is gone was the same. */
+static uint64_t own_vdso(size_t len)
+{
+	uint64_t start = 0;
+	struct proc_maps maps;
+
+	if (proc_maps_read(getpid(), &maps))
+		return 0;
+	for_each_mapping (mapping, &maps)
+		if (!strcmp(mapping->path, "[vdso]") && mapping->end - mapping->start == len)
+			start = mapping->start;
+	proc_maps_deinit(&maps);
+	return start;
+}
+
 /* All processes have the same vdso: it is known again by what is in it. */
 static int copy_vdso(const struct proc_image *image, const struct region *region, struct stat *st)
 {
 	size_t len = region->end - region->start;
+	bool ended = image->proc_fd < 0;
 	unsigned char *bytes = len <= VDSO_MAX_BYTES ? malloc(len) : NULL;
-	int mem = openat(image->proc_fd, "mem", O_RDONLY | O_CLOEXEC);
+	int mem = openat(image->proc_fd, ended ? "/proc/self/mem" : "mem", O_RDONLY | O_CLOEXEC);
+	uint64_t from = ended ? own_vdso(len) : region->start;
 	int fd = -1;
 
-	if (bytes && mem >= 0 && pread(mem, bytes, len, region->start) == (ssize_t)len)
+	if (bytes && mem >= 0 && pread(mem, bytes, len, (off_t)from) == (ssize_t)len)
 		fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (mem >= 0)
 		close(mem);
@@ -227,6 +250,19 @@ static int open_checked(const struct region *region, int dir_fd, int root_fd, co
 	return fd;
 }
 
+static int open_ended(const struct region *region, struct stat *st)
+{
+	const struct mapping mapping = {
+		.dev_major = region->dev_major,
+		.dev_minor = region->dev_minor,
+		.inode = region->inode,
+		.path = region->path,
+		.since_ns = region->since_ns,
+	};
+
+	return mapped_file_open(&mapping, st);
+}
+
 int proc_image_open(const struct proc_image *image, const struct region *region, struct stat *st)
 {
 	char name[64];
@@ -236,6 +272,8 @@ int proc_image_open(const struct proc_image *image, const struct region *region,
 		return copy_vdso(image, region, st);
 	if (!region->inode)
 		return -ENOENT;
+	if (image->proc_fd < 0)
+		return open_ended(region, st);
 	/* The one way that is always right needs privileges. */
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)region->start,
 		 (unsigned long long)region->end);

@@ -13,7 +13,7 @@
 #include "symbolizer/regions.h"
 
 struct proc_image {
-	int proc_fd; /* the directory /proc/PID, or that of a thread */
+	int proc_fd; /* the directory /proc/PID, or that of a thread; -1: it was gone before */
 	int maps_fd;
 	int root_fd;    /* O_PATH; -1: may not be seen */
 	uid_t uid;      /* effective */
@@ -22,6 +22,8 @@ struct proc_image {
 
 /* -ESRCH: there is no such process, or it has no memory any more. */
 int proc_image_init(pid_t pid, struct proc_image *ret);
+/* Of a process that was gone before anybody looked. */
+void proc_image_init_ended(struct proc_image *ret);
 void proc_image_deinit(struct proc_image *image);
 
 /* -ESRCH: the image is gone. */
@@ -30,7 +32,8 @@ int proc_image_maps(const struct proc_image *image, struct proc_maps *ret);
 /*
  * Opens the file of a mapping, also when it was deleted or lies in another mount namespace. An fd
  * or a negative errno; *st is filled. The vdso, which has no file, is copied into one; its st has
- * a number made from its content for an inode.
+ * a number made from its content for an inode. Of a process that was gone, what lies at the path is
+ * opened if it is the file that was mapped, and the vdso is our own.
  */
 int proc_image_open(const struct proc_image *image, const struct region *region, struct stat *st);
 

@@ -29,6 +29,7 @@ struct mapping {
 	bool deleted;
 	/* Raw bytes as the process sees the path; "[heap]", "[anon:x]" ...; "" for none. */
 	const char *path;
+	int64_t since_ns; /* when it was mapped, by CLOCK_REALTIME; 0: not known, as from /proc */
 };
 
 struct proc_maps {

@@ -33,6 +33,7 @@ static int region_new(const struct mapping *m, struct region **ret)
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
 		.inode = m->inode,
+		.since_ns = m->since_ns,
 		.executable = m->executable,
 		.deleted = m->deleted,
 		.path = strdup(m->path),

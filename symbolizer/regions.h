@@ -20,6 +20,7 @@ struct region {
 	uint32_t dev_major;
 	uint32_t dev_minor;
 	uint64_t inode;
+	int64_t since_ns; /* struct mapping */
 	bool executable;
 	bool deleted;
 	bool kept; /* a location points here: not to be freed before the whole */

@@ -82,6 +82,14 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
 /*
+ * The image of a process that was gone before it could be looked at, of which others know what it
+ * had mapped. Files are those at the mappings' paths in our own root, if they are the ones that
+ * were mapped; refresh says -ESRCH, update takes other mappings. Takes a descriptor for each file
+ * that no other space has. Fails only with -ENOMEM.
+ */
+int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps,
+			struct symspace **ret);
+/*
  * The kernel that runs. Functions are those of /proc/kallsyms; lines and inlined calls come from
  * vmlinux and the modules' files where distributions install them with DWARF (below /boot,
  * /lib/modules and /usr/lib/debug) or from debuginfod, if they have the build ids of what runs.

@@ -29,6 +29,24 @@ int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret)
 	return 0;
 }
 
+int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps, struct symspace **ret)
+{
+	struct symspace *space = calloc(1, sizeof(*space));
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	space->sym = sym;
+	proc_image_init_ended(&space->image);
+	err = symspace__update(space, maps);
+	if (err) {
+		symspace__free(space);
+		return err;
+	}
+	*ret = space;
+	return 0;
+}
+
 int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
 			    struct symspace **ret)
 {

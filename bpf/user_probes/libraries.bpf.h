@@ -11,11 +11,13 @@
 #define LOADER_UNKNOWN 3
 #define LOADER_STATE_OFFSET 24
 
-static __always_inline __u32 loader_state(__u32 image)
+static __always_inline __u32 loader_state(const struct thread_state *thread)
 {
-	const struct unwind_space *space = space__find(bpf_get_current_pid_tgid() >> 32, image);
+	const struct unwind_space *space = space__find(thread->image);
 	__u32 state;
 
+	if (!space && thread->space.base)
+		space = space__find(thread->space.base);
 	if (!space || !space->r_debug ||
 	    bpf_probe_read_user(&state, sizeof(state),
 				(void *)(space->r_debug + LOADER_STATE_OFFSET)))
@@ -28,11 +30,11 @@ static __always_inline __u32 loader_state(__u32 image)
  * mappings have been read again. Told without a change before it, the loader has another list
  * than the one whose state we see.
  */
-static __always_inline void note_unload(__u32 image)
+static __always_inline void note_unload(const struct thread_state *thread)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
-	__u32 state = loader_state(image), before;
+	__u32 state = loader_state(thread), before;
 
 	if (!target)
 		return;
@@ -55,7 +57,7 @@ static __always_inline bool enter_libraries(struct pt_regs *ctx, __u32 binding)
 
 	if (!thread)
 		return false;
-	note_unload(thread->image);
+	note_unload(thread);
 	record = record__reserve(MEMLEAK_REC_LIBS, thread->image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);

@@ -66,15 +66,15 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {
-	__u64 generation = walk->generation << 48, pc = walk->regs.pc, place = 0;
-	__u64 key = hash_mix(generation ^ walk->image, walk->origin % STACK_PLACES);
+	__u64 mappings = walk->mappings, pc = walk->regs.pc, place = 0;
+	__u64 key = hash_mix(mappings ^ walk->image, walk->origin % STACK_PLACES);
 
 	for (__u32 i = 0; i < KEY_FRAMES; i++) {
 		union {
 			__u64 bits;
 			struct unwind_rule rule;
 		} found;
-		__u64 wanted = (pc - 1) ^ generation;
+		__u64 wanted = (pc - 1) ^ mappings;
 		__u32 at = (wanted * 0x9e3779b97f4a7c15ULL) >> (64 - RULE_CACHE_BITS);
 
 		key = hash_mix(key, pc);

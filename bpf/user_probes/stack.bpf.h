@@ -37,7 +37,8 @@ struct {
 /* Unknown code may have been loaded just now: has the loader look, but not too often. */
 static __always_inline void tell_of_code(struct walk *walk)
 {
-	struct memleak_target *target = bpf_map_lookup_elem(&targets, &walk->tgid);
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	__u64 now = bpf_ktime_get_ns();
 	struct memleak_record *record;
 

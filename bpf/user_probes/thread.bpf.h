@@ -206,7 +206,7 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 	pid_tgid = bpf_get_current_pid_tgid();
 	tgid = pid_tgid >> 32;
 	target = bpf_map_lookup_elem(&targets, &tgid);
-	if (!target)
+	if (!target || !target->image)
 		return NULL;
 	if (!thread)
 		thread = thread__create();
@@ -219,7 +219,7 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 	thread->image = target->image;
 	thread->binding = target->binding;
 	thread->unloads = target->unloads;
-	thread->space.tgid = tgid;
+	thread->space.base = target->base;
 	thread->space.stamp = 0;
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }

@@ -291,7 +291,9 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 		known_space__look(known, walk->image);
 		known->stamp = stamp;
 	}
+	walk->space = known->image;
 	walk->generation = known->generation;
+	walk->mappings = known->generation * 0x9e3779b97f4a7c15ULL;
 	walk->known_unloads = known->unloads;
 	walk->doubtful =
 		!known->generation || walk->known_unloads != walk->unloads || config.verify_unwind;
@@ -308,7 +310,6 @@ static __always_inline bool walk__is_certain(const struct walk *walk)
 static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, __u32 image,
 					__u32 unloads, struct known_space *known)
 {
-	walk->tgid = known->tgid;
 	walk->image = image;
 	walk->unloads = unloads;
 	walk__use_space(walk, known);

@@ -32,7 +32,7 @@ struct {
 		});
 } unwind_arenas SEC(".maps");
 
-/* What each process has mapped; the key is the tgid. */
+/* What images have mapped. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
 	__uint(max_entries, 1);
@@ -65,7 +65,8 @@ struct walk {
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
 	__u64 slot;       /* of the call that returns to pc; 0: not known */
-	__u64 generation; /* of the process's mappings; 0: there are none to be used */
+	__u32 generation; /* of the mappings; 0: there are none to be used */
+	__u64 mappings;   /* the same, spread over all bits: with an address, a key of caches */
 	__u64 to_frame;   /* of the mapping that was met last */
 	__u64 permanent;
 	__u32 unloads; /* of the process, now and when the mappings were read */
@@ -74,8 +75,8 @@ struct walk {
 	__u32 unsettled; /* such a frame was met */
 	__u64 word;      /* what walk__read has read */
 	__u64 found;     /* position of a search */
-	__u32 tgid;
 	__u32 image;
+	__u32 space; /* the image whose mappings are used */
 	__u32 frame_cnt;
 	__u32 end;      /* enum unwind_end */
 	__u32 exact;    /* pc was interrupted, and does not follow a call */
@@ -184,15 +185,15 @@ static __always_inline bool mapping__holds(const struct unwind_mapping *mapping,
 /* The last mapping that begins at or below addr; whether it reaches addr. */
 static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 {
-	__u32 tgid = walk->tgid, i = 0; /* keys lie on the stack: older verifiers want them there */
-	void *space = bpf_map_lookup_elem(&unwind_spaces, &tgid);
+	__u32 at = walk->space, i = 0; /* keys lie on the stack: older verifiers want them there */
+	void *space = bpf_map_lookup_elem(&unwind_spaces, &at);
 	const union unwind_space_entry *entry;
 	__u64 cnt;
 
 	if (!space)
 		return false;
 	entry = bpf_map_lookup_elem(space, &i);
-	if (!entry || entry->space.image != walk->image)
+	if (!entry)
 		return false;
 	cnt = entry->space.mapping_cnt;
 	walk->found = 0;
@@ -281,7 +282,7 @@ static __always_inline bool rule_cache__get(struct walk *walk, __u32 at, __u64 k
 /* False: addr is no executable memory that is known. */
 static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rule)
 {
-	__u64 key = addr ^ walk->generation << 48;
+	__u64 key = addr ^ walk->mappings;
 	__u32 at = (key * 0x9e3779b97f4a7c15ULL) >> (64 - RULE_CACHE_BITS);
 
 	if (!walk->generation)
@@ -300,35 +301,38 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 	return true;
 }
 
-/* What a thread knows of its process's mappings, to look for them no more often than they change.
+/*
+ * What a thread knows of its process's mappings, to look for them no more often than they change.
+ * A child process has those of its parent until its own have been read.
  */
 struct known_space {
-	__u32 tgid;
+	__u32 base;       /* the image whose mappings it began with; 0: none */
+	__u32 image;      /* whose mappings are used */
 	__u32 stamp;      /* spaces_stamp then */
-	__u32 generation; /* struct unwind_space; 0: they are not known, or of another image */
+	__u32 generation; /* struct unwind_space; 0: they are not known */
 	__u32 unloads;
 };
 
 /* Raised by the loader when it has told of mappings. */
 volatile __u32 spaces_stamp = 1;
 
-/* The mappings of the process, if they are known and of this image. */
-static __always_inline const struct unwind_space *space__find(__u32 tgid, __u32 image)
+static __always_inline const struct unwind_space *space__find(__u32 image)
 {
-	void *space = bpf_map_lookup_elem(&unwind_spaces, &tgid);
-	const union unwind_space_entry *entry;
+	void *space = bpf_map_lookup_elem(&unwind_spaces, &image);
 	__u32 zero = 0;
 
-	if (!space)
-		return NULL;
-	entry = bpf_map_lookup_elem(space, &zero);
-	return entry && entry->space.image == image ? &entry->space : NULL;
+	return space ? bpf_map_lookup_elem(space, &zero) : NULL;
 }
 
 static __always_inline void known_space__look(struct known_space *known, __u32 image)
 {
-	const struct unwind_space *space = space__find(known->tgid, image);
+	const struct unwind_space *space = space__find(image);
 
+	known->image = image;
+	if (!space && known->base) {
+		known->image = known->base;
+		space = space__find(known->base);
+	}
 	known->generation = space ? space->generation : 0;
 	known->unloads = space ? space->unloads : 0;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The probes on a process's allocator: entry programs by the shape of the call, one program for
- * every return, and the process's life (exec, fork, exit, libraries).
+ * every return.
  */
 #include "bpf/user_probes/event_stack.bpf.h"
 #include "bpf/user_probes/heap.bpf.h"
 #include "bpf/user_probes/libraries.bpf.h"
 #include "bpf/user_probes/mapping.bpf.h"
 #include "bpf/user_probes/nesting.bpf.h"
+#include "bpf/user_probes/processes.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -212,70 +213,4 @@ int decide_nesting(struct pt_regs *ctx)
 		return 1;
 	thread__drop_call(thread);
 	return !enter_by_cookie(ctx, cookie);
-}
-
-/* A new program in the same process: the blocks of the old one are gone with its memory. */
-SEC("raw_tp/sched_process_exec")
-int process_exec(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
-	struct memleak_record *record;
-	struct thread_state *thread;
-	__u32 old_image;
-
-	if (!target)
-		return 0;
-	old_image = target->image;
-	target->image = old_image + MEMLEAK_IMAGE_STEP;
-	target->binding += (__u32)ctx->args[1] != tgid;
-	__sync_fetch_and_add(&targets_generation, 1);
-	if ((__u32)ctx->args[1] != tgid)
-		thread__end(ctx->args[1]);
-	thread = thread__find();
-	if (thread) {
-		thread->call.slot = 0;
-		thread->freed.slot = 0;
-		thread->overwritten = 0;
-		thread->awaits_all = false;
-	}
-	/* Last: older verifiers lose a reservation that is tested for NULL twice. */
-	record = record__reserve(MEMLEAK_REC_EXEC, old_image);
-	if (!record)
-		return 0;
-	record->addr = old_image + MEMLEAK_IMAGE_STEP;
-	record->len = ctx->args[1];
-	bpf_ringbuf_submit(record, 0);
-	return 0;
-}
-
-/* Children are not followed; the loader says so when there is one. */
-SEC("raw_tp/sched_process_fork")
-int process_fork(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
-	struct task_struct *child = (void *)ctx->args[1];
-	struct memleak_record *record;
-	__u32 child_tgid;
-
-	if (!target || target->has_forked)
-		return 0;
-	child_tgid = BPF_CORE_READ(child, tgid);
-	if (child_tgid == tgid)
-		return 0;
-	target->has_forked = 1;
-	record = record__reserve(MEMLEAK_REC_FORK, target->image);
-	if (record) {
-		record->addr = child_tgid;
-		bpf_ringbuf_submit(record, 0);
-	}
-	return 0;
-}
-
-SEC("raw_tp/sched_process_exit")
-int thread_exit(struct bpf_raw_tracepoint_args *ctx)
-{
-	thread__end(bpf_get_current_pid_tgid());
-	return 0;
 }

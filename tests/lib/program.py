@@ -12,6 +12,7 @@ class Truth:
         self.sites = {}   # (function, kind) → (count, bytes)
         self.kernel = {}  # thing → (kind, count, bytes or None)
         self.blocks = {}  # address → size
+        self.children = {}  # pid → (count, bytes)
         self.facts = {}   # first word → other words
 
     def add(self, line):
@@ -23,6 +24,8 @@ class Truth:
         elif words[0] == "kernel":
             size = None if words[3] == "-" else int(words[3])
             self.kernel[words[1]] = (words[4], int(words[2]), size)
+        elif words[0] == "child":
+            self.children[int(words[1])] = (int(words[2]), int(words[3]))
         elif words[0] == "missing":
             raise Skip("this machine has no " + " ".join(words[1:]))
         elif words[0] == "block":

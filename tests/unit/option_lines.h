@@ -111,7 +111,7 @@ static const struct line bad[] = {
 	{"--nonsense", "'--nonsense'"},
 	{"--nonsense=5", "'--nonsense'"},
 	{"--s 3", "ambiguous"},
-	{"-A", "'-A'"},
+	{"-J", "'-J'"},
 	{"-f", "'-f'"},
 	{"-\xff", "\\xff"},
 	{"--kernel=yes", "--kernel takes no argument"},

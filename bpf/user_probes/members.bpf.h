@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which processes are traced without having been given: by name, by cgroup, or all. */
+#ifndef MEMBERS_BPF_H
+#define MEMBERS_BPF_H
+
+#include "bpf/compat.bpf.h"
+#include "bpf/memleak.h"
+
+const volatile struct memleak_members members;
+
+/* How deep cgroups are looked for; the kernel allows what anybody's file names allow. */
+#define CGROUP_DEPTH_MAX 64
+
+static __always_inline struct cgroup *task__cgroup(struct task_struct *task)
+{
+	struct cgroup_subsys_state **states, *state = NULL;
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+
+	if (members.cgroup_subsys == MEMLEAK_CGROUP_UNIFIED)
+		return BPF_CORE_READ(set, dfl_cgrp);
+	states = (void *)set + bpf_core_field_offset(struct css_set, subsys);
+	bpf_probe_read_kernel(&state, sizeof(state), &states[members.cgroup_subsys]);
+	return BPF_CORE_READ(state, cgroup);
+}
+
+static __always_inline bool task__is_in_cgroup(struct task_struct *task)
+{
+	struct cgroup *cgroup = task__cgroup(task);
+
+	for (int i = 0; i < CGROUP_DEPTH_MAX && cgroup; i++) {
+		if (BPF_CORE_READ(cgroup, kn, id) == members.cgroup)
+			return true;
+		cgroup = BPF_CORE_READ(cgroup, self.parent, cgroup);
+	}
+	return false;
+}
+
+/* What is behind the end of a name is anything. */
+static __always_inline bool task__has_comm(struct task_struct *task)
+{
+	__u64 comm[2] = {0};
+
+	BPF_CORE_READ_STR_INTO(&comm, task, comm);
+	return comm[0] == members.comm[0] && comm[1] == members.comm[1];
+}
+
+static __always_inline bool members__fit(struct task_struct *task)
+{
+	return (!members.by_comm || task__has_comm(task)) &&
+	       (!members.cgroup || task__is_in_cgroup(task));
+}
+
+#endif

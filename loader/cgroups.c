@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks for control groups in the hierarchies that are mounted. */
+#include "loader/cgroups.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "loader/cleanup.h"
+
+/* So much of a container's id stands for it. */
+#define ID_BYTES_MIN 12
+#define HIERARCHIES_MAX 32
+
+struct hierarchy {
+	char *mount;
+	char *controller; /* "": it has none; NULL: version 2 */
+};
+
+struct hierarchies {
+	struct hierarchy items[HIERARCHIES_MAX];
+	size_t cnt;
+};
+
+/* Those that a memory cgroup's friends look for first come first. */
+static const char *const controllers[] = {"memory", "cpu",     "cpuacct", "pids",
+					  "blkio",  "devices", "freezer", "cpuset"};
+
+static char *controller_of(const struct mntent *mount)
+{
+	for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
+		if (hasmntopt(mount, controllers[i]))
+			return strdup(controllers[i]);
+	return strdup("");
+}
+
+static void hierarchies_deinit(struct hierarchies *list)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		free(list->items[i].mount);
+		free(list->items[i].controller);
+	}
+}
+
+/* Version 2 first, then that of memory. */
+static int rank(const struct hierarchy *hierarchy)
+{
+	if (!hierarchy->controller)
+		return 0;
+	return strcmp(hierarchy->controller, "memory") ? 2 : 1;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	return rank(a) - rank(b);
+}
+
+static void hierarchies_init(struct hierarchies *list)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *mount;
+
+	list->cnt = 0;
+	while (mounts && list->cnt < HIERARCHIES_MAX && (mount = getmntent(mounts))) {
+		bool unified = !strcmp(mount->mnt_type, "cgroup2");
+
+		if (unified || !strcmp(mount->mnt_type, "cgroup"))
+			list->items[list->cnt++] = (struct hierarchy){
+				strdup(mount->mnt_dir), unified ? NULL : controller_of(mount)};
+	}
+	if (mounts)
+		endmntent(mounts);
+	qsort(list->items, list->cnt, sizeof(list->items[0]), by_rank);
+}
+
+static int take_place(const struct hierarchy *hierarchy, const char *path, struct cgroup_place *ret)
+{
+	struct stat st;
+
+	if (hierarchy->controller && !*hierarchy->controller)
+		return -ENOTSUP;
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return -ENOENT;
+	ret->path = strdup(path);
+	ret->controller = hierarchy->controller ? strdup(hierarchy->controller) : NULL;
+	ret->id = st.st_ino;
+	return ret->path && (ret->controller || !hierarchy->controller) ? 0 : -ENOMEM;
+}
+
+static bool is_below(const char *path, const char *mount)
+{
+	size_t len = strlen(mount);
+
+	return !strncmp(path, mount, len) && (!path[len] || path[len] == '/');
+}
+
+/* A directory that is given as it is. */
+static int find_directory(const struct hierarchies *list, const char *name,
+			  struct cgroup_place *ret)
+{
+	cleanup_free char *path = realpath(name, NULL);
+	struct statfs fs;
+
+	if (!path || statfs(path, &fs) ||
+	    ((unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC &&
+	     (unsigned long)fs.f_type != CGROUP_SUPER_MAGIC))
+		return -ENOENT;
+	for (size_t i = 0; i < list->cnt; i++)
+		if (is_below(path, list->items[i].mount))
+			return take_place(&list->items[i], path, ret);
+	return -ENOENT;
+}
+
+static int find_inside(const struct hierarchy *hierarchy, const char *name,
+		       struct cgroup_place *ret)
+{
+	cleanup_free char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", hierarchy->mount, name + strspn(name, "/")) < 0)
+		return -ENOMEM;
+	return take_place(hierarchy, path, ret);
+}
+
+static bool is_named(const char *directory, const char *name)
+{
+	static const char *const endings[] = {"", ".service", ".scope", ".slice"};
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (!strncmp(directory, name, len) && !strcmp(directory + len, endings[i]))
+			return true;
+	return len >= ID_BYTES_MIN && strstr(directory, name);
+}
+
+/* The one directory of that name. */
+static int find_named(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret)
+{
+	char *const roots[] = {hierarchy->mount, NULL};
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+	cleanup_free char *found = NULL;
+	size_t cnt = 0;
+	FTSENT *entry;
+
+	while (tree && (entry = fts_read(tree))) {
+		if (entry->fts_info != FTS_D || !entry->fts_level ||
+		    !is_named(entry->fts_name, name))
+			continue;
+		if (!cnt++)
+			found = strdup(entry->fts_path);
+	}
+	if (tree)
+		fts_close(tree);
+	if (!cnt)
+		return -ENOENT;
+	if (!found)
+		return -ENOMEM;
+	return cnt > 1 ? -ENOTUNIQ : take_place(hierarchy, found, ret);
+}
+
+typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret);
+
+/* The first hierarchy that has it; one without a controller is of no use, but tells why. */
+static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
+		       struct cgroup_place *ret)
+{
+	int first = -ENOENT;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		int err = find(&list->items[i], name, ret);
+
+		if (!err)
+			return 0;
+		if (first == -ENOENT && err != -ENOTSUP)
+			first = err;
+	}
+	return first;
+}
+
+int cgroup_find(const char *name, struct cgroup_place *ret)
+{
+	struct hierarchies list;
+	int err;
+
+	*ret = (struct cgroup_place){0};
+	hierarchies_init(&list);
+	err = find_directory(&list, name, ret);
+	if (err == -ENOENT)
+		err = find_in_all(&list, name, find_inside, ret);
+	if (err == -ENOENT && !strchr(name, '/'))
+		err = find_in_all(&list, name, find_named, ret);
+	if (err)
+		cgroup_place_deinit(ret);
+	hierarchies_deinit(&list);
+	return err;
+}
+
+void cgroup_place_deinit(struct cgroup_place *place)
+{
+	free(place->path);
+	free(place->controller);
+	*place = (struct cgroup_place){0};
+}
+
+static int visit_file(const char *directory, const char *name, int (*visit)(void *arg, pid_t pid),
+		      void *arg)
+{
+	cleanup_free char *path = NULL;
+	cleanup_fclose FILE *file = NULL;
+	int err = 0, pid;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		return -ENOMEM;
+	file = fopen(path, "re");
+	while (file && !err && fscanf(file, "%d", &pid) == 1)
+		err = pid > 0 ? visit(arg, pid) : 0; /* 0: of another pid namespace */
+	return err;
+}
+
+int cgroup_visit(const char *path, int (*visit)(void *arg, pid_t pid), void *arg)
+{
+	char *const roots[] = {(char *)path, NULL};
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+	int err = tree ? 0 : -errno;
+
+	while (!err && (entry = fts_read(tree)))
+		if (entry->fts_info == FTS_D)
+			err = visit_file(entry->fts_path, "cgroup.procs", visit, arg);
+	if (tree)
+		fts_close(tree);
+	return err;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lists the processes that fit, and tells the programs which do. */
+#include "loader/members.h"
+
+#include <bpf/btf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loader/cgroups.h"
+#include "loader/cleanup.h"
+#include "loader/log.h"
+
+struct member_list {
+	const struct members *members;
+	struct member *items;
+	size_t cnt;
+	size_t cap;
+};
+
+/* The kernel's number of a controller, which depends on how it was built. */
+static int find_subsys(const char *controller, uint32_t *ret)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *type;
+	cleanup_free char *name = NULL;
+	int id, err = -ENOENT;
+
+	if (!btf)
+		return -errno;
+	id = btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
+	type = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	if (asprintf(&name, "%s_cgrp_id", strcmp(controller, "blkio") ? controller : "io") < 0) {
+		btf__free(btf);
+		return -ENOMEM;
+	}
+	for (int i = 0; type && i < btf_vlen(type); i++) {
+		const struct btf_enum *value = &btf_enum(type)[i];
+
+		if (strcmp(btf__name_by_offset(btf, value->name_off), name))
+			continue;
+		*ret = (uint32_t)value->val;
+		err = 0;
+	}
+	btf__free(btf);
+	return err;
+}
+
+static const char *cgroup_error(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no such cgroup (its path, a path below /sys/fs/cgroup, a unit's "
+		       "name, or a container's id)";
+	case -ENOTUNIQ:
+		return "several cgroups have such a name: give the path of one";
+	case -ENOTSUP:
+		return "its hierarchy has no controller, so that the kernel does not tell who is "
+		       "in it";
+	default:
+		return strerror(-err);
+	}
+}
+
+static int init_cgroup(struct members *members, const char *name)
+{
+	struct cgroup_place place;
+	int err = cgroup_find(name, &place);
+
+	if (!err) {
+		members->rule.cgroup = place.id;
+		members->rule.cgroup_subsys = MEMLEAK_CGROUP_UNIFIED;
+		if (place.controller)
+			err = find_subsys(place.controller, &members->rule.cgroup_subsys);
+		members->cgroup = place.path;
+		place.path = NULL;
+		cgroup_place_deinit(&place);
+	}
+	if (err)
+		log_error("cannot trace cgroup %s: %s", name, cgroup_error(err));
+	else
+		log_verbose("cgroup %s is %s", name, members->cgroup);
+	return err;
+}
+
+int members_init(struct members *members, const struct options *opts)
+{
+	*members = (struct members){.comm = opts->comm};
+	members->rule.join = options_find_processes(opts);
+	members->rule.follow = opts->follow;
+	if (opts->comm) {
+		members->rule.by_comm = true;
+		/* The kernel keeps so much of a name. */
+		strncpy((char *)members->rule.comm, opts->comm, MEMLEAK_COMM_SIZE - 1);
+	}
+	return opts->cgroup ? init_cgroup(members, opts->cgroup) : 0;
+}
+
+void members_deinit(struct members *members)
+{
+	free(members->cgroup);
+	members->cgroup = NULL;
+}
+
+static bool has_comm(const struct members *members, pid_t pid)
+{
+	char path[64], comm[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fgets(comm, sizeof(comm), file))
+		comm[strcspn(comm, "\n")] = '\0';
+	fclose(file);
+	return !strcmp(comm, (const char *)members->rule.comm);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], line[256];
+	pid_t parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "PPid: %d", &parent) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return parent;
+}
+
+static bool is_own(pid_t pid)
+{
+	return pid == getpid() || parent_of(pid) == getpid();
+}
+
+static int add_pid(void *arg, pid_t pid)
+{
+	struct member_list *list = arg;
+	bool own = is_own(pid);
+	struct member *grown;
+
+	if (!own && list->members->rule.by_comm && !has_comm(list->members, pid))
+		return 0;
+	if (list->cnt == list->cap) {
+		size_t cap = list->cap ? list->cap * 2 : 256;
+
+		grown = reallocarray(list->items, cap, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		list->items = grown;
+		list->cap = cap;
+	}
+	list->items[list->cnt++] = (struct member){pid, own};
+	return 0;
+}
+
+static int visit_all(struct member_list *list)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int err = proc ? 0 : -errno;
+
+	while (!err && (entry = readdir(proc))) {
+		pid_t pid = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? atoi(entry->d_name)
+									       : 0;
+
+		if (pid)
+			err = add_pid(list, pid);
+	}
+	if (proc)
+		closedir(proc);
+	return err;
+}
+
+int members_find(const struct members *members, struct member **ret, size_t *cnt)
+{
+	struct member_list list = {.members = members};
+	int err =
+		members->cgroup ? cgroup_visit(members->cgroup, add_pid, &list) : visit_all(&list);
+
+	if (err) {
+		log_error("cannot list processes: %s", strerror(-err));
+		free(list.items);
+		return err;
+	}
+	*ret = list.items;
+	*cnt = list.cnt;
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The processes that are traced without having been given by their number: all, those of a name,
+ * those of a cgroup. The programs find those that come (bpf/user_probes/members.bpf.h), this those
+ * that are there.
+ */
+#ifndef MEMBERS_H
+#define MEMBERS_H
+
+#include "bpf/memleak.h"
+#include "loader/options.h"
+
+struct members {
+	struct memleak_members rule; /* for the programs */
+	const char *comm;            /* NULL: any */
+	char *cgroup;                /* its directory; NULL: any */
+};
+
+/* Finds the cgroup, if one is wanted. Returns 0 or a negative errno; has said what failed. */
+int members_init(struct members *members, const struct options *opts);
+void members_deinit(struct members *members);
+
+struct member {
+	pid_t pid;
+	bool own; /* memleak itself, or a process that it has made */
+};
+
+/*
+ * The processes that fit now, which may be gone when they are looked at. To be freed. Returns 0 or
+ * a negative errno.
+ */
+int members_find(const struct members *members, struct member **ret, size_t *cnt);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processes that had ended before anybody could look at them: what the kernel told of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/attach_state.h"
+#include "loader/cleanup.h"
+#include "loader/map_events.h"
+#include "loader/user_process.h"
+#include "symbolizer/mapped_file.h"
+
+int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,
+			    struct proc_maps *ret)
+{
+	if (!ctx->map_events)
+		return -ENOENT;
+	map_events__consume(ctx->map_events);
+	return map_events__maps(ctx->map_events, process->info.pid, process->since_ns, ret);
+}
+
+static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since_ns)
+{
+	const char *comm = map_events__comm(ctx->map_events, pid, since_ns);
+
+	return strdup(comm ? comm : "?");
+}
+
+int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
+			    struct user_process **ret)
+{
+	struct user_process *process = calloc(1, sizeof(*process));
+	struct proc_maps maps;
+	int err;
+
+	if (!process)
+		return -ENOMEM;
+	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
+	process->info.pid = pid;
+	process->found = true;
+	process->ended = true;
+	process->pidfd = -1;
+	process->since_ns = since_ns;
+	err = user_process__told_maps(ctx, process, &maps);
+	if (!err) {
+		err = symspace__new_ended(ctx->symbolizer, &maps, &process->space);
+		proc_maps_deinit(&maps);
+	}
+	if (!err)
+		process->info.comm = told_comm(ctx, pid, since_ns);
+	if (!err && !process->info.comm)
+		err = -ENOMEM;
+	if (err)
+		user_process__free(process);
+	else
+		*ret = process;
+	return err;
+}
+
+/* What it allocated by a file that nobody had looked into was not seen. */
+static void look_into(struct attach_state *state, const struct mapping *mapping)
+{
+	struct module module = {.path = (char *)mapping->path};
+	struct stat st;
+
+	if (!mapping->executable || !mapping->inode)
+		return;
+	module.fd = mapped_file_open(mapping, &st);
+	if (module.fd < 0)
+		return;
+	attach_once(state, &module, ELF_EXPORTED);
+	close(module.fd);
+}
+
+void user_process__attach_ended(const struct user_context *ctx, struct user_process *process)
+{
+	struct attach_state state;
+	struct proc_maps maps;
+
+	if (attach_begin(&state, ctx, process) == 0 &&
+	    user_process__told_maps(ctx, process, &maps) == 0) {
+		for_each_mapping (mapping, &maps)
+			look_into(&state, mapping);
+		proc_maps_deinit(&maps);
+	}
+	process->exec_gaps += state.placed != 0;
+	attach_end(&state);
+}

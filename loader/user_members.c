@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processes that are found by what they are, and those that come and go while tracing. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "loader/log.h"
+#include "loader/map_events.h"
+#include "loader/user_source_impl.h"
+
+uint32_t user_members__number(struct user_source *source)
+{
+	return MEMLEAK_IMAGE_GIVEN | ++source->given_images;
+}
+
+static int targets_fd(const struct user_source *source)
+{
+	return bpf_map__fd(source->ctx.skel->maps.targets);
+}
+
+/* The programs may have found it first: then a record tells. */
+static void add_member(struct user_source *source, const struct member *member)
+{
+	struct memleak_target target = {.image = user_members__number(source)};
+	uint32_t key = (uint32_t)member->pid;
+	struct user_process *process;
+
+	if (member->own) {
+		target.image = 0;
+		bpf_map_update_elem(targets_fd(source), &key, &target, BPF_ANY);
+		return;
+	}
+	if (user_process__new(&source->ctx, member->pid, true, &process))
+		return;
+	process->info.image = target.image;
+	if (user_source__add(source, process))
+		return;
+	if (bpf_map_update_elem(targets_fd(source), &key, &target, BPF_NOEXIST)) {
+		process->ended = true;
+		user_members__remove(source, source->processes.cnt - 1);
+		return;
+	}
+	if (user_process__attach(&source->ctx, process) == -EAGAIN)
+		user_source__retry_soon(source);
+}
+
+int user_members__start(struct user_source *source)
+{
+	cleanup_free struct member *members = NULL;
+	size_t cnt = 0;
+	int err = members_find(&source->members, &members, &cnt);
+
+	/* Its own first: what they make meanwhile is its own, too. */
+	for (size_t i = 0; i < cnt; i++)
+		if (members[i].own)
+			add_member(source, &members[i]);
+	for (size_t i = 0; i < cnt; i++)
+		if (!members[i].own)
+			add_member(source, &members[i]);
+	return err;
+}
+
+void user_members__describe(const struct user_source *source)
+{
+	const struct options *opts = source->ctx.opts;
+
+	log_note("tracing %zu processes%s%s%s%s, and those that begin: %zu functions probed in %zu "
+		 "files",
+		 source->processes.cnt, opts->comm ? " named " : "", opts->comm ? opts->comm : "",
+		 opts->cgroup ? " of cgroup " : "", opts->cgroup ? source->members.cgroup : "",
+		 source->pool.probes.cnt, probe_pool_heaps(&source->pool));
+}
+
+/* What is told of a process that ended unheard of is not told of another one of its number. */
+static void end_others(struct user_source *source, pid_t pid)
+{
+	struct user_process *process = process_table_find_pid(&source->processes, pid);
+
+	if (process)
+		process->ended = true;
+}
+
+/* Of a pid that another process may have by now. */
+static bool is_target(const struct user_source *source, pid_t pid, uint32_t image)
+{
+	struct memleak_target target;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(targets_fd(source), &key, &target) && target.image == image;
+}
+
+/* One that has ended, or did so while it was looked at, is what was told of it. */
+static int open_process(const struct user_source *source, const struct memleak_record *record,
+			uint32_t image, struct user_process **ret)
+{
+	pid_t pid = (pid_t)record->tgid;
+	int err = user_process__new(&source->ctx, pid, true, ret);
+
+	if (err == -ENOMEM || err == -ENOEXEC)
+		return err;
+	if (!err && is_target(source, pid, image)) {
+		(*ret)->since_ns = record->time_ns;
+		return 0;
+	}
+	if (!err)
+		user_process__free(*ret);
+	return user_process__new_ended(&source->ctx, pid, record->time_ns, ret);
+}
+
+void user_members__new(struct user_source *source, const struct memleak_record *record,
+		       uint32_t image, uint32_t base)
+{
+	const struct user_process *parent = user_source__process(source, base);
+	struct user_process *process;
+
+	end_others(source, (pid_t)record->tgid);
+	if (open_process(source, record, image, &process))
+		return;
+	process->info.image = image;
+	process->base = base;
+	if (parent)
+		process->r_debug = parent->r_debug;
+	process->after_exec = !base;
+	if (user_source__add(source, process) || process->ended)
+		return;
+	if (user_process__attach(&source->ctx, process) == -EAGAIN)
+		user_source__retry_soon(source);
+}
+
+/* What one had mapped that ended early nobody has read yet. */
+void user_members__end(struct user_source *source, struct user_process *process,
+		       const struct memleak_record *record)
+{
+	process->ended = true;
+	if (!process->found)
+		return;
+	process->unloads = (uint32_t)record->addr;
+	if (process->attached)
+		return;
+	user_process__refresh(&source->ctx, process);
+	user_process__attach_ended(&source->ctx, process);
+}
+
+/* What was lost stays lost. */
+static void forget_process(struct user_source *source, size_t at)
+{
+	const struct user_process *process = source->processes.items[at];
+
+	source->mappings_lost += process->mappings_lost;
+	source->exec_gaps += process->exec_gaps;
+	user_members__drop(source, process->info.image);
+	process_table_remove(&source->processes, at);
+}
+
+void user_members__exec(struct user_source *source, struct user_process *process,
+			const struct memleak_record *record)
+{
+	for (size_t i = 0; process && i < source->processes.cnt; i++) {
+		if (source->processes.items[i] != process)
+			continue;
+		unwind_maps_forget(&source->unwind, process->info.pid);
+		forget_process(source, i);
+		break;
+	}
+	user_members__new(source, record, (uint32_t)record->addr, 0);
+}
+
+void user_members__remove(struct user_source *source, size_t at)
+{
+	pid_t pid = source->processes.items[at]->info.pid;
+
+	forget_process(source, at);
+	if (process_table_find_pid(&source->processes, pid))
+		return;
+	unwind_maps_forget(&source->unwind, pid);
+	reference_spaces_forget(&source->copies.reference, pid);
+	if (source->ctx.map_events)
+		map_events__forget(source->ctx.map_events, pid);
+}
+
+void user_members__drop(struct user_source *source, uint32_t image)
+{
+	/* Without memory for it, what is held stays, and takes up room. */
+	image_set_add(&source->gone, image);
+}
+
+static bool is_base(const struct user_source *source, uint32_t image)
+{
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (source->processes.items[i]->base == image)
+			return true;
+	return false;
+}
+
+/* What was told of an image may be used by the children of its process for long. */
+void user_members__purge(struct user_source *source)
+{
+	struct image_set bases = {0};
+
+	tracker_purge(&source->tracker, &source->gone);
+	for (size_t i = 0; i < source->gone.cnt; i++) {
+		uint32_t image = source->gone.items[i];
+
+		if (is_base(source, image))
+			image_set_add(&bases, image);
+		else
+			unwind_maps_drop(&source->unwind, image);
+	}
+	image_set_deinit(&source->gone);
+	source->gone = bases;
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Many processes: all, those of a name, of a cgroup, and children; each by itself."""
+
+import os
+import pathlib
+import re
+import shutil
+
+from lib import Broken, Failure, Skip, alone, each, timeout
+from lib.context import FOREVER
+from lib.expect import fail, owner
+from lib.process import until
+
+ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
+
+
+def sums(reports):
+    """{pid: (count, bytes)} of what the program's own functions hold in some report."""
+    found = {}
+    for report in reports:
+        here = {}
+        for site in report["sites"]:
+            if ALLOCS.fullmatch(owner(site)):
+                count, size = here.get(site["pid"], (0, 0))
+                here[site["pid"]] = (count + site["count"], size + site["bytes"])
+        found.update(here)
+    return found
+
+
+# With -A others lose something, too: what concerns the tables is everybody's.
+TABLES = ("allocs_full", "stacks_full", "sites_full", "mappings", "processes", "threads_full")
+
+
+def check(reports, truth, all_=False):
+    """What each process holds, told apart."""
+    found, last = sums(reports), reports[-1]
+    lost = {key: n for key, n in last["lost"].items() if n and (not all_ or key in TABLES)}
+    if lost:
+        fail(last, f"lost: {lost}")
+    for pid, wanted in truth.children.items():
+        if found.get(pid) != wanted:
+            fail(last, f"process {pid} holds {found.get(pid)}, not {wanted}")
+    strangers = set(found) - set(truth.children)
+    if strangers:
+        fail(last, f"{strangers} are none of the program's processes")
+
+
+def find(t, *options, interval=FOREVER):
+    return t.memleak("--json", "-T", "100000", "-o", "0", *options, interval).ready(120)
+
+
+@each("server", "exec")
+def test_follow(t, what):
+    """-f -p: children that go on as they are, and such as execute a program."""
+    program = t.program("family", what, "5")
+    memleak = t.attach(program, "-f")
+    truth = program.go()
+    report = memleak.stop()
+    check([report], truth)
+
+
+@each("server", "exec")
+def test_follow_command(t, what):
+    program = t.command(t.file_of("family"), what, "5", options=("-f",))
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    program.send(b"xxx")
+    report = program.finish()
+    if report is None:
+        raise Failure("no report")
+
+
+def test_children_are_not_followed(t):
+    """Without -f they are nobody's, and memleak says so."""
+    program = t.program("family", "server", "3")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    truth.children = {program.pid: truth.children[program.pid]}
+    check([report], truth)
+    if "children are not followed" not in memleak.notes:
+        raise Failure("it is not said that there are children")
+
+
+def rename(t, name):
+    """The program under a name that no other process has."""
+    path = t.tmp / name
+    shutil.copy(t.file_of("family"), path)
+    return path
+
+
+@each("server", "exec")
+def test_comm(t, what):
+    """Those that are there, their children of the same name, and those that begin later."""
+    path = rename(t, f"f{os.getpid()}")
+    first = t.program("family", what, "3", path=path)
+    memleak = find(t, "--comm", path.name)
+    truth = first.go()
+    second = t.program("family", what, "2", path=path)
+    truth.children.update(second.go().children)
+    # The second began to allocate before it said that it was ready.
+    truth.children[second.pid] = (20, 2000)
+    check([memleak.stop()], truth)
+
+
+class Cgroup:
+    """A control group of the case's own, gone with it."""
+
+    def __init__(self, root):
+        self.path = pathlib.Path(root) / f"memleak-test-{os.getpid()}"
+
+    def __enter__(self):
+        try:
+            self.path.mkdir()
+            (self.path / "below").mkdir()
+        except OSError as error:
+            raise Skip(f"no cgroup can be made in {self.path.parent}: {error}") from error
+        return self
+
+    def __exit__(self, *_):
+        for path in (self.path / "below", self.path):
+            for pid in (path / "cgroup.procs").read_text(encoding="ascii").split():
+                (path.parent.parent / "cgroup.procs").write_text(pid, encoding="ascii")
+            if not until(lambda path=path: removed(path), 10):
+                raise Broken(f"{path} cannot be removed")
+
+    def take(self, pid, name="cgroup.procs"):
+        (self.path / name).write_text(str(pid), encoding="ascii")
+
+
+def removed(path):
+    """A process that has ended leaves its cgroup a moment later."""
+    try:
+        path.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def hierarchies():
+    """A mounted one of each version."""
+    found = {}
+    for line in pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
+        _, path, kind, options, *_ = line.split()
+        if kind == "cgroup2":
+            found["v2"] = path
+        elif kind == "cgroup" and "memory" in options.split(","):
+            found["v1"] = path
+    return found
+
+
+@each("v1", "v2")
+def test_cgroup(t, version):
+    """Those in it and below, their children, one that is moved there, and none that leaves."""
+    root = hierarchies().get(version)
+    if not root:
+        raise Skip(f"no cgroup hierarchy of {version} is mounted")
+    with Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2")
+        cgroup.take(first.pid, "below/cgroup.procs")
+        stranger = t.program("family", "server", "2")
+        memleak = find(t, "--cgroup", cgroup.path.name)
+        second = t.program("family", "exec", "2")
+        cgroup.take(second.pid)
+        truth = first.go()
+        stranger.go()
+        truth.children.update(second.go().children)
+        report = memleak.stop()
+        check([report], truth)
+        for program in (first, second, stranger):
+            program.end()
+
+
+@alone
+def test_all(t):
+    """Each process of the machine."""
+    first = t.program("family", "server", "3")
+    memleak = find(t, "-A")
+    truth = first.go()
+    second = t.program("family", "exec", "3")
+    truth.children.update(second.go().children)
+    truth.children[second.pid] = (20, 2000)
+    check([memleak.stop()], truth, all_=True)
+
+
+@alone
+@timeout(120)
+def test_many_short_ones(t):
+    """Processes that live for a millisecond or two: what each has held at its end."""
+    program = t.program("family", "short", "200")
+    memleak = find(t, "-A", interval="1")
+    truth = program.go()
+    memleak.stop()
+    check(memleak.reports, truth, all_=True)

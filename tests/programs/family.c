@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Processes that beget others, each of which leaks by itself: family NAME [COUNT]. Children say
+ * what they leak as `child PID COUNT BYTES`; equal addresses in several of them are the rule.
+ */
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+
+#include "truth.h"
+
+extern char **environ;
+static int hold[2]; /* children end when its other end is closed */
+static int told[2]; /* a byte from each child that has said its truth */
+static char *self;
+
+OWN_FRAME static void *parent_alloc(size_t size)
+{
+	return keep(malloc(size)); /* LEAK */
+}
+
+OWN_FRAME static void *child_alloc(size_t size)
+{
+	return keep(malloc(size)); /* LEAK */
+}
+
+OWN_FRAME static void *leaf_alloc(size_t size)
+{
+	return keep(malloc(size)); /* LEAK */
+}
+
+/* Leaks, and frees as much as it leaks. */
+static void leak(void *alloc(size_t size), int number, size_t size)
+{
+	for (int i = 0; i < number; i++) {
+		alloc(size);
+		free(alloc(size));
+	}
+	say("child %d %d %zu\n", getpid(), number, number * size);
+	must(write(told[1], "", 1) == 1, "pipe");
+}
+
+static void wait_end(int fd)
+{
+	char byte;
+
+	must(read(fd, &byte, 1) == 0, "pipe");
+}
+
+/* A program that is executed: leaf COUNT FD FD. */
+static void be_leaf(int number, int fd, int told_fd)
+{
+	told[1] = told_fd;
+	leak(leaf_alloc, number, 200);
+	if (fd >= 0)
+		wait_end(fd);
+	_exit(0);
+}
+
+static pid_t fork_child(int number)
+{
+	pid_t pid = fork();
+
+	must(pid >= 0, "fork");
+	if (pid)
+		return pid;
+	close(hold[1]);
+	leak(child_alloc, number, 1000);
+	wait_end(hold[0]);
+	_exit(0);
+}
+
+static char **leaf_arguments(int number, bool stays)
+{
+	static char count[16], fd[16], told_fd[16];
+	static char *arguments[] = {NULL, "leaf", count, fd, told_fd, NULL};
+
+	arguments[0] = self;
+	snprintf(count, sizeof(count), "%d", number);
+	snprintf(fd, sizeof(fd), "%d", stays ? hold[0] : -1);
+	snprintf(told_fd, sizeof(told_fd), "%d", told[1]);
+	return arguments;
+}
+
+static pid_t fork_leaf(int number, bool stays)
+{
+	char **arguments = leaf_arguments(number, stays);
+	pid_t pid = fork();
+
+	must(pid >= 0, "fork");
+	if (pid)
+		return pid;
+	close(hold[1]);
+	child_alloc(5000); /* gone with the exec */
+	execv(self, arguments);
+	_exit(99);
+}
+
+static pid_t spawn_leaf(int number, bool stays)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addclose(&actions, hold[1]);
+	must(posix_spawn(&pid, self, &actions, NULL, leaf_arguments(number, stays), environ) == 0,
+	     "posix_spawn");
+	posix_spawn_file_actions_destroy(&actions);
+	return pid;
+}
+
+/* So many children have said their truth. */
+static void hold_on(int cnt)
+{
+	char byte;
+
+	while (cnt--)
+		must(read(told[0], &byte, 1) == 1, "pipe");
+	say("ready\n");
+	wait_byte();
+}
+
+static void begin(void)
+{
+	must(pipe(hold) == 0 && pipe(told) == 0, "pipe");
+	for (int i = 0; i < 10; i++)
+		parent_alloc(100);
+	hold_on(0);
+	for (int i = 0; i < 10; i++)
+		parent_alloc(100);
+	say("child %d 10 1000\n", getpid());
+}
+
+static void end(int cnt)
+{
+	close(hold[1]);
+	for (int i = 0; i < cnt; i++) {
+		int status;
+
+		must(wait(&status) > 0 && status == 0, "child");
+	}
+	hold_on(0);
+}
+
+/* A server that forks its workers. */
+static void run_server(int cnt)
+{
+	begin();
+	for (int i = 0; i < cnt; i++)
+		fork_child(i + 1);
+	hold_on(cnt);
+	end(cnt);
+}
+
+/* Other programs, which stay. */
+static void run_exec(int cnt)
+{
+	begin();
+	for (int i = 0; i < cnt; i++)
+		i % 2 ? fork_leaf(i + 1, true) : spawn_leaf(i + 1, true);
+	hold_on(cnt);
+	end(cnt);
+}
+
+/* Many that come and go, two at a time. */
+static void run_short(int cnt)
+{
+	begin();
+	for (int i = 0; i < cnt; i += 2) {
+		int status;
+
+		i % 4 ? fork_leaf(i % 7 + 1, false) : spawn_leaf(i % 7 + 1, false);
+		fork_leaf(i % 5 + 1, false);
+		must(wait(&status) > 0 && status == 0, "child");
+		must(wait(&status) > 0 && status == 0, "child");
+		usleep(50000);
+	}
+	hold_on(cnt);
+}
+
+int main(int argc, char **argv)
+{
+	int cnt = argc > 2 ? atoi(argv[2]) : 0;
+
+	self = argv[0];
+	if (argc > 4 && !strcmp(argv[1], "leaf"))
+		be_leaf(cnt, atoi(argv[3]), atoi(argv[4]));
+	if (argc > 2 && !strcmp(argv[1], "server"))
+		run_server(cnt);
+	if (argc > 2 && !strcmp(argv[1], "exec"))
+		run_exec(cnt);
+	if (argc > 2 && !strcmp(argv[1], "short"))
+		run_short(cnt);
+	return 0;
+}
