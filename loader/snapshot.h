@@ -78,6 +78,8 @@ struct process_summary {
 	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
 };
 
+struct peak;
+
 struct snapshot {
 	int64_t wall_ns;     /* t0 as CLOCK_REALTIME */
 	uint64_t t0_ns;      /* when the walk began */
@@ -94,7 +96,8 @@ struct snapshot {
 	uint64_t replaced;       /* blocks found at an address just handed out again */
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
 	struct figures figures[SPACE_CNT];
-	struct process_summary *summaries; /* if asked for; most outstanding first */
+	const struct peak *peak;           /* if asked for; belongs to the source */
+	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
 	uint64_t *frame_store; /* what the sites' frames point into */
 };
