@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sites of the scenes with huge numbers, blocks, samples, sums and largest blocks. Part of scenes.h. */
+/* Scenes with huge numbers, blocks, samples, sums and largest blocks. Part of scenes.h. */
 #ifndef SCENES_VIEWS_H
 #define SCENES_VIEWS_H
 
