@@ -13,6 +13,7 @@
 #include <linux/types.h>
 
 #include "bpf/unwind.h"
+#include "bpf/watches.h"
 
 #define MEMLEAK_MAX_STACK_DEPTH 512
 #define MEMLEAK_DEFAULT_STACK_DEPTH 127
@@ -44,6 +45,7 @@ enum memleak_kind {
 /* What entry programs end with. */
 enum memleak_ending {
 	MEMLEAK_ENDING_WALK,   /* the stack is walked */
+	MEMLEAK_ENDING_EVENT,  /* it is walked for an event alone */
 	MEMLEAK_ENDING_DECIDE, /* is it nested in a call whose return is not awaited? */
 	MEMLEAK_ENDING_CNT,
 };
@@ -192,13 +194,6 @@ struct memleak_stack {
 	__u64 frames[];
 };
 
-/* How full the table of stacks is; written by the programs without a lock: about so. */
-struct memleak_stack_watch {
-	__u64 stored;
-	__u64 limit; /* the loader wants to know when it is reached */
-	__u64 told;
-};
-
 static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
@@ -317,13 +312,15 @@ struct memleak_config {
 	__u32 reserved;
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 recall;   /* stacks that were walked before are not walked again */
-	__u8 never;    /* 0 */
-	__u8 exchange; /* words can be compared and exchanged */
-	__u8 young;    /* young blocks are kept apart from others */
-	__u8 summary;  /* totals are kept for each image */
-	__u8 shares;   /* no process may fill the table */
-	__u8 sessions; /* a program's result at an entry tells whether the return is seen */
+	__u8 trace_stacks; /* and with the stack of each */
+	__u8 recall;       /* stacks that were walked before are not walked again */
+	__u8 never;        /* 0 */
+	__u8 exchange;     /* words can be compared and exchanged */
+	__u8 young;        /* young blocks are kept apart from others */
+	__u8 summary;      /* totals are kept for each image */
+	__u8 peak;         /* and one of all blocks */
+	__u8 shares;       /* no process may fill the table */
+	__u8 sessions;     /* a program's result at an entry tells whether the return is seen */
 };
 
 /* Records of the control ring: mappings and the life of processes, in order. */
@@ -340,6 +337,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
 	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */
+	MEMLEAK_REC_PEAK,   /* more is outstanding than the loader wanted to be told of */
 };
 
 struct memleak_record {
@@ -374,13 +372,6 @@ struct memleak_stack_copy {
 #define MEMLEAK_LATE_COPY_BYTES(stack_bytes)                                                       \
 	(__builtin_offsetof(struct memleak_stack_copy, copy.stack_bytes) + (stack_bytes))
 
-/* How many late stacks may be sent; each costs the process some 10 us. */
-struct memleak_late_watch {
-	__u64 ring_bytes;
-	__u64 sent;
-	__u64 limit; /* the loader raises it when there is new code to be met */
-};
-
 /* Records of the event ring (-t). */
 enum memleak_event_type {
 	MEMLEAK_EVENT_ALLOC,
@@ -397,7 +388,8 @@ struct memleak_event {
 	__u64 time_ns;
 	__u64 function; /* address of the allocator function */
 	__u64 addr;
-	__u64 size; /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
+	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
+	__u64 stack; /* key of the stack table; 0: not known, or not asked for */
 	char comm[MEMLEAK_COMM_SIZE]; /* kernel */
 };
 

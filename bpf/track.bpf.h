@@ -89,14 +89,38 @@ static __always_inline struct memleak_site *site__get(struct stack_buffer *buf, 
 	return site;
 }
 
+volatile struct memleak_peak_watch peak_watch;
+
+static __always_inline void peak__add(__u64 size)
+{
+	__u64 total;
+
+	if (!config.peak)
+		return;
+	__sync_fetch_and_add(&peak_watch.total, size);
+	total = peak_watch.total;
+	if ((__s64)total > (__s64)peak_watch.highest)
+		peak_watch.highest = total;
+}
+
+static __always_inline void peak__sub(__u64 size)
+{
+	if (config.peak)
+		__sync_fetch_and_add(&peak_watch.total, -size);
+}
+
 /* Takes a block, wherever it is kept. */
 static __always_inline bool block__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
 	struct memleak_young *bucket = young__bucket(key);
 
-	return (bucket && young__take(bucket, key, ret)) ||
-	       (table__may_have(key) && table__take(key, ret));
+	bool found = (bucket && young__take(bucket, key, ret)) ||
+		     (table__may_have(key) && table__take(key, ret));
+
+	if (found)
+		peak__sub(ret->size);
+	return found;
 }
 
 /* The block goes to the table, or another that makes room for it among the young ones. */
@@ -113,9 +137,12 @@ static __always_inline void block__settle(struct memleak_young *bucket,
 		place = young__push_out(bucket, &out_key, &out);
 	if (bucket && place >= MEMLEAK_YOUNG_BLOCKS && young__is_dying(bucket, key->addr)) {
 		count(MEMLEAK_LOST_NO_MEMORY, 1);
+		peak__sub(block->size);
 		return;
 	}
 	stored = table__store(&out_key, &out);
+	if (!stored)
+		peak__sub(out.size);
 	if (bucket && place < MEMLEAK_YOUNG_BLOCKS) {
 		young__moved(bucket, place, key->addr | MEMLEAK_YOUNG_WRITING, &out_key, &out,
 			     stored);
@@ -153,6 +180,7 @@ static __always_inline void block__store(const struct memleak_block_key *key,
 	struct memleak_young *bucket = young__bucket(key);
 	__u32 place = MEMLEAK_YOUNG_BLOCKS;
 
+	peak__add(block->size);
 	if (bucket)
 		place = young__claim(bucket, key->addr | MEMLEAK_YOUNG_WRITING);
 	if (!bucket || place >= MEMLEAK_YOUNG_BLOCKS) {

@@ -53,7 +53,7 @@ int largest_sites_init(const struct snapshot *snap, size_t max, struct largest_s
 		if (!cnt || pid_of(sites[cnt - 1]) != pid_of(sites[i]))
 			sites[cnt++] = sites[i];
 	qsort(sites, cnt, sizeof(*sites), by_size);
-	*ret = (struct largest_sites){sites, cnt < max ? cnt : max};
+	*ret = (struct largest_sites){sites, cnt < max ? cnt : max, cnt};
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 struct largest_sites {
 	const struct site **sites; /* those of the largest blocks first */
 	size_t cnt;
+	size_t total; /* without a bound */
 };
 
 /*

@@ -253,6 +253,10 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--summary tells of processes: give --pid or a command";
 	else if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
 		wrong = "--summary counts each block, so there can be no sampling";
+	else if (opts->peak && !options_trace_processes(opts))
+		wrong = "--peak watches processes: give --pid or a command";
+	else if (opts->peak && (opts->sample_bytes || opts->sample_rate > 1))
+		wrong = "--peak adds up all blocks, so there can be no sampling";
 	else if (opts->duration_ns && opts->count)
 		wrong = "--duration and COUNT are two ways to end: give one";
 	if (wrong) {

@@ -16,6 +16,15 @@
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD };
+enum summary_sort {
+	SUMMARY_BY_OUTSTANDING,
+	SUMMARY_BY_ALLOCATED,
+	SUMMARY_BY_FREED,
+	SUMMARY_BY_PEAK,
+	SUMMARY_BY_LARGEST,
+	SUMMARY_BY_CALLS,
+	SUMMARY_BY_PID,
+};
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
 
 /* A function of the target's that gives memory or takes it back. */
@@ -31,19 +40,22 @@ struct options {
 	bool all_processes;
 	const char *comm; /* NULL: any; so below */
 	const char *cgroup;
-	bool follow; /* children of those */
-	bool trace;
+	bool follow;        /* children of those */
+	unsigned int trace; /* 1: events, 2: with their stacks */
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
 	bool largest;
+	bool peak;
 	bool stats;
 	bool summary;
+	enum summary_sort summary_sort;
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;
 	uint64_t sample_bytes; /* 0: off */
 	uint32_t top;
+	uint32_t max_records; /* 0: as many as top, in the summary all */
 	uint64_t min_size;
 	uint64_t max_size; /* UINT64_MAX: no bound */
 	const char *object;

@@ -71,6 +71,10 @@ static void write_help_option(FILE *out, const struct option_def *def)
 		write_metavar(out, def);
 		column += 1 + metavar_len(def);
 	}
+	if (column >= HELP_INDENT) {
+		fputc('\n', out);
+		column = 0;
+	}
 	pad_to(out, column, HELP_INDENT);
 	write_wrapped(out, def->help);
 }

@@ -17,6 +17,9 @@ static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
+static const char *const summary_sort_words[] = {
+	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
+};
 
 const struct option_def option_table[OPTION_CNT] = {
 	/* What to trace */
@@ -96,6 +99,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	/* What to report */
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
 	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	{"max-records", 0, "N",
+	 "Show at most so many processes, modules or threads: as entries (else it is as many as "
+	 "--top says), in the table of --summary (else all) and by --largest",
+	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX},
 	{"by", 0, "WHAT",
 	 "What the entries of a report are: stacks (the default), or processes, modules (the "
 	 "program or library that asked for the memory) or threads, each with its top 3 stacks",
@@ -108,6 +115,9 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"largest", 0, NULL,
 	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
 	 GROUP_REPORT, FIELD(largest)},
+	{"peak", 0, NULL,
+	 "Show the stacks, too, as they were when most memory of the processes was outstanding",
+	 OPT_FLAG, GROUP_REPORT, FIELD(peak)},
 	{"stats", 0, NULL,
 	 "Say in each report what was done, too: calls of each function, stacks walked, how full "
 	 "the tables are, and each way of losing something, also those by which nothing was lost",
@@ -118,9 +128,13 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "largest request, and calls. Of malloc and its kin, since the process began or memleak "
 	 "did",
 	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
+	{"summary-sort", 0, "WORD",
+	 "Order of the table of --summary: the most comes first (default outstanding)", OPT_CHOICE,
+	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
 	{"trace", 't', NULL,
-	 "Print one line for each allocation and free as it happens, besides the reports", OPT_FLAG,
-	 GROUP_REPORT, FIELD(trace)},
+	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
+	 "with the stack of each",
+	 OPT_LEVEL, GROUP_REPORT, FIELD(trace)},
 	{"combined-only", 'C', NULL,
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
 	 "--show-allocs nor --older",
@@ -173,8 +187,7 @@ const struct option_def option_table[OPTION_CNT] = {
 const struct option_example option_usages[] = {
 	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations"},
 	{"[OPTION...] -p PID[,PID...] [INTERVAL [COUNT]]", "a running process"},
-	{"[OPTION...] -A | --comm NAME | --cgroup CGROUP [INTERVAL [COUNT]]",
-	 "all processes, or those that fit"},
+	{"[OPTION...] -A [INTERVAL [COUNT]]", "all processes; --comm, --cgroup: some"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
 	{NULL, NULL},

@@ -22,6 +22,7 @@ struct range {
 	uint64_t birth_ns;
 	uint64_t mapped_size; /* of the whole mapping when it was made */
 	pid_t tid;
+	uint32_t kind; /* enum memleak_kind */
 };
 
 struct taken;

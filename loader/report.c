@@ -10,6 +10,8 @@
 #include "loader/cleanup.h"
 #include "loader/grouping.h"
 #include "loader/largest.h"
+#include "loader/peak.h"
+#include "loader/summary_order.h"
 
 /*
  * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
@@ -91,34 +93,55 @@ static void add_totals(const struct candidate *candidates, struct report *report
 	}
 }
 
-static int show_sites(const struct candidate *candidates, size_t cnt,
-		      const struct largest_sites *largest, struct report *report)
+/* What a report has a stack of, in the order of its array. */
+struct shown {
+	struct candidate *candidates; /* the sites that are outstanding */
+	size_t cnt;
+	struct largest_sites largest;
+	struct candidate *peak;
+	size_t peak_cnt;
+};
+
+static const struct site *shown_site(const struct shown *shown, size_t i)
 {
-	size_t all_cnt = cnt + largest->cnt, frame_cnt = 0;
+	if (i < shown->cnt)
+		return shown->candidates[i].site;
+	i -= shown->cnt;
+	if (i < shown->largest.cnt)
+		return shown->largest.sites[i];
+	return shown->peak[i - shown->largest.cnt].site;
+}
+
+static int show_sites(const struct shown *shown, struct report *report)
+{
+	size_t all_cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt, frame_cnt = 0;
 
 	report->sites = calloc(all_cnt + 1, sizeof(*report->sites));
 	if (!report->sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < all_cnt; i++) {
-		report->sites[i].site = i < cnt ? candidates[i].site : largest->sites[i - cnt];
+		report->sites[i].site = shown_site(shown, i);
 		frame_cnt += report->sites[i].site->frame_cnt;
 	}
 	report->location_store = calloc(frame_cnt + 1, sizeof(*report->location_store));
 	if (!report->location_store)
 		return -ENOMEM;
-	report->site_cnt = cnt;
-	report->largest = report->sites + cnt;
-	report->largest_cnt = largest->cnt;
+	report->site_cnt = shown->cnt;
+	report->largest = report->sites + shown->cnt;
+	report->largest_cnt = shown->largest.cnt;
+	report->largest_total = shown->largest.total;
+	report->peak = report->largest + shown->largest.cnt;
+	report->peak_cnt = shown->peak_cnt;
 	frame_cnt = 0;
 	for (size_t i = 0; i < all_cnt; i++) {
-		struct report_site *shown = &report->sites[i];
+		struct report_site *site = &report->sites[i];
 
-		if (i < cnt) {
-			shown->growth_bytes = candidates[i].growth.bytes;
-			shown->growth_count = candidates[i].growth.count;
+		if (i < shown->cnt) {
+			site->growth_bytes = shown->candidates[i].growth.bytes;
+			site->growth_count = shown->candidates[i].growth.count;
 		}
-		shown->locations = report->location_store + frame_cnt;
-		frame_cnt += shown->site->frame_cnt;
+		site->locations = report->location_store + frame_cnt;
+		frame_cnt += site->site->frame_cnt;
 	}
 	return 0;
 }
@@ -161,7 +184,7 @@ uint64_t frame_address(uint64_t frame, const struct sym_location *location)
 	return location ? location->addr : 0;
 }
 
-static void name_frames(struct symbol_backend *symbols, struct report_site *shown)
+void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
 {
 	const struct site *site = shown->site;
 	size_t first = 0;
@@ -176,7 +199,7 @@ static void name_frames(struct symbol_backend *symbols, struct report_site *show
 
 static int name_sites(struct symbol_backend *symbols, struct report *report)
 {
-	size_t cnt = report->site_cnt + report->largest_cnt;
+	size_t cnt = report->site_cnt + report->largest_cnt + report->peak_cnt;
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	int err;
 
@@ -186,7 +209,7 @@ static int name_sites(struct symbol_backend *symbols, struct report *report)
 		sites[i] = report->sites[i].site;
 	err = symbols->prepare(symbols, sites, cnt, NAMING_BUDGET_MS);
 	for (size_t i = 0; !err && i < cnt; i++)
-		name_frames(symbols, &report->sites[i]);
+		report_site_name(symbols, &report->sites[i]);
 	return err;
 }
 
@@ -249,6 +272,21 @@ static void give_sites(struct report *report)
 	}
 }
 
+/* Of entries that are no stacks. */
+static size_t records_of(const struct options *opts)
+{
+	return opts->max_records ? opts->max_records : opts->top;
+}
+
+static int show_summaries(const struct options *opts, struct report *report)
+{
+	size_t cnt = report->snapshot->summary_cnt;
+
+	report->summary_cnt =
+		opts->max_records && opts->max_records < cnt ? opts->max_records : cnt;
+	return summary_order_init(report->snapshot, opts->summary_sort, &report->summaries);
+}
+
 /* Ranks groups; cnt: how many sites at the head of candidates are to be shown. */
 static int rank_groups(const struct options *opts, const struct grouping *grouping,
 		       const struct growth *growth, struct report *report,
@@ -257,13 +295,38 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 	cleanup_free struct candidate *groups = NULL;
 	int err = rank(grouping->sums, growth, grouping->cnt, opts->sort, &report->groups_total,
 		       &groups);
+	size_t most = records_of(opts);
 
 	if (!err)
 		err = show_groups(groups, grouping,
-				  report->groups_total < opts->top ? report->groups_total
-								   : opts->top,
+				  report->groups_total < most ? report->groups_total : most,
 				  report);
 	return err ? err : choose_sites(grouping, report, candidates, cnt);
+}
+
+/* Its sites have no growth: they are of one moment. */
+static int show_peak(const struct options *opts, const struct peak *peak, struct shown *shown)
+{
+	cleanup_free struct growth *growth = NULL;
+	size_t cnt;
+	int err;
+
+	if (!opts->peak || !peak)
+		return 0;
+	growth = calloc(peak->site_cnt + 1, sizeof(*growth));
+	if (!growth)
+		return -ENOMEM;
+	err = rank(peak->sites, growth, peak->site_cnt, opts->sort, &cnt, &shown->peak);
+	if (!err)
+		shown->peak_cnt = cnt < opts->top ? cnt : opts->top;
+	return err;
+}
+
+static void shown_deinit(struct shown *shown)
+{
+	free(shown->candidates);
+	free(shown->peak);
+	largest_sites_deinit(&shown->largest);
 }
 
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
@@ -271,32 +334,36 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *group_growth, struct symbol_backend *symbols,
 		       bool final, struct report *ret)
 {
-	cleanup_free struct candidate *candidates = NULL;
 	struct report report = {
 		.snapshot = snap,
 		.show_allocs = opts->show_allocs,
 		.show_largest = opts->largest,
+		.show_peak = opts->peak,
 		.show_stats = opts->stats,
 		.show_summary = opts->summary,
 		.final = final,
 	};
-	struct largest_sites largest = {0};
-	size_t shown;
+	struct shown shown = {0};
 	int err = rank(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
-		       &candidates);
+		       &shown.candidates);
 
 	if (err)
 		return err;
-	add_totals(candidates, &report);
-	shown = report.sites_total < opts->top ? report.sites_total : opts->top;
+	add_totals(shown.candidates, &report);
+	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
 	if (grouping)
-		err = rank_groups(opts, grouping, group_growth, &report, candidates, &shown);
+		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
+				  &shown.cnt);
 	if (!err && opts->largest)
-		err = largest_sites_init(snap, opts->top, &largest);
+		err = largest_sites_init(snap, records_of(opts), &shown.largest);
 	if (!err)
-		err = show_sites(candidates, shown, &largest, &report);
-	largest_sites_deinit(&largest);
-	if (!err && symbols && shown + report.largest_cnt)
+		err = show_peak(opts, snap->peak, &shown);
+	if (!err)
+		err = show_sites(&shown, &report);
+	shown_deinit(&shown);
+	if (!err && opts->summary)
+		err = show_summaries(opts, &report);
+	if (!err && symbols && report.site_cnt + report.largest_cnt + report.peak_cnt)
 		err = name_sites(symbols, &report);
 	if (err) {
 		report_deinit(&report);
@@ -321,6 +388,7 @@ void report_deinit(struct report *report)
 	for (size_t i = 0; i < report->group_cnt; i++)
 		free(report->groups[i].thread);
 	free(report->groups);
+	free(report->summaries);
 	free(report->sites);
 	free(report->location_store);
 	memset(report, 0, sizeof(*report));

@@ -67,8 +67,14 @@ struct report {
 	double bytes_variance; /* with sampling; NAN: not known */
 	double count_variance;
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
+	const struct process_summary **summaries; /* sorted, as many as are shown; if asked for */
+	size_t summary_cnt;
+	size_t largest_total; /* processes that have a largest block */
 	bool show_allocs;
+	const struct report_site *peak; /* those that are shown of it, sorted */
+	size_t peak_cnt;
 	bool show_largest;
+	bool show_peak;
 	bool show_stats;
 	bool show_summary;
 	bool final;
@@ -95,5 +101,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *group_growth, struct symbol_backend *symbols,
 		       bool final, struct report *ret);
 void report_deinit(struct report *report);
+
+/* Finds the names of a site's frames, which symbols was told to prepare. */
+void report_site_name(struct symbol_backend *symbols, struct report_site *shown);
 
 #endif

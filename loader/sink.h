@@ -19,7 +19,8 @@ struct trace_event {
 	const char *comm;
 	const char *function; /* NULL: unknown */
 	uint64_t addr;
-	uint64_t size; /* MEMLEAK_SIZE_UNKNOWN: a block that is not tracked */
+	uint64_t size;                   /* MEMLEAK_SIZE_UNKNOWN: a block that is not tracked */
+	const struct report_site *stack; /* with -tt, else NULL */
 };
 
 struct sink {

@@ -5,40 +5,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <time.h>
 
 #include "loader/json_writer.h"
 #include "loader/sink.h"
+#include "loader/sink_json_parts.h"
+#include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
-
-#define NSEC_PER_SEC 1000000000
-#define NSEC_PER_MSEC 1000000
-
-/* ISO 8601, UTC, milliseconds. */
-static void write_time(struct json_writer *json, int64_t wall_ns)
-{
-	time_t seconds = wall_ns / NSEC_PER_SEC;
-	int millis = (int)(wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
-	struct tm tm;
-	char day[64];
-	char text[80];
-
-	if (wall_ns < 0 || !gmtime_r(&seconds, &tm) ||
-	    !strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm)) {
-		json_null(json, "time");
-		return;
-	}
-	snprintf(text, sizeof(text), "%s.%03dZ", day, millis);
-	json_string(json, "time", text);
-}
-
-static void write_id(struct json_writer *json, uint64_t id)
-{
-	char text[17];
-
-	snprintf(text, sizeof(text), "%016" PRIx64, id);
-	json_string(json, "id", text);
-}
 
 static void write_totals(struct json_writer *json, const char *key, uint64_t bytes, uint64_t count)
 {
@@ -84,17 +56,6 @@ static void write_age(struct json_writer *json, const char *key, uint64_t age_ns
 		json_unsigned(json, key, age_ns);
 }
 
-static void write_process(struct json_writer *json, const struct process *process)
-{
-	if (!process) {
-		json_null(json, "pid");
-		json_null(json, "comm");
-		return;
-	}
-	json_signed(json, "pid", process->pid);
-	json_string(json, "comm", process->comm);
-}
-
 static void write_origin(struct json_writer *json, const struct site_origin *origin)
 {
 	if (origin->last_comm)
@@ -107,56 +68,6 @@ static void write_origin(struct json_writer *json, const struct site_origin *ori
 	json_string(json, "cache", origin->cache);
 	json_bool(json, "several_caches", origin->several_caches);
 	json_bool(json, "reclaimable", origin->reclaimable);
-}
-
-/* location may be NULL: nothing is known but the address. */
-static void write_frame(struct json_writer *json, uint64_t addr,
-			const struct sym_location *location, const struct sym_frame *frame)
-{
-	static const struct sym_location no_location;
-
-	if (!location)
-		location = &no_location;
-	json_begin_object(json, NULL);
-	if (addr)
-		json_hex(json, "addr", addr);
-	else
-		json_null(json, "addr");
-	json_string(json, "symbol", frame->symbol);
-	if (frame->symbol && !frame->inlined)
-		json_unsigned(json, "offset", frame->offset);
-	else
-		json_null(json, "offset");
-	json_string(json, "module", location->module);
-	if (location->module)
-		json_hex(json, "module_offset", location->module_offset);
-	else
-		json_null(json, "module_offset");
-	json_string(json, "build_id", location->build_id);
-	json_string(json, "file", frame->file);
-	if (frame->line)
-		json_unsigned(json, "line", frame->line);
-	else
-		json_null(json, "line");
-	json_bool(json, "inlined", frame->inlined);
-	json_end_object(json);
-}
-
-static void write_stack(struct json_writer *json, const struct report_site *shown)
-{
-	static const struct sym_frame no_frame;
-
-	json_begin_array(json, "stack");
-	for (size_t i = 0; i < shown->site->frame_cnt; i++) {
-		const struct sym_location *location = shown->locations[i];
-		uint64_t addr = frame_address(shown->site->frames[i], location);
-
-		if (!location || !location->frame_cnt)
-			write_frame(json, addr, location, &no_frame);
-		for (size_t j = 0; location && j < location->frame_cnt; j++)
-			write_frame(json, addr, location, &location->frames[j]);
-	}
-	json_end_array(json);
 }
 
 static void write_blocks(struct json_writer *json, const struct report_site *shown)
@@ -175,30 +86,16 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 	json_end_array(json);
 }
 
-static const char *end_word(enum unwind_end end)
-{
-	switch (end) {
-	case UNWIND_END_UNKNOWN:
-		return NULL;
-	case UNWIND_END_COMPLETE:
-		return "complete";
-	case UNWIND_END_TRUNCATED:
-		return "truncated";
-	default:
-		return "cut";
-	}
-}
-
 static void write_site(struct json_writer *json, const struct report *report,
 		       const struct report_site *shown)
 {
 	const struct site *site = shown->site;
 
 	json_begin_object(json, NULL);
-	write_id(json, site->id);
+	json_write_id(json, site->id);
 	json_string(json, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
 	json_string(json, "kind", kind_name(site->kind));
-	write_process(json, site->process);
+	json_write_process(json, site->process);
 	if (site->space == SPACE_KERNEL)
 		write_origin(json, &site->origin);
 	json_unsigned(json, "bytes", site->bytes);
@@ -207,9 +104,9 @@ static void write_site(struct json_writer *json, const struct report *report,
 	write_age(json, "oldest_ns", site->oldest_ns);
 	write_age(json, "newest_ns", site->newest_ns);
 	write_growth(json, shown->growth_bytes, shown->growth_count);
-	write_stack(json, shown);
+	json_write_stack(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
-	json_string(json, "stack_end", end_word(site->end));
+	json_write_end(json, site->end);
 	if (report->show_allocs)
 		write_blocks(json, shown);
 	json_end_object(json);
@@ -230,11 +127,11 @@ static void write_group(struct json_writer *json, const struct report *report,
 	const struct site *sum = group->sum;
 
 	json_begin_object(json, NULL);
-	write_id(json, sum->id);
+	json_write_id(json, sum->id);
 	if (report->by == BY_MODULE)
 		json_string(json, "module", group->module);
 	else
-		write_process(json, sum->process);
+		json_write_process(json, sum->process);
 	if (report->by == BY_THREAD) {
 		json_signed(json, "tid", sum->tid);
 		json_string(json, "thread", group->thread);
@@ -275,18 +172,19 @@ static void write_largest(struct json_writer *json, const struct report *report)
 		const struct site *site = report->largest[i].site;
 
 		json_begin_object(json, NULL);
-		write_process(json, site->process);
+		json_write_process(json, site->process);
 		json_hex(json, "addr", site->largest.addr);
 		json_unsigned(json, "size", site->largest.size);
 		write_age(json, "age_ns", site->largest.age_ns);
 		json_signed(json, "tid", site->largest.tid);
 		json_string(json, "kind", kind_name(site->kind));
-		write_id(json, site->id);
-		write_stack(json, &report->largest[i]);
-		json_string(json, "stack_end", end_word(site->end));
+		json_write_id(json, site->id);
+		json_write_stack(json, &report->largest[i]);
+		json_write_end(json, site->end);
 		json_end_object(json);
 	}
 	json_end_array(json);
+	json_unsigned(json, "largest_total", report->largest_total);
 }
 
 static void write_sampling(struct json_writer *json, const struct sampling *sampling)
@@ -341,7 +239,7 @@ static void json_report(FILE *out, const struct report *report)
 	json_init(&json, out);
 	json_begin_object(&json, NULL);
 	json_string(&json, "schema", "memleak/1");
-	write_time(&json, snap->wall_ns);
+	json_write_time(&json, snap->wall_ns);
 	json_unsigned(&json, "elapsed_ns", snap->elapsed_ns);
 	json_bool(&json, "final", report->final);
 	write_totals(&json, "outstanding", report->bytes, report->count);
@@ -353,6 +251,8 @@ static void json_report(FILE *out, const struct report *report)
 		write_groups(&json, report);
 	if (report->show_largest)
 		write_largest(&json, report);
+	if (report->show_peak)
+		sink_peak_write_json(&json, report);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
 	write_lost(&json, snap->lost);
@@ -360,7 +260,7 @@ static void json_report(FILE *out, const struct report *report)
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
 	if (report->show_summary)
-		sink_stats_write_json_summary(&json, snap);
+		sink_stats_write_json_summary(&json, report);
 	if (report->show_stats)
 		sink_stats_write_json(&json, snap);
 	json_end_object(&json);
@@ -374,7 +274,7 @@ static void json_event(FILE *out, const struct trace_event *event)
 	json_init(&json, out);
 	json_begin_object(&json, NULL);
 	json_string(&json, "schema", "memleak-event/1");
-	write_time(&json, event->wall_ns);
+	json_write_time(&json, event->wall_ns);
 	json_string(&json, "event", event->is_free ? "free" : "alloc");
 	json_signed(&json, "pid", event->pid);
 	json_signed(&json, "tid", event->tid);
@@ -385,6 +285,10 @@ static void json_event(FILE *out, const struct trace_event *event)
 		json_null(&json, "size");
 	else
 		json_unsigned(&json, "size", event->size);
+	if (event->stack) {
+		json_write_stack(&json, event->stack);
+		json_write_end(&json, event->stack->site->end);
+	}
 	json_end_object(&json);
 	fputc('\n', out);
 }

@@ -119,12 +119,12 @@ void sink_stats_write_json(struct json_writer *json, const struct snapshot *snap
 }
 
 /* The name comes last: what it is made of may be of any width. */
-void sink_stats_write_summary(FILE *out, const struct snapshot *snap)
+void sink_stats_write_summary(FILE *out, const struct report *report)
 {
 	fprintf(out, "\t%7s %15s %15s %15s %15s %15s %12s %s\n", "PID", "ALLOCATED", "FREED",
 		"OUTSTANDING", "PEAK", "LARGEST", "CALLS", "COMM");
-	for (size_t i = 0; i < snap->summary_cnt; i++) {
-		const struct process_summary *summary = &snap->summaries[i];
+	for (size_t i = 0; i < report->summary_cnt; i++) {
+		const struct process_summary *summary = report->summaries[i];
 
 		fprintf(out,
 			"\t%7d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64
@@ -134,13 +134,16 @@ void sink_stats_write_summary(FILE *out, const struct snapshot *snap)
 		escape_puts(out, summary->process->comm ? summary->process->comm : "?");
 		fputc('\n', out);
 	}
+	if (report->summary_cnt < report->snapshot->summary_cnt)
+		fprintf(out, "\t(%zu more processes)\n",
+			report->snapshot->summary_cnt - report->summary_cnt);
 }
 
-void sink_stats_write_json_summary(struct json_writer *json, const struct snapshot *snap)
+void sink_stats_write_json_summary(struct json_writer *json, const struct report *report)
 {
 	json_begin_array(json, "summary");
-	for (size_t i = 0; i < snap->summary_cnt; i++) {
-		const struct process_summary *summary = &snap->summaries[i];
+	for (size_t i = 0; i < report->summary_cnt; i++) {
+		const struct process_summary *summary = report->summaries[i];
 
 		json_begin_object(json, NULL);
 		json_signed(json, "pid", summary->process->pid);
@@ -155,4 +158,5 @@ void sink_stats_write_json_summary(struct json_writer *json, const struct snapsh
 		json_end_object(json);
 	}
 	json_end_array(json);
+	json_unsigned(json, "summary_total", report->snapshot->summary_cnt);
 }

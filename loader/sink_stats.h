@@ -7,14 +7,14 @@
 #include <stdio.h>
 
 #include "loader/json_writer.h"
-#include "loader/snapshot.h"
+#include "loader/report.h"
 
 void sink_stats_write_text(FILE *out, const struct snapshot *snap);
 /* An object of that name. */
 void sink_stats_write_json(struct json_writer *json, const struct snapshot *snap);
 
-void sink_stats_write_summary(FILE *out, const struct snapshot *snap);
+void sink_stats_write_summary(FILE *out, const struct report *report);
 /* An array of that name. */
-void sink_stats_write_json_summary(struct json_writer *json, const struct snapshot *snap);
+void sink_stats_write_json_summary(struct json_writer *json, const struct report *report);
 
 #endif

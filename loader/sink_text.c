@@ -10,12 +10,12 @@
 
 #include "loader/escape.h"
 #include "loader/sink.h"
+#include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
 #include "loader/sink_text.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
-#define SHOWN_PATH_PARTS 2
 
 static const char *const group_words[] = {
 	[BY_STACK] = "stacks",
@@ -33,98 +33,6 @@ static void write_clock(FILE *out, int64_t wall_ns)
 		fprintf(out, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
 	else
 		fputs("--:--:--", out);
-}
-
-/* The last parts of a path: enough to tell two of one name apart, short enough to read. */
-static const char *path_tail(const char *path, unsigned int parts)
-{
-	const char *at = path + strlen(path);
-
-	while (at > path) {
-		if (at[-1] == '/' && *at && --parts == 0)
-			break;
-		at--;
-	}
-	return at;
-}
-
-static bool is_known(const char *name)
-{
-	return name && *name;
-}
-
-/* "[vdso]" comes with its brackets. */
-static void write_module(FILE *out, const char *module)
-{
-	if (*module == '[') {
-		escape_puts(out, module);
-		return;
-	}
-	fputc('[', out);
-	escape_puts(out, path_tail(module, 1));
-	fputc(']', out);
-}
-
-static void write_unnamed(const struct text_part *part, uint64_t frame,
-			  const struct sym_location *location)
-{
-	FILE *out = part->out;
-	uint64_t addr = frame_address(frame, location);
-
-	fprintf(out, "%s\t", part->indent);
-	if (addr)
-		fprintf(out, "0x%" PRIx64 " ", addr);
-	if (location && is_known(location->module)) {
-		escape_puts(out, path_tail(location->module, 1));
-		fprintf(out, "+0x%" PRIx64 "\n", location->module_offset);
-	} else {
-		fputs("[unknown]\n", out);
-	}
-}
-
-static void write_frame(const struct text_part *part, uint64_t addr,
-			const struct sym_location *location, const struct sym_frame *frame)
-{
-	FILE *out = part->out;
-
-	if (!is_known(frame->symbol)) {
-		write_unnamed(part, addr, location);
-		return;
-	}
-	fprintf(out, "%s\t", part->indent);
-	escape_puts(out, frame->symbol);
-	if (!frame->inlined)
-		fprintf(out, "+0x%" PRIx64, frame->offset);
-	if (is_known(frame->file)) {
-		fputc(' ', out);
-		escape_puts(out, path_tail(frame->file, SHOWN_PATH_PARTS));
-		if (frame->line)
-			fprintf(out, ":%u", frame->line);
-	}
-	if (is_known(location->module)) {
-		fputc(' ', out);
-		write_module(out, location->module);
-	}
-	fputs(frame->inlined ? " (inlined)\n" : "\n", out);
-}
-
-static void write_stack(const struct text_part *part, const struct report_site *shown)
-{
-	const struct site *site = shown->site;
-
-	if (!site->frame_cnt)
-		fprintf(part->out, "%s\t(stack not known%s)\n", part->indent,
-			part->report->snapshot->lost[MEMLEAK_LOST_STACKS_FULL]
-				? ": the stack table was full, raise --stack-storage-size"
-				: "");
-	for (size_t i = shown->first_frame; i < site->frame_cnt; i++) {
-		const struct sym_location *location = shown->locations[i];
-
-		if (!location || !location->frame_cnt)
-			write_unnamed(part, site->frames[i], location);
-		for (size_t j = 0; location && j < location->frame_cnt; j++)
-			write_frame(part, site->frames[i], location, &location->frames[j]);
-	}
 }
 
 static void write_blocks(const struct text_part *part, const struct report_site *shown)
@@ -149,7 +57,7 @@ static void write_site(const struct text_part *part, const struct report_site *s
 {
 	fprintf(part->out, "%s%" PRIu64 " bytes in %" PRIu64 " allocations from stack\n",
 		part->indent, shown->site->bytes, shown->site->count);
-	write_stack(part, shown);
+	sink_text_write_stack(part, shown);
 	sink_text_write_notes(part, shown);
 	if (part->report->show_allocs)
 		write_blocks(part, shown);
@@ -169,7 +77,7 @@ static void write_group_name(FILE *out, enum group_by by, const struct report_gr
 
 	if (by == BY_MODULE) {
 		fputs("module ", out);
-		escape_puts(out, is_known(group->module) ? group->module : "[unknown]");
+		escape_puts(out, group->module && *group->module ? group->module : "[unknown]");
 		return;
 	}
 	if (by == BY_PROCESS && !process) {
@@ -282,7 +190,7 @@ static void write_largest(const struct text_part *part, const struct report_site
 	fprintf(part->out, ": %" PRIu64 " bytes at 0x%" PRIx64 ", ", block->size, block->addr);
 	sink_text_write_seconds(part->out, block->age_ns);
 	fprintf(part->out, " s old, %s, thread %d\n", kind_name(shown->site->kind), block->tid);
-	write_stack(part, shown);
+	sink_text_write_stack(part, shown);
 }
 
 /* Frees that no event showed: nothing is lost, but the reader should know. */
@@ -327,6 +235,12 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 	}
 }
 
+/* What there was no room for. */
+static void write_more(FILE *out, size_t cnt, const char *what)
+{
+	fprintf(out, "\t(%zu more %s)\n", cnt, what);
+}
+
 static void text_report(FILE *out, const struct report *report)
 {
 	bool with_process = has_several_processes(report->snapshot);
@@ -341,10 +255,17 @@ static void text_report(FILE *out, const struct report *report)
 		write_site(&sites, &report->sites[i]);
 	for (size_t i = 0; i < report->group_cnt; i++)
 		write_group(out, report, &report->groups[i], with_process);
+	if (report->group_cnt < report->groups_total)
+		write_more(out, report->groups_total - report->group_cnt, group_words[report->by]);
 	for (size_t i = 0; i < report->largest_cnt; i++)
 		write_largest(&sites, &report->largest[i]);
+	if (report->largest_cnt < report->largest_total)
+		write_more(out, report->largest_total - report->largest_cnt,
+			   "processes with a largest allocation");
+	if (report->show_peak)
+		sink_peak_write_text(out, report, with_process);
 	if (report->show_summary)
-		sink_stats_write_summary(out, report->snapshot);
+		sink_stats_write_summary(out, report);
 	write_totals(out, report);
 	write_inferred(out, report->snapshot);
 	if (report->show_stats)
@@ -355,6 +276,8 @@ static void text_report(FILE *out, const struct report *report)
 
 static void text_event(FILE *out, const struct trace_event *event)
 {
+	const struct text_part stack = {.out = out, .indent = ""};
+
 	write_clock(out, event->wall_ns);
 	fprintf(out, ".%03d %d/%d ", (int)(event->wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC),
 		event->pid, event->tid);
@@ -366,6 +289,10 @@ static void text_event(FILE *out, const struct trace_event *event)
 		fputs("size unknown\n", out);
 	else
 		fprintf(out, "%" PRIu64 " bytes\n", event->size);
+	if (event->stack) {
+		sink_text_write_stack(&stack, event->stack);
+		sink_text_write_end(&stack, event->stack->site->end);
+	}
 }
 
 const struct sink sink_text = {

@@ -13,15 +13,21 @@
  */
 struct text_part {
 	FILE *out;
-	const struct report *report;
-	const char *indent; /* of a site's line; its frames stand one tab further in */
+	const struct report *report; /* NULL: of an event */
+	const char *indent;          /* of a site's line; its frames stand one tab further in */
 	bool with_process;
 };
+
+/* From the first frame on that is not the allocator's. */
+void sink_text_write_stack(const struct text_part *part, const struct report_site *shown);
 
 /* In parentheses, in a line of its own; nothing if there is nothing to say. */
 void sink_text_write_notes(const struct text_part *part, const struct report_site *shown);
 /* The same of a group. */
 void sink_text_write_group_notes(const struct text_part *part, const struct report_group *group);
+
+/* Why a stack was cut; nothing of others. */
+void sink_text_write_end(const struct text_part *part, enum unwind_end end);
 
 /* Of estimates. */
 void sink_text_write_error(FILE *out, double bytes_variance, double count_variance);

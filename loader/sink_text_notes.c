@@ -97,6 +97,15 @@ static void write_end(struct note *note, enum unwind_end end)
 	fputs(words[end], note->out);
 }
 
+void sink_text_write_end(const struct text_part *part, enum unwind_end end)
+{
+	struct note note = {.out = part->out, .indent = part->indent};
+
+	write_end(&note, end);
+	if (note.before)
+		fputs(")\n", part->out);
+}
+
 /* Kernel memory: which cache it is from, and who asked for it. */
 static void write_origin(struct note *note, const struct site *site)
 {

@@ -84,6 +84,8 @@ struct process_loss {
 	uint64_t refused;
 };
 
+struct peak;
+
 struct snapshot {
 	int64_t wall_ns;     /* t0 as CLOCK_REALTIME */
 	uint64_t t0_ns;      /* when the walk began */
@@ -100,7 +102,8 @@ struct snapshot {
 	uint64_t replaced;       /* blocks found at an address just handed out again */
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
 	struct figures figures[SPACE_CNT];
-	struct process_summary *summaries; /* if asked for; most outstanding first */
+	const struct peak *peak;           /* if asked for; belongs to the source */
+	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
 	struct process_loss *losses; /* of the processes that were refused something */
 	size_t loss_cnt;

@@ -97,7 +97,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
 	config->summary = opts->summary;
-	config->trace_events = opts->trace;
+	config->trace_events = opts->trace > 0;
+	config->trace_stacks = opts->trace > 1;
 	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
 	config->recall = !recall || strcmp(recall, "no") != 0;
 	choose_sizes(opts, config);
@@ -160,7 +161,10 @@ static int purge_block(void *arg, const void *key, const void *value)
 {
 	const struct purge *purge = arg;
 
-	return image_set_has(purge->images, ((const struct memleak_block_key *)key)->image);
+	if (!image_set_has(purge->images, ((const struct memleak_block_key *)key)->image))
+		return 0;
+	purge->tracker->purged_bytes += ((const struct memleak_block *)value)->size;
+	return 1;
 }
 
 static void purged_block(void *arg, const void *key)
@@ -201,7 +205,7 @@ void tracker_purge(struct tracker *tracker, const struct image_set *images)
 		return;
 	for (size_t i = 0; tracker->summaries_fd >= 0 && i < images->cnt; i++)
 		bpf_map_delete_elem(tracker->summaries_fd, &images->items[i]);
-	young_blocks_purge(&tracker->young, images);
+	tracker->purged_bytes += young_blocks_purge(&tracker->young, images);
 	table_walk_delete(&blocks);
 	table_walk_delete(&sites);
 	site_table_drop_images(&tracker->sites, images);

@@ -58,6 +58,8 @@ struct tracker {
 	struct site_table sites;
 	struct stack_archive archive;
 	uint64_t start_ns;
+	bool any_age;          /* walks take blocks whatever -o says, and keep none of them */
+	uint64_t purged_bytes; /* of blocks of images that are no more */
 
 	struct figures figures; /* as of the last snapshot */
 	uint64_t settled;       /* sites whose frames were found out later */

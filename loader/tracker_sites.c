@@ -57,12 +57,15 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 	return 0;
 }
 
-static bool find_stack(const struct tracker *tracker, uint64_t id, struct memleak_stack *ret)
+bool tracker_stack_find(const struct tracker *tracker, uint64_t id, struct memleak_stack *ret)
 {
 	const struct memleak_stack *archived;
 
-	if (!bpf_map_lookup_elem(tracker->stacks_fd, &id, ret))
+	if (!bpf_map_lookup_elem(tracker->stacks_fd, &id, ret)) {
+		if (ret->frame_cnt > tracker->stack_depth)
+			ret->frame_cnt = (uint16_t)tracker->stack_depth;
 		return true;
+	}
 	archived = stack_archive_find(&tracker->archive, id);
 	if (archived)
 		memcpy(ret, archived,
@@ -79,10 +82,8 @@ static int load_stack(struct tracker *tracker, struct site_entry *entry)
 
 	if (!stack)
 		return -ENOMEM;
-	if (!entry->stack || !find_stack(tracker, entry->stack, stack))
+	if (!entry->stack || !tracker_stack_find(tracker, entry->stack, stack))
 		return 0;
-	if (stack->frame_cnt > depth)
-		stack->frame_cnt = (uint16_t)depth;
 	entry->late = stack->late;
 	if (tracker->settle && stack->unsettled)
 		settle(tracker, entry, stack);

@@ -11,4 +11,7 @@
  */
 int tracker_sites_load(struct tracker *tracker);
 
+/* A stack as it was stored; ret has room for the tracker's depth. False: it is not known. */
+bool tracker_stack_find(const struct tracker *tracker, uint64_t id, struct memleak_stack *ret);
+
 #endif

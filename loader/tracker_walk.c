@@ -19,6 +19,8 @@ static bool old_enough(const struct tracker_walk *walk, const struct tracker_own
 	const struct options *opts = walk->tracker->opts;
 	uint64_t older = owner->ended && !opts->older_given ? 0 : opts->older_ns;
 
+	if (walk->tracker->any_age)
+		older = 0;
 	return birth_ns <= walk->t0_ns && walk->t0_ns - birth_ns >= older;
 }
 
@@ -55,7 +57,7 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 	site_entry_add(entry, &kept, birth_ns);
 	if (walk->sampling.mode)
 		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
-	if (!opts->show_allocs && opts->by != BY_THREAD)
+	if (walk->tracker->any_age || (!opts->show_allocs && opts->by != BY_THREAD))
 		return 0;
 	kept.site = (size_t)entry;
 	return keep_block(walk, &kept);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loader/endings.h"
 #include "loader/entry_programs.h"
 #include "loader/features.h"
 #include "loader/log.h"
@@ -42,6 +43,7 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = opts->verify_unwind;
+	config->peak = opts->peak;
 	skel->bss->late_watch.ring_bytes = copies_bytes(opts);
 	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(opts));
 	return err ? -EINVAL : 0;
@@ -78,22 +80,25 @@ static enum link_kind wanted_links(const struct features *features)
  */
 static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
+	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
 	const struct {
 		struct bpf_program *program;
 		bool wanted;
 	} programs[] = {
 		{skel->progs.session_call, kind == LINK_SESSION},
 		{skel->progs.session_walk, kind == LINK_SESSION},
+		{skel->progs.session_event, kind == LINK_SESSION && config->trace_stacks},
 		{skel->progs.session_decide, kind == LINK_SESSION},
 		{skel->progs.enter_any, kind == LINK_MULTI || kind == LINK_PERF},
 		{skel->progs.leave_call, kind != LINK_SESSION},
 		{skel->progs.walk_stack, kind != LINK_SESSION},
+		{skel->progs.walk_event, kind != LINK_SESSION && config->trace_stacks},
 		{skel->progs.decide_nesting, false},
 	};
 	int type = kind == LINK_SESSION ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE;
 	int err = 0;
 
-	((struct memleak_config *)&skel->rodata->config)->sessions = kind == LINK_SESSION;
+	config->sessions = kind == LINK_SESSION;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		err |= bpf_program__set_autoload(programs[i].program, programs[i].wanted);
 		if (kind == LINK_SESSION || kind == LINK_MULTI)
@@ -147,28 +152,21 @@ static int choose_links(struct user_source *source, const struct features *featu
 	return err ? -EINVAL : 0;
 }
 
-/* Puts a program where others call it at their end. */
-static int put_program(const struct bpf_map *map, enum memleak_ending ending,
-		       const struct bpf_program *program)
-{
-	int fd = bpf_program__fd(program);
-	uint32_t key = ending;
-
-	return bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY) ? -errno : 0;
-}
-
 static int put_endings(const struct user_bpf *skel, enum link_kind kind)
 {
-	int err;
+	const struct bpf_program *const endings[MEMLEAK_ENDING_CNT] = {
+		[MEMLEAK_ENDING_WALK] = skel->progs.walk_stack,
+		[MEMLEAK_ENDING_EVENT] = skel->progs.walk_event,
+	};
+	const struct bpf_program *const session_endings[MEMLEAK_ENDING_CNT] = {
+		[MEMLEAK_ENDING_WALK] = skel->progs.session_walk,
+		[MEMLEAK_ENDING_EVENT] = skel->progs.session_event,
+		[MEMLEAK_ENDING_DECIDE] = skel->progs.session_decide,
+	};
 
-	if (kind != LINK_SESSION)
-		return put_program(skel->maps.endings, MEMLEAK_ENDING_WALK, skel->progs.walk_stack);
-	err = put_program(skel->maps.session_endings, MEMLEAK_ENDING_WALK,
-			  skel->progs.session_walk);
-	if (err)
-		return err;
-	return put_program(skel->maps.session_endings, MEMLEAK_ENDING_DECIDE,
-			   skel->progs.session_decide);
+	if (kind == LINK_SESSION)
+		return endings_put(skel->maps.session_endings, session_endings);
+	return endings_put(skel->maps.endings, endings);
 }
 
 /* The entry programs end with the one that walks. */

@@ -14,6 +14,7 @@
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/cleanup.h"
+#include "loader/clock.h"
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
@@ -160,6 +161,49 @@ void user_process__free(struct user_process *process)
 	free(process);
 }
 
+static void note_function(struct user_process *process, uint64_t addr, const char *name)
+{
+	struct function_place *grown;
+
+	for (size_t i = 0; i < process->place_cnt; i++)
+		if (process->places[i].addr == addr)
+			return;
+	grown = reallocarray(process->places, process->place_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return;
+	process->places = grown;
+	grown[process->place_cnt++] = (struct function_place){addr, name};
+}
+
+static void note_mapping(const struct user_context *ctx, struct user_process *process,
+			 const struct mapping *mapping)
+{
+	const struct probe_set *probes = ctx->pool ? &ctx->pool->probes : &process->probes;
+	cleanup_close int fd = process_open_mapping(process->info.pid, mapping);
+	uint64_t end = mapping->offset + mapping->end - mapping->start;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return;
+	for (size_t i = 0; i < probes->cnt; i++) {
+		const struct probe *probe = &probes->items[i];
+
+		if (probe->dev == st.st_dev && probe->ino == st.st_ino &&
+		    probe->offset >= mapping->offset && probe->offset < end)
+			note_function(process, mapping->start + probe->offset - mapping->offset,
+				      probe->function);
+	}
+}
+
+/* Where they are, for events that are read when the process has ended. */
+static void note_functions(const struct user_context *ctx, struct user_process *process,
+			   const struct proc_maps *maps)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		if (maps->mappings[i].executable)
+			note_mapping(ctx, process, &maps->mappings[i]);
+}
+
 int user_process__maps(const struct user_context *ctx, const struct user_process *process,
 		       struct proc_maps *ret)
 {
@@ -227,12 +271,15 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	if (process->ended && (!process->found || process->told))
 		return;
 	process->told = process->ended;
+	process->read_ns = clock_ns(CLOCK_MONOTONIC);
 	subject.unloads = unloads(ctx, process);
 	/* Of this image, whatever the process runs by now. */
 	if (user_process__maps(ctx, process, &maps))
 		return;
 	symspace__update(process->space, &maps);
 	unwind_maps_refresh(ctx->unwind, &subject, &maps);
+	if (ctx->opts->trace)
+		note_functions(ctx, process, &maps);
 	proc_maps_deinit(&maps);
 	reference = reference_subject(&at);
 	stack_copies_refresh(ctx->copies, &reference);
@@ -290,53 +337,29 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	user_process__refresh(ctx, process);
 }
 
-static const char *probed_at(const struct probe_set *probes, pid_t pid,
-			     const struct mapping *mapping, uint64_t addr)
+static const char *find_function(const struct user_process *process, uint64_t addr, bool *known)
 {
-	cleanup_close int fd = process_open_mapping(pid, mapping);
-	uint64_t offset = addr - mapping->start + mapping->offset;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return NULL;
-	for (size_t i = 0; i < probes->cnt; i++) {
-		const struct probe *probe = &probes->items[i];
-
-		if (probe->dev == st.st_dev && probe->ino == st.st_ino && probe->offset == offset)
-			return probe->function;
-	}
+	*known = true;
+	for (size_t i = 0; i < process->place_cnt; i++)
+		if (process->places[i].addr == addr)
+			return process->places[i].name;
+	*known = false;
 	return NULL;
-}
-
-static const char *find_function(const struct user_context *ctx, const struct user_process *process,
-				 uint64_t addr)
-{
-	const struct probe_set *probes = ctx->pool ? &ctx->pool->probes : &process->probes;
-	const char *name = NULL;
-	struct proc_maps maps;
-
-	if (proc_maps_read(process->info.pid, &maps))
-		return NULL;
-	for (size_t i = 0; i < maps.cnt && !name; i++)
-		if (addr >= maps.mappings[i].start && addr < maps.mappings[i].end)
-			name = probed_at(probes, process->info.pid, &maps.mappings[i], addr);
-	proc_maps_deinit(&maps);
-	return name;
 }
 
 const char *user_process__function(const struct user_context *ctx, struct user_process *process,
 				   uint64_t addr)
 {
-	struct function_place *grown;
+	bool known;
+	const char *name = find_function(process, addr, &known);
+	struct proc_maps maps;
 
-	for (size_t i = 0; i < process->place_cnt; i++)
-		if (process->places[i].addr == addr)
-			return process->places[i].name;
-	grown = reallocarray(process->places, process->place_cnt + 1, sizeof(*grown));
-	if (!grown)
-		return NULL;
-	process->places = grown;
-	grown[process->place_cnt] =
-		(struct function_place){addr, find_function(ctx, process, addr)};
-	return grown[process->place_cnt++].name;
+	if (known || user_process__maps(ctx, process, &maps))
+		return name;
+	note_functions(ctx, process, &maps);
+	proc_maps_deinit(&maps);
+	name = find_function(process, addr, &known);
+	if (!known)
+		note_function(process, addr, NULL);
+	return name;
 }

@@ -59,6 +59,7 @@ struct user_process {
 	uint64_t exec_gaps;     /* programs that ran before their allocator was probed */
 	bool after_exec;        /* a new program whose probes are not complete yet */
 	struct symspace *space;
+	uint64_t read_ns;              /* when it was read last what the process has mapped */
 	struct function_place *places; /* where -t events said functions are */
 	size_t place_cnt;
 };

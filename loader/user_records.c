@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "loader/clock.h"
 #include "loader/log.h"
 #include "loader/tracker_recycle.h"
 #include "loader/user_source_impl.h"
@@ -36,6 +35,7 @@ static void handle_mapping(struct user_process *process, const struct memleak_re
 		.site = record->site,
 		.birth_ns = record->time_ns,
 		.mapped_size = record->len,
+		.kind = record->kind,
 		.tid = (pid_t)record->tid,
 	};
 	pid_t tid = (pid_t)record->tid;
@@ -72,6 +72,8 @@ static int handle_record(void *arg, void *data, size_t len)
 	if (len < sizeof(*record))
 		return 0;
 	switch (record->type) {
+	case MEMLEAK_REC_PEAK:
+		return 0; /* the total is looked at in any case */
 	case MEMLEAK_REC_EXEC:
 		handle_exec(source, record);
 		return 0;
@@ -108,24 +110,9 @@ static int handle_event(void *arg, void *data, size_t len)
 {
 	const struct memleak_event *event = data;
 	struct user_source *source = arg;
-	struct user_process *process;
-	struct trace_event trace;
 
-	if (len < sizeof(*event) || !source->listener)
-		return 0;
-	process = user_source__process(source, event->image);
-	trace = (struct trace_event){
-		.wall_ns = clock_wall_of(event->time_ns),
-		.is_free = event->type == MEMLEAK_EVENT_FREE,
-		.pid = (pid_t)event->tgid,
-		.tid = (pid_t)event->tid,
-		.comm = process ? process->info.comm : "?",
-		.function = process ? user_process__function(&source->ctx, process, event->function)
-				    : NULL,
-		.addr = event->addr,
-		.size = event->size,
-	};
-	source->listener->event(source->listener->arg, &trace);
+	if (len >= sizeof(*event) && source->listener)
+		user_events__tell(source, user_source__process(source, event->image), event);
 	return 0;
 }
 

@@ -44,16 +44,6 @@ static int walk_mappings(struct tracker_walk *walk, const struct user_process *p
 	return 0;
 }
 
-static int by_outstanding(const void *left, const void *right)
-{
-	const struct process_summary *a = left;
-	const struct process_summary *b = right;
-
-	if (a->outstanding != b->outstanding)
-		return a->outstanding > b->outstanding ? -1 : 1;
-	return (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
-}
-
 /* The programs go on while sums are read one after the other: a block may be in one alone. */
 static void fill_summary(const struct memleak_summary *sums, struct process_summary *ret)
 {
@@ -87,7 +77,6 @@ static int take_summaries(const struct user_source *source, struct snapshot *sna
 		fill_summary(&sums, &snap->summaries[i]);
 	}
 	snap->summary_cnt = source->processes.cnt;
-	qsort(snap->summaries, snap->summary_cnt, sizeof(*snap->summaries), by_outstanding);
 	return 0;
 }
 

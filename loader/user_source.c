@@ -205,7 +205,7 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 	unwind_late_drop(&source->copies.late, is_image, source);
 	if (source->copies.late.waiting_cnt)
 		user_source__retry_soon(source);
-	return err;
+	return err ? err : user_peak__watch(source);
 }
 
 static bool user_source__ended(const struct source *base)
@@ -222,7 +222,14 @@ static bool user_source__ended(const struct source *base)
 
 static int user_source__snapshot(struct source *base, struct snapshot *ret)
 {
-	return user_snapshot__take(user_source_of(base), ret);
+	struct user_source *source = user_source_of(base);
+	int err = source->ctx.opts->peak ? user_peak__report(source) : 0;
+
+	if (!err)
+		err = user_snapshot__take(source, ret);
+	if (!err && source->ctx.opts->peak)
+		ret->peak = &source->peak.kept;
+	return err;
 }
 
 /* Emptiness has reasons; the reader should not have to guess that there is one. */
@@ -278,6 +285,7 @@ static void user_source__free(struct source *base)
 	user_bpf__destroy(source->ctx.skel);
 	unwind_maps_deinit(&source->unwind);
 	tracker_deinit(&source->tracker);
+	peak_deinit(&source->peak.kept);
 	image_set_deinit(&source->gone);
 	members_deinit(&source->members);
 	map_events__free(source->ctx.map_events);

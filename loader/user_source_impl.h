@@ -8,11 +8,19 @@
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/members.h"
+#include "loader/peak.h"
 #include "loader/process_table.h"
 #include "loader/source.h"
 #include "loader/stack_copies.h"
 #include "loader/tracker.h"
 #include "loader/user_process.h"
+
+struct user_peak {
+	struct peak kept;
+	uint64_t mapped; /* in the programs' total, as is what was taken off it again */
+	uint64_t purged;
+	uint64_t not_before_ns; /* for the next copy */
+};
 
 struct user_source {
 	struct source source;
@@ -36,6 +44,7 @@ struct user_source {
 	int epoll_fd;
 	int retry_fd; /* timer: a process was still loading its libraries */
 	struct tracker tracker;
+	struct user_peak peak;
 	uint64_t reported_calls;
 	bool told_silent;
 };
@@ -81,6 +90,17 @@ int user_records__open(struct user_source *source);
 int user_records__consume(struct user_source *source, const struct event_listener *listener);
 /* Finishes late stacks that have come, so many of each process at most. */
 void user_records__finish_stacks(struct user_source *source, size_t most);
+
+/*
+ * user_peak.c: takes a copy when it is time to; and before a report, if there is more than ever,
+ * which leaves no snapshot of before whole.
+ */
+int user_peak__watch(struct user_source *source);
+int user_peak__report(struct user_source *source);
+
+/* user_events.c: -t. process: NULL if its image is no more. */
+void user_events__tell(struct user_source *source, struct user_process *process,
+		       const struct memleak_event *event);
 
 /* user_snapshot.c */
 bool user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack);

@@ -32,22 +32,41 @@ static struct sym_query query_of(const struct user_source *source, uint64_t fram
 	return query;
 }
 
-static size_t count_frames(const struct process *process, const struct site *const *sites,
-			   size_t cnt)
+/*
+ * Whose code names a site. Of a peak the process may be gone: places in files are the same in any
+ * other.
+ */
+static struct user_process *namer_of(struct user_source *source, const struct site *site)
+{
+	struct user_process *process =
+		site->process ? user_source__process(source, site->process->image) : NULL;
+
+	return process || !site->process || !source->processes.cnt ? process
+								   : source->processes.items[0];
+}
+
+/* Whether that process has, or had, at an address what the site's had. */
+static bool can_name(const struct user_process *process, const struct site *site, uint64_t frame)
+{
+	return MEMLEAK_FRAME_IN_FILE(frame) || process->info.image == site->process->image;
+}
+
+static size_t count_frames(struct user_source *source, const struct user_process *process,
+			   const struct site *const *sites, size_t cnt)
 {
 	size_t frames = 0;
 
 	for (size_t i = 0; i < cnt; i++)
-		if (sites[i]->process == process)
+		if (namer_of(source, sites[i]) == process)
 			frames += sites[i]->frame_cnt;
 	return frames;
 }
 
 /* All frames of one process's sites in one go. */
-static int prepare_process(const struct user_source *source, struct user_process *process,
+static int prepare_process(struct user_source *source, struct user_process *process,
 			   const struct site *const *sites, size_t cnt, unsigned int budget_ms)
 {
-	size_t frame_cnt = count_frames(&process->info, sites, cnt), at = 0;
+	size_t frame_cnt = count_frames(source, process, sites, cnt), at = 0;
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
 
@@ -57,11 +76,14 @@ static int prepare_process(const struct user_source *source, struct user_process
 	locations = calloc(frame_cnt, sizeof(*locations));
 	if (!queries || !locations)
 		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++)
-		for (size_t j = 0; sites[i]->process == &process->info && j < sites[i]->frame_cnt;
-		     j++)
-			queries[at++] = query_of(source, sites[i]->frames[j]);
-	return symspace__resolve(process->space, queries, frame_cnt, budget_ms, locations);
+	for (size_t i = 0; i < cnt; i++) {
+		if (namer_of(source, sites[i]) != process)
+			continue;
+		for (size_t j = 0; j < sites[i]->frame_cnt; j++)
+			if (can_name(process, sites[i], sites[i]->frames[j]))
+				queries[at++] = query_of(source, sites[i]->frames[j]);
+	}
+	return symspace__resolve(process->space, queries, at, budget_ms, locations);
 }
 
 static int user_symbols__prepare(struct symbol_backend *self, const struct site *const *sites,
@@ -89,8 +111,9 @@ static const struct sym_location *user_symbols__lookup(struct symbol_backend *se
 
 	if (is_unsure(frame))
 		return NULL;
-	process = site->process ? user_source__process(source, site->process->image) : NULL;
-	if (!process || symspace__resolve(process->space, &query, 1, 0, &location))
+	process = namer_of(source, site);
+	if (!process || !can_name(process, site, frame) ||
+	    symspace__resolve(process->space, &query, 1, 0, &location))
 		return NULL;
 	return location;
 }

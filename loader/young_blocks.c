@@ -156,17 +156,21 @@ void young_blocks_count(const struct young_blocks *young, uint64_t *ret_young, u
 	*ret_held = held;
 }
 
-void young_blocks_purge(struct young_blocks *young, const struct image_set *images)
+uint64_t young_blocks_purge(struct young_blocks *young, const struct image_set *images)
 {
+	uint64_t bytes = 0;
+
 	for (size_t i = 0; i < young->bucket_cnt * MEMLEAK_YOUNG_BLOCKS; i++) {
 		struct memleak_young *bucket = &young->buckets[i / MEMLEAK_YOUNG_BLOCKS];
 		size_t place = i % MEMLEAK_YOUNG_BLOCKS;
 		struct memleak_young_block block;
 		uint64_t word = read_block(bucket, place, &block);
 
-		if (word && image_set_has(images, block.image))
-			__sync_bool_compare_and_swap(&bucket->words[place], word, 0);
+		if (word && image_set_has(images, block.image) &&
+		    __sync_bool_compare_and_swap(&bucket->words[place], word, 0))
+			bytes += block.size;
 	}
+	return bytes;
 }
 
 void young_blocks_uncount(struct young_blocks *young, const struct memleak_block_key *key)

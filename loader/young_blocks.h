@@ -41,8 +41,8 @@ bool young_blocks_met(const struct young_blocks *young, const struct memleak_blo
 /* How many are young, and how many the table holds by its counts. */
 void young_blocks_count(const struct young_blocks *young, uint64_t *ret_young, uint64_t *ret_held);
 
-/* Drops those of an image. */
-void young_blocks_purge(struct young_blocks *young, const struct image_set *images);
+/* Drops those of an image; returns how many bytes they have. */
+uint64_t young_blocks_purge(struct young_blocks *young, const struct image_set *images);
 
 /* A block has been deleted from the table. */
 void young_blocks_uncount(struct young_blocks *young, const struct memleak_block_key *key);

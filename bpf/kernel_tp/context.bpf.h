@@ -205,6 +205,7 @@ static __always_inline void emit_event(__u32 type, __u32 function, __u64 addr, _
 	event->function = function;
 	event->addr = addr;
 	event->size = size;
+	event->stack = 0;
 	bpf_get_current_comm(event->comm, sizeof(event->comm));
 	bpf_ringbuf_submit(event, 0);
 }

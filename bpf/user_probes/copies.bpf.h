@@ -59,14 +59,14 @@ static __always_inline void copy_calls(struct unwind_copy *copy)
 }
 
 static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *walk,
-				      const struct thread_state *thread,
-				      struct memleak_stack_copy *sent, __u32 stack_bytes)
+				      __u64 return_address, struct memleak_stack_copy *sent,
+				      __u32 stack_bytes)
 {
 	struct unwind_copy *copy = &sent->copy;
 
 	sent->image = walk->image;
 	sent->generation = walk->generation;
-	copy->pc = arch_code_address(thread->call.return_address);
+	copy->pc = arch_code_address(return_address);
 	arch_copy_registers(ctx, copy);
 	copy_calls(copy);
 	copy_memory(&copy->stack, copy->stack_bytes, stack_bytes / UNWIND_COPY_PIECE,
@@ -101,7 +101,7 @@ static __always_inline bool walk__is_late(struct walk *walk)
 }
 
 static __always_inline void late__send_bytes(struct pt_regs *ctx, const struct walk *walk,
-					     const struct thread_state *thread, __u32 stack_bytes)
+					     __u64 return_address, __u32 stack_bytes)
 {
 	struct memleak_stack_copy *sent =
 		bpf_ringbuf_reserve(&stack_copies, MEMLEAK_LATE_COPY_BYTES(stack_bytes), 0);
@@ -111,28 +111,28 @@ static __always_inline void late__send_bytes(struct pt_regs *ctx, const struct w
 		return;
 	}
 	sent->late = walk->late;
-	fill_copy(ctx, walk, thread, sent, stack_bytes);
+	fill_copy(ctx, walk, return_address, sent, stack_bytes);
 	bpf_ringbuf_submit(sent, 0);
 	__sync_fetch_and_add(&late_watch.sent, 1);
 }
 
 /* After the stack was stored: the loader looks for it. */
 static __always_inline void late__send(struct pt_regs *ctx, const struct walk *walk,
-				       const struct thread_state *thread)
+				       __u64 return_address)
 {
 	__u64 depth = first_stack_pointer() - walk->origin + LATE_MARGIN;
 
 	if (depth <= LATE_SHORT)
-		late__send_bytes(ctx, walk, thread, LATE_SHORT);
+		late__send_bytes(ctx, walk, return_address, LATE_SHORT);
 	else if (depth <= LATE_MIDDLE)
-		late__send_bytes(ctx, walk, thread, LATE_MIDDLE);
+		late__send_bytes(ctx, walk, return_address, LATE_MIDDLE);
 	else
-		late__send_bytes(ctx, walk, thread, LATE_LONG);
+		late__send_bytes(ctx, walk, return_address, LATE_LONG);
 }
 
 /* Those that find the ring full are not missed: others come. */
 static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
-					    const struct thread_state *thread)
+					    __u64 return_address)
 {
 	struct memleak_stack_copy *sent;
 
@@ -146,7 +146,7 @@ static __always_inline void send_to_compare(struct pt_regs *ctx, const struct wa
 	sent->frame_cnt = walk->frame_cnt;
 	sent->end = walk->end;
 	bpf_probe_read_kernel(sent->frames, sizeof(sent->frames), &walk->stack.words[1]);
-	fill_copy(ctx, walk, thread, sent, UNWIND_COPY_BYTES);
+	fill_copy(ctx, walk, return_address, sent, UNWIND_COPY_BYTES);
 	if (walk->interrupted)
 		copy_memory(&sent->copy.other, sent->copy.other_bytes,
 			    UNWIND_COPY_OTHER_BYTES / UNWIND_COPY_PIECE, walk->interrupted);

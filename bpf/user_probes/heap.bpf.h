@@ -27,6 +27,8 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry 
 	}
 	if (thread->chosen)
 		stack__capture(ctx, entry, thread);
+	else if (operation == OP_REALLOC && addr)
+		stack__capture_event(ctx, entry, thread);
 	return thread__leaves_entry(ctx, thread);
 }
 
@@ -78,7 +80,7 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 		summary__freed(key.image, block.size);
 	else
 		block.size = MEMLEAK_SIZE_UNKNOWN;
-	emit_event(thread, MEMLEAK_EVENT_FREE, PT_REGS_IP(ctx), key.addr, block.size);
+	stack__tell_free(ctx, entry, thread, key.addr, block.size);
 	return false;
 }
 
@@ -97,10 +99,10 @@ static __always_inline __u64 heap_result(const struct thread_state *thread, __u6
 static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr)
 {
 	if (thread->operation == OP_REALLOC && thread->addr)
-		emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
-			   thread->has_old ? thread->old.size : MEMLEAK_SIZE_UNKNOWN);
+		tell_free(thread, thread->addr,
+			  thread->has_old ? thread->old.size : MEMLEAK_SIZE_UNKNOWN);
 	if (addr && thread->chosen)
-		emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
+		tell_alloc(thread, addr);
 }
 
 /* Of calls that are not tracked the return may not be seen. Nothing is what 0 bytes may get. */
@@ -147,6 +149,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 	}
 	summary__freed(thread->image, block__repair(&key));
 	block__store(&key, &block);
+	tell_of_peak(key.image);
 }
 
 #endif

@@ -54,6 +54,7 @@ static __always_inline bool enter_munmap(struct pt_regs *ctx, const struct entry
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM2(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, thread->size, 0);
+	stack__capture_event(ctx, entry, thread);
 	return true;
 }
 
@@ -70,6 +71,7 @@ static __always_inline bool enter_mremap(struct pt_regs *ctx, const struct entry
 	thread->size = PT_REGS_PARM3(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, PT_REGS_PARM2(ctx),
 		   copy ? MEMLEAK_TAKE_COPY : 0);
+	stack__capture_event(ctx, entry, thread);
 	return true;
 }
 
@@ -92,7 +94,7 @@ static __always_inline void leave_mmap(struct thread_state *thread, __u64 addr)
 	record->site = thread->site;
 	record->kind = thread->kind;
 	bpf_ringbuf_submit(record, 0);
-	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
+	tell_alloc(thread, addr);
 }
 
 static __always_inline void leave_mremap(struct thread_state *thread, __u64 addr)
@@ -102,17 +104,15 @@ static __always_inline void leave_mremap(struct thread_state *thread, __u64 addr
 		return;
 	}
 	emit_range(thread, MEMLEAK_REC_MOVE, addr, thread->size, 0);
-	emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
-		   MEMLEAK_SIZE_UNKNOWN);
-	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size);
+	tell_free(thread, thread->addr, MEMLEAK_SIZE_UNKNOWN);
+	tell_alloc(thread, addr);
 }
 
 static __always_inline void leave_munmap(struct thread_state *thread, int err)
 {
 	emit_range(thread, err ? MEMLEAK_REC_UNTAKE : MEMLEAK_REC_GONE, 0, 0, 0);
 	if (!err)
-		emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, thread->addr,
-			   thread->size);
+		tell_free(thread, thread->addr, thread->size);
 }
 
 #endif

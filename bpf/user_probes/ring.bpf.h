@@ -40,6 +40,18 @@ static __always_inline struct memleak_record *record__reserve(__u32 type, __u32 
 	return record;
 }
 
+static __always_inline void tell_of_peak(__u32 image)
+{
+	struct memleak_record *record;
+
+	if (!config.peak || peak_watch.told || peak_watch.total < peak_watch.limit)
+		return;
+	peak_watch.told = 1;
+	record = record__reserve(MEMLEAK_REC_PEAK, image);
+	if (record)
+		bpf_ringbuf_submit(record, 0);
+}
+
 static __always_inline void emit_range(struct thread_state *thread, __u32 type, __u64 addr,
 				       __u64 len, __u32 flags)
 {
@@ -53,8 +65,8 @@ static __always_inline void emit_range(struct thread_state *thread, __u32 type, 
 	bpf_ringbuf_submit(record, 0);
 }
 
-static __always_inline void emit_event(struct thread_state *thread, __u32 type, __u64 function,
-				       __u64 addr, __u64 size)
+static __always_inline void emit_event(const struct thread_state *thread, __u32 type,
+				       __u64 function, __u64 addr, __u64 size, __u64 stack)
 {
 	struct memleak_event *event;
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -74,7 +86,21 @@ static __always_inline void emit_event(struct thread_state *thread, __u32 type, 
 	event->function = function;
 	event->addr = addr;
 	event->size = size;
+	event->stack = stack;
 	bpf_ringbuf_submit(event, 0);
+}
+
+/* Of the call in progress. */
+static __always_inline void tell_alloc(const struct thread_state *thread, __u64 addr)
+{
+	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size,
+		   config.trace_stacks ? thread->stack : 0);
+}
+
+static __always_inline void tell_free(const struct thread_state *thread, __u64 addr, __u64 size)
+{
+	emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, addr, size,
+		   config.trace_stacks ? thread->stack : 0);
 }
 
 #endif

@@ -68,9 +68,9 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 		thread->chosen = false;
 	walk__remember(walk, thread->chosen ? thread->kind + 1 : 0);
 	if (late)
-		late__send(ctx, walk, thread);
+		late__send(ctx, walk, thread->call.return_address);
 	else if (config.verify_unwind)
-		send_to_compare(ctx, walk, thread);
+		send_to_compare(ctx, walk, thread->call.return_address);
 	if (walk->unknown)
 		tell_of_code(walk);
 	tell_of_stacks(walk);
@@ -148,6 +148,8 @@ static __always_inline bool capture(struct pt_regs *ctx)
 				break;
 		walk__store(ctx, walk, thread);
 	}
+	if (config.trace_stacks)
+		thread->stack = walk->stack.hash;
 	walk__give_back(walk);
 	return thread__awaits_return(thread);
 }
@@ -173,6 +175,29 @@ static __always_inline void stack__capture(struct pt_regs *ctx, const struct ent
 {
 	thread->site = 0;
 	bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_WALK);
+}
+
+/* The same for the events of a call that is not tracked. */
+static __always_inline void stack__capture_event(struct pt_regs *ctx, const struct entry *entry,
+						 struct thread_state *thread)
+{
+	if (!config.trace_stacks)
+		return;
+	thread->stack = 0;
+	bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_EVENT);
+}
+
+/* The event of a free, with its stack. */
+static __always_inline void stack__tell_free(struct pt_regs *ctx, const struct entry *entry,
+					     struct thread_state *thread, __u64 addr, __u64 size)
+{
+	if (config.trace_stacks) {
+		thread->free_addr = addr;
+		thread->free_size = size;
+		bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_EVENT);
+		thread->free_addr = 0;
+	}
+	emit_event(thread, MEMLEAK_EVENT_FREE, thread->free_function, addr, size, 0);
 }
 
 #endif

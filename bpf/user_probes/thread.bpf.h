@@ -55,6 +55,11 @@ struct thread_state {
 	__u64 site;
 
 	__u64 countdown; /* --sample-bytes: to the thread's next sample */
+
+	/* -tt */
+	__u64 stack;     /* of the call in progress, key of the stack table; 0: not known */
+	__u64 free_addr; /* what is being freed; 0: the walk is for the call in progress */
+	__u64 free_size;
 };
 
 struct {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-t: one line for each event, besides the reports."""
 
+import collections
 import re
 
-from lib import Failure, expect
+from lib import Failure, each, expect, owner, wanted
 
 
 def test_trace_text(t):
@@ -36,6 +37,66 @@ def test_trace_json(t):
             raise Failure(f"block {address:#x} is not in exactly one of {text}")
     if len(memleak.events) != 11:  # ten allocations and the free of a block from before
         raise Failure(f"{len(memleak.events)} events, not 11")
+
+
+def stacks_of(memleak):
+    """Of each kind of event: who caused it, how often."""
+    events = collections.Counter()
+    for event in memleak.events:
+        wanted("end of the stack", event["stack_end"], "complete")
+        wanted("outermost frame", event["stack"][-1]["symbol"], "_start")
+        events[event["event"], event["function"], owner(event)] += 1
+    return events
+
+
+@each("session", "multi", "perf", "shape")
+def test_trace_stacks(t, kind):
+    """-tt: who allocates, and who frees."""
+    program = t.program("leak")
+    memleak = t.attach(program, "-tt", env={"MEMLEAK_LINKS": kind})
+    for _ in range(3):
+        program.go()
+    memleak.stop()
+    wanted("events", stacks_of(memleak), {
+        ("alloc", "malloc", "leak_small"): 10, ("alloc", "malloc", "leak_big"): 10,
+        ("free", "free", "main"): 21})
+
+
+def test_trace_stacks_of_others(t):
+    """-tt: what is not malloc and free, also when what it gives is not tracked."""
+    program = t.program("functions", "realloc_grown", "munmap", "mremap")
+    memleak = t.attach(program, "-tt", "-z", "3000")
+    program.go()
+    memleak.stop()
+    wanted("events", stacks_of(memleak), {
+        ("free", "realloc", "leak_realloc_grown"): 3,
+        ("alloc", "mmap", "make_mapping"): 2, ("free", "munmap", "leak_no_mapping"): 1,
+        ("free", "mremap", "leak_mremap"): 1, ("alloc", "mremap", "leak_mremap"): 1})
+
+
+def test_trace_stacks_text(t):
+    """Below a line the frames, each further in."""
+    program = t.program("leak")
+    memleak = t.memleak("-tt", "-o", "0", "-p", str(program.pid), "3600").ready()
+    for _ in range(3):
+        program.go()
+    memleak.stop()
+    head = rf"^\d\d:\d\d:\d\d\.\d{{3}} {program.pid}/{program.pid} leak"
+    for line in (rf"alloc malloc 0x[0-9a-f]+ 16 bytes\n\tleak_small\+0x.*\n(\t.*\n)*\tmain\+0x",
+                 rf"free free 0x[0-9a-f]+ 16 bytes\n\tmain\+0x"):
+        if not re.search(f"{head} {line}", memleak.out.text, re.M):
+            raise Failure(f"no {line} in {memleak.out.text[:2000]!r}")
+
+
+def test_trace_stacks_of_command(t):
+    """Of a program that is over before its events are read, too."""
+    memleak = t.command(t.file_of("command"), options=("-tt",))
+    memleak.finish()
+    if not any(owner(event) == "early_alloc" for event in memleak.events):
+        raise Failure("the first allocation is missing")
+    for event in memleak.events:
+        if not event["stack"] or not event["function"]:
+            raise Failure(f"not known: {event}")
 
 
 def test_trace_floods(t):

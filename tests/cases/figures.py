@@ -168,6 +168,19 @@ def test_summary_of_many(t):
     wanted("order", left, sorted(left, reverse=True))
 
 
+@each("allocated", "freed", "calls", "pid")
+def test_summary_sort(t, key):
+    programs = [t.program("leak"), t.program("many", "500", "10"), t.program("sizes")]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("--json", "-o", "0", "-p", pids, "--summary", "--summary-sort", key,
+                        "3600").ready()
+    for program in programs:
+        program.go()
+    figures = [process[key] for process in memleak.stop()["summary"]]
+    wanted("order", figures, sorted(figures, reverse=key != "pid"))
+    wanted("processes", len(figures), 3)
+
+
 def test_summary_of_threads(t):
     """Eight threads at once: exact sums, and a peak that is what was outstanding."""
     program = t.program("threads", "20000")

@@ -215,3 +215,33 @@ def test_largest_text(t):
             rf"0x[0-9a-f]+, \d+\.\d s old, heap, thread {program.pid}\n\t\tleak_big\+0x")
     if not re.search(line, memleak.out.text, re.M):
         raise Failure(f"{memleak.out.text!r}")
+
+
+def test_max_records(t):
+    """So many processes, and how many more there are."""
+    programs = [t.program("leak"), t.program("many", "500", "10"), t.program("sizes")]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("--json", "-o", "0", "-p", pids, "--by", "process", "--largest",
+                        "--summary", "--max-records", "2", "3600").ready()
+    truths = [program.go() for program in programs]
+    report = memleak.stop()
+    wanted("totals", [report[key] for key in ("groups_total", "largest_total", "summary_total")],
+           [3, 3, 3])
+    most = [program.pid for _, program in sorted(zip((truth.bytes for truth in truths), programs),
+                                                 key=lambda pair: -pair[0])]
+    for what in ("groups", "summary"):
+        wanted(what, [process["pid"] for process in report[what]], most[:2])
+    wanted("largest", len(report["largest"]), 2)
+
+
+def test_max_records_text(t):
+    programs = [t.program("leak"), t.program("many", "500", "10")]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("-o", "0", "-p", pids, "--by", "process", "--largest", "--summary",
+                        "--max-records", "1", "3600").ready()
+    for program in programs:
+        program.go()
+    memleak.stop()
+    wanted("lines", re.findall(r"^\t(\(.* more .*\))$", memleak.out.text, re.M),
+           ["(1 more processes)", "(1 more processes with a largest allocation)",
+            "(1 more processes)"])

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "loader/peak.h"
 #include "loader/report.h"
 
 #define MS 1000000ULL
@@ -286,32 +287,6 @@ static struct site kernel_sites[] = {
 	 STACK(small_stack)},
 };
 
-static struct site huge_sites[] = {
-	{.id = UINT64_MAX,
-	 .process = &leak,
-	 .bytes = 3ULL << 40,
-	 .count = 1ULL << 40,
-	 AGES(0, 365ULL * 86400 * 1000 * MS),
-	 STACK(small_stack)},
-	{.id = 1, .process = &leak, .bytes = 1ULL << 62, .count = 1, AGES(0, 0), STACK(big_stack)},
-};
-static struct site huge_before[] = {
-	{.id = UINT64_MAX,
-	 .process = &leak,
-	 .bytes = 5ULL << 40,
-	 .count = 1ULL << 41,
-	 STACK(small_stack)},
-};
-static const struct snapshot huge_snapshot = SNAPSHOT(huge_before);
-
-static struct site block_sites[] = {BIG, SMALL};
-static struct block blocks[] = {
-	{.site = 0, .addr = 0x7f3000000010, .size = 1048576, .age_ns = 4900 * MS, .tid = 4711},
-	{.site = 1, .addr = 0x55d0c3a2b2a0, .size = 16, .age_ns = 4900 * MS, .tid = 4711},
-	{.site = 1, .addr = 0x55d0c3a2b2c0, .size = 0, .age_ns = 99 * MS, .tid = 4712},
-	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
-};
-
 #include "tests/golden/scenes_views.h"
 
 static const struct scene scenes[] = {
@@ -391,6 +366,24 @@ static const struct scene scenes[] = {
 	{.name = "summary",
 	 .opts = {.top = 1, .summary = true},
 	 .snap = SNAPSHOT(plain_sites, .summaries = summaries, .summary_cnt = LENGTH(summaries))},
+	{.name = "summary-sort",
+	 .opts = {.top = 1, .summary = true, .summary_sort = SUMMARY_BY_FREED, .max_records = 1},
+	 .snap = SNAPSHOT(plain_sites, .summaries = summaries, .summary_cnt = LENGTH(summaries))},
+	{.name = "peak",
+	 .opts = {.top = 2, .peak = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak)},
+	{.name = "peak-by-count",
+	 .opts = {.top = 1, .peak = true, .sort = SORT_COUNT, .by = BY_PROCESS, .largest = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak)},
+	{.name = "peak-now",
+	 .opts = {.top = 10, .peak = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak_now)},
+	{.name = "peak-none",
+	 .opts = {.top = 10, .peak = true},
+	 .snap = SNAPSHOT_OF(NULL, 0, .peak = &no_peak)},
+	{.name = "max-records",
+	 .opts = {.top = 10, .largest = true, .by = BY_PROCESS, .max_records = 1},
+	 .snap = SNAPSHOT(largest_sites)},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,

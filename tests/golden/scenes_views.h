@@ -1,7 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sites of the scenes with samples, sums and largest blocks. Part of scenes.h. */
+/* Scenes with huge numbers, blocks, samples, sums and largest blocks. Part of scenes.h. */
 #ifndef SCENES_VIEWS_H
 #define SCENES_VIEWS_H
+
+static struct site huge_sites[] = {
+	{.id = UINT64_MAX,
+	 .process = &leak,
+	 .bytes = 3ULL << 40,
+	 .count = 1ULL << 40,
+	 AGES(0, 365ULL * 86400 * 1000 * MS),
+	 STACK(small_stack)},
+	{.id = 1, .process = &leak, .bytes = 1ULL << 62, .count = 1, AGES(0, 0), STACK(big_stack)},
+};
+static struct site huge_before[] = {
+	{.id = UINT64_MAX,
+	 .process = &leak,
+	 .bytes = 5ULL << 40,
+	 .count = 1ULL << 41,
+	 STACK(small_stack)},
+};
+static const struct snapshot huge_snapshot = SNAPSHOT(huge_before);
+
+static struct site block_sites[] = {BIG, SMALL};
+static struct block blocks[] = {
+	{.site = 0, .addr = 0x7f3000000010, .size = 1048576, .age_ns = 4900 * MS, .tid = 4711},
+	{.site = 1, .addr = 0x55d0c3a2b2a0, .size = 16, .age_ns = 4900 * MS, .tid = 4711},
+	{.site = 1, .addr = 0x55d0c3a2b2c0, .size = 0, .age_ns = 99 * MS, .tid = 4712},
+	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
+};
 
 /* Variances: of a little more than whole numbers, of nothing, of more than fits, of nobody knows.
  */
@@ -133,6 +159,49 @@ static struct site largest_sites[] = {
 	 AGES(MS, MS),
 	 STACK(big_stack)},
 };
+
+static struct site peak_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 1000,
+	 .count = 10,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(small_stack),
+	 .end = UNWIND_END_COMPLETE},
+	{.id = 2,
+	 .process = &hostile,
+	 .kind = MEMLEAK_KIND_MMAP,
+	 .bytes = 4096,
+	 .count = 1,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(hostile_stack),
+	 .end = UNWIND_END_NO_CODE},
+	{.id = 3,
+	 .process = &leak,
+	 .bytes = 2000,
+	 .count = 2,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 .end = UNWIND_END_UNKNOWN},
+};
+static const struct peak peak = {
+	.wall_ns = WALL_NS - 3400000000,
+	.t0_ns = 1000000 * MS - 3400000000,
+	.bytes = 7096,
+	.count = 13,
+	.highest_bytes = 8000,
+	.sites = peak_sites,
+	.site_cnt = LENGTH(peak_sites),
+};
+static const struct peak peak_now = {
+	.wall_ns = WALL_NS,
+	.t0_ns = 1000000 * MS,
+	.bytes = 1000,
+	.count = 10,
+	.highest_bytes = 1000,
+	.sites = peak_sites,
+	.site_cnt = 1,
+};
+static const struct peak no_peak = {.highest_bytes = 16};
 
 #define USER_FIGURES                                                                               \
 	{                                                                                          \

@@ -42,6 +42,10 @@ FRAME = {
 }
 ALLOC = {"addr": (str,), "size": INTEGER, "age_ns": MAYBE_INTEGER, "tid": MAYBE_INTEGER}
 LARGEST = {**PROCESS, **ALLOC, "kind": (str,), "id": (str,), "stack": (list,)}
+PEAK = {
+    "time": (str,), "age_ns": INTEGER, "bytes": INTEGER, "count": INTEGER,
+    "highest_bytes": INTEGER, "sites_total": INTEGER, "sites": (list,),
+}
 LOST = ("allocs_full", "stacks_full", "nesting", "recursion", "unwind")
 KINDS = ("heap", "mmap", "reserve", "stack", "slab", "page", "percpu")
 
@@ -134,6 +138,20 @@ def check_groups(report, with_allocs):
             "sites_total is not the groups' sum")
 
 
+def check_peak(peak):
+    check_keys("peak", peak, PEAK)
+    require(peak["age_ns"] >= 0, f"the peak is {peak['age_ns']} ns old")
+    require(peak["highest_bytes"] >= peak["bytes"], "at most less than at some moment")
+    for site in peak["sites"]:
+        for frame in site["stack"]:
+            check_frame(frame)
+    whole = len(peak["sites"]) == peak["sites_total"]
+    for key in ("bytes", "count"):
+        shown = sum(site[key] for site in peak["sites"])
+        require(shown == peak[key] if whole else shown <= peak[key],
+                f"peak.{key} is {peak[key]}, its sites' sum {shown}")
+
+
 def check_report(report, with_allocs=False):
     check_keys("report", report, REPORT)
     require(report["schema"] == "memleak/1", f"schema {report['schema']!r}")
@@ -149,6 +167,8 @@ def check_report(report, with_allocs=False):
         check_keys("largest", block, LARGEST)
         for frame in block["stack"]:
             check_frame(frame)
+    if report.get("peak"):
+        check_peak(report["peak"])
     sites = report["sites"]
     for site in sites:
         check_site(site, with_allocs)

@@ -210,12 +210,12 @@ static void reports_as_json(void **state)
 }
 
 static const struct trace_event events[] = {
-	{WALL_NS, false, 4711, 4711, "leak", "malloc", 0x55d0c3a2b2a0, 16},
-	{WALL_NS + 1000000, true, 4711, 4712, "leak", "free", 0x55d0c3a2b2a0, 16},
-	{WALL_NS + 877000000, true, 4711, 4712, "leak", "free", 0x10, MEMLEAK_SIZE_UNKNOWN},
-	{WALL_NS, false, 4711, 4711, "a b", NULL, UINT64_MAX, 0},
-	{WALL_NS, false, 1, 2147483647, "\x1b[2J\xff\n", "new\r\xe2\x80\xae", 0, 1ULL << 41},
-	{WALL_NS, false, 1, 1, NULL, "operator new(unsigned long)", 1, 1},
+	{WALL_NS, false, 4711, 4711, "leak", "malloc", 0x55d0c3a2b2a0, 16, NULL},
+	{WALL_NS + 1000000, true, 4711, 4712, "leak", "free", 0x55d0c3a2b2a0, 16, NULL},
+	{WALL_NS + 877000000, true, 4711, 4712, "leak", "free", 0x10, MEMLEAK_SIZE_UNKNOWN, NULL},
+	{WALL_NS, false, 4711, 4711, "a b", NULL, UINT64_MAX, 0, NULL},
+	{WALL_NS, false, 1, 2147483647, "\x1b[2J\xff\n", "new\r\xe2\x80\xae", 0, 1ULL << 41, NULL},
+	{WALL_NS, false, 1, 1, NULL, "operator new(unsigned long)", 1, 1, NULL},
 };
 
 static char *print_events(const struct sink *sink)
@@ -247,6 +247,52 @@ static void events_as_json(void **state)
 	compare("events", "json", text);
 }
 
+/* -tt: with frames, of a cut stack, and without one. */
+static char *print_event_stacks(const struct sink *sink)
+{
+	static const struct site sites[] = {
+		{.process = &leak, STACK(small_stack), .end = UNWIND_END_COMPLETE},
+		{.process = &leak, STACK(cxx_stack), .end = UNWIND_END_NO_RULE},
+		{.process = &leak, STACK(hostile_stack), .end = UNWIND_END_COMPLETE},
+		{.process = NULL},
+	};
+	struct fake_symbols symbols = fake_symbols_of(known_locations, LENGTH(known_locations));
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < LENGTH(sites); i++) {
+		const struct sym_location *locations[LENGTH(small_stack)];
+		struct report_site shown = {.site = &sites[i], .locations = locations};
+		struct trace_event event = events[i];
+
+		_Static_assert(LENGTH(cxx_stack) <= LENGTH(small_stack), "room for each stack");
+		_Static_assert(LENGTH(hostile_stack) <= LENGTH(small_stack), "room for each stack");
+		report_site_name(&symbols.backend, &shown);
+		event.stack = &shown;
+		sink->event(out, &event);
+	}
+	fclose(out);
+	return text;
+}
+
+static void event_stacks_as_text(void **state)
+{
+	cleanup_free char *text = print_event_stacks(sink_for(FORMAT_TEXT));
+
+	check_text(text);
+	compare("event-stacks", "txt", text);
+}
+
+static void event_stacks_as_json(void **state)
+{
+	cleanup_free char *text = print_event_stacks(sink_for(FORMAT_JSON));
+
+	assert_true(json_lines_are_valid(text));
+	compare("event-stacks", "json", text);
+}
+
 /* Every way of losing something has a key of its own, and words. */
 static void losses_have_words(void **state)
 {
@@ -276,9 +322,10 @@ static void odd_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reports_as_text),   cmocka_unit_test(reports_as_json),
-		cmocka_unit_test(events_as_text),    cmocka_unit_test(events_as_json),
-		cmocka_unit_test(losses_have_words), cmocka_unit_test(odd_times),
+		cmocka_unit_test(reports_as_text),      cmocka_unit_test(reports_as_json),
+		cmocka_unit_test(events_as_text),       cmocka_unit_test(events_as_json),
+		cmocka_unit_test(event_stacks_as_text), cmocka_unit_test(event_stacks_as_json),
+		cmocka_unit_test(losses_have_words),    cmocka_unit_test(odd_times),
 	};
 
 	/* Text is in local time, JSON in UTC: an hour apart, so that a mistake shows. */

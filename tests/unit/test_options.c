@@ -97,8 +97,11 @@ static char *describe(const struct options *opts)
 	print_number(out, "movable", opts->movable, 0);
 	print_number(out, "sort", opts->sort, SORT_SIZE);
 	print_number(out, "largest", opts->largest, 0);
+	print_number(out, "peak", opts->peak, 0);
 	print_number(out, "stats", opts->stats, 0);
 	print_number(out, "summary", opts->summary, 0);
+	print_number(out, "summary_sort", opts->summary_sort, SUMMARY_BY_OUTSTANDING);
+	print_number(out, "records", opts->max_records, 0);
 	print_number(out, "by", opts->by, BY_STACK);
 	print_number(out, "stacks", opts->stack_storage_size, 16384);
 	print_number(out, "depth", opts->stack_depth, 127);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -tt: the stacks of frees, and of calls that no site is made for. */
+#ifndef EVENT_STACK_BPF_H
+#define EVENT_STACK_BPF_H
+
+#include "bpf/user_probes/stack.bpf.h"
+
+static __always_inline bool walk__is_stored(const struct walk *walk)
+{
+	__u64 stack = walk->stack.hash;
+
+	if (!bpf_map_lookup_elem(&stacks, &stack))
+		return false;
+	count(MEMLEAK_STAT_RECALLED, 1);
+	return true;
+}
+
+static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *walk,
+					      __u64 return_address)
+{
+	bool late = walk__is_late(walk);
+
+	walk__finish(walk, late);
+	if (stack__store(&walk->stack))
+		count(MEMLEAK_LOST_STACKS_FULL, 1);
+	walk__remember(walk, 0);
+	if (late)
+		late__send(ctx, walk, return_address);
+	if (walk->unknown)
+		tell_of_code(walk);
+	tell_of_stacks(walk);
+}
+
+/* What the entry program would have done at its end. True: the return of the call is awaited. */
+static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
+					  __u64 stack)
+{
+	__u64 freed = thread->free_addr;
+
+	if (freed) {
+		thread->free_addr = 0;
+		emit_event(thread, MEMLEAK_EVENT_FREE, thread->free_function, freed,
+			   thread->free_size, stack);
+		return false;
+	}
+	thread__note_caller(ctx, thread);
+	thread->stack = stack;
+	return thread__awaits_return(thread);
+}
+
+static __always_inline bool capture_event(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+	__u64 return_address, stack = 0;
+	struct walk *walk;
+	__u32 entry = 0;
+
+	if (!thread)
+		return true;
+	walk = walk__take(&entry);
+	if (walk) {
+		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
+		return_address = walk__see_call(walk, ctx);
+		walk->regs.pc = arch_code_address(return_address);
+		if (!walk_recall(entry) || !walk__is_stored(walk)) {
+			walk->stack.hash = 0;
+			for (int i = 0; i < STEPS_MAX; i++)
+				if (walk_step(entry))
+					break;
+			walk__store_stack(ctx, walk, return_address);
+		}
+		stack = walk->stack.hash;
+		walk__give_back(walk);
+	}
+	return tell_of_event(ctx, thread, stack);
+}
+
+SEC("uprobe")
+int walk_event(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &endings);
+	capture_event(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int session_event(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &session_endings);
+	return !capture_event(ctx);
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Keys that stand in several objects of a JSON report. Private to loader/sink*.c. */
+#ifndef SINK_JSON_PARTS_H
+#define SINK_JSON_PARTS_H
+
+#include "loader/json_writer.h"
+#include "loader/report.h"
+
+/* "id" */
+void json_write_id(struct json_writer *json, uint64_t id);
+/* "pid" and "comm" */
+void json_write_process(struct json_writer *json, const struct process *process);
+/* "stack" */
+void json_write_stack(struct json_writer *json, const struct report_site *shown);
+/* "stack_end" */
+void json_write_end(struct json_writer *json, enum unwind_end end);
+/* "time": ISO 8601, UTC, milliseconds */
+void json_write_time(struct json_writer *json, int64_t wall_ns);
+
+#endif

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--peak: what was outstanding when it was most."""
+
+import re
+
+from lib import Failure, each, owner, wanted
+
+BIG, SMALL = 1048576, 16
+
+
+def sums(report):
+    """Of the peak, by who allocated."""
+    return {owner(site): (site["count"], site["bytes"]) for site in report["peak"]["sites"]}
+
+
+@each("session", "multi", "perf", "shape", "combined", "table")
+def test_peak(t, how):
+    """All that was held before it was freed, and for good."""
+    kinds = ("session", "multi", "perf", "shape")
+    options = {"combined": ["-C"], "table": ["--max-allocs", "1000"]}.get(how, [])
+    program = t.program("leak")
+    memleak = t.attach(program, "--peak", *options, interval="0.2",
+                       env={"MEMLEAK_LINKS": how} if how in kinds else None)
+    half = {"leak_big": (5, 5 * BIG), "leak_small": (5, 5 * SMALL)}
+    most = {"leak_big": (10, 10 * BIG), "leak_small": (10, 10 * SMALL)}
+    seen, ages = [], []
+    for _ in range(4):
+        program.go()
+        report = memleak.fresh_report()
+        seen.append(sums(report))
+        ages.append(report["peak"]["age_ns"])
+    report = memleak.stop()
+    wanted("peaks", seen, [half, most, most, most])
+    wanted("at most", report["peak"]["highest_bytes"], 10 * (BIG + SMALL))
+    if not ages[1] < ages[2] < ages[3] < report["peak"]["age_ns"]:
+        raise Failure(f"ages {ages}")
+
+
+def test_peak_between_reports(t):
+    """No report is there when most is held; it is known all the same how much it was."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--peak", "--summary")
+    for _ in range(3):
+        program.go()
+    report = memleak.stop()
+    wanted("at most", report["peak"]["highest_bytes"], 10 * (BIG + SMALL))
+    wanted("of one process", report["summary"][0]["peak"], report["peak"]["highest_bytes"])
+    if report["peak"]["bytes"] > 10 * (BIG + SMALL):
+        raise Failure("more than ever was")
+
+
+def test_peak_is_near(t):
+    """What grows in small steps, and waits: a sixteenth less at most. No report is needed."""
+    program = t.program("many", "3000", "100")
+    memleak = t.attach(program, "--peak", "-v", "-o", "3600000")
+    truth = program.go()
+    memleak.wait_for("a copy", lambda: any(
+        int(size) >= truth.bytes * 15 / 16 - 4096
+        for size in re.findall(r"the best one has (\d+) bytes", memleak.notes)))
+    program.go()
+    report = memleak.stop()
+    peak = report["peak"]
+    if not truth.bytes * 15 / 16 - 4096 <= peak["bytes"] <= truth.bytes:
+        raise Failure(f"{peak['bytes']} bytes, {truth.bytes} were there")
+
+
+def test_peak_mappings(t):
+    """Mappings count, reserves do not."""
+    program = t.program("functions", "mmap", "munmap", "malloc")
+    memleak = t.attach(program, "--peak", interval="0.2")
+    truth = program.go()
+    memleak.fresh_report()
+    program.go()
+    report = memleak.stop()
+    for name, kind in (("leak_mmap", "mmap"), ("leak_malloc", "heap")):
+        wanted(name, sums(report)[name], truth.sites[name, kind])
+
+
+def test_peak_reserve(t):
+    program = t.program("mappings", "reserve")
+    memleak = t.attach(program, "--peak")
+    program.go()
+    report = memleak.stop()
+    if report["peak"] and any(site["kind"] == "reserve" for site in report["peak"]["sites"]):
+        raise Failure(f"{report['peak']}")
+
+
+def test_peak_of_ended(t):
+    """Of two processes one is gone: what it held at the peak still has its names."""
+    programs = [t.program("leak"), t.program("many", "500", "10")]
+    pids = ",".join(str(program.pid) for program in programs)
+    memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p", pids, "--peak", "0.2").ready()
+    truth = programs[1].go()
+    for _ in range(2):
+        programs[0].go()
+    before = memleak.fresh_report()
+    for _ in range(2):
+        programs[0].go()
+    wanted("exit code", programs[0].finish(), 7)
+    memleak.fresh_report()
+    after = memleak.fresh_report()
+    memleak.stop()
+    wanted("peak", sums(after), sums(before))
+    wanted("of the ended", sums(after)["leak_big"], (10, 10 * BIG))
+    wanted("bytes", after["peak"]["bytes"], 10 * (BIG + SMALL) + truth.bytes)
+    wanted("process", [site["pid"] for site in after["peak"]["sites"]
+                       if owner(site) in ("leak_big", "leak_small")], [programs[0].pid] * 2)
+
+
+def test_peak_after_exec(t):
+    """The memory of a program that was replaced is not held any more."""
+    program = t.program("process", "exec")
+    memleak = t.attach(program, "--peak", interval="0.2")
+    program.go()
+    memleak.fresh_report()
+    report = memleak.stop()
+    held = sum(site["bytes"] for site in report["sites"])
+    if report["peak"]["highest_bytes"] < held:
+        raise Failure(f"{report['peak']} is less than {held}")
+
+
+def test_peak_text(t):
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--peak", "3600").ready()
+    program.go()
+    memleak.stop()
+    line = (r"^\tpeak: 5242960 bytes, 10 allocations, 2 sites, 0\.0 s ago\n"
+            r"\t\t5242880 bytes in 5 allocations from stack\n\t\t\tleak_big\+0x")
+    if not re.search(line, memleak.out.text, re.M):
+        raise Failure(f"{memleak.out.text!r}")
