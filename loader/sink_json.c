@@ -215,7 +215,7 @@ static void write_losses(struct json_writer *json, const struct snapshot *snap)
 	json_begin_array(json, "lost_by");
 	for (size_t i = 0; i < snap->loss_cnt; i++) {
 		json_begin_object(json, NULL);
-		write_process(json, snap->losses[i].process);
+		json_write_process(json, snap->losses[i].process);
 		json_unsigned(json, "share_full", snap->losses[i].refused);
 		json_end_object(json);
 	}
