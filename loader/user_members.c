@@ -130,17 +130,33 @@ void user_members__new(struct user_source *source, const struct memleak_record *
 }
 
 /* What one had mapped that ended early nobody has read yet. */
-void user_members__end(struct user_source *source, struct user_process *process,
-		       const struct memleak_record *record)
+void user_members__end(struct user_source *source, struct user_process *process, uint32_t unloads)
 {
 	process->ended = true;
 	if (!process->found)
 		return;
-	process->unloads = (uint32_t)record->addr;
+	process->unloads = unloads;
 	if (process->attached)
 		return;
 	user_process__refresh(&source->ctx, process);
 	user_process__attach_ended(&source->ctx, process);
+}
+
+/* A record may be lost, or the program that sends it was not run by the kernel. */
+void user_members__end_gone(struct user_source *source)
+{
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		struct user_process *process = source->processes.items[i];
+		uint32_t key = (uint32_t)process->info.pid;
+		struct memleak_target target = {0};
+
+		if (!process->gone || process->ended)
+			continue;
+		bpf_map_lookup_elem(targets_fd(source), &key, &target);
+		if (target.image == process->info.image)
+			bpf_map_delete_elem(targets_fd(source), &key);
+		user_members__end(source, process, target.unloads);
+	}
 }
 
 /* What was lost stays lost. */

@@ -124,7 +124,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 	process->info.pid = pid;
 	process->info.comm = read_comm(pid);
 	process->found = found;
-	process->pidfd = found ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process->pidfd < 0 && !found) {
 		err = -errno;
 		log_error("cannot watch process %d: %s", pid, strerror(-err));

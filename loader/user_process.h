@@ -39,7 +39,8 @@ struct user_process {
 	struct process info;
 	uint32_t base;     /* the image whose mappings it began with; 0: its own */
 	bool found;        /* not given by its number: what is wrong with it need not be said */
-	int pidfd;         /* -1: its end is told otherwise */
+	int pidfd;         /* -1: its end is told by a record alone */
+	bool gone;         /* so the pidfd says */
 	bool told;         /* that was read of one that was found and has ended */
 	uint32_t unloads;  /* of the target that it was, if it was found and has ended */
 	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */

@@ -86,7 +86,7 @@ static int handle_record(void *arg, void *data, size_t len)
 		return 0; /* an image that is no more */
 	switch (record->type) {
 	case MEMLEAK_REC_END:
-		user_members__end(source, process, record);
+		user_members__end(source, process, (uint32_t)record->addr);
 		break;
 	case MEMLEAK_REC_FORK:
 		log_note("process %d has made a child process (%" PRIu64 "): children are not "

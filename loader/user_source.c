@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +85,17 @@ static int open_rings(struct user_source *source)
 	if (!err && source->ctx.map_events)
 		err = watch(source, map_events__poll_fd(source->ctx.map_events), NULL);
 	return err;
+}
+
+/* Each process that is traced takes a few files. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 }
 
 /* A process that was met while it loads its libraries is given the time to finish. */
@@ -191,7 +203,8 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 
 		if (!process)
 			continue;
-		process->ended = true;
+		process->gone = true;
+		process->ended = !process->found;
 		epoll_ctl(source->epoll_fd, EPOLL_CTL_DEL, process->pidfd, NULL);
 	}
 	if (read(source->retry_fd, &expirations, sizeof(expirations)) > 0)
@@ -200,6 +213,7 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 		map_events__consume(source->ctx.map_events);
 	stack_copies_consume(&source->copies);
 	err = user_records__consume(source, listener);
+	user_members__end_gone(source);
 	user_records__finish_stacks(source, LATE_AT_ONCE);
 	/* Whoever executed a program told so before its first stack came. */
 	unwind_late_drop(&source->copies.late, is_image, source);
@@ -329,6 +343,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	if (!err && options_share_probes(opts)) {
 		source->pool.probes.binding = MEMLEAK_ANY_BINDING;
 		source->ctx.pool = &source->pool;
+		allow_files();
 		err = map_events__new(&source->ctx.map_events);
 		if (err)
 			log_error("cannot hear of what processes map: %s", strerror(-err));

@@ -62,8 +62,9 @@ void user_members__new(struct user_source *source, const struct memleak_record *
 /* It executes another program; NULL: it was not known. */
 void user_members__exec(struct user_source *source, struct user_process *process,
 			const struct memleak_record *record);
-void user_members__end(struct user_source *source, struct user_process *process,
-		       const struct memleak_record *record);
+void user_members__end(struct user_source *source, struct user_process *process, uint32_t unloads);
+/* Those that have ended although no record told of it. */
+void user_members__end_gone(struct user_source *source);
 /* Frees one that has ended, by its index. */
 void user_members__remove(struct user_source *source, size_t at);
 /* An image is no more: what is held of it is deleted with the next purge. */
