@@ -104,6 +104,7 @@ static int match_symbol(struct search *search, const char *name, const GElf_Sym 
 {
 	struct elf_function function = {
 		.exported = exported,
+		.local = GELF_ST_BIND(sym->st_info) == STB_LOCAL,
 		.size = sym->st_size,
 		.room = UINT64_MAX,
 	};

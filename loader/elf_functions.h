@@ -15,6 +15,7 @@ struct elf_function {
 	size_t name;     /* index into the names asked for */
 	uint64_t offset; /* in the file, where a uprobe goes */
 	bool exported;   /* in the dynamic symbol table: other modules may call it */
+	bool local;      /* static: not even other files of the same module see it */
 	uint64_t size;   /* as its symbol says; 0: unknown */
 	uint64_t room;   /* bytes from its entry to where the next symbol is */
 	struct {

@@ -91,9 +91,10 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 		for (size_t j = 0; j < cnt; j++) {
 			if (found[j].name != i)
 				continue;
-			if (settled[i] && settled[i] != module->path && !state->later) {
+			if (found[j].exported && settled[i] && settled[i] != module->path &&
+			    !state->later) {
 				say_settled(state, module, i);
-				break;
+				continue;
 			}
 			ret[chosen++] = found[j];
 			if (found[j].exported)
@@ -101,6 +102,26 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 		}
 	}
 	return chosen;
+}
+
+/*
+ * What a module keeps to itself serves nobody else, and names that one allocator alone has mean
+ * that this is built in, as programs in Rust have it.
+ */
+static bool is_meant(const struct elf_function *found, enum elf_scope scope)
+{
+	return found->exported || allocator_functions[found->name].family == ALLOCATOR_OWN ||
+	       (scope == ELF_GLOBAL && !found->local);
+}
+
+static size_t drop_others(struct elf_function *found, size_t cnt, enum elf_scope scope)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (is_meant(&found[i], scope))
+			found[kept++] = found[i];
+	return kept;
 }
 
 /* All functions of one module that no module before it has defined. */
@@ -115,8 +136,9 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	struct probe_list list;
 	size_t cnt = 0;
 
-	if (elf_functions_find(module->fd, named.names, named.name_cnt, scope, &found, &cnt))
+	if (elf_functions_find(module->fd, named.names, named.name_cnt, ELF_ALL, &found, &cnt))
 		return;
+	cnt = drop_others(found, cnt, scope);
 	chosen = calloc(cnt + 1, sizeof(*chosen));
 	if (!chosen)
 		return;
