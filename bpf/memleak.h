@@ -64,6 +64,8 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
 	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
 	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
+	MEMLEAK_SHAPE_RESIZE,            /* size = f(p, size, extra, ...): p stays where it is */
+	MEMLEAK_SHAPE_HEAP_DESTROY,      /* f(heap): frees all that the heap has given */
 	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
 	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
 	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */
@@ -85,6 +87,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_MAPPINGS,  /* mmap, munmap or mremap events that found the ring full */
 	MEMLEAK_LOST_EVENTS,    /* -t lines that found the ring full */
 	MEMLEAK_LOST_EXEC,      /* programs executed whose first allocations were not seen */
+	MEMLEAK_LOST_HEAPS,     /* heaps that were freed as a whole: their blocks are kept */
 	MEMLEAK_LOST_CNT,
 };
 

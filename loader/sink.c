@@ -55,4 +55,8 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 		 "programs executed by a traced process whose first allocations were not "
 		 "seen",
 		 NULL},
+	[MEMLEAK_LOST_HEAPS] = {"heaps",
+				"heaps freed as a whole (mi_heap_destroy): what was in them is "
+				"still shown",
+				NULL},
 };

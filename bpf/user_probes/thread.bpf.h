@@ -19,6 +19,7 @@ struct call_mark {
 enum operation {
 	OP_ALLOC,          /* p = f(...) */
 	OP_REALLOC,        /* p = f(old, ...) */
+	OP_RESIZE,         /* size = f(p, size, extra, ...) */
 	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
 	OP_MMAP,
 	OP_MUNMAP,
@@ -50,7 +51,8 @@ struct thread_state {
 	bool careful;    /* with marks of such calls: they say who called */
 	__u64 function;
 	__u64 size;
-	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
+	__u64 addr;  /* realloc: old block; posix_memalign: where the result goes */
+	__u64 extra; /* OP_RESIZE: so much more if there is room */
 	struct memleak_block old;
 	__u64 site;
 

@@ -64,6 +64,16 @@ def test_own_names(t, name):
     run(t, "allocator_api", name.removesuffix("_full"), preload=library(name))
 
 
+def test_heap_destroyed(t):
+    """Which blocks go with a heap is not known: the report says so."""
+    program = t.program("allocator_api", "mimalloc_destroy", preload=library("mimalloc"))
+    memleak = t.attach(program)
+    program.go()
+    lost = {key: n for key, n in memleak.stop()["lost"].items() if n}
+    if lost != {"heaps": 1}:
+        raise Failure(f"lost: {lost}, not one heap")
+
+
 @once
 @each(*LIBRARIES)
 def test_preloaded_threads(t, name):
