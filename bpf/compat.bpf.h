@@ -57,8 +57,36 @@ struct uprobe_task {
 	struct return_instance *return_instances;
 };
 
+struct pid_namespace {
+	struct {
+		unsigned int inum;
+	} ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[];
+};
+
+enum pid_type {
+	PIDTYPE_PID,
+	PIDTYPE_TGID,
+	PIDTYPE_CNT,
+};
+
+struct signal_struct {
+	struct pid *pids[PIDTYPE_CNT];
+};
+
 struct task_struct {
 	int tgid;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
 	char comm[16];
 	struct thread_info thread_info;
 	struct sched_entity se;

@@ -222,7 +222,7 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
  */
 #define MEMLEAK_IMAGE_STEP (1U << 16)
 
-/* Value of the target table; the key is the tgid in the initial pid namespace. */
+/* Value of the target table; the key is the process's number in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
 	__u32 has_forked;   /* and that has been told */
@@ -296,6 +296,7 @@ struct memleak_config {
 	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
 	__u32 young_mask;
 	__u32 held_mask;
+	__u32 pid_namespace; /* whose numbers processes are told by; 0: the initial one */
 	__u8 combined_only;
 	__u8 trace_events;
 	__u8 recall;   /* stacks that were walked before are not walked again */
@@ -313,7 +314,8 @@ enum memleak_record_type {
 	MEMLEAK_REC_UNTAKE, /* the call failed: what this thread's last TAKE took is back */
 	MEMLEAK_REC_GONE,   /* the call succeeded: what this thread's last TAKE took is gone */
 	MEMLEAK_REC_MOVE,   /* what this thread's last TAKE took is now at addr, len */
-	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: old tid */
+	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: 1 if another
+			     * thread than the first has executed it */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */

@@ -11,6 +11,7 @@
 #include "bpf/block_tables.h"
 #include "loader/features.h"
 #include "loader/log.h"
+#include "loader/pid_namespace.h"
 #include "loader/table_walk.h"
 #include "loader/tracker_recycle.h"
 
@@ -96,6 +97,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_depth = stack_depth;
 	config->combined_only = opts->combined_only;
 	config->summary = opts->summary;
+	config->pid_namespace = pid_namespace_own();
 	config->trace_events = opts->trace;
 	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
 	config->recall = !recall || strcmp(recall, "no") != 0;

@@ -14,7 +14,7 @@ static void handle_exec(struct user_source *source, struct user_process *process
 {
 	uint32_t old_image = process->info.image;
 	/* Probes are bound to the task that was the leader; another thread has taken its place. */
-	bool reattach = record->len != record->tgid;
+	bool reattach = record->len;
 
 	user_process__exec(&source->ctx, process, (uint32_t)record->addr, reattach);
 	tracker_purge(&source->tracker, old_image);

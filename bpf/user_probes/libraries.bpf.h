@@ -13,7 +13,7 @@
 
 static __always_inline __u32 loader_state(__u32 image)
 {
-	const struct unwind_space *space = space__find(bpf_get_current_pid_tgid() >> 32, image);
+	const struct unwind_space *space = space__find(current_pids() >> 32, image);
 	__u32 state;
 
 	if (!space || !space->r_debug ||
@@ -30,7 +30,7 @@ static __always_inline __u32 loader_state(__u32 image)
  */
 static __always_inline void note_unload(__u32 image)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	__u32 state = loader_state(image), before;
 

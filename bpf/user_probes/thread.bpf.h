@@ -7,6 +7,7 @@
 #define THREAD_BPF_H
 
 #include "bpf/arch.bpf.h"
+#include "bpf/pids.bpf.h"
 #include "bpf/track.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
@@ -200,7 +201,7 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 
 	if (thread && thread->generation == generation)
 		return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
-	pid_tgid = bpf_get_current_pid_tgid();
+	pid_tgid = current_pids();
 	tgid = pid_tgid >> 32;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target)

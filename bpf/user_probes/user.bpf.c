@@ -255,7 +255,8 @@ int decide_nesting(struct pt_regs *ctx)
 SEC("raw_tp/sched_process_exec")
 int process_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
+	bool moved = (__u32)ctx->args[1] != bpf_get_current_pid_tgid() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct memleak_record *record;
 	struct thread_state *thread;
@@ -265,9 +266,9 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	old_image = target->image;
 	target->image = old_image + MEMLEAK_IMAGE_STEP;
-	target->binding += (__u32)ctx->args[1] != tgid;
+	target->binding += moved;
 	__sync_fetch_and_add(&targets_generation, 1);
-	if ((__u32)ctx->args[1] != tgid)
+	if (moved)
 		thread__end(ctx->args[1]);
 	thread = thread__find();
 	if (thread) {
@@ -281,7 +282,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (!record)
 		return 0;
 	record->addr = old_image + MEMLEAK_IMAGE_STEP;
-	record->len = ctx->args[1];
+	record->len = moved;
 	bpf_ringbuf_submit(record, 0);
 	return 0;
 }
@@ -290,7 +291,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct task_struct *child = (void *)ctx->args[1];
 	struct memleak_record *record;
@@ -298,7 +299,7 @@ int process_fork(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!target || target->has_forked)
 		return 0;
-	child_tgid = BPF_CORE_READ(child, tgid);
+	child_tgid = process_number(child);
 	if (child_tgid == tgid)
 		return 0;
 	target->has_forked = 1;
