@@ -40,6 +40,9 @@ enum elf_scope {
 int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_scope scope,
 		       struct elf_function **ret, size_t *ret_cnt);
 
+/* Whether the file is of ELF and has a section of this name. */
+bool elf_has_section(int fd, const char *name);
+
 /* ELFCLASS32 or ELFCLASS64 of the file; negative errno: no ELF file. */
 int elf_class(int fd);
 

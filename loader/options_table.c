@@ -54,6 +54,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "they are left out: no kernel code holds on to them",
 	 OPT_FLAG, GROUP_TARGET, FIELD(movable)},
 
+	{"force", 0, NULL,
+	 "Trace what is refused as probes could hurt it: programs in Go, of which the C code is "
+	 "traced, and processes under a seccomp filter on kernels that would end them",
+	 OPT_FLAG, GROUP_TARGET, FIELD(force)},
+
 	/* Which allocations */
 	{"min-size", 'z', "SIZE",
 	 "Only allocations of at least this size: bytes, or with a suffix k, M or G (powers of "

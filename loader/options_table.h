@@ -47,7 +47,7 @@ struct option_def {
 	enum option_words words;
 };
 
-#define OPTION_CNT 37
+#define OPTION_CNT 38
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

@@ -17,6 +17,7 @@
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
+#include "loader/risks.h"
 #include "loader/stack_copies.h"
 #include "symbolizer/proc_maps.h"
 
@@ -109,6 +110,8 @@ int user_process__new(const struct user_context *ctx, pid_t pid, struct user_pro
 
 	if (!err)
 		err = check_class(pid);
+	if (!err && !ctx->opts->force)
+		err = risks_check(pid);
 	if (err)
 		return err;
 	process = calloc(1, sizeof(*process));

@@ -13,7 +13,7 @@ PLAIN := leak functions edges handover mappings threads pending churn process dl
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api
 # The same sources built in other ways, and what needs more than one file.
-VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
+VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -74,6 +74,10 @@ $(P)/leak_nopie: tests/programs/leak.c $(PROGRAM_DEPS)
 
 $(P)/leak_nodebug: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -g0 $<
+
+# Go says so in every program that it makes.
+$(P)/leak_go: $(P)/leak $(PROGRAM_DEPS)
+	objcopy --add-section .go.buildinfo=tests/programs/truth.h $< $@
 
 $(P)/leak_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
