@@ -76,20 +76,44 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct pid_namespace {
+	struct {
+		unsigned int inum;
+	} ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[];
+};
+
+enum pid_type {
+	PIDTYPE_PID,
+	PIDTYPE_TGID,
+	PIDTYPE_CNT,
+};
+
 struct signal_struct {
 	struct {
 		int counter;
 	} live;
+	struct pid *pids[PIDTYPE_CNT];
 };
 
 struct task_struct {
 	int tgid;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
 	char comm[16];
 	struct thread_info thread_info;
 	struct sched_entity se;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
-	struct signal_struct *signal;
 	struct css_set *cgroups;
 	struct uprobe_task *utask;
 };

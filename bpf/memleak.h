@@ -66,6 +66,8 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
 	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
 	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
+	MEMLEAK_SHAPE_RESIZE,            /* size = f(p, size, extra, ...): p stays where it is */
+	MEMLEAK_SHAPE_HEAP_DESTROY,      /* f(heap): frees all that the heap has given */
 	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
 	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
 	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */
@@ -89,6 +91,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_EXEC,       /* programs executed whose first allocations were not seen */
 	MEMLEAK_LOST_SHARE_FULL, /* the process had its share of the block table */
 	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced: there are too many */
+	MEMLEAK_LOST_HEAPS,      /* heaps that were freed as a whole: their blocks are kept */
 	MEMLEAK_LOST_CNT,
 };
 
@@ -214,7 +217,7 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
  */
 #define MEMLEAK_IMAGE_GIVEN (1U << 31)
 
-/* Value of the target table; the key is the tgid in the initial pid namespace. */
+/* Value of the target table; the key is the process's number in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
 	__u32 base;         /* the image with whose mappings it began; 0: it executed a program */
@@ -309,7 +312,7 @@ struct memleak_config {
 	__u32 young_mask;
 	__u32 held_mask;
 	__u32 max_allocs;
-	__u32 reserved;
+	__u32 pid_namespace; /* whose numbers processes are told by; 0: the initial one */
 	__u8 combined_only;
 	__u8 trace_events;
 	__u8 trace_stacks; /* and with the stack of each */
@@ -330,7 +333,8 @@ enum memleak_record_type {
 	MEMLEAK_REC_UNTAKE, /* the call failed: what this thread's last TAKE took is back */
 	MEMLEAK_REC_GONE,   /* the call succeeded: what this thread's last TAKE took is gone */
 	MEMLEAK_REC_MOVE,   /* what this thread's last TAKE took is now at addr, len */
-	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: old tid */
+	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: 1 if another
+			     * thread than the first has executed it */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
 	MEMLEAK_REC_NEW,    /* a new target; addr: the image that it is a copy of, or 0 */
 	MEMLEAK_REC_END,    /* a target ended, or is none any more; addr: its unloads */

@@ -33,7 +33,8 @@
 		OWN(prefix "free_sized", FREE), OWN(prefix "free_aligned_sized", FREE),            \
 		JEMALLOC_X(prefix)
 #define JEMALLOC_X(prefix)                                                                         \
-	OWN(prefix "mallocx", SIZE), OWN(prefix "rallocx", REALLOC), OWN(prefix "dallocx", FREE),  \
+	OWN(prefix "mallocx", SIZE), OWN(prefix "rallocx", REALLOC),                               \
+		OWN(prefix "xallocx", RESIZE), OWN(prefix "dallocx", FREE),                        \
 		OWN(prefix "sdallocx", FREE)
 
 /*
@@ -81,6 +82,8 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_realloc", REALLOC),
 	OWN("mi_rezalloc", REALLOC),
 	OWN("mi_reallocf", REALLOC),
+	OWN("mi_expand", REALLOC),
+	OWN("mi__expand", REALLOC),
 	OWN("mi_reallocn", REALLOCARRAY),
 	OWN("mi_recalloc", REALLOCARRAY),
 	OWN("mi_reallocarray", REALLOCARRAY),
@@ -129,6 +132,7 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_heap_recalloc", HEAP_REALLOCARRAY),
 	OWN("mi_heap_recalloc_aligned", HEAP_REALLOCARRAY),
 	OWN("mi_heap_recalloc_aligned_at", HEAP_REALLOCARRAY),
+	OWN("mi_heap_destroy", HEAP_DESTROY),
 
 	/* Sizes come first, whatever follows. */
 	THROWING("_Znwm", SIZE),
@@ -180,6 +184,7 @@ unsigned int shape_argument_cnt(enum memleak_shape shape)
 	switch (shape) {
 	case MEMLEAK_SHAPE_SIZE:
 	case MEMLEAK_SHAPE_FREE:
+	case MEMLEAK_SHAPE_HEAP_DESTROY:
 		return 1;
 	case MEMLEAK_SHAPE_COUNT_SIZE:
 	case MEMLEAK_SHAPE_ALIGN_SIZE:
@@ -191,6 +196,7 @@ unsigned int shape_argument_cnt(enum memleak_shape shape)
 	case MEMLEAK_SHAPE_POSIX_MEMALIGN:
 	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
 	case MEMLEAK_SHAPE_HEAP_REALLOC:
+	case MEMLEAK_SHAPE_RESIZE:
 		return 3;
 	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
 		return 4;
@@ -206,5 +212,6 @@ bool allocator_is_operator(const struct allocator_function *function)
 
 bool shape_returns(enum memleak_shape shape)
 {
-	return shape != MEMLEAK_SHAPE_FREE && shape != MEMLEAK_SHAPE_HEAP_FREE;
+	return shape != MEMLEAK_SHAPE_FREE && shape != MEMLEAK_SHAPE_HEAP_FREE &&
+	       shape != MEMLEAK_SHAPE_HEAP_DESTROY;
 }

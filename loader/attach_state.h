@@ -48,6 +48,9 @@ void attach_probes(struct attach_state *state, const struct module *module,
 void attach_pools(struct attach_state *state, const struct module *module);
 void note_missing_pools(const struct attach_state *state);
 
+/* In all modules of the list, if one of the probed functions may throw. */
+void attach_raises(struct attach_state *state, const struct module_list *list);
+
 void say_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place);
 

@@ -104,6 +104,7 @@ static int match_symbol(struct search *search, const char *name, const GElf_Sym 
 {
 	struct elf_function function = {
 		.exported = exported,
+		.local = GELF_ST_BIND(sym->st_info) == STB_LOCAL,
 		.size = sym->st_size,
 		.room = UINT64_MAX,
 	};
@@ -231,6 +232,28 @@ int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_sc
 	*ret = search.found;
 	*ret_cnt = search.found_cnt;
 	return 0;
+}
+
+bool elf_has_section(int fd, const char *name)
+{
+	Elf_Scn *section = NULL;
+	bool found = false;
+	size_t names;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_getshdrstrndx(elf, &names) == 0)
+		while (!found && (section = elf_nextscn(elf, section))) {
+			GElf_Shdr shdr;
+			const char *is = NULL;
+
+			if (gelf_getshdr(section, &shdr))
+				is = elf_strptr(elf, names, shdr.sh_name);
+			found = is && !strcmp(is, name);
+		}
+	elf_end(elf);
+	return found;
 }
 
 int elf_class(int fd)

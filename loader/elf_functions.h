@@ -15,6 +15,7 @@ struct elf_function {
 	size_t name;     /* index into the names asked for */
 	uint64_t offset; /* in the file, where a uprobe goes */
 	bool exported;   /* in the dynamic symbol table: other modules may call it */
+	bool local;      /* static: not even other files of the same module see it */
 	uint64_t size;   /* as its symbol says; 0: unknown */
 	uint64_t room;   /* bytes from its entry to where the next symbol is */
 	struct {
@@ -38,6 +39,9 @@ enum elf_scope {
  */
 int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_scope scope,
 		       struct elf_function **ret, size_t *ret_cnt);
+
+/* Whether the file is of ELF and has a section of this name. */
+bool elf_has_section(int fd, const char *name);
 
 /* ELFCLASS32 or ELFCLASS64 of the file; negative errno: no ELF file. */
 int elf_class(int fd);

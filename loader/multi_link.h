@@ -44,6 +44,13 @@ int multi_link_create(const struct multi_link *link);
  */
 bool multi_link_supported(void);
 
+/*
+ * Whether a process under a seccomp filter survives a return probe. Between 6.11 and 6.13 the
+ * probe's own system call was subject to the filter, unless repaired (commit cf6cb56ef244): tried,
+ * with a child process.
+ */
+bool return_probes_pass_seccomp(void);
+
 /* Whether it has those of a session, and leaves a return alone when told so: tried. */
 bool session_link_supported(void);
 

@@ -65,6 +65,7 @@ struct options {
 	bool kernel; /* -K */
 	bool percpu;
 	bool movable; /* kernel: user memory and page cache, too */
+	bool force;   /* what probes could hurt, too */
 	enum sort_order sort;
 	enum group_by by;
 	uint32_t stack_storage_size;

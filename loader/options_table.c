@@ -72,6 +72,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "they are left out: no kernel code holds on to them",
 	 OPT_FLAG, GROUP_TARGET, FIELD(movable)},
 
+	{"force", 0, NULL,
+	 "Trace what is refused as probes could hurt it: programs in Go, of which the C code is "
+	 "traced, and processes under a seccomp filter on kernels that would end them",
+	 OPT_FLAG, GROUP_TARGET, FIELD(force)},
+
 	/* Which allocations */
 	{"min-size", 'z', "SIZE",
 	 "Only allocations of at least this size: bytes, or with a suffix k, M or G (powers of "
@@ -161,7 +166,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "report says how many they were",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(max_allocs), 1, MEMLEAK_MAX_ALLOCS_CAP},
 	{"stack-storage-size", 0, "N",
-	 "Keep so many distinct stacks (default 16384; 65536 if processes are found by themselves); "
+	 "Keep so many distinct stacks (default 16384; 65536 if processes are found by "
+	 "themselves); "
 	 "those that hold nothing make room for others",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
 	{"perf-max-stack-depth", 0, "N", "Keep so many frames of each stack (default 127)",

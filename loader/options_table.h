@@ -47,7 +47,7 @@ struct option_def {
 	enum option_words words;
 };
 
-#define OPTION_CNT 44
+#define OPTION_CNT 45
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

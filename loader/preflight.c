@@ -17,6 +17,7 @@
 
 #include "loader/features.h"
 #include "loader/log.h"
+#include "loader/pid_namespace.h"
 
 struct need {
 	unsigned int cap;
@@ -99,6 +100,15 @@ static int check_files(void)
 	return -EMFILE;
 }
 
+static int check_pids(void)
+{
+	if (pid_namespace_has_proc())
+		return 0;
+	log_error("/proc shows another pid namespace than memleak runs in: mount it anew (unshare "
+		  "--mount-proc), or run memleak in the other one");
+	return -EINVAL;
+}
+
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
@@ -113,6 +123,8 @@ int preflight_check(const struct options *opts)
 		err = check_bpf();
 	if (!err)
 		err = check_files();
+	if (!err)
+		err = check_pids();
 	if (err)
 		return err;
 	libbpf_set_print(print_libbpf);

@@ -6,8 +6,8 @@
 #include "loader/options.h"
 
 /*
- * 0 or -EPERM, -ENOSYS, -EMFILE; has said on stderr what is missing, and which option the kernel
- * allows less of. Directs libbpf's messages.
+ * 0 or -EPERM, -ENOSYS, -EMFILE, -EINVAL; has said on stderr what is missing, and which option the
+ * kernel allows less of. Directs libbpf's messages.
  */
 int preflight_check(const struct options *opts);
 

@@ -60,4 +60,8 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 				     "table of blocks",
 				     "raise --max-allocs, or sample with -s"},
 	[MEMLEAK_LOST_PROCESSES] = {"processes", "processes not traced: there are too many", NULL},
+	[MEMLEAK_LOST_HEAPS] = {"heaps",
+				"heaps freed as a whole (mi_heap_destroy): what was in them is "
+				"still shown",
+				NULL},
 };

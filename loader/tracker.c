@@ -11,6 +11,7 @@
 #include "bpf/block_tables.h"
 #include "loader/features.h"
 #include "loader/log.h"
+#include "loader/pid_namespace.h"
 #include "loader/table_walk.h"
 #include "loader/tracker_recycle.h"
 
@@ -99,6 +100,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->summary = opts->summary;
 	config->trace_events = opts->trace > 0;
 	config->trace_stacks = opts->trace > 1;
+	config->pid_namespace = pid_namespace_own();
 	/* MEMLEAK_RECALL=no: each stack is walked, to see what that costs. */
 	config->recall = !recall || strcmp(recall, "no") != 0;
 	choose_sizes(opts, config);

@@ -91,9 +91,10 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 		for (size_t j = 0; j < cnt; j++) {
 			if (found[j].name != i)
 				continue;
-			if (settled[i] && settled[i] != module->path && !state->later) {
+			if (found[j].exported && settled[i] && settled[i] != module->path &&
+			    !state->later) {
 				say_settled(state, module, i);
-				break;
+				continue;
 			}
 			ret[chosen++] = found[j];
 			if (found[j].exported)
@@ -101,6 +102,26 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 		}
 	}
 	return chosen;
+}
+
+/*
+ * What a module keeps to itself serves nobody else, and names that one allocator alone has mean
+ * that this is built in, as programs in Rust have it.
+ */
+static bool is_meant(const struct elf_function *found, enum elf_scope scope)
+{
+	return found->exported || allocator_functions[found->name].family == ALLOCATOR_OWN ||
+	       (scope == ELF_GLOBAL && !found->local);
+}
+
+static size_t drop_others(struct elf_function *found, size_t cnt, enum elf_scope scope)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (is_meant(&found[i], scope))
+			found[kept++] = found[i];
+	return kept;
 }
 
 /* All functions of one module that no module before it has defined. */
@@ -115,8 +136,9 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	struct probe_list list;
 	size_t cnt = 0;
 
-	if (elf_functions_find(module->fd, named.names, named.name_cnt, scope, &found, &cnt))
+	if (elf_functions_find(module->fd, named.names, named.name_cnt, ELF_ALL, &found, &cnt))
 		return;
+	cnt = drop_others(found, cnt, scope);
 	chosen = calloc(cnt + 1, sizeof(*chosen));
 	if (!chosen)
 		return;
@@ -198,36 +220,6 @@ static int attach_object(struct attach_state *state)
 	attach_module(state, &module, ELF_GLOBAL, PART_HEAP);
 	close(module.fd);
 	return 0;
-}
-
-/* Exceptions begin there, whatever throws them. */
-static void attach_raise(struct attach_state *state, const struct module *module,
-			 enum elf_scope scope)
-{
-	static const char *const names[] = {"_Unwind_RaiseException"};
-	cleanup_free struct elf_function *found = NULL;
-	size_t cnt = 0;
-
-	if (elf_functions_find(module->fd, names, 1, scope, &found, &cnt))
-		return;
-	for (size_t i = 0; i < cnt; i++) {
-		struct probe probe = {
-			.function = names[0],
-			.shape = MEMLEAK_SHAPE_RAISE,
-			.offset = found[i].offset,
-		};
-		const struct probe_place place = {0};
-
-		probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
-				 &probe, 1);
-		say_attached(state, module, &probe, &place);
-	}
-}
-
-static void attach_raises(struct attach_state *state, const struct module_list *list)
-{
-	for (size_t i = 0; i < list->cnt; i++)
-		attach_raise(state, &list->items[i], i ? ELF_EXPORTED : ELF_GLOBAL);
 }
 
 static void attach_all(struct attach_state *state, const struct module_list *list)

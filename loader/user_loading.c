@@ -134,6 +134,8 @@ static int choose_links(struct user_source *source, const struct features *featu
 		[MEMLEAK_SHAPE_HEAP_REALLOC] = skel->progs.enter_of_heap_realloc,
 		[MEMLEAK_SHAPE_HEAP_REALLOCARRAY] = skel->progs.enter_of_heap_reallocarray,
 		[MEMLEAK_SHAPE_HEAP_FREE] = skel->progs.enter_of_heap_free,
+		[MEMLEAK_SHAPE_RESIZE] = skel->progs.enter_of_resize,
+		[MEMLEAK_SHAPE_HEAP_DESTROY] = skel->progs.enter_of_heap_destroy,
 		[MEMLEAK_SHAPE_LIBRARIES] = skel->progs.enter_of_libraries,
 		[MEMLEAK_SHAPE_RETURN] = skel->progs.enter_of_return,
 		[MEMLEAK_SHAPE_RAISE] = skel->progs.enter_of_raise,

@@ -18,6 +18,7 @@
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
+#include "loader/risks.h"
 #include "loader/stack_copies.h"
 #include "symbolizer/proc_maps.h"
 
@@ -115,6 +116,8 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 
 	if (!err)
 		err = check_class(pid, found);
+	if (!err && !found && !ctx->opts->force)
+		err = risks_check(pid);
 	if (err)
 		return err;
 	process = calloc(1, sizeof(*process));

@@ -13,7 +13,7 @@ static void handle_exec(struct user_source *source, const struct memleak_record 
 	struct user_process *process = user_source__process(source, record->image);
 	uint32_t image = (uint32_t)record->addr;
 	/* Probes are bound to the task that was the leader; another thread has taken its place. */
-	bool reattach = record->len != record->tgid;
+	bool reattach = record->len;
 
 	user_members__drop(source, record->image);
 	if (!process || process->found) {

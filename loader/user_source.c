@@ -15,6 +15,7 @@
 #include "loader/entry_programs.h"
 #include "loader/log.h"
 #include "loader/map_events.h"
+#include "loader/risks.h"
 #include "loader/user_source_impl.h"
 
 /* A process that is still loading its libraries is looked at again after so long. */
@@ -325,7 +326,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 		     size_t pid_cnt, struct source **ret)
 {
 	struct user_source *source = calloc(1, sizeof(*source));
-	int err;
+	int err = 0;
 
 	if (!source)
 		return -ENOMEM;
@@ -339,7 +340,10 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 		.copies = &source->copies,
 	};
 	source->epoll_fd = source->retry_fd = -1;
-	err = members_init(&source->members, opts);
+	if (options_share_probes(opts) && !opts->force)
+		err = risks_check_shared();
+	if (!err)
+		err = members_init(&source->members, opts);
 	if (!err && options_share_probes(opts)) {
 		source->pool.probes.binding = MEMLEAK_ANY_BINDING;
 		source->ctx.pool = &source->pool;

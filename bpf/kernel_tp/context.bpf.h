@@ -7,6 +7,7 @@
 #define CONTEXT_BPF_H
 
 #include "bpf/kernel.h"
+#include "bpf/pids.bpf.h"
 #include "bpf/track.bpf.h"
 
 const volatile struct memleak_kernel_config kernel_config;
@@ -58,10 +59,10 @@ static __always_inline __u32 parent_tgid(void)
 {
 	struct task_struct *task;
 
-	if (HAS_TASK_BTF)
+	if (HAS_TASK_BTF && !config.pid_namespace)
 		return ((struct task_struct *)bpf_get_current_task_btf())->real_parent->tgid;
 	task = (void *)bpf_get_current_task();
-	return BPF_CORE_READ(task, real_parent, tgid);
+	return process_number(BPF_CORE_READ(task, real_parent));
 }
 
 static __always_inline struct comm_words current_comm(void)
@@ -148,7 +149,7 @@ struct requester {
  */
 static __always_inline bool is_traced(struct requester *ret)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_pids();
 	struct memleak_target *target;
 
 	if (!tracking)
@@ -187,7 +188,7 @@ static __always_inline __u64 *countdown(__u32 level)
 
 static __always_inline void emit_event(__u32 type, __u32 function, __u64 addr, __u64 size)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_pids();
 	struct memleak_event *event;
 
 	if (!config.trace_events || !tracking || is_own(pid_tgid >> 32))

@@ -47,7 +47,7 @@ __noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
 	if (!chosen(size, countdown(interrupt_level())))
 		return 0;
 	if (site && object)
-		record_block(site_id, &key, size, (__u32)bpf_get_current_pid_tgid());
+		record_block(site_id, &key, size, (__u32)current_pids());
 	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, object, size);
 	return 0;
 }

@@ -19,11 +19,12 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry 
 	thread->addr = addr;
 	thread->size = size;
 	thread->chosen = chosen(size, &thread->countdown);
-	if (operation == OP_REALLOC && addr) {
+	if ((operation == OP_REALLOC || operation == OP_RESIZE) && addr) {
 		/* Out of the table now: the address may be handed out again before we return. */
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
 		thread->has_old = block__take(&key, &thread->old);
+		thread->extra = PT_REGS_PARM3(ctx);
 	}
 	if (thread->chosen)
 		stack__capture(ctx, entry, thread);
@@ -82,6 +83,26 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	stack__tell_free(ctx, entry, thread, key.addr, block.size);
 	return false;
+}
+
+/* A whole heap goes at once, and which blocks were in it is not known. */
+static __always_inline bool enter_destroy(const struct entry *entry, __u64 heap)
+{
+	if (heap && thread__get(entry->binding))
+		count(MEMLEAK_LOST_HEAPS, 1);
+	return false;
+}
+
+/* A resize in place is a realloc that gives the same block, of what it asked for and got. */
+static __always_inline __u64 resize_result(struct thread_state *thread, __u64 got)
+{
+	__u64 more = got - thread->size;
+
+	thread->operation = OP_REALLOC;
+	if (got < thread->size)
+		return 0;
+	thread->size += more < thread->extra ? more : thread->extra;
+	return thread->addr;
 }
 
 /* What the call gave to the program; 0: nothing. */

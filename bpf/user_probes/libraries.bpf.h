@@ -32,7 +32,7 @@ static __always_inline __u32 loader_state(const struct thread_state *thread)
  */
 static __always_inline void note_unload(const struct thread_state *thread)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	__u32 state = loader_state(thread), before;
 

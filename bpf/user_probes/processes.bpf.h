@@ -99,7 +99,7 @@ static __always_inline void target__fork(const struct memleak_target *parent,
 /* Children that are not followed: the loader says so when there is one. */
 static __always_inline void tell_of_child(struct memleak_target *target, __u32 child)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 
 	if (!target || target->has_forked)
 		return;
@@ -110,12 +110,13 @@ static __always_inline void tell_of_child(struct memleak_target *target, __u32 c
 SEC("raw_tp/sched_process_fork")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct task_struct *child = (void *)ctx->args[1];
-	__u32 child_tgid = BPF_CORE_READ(child, tgid);
+	__u32 child_tgid = process_number(child);
 
-	if (child_tgid == tgid)
+	/* 0: of another namespace */
+	if (child_tgid == tgid || !child_tgid)
 		return 0;
 	if (target && (members.follow || !target->image))
 		target__fork(target, child, child_tgid);
@@ -142,6 +143,7 @@ static __always_inline void thread__forget_calls(void)
 /* A target executes a program: it is another image now. */
 static __always_inline void target__exec(struct memleak_target *target, __u32 tgid, __u32 tid)
 {
+	bool moved = tid != bpf_get_current_pid_tgid() >> 32;
 	bool was_there = !target->borrows;
 	__u32 old_image = target->image;
 	struct memleak_record *record;
@@ -149,9 +151,9 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 	target->image = image__new();
 	target->base = 0;
 	target->borrows = 0;
-	target->binding += tid != tgid;
+	target->binding += moved;
 	__sync_fetch_and_add(&targets_generation, 1);
-	if (tid != tgid)
+	if (moved)
 		thread__end(tid);
 	thread__forget_calls();
 	if (!was_there) {
@@ -163,14 +165,14 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 	if (!record)
 		return;
 	record->addr = target->image;
-	record->len = tid;
+	record->len = moved;
 	bpf_ringbuf_submit(record, 0);
 }
 
 SEC("raw_tp/sched_process_exec")
 int process_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct task_struct *task = (void *)bpf_get_current_task();
 
@@ -180,7 +182,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 		target__exec(target, tgid, ctx->args[1]);
 	else if (target)
 		target__leave(tgid, target);
-	else if (members.join && members__fit(task))
+	else if (tgid && members.join && members__fit(task))
 		target__join(tgid);
 	return 0;
 }
@@ -190,11 +192,10 @@ SEC("raw_tp/sched_process_exit")
 int thread_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 tgid = pid_tgid >> 32;
+	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target;
 
-	thread__end(pid_tgid);
+	thread__end(bpf_get_current_pid_tgid());
 	if ((!members.join && !members.follow) || BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	target = bpf_map_lookup_elem(&targets, &tgid);
@@ -208,11 +209,11 @@ SEC("raw_tp/cgroup_attach_task")
 int process_move(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[2];
-	__u32 tgid = BPF_CORE_READ(task, tgid);
+	__u32 tgid = process_number(task);
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	bool fits = members__fit(task);
 
-	if (fits && !target)
+	if (tgid && fits && !target)
 		target__join(tgid);
 	else if (!fits && target && target->image && !members.follow)
 		target__leave(tgid, target);

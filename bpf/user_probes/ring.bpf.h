@@ -21,7 +21,7 @@ struct {
 static __always_inline struct memleak_record *record__reserve(__u32 type, __u32 image)
 {
 	struct memleak_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_pids();
 
 	if (!record) {
 		count(MEMLEAK_LOST_MAPPINGS, 1);
@@ -69,7 +69,7 @@ static __always_inline void emit_event(const struct thread_state *thread, __u32 
 				       __u64 function, __u64 addr, __u64 size, __u64 stack)
 {
 	struct memleak_event *event;
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_pids();
 
 	if (!config.trace_events || !tracking)
 		return;

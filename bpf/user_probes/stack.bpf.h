@@ -30,7 +30,7 @@ struct {
 /* Unknown code may have been loaded just now: has the loader look, but not too often. */
 static __always_inline void tell_of_code(struct walk *walk)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	__u64 now = bpf_ktime_get_ns();
 	struct memleak_record *record;

@@ -7,6 +7,7 @@
 #define THREAD_BPF_H
 
 #include "bpf/arch.bpf.h"
+#include "bpf/pids.bpf.h"
 #include "bpf/track.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
@@ -19,6 +20,7 @@ struct call_mark {
 enum operation {
 	OP_ALLOC,          /* p = f(...) */
 	OP_REALLOC,        /* p = f(old, ...) */
+	OP_RESIZE,         /* size = f(p, size, extra, ...) */
 	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
 	OP_MMAP,
 	OP_MUNMAP,
@@ -50,7 +52,8 @@ struct thread_state {
 	bool careful;    /* with marks of such calls: they say who called */
 	__u64 function;
 	__u64 size;
-	__u64 addr; /* realloc: old block; posix_memalign: where the result goes */
+	__u64 addr;  /* realloc: old block; posix_memalign: where the result goes */
+	__u64 extra; /* OP_RESIZE: so much more if there is room */
 	struct memleak_block old;
 	__u64 site;
 
@@ -203,7 +206,7 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 
 	if (thread && thread->generation == generation)
 		return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
-	pid_tgid = bpf_get_current_pid_tgid();
+	pid_tgid = current_pids();
 	tgid = pid_tgid >> 32;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target || !target->image)

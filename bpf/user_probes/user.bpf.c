@@ -53,6 +53,11 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *
 		addr = arg1;
 		size = arg3;
 		break;
+	case MEMLEAK_SHAPE_RESIZE:
+		operation = OP_RESIZE;
+		addr = arg1;
+		size = arg2;
+		break;
 	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
 		size = array_size(arg2, arg3);
 		break;
@@ -90,6 +95,9 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 	case OP_MREMAP:
 		leave_mremap(thread, result);
 		break;
+	case OP_RESIZE:
+		result = resize_result(thread, result);
+		/* fall through */
 	default:
 		leave_heap(thread, result);
 	}
@@ -102,6 +110,8 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, const struct entry 
 		return enter_free(ctx, entry, PT_REGS_PARM1(ctx));
 	case MEMLEAK_SHAPE_HEAP_FREE:
 		return enter_free(ctx, entry, PT_REGS_PARM2(ctx));
+	case MEMLEAK_SHAPE_HEAP_DESTROY:
+		return enter_destroy(entry, PT_REGS_PARM1(ctx));
 	case MEMLEAK_SHAPE_MMAP:
 		return enter_mmap(ctx, entry);
 	case MEMLEAK_SHAPE_MUNMAP:
@@ -178,6 +188,8 @@ ENTRY_PROGRAM(enter_of_heap_count_size, MEMLEAK_SHAPE_HEAP_COUNT_SIZE)
 ENTRY_PROGRAM(enter_of_heap_realloc, MEMLEAK_SHAPE_HEAP_REALLOC)
 ENTRY_PROGRAM(enter_of_heap_reallocarray, MEMLEAK_SHAPE_HEAP_REALLOCARRAY)
 ENTRY_PROGRAM(enter_of_heap_free, MEMLEAK_SHAPE_HEAP_FREE)
+ENTRY_PROGRAM(enter_of_resize, MEMLEAK_SHAPE_RESIZE)
+ENTRY_PROGRAM(enter_of_heap_destroy, MEMLEAK_SHAPE_HEAP_DESTROY)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
 

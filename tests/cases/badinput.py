@@ -292,6 +292,27 @@ def test_seccomp_target(t):
         raise Failure("the program was hurt")
 
 
+@pitfall(18)
+def test_seccomp_kernel(t):
+    """Where the kernel would end it, it is refused; --force has it traced."""
+    program = t.program("nosyscall", "bpf", t.file_of("leak"))
+    env = {"MEMLEAK_SECCOMP": "kills"}
+    t.refused("--json", "-p", str(program.pid), "1", code=1, says=("seccomp", "--force"), env=env)
+    memleak = t.attach(program, "--force", env=env)
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+@pitfall(18)
+def test_go(t):
+    """A program in Go is refused, and says why; --force traces its C code."""
+    program = t.program("leak_go")
+    t.refused("--json", "-p", str(program.pid), "1", code=1, says=("Go", "--force"))
+    memleak = t.attach(program, "--force")
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
 def test_tracefs_is_not_needed(t):
     """Without tracefs mounted it works, or says what to mount."""
     if subprocess.run(["unshare", "-m", "true"], check=False).returncode:

@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PYTHON = "/usr/bin/python3"
 HOME = pathlib.Path("/memleak")  # where the tree stands inside
-TOOLS = ("bpftool", "setpriv", "unshare", "prlimit", "setarch",
+TOOLS = ("bpftool", "setpriv", "unshare", "nsenter", "prlimit", "setarch",
          "nm", "readelf")
 ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*")
 # Parts of python's library that no case needs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocators' own functions, of whichever is preloaded: allocator_api jemalloc|tcmalloc|mimalloc.
+ * Allocators' own functions, of whichever is preloaded: allocator_api jemalloc|tcmalloc|mimalloc|
+ * mimalloc_destroy.
  * Each call is made from a function of its own, whose blocks stay.
  */
 #include <dlfcn.h>
@@ -23,6 +24,7 @@ typedef void (*release)(void *);
 typedef void (*release2)(void *, size_t);
 typedef void (*release3)(void *, size_t, size_t);
 typedef void *(*make_heap)(void);
+typedef size_t (*resize_in_place)(void *, size_t, size_t, int);
 
 static void *function(const char *name)
 {
@@ -53,8 +55,32 @@ LEAK_OF(by_mallocx, 100, CALL(two, "mallocx", 100, 0))
 LEAK_OF(by_rallocx, 3000, CALL(resize3, "rallocx", CALL(two, "mallocx", 10, 0), 3000, 0))
 LEAK_OF(by_mallocx_aligned, 640, CALL(two, "mallocx", 640, 7 /* 128 bytes */))
 
+OWN_FRAME static void *made_before(size_t size)
+{
+	return CALL(two, "mallocx", size, 0); /* LEAK */
+}
+
+OWN_FRAME static size_t resized(void *p, size_t size, size_t extra)
+{
+	return ((resize_in_place)function("xallocx"))(p, size, extra, 0); /* LEAK */
+}
+
+/* Grown as far as asked for, as far as there is room, not at all, and to less than before. */
+static void jemalloc_in_place(void)
+{
+	must(resized(made_before(100), 110, 0) == 112, "grown");
+	must(resized(made_before(100), 104, 4) == 112, "with some extra");
+	must(resized(made_before(100), 104, 4096) == 112, "with all the extra there is");
+	must(resized(made_before(100), 97, (size_t)-1 - 97) == 112, "with any extra");
+	must(resized(made_before(110), 100, 0) == 112, "shrunk");
+	must(resized(made_before(100), 5000, 0) == 112, "refused");
+	leaks("resized", 5, 110 + 108 + 112 + 112 + 100);
+	leaks("made_before", 1, 100);
+}
+
 static void jemalloc(void)
 {
+	jemalloc_in_place();
 	LEAVE(by_mallocx);
 	LEAVE(by_rallocx);
 	LEAVE(by_mallocx_aligned);
@@ -123,8 +149,52 @@ OWN_FRAME static void *by_mi_posix_memalign(void)
 }
 enum { by_mi_posix_memalign_size = 350 };
 
+OWN_FRAME static void *expanded(const char *by, void *p, size_t size)
+{
+	return ((resize)function(by))(p, size); /* LEAK */
+}
+
+OWN_FRAME static void *taken_before(void)
+{
+	return CALL(one, "mi_malloc", 100); /* LEAK */
+}
+
+static void mimalloc_in_place(void)
+{
+	must(expanded("mi_expand", taken_before(), 110) != NULL, "grown");
+	must(expanded("mi__expand", taken_before(), 50) != NULL, "shrunk");
+	must(!expanded("mi_expand", taken_before(), 5000), "refused");
+	leaks("expanded", 2, 110 + 50);
+	leaks("taken_before", 1, 100);
+}
+
+/* What a heap has given stays when the heap goes, unless it is destroyed. */
+OWN_FRAME static void *of_heap_that_goes(void *from)
+{
+	return CALL(of_heap, "mi_heap_malloc", from, 90); /* LEAK */
+}
+
+static void mimalloc_delete(void)
+{
+	void *other = ((make_heap)function("mi_heap_new"))();
+
+	for (int i = 0; i < TIMES; i++)
+		of_heap_that_goes(other);
+	((release)function("mi_heap_delete"))(other);
+	leaks("of_heap_that_goes", TIMES, TIMES * 90);
+}
+
+static void mimalloc_destroy(void)
+{
+	for (int i = 0; i < TIMES; i++)
+		of_heap_that_goes(heap);
+	((release)function("mi_heap_destroy"))(heap);
+}
+
 static void mimalloc(void)
 {
+	mimalloc_in_place();
+	mimalloc_delete();
 	LEAVE(by_mi_malloc);
 	LEAVE(by_mi_malloc_small);
 	LEAVE(by_mi_zalloc);
@@ -159,12 +229,17 @@ static void mimalloc(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} allocators[] = {{"jemalloc", jemalloc}, {"tcmalloc", tcmalloc}, {"mimalloc", mimalloc}};
+} allocators[] = {
+	{"jemalloc", jemalloc},
+	{"tcmalloc", tcmalloc},
+	{"mimalloc", mimalloc},
+	{"mimalloc_destroy", mimalloc_destroy},
+};
 
 int main(int argc, char **argv)
 {
 	must(argc == 2, "usage");
-	if (!strcmp(argv[1], "mimalloc"))
+	if (!strncmp(argv[1], "mimalloc", 8))
 		heap = ((make_heap)function("mi_heap_new"))();
 	ready();
 	for (size_t i = 0; i < ARRAY_SIZE(allocators); i++)

@@ -122,6 +122,21 @@ OWN_FRAME static void between_throws(int times)
 	leaks("too_much", times, times * 70);
 }
 
+/* What gives nothing throws nothing. */
+OWN_FRAME static void between_failures(int times)
+{
+	volatile std::size_t huge = std::size_t(1) << 62;
+
+	for (int i = 0; i < times; i++) {
+		keep(::operator new(100)); /* LEAK */
+		must(!::operator new(huge, std::nothrow), "nothrow");
+		keep(::operator new(30)); /* LEAK */
+		must(!::operator new(huge, std::align_val_t(128), std::nothrow), "aligned nothrow");
+		keep(::operator new[](128, std::align_val_t(64))); /* LEAK */
+	}
+	leaks("between_failures", 3 * times, times * (100 + 30 + 128));
+}
+
 /* A child is not traced; the probes are there all the same. */
 OWN_FRAME static void in_child(int times)
 {
@@ -170,6 +185,7 @@ static const struct {
 	{"delete", frees_all},
 	{"bad_alloc", bad_alloc},
 	{"between_throws", between_throws},
+	{"between_failures", between_failures},
 	{"in_child", in_child},
 	{"sizes", leak_sizes},
 	{"many", leak_many},

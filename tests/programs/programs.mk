@@ -13,10 +13,10 @@ PLAIN := leak functions edges handover mappings threads pending churn process dl
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family
 # The same sources built in other ways, and what needs more than one file.
-VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_static leak_stripped_static libplugin.so libearly.so \
+VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
-	own_malloc_library \
-	own_malloc_prefixed unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
+	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
+	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
 	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
 	remembered libremembered_small.so libremembered_large.so \
 	libframes_first.so libframes_other.so libframes_wide.so
@@ -74,6 +74,10 @@ $(P)/leak_nopie: tests/programs/leak.c $(PROGRAM_DEPS)
 
 $(P)/leak_nodebug: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -g0 $<
+
+# Go says so in every program that it makes.
+$(P)/leak_go: $(P)/leak $(PROGRAM_DEPS)
+	objcopy --add-section .go.buildinfo=tests/programs/truth.h $< $@
 
 $(P)/leak_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
@@ -168,6 +172,19 @@ $(P)/cxx_clang_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 
 $(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
+
+# As other languages build an allocator in: its names are nobody else's.
+BUILT_IN := $(BUMP_FLAGS) -DPREFIX=_rjem_
+
+$(P)/own_malloc_built_in: $(BUMP) $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(BUILT_IN) $(BUMP)
+	objcopy --wildcard --localize-symbol '_rjem_*' $@
+
+$(P)/own_malloc_hidden: $(BUMP) $(PROGRAM_DEPS)
+	echo '{ global: run; local: *; };' > $@.map
+	$(PROGRAM_CC).so $(BUILT_IN) -Dmain=run -fPIC -shared -Wl,--version-script=$@.map $(BUMP)
+	echo 'int run(void); int main(void) { return run(); }' | \
+		$(PROGRAM_CC) -x c - -x none $@.so -Wl,-rpath,'$$ORIGIN'
 
 NO_FP := -fomit-frame-pointer -foptimize-sibling-calls
 UNWIND_DEPS := tests/programs/unwind.h $(PROGRAM_DEPS)

@@ -49,6 +49,7 @@ static const struct line good[] = {
 	{"-t --trace", " trace=2"},
 	{"-KP -p 5", " pid=5 kernel=1 percpu=1"},
 	{"--kernel --movable", " kernel=1 movable=1"},
+	{"--force -p 1", " pid=1 force=1"},
 	{"--trace --show-allocs --wa-missing-free --percpu",
 	 " trace=1 allocs=1 missing_free=1 percpu=1"},
 	{"-C", " older=0 combined=1"},

@@ -95,6 +95,7 @@ static char *describe(const struct options *opts)
 	print_number(out, "kernel", opts->kernel, 0);
 	print_number(out, "percpu", opts->percpu, 0);
 	print_number(out, "movable", opts->movable, 0);
+	print_number(out, "force", opts->force, 0);
 	print_number(out, "sort", opts->sort, SORT_SIZE);
 	print_number(out, "largest", opts->largest, 0);
 	print_number(out, "peak", opts->peak, 0);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers of processes as memleak sees them, in its own pid namespace. In the initial one, which
+ * is the rule, they are the kernel's own, and nothing of the rest is left.
+ */
+#ifndef PIDS_BPF_H
+#define PIDS_BPF_H
+
+#include "bpf/track.bpf.h"
+
+#ifdef MEMLEAK_NO_BTF
+
+static __always_inline __u64 current_pids(void)
+{
+	return bpf_get_current_pid_tgid();
+}
+
+#else
+
+#define MAX_PID_LEVELS 33
+
+/* A process has a number in each namespace from the initial one to its own. 0: none in ours. */
+static __always_inline __u32 number_here(struct pid *pid)
+{
+	void *numbers = (void *)pid + bpf_core_field_offset(pid->numbers);
+	__u32 level = BPF_CORE_READ(pid, level);
+
+	for (__u32 i = 0; i < MAX_PID_LEVELS && i <= level; i++) {
+		struct upid *number = numbers + i * bpf_core_type_size(struct upid);
+
+		if (BPF_CORE_READ(number, ns, ns.inum) == config.pid_namespace)
+			return BPF_CORE_READ(number, nr);
+	}
+	return 0;
+}
+
+/* Of the process that a task is of. */
+static __always_inline __u32 process_number(struct task_struct *task)
+{
+	if (!config.pid_namespace)
+		return BPF_CORE_READ(task, tgid);
+	return number_here(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
+}
+
+/* The process's in the upper half, the thread's in the lower one. */
+static __always_inline __u64 current_pids(void)
+{
+	struct task_struct *task;
+
+	if (!config.pid_namespace)
+		return bpf_get_current_pid_tgid();
+	task = (void *)bpf_get_current_task();
+	return (__u64)process_number(task) << 32 | number_here(BPF_CORE_READ(task, thread_pid));
+}
+
+#endif
+
+#endif
