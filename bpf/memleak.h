@@ -41,6 +41,14 @@ enum memleak_kind {
 	MEMLEAK_KIND_CNT,
 };
 
+/* What entry programs end with. */
+enum memleak_ending {
+	MEMLEAK_ENDING_WALK,   /* the stack is walked */
+	MEMLEAK_ENDING_DECIDE, /* is it nested in a call whose return is not awaited? */
+	MEMLEAK_ENDING_EVENT,  /* -tt: the stack is walked for an event alone */
+	MEMLEAK_ENDING_CNT,
+};
+
 /* The shape of a call to a probed function: where its arguments and result are. */
 enum memleak_shape {
 	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
@@ -296,13 +304,6 @@ struct memleak_members {
  * found by a frame pointer, right if this is code that has no table.
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
-
-/* Programs that entries end with, by what they walk the stack for. */
-enum memleak_walker {
-	MEMLEAK_WALKER_OF_SITES,
-	MEMLEAK_WALKER_OF_EVENTS,
-	MEMLEAK_WALKER_CNT,
-};
 
 /* How user stacks are walked. */
 enum memleak_unwind {

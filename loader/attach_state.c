@@ -46,7 +46,7 @@ void say_left(const struct attach_state *state, const struct module *module,
 			    state->process->info.pid, left->name, module->path, left->through);
 	else if (arch_elf_machine == EM_X86_64)
 		log_note("%s in %s is not traced: an exception may leave it, and not all places "
-			 "where it returns are found, or it was not there when tracing began",
+			 "where it returns are found",
 			 left->name, module->path);
 	else
 		log_verbose("pid %d: %s in %s is left: an exception may leave it",

@@ -10,7 +10,6 @@
 
 struct choice {
 	int fd;
-	bool sessions;
 	const struct allocator_function *functions;
 	const struct named_functions *named;
 	struct elf_function *kept; /* those of the chosen that are probed */
@@ -96,9 +95,6 @@ static int choose(struct choice *choice, const struct elf_function *function)
 		err = function_returns_find(choice->fd, function, choice->named, &returns);
 	if (err == -ENOMEM)
 		return err;
-	if (allocator->family == ALLOCATOR_THROWING && choice->sessions &&
-	    returns.verdict == FUNCTION_RETURNS)
-		returns.verdict = FUNCTION_UNKNOWN;
 	if (allocator_is_operator(allocator) && !needs_probe(allocator, &returns)) {
 		err = leave(choice, function, &returns);
 	} else {
@@ -144,14 +140,13 @@ static int place_entries(struct choice *choice)
 	return 0;
 }
 
-int probe_list_init(int fd, bool sessions, const struct allocator_function *functions,
+int probe_list_init(int fd, const struct allocator_function *functions,
 		    const struct named_functions *named, const struct elf_function *chosen,
 		    size_t cnt, struct probe_list *ret)
 {
 	cleanup_free struct elf_function *kept = calloc(cnt + 1, sizeof(*kept));
 	struct choice choice = {
 		.fd = fd,
-		.sessions = sessions,
 		.functions = functions,
 		.named = named,
 		.kept = kept,

@@ -29,10 +29,9 @@ struct probe_list {
 
 /*
  * The chosen functions of a file; their names are indexes into functions. What does all by one of
- * the named functions is left, and what exceptions may leave if links are those of sessions. To be
- * deinited even if it fails. Returns 0 or a negative errno.
+ * the named functions is left. To be deinited even if it fails. Returns 0 or a negative errno.
  */
-int probe_list_init(int fd, bool sessions, const struct allocator_function *functions,
+int probe_list_init(int fd, const struct allocator_function *functions,
 		    const struct named_functions *named, const struct elf_function *chosen,
 		    size_t cnt, struct probe_list *ret);
 void probe_list_deinit(struct probe_list *list);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "loader/cleanup.h"
+#include "loader/entry_programs.h"
 #include "loader/multi_link.h"
 
 struct probe_link {
@@ -115,35 +116,59 @@ static struct bpf_program *multi_program(const struct attachment *to, enum multi
 	case MULTI_LINK_RETURN:
 		return to->programs->ret;
 	default:
+		if (to->programs->kind == LINK_SESSION)
+			return entry_programs__get(to->programs->entries);
 		return to->programs->any;
 	}
 }
 
-static int attach_multi(struct attachment *to, enum multi_link_when when)
+/* A session has the kernel take returns of processes that it is not bound to, such as children. */
+static bool needs_entry_link(const struct probe *probe)
+{
+	return probe->throws || probe->shape == MEMLEAK_SHAPE_RETURN ||
+	       probe->shape == MEMLEAK_SHAPE_RAISE;
+}
+
+static bool is_held(const struct attachment *to, enum multi_link_when when,
+		    const struct probe *probe)
+{
+	if (probe->err)
+		return false;
+	if (when == MULTI_LINK_RETURN)
+		return probe->at_return;
+	return to->programs->kind != LINK_SESSION ||
+	       needs_entry_link(probe) == (when == MULTI_LINK_ENTRY);
+}
+
+static int link_multi(struct attachment *to, enum multi_link_when when)
 {
 	cleanup_free uint64_t *offsets = calloc(to->cnt, sizeof(*offsets));
 	cleanup_free uint64_t *cookies = calloc(to->cnt, sizeof(*cookies));
 	struct multi_link multi = {
-		.prog_fd = bpf_program__fd(multi_program(to, when)),
 		.path = to->path,
 		.pid = to->pid,
 		.when = when,
 		.offsets = offsets,
 		.cookies = cookies,
 	};
+	const struct bpf_program *program;
 	struct probe_link link = {0};
 	int err;
 
 	if (!offsets || !cookies)
 		return -ENOMEM;
 	for (size_t i = 0; i < to->cnt; i++) {
-		if (to->probes[i].err || (when == MULTI_LINK_RETURN && !to->probes[i].at_return))
+		if (!is_held(to, when, &to->probes[i]))
 			continue;
 		offsets[multi.cnt] = to->probes[i].offset;
 		cookies[multi.cnt++] = cookie_of(to->set, &to->probes[i]);
 	}
 	if (!multi.cnt)
 		return 0;
+	program = multi_program(to, when);
+	if (!program)
+		return -ENOTSUP;
+	multi.prog_fd = bpf_program__fd(program);
 	link.fd = multi_link_create(&multi);
 	if (link.fd < 0)
 		return link.fd;
@@ -153,20 +178,21 @@ static int attach_multi(struct attachment *to, enum multi_link_when when)
 	return err;
 }
 
+static void attach_multi(struct attachment *to, enum multi_link_when when)
+{
+	int err = link_multi(to, when);
+
+	for (size_t i = 0; err && i < to->cnt; i++)
+		if (is_held(to, when, &to->probes[i]))
+			to->probes[i].err = err;
+}
+
 static void attach_all_multi(struct attachment *to)
 {
-	int err;
+	bool sessions = to->programs->kind == LINK_SESSION;
 
-	if (to->programs->kind == LINK_SESSION) {
-		err = attach_multi(to, MULTI_LINK_SESSION);
-	} else {
-		err = attach_multi(to, MULTI_LINK_RETURN);
-		if (!err)
-			err = attach_multi(to, MULTI_LINK_ENTRY);
-	}
-	for (size_t i = 0; i < to->cnt; i++)
-		if (!to->probes[i].err)
-			to->probes[i].err = err;
+	attach_multi(to, sessions ? MULTI_LINK_SESSION : MULTI_LINK_RETURN);
+	attach_multi(to, MULTI_LINK_ENTRY);
 }
 
 /* Keeps the file open for a rebinding. */

@@ -16,14 +16,17 @@
 #include "bpf/memleak.h"
 
 enum link_kind {
-	LINK_SESSION, /* one link for the entries and returns of a file */
+	LINK_SESSION, /* one link for the entries and returns of a file, one for entries alone */
 	LINK_MULTI,   /* one for the entries, one for the returns */
 	LINK_PERF,    /* one perf event for each, with a cookie */
 	LINK_SHAPE,   /* one perf event for each, without: the program tells the shape */
 };
 
+struct entry_programs;
+
 struct probe_programs {
 	enum link_kind kind;
+	struct entry_programs *entries;                /* LINK_SESSION: for links of entries */
 	struct bpf_program *session;                   /* LINK_SESSION */
 	struct bpf_program *any;                       /* told the shape by cookie */
 	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_SHAPE */

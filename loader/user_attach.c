@@ -123,8 +123,7 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	named.found = found;
 	named.found_cnt = cnt;
 	cnt = choose_functions(state, module, part, found, cnt, chosen);
-	if (probe_list_init(module->fd, state->ctx->programs.kind == LINK_SESSION,
-			    allocator_functions, &named, chosen, cnt, &list) == 0) {
+	if (probe_list_init(module->fd, allocator_functions, &named, chosen, cnt, &list) == 0) {
 		for (size_t i = 0; i < list.left_cnt; i++)
 			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loader/entry_programs.h"
 #include "loader/features.h"
 #include "loader/log.h"
 #include "loader/multi_link.h"
 #include "loader/skeleton.h"
-#include "loader/throwing.h"
 #include "loader/user_source_impl.h"
 
 /* Images of which it was not heard yet that they are no more. */
@@ -43,7 +43,6 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = opts->verify_unwind;
 	config->peak = opts->peak;
-	err |= bpf_program__set_autoload(skel->progs.walk_event, config->trace_stacks);
 	skel->bss->late_watch.ring_bytes = copies_bytes(opts);
 	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(opts));
 	return err ? -EINVAL : 0;
@@ -78,27 +77,33 @@ static enum link_kind wanted_links(const struct features *features)
  * Those that links of a session or multi links hold are loaded for them; what is called at a
  * program's end must be of its kind.
  */
-static int choose_programs(struct user_bpf *skel, enum link_kind kind)
+static int choose_programs(struct user_bpf *skel, enum link_kind kind, bool events)
 {
-	bool session = kind == LINK_SESSION;
-	enum bpf_attach_type type =
-		(enum bpf_attach_type)(session ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE);
+	const struct {
+		struct bpf_program *program;
+		bool wanted;
+	} programs[] = {
+		{skel->progs.session_call, kind == LINK_SESSION},
+		{skel->progs.session_walk, kind == LINK_SESSION},
+		{skel->progs.session_decide, kind == LINK_SESSION},
+		{skel->progs.enter_any, kind == LINK_MULTI || kind == LINK_PERF},
+		{skel->progs.leave_call, kind != LINK_SESSION},
+		{skel->progs.walk_stack, kind != LINK_SESSION},
+		{skel->progs.decide_nesting, false},
+		{skel->progs.session_event, events && kind == LINK_SESSION},
+		{skel->progs.walk_event, events && kind != LINK_SESSION},
+	};
+	int type = kind == LINK_SESSION ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE;
 	int err = 0;
 
-	((struct memleak_config *)&skel->rodata->config)->sessions = session;
-	err |= bpf_program__set_autoload(skel->progs.session_call, session);
-	err |= bpf_program__set_autoload(skel->progs.decide_nesting, session);
-	err |= bpf_program__set_autoload(skel->progs.enter_any,
-					 kind == LINK_MULTI || kind == LINK_PERF);
-	err |= bpf_program__set_autoload(skel->progs.leave_call, !session);
-	if (!session && kind != LINK_MULTI)
-		return err;
-	err |= bpf_program__set_expected_attach_type(skel->progs.session_call, type);
-	err |= bpf_program__set_expected_attach_type(skel->progs.decide_nesting, type);
-	err |= bpf_program__set_expected_attach_type(skel->progs.enter_any, type);
-	err |= bpf_program__set_expected_attach_type(skel->progs.leave_call, type);
-	err |= bpf_program__set_expected_attach_type(skel->progs.walk_event, type);
-	return err | bpf_program__set_expected_attach_type(skel->progs.walk_stack, type);
+	((struct memleak_config *)&skel->rodata->config)->sessions = kind == LINK_SESSION;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		err |= bpf_program__set_autoload(programs[i].program, programs[i].wanted);
+		if (kind == LINK_SESSION || kind == LINK_MULTI)
+			err |= bpf_program__set_expected_attach_type(programs[i].program,
+								     (enum bpf_attach_type)type);
+	}
+	return err;
 }
 
 /* One program for all entries, or, where probes have no cookies, one for each shape of call. */
@@ -134,14 +139,11 @@ static int choose_links(struct user_source *source, const struct features *featu
 	int err = 0;
 
 	programs->kind = wanted_links(features);
-	if (!source->ctx.pool && programs->kind == LINK_SESSION &&
-	    throwing_functions_wanted(source->ctx.opts))
-		programs->kind = LINK_MULTI;
 	programs->session = skel->progs.session_call;
 	programs->any = skel->progs.enter_any;
 	programs->ret = skel->progs.leave_call;
 	memcpy(programs->shapes, shapes, sizeof(shapes));
-	err |= choose_programs(skel, programs->kind);
+	err |= choose_programs(skel, programs->kind, source->ctx.opts->trace > 1);
 	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++)
 		err |= bpf_program__set_autoload(shapes[i], programs->kind == LINK_SHAPE);
 	log_verbose("probes are held by %s", names[programs->kind]);
@@ -149,11 +151,34 @@ static int choose_links(struct user_source *source, const struct features *featu
 }
 
 /* Puts a program where others call it at their end. */
-static int put_program(const struct bpf_map *map, uint32_t at, const struct bpf_program *program)
+static int put_program(const struct bpf_map *map, enum memleak_ending ending,
+		       const struct bpf_program *program)
 {
 	int fd = bpf_program__fd(program);
+	uint32_t key = ending;
 
-	return bpf_map_update_elem(bpf_map__fd(map), &at, &fd, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY) ? -errno : 0;
+}
+
+static int put_endings(const struct user_bpf *skel, enum link_kind kind, bool events)
+{
+	bool session = kind == LINK_SESSION;
+	int err = 0;
+
+	if (events)
+		err = put_program(session ? skel->maps.session_endings : skel->maps.endings,
+				  MEMLEAK_ENDING_EVENT,
+				  session ? skel->progs.session_event : skel->progs.walk_event);
+	if (err)
+		return err;
+	if (!session)
+		return put_program(skel->maps.endings, MEMLEAK_ENDING_WALK, skel->progs.walk_stack);
+	err = put_program(skel->maps.session_endings, MEMLEAK_ENDING_WALK,
+			  skel->progs.session_walk);
+	if (err)
+		return err;
+	return put_program(skel->maps.session_endings, MEMLEAK_ENDING_DECIDE,
+			   skel->progs.session_decide);
 }
 
 /* The entry programs end with the one that walks. */
@@ -166,13 +191,8 @@ static int start_unwinding(struct user_source *source)
 		.targets = bpf_map__fd(skel->maps.targets),
 		.stamp = &skel->data->spaces_stamp,
 	};
-	int err = put_program(skel->maps.walkers, MEMLEAK_WALKER_OF_SITES, skel->progs.walk_stack);
+	int err = put_endings(skel, source->ctx.programs.kind, source->ctx.opts->trace > 1);
 
-	if (!err && source->ctx.opts->trace > 1)
-		err = put_program(skel->maps.walkers, MEMLEAK_WALKER_OF_EVENTS,
-				  skel->progs.walk_event);
-	if (!err && source->ctx.programs.kind == LINK_SESSION)
-		err = put_program(skel->maps.deciders, 0, skel->progs.decide_nesting);
 	if (err) {
 		log_error("the kernel does not take the program that walks stacks: %s",
 			  strerror(-err));
@@ -235,11 +255,17 @@ int user_loading__load(struct user_source *source, size_t process_cnt)
 	}
 	source->ctx.skel = skel;
 	process_cnt = choose_members(source, process_cnt);
+	source->ctx.programs.entries = entry_programs__new(skel);
+	if (!source->ctx.programs.entries)
+		return -ENOMEM;
 	err = prepare_tables(opts, &features, process_cnt, stack_depth, skel);
 	if (!err)
 		err = choose_links(source, &features);
 	if (!err)
 		err = user_bpf__load(skel);
+	/* The program executes others, whose first allocations would not wait for the loading. */
+	if (!err && opts->command && source->ctx.programs.kind == LINK_SESSION)
+		entry_programs__get(source->ctx.programs.entries);
 	if (err) {
 		log_error("the kernel does not take the BPF programs: %s (-vv shows its reasons)",
 			  strerror(-err));

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loader/entry_programs.h"
 #include "loader/log.h"
 #include "loader/map_events.h"
 #include "loader/user_source_impl.h"
@@ -279,6 +280,7 @@ static void user_source__free(struct source *base)
 	bpf_link__destroy(source->exit_link);
 	bpf_link__destroy(source->move_link);
 	ring_buffer__free(source->rings);
+	entry_programs__free(source->ctx.programs.entries);
 	user_bpf__destroy(source->ctx.skel);
 	unwind_maps_deinit(&source->unwind);
 	tracker_deinit(&source->tracker);

@@ -60,13 +60,25 @@ static __always_inline bool thread__is_of_allocator(const struct thread_state *t
 	return pc - thread->function + SAME_LIBRARY <= 2 * SAME_LIBRARY;
 }
 
-/* Entry 0: the program that decides whether a call is nested in one whose return is not awaited. */
-struct {
+/*
+ * Programs that others end with. The kernel wants both held by links of one kind, so those of
+ * sessions have their own.
+ */
+struct endings {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, MEMLEAK_ENDING_CNT);
 	__type(key, __u32);
 	__type(value, __u32);
-} deciders SEC(".maps");
+};
+struct endings endings SEC(".maps");
+struct endings session_endings SEC(".maps");
+
+/* An entry: what program saw it, and what the probe says of itself. */
+struct entry {
+	struct endings *endings;
+	__u32 binding;
+	bool throws; /* an exception may end the call */
+};
 
 /*
  * Since 6.13 kernels run programs of some size on a stack that the CPU has for each of them, and
@@ -74,10 +86,10 @@ struct {
  * the first has there, and the kernel crashes (seen with 7.2). Programs that call others at their
  * end stay on the thread's own stack. That they never do it is found out too late to matter.
  */
-static __always_inline void stay_on_own_stack(struct pt_regs *ctx)
+static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct endings *endings)
 {
 	if (config.never)
-		bpf_tail_call(ctx, &deciders, 0);
+		bpf_tail_call(ctx, endings, MEMLEAK_ENDING_WALK);
 }
 
 /* The mark of a call that is over, or will not be heard of. */
@@ -113,15 +125,15 @@ mark__may_enclose(struct pt_regs *ctx, const struct thread_state *thread, __u64 
  * address may outlive it in a hole of a later frame. Then only a walk of the stack can tell; the
  * program that takes it does for this entry what is to be done.
  */
-static __always_inline bool thread__is_nested(struct pt_regs *ctx, struct thread_state *thread,
-					      __u64 slot, bool mapping)
+static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct entry *entry,
+					      struct thread_state *thread, __u64 slot, bool mapping)
 {
 	if (config.sessions && thread->unawaited) {
 		/* The marked function jumps to no other one: the next call from there. */
 		if (slot >= thread->call.slot)
 			return false;
 		if (mark__may_enclose(ctx, thread, slot, mapping))
-			bpf_tail_call(ctx, &deciders, 0);
+			bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_DECIDE);
 		thread__drop_call(thread);
 		return false;
 	}
@@ -175,15 +187,15 @@ static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thr
  * not a target's. A mark that is replaced belongs to a call that will not return, or was made on
  * another stack (a signal handler's): if it does return, leave_call books the difference.
  */
-static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, __u32 binding,
-							  __u32 shape, bool mapping)
+static __always_inline struct thread_state *
+thread__enter(struct pt_regs *ctx, const struct entry *entry, __u32 shape, bool mapping)
 {
-	struct thread_state *thread = thread__get(binding);
+	struct thread_state *thread = thread__get(entry->binding);
 	__u64 slot = arch_entry_slot(ctx);
 
 	if (!thread)
 		return NULL;
-	if (thread__is_nested(ctx, thread, slot, mapping))
+	if (thread__is_nested(ctx, entry, thread, slot, mapping))
 		return NULL;
 	if (mapping && mark__freeing(thread, slot, arch_return_address(ctx)))
 		return NULL;
@@ -193,7 +205,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx, _
 	thread->call.return_address = 0;
 	thread->function = PT_REGS_IP(ctx);
 	thread->has_old = false;
-	thread->throws = false;
+	thread->throws = entry->throws;
 	thread->unawaited = false;
 	count(MEMLEAK_STAT_CALLS_OF + shape, 1);
 	summary__call(thread->image, shape);

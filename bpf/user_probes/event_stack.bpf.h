@@ -31,9 +31,9 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 	tell_of_stacks(walk);
 }
 
-/* What the entry program would have done at its end. */
-static __always_inline int tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
-					 __u64 stack)
+/* What the entry program would have done at its end. True: the return is awaited. */
+static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
+					  __u64 stack)
 {
 	__u64 freed = thread->free_addr;
 
@@ -41,24 +41,22 @@ static __always_inline int tell_of_event(struct pt_regs *ctx, struct thread_stat
 		thread->free_addr = 0;
 		emit_event(thread, MEMLEAK_EVENT_FREE, thread->free_function, freed,
 			   thread->free_size, stack);
-		return config.sessions;
+		return false;
 	}
 	thread__note_caller(ctx, thread);
 	thread->stack = stack;
-	return !thread__awaits_return(thread);
+	return thread__awaits_return(thread);
 }
 
-SEC("uprobe")
-int walk_event(struct pt_regs *ctx)
+static __always_inline bool capture_event(struct pt_regs *ctx)
 {
 	struct thread_state *thread = thread__find();
 	__u64 return_address, stack = 0;
 	struct walk *walk;
 	__u32 entry = 0;
 
-	stay_on_own_stack(ctx);
 	if (!thread)
-		return 0;
+		return false;
 	walk = walk__take(&entry);
 	if (walk) {
 		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
@@ -75,6 +73,21 @@ int walk_event(struct pt_regs *ctx)
 		walk__give_back(walk);
 	}
 	return tell_of_event(ctx, thread, stack);
+}
+
+SEC("uprobe")
+int walk_event(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &endings);
+	capture_event(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int session_event(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &session_endings);
+	return !capture_event(ctx);
 }
 
 #endif

@@ -7,15 +7,14 @@
 #include "bpf/user_probes/stack.bpf.h"
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
-static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u32 shape,
-					__u32 operation, bool throws, __u64 addr, __u64 size)
+static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
+					__u32 operation, __u64 addr, __u64 size)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, shape, false);
+	struct thread_state *thread = thread__enter(ctx, entry, shape, false);
 
 	if (!thread)
 		return false;
 	thread->operation = operation;
-	thread->throws = throws;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
 	thread->size = size;
@@ -27,9 +26,9 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, __u32 binding, __u3
 		thread->has_old = block__take(&key, &thread->old);
 	}
 	if (thread->chosen)
-		stack__capture(ctx, thread);
+		stack__capture(ctx, entry, thread);
 	else if (operation == OP_REALLOC && addr)
-		stack__capture_event(ctx, thread);
+		stack__capture_event(ctx, entry, thread);
 	return thread__leaves_entry(ctx, thread);
 }
 
@@ -55,7 +54,7 @@ static __always_inline void note_free(__u32 image)
  * else. There is no return probe, hence a mark of its own, which only mappings made inside free
  * look at.
  */
-static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding, __u64 addr)
+static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *entry, __u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr};
 	struct memleak_block block;
@@ -63,7 +62,7 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding, __u64
 
 	if (!key.addr)
 		return false;
-	thread = thread__get(binding);
+	thread = thread__get(entry->binding);
 	if (!thread)
 		return false;
 	key.image = thread->image;
@@ -71,7 +70,7 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding, __u64
 		note_free(key.image);
 		return false;
 	}
-	if (thread__is_nested(ctx, thread, arch_entry_slot(ctx), false))
+	if (thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), false))
 		return false;
 	note_free(key.image);
 	thread->free_function = PT_REGS_IP(ctx);
@@ -81,7 +80,7 @@ static __always_inline bool enter_free(struct pt_regs *ctx, __u32 binding, __u64
 		summary__freed(key.image, block.size);
 	else
 		block.size = MEMLEAK_SIZE_UNKNOWN;
-	stack__tell_free(ctx, thread, key.addr, block.size);
+	stack__tell_free(ctx, entry, thread, key.addr, block.size);
 	return false;
 }
 

@@ -16,9 +16,9 @@
 #define MREMAP_DONTUNMAP 4
 #define MAX_ERRNO 4095
 
-static __always_inline bool enter_mmap(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_mmap(struct pt_regs *ctx, const struct entry *entry)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, MEMLEAK_SHAPE_MMAP, true);
+	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MMAP, true);
 	__u64 flags = PT_REGS_PARM4(ctx);
 
 	if (!thread)
@@ -37,15 +37,15 @@ static __always_inline bool enter_mmap(struct pt_regs *ctx, __u32 binding)
 	/* What was mapped there is gone even when the new mapping is not tracked. */
 	thread->has_old = flags & MAP_FIXED;
 	if (thread->chosen)
-		stack__capture(ctx, thread);
+		stack__capture(ctx, entry, thread);
 	thread__note_caller(ctx, thread);
 	return thread__awaits_return(thread);
 }
 
 /* Unmapping is told before it happens, since the range may belong to someone else right after. */
-static __always_inline bool enter_munmap(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_munmap(struct pt_regs *ctx, const struct entry *entry)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, MEMLEAK_SHAPE_MUNMAP, true);
+	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MUNMAP, true);
 
 	if (!thread)
 		return false;
@@ -54,13 +54,13 @@ static __always_inline bool enter_munmap(struct pt_regs *ctx, __u32 binding)
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM2(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, thread->size, 0);
-	stack__capture_event(ctx, thread);
+	stack__capture_event(ctx, entry, thread);
 	return true;
 }
 
-static __always_inline bool enter_mremap(struct pt_regs *ctx, __u32 binding)
+static __always_inline bool enter_mremap(struct pt_regs *ctx, const struct entry *entry)
 {
-	struct thread_state *thread = thread__enter(ctx, binding, MEMLEAK_SHAPE_MREMAP, true);
+	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MREMAP, true);
 	bool copy = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP;
 
 	if (!thread)
@@ -71,7 +71,7 @@ static __always_inline bool enter_mremap(struct pt_regs *ctx, __u32 binding)
 	thread->size = PT_REGS_PARM3(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, PT_REGS_PARM2(ctx),
 		   copy ? MEMLEAK_TAKE_COPY : 0);
-	stack__capture_event(ctx, thread);
+	stack__capture_event(ctx, entry, thread);
 	return true;
 }
 

@@ -14,13 +14,6 @@
 #include "bpf/user_probes/recall.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, MEMLEAK_WALKER_CNT);
-	__type(key, __u32);
-	__type(value, __u32);
-} walkers SEC(".maps");
-
 /*
  * What walks work with, by CPU. A program may be preempted by another thread's, which then takes
  * the next entry.
@@ -130,22 +123,21 @@ static __always_inline void walk__give_back(struct walk *walk)
 	__sync_fetch_and_add(&walk->users, -1);
 }
 
-SEC("uprobe")
-int walk_stack(struct pt_regs *ctx)
+/* True: the return of the call is awaited. */
+static __always_inline bool capture(struct pt_regs *ctx)
 {
 	struct thread_state *thread = thread__find();
 	struct walk *walk;
 	__u32 entry = 0;
 
-	stay_on_own_stack(ctx);
 	if (!thread)
-		return 0;
+		return true;
 	walk = walk__take(&entry);
 	if (!walk) {
 		count(MEMLEAK_LOST_THREADS_FULL, 1);
 		thread__note_caller(ctx, thread);
 		thread->chosen = false;
-		return !thread__awaits_return(thread);
+		return thread__awaits_return(thread);
 	}
 	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
 	thread->call.return_address = walk__see_call(walk, ctx);
@@ -159,33 +151,50 @@ int walk_stack(struct pt_regs *ctx)
 	if (config.trace_stacks)
 		thread->stack = walk->stack.hash;
 	walk__give_back(walk);
-	return !thread__awaits_return(thread);
+	return thread__awaits_return(thread);
+}
+
+SEC("uprobe")
+int walk_stack(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &endings);
+	capture(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int session_walk(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &session_endings);
+	return !capture(ctx);
 }
 
 /* The last thing that an entry program does: returns only if it fails. */
-static __always_inline void stack__capture(struct pt_regs *ctx, struct thread_state *thread)
+static __always_inline void stack__capture(struct pt_regs *ctx, const struct entry *entry,
+					   struct thread_state *thread)
 {
 	thread->site = 0;
-	bpf_tail_call(ctx, &walkers, MEMLEAK_WALKER_OF_SITES);
+	bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_WALK);
 }
 
 /* The same for the events of a call that is not tracked. */
-static __always_inline void stack__capture_event(struct pt_regs *ctx, struct thread_state *thread)
+static __always_inline void stack__capture_event(struct pt_regs *ctx, const struct entry *entry,
+						 struct thread_state *thread)
 {
 	if (!config.trace_stacks)
 		return;
 	thread->stack = 0;
-	bpf_tail_call(ctx, &walkers, MEMLEAK_WALKER_OF_EVENTS);
+	bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_EVENT);
 }
 
 /* The event of a free, with its stack. */
-static __always_inline void stack__tell_free(struct pt_regs *ctx, struct thread_state *thread,
-					     __u64 addr, __u64 size)
+static __always_inline void stack__tell_free(struct pt_regs *ctx, const struct entry *entry,
+					     struct thread_state *thread, __u64 addr, __u64 size)
 {
 	if (config.trace_stacks) {
 		thread->free_addr = addr;
 		thread->free_size = size;
-		bpf_tail_call(ctx, &walkers, MEMLEAK_WALKER_OF_EVENTS);
+		bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_EVENT);
 		thread->free_addr = 0;
 	}
 	emit_event(thread, MEMLEAK_EVENT_FREE, thread->free_function, addr, size, 0);

@@ -22,7 +22,7 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 	return size > most ? ~0ULL : cnt * size;
 }
 
-static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 binding, bool throws)
+static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
 	__u32 operation = OP_ALLOC;
@@ -69,7 +69,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, __u32 shape, __u32 b
 	default:
 		return false;
 	}
-	return enter_alloc(ctx, binding, shape, operation, throws, addr, size);
+	return enter_alloc(ctx, entry, shape, operation, addr, size);
 }
 
 /* The return of the call at slot: what the outermost call was is in the thread's state. */
@@ -95,34 +95,48 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 	}
 }
 
-static __always_inline bool enter_shape(struct pt_regs *ctx, __u32 shape, __u32 binding,
-					bool throws)
+static __always_inline bool enter_shape(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	switch (shape) {
 	case MEMLEAK_SHAPE_FREE:
-		return enter_free(ctx, binding, PT_REGS_PARM1(ctx));
+		return enter_free(ctx, entry, PT_REGS_PARM1(ctx));
 	case MEMLEAK_SHAPE_HEAP_FREE:
-		return enter_free(ctx, binding, PT_REGS_PARM2(ctx));
+		return enter_free(ctx, entry, PT_REGS_PARM2(ctx));
 	case MEMLEAK_SHAPE_MMAP:
-		return enter_mmap(ctx, binding);
+		return enter_mmap(ctx, entry);
 	case MEMLEAK_SHAPE_MUNMAP:
-		return enter_munmap(ctx, binding);
+		return enter_munmap(ctx, entry);
 	case MEMLEAK_SHAPE_MREMAP:
-		return enter_mremap(ctx, binding);
+		return enter_mremap(ctx, entry);
 	case MEMLEAK_SHAPE_LIBRARIES:
-		return enter_libraries(ctx, binding);
+		return enter_libraries(ctx, entry->binding);
 	case MEMLEAK_SHAPE_RAISE:
 		thread__raise(ctx);
 		return false;
 	default:
-		return enter_heap(ctx, shape, binding, throws);
+		return enter_heap(ctx, entry, shape);
 	}
 }
 
 static __always_inline bool enter_by_cookie(struct pt_regs *ctx, __u64 cookie)
 {
-	return enter_shape(ctx, MEMLEAK_COOKIE_SHAPE(cookie), MEMLEAK_COOKIE_BINDING(cookie),
-			   cookie & MEMLEAK_COOKIE_THROWS);
+	const struct entry entry = {
+		.endings = &endings,
+		.binding = MEMLEAK_COOKIE_BINDING(cookie),
+		.throws = cookie & MEMLEAK_COOKIE_THROWS,
+	};
+
+	return enter_shape(ctx, &entry, MEMLEAK_COOKIE_SHAPE(cookie));
+}
+
+static __always_inline bool enter_session(struct pt_regs *ctx, __u64 cookie)
+{
+	const struct entry entry = {
+		.endings = &session_endings,
+		.binding = MEMLEAK_COOKIE_BINDING(cookie),
+	};
+
+	return enter_shape(ctx, &entry, MEMLEAK_COOKIE_SHAPE(cookie));
 }
 
 /*
@@ -144,7 +158,9 @@ int enter_any(struct pt_regs *ctx)
 #define ENTRY_PROGRAM(name, shape)                                                                 \
 	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
 	{                                                                                          \
-		enter_shape(ctx, shape, MEMLEAK_ANY_BINDING, false);                               \
+		const struct entry entry = {.endings = &endings, .binding = MEMLEAK_ANY_BINDING};  \
+                                                                                                   \
+		enter_shape(ctx, &entry, shape);                                                   \
 		return 0;                                                                          \
 	}
 
@@ -176,7 +192,7 @@ int enter_of_return(struct pt_regs *ctx)
 SEC("uretprobe")
 int leave_call(struct pt_regs *ctx)
 {
-	stay_on_own_stack(ctx);
+	stay_on_own_stack(ctx, &endings);
 	leave_any(ctx, arch_return_slot(ctx));
 	return 0;
 }
@@ -189,28 +205,38 @@ int leave_call(struct pt_regs *ctx)
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
 {
-	bool returned = PT_REGS_IP(ctx) != bpf_get_func_ip(ctx);
-	__u64 slot = arch_return_slot(ctx), cookie;
-
-	if (!returned) {
-		cookie = bpf_get_attach_cookie(ctx);
-		if (MEMLEAK_COOKIE_SHAPE(cookie) != MEMLEAK_SHAPE_RETURN)
-			return !enter_by_cookie(ctx, cookie);
-		slot = arch_entry_slot(ctx);
-	}
-	leave_any(ctx, slot);
-	return !returned;
+	if (PT_REGS_IP(ctx) == bpf_get_func_ip(ctx))
+		return !enter_session(ctx, bpf_get_attach_cookie(ctx));
+	leave_any(ctx, arch_return_slot(ctx));
+	return 0;
 }
 
-/* The end of a session's entry which may be nested in a call whose return is not awaited. */
+/* The end of an entry which may be nested in a call whose return is not awaited. */
+static __always_inline bool is_outermost(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+
+	if (!thread || thread__is_inside(ctx, thread))
+		return false;
+	thread__drop_call(thread);
+	return true;
+}
+
+SEC("uprobe")
+int session_decide(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	return !is_outermost(ctx) || !enter_session(ctx, cookie);
+}
+
+/* The same of a function that an exception may leave. */
 SEC("uprobe")
 int decide_nesting(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct thread_state *thread = thread__find();
 
-	if (!thread || thread__is_inside(ctx, thread))
-		return 1;
-	thread__drop_call(thread);
-	return !enter_by_cookie(ctx, cookie);
+	if (is_outermost(ctx))
+		enter_by_cookie(ctx, cookie);
+	return 0;
 }

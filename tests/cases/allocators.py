@@ -3,7 +3,7 @@
 
 import glob
 
-from lib import Failure, Skip, each, expect, once, pitfall
+from lib import AFTER_EXEC, Failure, Skip, Truth, each, expect, once, pitfall
 
 LIBRARIES = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4",
              "tcmalloc_full": "libtcmalloc.so.4", "mimalloc": "libmimalloc.so.2"}
@@ -24,6 +24,11 @@ def run(t, *args, options=(), lines=True, may_lose=(), **kwargs):
     report = memleak.stop()
     expect(report, truth, lines=lines, may_lose=may_lose)
     return report
+
+
+def of_library(site):
+    """What the C++ library takes for itself before main."""
+    return any((frame["symbol"] or "").startswith("_dl_init") for frame in site["stack"])
 
 
 @pitfall(12)
@@ -107,6 +112,51 @@ def test_exception_through_preloaded_new(t, what):
 
 
 @pitfall(18)
+@through_libraries("in_child")
+def test_exception_in_child_of_command(t, what):
+    """A child has the parent's probes, whose links are none of its own, and it lives."""
+    _, name, thing = what
+    if name == "mimalloc":
+        raise Skip("mimalloc 2.0 was built as C: its operator new ends the program by itself")
+    memleak = t.command(t.file_of("cxx_" + name), thing)
+    memleak.send(b"xx")
+    memleak.finish(code=0)
+
+
+@pitfall(18)
+@through_libraries("new", "aligned", "between_throws")
+def test_cxx_command(t, what):
+    """From the first call on; libstdc++ has a block before main."""
+    _, name, thing = what
+    if name == "mimalloc" and thing == "between_throws":
+        raise Skip("mimalloc 2.0 was built as C: its operator new ends the program by itself")
+    memleak = t.command(t.file_of("cxx_" + name), thing)
+    memleak.send(b"xx")
+    report = memleak.finish(code=0)
+    truth = Truth.of(memleak.out.text.replace("ready\n", ""))
+    expect(report, truth, ignore=of_library)
+
+
+def of_start(site):
+    """What is there before main may be seen or not, and libraries map memory for themselves."""
+    return site["kind"] != "heap" or of_library(site)
+
+
+@pitfall(18)
+@each("jemalloc", "tcmalloc")
+def test_cxx_after_exec(t, name):
+    """The shell's allocator is another one: what is probed follows the program."""
+    program = t.program("cxx_" + name, "between_throws", ready=False,
+                        wrapper=("/bin/sh", "-c", 'read -r go; exec "$@"', "sh"))
+    memleak = t.attach(program, "-v")
+    program.send(b"\n")
+    program.ready()
+    memleak.wait_for("its probes", lambda: "_Unwind_RaiseException at" in memleak.notes)
+    truth = program.go()
+    expect(memleak.stop(), truth, ignore=of_start, may_lose=(*AFTER_EXEC, "exec"))
+
+
+@pitfall(18)
 @each("multi", "perf", "shape")
 def test_exception_by_other_links(t, kind):
     program = t.program("cxx", "between_throws", preload=library("jemalloc"))
@@ -142,6 +192,22 @@ def test_static_cxx(t, thing):
 def test_own_operator_new(t, thing):
     """operator new of the program itself, which allocates otherwise, and delete."""
     run(t, "cxx_own_new", thing)
+
+
+SANITIZERS = ("asan", "clang_asan", "clang_scudo")
+QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
+
+
+@each(*SANITIZERS)
+def test_sanitizer(t, name):
+    """Programs with a sanitizer's allocator, from a library or built in."""
+    run(t, "functions_" + name, "all", env=QUIET)
+
+
+@each(*((f"{name}_{thing}", name, thing) for name in SANITIZERS for thing in OPERATORS))
+def test_sanitizer_cxx(t, what):
+    _, name, thing = what
+    run(t, "cxx_" + name, thing, env=QUIET)
 
 
 @each("leak_static", "leak_nopie")

@@ -312,6 +312,21 @@ def test_dlopened_allocator(t):
     memleak.stop()
 
 
+def test_dlopened_operator_new(t):
+    """One that throws, of a library that comes later: from its probe on, each call counts."""
+    program = t.program("dlopen", t.file_of("libown_new.so"), "new")
+    memleak = t.attach(program, "-v")
+    program.go()
+    memleak.wait_for("its probes", lambda: "_Unwind_RaiseException at" in memleak.notes)
+    for _ in range(5):
+        program.go()
+    report = memleak.stop()
+    got = [(site["count"], site["bytes"]) for site in report["sites"]
+           if any(frame["symbol"] == "foreign_alloc" for frame in site["stack"][:2])]
+    if got != [(5, 5 * 56)]:
+        raise Failure(f"count and bytes {got}, not [(5, 280)]")
+
+
 @pitfall(16)
 def test_dlclose(t):
     """A library that is gone is named from memory."""

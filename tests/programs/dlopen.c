@@ -2,7 +2,7 @@
 /*
  * dlopen FILE HOW: loads a library and calls its plugin_work. HOW: "stay"; "unload" unloads it in
  * the next phase, "fast_unload" at once; "alloc" calls the library's own malloc once for each
- * byte, until the runner has had enough.
+ * byte, until the runner has had enough, and "new" its operator new.
  */
 #include <dlfcn.h>
 
@@ -35,8 +35,9 @@ int main(int argc, char **argv)
 	ready();
 	library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
 	must(library != NULL, argv[1]);
-	if (!strcmp(argv[2], "alloc")) {
-		void *(*alloc)(size_t) = (void *(*)(size_t))symbol(library, "malloc");
+	if (!strcmp(argv[2], "alloc") || !strcmp(argv[2], "new")) {
+		void *(*alloc)(size_t) = (void *(*)(size_t))symbol(
+			library, strcmp(argv[2], "new") ? "malloc" : "_Znwm");
 
 		for (;;) {
 			ready();

@@ -25,7 +25,8 @@ PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # What only some machines can build; the cases skip what is missing.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_own_new
+PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_own_new \
+	$(P)/libown_new.so
 # Linked with another allocator, by the file itself: no package of its headers is needed.
 ALLOCATORS := jemalloc=libjemalloc.so.2 tcmalloc=libtcmalloc_minimal.so.4 \
 	tcmalloc_full=libtcmalloc.so.4 mimalloc=libmimalloc.so.2
@@ -33,6 +34,17 @@ library_file = $(filter /%,$(shell $(CXX) -print-file-name=$(1)))
 LINKED := $(foreach pair,$(ALLOCATORS),$(if $(call library_file,$(lastword $(subst =, ,$(pair)))),\
 	$(firstword $(subst =, ,$(pair)))))
 PROGRAMS += $(LINKED:%=$(P)/cxx_%)
+endif
+# With a sanitizer's allocator: in a library, and built in.
+ifneq ($(filter /%,$(shell $(CXX) -print-file-name=libasan.so)),)
+PROGRAMS += $(P)/functions_asan $(P)/cxx_asan
+endif
+CLANG_LIBRARIES := $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/*.a)
+ifneq ($(findstring /libclang_rt.asan-,$(CLANG_LIBRARIES)),)
+PROGRAMS += $(P)/functions_clang_asan $(P)/cxx_clang_asan
+endif
+ifneq ($(findstring /libclang_rt.scudo,$(CLANG_LIBRARIES)),)
+PROGRAMS += $(P)/functions_clang_scudo $(P)/cxx_clang_scudo
 endif
 ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
@@ -131,9 +143,28 @@ $(P)/cxx_static: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 $(P)/cxx_own_new: tests/programs/cxx.cpp tests/programs/own_new.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< tests/programs/own_new.cpp
 
+$(P)/libown_new.so: tests/programs/own_new.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -fPIC -shared -o $@ $<
+
 $(LINKED:%=$(P)/cxx_%): $(P)/cxx_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< -Wl,--no-as-needed \
 		$(call library_file,$(patsubst $*=%,%,$(filter $*=%,$(ALLOCATORS))))
+
+$(P)/functions_asan: tests/programs/functions.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -fsanitize=address $<
+
+$(P)/cxx_asan: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -fsanitize=address -o $@ $<
+
+$(P)/functions_clang_asan $(P)/cxx_clang_asan: SANITIZER := address
+$(P)/functions_clang_scudo $(P)/cxx_clang_scudo: SANITIZER := scudo
+
+$(P)/functions_clang_%: tests/programs/functions.c $(PROGRAM_DEPS)
+	$(CLANG) -std=gnu11 $(PROGRAM_FLAGS) -fsanitize=$(SANITIZER) -o $@ $<
+
+$(P)/cxx_clang_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	$(CLANG) --driver-mode=g++ -std=c++17 $(PROGRAM_FLAGS) -fsized-deallocation \
+		-fsanitize=$(SANITIZER) -o $@ $<
 
 $(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
