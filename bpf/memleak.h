@@ -305,6 +305,24 @@ struct memleak_members {
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
+/* --count: by what calls are counted. */
+enum memleak_count_by {
+	MEMLEAK_COUNT_NOTHING,
+	MEMLEAK_COUNT_CGROUP,   /* its number */
+	MEMLEAK_COUNT_PROCESS,  /* tgid */
+	MEMLEAK_COUNT_FUNCTION, /* enum memleak_shape */
+};
+
+/* What finds no room in the table; made by the loader. */
+#define MEMLEAK_COUNT_OTHERS (~0ULL)
+
+/* By CPU. */
+struct memleak_count {
+	__u64 calls;
+	__u64 bytes;
+	char comm[MEMLEAK_COMM_SIZE]; /* by process: its name when it was met, on one CPU alone */
+};
+
 /* How user stacks are walked. */
 enum memleak_unwind {
 	MEMLEAK_UNWIND_AUTO,  /* by tables, by frame pointers where a frame has no table */
@@ -324,16 +342,19 @@ struct memleak_config {
 	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
 	__u32 young_mask;
 	__u32 held_mask;
+	__u32 count_subsys; /* --count: the cgroup's hierarchy, as in struct memleak_members */
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 trace_stacks; /* and with the stack of each */
-	__u8 recall;       /* stacks that were walked before are not walked again */
-	__u8 never;        /* 0 */
-	__u8 exchange;     /* words can be compared and exchanged */
-	__u8 young;        /* young blocks are kept apart from others */
-	__u8 summary;      /* totals are kept for each image */
-	__u8 peak;         /* and one of all blocks */
-	__u8 sessions;     /* a program's result at an entry tells whether the return is seen */
+	__u8 trace_stacks;  /* and with the stack of each */
+	__u8 recall;        /* stacks that were walked before are not walked again */
+	__u8 never;         /* 0 */
+	__u8 exchange;      /* words can be compared and exchanged */
+	__u8 young;         /* young blocks are kept apart from others */
+	__u8 summary;       /* totals are kept for each image */
+	__u8 peak;          /* and one of all blocks */
+	__u8 count;         /* enum memleak_count_by: nothing else is done but that */
+	__u8 count_targets; /* probes are everybody's: only calls of targets count */
+	__u8 sessions;      /* a program's result at an entry tells whether the return is seen */
 };
 
 /* Records of the control ring: mappings and the life of processes, in order. */

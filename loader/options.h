@@ -47,6 +47,7 @@ struct options {
 	bool older_given;
 	bool largest;
 	bool peak;
+	enum memleak_count_by count_by;
 	bool stats;
 	bool summary;
 	enum summary_sort summary_sort;

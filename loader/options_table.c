@@ -16,6 +16,7 @@ const char *const option_group_names[GROUP_CNT] = {
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", NULL};
+static const char *const count_words[] = {"cgroup", "process", "function", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
@@ -115,6 +116,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"largest", 0, NULL,
 	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
 	 GROUP_REPORT, FIELD(largest)},
+	{"count", 0, "WHAT",
+	 "Count calls of allocator functions for each cgroup (the default), process or function, "
+	 "and do nothing else: the cheapest view, without blocks, stacks and returns",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(count_by), .min = MEMLEAK_COUNT_CGROUP,
+	 .choices = count_words, .optional = true},
 	{"peak", 0, NULL,
 	 "Show the stacks, too, as they were when most memory of the processes was outstanding",
 	 OPT_FLAG, GROUP_REPORT, FIELD(peak)},

@@ -8,6 +8,7 @@
 
 #include "loader/json_writer.h"
 #include "loader/sink.h"
+#include "loader/sink_count.h"
 #include "loader/sink_json_parts.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
@@ -199,14 +200,6 @@ static void write_sampling(struct json_writer *json, const struct sampling *samp
 	json_end_object(json);
 }
 
-static void write_lost(struct json_writer *json, const uint64_t *lost)
-{
-	json_begin_object(json, "lost");
-	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++)
-		json_unsigned(json, lost_texts[i].key, lost[i]);
-	json_end_object(json);
-}
-
 /* Frees that no event showed. */
 static void write_inferred(struct json_writer *json, const struct snapshot *snap)
 {
@@ -240,7 +233,7 @@ static void json_report(FILE *out, const struct report *report)
 		sink_peak_write_json(&json, report);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
-	write_lost(&json, snap->lost);
+	json_write_lost(&json, snap->lost);
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
 	if (report->show_summary)
@@ -281,4 +274,5 @@ const struct sink sink_json = {
 	.name = "json",
 	.report = json_report,
 	.event = json_event,
+	.counts = sink_count_write_json,
 };

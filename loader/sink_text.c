@@ -10,6 +10,7 @@
 
 #include "loader/escape.h"
 #include "loader/sink.h"
+#include "loader/sink_count.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
 #include "loader/sink_text.h"
@@ -24,7 +25,7 @@ static const char *const group_words[] = {
 	[BY_THREAD] = "threads",
 };
 
-static void write_clock(FILE *out, int64_t wall_ns)
+void sink_text_write_clock(FILE *out, int64_t wall_ns)
 {
 	time_t seconds = wall_ns / NSEC_PER_SEC;
 	struct tm tm;
@@ -208,8 +209,7 @@ static void write_inferred(FILE *out, const struct snapshot *snap)
 			snap->gone_with_page);
 }
 
-/* all: also those by which nothing was. */
-static void write_lost(FILE *out, const uint64_t *lost, bool all)
+void sink_text_write_lost(FILE *out, const uint64_t *lost, bool all)
 {
 	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
 		const struct lost_text *text = &lost_texts[i];
@@ -235,7 +235,7 @@ static void text_report(FILE *out, const struct report *report)
 	const struct text_part sites = {out, report, "\t", with_process};
 
 	fputc('[', out);
-	write_clock(out, report->snapshot->wall_ns);
+	sink_text_write_clock(out, report->snapshot->wall_ns);
 	fprintf(out, "] Top %zu %s with outstanding allocations:\n",
 		report->by == BY_STACK ? report->site_cnt : report->group_cnt,
 		group_words[report->by]);
@@ -258,14 +258,14 @@ static void text_report(FILE *out, const struct report *report)
 	write_inferred(out, report->snapshot);
 	if (report->show_stats)
 		sink_stats_write_text(out, report->snapshot);
-	write_lost(out, report->snapshot->lost, report->show_stats);
+	sink_text_write_lost(out, report->snapshot->lost, report->show_stats);
 }
 
 static void text_event(FILE *out, const struct trace_event *event)
 {
 	const struct text_part stack = {.out = out, .indent = ""};
 
-	write_clock(out, event->wall_ns);
+	sink_text_write_clock(out, event->wall_ns);
 	fprintf(out, ".%03d %d/%d ", (int)(event->wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC),
 		event->pid, event->tid);
 	escape_puts(out, event->comm ? event->comm : "?");
@@ -286,4 +286,5 @@ const struct sink sink_text = {
 	.name = "text",
 	.report = text_report,
 	.event = text_event,
+	.counts = sink_count_write_text,
 };

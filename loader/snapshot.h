@@ -78,6 +78,7 @@ struct process_summary {
 	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
 };
 
+struct counts;
 struct peak;
 
 struct snapshot {
@@ -97,6 +98,7 @@ struct snapshot {
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
 	struct figures figures[SPACE_CNT];
 	const struct peak *peak;           /* if asked for; belongs to the source */
+	const struct counts *counts;       /* the same; nothing else is known then */
 	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
 	uint64_t *frame_store; /* what the sites' frames point into */

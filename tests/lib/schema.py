@@ -182,6 +182,23 @@ def check_report(report, with_allocs=False):
                 f"outstanding.{key} is {total}, the sites' sum {shown}")
 
 
+def check_counts(report):
+    check_keys("counts", report, {
+        "time": (str,), "elapsed_ns": INTEGER, "interval_ns": INTEGER, "final": (bool,),
+        "by": (str,), "calls": INTEGER, "bytes": INTEGER, "total": (dict,),
+        "entries_total": INTEGER, "entries": (list,), "lost": (dict,)})
+    keys = {"cgroup": {"id": MAYBE_INTEGER, "cgroup": MAYBE_TEXT}, "process": PROCESS,
+            "function": {"function": MAYBE_TEXT}}[report["by"]]
+    whole = len(report["entries"]) == report["entries_total"]
+    for row in report["entries"]:
+        check_keys("entry", row, {**keys, "calls": INTEGER, "bytes": INTEGER, "total": (dict,)})
+        require(0 < row["calls"] <= row["total"]["calls"], f"calls of {row}")
+    for key in ("calls", "bytes"):
+        shown = sum(row[key] for row in report["entries"])
+        require(shown == report[key] if whole else shown <= report[key],
+                f"{key} is {report[key]}, the entries' sum {shown}")
+
+
 def check_event(event):
     check_keys("event", event, {"schema": (str,)})
 
