@@ -136,6 +136,7 @@ static __always_inline void tell_of_libraries(void)
 static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 {
 	struct memleak_count *count;
+	__u64 bytes;
 
 	if (shape == MEMLEAK_SHAPE_LIBRARIES) {
 		tell_of_libraries();
@@ -148,7 +149,10 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 		return;
 	/* Another thread may take the CPU in between. */
 	__sync_fetch_and_add(&count->calls, 1);
-	__sync_fetch_and_add(&count->bytes, asked_bytes(ctx, shape));
+	/* Of nothing compilers make an operation that older kernels do not have. */
+	bytes = asked_bytes(ctx, shape);
+	if (bytes)
+		__sync_fetch_and_add(&count->bytes, bytes);
 }
 
 SEC("?uprobe")
