@@ -15,7 +15,7 @@
 #include "bpf/memleak.h"
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
-enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD };
+enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP };
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,
 	SUMMARY_BY_ALLOCATED,

@@ -15,7 +15,7 @@ const char *const option_group_names[GROUP_CNT] = {
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
-static const char *const by_words[] = {"stack", "process", "module", "thread", NULL};
+static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
 static const char *const summary_sort_words[] = {
@@ -101,12 +101,14 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
 	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
 	{"max-records", 0, "N",
-	 "Show at most so many processes, modules or threads: as entries (else it is as many as "
+	 "Show at most so many processes, modules, threads or cgroups: as entries (else it is as "
+	 "many as "
 	 "--top says), in the table of --summary (else all) and by --largest",
 	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX},
 	{"by", 0, "WHAT",
 	 "What the entries of a report are: stacks (the default), or processes, modules (the "
-	 "program or library that asked for the memory) or threads, each with its top 3 stacks",
+	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
+	 "stacks",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
 	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
 	 FIELD(sort), .choices = sort_words},

@@ -129,8 +129,8 @@ static void write_group(struct json_writer *json, const struct report *report,
 
 	json_begin_object(json, NULL);
 	json_write_id(json, sum->id);
-	if (report->by == BY_MODULE)
-		json_string(json, "module", group->module);
+	if (report->by == BY_MODULE || report->by == BY_CGROUP)
+		json_string(json, report->by == BY_MODULE ? "module" : "cgroup", group->name);
 	else
 		json_write_process(json, sum->process);
 	if (report->by == BY_THREAD) {
@@ -155,6 +155,7 @@ static void write_groups(struct json_writer *json, const struct report *report)
 		[BY_PROCESS] = "process",
 		[BY_MODULE] = "module",
 		[BY_THREAD] = "thread",
+		[BY_CGROUP] = "cgroup",
 	};
 
 	write_sites(json, report, NULL, 0);

@@ -19,10 +19,8 @@
 #define NSEC_PER_MSEC 1000000
 
 static const char *const group_words[] = {
-	[BY_STACK] = "stacks",
-	[BY_PROCESS] = "processes",
-	[BY_MODULE] = "modules",
-	[BY_THREAD] = "threads",
+	[BY_STACK] = "stacks",   [BY_PROCESS] = "processes", [BY_MODULE] = "modules",
+	[BY_THREAD] = "threads", [BY_CGROUP] = "cgroups",
 };
 
 void sink_text_write_clock(FILE *out, int64_t wall_ns)
@@ -76,9 +74,9 @@ static void write_group_name(FILE *out, enum group_by by, const struct report_gr
 {
 	const struct process *process = group->sum->process;
 
-	if (by == BY_MODULE) {
-		fputs("module ", out);
-		escape_puts(out, group->module && *group->module ? group->module : "[unknown]");
+	if (by == BY_MODULE || by == BY_CGROUP) {
+		fputs(by == BY_MODULE ? "module " : "cgroup ", out);
+		escape_puts(out, group->name && *group->name ? group->name : "[unknown]");
 		return;
 	}
 	if (by == BY_PROCESS && !process) {
@@ -103,8 +101,9 @@ static void write_group(FILE *out, const struct report *report, const struct rep
 			bool with_process)
 {
 	const struct text_part head = {out, report, "\t", false};
-	const struct text_part sites = {out, report, "\t\t",
-					with_process && report->by == BY_MODULE};
+	const struct text_part sites = {
+		out, report, "\t\t",
+		with_process && (report->by == BY_MODULE || report->by == BY_CGROUP)};
 
 	fprintf(out, "\t%" PRIu64 " bytes in %" PRIu64 " allocations from ", group->sum->bytes,
 		group->sum->count);

@@ -24,7 +24,8 @@ enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 struct process {
 	uint32_t image;
 	pid_t pid;
-	char *comm; /* raw bytes from the kernel */
+	char *comm;   /* raw bytes from the kernel */
+	char *cgroup; /* its path; NULL: not known, or not asked for */
 };
 
 /* Kernel sites: where the memory went. Strings are raw bytes and belong to the source. */

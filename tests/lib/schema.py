@@ -34,6 +34,7 @@ PROCESS = {"pid": MAYBE_INTEGER, "comm": MAYBE_TEXT}
 GROUP_BY = {
     "process": PROCESS, "module": {"module": MAYBE_TEXT},
     "thread": {**PROCESS, "tid": INTEGER, "thread": MAYBE_TEXT},
+    "cgroup": {"cgroup": MAYBE_TEXT},
 }
 FRAME = {
     "addr": MAYBE_TEXT, "symbol": MAYBE_TEXT, "offset": MAYBE_INTEGER, "module": MAYBE_TEXT,

@@ -77,6 +77,7 @@ static const struct line good[] = {
 	{"--by process", " by=1"},
 	{"--by module --sort count", " sort=1 by=2"},
 	{"--by thread", " by=3"},
+	{"--by cgroup", " by=4"},
 	{"--by thread --by stack", ""},
 	{"-C --by module", " older=0 combined=1 by=2"},
 	{"--stats -C", " older=0 combined=1 stats=1"},
