@@ -12,6 +12,8 @@
 
 #include <linux/types.h>
 
+#include "bpf/event.h"
+#include "bpf/peak.h"
 #include "bpf/unwind.h"
 
 #define MEMLEAK_MAX_STACK_DEPTH 512
@@ -144,7 +146,6 @@ union combined_alloc_info {
 /* Or'ed into the kind of a site: allocated in interrupt context, on nobody's behalf. */
 #define MEMLEAK_IN_INTERRUPT (1U << 16)
 
-#define MEMLEAK_COMM_SIZE 16
 #define MEMLEAK_CACHE_NAME_SIZE 64
 
 /*
@@ -196,17 +197,6 @@ struct memleak_stack {
 struct memleak_stack_watch {
 	__u64 stored;
 	__u64 limit; /* the loader wants to know when it is reached */
-	__u64 told;
-};
-
-/*
- * --peak: what is outstanding in all. The programs add blocks, the loader what they do not see:
- * mappings, and blocks of images that are no more.
- */
-struct memleak_peak_watch {
-	__u64 total;
-	__u64 highest; /* the most that it was; of two threads that raise it the lower may stay */
-	__u64 limit;   /* the loader wants to know when it is reached */
 	__u64 told;
 };
 
@@ -305,24 +295,6 @@ struct memleak_members {
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
-/* --count: by what calls are counted. */
-enum memleak_count_by {
-	MEMLEAK_COUNT_NOTHING,
-	MEMLEAK_COUNT_CGROUP,   /* its number */
-	MEMLEAK_COUNT_PROCESS,  /* tgid */
-	MEMLEAK_COUNT_FUNCTION, /* enum memleak_shape */
-};
-
-/* What finds no room in the table; made by the loader. */
-#define MEMLEAK_COUNT_OTHERS (~0ULL)
-
-/* By CPU. */
-struct memleak_count {
-	__u64 calls;
-	__u64 bytes;
-	char comm[MEMLEAK_COMM_SIZE]; /* by process: its name when it was met, on one CPU alone */
-};
-
 /* How user stacks are walked. */
 enum memleak_unwind {
 	MEMLEAK_UNWIND_AUTO,  /* by tables, by frame pointers where a frame has no table */
@@ -411,27 +383,6 @@ struct memleak_late_watch {
 	__u64 ring_bytes;
 	__u64 sent;
 	__u64 limit; /* the loader raises it when there is new code to be met */
-};
-
-/* Records of the event ring (-t). */
-enum memleak_event_type {
-	MEMLEAK_EVENT_ALLOC,
-	MEMLEAK_EVENT_FREE,
-};
-
-#define MEMLEAK_SIZE_UNKNOWN (~0ULL)
-
-struct memleak_event {
-	__u32 type;
-	__u32 image;
-	__u32 tgid;
-	__u32 tid;
-	__u64 time_ns;
-	__u64 function; /* address of the allocator function */
-	__u64 addr;
-	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
-	__u64 stack; /* key of the stack table; 0: not known, or not asked for */
-	char comm[MEMLEAK_COMM_SIZE]; /* kernel */
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "bpf/count.h"
 #include "bpf/memleak.h"
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };

@@ -6,6 +6,7 @@
 #ifndef COUNT_BPF_H
 #define COUNT_BPF_H
 
+#include "bpf/count.h"
 #include "bpf/user_probes/members.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
 
