@@ -43,4 +43,20 @@ struct memleak_held {
 	__u32 cnt[MEMLEAK_HELD_IN_LINE];
 };
 
+/*
+ * Of the table of blocks a process may have, if there are shares, MEMLEAK_SHARE_FACTOR times what
+ * is left: one alone fills four fifths of it, of two each four ninths; who comes late finds room.
+ * The method: Choudhury and Hahne, Dynamic Queue Length Thresholds for Shared-Memory Packet
+ * Switches, 1998.
+ */
+#define MEMLEAK_SHARE_FACTOR 4
+
+/* By the low bits of the image: two that live long may have to share one. The last is of all. */
+#define MEMLEAK_SHARES 16384
+
+struct memleak_share {
+	__u64 held;    /* blocks of the table */
+	__u64 refused; /* for want of room */
+};
+
 #endif

@@ -53,6 +53,62 @@ static __always_inline void count(__u32 which, __s64 by)
 		__sync_fetch_and_add(counter, by);
 }
 
+/* MEMLEAK_SHARES and one, if there are any. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_share);
+} shares SEC(".maps");
+
+static __always_inline struct memleak_share *share__of(__u32 image)
+{
+	__u32 at = image % MEMLEAK_SHARES;
+
+	return bpf_map_lookup_elem(&shares, &at);
+}
+
+static __always_inline struct memleak_share *share__of_all(void)
+{
+	__u32 at = MEMLEAK_SHARES;
+
+	return bpf_map_lookup_elem(&shares, &at);
+}
+
+static __always_inline void share__add(__u32 image, __s64 by)
+{
+	struct memleak_share *share, *all;
+
+	if (!config.shares)
+		return;
+	share = share__of(image);
+	all = share__of_all();
+	if (share)
+		__sync_fetch_and_add(&share->held, by);
+	if (all)
+		__sync_fetch_and_add(&all->held, by);
+}
+
+/* Whether the process may have no more. What others add at the same time may come on top. */
+static __always_inline bool share__is_full(__u32 image)
+{
+	struct memleak_share *share, *all;
+	__s64 left;
+
+	if (!config.shares)
+		return false;
+	share = share__of(image);
+	all = share__of_all();
+	if (!share || !all)
+		return false;
+	left = (__s64)config.max_allocs - (__s64)all->held;
+	if (left > 0 && share->held < MEMLEAK_SHARE_FACTOR * (__u64)left)
+		return false;
+	__sync_fetch_and_add(&share->refused, 1);
+	return true;
+}
+
 /* The low 40 bits of the packed word are the size, the high 24 the count. */
 static __always_inline void site__add(struct memleak_site *site, __u64 size, __s64 sign)
 {
@@ -113,6 +169,7 @@ static __always_inline bool table__take(const struct memleak_block_key *key,
 	if (bpf_map_delete_elem(&blocks, key))
 		return false;
 	held__add(key, -1);
+	share__add(key->image, -1);
 	block__credit(ret, -1);
 	return true;
 }
@@ -126,10 +183,16 @@ static __always_inline bool table__store(const struct memleak_block_key *key,
 {
 	int err;
 
+	if (share__is_full(key->image)) {
+		count(MEMLEAK_LOST_SHARE_FULL, 1);
+		return false;
+	}
 	held__add(key, 1);
 	err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
-	if (!err)
+	if (!err) {
+		share__add(key->image, 1);
 		return true;
+	}
 	held__add(key, -1);
 	count(err == -E2BIG ? MEMLEAK_LOST_ALLOCS_FULL : MEMLEAK_LOST_NO_MEMORY, 1);
 	return false;

@@ -13,8 +13,8 @@
 #include <linux/types.h>
 
 #include "bpf/event.h"
-#include "bpf/peak.h"
 #include "bpf/unwind.h"
+#include "bpf/watches.h"
 
 #define MEMLEAK_MAX_STACK_DEPTH 512
 #define MEMLEAK_DEFAULT_STACK_DEPTH 127
@@ -46,8 +46,8 @@ enum memleak_kind {
 /* What entry programs end with. */
 enum memleak_ending {
 	MEMLEAK_ENDING_WALK,   /* the stack is walked */
+	MEMLEAK_ENDING_EVENT,  /* it is walked for an event alone */
 	MEMLEAK_ENDING_DECIDE, /* is it nested in a call whose return is not awaited? */
-	MEMLEAK_ENDING_EVENT,  /* -tt: the stack is walked for an event alone */
 	MEMLEAK_ENDING_CNT,
 };
 
@@ -84,11 +84,12 @@ enum memleak_lost {
 	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or the return probe was lost */
 	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
 	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
-	MEMLEAK_LOST_NO_MEMORY, /* the kernel had no memory for a table entry: block not tracked */
-	MEMLEAK_LOST_MAPPINGS,  /* mmap, munmap or mremap events that found the ring full */
-	MEMLEAK_LOST_EVENTS,    /* -t lines that found the ring full */
-	MEMLEAK_LOST_EXEC,      /* programs executed whose first allocations were not seen */
-	MEMLEAK_LOST_PROCESSES, /* processes that were not traced: there are too many */
+	MEMLEAK_LOST_NO_MEMORY,  /* the kernel had no memory for a table entry: block not tracked */
+	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap events that found the ring full */
+	MEMLEAK_LOST_EVENTS,     /* -t lines that found the ring full */
+	MEMLEAK_LOST_EXEC,       /* programs executed whose first allocations were not seen */
+	MEMLEAK_LOST_SHARE_FULL, /* the process had its share of the block table */
+	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced: there are too many */
 	MEMLEAK_LOST_CNT,
 };
 
@@ -191,13 +192,6 @@ struct memleak_stack {
 	__u16 unloads;       /* of the process, at the walk */
 	__u16 known_unloads; /* when the mappings were read by which the stack was walked */
 	__u64 frames[];
-};
-
-/* How full the table of stacks is; written by the programs without a lock: about so. */
-struct memleak_stack_watch {
-	__u64 stored;
-	__u64 limit; /* the loader wants to know when it is reached */
-	__u64 told;
 };
 
 static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)
@@ -314,6 +308,7 @@ struct memleak_config {
 	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
 	__u32 young_mask;
 	__u32 held_mask;
+	__u32 max_allocs;
 	__u32 count_subsys; /* --count: the cgroup's hierarchy, as in struct memleak_members */
 	__u8 combined_only;
 	__u8 trace_events;
@@ -324,6 +319,7 @@ struct memleak_config {
 	__u8 young;         /* young blocks are kept apart from others */
 	__u8 summary;       /* totals are kept for each image */
 	__u8 peak;          /* and one of all blocks */
+	__u8 shares;        /* no process may fill the table */
 	__u8 count;         /* enum memleak_count_by: nothing else is done but that */
 	__u8 count_targets; /* probes are everybody's: only calls of targets count */
 	__u8 sessions;      /* a program's result at an entry tells whether the return is seen */
@@ -377,12 +373,5 @@ struct memleak_stack_copy {
 
 #define MEMLEAK_LATE_COPY_BYTES(stack_bytes)                                                       \
 	(__builtin_offsetof(struct memleak_stack_copy, copy.stack_bytes) + (stack_bytes))
-
-/* How many late stacks may be sent; each costs the process some 10 us. */
-struct memleak_late_watch {
-	__u64 ring_bytes;
-	__u64 sent;
-	__u64 limit; /* the loader raises it when there is new code to be met */
-};
 
 #endif

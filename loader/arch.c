@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -49,3 +50,22 @@ int arch_set_pc(pid_t tid, uint64_t pc)
 	PC_OF(regs) = pc;
 	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &iov) ? -errno : 0;
 }
+
+#ifdef __x86_64__
+/* A debug register: its address, and enabled for execution in this thread. */
+int arch_trap_before(pid_t tid, uint64_t addr)
+{
+	size_t registers = offsetof(struct user, u_debugreg);
+
+	if (ptrace(PTRACE_POKEUSER, tid, (void *)registers, (void *)addr) ||
+	    ptrace(PTRACE_POKEUSER, tid, (void *)(registers + 7 * sizeof(uint64_t)),
+		   (void *)(uintptr_t)(addr != 0)))
+		return -errno;
+	return 0;
+}
+#else
+int arch_trap_before(pid_t tid, uint64_t addr)
+{
+	return -ENOTSUP;
+}
+#endif

@@ -21,4 +21,10 @@ extern const uint64_t arch_breakpoint_advance;
 int arch_get_pc(pid_t tid, uint64_t *ret);
 int arch_set_pc(pid_t tid, uint64_t pc);
 
+/*
+ * Has a thread stopped by ptrace trap before it executes what is at addr, each time, whatever
+ * breakpoint instruction stands there; 0: no more. -ENOTSUP where that is not known to work.
+ */
+int arch_trap_before(pid_t tid, uint64_t addr);
+
 #endif

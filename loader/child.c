@@ -148,8 +148,8 @@ static int poke(pid_t pid, uint64_t addr, uint64_t word)
 	return ptrace(PTRACE_POKETEXT, pid, (void *)addr, (void *)word) ? -errno : 0;
 }
 
-/* Lets the stopped process run to the breakpoint; signals on the way are its own. */
-static int run_to_trap(struct child *child, uint64_t at)
+/* Lets the stopped process run to the trap; signals on the way are its own. */
+static int run_to_trap(struct child *child, uint64_t pc_then)
 {
 	int sig = 0;
 
@@ -161,8 +161,7 @@ static int run_to_trap(struct child *child, uint64_t at)
 		sig = wait_stopped(child);
 		if (sig < 0)
 			return sig;
-		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 &&
-		    pc == at + arch_breakpoint_advance)
+		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 && pc == pc_then)
 			return 0;
 	}
 }
@@ -179,6 +178,23 @@ static bool libraries_complete(pid_t pid)
 	return settled;
 }
 
+/* Where somebody else's probe is, a breakpoint of ours would be taken for it. */
+static int run_to_probed_hook(struct child *child, uint64_t hook)
+{
+	int err = arch_trap_before(child->pid, hook);
+
+	if (err) {
+		log_note("others have a probe on %s of the dynamic loader: allocations before main "
+			 "may be missed",
+			 LOADER_HOOK);
+		return 0;
+	}
+	do
+		err = run_to_trap(child, hook);
+	while (!err && !libraries_complete(child->pid));
+	return err ? err : arch_trap_before(child->pid, 0);
+}
+
 /* The hook is called when loading begins and when all is loaded; the second call is wanted. */
 static int run_to_hook(struct child *child, uint64_t hook)
 {
@@ -190,9 +206,11 @@ static int run_to_hook(struct child *child, uint64_t hook)
 		word = (uint64_t)ptrace(PTRACE_PEEKTEXT, child->pid, (void *)hook, NULL);
 		if (errno)
 			return -errno;
+		if ((word & arch_breakpoint_mask) == arch_breakpoint)
+			return run_to_probed_hook(child, hook);
 		err = poke(child->pid, hook, (word & ~arch_breakpoint_mask) | arch_breakpoint);
 		if (!err)
-			err = run_to_trap(child, hook);
+			err = run_to_trap(child, hook + arch_breakpoint_advance);
 		if (!err)
 			err = poke(child->pid, hook, word);
 		if (!err)
@@ -236,6 +254,9 @@ int child_start(char **argv, struct child *ret)
 
 	if (!err)
 		err = hold_before_constructors(&child);
+	if (err == -ECHILD)
+		log_note("%s ended before its libraries were there: nothing of it was traced",
+			 argv[0]);
 	if (!err || err == -ECHILD) {
 		*ret = child;
 		return err;

@@ -2,11 +2,11 @@
 /* Loads programs for links of entries beside those of sessions. */
 #include "loader/entry_programs.h"
 
-#include <bpf/bpf.h>
 #include <string.h>
 
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
+#include "loader/endings.h"
 #include "loader/log.h"
 #include "loader/multi_link.h"
 #include "loader/skeleton.h"
@@ -50,10 +50,17 @@ static int share_maps(struct user_bpf *from, struct user_bpf *to)
 	return err;
 }
 
-static int choose_programs(struct user_bpf *skel, bool events)
+static int choose_programs(struct user_bpf *skel, bool trace_stacks)
 {
-	struct bpf_program *const wanted[] = {skel->progs.enter_any, skel->progs.walk_stack,
-					      skel->progs.decide_nesting, skel->progs.walk_event};
+	const struct {
+		struct bpf_program *program;
+		bool wanted;
+	} programs[] = {
+		{skel->progs.enter_any, true},
+		{skel->progs.walk_stack, true},
+		{skel->progs.walk_event, trace_stacks},
+		{skel->progs.decide_nesting, true},
+	};
 	struct bpf_program *program;
 	int err = 0;
 
@@ -61,45 +68,40 @@ static int choose_programs(struct user_bpf *skel, bool events)
 	{
 		err |= bpf_program__set_autoload(program, false);
 	}
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (wanted[i] == skel->progs.walk_event && !events)
-			continue;
-		err |= bpf_program__set_autoload(wanted[i], true);
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		err |= bpf_program__set_autoload(programs[i].program, programs[i].wanted);
 		err |= bpf_program__set_expected_attach_type(
-			wanted[i], (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE);
+			programs[i].program, (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE);
 	}
 	return err;
 }
 
-static int put_ending(struct user_bpf *skel, enum memleak_ending ending,
-		      const struct bpf_program *program)
+static int put_endings(const struct user_bpf *skel)
 {
-	uint32_t key = ending;
-	int fd = bpf_program__fd(program);
+	const struct bpf_program *const endings[MEMLEAK_ENDING_CNT] = {
+		[MEMLEAK_ENDING_WALK] = skel->progs.walk_stack,
+		[MEMLEAK_ENDING_EVENT] = skel->progs.walk_event,
+		[MEMLEAK_ENDING_DECIDE] = skel->progs.decide_nesting,
+	};
 
-	return bpf_map_update_elem(bpf_map__fd(skel->maps.endings), &key, &fd, BPF_ANY);
+	return endings_put(skel->maps.endings, endings);
 }
 
 static int load(struct entry_programs *programs)
 {
 	struct user_bpf *skel = SKELETON_OPEN(user_bpf);
-	bool events;
 	int err;
 
 	if (!skel)
 		return -errno;
 	programs->own = skel;
-	events = ((const struct memleak_config *)&programs->shared->rodata->config)->trace_stacks;
-	err = share_maps(programs->shared, skel) || choose_programs(skel, events);
+	err = share_maps(programs->shared, skel) ||
+	      choose_programs(skel, programs->shared->rodata->config.trace_stacks);
 	if (err)
 		return -EINVAL;
 	err = bpf_object__load(skel->obj);
 	if (!err)
-		err = put_ending(skel, MEMLEAK_ENDING_WALK, skel->progs.walk_stack);
-	if (!err)
-		err = put_ending(skel, MEMLEAK_ENDING_DECIDE, skel->progs.decide_nesting);
-	if (!err && events)
-		err = put_ending(skel, MEMLEAK_ENDING_EVENT, skel->progs.walk_event);
+		err = put_endings(skel);
 	return err;
 }
 

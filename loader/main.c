@@ -9,6 +9,7 @@
 #include "loader/log.h"
 #include "loader/options.h"
 #include "loader/output.h"
+#include "loader/own_code.h"
 #include "loader/preflight.h"
 #include "loader/run.h"
 #include "loader/user_source.h"
@@ -69,6 +70,8 @@ static int trace(struct session *session)
 
 	if (err)
 		return err;
+	if (options_share_probes(session->opts) && own_code_detach())
+		log_note("memleak is slowed down by its own probes: it cannot replace its code");
 	err = symbolizer__new(&session->symbolizer);
 	if (err) {
 		log_error("cannot start the symbolizer: %s", strerror(-err));

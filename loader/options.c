@@ -246,6 +246,9 @@ static void keep_nothing(struct options *opts)
 	opts->stack_storage_size = 1;
 }
 
+/* Of those that are found there are many, which have stacks of their own. */
+#define MANY_PROCESSES_STACKS 4
+
 static enum options_result check_together(const struct parser *p)
 {
 	const struct options *opts = p->opts;
@@ -311,6 +314,11 @@ bool options_trace_processes(const struct options *opts)
 	return opts->pid_cnt || opts->command || options_find_processes(opts);
 }
 
+bool options_share_probes(const struct options *opts)
+{
+	return options_find_processes(opts) || opts->follow;
+}
+
 enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
 	struct parser parser;
@@ -336,6 +344,8 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 	if (result != OPTIONS_RUN)
 		return result;
 	ret->older_given = is_given(&parser, "older");
+	if (options_find_processes(ret) && !is_given(&parser, "stack-storage-size"))
+		ret->stack_storage_size *= MANY_PROCESSES_STACKS;
 	if (ret->combined_only && !ret->older_given)
 		ret->older_ns = 0;
 	result = check_together(&parser);

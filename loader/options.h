@@ -98,6 +98,9 @@ bool options_find_processes(const struct options *opts);
 /* Whether processes are traced at all. */
 bool options_trace_processes(const struct options *opts);
 
+/* Whether probes are in whatever process maps a file, and not in one alone. */
+bool options_share_probes(const struct options *opts);
+
 /* What the man page and the shell completion are made from. */
 void options_print_help(FILE *out);
 void options_print_man(FILE *out);

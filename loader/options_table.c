@@ -137,13 +137,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "did",
 	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
 	{"summary-sort", 0, "WORD",
-	 "Order of the table of --summary: the most comes first (default "
-	 "outstanding)",
-	 OPT_CHOICE, GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
+	 "Order of the table of --summary: the most comes first (default outstanding)", OPT_CHOICE,
+	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
-	 "with "
-	 "the stack of each",
+	 "with the stack of each",
 	 OPT_LEVEL, GROUP_REPORT, FIELD(trace)},
 	{"combined-only", 'C', NULL,
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
@@ -171,8 +169,9 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "report says how many they were",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(max_allocs), 1, MEMLEAK_MAX_ALLOCS_CAP},
 	{"stack-storage-size", 0, "N",
-	 "Keep so many distinct stacks (default 16384); those that hold nothing make room for "
-	 "others",
+	 "Keep so many distinct stacks (default 16384; 65536 if processes are found by "
+	 "themselves); "
+	 "those that hold nothing make room for others",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
 	{"perf-max-stack-depth", 0, "N", "Keep so many frames of each stack (default 127)",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_depth), 1, MEMLEAK_MAX_STACK_DEPTH},
@@ -197,8 +196,7 @@ const struct option_def option_table[OPTION_CNT] = {
 const struct option_example option_usages[] = {
 	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations"},
 	{"[OPTION...] -p PID[,PID...] [INTERVAL [COUNT]]", "a running process"},
-	{"[OPTION...] -A | --comm NAME | --cgroup CGROUP [INTERVAL [COUNT]]",
-	 "all processes, or those that fit"},
+	{"[OPTION...] -A [INTERVAL [COUNT]]", "all processes; --comm, --cgroup: some"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
 	{NULL, NULL},

@@ -55,5 +55,9 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 		 "programs executed by a traced process whose first allocations were not "
 		 "seen",
 		 NULL},
+	[MEMLEAK_LOST_SHARE_FULL] = {"share_full",
+				     "allocations not tracked: their process had its share of the "
+				     "table of blocks",
+				     "raise --max-allocs, or sample with -s"},
 	[MEMLEAK_LOST_PROCESSES] = {"processes", "processes not traced: there are too many", NULL},
 };

@@ -201,6 +201,21 @@ static void write_sampling(struct json_writer *json, const struct sampling *samp
 	json_end_object(json);
 }
 
+/* Which processes had their share of the table of blocks; nothing is said if none had. */
+static void write_losses(struct json_writer *json, const struct snapshot *snap)
+{
+	if (!snap->loss_cnt)
+		return;
+	json_begin_array(json, "lost_by");
+	for (size_t i = 0; i < snap->loss_cnt; i++) {
+		json_begin_object(json, NULL);
+		json_write_process(json, snap->losses[i].process);
+		json_unsigned(json, "share_full", snap->losses[i].refused);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 /* Frees that no event showed. */
 static void write_inferred(struct json_writer *json, const struct snapshot *snap)
 {
@@ -235,6 +250,7 @@ static void json_report(FILE *out, const struct report *report)
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
 	json_write_lost(&json, snap->lost);
+	write_losses(&json, snap);
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
 	if (report->show_summary)

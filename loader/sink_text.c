@@ -222,6 +222,18 @@ void sink_text_write_lost(FILE *out, const uint64_t *lost, bool all)
 	}
 }
 
+static void write_losses(FILE *out, const struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->loss_cnt; i++) {
+		const struct process *process = snap->losses[i].process;
+
+		fprintf(out, "\tof these %" PRIu64 " of pid %d", snap->losses[i].refused,
+			process->pid);
+		write_name(out, process->comm ? process->comm : "?");
+		fputs(", which had its share\n", out);
+	}
+}
+
 /* What there was no room for. */
 static void write_more(FILE *out, size_t cnt, const char *what)
 {
@@ -258,6 +270,7 @@ static void text_report(FILE *out, const struct report *report)
 	if (report->show_stats)
 		sink_stats_write_text(out, report->snapshot);
 	sink_text_write_lost(out, report->snapshot->lost, report->show_stats);
+	write_losses(out, report->snapshot);
 }
 
 static void text_event(FILE *out, const struct trace_event *event)

@@ -47,6 +47,7 @@ void snapshot_deinit(struct snapshot *snap)
 	free(snap->sites);
 	free(snap->blocks);
 	free(snap->summaries);
+	free(snap->losses);
 	free(snap->frame_store);
 	memset(snap, 0, sizeof(*snap));
 }

@@ -79,6 +79,12 @@ struct process_summary {
 	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
 };
 
+/* Blocks of a process that were not tracked, as it had its share of the table. */
+struct process_loss {
+	const struct process *process;
+	uint64_t refused;
+};
+
 struct counts;
 struct peak;
 
@@ -102,6 +108,8 @@ struct snapshot {
 	const struct counts *counts;       /* the same; nothing else is known then */
 	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
+	struct process_loss *losses; /* of the processes that were refused something */
+	size_t loss_cnt;
 	uint64_t *frame_store; /* what the sites' frames point into */
 };
 

@@ -89,6 +89,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 
 	config->min_size = opts->min_size;
 	config->max_size = opts->max_size;
+	config->max_allocs = opts->max_allocs;
 	config->wide_size = (1ULL << MEMLEAK_TOTAL_SIZE_BITS) /
 			    ((uint64_t)opts->max_allocs + MEMLEAK_IN_FLIGHT);
 	config->sample_rate = opts->sample_rate;
@@ -106,6 +107,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 
 int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 {
+	int err;
+
 	tracker->stack_depth = stack_depth;
 	tracker->blocks_fd = bpf_object__find_map_fd_by_name(tracker->object, "blocks");
 	tracker->sites_fd = bpf_object__find_map_fd_by_name(tracker->object, "sites");
@@ -117,6 +120,9 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth)
 	    tracker->counters_fd < 0)
 		return -ENOENT;
 	tracker_recycle_init(tracker);
+	err = shares_init(&tracker->shares, tracker->object);
+	if (err)
+		return err;
 	return young_blocks_init(&tracker->young, tracker->object,
 				 tracker->space == SPACE_USER ? MEMLEAK_DOMAIN_USER
 							      : MEMLEAK_DOMAIN_SLAB);
@@ -141,6 +147,7 @@ void tracker_deinit(struct tracker *tracker)
 		log_verbose("%zu stacks of nothing outstanding made room for others",
 			    tracker->archive.cnt);
 	young_blocks_deinit(&tracker->young);
+	shares_deinit(&tracker->shares);
 	stack_archive_deinit(&tracker->archive);
 	site_table_deinit(&tracker->sites);
 }
@@ -165,6 +172,7 @@ static void purged_block(void *arg, const void *key)
 	const struct purge *purge = arg;
 
 	young_blocks_uncount(&purge->tracker->young, key);
+	shares_uncount(&purge->tracker->shares, ((const struct memleak_block_key *)key)->image);
 }
 
 static int purge_site(void *arg, const void *key, const void *value)

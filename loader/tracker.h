@@ -11,6 +11,7 @@
 
 #include "loader/image_set.h"
 #include "loader/options.h"
+#include "loader/shares.h"
 #include "loader/site_table.h"
 #include "loader/snapshot.h"
 #include "loader/stack_archive.h"
@@ -53,6 +54,7 @@ struct tracker {
 	int summaries_fd;
 	uint32_t stack_depth;
 	struct young_blocks young;
+	struct shares shares;
 	struct site_table sites;
 	struct stack_archive archive;
 	uint64_t start_ns;

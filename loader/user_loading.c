@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loader/endings.h"
 #include "loader/entry_programs.h"
 #include "loader/features.h"
 #include "loader/log.h"
@@ -21,7 +22,7 @@ static uint32_t copies_bytes(const struct options *opts)
 {
 	if (opts->count_by)
 		return (uint32_t)getpagesize();
-	if (opts->command || options_find_processes(opts) || opts->follow)
+	if (opts->command || options_share_probes(opts))
 		return 32U << 20;
 	return opts->verify_unwind ? 16U << 20 : 8U << 20;
 }
@@ -79,26 +80,27 @@ static enum link_kind wanted_links(const struct features *features)
  * Those that links of a session or multi links hold are loaded for them; what is called at a
  * program's end must be of its kind.
  */
-static int choose_programs(struct user_bpf *skel, enum link_kind kind, bool events)
+static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
+	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
 	const struct {
 		struct bpf_program *program;
 		bool wanted;
 	} programs[] = {
 		{skel->progs.session_call, kind == LINK_SESSION},
 		{skel->progs.session_walk, kind == LINK_SESSION},
+		{skel->progs.session_event, kind == LINK_SESSION && config->trace_stacks},
 		{skel->progs.session_decide, kind == LINK_SESSION},
 		{skel->progs.enter_any, kind == LINK_MULTI || kind == LINK_PERF},
 		{skel->progs.leave_call, kind != LINK_SESSION},
 		{skel->progs.walk_stack, kind != LINK_SESSION},
+		{skel->progs.walk_event, kind != LINK_SESSION && config->trace_stacks},
 		{skel->progs.decide_nesting, false},
-		{skel->progs.session_event, events && kind == LINK_SESSION},
-		{skel->progs.walk_event, events && kind != LINK_SESSION},
 	};
 	int type = kind == LINK_SESSION ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE;
 	int err = 0;
 
-	((struct memleak_config *)&skel->rodata->config)->sessions = kind == LINK_SESSION;
+	config->sessions = kind == LINK_SESSION;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		err |= bpf_program__set_autoload(programs[i].program, programs[i].wanted);
 		if (kind == LINK_SESSION || kind == LINK_MULTI)
@@ -147,42 +149,28 @@ static int choose_links(struct user_source *source, const struct features *featu
 	programs->any = skel->progs.enter_any;
 	programs->ret = skel->progs.leave_call;
 	memcpy(programs->shapes, shapes, sizeof(shapes));
-	err |= choose_programs(skel, programs->kind, source->ctx.opts->trace > 1);
+	err |= choose_programs(skel, programs->kind);
 	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++)
 		err |= bpf_program__set_autoload(shapes[i], programs->kind == LINK_SHAPE);
 	log_verbose("probes are held by %s", names[programs->kind]);
 	return err ? -EINVAL : 0;
 }
 
-/* Puts a program where others call it at their end. */
-static int put_program(const struct bpf_map *map, enum memleak_ending ending,
-		       const struct bpf_program *program)
+static int put_endings(const struct user_bpf *skel, enum link_kind kind)
 {
-	int fd = bpf_program__fd(program);
-	uint32_t key = ending;
+	const struct bpf_program *const endings[MEMLEAK_ENDING_CNT] = {
+		[MEMLEAK_ENDING_WALK] = skel->progs.walk_stack,
+		[MEMLEAK_ENDING_EVENT] = skel->progs.walk_event,
+	};
+	const struct bpf_program *const session_endings[MEMLEAK_ENDING_CNT] = {
+		[MEMLEAK_ENDING_WALK] = skel->progs.session_walk,
+		[MEMLEAK_ENDING_EVENT] = skel->progs.session_event,
+		[MEMLEAK_ENDING_DECIDE] = skel->progs.session_decide,
+	};
 
-	return bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY) ? -errno : 0;
-}
-
-static int put_endings(const struct user_bpf *skel, enum link_kind kind, bool events)
-{
-	bool session = kind == LINK_SESSION;
-	int err = 0;
-
-	if (events)
-		err = put_program(session ? skel->maps.session_endings : skel->maps.endings,
-				  MEMLEAK_ENDING_EVENT,
-				  session ? skel->progs.session_event : skel->progs.walk_event);
-	if (err)
-		return err;
-	if (!session)
-		return put_program(skel->maps.endings, MEMLEAK_ENDING_WALK, skel->progs.walk_stack);
-	err = put_program(skel->maps.session_endings, MEMLEAK_ENDING_WALK,
-			  skel->progs.session_walk);
-	if (err)
-		return err;
-	return put_program(skel->maps.session_endings, MEMLEAK_ENDING_DECIDE,
-			   skel->progs.session_decide);
+	if (kind == LINK_SESSION)
+		return endings_put(skel->maps.session_endings, session_endings);
+	return endings_put(skel->maps.endings, endings);
 }
 
 /* The entry programs end with the one that walks. */
@@ -195,10 +183,7 @@ static int start_unwinding(struct user_source *source)
 		.targets = bpf_map__fd(skel->maps.targets),
 		.stamp = &skel->data->spaces_stamp,
 	};
-	int err = 0;
-
-	if (!source->ctx.opts->count_by)
-		err = put_endings(skel, source->ctx.programs.kind, source->ctx.opts->trace > 1);
+	int err = source->ctx.opts->count_by ? 0 : put_endings(skel, source->ctx.programs.kind);
 
 	if (err) {
 		log_error("the kernel does not take the program that walks stacks: %s",
@@ -242,7 +227,11 @@ static size_t choose_members(const struct user_source *source, size_t process_cn
 
 	*(struct memleak_members *)&skel->rodata->members = *rule;
 	bpf_program__set_autoload(skel->progs.process_move, rule->cgroup != 0);
-	return rule->join || rule->follow ? MEMLEAK_TARGETS_MAX : process_cnt;
+	if (!source->ctx.pool)
+		return process_cnt;
+	((struct memleak_config *)&skel->rodata->config)->shares = true;
+	bpf_map__set_max_entries(skel->maps.shares, MEMLEAK_SHARES + 1);
+	return MEMLEAK_TARGETS_MAX;
 }
 
 int user_loading__load(struct user_source *source, size_t process_cnt)

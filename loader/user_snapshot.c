@@ -80,6 +80,22 @@ static int take_summaries(const struct user_source *source, struct snapshot *sna
 	return 0;
 }
 
+/* So few as a rule that the order matters little. */
+static int take_losses(const struct user_source *source, struct snapshot *snap)
+{
+	snap->losses = calloc(source->processes.cnt + 1, sizeof(*snap->losses));
+	if (!snap->losses)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		const struct process *process = &source->processes.items[i]->info;
+		uint64_t refused = shares_refused(&source->tracker.shares, process->image);
+
+		if (refused)
+			snap->losses[snap->loss_cnt++] = (struct process_loss){process, refused};
+	}
+	return 0;
+}
+
 int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 {
 	struct tracker_walk walk;
@@ -97,6 +113,8 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 			user_process__refresh(&source->ctx, source->processes.items[i]);
 	if (!err && source->tracker.opts->summary)
 		err = take_summaries(source, &snap);
+	if (!err)
+		err = take_losses(source, &snap);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;

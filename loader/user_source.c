@@ -112,6 +112,7 @@ int user_source__add(struct user_source *source, struct user_process *process)
 		user_process__free(process);
 		return err;
 	}
+	shares_begin(&source->tracker.shares, process->info.image);
 	/* What one that has ended has unloaded is told with its end. */
 	if (!process->ended)
 		user_process__refresh(&source->ctx, process);
@@ -331,7 +332,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	};
 	source->epoll_fd = source->retry_fd = -1;
 	err = members_init(&source->members, opts);
-	if (!err && (source->members.rule.join || source->members.rule.follow)) {
+	if (!err && options_share_probes(opts)) {
 		source->pool.probes.binding = MEMLEAK_ANY_BINDING;
 		source->ctx.pool = &source->pool;
 		err = map_events__new(&source->ctx.map_events);

@@ -164,7 +164,7 @@ int count_any(struct pt_regs *ctx)
 }
 
 #define COUNT_PROGRAM(name, shape)                                                                 \
-	SEC("?uprobe") int name(struct pt_regs *ctx)                                                \
+	SEC("?uprobe") int name(struct pt_regs *ctx)                                               \
 	{                                                                                          \
 		count_call(ctx, shape);                                                            \
 		return 0;                                                                          \

@@ -31,7 +31,7 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 	tell_of_stacks(walk);
 }
 
-/* What the entry program would have done at its end. True: the return is awaited. */
+/* What the entry program would have done at its end. True: the return of the call is awaited. */
 static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
 					  __u64 stack)
 {
@@ -56,7 +56,7 @@ static __always_inline bool capture_event(struct pt_regs *ctx)
 	__u32 entry = 0;
 
 	if (!thread)
-		return false;
+		return true;
 	walk = walk__take(&entry);
 	if (walk) {
 		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);

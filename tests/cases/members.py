@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many processes: all, those of a name, of a cgroup, and children; each by itself."""
 
+import contextlib
 import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 from lib import Broken, Failure, Skip, alone, each, timeout
 from lib.context import FOREVER
 from lib.expect import fail, owner
+from lib.memleak import children_of
 from lib.process import until
 
 ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
@@ -102,6 +105,18 @@ def test_comm(t, what):
     check([memleak.stop()], truth)
 
 
+def test_own_code(t):
+    """Probes on the C library are not in memleak's own processes, which they would slow down."""
+    program = t.program("family", "server", "1", path=rename(t, f"o{os.getpid()}"))
+    memleak = find(t, "--comm", f"o{os.getpid()}")
+    for pid in {memleak.pid} | children_of(memleak.pid):
+        maps = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
+        if any("libc.so" in line and " r-xp " in line for line in maps) and not t.sanitized:
+            raise Failure(f"process {pid} of memleak runs the code of libc.so")
+    truth = program.go()
+    check([memleak.stop()], truth)
+
+
 class Cgroup:
     """A control group of the case's own, gone with it."""
 
@@ -136,25 +151,30 @@ def removed(path):
     return True
 
 
-def hierarchies():
-    """A mounted one of each version."""
-    found = {}
+@contextlib.contextmanager
+def hierarchy(t, version):
+    """Where one of this version is mounted; the case's own mount if there is none."""
     for line in pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
         _, path, kind, options, *_ = line.split()
-        if kind == "cgroup2":
-            found["v2"] = path
-        elif kind == "cgroup" and "memory" in options.split(","):
-            found["v1"] = path
-    return found
+        if (kind == "cgroup2" and version == "v2") or (
+                kind == "cgroup" and version == "v1" and "memory" in options.split(",")):
+            yield path
+            return
+    path = t.tmp / "cgroup"
+    path.mkdir()
+    kind = ["-t", "cgroup2"] if version == "v2" else ["-t", "cgroup", "-o", "memory"]
+    if subprocess.run(["mount", *kind, "cgroup", path], check=False, capture_output=True).returncode:
+        raise Skip(f"no cgroup hierarchy of {version} can be mounted")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", path], check=False)
 
 
 @each("v1", "v2")
 def test_cgroup(t, version):
     """Those in it and below, their children, one that is moved there, and none that leaves."""
-    root = hierarchies().get(version)
-    if not root:
-        raise Skip(f"no cgroup hierarchy of {version} is mounted")
-    with Cgroup(root) as cgroup:
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
         first = t.program("family", "server", "2")
         cgroup.take(first.pid, "below/cgroup.procs")
         stranger = t.program("family", "server", "2")
@@ -168,6 +188,29 @@ def test_cgroup(t, version):
         check([report], truth)
         for program in (first, second, stranger):
             program.end()
+
+
+def test_shares(t):
+    """One process may not fill the table: what it was refused is told, and the others lose none."""
+    path = rename(t, f"s{os.getpid()}")
+    hog = t.program("family", "hog", "5000", path=path)
+    other = t.program("family", "server", "3", path=path)
+    memleak = find(t, "--comm", path.name, "--max-allocs", "1000")
+    hog.go()
+    truth = other.go()
+    report = memleak.stop()
+    found = sums([report])
+    kept = found.pop(hog.pid)[0]
+    if not 790 <= kept <= 810:
+        fail(report, f"{kept} of 1000 blocks are the one's who wants more")
+    if found != truth.children:
+        fail(report, f"the others hold {found}, not {truth.children}")
+    lost = {key: n for key, n in report["lost"].items() if n}
+    if lost != {"share_full": 5010 - kept}:
+        fail(report, f"lost: {lost}")
+    losses = [{"pid": hog.pid, "comm": path.name, "share_full": 5010 - kept}]
+    if report.get("lost_by") != losses:
+        fail(report, f"lost_by is {report.get('lost_by')}, not {losses}")
 
 
 @alone
@@ -191,3 +234,17 @@ def test_many_short_ones(t):
     truth = program.go()
     memleak.stop()
     check(memleak.reports, truth, all_=True)
+
+
+def test_command_beside(t):
+    """A command is held at the hook of the dynamic loader, where others have a probe, too."""
+    program = t.program("family", "server", "1", path=rename(t, f"c{os.getpid()}"))
+    memleak = find(t, "--comm", f"c{os.getpid()}")
+    command = t.command(t.file_of("family"), "server", "2", options=("-f",))
+    command.wait_for("ready", lambda: b"ready" in command.out.data)
+    command.send(b"xxx")
+    beside = command.finish()
+    if not sums([beside]):
+        fail(beside, "nothing of the command was seen")
+    truth = program.go()
+    check([memleak.stop()], truth)

@@ -1,7 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sites of the scenes with samples, sums and largest blocks. Part of scenes.h. */
+/* Scenes with huge numbers, blocks, samples, sums and largest blocks. Part of scenes.h. */
 #ifndef SCENES_VIEWS_H
 #define SCENES_VIEWS_H
+
+static struct site huge_sites[] = {
+	{.id = UINT64_MAX,
+	 .process = &leak,
+	 .bytes = 3ULL << 40,
+	 .count = 1ULL << 40,
+	 AGES(0, 365ULL * 86400 * 1000 * MS),
+	 STACK(small_stack)},
+	{.id = 1, .process = &leak, .bytes = 1ULL << 62, .count = 1, AGES(0, 0), STACK(big_stack)},
+};
+static struct site huge_before[] = {
+	{.id = UINT64_MAX,
+	 .process = &leak,
+	 .bytes = 5ULL << 40,
+	 .count = 1ULL << 41,
+	 STACK(small_stack)},
+};
+static const struct snapshot huge_snapshot = SNAPSHOT(huge_before);
+
+static struct site block_sites[] = {BIG, SMALL};
+static struct block blocks[] = {
+	{.site = 0, .addr = 0x7f3000000010, .size = 1048576, .age_ns = 4900 * MS, .tid = 4711},
+	{.site = 1, .addr = 0x55d0c3a2b2a0, .size = 16, .age_ns = 4900 * MS, .tid = 4711},
+	{.site = 1, .addr = 0x55d0c3a2b2c0, .size = 0, .age_ns = 99 * MS, .tid = 4712},
+	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
+};
 
 /* Variances: of a little more than whole numbers, of nothing, of more than fits, of nobody knows.
  */

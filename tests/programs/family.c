@@ -152,6 +152,15 @@ static void run_server(int cnt)
 	end(cnt);
 }
 
+/* One that wants all room for itself. */
+static void run_hog(int cnt)
+{
+	begin();
+	for (int i = 0; i < cnt; i++)
+		child_alloc(16);
+	hold_on(0);
+}
+
 /* Other programs, which stay. */
 static void run_exec(int cnt)
 {
@@ -187,6 +196,8 @@ int main(int argc, char **argv)
 		be_leaf(cnt, atoi(argv[3]), atoi(argv[4]));
 	if (argc > 2 && !strcmp(argv[1], "server"))
 		run_server(cnt);
+	if (argc > 2 && !strcmp(argv[1], "hog"))
+		run_hog(cnt);
 	if (argc > 2 && !strcmp(argv[1], "exec"))
 		run_exec(cnt);
 	if (argc > 2 && !strcmp(argv[1], "short"))

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a pair of malloc and free costs if probes are shared: a member, a stranger, and all."""
+
+import pathlib
+import statistics
+
+from measure import Calls, ratio
+from tracers import Memleak
+
+def own_name():
+    """Of a process that the program is not."""
+    return pathlib.Path("/proc/self/comm").read_text(encoding="ascii").strip()
+
+
+# In turn, since what is shared slows down everybody: each program is alone while it is measured.
+WAYS = {
+    "-p PID": lambda pid: Memleak(pid),
+    "-f -p PID": lambda pid: Memleak(pid, "-f"),
+    "--comm of another program": lambda pid: Memleak(None, "--comm", own_name()),
+    "-A": lambda pid: Memleak(None, "-A"),
+    "-A --sample-bytes 524288": lambda pid: Memleak(None, "-A", "--sample-bytes", "524288"),
+}
+MEASUREMENTS = 10
+
+
+def measure(program, way):
+    tracer = way(program.pid)
+    program.measure()
+    median = statistics.median(program.measure() for _ in range(MEASUREMENTS))
+    tracer.end()
+    return median, tracer.begin_ms, tracer.end_ms
+
+
+def many(turns):
+    print("Probes of one process and those that all share: ns for each malloc+free pair, 4 "
+          "functions deep, one path;\nof the program that is traced or, with --comm, of one that "
+          "is not. The ratio is to -p. Then ms until it\ntraces, and until it has ended.\n")
+    program = Calls("pairs", 1, order="pairs 4 1 1000")
+    found = {name: [] for name in WAYS}
+    for _ in range(max(turns // 8, 1)):
+        for name, way in WAYS.items():
+            found[name].append(measure(program, way))
+    program.end()
+    base = [ns for ns, _, _ in found["-p PID"]]
+    print(f"{'':30}{'pair':>10}{'ratio':>10}{'attach':>10}{'detach':>10}")
+    for name, rows in found.items():
+        pair, begin, end = (statistics.median(column) for column in zip(*rows))
+        to_base = ratio([ns for ns, _, _ in rows], base)
+        print(f"{name:30}{pair:10.0f}{to_base:10.2f}{begin:10.0f}{end:10.0f}")
+    print()
