@@ -122,7 +122,7 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Count calls of allocator functions for each cgroup (the default), process or function, "
 	 "and do nothing else: the cheapest view, without blocks, stacks and returns",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(count_by), .min = MEMLEAK_COUNT_CGROUP,
-	 .choices = count_words, .optional = true},
+	 .max = MEMLEAK_COUNT_FUNCTION, .choices = count_words, .optional = true},
 	{"peak", 0, NULL,
 	 "Show the stacks, too, as they were when most memory of the processes was outstanding",
 	 OPT_FLAG, GROUP_REPORT, FIELD(peak)},
@@ -213,6 +213,7 @@ const struct option_example option_examples[] = {
 	{"--cgroup nginx.service -T 3", "a service, whichever processes it has"},
 	{"-f -- make", "a command and all that it starts"},
 	{"-p 4711 --by thread", "which threads hold the memory"},
+	{"--count=process -A 5", "who calls allocators how often: the cheapest view"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
