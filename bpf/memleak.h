@@ -12,6 +12,7 @@
 
 #include <linux/types.h>
 
+#include "bpf/event.h"
 #include "bpf/unwind.h"
 #include "bpf/watches.h"
 
@@ -149,7 +150,6 @@ union combined_alloc_info {
 /* Or'ed into the kind of a site: allocated in interrupt context, on nobody's behalf. */
 #define MEMLEAK_IN_INTERRUPT (1U << 16)
 
-#define MEMLEAK_COMM_SIZE 16
 #define MEMLEAK_CACHE_NAME_SIZE 64
 
 /*
@@ -313,17 +313,20 @@ struct memleak_config {
 	__u32 held_mask;
 	__u32 max_allocs;
 	__u32 pid_namespace; /* whose numbers processes are told by; 0: the initial one */
+	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as in struct memleak_members */
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 trace_stacks; /* and with the stack of each */
-	__u8 recall;       /* stacks that were walked before are not walked again */
-	__u8 never;        /* 0 */
-	__u8 exchange;     /* words can be compared and exchanged */
-	__u8 young;        /* young blocks are kept apart from others */
-	__u8 summary;      /* totals are kept for each image */
-	__u8 peak;         /* and one of all blocks */
-	__u8 shares;       /* no process may fill the table */
-	__u8 sessions;     /* a program's result at an entry tells whether the return is seen */
+	__u8 trace_stacks;  /* and with the stack of each */
+	__u8 recall;        /* stacks that were walked before are not walked again */
+	__u8 never;         /* 0 */
+	__u8 exchange;      /* words can be compared and exchanged */
+	__u8 young;         /* young blocks are kept apart from others */
+	__u8 summary;       /* totals are kept for each image */
+	__u8 peak;          /* and one of all blocks */
+	__u8 shares;        /* no process may fill the table */
+	__u8 count;         /* enum memleak_count_by: nothing else is done but that */
+	__u8 count_targets; /* probes are everybody's: only calls of targets count */
+	__u8 sessions;      /* a program's result at an entry tells whether the return is seen */
 };
 
 /* Records of the control ring: mappings and the life of processes, in order. */
@@ -375,26 +378,5 @@ struct memleak_stack_copy {
 
 #define MEMLEAK_LATE_COPY_BYTES(stack_bytes)                                                       \
 	(__builtin_offsetof(struct memleak_stack_copy, copy.stack_bytes) + (stack_bytes))
-
-/* Records of the event ring (-t). */
-enum memleak_event_type {
-	MEMLEAK_EVENT_ALLOC,
-	MEMLEAK_EVENT_FREE,
-};
-
-#define MEMLEAK_SIZE_UNKNOWN (~0ULL)
-
-struct memleak_event {
-	__u32 type;
-	__u32 image;
-	__u32 tgid;
-	__u32 tid;
-	__u64 time_ns;
-	__u64 function; /* address of the allocator function */
-	__u64 addr;
-	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
-	__u64 stack; /* key of the stack table; 0: not known, or not asked for */
-	char comm[MEMLEAK_COMM_SIZE]; /* kernel */
-};
 
 #endif

@@ -37,7 +37,8 @@ void attach_pools(struct attach_state *state, const struct module *module)
 	}
 	if (elf_functions_find(module->fd, names, pool_cnt, ELF_ALL, &found, &cnt))
 		return;
-	if (probe_list_init(module->fd, functions, &through_none, found, cnt, &list) == 0) {
+	if (probe_list_init(module->fd, functions, &through_none, found, cnt, opts->count_by,
+			    &list) == 0) {
 		for (size_t i = 0; i < list.left_cnt; i++)
 			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);

@@ -237,3 +237,41 @@ int cgroup_visit(const char *path, int (*visit)(void *arg, pid_t pid), void *arg
 		fts_close(tree);
 	return err;
 }
+
+char *cgroup_memory_mount(bool *unified)
+{
+	struct hierarchies list;
+	char *mount = NULL;
+
+	*unified = true;
+	hierarchies_init(&list);
+	for (size_t i = 0; i < list.cnt; i++) {
+		bool memory = rank(&list.items[i]) == 1;
+
+		if (!memory && (rank(&list.items[i]) || mount))
+			continue;
+		free(mount);
+		mount = strdup(list.items[i].mount);
+		*unified = !memory;
+	}
+	hierarchies_deinit(&list);
+	return mount;
+}
+
+int cgroup_visit_all(const char *mount, int (*visit)(void *arg, uint64_t id, const char *path),
+		     void *arg)
+{
+	char *const roots[] = {(char *)mount, NULL};
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+	size_t skipped = strlen(mount);
+	FTSENT *entry;
+	int err = tree ? 0 : -errno;
+
+	while (!err && (entry = fts_read(tree)))
+		if (entry->fts_info == FTS_D)
+			err = visit(arg, entry->fts_statp->st_ino,
+				    entry->fts_level ? entry->fts_path + skipped : "/");
+	if (tree)
+		fts_close(tree);
+	return err;
+}

@@ -25,4 +25,20 @@ void cgroup_place_deinit(struct cgroup_place *place);
 /* Calls visit for each process of the cgroup and those below, until it returns not 0. */
 int cgroup_visit(const char *path, int (*visit)(void *arg, pid_t pid), void *arg);
 
+/*
+ * Of the hierarchy that accounts for memory: that of the memory controller if it is one of version
+ * 1, else version 2. Where it is mounted; NULL: nowhere. To be freed.
+ */
+char *cgroup_memory_mount(bool *unified);
+
+/* Calls visit for each cgroup below a mount: its number and its path from there on. */
+int cgroup_visit_all(const char *mount, int (*visit)(void *arg, uint64_t id, const char *path),
+		     void *arg);
+
+/*
+ * The cgroup of a process in that hierarchy, from what /proc/PID/cgroup says; as seen from the
+ * caller's cgroup namespace. NULL: not known. To be freed.
+ */
+char *cgroup_of_process(pid_t pid);
+
 #endif

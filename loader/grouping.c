@@ -11,7 +11,7 @@
 
 /* What does not matter is 0. */
 struct key {
-	const char *module; /* "": not known */
+	const char *name; /* of the module or cgroup; "": not known */
 	pid_t pid;
 	pid_t tid;
 	size_t site;
@@ -21,7 +21,7 @@ static int compare(const void *left, const void *right)
 {
 	const struct key *a = left;
 	const struct key *b = right;
-	int diff = strcmp(a->module, b->module);
+	int diff = strcmp(a->name, b->name);
 
 	if (!diff)
 		diff = (a->pid > b->pid) - (a->pid < b->pid);
@@ -52,10 +52,15 @@ static const char *module_of(const struct site *site, struct symbol_backend *sym
 
 static struct key key_of(enum group_by by, const struct site *site, struct symbol_backend *symbols)
 {
-	struct key key = {.module = ""};
+	struct key key = {.name = ""};
 
 	if (by == BY_MODULE) {
-		key.module = module_of(site, symbols);
+		key.name = module_of(site, symbols);
+		return key;
+	}
+	if (by == BY_CGROUP) {
+		if (site->process && site->process->cgroup)
+			key.name = site->process->cgroup;
 		return key;
 	}
 	if (site->process)
@@ -69,7 +74,7 @@ static uint64_t id_of(const struct key *key)
 {
 	uint64_t id = hash_mix((uint64_t)key->pid << 32 | (uint32_t)key->tid, 1);
 
-	for (const char *at = key->module; *at; at++)
+	for (const char *at = key->name; *at; at++)
 		id = hash_mix(id, (unsigned char)*at);
 	return id;
 }
@@ -86,16 +91,21 @@ static void add(struct site *sum, const struct site *site)
 		sum->newest_ns = site->newest_ns;
 }
 
+static bool by_name(enum group_by by)
+{
+	return by == BY_MODULE || by == BY_CGROUP;
+}
+
 static void sum_up(const struct key *keys, const struct snapshot *snap, struct grouping *grouping)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++) {
 		const struct site *site = &snap->sites[keys[i].site];
 
 		if (!i || compare(&keys[i - 1], &keys[i])) {
-			grouping->modules[grouping->cnt] = *keys[i].module ? keys[i].module : NULL;
+			grouping->names[grouping->cnt] = *keys[i].name ? keys[i].name : NULL;
 			grouping->sums[grouping->cnt++] = (struct site){
 				.id = id_of(&keys[i]),
-				.process = grouping->by == BY_MODULE ? NULL : site->process,
+				.process = by_name(grouping->by) ? NULL : site->process,
 				.tid = keys[i].tid,
 				.newest_ns = AGE_UNKNOWN,
 			};
@@ -112,11 +122,11 @@ int grouping_init(enum group_by by, const struct snapshot *snap, struct symbol_b
 	struct grouping grouping = {
 		.by = by,
 		.sums = calloc(snap->site_cnt + 1, sizeof(*grouping.sums)),
-		.modules = calloc(snap->site_cnt + 1, sizeof(*grouping.modules)),
+		.names = calloc(snap->site_cnt + 1, sizeof(*grouping.names)),
 		.group_of = calloc(snap->site_cnt + 1, sizeof(*grouping.group_of)),
 	};
 
-	if (!keys || !grouping.sums || !grouping.modules || !grouping.group_of) {
+	if (!keys || !grouping.sums || !grouping.names || !grouping.group_of) {
 		grouping_deinit(&grouping);
 		return -ENOMEM;
 	}
@@ -133,7 +143,7 @@ int grouping_init(enum group_by by, const struct snapshot *snap, struct symbol_b
 void grouping_deinit(struct grouping *grouping)
 {
 	free(grouping->sums);
-	free(grouping->modules);
+	free(grouping->names);
 	free(grouping->group_of);
 	memset(grouping, 0, sizeof(*grouping));
 }

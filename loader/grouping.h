@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sums up the sites of a snapshot by what --by names: their processes, the files that hold the
- * code which allocated, or threads. It knows nothing of order, growth or formats.
+ * code which allocated, threads or cgroups. It knows nothing of order, growth or formats.
  */
 #ifndef GROUPING_H
 #define GROUPING_H
@@ -10,8 +10,8 @@
 
 struct grouping {
 	enum group_by by;
-	struct site *sums;    /* one for each group, without a stack; no two with one id */
-	const char **modules; /* by module: what each is of; NULL: not known */
+	struct site *sums;  /* one for each group, without a stack; no two with one id */
+	const char **names; /* by module or cgroup: which it is; NULL: not known */
 	size_t cnt;
 	size_t *group_of; /* for each site of the snapshot: index into sums */
 };

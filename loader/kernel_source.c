@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/cgroups.h"
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/kernel_programs.h"
@@ -197,7 +198,9 @@ static int add_processes(struct kernel_source *source, const pid_t *pids, size_t
 		uint32_t key = (uint32_t)pids[i];
 		struct process *process = &source->processes[i];
 
-		*process = (struct process){target.image, pids[i], read_comm(pids[i])};
+		*process = (struct process){target.image, pids[i], read_comm(pids[i]), NULL};
+		if (source->opts->by == BY_CGROUP)
+			process->cgroup = cgroup_of_process(pids[i]);
 		source->process_cnt++;
 		if (!process->comm)
 			return -ENOMEM;
@@ -225,8 +228,10 @@ static void kernel_source__free(struct source *base)
 	ring_buffer__free(source->rings);
 	kernel_symbols_deinit(&source->symbols);
 	tracker_deinit(&source->tracker);
-	for (size_t i = 0; i < source->process_cnt; i++)
+	for (size_t i = 0; i < source->process_cnt; i++) {
 		free(source->processes[i].comm);
+		free(source->processes[i].cgroup);
+	}
 	free(source->processes);
 	free(source);
 }

@@ -21,8 +21,7 @@ struct member_list {
 	size_t cap;
 };
 
-/* The kernel's number of a controller, which depends on how it was built. */
-static int find_subsys(const char *controller, uint32_t *ret)
+int members_find_subsys(const char *controller, uint32_t *ret)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	const struct btf_type *type;
@@ -74,7 +73,7 @@ static int init_cgroup(struct members *members, const char *name)
 		members->rule.cgroup = place.id;
 		members->rule.cgroup_subsys = MEMLEAK_CGROUP_UNIFIED;
 		if (place.controller)
-			err = find_subsys(place.controller, &members->rule.cgroup_subsys);
+			err = members_find_subsys(place.controller, &members->rule.cgroup_subsys);
 		members->cgroup = place.path;
 		place.path = NULL;
 		cgroup_place_deinit(&place);

@@ -31,4 +31,7 @@ struct member {
  */
 int members_find(const struct members *members, struct member **ret, size_t *cnt);
 
+/* The kernel's number of a controller, which depends on how it was built. */
+int members_find_subsys(const char *controller, uint32_t *ret);
+
 #endif

@@ -43,7 +43,9 @@ static void parser_init(struct parser *p, struct options *opts)
 		const struct option_def *def = &option_table[i];
 
 		p->longs[i].name = def->name;
-		p->longs[i].has_arg = def->metavar ? required_argument : no_argument;
+		p->longs[i].has_arg = !def->metavar   ? no_argument
+				      : def->optional ? optional_argument
+						      : required_argument;
 		p->longs[i].val = LONG_BASE + i;
 		if (!def->letter)
 			continue;
@@ -217,6 +219,33 @@ static enum options_result take_command(struct options *opts, char *const *words
 	return OPTIONS_RUN;
 }
 
+/* --count does nothing of what these ask for. */
+static bool asks_for_blocks(const struct options *opts)
+{
+	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
+	       opts->peak || opts->stats || opts->summary || opts->kernel || opts->by != BY_STACK;
+}
+
+static bool has_filters(const struct parser *p)
+{
+	static const char *const names[] = {"min-size",    "max-size",     "older",
+					    "sample-rate", "sample-bytes", "sort"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is_given(p, names[i]))
+			return true;
+	return false;
+}
+
+/* No more room is taken than the tables need to be there. */
+static void keep_nothing(struct options *opts)
+{
+	opts->unwind = MEMLEAK_UNWIND_FP;
+	opts->verify_unwind = 0;
+	opts->max_allocs = 1;
+	opts->stack_storage_size = 1;
+}
+
 /* Of those that are found there are many, which have stacks of their own. */
 #define MANY_PROCESSES_STACKS 4
 
@@ -257,6 +286,10 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--peak watches processes: give --pid or a command";
 	else if (opts->peak && (opts->sample_bytes || opts->sample_rate > 1))
 		wrong = "--peak adds up all blocks, so there can be no sampling";
+	else if (opts->count_by && !options_trace_processes(opts))
+		wrong = "--count concerns processes: give --pid or a command";
+	else if (opts->count_by && (asks_for_blocks(opts) || has_filters(p)))
+		wrong = "--count does nothing else: no other view, filter or order goes with it";
 	else if (opts->duration_ns && opts->count)
 		wrong = "--duration and COUNT are two ways to end: give one";
 	if (wrong) {
@@ -315,7 +348,10 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 		ret->stack_storage_size *= MANY_PROCESSES_STACKS;
 	if (ret->combined_only && !ret->older_given)
 		ret->older_ns = 0;
-	return check_together(&parser);
+	result = check_together(&parser);
+	if (ret->count_by)
+		keep_nothing(ret);
+	return result;
 }
 
 void options_deinit(struct options *opts)

@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "bpf/count.h"
 #include "bpf/memleak.h"
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
-enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD };
+enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP };
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,
 	SUMMARY_BY_ALLOCATED,
@@ -47,6 +48,7 @@ struct options {
 	bool older_given;
 	bool largest;
 	bool peak;
+	enum memleak_count_by count_by;
 	bool stats;
 	bool summary;
 	enum summary_sort summary_sort;

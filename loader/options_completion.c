@@ -9,6 +9,12 @@ static bool has_words(const struct option_def *def)
 	return def->choices || def->words != WORDS_NONE;
 }
 
+/* Whether the word behind the option is its argument. */
+static bool takes_next(const struct option_def *def)
+{
+	return def->metavar && !def->optional;
+}
+
 static void write_pattern(FILE *out, const struct option_def *def)
 {
 	if (def->letter)
@@ -42,11 +48,11 @@ static void write_arms(FILE *out)
 	const char *before = "\t";
 
 	for (int i = 0; i < OPTION_CNT; i++)
-		if (option_table[i].metavar && has_words(&option_table[i]))
+		if (takes_next(&option_table[i]) && has_words(&option_table[i]))
 			write_arm(out, &option_table[i]);
 	/* Numbers and the like: nothing to offer, options neither. */
 	for (int i = 0; i < OPTION_CNT; i++) {
-		if (!option_table[i].metavar || has_words(&option_table[i]))
+		if (!takes_next(&option_table[i]) || has_words(&option_table[i]))
 			continue;
 		fputs(before, out);
 		write_pattern(out, &option_table[i]);

@@ -67,9 +67,10 @@ static void write_help_option(FILE *out, const struct option_def *def)
 	else
 		fprintf(out, "      --%s", def->name);
 	if (def->metavar) {
-		fputc(' ', out);
+		fputs(def->optional ? "[=" : " ", out);
 		write_metavar(out, def);
-		column += 1 + metavar_len(def);
+		fputs(def->optional ? "]" : "", out);
+		column += 1 + metavar_len(def) + (def->optional ? 2 : 0);
 	}
 	if (column >= HELP_INDENT) {
 		fputc('\n', out);
@@ -155,8 +156,9 @@ static void write_man_option(FILE *out, const struct option_def *def)
 	write_troff(out, def->name);
 	fputs("\\fR", out);
 	if (def->metavar) {
-		fputc(' ', out);
+		fputs(def->optional ? "[=" : " ", out);
 		write_troff_metavar(out, def);
+		fputs(def->optional ? "]" : "", out);
 	}
 	fputc('\n', out);
 	write_troff(out, def->help);

@@ -15,7 +15,8 @@ const char *const option_group_names[GROUP_CNT] = {
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
-static const char *const by_words[] = {"stack", "process", "module", "thread", NULL};
+static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
+static const char *const count_words[] = {"cgroup", "process", "function", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
@@ -105,12 +106,14 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
 	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
 	{"max-records", 0, "N",
-	 "Show at most so many processes, modules or threads: as entries (else it is as many as "
+	 "Show at most so many processes, modules, threads or cgroups: as entries (else it is as "
+	 "many as "
 	 "--top says), in the table of --summary (else all) and by --largest",
 	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX},
 	{"by", 0, "WHAT",
 	 "What the entries of a report are: stacks (the default), or processes, modules (the "
-	 "program or library that asked for the memory) or threads, each with its top 3 stacks",
+	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
+	 "stacks",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
 	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
 	 FIELD(sort), .choices = sort_words},
@@ -120,6 +123,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"largest", 0, NULL,
 	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
 	 GROUP_REPORT, FIELD(largest)},
+	{"count", 0, "WHAT",
+	 "Count calls of allocator functions for each cgroup (the default), process or function, "
+	 "and do nothing else: the cheapest view, without blocks, stacks and returns",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(count_by), .min = MEMLEAK_COUNT_CGROUP,
+	 .max = MEMLEAK_COUNT_FUNCTION, .choices = count_words, .optional = true},
 	{"peak", 0, NULL,
 	 "Show the stacks, too, as they were when most memory of the processes was outstanding",
 	 OPT_FLAG, GROUP_REPORT, FIELD(peak)},
@@ -210,6 +218,7 @@ const struct option_example option_examples[] = {
 	{"--cgroup nginx.service -T 3", "a service, whichever processes it has"},
 	{"-f -- make", "a command and all that it starts"},
 	{"-p 4711 --by thread", "which threads hold the memory"},
+	{"--count=process -A 5", "who calls allocators how often: the cheapest view"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},

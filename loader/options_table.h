@@ -21,7 +21,7 @@ enum option_type {
 	OPT_COMMAND, /* struct options as a whole */
 	OPT_ALLOC,   /* struct options as a whole */
 	OPT_FREE,    /* struct options as a whole */
-	OPT_CHOICE,  /* an enum, by the word's place in choices */
+	OPT_CHOICE,  /* an enum, by the word's place in choices, counted from min */
 	OPT_PRESET,  /* an enum, always min */
 	OPT_HELP,
 	OPT_VERSION,
@@ -45,9 +45,10 @@ struct option_def {
 	uint64_t max;
 	const char *const *choices; /* NULL-terminated, in the enum's order */
 	enum option_words words;
+	bool optional; /* the argument, which follows a '='; without one it is the first choice */
 };
 
-#define OPTION_CNT 45
+#define OPTION_CNT 46
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

@@ -225,8 +225,8 @@ static int store_choice(const struct option_def *def, const char *arg, void *fie
 	int err;
 
 	for (unsigned int i = 0; def->choices[i]; i++) {
-		if (strcmp(arg, def->choices[i]) == 0) {
-			*(unsigned int *)field = i;
+		if (!arg || strcmp(arg, def->choices[i]) == 0) {
+			*(unsigned int *)field = (unsigned int)def->min + i;
 			return 0;
 		}
 	}

@@ -23,6 +23,7 @@ static const struct process *copy_process(const struct process *process, struct 
 		if (copy->image == process->image)
 			return copy;
 	*copy = *process;
+	copy->cgroup = NULL;
 	copy->comm = process->comm ? strdup(process->comm) : NULL;
 	peak->process_cnt++;
 	return copy;

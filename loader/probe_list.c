@@ -10,6 +10,7 @@
 
 struct choice {
 	int fd;
+	bool entries;
 	const struct allocator_function *functions;
 	const struct named_functions *named;
 	struct elf_function *kept; /* those of the chosen that are probed */
@@ -75,10 +76,10 @@ static int keep(struct choice *choice, const struct elf_function *function,
  * What an operator does by another function needs no probe of its own. That a delete may be one
  * does no harm: its argument need not be what it frees, so it is left only if it is.
  */
-static bool needs_probe(const struct allocator_function *function,
+static bool needs_probe(const struct choice *choice, const struct allocator_function *function,
 			const struct function_returns *returns)
 {
-	if (function->family == ALLOCATOR_THROWING)
+	if (function->family == ALLOCATOR_THROWING && !choice->entries)
 		return returns->verdict == FUNCTION_RETURNS;
 	if (function->shape == MEMLEAK_SHAPE_FREE)
 		return !returns->jumps_there;
@@ -95,10 +96,10 @@ static int choose(struct choice *choice, const struct elf_function *function)
 		err = function_returns_find(choice->fd, function, choice->named, &returns);
 	if (err == -ENOMEM)
 		return err;
-	if (allocator_is_operator(allocator) && !needs_probe(allocator, &returns)) {
+	if (allocator_is_operator(allocator) && !needs_probe(choice, allocator, &returns)) {
 		err = leave(choice, function, &returns);
 	} else {
-		if (allocator->family != ALLOCATOR_THROWING)
+		if (allocator->family != ALLOCATOR_THROWING || choice->entries)
 			returns.cnt = 0;
 		err = keep(choice, function, &returns);
 	}
@@ -121,12 +122,12 @@ static int place_entries(struct choice *choice)
 	function_places_find(choice->fd, choice->kept, argument_cnts, choice->kept_cnt, places);
 	for (size_t i = 0; i < choice->kept_cnt; i++) {
 		const struct allocator_function *function = allocator_of(choice, &choice->kept[i]);
-		bool throws = function->family == ALLOCATOR_THROWING;
+		bool throws = function->family == ALLOCATOR_THROWING && !choice->entries;
 		const struct probe probe = {
 			.function = function->name,
 			.shape = function->shape,
 			.offset = choice->kept[i].offset + places[i].offset,
-			.at_return = !throws && shape_returns(function->shape),
+			.at_return = !throws && !choice->entries && shape_returns(function->shape),
 			.throws = throws,
 		};
 
@@ -142,11 +143,12 @@ static int place_entries(struct choice *choice)
 
 int probe_list_init(int fd, const struct allocator_function *functions,
 		    const struct named_functions *named, const struct elf_function *chosen,
-		    size_t cnt, struct probe_list *ret)
+		    size_t cnt, bool entries, struct probe_list *ret)
 {
 	cleanup_free struct elf_function *kept = calloc(cnt + 1, sizeof(*kept));
 	struct choice choice = {
 		.fd = fd,
+		.entries = entries,
 		.functions = functions,
 		.named = named,
 		.kept = kept,

@@ -33,7 +33,7 @@ struct probe_list {
  */
 int probe_list_init(int fd, const struct allocator_function *functions,
 		    const struct named_functions *named, const struct elf_function *chosen,
-		    size_t cnt, struct probe_list *ret);
+		    size_t cnt, bool entries, struct probe_list *ret);
 void probe_list_deinit(struct probe_list *list);
 
 #endif

@@ -224,7 +224,7 @@ static int show_groups(const struct candidate *candidates, const struct grouping
 	for (size_t i = 0; i < cnt; i++)
 		report->groups[i] = (struct report_group){
 			.sum = candidates[i].site,
-			.module = grouping->modules[candidates[i].site - grouping->sums],
+			.name = grouping->names[candidates[i].site - grouping->sums],
 			.growth_bytes = candidates[i].growth.bytes,
 			.growth_count = candidates[i].growth.count,
 		};

@@ -42,7 +42,7 @@ struct report_site {
 /* What --by sums sites up to, with the top of its sites. */
 struct report_group {
 	const struct site *sum; /* without a stack */
-	const char *module;     /* by module; NULL: not known */
+	const char *name;       /* by module or cgroup: its path; NULL: not known */
 	char *thread;           /* by thread: its name, raw bytes; NULL: it has ended */
 	int64_t growth_bytes;
 	int64_t growth_count;

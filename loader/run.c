@@ -143,6 +143,21 @@ static int report_groups(struct run *run, const struct snapshot *snap, const str
 	return err;
 }
 
+static int report_counts(struct run *run, const struct snapshot *snap, bool final)
+{
+	struct counts_report report;
+	int err = counts_report_init(run->opts, snap, final, &report);
+	FILE *stream;
+
+	if (err)
+		return err;
+	stream = output_begin(run->out);
+	if (stream)
+		run->sink->counts(stream, &report);
+	counts_report_deinit(&report);
+	return stream ? output_end(run->out) : -ENOMEM;
+}
+
 static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
 {
 	cleanup_free struct growth *growth = NULL;
@@ -174,7 +189,10 @@ static int make_report(struct run *run, bool final)
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
 	}
-	err = report_snapshot(run, &snap, final);
+	if (run->opts->count_by)
+		err = report_counts(run, &snap, final);
+	else
+		err = report_snapshot(run, &snap, final);
 	if (!err)
 		run->source->ops->reported(run->source, &snap);
 	snapshot_deinit(&snap);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "loader/counts.h"
 #include "loader/report.h"
 
 /* One allocation or free as it happens (-t). */
@@ -27,6 +28,7 @@ struct sink {
 	const char *name;
 	void (*report)(FILE *out, const struct report *report);
 	void (*event)(FILE *out, const struct trace_event *event);
+	void (*counts)(FILE *out, const struct counts_report *report);
 };
 
 extern const struct sink sink_text;

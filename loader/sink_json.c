@@ -8,6 +8,7 @@
 
 #include "loader/json_writer.h"
 #include "loader/sink.h"
+#include "loader/sink_count.h"
 #include "loader/sink_json_parts.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
@@ -128,8 +129,8 @@ static void write_group(struct json_writer *json, const struct report *report,
 
 	json_begin_object(json, NULL);
 	json_write_id(json, sum->id);
-	if (report->by == BY_MODULE)
-		json_string(json, "module", group->module);
+	if (report->by == BY_MODULE || report->by == BY_CGROUP)
+		json_string(json, report->by == BY_MODULE ? "module" : "cgroup", group->name);
 	else
 		json_write_process(json, sum->process);
 	if (report->by == BY_THREAD) {
@@ -154,6 +155,7 @@ static void write_groups(struct json_writer *json, const struct report *report)
 		[BY_PROCESS] = "process",
 		[BY_MODULE] = "module",
 		[BY_THREAD] = "thread",
+		[BY_CGROUP] = "cgroup",
 	};
 
 	write_sites(json, report, NULL, 0);
@@ -196,14 +198,6 @@ static void write_sampling(struct json_writer *json, const struct sampling *samp
 	json_begin_object(json, "sampling");
 	json_string(json, "mode", sampling->mode == SAMPLING_BYTES ? "bytes" : "count");
 	json_unsigned(json, sampling->mode == SAMPLING_BYTES ? "interval" : "rate", sampling->rate);
-	json_end_object(json);
-}
-
-static void write_lost(struct json_writer *json, const uint64_t *lost)
-{
-	json_begin_object(json, "lost");
-	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++)
-		json_unsigned(json, lost_texts[i].key, lost[i]);
 	json_end_object(json);
 }
 
@@ -255,7 +249,7 @@ static void json_report(FILE *out, const struct report *report)
 		sink_peak_write_json(&json, report);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
-	write_lost(&json, snap->lost);
+	json_write_lost(&json, snap->lost);
 	write_losses(&json, snap);
 	write_inferred(&json, snap);
 	json_unsigned(&json, "calls", snap->calls);
@@ -297,4 +291,5 @@ const struct sink sink_json = {
 	.name = "json",
 	.report = json_report,
 	.event = json_event,
+	.counts = sink_count_write_json,
 };

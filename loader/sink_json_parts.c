@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "loader/sink.h"
+
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
 
@@ -111,4 +113,12 @@ static const char *end_word(enum unwind_end end)
 void json_write_end(struct json_writer *json, enum unwind_end end)
 {
 	json_string(json, "stack_end", end_word(end));
+}
+
+void json_write_lost(struct json_writer *json, const uint64_t *lost)
+{
+	json_begin_object(json, "lost");
+	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++)
+		json_unsigned(json, lost_texts[i].key, lost[i]);
+	json_end_object(json);
 }

@@ -17,4 +17,7 @@ void json_write_end(struct json_writer *json, enum unwind_end end);
 /* "time": ISO 8601, UTC, milliseconds */
 void json_write_time(struct json_writer *json, int64_t wall_ns);
 
+/* "lost" */
+void json_write_lost(struct json_writer *json, const uint64_t *lost);
+
 #endif

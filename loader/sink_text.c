@@ -10,6 +10,7 @@
 
 #include "loader/escape.h"
 #include "loader/sink.h"
+#include "loader/sink_count.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
 #include "loader/sink_text.h"
@@ -18,13 +19,11 @@
 #define NSEC_PER_MSEC 1000000
 
 static const char *const group_words[] = {
-	[BY_STACK] = "stacks",
-	[BY_PROCESS] = "processes",
-	[BY_MODULE] = "modules",
-	[BY_THREAD] = "threads",
+	[BY_STACK] = "stacks",   [BY_PROCESS] = "processes", [BY_MODULE] = "modules",
+	[BY_THREAD] = "threads", [BY_CGROUP] = "cgroups",
 };
 
-static void write_clock(FILE *out, int64_t wall_ns)
+void sink_text_write_clock(FILE *out, int64_t wall_ns)
 {
 	time_t seconds = wall_ns / NSEC_PER_SEC;
 	struct tm tm;
@@ -75,9 +74,9 @@ static void write_group_name(FILE *out, enum group_by by, const struct report_gr
 {
 	const struct process *process = group->sum->process;
 
-	if (by == BY_MODULE) {
-		fputs("module ", out);
-		escape_puts(out, group->module && *group->module ? group->module : "[unknown]");
+	if (by == BY_MODULE || by == BY_CGROUP) {
+		fputs(by == BY_MODULE ? "module " : "cgroup ", out);
+		escape_puts(out, group->name && *group->name ? group->name : "[unknown]");
 		return;
 	}
 	if (by == BY_PROCESS && !process) {
@@ -102,8 +101,9 @@ static void write_group(FILE *out, const struct report *report, const struct rep
 			bool with_process)
 {
 	const struct text_part head = {out, report, "\t", false};
-	const struct text_part sites = {out, report, "\t\t",
-					with_process && report->by == BY_MODULE};
+	const struct text_part sites = {
+		out, report, "\t\t",
+		with_process && (report->by == BY_MODULE || report->by == BY_CGROUP)};
 
 	fprintf(out, "\t%" PRIu64 " bytes in %" PRIu64 " allocations from ", group->sum->bytes,
 		group->sum->count);
@@ -208,8 +208,7 @@ static void write_inferred(FILE *out, const struct snapshot *snap)
 			snap->gone_with_page);
 }
 
-/* all: also those by which nothing was. */
-static void write_lost(FILE *out, const uint64_t *lost, bool all)
+void sink_text_write_lost(FILE *out, const uint64_t *lost, bool all)
 {
 	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
 		const struct lost_text *text = &lost_texts[i];
@@ -247,7 +246,7 @@ static void text_report(FILE *out, const struct report *report)
 	const struct text_part sites = {out, report, "\t", with_process};
 
 	fputc('[', out);
-	write_clock(out, report->snapshot->wall_ns);
+	sink_text_write_clock(out, report->snapshot->wall_ns);
 	fprintf(out, "] Top %zu %s with outstanding allocations:\n",
 		report->by == BY_STACK ? report->site_cnt : report->group_cnt,
 		group_words[report->by]);
@@ -270,7 +269,7 @@ static void text_report(FILE *out, const struct report *report)
 	write_inferred(out, report->snapshot);
 	if (report->show_stats)
 		sink_stats_write_text(out, report->snapshot);
-	write_lost(out, report->snapshot->lost, report->show_stats);
+	sink_text_write_lost(out, report->snapshot->lost, report->show_stats);
 	write_losses(out, report->snapshot);
 }
 
@@ -278,7 +277,7 @@ static void text_event(FILE *out, const struct trace_event *event)
 {
 	const struct text_part stack = {.out = out, .indent = ""};
 
-	write_clock(out, event->wall_ns);
+	sink_text_write_clock(out, event->wall_ns);
 	fprintf(out, ".%03d %d/%d ", (int)(event->wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC),
 		event->pid, event->tid);
 	escape_puts(out, event->comm ? event->comm : "?");
@@ -299,4 +298,5 @@ const struct sink sink_text = {
 	.name = "text",
 	.report = text_report,
 	.event = text_event,
+	.counts = sink_count_write_text,
 };

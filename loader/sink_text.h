@@ -29,6 +29,12 @@ void sink_text_write_group_notes(const struct text_part *part, const struct repo
 /* Why a stack was cut; nothing of others. */
 void sink_text_write_end(const struct text_part *part, enum unwind_end end);
 
+/* The time of day. */
+void sink_text_write_clock(FILE *out, int64_t wall_ns);
+
+/* What was lost; all: also those ways by which nothing was. */
+void sink_text_write_lost(FILE *out, const uint64_t *lost, bool all);
+
 /* Of estimates. */
 void sink_text_write_error(FILE *out, double bytes_variance, double count_variance);
 

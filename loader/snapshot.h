@@ -24,7 +24,8 @@ enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 struct process {
 	uint32_t image;
 	pid_t pid;
-	char *comm; /* raw bytes from the kernel */
+	char *comm;   /* raw bytes from the kernel */
+	char *cgroup; /* its path; NULL: not known, or not asked for */
 };
 
 /* Kernel sites: where the memory went. Strings are raw bytes and belong to the source. */
@@ -84,6 +85,7 @@ struct process_loss {
 	uint64_t refused;
 };
 
+struct counts;
 struct peak;
 
 struct snapshot {
@@ -103,6 +105,7 @@ struct snapshot {
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
 	struct figures figures[SPACE_CNT];
 	const struct peak *peak;           /* if asked for; belongs to the source */
+	const struct counts *counts;       /* the same; nothing else is known then */
 	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
 	struct process_loss *losses; /* of the processes that were refused something */

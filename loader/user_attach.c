@@ -74,6 +74,8 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 {
 	bool maps = shape_maps(allocator_functions[function].shape);
 
+	if (maps && state->ctx->opts->count_by)
+		return false;
 	return part == PART_ALL || maps == (part == PART_MAPS);
 }
 
@@ -145,7 +147,8 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	named.found = found;
 	named.found_cnt = cnt;
 	cnt = choose_functions(state, module, part, found, cnt, chosen);
-	if (probe_list_init(module->fd, allocator_functions, &named, chosen, cnt, &list) == 0) {
+	if (probe_list_init(module->fd, allocator_functions, &named, chosen, cnt,
+			    state->ctx->opts->count_by, &list) == 0) {
 		for (size_t i = 0; i < list.left_cnt; i++)
 			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);

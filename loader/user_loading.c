@@ -20,6 +20,8 @@
 /* A program that begins has most of its late stacks then, thousands of them. */
 static uint32_t copies_bytes(const struct options *opts)
 {
+	if (opts->count_by)
+		return (uint32_t)getpagesize();
 	if (opts->command || options_share_probes(opts))
 		return 32U << 20;
 	return opts->verify_unwind ? 16U << 20 : 8U << 20;
@@ -143,6 +145,8 @@ static int choose_links(struct user_source *source, const struct features *featu
 	int err = 0;
 
 	programs->kind = wanted_links(features);
+	if (source->ctx.opts->count_by)
+		return user_count__choose(source);
 	programs->session = skel->progs.session_call;
 	programs->any = skel->progs.enter_any;
 	programs->ret = skel->progs.leave_call;
@@ -181,7 +185,7 @@ static int start_unwinding(struct user_source *source)
 		.targets = bpf_map__fd(skel->maps.targets),
 		.stamp = &skel->data->spaces_stamp,
 	};
-	int err = put_endings(skel, source->ctx.programs.kind);
+	int err = source->ctx.opts->count_by ? 0 : put_endings(skel, source->ctx.programs.kind);
 
 	if (err) {
 		log_error("the kernel does not take the program that walks stacks: %s",

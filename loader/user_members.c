@@ -109,6 +109,13 @@ static int open_process(const struct user_source *source, const struct memleak_r
 	return user_process__new_ended(&source->ctx, pid, record->time_ns, ret);
 }
 
+/* One that ended before it was asked was where its parent is, or where it was before. */
+static void keep_cgroup(struct user_process *process, const char *cgroup)
+{
+	if (!process->info.cgroup && cgroup)
+		process->info.cgroup = strdup(cgroup);
+}
+
 void user_members__new(struct user_source *source, const struct memleak_record *record,
 		       uint32_t image, uint32_t base)
 {
@@ -118,6 +125,8 @@ void user_members__new(struct user_source *source, const struct memleak_record *
 	end_others(source, (pid_t)record->tgid);
 	if (open_process(source, record, image, &process))
 		return;
+	if (parent)
+		keep_cgroup(process, parent->info.cgroup);
 	process->info.image = image;
 	process->base = base;
 	if (parent)
@@ -173,6 +182,10 @@ static void forget_process(struct user_source *source, size_t at)
 void user_members__exec(struct user_source *source, struct user_process *process,
 			const struct memleak_record *record)
 {
+	cleanup_free char *cgroup = NULL;
+
+	if (process && process->info.cgroup)
+		cgroup = strdup(process->info.cgroup);
 	for (size_t i = 0; process && i < source->processes.cnt; i++) {
 		if (source->processes.items[i] != process)
 			continue;
@@ -181,6 +194,9 @@ void user_members__exec(struct user_source *source, struct user_process *process
 		break;
 	}
 	user_members__new(source, record, (uint32_t)record->addr, 0);
+	process = user_source__process(source, (uint32_t)record->addr);
+	if (process)
+		keep_cgroup(process, cgroup);
 }
 
 void user_members__remove(struct user_source *source, size_t at)

@@ -13,6 +13,7 @@
 
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
+#include "loader/cgroups.h"
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/elf_functions.h"
@@ -126,6 +127,8 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
 	process->info.pid = pid;
 	process->info.comm = read_comm(pid);
+	if (ctx->opts->by == BY_CGROUP)
+		process->info.cgroup = cgroup_of_process(pid);
 	process->found = found;
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process->pidfd < 0 && !found) {
@@ -157,6 +160,7 @@ void user_process__free(struct user_process *process)
 	if (process->pidfd >= 0)
 		close(process->pidfd);
 	free(process->info.comm);
+	free(process->info.cgroup);
 	free(process->allocator);
 	free(process->places);
 	free(process->permanent);
@@ -317,6 +321,10 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 		rebind_probes(ctx, process);
 	free(process->info.comm);
 	process->info.comm = read_comm(pid);
+	if (ctx->opts->by == BY_CGROUP) {
+		free(process->info.cgroup);
+		process->info.cgroup = cgroup_of_process(pid);
+	}
 	process->info.image = image;
 	process->base = 0;
 	process->since_ns = since_ns;

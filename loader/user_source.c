@@ -172,13 +172,16 @@ static void user_source__describe(const struct source *base)
 static int user_source__start(struct source *base)
 {
 	struct user_source *source = user_source_of(base);
+	int err = 0;
 
 	for (size_t i = 0; i < source->processes.cnt; i++)
 		if (!source->processes.items[i]->found)
 			user_process__refresh(&source->ctx, source->processes.items[i]);
 	tracker_start(&source->tracker);
+	if (source->ctx.opts->count_by)
+		err = user_count__start(source);
 	source->ctx.skel->bss->tracking = true;
-	return 0;
+	return err;
 }
 
 static int user_source__poll_fd(const struct source *base)
@@ -240,6 +243,8 @@ static int user_source__snapshot(struct source *base, struct snapshot *ret)
 	struct user_source *source = user_source_of(base);
 	int err = source->ctx.opts->peak ? user_peak__report(source) : 0;
 
+	if (source->ctx.opts->count_by)
+		return user_count__take(source, ret);
 	if (!err)
 		err = user_snapshot__take(source, ret);
 	if (!err && source->ctx.opts->peak)
@@ -301,6 +306,7 @@ static void user_source__free(struct source *base)
 	unwind_maps_deinit(&source->unwind);
 	tracker_deinit(&source->tracker);
 	peak_deinit(&source->peak.kept);
+	user_count__deinit(&source->count);
 	image_set_deinit(&source->gone);
 	members_deinit(&source->members);
 	map_events__free(source->ctx.map_events);

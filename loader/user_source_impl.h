@@ -7,6 +7,7 @@
 
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
+#include "loader/counts.h"
 #include "loader/members.h"
 #include "loader/peak.h"
 #include "loader/process_table.h"
@@ -20,6 +21,13 @@ struct user_peak {
 	uint64_t mapped; /* in the programs' total, as is what was taken off it again */
 	uint64_t purged;
 	uint64_t not_before_ns; /* for the next copy */
+};
+
+struct user_count {
+	struct counts counts; /* as of the last report; rows by key */
+	size_t cap;
+	uint64_t last_ns;
+	char *mount; /* by cgroup: of its hierarchy; NULL: nowhere */
 };
 
 struct user_source {
@@ -45,6 +53,7 @@ struct user_source {
 	int retry_fd; /* timer: a process was still loading its libraries */
 	struct tracker tracker;
 	struct user_peak peak;
+	struct user_count count;
 	uint64_t reported_calls;
 	bool told_silent;
 };
@@ -98,6 +107,12 @@ void user_records__finish_stacks(struct user_source *source, size_t most);
  */
 int user_peak__watch(struct user_source *source);
 int user_peak__report(struct user_source *source);
+
+/* user_count.c: --count. The programs that are loaded; before tracing; a report; the end. */
+int user_count__choose(struct user_source *source);
+int user_count__start(struct user_source *source);
+int user_count__take(struct user_source *source, struct snapshot *ret);
+void user_count__deinit(struct user_count *count);
 
 /* user_events.c: -t. process: NULL if its image is no more. */
 void user_events__tell(struct user_source *source, struct user_process *process,

@@ -11,21 +11,21 @@ const volatile struct memleak_members members;
 /* How deep cgroups are looked for; the kernel allows what anybody's file names allow. */
 #define CGROUP_DEPTH_MAX 64
 
-static __always_inline struct cgroup *task__cgroup(struct task_struct *task)
+static __always_inline struct cgroup *task__cgroup(struct task_struct *task, __u32 subsys)
 {
 	struct cgroup_subsys_state **states, *state = NULL;
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
 
-	if (members.cgroup_subsys == MEMLEAK_CGROUP_UNIFIED)
+	if (subsys == MEMLEAK_CGROUP_UNIFIED)
 		return BPF_CORE_READ(set, dfl_cgrp);
 	states = (void *)set + bpf_core_field_offset(struct css_set, subsys);
-	bpf_probe_read_kernel(&state, sizeof(state), &states[members.cgroup_subsys]);
+	bpf_probe_read_kernel(&state, sizeof(state), &states[subsys]);
 	return BPF_CORE_READ(state, cgroup);
 }
 
 static __always_inline bool task__is_in_cgroup(struct task_struct *task)
 {
-	struct cgroup *cgroup = task__cgroup(task);
+	struct cgroup *cgroup = task__cgroup(task, members.cgroup_subsys);
 
 	for (int i = 0; i < CGROUP_DEPTH_MAX && cgroup; i++) {
 		if (BPF_CORE_READ(cgroup, kn, id) == members.cgroup)

@@ -3,6 +3,7 @@
  * The probes on a process's allocator: entry programs by the shape of the call, one program for
  * every return.
  */
+#include "bpf/user_probes/count.bpf.h"
 #include "bpf/user_probes/event_stack.bpf.h"
 #include "bpf/user_probes/heap.bpf.h"
 #include "bpf/user_probes/libraries.bpf.h"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a report's entries are summed by, and the views beside the stacks."""
 
+import contextlib
 import os
 import re
 
-from lib import Failure, each, expect, owner, wanted
+from lib import Failure, Skip, each, expect, owner, wanted
+from lib.process import until
 
 
 def by(report, what):
@@ -160,6 +162,64 @@ def test_by_thread_sampled(t):
         error = group["standard_error"]["count"]
         if not error or abs(group["count"] - 20000) > 6 * error:
             raise Failure(f"{group['count']} blocks estimated, standard error {error}")
+
+
+# --by cgroup
+
+@contextlib.contextmanager
+def new_cgroup(name):
+    """A cgroup of the memory controller, or of version 2; removed afterwards."""
+    root = next((path for path in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified",
+                                   "/sys/fs/cgroup") if os.path.exists(path + "/cgroup.procs")),
+                None)
+    if not root:
+        raise Skip("no cgroups are mounted")
+    path = f"{root}/{name}"
+    try:
+        os.mkdir(path)
+    except OSError as error:
+        raise Skip(f"no cgroup can be made: {error}") from error
+    try:
+        yield path
+    finally:
+        until(lambda: remove_cgroup(path), 10)
+
+
+def remove_cgroup(path):
+    try:
+        os.rmdir(path)
+    except OSError:
+        return False
+    return True
+
+
+def test_by_cgroup(t):
+    """Two processes here, one there; what the kernel says of them is what is shown."""
+    name = f"memleak-test-{os.getpid()}"
+    with new_cgroup(name) as path:
+        programs = [t.program("leak"), t.program("leak"), t.program("many", "500", "10")]
+        with open(path + "/cgroup.procs", "w", encoding="ascii") as file:
+            file.write(str(programs[0].pid))
+        pids = ",".join(str(program.pid) for program in programs)
+        memleak = t.memleak("--json", "-o", "0", "-p", pids, "--by", "cgroup", "3600").ready()
+        truths = [program.go() for program in programs]
+        report = memleak.stop()
+        programs[0].end()
+    groups = by(report, "cgroup")
+    inside = next(group for group in groups if group and group.endswith("/" + name))
+    wanted("inside", totals(groups.pop(inside)), (truths[0].count, truths[0].bytes))
+    outside, = groups.values()
+    wanted("outside", totals(outside), tuple(
+        sum(getattr(truth, key) for truth in truths[1:]) for key in ("count", "bytes")))
+
+
+def test_by_cgroup_text(t):
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--by", "cgroup", "3600").ready()
+    program.go()
+    memleak.stop()
+    if not re.search(r"^\t5242960 bytes in 10 allocations from cgroup /", memleak.out.text, re.M):
+        raise Failure(f"{memleak.out.text!r}")
 
 
 # --largest

@@ -34,8 +34,10 @@ struct scene {
 #define STACK(array) .frames = (array), .frame_cnt = LENGTH(array)
 #define AGES(newest, oldest) .newest_ns = (newest), .oldest_ns = (oldest)
 
-static struct process leak = {.image = 1, .pid = 4711, .comm = (char *)"leak"};
-static struct process other = {.image = 2, .pid = 4712, .comm = (char *)"a (b) c"};
+static struct process leak = {
+	.image = 1, .pid = 4711, .comm = (char *)"leak", .cgroup = (char *)"/a\x1b[2J/\xff"};
+static struct process other = {
+	.image = 2, .pid = 4712, .comm = (char *)"a (b) c", .cgroup = (char *)"/"};
 static struct process hostile = {.image = 3, .pid = 666, .comm = (char *)"\x1b[2Jx\xff\n\"\\"};
 
 /* What addresses are called. */
@@ -348,6 +350,10 @@ static const struct scene scenes[] = {
 	 .opts = {.top = 1, .by = BY_THREAD},
 	 .snap = SNAPSHOT(thread_sites, .blocks = thread_blocks, .block_cnt = LENGTH(thread_blocks),
 			  .sampling = {SAMPLING_BYTES, 524288})},
+	{.name = "by-cgroup",
+	 .opts = {.top = 10, .by = BY_CGROUP},
+	 .before = &group_snapshot,
+	 .snap = SNAPSHOT(group_sites)},
 	{.name = "by-empty", .opts = {.top = 10, .by = BY_THREAD}, .snap = SNAPSHOT_OF(NULL, 0)},
 	{.name = "largest", .opts = {.top = 10, .largest = true}, .snap = SNAPSHOT(largest_sites)},
 	{.name = "largest-top",

@@ -11,7 +11,7 @@ import time
 
 from .case import Failure
 from .process import PATIENCE, Process, alive, until
-from .schema import check_event, check_report, check_sequence
+from .schema import check_counts, check_event, check_report, check_sequence
 
 SANITIZER = re.compile(r"ERROR: (Address|Leak)Sanitizer|runtime error:|AddressSanitizer:")
 
@@ -59,6 +59,7 @@ class Memleak(Process):
         self.output = output
         self.reports = []
         self.events = []
+        self.counts = []
         self.ids = set()
         self.helpers = set()
         self.finished = False
@@ -88,6 +89,10 @@ class Memleak(Process):
                 check_event(record)
                 self.events.append(record)
                 continue
+            if record.get("schema") == "memleak-count/1":
+                check_counts(record)
+                self.counts.append(record)
+                continue
             check_report(record, "-a" in self.argv)
             self.reports.append(record)
 
@@ -96,6 +101,11 @@ class Memleak(Process):
         while self.json and not self.output and (line := self.out.take_line()) is not None:
             self._take([line])
         return self.reports
+
+    def take_counts(self):
+        """The same of --count."""
+        self.take()
+        return self.counts
 
     def report_number(self, number, seconds=PATIENCE):
         """The report of that index, as soon as it is there."""

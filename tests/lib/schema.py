@@ -34,6 +34,7 @@ PROCESS = {"pid": MAYBE_INTEGER, "comm": MAYBE_TEXT}
 GROUP_BY = {
     "process": PROCESS, "module": {"module": MAYBE_TEXT},
     "thread": {**PROCESS, "tid": INTEGER, "thread": MAYBE_TEXT},
+    "cgroup": {"cgroup": MAYBE_TEXT},
 }
 FRAME = {
     "addr": MAYBE_TEXT, "symbol": MAYBE_TEXT, "offset": MAYBE_INTEGER, "module": MAYBE_TEXT,
@@ -180,6 +181,23 @@ def check_report(report, with_allocs=False):
         total = report["outstanding"][key]
         require(shown == total if whole else shown <= total,
                 f"outstanding.{key} is {total}, the sites' sum {shown}")
+
+
+def check_counts(report):
+    check_keys("counts", report, {
+        "time": (str,), "elapsed_ns": INTEGER, "interval_ns": INTEGER, "final": (bool,),
+        "by": (str,), "calls": INTEGER, "bytes": INTEGER, "total": (dict,),
+        "entries_total": INTEGER, "entries": (list,), "lost": (dict,)})
+    keys = {"cgroup": {"id": MAYBE_INTEGER, "cgroup": MAYBE_TEXT}, "process": PROCESS,
+            "function": {"function": MAYBE_TEXT}}[report["by"]]
+    whole = len(report["entries"]) == report["entries_total"]
+    for row in report["entries"]:
+        check_keys("entry", row, {**keys, "calls": INTEGER, "bytes": INTEGER, "total": (dict,)})
+        require(0 < row["calls"] <= row["total"]["calls"], f"calls of {row}")
+    for key in ("calls", "bytes"):
+        shown = sum(row[key] for row in report["entries"])
+        require(shown == report[key] if whole else shown <= report[key],
+                f"{key} is {report[key]}, the entries' sum {shown}")
 
 
 def check_event(event):

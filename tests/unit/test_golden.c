@@ -293,6 +293,69 @@ static void event_stacks_as_json(void **state)
 	compare("event-stacks", "json", text);
 }
 
+static struct count_row cgroup_rows[] = {
+	{.key = 7,
+	 .name = (char *)"/a\x1b[2J/\xff",
+	 .calls = 10,
+	 .bytes = 1000,
+	 .total_calls = 20,
+	 .total_bytes = UINT64_MAX},
+	{.key = 9, .calls = 30, .total_calls = 30},
+	{.key = 11, .name = (char *)"/quiet", .total_calls = 5, .total_bytes = 5},
+	{.key = MEMLEAK_COUNT_OTHERS, .calls = 1, .bytes = 1, .total_calls = 1, .total_bytes = 1},
+};
+static struct count_row process_rows[] = {
+	{.key = 4711,
+	 .name = (char *)"leak",
+	 .calls = 12,
+	 .bytes = 5,
+	 .total_calls = 12,
+	 .total_bytes = 5},
+	{.key = 4712, .calls = 13, .total_calls = 13},
+};
+static const struct counts all_counts[] = {
+	{MEMLEAK_COUNT_CGROUP, 2000000000, cgroup_rows, LENGTH(cgroup_rows), 0, 0},
+	{MEMLEAK_COUNT_PROCESS, 0, process_rows, LENGTH(process_rows), 100, 1000},
+	{MEMLEAK_COUNT_FUNCTION, 1, NULL, 0, 0, 0},
+};
+
+static char *print_counts(const struct sink *sink)
+{
+	const struct options opts = {.top = 10, .max_records = 2};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < LENGTH(all_counts); i++) {
+		struct snapshot snap = SNAPSHOT_OF(NULL, 0, .counts = &all_counts[i]);
+		struct counts_report report;
+
+		snap.lost[MEMLEAK_LOST_RECURSION] = i;
+		assert_int_equal(counts_report_init(&opts, &snap, i == 2, &report), 0);
+		sink->counts(out, &report);
+		counts_report_deinit(&report);
+	}
+	fclose(out);
+	return text;
+}
+
+static void counts_as_text(void **state)
+{
+	cleanup_free char *text = print_counts(sink_for(FORMAT_TEXT));
+
+	check_text(text);
+	compare("counts", "txt", text);
+}
+
+static void counts_as_json(void **state)
+{
+	cleanup_free char *text = print_counts(sink_for(FORMAT_JSON));
+
+	assert_true(json_lines_are_valid(text));
+	compare("counts", "json", text);
+}
+
 /* Every way of losing something has a key of its own, and words. */
 static void losses_have_words(void **state)
 {
@@ -325,6 +388,7 @@ int main(void)
 		cmocka_unit_test(reports_as_text),      cmocka_unit_test(reports_as_json),
 		cmocka_unit_test(events_as_text),       cmocka_unit_test(events_as_json),
 		cmocka_unit_test(event_stacks_as_text), cmocka_unit_test(event_stacks_as_json),
+		cmocka_unit_test(counts_as_text),       cmocka_unit_test(counts_as_json),
 		cmocka_unit_test(losses_have_words),    cmocka_unit_test(odd_times),
 	};
 

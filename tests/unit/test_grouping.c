@@ -86,7 +86,7 @@ static const char *module_of(enum address_space space, const uint64_t *frames, s
 
 	assert_int_equal(grouping_init(BY_MODULE, &snap, &fake.backend, &grouping), 0);
 	assert_int_equal(grouping.cnt, 1);
-	module = grouping.modules[0];
+	module = grouping.names[0];
 	grouping_deinit(&grouping);
 	return module ? module : "?";
 }

@@ -99,6 +99,7 @@ static char *describe(const struct options *opts)
 	print_number(out, "sort", opts->sort, SORT_SIZE);
 	print_number(out, "largest", opts->largest, 0);
 	print_number(out, "peak", opts->peak, 0);
+	print_number(out, "count_by", opts->count_by, MEMLEAK_COUNT_NOTHING);
 	print_number(out, "stats", opts->stats, 0);
 	print_number(out, "summary", opts->summary, 0);
 	print_number(out, "summary_sort", opts->summary_sort, SUMMARY_BY_OUTSTANDING);

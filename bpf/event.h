@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the ring of events brings with -t; a part of the ABI. */
+#ifndef MEMLEAK_EVENT_H
+#define MEMLEAK_EVENT_H
+
+#include <linux/types.h>
+
+#define MEMLEAK_COMM_SIZE 16 /* of a task's name */
+
+enum memleak_event_type {
+	MEMLEAK_EVENT_ALLOC,
+	MEMLEAK_EVENT_FREE,
+};
+
+#define MEMLEAK_SIZE_UNKNOWN (~0ULL)
+
+struct memleak_event {
+	__u32 type;
+	__u32 image;
+	__u32 tgid;
+	__u32 tid;
+	__u64 time_ns;
+	__u64 function; /* address of the allocator function */
+	__u64 addr;
+	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
+	__u64 stack; /* key of the stack table; 0: not known, or not asked for */
+	char comm[MEMLEAK_COMM_SIZE]; /* kernel */
+};
+
+#endif

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--count: calls, and nothing else."""
+
+import re
+
+from lib import Failure, each, wanted
+
+BIG, SMALL = 1048576, 16
+
+
+def attach(t, *options, interval="3600", **kwargs):
+    return t.memleak("--json", "-T", "100000", *options, interval, **kwargs).ready()
+
+
+def stop(memleak):
+    """The sums since the beginning are those of all reports."""
+    memleak.signal(2)
+    memleak.finish(final=False)
+    for key in ("calls", "bytes"):
+        wanted(key, sum(report[key] for report in memleak.counts),
+               memleak.counts[-1]["total"][key])
+    wanted("final", [report["final"] for report in memleak.counts][-1], True)
+    return memleak.counts[-1]
+
+
+def cgroup_of(pid):
+    with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split(":", 2) for line in file]
+    paths = {controllers: path for _, controllers, path in lines}
+    return next((path for names, path in paths.items() if "memory" in names.split(",")),
+                paths.get(""))
+
+
+@each("multi", "perf", "shape")
+def test_count_process(t, kind):
+    program = t.program("leak")
+    memleak = attach(t, "--count=process", "-p", str(program.pid), env={"MEMLEAK_LINKS": kind})
+    for _ in range(3):
+        program.go()
+    report = stop(memleak)
+    row, = report["entries"]
+    wanted("process", (row["pid"], row["comm"]), (program.pid, "leak"))
+    wanted("sums", (row["calls"], row["bytes"]), (41, 10 * (BIG + SMALL)))
+
+
+def test_count_function(t):
+    program = t.program("leak")
+    memleak = attach(t, "--count=function", "-p", str(program.pid))
+    for _ in range(3):
+        program.go()
+    report = stop(memleak)
+    wanted("calls", {row["function"]: row["calls"] for row in report["entries"]},
+           {"malloc": 20, "free": 21})
+
+
+def test_count_functions(t):
+    """Each form of a call, and what it asks for."""
+    program = t.program("functions", "calloc", "realloc", "reallocarray", "posix_memalign",
+                        "aligned_alloc", "mmap")
+    memleak = attach(t, "--count=function", "-p", str(program.pid))
+    truth = program.go()
+    report = stop(memleak)
+    for name, function in (("leak_calloc", "calloc"), ("leak_posix_memalign", "posix_memalign")):
+        row, = (row for row in report["entries"] if row["function"] == function)
+        wanted(function, (row["calls"], row["bytes"]), truth.sites[name, "heap"])
+    if any(row["function"] in ("mmap", None) for row in report["entries"]):
+        raise Failure(f"{report['entries']}")
+
+
+def test_count_intervals(t):
+    """Calls since the last report, and in all; a quiet entry is not shown."""
+    program = t.program("leak")
+    memleak = attach(t, "--count", "-p", str(program.pid), interval="0.2")
+    program.go()
+    memleak.wait_for("two quiet reports", lambda: len(
+        [report for report in memleak.take_counts() if report["total"]["calls"] == 11
+         and not report["entries"]]) >= 2)
+    wanted("calls", sum(row["calls"] for report in memleak.counts
+                        for row in report["entries"]), 11)
+    wanted("cgroup", {row["cgroup"] for report in memleak.counts for row in report["entries"]},
+           {cgroup_of(program.pid)})
+    stop(memleak)
+
+
+@each("process", "function", "cgroup")
+def test_count_members(t, by):
+    """Of all processes those of a name."""
+    programs = [t.program("leak"), t.program("leak"), t.program("many", "500", "10")]
+    memleak = attach(t, f"--count={by}", "--comm", "leak")
+    for program in programs:
+        program.go()
+    report = stop(memleak)
+    wanted("calls", report["calls"], 22)
+    if by == "process":
+        wanted("processes", {row["pid"]: row["calls"] for row in report["entries"]},
+               {program.pid: 11 for program in programs[:2]})
+
+
+def test_count_command(t):
+    """From the first allocation to the last."""
+    output = t.tmp / "counts"
+    memleak = t.memleak("--json", "--count=process", "--output", output, "3600", "--",
+                        t.file_of("command"), output=output)
+    memleak.finish(final=False)
+    report = memleak.counts[-1]
+    if report["calls"] < 4 or not report["final"]:
+        raise Failure(f"{report}")
+
+
+@each("new", "operators")
+def test_count_operators(t, how):
+    """What an exception may leave can be counted, too."""
+    program = t.program("cxx_own_new" if how == "operators" else "cxx", "new")
+    memleak = attach(t, "--count", "-p", str(program.pid))
+    truth = program.go()
+    report = stop(memleak)
+    if report["calls"] < truth.count:
+        raise Failure(f"{report['calls']} calls, {truth.count} blocks")
+
+
+def test_count_text(t):
+    program = t.program("leak")
+    memleak = t.memleak("--count=process", "-p", str(program.pid), "3600").ready()
+    program.go()
+    memleak.stop()
+    table = (r"\] Calls of allocator functions by process, in \d+\.\d s:\n"
+             r"\t +CALLS +CALLS/S +BYTES PID     COMM\n"
+             rf"\t +11 +[0-9.]+ +5242960 {program.pid} +leak\n"
+             r"\t +11 +[0-9.]+ +5242960 all; since the beginning 11 calls, 5242960 bytes\n")
+    if not re.search(table, memleak.out.text):
+        raise Failure(f"{memleak.out.text!r}")
