@@ -56,4 +56,8 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 		 "seen",
 		 NULL},
 	[MEMLEAK_LOST_PROCESSES] = {"processes", "processes not traced: there are too many", NULL},
+	[MEMLEAK_LOST_INHERITED] = {"inherited",
+				    "frees not kept for forked children: the table was full; what "
+				    "they have of their parents may be wrong",
+				    "raise --max-allocs"},
 };

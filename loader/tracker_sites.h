@@ -11,4 +11,10 @@
  */
 int tracker_sites_load(struct tracker *tracker);
 
+/*
+ * The site that an image has with the stack of a forebear's: the same that it has if it allocates
+ * there itself. NULL: no memory.
+ */
+struct site_entry *tracker_sites_heir(struct tracker *tracker, uint64_t site, uint32_t image);
+
 #endif

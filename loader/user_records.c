@@ -167,6 +167,7 @@ int user_records__consume(struct user_source *source, const struct event_listene
 	int err;
 
 	source->listener = listener;
+	source->heirs.heard_ns = clock_ns(CLOCK_MONOTONIC);
 	err = ring_buffer__consume(source->rings);
 	source->listener = NULL;
 	refresh_changed(source);

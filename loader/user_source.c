@@ -275,6 +275,7 @@ static void user_source__free(struct source *base)
 	user_bpf__destroy(source->ctx.skel);
 	unwind_maps_deinit(&source->unwind);
 	tracker_deinit(&source->tracker);
+	heirs_deinit(&source->heirs);
 	image_set_deinit(&source->gone);
 	members_deinit(&source->members);
 	map_events__free(source->ctx.map_events);

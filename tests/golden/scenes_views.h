@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sites of the scenes with samples, sums and largest blocks. Part of scenes.h. */
+/* Sites of the scenes with several processes, samples, sums and largest blocks. Part of scenes.h.
+ */
 #ifndef SCENES_VIEWS_H
 #define SCENES_VIEWS_H
 
@@ -44,6 +45,37 @@ static struct site sizeless_sites[] = {
 	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
 	 STACK(small_stack),
 	 .end = UNWIND_END_COMPLETE},
+};
+
+static struct site process_sites[] = {
+	SMALL,
+	{.id = 7,
+	 .process = &other,
+	 .bytes = 80,
+	 .count = 5,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(small_stack)},
+};
+
+/* Some of it and all of it. */
+static struct site inherited_sites[] = {
+	SMALL,
+	{.id = 7,
+	 .process = &other,
+	 .bytes = 80,
+	 .count = 5,
+	 .inherited_bytes = 32,
+	 .inherited_count = 2,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(small_stack)},
+	{.id = 8,
+	 .process = &other,
+	 .bytes = 40,
+	 .count = 2,
+	 .inherited_bytes = 40,
+	 .inherited_count = 2,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(big_stack)},
 };
 
 static struct site group_before[] = {
