@@ -224,6 +224,24 @@ static void run_frees(void)
 	at(3);
 }
 
+/* Ends after its parent, when the runner does. */
+static void run_orphan(void)
+{
+	pid_t parent = getpid();
+
+	if (!fork_child()) {
+		at(0);
+		drop(0, 10);
+		tell("holds");
+		done();
+		while (getppid() == parent)
+			usleep(1000);
+		wait_end(STDIN_FILENO);
+	}
+	at(1);
+	drop(5, 20);
+}
+
 static void run_nothing(void)
 {
 	if (!fork_child()) {
@@ -417,6 +435,8 @@ int main(int argc, char **argv)
 	take(50, 100, SECOND_ALLOC, second_alloc, 200);
 	if (!strcmp(name, "frees"))
 		run_frees();
+	else if (!strcmp(name, "orphan"))
+		run_orphan();
 	else if (!strcmp(name, "nothing"))
 		run_nothing();
 	else if (!strcmp(name, "same_address"))
