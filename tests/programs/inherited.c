@@ -293,6 +293,12 @@ static void run_realloc(void)
 	grow(30, 34, 80);
 	done();
 	at(3);
+	if (!fork_child()) {
+		at(3);
+		drop(12, 14);
+		stay();
+	}
+	at(4);
 }
 
 /* Whoever forks gives what it has then. */
