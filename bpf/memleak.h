@@ -93,6 +93,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_SHARE_FULL, /* the process had its share of the block table */
 	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced: there are too many */
 	MEMLEAK_LOST_HEAPS,      /* heaps that were freed as a whole: their blocks are kept */
+	MEMLEAK_LOST_INHERITED,  /* frees of blocks that children have copies of, or are copies */
 	MEMLEAK_LOST_CNT,
 };
 
@@ -226,7 +227,7 @@ struct memleak_target {
 	__u32 binding;      /* how often another thread than the first has executed a program */
 	__u32 unloads;      /* grows before and after libraries are unloaded */
 	__u32 loader_state; /* what the dynamic loader was about to do when it told last */
-	__u32 reserved;
+	__u32 heir;         /* what its parent had when it was forked is its own, too */
 	__u64 code_told_ns; /* when a walk last told of unknown code */
 };
 
@@ -339,7 +340,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: 1 if another
 			     * thread than the first has executed it */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
-	MEMLEAK_REC_NEW,    /* a new target; addr: the image that it is a copy of, or 0 */
+	MEMLEAK_REC_NEW,    /* a new target; addr: the image that it copies, or 0; len: heir */
 	MEMLEAK_REC_END,    /* a target ended, or is none any more; addr: its unloads */
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */

@@ -42,7 +42,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "path, the name of a unit of systemd's, or the id of a container",
 	 OPT_STRING, GROUP_TARGET, FIELD(cgroup), .words = WORDS_FILE},
 	{"follow", 'f', NULL,
-	 "Trace the children, too, that processes of --pid or a command make, and theirs. As with "
+	 "Trace the children, too, that processes of --pid or a command make, and theirs; forked "
+	 "ones begin with copies of what their parents have outstanding. As with "
 	 "the three options above, other programs that use the same libraries are slowed down, too",
 	 OPT_FLAG, GROUP_TARGET, FIELD(follow)},
 	{"obj", 'O', "PATH",

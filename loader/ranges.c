@@ -153,6 +153,21 @@ int ranges_insert(struct ranges *ranges, const struct range *range)
 	return 0;
 }
 
+int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image)
+{
+	if (reserve(ranges, parent->cnt))
+		return -ENOMEM;
+	for (size_t i = 0; i < parent->cnt; i++) {
+		struct range *range = &ranges->items[i];
+
+		*range = parent->items[i];
+		if (!range->heir_of)
+			range->heir_of = image;
+	}
+	ranges->cnt = parent->cnt;
+	return 0;
+}
+
 static struct taken *find_taken(struct ranges *ranges, pid_t tid)
 {
 	for (size_t i = 0; i < ranges->taken_cnt; i++)

@@ -22,7 +22,8 @@ struct range {
 	uint64_t birth_ns;
 	uint64_t mapped_size; /* of the whole mapping when it was made */
 	pid_t tid;
-	uint32_t kind; /* enum memleak_kind */
+	uint32_t kind;    /* enum memleak_kind */
+	uint32_t heir_of; /* the image whose site it is; 0: the process's own */
 };
 
 struct taken;
@@ -58,6 +59,9 @@ int ranges_untake(struct ranges *ranges, pid_t tid);
 
 /* The thread's taken pieces are now at addr, the last one grown or all cut to len bytes. */
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len);
+
+/* A forked child begins with copies of what its parent has, which ran that image. */
+int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image);
 
 /* Everything is gone: the process runs another image. */
 void ranges_clear(struct ranges *ranges);

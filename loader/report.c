@@ -86,6 +86,8 @@ static void add_totals(const struct candidate *candidates, struct report *report
 
 		report->bytes += site->bytes;
 		report->count += site->count;
+		report->inherited_bytes += site->inherited_bytes;
+		report->inherited_count += site->inherited_count;
 		report->bytes_variance += site->bytes_variance;
 		report->count_variance += site->count_variance;
 		if (site->end == UNWIND_END_COMPLETE)

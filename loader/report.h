@@ -66,6 +66,8 @@ struct report {
 	uint64_t count;
 	double bytes_variance; /* with sampling; NAN: not known */
 	double count_variance;
+	uint64_t inherited_bytes; /* what forked children have of their parents */
+	uint64_t inherited_count;
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	const struct process_summary **summaries; /* sorted, as many as are shown; if asked for */
 	size_t summary_cnt;

@@ -64,4 +64,8 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 				"heaps freed as a whole (mi_heap_destroy): what was in them is "
 				"still shown",
 				NULL},
+	[MEMLEAK_LOST_INHERITED] = {"inherited",
+				    "frees not kept for forked children: the table was full; what "
+				    "they have of their parents may be wrong",
+				    "raise --max-allocs"},
 };

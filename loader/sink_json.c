@@ -21,6 +21,13 @@ static void write_totals(struct json_writer *json, const char *key, uint64_t byt
 	json_end_object(json);
 }
 
+/* Of what forked children have of their parents alone. */
+static void write_inherited(struct json_writer *json, uint64_t bytes, uint64_t count)
+{
+	if (count)
+		write_totals(json, "inherited", bytes, count);
+}
+
 static void write_error_of(struct json_writer *json, const char *key, double variance)
 {
 	if (isnan(variance))
@@ -102,6 +109,7 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_unsigned(json, "bytes", site->bytes);
 	json_unsigned(json, "count", site->count);
 	write_errors(json, report, site->bytes_variance, site->count_variance);
+	write_inherited(json, site->inherited_bytes, site->inherited_count);
 	write_age(json, "oldest_ns", site->oldest_ns);
 	write_age(json, "newest_ns", site->newest_ns);
 	write_growth(json, shown->growth_bytes, shown->growth_count);
@@ -238,6 +246,7 @@ static void json_report(FILE *out, const struct report *report)
 	json_bool(&json, "final", report->final);
 	write_totals(&json, "outstanding", report->bytes, report->count);
 	write_errors(&json, report, report->bytes_variance, report->count_variance);
+	write_inherited(&json, report->inherited_bytes, report->inherited_count);
 	json_unsigned(&json, "sites_total", report->sites_total);
 	if (report->by == BY_STACK)
 		write_sites(&json, report, report->sites, report->site_cnt);

@@ -174,6 +174,11 @@ static void write_totals(FILE *out, const struct report *report)
 		fprintf(out, " of %zu %s", report->groups_total, group_words[report->by]);
 	write_complete(out, report);
 	fputc('\n', out);
+	if (report->inherited_count)
+		fprintf(out,
+			"\tinherited: %" PRIu64 " bytes, %" PRIu64 " allocations, which children "
+			"have of their parents in memory that is shared until it is written\n",
+			report->inherited_bytes, report->inherited_count);
 	write_sampling(out, report);
 }
 

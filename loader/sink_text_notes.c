@@ -131,6 +131,18 @@ static void write_origin(struct note *note, const struct site *site)
 	}
 }
 
+/* What a forked child has of its parent. */
+static void write_inherited(struct note *note, const struct site *site)
+{
+	if (!site->inherited_count)
+		return;
+	note_begin(note);
+	fputs("inherited", note->out);
+	if (site->inherited_count != site->count)
+		fprintf(note->out, ": %" PRIu64 " bytes in %" PRIu64 " allocations",
+			site->inherited_bytes, site->inherited_count);
+}
+
 static void write_growth(struct note *note, const struct site *site, int64_t bytes, int64_t count)
 {
 	if (!has_grown(site, bytes, count))
@@ -175,6 +187,7 @@ void sink_text_write_notes(const struct text_part *part, const struct report_sit
 	}
 	if (site->space == SPACE_KERNEL)
 		write_origin(&note, site);
+	write_inherited(&note, site);
 	write_growth(&note, site, shown->growth_bytes, shown->growth_count);
 	write_sampled(&note, part->report, site);
 	write_end(&note, site->end);

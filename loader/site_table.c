@@ -59,6 +59,7 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->bytes = 0;
 	entry->count = 0;
 	entry->estimate = (struct estimate){0};
+	entry->inherited = (struct part){0};
 	entry->oldest_birth_ns = UINT64_MAX;
 	entry->newest_birth_ns = 0;
 	entry->largest = (struct block){0};
@@ -99,6 +100,9 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 	entry->bytes += part->bytes;
 	entry->count += part->count;
 	estimate_join(&entry->estimate, &part->estimate);
+	entry->inherited.bytes += part->inherited.bytes;
+	entry->inherited.count += part->inherited.count;
+	estimate_join(&entry->inherited.estimate, &part->inherited.estimate);
 	block_take_larger(&entry->largest, &part->largest);
 	if (part->oldest_birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = part->oldest_birth_ns;
@@ -113,7 +117,7 @@ void site_table_drop_images(struct site_table *table, const struct image_set *im
 	for (size_t i = 0; i < table->slot_cnt; i++) {
 		const struct site_entry *entry = table->slots[i];
 
-		if (!entry || !entry->loaded || !image_set_has(images, entry->image))
+		if (!entry || !entry->met || !image_set_has(images, entry->image))
 			continue;
 		free_entry(table->slots[i]);
 		table->slots[i] = NULL;

@@ -16,7 +16,8 @@
 
 struct site_entry {
 	uint64_t id;
-	bool loaded; /* image, kind and frames are known */
+	bool met;    /* image, kind and stack are known */
+	bool loaded; /* and the frames */
 	bool late;   /* but the frames may yet become others */
 	uint32_t image;
 	uint32_t kind;
@@ -25,7 +26,9 @@ struct site_entry {
 	size_t frame_cnt;
 	enum unwind_end end;
 	bool interrupt;
-	uint64_t settled_id;          /* of the same stack when it is known what its frames were */
+	uint64_t heir_of;       /* the site of a forebear whose stack it has; 0: it is of its own */
+	uint64_t settled_stack; /* the stack, hashed when it is known what its frames were */
+	uint64_t settled_id;    /* of the same stack when it is known what its frames were */
 	struct site_entry *joined;    /* that site, of which this one is a part; NULL: itself */
 	struct memleak_origin origin; /* kernel sites: as of the last walk */
 
@@ -34,6 +37,7 @@ struct site_entry {
 	uint64_t bytes;
 	uint64_t count;
 	struct estimate estimate; /* with sampling */
+	struct part inherited;
 	uint64_t oldest_birth_ns;
 	uint64_t newest_birth_ns;
 	struct block largest;

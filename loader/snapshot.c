@@ -33,6 +33,24 @@ void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t 
 	site->count_variance = estimate->count_variance;
 }
 
+void site_set_inherited(struct site *site, const struct sampling *sampling,
+			const struct part *inherited)
+{
+	struct site sums;
+
+	site_set_sums(&sums, sampling, inherited->bytes, inherited->count, &inherited->estimate);
+	site->inherited_bytes = sums.bytes;
+	site->inherited_count = sums.count;
+}
+
+void part_add(struct part *part, const struct sampling *sampling, const struct block *block)
+{
+	part->bytes += block->size;
+	part->count++;
+	if (sampling->mode)
+		estimate_add(&part->estimate, sampling, block->size, block->sampled_size);
+}
+
 void block_take_larger(struct block *block, const struct block *other)
 {
 	bool same = other->size == block->size;

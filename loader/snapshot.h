@@ -46,6 +46,14 @@ struct block {
 	uint64_t sampled_size; /* its size when it was sampled */
 	uint64_t age_ns;
 	pid_t tid;
+	bool inherited; /* a forked child's copy of a block of its parent's */
+};
+
+/* Some of the blocks of a site. */
+struct part {
+	uint64_t bytes;
+	uint64_t count;
+	struct estimate estimate; /* with sampling */
 };
 
 struct site {
@@ -58,6 +66,8 @@ struct site {
 	uint64_t count;
 	double bytes_variance; /* with sampling: of the estimates; NAN: not known */
 	double count_variance;
+	uint64_t inherited_bytes; /* of the above: copies of a parent's blocks */
+	uint64_t inherited_count;
 	uint64_t oldest_ns; /* ages; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
 	const uint64_t *frames; /* innermost first */
@@ -119,6 +129,13 @@ const char *kind_name(enum memleak_kind kind);
 /* From the sums over its blocks, which are a sample; estimate: 0 without sampling. */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
 		   uint64_t count, const struct estimate *estimate);
+
+/* The same for those that are inherited. */
+void site_set_inherited(struct site *site, const struct sampling *sampling,
+			const struct part *inherited);
+
+/* Adds a block. */
+void part_add(struct part *part, const struct sampling *sampling, const struct block *block);
 
 /* Of two blocks the larger, of equal ones the older; a site's own serves to find its largest. */
 void block_take_larger(struct block *block, const struct block *other);

@@ -33,6 +33,7 @@ static struct site site_of_run(const struct snapshot *snap, size_t first, size_t
 {
 	struct site site = snap->sites[snap->blocks[first].site];
 	struct estimate estimate = {0};
+	struct part inherited = {0};
 	uint64_t bytes = 0;
 
 	site.largest = (struct block){0};
@@ -41,6 +42,8 @@ static struct site site_of_run(const struct snapshot *snap, size_t first, size_t
 		const struct block *block = &snap->blocks[i];
 
 		bytes += block->size;
+		if (block->inherited)
+			part_add(&inherited, &snap->sampling, block);
 		block_take_larger(&site.largest, block);
 		if (snap->sampling.mode)
 			estimate_add(&estimate, &snap->sampling, block->size, block->sampled_size);
@@ -50,6 +53,7 @@ static struct site site_of_run(const struct snapshot *snap, size_t first, size_t
 	site.oldest_ns = snap->blocks[first].age_ns;
 	site.newest_ns = snap->blocks[end - 1].age_ns;
 	site_set_sums(&site, &snap->sampling, bytes, end - first, &estimate);
+	site_set_inherited(&site, &snap->sampling, &inherited);
 	return site;
 }
 

@@ -211,4 +211,6 @@ void tracker_purge(struct tracker *tracker, const struct image_set *images)
 	table_walk_delete(&blocks);
 	table_walk_delete(&sites);
 	site_table_drop_images(&tracker->sites, images);
+	if (tracker->heirs)
+		heirs_forget(tracker->heirs, images);
 }

@@ -9,6 +9,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "loader/heirs.h"
 #include "loader/image_set.h"
 #include "loader/options.h"
 #include "loader/shares.h"
@@ -39,6 +40,7 @@ struct tracker {
 	 * none such.
 	 */
 	bool (*settle)(void *arg, uint32_t image, struct memleak_stack *stack);
+	struct heirs *heirs; /* NULL: nobody has something of another image */
 	/* Programs that only handle what others missed; NULL: none. */
 	bool (*is_second)(const struct bpf_program *prog);
 	uint64_t recursion;    /* events that no program handled, as last told */
@@ -94,6 +96,9 @@ int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struc
 /* A block that the source knows itself, such as a mapping. */
 int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns);
+/* The same of a block that the image has of a forebear, whose site it is. */
+int tracker_walk_inherit(struct tracker_walk *walk, const struct tracker_owner *owner,
+			 uint64_t site, const struct block *block, uint64_t birth_ns);
 /* Ends it: err is what happened since it began. On failure both are left empty. */
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
 

@@ -124,6 +124,8 @@ static int fill_tables(struct tracker *tracker)
 	int err = count_entries(tracker, "sites", &fills[TABLE_SITES]);
 
 	young_blocks_count(&tracker->young, &fills[TABLE_YOUNG].used, &fills[TABLE_BLOCKS].used);
+	if (tracker->heirs)
+		fills[TABLE_BLOCKS].used -= tracker->heirs->left_cnt;
 	fills[TABLE_BLOCKS].size = tracker->opts->max_allocs;
 	/* One bucket: they are not kept apart. */
 	if (tracker->young.bucket_cnt > 1)

@@ -9,8 +9,8 @@
 
 #include "loader/cleanup.h"
 
-/* The id of the site, by the hash of its stack as the programs make it. */
-static uint64_t plain_id(const struct site_entry *entry, const struct memleak_stack *stack)
+/* The hash of a stack as the programs make it. */
+static uint64_t plain_hash(const struct memleak_stack *stack)
 {
 	uint64_t hash = 0, header;
 
@@ -20,7 +20,7 @@ static uint64_t plain_id(const struct site_entry *entry, const struct memleak_st
 	memcpy(&header, stack, sizeof(header));
 	if (stack->unsettled)
 		hash = hash_mix(hash, header);
-	return site__id(hash ? hash : 1, entry->image, entry->kind);
+	return hash ? hash : 1;
 }
 
 /*
@@ -29,14 +29,15 @@ static uint64_t plain_id(const struct site_entry *entry, const struct memleak_st
  */
 static void settle(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack)
 {
-	uint64_t unsettled_id = plain_id(entry, stack);
+	uint64_t unsettled = plain_hash(stack);
 	bool sure = tracker->settle(tracker->arg, entry->image, stack);
 
 	tracker->settled++;
 	if (entry->late)
 		return;
 	stack->unsettled = !sure;
-	entry->settled_id = sure ? plain_id(entry, stack) : unsettled_id;
+	entry->settled_stack = sure ? plain_hash(stack) : unsettled;
+	entry->settled_id = site__id(entry->settled_stack, entry->image, entry->kind);
 }
 
 static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
@@ -90,25 +91,86 @@ static int load_stack(struct tracker *tracker, struct site_entry *entry)
 	return keep_stack(tracker, entry, stack);
 }
 
-/* Reads what the kernel tables know of a site: its stack once, who was there last each time. */
-static int load_site(struct tracker *tracker, struct site_entry *entry)
+static int load_heir(struct tracker *tracker, struct site_entry *entry);
+
+static int copy_frames(struct site_entry *entry, const struct site_entry *other)
+{
+	uint64_t *frames = calloc(other->frame_cnt + 1, sizeof(*frames));
+
+	if (!frames)
+		return -ENOMEM;
+	if (other->frame_cnt)
+		memcpy(frames, other->frames, other->frame_cnt * sizeof(*frames));
+	free(entry->frames);
+	entry->frames = frames;
+	entry->frame_cnt = other->frame_cnt;
+	entry->end = other->end;
+	entry->loaded = true;
+	return 0;
+}
+
+/* What the kernel tables know of a site; false: nothing, it is gone with its image. */
+static bool meet_site(struct tracker *tracker, struct site_entry *entry)
 {
 	struct memleak_site site;
 
-	if (entry->loaded && !entry->late && tracker->space == SPACE_USER)
-		return 0;
 	if (bpf_map_lookup_elem(tracker->sites_fd, &entry->id, &site))
-		return 0; /* gone with its image; the entry stays without a stack */
+		return false;
 	entry->origin = site.origin;
-	if (entry->loaded && !entry->late)
-		return 0;
 	entry->image = site.image;
 	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;
 	entry->interrupt = site.kind & MEMLEAK_IN_INTERRUPT;
 	entry->stack = site.stack;
+	entry->met = true;
+	return true;
+}
+
+/* Reads what the kernel tables know of a site: its stack once, who was there last each time. */
+static int load_site(struct tracker *tracker, struct site_entry *entry)
+{
+	if (entry->loaded && !entry->late && tracker->space == SPACE_USER)
+		return 0;
+	if (!meet_site(tracker, entry))
+		return entry->heir_of ? load_heir(tracker, entry) : 0;
+	if (entry->loaded && !entry->late)
+		return 0;
+	entry->settled_stack = entry->stack;
 	entry->settled_id = entry->id;
 	entry->loaded = true;
 	return load_stack(tracker, entry);
+}
+
+/* A site where the image has not allocated anything itself. */
+static int load_heir(struct tracker *tracker, struct site_entry *entry)
+{
+	struct site_entry *source = site_table_get(&tracker->sites, entry->heir_of);
+	int err = source ? load_site(tracker, source) : -ENOMEM;
+
+	if (err || !source->loaded)
+		return err;
+	entry->late = source->late;
+	entry->settled_stack = source->settled_stack;
+	entry->settled_id = site__id(entry->settled_stack, entry->image, entry->kind);
+	return copy_frames(entry, source);
+}
+
+struct site_entry *tracker_sites_heir(struct tracker *tracker, uint64_t site, uint32_t image)
+{
+	struct site_entry *source = site_table_get(&tracker->sites, site), *entry;
+
+	if (!source)
+		return NULL;
+	if (!source->met)
+		meet_site(tracker, source);
+	entry = site_table_get(&tracker->sites, site__id(source->stack, image, source->kind));
+	if (!entry || entry->met)
+		return entry;
+	entry->image = image;
+	entry->kind = source->kind;
+	entry->stack = source->stack;
+	entry->heir_of = site;
+	entry->met = true;
+	return entry;
 }
 
 /* The site of the same stack that was not unsettled; none may have been met so far. */
@@ -122,17 +184,12 @@ static int find_settled(struct tracker *tracker, struct site_entry *entry)
 	entry->joined = same;
 	if (same->loaded)
 		return 0;
-	same->frames = calloc(entry->frame_cnt + 1, sizeof(uint64_t));
-	if (!same->frames)
-		return -ENOMEM;
-	memcpy(same->frames, entry->frames, entry->frame_cnt * sizeof(uint64_t));
-	same->frame_cnt = entry->frame_cnt;
-	same->end = entry->end;
 	same->image = entry->image;
 	same->kind = entry->kind;
+	same->settled_stack = entry->settled_stack;
 	same->settled_id = same->id;
-	same->loaded = true;
-	return 0;
+	same->met = true;
+	return copy_frames(same, entry);
 }
 
 static int load_and_join(struct tracker *tracker, struct site_entry *entry)

@@ -13,5 +13,10 @@ int tracker_sites_load(struct tracker *tracker);
 
 /* A stack as it was stored; ret has room for the tracker's depth. False: it is not known. */
 bool tracker_stack_find(const struct tracker *tracker, uint64_t id, struct memleak_stack *ret);
+/*
+ * The site that an image has with the stack of a forebear's: the same that it has if it allocates
+ * there itself. NULL: no memory.
+ */
+struct site_entry *tracker_sites_heir(struct tracker *tracker, uint64_t site, uint32_t image);
 
 #endif

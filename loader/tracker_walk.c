@@ -41,18 +41,12 @@ static int keep_block(struct tracker_walk *walk, const struct block *block)
 	return 0;
 }
 
-int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
-		     const struct block *block, uint64_t birth_ns)
+static int add_block(struct tracker_walk *walk, struct site_entry *entry, const struct block *block,
+		     uint64_t birth_ns)
 {
 	const struct options *opts = walk->tracker->opts;
 	struct block kept = *block;
-	struct site_entry *entry;
 
-	if (!opts->combined_only && !old_enough(walk, owner, birth_ns))
-		return 0;
-	entry = site_table_get(&walk->tracker->sites, site);
-	if (!entry)
-		return -ENOMEM;
 	kept.age_ns = walk->t0_ns - birth_ns;
 	site_entry_add(entry, &kept, birth_ns);
 	if (walk->sampling.mode)
@@ -61,6 +55,80 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 		return 0;
 	kept.site = (size_t)entry;
 	return keep_block(walk, &kept);
+}
+
+int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
+		     const struct block *block, uint64_t birth_ns)
+{
+	struct site_entry *entry;
+
+	if (!walk->tracker->opts->combined_only && !old_enough(walk, owner, birth_ns))
+		return 0;
+	entry = site_table_get(&walk->tracker->sites, site);
+	return entry ? add_block(walk, entry, block, birth_ns) : -ENOMEM;
+}
+
+int tracker_walk_inherit(struct tracker_walk *walk, const struct tracker_owner *owner,
+			 uint64_t site, const struct block *block, uint64_t birth_ns)
+{
+	struct block copy = *block;
+	struct site_entry *entry;
+
+	if (!old_enough(walk, owner, birth_ns))
+		return 0;
+	entry = tracker_sites_heir(walk->tracker, site, owner->process->image);
+	if (!entry)
+		return -ENOMEM;
+	copy.inherited = true;
+	part_add(&entry->inherited, &walk->sampling, &copy);
+	return add_block(walk, entry, &copy, birth_ns);
+}
+
+static int keep_for_heirs(struct heirs *heirs, const struct memleak_block_key *at,
+			  const struct memleak_block *block)
+{
+	const struct heirloom heirloom = {
+		.image = at->image,
+		.tid = (pid_t)block->tid,
+		.addr = at->addr,
+		.size = block->size,
+		.site = block->site,
+		.birth_ns = block->birth_ns,
+		.freed_ns = NEVER_NS,
+	};
+
+	if (!heirs || !inheritance_is_forebear(&heirs->inheritance, at->image))
+		return 0;
+	return inheritance_add(&heirs->inheritance, &heirloom);
+}
+
+static int give_to_heir(void *arg, uint32_t heir, const struct heirloom *heirloom)
+{
+	struct tracker_walk *walk = arg;
+	const struct tracker *tracker = walk->tracker;
+	const struct block plain = {
+		.addr = heirloom->addr,
+		.size = heirloom->size,
+		.sampled_size = heirloom->size,
+		.tid = heirloom->tid,
+	};
+	struct tracker_owner owner;
+
+	if (!tracker->owner(tracker->arg, heir, &owner))
+		return 0;
+	return tracker_walk_inherit(walk, &owner, heirloom->site, &plain, heirloom->birth_ns);
+}
+
+/* After all blocks: what moved from one table to another meanwhile is met in this one. */
+static int walk_heirs(struct tracker_walk *walk)
+{
+	struct heirs *heirs = walk->tracker->heirs;
+	int err;
+
+	if (!heirs)
+		return 0;
+	err = heirs_read(heirs, &walk->tracker->young);
+	return err ? err : inheritance_share(&heirs->inheritance, give_to_heir, walk);
 }
 
 static int visit_block(void *arg, const void *key, const void *value)
@@ -77,6 +145,8 @@ static int visit_block(void *arg, const void *key, const void *value)
 	};
 	struct tracker_owner owner;
 
+	if (keep_for_heirs(tracker->heirs, at, block))
+		return -ENOMEM;
 	if (!tracker->owner(tracker->arg, at->image, &owner))
 		return 0;
 	if (at->domain == MEMLEAK_DOMAIN_PAGE)
@@ -129,13 +199,16 @@ static int walk_tables(struct tracker_walk *walk)
 		.element = visit_site,
 		.arg = walk,
 	};
-
 	int err;
 
 	if (tracker->opts->combined_only)
 		return table_walk_run(&sites);
+	if (tracker->heirs)
+		inheritance_begin(&tracker->heirs->inheritance);
 	err = young_blocks_walk(&walk->tracker->young, visit_block, walk);
-	return err ? err : table_walk_run(&blocks);
+	if (!err)
+		err = table_walk_run(&blocks);
+	return err ? err : walk_heirs(walk);
 }
 
 /* Names come from the kernel's memory: nothing says that they end. */
@@ -175,6 +248,7 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.largest = entry->largest,
 	};
 	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
+	site_set_inherited(ret, &walk->sampling, &entry->inherited);
 	if (tracker->space == SPACE_KERNEL)
 		fill_origin(entry, &ret->origin);
 	if (tracker->opts->combined_only)

@@ -27,6 +27,12 @@ static uint32_t copies_bytes(const struct options *opts)
 	return opts->verify_unwind ? 16U << 20 : 8U << 20;
 }
 
+/* Whether children have what their parents had: with -C it is not known what that is. */
+static bool inherits(const struct options *opts)
+{
+	return opts->follow && !opts->combined_only;
+}
+
 static int prepare_tables(const struct options *opts, const struct features *features,
 			  size_t process_cnt, uint32_t stack_depth, struct user_bpf *skel)
 {
@@ -34,6 +40,8 @@ static int prepare_tables(const struct options *opts, const struct features *fea
 	int err = tracker_prepare(opts, skel->obj, stack_depth, features->hash_on_demand, config);
 
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
+	if (inherits(opts))
+		err |= heirs_prepare(skel->obj, opts->max_allocs, features->hash_on_demand);
 	config->unwind = opts->unwind;
 	if (opts->summary)
 		err |= bpf_map__set_max_entries(skel->maps.summaries,
@@ -279,6 +287,10 @@ int user_loading__load(struct user_source *source, size_t process_cnt)
 		.arg = source,
 	};
 	err = tracker_init(&source->tracker, stack_depth);
+	if (!err && inherits(opts)) {
+		source->tracker.heirs = &source->heirs;
+		err = heirs_init(&source->heirs, skel->obj);
+	}
 	if (!err)
 		err = start_unwinding(source);
 	return err ? err : start_copies(source);

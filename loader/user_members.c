@@ -120,9 +120,12 @@ void user_members__new(struct user_source *source, const struct memleak_record *
 		       uint32_t image, uint32_t base)
 {
 	const struct user_process *parent = user_source__process(source, base);
+	bool heir = source->tracker.heirs && base && record->len;
 	struct user_process *process;
 
 	end_others(source, (pid_t)record->tgid);
+	if (heir && inheritance_fork(&source->heirs.inheritance, base, image, record->time_ns))
+		source->heirs.lost++;
 	if (open_process(source, record, image, &process))
 		return;
 	if (parent)
@@ -131,6 +134,8 @@ void user_members__new(struct user_source *source, const struct memleak_record *
 	process->base = base;
 	if (parent)
 		process->r_debug = parent->r_debug;
+	if (parent && heir && ranges_inherit(&process->ranges, &parent->ranges, parent->info.image))
+		process->mappings_lost++;
 	process->after_exec = !base;
 	if (user_source__add(source, process) || process->ended)
 		return;
@@ -226,20 +231,39 @@ static bool is_base(const struct user_source *source, uint32_t image)
 	return false;
 }
 
-/* What was told of an image may be used by the children of its process for long. */
+static bool is_there(void *arg, uint32_t image)
+{
+	return user_source__process(arg, image) != NULL;
+}
+
+int user_members__find_heirs(struct user_source *source)
+{
+	return inheritance_update(&source->heirs.inheritance, is_there, source);
+}
+
+/*
+ * What was told of an image may be used by the children of its process for long, and so may its
+ * blocks.
+ */
 void user_members__purge(struct user_source *source)
 {
-	struct image_set bases = {0};
+	struct image_set kept = {0}, purged = {0};
 
-	tracker_purge(&source->tracker, &source->gone);
+	if (!source->gone.cnt || user_members__find_heirs(source))
+		return;
 	for (size_t i = 0; i < source->gone.cnt; i++) {
 		uint32_t image = source->gone.items[i];
+		bool needed = inheritance_is_forebear(&source->heirs.inheritance, image);
 
-		if (is_base(source, image))
-			image_set_add(&bases, image);
+		if (!needed)
+			image_set_add(&purged, image);
+		if (needed || is_base(source, image))
+			image_set_add(&kept, image);
 		else
 			unwind_maps_drop(&source->unwind, image);
 	}
+	tracker_purge(&source->tracker, &purged);
+	image_set_deinit(&purged);
 	image_set_deinit(&source->gone);
-	source->gone = bases;
+	source->gone = kept;
 }

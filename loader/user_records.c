@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "loader/clock.h"
 #include "loader/log.h"
 #include "loader/tracker_recycle.h"
 #include "loader/user_source_impl.h"
@@ -154,6 +155,7 @@ int user_records__consume(struct user_source *source, const struct event_listene
 	int err;
 
 	source->listener = listener;
+	source->heirs.heard_ns = clock_ns(CLOCK_MONOTONIC);
 	err = ring_buffer__consume(source->rings);
 	source->listener = NULL;
 	refresh_changed(source);

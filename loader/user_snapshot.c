@@ -36,7 +36,8 @@ static int walk_mappings(struct tracker_walk *walk, const struct user_process *p
 			.sampled_size = range->mapped_size,
 			.tid = range->tid,
 		};
-		int err = tracker_walk_add(walk, &owner, range->site, &plain, range->birth_ns);
+		int err = (range->heir_of ? tracker_walk_inherit : tracker_walk_add)(
+			walk, &owner, range->site, &plain, range->birth_ns);
 
 		if (err)
 			return err;
@@ -100,7 +101,11 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 {
 	struct tracker_walk walk;
 	struct snapshot snap;
-	int err = tracker_walk_begin(&source->tracker, &walk, &snap);
+	int err = user_members__find_heirs(source);
+
+	if (err)
+		return err;
+	err = tracker_walk_begin(&source->tracker, &walk, &snap);
 
 	for (size_t i = 0; !err && i < source->processes.cnt; i++)
 		err = walk_mappings(&walk, source->processes.items[i]);
@@ -120,6 +125,7 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 		return err;
 	snap.lost[MEMLEAK_LOST_MAPPINGS] += source->mappings_lost;
 	snap.lost[MEMLEAK_LOST_EXEC] += source->exec_gaps;
+	snap.lost[MEMLEAK_LOST_INHERITED] += source->heirs.lost;
 	for (size_t i = 0; i < source->processes.cnt; i++) {
 		snap.lost[MEMLEAK_LOST_MAPPINGS] += source->processes.items[i]->mappings_lost;
 		snap.lost[MEMLEAK_LOST_EXEC] += source->processes.items[i]->exec_gaps;

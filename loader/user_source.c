@@ -307,6 +307,7 @@ static void user_source__free(struct source *base)
 	tracker_deinit(&source->tracker);
 	peak_deinit(&source->peak.kept);
 	user_count__deinit(&source->count);
+	heirs_deinit(&source->heirs);
 	image_set_deinit(&source->gone);
 	members_deinit(&source->members);
 	map_events__free(source->ctx.map_events);

@@ -54,6 +54,7 @@ struct user_source {
 	struct tracker tracker;
 	struct user_peak peak;
 	struct user_count count;
+	struct heirs heirs; /* with --follow */
 	uint64_t reported_calls;
 	bool told_silent;
 };
@@ -79,6 +80,8 @@ void user_members__remove(struct user_source *source, size_t at);
 /* An image is no more: what is held of it is deleted with the next purge. */
 void user_members__drop(struct user_source *source, uint32_t image);
 void user_members__purge(struct user_source *source);
+/* Which images have children that have something of them. 0 or -ENOMEM. */
+int user_members__find_heirs(struct user_source *source);
 
 /* Opens and probes a process that is to be, or is, a target. Returns 0 or a negative errno. */
 int user_source__add(struct user_source *source, struct user_process *process);

@@ -4,6 +4,7 @@
 #define HEAP_BPF_H
 
 #include "bpf/clock.bpf.h"
+#include "bpf/user_probes/inheritance.bpf.h"
 #include "bpf/user_probes/stack.bpf.h"
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
@@ -23,7 +24,7 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry 
 		/* Out of the table now: the address may be handed out again before we return. */
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
-		thread->has_old = block__take(&key, &thread->old);
+		thread->has_old = thread__take(thread, &key, &thread->old);
 		thread->extra = PT_REGS_PARM3(ctx);
 	}
 	if (thread->chosen)
@@ -67,7 +68,7 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 	if (!thread)
 		return false;
 	key.image = thread->image;
-	if (free__is_of_others(&key)) {
+	if (!(children_inherit() && thread->heir) && free__is_of_others(&key)) {
 		note_free(key.image);
 		return false;
 	}
@@ -77,7 +78,7 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = arch_return_address(ctx);
-	if (block__take(&key, &block))
+	if (thread__take(thread, &key, &block))
 		summary__freed(key.image, block.size);
 	else
 		block.size = MEMLEAK_SIZE_UNKNOWN;
@@ -146,9 +147,10 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 	key.addr = heap_result(thread, result);
 	if (thread->operation == OP_REALLOC && !key.addr && thread->size) {
 		count_failure(thread);
+		key.addr = thread->addr;
+		thread__untake(thread, &key);
 		if (!thread->has_old)
 			return;
-		key.addr = thread->addr;
 		block = thread->old;
 	} else {
 		tell_of_call(thread, key.addr);
@@ -159,7 +161,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 		if (!key.addr || !thread->chosen)
 			return;
 		if (!config.combined_only)
-			block.birth_ns = about_now();
+			block.birth_ns = children_inherit() ? bpf_ktime_get_ns() : about_now();
 		if (block.site)
 			summary__allocated(thread->image, thread->size);
 	}
@@ -168,7 +170,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 		count(MEMLEAK_LOST_SITES_FULL, 1);
 		return;
 	}
-	summary__freed(thread->image, block__repair(&key));
+	summary__freed(thread->image, thread__repair(thread, &key));
 	block__store(&key, &block);
 	tell_of_peak(key.image);
 }

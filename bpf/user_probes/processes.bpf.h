@@ -63,14 +63,39 @@ static __always_inline void target__leave(__u32 tgid, const struct memleak_targe
 
 	bpf_map_delete_elem(&targets, &tgid);
 	__sync_fetch_and_add(&targets_generation, 1);
-	if (image)
-		tell_of_process(MEMLEAK_REC_END, tgid, image, unloads);
+	if (!image)
+		return;
+	estate__leave(image);
+	tell_of_process(MEMLEAK_REC_END, tgid, image, unloads);
 }
 
 /* The image whose mappings a child begins with. */
 static __always_inline __u32 target__base(const struct memleak_target *target)
 {
 	return !target->base || space__find(target->image) ? target->image : target->base;
+}
+
+/* What the parent has now is the child's, too. */
+static __always_inline void target__inherit(struct memleak_target *child, __u32 parent, __u64 now)
+{
+	if (!children_inherit() || !estate__fork(parent, child->image, now))
+		return;
+	child->heir = 1;
+	__sync_fetch_and_add(&targets_generation, 1);
+}
+
+static __always_inline void tell_of_fork(__u32 tgid, const struct memleak_target *target,
+					 __u32 parent, __u64 now)
+{
+	struct memleak_record *record = record__reserve(MEMLEAK_REC_NEW, target->image);
+
+	if (!record)
+		return;
+	record->tgid = tgid;
+	record->addr = parent;
+	record->len = target->heir;
+	record->time_ns = now;
+	bpf_ringbuf_submit(record, 0);
 }
 
 /*
@@ -82,6 +107,7 @@ static __always_inline void target__fork(const struct memleak_target *parent,
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct memleak_target target = {0};
+	__u64 now = bpf_ktime_get_ns();
 
 	if (parent && parent->image) {
 		target.base = target__base(parent);
@@ -89,11 +115,14 @@ static __always_inline void target__fork(const struct memleak_target *parent,
 		target.loader_state = parent->loader_state;
 		target.borrows = BPF_CORE_READ(child, mm) == BPF_CORE_READ(task, mm);
 		target.image = target.borrows ? parent->image : image__new();
+		target.heir = target.borrows && parent->heir;
+		if (!target.borrows)
+			target__inherit(&target, parent->image, now);
 	} else if (!parent) {
 		target.image = image__new();
 	}
 	if (target__add(tgid, &target) && target.image && !target.borrows)
-		tell_of_process(MEMLEAK_REC_NEW, tgid, target.image, parent ? parent->image : 0);
+		tell_of_fork(tgid, &target, parent ? parent->image : 0, now);
 }
 
 /* Children that are not followed: the loader says so when there is one. */
@@ -148,9 +177,12 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 	__u32 old_image = target->image;
 	struct memleak_record *record;
 
+	if (was_there)
+		estate__leave(old_image);
 	target->image = image__new();
 	target->base = 0;
 	target->borrows = 0;
+	target->heir = 0;
 	target->binding += moved;
 	__sync_fetch_and_add(&targets_generation, 1);
 	if (moved)

@@ -9,6 +9,7 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/pids.bpf.h"
 #include "bpf/track.bpf.h"
+#include "bpf/user_probes/estates.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
 /* Where a call was made: its slot and the return address that stood there. slot 0: no call. */
@@ -39,7 +40,11 @@ struct thread_state {
 	__u32 binding;
 	__u32 unloads;
 	struct known_space space;
-	__u32 recalled; /* stacks */
+	__u32 recalled;  /* stacks */
+	__u64 forked_ns; /* estate__forked_ns */
+	bool heir;
+	bool left;     /* what was last taken: its heirs have it still */
+	bool disowned; /* what was last not there was a copy of a forebear's block */
 
 	/* the call in progress */
 	__u32 operation;
@@ -224,6 +229,10 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 	thread->unloads = target->unloads;
 	thread->space.base = target->base;
 	thread->space.stamp = 0;
+	if (children_inherit()) {
+		thread->heir = target->heir;
+		thread->forked_ns = estate__forked_ns(target->image);
+	}
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }
 

@@ -177,16 +177,6 @@ static struct site hostile_sites[] = {
 	{.id = 2, .process = &leak, .bytes = 8, .count = 1, AGES(MS, MS), STACK(small_stack)},
 };
 
-static struct site process_sites[] = {
-	SMALL,
-	{.id = 7,
-	 .process = &other,
-	 .bytes = 80,
-	 .count = 5,
-	 AGES(600 * MS, 600 * MS),
-	 STACK(small_stack)},
-};
-
 static struct site frame_sites[] = {
 	{.id = 1, .process = &leak, .bytes = 5, .count = 1, AGES(MS, MS), STACK(cxx_stack)},
 	{.id = 2, .process = &leak, .bytes = 4, .count = 1, AGES(MS, MS), STACK(odd_stack)},
@@ -306,6 +296,7 @@ static const struct scene scenes[] = {
 	 .snap = SNAPSHOT(growth_sites)},
 	{.name = "hostile", .opts.top = 10, .snap = SNAPSHOT(hostile_sites)},
 	{.name = "processes", .opts.top = 10, .snap = SNAPSHOT(process_sites)},
+	{.name = "inherited", .opts.top = 10, .snap = SNAPSHOT(inherited_sites)},
 	{.name = "frames", .opts.top = 10, .snap = SNAPSHOT(frame_sites)},
 	{.name = "kinds", .opts.top = 10, .snap = SNAPSHOT(kind_sites)},
 	{.name = "kernel",

@@ -72,6 +72,37 @@ static struct site sizeless_sites[] = {
 	 .end = UNWIND_END_COMPLETE},
 };
 
+static struct site process_sites[] = {
+	SMALL,
+	{.id = 7,
+	 .process = &other,
+	 .bytes = 80,
+	 .count = 5,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(small_stack)},
+};
+
+/* Some of it and all of it. */
+static struct site inherited_sites[] = {
+	SMALL,
+	{.id = 7,
+	 .process = &other,
+	 .bytes = 80,
+	 .count = 5,
+	 .inherited_bytes = 32,
+	 .inherited_count = 2,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(small_stack)},
+	{.id = 8,
+	 .process = &other,
+	 .bytes = 40,
+	 .count = 2,
+	 .inherited_bytes = 40,
+	 .inherited_count = 2,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(big_stack)},
+};
+
 static struct site group_before[] = {
 	SMALL,
 	{.id = 7, .process = &other, .bytes = 1000, .count = 10, STACK(small_stack)},

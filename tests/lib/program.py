@@ -13,6 +13,9 @@ class Truth:
         self.kernel = {}  # thing → (kind, count, bytes or None)
         self.blocks = {}  # address → size
         self.children = {}  # pid → (count, bytes)
+        self.heirs = {}   # pid → (count, bytes) besides, if children have what parents had
+        self.holds = {}  # (pid, function, kind) → (count, bytes, inherited count)
+        self.held = {}    # the same, of processes that have ended
         self.facts = {}   # first word → other words
 
     def add(self, line):
@@ -26,6 +29,12 @@ class Truth:
             self.kernel[words[1]] = (words[4], int(words[2]), size)
         elif words[0] == "child":
             self.children[int(words[1])] = (int(words[2]), int(words[3]))
+        elif words[0] == "heir":
+            self.heirs[int(words[1])] = (int(words[2]), int(words[3]))
+        elif words[0] in ("holds", "held"):
+            pid, function, count, size, kind, inherited = words[1:]
+            sums = self.holds if words[0] == "holds" else self.held
+            sums[int(pid), function, kind] = (int(count), int(size), int(inherited))
         elif words[0] == "missing":
             raise Skip("this machine has no " + " ".join(words[1:]))
         elif words[0] == "block":

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Processes that beget others, each of which leaks by itself: family NAME [COUNT]. Children say
- * what they leak as `child PID COUNT BYTES`; equal addresses in several of them are the rule.
+ * what they leak as `child PID COUNT BYTES`, and what their parent had before as `heir PID COUNT
+ * BYTES`; equal addresses in several of them are the rule.
  */
 #include <spawn.h>
 #include <stdbool.h>
@@ -65,6 +66,7 @@ static pid_t fork_child(int number)
 	if (pid)
 		return pid;
 	close(hold[1]);
+	say("heir %d 10 1000\n", getpid());
 	leak(child_alloc, number, 1000);
 	wait_end(hold[0]);
 	_exit(0);

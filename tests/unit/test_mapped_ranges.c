@@ -16,7 +16,7 @@
 static struct range page_range(uint64_t page, uint64_t cnt, uint64_t site)
 {
 	return (struct range){
-		BASE + page * PAGE, BASE + (page + cnt) * PAGE, site, 1, cnt * PAGE, 7, 0};
+		BASE + page * PAGE, BASE + (page + cnt) * PAGE, site, 1, cnt * PAGE, 7, 0, 0};
 }
 
 static void insert_pages(struct ranges *ranges, uint64_t page, uint64_t cnt, uint64_t site)
@@ -63,7 +63,7 @@ static void test_front_middle_tail(void **state)
 /* Lengths are kept as asked for, but the kernel unmaps whole pages. */
 static void test_odd_length(void **state)
 {
-	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7, 0};
+	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7, 0, 0};
 	struct ranges ranges;
 
 	ranges_init(&ranges, PAGE);
@@ -158,7 +158,7 @@ static void test_pieces_know_the_whole(void **state)
 static void test_absurd(void **state)
 {
 	struct ranges ranges;
-	struct range wrapped = {UINT64_MAX - 10, 5, 1, 1, 16, 7, 0};
+	struct range wrapped = {UINT64_MAX - 10, 5, 1, 1, 16, 7, 0, 0};
 
 	ranges_init(&ranges, PAGE);
 	insert_pages(&ranges, 0, 1, 1);

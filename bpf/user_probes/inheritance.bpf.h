@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * --follow: what is kept of blocks when they are freed, so that it can be told later which of them
+ * a forked child has. Its copies are its own: it may free them, and so may its parent.
+ */
+#ifndef INHERITANCE_BPF_H
+#define INHERITANCE_BPF_H
+
+#include "bpf/user_probes/thread.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct memleak_left_key);
+	__type(value, struct memleak_left);
+} left_blocks SEC(".maps");
+
+/* When an image freed what it had at an address before it allocated anything there. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct memleak_block_key);
+	__type(value, __u64);
+} disowned SEC(".maps");
+
+static __always_inline bool left__add(const struct memleak_block_key *at,
+				      const struct memleak_block *block)
+{
+	struct memleak_left_key key = {
+		.addr = at->addr,
+		.birth_ns = block->birth_ns,
+		.image = at->image,
+	};
+	struct memleak_left left = {
+		.freed_ns = bpf_ktime_get_ns(),
+		.size = block->size,
+		.site = block->site,
+		.tid = block->tid,
+	};
+
+	if (!bpf_map_update_elem(&left_blocks, &key, &left, BPF_ANY))
+		return true;
+	count(MEMLEAK_LOST_INHERITED, 1);
+	return false;
+}
+
+/*
+ * Takes a block of the thread's process. What its heirs have goes on being counted as held: that is
+ * how they know it. It is never not counted meanwhile.
+ */
+static __always_inline bool thread__take_own(struct thread_state *thread,
+					     const struct memleak_block_key *key,
+					     struct memleak_block *ret)
+{
+	__u64 forked_ns;
+	bool taken;
+
+	if (!children_inherit())
+		return block__take(key, ret);
+	forked_ns = thread->forked_ns;
+	thread->left = false;
+	if (forked_ns)
+		held__add(key, 1);
+	taken = block__take(key, ret);
+	if (taken && ret->birth_ns < forked_ns)
+		thread->left = left__add(key, ret);
+	if (forked_ns && !thread->left)
+		held__add(key, -1);
+	return taken;
+}
+
+/* The same of any block that it has; false also if that is a copy of a forebear's. */
+static __always_inline bool thread__take(struct thread_state *thread,
+					 const struct memleak_block_key *key,
+					 struct memleak_block *ret)
+{
+	__u64 now;
+	int err;
+
+	if (thread__take_own(thread, key, ret))
+		return true;
+	if (!children_inherit())
+		return false;
+	thread->disowned = false;
+	if (!thread->heir || !forebears__may_hold(key->image, key->addr))
+		return false;
+	now = bpf_ktime_get_ns();
+	err = bpf_map_update_elem(&disowned, key, &now, BPF_NOEXIST);
+	thread->disowned = !err;
+	if (err && err != -EEXIST)
+		count(MEMLEAK_LOST_INHERITED, 1);
+	return false;
+}
+
+/* It was not freed after all: thread__take is undone; the block, if it is own, is stored again. */
+static __always_inline void thread__untake(struct thread_state *thread,
+					   const struct memleak_block_key *at)
+{
+	struct memleak_left_key key = {.addr = at->addr, .image = at->image};
+
+	if (!children_inherit())
+		return;
+	key.birth_ns = thread->old.birth_ns;
+	if (thread->has_old && thread->left && !bpf_map_delete_elem(&left_blocks, &key))
+		held__add(at, -1);
+	if (!thread->has_old && thread->disowned)
+		bpf_map_delete_elem(&disowned, at);
+}
+
+/* Whatever the process holds at an address that is handed out was freed unseen: its size, or 0. */
+static __always_inline __u64 thread__repair(struct thread_state *thread,
+					    const struct memleak_block_key *key)
+{
+	struct memleak_block old;
+
+	if (!thread__take_own(thread, key, &old))
+		return 0;
+	count(MEMLEAK_STAT_REPLACED, 1);
+	return old.size;
+}
+
+#endif

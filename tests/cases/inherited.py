@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Children begin with copies of what their parents have, which are their own. Each case runs alone:
+--follow has probes in the dynamic loader of all processes, by which a command's start may be missed.
+"""
+
+import re
+
+from lib import Failure, alone, each, timeout
+from lib.expect import check_line, fail, owner
+
+OWN = re.compile(r"(first|second|child|grow|map|new)_alloc")
+ALL = ("frees", "nothing", "same_address", "realloc", "grandchild", "exit", "gone_exec", "exec",
+       "mappings", "many")
+
+
+def holdings(report):
+    """{(pid, function, kind): (count, bytes, inherited count)} of the program's own functions."""
+    found = {}
+    for site in report["sites"]:
+        if not OWN.fullmatch(owner(site)):
+            continue
+        check_line(report, site)
+        key = (site["pid"], owner(site), site["kind"])
+        sums = found.get(key, (0, 0, 0))
+        inherited = site.get("inherited", {"count": 0})["count"]
+        found[key] = (sums[0] + site["count"], sums[1] + site["bytes"], sums[2] + inherited)
+    return found
+
+
+def check(report, truth):
+    found, lost = holdings(report), {key: n for key, n in report["lost"].items() if n}
+    if lost:
+        fail(report, f"lost: {lost}")
+    if not truth.holds:
+        raise Failure("the program says nothing of what it holds")
+    # One that has ended is in one report more, if it was met before.
+    ended = {key[0] for key in found} & {key[0] for key in truth.held}
+    right = {**truth.holds, **{key: n for key, n in truth.held.items() if key[0] in ended}}
+    wrong = {key: (found.get(key), right.get(key)) for key in {*found, *right}
+             if found.get(key) != right.get(key)}
+    if wrong:
+        fail(report, "\n".join(f"{key}: found {got}, not {sums}"
+                               for key, (got, sums) in sorted(wrong.items())))
+    inherited = sum(n for _, _, n in found.values())
+    if report.get("inherited", {"count": 0})["count"] < inherited:
+        fail(report, f"the report's sum of what is inherited is less than {inherited}")
+
+
+def run(t, what, *options, pace=0, young=None, interval="3600"):
+    program = t.program("inherited", what, str(pace))
+    env = {} if young is None else {"MEMLEAK_YOUNG": young}
+    memleak = t.attach(program, "-f", *options, interval=interval, env=env)
+    truth = program.go()
+    report = memleak.stop()
+    check(report, truth)
+    return report, program
+
+
+@alone
+@each(*ALL)
+def test_exact(t, what):
+    """What each process has, and how much of it was its parent's."""
+    run(t, what)
+
+
+@alone
+@each("frees", "same_address", "realloc", "grandchild", "exit", "many")
+def test_no_young(t, what):
+    """All blocks in the table."""
+    run(t, what, young="0")
+
+
+@alone
+@each("same_address", "realloc", "many")
+def test_few_young(t, what):
+    """Some in the table, some not."""
+    run(t, what, young="64")
+
+
+@alone
+@each("frees", "same_address", "grandchild", "exit", "gone_exec")
+@timeout(120)
+def test_many_reports(t, what):
+    """What is not needed any more is dropped after reports, and nothing else."""
+    run(t, what, pace=1300, interval="0.3")
+
+
+@alone
+@each("frees", "realloc", "mappings")
+def test_listed(t, what):
+    """Block by block: none is there twice."""
+    run(t, what, "-a")
+
+
+@alone
+def test_parent_ends(t):
+    """The process that was given ends first; after some reports its child has all of it still."""
+    program = t.program("inherited", "orphan")
+    memleak = t.attach(program, "-f", interval="0.3")
+    truth = program.go()
+    truth.holds = {key: sums for key, sums in truth.holds.items() if key[0] != program.pid}
+    program.finish()
+    for _ in range(4):
+        memleak.fresh_report()
+    check(memleak.stop(), truth)
+
+
+@alone
+@each("frees", "realloc", "grandchild")
+def test_sampled(t, what):
+    """Samples keep their weights, here of nearly one."""
+    report, _ = run(t, what, "--sample-bytes", "1")
+    if not report["sampling"]:
+        fail(report, "nothing is sampled")
+
+
+@alone
+def test_full(t):
+    """Without room for what was freed it is said that something is not known."""
+    program = t.program("inherited", "same_address")
+    memleak = t.attach(program, "-f", "--max-allocs", "20")
+    program.go()
+    if not memleak.stop()["lost"]["inherited"]:
+        raise Failure("nothing is said to be lost")
+
+
+@alone
+def test_births(t):
+    """Copies are as old as what they are copies of."""
+    report, program = run(t, "nothing")
+    ages = {}
+    for site in report["sites"]:
+        if OWN.fullmatch(owner(site)):
+            ages.setdefault(owner(site), set()).add((site["oldest_ns"], site["newest_ns"]))
+    if not ages or any(len(set_) != 1 for set_ in ages.values()):
+        fail(report, f"ages {ages}")
+
+
+@alone
+def test_command(t):
+    """The same from the first allocation on."""
+    program = t.command(t.file_of("inherited"), "grandchild", options=("-f",))
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    program.send(b"x")
+    program.wait_for("holds", lambda: program.out.data.count(b"ready") == 2)
+    lines = program.out.text
+    program.send(b"x")
+    report = program.finish()
+    if report is None or not lines:
+        raise Failure("no report")
+
+
+@alone
+def test_without_blocks(t):
+    """-C: nobody knows what a child begins with; it begins with nothing."""
+    program = t.program("inherited", "nothing")
+    memleak = t.memleak("--json", "-T", "1000", "-C", "-f", "-p", str(program.pid), "3600").ready()
+    program.go()
+    report = memleak.stop()
+    pids = {site["pid"] for site in report["sites"] if OWN.fullmatch(owner(site))}
+    if pids != {program.pid}:
+        fail(report, f"processes {pids} have blocks")
+
+
+@alone
+def test_not_followed(t):
+    """Without -f children have nothing."""
+    program = t.program("inherited", "frees")
+    memleak = t.attach(program)
+    truth = program.go()
+    truth.holds = {key: sums for key, sums in truth.holds.items() if key[0] == program.pid}
+    check(memleak.stop(), truth)
