@@ -5,202 +5,7 @@
  * were its parent's; one that ends at once says `held`. What it has is written down in its memory,
  * so that a child begins with its parent's books as it begins with its parent's blocks.
  */
-#include <fcntl.h>
-#include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-
-#include "truth.h"
-
-#define SLOTS 120
-#define PAGE 4096UL
-
-enum function { FIRST_ALLOC, SECOND_ALLOC, CHILD_ALLOC, GROW_ALLOC, MAP_ALLOC, NEW_ALLOC, FUNCTIONS };
-
-static const char *const names[FUNCTIONS] = {
-	"first_alloc", "second_alloc", "child_alloc", "grow_alloc", "map_alloc", "new_alloc",
-};
-
-static struct slot {
-	char *p;
-	size_t size;
-	enum function function;
-	bool inherited;
-} slots[SLOTS];
-
-static int *turn;   /* whose, in memory that all share, so that it is nobody's leak */
-static int hold[2]; /* children end when its other end is closed */
-static int executed[2]; /* gone with an exec */
-static int pace_ms;
-static char *self;
-
-OWN_FRAME static void *first_alloc(size_t size)
-{
-	return keep(malloc(size)); /* LEAK */
-}
-
-OWN_FRAME static void *second_alloc(size_t size)
-{
-	return keep(malloc(size)); /* LEAK */
-}
-
-OWN_FRAME static void *child_alloc(size_t size)
-{
-	return keep(malloc(size)); /* LEAK */
-}
-
-OWN_FRAME static void *new_alloc(size_t size)
-{
-	return keep(malloc(size)); /* LEAK */
-}
-
-OWN_FRAME static void *grow_alloc(void *p, size_t size)
-{
-	return keep(realloc(p, size)); /* LEAK */
-}
-
-OWN_FRAME static void *map_alloc(size_t size)
-{
-	return keep(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
-}
-
-static void put(int at, enum function function, void *p, size_t size)
-{
-	must(p && p != MAP_FAILED && !slots[at].p, "allocation");
-	slots[at] = (struct slot){p, size, function, false};
-}
-
-static void take(int from, int to, enum function function, void *alloc(size_t size), size_t size)
-{
-	for (int i = from; i < to; i++)
-		put(i, function, alloc(size), size);
-}
-
-static void drop(int from, int to)
-{
-	for (int i = from; i < to; i++) {
-		must(slots[i].p != NULL, "free");
-		free(slots[i].p);
-		slots[i] = (struct slot){0};
-	}
-}
-
-static void grow(int from, int to, size_t size)
-{
-	for (int i = from; i < to; i++) {
-		void *p = grow_alloc(slots[i].p, size);
-
-		slots[i] = (struct slot){0};
-		put(i, GROW_ALLOC, p, size);
-	}
-}
-
-static void fail_to_grow(int from, int to)
-{
-	for (int i = from; i < to; i++)
-		must(grow_alloc(slots[i].p, SIZE_MAX / 4) == NULL, "failing realloc");
-}
-
-/* Frees blocks and gets the same addresses again. */
-static void renew(int from, int to)
-{
-	for (int i = from; i < to; i++) {
-		struct slot old = slots[i];
-
-		drop(i, i + 1);
-		put(i, NEW_ALLOC, new_alloc(old.size), old.size);
-		must(slots[i].p == old.p, "same address");
-	}
-}
-
-static void unmap(int at, size_t skip, size_t size)
-{
-	struct slot *slot = &slots[at];
-
-	must(munmap(slot->p + skip, size) == 0, "munmap");
-	slot->size -= size;
-	if (!slot->size)
-		*slot = (struct slot){0};
-}
-
-static void tell(const char *word)
-{
-	for (int function = 0; function < FUNCTIONS; function++) {
-		size_t count = 0, bytes = 0, inherited = 0;
-
-		for (int i = 0; i < SLOTS; i++) {
-			if (!slots[i].p || (int)slots[i].function != function)
-				continue;
-			count++;
-			bytes += slots[i].size;
-			inherited += slots[i].inherited;
-		}
-		if (count)
-			say("%s %d %s %zu %zu %s %zu\n", word, getpid(), names[function], count,
-			    bytes, function == MAP_ALLOC ? "mmap" : "heap", inherited);
-	}
-}
-
-static void at(int number)
-{
-	while (__atomic_load_n(turn, __ATOMIC_SEQ_CST) != number)
-		usleep(200);
-	if (number)
-		usleep((useconds_t)pace_ms * 1000);
-}
-
-static void done(void)
-{
-	__atomic_add_fetch(turn, 1, __ATOMIC_SEQ_CST);
-}
-
-/* Until its parent ends. */
-static void wait_end(int fd)
-{
-	char byte;
-
-	must(read(fd, &byte, 1) == 0, "pipe");
-	_exit(0);
-}
-
-static void execute(void)
-{
-	char fd[16];
-
-	snprintf(fd, sizeof(fd), "%d", hold[0]);
-	execl(self, self, "stay", fd, NULL);
-	_exit(99);
-}
-
-/* A child has executed a program. */
-static void wait_executed(void)
-{
-	char byte;
-
-	close(executed[1]);
-	must(read(executed[0], &byte, 1) == 0, "exec");
-}
-
-/* The last thing that a child does. */
-static void stay(void)
-{
-	tell("holds");
-	done();
-	wait_end(hold[0]);
-}
-
-static pid_t fork_child(void)
-{
-	pid_t pid = fork();
-
-	must(pid >= 0, "fork");
-	if (pid)
-		return pid;
-	close(hold[1]);
-	for (int i = 0; i < SLOTS; i++)
-		slots[i].inherited = true;
-	return 0;
-}
+#include "inherited.h"
 
 /* Child and parent free the same and others, in either order; the child has some of its own. */
 static void run_frees(void)
@@ -425,9 +230,37 @@ static void run_many(void)
 	}
 }
 
+static void run_exit(void)
+{
+	run_gone(false);
+}
+
+static void run_gone_exec(void)
+{
+	run_gone(true);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} runs[] = {
+	{"frees", run_frees},
+	{"orphan", run_orphan},
+	{"nothing", run_nothing},
+	{"same_address", run_same_address},
+	{"realloc", run_realloc},
+	{"grandchild", run_grandchild},
+	{"exit", run_exit},
+	{"gone_exec", run_gone_exec},
+	{"exec", run_exec},
+	{"mappings", run_mappings},
+	{"many", run_many},
+};
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	void (*run)(void) = NULL;
 
 	self = argv[0];
 	pace_ms = argc > 2 ? atoi(argv[2]) : 0;
@@ -439,30 +272,11 @@ int main(int argc, char **argv)
 	ready();
 	take(0, 50, FIRST_ALLOC, first_alloc, 100);
 	take(50, 100, SECOND_ALLOC, second_alloc, 200);
-	if (!strcmp(name, "frees"))
-		run_frees();
-	else if (!strcmp(name, "orphan"))
-		run_orphan();
-	else if (!strcmp(name, "nothing"))
-		run_nothing();
-	else if (!strcmp(name, "same_address"))
-		run_same_address();
-	else if (!strcmp(name, "realloc"))
-		run_realloc();
-	else if (!strcmp(name, "grandchild"))
-		run_grandchild();
-	else if (!strcmp(name, "exit"))
-		run_gone(false);
-	else if (!strcmp(name, "gone_exec"))
-		run_gone(true);
-	else if (!strcmp(name, "exec"))
-		run_exec();
-	else if (!strcmp(name, "mappings"))
-		run_mappings();
-	else if (!strcmp(name, "many"))
-		run_many();
-	else
-		must(0, "name");
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
+		if (!strcmp(name, runs[i].name))
+			run = runs[i].run;
+	must(run != NULL, "name");
+	run();
 	tell("holds");
 	ready();
 	return 0;

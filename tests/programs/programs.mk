@@ -61,6 +61,8 @@ $(P):
 $(PLAIN:%=$(P)/%): $(P)/%: tests/programs/%.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $< -ldl
 
+$(P)/inherited: tests/programs/inherited.h
+
 $(P)/unawaited: tests/programs/unawaited.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $<
 
