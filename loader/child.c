@@ -244,13 +244,7 @@ static int hold_before_constructors(struct child *child)
 			 LOADER_HOOK);
 		return 0;
 	}
-	err = run_to_hook(child, hook);
-	/* The kernel takes a breakpoint for its own where somebody's uprobe is. */
-	if (err == -ECHILD)
-		log_note("the command has ended, untraced: its libraries could not be waited for. "
-			 "Does another tracer probe %s of the dynamic loader in all processes?",
-			 LOADER_HOOK);
-	return err;
+	return run_to_hook(child, hook);
 }
 
 int child_start(char **argv, struct child *ret)

@@ -79,7 +79,7 @@ static __always_inline __u64 count__key(__u32 shape)
 {
 	switch (config.count) {
 	case MEMLEAK_COUNT_PROCESS:
-		return bpf_get_current_pid_tgid() >> 32;
+		return current_pids() >> 32;
 	case MEMLEAK_COUNT_FUNCTION:
 		return shape;
 	default:
@@ -103,7 +103,7 @@ static __always_inline struct memleak_count *count__get(__u64 key)
 
 static __always_inline const struct memleak_target *current_target(void)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u32 tgid = current_pids() >> 32;
 
 	return bpf_map_lookup_elem(&targets, &tgid);
 }
