@@ -342,6 +342,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
 	MEMLEAK_REC_NEW,    /* a new target; addr: the image that it copies, or 0; len: heir */
 	MEMLEAK_REC_END,    /* a target ended, or is none any more; addr: its unloads */
+	MEMLEAK_REC_LEFT,   /* a target executes a program that is none */
 	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
 	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */

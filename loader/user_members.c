@@ -15,6 +15,9 @@ uint32_t user_members__number(struct user_source *source)
 	return MEMLEAK_IMAGE_GIVEN | ++source->given_images;
 }
 
+/* So many images that are gone are not waited with until a report. */
+#define PURGE_AT 256
+
 static int targets_fd(const struct user_source *source)
 {
 	return bpf_map__fd(source->ctx.skel->maps.targets);
@@ -184,6 +187,17 @@ static void forget_process(struct user_source *source, size_t at)
 	process_table_remove(&source->processes, at);
 }
 
+void user_members__leave(struct user_source *source, struct user_process *process)
+{
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		if (source->processes.items[i] != process)
+			continue;
+		unwind_maps_forget(&source->unwind, process->info.pid);
+		forget_process(source, i);
+		return;
+	}
+}
+
 void user_members__exec(struct user_source *source, struct user_process *process,
 			const struct memleak_record *record)
 {
@@ -191,13 +205,8 @@ void user_members__exec(struct user_source *source, struct user_process *process
 
 	if (process && process->info.cgroup)
 		cgroup = strdup(process->info.cgroup);
-	for (size_t i = 0; process && i < source->processes.cnt; i++) {
-		if (source->processes.items[i] != process)
-			continue;
-		unwind_maps_forget(&source->unwind, process->info.pid);
-		forget_process(source, i);
-		break;
-	}
+	if (process)
+		user_members__leave(source, process);
 	user_members__new(source, record, (uint32_t)record->addr, 0);
 	process = user_source__process(source, (uint32_t)record->addr);
 	if (process)
@@ -221,6 +230,8 @@ void user_members__drop(struct user_source *source, uint32_t image)
 {
 	/* Without memory for it, what is held stays, and takes up room. */
 	image_set_add(&source->gone, image);
+	if (source->gone.cnt >= source->purge_at)
+		user_members__purge(source);
 }
 
 static bool is_base(const struct user_source *source, uint32_t image)
@@ -241,29 +252,43 @@ int user_members__find_heirs(struct user_source *source)
 	return inheritance_update(&source->heirs.inheritance, is_there, source);
 }
 
-/*
- * What was told of an image may be used by the children of its process for long, and so may its
- * blocks.
- */
-void user_members__purge(struct user_source *source)
+/* What was told of an image may be used by the children of its process for long. */
+static void drop_mappings(struct user_source *source)
 {
-	struct image_set kept = {0}, purged = {0};
+	struct image_set kept = {0};
 
-	if (!source->gone.cnt || user_members__find_heirs(source))
-		return;
-	for (size_t i = 0; i < source->gone.cnt; i++) {
-		uint32_t image = source->gone.items[i];
-		bool needed = inheritance_is_forebear(&source->heirs.inheritance, image);
+	for (size_t i = 0; i < source->mapped.cnt; i++) {
+		uint32_t image = source->mapped.items[i];
 
-		if (!needed)
-			image_set_add(&purged, image);
-		if (needed || is_base(source, image))
+		if (is_base(source, image))
 			image_set_add(&kept, image);
 		else
 			unwind_maps_drop(&source->unwind, image);
 	}
+	image_set_deinit(&source->mapped);
+	source->mapped = kept;
+}
+
+/* So may its blocks, if they inherit. */
+void user_members__purge(struct user_source *source)
+{
+	struct image_set kept = {0}, purged = {0};
+
+	if (!source->gone.cnt || user_members__find_heirs(source)) {
+		drop_mappings(source);
+		return;
+	}
+	for (size_t i = 0; i < source->gone.cnt; i++) {
+		uint32_t image = source->gone.items[i];
+		bool needed = inheritance_is_forebear(&source->heirs.inheritance, image);
+
+		image_set_add(needed ? &kept : &purged, image);
+		image_set_add(&source->mapped, image);
+	}
 	tracker_purge(&source->tracker, &purged);
+	drop_mappings(source);
 	image_set_deinit(&purged);
 	image_set_deinit(&source->gone);
 	source->gone = kept;
+	source->purge_at = 2 * kept.cnt + PURGE_AT;
 }

@@ -86,6 +86,9 @@ static int handle_record(void *arg, void *data, size_t len)
 	if (!process)
 		return 0; /* an image that is no more */
 	switch (record->type) {
+	case MEMLEAK_REC_LEFT:
+		user_members__leave(source, process);
+		break;
 	case MEMLEAK_REC_END:
 		user_members__end(source, process, (uint32_t)record->addr);
 		break;

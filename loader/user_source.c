@@ -309,6 +309,7 @@ static void user_source__free(struct source *base)
 	user_count__deinit(&source->count);
 	heirs_deinit(&source->heirs);
 	image_set_deinit(&source->gone);
+	image_set_deinit(&source->mapped);
 	members_deinit(&source->members);
 	map_events__free(source->ctx.map_events);
 	if (source->epoll_fd >= 0)
@@ -346,6 +347,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 		.unwind = &source->unwind,
 		.copies = &source->copies,
 	};
+	source->purge_at = 1;
 	source->epoll_fd = source->retry_fd = -1;
 	if (options_share_probes(opts) && !opts->force)
 		err = risks_check_shared();

@@ -39,9 +39,11 @@ struct user_source {
 	struct members members;
 	struct probe_pool pool;
 	struct process_table processes;
-	struct image_set gone;  /* images that are no more, and not purged yet */
-	uint32_t given_images;  /* so many numbers have been given */
-	uint64_t mappings_lost; /* of processes that are no more; so below */
+	size_t purge_at;         /* so many */
+	struct image_set mapped; /* images of which the programs may be told yet */
+	struct image_set gone;   /* images that are no more, and not purged yet */
+	uint32_t given_images;   /* so many numbers have been given */
+	uint64_t mappings_lost;  /* of processes that are no more; so below */
 	uint64_t exec_gaps;
 	struct bpf_link *exec_link;
 	struct bpf_link *fork_link;
@@ -69,6 +71,8 @@ uint32_t user_members__number(struct user_source *source);
 /* One has become a target, whose mappings are those of base at first; 0: its own. */
 void user_members__new(struct user_source *source, const struct memleak_record *record,
 		       uint32_t image, uint32_t base);
+/* Its memory is gone, and what it is now is not traced. */
+void user_members__leave(struct user_source *source, struct user_process *process);
 /* It executes another program; NULL: it was not known. */
 void user_members__exec(struct user_source *source, struct user_process *process,
 			const struct memleak_record *record);

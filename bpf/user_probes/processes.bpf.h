@@ -57,7 +57,8 @@ static __always_inline void target__join(__u32 tgid)
 		tell_of_process(MEMLEAK_REC_NEW, tgid, target.image, 0);
 }
 
-static __always_inline void target__leave(__u32 tgid, const struct memleak_target *target)
+static __always_inline void target__leave(__u32 type, __u32 tgid,
+					  const struct memleak_target *target)
 {
 	__u32 image = target->borrows ? 0 : target->image, unloads = target->unloads;
 
@@ -66,7 +67,7 @@ static __always_inline void target__leave(__u32 tgid, const struct memleak_targe
 	if (!image)
 		return;
 	estate__leave(image);
-	tell_of_process(MEMLEAK_REC_END, tgid, image, unloads);
+	tell_of_process(type, tgid, image, unloads);
 }
 
 /* The image whose mappings a child begins with. */
@@ -213,7 +214,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (target && (members.follow || !members.join || members__fit(task)))
 		target__exec(target, tgid, ctx->args[1]);
 	else if (target)
-		target__leave(tgid, target);
+		target__leave(MEMLEAK_REC_LEFT, tgid, target);
 	else if (tgid && members.join && members__fit(task))
 		target__join(tgid);
 	return 0;
@@ -232,7 +233,7 @@ int thread_exit(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (target)
-		target__leave(tgid, target);
+		target__leave(MEMLEAK_REC_END, tgid, target);
 	return 0;
 }
 
@@ -248,7 +249,7 @@ int process_move(struct bpf_raw_tracepoint_args *ctx)
 	if (tgid && fits && !target)
 		target__join(tgid);
 	else if (!fits && target && target->image && !members.follow)
-		target__leave(tgid, target);
+		target__leave(MEMLEAK_REC_END, tgid, target);
 	return 0;
 }
 

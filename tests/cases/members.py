@@ -125,6 +125,27 @@ def test_own_code(t):
     check([memleak.stop()], truth)
 
 
+def test_comm_left(t):
+    """A process that executes a program of another name is none any more, nor is what it held."""
+    name = f"l{os.getpid()}"
+    path = rename(t, name)
+    program = t.program("family", "other", "/bin/sleep", "1000", path=path)
+    memleak = find(t, "--comm", name, interval="0.2")
+    truth = program.go()
+    check([memleak.fresh_report()], truth)
+    program.send(b"x")
+    if not until(lambda: comm_of(program.pid) == "sleep", 10):
+        raise Broken("the program executes no other")
+    report = memleak.fresh_report()
+    if report["sites"]:
+        fail(report, "what the process held before is reported")
+    memleak.stop()
+
+
+def comm_of(pid):
+    return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
+
+
 class Cgroup:
     """A control group of the case's own, gone with it."""
 

@@ -189,6 +189,15 @@ static void run_short(int cnt)
 	hold_on(cnt);
 }
 
+/* What it held is gone, and its name with it. */
+static void run_other(char **arguments)
+{
+	begin();
+	hold_on(0);
+	execv(arguments[0], arguments);
+	_exit(99);
+}
+
 int main(int argc, char **argv)
 {
 	int cnt = argc > 2 ? atoi(argv[2]) : 0;
@@ -200,6 +209,8 @@ int main(int argc, char **argv)
 		run_server(cnt);
 	if (argc > 2 && !strcmp(argv[1], "hog"))
 		run_hog(cnt);
+	if (argc > 2 && !strcmp(argv[1], "other"))
+		run_other(argv + 2);
 	if (argc > 2 && !strcmp(argv[1], "exec"))
 		run_exec(cnt);
 	if (argc > 2 && !strcmp(argv[1], "short"))
