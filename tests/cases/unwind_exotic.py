@@ -162,8 +162,8 @@ def test_equal_files(t):
         raise Failure(f"they do not share: {memleak.notes}")
 
 
-def test_late_library(t):
-    """A library that allocates before its table is there: those stacks are whole as well."""
+def run_late_library(t):
+    """What memleak said. Each stack is whole, whether it was late or not."""
     program = t.program("unwind_exotic", "late")
     memleak = t.attach(program, "-v")
     program.go()
@@ -179,8 +179,19 @@ def test_late_library(t):
         raise Failure(f"sites of {chain}: {held}, not one with both blocks")
     if report["lost"]["unwind"]:
         raise Failure(f"lost {report['lost']}")
-    if not re.search(r"late stacks: [1-9]\d* came, [1-9]\d* of them finished", memleak.notes):
-        raise Failure(f"no stack was late: {memleak.notes}")
+    return memleak.notes
+
+
+def test_late_library(t):
+    """
+    A library that allocates before its table is there: those stacks are whole as well. The table
+    may be there in time, but not always.
+    """
+    for _ in range(10):
+        notes = run_late_library(t)
+        if re.search(r"late stacks: [1-9]\d* came, [1-9]\d* of them finished", notes):
+            return
+    raise Failure(f"no stack was late: {notes}")
 
 
 def sparse_elf():
