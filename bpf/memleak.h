@@ -91,7 +91,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_EVENTS,     /* -t lines that found the ring full */
 	MEMLEAK_LOST_EXEC,       /* programs executed whose first allocations were not seen */
 	MEMLEAK_LOST_SHARE_FULL, /* the process had its share of the block table */
-	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced: there are too many */
+	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced */
 	MEMLEAK_LOST_HEAPS,      /* heaps that were freed as a whole: their blocks are kept */
 	MEMLEAK_LOST_INHERITED,  /* frees of blocks that children have copies of, or are copies */
 	MEMLEAK_LOST_CNT,

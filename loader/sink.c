@@ -59,7 +59,10 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 				     "allocations not tracked: their process had its share of the "
 				     "table of blocks",
 				     "raise --max-allocs, or sample with -s"},
-	[MEMLEAK_LOST_PROCESSES] = {"processes", "processes not traced: there are too many", NULL},
+	[MEMLEAK_LOST_PROCESSES] = {"processes",
+				    "processes not traced: there are too many, or they were gone "
+				    "before they were looked at",
+				    NULL},
 	[MEMLEAK_LOST_HEAPS] = {"heaps",
 				"heaps freed as a whole (mi_heap_destroy): what was in them is "
 				"still shown",

@@ -19,15 +19,18 @@ int user_process__told_maps(const struct user_context *ctx, const struct user_pr
 	return map_events__maps(ctx->map_events, process->info.pid, process->since_ns, ret);
 }
 
-static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since_ns)
+static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
+		       const struct user_process *parent)
 {
 	const char *comm = map_events__comm(ctx->map_events, pid, since_ns);
 
+	if (!comm && parent)
+		comm = parent->info.comm;
 	return strdup(comm ? comm : "?");
 }
 
 int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
-			    struct user_process **ret)
+			    const struct user_process *parent, struct user_process **ret)
 {
 	struct user_process *process = calloc(1, sizeof(*process));
 	struct proc_maps maps;
@@ -42,12 +45,15 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 	process->pidfd = -1;
 	process->since_ns = since_ns;
 	err = user_process__told_maps(ctx, process, &maps);
+	/* Of one whose parent was there before there was anything to be told. */
+	if (err == -ENOENT && parent)
+		err = user_process__maps(ctx, parent, &maps);
 	if (!err) {
 		err = symspace__new_ended(ctx->symbolizer, &maps, &process->space);
 		proc_maps_deinit(&maps);
 	}
 	if (!err)
-		process->info.comm = told_comm(ctx, pid, since_ns);
+		process->info.comm = told_comm(ctx, pid, since_ns, parent);
 	if (!err && !process->info.comm)
 		err = -ENOMEM;
 	if (err)

@@ -96,7 +96,8 @@ static bool is_target(const struct user_source *source, pid_t pid, uint32_t imag
 
 /* One that has ended, or did so while it was looked at, is what was told of it. */
 static int open_process(const struct user_source *source, const struct memleak_record *record,
-			uint32_t image, struct user_process **ret)
+			uint32_t image, const struct user_process *parent,
+			struct user_process **ret)
 {
 	pid_t pid = (pid_t)record->tgid;
 	int err = user_process__new(&source->ctx, pid, true, ret);
@@ -109,7 +110,7 @@ static int open_process(const struct user_source *source, const struct memleak_r
 	}
 	if (!err)
 		user_process__free(*ret);
-	return user_process__new_ended(&source->ctx, pid, record->time_ns, ret);
+	return user_process__new_ended(&source->ctx, pid, record->time_ns, parent, ret);
 }
 
 /* One that ended before it was asked was where its parent is, or where it was before. */
@@ -119,18 +120,34 @@ static void keep_cgroup(struct user_process *process, const char *cgroup)
 		process->info.cgroup = strdup(cgroup);
 }
 
+/* Nobody knows what it was: what it held is lost. A 32-bit program has nothing that is probed. */
+static void miss_process(struct user_source *source, const struct memleak_record *record,
+			 uint32_t image, int err)
+{
+	uint32_t key = record->tgid;
+
+	if (is_target(source, (pid_t)key, image))
+		bpf_map_delete_elem(targets_fd(source), &key);
+	user_members__drop(source, image);
+	source->processes_lost += err != -ENOEXEC;
+}
+
 void user_members__new(struct user_source *source, const struct memleak_record *record,
 		       uint32_t image, uint32_t base)
 {
 	const struct user_process *parent = user_source__process(source, base);
 	bool heir = source->tracker.heirs && base && record->len;
 	struct user_process *process;
+	int err;
 
 	end_others(source, (pid_t)record->tgid);
 	if (heir && inheritance_fork(&source->heirs.inheritance, base, image, record->time_ns))
 		source->heirs.lost++;
-	if (open_process(source, record, image, &process))
+	err = open_process(source, record, image, parent, &process);
+	if (err) {
+		miss_process(source, record, image, err);
 		return;
+	}
 	if (parent)
 		keep_cgroup(process, parent->info.cgroup);
 	process->info.image = image;

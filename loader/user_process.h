@@ -74,11 +74,12 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 void user_process__free(struct user_process *process);
 
 /*
- * The same of a process that had ended, and ran the image at that time of CLOCK_MONOTONIC; and
- * what user_process__attach does. loader/user_ended.c.
+ * The same of a process that had ended, and ran the image at that time of CLOCK_MONOTONIC, begun
+ * as a copy of its parent (NULL: not known, or it executed a program); and what
+ * user_process__attach does. loader/user_ended.c.
  */
 int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
-			    struct user_process **ret);
+			    const struct user_process *parent, struct user_process **ret);
 void user_process__attach_ended(const struct user_context *ctx, struct user_process *process);
 
 /* What the kernel told that the process has mapped, of its present image. -ENOENT: nothing. */

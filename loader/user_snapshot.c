@@ -125,6 +125,7 @@ int user_snapshot__take(struct user_source *source, struct snapshot *ret)
 		return err;
 	snap.lost[MEMLEAK_LOST_MAPPINGS] += source->mappings_lost;
 	snap.lost[MEMLEAK_LOST_EXEC] += source->exec_gaps;
+	snap.lost[MEMLEAK_LOST_PROCESSES] += source->processes_lost;
 	snap.lost[MEMLEAK_LOST_INHERITED] += source->heirs.lost;
 	for (size_t i = 0; i < source->processes.cnt; i++) {
 		snap.lost[MEMLEAK_LOST_MAPPINGS] += source->processes.items[i]->mappings_lost;

@@ -45,6 +45,7 @@ struct user_source {
 	uint32_t given_images;   /* so many numbers have been given */
 	uint64_t mappings_lost;  /* of processes that are no more; so below */
 	uint64_t exec_gaps;
+	uint64_t processes_lost; /* that could not be looked at */
 	struct bpf_link *exec_link;
 	struct bpf_link *fork_link;
 	struct bpf_link *exit_link;

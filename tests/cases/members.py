@@ -142,6 +142,16 @@ def test_comm_left(t):
     memleak.stop()
 
 
+def test_brief_children(t):
+    """Children that end at once, of a process that was there before: each is reported once."""
+    path = rename(t, f"b{os.getpid()}")
+    program = t.program("family", "brief", "100", path=path)
+    memleak = find(t, "--comm", path.name, interval="0.5")
+    truth = program.go()
+    memleak.stop()
+    check(memleak.reports, truth)
+
+
 def comm_of(pid):
     return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
 

@@ -154,6 +154,23 @@ static void run_server(int cnt)
 	end(cnt);
 }
 
+/* Children that end at once, without another program. */
+static void run_brief(int cnt)
+{
+	begin();
+	for (int i = 0; i < cnt; i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			leak(child_alloc, i % 5 + 1, 1000);
+			_exit(0);
+		}
+		must(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "child");
+	}
+	hold_on(cnt);
+}
+
 /* One that wants all room for itself. */
 static void run_hog(int cnt)
 {
@@ -207,6 +224,8 @@ int main(int argc, char **argv)
 		be_leaf(cnt, atoi(argv[3]), atoi(argv[4]));
 	if (argc > 2 && !strcmp(argv[1], "server"))
 		run_server(cnt);
+	if (argc > 2 && !strcmp(argv[1], "brief"))
+		run_brief(cnt);
 	if (argc > 2 && !strcmp(argv[1], "hog"))
 		run_hog(cnt);
 	if (argc > 2 && !strcmp(argv[1], "other"))
