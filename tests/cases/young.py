@@ -41,3 +41,16 @@ def test_many_live_blocks(t, buckets):
 def test_combined(t, buckets):
     """-C, where sites have the totals of young blocks, too."""
     handover(t, buckets, 2000, "-C")
+
+
+@once
+def test_met_once(t):
+    """Blocks move to the table while reports are made: none is in a report twice."""
+    program = t.program("family", "hog", "60000")
+    memleak = t.attach(program, "-a", interval="0.05")
+    program.go()
+    memleak.stop()
+    for report in memleak.reports:
+        addresses = [block["addr"] for site in report["sites"] for block in site["allocs"]]
+        if len(set(addresses)) != len(addresses):
+            raise Failure(f"{len(addresses) - len(set(addresses))} blocks are there twice")
