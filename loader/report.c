@@ -141,6 +141,7 @@ static int show_sites(const struct shown *shown, struct report *report)
 		if (i < shown->cnt) {
 			site->growth_bytes = shown->candidates[i].growth.bytes;
 			site->growth_count = shown->candidates[i].growth.count;
+			site->history = shown->candidates[i].growth.history;
 		}
 		site->locations = report->location_store + frame_cnt;
 		frame_cnt += site->site->frame_cnt;
@@ -229,6 +230,7 @@ static int show_groups(const struct candidate *candidates, const struct grouping
 			.name = grouping->names[candidates[i].site - grouping->sums],
 			.growth_bytes = candidates[i].growth.bytes,
 			.growth_count = candidates[i].growth.count,
+			.history = candidates[i].growth.history,
 		};
 	return 0;
 }

@@ -7,11 +7,11 @@
 #define REPORT_H
 
 #include "loader/options.h"
+#include "loader/ranking.h"
 #include "loader/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
 struct grouping;
-struct ranking;
 
 /* Names the addresses of sites; one implementation per kind of address space or file. */
 struct symbol_backend {
@@ -33,6 +33,7 @@ struct report_site {
 	const struct site *site;
 	int64_t growth_bytes; /* against the previous snapshot */
 	int64_t growth_count;
+	const struct site_history *history;    /* NULL: of a single moment */
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
 	size_t first_frame;                    /* the first that is not an allocator's own */
 	const struct block *blocks;            /* with -a */
@@ -46,6 +47,7 @@ struct report_group {
 	char *thread;           /* by thread: its name, raw bytes; NULL: it has ended */
 	int64_t growth_bytes;
 	int64_t growth_count;
+	const struct site_history *history;
 	size_t sites_total;
 	const struct report_site *sites; /* among the report's */
 	size_t site_cnt;
@@ -71,7 +73,10 @@ struct report {
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	const struct process_summary **summaries; /* sorted, as many as are shown; if asked for */
 	size_t summary_cnt;
-	size_t largest_total; /* processes that have a largest block */
+	size_t largest_total;               /* processes that have a largest block */
+	const struct report_site *suspects; /* those that seem to leak, the worst first */
+	size_t suspect_cnt;
+	size_t suspects_total;
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;
@@ -82,16 +87,6 @@ struct report {
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
-
-/* Remembers the previous snapshot's totals by site id. */
-int ranking__new(struct ranking **ret);
-void ranking__free(struct ranking *ranking);
-/* Fills growth[i] for snap->sites[i] and remembers this snapshot; called once per snapshot. */
-struct growth {
-	int64_t bytes;
-	int64_t count;
-};
-int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
 /* growth: one per site of snap. The report points into snap, which must outlive it. */
 int report_init(const struct options *opts, const struct snapshot *snap,

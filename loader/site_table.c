@@ -63,6 +63,8 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->oldest_birth_ns = UINT64_MAX;
 	entry->newest_birth_ns = 0;
 	entry->largest = (struct block){0};
+	entry->ages = (struct ages){0};
+	entry->kept_count = 0;
 }
 
 struct site_entry *site_table_get(struct site_table *table, uint64_t id)
@@ -84,15 +86,26 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id)
 	return *slot;
 }
 
-void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns)
+void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
+		    bool kept)
 {
 	entry->bytes += block->size;
 	block_take_larger(&entry->largest, block);
 	entry->count++;
+	entry->kept_count += kept;
+	ages_add(&entry->ages, block->age_ns, block->size);
 	if (birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = birth_ns;
 	if (birth_ns > entry->newest_birth_ns)
 		entry->newest_birth_ns = birth_ns;
+}
+
+static void ages_join(struct ages *ages, const struct ages *part)
+{
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		ages->bytes[i] += part->bytes[i];
+		ages->count[i] += part->count[i];
+	}
 }
 
 void site_entry_join(struct site_entry *entry, const struct site_entry *part)
@@ -104,6 +117,8 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 	entry->inherited.count += part->inherited.count;
 	estimate_join(&entry->inherited.estimate, &part->inherited.estimate);
 	block_take_larger(&entry->largest, &part->largest);
+	ages_join(&entry->ages, &part->ages);
+	entry->kept_count += part->kept_count;
 	if (part->oldest_birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = part->oldest_birth_ns;
 	if (part->newest_birth_ns > entry->newest_birth_ns)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NSEC_PER_MSEC 1000000ULL
+
 static const char *const kind_names[MEMLEAK_KIND_CNT] = {
 	[MEMLEAK_KIND_HEAP] = "heap",       [MEMLEAK_KIND_MMAP] = "mmap",
 	[MEMLEAK_KIND_RESERVE] = "reserve", [MEMLEAK_KIND_STACK] = "stack",
@@ -49,6 +51,27 @@ void part_add(struct part *part, const struct sampling *sampling, const struct b
 	part->count++;
 	if (sampling->mode)
 		estimate_add(&part->estimate, sampling, block->size, block->sampled_size);
+}
+
+size_t age_class(uint64_t age_ns)
+{
+	uint64_t age_ms = age_ns / NSEC_PER_MSEC;
+	size_t bits = age_ms ? 64 - (size_t)__builtin_clzll(age_ms) : 0;
+
+	return bits < AGE_CLASS_CNT ? bits : AGE_CLASS_CNT - 1;
+}
+
+uint64_t age_class_ns(size_t at)
+{
+	return at ? NSEC_PER_MSEC << (at - 1) : 0;
+}
+
+void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes)
+{
+	size_t at = age_class(age_ns);
+
+	ages->bytes[at] += bytes;
+	ages->count[at]++;
 }
 
 void block_take_larger(struct block *block, const struct block *other)

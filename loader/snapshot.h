@@ -56,6 +56,16 @@ struct part {
 	struct estimate estimate; /* with sampling */
 };
 
+/*
+ * Blocks by age, as they were sampled: those of class c > 0 are at least 2^(c-1) ms old and less
+ * than 2^c, those of the last at least so old.
+ */
+#define AGE_CLASS_CNT 32
+struct ages {
+	uint64_t bytes[AGE_CLASS_CNT];
+	uint32_t count[AGE_CLASS_CNT];
+};
+
 struct site {
 	uint64_t id; /* the same site has the same id in every snapshot of a run */
 	enum address_space space;
@@ -70,6 +80,8 @@ struct site {
 	uint64_t inherited_count;
 	uint64_t oldest_ns; /* ages; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
+	struct ages ages;       /* with -C all 0 */
+	uint64_t kept_count;    /* blocks, as sampled, that the last snapshot had, too */
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0: the stack was lost */
 	enum unwind_end end;    /* how the walk of the stack ended */
@@ -136,6 +148,12 @@ void site_set_inherited(struct site *site, const struct sampling *sampling,
 
 /* Adds a block. */
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block);
+
+size_t age_class(uint64_t age_ns);
+/* The least age of a class, in ns. */
+uint64_t age_class_ns(size_t at);
+
+void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes);
 
 /* Of two blocks the larger, of equal ones the older; a site's own serves to find its largest. */
 void block_take_larger(struct block *block, const struct block *other);

@@ -60,6 +60,7 @@ struct tracker {
 	struct site_table sites;
 	struct stack_archive archive;
 	uint64_t start_ns;
+	uint64_t last_t0_ns;   /* of the last snapshot; 0: there was none */
 	bool any_age;          /* walks take blocks whatever -o says, and keep none of them */
 	uint64_t purged_bytes; /* of blocks of images that are no more */
 

@@ -41,6 +41,14 @@ static int keep_block(struct tracker_walk *walk, const struct block *block)
 	return 0;
 }
 
+/* Whether the last snapshot had a block that was there then. */
+static bool was_shown(const struct tracker_walk *walk, uint64_t birth_ns)
+{
+	uint64_t last_ns = walk->tracker->last_t0_ns;
+
+	return birth_ns <= last_ns && last_ns - birth_ns >= walk->tracker->opts->older_ns;
+}
+
 static int add_block(struct tracker_walk *walk, struct site_entry *entry, const struct block *block,
 		     uint64_t birth_ns)
 {
@@ -48,7 +56,7 @@ static int add_block(struct tracker_walk *walk, struct site_entry *entry, const 
 	struct block kept = *block;
 
 	kept.age_ns = walk->t0_ns - birth_ns;
-	site_entry_add(entry, &kept, birth_ns);
+	site_entry_add(entry, &kept, birth_ns, was_shown(walk, birth_ns));
 	if (walk->sampling.mode)
 		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
 	if (walk->tracker->any_age || (!opts->show_allocs && opts->by != BY_THREAD))
@@ -246,6 +254,8 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.frame_cnt = entry->frame_cnt,
 		.end = entry->end,
 		.largest = entry->largest,
+		.ages = entry->ages,
+		.kept_count = entry->kept_count,
 	};
 	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
 	site_set_inherited(ret, &walk->sampling, &entry->inherited);
@@ -345,5 +355,7 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 		return err;
 	}
 	fill_blocks(walk, snap);
+	if (!walk->tracker->any_age)
+		walk->tracker->last_t0_ns = snap->t0_ns;
 	return 0;
 }

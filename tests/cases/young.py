@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Blocks that have just been allocated are kept apart from the others, and none is lost between."""
 
-from lib import alone, each, expect, once, timeout
+from lib import Failure, alone, each, expect, once, timeout
 
 BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: every block goes to the table
 

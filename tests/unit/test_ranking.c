@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/report.h"
+#include "loader/ranking.h"
 
 static void update(struct ranking *ranking, struct site *sites, size_t cnt, struct growth *growth)
 {

@@ -21,7 +21,13 @@ static void order(enum sort_order sort, uint32_t top, const char *expected)
 		{.id = 'c', .bytes = 0, .count = 9},   {.id = 'x', .bytes = 0, .count = 0},
 		{.id = 'f', .bytes = 1, .count = 1},
 	};
-	struct growth growth[] = {{-10, 0}, {5, 1}, {5, 2}, {5, 2}, {0, 3}, {999, 9}, {0, 0}};
+	struct growth growth[] = {{.bytes = -10},
+				  {.bytes = 5, .count = 1},
+				  {.bytes = 5, .count = 2},
+				  {.bytes = 5, .count = 2},
+				  {.count = 3},
+				  {.bytes = 999, .count = 9},
+				  {.bytes = 0}};
 	const struct snapshot snap = {.sites = sites, .site_cnt = 7};
 	const struct options opts = {.sort = sort, .top = top};
 	struct report report;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether a site grows, judged by what it was at earlier reports: pure arithmetic. Times are
+ * nanoseconds since tracing began unless they say otherwise; blocks are counted as sampled where
+ * that is said, all else are estimates with sampling.
+ */
+#ifndef TREND_H
+#define TREND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loader/snapshot.h"
+
+/* Older than so much: 2^10 ms, and for each further span four times as long. */
+#define SPAN_CNT 7
+#define SPAN_CLASS(span) (11 + 2 * (span))
+
+/* A site at a report. */
+struct moment {
+	uint64_t elapsed_ns;
+	uint64_t bytes;
+	uint64_t count;
+	uint32_t sampled;             /* blocks, as sampled; 0 with -C */
+	float old_bytes[SPAN_CNT];    /* as sampled: those in blocks older than each span */
+	uint32_t old_count[SPAN_CNT]; /* and how many these are */
+};
+
+#define MOMENT_CNT 32
+
+enum tendency {
+	TENDENCY_UNKNOWN,  /* too few reports */
+	TENDENCY_FLAT,     /* as it was, or up and down */
+	TENDENCY_STEADY,   /* grows from report to report */
+	TENDENCY_STEPS,    /* grows now and then */
+	TENDENCY_LEVELLED, /* grew, and does no more */
+	TENDENCY_SHRINKS,
+	TENDENCY_CNT,
+};
+
+/* Each part and the whole are in [0, 1]. */
+struct leak_score {
+	double total;   /* growth * (1 + max(unfreed, aged)) / 2 */
+	double growth;  /* how sure it is that it grows, and how little of that it gave back */
+	double unfreed; /* NAN: ages are not known */
+	double aged;    /* NAN: none was freed, or ages are not known */
+};
+
+struct trend {
+	enum tendency tendency;
+	uint64_t since_ns;  /* for how long it has been growing; or since it levelled off */
+	double bytes_per_s; /* since then; NAN: not known; low and high: 95 % sure */
+	double low;
+	double high;
+	double lifetime_ns; /* mean one of blocks that were freed; NAN: not known */
+	struct leak_score score;
+};
+
+struct site_history {
+	uint64_t id;
+	struct moment *moments; /* oldest first, the last is now; recent ones are close together */
+	size_t moment_cnt;
+	uint64_t seen;  /* blocks, as sampled, that reports had; 0 with -C */
+	uint64_t freed; /* those of them that a later report had no more */
+	struct trend trend;
+};
+
+/* Whether it says of the site that it grows, and so much that it should be looked at. */
+bool trend_is_suspect(const struct trend *trend);
+
+/* In reports: "unknown", "flat", "steady", "steps", "levelled", "shrinks". */
+const char *tendency_name(enum tendency tendency);
+
+/* Judges the past of a site. */
+void trend_of(const struct site_history *history, struct trend *ret);
+
+#endif
