@@ -17,7 +17,7 @@ static const char *const format_words[] = {"text", "json", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
-static const char *const sort_words[] = {"size", "count", "growth", NULL};
+static const char *const sort_words[] = {"size", "count", "growth", "score", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
 };
@@ -116,8 +116,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
 	 "stacks",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
-	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(sort), .choices = sort_words},
+	{"sort", 0, "ORDER",
+	 "Order of the stacks (default size): by size or count of what is outstanding, by growth "
+	 "since the report before, or by score, that is by how much they look like a leak",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
 	 GROUP_REPORT, FIELD(show_allocs)},
