@@ -46,6 +46,10 @@ endif
 ifneq ($(findstring /libclang_rt.scudo,$(CLANG_LIBRARIES)),)
 PROGRAMS += $(P)/functions_clang_scudo $(P)/strings_clang_scudo $(P)/cxx_clang_scudo
 endif
+RUSTC ?= rustc
+ifneq ($(shell command -v $(RUSTC)),)
+PROGRAMS += $(P)/rusty $(P)/rusty_v0 $(P)/rusty_debug $(P)/rusty_release
+endif
 ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
 endif
@@ -176,6 +180,16 @@ $(P)/strings_clang_%: tests/programs/strings.c $(PROGRAM_DEPS)
 $(P)/cxx_clang_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CLANG) --driver-mode=g++ -std=c++17 $(PROGRAM_FLAGS) -fsized-deallocation \
 		-fsanitize=$(SANITIZER) -o $@ $<
+
+# By itself Rust keeps no frame pointers, and no lines when it optimises.
+$(P)/rusty: RUST_FLAGS := -O -g
+$(P)/rusty_v0: RUST_FLAGS := -O -g -C symbol-mangling-version=v0
+$(P)/rusty_debug: RUST_FLAGS := -g
+$(P)/rusty_release: RUST_FLAGS := -O
+
+$(P)/rusty $(P)/rusty_v0 $(P)/rusty_debug $(P)/rusty_release: tests/programs/rusty.rs \
+		tests/programs/programs.mk
+	MAKEFLAGS= $(RUSTC) --edition 2018 --crate-name rusty $(RUST_FLAGS) -o $@ $<
 
 $(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
