@@ -57,7 +57,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "FUNC gives memory, too: a function of the program's own or of a library, by the name of "
 	 "its symbol. It is called like SHAPE, which is malloc by default, calloc, realloc, "
 	 "reallocarray, memalign or posix_memalign; pool_malloc, pool_calloc, pool_realloc and "
-	 "pool_reallocarray have another argument before those. May be given several times",
+	 "pool_reallocarray have another argument before those; whatever strdup is called with, it "
+	 "gives a string that is as large as it is. May be given several times",
 	 OPT_ALLOC, GROUP_TARGET, .words = WORDS_NONE},
 	{"free", 0, "FUNC[:SHAPE]",
 	 "FUNC takes back what functions of --alloc gave: its first argument, or its second if "
