@@ -62,13 +62,15 @@ int classic_kmem_cache_alloc_node(void *ctx)
 SEC("tp/kmem/kfree")
 int classic_kfree(void *ctx)
 {
-	return on_slab_free(VALUE(ctx, kfree_ptr), MEMLEAK_KERNEL_KFREE);
+	return on_slab_free(ctx, FREE_KFREE, MEMLEAK_KERNEL_KFREE, VALUE(ctx, kfree_site), 0,
+			    VALUE(ctx, kfree_ptr));
 }
 
 SEC("tp/kmem/kmem_cache_free")
 int classic_kmem_cache_free(void *ctx)
 {
-	return on_slab_free(VALUE(ctx, cache_free_ptr), MEMLEAK_KERNEL_CACHE_FREE);
+	return on_slab_free(ctx, FREE_CACHE_FREE, MEMLEAK_KERNEL_CACHE_FREE,
+			    VALUE(ctx, cache_free_site), 0, VALUE(ctx, cache_free_ptr));
 }
 
 SEC("tp/kmem/mm_page_alloc")
@@ -81,7 +83,7 @@ int classic_mm_page_alloc(void *ctx)
 SEC("tp/kmem/mm_page_free")
 int classic_mm_page_free(void *ctx)
 {
-	return on_page_free(VALUE(ctx, page_free_frame), VALUE32(ctx, page_free_order));
+	return on_page_free(ctx, 0, VALUE(ctx, page_free_frame), VALUE32(ctx, page_free_order));
 }
 
 SEC("tp/percpu/percpu_alloc_percpu")
@@ -93,5 +95,5 @@ int classic_percpu_alloc_percpu(void *ctx)
 SEC("tp/percpu/percpu_free_percpu")
 int classic_percpu_free_percpu(void *ctx)
 {
-	return on_percpu_free(VALUE(ctx, percpu_free_ptr));
+	return on_percpu_free(ctx, 0, VALUE(ctx, percpu_free_ptr));
 }
