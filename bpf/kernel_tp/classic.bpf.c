@@ -22,6 +22,8 @@ static __always_inline __u64 field(void *ctx, __u8 offset, __u32 size)
 
 #define VALUE(ctx, name) field(ctx, kernel_config.at.name, sizeof(__u64))
 #define VALUE32(ctx, name) ((__u32)field(ctx, kernel_config.at.name, sizeof(__u32)))
+/* For the stack alone. */
+#define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 static __always_inline int kmalloc_event(void *ctx, __u32 user)
 {
@@ -62,7 +64,7 @@ int classic_kmem_cache_alloc_node(void *ctx)
 SEC("tp/kmem/kfree")
 int classic_kfree(void *ctx)
 {
-	return on_slab_free(ctx, FREE_KFREE, MEMLEAK_KERNEL_KFREE, VALUE(ctx, kfree_site), 0,
+	return on_slab_free(ctx, FREE_KFREE, MEMLEAK_KERNEL_KFREE, FREE_SITE(ctx, kfree_site), 0,
 			    VALUE(ctx, kfree_ptr));
 }
 
@@ -70,7 +72,7 @@ SEC("tp/kmem/kmem_cache_free")
 int classic_kmem_cache_free(void *ctx)
 {
 	return on_slab_free(ctx, FREE_CACHE_FREE, MEMLEAK_KERNEL_CACHE_FREE,
-			    VALUE(ctx, cache_free_site), 0, VALUE(ctx, cache_free_ptr));
+			    FREE_SITE(ctx, cache_free_site), 0, VALUE(ctx, cache_free_ptr));
 }
 
 SEC("tp/kmem/mm_page_alloc")

@@ -86,12 +86,12 @@ static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 static __always_inline bool forget_block(const struct memleak_block_key *key, __u64 *size)
 {
 	struct memleak_block block;
+	bool held = block__take(key, &block);
 
-	*size = MEMLEAK_SIZE_UNKNOWN;
-	if (!block__take(key, &block))
-		return !kernel_config.by_process;
-	*size = block.size;
-	return true;
+	if (!config.trace_events)
+		return false;
+	*size = held ? block.size : MEMLEAK_SIZE_UNKNOWN;
+	return held || !kernel_config.by_process;
 }
 
 #endif

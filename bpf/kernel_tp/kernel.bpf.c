@@ -47,6 +47,8 @@ static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 }
 
 #define VALUE(ctx, name) argument(ctx, kernel_config.at.name)
+/* For the stack alone. */
+#define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 /*
  * Blocks of pages are numbered by their struct page, whose size is a power of two on 64-bit
@@ -100,14 +102,14 @@ static __always_inline int on_kmem_cache_alloc_node(__u64 *ctx, __u32 second)
 
 static __always_inline int on_kfree(__u64 *ctx, __u32 second)
 {
-	return on_slab_free(ctx, second + FREE_KFREE, MEMLEAK_KERNEL_KFREE, VALUE(ctx, kfree_site),
-			    0, VALUE(ctx, kfree_ptr));
+	return on_slab_free(ctx, second + FREE_KFREE, MEMLEAK_KERNEL_KFREE,
+			    FREE_SITE(ctx, kfree_site), 0, VALUE(ctx, kfree_ptr));
 }
 
 static __always_inline int on_kmem_cache_free(__u64 *ctx, __u32 second)
 {
 	return on_slab_free(ctx, second + FREE_CACHE_FREE, MEMLEAK_KERNEL_CACHE_FREE,
-			    VALUE(ctx, cache_free_site), 0, VALUE(ctx, cache_free_ptr));
+			    FREE_SITE(ctx, cache_free_site), 0, VALUE(ctx, cache_free_ptr));
 }
 
 static __always_inline int on_mm_page_alloc(__u64 *ctx, __u32 second)
