@@ -5,6 +5,8 @@
 static const struct sink *const sinks[] = {
 	[FORMAT_TEXT] = &sink_text,
 	[FORMAT_JSON] = &sink_json,
+	[FORMAT_CSV] = &sink_csv,
+	[FORMAT_FOLDED] = &sink_folded,
 };
 
 const struct sink *sink_for(enum output_format format)
