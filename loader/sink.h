@@ -41,6 +41,8 @@ extern const struct sink sink_text;
 extern const struct sink sink_json;
 extern const struct sink sink_csv;
 extern const struct sink sink_folded;
+extern const struct sink sink_pprof;
+extern const struct sink sink_speedscope;
 
 const struct sink *sink_for(enum output_format format);
 
