@@ -143,6 +143,16 @@ static void add_period(struct profile *profile, const struct sampling *sampling)
 	message->period = sampling->mode == SAMPLING_NONE ? 1 : (int64_t)sampling->rate;
 }
 
+/* The first mapping is taken for the program: it is where the outermost function mostly is. */
+static void add_program(struct profile *profile, const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+	size_t last = site->frame_cnt - 1;
+
+	if (site->frame_cnt)
+		add_place(profile, site, site->frames[last], shown->locations[last]);
+}
+
 static void fill(struct profile *profile, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -157,6 +167,8 @@ static void fill(struct profile *profile, const struct report *report)
 	message->duration_nanos = (int64_t)snap->elapsed_ns;
 	add_period(profile, &snap->sampling);
 	add_comments(profile, snap);
+	if (report->site_cnt)
+		add_program(profile, report->sites);
 	for (size_t i = 0; i < report->site_cnt; i++)
 		add_site(profile, &report->sites[i]);
 }

@@ -6,9 +6,12 @@ import gzip
 import io
 import os
 import pty
+import re
+import shutil
 import signal
+import subprocess
 
-from lib import Failure, each
+from lib import Failure, Skip, each
 
 
 def attach(t, program, *options, interval="3600", **kwargs):
@@ -223,6 +226,40 @@ def test_pprof(t):
     demand(profile.sums("inuse_objects"), truth, "count")
     demand(profile.sums("alloc_objects"), truth, "count")
     profile.check_places(t.file_of("leak"), program.pid)
+
+
+def run(*argv):
+    answer = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise Failure(f"{argv[0]}: {answer.stderr}")
+    return answer.stdout
+
+
+FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"  # of libdevel-nytprof-perl
+
+
+@each("pprof", "flamegraph")
+def test_read_by(t, name):
+    """The tools themselves, where they are."""
+    if name == "pprof" and not shutil.which("go"):
+        raise Skip("no Go, which has pprof")
+    if name == "flamegraph" and not os.path.exists(FLAMEGRAPH):
+        raise Skip("no flamegraph.pl")
+    program = t.program("leak")
+    path = t.tmp / "out"
+    memleak = attach(t, program, "--format", "folded" if name == "flamegraph" else name,
+                     "--output", path)
+    truth = program.go()
+    end(memleak)
+    if name == "pprof":
+        text = run("go", "tool", "pprof", "-top", "-unit=B", "-nodefraction=0", path)
+    else:
+        text = run("perl", FLAMEGRAPH, "--countname=bytes", "--minwidth=0", path)
+    for (function, _), (_, size) in truth.sites.items():
+        pattern = rf"{size}B .* {function}$" if name == "pprof" else \
+            rf"{function} \({size:,} bytes"
+        if not re.search(pattern, text, re.M):
+            raise Failure(f"no {function} of {size} bytes: {text}")
 
 
 def test_not_for_terminals(t):
