@@ -110,8 +110,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
 
 	/* What to report */
-	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
-	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10; see --format)",
+	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
 	{"max-records", 0, "N",
 	 "Show at most so many processes, modules, threads or cgroups: as entries (else it is as "
 	 "many as "
