@@ -84,6 +84,12 @@ $(O)/%.o: %.c Makefile
 
 # Generated headers must exist before the first compilation; -MMD tracks them afterwards.
 $(LOADER_OBJ) $(O)/loader/main.o: | $(SKELETONS)
+$(O)/loader/sink_html.o: | $(patsubst %,$(O)/%.inc,$(wildcard loader/html/*))
+
+# A text as a string of C.
+$(O)/%.inc: %
+	@mkdir -p $(@D)
+	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 $(O)/%.bpf.o: %.bpf.c Makefile
 	@mkdir -p $(@D)

@@ -13,7 +13,7 @@ const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_OTHER] = "Everything else",
 };
 
-static const char *const format_words[] = {"text", "json", NULL};
+static const char *const format_words[] = {"text", "json", "csv", "folded", "heaptrack", "html", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
@@ -21,6 +21,11 @@ static const char *const sort_words[] = {"size", "count", "growth", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
 };
+
+const char *option_format_word(enum output_format format)
+{
+	return format_words[format];
+}
 
 const struct option_def option_table[OPTION_CNT] = {
 	/* What to trace */
@@ -153,8 +158,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
 	 "--show-allocs nor --older",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
-	{"format", 0, "FORMAT", "What is printed (default text)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(format), .choices = format_words},
+	{"format", 0, "FORMAT",
+	 "What is printed: text (the default), json, csv, or folded stacks for flame graphs. All "
+	 "stacks are in the latter two unless --top is given",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
 	 .min = FORMAT_JSON},
 	{"duration", 'd', "SECONDS",
@@ -163,7 +170,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
-	 "appended whole or not at all",
+	 "appended whole or not at all. Of a format of which a file holds one report, each takes "
+	 "the place of the one before, and stdout or a pipe gets the final one",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE},
 	{"error-exitcode", 0, "N",
 	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,

@@ -5,6 +5,10 @@
 static const struct sink *const sinks[] = {
 	[FORMAT_TEXT] = &sink_text,
 	[FORMAT_JSON] = &sink_json,
+	[FORMAT_CSV] = &sink_csv,
+	[FORMAT_FOLDED] = &sink_folded,
+	[FORMAT_HEAPTRACK] = &sink_heaptrack,
+	[FORMAT_HTML] = &sink_html,
 };
 
 const struct sink *sink_for(enum output_format format)

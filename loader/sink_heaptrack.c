@@ -10,14 +10,15 @@
  * There is one line for each block that comes or goes. So a site's blocks are of its average size,
  * and if they are many, a block of the file stands for several: bytes are exact at each moment.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loader/cleanup.h"
-#include "loader/escape.h"
-#include "loader/numbering.h"
+#include "loader/frame_walk.h"
 #include "loader/sink.h"
+#include "loader/sink_heaptrack_names.h"
 #include "loader/sink_text.h"
 
 #define NSEC_PER_MSEC 1000000
@@ -51,9 +52,7 @@ struct event {
 
 struct story {
 	FILE *out;
-	struct numbering strings;
-	struct numbering codes;
-	struct numbering traces;
+	struct heaptrack_names names;
 	struct numbering allocations;
 	struct teller *tellers;
 	size_t teller_cnt;
@@ -61,115 +60,23 @@ struct story {
 	size_t event_cnt;
 	struct batch *batch_store;
 	bool several; /* processes */
-	bool failed;  /* no memory */
 };
 
-static size_t number_of(struct story *story, struct numbering *numbering, const void *bytes,
-			size_t len, bool *is_new)
-{
-	size_t number = numbering_of(numbering, bytes, len, is_new);
-
-	story->failed |= !number;
-	return number;
-}
-
-/* 0, in the file as well: none. */
-static size_t string_number(struct story *story, const char *text)
-{
-	cleanup_free char *escaped = NULL;
-	size_t number, len = 0;
-	FILE *memory;
-	bool is_new;
-
-	if (!text || !*text)
-		return 0;
-	number = number_of(story, &story->strings, text, strlen(text), &is_new);
-	if (!is_new)
-		return number;
-	memory = open_memstream(&escaped, &len);
-	if (!memory) {
-		story->failed = true;
-		return 0;
-	}
-	escape_puts(memory, text);
-	story->failed |= fclose(memory) != 0;
-	fprintf(story->out, "s %zx %s\n", len, escaped ? escaped : "");
-	return number;
-}
-
-static size_t code_number(struct story *story, uint64_t frame, const struct sym_location *location)
-{
-	const uint64_t key[] = {(uintptr_t)location, frame};
-	size_t frame_cnt = location ? location->frame_cnt : 0;
-	size_t module = string_number(story, location ? location->module : NULL), number;
-	bool is_new;
-
-	/* Strings have lines of their own, which come before. */
-	for (size_t i = 0; i < frame_cnt; i++) {
-		string_number(story, location->frames[i].symbol);
-		string_number(story, location->frames[i].file);
-	}
-	number = number_of(story, &story->codes, key, sizeof(key), &is_new);
-	if (!is_new)
-		return number;
-	fprintf(story->out, "i %" PRIx64 " %zx", frame_address(frame, location), module);
-	for (size_t i = 0; i < frame_cnt; i++) {
-		const struct sym_frame *function = &location->frames[i];
-
-		if (!function->symbol || !*function->symbol)
-			break;
-		fprintf(story->out, " %zx %zx %x", string_number(story, function->symbol),
-			string_number(story, function->file), function->line);
-	}
-	fputc('\n', story->out);
-	return number;
-}
-
-/* Something to be said in the place of a function. */
-static size_t remark_number(struct story *story, const char *words)
-{
-	size_t string = string_number(story, words);
-	bool is_new;
-	size_t number = number_of(story, &story->codes, &string, sizeof(string), &is_new);
-
-	if (is_new)
-		fprintf(story->out, "i 0 0 %zx 0 0\n", string);
-	return number;
-}
-
-static size_t trace_number(struct story *story, size_t code, size_t parent)
-{
-	const size_t key[] = {code, parent};
-	bool is_new;
-	size_t number = number_of(story, &story->traces, key, sizeof(key), &is_new);
-
-	if (is_new)
-		fprintf(story->out, "t %zx %zx\n", code, parent);
-	return number;
-}
-
-/* What there is to know of all blocks of the site stands outside its outermost function. */
+/* What there is to say of all of a site's blocks stands outside its outermost function. */
 static size_t outer_trace(struct story *story, const struct teller *teller)
 {
-	const struct process *process = teller->shown->site->process;
-	cleanup_free char *words = NULL;
+	const struct site *site = teller->shown->site;
+	const char *missing = frame_missing(site);
 	size_t trace = 0;
 
-	if (story->several && process) {
-		story->failed |= asprintf(&words, "%s (%d)", process->comm ? process->comm : "?",
-					  process->pid) < 0;
-		if (!story->failed)
-			trace = trace_number(story, remark_number(story, words), trace);
-	}
-	if (teller->unit > 1 && !story->failed) {
-		cleanup_free char *stands = NULL;
-
-		story->failed |= asprintf(&stands, "(each stands for %" PRIu64 " allocations)",
-					  teller->unit) < 0;
-		if (!story->failed)
-			trace = trace_number(story, remark_number(story, stands), trace);
-	}
-	return trace;
+	if (story->several && site->process)
+		trace = heaptrack_remark(&story->names, trace, "%s (%d)",
+					 site->process->comm ? site->process->comm : "?",
+					 site->process->pid);
+	if (teller->unit > 1)
+		trace = heaptrack_remark(&story->names, trace,
+					 "[each stands for %" PRIu64 " allocations]", teller->unit);
+	return missing ? heaptrack_remark(&story->names, trace, "%s", missing) : trace;
 }
 
 static void tell_stack(struct story *story, struct teller *teller)
@@ -179,12 +86,9 @@ static void tell_stack(struct story *story, struct teller *teller)
 	size_t trace = outer_trace(story, teller);
 
 	for (size_t i = site->frame_cnt; i-- > shown->first_frame;)
-		trace = trace_number(
-			story, code_number(story, site->frames[i], shown->locations[i]), trace);
-	if (!site->frame_cnt)
-		trace = trace_number(story, remark_number(story, "(stack not known)"), trace);
+		trace = heaptrack_call(&story->names, trace, site->frames[i], shown->locations[i]);
 	if (site->kind != MEMLEAK_KIND_HEAP)
-		trace = trace_number(story, remark_number(story, kind_name(site->kind)), trace);
+		trace = heaptrack_remark(&story->names, trace, "[%s]", kind_name(site->kind));
 	teller->trace = trace;
 }
 
@@ -285,7 +189,7 @@ static void tell_batch(struct story *story, struct teller *teller, uint64_t size
 
 	if (!cnt)
 		return;
-	number = number_of(story, &story->allocations, key, sizeof(key), &is_new);
+	number = heaptrack_number(&story->names, &story->allocations, key, sizeof(key), &is_new);
 	if (is_new)
 		fprintf(story->out, "a %" PRIx64 " %zx\n", size, teller->trace);
 	*batch = (struct batch){size, number, cnt};
@@ -310,7 +214,7 @@ static void tell_allocations(struct story *story, const struct event *event)
 /* All that went before all that came: so nothing looks like a peak that was none. */
 static void tell_events(struct story *story)
 {
-	for (size_t first = 0, end; first < story->event_cnt && !story->failed; first = end) {
+	for (size_t first = 0, end; first < story->event_cnt && !story->names.failed; first = end) {
 		uint64_t elapsed_ns = story->events[first].elapsed_ns;
 
 		fprintf(story->out, "c %" PRIx64 "\n", elapsed_ns / NSEC_PER_MSEC);
@@ -328,7 +232,7 @@ static void tell_sites(struct story *story, const struct report *report)
 {
 	uint64_t share = share_of(report);
 
-	for (size_t i = 0; i < report->site_cnt && !story->failed; i++) {
+	for (size_t i = 0; i < report->site_cnt && !story->names.failed; i++) {
 		struct teller *teller = &story->tellers[i];
 		uint64_t most = most_allocations(&report->sites[i]);
 
@@ -361,9 +265,11 @@ static void tell_facts(struct story *story, const struct report *report)
 		fprintf(story->out, "# %s\n", line + strspn(line, "\t"));
 }
 
-static void heaptrack_report(FILE *out, const struct report *report)
+static int heaptrack_report(FILE *out, const struct report *report)
 {
-	struct story story = {.out = out, .several = sink_text_several_processes(report->snapshot)};
+	struct story story = {.out = out,
+			      .names.out = out,
+			      .several = sink_text_several_processes(report->snapshot)};
 	size_t events = 0;
 
 	for (size_t i = 0; i < report->site_cnt; i++)
@@ -371,25 +277,25 @@ static void heaptrack_report(FILE *out, const struct report *report)
 	story.tellers = calloc(report->site_cnt + 1, sizeof(*story.tellers));
 	story.events = calloc(events + 1, sizeof(*story.events));
 	story.batch_store = calloc(2 * events + 1, sizeof(*story.batch_store));
-	story.failed = !story.tellers || !story.events || !story.batch_store;
+	story.names.failed = !story.tellers || !story.events || !story.batch_store;
 	/* The version of heaptrack whose format this is. */
 	fputs("v 10400 3\nX memleak: ", out);
 	sink_text_write_target(out, report);
 	fputc('\n', out);
 	tell_facts(&story, report);
-	if (!story.failed)
+	if (!story.names.failed)
 		tell_sites(&story, report);
 	fprintf(out, "c %" PRIx64 "\n", report->snapshot->elapsed_ns / NSEC_PER_MSEC);
-	/* A second command: readers refuse the file. */
-	if (story.failed)
-		fputs("X no memory for this report\n", out);
-	numbering_deinit(&story.strings);
-	numbering_deinit(&story.codes);
-	numbering_deinit(&story.traces);
+	heaptrack_names_deinit(&story.names);
 	numbering_deinit(&story.allocations);
 	free(story.tellers);
 	free(story.events);
 	free(story.batch_store);
+	return story.names.failed ? -ENOMEM : 0;
 }
 
-const struct sink sink_heaptrack = {.name = "heaptrack", .report = heaptrack_report};
+const struct sink sink_heaptrack = {
+	.name = "heaptrack",
+	.document = true,
+	.report = heaptrack_report,
+};

@@ -160,7 +160,7 @@ static void write_more(FILE *out, size_t cnt, const char *what)
 	fprintf(out, "\t(%zu more %s)\n", cnt, what);
 }
 
-static void text_report(FILE *out, const struct report *report)
+static int text_report(FILE *out, const struct report *report)
 {
 	bool with_process = sink_text_several_processes(report->snapshot);
 	const struct text_part sites = {out, report, "\t", with_process};
@@ -186,6 +186,7 @@ static void text_report(FILE *out, const struct report *report)
 	if (report->show_summary)
 		sink_stats_write_summary(out, report);
 	sink_text_write_facts(out, report);
+	return 0;
 }
 
 static void text_event(FILE *out, const struct trace_event *event)
@@ -211,6 +212,7 @@ static void text_event(FILE *out, const struct trace_event *event)
 
 const struct sink sink_text = {
 	.name = "text",
+	.says_losses = true,
 	.report = text_report,
 	.event = text_event,
 	.counts = sink_count_write_text,

@@ -1,89 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The pictures of an HTML report, drawn from the JSON that stands before this in the page. Every
-// name in it comes from a hostile program: names become text of elements, never markup.
-"use strict";
+// The pictures of an HTML report: what seems to leak, boxes for callers, growth, a table of sites.
 
 const BOX_HEIGHT = 18, ROWS = 50, POINTS = 200;
-const METRICS = ["bytes", "count", "rate"];
-const WORDS = {
-	unknown: "not known yet", flat: "flat", steady: "grows steadily", steps: "grows in steps",
-	levelled: "levelled off", shrinks: "shrinks",
-};
-
-const at = id => document.getElementById(id);
-const read = id => JSON.parse(at(id).textContent);
-const strings = read("strings"), functions = read("functions"), report = read("report");
-const sites = report.sites;
 const state = { node: null, metric: 0, find: "", sort: "bytes", up: false, rows: ROWS, site: null };
-
-function element(tag, text, className) {
-	const made = document.createElement(tag);
-	if (text !== undefined)
-		made.textContent = text;
-	if (className)
-		made.className = className;
-	return made;
-}
-
-function shape(parent, tag, attributes, text) {
-	const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-	for (const name in attributes)
-		made.setAttribute(name, attributes[name]);
-	if (text !== undefined)
-		made.textContent = text;
-	parent.append(made);
-	return made;
-}
-
-// ---- Words and numbers
-
-const number = value => Math.round(value).toLocaleString("en");
-
-function size(bytes) {
-	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-	let unit = 0, value = Math.abs(bytes);
-	while (value >= 1024 && unit < units.length - 1) {
-		value /= 1024;
-		unit++;
-	}
-	const digits = unit && value < 10 ? 2 : unit && value < 100 ? 1 : 0;
-	return (bytes < 0 ? "\u2212" : "") + value.toFixed(digits) + " " + units[unit];
-}
-
-function time(ms) {
-	if (ms < 60000)
-		return (ms / 1000).toFixed(ms % 1000 && ms < 10000 ? 1 : 0) + " s";
-	if (ms < 3600000)
-		return Math.floor(ms / 60000) + " min " + Math.round(ms % 60000 / 1000) + " s";
-	return Math.floor(ms / 3600000) + " h " + Math.round(ms % 3600000 / 60000) + " min";
-}
-
-const blocks = count => number(count) + (count === 1 ? " block" : " blocks");
-const tail = (path, parts) => path.split("/").slice(-parts).join("/");
-const rate = site => site.rate === null ? "" :
-	(site.rate >= 0 ? "+" : "") + size(site.rate / 1000) + "/s";
-const score = site => site.score === null ? "" : (site.score / 1000).toFixed(2);
-
-function moduleOf(entry) {
-	const module = strings[entry[3]];
-	return !module ? "" : module[0] === "[" ? module : "[" + tail(module, 1) + "]";
-}
-
-// A name that begins with + is a place in a module.
-function nameOf(entry) {
-	const name = strings[entry[0]];
-	return name[0] === "+" ? tail(strings[entry[3]], 1) + name : name;
-}
-
-function placeOf(entry) {
-	const file = strings[entry[1]];
-	return file ? tail(file, 2) + (entry[2] ? ":" + entry[2] : "") : "";
-}
-
-const line = entry => [nameOf(entry), placeOf(entry), moduleOf(entry), entry[4] ? "(inlined)" : ""]
-	.filter(part => part).join(" ");
-const culprit = site => site.frames.length ? functions[site.frames[site.frames.length - 1]] : null;
-const titleOf = site => culprit(site) ? line(culprit(site)) : "stack not known";
 
 // ---- What is searched for
 
@@ -103,57 +22,6 @@ function search(text) {
 		" (" + (100 * sum / report.bytes).toFixed(1) + " %)" : "") : "";
 	draw();
 	fillTable();
-}
-
-// ---- The tree of callers: root first, functions of one name and module are one
-
-function newNode(parent, frame) {
-	return { parent, frame, depth: parent ? parent.depth + 1 : 0, children: new Map(),
-		values: [0, 0, 0], hot: 0, frames: new Set(), sites: [] };
-}
-
-function addTo(node, site) {
-	node.values[0] += site.bytes;
-	node.values[1] += site.count;
-	node.values[2] += Math.max(site.rate || 0, 0);
-	node.hot += site.suspect ? site.bytes : 0;
-}
-
-function buildTree() {
-	const names = new Map();
-	const keys = functions.map(entry => {
-		const name = nameOf(entry) + "\n" + entry[3];
-		if (!names.has(name))
-			names.set(name, names.size);
-		return names.get(name);
-	});
-	const root = newNode(null, -1);
-	for (const site of sites) {
-		let node = root;
-		addTo(node, site);
-		for (const frame of site.frames) {
-			let child = node.children.get(keys[frame]);
-			if (!child) {
-				child = newNode(node, frame);
-				node.children.set(keys[frame], child);
-			}
-			child.frames.add(frame);
-			addTo(child, site);
-			node = child;
-		}
-		node.sites.push(site);
-	}
-	return root;
-}
-
-function sitesBelow(node) {
-	const found = [], todo = [node];
-	while (todo.length) {
-		const next = todo.pop();
-		found.push(...next.sites);
-		todo.push(...next.children.values());
-	}
-	return found;
 }
 
 // ---- The boxes
@@ -178,6 +46,7 @@ function place(node, x, width, row, into) {
 	}
 }
 
+const pathOf = site => new Set(site ? ancestors(site.leaf) : []);
 const labelOf = node => node.parent ? nameOf(functions[node.frame]) : "all";
 
 function drawBox(context, colours, box) {
@@ -193,6 +62,8 @@ function drawBox(context, colours, box) {
 		context.fillRect(x, y, Math.max(width - 1, 0.5), BOX_HEIGHT - 1);
 	}
 	context.globalAlpha = 1;
+	if (colours.path.has(node))
+		context.strokeRect(x + 1, y + 1, Math.max(width - 3, 1), BOX_HEIGHT - 3);
 	const room = Math.floor((width - 8) / colours.letter);
 	if (room < 3)
 		return;
@@ -215,7 +86,9 @@ function draw() {
 	const context = canvas.getContext("2d");
 	context.scale(ratio, ratio);
 	context.font = "12px ui-monospace, monospace";
-	const colours = { letter: context.measureText("m").width,
+	context.strokeStyle = css.getPropertyValue("--series");
+	context.lineWidth = 2;
+	const colours = { path: pathOf(state.site), letter: context.measureText("m").width,
 		text: css.getPropertyValue("--on-box"), cold: css.getPropertyValue("--cold"),
 		hot: css.getPropertyValue("--hot"), found: css.getPropertyValue("--found") };
 	for (const box of drawn)
@@ -236,13 +109,14 @@ function describe(node) {
 		node.parent ? moduleOf(functions[node.frame]) : "", "\u2014 " + size(bytes) + " (" +
 		number(bytes) + " bytes) in " + blocks(count) + (report.bytes ? ", " +
 		(100 * bytes / report.bytes).toFixed(1) + " % of all" : "") +
-		(grown ? ", +" + size(grown / 1000) + "/s" : "")].filter(part => part).join(" ");
+		(grown ? ", " + speed(grown) : "")].filter(part => part).join(" ");
 }
 
 function zoom(node) {
 	state.node = node;
 	state.site = null;
 	draw();
+	fillTable();
 	at("hover").textContent = describe(node);
 	at("out").disabled = !node.parent;
 	showChart(node.parent ? describe(node) : "All sites together", sitesBelow(node));
@@ -325,20 +199,6 @@ function spark(cell, moments) {
 
 // ---- One site
 
-function sentence(site) {
-	const parts = [];
-	if (site.rate !== null && site.tendency !== "unknown")
-		parts.push((WORDS[site.tendency] || site.tendency) + (site.since_ms ? " for " +
-			time(site.since_ms) : "") + " (" + rate(site) + ")");
-	parts.push(size(site.bytes) + " in " + blocks(site.count));
-	if (site.seen)
-		parts.push(site.freed ? number(site.freed) + " of " + number(site.seen) +
-			" blocks that were seen were freed" : "none was seen to be freed");
-	if (score(site))
-		parts.push("score " + score(site));
-	return parts.join("; ");
-}
-
 function showStack() {
 	const site = state.site, text = [];
 	at("stack").hidden = !site;
@@ -347,11 +207,8 @@ function showStack() {
 	text.push(number(site.bytes) + " bytes in " + number(site.count) + " allocations from stack");
 	for (const frame of [...site.frames].reverse())
 		text.push("\t" + line(functions[frame]));
-	text.push("(" + [site.owner, site.kind, sentence(site), site.oldest_ms === null ? "" :
-		time(site.newest_ms) + " to " + time(site.oldest_ms) + " old", site.parts ?
-		"score from growth " + site.parts.map(part => part === null ? "?" : part / 1000)
-			.join(", unfreed ").replace(/, unfreed (?=[^,]*$)/, ", age ") : "", "site " + site.id]
-		.filter(part => part).join("; ") + ")");
+	text.push("(" + [ownerOf(site), site.kind, sentence(site), agesOf(site), partsOf(site),
+		"site " + site.id].filter(part => part).join("; ") + ")");
 	at("stack").textContent = text.join("\n");
 }
 
@@ -360,6 +217,7 @@ function choose(site) {
 	showChart(titleOf(site), [site]);
 	showStack();
 	fillTable();
+	draw();
 	at("chart-title").scrollIntoView({ block: "nearest" });
 }
 
@@ -371,7 +229,8 @@ function pickable(item, site) {
 }
 
 function showVerdicts() {
-	const suspects = sites.filter(site => site.suspect).sort((a, b) => b.score - a.score);
+	const suspects = sites.filter(site => site.suspect)
+		.sort((a, b) => b.score - a.score || b.rate - a.rate);
 	const known = sites.some(site => site.tendency && site.tendency !== "unknown");
 	for (const site of suspects.slice(0, 10)) {
 		const item = pickable(element("li"), site);
@@ -398,7 +257,7 @@ function compare(a, b) {
 function fillRow(site) {
 	const row = pickable(element("tr", undefined, site === state.site ? "chosen" : ""), site);
 	row.append(element("td", titleOf(site)), element("td", size(site.bytes)),
-		element("td", number(site.count)), element("td", rate(site)),
+		element("td", number(site.count)), element("td", rateOf(site)),
 		element("td", score(site), site.suspect ? "hot" : ""),
 		element("td", WORDS[site.tendency] || ""), element("td"));
 	row.children[1].title = number(site.bytes) + " bytes";
@@ -432,7 +291,6 @@ const root = buildTree();
 state.node = root;
 showVerdicts();
 zoom(root);
-fillTable();
 canvas.onmousemove = event => {
 	const box = boxAt(event);
 	at("hover").textContent = describe(box ? box.node : state.node);
@@ -462,5 +320,5 @@ document.addEventListener("keydown", event => {
 	}
 });
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-window.addEventListener("resize", () => state.site ? (draw(), choose(state.site)) : zoom(state.node));
+window.addEventListener("resize", () => state.site ? choose(state.site) : zoom(state.node));
 document.documentElement.dataset.ready = "yes";
