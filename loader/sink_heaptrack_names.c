@@ -23,8 +23,7 @@ size_t heaptrack_number(struct heaptrack_names *names, struct numbering *numberi
 static size_t string_number(struct heaptrack_names *names, const char *text)
 {
 	cleanup_free char *escaped = NULL;
-	size_t number, len = 0;
-	FILE *memory;
+	size_t number;
 	bool is_new;
 
 	if (!text || !*text)
@@ -32,14 +31,10 @@ static size_t string_number(struct heaptrack_names *names, const char *text)
 	number = heaptrack_number(names, &names->strings, text, strlen(text), &is_new);
 	if (!is_new)
 		return number;
-	memory = open_memstream(&escaped, &len);
-	if (!memory) {
-		names->failed = true;
-		return 0;
-	}
-	escape_puts(memory, text);
-	names->failed |= fclose(memory) != 0;
-	fprintf(names->out, "s %zx %s\n", len, escaped ? escaped : "");
+	escaped = escape_dup(text);
+	if (escaped)
+		fprintf(names->out, "s %zx %s\n", strlen(escaped), escaped);
+	names->failed |= !escaped;
 	return number;
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/cleanup.h"
+#include "loader/escape.h"
 #include "loader/frame_walk.h"
 #include "loader/json_writer.h"
 #include "loader/numbering.h"
@@ -66,16 +68,21 @@ static size_t number_of(struct page *page, struct numbering *numbering, const vo
 	return number ? number - 1 : 0;
 }
 
+/* Browsers, too, obey what turns the direction of writing: strings are escaped as on terminals. */
 static size_t string_number(struct page *page, const char *text)
 {
+	cleanup_free char *escaped = NULL;
 	bool is_new;
 	size_t number;
 
 	if (!text)
 		text = "";
 	number = number_of(page, &page->string_numbers, text, strlen(text), &is_new);
-	if (is_new)
-		json_string(&page->strings.json, NULL, text);
+	if (!is_new)
+		return number;
+	escaped = escape_dup(text);
+	page->failed |= !escaped;
+	json_string(&page->strings.json, NULL, escaped);
 	return number;
 }
 
@@ -214,6 +221,17 @@ static void write_age(struct json_writer *json, const char *key, uint64_t age_ns
 		json_unsigned(json, key, age_ns / NSEC_PER_MSEC);
 }
 
+static void write_process(struct page *page, const struct process *process)
+{
+	struct json_writer *json = &page->report.json;
+
+	if (process)
+		json_signed(json, "pid", process->pid);
+	else
+		json_null(json, "pid");
+	json_unsigned(json, "comm", string_number(page, process ? process->comm : NULL));
+}
+
 static void write_site(struct page *page, const struct report *report,
 		       const struct report_site *shown)
 {
@@ -223,7 +241,7 @@ static void write_site(struct page *page, const struct report *report,
 	json_begin_object(json, NULL);
 	json_write_id(json, site->id);
 	json_string(json, "kind", kind_name(site->kind));
-	json_write_process(json, site->process);
+	write_process(page, site->process);
 	json_unsigned(json, "bytes", site->bytes);
 	json_unsigned(json, "count", site->count);
 	write_age(json, "oldest_ms", site->oldest_ns);

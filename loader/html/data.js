@@ -84,7 +84,7 @@ const line = entry => [nameOf(entry), placeOf(entry), moduleOf(entry), entry[4] 
 const culprit = site => site.frames.length ? functions[site.frames[site.frames.length - 1]] : null;
 const titleOf = site => culprit(site) ? line(culprit(site)) : "stack not known";
 
-const ownerOf = site => site.pid === null ? "" : site.comm + " (" + site.pid + ")";
+const ownerOf = site => site.pid === null ? "" : strings[site.comm] + " (" + site.pid + ")";
 const agesOf = site => site.oldest_ms === null ? "" :
 	time(site.newest_ms) + " to " + time(site.oldest_ms) + " old";
 const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "aged"]
