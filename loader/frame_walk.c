@@ -2,9 +2,12 @@
 /* Walks over frames and, within each, over the functions that were inlined there. */
 #include "loader/frame_walk.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "loader/cleanup.h"
 
 void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown)
 {
@@ -80,4 +83,35 @@ const char *frame_missing(const struct site *site)
 	if (site->end == UNWIND_END_UNKNOWN || site->end == UNWIND_END_COMPLETE)
 		return NULL;
 	return "[outer frames not known]";
+}
+
+static int functions_for_each(const struct report_site *shown, stack_part *part, void *arg)
+{
+	struct frame_walk walk;
+	int err = 0;
+
+	frame_walk_begin(&walk, shown);
+	while (!err && frame_walk_next(&walk)) {
+		cleanup_free char *name = frame_name(&walk);
+
+		err = name ? part(arg, name, &walk) : -ENOMEM;
+	}
+	return err;
+}
+
+int stack_for_each(const struct report_site *shown, stack_part *part, void *arg)
+{
+	const struct site *site = shown->site;
+	const char *missing = frame_missing(site);
+	char kind[32];
+	int err = part(arg, stack_root(site), NULL);
+
+	if (!err && missing)
+		err = part(arg, missing, NULL);
+	if (!err)
+		err = functions_for_each(shown, part, arg);
+	if (err || site->kind == MEMLEAK_KIND_HEAP)
+		return err;
+	snprintf(kind, sizeof(kind), "[%s]", kind_name(site->kind));
+	return part(arg, kind, NULL);
 }

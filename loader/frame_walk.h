@@ -35,4 +35,12 @@ const char *stack_root(const struct site *site);
 /* What stands for the outer frames that are not known; NULL: all are, as far as is known. */
 const char *frame_missing(const struct site *site);
 
+/*
+ * Calls part for each name of a flame graph, root first: the process, what is missing, the
+ * functions (walk: where it is; else NULL), and the kind of memory if that is not heap. Names are
+ * raw bytes and part's only during the call. Ends with the first error; 0 or -ENOMEM.
+ */
+typedef int stack_part(void *arg, const char *name, const struct frame_walk *walk);
+int stack_for_each(const struct report_site *shown, stack_part *part, void *arg);
+
 #endif

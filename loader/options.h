@@ -15,7 +15,16 @@
 #include "bpf/count.h"
 #include "bpf/memleak.h"
 
-enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_FOLDED, FORMAT_HEAPTRACK, FORMAT_HTML };
+enum output_format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_FOLDED,
+	FORMAT_PPROF,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_HEAPTRACK,
+	FORMAT_HTML,
+};
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP };
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,

@@ -7,6 +7,8 @@ static const struct sink *const sinks[] = {
 	[FORMAT_JSON] = &sink_json,
 	[FORMAT_CSV] = &sink_csv,
 	[FORMAT_FOLDED] = &sink_folded,
+	[FORMAT_PPROF] = &sink_pprof,
+	[FORMAT_SPEEDSCOPE] = &sink_speedscope,
 	[FORMAT_HEAPTRACK] = &sink_heaptrack,
 	[FORMAT_HTML] = &sink_html,
 };

@@ -41,6 +41,8 @@ extern const struct sink sink_text;
 extern const struct sink sink_json;
 extern const struct sink sink_csv;
 extern const struct sink sink_folded;
+extern const struct sink sink_pprof;
+extern const struct sink sink_speedscope;
 extern const struct sink sink_heaptrack;
 extern const struct sink sink_html;
 

@@ -5,12 +5,18 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "loader/cleanup.h"
 #include "loader/escape.h"
 #include "loader/frame_walk.h"
 #include "loader/sink.h"
+
+struct line {
+	FILE *out;
+	bool begun;
+};
 
 /* A semicolon ends a name, and digits after a blank at the end of a line are a second number. */
 static void make_harmless(char *name)
@@ -25,34 +31,26 @@ static void make_harmless(char *name)
 		name[end - 1] = '_';
 }
 
-/* name: from malloc, NULL: no memory. */
-static int write_name(FILE *out, char *name)
+static int write_name(void *arg, const char *name, const struct frame_walk *walk)
 {
-	if (!name)
+	cleanup_free char *harmless = strdup(name);
+	struct line *line = arg;
+
+	if (!harmless)
 		return -ENOMEM;
-	make_harmless(name);
-	escape_puts(out, name);
-	free(name);
+	if (line->begun)
+		fputc(';', line->out);
+	line->begun = true;
+	make_harmless(harmless);
+	escape_puts(line->out, harmless);
 	return 0;
 }
 
 int folded_write_stack(FILE *out, const struct report_site *shown)
 {
-	const struct site *site = shown->site;
-	const char *missing = frame_missing(site);
-	struct frame_walk walk;
-	int err = write_name(out, strdup(stack_root(site)));
+	struct line line = {.out = out};
 
-	if (missing)
-		fprintf(out, ";%s", missing);
-	frame_walk_begin(&walk, shown);
-	while (!err && frame_walk_next(&walk)) {
-		fputc(';', out);
-		err = write_name(out, frame_name(&walk));
-	}
-	if (site->kind != MEMLEAK_KIND_HEAP)
-		fprintf(out, ";[%s]", kind_name(site->kind));
-	return err;
+	return stack_for_each(shown, write_name, &line);
 }
 
 static int folded_report(FILE *out, const struct report *report)
