@@ -79,7 +79,8 @@ function placeOf(entry) {
 	return file ? tail(file, 2) + (entry[2] ? ":" + entry[2] : "") : "";
 }
 
-const line = entry => [nameOf(entry), placeOf(entry), moduleOf(entry), entry[4] ? "(inlined)" : ""]
+const line = entry => [nameOf(entry), placeOf(entry),
+	strings[entry[0]][0] === "+" ? "" : moduleOf(entry), entry[4] ? "(inlined)" : ""]
 	.filter(part => part).join(" ");
 const culprit = site => site.frames.length ? functions[site.frames[site.frames.length - 1]] : null;
 const titleOf = site => culprit(site) ? line(culprit(site)) : "stack not known";

@@ -63,7 +63,7 @@ function drawBox(context, colours, box) {
 	}
 	context.globalAlpha = 1;
 	if (colours.path.has(node))
-		context.strokeRect(x + 1, y + 1, Math.max(width - 3, 1), BOX_HEIGHT - 3);
+		context.strokeRect(x + 0.5, y + 0.5, Math.max(width - 2, 1), BOX_HEIGHT - 2);
 	const room = Math.floor((width - 8) / colours.letter);
 	if (room < 3)
 		return;
@@ -87,7 +87,6 @@ function draw() {
 	context.scale(ratio, ratio);
 	context.font = "12px ui-monospace, monospace";
 	context.strokeStyle = css.getPropertyValue("--series");
-	context.lineWidth = 2;
 	const colours = { path: pathOf(state.site), letter: context.measureText("m").width,
 		text: css.getPropertyValue("--on-box"), cold: css.getPropertyValue("--cold"),
 		hot: css.getPropertyValue("--hot"), found: css.getPropertyValue("--found") };
@@ -207,7 +206,7 @@ function showStack() {
 	text.push(number(site.bytes) + " bytes in " + number(site.count) + " allocations from stack");
 	for (const frame of [...site.frames].reverse())
 		text.push("\t" + line(functions[frame]));
-	text.push("(" + [ownerOf(site), site.kind, sentence(site), agesOf(site), partsOf(site),
+	text.push("(" + [ownerOf(site), site.kind, agesOf(site), sentence(site), partsOf(site),
 		"site " + site.id].filter(part => part).join("; ") + ")");
 	at("stack").textContent = text.join("\n");
 }
@@ -238,7 +237,8 @@ function showVerdicts() {
 		at("verdicts").append(item);
 	}
 	at("verdict").textContent = suspects.length ? number(suspects.length) +
-		(suspects.length === 1 ? " site seems" : " sites seem") + " to leak" :
+		(suspects.length === 1 ? " site seems" : " sites seem") + " to leak" +
+		(suspects.length > 10 ? ", the first ten of them:" : "") :
 		known ? "Nothing looks like a leak so far" : "What grows is not known yet";
 }
 
