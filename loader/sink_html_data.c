@@ -17,6 +17,7 @@
 #include "loader/json_writer.h"
 #include "loader/numbering.h"
 #include "loader/sink_json_parts.h"
+#include "loader/sink_text.h"
 
 #define NSEC_PER_MSEC 1000000
 
@@ -213,23 +214,26 @@ static void write_trend(struct json_writer *json, const struct site_history *his
 	json_unsigned(json, "freed", history ? history->freed : 0);
 }
 
-static void write_age(struct json_writer *json, const char *key, uint64_t age_ns)
+/* What a text report says of the site in parentheses. */
+static void write_notes(struct page *page, const struct report *report,
+			const struct report_site *shown)
 {
-	if (age_ns == AGE_UNKNOWN)
-		json_null(json, key);
-	else
-		json_unsigned(json, key, age_ns / NSEC_PER_MSEC);
-}
+	cleanup_free char *notes = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&notes, &len);
+	const struct text_part part = {memory, report, "", true};
 
-static void write_process(struct page *page, const struct process *process)
-{
-	struct json_writer *json = &page->report.json;
-
-	if (process)
-		json_signed(json, "pid", process->pid);
-	else
-		json_null(json, "pid");
-	json_unsigned(json, "comm", string_number(page, process ? process->comm : NULL));
+	if (!memory) {
+		page->failed = true;
+		return;
+	}
+	sink_text_write_notes(&part, shown);
+	if (fclose(memory)) {
+		page->failed = true;
+		return;
+	}
+	notes[strcspn(notes, "\n")] = 0;
+	json_string(&page->report.json, "notes", notes + strspn(notes, "\t"));
 }
 
 static void write_site(struct page *page, const struct report *report,
@@ -240,12 +244,9 @@ static void write_site(struct page *page, const struct report *report,
 
 	json_begin_object(json, NULL);
 	json_write_id(json, site->id);
-	json_string(json, "kind", kind_name(site->kind));
-	write_process(page, site->process);
 	json_unsigned(json, "bytes", site->bytes);
 	json_unsigned(json, "count", site->count);
-	write_age(json, "oldest_ms", site->oldest_ns);
-	write_age(json, "newest_ms", site->newest_ns);
+	write_notes(page, report, shown);
 	write_trend(json, shown->history);
 	write_moments(json, report, shown);
 	write_frames(page, shown);

@@ -85,9 +85,6 @@ const line = entry => [nameOf(entry), placeOf(entry),
 const culprit = site => site.frames.length ? functions[site.frames[site.frames.length - 1]] : null;
 const titleOf = site => culprit(site) ? line(culprit(site)) : "stack not known";
 
-const ownerOf = site => site.pid === null ? "" : strings[site.comm] + " (" + site.pid + ")";
-const agesOf = site => site.oldest_ms === null ? "" :
-	time(site.newest_ms) + " to " + time(site.oldest_ms) + " old";
 const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "aged"]
 	.map((name, i) => name + " " + (site.parts[i] === null ? "?" : (site.parts[i] / 1000).toFixed(2)))
 	.join(", ");
@@ -116,7 +113,7 @@ function newNode(parent, frame) {
 function addTo(node, site) {
 	node.values[0] += site.bytes;
 	node.values[1] += site.count;
-	node.values[2] += Math.max(site.rate || 0, 0);
+	node.values[2] += site.tendency === "steady" || site.tendency === "steps" ? site.rate : 0;
 	node.hot += site.suspect ? site.bytes : 0;
 }
 

@@ -206,8 +206,8 @@ function showStack() {
 	text.push(number(site.bytes) + " bytes in " + number(site.count) + " allocations from stack");
 	for (const frame of [...site.frames].reverse())
 		text.push("\t" + line(functions[frame]));
-	text.push("(" + [ownerOf(site), site.kind, agesOf(site), sentence(site), partsOf(site),
-		"site " + site.id].filter(part => part).join("; ") + ")");
+	text.push(site.notes, [sentence(site), partsOf(site), "site " + site.id]
+		.filter(part => part).join("; "));
 	at("stack").textContent = text.join("\n");
 }
 
