@@ -107,14 +107,16 @@ function sentence(site) {
 
 function newNode(parent, frame) {
 	return { parent, frame, depth: parent ? parent.depth + 1 : 0, children: new Map(),
-		values: [0, 0, 0], hot: 0, frames: new Set(), sites: [] };
+		values: [0, 0, 0], hot: [0, 0, 0], frames: new Set(), sites: [] };
 }
 
+const grows = site => site.tendency === "steady" || site.tendency === "steps";
+
 function addTo(node, site) {
-	node.values[0] += site.bytes;
-	node.values[1] += site.count;
-	node.values[2] += site.tendency === "steady" || site.tendency === "steps" ? site.rate : 0;
-	node.hot += site.suspect ? site.bytes : 0;
+	[site.bytes, site.count, grows(site) ? site.rate : 0].forEach((value, metric) => {
+		node.values[metric] += value;
+		node.hot[metric] += site.suspect ? value : 0;
+	});
 }
 
 function buildTree() {

@@ -52,7 +52,7 @@ const labelOf = node => node.parent ? nameOf(functions[node.frame]) : "all";
 function drawBox(context, colours, box) {
 	const { node, x, width, row } = box, y = row * BOX_HEIGHT;
 	const found = state.find && [...node.frames].some(frame => hits[frame]);
-	const share = node.values[0] ? node.hot / node.values[0] : 0;
+	const share = node.hot[state.metric] / node.values[state.metric] || 0;
 	context.globalAlpha = state.find && !found ? 0.35 : 1;
 	context.fillStyle = found ? colours.found : colours.cold;
 	context.fillRect(x, y, Math.max(width - 1, 0.5), BOX_HEIGHT - 1);
@@ -156,7 +156,7 @@ function sumOver(chosen) {
 function roundUp(value) {
 	const unit = 1024 ** Math.floor(Math.log(Math.max(value, 1)) / Math.log(1024));
 	const power = 10 ** Math.floor(Math.log10(Math.max(value / unit, 1)));
-	return [1, 2, 4, 5, 8, 10, 20].find(step => step * power * unit >= value) * power * unit;
+	return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 20].find(step => step * power * unit >= value) * power * unit;
 }
 
 function showChart(title, chosen) {
