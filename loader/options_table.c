@@ -235,6 +235,8 @@ const struct option_example option_examples[] = {
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
 	{"--sample-bytes 512k -p 4711", "the same by bytes: large blocks matter more"},
 	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
+	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
+	{"--format folded -p 4711 60 1", "a minute, to be made into a flame graph"},
 	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},
 	{NULL, NULL},
 };
