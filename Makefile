@@ -95,6 +95,13 @@ $(O)/%.pb-c.c $(O)/%.pb-c.h &: %.proto
 $(O)/%.pb-c.o: $(O)/%.pb-c.c Makefile
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+$(O)/loader/sink_html.o: | $(patsubst %,$(O)/%.inc,$(wildcard loader/html/*))
+
+# A text as a string of C.
+$(O)/%.inc: %
+	@mkdir -p $(@D)
+	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+
 $(O)/%.bpf.o: %.bpf.c Makefile
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<

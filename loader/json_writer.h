@@ -16,7 +16,8 @@
 
 struct json_writer {
 	FILE *out;
-	bool comma; /* a value stands before the next one */
+	bool comma;   /* a value stands before the next one */
+	bool in_html; /* no string may look like markup; json_init clears it */
 };
 
 void json_init(struct json_writer *json, FILE *out);

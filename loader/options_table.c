@@ -13,8 +13,8 @@ const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_OTHER] = "Everything else",
 };
 
-static const char *const format_words[] = {"text",  "json",       "csv", "folded",
-					   "pprof", "speedscope", NULL};
+static const char *const format_words[] = {"text",       "json",      "csv",  "folded", "pprof",
+					   "speedscope", "heaptrack", "html", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
@@ -164,8 +164,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
 	{"format", 0, "FORMAT",
 	 "What is printed: text (the default), json, csv; folded stacks, which flame graphs are "
-	 "made of; or a profile for pprof or speedscope. Only text and json are cut to ten stacks, "
-	 "the others to what --top says",
+	 "made of; a profile for pprof, speedscope or heaptrack; or html, a page for a browser. Only "
+	 "text and json are cut to ten stacks, the others to what --top says",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
 	 .min = FORMAT_JSON},

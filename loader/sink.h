@@ -43,6 +43,8 @@ extern const struct sink sink_csv;
 extern const struct sink sink_folded;
 extern const struct sink sink_pprof;
 extern const struct sink sink_speedscope;
+extern const struct sink sink_heaptrack;
+extern const struct sink sink_html;
 
 const struct sink *sink_for(enum output_format format);
 

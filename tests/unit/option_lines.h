@@ -271,7 +271,7 @@ static const struct line bad[] = {
 	{"--sort ''", "size, count, growth or score"},
 	{"--sort SIZE", "size, count, growth or score"},
 	{"--sort siz", "size, count, growth or score"},
-	{"--format xml", "pprof or speedscope"},
+	{"--format xml", "heaptrack or html"},
 	{"--format csv -t", "--format csv has no place for --trace"},
 	{"--format csv -a", "no place for --show-allocs"},
 	{"--format folded --by process", "--format folded has no place for --by"},
