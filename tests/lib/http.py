@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What --listen serves, as a client sees it."""
+
+import http.client
+import json
+import re
+
+from .case import Failure
+from .process import PATIENCE
+
+SAMPLE = re.compile(r'([a-z_]+)(?:\{(.*)\})? (\S+)')
+LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+
+
+def address_of(memleak):
+    """(host, port): of port 0 memleak says which one it became."""
+    memleak.wait_for("its address", lambda: "listening on" in memleak.notes)
+    host, port = re.search(r"listening on http://(\S+):(\d+)/", memleak.notes).groups()
+    return host.strip("[]"), int(port)
+
+
+def request(address, path, method="GET", headers=None):
+    """The answer, with its body as bytes in .body."""
+    connection = http.client.HTTPConnection(*address, timeout=PATIENCE)
+    try:
+        connection.request(method, path, headers=headers or {})
+        answer = connection.getresponse()
+        answer.body = answer.read()
+        return answer
+    finally:
+        connection.close()
+
+
+def fetch(address, path, status=200, **kwargs):
+    answer = request(address, path, **kwargs)
+    if answer.status != status:
+        raise Failure(f"{path}: status {answer.status}, not {status}: {answer.body[:200]!r}")
+    return answer.body.decode("utf-8")
+
+
+def fetch_json(address, path):
+    return json.loads(fetch(address, path))
+
+
+class Metrics:
+    """A scrape: name → [(labels, value)]."""
+
+    def __init__(self, text):
+        self.samples = {}
+        for line in text.splitlines():
+            if line.startswith("#"):
+                continue
+            match = SAMPLE.fullmatch(line)
+            if not match:
+                raise Failure(f"no sample: {line!r}")
+            name, labels, value = match.groups()
+            self.samples.setdefault(name, []).append((dict(LABEL.findall(labels or "")),
+                                                      float(value)))
+
+    def value(self, name, **labels):
+        """Of the one sample that has these labels."""
+        found = [value for have, value in self.samples.get(name, [])
+                 if labels.items() <= have.items()]
+        if len(found) != 1:
+            raise Failure(f"{len(found)} samples of {name} {labels}: {self.samples.get(name)}")
+        return found[0]
+
+
+def scrape(address):
+    text = fetch(address, "/metrics")
+    if not text.endswith("\n# EOF\n"):
+        raise Failure(f"no end: {text[-200:]!r}")
+    return Metrics(text)
