@@ -58,11 +58,13 @@ static const struct {
 	[FIXED_INDEX] = {MHD_HTTP_OK, "memleak " MEMLEAK_VERSION "\n\n"
 				      "/metrics  OpenMetrics, for Prometheus and its kin\n"
 				      "/report   the last report as JSON\n"
+				      "/pprof    the same as a profile\n"
 				      "/healthz  ok\n"},
 	[FIXED_HEALTH] = {MHD_HTTP_OK, "ok\n"},
 	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page: / lists them\n"},
 	[FIXED_METHOD] = {MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone\n"},
-	[FIXED_NO_REPORT] = {MHD_HTTP_SERVICE_UNAVAILABLE, "no report has been made yet\n"},
+	[FIXED_NO_REPORT] = {MHD_HTTP_SERVICE_UNAVAILABLE,
+			     "there is no report yet, or it has no such form\n"},
 	[FIXED_BUSY] = {MHD_HTTP_SERVICE_UNAVAILABLE, "too many are still reading old reports\n"},
 };
 
@@ -107,6 +109,8 @@ static enum MHD_Result send_path(struct server *server, struct MHD_Connection *c
 		return send_page(server, connection, metrics_kind(connection));
 	if (!strcmp(path, "/report"))
 		return send_page(server, connection, PAGE_REPORT);
+	if (!strcmp(path, "/pprof"))
+		return send_page(server, connection, PAGE_PPROF);
 	if (!strcmp(path, "/healthz"))
 		return send_fixed(server, connection, FIXED_HEALTH);
 	if (!strcmp(path, "/"))
@@ -168,7 +172,7 @@ static struct MHD_Response *make_response(struct server *server, enum page_kind 
 	server->alive_bytes += page->len;
 	server->current_bytes += page->len;
 	add_headers(response, page_type(kind));
-	if (kind != PAGE_REPORT)
+	if (kind == PAGE_OPEN_METRICS || kind == PAGE_PROMETHEUS)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 	return response;
 }

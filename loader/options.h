@@ -16,7 +16,14 @@
 #include "bpf/memleak.h"
 #include "loader/listen_address.h"
 
-enum output_format { FORMAT_TEXT, FORMAT_JSON };
+enum output_format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_FOLDED,
+	FORMAT_PPROF,
+	FORMAT_SPEEDSCOPE
+};
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP };
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,

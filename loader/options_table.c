@@ -13,7 +13,8 @@ const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_OTHER] = "Everything else",
 };
 
-static const char *const format_words[] = {"text", "json", NULL};
+static const char *const format_words[] = {"text",  "json",       "csv", "folded",
+					   "pprof", "speedscope", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
@@ -21,6 +22,11 @@ static const char *const sort_words[] = {"size", "count", "growth", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
 };
+
+const char *option_format_word(enum output_format format)
+{
+	return format_words[format];
+}
 
 const struct option_def option_table[OPTION_CNT] = {
 	/* What to trace */
@@ -153,8 +159,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
 	 "--show-allocs nor --older",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
-	{"format", 0, "FORMAT", "What is printed (default text)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(format), .choices = format_words},
+	{"format", 0, "FORMAT",
+	 "What is printed: text (the default), json, csv; folded stacks, which flame graphs are "
+	 "made of; or a profile for pprof or speedscope. Only text and json are cut to ten stacks, "
+	 "the others to what --top says",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
 	 .min = FORMAT_JSON},
 	{"duration", 'd', "SECONDS",
@@ -163,11 +172,13 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
-	 "appended whole or not at all",
+	 "appended whole or not at all. Of a format of which a file holds one report, each takes "
+	 "the place of the one before, and stdout or a pipe gets the final one",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE},
 	{"listen", 0, "[ADDR:]PORT",
 	 "Serve the last report over HTTP, too: /metrics for Prometheus and its kin, /report as "
-	 "JSON. By default on 127.0.0.1, for this machine alone; an IPv6 address stands in "
+	 "JSON, /pprof as a profile. By default on 127.0.0.1, for this machine alone; an IPv6 "
+	 "address stands in "
 	 "brackets",
 	 OPT_LISTEN, GROUP_REPORT, FIELD(listen), .words = WORDS_NONE},
 	{"error-exitcode", 0, "N",
@@ -230,6 +241,8 @@ const struct option_example option_examples[] = {
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
 	{"--sample-bytes 512k -p 4711", "the same by bytes: large blocks matter more"},
 	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
+	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
+	{"--format folded -p 4711 60 1", "a minute, to be made into a flame graph"},
 	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},
 	{NULL, NULL},
 };

@@ -12,11 +12,10 @@ static int write_sink(FILE *out, const struct metrics *metrics, enum output_form
 	const struct sink *sink = sink_for(format);
 
 	if (metrics->report)
-		sink->report(out, metrics->report);
-	else if (metrics->counts && sink->counts)
-		sink->counts(out, metrics->counts);
-	else
+		return sink->report(out, metrics->report);
+	if (!metrics->counts || !sink->counts)
 		return -ENOENT;
+	sink->counts(out, metrics->counts);
 	return 0;
 }
 
@@ -27,8 +26,13 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 		return metrics_write(out, metrics, true);
 	case PAGE_PROMETHEUS:
 		return metrics_write(out, metrics, false);
-	default:
+	case PAGE_REPORT:
 		return write_sink(out, metrics, FORMAT_JSON);
+	default:
+		/* Below groups there are some of their sites only. */
+		if (metrics->report && metrics->report->by != BY_STACK)
+			return -ENOENT;
+		return write_sink(out, metrics, FORMAT_PPROF);
 	}
 }
 
@@ -53,6 +57,7 @@ const char *page_type(enum page_kind kind)
 		[PAGE_OPEN_METRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
 		[PAGE_PROMETHEUS] = "text/plain; version=0.0.4; charset=utf-8",
 		[PAGE_REPORT] = "application/json",
+		[PAGE_PPROF] = "application/octet-stream",
 	};
 
 	return types[kind];

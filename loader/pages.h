@@ -9,6 +9,7 @@ enum page_kind {
 	PAGE_OPEN_METRICS,
 	PAGE_PROMETHEUS,
 	PAGE_REPORT,
+	PAGE_PPROF,
 	PAGE_CNT,
 };
 

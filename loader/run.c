@@ -14,6 +14,7 @@
 #include "loader/clock.h"
 #include "loader/grouping.h"
 #include "loader/log.h"
+#include "loader/lost_note.h"
 #include "loader/sink.h"
 #include "loader/thread_names.h"
 #include "loader/thread_split.h"
@@ -90,15 +91,23 @@ static int dispatch(struct run *run)
 
 static int print_report(struct run *run, const struct report *report)
 {
-	FILE *stream = output_begin(run->out);
+	FILE *stream;
+	int err;
 
 	run->result->outstanding = report->count > 0;
-	if (!stream)
-		return -ENOMEM;
-	run->sink->report(stream, report);
 	if (run->server)
 		server__show(run->server, report, NULL, 0);
-	return output_end(run->out);
+	if (!output_wants(run->out, report->final))
+		return 0;
+	stream = output_begin(run->out);
+	if (!stream)
+		return -ENOMEM;
+	if (!run->reports && run->sink->header)
+		run->sink->header(stream);
+	err = run->sink->report(stream, report);
+	if (report->final && !run->sink->says_losses)
+		lost_note(report->snapshot);
+	return err ? err : output_end(run->out);
 }
 
 static int report_stacks(struct run *run, const struct snapshot *snap, const struct growth *growth,
@@ -174,7 +183,7 @@ static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
 		return err;
 	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
 	err = growth ? ranking__update(run->ranking, snap, growth) : -ENOMEM;
-	if (err)
+	if (err || (!run->server && !output_wants(run->out, final)))
 		return err;
 	if (run->opts->by == BY_STACK)
 		return report_stacks(run, snap, growth, final);

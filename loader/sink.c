@@ -3,8 +3,9 @@
 #include "loader/sink.h"
 
 static const struct sink *const sinks[] = {
-	[FORMAT_TEXT] = &sink_text,
-	[FORMAT_JSON] = &sink_json,
+	[FORMAT_TEXT] = &sink_text,   [FORMAT_JSON] = &sink_json,
+	[FORMAT_CSV] = &sink_csv,     [FORMAT_FOLDED] = &sink_folded,
+	[FORMAT_PPROF] = &sink_pprof, [FORMAT_SPEEDSCOPE] = &sink_speedscope,
 };
 
 const struct sink *sink_for(enum output_format format)

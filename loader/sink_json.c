@@ -233,7 +233,7 @@ static void write_inferred(struct json_writer *json, const struct snapshot *snap
 	json_end_object(json);
 }
 
-static void json_report(FILE *out, const struct report *report)
+static int json_report(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
 	struct json_writer json;
@@ -268,6 +268,7 @@ static void json_report(FILE *out, const struct report *report)
 		sink_stats_write_json(&json, snap);
 	json_end_object(&json);
 	fputc('\n', out);
+	return 0;
 }
 
 static void json_event(FILE *out, const struct trace_event *event)
@@ -298,6 +299,7 @@ static void json_event(FILE *out, const struct trace_event *event)
 
 const struct sink sink_json = {
 	.name = "json",
+	.says_losses = true,
 	.report = json_report,
 	.event = json_event,
 	.counts = sink_count_write_json,

@@ -245,7 +245,7 @@ static void write_more(FILE *out, size_t cnt, const char *what)
 	fprintf(out, "\t(%zu more %s)\n", cnt, what);
 }
 
-static void text_report(FILE *out, const struct report *report)
+static int text_report(FILE *out, const struct report *report)
 {
 	bool with_process = has_several_processes(report->snapshot);
 	const struct text_part sites = {out, report, "\t", with_process};
@@ -276,6 +276,7 @@ static void text_report(FILE *out, const struct report *report)
 		sink_stats_write_text(out, report->snapshot);
 	sink_text_write_lost(out, report->snapshot->lost, report->show_stats);
 	write_losses(out, report->snapshot);
+	return 0;
 }
 
 static void text_event(FILE *out, const struct trace_event *event)
@@ -301,6 +302,7 @@ static void text_event(FILE *out, const struct trace_event *event)
 
 const struct sink sink_text = {
 	.name = "text",
+	.says_losses = true,
 	.report = text_report,
 	.event = text_event,
 	.counts = sink_count_write_text,

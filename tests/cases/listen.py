@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--listen: what is served, to whom, and that nobody can hold up reports with it."""
 
+import gzip
 import shutil
 import socket
 import subprocess
@@ -104,8 +105,12 @@ def test_count(t):
 
 
 def test_report(t):
-    """One of those that are printed, byte by byte."""
+    """One of those that are printed, byte by byte; and a profile."""
     memleak, address, _ = after_leak(t)
+    profile = gzip.decompress(request(address, "/pprof").body)
+    for name in (b"leak_big", b"leak_small", b"inuse_space"):
+        if name not in profile:
+            raise Failure(f"no {name} in the profile")
     served = fetch(address, "/report")
     memleak.fresh_report()
     if served.encode() not in bytes(memleak.out.data):
@@ -116,7 +121,8 @@ def test_report(t):
 def test_before_the_first_report(t):
     program = t.program("leak")
     memleak, address = listen(t, program, interval="3600")
-    wanted("status", request(address, "/report").status, 503)
+    for path in ("/report", "/pprof"):
+        wanted(path, request(address, path).status, 503)
     metrics = scrape(address)
     wanted("reports", metrics.value("memleak_reports_total"), 0)
     wanted("sites", "memleak_sites" in metrics.samples, False)
