@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 
-from lib import Failure, Skip, each, timeout, wanted
+from lib import Failure, ROOT, Skip, each, timeout, wanted
 from lib.http import address_of, fetch, fetch_json, request, scrape
 
 BIG = 5 * 1048576
@@ -162,6 +162,22 @@ def test_promtool(t):
     answer = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
                             capture_output=True, check=False)
     wanted("promtool", (answer.returncode, answer.stdout, answer.stderr), (0, "", ""))
+    stop(memleak)
+
+
+def test_docs(t):
+    """The files that docs/ gives away are read by those that they are for."""
+    if not shutil.which("promtool"):
+        raise Skip("promtool is missing: Debian's package prometheus has it")
+    answer = subprocess.run(["promtool", "check", "config", ROOT / "docs/prometheus.yml"],
+                            text=True, capture_output=True, check=False)
+    if answer.returncode or "4 rules found" not in answer.stdout:
+        raise Failure(answer.stdout + answer.stderr)
+    described = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    memleak, address, _ = after_leak(t)
+    for name in scrape(address).samples:
+        if f"`{name}`" not in described:
+            raise Failure(f"docs/metrics.md says nothing of {name}")
     stop(memleak)
 
 
