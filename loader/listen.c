@@ -81,12 +81,18 @@ static enum MHD_Result send_fixed(struct server *server, struct MHD_Connection *
 	return MHD_queue_response(connection, fixed_pages[page].status, server->fixed[page]);
 }
 
+/* These are small, whatever a report lists. */
+static bool is_metrics(enum page_kind kind)
+{
+	return kind == PAGE_OPEN_METRICS || kind == PAGE_PROMETHEUS;
+}
+
 static enum MHD_Result send_page(struct server *server, struct MHD_Connection *connection,
 				 enum page_kind kind)
 {
 	if (!server->pages[kind])
 		return send_fixed(server, connection, FIXED_NO_REPORT);
-	if (server->alive_bytes - server->current_bytes > OLD_MAX_BYTES)
+	if (!is_metrics(kind) && server->alive_bytes - server->current_bytes > OLD_MAX_BYTES)
 		return send_fixed(server, connection, FIXED_BUSY);
 	return MHD_queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
 }
@@ -172,7 +178,7 @@ static struct MHD_Response *make_response(struct server *server, enum page_kind 
 	server->alive_bytes += page->len;
 	server->current_bytes += page->len;
 	add_headers(response, page_type(kind));
-	if (kind == PAGE_OPEN_METRICS || kind == PAGE_PROMETHEUS)
+	if (is_metrics(kind))
 		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 	return response;
 }
