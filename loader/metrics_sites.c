@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "loader/cleanup.h"
+
 static const struct metric_family site_bytes = {
 	"memleak_site_outstanding_bytes", METRIC_GAUGE, "bytes",
 	"Bytes outstanding of the stacks shown, and of all others together."};
@@ -34,6 +36,8 @@ static const struct metric_family group_score = {
 
 /* Collectors keep each row: however many stacks are shown, there are no more than so many. */
 #define ROWS_MAX 1000
+
+#define CALLERS_MAX 4
 
 static size_t rows_of(size_t shown)
 {
@@ -84,10 +88,36 @@ static void label_culprit(struct metrics_text *text, const struct report_site *s
 	metrics_label(text, "module", location->module);
 }
 
+/*
+ * Many programs have a function of their own that calls the allocator for all others, so the next
+ * ones are named, too. NULL: there are none, or no memory.
+ */
+static char *callers_of(const struct report_site *shown)
+{
+	char *names = NULL;
+	size_t len, skip = 1, cnt = 0;
+	FILE *out = open_memstream(&names, &len);
+
+	if (!out)
+		return NULL;
+	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		for (size_t j = skip; location && j < location->frame_cnt; j++)
+			if (cnt < CALLERS_MAX && is_known(location->frames[j].symbol))
+				fprintf(out, "%s%s", cnt++ ? " < " : "",
+					location->frames[j].symbol);
+		skip = 0;
+	}
+	fclose(out);
+	return names;
+}
+
 /* Names may be shown alike, by what is not shown of them; the id tells them apart. */
 static void begin_site(struct metrics_text *text, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
+	cleanup_free char *callers = callers_of(shown);
 
 	metrics_begin(text);
 	metrics_label_of(text, "site", "%016" PRIx64, site->id);
@@ -95,6 +125,7 @@ static void begin_site(struct metrics_text *text, const struct report_site *show
 	metrics_label(text, "kind", kind_name(site->kind));
 	label_process(text, site->process);
 	label_culprit(text, shown);
+	metrics_label(text, "callers", callers);
 	metrics_label(text, "cache", site->origin.cache);
 }
 

@@ -41,6 +41,9 @@ def test_metrics(t):
     for (function, _), (count, size) in truth.sites.items():
         where = {"function": function, "module": str(t.file_of("leak")), "space": "user",
                  "kind": "heap", "comm": "leak"}
+        if not metrics.labels("memleak_site_outstanding_bytes", **where)["callers"].startswith(
+                "round_of_leaks < main < "):
+            raise Failure(f"callers of {function}")
         wanted("bytes", metrics.value("memleak_site_outstanding_bytes", **where), size)
         wanted("blocks", metrics.value("memleak_site_outstanding_blocks", **where), count)
     for thing, total in (("bytes", truth.bytes), ("blocks", truth.count)):

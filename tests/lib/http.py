@@ -57,13 +57,20 @@ class Metrics:
             self.samples.setdefault(name, []).append((dict(LABEL.findall(labels or "")),
                                                       float(value)))
 
+    def _one(self, name, wanted):
+        found = [sample for sample in self.samples.get(name, [])
+                 if wanted.items() <= sample[0].items()]
+        if len(found) != 1:
+            raise Failure(f"{len(found)} samples of {name} {wanted}: {self.samples.get(name)}")
+        return found[0]
+
     def value(self, name, **labels):
         """Of the one sample that has these labels."""
-        found = [value for have, value in self.samples.get(name, [])
-                 if labels.items() <= have.items()]
-        if len(found) != 1:
-            raise Failure(f"{len(found)} samples of {name} {labels}: {self.samples.get(name)}")
-        return found[0]
+        return self._one(name, labels)[1]
+
+    def labels(self, name, **labels):
+        """All that it has."""
+        return self._one(name, labels)[0]
 
 
 def scrape(address):
