@@ -3,6 +3,7 @@
 #include "loader/json_writer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "loader/escape.h"
@@ -139,6 +140,16 @@ void json_signed(struct json_writer *json, const char *key, int64_t value)
 {
 	write_key(json, key);
 	fprintf(json->out, "%" PRId64, value);
+}
+
+void json_real(struct json_writer *json, const char *key, double value)
+{
+	if (!isfinite(value)) {
+		json_null(json, key);
+		return;
+	}
+	write_key(json, key);
+	fprintf(json->out, "%.6g", value);
 }
 
 void json_string(struct json_writer *json, const char *key, const char *value)

@@ -34,7 +34,7 @@ enum summary_sort {
 	SUMMARY_BY_CALLS,
 	SUMMARY_BY_PID,
 };
-enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
+enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE };
 
 /* A function of the target's that gives memory or takes it back. */
 struct pool_function {

@@ -18,7 +18,7 @@ static const char *const format_words[] = {"text",  "json",       "csv", "folded
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
-static const char *const sort_words[] = {"size", "count", "growth", NULL};
+static const char *const sort_words[] = {"size", "count", "growth", "score", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
 };
@@ -63,7 +63,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "FUNC gives memory, too: a function of the program's own or of a library, by the name of "
 	 "its symbol. It is called like SHAPE, which is malloc by default, calloc, realloc, "
 	 "reallocarray, memalign or posix_memalign; pool_malloc, pool_calloc, pool_realloc and "
-	 "pool_reallocarray have another argument before those. May be given several times",
+	 "pool_reallocarray have another argument before those; whatever strdup is called with, it "
+	 "gives a string that is as large as it is. May be given several times",
 	 OPT_ALLOC, GROUP_TARGET, .words = WORDS_NONE},
 	{"free", 0, "FUNC[:SHAPE]",
 	 "FUNC takes back what functions of --alloc gave: its first argument, or its second if "
@@ -122,8 +123,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
 	 "stacks",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
-	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(sort), .choices = sort_words},
+	{"sort", 0, "ORDER",
+	 "Order of the stacks (default size): by size or count of what is outstanding, by growth "
+	 "since the report before, or by score, that is by how much they look like a leak",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
 	 GROUP_REPORT, FIELD(show_allocs)},

@@ -72,4 +72,8 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 				    "frees not kept for forked children: the table was full; what "
 				    "they have of their parents may be wrong",
 				    "raise --max-allocs"},
+	[MEMLEAK_LOST_STRINGS] = {"strings",
+				  "strings whose size is not known: too long to be read, or gone; "
+				  "each counts as what was read of it",
+				  NULL},
 };

@@ -14,6 +14,7 @@
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
 #include "loader/sink_text.h"
+#include "loader/sink_verdict.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
@@ -250,6 +251,7 @@ static int text_report(FILE *out, const struct report *report)
 	bool with_process = has_several_processes(report->snapshot);
 	const struct text_part sites = {out, report, "\t", with_process};
 
+	sink_verdict_write_text(out, report, with_process);
 	fputc('[', out);
 	sink_text_write_clock(out, report->snapshot->wall_ns);
 	fprintf(out, "] Top %zu %s with outstanding allocations:\n",

@@ -21,6 +21,13 @@ struct text_part {
 /* From the first frame on that is not the allocator's. */
 void sink_text_write_stack(const struct text_part *part, const struct report_site *shown);
 
+/*
+ * In one line: the function that asked for the memory, where its code is, so many functions that
+ * called it, and whose it is.
+ */
+void sink_text_write_culprit(const struct text_part *part, const struct report_site *shown,
+			     unsigned int callers);
+
 /* In parentheses, in a line of its own; nothing if there is nothing to say. */
 void sink_text_write_notes(const struct text_part *part, const struct report_site *shown);
 /* The same of a group. */
