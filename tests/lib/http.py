@@ -6,6 +6,7 @@ import json
 import re
 
 from .case import Failure
+from .expect import wanted
 from .process import PATIENCE
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{(.*)\})? (\S+)')
@@ -78,3 +79,23 @@ def scrape(address):
     if not text.endswith("\n# EOF\n"):
         raise Failure(f"no end: {text[-200:]!r}")
     return Metrics(text)
+
+
+def listen(t, program, *options, interval="0.2", address="0"):
+    memleak = t.attach(program, "--listen", address, *options, interval=interval)
+    return memleak, address_of(memleak)
+
+
+def after_leak(t, *options, **kwargs):
+    """A program that has leaked, memleak, its address, the truth; a report has shown it."""
+    program = t.program("leak")
+    memleak, address = listen(t, program, *options, **kwargs)
+    truth = program.go()
+    memleak.fresh_report()
+    return memleak, address, truth
+
+
+def stop(memleak):
+    memleak.stop()
+    wanted("lines on stderr", [line for line in memleak.notes.splitlines()
+                               if not line.startswith("memleak: ")], [])
