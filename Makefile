@@ -33,7 +33,7 @@ ARCH := $(shell uname -m)
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(ARCH)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
-LIBS := libbpf libelf libdw zlib capstone libprotobuf-c
+LIBS := libbpf libelf libdw zlib capstone libmicrohttpd libprotobuf-c
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
 PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 

@@ -24,6 +24,7 @@ struct session {
 	struct symbolizer *symbolizer;
 	struct child child;
 	struct source *source;
+	struct server *server;
 	struct run_result result;
 };
 
@@ -80,6 +81,8 @@ static int trace(struct session *session)
 		return err;
 	}
 	err = run_block_signals();
+	if (!err && session->opts->listen.len)
+		err = server__new(&session->opts->listen, &session->server);
 	if (!err)
 		err = open_source(session);
 	if (!err)
@@ -88,7 +91,8 @@ static int trace(struct session *session)
 		return err;
 	session->source->ops->describe(session->source);
 	child_release(&session->child);
-	return run_reports(session->opts, session->source, &session->out, &session->result);
+	return run_reports(session->opts, session->source, &session->out, session->server,
+			   &session->result);
 }
 
 /* Probes go first: from here on the target runs at its own speed. */
@@ -100,6 +104,7 @@ static int finish(struct session *session, int err)
 	if (session->source)
 		session->source->ops->free(session->source);
 	symbolizer__free(session->symbolizer);
+	server__free(session->server);
 	output_deinit(&session->out);
 	if (session->child.pid) {
 		int child_code = child_finish(&session->child);

@@ -14,6 +14,7 @@
 
 #include "bpf/count.h"
 #include "bpf/memleak.h"
+#include "loader/listen_address.h"
 
 enum output_format {
 	FORMAT_TEXT,
@@ -85,7 +86,8 @@ struct options {
 	uint32_t verify_unwind; /* 0: off */
 	uint32_t max_allocs;
 	enum output_format format;
-	const char *output;   /* NULL: stdout */
+	const char *output; /* NULL: stdout */
+	struct listen_address listen;
 	int error_exitcode;   /* 0: off */
 	unsigned int verbose; /* 0, 1, 2 */
 	uint64_t interval_ns;

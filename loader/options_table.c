@@ -178,6 +178,12 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "appended whole or not at all. Of a format of which a file holds one report, each takes "
 	 "the place of the one before, and stdout or a pipe gets the final one",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE},
+	{"listen", 0, "[ADDR:]PORT",
+	 "Serve the last report over HTTP, too: /metrics for Prometheus and its kin, /report as "
+	 "JSON, /pprof as a profile. By default on 127.0.0.1, for this machine alone; an IPv6 "
+	 "address stands in "
+	 "brackets",
+	 OPT_LISTEN, GROUP_REPORT, FIELD(listen), .words = WORDS_NONE},
 	{"error-exitcode", 0, "N",
 	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,
 	 GROUP_REPORT, FIELD(error_exitcode), 1, 255},

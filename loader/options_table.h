@@ -19,6 +19,7 @@ enum option_type {
 	OPT_STRING,  /* const char *, not empty */
 	OPT_PIDS,    /* struct options as a whole */
 	OPT_COMMAND, /* struct options as a whole */
+	OPT_LISTEN,  /* struct listen_address */
 	OPT_ALLOC,   /* struct options as a whole */
 	OPT_FREE,    /* struct options as a whole */
 	OPT_CHOICE,  /* an enum, by the word's place in choices, counted from min */
@@ -48,7 +49,7 @@ struct option_def {
 	bool optional; /* the argument, which follows a '='; without one it is the first choice */
 };
 
-#define OPTION_CNT 46
+#define OPTION_CNT 47
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

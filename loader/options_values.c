@@ -201,6 +201,13 @@ static int store_string(const struct option_def *def, const char *arg, void *fie
 	return 0;
 }
 
+static int store_listen(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	if (listen_address_parse(arg, field))
+		return complain(why, "'%s' is no [ADDR:]PORT in numbers", arg);
+	return 0;
+}
+
 /* "a, b or c" */
 static int join_choices(const char *const *choices, char **ret)
 {
@@ -363,7 +370,7 @@ static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char
 	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,       [OPT_AGE] = store_age,
 	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
 	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
-	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds,
+	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds, [OPT_LISTEN] = store_listen,
 };
 
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)

@@ -24,6 +24,7 @@ struct run {
 	struct source *source;
 	const struct sink *sink;
 	struct output *out;
+	struct server *server; /* NULL: none */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
 	struct event_listener listener;
@@ -90,10 +91,15 @@ static int dispatch(struct run *run)
 
 static int print_report(struct run *run, const struct report *report)
 {
-	FILE *stream = output_begin(run->out);
+	FILE *stream;
 	int err;
 
 	run->result->outstanding = report->count > 0;
+	if (run->server)
+		server__show(run->server, report, NULL, 0);
+	if (!output_wants(run->out, report->final))
+		return 0;
+	stream = output_begin(run->out);
 	if (!stream)
 		return -ENOMEM;
 	if (!run->reports && run->sink->header)
@@ -151,8 +157,9 @@ static int report_groups(struct run *run, const struct snapshot *snap, const str
 
 static int report_counts(struct run *run, const struct snapshot *snap, bool final)
 {
+	const struct options *opts = run->opts;
 	struct counts_report report;
-	int err = counts_report_init(run->opts, snap, final, &report);
+	int err = counts_report_init(opts, snap, final, &report);
 	FILE *stream;
 
 	if (err)
@@ -160,6 +167,9 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 	stream = output_begin(run->out);
 	if (stream)
 		run->sink->counts(stream, &report);
+	if (run->server)
+		server__show(run->server, NULL, &report,
+			     opts->max_records ? opts->max_records : opts->top);
 	counts_report_deinit(&report);
 	return stream ? output_end(run->out) : -ENOMEM;
 }
@@ -173,7 +183,7 @@ static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
 		return err;
 	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
 	err = growth ? ranking__update(run->ranking, snap, growth) : -ENOMEM;
-	if (err || !output_wants(run->out, final))
+	if (err || (!run->server && !output_wants(run->out, final)))
 		return err;
 	if (run->opts->by == BY_STACK)
 		return report_stacks(run, snap, growth, final);
@@ -266,10 +276,32 @@ static int handle(struct run *run, int fd)
 	}
 	if (fd == run->end_fd)
 		return make_report(run, true);
+	if (run->server && fd == server__poll_fd(run->server))
+		return 0;
 	err = dispatch(run);
 	if (!err && run->source->ops->ended(run->source))
 		err = make_report(run, true);
 	return err;
+}
+
+/* Clients have a turn when there is one, and when the time of one is over. */
+static void serve(struct run *run, int fd)
+{
+	if (fd == server__poll_fd(run->server) || !server__timeout_ms(run->server))
+		server__dispatch(run->server);
+}
+
+static int wait_for_one(struct run *run, int epoll_fd)
+{
+	struct epoll_event event = {.data.fd = -1};
+	int timeout_ms = run->server ? server__timeout_ms(run->server) : -1;
+	int cnt = epoll_wait(epoll_fd, &event, 1, timeout_ms);
+
+	if (cnt < 0 && errno != EINTR)
+		return -errno;
+	if (run->server)
+		serve(run, event.data.fd);
+	return cnt > 0 ? handle(run, event.data.fd) : 0;
 }
 
 static int loop(struct run *run)
@@ -285,28 +317,24 @@ static int loop(struct run *run)
 		err = add_fd(epoll_fd, run->end_fd);
 	if (!err)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
+	if (!err && run->server)
+		err = add_fd(epoll_fd, server__poll_fd(run->server));
 	if (!err)
 		err = start_timers(run);
-	while (!err && !run->finished) {
-		struct epoll_event event;
-		int cnt = epoll_wait(epoll_fd, &event, 1, -1);
-
-		if (cnt < 0 && errno != EINTR)
-			err = -errno;
-		if (cnt > 0)
-			err = handle(run, event.data.fd);
-	}
+	while (!err && !run->finished)
+		err = wait_for_one(run, epoll_fd);
 	return err;
 }
 
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct run_result *ret)
+		struct server *server, struct run_result *ret)
 {
 	struct run run = {
 		.opts = opts,
 		.source = source,
 		.sink = sink_for(opts->format),
 		.out = out,
+		.server = server,
 		.result = ret,
 		.listener = {print_event, &run},
 	};

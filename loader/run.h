@@ -3,6 +3,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include "loader/listen.h"
 #include "loader/options.h"
 #include "loader/output.h"
 #include "loader/source.h"
@@ -18,8 +19,8 @@ struct run_result {
  */
 int run_block_signals(void);
 
-/* From the ready line to the final report. 0 or a negative errno; has said what failed. */
+/* From the ready line to the final report. server: that of --listen, or NULL. 0 or a negative errno; has said what failed. */
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct run_result *ret);
+		struct server *server, struct run_result *ret);
 
 #endif

@@ -174,6 +174,12 @@ static struct series part_of(const struct series *series, size_t first)
 	return ret;
 }
 
+/* Where the recent past begins. */
+static size_t recent_of(const struct series *series)
+{
+	return series->cnt > RECENT_MOMENTS ? series->cnt - RECENT_MOMENTS : 0;
+}
+
 /* Whether it has grown since a moment at some part of the rate that it did in the whole. */
 static bool has_gained(const struct series *series, const struct finding *found, size_t since)
 {
@@ -201,13 +207,11 @@ static bool still_climbs(const struct series *series, const struct finding *foun
 /* And what goes up and down whether there is a trend in its recent past alone. */
 static bool still_grows(const struct series *series, const struct finding *found)
 {
-	size_t since = series->cnt - RECENT_MOMENTS;
+	size_t since = recent_of(series);
 	struct series recent;
 
 	if (given_back(series) == 0)
 		return still_climbs(series, found);
-	if (series->cnt < RECENT_MOMENTS)
-		since = 0;
 	recent = part_of(series, since);
 	return confidence(&recent) >= STILL_CONFIDENCE && given_back(&recent) <= 0.5 &&
 	       (since <= found->first || has_gained(series, found, since));
@@ -356,7 +360,7 @@ static void look(const struct site_history *history, size_t span, struct trend *
 	ret->score = score;
 	ret->tendency = tendency_of(&series, &found);
 	ret->since_ns = since_ns(&series, &found);
-	slope_of(&series, found.first, ret);
+	slope_of(&series, found.grows ? found.first : recent_of(&series), ret);
 }
 
 /* Whatever begins to be traced seems to grow at first. */

@@ -56,7 +56,8 @@ struct leak_score {
 struct trend {
 	enum tendency tendency;
 	uint64_t since_ns;  /* for how long it has been growing; or since it levelled off */
-	double bytes_per_s; /* since then; NAN: not known; low and high: 95 % sure */
+	double bytes_per_s; /* while it has been growing, else of late; NAN: not known; low and
+			       high: 95 % sure */
 	double low;
 	double high;
 	struct leak_score score;

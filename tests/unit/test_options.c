@@ -110,6 +110,13 @@ static char *describe(const struct options *opts)
 	print_number(out, "max_allocs", opts->max_allocs, 1000000);
 	print_number(out, "format", opts->format, FORMAT_TEXT);
 	print_text(out, "output", opts->output);
+	if (opts->listen.len) {
+		char address[LISTEN_ADDRESS_SIZE];
+
+		listen_address_print(&opts->listen, address);
+		fprintf(out, " listen=%s%s", address,
+			listen_address_is_loopback(&opts->listen) ? "" : " (open)");
+	}
 	print_number(out, "code", (uint64_t)opts->error_exitcode, 0);
 	print_number(out, "verbose", opts->verbose, 0);
 	print_number(out, "interval", opts->interval_ns, 5000000000);

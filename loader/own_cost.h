@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What memleak itself has used, as far as metrics tell it. */
+#ifndef OWN_COST_H
+#define OWN_COST_H
+
+#include <stdint.h>
+
+struct own_cost {
+	double cpu_seconds; /* of all its threads */
+	uint64_t resident_bytes;
+	uint64_t reports;
+};
+
+/* But for the reports, which the caller counts. What cannot be read is 0. */
+void own_cost_read(struct own_cost *cost);
+
+#endif

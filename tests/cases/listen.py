@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--listen: what is served, and to whom."""
+
+import gzip
+import shutil
+import socket
+import subprocess
+
+from lib import Failure, ROOT, Skip, timeout, wanted
+from lib.http import (address_of, after_leak, fetch, fetch_json, listen, request, scrape, stop)
+
+BIG = 5 * 1048576
+
+
+def test_metrics(t):
+    """The truth, with its names; the rest, of which there is none; calls; losses; costs."""
+    memleak, address, truth = after_leak(t)
+    metrics = scrape(address)
+    for (function, _), (count, size) in truth.sites.items():
+        where = {"function": function, "module": str(t.file_of("leak")), "space": "user",
+                 "kind": "heap", "comm": "leak"}
+        if not metrics.labels("memleak_site_outstanding_bytes", **where)["callers"].startswith(
+                "round_of_leaks < main < "):
+            raise Failure(f"callers of {function}")
+        wanted("bytes", metrics.value("memleak_site_outstanding_bytes", **where), size)
+        wanted("blocks", metrics.value("memleak_site_outstanding_blocks", **where), count)
+    for thing, total in (("bytes", truth.bytes), ("blocks", truth.count)):
+        wanted(thing, metrics.value("memleak_outstanding_" + thing), total)
+        wanted("others", metrics.value(f"memleak_site_outstanding_{thing}", function="other"), 0)
+    wanted("sites", metrics.value("memleak_sites"), 2)
+    wanted("malloc", metrics.value("memleak_calls_total", function="malloc"), 10)
+    wanted("free", metrics.value("memleak_calls_total", function="free"), 1)
+    lost = {labels["reason"]: value for labels, value in metrics.samples["memleak_lost_total"]}
+    wanted("lost", lost, {key: 0 for key in memleak.reports[0]["lost"]})
+    for name in ("process_cpu_seconds_total", "process_resident_memory_bytes",
+                 "memleak_walk_seconds", "memleak_reports_total"):
+        if metrics.value(name) <= 0:
+            raise Failure(f"{name} is {metrics.value(name)}")
+    stop(memleak)
+
+
+def test_top(t):
+    """What -T leaves out is in one row."""
+    memleak, address, truth = after_leak(t, "-T", "1")
+    metrics = scrape(address)
+    wanted("rows", len(metrics.samples["memleak_site_outstanding_bytes"]), 2)
+    wanted("big", metrics.value("memleak_site_outstanding_bytes", function="leak_big"), BIG)
+    wanted("other", metrics.value("memleak_site_outstanding_bytes", function="other"),
+           truth.bytes - BIG)
+    stop(memleak)
+
+
+def test_growth(t):
+    """Growth and score appear as soon as they are known: it does not grow any more."""
+    program = t.program("leak")
+    memleak, address = listen(t, program, "--by", "process")
+    program.go()
+    for _ in range(5):
+        memleak.fresh_report()
+    metrics = scrape(address)
+    wanted("growth", metrics.value("memleak_group_growth_bytes_per_second"), 0)
+    wanted("process", metrics.value("memleak_group_outstanding_blocks", pid=str(program.pid)), 10)
+    wanted("other", metrics.value("memleak_group_outstanding_blocks", comm="other"), 0)
+    for labels, value in metrics.samples["memleak_site_leak_score"]:
+        if not 0 <= value <= 1:
+            raise Failure(f"score {value} of {labels}")
+    stop(memleak)
+
+
+def test_count(t):
+    """With --count: calls of each, and of all."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "--listen", "0", "--count=process", "-p", str(program.pid),
+                        "0.2").ready()
+    address = address_of(memleak)
+    program.go()
+    memleak.wait_for("calls", lambda: any(report["total"]["calls"] == 11
+                                          for report in memleak.take_counts()))
+    metrics = scrape(address)
+    wanted("calls", metrics.value("memleak_calls_total", pid=str(program.pid), comm="leak"), 11)
+    wanted("all", metrics.value("memleak_all_calls_total"), 11)
+    wanted("bytes", metrics.value("memleak_requested_bytes_total"), BIG + 80)
+    wanted("report", fetch_json(address, "/report")["schema"], "memleak-count/1")
+    memleak.signal(2)
+    memleak.finish(final=False)
+
+
+def test_report(t):
+    """One of those that are printed, byte by byte; and a profile."""
+    memleak, address, _ = after_leak(t)
+    profile = gzip.decompress(request(address, "/pprof").body)
+    for name in (b"leak_big", b"leak_small", b"inuse_space"):
+        if name not in profile:
+            raise Failure(f"no {name} in the profile")
+    served = fetch(address, "/report")
+    memleak.fresh_report()
+    if served.encode() not in bytes(memleak.out.data):
+        raise Failure(f"was never printed: {served}")
+    stop(memleak)
+
+
+def test_before_the_first_report(t):
+    program = t.program("leak")
+    memleak, address = listen(t, program, interval="3600")
+    for path in ("/report", "/pprof"):
+        wanted(path, request(address, path).status, 503)
+    metrics = scrape(address)
+    wanted("reports", metrics.value("memleak_reports_total"), 0)
+    wanted("sites", "memleak_sites" in metrics.samples, False)
+    wanted("health", fetch(address, "/healthz"), "ok\n")
+    stop(memleak)
+
+
+def test_http(t):
+    """Types, methods, paths."""
+    memleak, address, _ = after_leak(t)
+    open_metrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    plain = "text/plain; version=0.0.4; charset=utf-8"
+    for accept, kind in ((None, open_metrics), ("*/*", open_metrics), ("text/plain", plain),
+                         ("application/openmetrics-text,text/plain;q=0.5", open_metrics)):
+        answer = request(address, "/metrics", headers={"Accept": accept} if accept else {})
+        wanted(f"type for {accept}", answer.getheader("Content-Type"), kind)
+        wanted("end", answer.body.endswith(b"# EOF\n"), kind == open_metrics)
+    head = request(address, "/report", method="HEAD")
+    wanted("HEAD", (head.status, head.body, int(head.getheader("Content-Length")) > 100),
+           (200, b"", True))
+    if "/metrics" not in fetch(address, "/"):
+        raise Failure("/ does not list /metrics")
+    fetch(address, "/report?a=b")
+    for path in ("/nothing", "/metrics/", "/..", "//metrics", "/%00", "/" + "x" * 5000):
+        wanted(path, request(address, path).status, 404)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "X"):
+        answer = request(address, "/metrics", method=method)
+        wanted(method, (answer.status, answer.getheader("Allow")), (405, "GET, HEAD"))
+    stop(memleak)
+
+
+def test_promtool(t):
+    if not shutil.which("promtool"):
+        raise Skip("promtool is missing: Debian's package prometheus has it")
+    memleak, address, _ = after_leak(t)
+    text = fetch(address, "/metrics", headers={"Accept": "text/plain"})
+    answer = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                            capture_output=True, check=False)
+    wanted("promtool", (answer.returncode, answer.stdout, answer.stderr), (0, "", ""))
+    stop(memleak)
+
+
+def test_docs(t):
+    """The files that docs/ gives away are read by those that they are for."""
+    if not shutil.which("promtool"):
+        raise Skip("promtool is missing: Debian's package prometheus has it")
+    answer = subprocess.run(["promtool", "check", "config", ROOT / "docs/prometheus.yml"],
+                            text=True, capture_output=True, check=False)
+    if answer.returncode or "4 rules found" not in answer.stdout:
+        raise Failure(answer.stdout + answer.stderr)
+    described = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    memleak, address, _ = after_leak(t)
+    for name in scrape(address).samples:
+        if f"`{name}`" not in described:
+            raise Failure(f"docs/metrics.md says nothing of {name}")
+    stop(memleak)
+
+
+def unused_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+@timeout(180)
+def test_prometheus(t):
+    """A real one finds the target, scrapes it, and answers with the truth."""
+    if not shutil.which("prometheus"):
+        raise Skip("prometheus is missing: a package of Debian's")
+    memleak, (host, port), _ = after_leak(t)
+    config = t.tmp / "prometheus.yml"
+    config.write_text(f"""
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+  - job_name: memleak
+    static_configs: [{{targets: ['{host}:{port}']}}]
+""", encoding="utf-8")
+    server = ("127.0.0.1", unused_port())
+    prometheus = t.process(["prometheus", f"--config.file={config}",
+                            f"--storage.tsdb.path={t.tmp / 'data'}",
+                            f"--web.listen-address={server[0]}:{server[1]}"])
+
+    def query(text):
+        try:
+            answer = fetch_json(server, "/api/v1/query?query=" + text)
+        except (OSError, Failure):
+            return None  # it has not begun to listen
+        return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
+
+    memleak.wait_for("its answer", lambda: query("memleak_outstanding_bytes"), every=0.1, seconds=60)
+    wanted("up", [value for _, value in query("up")], [1])
+    (labels, value), = query('memleak_site_outstanding_bytes{function="leak_big"}')
+    wanted("bytes", (value, labels["comm"], labels["module"]),
+           (BIG, "leak", str(t.file_of("leak"))))
+    target, = fetch_json(server, "/api/v1/targets")["data"]["activeTargets"]
+    wanted("target", (target["health"], target["lastError"]), ("up", ""))
+    meta = fetch_json(server, "/api/v1/metadata?metric=memleak_calls_total")["data"]
+    meta = meta or fetch_json(server, "/api/v1/metadata?metric=memleak_calls")["data"]
+    wanted("type", [entry["type"] for entries in meta.values() for entry in entries], ["counter"])
+    stop(memleak)
+
+
+def test_port_in_use(t):
+    program = t.program("leak")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        memleak = t.refused("--listen", str(port), "-p", str(program.pid), "1", "1", code=1,
+                            says=f"cannot listen on 127.0.0.1:{port}: Address already in use")
+    wanted("lines", len(memleak.notes.splitlines()), 1)
+
+
+def test_addresses(t):
+    """This machine alone, unless asked for; then it is said."""
+    program = t.program("leak")
+    for text, host, is_open in (("0", "127.0.0.1", False), ("127.0.0.2:0", "127.0.0.2", False),
+                                ("0.0.0.0:0", "0.0.0.0", True)):
+        memleak, address = listen(t, program, address=text, interval="3600")
+        wanted("host", address[0], host)
+        wanted("said", "without a password" in memleak.notes, is_open)
+        fetch(address, "/healthz")
+        stop(memleak)
+
+
+def test_ipv6(t):
+    try:
+        with socket.socket(socket.AF_INET6) as tried:
+            tried.bind(("::1", 0))
+    except OSError as error:
+        raise Skip(f"no IPv6: {error}") from error
+    memleak, address = listen(t, t.program("leak"), address="[::1]:0", interval="3600")
+    wanted("host", address[0], "::1")
+    fetch(address, "/healthz")
+    stop(memleak)

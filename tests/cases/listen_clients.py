@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--listen: clients that mean no good hold up neither reports nor others for long."""
+
+import socket
+import threading
+
+from lib import Failure, each, timeout, wanted
+from lib.http import after_leak, fetch, listen, request, stop
+
+SILENCE = 10  # seconds after which a silent client is cut off
+
+
+def say(address, data):
+    """Sends that, as far as it is taken, and returns what came back."""
+    with socket.create_connection(address) as client:
+        client.settimeout(2)
+        answer = b""
+        try:
+            client.sendall(data)
+            client.shutdown(socket.SHUT_WR)
+            while part := client.recv(65536):
+                answer += part
+        except OSError:
+            pass  # it hung up
+        return answer
+
+
+GARBAGE = {
+    "zeros": b"\0" * 10000,
+    "no_line": b"x" * 100000,
+    "header": b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * (1 << 20) + b"\r\n\r\n",
+    "headers": b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100000 + b"\r\n",
+    "path": b"GET /" + b"%2e" * 300000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    "body": b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"z" * 1000000,
+    "post": b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n"
+            + b"z" * 1000000,
+    "chunks": b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+              + b"ffffffffffffffff\r\n" + b"z" * 100000,
+    "length": b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    "version": b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+    "pipeline": b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 100,
+    "tls": bytes.fromhex("16030100c8010000c40303") + b"\xff" * 200,
+}
+
+
+def meanwhile(memleak, function, *args):
+    """What function returns; reports are read beside it, as memleak waits for who reads them."""
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(function(*args)))
+    thread.start()
+    memleak.wait_for("the end of the client", lambda: not thread.is_alive(), every=0.05)
+    return answers[0]
+
+
+def gaps(reports):
+    return [after["elapsed_ns"] - before["elapsed_ns"]
+            for before, after in zip(reports, reports[1:])]
+
+
+def still_serves(memleak, address, first):
+    """Reports came meanwhile and still do, in time; whoever asks is answered."""
+    memleak.fresh_report()
+    if len(memleak.reports) - first < 3:
+        raise Failure("no reports meanwhile")
+    if max(gaps(memleak.reports)) > 2_000_000_000:
+        raise Failure(f"reports were held up: {gaps(memleak.reports)}")
+    if meanwhile(memleak, fetch, address, "/healthz") != "ok\n":
+        raise Failure("does not answer any more")
+    stop(memleak)
+
+
+@each(*GARBAGE)
+def test_garbage(t, name):
+    memleak, address, _ = after_leak(t)
+    first = len(memleak.reports)
+    for _ in range(3):
+        answer = meanwhile(memleak, say, address, GARBAGE[name])
+        memleak.fresh_report()
+    if name != "pipeline" and b"outstanding" in answer:
+        raise Failure(f"was answered: {answer[:300]!r}")
+    still_serves(memleak, address, first)
+
+
+@timeout(120)
+def test_idle_clients(t):
+    """
+    Two hundred that say nothing, or half a line: they are cut off, reports come in time. Who
+    comes then is served, though there was no room for a while.
+    """
+    memleak, address, _ = after_leak(t)
+    first = len(memleak.reports)
+    clients = [start_to_connect(address) for _ in range(200)]
+    for client in clients[:30]:
+        client.sendall(b"GET /metr")
+    for _ in range(5):
+        memleak.fresh_report()
+    memleak.wait_for("the end of the first", lambda: is_cut_off(clients[0]), every=0.1,
+                     seconds=3 * SILENCE)
+    wanted("health", meanwhile(memleak, fetch, address, "/healthz"), "ok\n")
+    for client in clients:
+        client.close()
+    still_serves(memleak, address, first)
+
+
+def start_to_connect(address):
+    """Those for whom there is no room wait in the kernel."""
+    client = socket.socket()
+    client.setblocking(False)
+    client.connect_ex(address)
+    return client
+
+
+def is_cut_off(client):
+    """What it is told before, a status, does not matter."""
+    try:
+        return client.recv(1000) == b"" or is_cut_off(client)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def test_slow_readers(t):
+    """They ask for all there is and read nothing, while new reports replace what they hold."""
+    program = t.program("many", "3000", "100")
+    memleak, address = listen(t, program, "-a")
+    program.go()
+    memleak.fresh_report()
+    first = len(memleak.reports)
+    clients = []
+    for _ in range(30):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(address)
+        client.sendall(b"GET /report HTTP/1.1\r\nHost: x\r\n\r\n")
+        clients.append(client)
+    for _ in range(4):
+        memleak.fresh_report()
+    for client in clients:
+        client.close()
+    still_serves(memleak, address, first)
+
+
+def test_busy_clients(t):
+    """Eight that ask without a pause."""
+    memleak, address, _ = after_leak(t)
+    first = len(memleak.reports)
+    over = threading.Event()
+    answers = []
+
+    def ask():
+        while not over.is_set():
+            answers.append(request(address, "/metrics").status)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        memleak.fresh_report()
+    over.set()
+    for thread in threads:
+        thread.join()
+    wanted("answers", set(answers), {200})
+    still_serves(memleak, address, first)
