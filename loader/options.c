@@ -228,8 +228,8 @@ static bool asks_for_blocks(const struct options *opts)
 
 static bool has_filters(const struct parser *p)
 {
-	static const char *const names[] = {"min-size",    "max-size",     "older",
-					    "sample-rate", "sample-bytes", "sort"};
+	static const char *const names[] = {"min-size",     "max-size", "older", "sample-rate",
+					    "sample-bytes", "sort",     "warmup"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (is_given(p, names[i]))
@@ -270,6 +270,8 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--combined-only keeps no blocks that --show-allocs could list";
 	else if (opts->combined_only && opts->older_given && opts->older_ns)
 		wrong = "--combined-only keeps no ages that --older could compare";
+	else if (opts->combined_only && opts->warmup_ns)
+		wrong = "--combined-only keeps no ages that --warmup could compare";
 	else if (opts->combined_only && opts->sample_bytes)
 		wrong = "--combined-only keeps no sizes that --sample-bytes could weigh";
 	else if (opts->sample_bytes && is_given(p, "sample-rate"))

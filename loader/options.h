@@ -46,6 +46,7 @@ struct options {
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
+	uint64_t warmup_ns; /* 0: none */
 	bool largest;
 	bool peak;
 	enum memleak_count_by count_by;

@@ -102,6 +102,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Kernel: every allocation event first frees whatever is held at its address, even when "
 	 "the event itself is filtered or not sampled. Such repairs are counted in the report",
 	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
+	{"warmup", 0, "SECONDS",
+	 "Leave out what was allocated in the first so many seconds of tracing; fractions are "
+	 "allowed",
+	 OPT_SECONDS, GROUP_FILTER, FIELD(warmup_ns)},
 
 	/* What to report */
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,

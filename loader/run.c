@@ -3,17 +3,16 @@
 #include "loader/run.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
 #include "loader/cleanup.h"
 #include "loader/clock.h"
 #include "loader/grouping.h"
 #include "loader/log.h"
+#include "loader/signals.h"
 #include "loader/sink.h"
 #include "loader/thread_names.h"
 #include "loader/thread_split.h"
@@ -35,32 +34,6 @@ struct run {
 	bool finished;
 	struct run_result *result;
 };
-
-static void end_signals(sigset_t *ret)
-{
-	sigemptyset(ret);
-	sigaddset(ret, SIGINT);
-	sigaddset(ret, SIGTERM);
-	sigaddset(ret, SIGHUP);
-}
-
-int run_block_signals(void)
-{
-	sigset_t set;
-
-	end_signals(&set);
-	signal(SIGPIPE, SIG_IGN);
-	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
-}
-
-/* The final report may take a while: from now on a second signal ends memleak at once. */
-static void unblock_signals(void)
-{
-	sigset_t set;
-
-	end_signals(&set);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
 
 static void print_event(void *arg, const struct trace_event *event)
 {
@@ -114,7 +87,8 @@ static int report_stacks(struct run *run, const struct snapshot *snap, const str
 static int report_grouped(struct run *run, const struct snapshot *snap, const struct growth *growth,
 			  const struct grouping *grouping, bool final)
 {
-	const struct snapshot sums = {.sites = grouping->sums, .site_cnt = grouping->cnt};
+	const struct snapshot sums = {
+		.elapsed_ns = snap->elapsed_ns, .sites = grouping->sums, .site_cnt = grouping->cnt};
 	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*growth));
 	struct report report;
 	int err = group_growth ? ranking__update(run->group_ranking, &sums, group_growth) : -ENOMEM;
@@ -196,7 +170,6 @@ static int make_report(struct run *run, bool final)
 	if (!err)
 		run->source->ops->reported(run->source, &snap);
 	snapshot_deinit(&snap);
-	run->reports++;
 	return err;
 }
 
@@ -241,22 +214,74 @@ static bool is_last(const struct run *run)
 	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
 }
 
+/* Nothing was outstanding at the baseline: so begins what is remembered of each site. */
+static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
+{
+	const struct snapshot empty = {.elapsed_ns = elapsed_ns};
+	struct ranking *fresh;
+	int err = ranking__new(&fresh);
+
+	if (err)
+		return err;
+	ranking__free(*ranking);
+	*ranking = fresh;
+	return ranking__update(fresh, &empty, NULL);
+}
+
+static int set_baseline(struct run *run)
+{
+	uint64_t elapsed_ns;
+	int err;
+
+	if (run->opts->combined_only || run->opts->count_by) {
+		log_note("SIGUSR2 sets no baseline: %s keeps no ages",
+			 run->opts->count_by ? "--count" : "--combined-only");
+		return 0;
+	}
+	elapsed_ns = run->source->ops->set_baseline(run->source, clock_ns(CLOCK_MONOTONIC));
+	log_note("baseline: reports leave out what was allocated before now, %.1f s after tracing "
+		 "began%s",
+		 (double)elapsed_ns / 1e9,
+		 elapsed_ns < run->opts->warmup_ns ? "; the warm-up goes on" : "");
+	err = begin_anew(&run->ranking, elapsed_ns);
+	return err ? err : begin_anew(&run->group_ranking, elapsed_ns);
+}
+
+static int handle_signal(struct run *run)
+{
+	switch (signals_read(run->signal_fd)) {
+	case REQUEST_NONE:
+		return 0;
+	case REQUEST_REPORT:
+		return make_report(run, false);
+	case REQUEST_BASELINE:
+		return set_baseline(run);
+	case REQUEST_END:
+		break;
+	}
+	signals_release_end();
+	return make_report(run, true);
+}
+
+static int handle_interval(struct run *run)
+{
+	bool last = is_last(run);
+
+	run->reports++;
+	return make_report(run, last);
+}
+
 static int handle(struct run *run, int fd)
 {
-	struct signalfd_siginfo signal_info;
 	uint64_t expirations;
 	int err;
 
-	if (fd == run->signal_fd) {
-		if (read(fd, &signal_info, sizeof(signal_info)) < 0)
-			return 0;
-		unblock_signals();
-		return make_report(run, true);
-	}
+	if (fd == run->signal_fd)
+		return handle_signal(run);
 	if (fd == run->timer_fd) {
 		if (read(fd, &expirations, sizeof(expirations)) < 0)
 			return 0;
-		return make_report(run, is_last(run));
+		return handle_interval(run);
 	}
 	if (fd == run->end_fd)
 		return make_report(run, true);
@@ -304,12 +329,10 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		.result = ret,
 		.listener = {print_event, &run},
 	};
-	sigset_t set;
 	int err;
 
 	*ret = (struct run_result){0};
-	end_signals(&set);
-	run.signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	run.signal_fd = signals_open();
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 ? -errno

@@ -13,12 +13,9 @@ struct run_result {
 };
 
 /*
- * Blocks the signals that end a run; the loop takes them from a descriptor. Call it before any
- * other process is started: those must not inherit the mask.
+ * From the ready line to the final report; signals are held. 0 or a negative errno; has said what
+ * failed.
  */
-int run_block_signals(void);
-
-/* From the ready line to the final report. 0 or a negative errno; has said what failed. */
 int run_reports(const struct options *opts, struct source *source, struct output *out,
 		struct run_result *ret);
 

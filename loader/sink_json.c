@@ -258,6 +258,10 @@ static void json_report(FILE *out, const struct report *report)
 		sink_peak_write_json(&json, report);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
+	if (snap->baseline_ns)
+		json_unsigned(&json, "baseline_ns", snap->baseline_ns);
+	else
+		json_null(&json, "baseline_ns");
 	json_write_lost(&json, snap->lost);
 	write_losses(&json, snap);
 	write_inferred(&json, snap);

@@ -111,11 +111,12 @@ struct counts;
 struct peak;
 
 struct snapshot {
-	int64_t wall_ns;     /* t0 as CLOCK_REALTIME */
-	uint64_t t0_ns;      /* when the walk began */
-	uint64_t walk_ns;    /* how long it took */
-	uint64_t elapsed_ns; /* t0 since tracing began */
-	struct site *sites;  /* no two with one id; any order */
+	int64_t wall_ns;      /* t0 as CLOCK_REALTIME */
+	uint64_t t0_ns;       /* when the walk began */
+	uint64_t walk_ns;     /* how long it took */
+	uint64_t elapsed_ns;  /* t0 since tracing began */
+	uint64_t baseline_ns; /* the same: blocks from before are left out; 0: none are */
+	struct site *sites;   /* no two with one id; any order */
 	size_t site_cnt;
 	struct block *blocks; /* only when asked for; sorted by site, then oldest first */
 	size_t block_cnt;

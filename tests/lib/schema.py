@@ -12,7 +12,7 @@ MAYBE_TEXT = (str, type(None))
 REPORT = {
     "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
     "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
-    "sampling": (dict, type(None)), "lost": (dict,),
+    "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER, "lost": (dict,),
     "inferred": (dict,),
 }
 SITE = {
