@@ -228,8 +228,8 @@ static bool asks_for_blocks(const struct options *opts)
 
 static bool has_filters(const struct parser *p)
 {
-	static const char *const names[] = {"min-size",     "max-size", "older", "sample-rate",
-					    "sample-bytes", "sort",     "warmup"};
+	static const char *const names[] = {"min-size",     "max-size", "older",  "sample-rate",
+					    "sample-bytes", "sort",     "warmup", "suppressions"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (is_given(p, names[i]))
@@ -362,6 +362,7 @@ void options_deinit(struct options *opts)
 	for (size_t i = 0; i < opts->pool_function_cnt; i++)
 		free(opts->pool_functions[i].name);
 	free(opts->pool_functions);
+	suppressions_deinit(&opts->suppressions);
 	words_free(opts->command);
 	memset(opts, 0, sizeof(*opts));
 }

@@ -14,6 +14,7 @@
 
 #include "bpf/count.h"
 #include "bpf/memleak.h"
+#include "loader/suppressions.h"
 
 enum output_format { FORMAT_TEXT, FORMAT_JSON };
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP };
@@ -69,6 +70,7 @@ struct options {
 	bool percpu;
 	bool movable; /* kernel: user memory and page cache, too */
 	bool force;   /* what probes could hurt, too */
+	struct suppressions suppressions;
 	enum sort_order sort;
 	enum group_by by;
 	uint32_t stack_storage_size;

@@ -106,6 +106,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Leave out what was allocated in the first so many seconds of tracing; fractions are "
 	 "allowed",
 	 OPT_SECONDS, GROUP_FILTER, FIELD(warmup_ns)},
+	{"suppressions", 0, "FILE",
+	 "Leave out the stacks that FILE says, in the form of LeakSanitizer: lines leak:PATTERN, "
+	 "for the function, the module or the source file of any frame. May be given several "
+	 "times. What they hold is told",
+	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE},
 
 	/* What to report */
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,

@@ -13,12 +13,6 @@
 #include "loader/peak.h"
 #include "loader/summary_order.h"
 
-/*
- * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
- * named by then is named in the next report.
- */
-#define NAMING_BUDGET_MS 10000
-
 /* Of each group that is shown: where its memory came from, and not all of it once more. */
 #define GROUP_SITES 3
 

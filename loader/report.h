@@ -11,6 +11,12 @@
 #include "loader/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
+/*
+ * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
+ * named by then is named in the next report.
+ */
+#define NAMING_BUDGET_MS 10000
+
 struct grouping;
 
 /* Names the addresses of sites; one implementation per kind of address space or file. */

@@ -14,6 +14,7 @@
 #include "loader/log.h"
 #include "loader/signals.h"
 #include "loader/sink.h"
+#include "loader/suppressor.h"
 #include "loader/thread_names.h"
 #include "loader/thread_split.h"
 
@@ -24,6 +25,7 @@ struct run {
 	struct output *out;
 	struct ranking *ranking;
 	struct ranking *group_ranking;
+	struct suppressor *suppressor; /* NULL: nothing is suppressed */
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
@@ -135,8 +137,13 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
 {
 	cleanup_free struct growth *growth = NULL;
-	int err = run->opts->by == BY_THREAD ? thread_split(snap) : 0;
+	int err = 0;
 
+	if (run->suppressor)
+		err = suppressor__apply(run->suppressor, run->source->symbols, NAMING_BUDGET_MS,
+					snap);
+	if (!err && run->opts->by == BY_THREAD)
+		err = thread_split(snap);
 	if (err)
 		return err;
 	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
@@ -339,6 +346,8 @@ int run_reports(const struct options *opts, struct source *source, struct output
 								      : ranking__new(&run.ranking);
 	if (!err)
 		err = ranking__new(&run.group_ranking);
+	if (!err && opts->suppressions.cnt)
+		err = suppressor__new(&opts->suppressions, &run.suppressor);
 	if (!err)
 		err = loop(&run);
 	ret->reader_gone = err == -EPIPE;
@@ -346,6 +355,7 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		log_error("out of memory");
 	ranking__free(run.ranking);
 	ranking__free(run.group_ranking);
+	suppressor__free(run.suppressor);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
 	if (run.timer_fd >= 0)

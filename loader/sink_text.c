@@ -165,6 +165,21 @@ static void write_sampling(FILE *out, const struct report *report)
 	fputc('\n', out);
 }
 
+static void write_suppressed(FILE *out, const struct snapshot *snap)
+{
+	struct suppressed sum = {0};
+
+	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
+		sum.bytes += snap->suppressed[i].bytes;
+		sum.count += snap->suppressed[i].count;
+		sum.sites += snap->suppressed[i].sites;
+	}
+	if (sum.sites)
+		fprintf(out,
+			"\tsuppressed: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites\n",
+			sum.bytes, sum.count, sum.sites);
+}
+
 static void write_baseline(FILE *out, uint64_t baseline_ns)
 {
 	if (!baseline_ns)
@@ -188,6 +203,7 @@ static void write_totals(FILE *out, const struct report *report)
 			"\tinherited: %" PRIu64 " bytes, %" PRIu64 " allocations, which children "
 			"have of their parents in memory that is shared until it is written\n",
 			report->inherited_bytes, report->inherited_count);
+	write_suppressed(out, report->snapshot);
 	write_baseline(out, report->snapshot->baseline_ns);
 	write_sampling(out, report);
 }

@@ -107,6 +107,14 @@ struct process_loss {
 	uint64_t refused;
 };
 
+/* What a pattern of --suppressions has taken out of a snapshot. */
+struct suppressed {
+	const char *pattern;
+	uint64_t bytes;
+	uint64_t count;
+	size_t sites;
+};
+
 struct counts;
 struct peak;
 
@@ -131,6 +139,8 @@ struct snapshot {
 	const struct counts *counts;       /* the same; nothing else is known then */
 	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
+	const struct suppressed *suppressed; /* if asked for, by pattern; the suppressor's */
+	size_t suppressed_cnt;
 	struct process_loss *losses; /* of the processes that were refused something */
 	size_t loss_cnt;
 	uint64_t *frame_store; /* what the sites' frames point into */

@@ -279,6 +279,10 @@ static struct site kernel_sites[] = {
 	 STACK(small_stack)},
 };
 
+/* What a user writes into a file may be anything. */
+static const struct suppressed suppressed[] = {
+	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
+
 #include "tests/golden/scenes_views.h"
 
 static const struct scene scenes[] = {
@@ -288,6 +292,10 @@ static const struct scene scenes[] = {
 	{.name = "baseline",
 	 .opts.top = 10,
 	 .snap = SNAPSHOT(plain_sites, .baseline_ns = 2345678901)},
+	{.name = "suppressed",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(plain_sites, .suppressed = suppressed,
+			  .suppressed_cnt = LENGTH(suppressed))},
 	{.name = "top", .opts.top = 1, .snap = SNAPSHOT(plain_sites)},
 	{.name = "growth",
 	 .opts.top = 10,

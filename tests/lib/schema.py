@@ -12,7 +12,8 @@ MAYBE_TEXT = (str, type(None))
 REPORT = {
     "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
     "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
-    "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER, "lost": (dict,),
+    "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER,
+    "suppressed": (list,), "lost": (dict,),
     "inferred": (dict,),
 }
 SITE = {
@@ -25,6 +26,7 @@ KERNEL_SITE = {
     "interrupt": (bool,), "cache": MAYBE_TEXT, "several_caches": (bool,),
     "reclaimable": (bool,),
 }
+SUPPRESSED = {"pattern": (str,), "bytes": INTEGER, "count": INTEGER, "sites": INTEGER}
 INFERRED = ("replaced", "gone_with_page")
 GROUP = {
     "id": (str,), "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER,
@@ -162,6 +164,8 @@ def check_report(report, with_allocs=False):
     check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
     require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
     check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
+    for entry in report["suppressed"]:
+        check_keys("suppressed", entry, SUPPRESSED)
     if "by" in report:
         check_groups(report, with_allocs)
     for block in report.get("largest", ()):
