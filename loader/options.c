@@ -223,7 +223,8 @@ static enum options_result take_command(struct options *opts, char *const *words
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
-	       opts->peak || opts->stats || opts->summary || opts->kernel || opts->by != BY_STACK;
+	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions ||
+	       opts->kernel || opts->by != BY_STACK;
 }
 
 static bool has_filters(const struct parser *p)

@@ -71,6 +71,7 @@ struct options {
 	bool movable; /* kernel: user memory and page cache, too */
 	bool force;   /* what probes could hurt, too */
 	struct suppressions suppressions;
+	bool gen_suppressions;
 	enum sort_order sort;
 	enum group_by by;
 	uint32_t stack_storage_size;

@@ -154,6 +154,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"summary-sort", 0, "WORD",
 	 "Order of the table of --summary: the most comes first (default outstanding)", OPT_CHOICE,
 	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
+	{"gen-suppressions", 0, NULL,
+	 "Print lines for --suppressions after each report, one for the function of each stack "
+	 "that is shown",
+	 OPT_FLAG, GROUP_REPORT, FIELD(gen_suppressions)},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
 	 "with the stack of each",

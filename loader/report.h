@@ -90,6 +90,7 @@ struct report {
 	bool show_peak;
 	bool show_stats;
 	bool show_summary;
+	bool propose; /* suppressions */
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };

@@ -12,6 +12,7 @@
 #include "loader/sink_json_parts.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
+#include "loader/sink_suppressions.h"
 
 static void write_totals(struct json_writer *json, const char *key, uint64_t bytes, uint64_t count)
 {
@@ -116,6 +117,8 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_write_stack(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
 	json_write_end(json, site->end);
+	if (report->propose)
+		sink_suppressions_propose_json(json, shown);
 	if (report->show_allocs)
 		write_blocks(json, shown);
 	json_end_object(json);
@@ -224,23 +227,6 @@ static void write_losses(struct json_writer *json, const struct snapshot *snap)
 	json_end_array(json);
 }
 
-/* By pattern, also those by which nothing was. */
-static void write_suppressed(struct json_writer *json, const struct snapshot *snap)
-{
-	json_begin_array(json, "suppressed");
-	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
-		const struct suppressed *suppressed = &snap->suppressed[i];
-
-		json_begin_object(json, NULL);
-		json_string(json, "pattern", suppressed->pattern);
-		json_unsigned(json, "bytes", suppressed->bytes);
-		json_unsigned(json, "count", suppressed->count);
-		json_unsigned(json, "sites", suppressed->sites);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
 /* Frees that no event showed. */
 static void write_inferred(struct json_writer *json, const struct snapshot *snap)
 {
@@ -279,7 +265,7 @@ static void json_report(FILE *out, const struct report *report)
 		json_unsigned(&json, "baseline_ns", snap->baseline_ns);
 	else
 		json_null(&json, "baseline_ns");
-	write_suppressed(&json, snap);
+	sink_suppressions_write_json(&json, snap);
 	json_write_lost(&json, snap->lost);
 	write_losses(&json, snap);
 	write_inferred(&json, snap);

@@ -13,6 +13,7 @@
 #include "loader/sink_count.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
+#include "loader/sink_suppressions.h"
 #include "loader/sink_text.h"
 
 #define NSEC_PER_SEC 1000000000
@@ -165,21 +166,6 @@ static void write_sampling(FILE *out, const struct report *report)
 	fputc('\n', out);
 }
 
-static void write_suppressed(FILE *out, const struct snapshot *snap)
-{
-	struct suppressed sum = {0};
-
-	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
-		sum.bytes += snap->suppressed[i].bytes;
-		sum.count += snap->suppressed[i].count;
-		sum.sites += snap->suppressed[i].sites;
-	}
-	if (sum.sites)
-		fprintf(out,
-			"\tsuppressed: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites\n",
-			sum.bytes, sum.count, sum.sites);
-}
-
 static void write_baseline(FILE *out, uint64_t baseline_ns)
 {
 	if (!baseline_ns)
@@ -203,7 +189,7 @@ static void write_totals(FILE *out, const struct report *report)
 			"\tinherited: %" PRIu64 " bytes, %" PRIu64 " allocations, which children "
 			"have of their parents in memory that is shared until it is written\n",
 			report->inherited_bytes, report->inherited_count);
-	write_suppressed(out, report->snapshot);
+	sink_suppressions_write_text(out, report->snapshot);
 	write_baseline(out, report->snapshot->baseline_ns);
 	write_sampling(out, report);
 }
@@ -302,6 +288,8 @@ static void text_report(FILE *out, const struct report *report)
 		sink_stats_write_text(out, report->snapshot);
 	sink_text_write_lost(out, report->snapshot->lost, report->show_stats);
 	write_losses(out, report->snapshot);
+	if (report->propose)
+		sink_suppressions_propose_text(out, report);
 }
 
 static void text_event(FILE *out, const struct trace_event *event)

@@ -159,3 +159,52 @@ def test_bad_file(t, case):
 
 def test_no_file(t):
     t.refused("--suppressions", t.tmp / "none", "-p", "1", code=2, says=("No such file",))
+
+
+def proposed(t, program, *options):
+    """What --gen-suppressions prints, and the report."""
+    memleak = t.memleak("-o", "0", "--gen-suppressions", *options, "-p", str(program.pid),
+                        "3600").ready()
+    program.go()
+    memleak.stop()
+    text = memleak.out.text
+    return text, re.findall(r"^leak:.*$", text, re.M)
+
+
+def test_proposed(t):
+    """The lines that are printed, put into a file as they are, take just those sites."""
+    text, lines = proposed(t, t.program("leak"), "-T", "1")
+    if lines != ["leak:^leak_big$"] or not re.search(
+            r"^# 5242880 bytes, 5 allocations\nleak:\^leak_big\$\n\Z", text, re.M):
+        raise Failure(f"{text!r}")
+    path = t.tmp / "known"
+    path.write_text(text[text.index("# "):])
+    program = t.program("leak")
+    memleak = t.attach(program, "--suppressions", path)
+    program.go()
+    report = memleak.stop()
+    require(sum_of(report) == {SMALL: (5, 80)}, report, "sites")
+    require(suppressed(report) == {"^leak_big$": (5, 5 << 20, 1)}, report, "suppressed")
+
+
+@each("template", "inline", "new")
+def test_proposed_names(t, name):
+    """Names of C++ find themselves, whatever characters they have."""
+    _, lines = proposed(t, t.program("cxx", name))
+    path = t.tmp / "known"
+    path.write_text("\n".join(lines))
+    program = t.program("cxx", name)
+    memleak = t.attach(program, "--suppressions", path)
+    program.go()
+    report = memleak.stop()
+    require(lines and report["sites"] == [], report, f"left by {lines}")
+    require(all(entry["sites"] for entry in report["suppressed"]), report, "takes nothing")
+
+
+def test_proposed_json(t):
+    program = t.program("leak")
+    memleak = t.attach(program, "--gen-suppressions")
+    program.go()
+    report = memleak.stop()
+    require([site["suppression"] for site in report["sites"]] == ["^leak_big$", "^leak_small$"],
+            report, "patterns")

@@ -279,23 +279,22 @@ static struct site kernel_sites[] = {
 	 STACK(small_stack)},
 };
 
-/* What a user writes into a file may be anything. */
-static const struct suppressed suppressed[] = {
-	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
-
 #include "tests/golden/scenes_views.h"
 
 static const struct scene scenes[] = {
 	{.name = "plain", .opts.top = 10, .snap = SNAPSHOT(plain_sites)},
 	{.name = "final", .opts.top = 10, .snap = SNAPSHOT(plain_sites), .final = true},
 	{.name = "empty", .opts.top = 10, .snap = SNAPSHOT_OF(NULL, 0)},
-	{.name = "baseline",
+	{.name = "left-out",
 	 .opts.top = 10,
-	 .snap = SNAPSHOT(plain_sites, .baseline_ns = 2345678901)},
-	{.name = "suppressed",
-	 .opts.top = 10,
-	 .snap = SNAPSHOT(plain_sites, .suppressed = suppressed,
+	 .snap = SNAPSHOT(plain_sites, .baseline_ns = 2345678901, .suppressed = suppressed,
 			  .suppressed_cnt = LENGTH(suppressed))},
+	{.name = "proposed",
+	 .opts = {.top = 10, .gen_suppressions = true},
+	 .snap = SNAPSHOT(frame_sites)},
+	{.name = "proposed-hostile",
+	 .opts = {.top = 10, .gen_suppressions = true},
+	 .snap = SNAPSHOT(hostile_sites)},
 	{.name = "top", .opts.top = 1, .snap = SNAPSHOT(plain_sites)},
 	{.name = "growth",
 	 .opts.top = 10,
