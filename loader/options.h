@@ -72,6 +72,7 @@ struct options {
 	bool force;   /* what probes could hurt, too */
 	struct suppressions suppressions;
 	bool gen_suppressions;
+	bool no_default_suppressions;
 	enum sort_order sort;
 	enum group_by by;
 	uint32_t stack_storage_size;

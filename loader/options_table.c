@@ -154,6 +154,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"summary-sort", 0, "WORD",
 	 "Order of the table of --summary: the most comes first (default outstanding)", OPT_CHOICE,
 	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
+	{"no-default-suppressions", 0, NULL,
+	 "Show, too, what the C and C++ libraries allocate for themselves and keep: buffers of "
+	 "stdio, locales and the like",
+	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions)},
 	{"gen-suppressions", 0, NULL,
 	 "Print lines for --suppressions after each report, one for the function of each stack "
 	 "that is shown",

@@ -49,7 +49,7 @@ struct option_def {
 	bool optional; /* the argument, which follows a '='; without one it is the first choice */
 };
 
-#define OPTION_CNT 49
+#define OPTION_CNT 50
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

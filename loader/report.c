@@ -11,15 +11,11 @@
 #include "loader/grouping.h"
 #include "loader/largest.h"
 #include "loader/peak.h"
+#include "loader/start_up.h"
 #include "loader/summary_order.h"
 
 /* Of each group that is shown: where its memory came from, and not all of it once more. */
 #define GROUP_SITES 3
-
-struct candidate {
-	const struct site *site;
-	struct growth growth;
-};
 
 static int by_number(uint64_t a, uint64_t b)
 {
@@ -320,6 +316,25 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 	return err;
 }
 
+/* What is shown of sites: those that are not the start-up of libraries. Of groups all are. */
+static int show_rest(const struct options *opts, struct symbol_backend *symbols, bool grouped,
+		     struct report *report, struct shown *shown)
+{
+	int err;
+
+	if (opts->no_default_suppressions || !symbols || !shown->cnt)
+		return 0;
+	if (grouped)
+		return opts->error_exitcode
+			       ? start_up_is_all(symbols, shown->candidates, report->sites_total,
+						 &report->only_start_up)
+			       : 0;
+	err = start_up_leave_out(symbols, shown->candidates, report->sites_total, opts->top,
+				 &shown->cnt, &report->start_up);
+	report->only_start_up = !shown->cnt;
+	return err;
+}
+
 static void shown_deinit(struct shown *shown)
 {
 	free(shown->candidates);
@@ -350,7 +365,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		return err;
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
-	if (grouping)
+	err = show_rest(opts, symbols, grouping, &report, &shown);
+	if (!err && grouping)
 		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
 				  &shown.cnt);
 	if (!err && opts->largest)

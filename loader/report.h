@@ -59,6 +59,13 @@ struct report_group {
 	size_t site_cnt;
 };
 
+/* Sites that are in all totals and are not shown. */
+struct left_out {
+	uint64_t bytes;
+	uint64_t count;
+	size_t sites;
+};
+
 struct report {
 	const struct snapshot *snapshot;
 	struct report_site *sites; /* sorted, at most top; those of a group are together */
@@ -83,6 +90,8 @@ struct report {
 	const struct report_site *suspects; /* those that seem to leak, the worst first */
 	size_t suspect_cnt;
 	size_t suspects_total;
+	struct left_out start_up; /* of libraries, as far as it would have been shown */
+	bool only_start_up;       /* there is nothing else */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;

@@ -66,7 +66,7 @@ static int print_report(struct run *run, const struct report *report)
 {
 	FILE *stream = output_begin(run->out);
 
-	run->result->outstanding = report->count > 0;
+	run->result->outstanding = report->count > 0 && !report->only_start_up;
 	if (!stream)
 		return -ENOMEM;
 	run->sink->report(stream, report);

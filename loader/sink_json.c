@@ -265,7 +265,7 @@ static void json_report(FILE *out, const struct report *report)
 		json_unsigned(&json, "baseline_ns", snap->baseline_ns);
 	else
 		json_null(&json, "baseline_ns");
-	sink_suppressions_write_json(&json, snap);
+	sink_suppressions_write_json(&json, report);
 	json_write_lost(&json, snap->lost);
 	write_losses(&json, snap);
 	write_inferred(&json, snap);

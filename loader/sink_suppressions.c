@@ -8,8 +8,10 @@
 #include "loader/escape.h"
 #include "loader/suppressions.h"
 
-void sink_suppressions_write_text(FILE *out, const struct snapshot *snap)
+void sink_suppressions_write_text(FILE *out, const struct report *report)
 {
+	const struct snapshot *snap = report->snapshot;
+	const struct left_out *start_up = &report->start_up;
 	struct suppressed sum = {0};
 
 	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
@@ -22,11 +24,18 @@ void sink_suppressions_write_text(FILE *out, const struct snapshot *snap)
 		fprintf(out,
 			"\tsuppressed: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites\n",
 			sum.bytes, sum.count, sum.sites);
+	if (start_up->sites)
+		fprintf(out,
+			"\tnot shown: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites that "
+			"the C and C++ libraries keep for themselves (--no-default-suppressions)\n",
+			start_up->bytes, start_up->count, start_up->sites);
 }
 
 /* Also patterns by which nothing was. */
-void sink_suppressions_write_json(struct json_writer *json, const struct snapshot *snap)
+void sink_suppressions_write_json(struct json_writer *json, const struct report *report)
 {
+	const struct snapshot *snap = report->snapshot;
+
 	json_begin_array(json, "suppressed");
 	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
 		const struct suppressed *suppressed = &snap->suppressed[i];
@@ -39,6 +48,11 @@ void sink_suppressions_write_json(struct json_writer *json, const struct snapsho
 		json_end_object(json);
 	}
 	json_end_array(json);
+	json_begin_object(json, "start_up");
+	json_unsigned(json, "bytes", report->start_up.bytes);
+	json_unsigned(json, "count", report->start_up.count);
+	json_unsigned(json, "sites", report->start_up.sites);
+	json_end_object(json);
 }
 
 /* Where the memory was asked for; NULL: not known. */

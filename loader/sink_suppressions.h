@@ -6,10 +6,10 @@
 #include "loader/json_writer.h"
 #include "loader/report.h"
 
-/* A line with what was suppressed; none if nothing was. */
-void sink_suppressions_write_text(FILE *out, const struct snapshot *snap);
-/* "suppressed": by pattern. */
-void sink_suppressions_write_json(struct json_writer *json, const struct snapshot *snap);
+/* A line with what was suppressed, and one with what is not shown; none if nothing was. */
+void sink_suppressions_write_text(FILE *out, const struct report *report);
+/* "suppressed", by pattern, and "start_up". */
+void sink_suppressions_write_json(struct json_writer *json, const struct report *report);
 
 /* --gen-suppressions: lines for the sites that are shown, as a file would have them. */
 void sink_suppressions_propose_text(FILE *out, const struct report *report);

@@ -189,7 +189,7 @@ static void write_totals(FILE *out, const struct report *report)
 			"\tinherited: %" PRIu64 " bytes, %" PRIu64 " allocations, which children "
 			"have of their parents in memory that is shared until it is written\n",
 			report->inherited_bytes, report->inherited_count);
-	sink_suppressions_write_text(out, report->snapshot);
+	sink_suppressions_write_text(out, report);
 	write_baseline(out, report->snapshot->baseline_ns);
 	write_sampling(out, report);
 }

@@ -13,7 +13,7 @@ REPORT = {
     "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
     "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
     "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER,
-    "suppressed": (list,), "lost": (dict,),
+    "suppressed": (list,), "start_up": (dict,), "lost": (dict,),
     "inferred": (dict,),
 }
 SITE = {
@@ -164,6 +164,8 @@ def check_report(report, with_allocs=False):
     check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
     require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
     check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
+    check_keys("start_up", report["start_up"], {"bytes": INTEGER, "count": INTEGER,
+                                                "sites": INTEGER})
     for entry in report["suppressed"]:
         check_keys("suppressed", entry, SUPPRESSED)
     if "by" in report:

@@ -62,6 +62,7 @@ static const struct line good[] = {
 	{"--suppressions tests/golden/suppressions --suppressions /dev/null -p 1",
 	 " pid=1 suppress=leak_big suppress=^leak_*$"},
 	{"--gen-suppressions", " propose=1"},
+	{"--no-default-suppressions", " start_up=1"},
 	{"-s 1 -s 100", " rate=100"},
 	{"--sample-bytes 1", " bytes=1"},
 	{"--sample-bytes 512k -z 16", " bytes=524288 min=16"},

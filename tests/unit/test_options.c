@@ -83,6 +83,7 @@ static char *describe(const struct options *opts)
 	print_number(out, "warmup", opts->warmup_ns, 0);
 	for (size_t i = 0; i < opts->suppressions.cnt; i++)
 		fprintf(out, " suppress=%s", opts->suppressions.patterns[i]);
+	print_number(out, "start_up", opts->no_default_suppressions, 0);
 	print_number(out, "propose", opts->gen_suppressions, 0);
 	print_number(out, "combined", opts->combined_only, 0);
 	print_number(out, "missing_free", opts->wa_missing_free, 0);

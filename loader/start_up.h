@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What C and C++ libraries allocate for themselves and keep as long as the process lives: buffers
+ * of stdio, locales, the time zone, thread-local storage, the emergency pool of exceptions. It is
+ * outstanding in every program and no leak of any.
+ */
+#ifndef START_UP_H
+#define START_UP_H
+
+#include "loader/report.h"
+#include "loader/site_order.h"
+
+/*
+ * Goes through the candidates in their order until so many are found that are something else, and
+ * leaves those at the head of the array; what is behind them there is of no use any more. Adds
+ * the others, of which some may be further behind, to ret. What is not named in time counts as
+ * something else. -ENOMEM.
+ */
+int start_up_leave_out(struct symbol_backend *symbols, struct candidate *candidates, size_t cnt,
+		       size_t most, size_t *ret_cnt, struct left_out *ret);
+
+/* Whether the candidates are nothing else, which leaves them as they are. -ENOMEM. */
+int start_up_is_all(struct symbol_backend *symbols, const struct candidate *candidates, size_t cnt,
+		    bool *ret);
+
+#endif
