@@ -316,12 +316,13 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 	return err;
 }
 
-/* What is shown of sites: those that are not the start-up of libraries. Of groups all are. */
-static int show_rest(const struct options *opts, struct symbol_backend *symbols, bool grouped,
-		     struct report *report, struct shown *shown)
+/* What libraries keep for themselves is in nobody's way. */
+static int sort_out_start_up(const struct options *opts, struct symbol_backend *symbols,
+			     bool grouped, struct report *report, struct shown *shown)
 {
 	int err;
 
+	report->start_up_from = shown->cnt;
 	if (opts->no_default_suppressions || !symbols || !shown->cnt)
 		return 0;
 	if (grouped)
@@ -329,9 +330,9 @@ static int show_rest(const struct options *opts, struct symbol_backend *symbols,
 			       ? start_up_is_all(symbols, shown->candidates, report->sites_total,
 						 &report->only_start_up)
 			       : 0;
-	err = start_up_leave_out(symbols, shown->candidates, report->sites_total, opts->top,
-				 &shown->cnt, &report->start_up);
-	report->only_start_up = !shown->cnt;
+	err = start_up_put_last(symbols, shown->candidates, report->sites_total, opts->top,
+				&report->start_up_from, &report->start_up);
+	report->only_start_up = !report->start_up_from;
 	return err;
 }
 
@@ -365,7 +366,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		return err;
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
-	err = show_rest(opts, symbols, grouping, &report, &shown);
+	err = sort_out_start_up(opts, symbols, grouping, &report, &shown);
 	if (!err && grouping)
 		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
 				  &shown.cnt);
@@ -385,6 +386,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		return err;
 	}
 	give_sites(&report);
+	for (size_t i = report.start_up_from; !grouping && i < report.site_cnt; i++)
+		report.sites[i].start_up = true;
 	if (opts->show_allocs)
 		find_blocks(&report);
 	*ret = report;

@@ -41,6 +41,7 @@ struct report_site {
 	int64_t growth_count;
 	const struct site_history *history;    /* NULL: of a single moment */
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
+	bool start_up;                         /* of libraries; not looked for in groups */
 	size_t first_frame;                    /* the first that is not an allocator's own */
 	const struct block *blocks;            /* with -a */
 	size_t block_cnt;
@@ -59,8 +60,8 @@ struct report_group {
 	size_t site_cnt;
 };
 
-/* Sites that are in all totals and are not shown. */
-struct left_out {
+/* What libraries keep for themselves, as far as it would be among the sites that are shown. */
+struct start_up {
 	uint64_t bytes;
 	uint64_t count;
 	size_t sites;
@@ -90,8 +91,9 @@ struct report {
 	const struct report_site *suspects; /* those that seem to leak, the worst first */
 	size_t suspect_cnt;
 	size_t suspects_total;
-	struct left_out start_up; /* of libraries, as far as it would have been shown */
-	bool only_start_up;       /* there is nothing else */
+	struct start_up start_up;
+	size_t start_up_from; /* by stack: from this site on it is nothing else */
+	bool only_start_up;   /* there is nothing else at all */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;

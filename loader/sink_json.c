@@ -117,6 +117,7 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_write_stack(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
 	json_write_end(json, site->end);
+	json_bool(json, "start_up", shown->start_up);
 	if (report->propose)
 		sink_suppressions_propose_json(json, shown);
 	if (report->show_allocs)

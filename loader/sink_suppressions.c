@@ -11,7 +11,7 @@
 void sink_suppressions_write_text(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
-	const struct left_out *start_up = &report->start_up;
+	const struct start_up *start_up = &report->start_up;
 	struct suppressed sum = {0};
 
 	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
@@ -86,7 +86,9 @@ static void propose(FILE *out, const struct report_site *shown)
 
 void sink_suppressions_propose_text(FILE *out, const struct report *report)
 {
-	for (size_t i = 0; i < report->site_cnt; i++)
+	size_t cnt = report->by == BY_STACK ? report->start_up_from : report->site_cnt;
+
+	for (size_t i = 0; i < cnt; i++)
 		propose(out, &report->sites[i]);
 }
 

@@ -265,9 +265,9 @@ static void text_report(FILE *out, const struct report *report)
 	fputc('[', out);
 	sink_text_write_clock(out, report->snapshot->wall_ns);
 	fprintf(out, "] Top %zu %s with outstanding allocations:\n",
-		report->by == BY_STACK ? report->site_cnt : report->group_cnt,
+		report->by == BY_STACK ? report->start_up_from : report->group_cnt,
 		group_words[report->by]);
-	for (size_t i = 0; report->by == BY_STACK && i < report->site_cnt; i++)
+	for (size_t i = 0; report->by == BY_STACK && i < report->start_up_from; i++)
 		write_site(&sites, &report->sites[i]);
 	for (size_t i = 0; i < report->group_cnt; i++)
 		write_group(out, report, &report->groups[i], with_process);

@@ -87,14 +87,17 @@ static int name(struct symbol_backend *symbols, const struct candidate *candidat
 						: 0);
 }
 
-int start_up_leave_out(struct symbol_backend *symbols, struct candidate *candidates, size_t cnt,
-		       size_t most, size_t *ret_cnt, struct left_out *ret)
+int start_up_put_last(struct symbol_backend *symbols, struct candidate *candidates, size_t cnt,
+		      size_t most, size_t *ret_cnt, struct start_up *ret)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + NAMING_BUDGET_MS * (uint64_t)NSEC_PER_MSEC;
-	size_t kept = 0;
+	cleanup_free struct candidate *met = calloc(cnt + 1, sizeof(*met));
+	size_t rest = 0, met_cnt = 0;
 
-	for (size_t at = 0; kept < most && at < cnt;) {
-		size_t end = cnt - at < most - kept ? cnt : at + most - kept;
+	if (!met)
+		return -ENOMEM;
+	for (size_t at = 0; rest < most && at < cnt;) {
+		size_t end = cnt - at < most - rest ? cnt : at + most - rest;
 		int err = name(symbols, candidates + at, end - at, end_ns);
 
 		if (err)
@@ -103,15 +106,18 @@ int start_up_leave_out(struct symbol_backend *symbols, struct candidate *candida
 			const struct site *site = candidates[at].site;
 
 			if (!is_start_up(symbols, site)) {
-				candidates[kept++] = candidates[at];
+				candidates[rest++] = candidates[at];
 				continue;
 			}
+			met[met_cnt++] = candidates[at];
 			ret->bytes += site->bytes;
 			ret->count += site->count;
-			ret->sites++;
 		}
 	}
-	*ret_cnt = kept;
+	for (size_t i = 0; i < met_cnt; i++)
+		candidates[rest + i] = met[i];
+	ret->sites = met_cnt;
+	*ret_cnt = rest;
 	return 0;
 }
 
@@ -119,7 +125,7 @@ int start_up_is_all(struct symbol_backend *symbols, const struct candidate *cand
 		    bool *ret)
 {
 	cleanup_free struct candidate *copy = calloc(cnt + 1, sizeof(*copy));
-	struct left_out all = {0};
+	struct start_up all = {0};
 	size_t rest;
 	int err;
 
@@ -127,7 +133,7 @@ int start_up_is_all(struct symbol_backend *symbols, const struct candidate *cand
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		copy[i] = candidates[i];
-	err = start_up_leave_out(symbols, copy, cnt, 1, &rest, &all);
+	err = start_up_put_last(symbols, copy, cnt, 1, &rest, &all);
 	if (!err)
 		*ret = !rest;
 	return err;

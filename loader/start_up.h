@@ -12,12 +12,11 @@
 
 /*
  * Goes through the candidates in their order until so many are found that are something else, and
- * leaves those at the head of the array; what is behind them there is of no use any more. Adds
- * the others, of which some may be further behind, to ret. What is not named in time counts as
- * something else. -ENOMEM.
+ * puts those before what it met of start-up, which it adds up in ret. What is not named in time
+ * counts as something else. -ENOMEM.
  */
-int start_up_leave_out(struct symbol_backend *symbols, struct candidate *candidates, size_t cnt,
-		       size_t most, size_t *ret_cnt, struct left_out *ret);
+int start_up_put_last(struct symbol_backend *symbols, struct candidate *candidates, size_t cnt,
+		      size_t most, size_t *ret_cnt, struct start_up *ret);
 
 /* Whether the candidates are nothing else, which leaves them as they are. -ENOMEM. */
 int start_up_is_all(struct symbol_backend *symbols, const struct candidate *candidates, size_t cnt,

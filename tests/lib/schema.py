@@ -19,7 +19,7 @@ REPORT = {
 SITE = {
     "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,
     "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER, "newest_ns": MAYBE_INTEGER,
-    "growth": (dict,), "stack": (list,),
+    "growth": (dict,), "stack": (list,), "start_up": (bool,),
 }
 KERNEL_SITE = {
     "last_pid": MAYBE_INTEGER, "last_comm": MAYBE_TEXT, "several_pids": (bool,),

@@ -120,6 +120,8 @@ static void report_shows_others(void **state)
 	lay_out();
 	assert_int_equal(report_init(&opts, &snap, growth, &symbols.backend, false, &report), 0);
 	assert_int_equal(report.site_cnt, 2);
+	assert_int_equal(report.start_up_from, 2);
+	assert_false(report.sites[1].start_up);
 	assert_ptr_equal(report.sites[0].site, &sites[2]);
 	assert_ptr_equal(report.sites[1].site, &sites[5]);
 	assert_int_equal(report.sites_total, LENGTH(stacks));
@@ -132,6 +134,15 @@ static void report_shows_others(void **state)
 	assert_int_equal(report_init(&opts, &snap, growth, &symbols.backend, false, &report), 0);
 	assert_ptr_equal(report.sites[0].site, &sites[0]);
 	assert_int_equal(report.start_up.sites, 0);
+	assert_int_equal(report.start_up_from, 2);
+	report_deinit(&report);
+	opts = (struct options){.top = 100};
+	assert_int_equal(report_init(&opts, &snap, growth, &symbols.backend, false, &report), 0);
+	assert_int_equal(report.site_cnt, LENGTH(stacks));
+	assert_int_equal(report.start_up_from, LENGTH(stacks) - report.start_up.sites);
+	for (size_t i = 0; i < report.site_cnt; i++)
+		assert_int_equal(report.sites[i].start_up,
+				 stacks[report.sites[i].site->id - 1].start_up);
 	report_deinit(&report);
 }
 
@@ -145,7 +156,8 @@ static void report_of_nothing_else(void **state)
 
 	lay_out();
 	assert_int_equal(report_init(&opts, &snap, growth, &symbols.backend, false, &report), 0);
-	assert_int_equal(report.site_cnt, 0);
+	assert_int_equal(report.site_cnt, 2);
+	assert_int_equal(report.start_up_from, 0);
 	assert_true(report.only_start_up);
 	assert_int_equal(report.count, 4);
 	report_deinit(&report);
