@@ -13,6 +13,7 @@
 #include "loader/preflight.h"
 #include "loader/run.h"
 #include "loader/signals.h"
+#include "loader/sink.h"
 #include "loader/user_source.h"
 
 #define EXIT_CANNOT 1
@@ -67,7 +68,8 @@ static int open_source(struct session *session)
 
 static int trace(struct session *session)
 {
-	int err = output_init(&session->out, session->opts->output);
+	const struct sink *sink = sink_for(session->opts->format);
+	int err = output_init(&session->out, session->opts->output, sink->document, sink->binary);
 
 	if (err)
 		return err;

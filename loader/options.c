@@ -238,6 +238,20 @@ static bool has_filters(const struct parser *p)
 	return false;
 }
 
+/* What is asked for that text and JSON alone can tell; NULL: nothing. */
+static const char *beyond_format(const struct options *opts)
+{
+	return opts->trace            ? "--trace"
+	       : opts->show_allocs    ? "--show-allocs"
+	       : opts->by != BY_STACK ? "--by"
+	       : opts->count_by       ? "--count"
+	       : opts->largest        ? "--largest"
+	       : opts->peak           ? "--peak"
+	       : opts->stats          ? "--stats"
+	       : opts->summary        ? "--summary"
+				      : NULL;
+}
+
 /* No more room is taken than the tables need to be there. */
 static void keep_nothing(struct options *opts)
 {
@@ -299,6 +313,11 @@ static enum options_result check_together(const struct parser *p)
 		log_error("%s" HINT, wrong);
 		return OPTIONS_EXIT_USAGE;
 	}
+	if (opts->format > FORMAT_JSON && beyond_format(opts)) {
+		log_error("--format %s has no place for %s: text and json have" HINT,
+			  option_format_word(opts->format), beyond_format(opts));
+		return OPTIONS_EXIT_USAGE;
+	}
 	if (opts->min_size > opts->max_size) {
 		log_error("--min-size %" PRIu64 " is above --max-size %" PRIu64 HINT,
 			  opts->min_size, opts->max_size);
@@ -349,6 +368,8 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 	ret->older_given = is_given(&parser, "older");
 	if (options_find_processes(ret) && !is_given(&parser, "stack-storage-size"))
 		ret->stack_storage_size *= MANY_PROCESSES_STACKS;
+	if (ret->format > FORMAT_JSON && !is_given(&parser, "top"))
+		ret->top = UINT32_MAX;
 	if (ret->combined_only && !ret->older_given)
 		ret->older_ns = 0;
 	result = check_together(&parser);

@@ -13,14 +13,20 @@ const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_OTHER] = "Everything else",
 };
 
-static const char *const format_words[] = {"text", "json", NULL};
+static const char *const format_words[] = {"text",       "json",      "csv",  "folded", "pprof",
+					   "speedscope", "heaptrack", "html", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
-static const char *const sort_words[] = {"size", "count", "growth", NULL};
+static const char *const sort_words[] = {"size", "count", "growth", "score", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
 };
+
+const char *option_format_word(enum output_format format)
+{
+	return format_words[format];
+}
 
 const struct option_def option_table[OPTION_CNT] = {
 	/* What to trace */
@@ -57,7 +63,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "FUNC gives memory, too: a function of the program's own or of a library, by the name of "
 	 "its symbol. It is called like SHAPE, which is malloc by default, calloc, realloc, "
 	 "reallocarray, memalign or posix_memalign; pool_malloc, pool_calloc, pool_realloc and "
-	 "pool_reallocarray have another argument before those. May be given several times",
+	 "pool_reallocarray have another argument before those; whatever strdup is called with, it "
+	 "gives a string that is as large as it is. May be given several times",
 	 OPT_ALLOC, GROUP_TARGET, .words = WORDS_NONE},
 	{"free", 0, "FUNC[:SHAPE]",
 	 "FUNC takes back what functions of --alloc gave: its first argument, or its second if "
@@ -113,8 +120,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE},
 
 	/* What to report */
-	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
-	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10; see --format)",
+	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
 	{"max-records", 0, "N",
 	 "Show at most so many processes, modules, threads or cgroups: as entries (else it is as "
 	 "many as "
@@ -125,8 +132,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
 	 "stacks",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
-	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(sort), .choices = sort_words},
+	{"sort", 0, "ORDER",
+	 "Order of the stacks (default size): by size or count of what is outstanding, by growth "
+	 "since the report before, or by score, that is by how much they look like a leak",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
 	 GROUP_REPORT, FIELD(show_allocs)},
@@ -170,8 +179,11 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
 	 "--show-allocs nor --older",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
-	{"format", 0, "FORMAT", "What is printed (default text)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(format), .choices = format_words},
+	{"format", 0, "FORMAT",
+	 "What is printed: text (the default), json, csv; folded stacks, which flame graphs are "
+	 "made of; a profile for pprof, speedscope or heaptrack; or html, a page for a browser. Only "
+	 "text and json are cut to ten stacks, the others to what --top says",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
 	 .min = FORMAT_JSON},
 	{"duration", 'd', "SECONDS",
@@ -180,7 +192,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
-	 "appended whole or not at all",
+	 "appended whole or not at all. Of a format of which a file holds one report, each takes "
+	 "the place of the one before, and stdout or a pipe gets the final one",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE},
 	{"error-exitcode", 0, "N",
 	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,
@@ -242,6 +255,8 @@ const struct option_example option_examples[] = {
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
 	{"--sample-bytes 512k -p 4711", "the same by bytes: large blocks matter more"},
 	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
+	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
+	{"--format folded -p 4711 60 1", "a minute, to be made into a flame graph"},
 	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},
 	{NULL, NULL},
 };

@@ -91,6 +91,7 @@ struct report {
 	const struct report_site *suspects; /* those that seem to leak, the worst first */
 	size_t suspect_cnt;
 	size_t suspects_total;
+	size_t judged; /* sites of which enough is known to say whether they grow */
 	struct start_up start_up;
 	size_t start_up_from; /* by stack: from this site on it is nothing else */
 	bool only_start_up;   /* there is nothing else at all */

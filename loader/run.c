@@ -12,6 +12,7 @@
 #include "loader/clock.h"
 #include "loader/grouping.h"
 #include "loader/log.h"
+#include "loader/lost_note.h"
 #include "loader/signals.h"
 #include "loader/sink.h"
 #include "loader/suppressor.h"
@@ -33,6 +34,7 @@ struct run {
 	int end_fd; /* a timer, too: --duration is over */
 	uint64_t end_ns;
 	uint64_t reports;
+	bool begun; /* a report was printed */
 	bool finished;
 	struct run_result *result;
 };
@@ -65,12 +67,18 @@ static int dispatch(struct run *run)
 static int print_report(struct run *run, const struct report *report)
 {
 	FILE *stream = output_begin(run->out);
+	int err;
 
 	run->result->outstanding = report->count > 0 && !report->only_start_up;
 	if (!stream)
 		return -ENOMEM;
-	run->sink->report(stream, report);
-	return output_end(run->out);
+	if (!run->begun && run->sink->header)
+		run->sink->header(stream);
+	run->begun = true;
+	err = run->sink->report(stream, report);
+	if (report->final && !run->sink->says_losses)
+		lost_note(report->snapshot);
+	return err ? err : output_end(run->out);
 }
 
 static int report_stacks(struct run *run, const struct snapshot *snap, const struct growth *growth,
@@ -148,7 +156,7 @@ static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
 		return err;
 	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
 	err = growth ? ranking__update(run->ranking, snap, growth) : -ENOMEM;
-	if (err)
+	if (err || !output_wants(run->out, final))
 		return err;
 	if (run->opts->by == BY_STACK)
 		return report_stacks(run, snap, growth, final);

@@ -8,10 +8,8 @@
 #include "loader/escape.h"
 #include "loader/suppressions.h"
 
-void sink_suppressions_write_text(FILE *out, const struct report *report)
+void sink_suppressions_write_text(FILE *out, const struct snapshot *snap)
 {
-	const struct snapshot *snap = report->snapshot;
-	const struct start_up *start_up = &report->start_up;
 	struct suppressed sum = {0};
 
 	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
@@ -24,6 +22,10 @@ void sink_suppressions_write_text(FILE *out, const struct report *report)
 		fprintf(out,
 			"\tsuppressed: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites\n",
 			sum.bytes, sum.count, sum.sites);
+}
+
+void sink_suppressions_write_start_up(FILE *out, const struct start_up *start_up)
+{
 	if (start_up->sites)
 		fprintf(out,
 			"\tnot shown: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites that "

@@ -6,8 +6,10 @@
 #include "loader/json_writer.h"
 #include "loader/report.h"
 
-/* A line with what was suppressed, and one with what is not shown; none if nothing was. */
-void sink_suppressions_write_text(FILE *out, const struct report *report);
+/* A line with what was suppressed; none if nothing was. */
+void sink_suppressions_write_text(FILE *out, const struct snapshot *snap);
+/* The same of what libraries keep for themselves, where that is not shown. */
+void sink_suppressions_write_start_up(FILE *out, const struct start_up *start_up);
 /* "suppressed", by pattern, and "start_up". */
 void sink_suppressions_write_json(struct json_writer *json, const struct report *report);
 

@@ -18,6 +18,7 @@ struct scene {
 	const char *name;
 	struct options opts;
 	const struct snapshot *before; /* NULL: the first report */
+	unsigned int growing;          /* in how many reports it has become what it is */
 	struct snapshot snap;
 	bool final;
 };
@@ -245,40 +246,6 @@ static struct site kind_sites[] = {
 
 #define ORIGIN(...) .space = SPACE_KERNEL, .origin = {__VA_ARGS__}
 
-static struct site kernel_sites[] = {
-	{.id = 1,
-	 ORIGIN(.last_pid = 4711, .last_comm = "leak", .cache = "kmalloc-rcl-256",
-		.reclaimable = true),
-	 .kind = MEMLEAK_KIND_SLAB,
-	 .bytes = 4096,
-	 .count = 16,
-	 AGES(MS, 2000 * MS),
-	 STACK(small_stack)},
-	{.id = 2,
-	 ORIGIN(.last_pid = 12, .last_comm = "a\n(b)", .several_pids = true, .cache = "x\x1b[1m",
-		.several_caches = true),
-	 .kind = MEMLEAK_KIND_SLAB,
-	 .bytes = 2048,
-	 .count = 8,
-	 AGES(MS, MS),
-	 STACK(small_stack)},
-	{.id = 3,
-	 ORIGIN(.interrupt = true),
-	 .kind = MEMLEAK_KIND_PAGE,
-	 .bytes = 1024,
-	 .count = 1,
-	 AGES(MS, MS),
-	 STACK(small_stack)},
-	{.id = 4,
-	 .process = &leak,
-	 ORIGIN(.last_pid = 4711, .last_comm = "leak"),
-	 .kind = MEMLEAK_KIND_PERCPU,
-	 .bytes = 32,
-	 .count = 1,
-	 AGES(MS, MS),
-	 STACK(small_stack)},
-};
-
 #include "tests/golden/scenes_views.h"
 
 static const struct scene scenes[] = {
@@ -391,6 +358,13 @@ static const struct scene scenes[] = {
 	{.name = "max-records",
 	 .opts = {.top = 10, .largest = true, .by = BY_PROCESS, .max_records = 1},
 	 .snap = SNAPSHOT(largest_sites)},
+	{.name = "suspects", .opts.top = 1, .growing = 12, .snap = SNAPSHOT(plain_sites)},
+	{.name = "suspects-more", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(group_sites)},
+	{.name = "suspects-none",
+	 .opts = {.top = 1, .sort = SORT_SCORE},
+	 .before = &growth_snapshot,
+	 .growing = 4,
+	 .snap = SNAPSHOT(growth_sites)},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,
