@@ -23,9 +23,13 @@ def ask(memleak):
     return memleak.report_number(number)
 
 
+def wait_for_baseline(memleak):
+    memleak.wait_for("the line about the baseline", lambda: "memleak: baseline" in memleak.notes)
+
+
 def set_baseline(memleak):
     memleak.signal(signal.SIGUSR2)
-    memleak.wait_for("the line about the baseline", lambda: "memleak: baseline" in memleak.notes)
+    wait_for_baseline(memleak)
 
 
 def sums(report, function):
@@ -165,6 +169,7 @@ def test_before_ready(t):
     memleak.ready()
     report = memleak.report_number(0)
     require(report["baseline_ns"] is None, report, "the first signal comes first")
+    wait_for_baseline(memleak)
     program.go()
     report = memleak.stop()
     require(report["baseline_ns"] is not None and sums(report, "leak_small") == (5, 80), report,
