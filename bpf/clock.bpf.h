@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The time to about a tick of the kernel, a few milliseconds: a clock is read once in each on each
- * CPU. Ages are shown in tenths of a second.
+ * CPU. Ages are shown in tenths of a second; memleak clears this when it matters what is older.
  */
 #ifndef CLOCK_BPF_H
 #define CLOCK_BPF_H

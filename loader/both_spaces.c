@@ -114,6 +114,14 @@ static int both_spaces__snapshot(struct source *base, struct snapshot *ret)
 	return err;
 }
 
+static uint64_t both_spaces__set_baseline(struct source *base, uint64_t now_ns)
+{
+	struct both_spaces *both = both_of(base);
+
+	both->kernel->ops->set_baseline(both->kernel, now_ns);
+	return both->user->ops->set_baseline(both->user, now_ns);
+}
+
 static void both_spaces__reported(struct source *base, const struct snapshot *snap)
 {
 	struct both_spaces *both = both_of(base);
@@ -166,6 +174,7 @@ static const struct source_ops both_spaces_ops = {
 	.dispatch = both_spaces__dispatch,
 	.ended = both_spaces__ended,
 	.snapshot = both_spaces__snapshot,
+	.set_baseline = both_spaces__set_baseline,
 	.reported = both_spaces__reported,
 	.free = both_spaces__free,
 };

@@ -159,6 +159,11 @@ static int kernel_source__snapshot(struct source *base, struct snapshot *ret)
 	return 0;
 }
 
+static uint64_t kernel_source__set_baseline(struct source *base, uint64_t now_ns)
+{
+	return tracker_set_baseline(&kernel_source_of(base)->tracker, now_ns);
+}
+
 static void kernel_source__reported(struct source *base, const struct snapshot *snap)
 {
 }
@@ -270,6 +275,7 @@ static const struct source_ops kernel_source_ops = {
 	.dispatch = kernel_source__dispatch,
 	.ended = kernel_source__ended,
 	.snapshot = kernel_source__snapshot,
+	.set_baseline = kernel_source__set_baseline,
 	.reported = kernel_source__reported,
 	.free = kernel_source__free,
 };

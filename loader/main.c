@@ -12,6 +12,7 @@
 #include "loader/own_code.h"
 #include "loader/preflight.h"
 #include "loader/run.h"
+#include "loader/signals.h"
 #include "loader/sink.h"
 #include "loader/user_source.h"
 
@@ -80,7 +81,7 @@ static int trace(struct session *session)
 		log_error("cannot start the symbolizer: %s", strerror(-err));
 		return err;
 	}
-	err = run_block_signals();
+	err = signals_hold_all();
 	if (!err && session->opts->listen.len)
 		err = server__new(&session->opts->listen, &session->server);
 	if (!err)
@@ -124,6 +125,7 @@ int main(int argc, char **argv)
 	enum options_result parsed = options_parse(argc, argv, &opts);
 	int code = 0;
 
+	signals_hold_requests();
 	if (parsed == OPTIONS_EXIT_USAGE) {
 		code = EXIT_USAGE;
 	} else if (parsed == OPTIONS_EXIT_FAILED) {

@@ -223,13 +223,14 @@ static enum options_result take_command(struct options *opts, char *const *words
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
-	       opts->peak || opts->stats || opts->summary || opts->kernel || opts->by != BY_STACK;
+	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions ||
+	       opts->kernel || opts->by != BY_STACK;
 }
 
 static bool has_filters(const struct parser *p)
 {
-	static const char *const names[] = {"min-size",    "max-size",     "older",
-					    "sample-rate", "sample-bytes", "sort"};
+	static const char *const names[] = {"min-size",     "max-size", "older",  "sample-rate",
+					    "sample-bytes", "sort",     "warmup", "suppressions"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (is_given(p, names[i]))
@@ -284,6 +285,8 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--combined-only keeps no blocks that --show-allocs could list";
 	else if (opts->combined_only && opts->older_given && opts->older_ns)
 		wrong = "--combined-only keeps no ages that --older could compare";
+	else if (opts->combined_only && opts->warmup_ns)
+		wrong = "--combined-only keeps no ages that --warmup could compare";
 	else if (opts->combined_only && opts->sample_bytes)
 		wrong = "--combined-only keeps no sizes that --sample-bytes could weigh";
 	else if (opts->sample_bytes && is_given(p, "sample-rate"))
@@ -381,6 +384,7 @@ void options_deinit(struct options *opts)
 	for (size_t i = 0; i < opts->pool_function_cnt; i++)
 		free(opts->pool_functions[i].name);
 	free(opts->pool_functions);
+	suppressions_deinit(&opts->suppressions);
 	words_free(opts->command);
 	memset(opts, 0, sizeof(*opts));
 }

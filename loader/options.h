@@ -15,6 +15,7 @@
 #include "bpf/count.h"
 #include "bpf/memleak.h"
 #include "loader/listen_address.h"
+#include "loader/suppressions.h"
 
 enum output_format {
 	FORMAT_TEXT,
@@ -56,6 +57,7 @@ struct options {
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
+	uint64_t warmup_ns; /* 0: none */
 	bool largest;
 	bool peak;
 	enum memleak_count_by count_by;
@@ -78,6 +80,9 @@ struct options {
 	bool percpu;
 	bool movable; /* kernel: user memory and page cache, too */
 	bool force;   /* what probes could hurt, too */
+	struct suppressions suppressions;
+	bool gen_suppressions;
+	bool no_default_suppressions;
 	enum sort_order sort;
 	enum group_by by;
 	uint32_t stack_storage_size;

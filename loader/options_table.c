@@ -109,6 +109,15 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Kernel: every allocation event first frees whatever is held at its address, even when "
 	 "the event itself is filtered or not sampled. Such repairs are counted in the report",
 	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
+	{"warmup", 0, "SECONDS",
+	 "Leave out what was allocated in the first so many seconds of tracing; fractions are "
+	 "allowed",
+	 OPT_SECONDS, GROUP_FILTER, FIELD(warmup_ns)},
+	{"suppressions", 0, "FILE",
+	 "Leave out the stacks that FILE says, in the form of LeakSanitizer: lines leak:PATTERN, "
+	 "for the function, the module or the source file of any frame. May be given several "
+	 "times. What they hold is told",
+	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE},
 
 	/* What to report */
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10; see --format)",
@@ -154,6 +163,14 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"summary-sort", 0, "WORD",
 	 "Order of the table of --summary: the most comes first (default outstanding)", OPT_CHOICE,
 	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
+	{"no-default-suppressions", 0, NULL,
+	 "Show, too, what the C and C++ libraries allocate for themselves and keep: buffers of "
+	 "stdio, locales and the like",
+	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions)},
+	{"gen-suppressions", 0, NULL,
+	 "Print lines for --suppressions after each report, one for the function of each stack "
+	 "that is shown",
+	 OPT_FLAG, GROUP_REPORT, FIELD(gen_suppressions)},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
 	 "with the stack of each",

@@ -22,6 +22,7 @@ enum option_type {
 	OPT_LISTEN,  /* struct listen_address */
 	OPT_ALLOC,   /* struct options as a whole */
 	OPT_FREE,    /* struct options as a whole */
+	OPT_RULES,   /* struct suppressions */
 	OPT_CHOICE,  /* an enum, by the word's place in choices, counted from min */
 	OPT_PRESET,  /* an enum, always min */
 	OPT_HELP,
@@ -49,7 +50,7 @@ struct option_def {
 	bool optional; /* the argument, which follows a '='; without one it is the first choice */
 };
 
-#define OPTION_CNT 47
+#define OPTION_CNT 51
 
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];

@@ -364,6 +364,11 @@ static int store_free(const struct option_def *def, const char *arg, void *field
 	return store_pool_function(free_shapes, arg, field, why);
 }
 
+static int store_rules(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return suppressions_read(field, arg, why);
+}
+
 static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char *arg, void *field,
 					char **why) = {
 	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,     [OPT_NUMBER] = store_number,
@@ -371,6 +376,7 @@ static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char
 	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
 	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
 	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds, [OPT_LISTEN] = store_listen,
+	[OPT_RULES] = store_rules,
 };
 
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)

@@ -12,13 +12,8 @@
 #include "loader/largest.h"
 #include "loader/peak.h"
 #include "loader/site_order.h"
+#include "loader/start_up.h"
 #include "loader/summary_order.h"
-
-/*
- * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
- * named by then is named in the next report.
- */
-#define NAMING_BUDGET_MS 10000
 
 /* Of each group that is shown: where its memory came from, and not all of it once more. */
 #define GROUP_SITES 3
@@ -289,6 +284,24 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 	return err;
 }
 
+/* What libraries keep for themselves is in nobody's way. */
+static int sort_out_start_up(const struct options *opts, struct symbol_backend *symbols,
+			     bool grouped, struct report *report, struct shown *shown)
+{
+	int err;
+
+	report->start_up_from = shown->cnt;
+	if (opts->no_default_suppressions || !symbols || (grouped && !opts->error_exitcode))
+		return 0;
+	if (grouped)
+		return start_up_is_all(symbols, shown->candidates, report->sites_total,
+				       &report->only_start_up);
+	err = start_up_put_last(symbols, shown->candidates, report->sites_total, opts->top,
+				&report->start_up_from, &report->start_up);
+	report->only_start_up = report->start_up.sites && !report->start_up_from;
+	return err;
+}
+
 /* Whatever else is shown. */
 static int show_suspects(struct report *report, struct shown *shown)
 {
@@ -326,6 +339,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.show_peak = opts->peak,
 		.show_stats = opts->stats,
 		.show_summary = opts->summary,
+		.propose = opts->gen_suppressions,
 		.final = final,
 	};
 	struct shown shown = {0};
@@ -337,6 +351,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
 	err = show_suspects(&report, &shown);
+	if (!err)
+		err = sort_out_start_up(opts, symbols, grouping, &report, &shown);
 	if (!err && grouping)
 		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
 				  &shown.cnt);
@@ -356,6 +372,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		return err;
 	}
 	give_sites(&report);
+	for (size_t i = report.start_up_from; !grouping && i < report.site_cnt; i++)
+		report.sites[i].start_up = true;
 	if (opts->show_allocs)
 		find_blocks(&report);
 	*ret = report;

@@ -11,6 +11,12 @@
 #include "loader/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
+/*
+ * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
+ * named by then is named in the next report.
+ */
+#define NAMING_BUDGET_MS 10000
+
 struct grouping;
 
 /* Names the addresses of sites; one implementation per kind of address space or file. */
@@ -35,6 +41,7 @@ struct report_site {
 	int64_t growth_count;
 	const struct site_history *history;    /* NULL: of a single moment */
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
+	bool start_up;                         /* of libraries; not looked for in groups */
 	size_t first_frame;                    /* the first that is not an allocator's own */
 	const struct block *blocks;            /* with -a */
 	size_t block_cnt;
@@ -51,6 +58,13 @@ struct report_group {
 	size_t sites_total;
 	const struct report_site *sites; /* among the report's */
 	size_t site_cnt;
+};
+
+/* What libraries keep for themselves, as far as it would be among the sites that are shown. */
+struct start_up {
+	uint64_t bytes;
+	uint64_t count;
+	size_t sites;
 };
 
 struct report {
@@ -78,6 +92,9 @@ struct report {
 	size_t suspect_cnt;
 	size_t suspects_total;
 	size_t judged; /* sites of which enough is known to say whether they grow */
+	struct start_up start_up;
+	size_t start_up_from; /* by stack: from this site on it is nothing else */
+	bool only_start_up;   /* there is nothing else at all */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;
@@ -85,6 +102,7 @@ struct report {
 	bool show_peak;
 	bool show_stats;
 	bool show_summary;
+	bool propose; /* suppressions */
 	bool final;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };

@@ -3,11 +3,9 @@
 #include "loader/run.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
 #include "loader/cleanup.h"
@@ -15,7 +13,9 @@
 #include "loader/grouping.h"
 #include "loader/log.h"
 #include "loader/lost_note.h"
+#include "loader/signals.h"
 #include "loader/sink.h"
+#include "loader/suppressor.h"
 #include "loader/thread_names.h"
 #include "loader/thread_split.h"
 
@@ -27,6 +27,7 @@ struct run {
 	struct server *server; /* NULL: none */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
+	struct suppressor *suppressor; /* NULL: nothing is suppressed */
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
@@ -34,35 +35,10 @@ struct run {
 	int end_fd; /* a timer, too: --duration is over */
 	uint64_t end_ns;
 	uint64_t reports;
+	bool begun; /* a report was printed */
 	bool finished;
 	struct run_result *result;
 };
-
-static void end_signals(sigset_t *ret)
-{
-	sigemptyset(ret);
-	sigaddset(ret, SIGINT);
-	sigaddset(ret, SIGTERM);
-	sigaddset(ret, SIGHUP);
-}
-
-int run_block_signals(void)
-{
-	sigset_t set;
-
-	end_signals(&set);
-	signal(SIGPIPE, SIG_IGN);
-	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
-}
-
-/* The final report may take a while: from now on a second signal ends memleak at once. */
-static void unblock_signals(void)
-{
-	sigset_t set;
-
-	end_signals(&set);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
 
 static void print_event(void *arg, const struct trace_event *event)
 {
@@ -94,7 +70,7 @@ static int print_report(struct run *run, const struct report *report)
 	FILE *stream;
 	int err;
 
-	run->result->outstanding = report->count > 0;
+	run->result->outstanding = report->count > 0 && !report->only_start_up;
 	if (run->server)
 		server__show(run->server, report, NULL, 0);
 	if (!output_wants(run->out, report->final))
@@ -102,8 +78,9 @@ static int print_report(struct run *run, const struct report *report)
 	stream = output_begin(run->out);
 	if (!stream)
 		return -ENOMEM;
-	if (!run->reports && run->sink->header)
+	if (!run->begun && run->sink->header)
 		run->sink->header(stream);
+	run->begun = true;
 	err = run->sink->report(stream, report);
 	if (report->final && !run->sink->says_losses)
 		lost_note(report->snapshot);
@@ -126,7 +103,8 @@ static int report_stacks(struct run *run, const struct snapshot *snap, const str
 static int report_grouped(struct run *run, const struct snapshot *snap, const struct growth *growth,
 			  const struct grouping *grouping, bool final)
 {
-	const struct snapshot sums = {.sites = grouping->sums, .site_cnt = grouping->cnt};
+	const struct snapshot sums = {
+		.elapsed_ns = snap->elapsed_ns, .sites = grouping->sums, .site_cnt = grouping->cnt};
 	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*growth));
 	struct report report;
 	int err = group_growth ? ranking__update(run->group_ranking, &sums, group_growth) : -ENOMEM;
@@ -177,8 +155,13 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
 {
 	cleanup_free struct growth *growth = NULL;
-	int err = run->opts->by == BY_THREAD ? thread_split(snap) : 0;
+	int err = 0;
 
+	if (run->suppressor)
+		err = suppressor__apply(run->suppressor, run->source->symbols, NAMING_BUDGET_MS,
+					snap);
+	if (!err && run->opts->by == BY_THREAD)
+		err = thread_split(snap);
 	if (err)
 		return err;
 	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
@@ -212,7 +195,6 @@ static int make_report(struct run *run, bool final)
 	if (!err)
 		run->source->ops->reported(run->source, &snap);
 	snapshot_deinit(&snap);
-	run->reports++;
 	return err;
 }
 
@@ -257,22 +239,74 @@ static bool is_last(const struct run *run)
 	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
 }
 
+/* Nothing was outstanding at the baseline: so begins what is remembered of each site. */
+static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
+{
+	const struct snapshot empty = {.elapsed_ns = elapsed_ns};
+	struct ranking *fresh;
+	int err = ranking__new(&fresh);
+
+	if (err)
+		return err;
+	ranking__free(*ranking);
+	*ranking = fresh;
+	return ranking__update(fresh, &empty, NULL);
+}
+
+static int set_baseline(struct run *run)
+{
+	uint64_t elapsed_ns;
+	int err;
+
+	if (run->opts->combined_only || run->opts->count_by) {
+		log_note("SIGUSR2 sets no baseline: %s keeps no ages",
+			 run->opts->count_by ? "--count" : "--combined-only");
+		return 0;
+	}
+	elapsed_ns = run->source->ops->set_baseline(run->source, clock_ns(CLOCK_MONOTONIC));
+	log_note("baseline: reports leave out what was allocated before now, %.1f s after tracing "
+		 "began%s",
+		 (double)elapsed_ns / 1e9,
+		 elapsed_ns < run->opts->warmup_ns ? "; the warm-up goes on" : "");
+	err = begin_anew(&run->ranking, elapsed_ns);
+	return err ? err : begin_anew(&run->group_ranking, elapsed_ns);
+}
+
+static int handle_signal(struct run *run)
+{
+	switch (signals_read(run->signal_fd)) {
+	case REQUEST_NONE:
+		return 0;
+	case REQUEST_REPORT:
+		return make_report(run, false);
+	case REQUEST_BASELINE:
+		return set_baseline(run);
+	case REQUEST_END:
+		break;
+	}
+	signals_release_end();
+	return make_report(run, true);
+}
+
+static int handle_interval(struct run *run)
+{
+	bool last = is_last(run);
+
+	run->reports++;
+	return make_report(run, last);
+}
+
 static int handle(struct run *run, int fd)
 {
-	struct signalfd_siginfo signal_info;
 	uint64_t expirations;
 	int err;
 
-	if (fd == run->signal_fd) {
-		if (read(fd, &signal_info, sizeof(signal_info)) < 0)
-			return 0;
-		unblock_signals();
-		return make_report(run, true);
-	}
+	if (fd == run->signal_fd)
+		return handle_signal(run);
 	if (fd == run->timer_fd) {
 		if (read(fd, &expirations, sizeof(expirations)) < 0)
 			return 0;
-		return make_report(run, is_last(run));
+		return handle_interval(run);
 	}
 	if (fd == run->end_fd)
 		return make_report(run, true);
@@ -338,18 +372,18 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		.result = ret,
 		.listener = {print_event, &run},
 	};
-	sigset_t set;
 	int err;
 
 	*ret = (struct run_result){0};
-	end_signals(&set);
-	run.signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	run.signal_fd = signals_open();
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 ? -errno
 								      : ranking__new(&run.ranking);
 	if (!err)
 		err = ranking__new(&run.group_ranking);
+	if (!err && opts->suppressions.cnt)
+		err = suppressor__new(&opts->suppressions, &run.suppressor);
 	if (!err)
 		err = loop(&run);
 	ret->reader_gone = err == -EPIPE;
@@ -357,6 +391,7 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		log_error("out of memory");
 	ranking__free(run.ranking);
 	ranking__free(run.group_ranking);
+	suppressor__free(run.suppressor);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
 	if (run.timer_fd >= 0)

@@ -14,12 +14,9 @@ struct run_result {
 };
 
 /*
- * Blocks the signals that end a run; the loop takes them from a descriptor. Call it before any
- * other process is started: those must not inherit the mask.
+ * From the ready line to the final report; signals are held. server: that of --listen, or NULL.
+ * 0 or a negative errno; has said what failed.
  */
-int run_block_signals(void);
-
-/* From the ready line to the final report. server: that of --listen, or NULL. 0 or a negative errno; has said what failed. */
 int run_reports(const struct options *opts, struct source *source, struct output *out,
 		struct server *server, struct run_result *ret);
 

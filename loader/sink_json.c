@@ -12,6 +12,7 @@
 #include "loader/sink_json_parts.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
+#include "loader/sink_suppressions.h"
 #include "loader/sink_verdict.h"
 
 static void write_totals(struct json_writer *json, const char *key, uint64_t bytes, uint64_t count)
@@ -119,6 +120,9 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_write_stack(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
 	json_write_end(json, site->end);
+	json_bool(json, "start_up", shown->start_up);
+	if (report->propose)
+		sink_suppressions_propose_json(json, shown);
 	if (report->show_allocs)
 		write_blocks(json, shown);
 	json_end_object(json);
@@ -264,6 +268,11 @@ static int json_report(FILE *out, const struct report *report)
 		sink_peak_write_json(&json, report);
 	json_unsigned(&json, "walk_ns", snap->walk_ns);
 	write_sampling(&json, &snap->sampling);
+	if (snap->baseline_ns)
+		json_unsigned(&json, "baseline_ns", snap->baseline_ns);
+	else
+		json_null(&json, "baseline_ns");
+	sink_suppressions_write_json(&json, report);
 	json_write_lost(&json, snap->lost);
 	write_losses(&json, snap);
 	write_inferred(&json, snap);

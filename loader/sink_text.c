@@ -13,6 +13,7 @@
 #include "loader/sink_count.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
+#include "loader/sink_suppressions.h"
 #include "loader/sink_text.h"
 #include "loader/sink_verdict.h"
 
@@ -170,9 +171,9 @@ static int text_report(FILE *out, const struct report *report)
 	fputc('[', out);
 	sink_text_write_clock(out, report->snapshot->wall_ns);
 	fprintf(out, "] Top %zu %s with outstanding allocations:\n",
-		report->by == BY_STACK ? report->site_cnt : report->group_cnt,
+		report->by == BY_STACK ? report->start_up_from : report->group_cnt,
 		group_words[report->by]);
-	for (size_t i = 0; report->by == BY_STACK && i < report->site_cnt; i++)
+	for (size_t i = 0; report->by == BY_STACK && i < report->start_up_from; i++)
 		write_site(&sites, &report->sites[i]);
 	for (size_t i = 0; i < report->group_cnt; i++)
 		write_group(out, report, &report->groups[i], with_process);
@@ -188,6 +189,9 @@ static int text_report(FILE *out, const struct report *report)
 	if (report->show_summary)
 		sink_stats_write_summary(out, report);
 	sink_text_write_facts(out, report);
+	sink_suppressions_write_start_up(out, &report->start_up);
+	if (report->propose)
+		sink_suppressions_propose_text(out, report);
 	return 0;
 }
 

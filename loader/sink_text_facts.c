@@ -5,6 +5,7 @@
 #include "loader/escape.h"
 #include "loader/sink.h"
 #include "loader/sink_stats.h"
+#include "loader/sink_suppressions.h"
 #include "loader/sink_text.h"
 
 /* Rounded down: it says 100 only when it is. */
@@ -39,6 +40,15 @@ static void write_sampling(FILE *out, const struct report *report)
 	fputc('\n', out);
 }
 
+static void write_baseline(FILE *out, uint64_t baseline_ns)
+{
+	if (!baseline_ns)
+		return;
+	fputs("\tbaseline: what was allocated in the first ", out);
+	sink_text_write_seconds(out, baseline_ns);
+	fputs(" s of tracing is left out\n", out);
+}
+
 static void write_totals(FILE *out, const struct report *report)
 {
 	/* No "bytes in N allocations" here: scripts would take it for a stack. */
@@ -53,6 +63,8 @@ static void write_totals(FILE *out, const struct report *report)
 			"\tinherited: %" PRIu64 " bytes, %" PRIu64 " allocations, which children "
 			"have of their parents in memory that is shared until it is written\n",
 			report->inherited_bytes, report->inherited_count);
+	sink_suppressions_write_text(out, report->snapshot);
+	write_baseline(out, report->snapshot->baseline_ns);
 	write_sampling(out, report);
 }
 

@@ -108,15 +108,24 @@ struct process_loss {
 	uint64_t refused;
 };
 
+/* What a pattern of --suppressions has taken out of a snapshot. */
+struct suppressed {
+	const char *pattern;
+	uint64_t bytes;
+	uint64_t count;
+	size_t sites;
+};
+
 struct counts;
 struct peak;
 
 struct snapshot {
-	int64_t wall_ns;     /* t0 as CLOCK_REALTIME */
-	uint64_t t0_ns;      /* when the walk began */
-	uint64_t walk_ns;    /* how long it took */
-	uint64_t elapsed_ns; /* t0 since tracing began */
-	struct site *sites;  /* no two with one id; any order */
+	int64_t wall_ns;      /* t0 as CLOCK_REALTIME */
+	uint64_t t0_ns;       /* when the walk began */
+	uint64_t walk_ns;     /* how long it took */
+	uint64_t elapsed_ns;  /* t0 since tracing began */
+	uint64_t baseline_ns; /* the same: blocks from before are left out; 0: none are */
+	struct site *sites;   /* no two with one id; any order */
 	size_t site_cnt;
 	struct block *blocks; /* only when asked for; sorted by site, then oldest first */
 	size_t block_cnt;
@@ -131,6 +140,8 @@ struct snapshot {
 	const struct counts *counts;       /* the same; nothing else is known then */
 	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
+	const struct suppressed *suppressed; /* if asked for, by pattern; the suppressor's */
+	size_t suppressed_cnt;
 	struct process_loss *losses; /* of the processes that were refused something */
 	size_t loss_cnt;
 	uint64_t *frame_store; /* what the sites' frames point into */

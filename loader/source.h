@@ -33,6 +33,11 @@ struct source_ops {
 	 * wanted whatever their age unless -o was given.
 	 */
 	int (*snapshot)(struct source *source, struct snapshot *ret);
+	/*
+	 * Snapshots have only what is allocated from this moment of CLOCK_MONOTONIC on. Returns
+	 * how long after tracing began it is.
+	 */
+	uint64_t (*set_baseline)(struct source *source, uint64_t now_ns);
 	/* Called after each report: forget processes that have ended, say what was not seen. */
 	void (*reported)(struct source *source, const struct snapshot *snap);
 	void (*free)(struct source *source);

@@ -60,6 +60,7 @@ struct tracker {
 	struct site_table sites;
 	struct stack_archive archive;
 	uint64_t start_ns;
+	uint64_t baseline_ns;  /* blocks that are older are left out; 0: none */
 	uint64_t last_t0_ns;   /* of the last snapshot; 0: there was none */
 	bool any_age;          /* walks take blocks whatever -o says, and keep none of them */
 	uint64_t purged_bytes; /* of blocks of images that are no more */
@@ -81,6 +82,11 @@ void tracker_deinit(struct tracker *tracker);
 
 /* Tracing begins: elapsed times count from here. */
 void tracker_start(struct tracker *tracker);
+/*
+ * Leaves out of snapshots what was there before, or before a baseline that is later already.
+ * Returns the elapsed time at baseline_ns.
+ */
+uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns);
 
 /* A snapshot being made. */
 struct tracker_walk {

@@ -63,6 +63,31 @@ void tracker_start(struct tracker *tracker)
 	if (!sum_counters(tracker, sums))
 		tracker->missed_before = (int64_t)(missed - sums[MEMLEAK_STAT_RESCUED]);
 	tracker->start_ns = clock_ns(CLOCK_MONOTONIC);
+	if (tracker->opts->warmup_ns)
+		tracker_set_baseline(tracker, tracker->start_ns + tracker->opts->warmup_ns);
+}
+
+/* Has the programs read the clock again: until the next tick they would go by the last one. */
+static void renew_clocks(const struct tracker *tracker)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(tracker->object, "cpu_clocks");
+	int cpus = libbpf_num_possible_cpus();
+	cleanup_free void *none = NULL;
+	uint32_t zero = 0;
+
+	if (!map || bpf_map__fd(map) < 0 || cpus < 0)
+		return;
+	none = calloc((size_t)cpus, bpf_map__value_size(map));
+	if (none)
+		bpf_map_update_elem(bpf_map__fd(map), &zero, none, BPF_ANY);
+}
+
+uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns)
+{
+	if (baseline_ns > tracker->baseline_ns)
+		tracker->baseline_ns = baseline_ns;
+	renew_clocks(tracker);
+	return baseline_ns - tracker->start_ns;
 }
 
 static void fill_figures(const uint64_t sums[MEMLEAK_COUNTER_CNT], struct figures *figures)

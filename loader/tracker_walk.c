@@ -12,15 +12,17 @@
 #include "loader/tracker_recycle.h"
 #include "loader/tracker_sites.h"
 
-/* Whether a block is old enough for this report. */
-static bool old_enough(const struct tracker_walk *walk, const struct tracker_owner *owner,
-		       uint64_t birth_ns)
+/* Whether a block is old enough for this report, and no older than is wanted. */
+static bool is_wanted(const struct tracker_walk *walk, const struct tracker_owner *owner,
+		      uint64_t birth_ns)
 {
 	const struct options *opts = walk->tracker->opts;
 	uint64_t older = owner->ended && !opts->older_given ? 0 : opts->older_ns;
 
 	if (walk->tracker->any_age)
 		older = 0;
+	else if (birth_ns < walk->tracker->baseline_ns)
+		return false;
 	return birth_ns <= walk->t0_ns && walk->t0_ns - birth_ns >= older;
 }
 
@@ -71,7 +73,7 @@ int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owne
 {
 	struct site_entry *entry;
 
-	if (!walk->tracker->opts->combined_only && !old_enough(walk, owner, birth_ns))
+	if (!walk->tracker->opts->combined_only && !is_wanted(walk, owner, birth_ns))
 		return 0;
 	entry = site_table_get(&walk->tracker->sites, site);
 	return entry ? add_block(walk, entry, block, birth_ns) : -ENOMEM;
@@ -83,7 +85,7 @@ int tracker_walk_inherit(struct tracker_walk *walk, const struct tracker_owner *
 	struct block copy = *block;
 	struct site_entry *entry;
 
-	if (!old_enough(walk, owner, birth_ns))
+	if (!is_wanted(walk, owner, birth_ns))
 		return 0;
 	entry = tracker_sites_heir(walk->tracker, site, owner->process->image);
 	if (!entry)
@@ -336,6 +338,8 @@ int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struc
 		.elapsed_ns = walk->t0_ns - tracker->start_ns,
 		.sampling = walk->sampling,
 	};
+	if (tracker->baseline_ns)
+		snap->baseline_ns = tracker->baseline_ns - tracker->start_ns;
 	site_table_begin(&tracker->sites);
 	return walk_tables(walk);
 }

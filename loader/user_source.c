@@ -252,6 +252,11 @@ static int user_source__snapshot(struct source *base, struct snapshot *ret)
 	return err;
 }
 
+static uint64_t user_source__set_baseline(struct source *base, uint64_t now_ns)
+{
+	return tracker_set_baseline(&user_source_of(base)->tracker, now_ns);
+}
+
 /* Emptiness has reasons; the reader should not have to guess that there is one. */
 static void say_silent(struct user_source *source, const struct snapshot *snap)
 {
@@ -326,6 +331,7 @@ static const struct source_ops user_source_ops = {
 	.dispatch = user_source__dispatch,
 	.ended = user_source__ended,
 	.snapshot = user_source__snapshot,
+	.set_baseline = user_source__set_baseline,
 	.reported = user_source__reported,
 	.free = user_source__free,
 };

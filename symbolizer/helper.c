@@ -62,10 +62,14 @@ static int keep_only(int sock)
 	return 3;
 }
 
-/* The terminal's signals are for the parent, which ends us; all others do what they usually do. */
+/*
+ * The terminal's signals and requests are for the parent, which ends us; all others do what they
+ * usually do.
+ */
 static void reset_signals(void)
 {
-	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE};
+	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				      SIGTSTP, SIGPIPE, SIGUSR1, SIGUSR2};
 	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++)

@@ -3,6 +3,40 @@
 #ifndef SCENES_VIEWS_H
 #define SCENES_VIEWS_H
 
+static struct site kernel_sites[] = {
+	{.id = 1,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak", .cache = "kmalloc-rcl-256",
+		.reclaimable = true),
+	 .kind = MEMLEAK_KIND_SLAB,
+	 .bytes = 4096,
+	 .count = 16,
+	 AGES(MS, 2000 * MS),
+	 STACK(small_stack)},
+	{.id = 2,
+	 ORIGIN(.last_pid = 12, .last_comm = "a\n(b)", .several_pids = true, .cache = "x\x1b[1m",
+		.several_caches = true),
+	 .kind = MEMLEAK_KIND_SLAB,
+	 .bytes = 2048,
+	 .count = 8,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 3,
+	 ORIGIN(.interrupt = true),
+	 .kind = MEMLEAK_KIND_PAGE,
+	 .bytes = 1024,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 4,
+	 .process = &leak,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak"),
+	 .kind = MEMLEAK_KIND_PERCPU,
+	 .bytes = 32,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+};
+
 static struct site huge_sites[] = {
 	{.id = UINT64_MAX,
 	 .process = &leak,
@@ -259,5 +293,9 @@ static struct process_summary summaries[] = {
 	 {[MEMLEAK_SHAPE_SIZE] = 10, [MEMLEAK_SHAPE_FREE] = 5}},
 	{&hostile, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, {0}},
 };
+
+/* What a user writes into a file may be anything. */
+static const struct suppressed suppressed[] = {
+	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
 
 #endif

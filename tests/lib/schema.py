@@ -12,13 +12,14 @@ MAYBE_TEXT = (str, type(None))
 REPORT = {
     "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
     "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
-    "sampling": (dict, type(None)), "lost": (dict,),
+    "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER,
+    "suppressed": (list,), "start_up": (dict,), "lost": (dict,),
     "inferred": (dict,), "suspects": (list,), "suspects_total": INTEGER,
 }
 SITE = {
     "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,
     "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER, "newest_ns": MAYBE_INTEGER,
-    "growth": (dict,), "stack": (list,), "trend": (dict,), "ages": (list,),
+    "growth": (dict,), "stack": (list,), "trend": (dict,), "ages": (list,), "start_up": (bool,),
 }
 MAYBE_NUMBER = (int, float, type(None))
 TREND = {
@@ -35,6 +36,7 @@ KERNEL_SITE = {
     "interrupt": (bool,), "cache": MAYBE_TEXT, "several_caches": (bool,),
     "reclaimable": (bool,),
 }
+SUPPRESSED = {"pattern": (str,), "bytes": INTEGER, "count": INTEGER, "sites": INTEGER}
 INFERRED = ("replaced", "gone_with_page")
 GROUP = {
     "id": (str,), "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER,
@@ -187,6 +189,10 @@ def check_report(report, with_allocs=False):
     check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
     require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
     check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
+    check_keys("start_up", report["start_up"], {"bytes": INTEGER, "count": INTEGER,
+                                                "sites": INTEGER})
+    for entry in report["suppressed"]:
+        check_keys("suppressed", entry, SUPPRESSED)
     for site in report["suspects"]:
         check_site(site, with_allocs)
         require(site["trend"]["tendency"] in ("steady", "steps"), "a suspect that does not grow")

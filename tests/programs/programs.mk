@@ -11,7 +11,7 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 # One source file, one program.
 PLAIN := leak functions edges handover mappings threads pending churn process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
-	allocator_api family inherited growing strings odd_strings
+	allocator_api family inherited growing strings odd_strings start_up
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \

@@ -80,6 +80,11 @@ static char *describe(const struct options *opts)
 	print_number(out, "allocs", opts->show_allocs, 0);
 	print_number(out, "older", opts->older_ns, 500000000);
 	print_number(out, "older_given", opts->older_given, 0);
+	print_number(out, "warmup", opts->warmup_ns, 0);
+	for (size_t i = 0; i < opts->suppressions.cnt; i++)
+		fprintf(out, " suppress=%s", opts->suppressions.patterns[i]);
+	print_number(out, "start_up", opts->no_default_suppressions, 0);
+	print_number(out, "propose", opts->gen_suppressions, 0);
 	print_number(out, "combined", opts->combined_only, 0);
 	print_number(out, "missing_free", opts->wa_missing_free, 0);
 	print_number(out, "rate", opts->sample_rate, 1);

@@ -93,7 +93,7 @@ static void names(void **state)
 	};
 	struct growth growth[3] = {{0}};
 	const struct snapshot snap = {.sites = sites, .site_cnt = 3};
-	struct options opts = {.top = 2};
+	struct options opts = {.top = 2, .no_default_suppressions = true};
 	struct report report;
 
 	assert_int_equal(report_init(&opts, &snap, growth, &fake.backend, false, &report), 0);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Blocks signals and reads them from a signalfd. */
+#include "loader/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static void add_end_signals(sigset_t *set)
+{
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+static void add_requests(sigset_t *set)
+{
+	sigaddset(set, SIGUSR1);
+	sigaddset(set, SIGUSR2);
+}
+
+int signals_hold_requests(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	add_requests(&set);
+	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
+}
+
+int signals_hold_all(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	add_end_signals(&set);
+	add_requests(&set);
+	signal(SIGPIPE, SIG_IGN);
+	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
+}
+
+void signals_release_end(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	add_end_signals(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int signals_open(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	add_end_signals(&set);
+	add_requests(&set);
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+enum request signals_read(int fd)
+{
+	struct signalfd_siginfo info;
+
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return REQUEST_NONE;
+	if (info.ssi_signo == SIGUSR1)
+		return REQUEST_REPORT;
+	if (info.ssi_signo == SIGUSR2)
+		return REQUEST_BASELINE;
+	return REQUEST_END;
+}

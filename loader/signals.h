@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What memleak is asked for by signals. They are blocked and read from a descriptor, so those that
+ * come before tracing has begun wait for it.
+ */
+#ifndef SIGNALS_H
+#define SIGNALS_H
+
+enum request {
+	REQUEST_NONE,
+	REQUEST_END,      /* SIGINT, SIGTERM, SIGHUP */
+	REQUEST_REPORT,   /* SIGUSR1 */
+	REQUEST_BASELINE, /* SIGUSR2 */
+};
+
+/* First of all: from now on SIGUSR1 and SIGUSR2, which would end memleak, wait. */
+int signals_hold_requests(void);
+/* So do those that end tracing, which until then do so at once. */
+int signals_hold_all(void);
+/* The final report may take a while: from now on a signal to end does so at once. */
+void signals_release_end(void);
+
+/* A descriptor to read requests from, or a negative errno. */
+int signals_open(void);
+enum request signals_read(int fd);
+
+#endif

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is left out as it was there before: --warmup, SIGUSR2; and reports asked for by SIGUSR1."""
+
+import re
+import signal
+import time
+
+from lib import Broken, Failure, each, expect, sum_of
+from lib.process import until
+
+SECOND = 1000000000
+
+
+def require(holds, report, text):
+    if not holds:
+        raise Failure(f"{text}: {report!r}")
+
+
+def ask(memleak):
+    """The report that SIGUSR1 has made."""
+    number = len(memleak.take())
+    memleak.signal(signal.SIGUSR1)
+    return memleak.report_number(number)
+
+
+def wait_for_baseline(memleak):
+    memleak.wait_for("the line about the baseline", lambda: "memleak: baseline" in memleak.notes)
+
+
+def set_baseline(memleak):
+    memleak.signal(signal.SIGUSR2)
+    wait_for_baseline(memleak)
+
+
+def sums(report, function):
+    return sum_of(report).get((function, "heap"), (0, 0))
+
+
+def test_signal(t):
+    """Only what came after the baseline; growth is against it; what was freed is gone."""
+    program = t.program("leak")
+    memleak = t.attach(program)
+    program.go()
+    report = ask(memleak)
+    require(report["baseline_ns"] is None and not report["final"], report, "before the baseline")
+    require(sums(report, "leak_small") == (5, 80), report, "first round")
+    set_baseline(memleak)
+    report = ask(memleak)
+    require(report["sites"] == [] and report["outstanding"] == {"bytes": 0, "count": 0}
+            and report["sites_total"] == 0, report, "something is older than the baseline")
+    require(0 < report["baseline_ns"] < report["elapsed_ns"], report, "baseline")
+    program.go()
+    report = ask(memleak)
+    require(sums(report, "leak_small") == (5, 80), report, "second round")
+    require(sums(report, "leak_big") == (5, 5242880), report, "second round")
+    for site in report["sites"]:
+        require(site["growth"] == {"bytes": site["bytes"], "count": 5}, report, "growth")
+        require(site["oldest_ns"] <= report["elapsed_ns"] - report["baseline_ns"], report, "age")
+    program.go()
+    require(ask(memleak)["sites"] == [], report, "what was freed")
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+@each("mappings", "blocks")
+def test_kinds(t, what):
+    """A mapping from before is left out like a block; one that only moves stays old."""
+    if what == "blocks":
+        program = t.program("many", "50", "10")
+    else:
+        program = t.program("mappings", "move")
+    memleak = t.attach(program)
+    truth = program.go()
+    expect(ask(memleak), truth)
+    set_baseline(memleak)
+    report = memleak.stop()
+    require(report["final"] and report["sites"] == [], report, "not left out")
+
+
+def test_both_spaces(t):
+    """With -K kernel memory is left out as well."""
+    program = t.program("kernel", "messages:100")
+    memleak = t.attach(program, "-K")
+    program.go()
+    held = ask(memleak)
+    require(any(site["space"] == "kernel" and site["count"] >= 100 for site in held["sites"]),
+            held, "nothing of the kernel")
+    set_baseline(memleak)
+    report = memleak.stop()
+    require(not any(site["count"] >= 100 for site in report["sites"]), report, "not left out")
+
+
+def test_groups(t):
+    """Groups are sums of what is left."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--by", "module")
+    program.go()
+    set_baseline(memleak)
+    program.go()
+    report = memleak.stop()
+    require([group["bytes"] for group in report["groups"]] == [5 * 16 + 5242880], report, "sums")
+    require(report["groups"][0]["growth"]["count"] == 10, report, "growth")
+
+
+def test_text(t):
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "3600").ready()
+    program.go()
+    set_baseline(memleak)
+    memleak.stop()
+    text = memleak.out.text
+    if not re.search(r"^\tbaseline: what was allocated in the first \d+\.\d s of tracing is left "
+                     r"out$", text, re.M) or "from stack" in text:
+        raise Failure(f"{text!r}")
+
+
+@each("-C", "--count")
+def test_no_ages(t, option):
+    """Where no ages are kept one line says that there is no baseline, and nothing is left out."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", option, "-p", str(program.pid), "3600").ready()
+    program.go()
+    memleak.signal(signal.SIGUSR2)
+    memleak.wait_for("a word", lambda: "SIGUSR2 sets no baseline" in memleak.notes)
+    if option == "-C":
+        report = memleak.stop()
+        require(sums(report, "leak_small") == (5, 80), report, "left out")
+        require(report["baseline_ns"] is None, report, "baseline")
+    else:
+        memleak.signal(signal.SIGINT)
+        memleak.finish(final=False)
+        require(memleak.counts[-1]["calls"] >= 10, memleak.counts, "not counted")
+
+
+def test_interval_stays(t):
+    """Reports that are asked for count for no COUNT, and the others come when they are due."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "2", "2").ready()
+    for _ in range(5):
+        ask(memleak)
+    memleak.finish()
+    finals = [report["final"] for report in memleak.reports]
+    if finals != [False] * 6 + [True]:
+        raise Failure(f"reports: {finals}")
+    last = memleak.reports[-1]["elapsed_ns"]
+    require(4 * SECOND <= last < 5.5 * SECOND, last, "the last one is late")
+
+
+def holds_back(pid, number):
+    """Whether the process has this signal blocked."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            mask = int(re.search(r"^SigBlk:\s*(\w+)", file.read(), re.M).group(1), 16)
+    except OSError:
+        return False
+    return mask >> (number - 1) & 1
+
+
+def test_before_ready(t):
+    """Signals that come while memleak still prepares wait until it traces."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600")
+    if not until(lambda: holds_back(memleak.pid, signal.SIGUSR1), 20):
+        raise Failure("SIGUSR1 would end memleak")
+    if "memleak: tracing" in memleak.notes:
+        raise Broken("too late")
+    memleak.signal(signal.SIGUSR1)
+    memleak.signal(signal.SIGUSR2)
+    memleak.ready()
+    report = memleak.report_number(0)
+    require(report["baseline_ns"] is None, report, "the first signal comes first")
+    wait_for_baseline(memleak)
+    program.go()
+    report = memleak.stop()
+    require(report["baseline_ns"] is not None and sums(report, "leak_small") == (5, 80), report,
+            "what came after the baseline")
+
+
+@each("USR1", "USR2")
+def test_command_has_its_signals(t, name):
+    """memleak's command can be ended by them: it does not inherit what memleak blocks."""
+    memleak = t.command("sh", "-c", f"kill -{name} $$; exit 3")
+    memleak.finish(128 + getattr(signal, "SIG" + name))
+
+
+def test_warmup(t):
+    """Blocks of the first seconds are left out; growth and totals know only the others."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--warmup", "3.5")
+    program.go()
+    report = ask(memleak)
+    if report["elapsed_ns"] > 3 * SECOND:
+        raise Broken("this machine is too slow to be early")
+    require(report["sites"] == [] and report["baseline_ns"] == 3.5 * SECOND, report, "early")
+    time.sleep(3.6 - report["elapsed_ns"] / SECOND)
+    program.go()
+    report = memleak.stop()
+    require(sums(report, "leak_small") == (5, 80), report, "late")
+    require(report["outstanding"] == {"bytes": 5242960, "count": 10}, report, "late")
+
+
+def test_warmup_and_signal(t):
+    """A baseline during the warm-up does not shorten it."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--warmup", "3000")
+    program.go()
+    set_baseline(memleak)
+    if "the warm-up goes on" not in memleak.notes:
+        raise Failure(memleak.notes)
+    report = memleak.stop()
+    require(report["sites"] == [] and report["baseline_ns"] == 3000 * SECOND, report, "early")
