@@ -74,6 +74,13 @@ int intern_get(struct intern *table, const void *bytes, size_t len, uint64_t *re
 	return 0;
 }
 
+bool intern_has(const struct intern *table, const void *bytes, size_t len)
+{
+	struct interned key = {.hash = intern_hash(bytes, len), .bytes = (void *)bytes, .len = len};
+
+	return table->slot_cnt && find_slot(table, &key)->number;
+}
+
 void intern_deinit(struct intern *table)
 {
 	for (size_t i = 0; i < table->slot_cnt; i++)

@@ -22,6 +22,7 @@ struct intern {
 
 /* *fresh: it was not there before. 0 or -ENOMEM. */
 int intern_get(struct intern *table, const void *bytes, size_t len, uint64_t *ret, bool *fresh);
+bool intern_has(const struct intern *table, const void *bytes, size_t len);
 void intern_deinit(struct intern *table);
 
 /* Never 0. */

@@ -119,6 +119,10 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 	cleanup_free char *why = NULL;
 	int err;
 
+	if (p->opts->work) {
+		options_take_file(p->opts, arg);
+		return OPTIONS_RUN;
+	}
 	if (p->positional_cnt >= 2) {
 		log_error("'%s' is one argument too many (a command goes after --)" HINT, arg);
 		return OPTIONS_EXIT_USAGE;
@@ -290,6 +294,10 @@ static enum options_result check_together(const struct parser *p)
 		wrong = "--count concerns processes: give --pid or a command";
 	else if (opts->count_by && (asks_for_blocks(opts) || has_filters(p)))
 		wrong = "--count does nothing else: no other view, filter or order goes with it";
+	else if (opts->record && opts->count_by)
+		wrong = "--record keeps stacks, of which --count knows nothing";
+	else if (opts->all)
+		wrong = "--all is for 'memleak report'";
 	else if (opts->duration_ns && opts->count)
 		wrong = "--duration and COUNT are two ways to end: give one";
 	if (wrong) {
@@ -302,6 +310,11 @@ static enum options_result check_together(const struct parser *p)
 		return OPTIONS_EXIT_USAGE;
 	}
 	return OPTIONS_RUN;
+}
+
+bool options_want_cgroups(const struct options *opts)
+{
+	return opts->by == BY_CGROUP || opts->record;
 }
 
 bool options_find_processes(const struct options *opts)
@@ -336,9 +349,15 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 		.max_allocs = 1000000,
 		.format = FORMAT_TEXT,
 		.interval_ns = 5000000000,
+		.work = options_work_of(argc, argv),
 	};
 	parser_init(&parser, ret);
-	result = take_arguments(&parser, argc, argv, &dashes);
+	if (ret->work)
+		result = take_arguments(&parser, argc - 1, argv + 1, &dashes);
+	else
+		result = take_arguments(&parser, argc, argv, &dashes);
+	if (result == OPTIONS_RUN && ret->work)
+		return options_check_offline(ret, parser.given, dashes);
 	if (result == OPTIONS_RUN && dashes)
 		result = take_command(ret, argv + optind);
 	if (result != OPTIONS_RUN)

@@ -6,6 +6,10 @@
 
 #define FIELD(member) .offset = offsetof(struct options, member)
 #define MAX_STACKS (1U << 24)
+#define REPORT .offline = 1 << WORK_REPORT
+#define REPORT_DIFF .offline = 1 << WORK_REPORT | 1 << WORK_DIFF
+
+const char *const work_names[WORK_CNT] = {[WORK_REPORT] = "report", [WORK_DIFF] = "diff"};
 
 const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_TARGET] = "What to trace",  [GROUP_FILTER] = "Which allocations",
@@ -105,25 +109,25 @@ const struct option_def option_table[OPTION_CNT] = {
 
 	/* What to report */
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
-	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX, REPORT_DIFF},
 	{"max-records", 0, "N",
 	 "Show at most so many processes, modules, threads or cgroups: as entries (else it is as "
 	 "many as "
 	 "--top says), in the table of --summary (else all) and by --largest",
-	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX},
+	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX, REPORT},
 	{"by", 0, "WHAT",
 	 "What the entries of a report are: stacks (the default), or processes, modules (the "
 	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
 	 "stacks",
-	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
+	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words, REPORT},
 	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(sort), .choices = sort_words},
+	 FIELD(sort), .choices = sort_words, REPORT_DIFF},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
-	 GROUP_REPORT, FIELD(show_allocs)},
+	 GROUP_REPORT, FIELD(show_allocs), REPORT},
 	{"largest", 0, NULL,
 	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
-	 GROUP_REPORT, FIELD(largest)},
+	 GROUP_REPORT, FIELD(largest), REPORT},
 	{"count", 0, "WHAT",
 	 "Count calls of allocator functions for each cgroup (the default), process or function, "
 	 "and do nothing else: the cheapest view, without blocks, stacks and returns",
@@ -131,20 +135,20 @@ const struct option_def option_table[OPTION_CNT] = {
 	 .max = MEMLEAK_COUNT_FUNCTION, .choices = count_words, .optional = true},
 	{"peak", 0, NULL,
 	 "Show the stacks, too, as they were when most memory of the processes was outstanding",
-	 OPT_FLAG, GROUP_REPORT, FIELD(peak)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(peak), REPORT},
 	{"stats", 0, NULL,
 	 "Say in each report what was done, too: calls of each function, stacks walked, how full "
 	 "the tables are, and each way of losing something, also those by which nothing was lost",
-	 OPT_FLAG, GROUP_REPORT, FIELD(stats)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(stats), REPORT},
 	{"summary", 0, NULL,
 	 "Add a table of the processes: bytes allocated, freed, outstanding, the peak of these, "
 	 "the "
 	 "largest request, and calls. Of malloc and its kin, since the process began or memleak "
 	 "did",
-	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(summary), REPORT},
 	{"summary-sort", 0, "WORD",
 	 "Order of the table of --summary: the most comes first (default outstanding)", OPT_CHOICE,
-	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
+	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words, REPORT},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
 	 "with the stack of each",
@@ -154,9 +158,9 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "--show-allocs nor --older",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
 	{"format", 0, "FORMAT", "What is printed (default text)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(format), .choices = format_words},
+	 FIELD(format), .choices = format_words, REPORT_DIFF},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
-	 .min = FORMAT_JSON},
+	 .min = FORMAT_JSON, REPORT_DIFF},
 	{"duration", 'd', "SECONDS",
 	 "End after so many seconds, with a final report; fractions are allowed. An alternative to "
 	 "COUNT",
@@ -164,10 +168,17 @@ const struct option_def option_table[OPTION_CNT] = {
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
 	 "appended whole or not at all",
-	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE},
+	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, REPORT_DIFF},
+	{"record", 0, "FILE",
+	 "Write every snapshot to FILE, too, with the names of all stacks: for \"memleak report\" "
+	 "and \"memleak diff\". It is emptied at the start",
+	 OPT_STRING, GROUP_REPORT, FIELD(record), .words = WORDS_FILE},
+	{"all", 0, NULL,
+	 "Of a recording: the report of every snapshot, not that of the last one alone", OPT_FLAG,
+	 GROUP_REPORT, FIELD(all), REPORT},
 	{"error-exitcode", 0, "N",
 	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,
-	 GROUP_REPORT, FIELD(error_exitcode), 1, 255},
+	 GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT},
 
 	/* How much to keep */
 	{"max-allocs", 0, "N",
@@ -193,10 +204,11 @@ const struct option_def option_table[OPTION_CNT] = {
 
 	/* Everything else */
 	{"verbose", 'v', NULL, "Say more on stderr; -vv: what libbpf says, too", OPT_LEVEL,
-	 GROUP_OTHER, FIELD(verbose)},
-	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP, .group = GROUP_OTHER},
+	 GROUP_OTHER, FIELD(verbose), REPORT_DIFF},
+	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP, .group = GROUP_OTHER,
+	 REPORT_DIFF},
 	{"version", 'V', NULL, "Print the version and exit", .type = OPT_VERSION,
-	 .group = GROUP_OTHER},
+	 .group = GROUP_OTHER, REPORT_DIFF},
 };
 
 const struct option_example option_usages[] = {
@@ -205,6 +217,8 @@ const struct option_example option_usages[] = {
 	{"[OPTION...] -A [INTERVAL [COUNT]]", "all processes; --comm, --cgroup: some"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
+	{"report [OPTION...] FILE[@TIME]", "what --record wrote: the last report, or another"},
+	{"diff [OPTION...] FILE[@TIME] FILE[@TIME]", "what is new, grown, shrunk or gone"},
 	{NULL, NULL},
 };
 
@@ -225,6 +239,9 @@ const struct option_example option_examples[] = {
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
 	{"--sample-bytes 512k -p 4711", "the same by bytes: large blocks matter more"},
 	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
+	{"--record run1.mlk -p 4711", "and keep all of it for later"},
+	{"report --sort growth run1.mlk", "the last report of it, in another order"},
+	{"diff run1.mlk@60 run1.mlk", "what has changed since its first minute"},
 	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},
 	{NULL, NULL},
 };

@@ -42,10 +42,8 @@
 enum recording_flag {
 	RECORDING_BLOCKS = 1 << 0, /* each one */
 	RECORDING_AGES = 1 << 1,   /* not with -C */
-	RECORDING_CGROUPS = 1 << 2,
-	RECORDING_PEAK = 1 << 3,
-	RECORDING_SUMMARY = 1 << 4,
-	RECORDING_STATS = 1 << 5, /* how full tables are */
+	RECORDING_PEAK = 1 << 2,
+	RECORDING_SUMMARY = 1 << 3,
 };
 
 struct recorder;

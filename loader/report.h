@@ -85,6 +85,7 @@ struct report {
 	bool show_stats;
 	bool show_summary;
 	bool final;
+	bool recorded;                              /* threads may well be running */
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
 

@@ -12,19 +12,24 @@
 
 #include "loader/cleanup.h"
 #include "loader/clock.h"
-#include "loader/grouping.h"
 #include "loader/log.h"
+#include "loader/reporter.h"
 #include "loader/sink.h"
-#include "loader/thread_names.h"
-#include "loader/thread_split.h"
+
+/*
+ * Reports name what they show; the rest of a recording's frames get names in so much time for each
+ * snapshot, while nothing else is done, and in so much for the last one.
+ */
+#define RECORD_MS 1000
+#define RECORD_LAST_MS 10000
 
 struct run {
 	const struct options *opts;
 	struct source *source;
 	const struct sink *sink;
 	struct output *out;
-	struct ranking *ranking;
-	struct ranking *group_ranking;
+	struct reporter reporter;
+	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
@@ -87,62 +92,6 @@ static int dispatch(struct run *run)
 	return err;
 }
 
-static int print_report(struct run *run, const struct report *report)
-{
-	FILE *stream = output_begin(run->out);
-
-	run->result->outstanding = report->count > 0;
-	if (!stream)
-		return -ENOMEM;
-	run->sink->report(stream, report);
-	return output_end(run->out);
-}
-
-static int report_stacks(struct run *run, const struct snapshot *snap, const struct growth *growth,
-			 bool final)
-{
-	struct report report;
-	int err = report_init(run->opts, snap, growth, run->source->symbols, final, &report);
-
-	if (err)
-		return err;
-	err = print_report(run, &report);
-	report_deinit(&report);
-	return err;
-}
-
-static int report_grouped(struct run *run, const struct snapshot *snap, const struct growth *growth,
-			  const struct grouping *grouping, bool final)
-{
-	const struct snapshot sums = {.sites = grouping->sums, .site_cnt = grouping->cnt};
-	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*growth));
-	struct report report;
-	int err = group_growth ? ranking__update(run->group_ranking, &sums, group_growth) : -ENOMEM;
-
-	if (!err)
-		err = report_init_groups(run->opts, snap, growth, grouping, group_growth,
-					 run->source->symbols, final, &report);
-	if (err)
-		return err;
-	thread_names_read(&report);
-	err = print_report(run, &report);
-	report_deinit(&report);
-	return err;
-}
-
-static int report_groups(struct run *run, const struct snapshot *snap, const struct growth *growth,
-			 bool final)
-{
-	struct grouping grouping;
-	int err = grouping_init(run->opts->by, snap, run->source->symbols, &grouping);
-
-	if (err)
-		return err;
-	err = report_grouped(run, snap, growth, &grouping, final);
-	grouping_deinit(&grouping);
-	return err;
-}
-
 static int report_counts(struct run *run, const struct snapshot *snap, bool final)
 {
 	struct counts_report report;
@@ -158,20 +107,15 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 	return stream ? output_end(run->out) : -ENOMEM;
 }
 
-static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
+/* Before thread_split() makes others of the sites. */
+static int record(struct run *run, const struct snapshot *snap, bool final)
 {
-	cleanup_free struct growth *growth = NULL;
-	int err = run->opts->by == BY_THREAD ? thread_split(snap) : 0;
+	int err = recorder__add(run->recorder, snap, final, run->source->symbols,
+				final ? RECORD_LAST_MS : RECORD_MS);
 
 	if (err)
-		return err;
-	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
-	err = growth ? ranking__update(run->ranking, snap, growth) : -ENOMEM;
-	if (err)
-		return err;
-	if (run->opts->by == BY_STACK)
-		return report_stacks(run, snap, growth, final);
-	return report_groups(run, snap, growth, final);
+		log_error("cannot write to %s: %s", run->opts->record, strerror(-err));
+	return err;
 }
 
 /* Everything that happened up to now goes into the report, hence the dispatch before it. */
@@ -189,10 +133,13 @@ static int make_report(struct run *run, bool final)
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
 	}
-	if (run->opts->count_by)
+	if (run->recorder)
+		err = record(run, &snap, final);
+	if (!err && run->opts->count_by)
 		err = report_counts(run, &snap, final);
-	else
-		err = report_snapshot(run, &snap, final);
+	else if (!err)
+		err = reporter_add(&run->reporter, &snap, final, true);
+	run->result->outstanding = run->reporter.outstanding;
 	if (!err)
 		run->source->ops->reported(run->source, &snap);
 	snapshot_deinit(&snap);
@@ -294,13 +241,14 @@ static int loop(struct run *run)
 }
 
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct run_result *ret)
+		struct recorder *recorder, struct run_result *ret)
 {
 	struct run run = {
 		.opts = opts,
 		.source = source,
 		.sink = sink_for(opts->format),
 		.out = out,
+		.recorder = recorder,
 		.result = ret,
 		.listener = {print_event, &run},
 	};
@@ -312,17 +260,15 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	run.signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 ? -errno
-								      : ranking__new(&run.ranking);
-	if (!err)
-		err = ranking__new(&run.group_ranking);
+	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0
+		      ? -errno
+		      : reporter_init(opts, source->symbols, out, &run.reporter);
 	if (!err)
 		err = loop(&run);
 	ret->reader_gone = err == -EPIPE;
 	if (err == -ENOMEM)
 		log_error("out of memory");
-	ranking__free(run.ranking);
-	ranking__free(run.group_ranking);
+	reporter_deinit(&run.reporter);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
 	if (run.timer_fd >= 0)

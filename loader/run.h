@@ -5,6 +5,7 @@
 
 #include "loader/options.h"
 #include "loader/output.h"
+#include "loader/recording.h"
 #include "loader/source.h"
 
 struct run_result {
@@ -18,8 +19,9 @@ struct run_result {
  */
 int run_block_signals(void);
 
-/* From the ready line to the final report. 0 or a negative errno; has said what failed. */
+/* From the ready line to the final report; recorder may be NULL. 0 or a negative errno; has said
+ * what failed. */
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct run_result *ret);
+		struct recorder *recorder, struct run_result *ret);
 
 #endif

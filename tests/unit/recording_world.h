@@ -115,7 +115,7 @@ static inline struct world *world_new(uint64_t seed, unsigned int what)
 			.image = (uint32_t)(1 + i),
 			.pid = (pid_t)(1000 + i),
 			.comm = i ? world->comms[i] : NULL,
-			.cgroup = what & RECORDING_CGROUPS && i % 2 ? (char *)"/a/b" : NULL,
+			.cgroup = i % 2 ? (char *)"/a/b" : NULL,
 		};
 	}
 	return world;
@@ -289,7 +289,7 @@ static inline void world_snapshot(struct world *world, struct snapshot *ret)
 	for (size_t i = 0; i < world->site_cnt; i++)
 		if (world->sites[i].present)
 			world_add_site(world, &world->sites[i], ret);
-	if (world->what & RECORDING_STATS) {
+	if (world->what & RECORDING_AGES) {
 		ret->figures[0] = (struct figures){.known = true, .calls = world_wild(world)};
 		ret->figures[0].calls_of[1] = world_wild(world);
 		ret->figures[1].fills[TABLE_CNT - 1].size = world_wild(world);

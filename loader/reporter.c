@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Snapshots through ranking and report to the sink. */
+#include "loader/reporter.h"
+
+#include <errno.h>
+
+#include "loader/cleanup.h"
+#include "loader/grouping.h"
+#include "loader/sink.h"
+#include "loader/thread_names.h"
+#include "loader/thread_split.h"
+
+int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,
+		  struct reporter *ret)
+{
+	struct reporter reporter = {
+		.opts = opts,
+		.sink = sink_for(opts->format),
+		.symbols = symbols,
+		.out = out,
+	};
+	int err = ranking__new(&reporter.ranking);
+
+	if (!err)
+		err = ranking__new(&reporter.group_ranking);
+	if (err) {
+		reporter_deinit(&reporter);
+		return err;
+	}
+	*ret = reporter;
+	return 0;
+}
+
+void reporter_deinit(struct reporter *reporter)
+{
+	ranking__free(reporter->ranking);
+	ranking__free(reporter->group_ranking);
+	reporter->ranking = NULL;
+	reporter->group_ranking = NULL;
+}
+
+static int print_report(struct reporter *reporter, const struct report *report)
+{
+	FILE *stream = output_begin(reporter->out);
+
+	reporter->outstanding = report->count > 0;
+	if (!stream)
+		return -ENOMEM;
+	reporter->sink->report(stream, report);
+	return output_end(reporter->out);
+}
+
+static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
+			 const struct growth *growth, bool final)
+{
+	struct report report;
+	int err = report_init(reporter->opts, snap, growth, reporter->symbols, final, &report);
+
+	if (err)
+		return err;
+	err = print_report(reporter, &report);
+	report_deinit(&report);
+	return err;
+}
+
+static int report_grouped(struct reporter *reporter, const struct snapshot *snap,
+			  const struct growth *growth, const struct grouping *grouping, bool final,
+			  bool show)
+{
+	const struct snapshot sums = {
+		.elapsed_ns = snap->elapsed_ns, .sites = grouping->sums, .site_cnt = grouping->cnt};
+	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*group_growth));
+	struct report report;
+	int err = group_growth ? ranking__update(reporter->group_ranking, &sums, group_growth)
+			       : -ENOMEM;
+
+	if (err || !show)
+		return err;
+	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth,
+				 reporter->symbols, final, &report);
+	if (err)
+		return err;
+	report.recorded = reporter->recorded;
+	if (!reporter->recorded)
+		thread_names_read(&report);
+	err = print_report(reporter, &report);
+	report_deinit(&report);
+	return err;
+}
+
+static int report_groups(struct reporter *reporter, const struct snapshot *snap,
+			 const struct growth *growth, bool final, bool show)
+{
+	struct grouping grouping;
+	int err = grouping_init(reporter->opts->by, snap, reporter->symbols, &grouping);
+
+	if (err)
+		return err;
+	err = report_grouped(reporter, snap, growth, &grouping, final, show);
+	grouping_deinit(&grouping);
+	return err;
+}
+
+int reporter_add(struct reporter *reporter, struct snapshot *snap, bool final, bool show)
+{
+	cleanup_free struct growth *growth = NULL;
+	int err = reporter->opts->by == BY_THREAD ? thread_split(snap) : 0;
+
+	if (err)
+		return err;
+	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
+	err = growth ? ranking__update(reporter->ranking, snap, growth) : -ENOMEM;
+	if (err)
+		return err;
+	if (reporter->opts->by != BY_STACK)
+		return report_groups(reporter, snap, growth, final, show);
+	return show ? report_stacks(reporter, snap, growth, final) : 0;
+}
