@@ -217,7 +217,7 @@ const struct option_example option_usages[] = {
 	{"[OPTION...] -A [INTERVAL [COUNT]]", "all processes; --comm, --cgroup: some"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
-	{"report [OPTION...] FILE[@TIME]", "what --record wrote: the last report, or another"},
+	{"report [OPTION...] FILE[@TIME]", "what --record wrote: its last report"},
 	{"diff [OPTION...] FILE[@TIME] FILE[@TIME]", "what is new, grown, shrunk or gone"},
 	{NULL, NULL},
 };

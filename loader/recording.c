@@ -52,7 +52,7 @@ int recording__new(FILE *file, struct recording **ret)
 	if (fread(header, 1, sizeof(header), file) == sizeof(header))
 		err = recording_header_take(header, &recording->header);
 	else if (ferror(file))
-		err = -EIO;
+		err = -errno;
 	if (!err) {
 		recording->words =
 			calloc(SNAPSHOT_WORDS(&recording->header), sizeof(*recording->words));
