@@ -203,33 +203,46 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 	return !err && from.at != from.end ? -EBADMSG : err;
 }
 
-static int read_next(struct recording *recording, struct snapshot *snap, bool *final)
+/* Takes the next chunk; the same as recording__next(). */
+static int read_chunk(struct recording *recording)
 {
 	cleanup_free uint8_t *bytes = NULL;
 	size_t len;
-	int got = recording_unpack(recording->file, &bytes, &len);
-	int err;
+	int got = recording->ended ? 0 : recording_unpack(recording->file, &bytes, &len);
+	int err = got == 1 ? take_chunk(recording, bytes, len) : 0;
 
-	if (got <= 0)
-		return got;
-	err = take_chunk(recording, bytes, len);
-	if (err)
-		return err;
-	recording_snapshot_from(&recording->header, recording->words, snap, final);
-	err = recording_make_snapshot(recording, snap);
-	return err ? err : 1;
+	got = err ? err : got;
+	recording->ended = got <= 0;
+	return got;
 }
 
 int recording__next(struct recording *recording, struct snapshot *ret, bool *final)
 {
 	struct snapshot snap = {0};
-	int got = recording->ended ? 0 : read_next(recording, &snap, final);
+	int got = read_chunk(recording), err;
 
-	recording->ended = got <= 0;
-	if (got <= 0) {
-		snapshot_deinit(&snap);
+	if (got <= 0)
 		return got;
+	recording_snapshot_from(&recording->header, recording->words, &snap, final);
+	err = recording_make_snapshot(recording, &snap);
+	if (err) {
+		recording->ended = true;
+		snapshot_deinit(&snap);
+		return err;
 	}
 	*ret = snap;
+	return 1;
+}
+
+int recording__skip(struct recording *recording, struct recorded_moment *ret)
+{
+	struct snapshot head = {0};
+	int got = read_chunk(recording);
+	bool final;
+
+	if (got <= 0)
+		return got;
+	recording_snapshot_from(&recording->header, recording->words, &head, &final);
+	*ret = (struct recorded_moment){head.wall_ns, head.elapsed_ns};
 	return 1;
 }

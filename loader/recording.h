@@ -80,6 +80,15 @@ bool recording__same_run(const struct recording *a, const struct recording *b);
  */
 int recording__next(struct recording *recording, struct snapshot *ret, bool *final);
 
+/* When a snapshot was taken. */
+struct recorded_moment {
+	int64_t wall_ns;
+	uint64_t elapsed_ns;
+};
+
+/* Reads the next snapshot as recording__next() does, but does not make it. */
+int recording__skip(struct recording *recording, struct recorded_moment *ret);
+
 /* Answers for the sites of the snapshot that was read last. */
 struct symbol_backend *recording__symbols(struct recording *recording);
 

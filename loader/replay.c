@@ -16,7 +16,7 @@
 
 #define NSEC_PER_SEC 1000000000LL
 
-/* The last snapshot that is not later; both limits together are one only if no TIME is given. */
+/* Up to when snapshots count. */
 struct limit {
 	bool clock; /* it is a time of day, else since tracing began */
 	int hour, minute, second;
@@ -45,19 +45,20 @@ static bool parse_seconds(const char *text, uint64_t *ret)
 	return !*at;
 }
 
-static bool parse_time(const char *text, struct limit *ret)
+static bool parse_clock(const char *text, struct limit *ret)
 {
-	struct limit limit = {.elapsed_ns = UINT64_MAX};
 	int end = 0;
 
-	if (sscanf(text, "%2d:%2d:%2d%n", &limit.hour, &limit.minute, &limit.second, &end) == 3 &&
-	    isdigit((unsigned char)*text) && !text[end])
-		limit.clock = true;
-	else if (!parse_seconds(text, &limit.elapsed_ns))
-		return false;
-	*ret = limit;
-	return limit.hour < 24 && limit.minute >= 0 && limit.minute < 60 && limit.second >= 0 &&
-	       limit.second <= 60;
+	return isdigit((unsigned char)*text) &&
+	       sscanf(text, "%2d:%2d:%2d%n", &ret->hour, &ret->minute, &ret->second, &end) == 3 &&
+	       !text[end] && ret->hour < 24 && ret->minute >= 0 && ret->minute < 60 &&
+	       ret->second >= 0 && ret->second <= 60;
+}
+
+static bool parse_time(const char *text, struct limit *ret)
+{
+	ret->clock = parse_clock(text, ret);
+	return ret->clock || parse_seconds(text, &ret->elapsed_ns);
 }
 
 /* That time of day, at the recording's first snapshot or the first time after it. */
@@ -83,10 +84,10 @@ static int64_t wall_of(const struct limit *limit, int64_t first_wall_ns)
 	return (wanted + 1) * NSEC_PER_SEC - 1;
 }
 
-static bool is_within(const struct limit *limit, const struct snapshot *snap)
+static bool is_within(const struct limit *limit, const struct recorded_moment *moment)
 {
-	return limit->clock ? snap->wall_ns <= limit->wall_ns
-			    : snap->elapsed_ns <= limit->elapsed_ns;
+	return limit->clock ? moment->wall_ns <= limit->wall_ns
+			    : moment->elapsed_ns <= limit->elapsed_ns;
 }
 
 static void say_error(const char *path, int err)
@@ -140,17 +141,15 @@ static int say_end(const struct replay *replay, const struct limit *limit, size_
 
 static int find_moment(struct replay *replay, struct limit *limit)
 {
-	struct snapshot snap;
+	struct recorded_moment moment;
 	size_t total = 0;
-	bool final;
 	int got;
 
-	while ((got = recording__next(replay->recording, &snap, &final)) == 1) {
+	while ((got = recording__skip(replay->recording, &moment)) == 1) {
 		if (!total++ && limit->clock)
-			limit->wall_ns = wall_of(limit, snap.wall_ns);
-		if (is_within(limit, &snap))
+			limit->wall_ns = wall_of(limit, moment.wall_ns);
+		if (is_within(limit, &moment))
 			replay->cnt = total;
-		snapshot_deinit(&snap);
 	}
 	return say_end(replay, limit, total, got);
 }

@@ -15,14 +15,15 @@ struct moment_of {
 
 static int open_moment(const char *name, struct moment_of *ret)
 {
+	struct recorded_moment moment;
 	bool final;
 	int err = replay_open(name, &ret->replay);
 
-	for (size_t i = 0; !err && i < ret->replay.cnt; i++) {
-		snapshot_deinit(&ret->snap);
-		err = replay_next(&ret->replay, &ret->snap, &final);
-	}
-	return err;
+	if (err)
+		return err;
+	for (size_t i = 1; i < ret->replay.cnt; i++)
+		recording__skip(ret->replay.recording, &moment);
+	return replay_next(&ret->replay, &ret->snap, &final);
 }
 
 static void close_moment(struct moment_of *moment)

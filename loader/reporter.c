@@ -108,8 +108,12 @@ int reporter_add(struct reporter *reporter, struct snapshot *snap, bool final, b
 
 	if (err)
 		return err;
-	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
-	err = growth ? ranking__update(reporter->ranking, snap, growth) : -ENOMEM;
+	if (show) {
+		growth = calloc(snap->site_cnt + 1, sizeof(*growth));
+		if (!growth)
+			return -ENOMEM;
+	}
+	err = ranking__update(reporter->ranking, snap, growth);
 	if (err)
 		return err;
 	if (reporter->opts->by != BY_STACK)

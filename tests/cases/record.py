@@ -152,6 +152,8 @@ def test_diff_of_moments(t):
     wanted("no change", between(moments[0], moments[0]), [])
     wanted("the report of a moment",
            parse(offline(t, "report", "--json", moments[1])[:-1])["time"], reports[1]["time"])
+    wanted("whole seconds", parse(offline(t, "report", "--json", f"{path}@99")[:-1])["final"],
+           True)
     clock = time.strftime("%H:%M:%S", time.localtime(time.time() + 3600))
     wanted("the last before a later time",
            parse(offline(t, "report", "--json", f"{path}@{clock}")[:-1])["final"], True)
@@ -224,6 +226,7 @@ def test_not_recorded(t):
 
 @each("text", "newer", "short", "empty", "folder", "missing")
 def test_not_a_recording(t, name):
+    """One line says so, whatever it is."""
     path = t.tmp / "file"
     if name != "missing":
         path.write_bytes({"text": b"what is this?\n" * 100, "short": b"memleak\x1a\1\0",
@@ -234,6 +237,14 @@ def test_not_a_recording(t, name):
              "missing": "No such file"}.get(name, "not a memleak recording")
     t.refused("report", path, code=1, says=words)
     t.refused("diff", path, path, code=1, says=words)
+
+
+@each("0.0001", "5s", "25:00:00", "-1", "1:2", "", "99999999999999999999")
+def test_no_such_time(t, name):
+    """What is no time, and what is before all snapshots."""
+    path, _ = record(t, "recording", 1)
+    says = "begins later" if name == "0.0001" else f"'{name}' is no time"
+    t.refused("report", f"{path}@{name}", code=1, says=says)
 
 
 @each("/dev/full", "/nonexistent/folder/file", "/tmp")
