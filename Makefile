@@ -14,12 +14,14 @@ CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= $(or $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool),bpftool)
 PKG_CONFIG ?= pkg-config
+PROTOC_C ?= protoc-c
 VERSION := 0.1
 
 # Any target but these needs the packages; say which one is missing before a compiler does.
 PLAIN_GOALS := clean demo check check-kernels deps uninstall help
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
 missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
+	PROTOC_C='$(PROTOC_C)' \
 	scripts/missing-packages)
 ifneq ($(missing),)
 $(error missing packages: $(missing) (install them with: apt-get install $(missing), \
@@ -31,7 +33,7 @@ ARCH := $(shell uname -m)
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(ARCH)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
-LIBS := libbpf libelf libdw zlib capstone
+LIBS := libbpf libelf libdw zlib capstone libprotobuf-c
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS))
 PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 
@@ -58,7 +60,7 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 
 UNWINDER_OBJ := $(UNWINDER_SRC:%.c=$(O)/%.o)
 SYMBOLIZER_OBJ := $(SYMBOLIZER_SRC:%.c=$(O)/%.o)
-LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o)
+LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o) $(O)/loader/profile.pb-c.o
 SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
@@ -83,7 +85,22 @@ $(O)/%.o: %.c Makefile
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Generated headers must exist before the first compilation; -MMD tracks them afterwards.
-$(LOADER_OBJ) $(O)/loader/main.o: | $(SKELETONS)
+$(LOADER_OBJ) $(O)/loader/main.o $(O)/tests/unit/test_formats.o: | $(SKELETONS) \
+	$(O)/loader/profile.pb-c.h
+
+$(O)/%.pb-c.c $(O)/%.pb-c.h &: %.proto
+	@mkdir -p $(@D)
+	$(PROTOC_C) --c_out=$(O) $<
+
+$(O)/%.pb-c.o: $(O)/%.pb-c.c Makefile
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/loader/sink_html.o: | $(patsubst %,$(O)/%.inc,$(wildcard loader/html/*))
+
+# A text as a string of C.
+$(O)/%.inc: %
+	@mkdir -p $(@D)
+	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 $(O)/%.bpf.o: %.bpf.c Makefile
 	@mkdir -p $(@D)

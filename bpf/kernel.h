@@ -39,7 +39,9 @@ struct memleak_value_places {
 	__u8 cache_alloc_ptr;
 	__u8 cache_alloc_cache;
 	__u8 cache_alloc_size; /* NONE: the cache knows */
+	__u8 kfree_site;
 	__u8 kfree_ptr;
+	__u8 cache_free_site;
 	__u8 cache_free_ptr;
 	__u8 page_alloc_frame;
 	__u8 page_alloc_order;

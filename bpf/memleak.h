@@ -13,6 +13,7 @@
 #include <linux/types.h>
 
 #include "bpf/event.h"
+#include "bpf/shape.h"
 #include "bpf/unwind.h"
 #include "bpf/watches.h"
 
@@ -51,30 +52,6 @@ enum memleak_ending {
 	MEMLEAK_ENDING_CNT,
 };
 
-/* The shape of a call to a probed function: where its arguments and result are. */
-enum memleak_shape {
-	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
-	MEMLEAK_SHAPE_COUNT_SIZE,        /* p = f(n, size) */
-	MEMLEAK_SHAPE_ALIGN_SIZE,        /* p = f(align, size) */
-	MEMLEAK_SHAPE_REALLOC,           /* p = f(old, size) */
-	MEMLEAK_SHAPE_REALLOCARRAY,      /* p = f(old, n, size) */
-	MEMLEAK_SHAPE_POSIX_MEMALIGN,    /* err = f(&p, align, size) */
-	MEMLEAK_SHAPE_FREE,              /* f(p, ...) */
-	MEMLEAK_SHAPE_MMAP,              /* p = f(addr, len, prot, flags, fd, offset) */
-	MEMLEAK_SHAPE_MUNMAP,            /* err = f(addr, len) */
-	MEMLEAK_SHAPE_MREMAP,            /* p = f(old, old_len, new_len, flags, ...) */
-	MEMLEAK_SHAPE_HEAP_COUNT_SIZE,   /* p = f(heap, n, size) */
-	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
-	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
-	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
-	MEMLEAK_SHAPE_RESIZE,            /* size = f(p, size, extra, ...): p stays where it is */
-	MEMLEAK_SHAPE_HEAP_DESTROY,      /* f(heap): frees all that the heap has given */
-	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
-	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
-	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */
-	MEMLEAK_SHAPE_CNT,
-};
-
 /* Every way in which an event can be lost: indexes into the per-CPU counters. */
 enum memleak_lost {
 	MEMLEAK_LOST_ALLOCS_FULL,  /* block table full (--max-allocs) */
@@ -94,6 +71,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced */
 	MEMLEAK_LOST_HEAPS,      /* heaps that were freed as a whole: their blocks are kept */
 	MEMLEAK_LOST_INHERITED,  /* frees of blocks that children have copies of, or are copies */
+	MEMLEAK_LOST_STRINGS,    /* strings not read to their end: their sizes are what was read */
 	MEMLEAK_LOST_CNT,
 };
 

@@ -60,9 +60,50 @@ static const char *const kernel_allocator_names[] = {
 	"pcpu_create_chunk",
 };
 
+/* Whole names, but for what compilers put behind a dot: others begin like them (kfree_skb). */
+static const char *const kernel_free_names[] = {
+	"kfree",
+	"kvfree",
+	"vfree",
+	"kfree_sensitive",
+	"kfree_bulk",
+	"kmem_cache_free",
+	"kmem_cache_free_bulk",
+	"kvfree_call_rcu",
+	"slab_free",
+	"free_large_kmalloc",
+	"free_percpu",
+	"free_pages",
+	"free_pages_ok",
+	"free_pages_prepare",
+	"free_frozen_pages",
+	"free_compound_page",
+	"free_the_page",
+	"free_unref_page",
+	"free_unref_page_list",
+	"free_unref_folios",
+	"folio_put",
+	"folios_put_refs",
+	"put_page",
+	"release_pages",
+};
+
+static bool frees_for_others(const char *symbol)
+{
+	size_t len = strcspn(symbol, ".");
+
+	for (size_t i = 0; i < sizeof(kernel_free_names) / sizeof(kernel_free_names[0]); i++)
+		if (strlen(kernel_free_names[i]) == len &&
+		    !strncmp(symbol, kernel_free_names[i], len))
+			return true;
+	return false;
+}
+
 static bool is_kernel_allocator(const char *symbol)
 {
 	symbol += strspn(symbol, "_");
+	if (frees_for_others(symbol))
+		return true;
 	for (size_t i = 0; i < sizeof(kernel_allocator_names) / sizeof(kernel_allocator_names[0]);
 	     i++)
 		if (!strncmp(symbol, kernel_allocator_names[i], strlen(kernel_allocator_names[i])))

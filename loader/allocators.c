@@ -133,6 +133,16 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_heap_recalloc_aligned", HEAP_REALLOCARRAY),
 	OWN("mi_heap_recalloc_aligned_at", HEAP_REALLOCARRAY),
 	OWN("mi_heap_destroy", HEAP_DESTROY),
+	OWN("mi_heap_strdup", STRING),
+	OWN("mi_heap_strndup", STRING),
+	OWN("mi_heap_realpath", HEAP_PATH),
+	OWN("mi_strdup", STRING),
+	OWN("mi_strndup", STRING),
+	OWN("mi_realpath", PATH),
+
+	/* Of sanitizers, whose other functions that allocate call their malloc. */
+	OWN("__interceptor_strdup", STRING),
+	OWN("__interceptor___strdup", STRING),
 
 	/* Sizes come first, whatever follows. */
 	THROWING("_Znwm", SIZE),
@@ -182,6 +192,8 @@ bool shape_maps(enum memleak_shape shape)
 unsigned int shape_argument_cnt(enum memleak_shape shape)
 {
 	switch (shape) {
+	case MEMLEAK_SHAPE_STRING:
+		return 0;
 	case MEMLEAK_SHAPE_SIZE:
 	case MEMLEAK_SHAPE_FREE:
 	case MEMLEAK_SHAPE_HEAP_DESTROY:
@@ -191,12 +203,14 @@ unsigned int shape_argument_cnt(enum memleak_shape shape)
 	case MEMLEAK_SHAPE_REALLOC:
 	case MEMLEAK_SHAPE_MUNMAP:
 	case MEMLEAK_SHAPE_HEAP_FREE:
+	case MEMLEAK_SHAPE_PATH:
 		return 2;
 	case MEMLEAK_SHAPE_REALLOCARRAY:
 	case MEMLEAK_SHAPE_POSIX_MEMALIGN:
 	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
 	case MEMLEAK_SHAPE_HEAP_REALLOC:
 	case MEMLEAK_SHAPE_RESIZE:
+	case MEMLEAK_SHAPE_HEAP_PATH:
 		return 3;
 	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
 		return 4;

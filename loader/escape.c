@@ -2,6 +2,7 @@
 /* Strict UTF-8 and what of it is safe to show. */
 #include "loader/escape.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct range {
@@ -120,4 +121,19 @@ void escape_write(FILE *out, const char *bytes, size_t len)
 void escape_puts(FILE *out, const char *text)
 {
 	escape_write(out, text, strlen(text));
+}
+
+char *escape_dup(const char *text)
+{
+	char *ret = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&ret, &len);
+
+	if (!memory)
+		return NULL;
+	escape_puts(memory, text);
+	if (fclose(memory) == 0)
+		return ret;
+	free(ret);
+	return NULL;
 }

@@ -29,5 +29,7 @@ size_t ascii_run(const char *bytes, size_t len, const char *except);
 /* Writes bytes as UTF-8; each byte of what is not plain, or not UTF-8, becomes \xNN. */
 void escape_write(FILE *out, const char *bytes, size_t len);
 void escape_puts(FILE *out, const char *text);
+/* The same, from malloc; NULL: no memory. */
+char *escape_dup(const char *text);
 
 #endif

@@ -17,26 +17,10 @@ const char *shape_name(enum memleak_shape shape)
 		[MEMLEAK_SHAPE_MMAP] = "mmap",
 		[MEMLEAK_SHAPE_MUNMAP] = "munmap",
 		[MEMLEAK_SHAPE_MREMAP] = "mremap",
+		[MEMLEAK_SHAPE_STRING] = "strdup",
 	};
 
 	return names[shape];
-}
-
-enum memleak_shape shape_plain(enum memleak_shape shape)
-{
-	switch (shape) {
-	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
-		return MEMLEAK_SHAPE_COUNT_SIZE;
-	case MEMLEAK_SHAPE_HEAP_REALLOC:
-	case MEMLEAK_SHAPE_RESIZE:
-		return MEMLEAK_SHAPE_REALLOC;
-	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
-		return MEMLEAK_SHAPE_REALLOCARRAY;
-	case MEMLEAK_SHAPE_HEAP_FREE:
-		return MEMLEAK_SHAPE_FREE;
-	default:
-		return shape;
-	}
 }
 
 const char *table_name(enum table table)

@@ -41,9 +41,6 @@ struct figures {
 /* The functions of a shape by the name of the best known of them; NULL: no allocator's. */
 const char *shape_name(enum memleak_shape shape);
 
-/* The shape of the same call without a heap for its first argument. */
-enum memleak_shape shape_plain(enum memleak_shape shape);
-
 const char *table_name(enum table table);
 
 #endif

@@ -3,6 +3,7 @@
 #include "loader/json_writer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "loader/escape.h"
@@ -13,6 +14,7 @@ void json_init(struct json_writer *json, FILE *out)
 {
 	json->out = out;
 	json->comma = false;
+	json->in_html = false;
 }
 
 static void write_unit(FILE *out, uint32_t unit)
@@ -41,10 +43,11 @@ static void write_character(FILE *out, uint32_t character, const char *bytes, si
 }
 
 /* Writes what text begins with, at least one byte of it, and returns how much that was. */
-static size_t write_some(FILE *out, const char *text, size_t left)
+static size_t write_some(const struct json_writer *json, const char *text, size_t left)
 {
+	size_t len = ascii_run(text, left, json->in_html ? "\"\\<" : "\"\\");
+	FILE *out = json->out;
 	uint32_t character;
-	size_t len = ascii_run(text, left, "\"\\");
 
 	if (len) {
 		fwrite(text, 1, len, out);
@@ -55,22 +58,25 @@ static size_t write_some(FILE *out, const char *text, size_t left)
 		fputs(REPLACEMENT, out);
 		return 1;
 	}
-	write_character(out, character, text, len);
+	if (json->in_html && character == '<')
+		write_unit(out, character);
+	else
+		write_character(out, character, text, len);
 	return len;
 }
 
-static void write_text(FILE *out, const char *text)
+static void write_text(const struct json_writer *json, const char *text)
 {
 	size_t left = strlen(text);
 
-	fputc('"', out);
+	fputc('"', json->out);
 	while (left) {
-		size_t len = write_some(out, text, left);
+		size_t len = write_some(json, text, left);
 
 		text += len;
 		left -= len;
 	}
-	fputc('"', out);
+	fputc('"', json->out);
 }
 
 static void write_key(struct json_writer *json, const char *key)
@@ -79,7 +85,7 @@ static void write_key(struct json_writer *json, const char *key)
 		fputc(',', json->out);
 	json->comma = true;
 	if (key) {
-		write_text(json->out, key);
+		write_text(json, key);
 		fputc(':', json->out);
 	}
 }
@@ -141,6 +147,16 @@ void json_signed(struct json_writer *json, const char *key, int64_t value)
 	fprintf(json->out, "%" PRId64, value);
 }
 
+void json_real(struct json_writer *json, const char *key, double value)
+{
+	if (!isfinite(value)) {
+		json_null(json, key);
+		return;
+	}
+	write_key(json, key);
+	fprintf(json->out, "%.6g", value);
+}
+
 void json_string(struct json_writer *json, const char *key, const char *value)
 {
 	if (!value) {
@@ -148,7 +164,7 @@ void json_string(struct json_writer *json, const char *key, const char *value)
 		return;
 	}
 	write_key(json, key);
-	write_text(json->out, value);
+	write_text(json, value);
 }
 
 void json_hex(struct json_writer *json, const char *key, uint64_t value)

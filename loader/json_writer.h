@@ -16,7 +16,8 @@
 
 struct json_writer {
 	FILE *out;
-	bool comma; /* a value stands before the next one */
+	bool comma;   /* a value stands before the next one */
+	bool in_html; /* no string may look like markup; json_init clears it */
 };
 
 void json_init(struct json_writer *json, FILE *out);
@@ -30,6 +31,8 @@ void json_null(struct json_writer *json, const char *key);
 void json_bool(struct json_writer *json, const char *key, bool value);
 void json_unsigned(struct json_writer *json, const char *key, uint64_t value);
 void json_signed(struct json_writer *json, const char *key, int64_t value);
+/* With six digits; null if it is not a number or is infinite. */
+void json_real(struct json_writer *json, const char *key, double value);
 void json_string(struct json_writer *json, const char *key, const char *value);
 /* "0x1f": numbers above 2^53 would lose digits in many readers. */
 void json_hex(struct json_writer *json, const char *key, uint64_t value);

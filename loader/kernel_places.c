@@ -133,12 +133,14 @@ static bool place_cache_alloc(const struct parameters *params, struct memleak_va
 
 static bool place_kfree(const struct parameters *params, struct memleak_value_places *ret)
 {
+	ret->kfree_site = 0;
 	ret->kfree_ptr = 1;
 	return is_int(params, 0, 8) && is_pointer(params, 1);
 }
 
 static bool place_cache_free(const struct parameters *params, struct memleak_value_places *ret)
 {
+	ret->cache_free_site = 0;
 	ret->cache_free_ptr = 1;
 	return is_int(params, 0, 8) && is_pointer(params, 1);
 }
@@ -312,7 +314,9 @@ int kernel_places_by_format(const char *events_folder, struct memleak_value_plac
 		{"kmem/kmem_cache_alloc", "call_site", &ret->cache_alloc_site},
 		{"kmem/kmem_cache_alloc", "ptr", &ret->cache_alloc_ptr},
 		{"kmem/kmem_cache_alloc", "bytes_alloc", &ret->cache_alloc_size},
+		{"kmem/kfree", "call_site", &ret->kfree_site},
 		{"kmem/kfree", "ptr", &ret->kfree_ptr},
+		{"kmem/kmem_cache_free", "call_site", &ret->cache_free_site},
 		{"kmem/kmem_cache_free", "ptr", &ret->cache_free_ptr},
 		{"kmem/mm_page_alloc", "pfn", &ret->page_alloc_frame},
 		{"kmem/mm_page_alloc", "order", &ret->page_alloc_order},

@@ -21,6 +21,12 @@
 /* Slab pages known at once: a gigabyte of single pages. */
 #define SLAB_PAGES (1U << 18)
 
+/*
+ * -tt: the whole kernel can bring more than anybody prints. What the ring holds is printed before
+ * each report, so it holds what takes about a second.
+ */
+#define STACK_EVENTS_BYTES (1U << 22)
+
 enum event_need {
 	NEED_ALWAYS,
 	NEED_OLD,    /* kernels have merged it into another since */
@@ -88,6 +94,10 @@ int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_obje
 	err |= size_map(object, "slab_pages", SLAB_PAGES);
 	if (!opts->trace)
 		err |= size_map(object, "events", (uint32_t)getpagesize());
+	if (opts->trace < 2)
+		err |= size_map(object, "free_buffers", 1);
+	else if (!loading->target_cnt)
+		err |= size_map(object, "events", STACK_EVENTS_BYTES);
 	return err;
 }
 

@@ -10,10 +10,12 @@
 #include "loader/cgroups.h"
 #include "loader/cleanup.h"
 #include "loader/clock.h"
+#include "loader/event_stack.h"
 #include "loader/kernel_programs.h"
 #include "loader/kernel_symbols.h"
 #include "loader/log.h"
 #include "loader/tracker.h"
+#include "loader/tracker_recycle.h"
 
 struct kernel_source {
 	struct source source;
@@ -26,7 +28,8 @@ struct kernel_source {
 	struct process *processes;    /* that are traced; an image is an index plus one */
 	size_t process_cnt;
 	struct ring_buffer *rings;
-	const struct event_listener *listener; /* during dispatch */
+	const struct event_listener *listener; /* during dispatch, here and below */
+	uint64_t dispatched_ns;                /* when it began */
 };
 
 static const char *const event_names[MEMLEAK_KERNEL_EVENT_CNT] = {
@@ -48,10 +51,25 @@ static struct kernel_source *kernel_source_of(struct source *source)
 	return (struct kernel_source *)source;
 }
 
+static int find_stack(struct kernel_source *source, const struct memleak_event *event,
+		      struct event_stack *ret)
+{
+	int err = event_stack_init(&source->tracker, event->stack, ret);
+
+	if (err)
+		return err;
+	source->symbols.as_of_ns = event->time_ns;
+	err = event_stack_name(ret, &source->tracker, &source->symbols.backend, NULL);
+	source->symbols.as_of_ns = 0;
+	return err;
+}
+
+/* -EAGAIN: it came meanwhile, and others may come faster than they can be told of. */
 static int handle_event(void *arg, void *data, size_t len)
 {
 	struct kernel_source *source = arg;
 	struct memleak_event event; /* a copy: the ring buffer is mapped for reading alone */
+	struct event_stack stack = {0};
 	struct trace_event trace;
 
 	if (len < sizeof(event) || !source->listener)
@@ -69,8 +87,11 @@ static int handle_event(void *arg, void *data, size_t len)
 		.addr = event.addr,
 		.size = event.size,
 	};
+	if (source->opts->trace > 1 && !find_stack(source, &event, &stack))
+		trace.stack = &stack.shown;
 	source->listener->event(source->listener->arg, &trace);
-	return 0;
+	event_stack_deinit(&stack);
+	return event.time_ns > source->dispatched_ns ? -EAGAIN : 0;
 }
 
 static int kernel_source__start(struct source *base)
@@ -103,9 +124,15 @@ static int kernel_source__dispatch(struct source *base, const struct event_liste
 	int err;
 
 	source->listener = listener;
+	source->dispatched_ns = clock_ns(CLOCK_MONOTONIC);
 	err = ring_buffer__consume(source->rings);
 	source->listener = NULL;
-	return err < 0 ? err : 0;
+	if (err < 0 && err != -EAGAIN)
+		return err;
+	/* Stacks of frees, and of blocks long free, fill the table faster than reports come. */
+	if (source->opts->trace > 1 && !source->tracker.watch->told)
+		return tracker_recycle(&source->tracker);
+	return 0;
 }
 
 /* The kernel goes on; whether its processes have ended the user source knows. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loader/cleanup.h"
+#include "loader/clock.h"
 #include "loader/kernel_symbols.h"
 #include "loader/log.h"
 
@@ -27,6 +28,15 @@ static void note_error(struct kernel_symbols *symbols)
 	else
 		log_note("kernel functions have no names: cannot read /proc/kallsyms: %s",
 			 strerror(-err));
+}
+
+/* It takes a system call at least, so events that were before the last one do without. */
+static int refresh(struct kernel_symbols *symbols)
+{
+	if (symbols->as_of_ns && symbols->as_of_ns < symbols->read_ns)
+		return 0;
+	symbols->read_ns = clock_ns(CLOCK_MONOTONIC);
+	return symspace__refresh(symbols->space);
 }
 
 static size_t count_frames(const struct site *const *sites, size_t cnt)
@@ -57,7 +67,7 @@ static int kernel_symbols__prepare(struct symbol_backend *self, const struct sit
 	for (size_t i = 0; i < cnt; i++)
 		for (size_t j = 0; sites[i]->space == SPACE_KERNEL && j < sites[i]->frame_cnt; j++)
 			queries[at++].addr = sites[i]->frames[j];
-	err = symspace__refresh(symbols->space);
+	err = refresh(symbols);
 	if (err)
 		return err;
 	note_error(symbols);

@@ -10,7 +10,9 @@
 struct kernel_symbols {
 	struct symbol_backend backend; /* takes the sites with SPACE_KERNEL, passes over others */
 	struct symspace *space;
-	bool noted; /* that there are no names, and why */
+	uint64_t as_of_ns; /* the kernel's code as it was then is enough; 0: as it is now */
+	uint64_t read_ns;  /* when it was last asked for */
+	bool noted;        /* that there are no names, and why */
 };
 
 /* symbolizer outlives it. What the kernel does not tell costs names and is said once. */

@@ -14,6 +14,7 @@
 #include "loader/recording.h"
 #include "loader/replay.h"
 #include "loader/run.h"
+#include "loader/sink.h"
 #include "loader/user_source.h"
 
 #define EXIT_CANNOT 1
@@ -67,6 +68,13 @@ static int open_source(struct session *session)
 	return err ? err : open_processes(session, &session->child.pid, 1);
 }
 
+static int open_output(struct session *session)
+{
+	const struct sink *sink = sink_for(session->opts->format);
+
+	return output_init(&session->out, session->opts->output, sink->document, sink->binary);
+}
+
 static int open_recorder(struct session *session)
 {
 	const struct options *opts = session->opts;
@@ -83,7 +91,7 @@ static int open_recorder(struct session *session)
 
 static int trace(struct session *session)
 {
-	int err = output_init(&session->out, session->opts->output);
+	int err = open_output(session);
 
 	if (!err)
 		err = open_recorder(session);
@@ -135,7 +143,7 @@ static int finish(struct session *session, int err)
 static int work_on_recordings(struct session *session)
 {
 	const struct options *opts = session->opts;
-	int err = output_init(&session->out, opts->output);
+	int err = open_output(session);
 
 	if (!err && opts->work == WORK_REPORT)
 		err = replay_report(opts, &session->out, &session->result.outstanding);

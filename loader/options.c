@@ -241,6 +241,36 @@ static bool has_filters(const struct parser *p)
 	return false;
 }
 
+/* What is asked for that text and JSON alone can tell; NULL: nothing. */
+static const char *beyond_format(const struct options *opts)
+{
+	return opts->trace            ? "--trace"
+	       : opts->show_allocs    ? "--show-allocs"
+	       : opts->by != BY_STACK ? "--by"
+	       : opts->count_by       ? "--count"
+	       : opts->largest        ? "--largest"
+	       : opts->peak           ? "--peak"
+	       : opts->stats          ? "--stats"
+	       : opts->summary        ? "--summary"
+				      : NULL;
+}
+
+/* Only text and JSON are cut by default, and tell more than stacks. */
+static enum options_result settle_format(const struct parser *p)
+{
+	struct options *opts = p->opts;
+
+	if (opts->format <= FORMAT_JSON)
+		return OPTIONS_RUN;
+	if (!is_given(p, "top"))
+		opts->top = UINT32_MAX;
+	if (!beyond_format(opts))
+		return OPTIONS_RUN;
+	log_error("--format %s has no place for %s: text and json have" HINT,
+		  option_format_word(opts->format), beyond_format(opts));
+	return OPTIONS_EXIT_USAGE;
+}
+
 /* No more room is taken than the tables need to be there. */
 static void keep_nothing(struct options *opts)
 {
@@ -312,26 +342,6 @@ static enum options_result check_together(const struct parser *p)
 	return OPTIONS_RUN;
 }
 
-bool options_want_cgroups(const struct options *opts)
-{
-	return opts->by == BY_CGROUP || opts->record;
-}
-
-bool options_find_processes(const struct options *opts)
-{
-	return opts->all_processes || opts->comm || opts->cgroup;
-}
-
-bool options_trace_processes(const struct options *opts)
-{
-	return opts->pid_cnt || opts->command || options_find_processes(opts);
-}
-
-bool options_share_probes(const struct options *opts)
-{
-	return options_find_processes(opts) || opts->follow;
-}
-
 enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
 	struct parser parser;
@@ -356,8 +366,10 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 		result = take_arguments(&parser, argc - 1, argv + 1, &dashes);
 	else
 		result = take_arguments(&parser, argc, argv, &dashes);
-	if (result == OPTIONS_RUN && ret->work)
-		return options_check_offline(ret, parser.given, dashes);
+	if (result == OPTIONS_RUN && ret->work) {
+		result = options_check_offline(ret, parser.given, dashes);
+		return result == OPTIONS_RUN ? settle_format(&parser) : result;
+	}
 	if (result == OPTIONS_RUN && dashes)
 		result = take_command(ret, argv + optind);
 	if (result != OPTIONS_RUN)
@@ -368,6 +380,8 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 	if (ret->combined_only && !ret->older_given)
 		ret->older_ns = 0;
 	result = check_together(&parser);
+	if (result == OPTIONS_RUN)
+		result = settle_format(&parser);
 	if (ret->count_by)
 		keep_nothing(ret);
 	return result;

@@ -15,7 +15,16 @@
 #include "bpf/count.h"
 #include "bpf/memleak.h"
 
-enum output_format { FORMAT_TEXT, FORMAT_JSON };
+enum output_format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_FOLDED,
+	FORMAT_PPROF,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_HEAPTRACK,
+	FORMAT_HTML,
+};
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP };
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,
@@ -26,7 +35,7 @@ enum summary_sort {
 	SUMMARY_BY_CALLS,
 	SUMMARY_BY_PID,
 };
-enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH };
+enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE };
 
 /* A function of the target's that gives memory or takes it back. */
 struct pool_function {

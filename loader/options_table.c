@@ -17,14 +17,20 @@ const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_OTHER] = "Everything else",
 };
 
-static const char *const format_words[] = {"text", "json", NULL};
+static const char *const format_words[] = {"text",       "json",      "csv",  "folded", "pprof",
+					   "speedscope", "heaptrack", "html", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
-static const char *const sort_words[] = {"size", "count", "growth", NULL};
+static const char *const sort_words[] = {"size", "count", "growth", "score", NULL};
 static const char *const summary_sort_words[] = {
 	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
 };
+
+const char *option_format_word(enum output_format format)
+{
+	return format_words[format];
+}
 
 const struct option_def option_table[OPTION_CNT] = {
 	/* What to trace */
@@ -61,7 +67,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "FUNC gives memory, too: a function of the program's own or of a library, by the name of "
 	 "its symbol. It is called like SHAPE, which is malloc by default, calloc, realloc, "
 	 "reallocarray, memalign or posix_memalign; pool_malloc, pool_calloc, pool_realloc and "
-	 "pool_reallocarray have another argument before those. May be given several times",
+	 "pool_reallocarray have another argument before those; whatever strdup is called with, it "
+	 "gives a string that is as large as it is. May be given several times",
 	 OPT_ALLOC, GROUP_TARGET, .words = WORDS_NONE},
 	{"free", 0, "FUNC[:SHAPE]",
 	 "FUNC takes back what functions of --alloc gave: its first argument, or its second if "
@@ -108,8 +115,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
 
 	/* What to report */
-	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10)", OPT_NUMBER,
-	 GROUP_REPORT, FIELD(top), 1, UINT32_MAX, REPORT_DIFF},
+	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10; see --format)",
+	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, REPORT_DIFF},
 	{"max-records", 0, "N",
 	 "Show at most so many processes, modules, threads or cgroups: as entries (else it is as "
 	 "many as "
@@ -120,8 +127,10 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
 	 "stacks",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words, REPORT},
-	{"sort", 0, "ORDER", "Order of the stacks (default size)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(sort), .choices = sort_words, REPORT_DIFF},
+	{"sort", 0, "ORDER",
+	 "Order of the stacks (default size): by size or count of what is outstanding, by growth "
+	 "since the report before, or by score, that is by how much they look like a leak",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words, REPORT_DIFF},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
 	 GROUP_REPORT, FIELD(show_allocs), REPORT},
@@ -157,8 +166,12 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
 	 "--show-allocs nor --older",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
-	{"format", 0, "FORMAT", "What is printed (default text)", OPT_CHOICE, GROUP_REPORT,
-	 FIELD(format), .choices = format_words, REPORT_DIFF},
+	{"format", 0, "FORMAT",
+	 "What is printed: text (the default), json, csv; folded stacks, which flame graphs are "
+	 "made of; a profile for pprof, speedscope or heaptrack; or html, a page for a browser. "
+	 "Only "
+	 "text and json are cut to ten stacks, the others to what --top says",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, REPORT_DIFF},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
 	 .min = FORMAT_JSON, REPORT_DIFF},
 	{"duration", 'd', "SECONDS",
@@ -167,7 +180,8 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
-	 "appended whole or not at all",
+	 "appended whole or not at all. Of a format of which a file holds one report, each takes "
+	 "the place of the one before, and stdout or a pipe gets the final one",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, REPORT_DIFF},
 	{"record", 0, "FILE",
 	 "Write every snapshot to FILE, too, with the names of all stacks: for \"memleak report\" "
@@ -242,6 +256,8 @@ const struct option_example option_examples[] = {
 	{"--record run1.mlk -p 4711", "and keep all of it for later"},
 	{"report --sort growth run1.mlk", "the last report of it, in another order"},
 	{"diff run1.mlk@60 run1.mlk", "what has changed since its first minute"},
+	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
+	{"--format folded -p 4711 60 1", "a minute, to be made into a flame graph"},
 	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},
 	{NULL, NULL},
 };

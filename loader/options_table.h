@@ -57,6 +57,8 @@ extern const char *const work_names[WORK_CNT];
 extern const struct option_def option_table[OPTION_CNT];
 extern const char *const option_group_names[GROUP_CNT];
 
+const char *option_format_word(enum output_format format);
+
 /* A command line without the program's name and what it does; ended by a NULL arguments. */
 struct option_example {
 	const char *arguments;

@@ -301,6 +301,7 @@ static const struct shape_word alloc_shapes[] = {
 	{"reallocarray", MEMLEAK_SHAPE_REALLOCARRAY},
 	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
+	{"strdup", MEMLEAK_SHAPE_STRING},
 	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE}, /* the size is at the same place */
 	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
 	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},

@@ -4,24 +4,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "loader/document.h"
 #include "loader/log.h"
 
-int output_init(struct output *out, const char *path)
+static bool is_file_of(int fd, const struct stat *st)
 {
-	*out = (struct output){.fd = STDOUT_FILENO, .name = path ? path : "stdout"};
+	struct stat other;
+
+	return fstat(fd, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+}
+
+/* What can be replaced: a file, and not by another name the one that stdout or stderr goes to. */
+static char *find_document(int fd, const char *path)
+{
+	struct stat st;
+
+	if (!path || fstat(fd, &st) || !S_ISREG(st.st_mode) || is_file_of(STDOUT_FILENO, &st) ||
+	    is_file_of(STDERR_FILENO, &st))
+		return NULL;
+	return realpath(path, NULL);
+}
+
+int output_init(struct output *out, const char *path, bool document, bool binary)
+{
+	*out = (struct output){
+		.fd = STDOUT_FILENO, .name = path ? path : "stdout", .document = document};
 	if (path)
 		out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
-	if (out->fd >= 0 && fcntl(out->fd, F_GETFD) >= 0)
+	if (out->fd < 0 || fcntl(out->fd, F_GETFD) < 0) {
+		log_error("cannot write to %s: %s", out->name, strerror(errno));
+		return -errno;
+	}
+	if (document)
+		out->path = find_document(out->fd, path);
+	if (!binary || !isatty(out->fd))
 		return 0;
-	log_error("cannot write to %s: %s", out->name, strerror(errno));
-	return -errno;
+	log_error("this format is not for a terminal: give --output FILE");
+	return -ENOTTY;
+}
+
+bool output_wants(const struct output *out, bool final)
+{
+	return !out->document || out->path || final;
 }
 
 void output_deinit(struct output *out)
@@ -29,6 +58,7 @@ void output_deinit(struct output *out)
 	if (out->stream)
 		fclose(out->stream);
 	free(out->buf);
+	free(out->path);
 	if (out->fd > STDERR_FILENO)
 		close(out->fd);
 }
@@ -39,35 +69,16 @@ FILE *output_begin(struct output *out)
 	return out->stream;
 }
 
-static int write_all(int fd, const char *buf, size_t len)
-{
-	while (len) {
-		ssize_t written = write(fd, buf, len);
-
-		if (written < 0 && errno == EAGAIN) {
-			/* A terminal or pipe that someone else made non-blocking. */
-			struct pollfd ready = {.fd = fd, .events = POLLOUT};
-
-			poll(&ready, 1, -1);
-			continue;
-		}
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		buf += written;
-		len -= (size_t)written;
-	}
-	return 0;
-}
-
 /* A file keeps whole reports only: what a full disk cut short is taken back. */
 static int write_whole(struct output *out)
 {
 	struct stat st;
 	bool file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
-	int err = write_all(out->fd, out->buf, out->len);
+	int err;
 
+	if (out->path)
+		return document_replace(out->path, &out->fd, out->buf, out->len);
+	err = write_all(out->fd, out->buf, out->len);
 	if (err && file && out->fd > STDERR_FILENO && ftruncate(out->fd, st.st_size))
 		return -errno;
 	return err;

@@ -6,19 +6,28 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output {
 	int fd;
 	const char *name; /* for messages */
+	bool document;
+	char *path; /* of a document that is replaced; NULL: none */
 	char *buf;
 	size_t len;
 	FILE *stream;
 };
 
-/* path NULL: stdout. Empties the file. Says on stderr what failed. */
-int output_init(struct output *out, const char *path);
+/*
+ * path NULL: stdout. Empties the file. document: what is written is a whole, in place of what was
+ * written before; binary: not to a terminal. Says on stderr what failed.
+ */
+int output_init(struct output *out, const char *path, bool document, bool binary);
 void output_deinit(struct output *out);
+
+/* Whether a report has a place: of documents a pipe, like stdout, takes the final one alone. */
+bool output_wants(const struct output *out, bool final);
 
 /* A stream to print to; NULL: no memory. */
 FILE *output_begin(struct output *out);

@@ -9,13 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last moments are never dropped: whether a site still grows is seen by them. */
-#define RECENT_MOMENTS 8
-
 struct entry {
 	struct site_history history;
-	uint64_t update;    /* the last that had it */
-	uint64_t raw_count; /* blocks of the last snapshot, as sampled */
+	uint64_t update;              /* the last that had it */
+	uint32_t last[AGE_CLASS_CNT]; /* blocks of the last snapshot, as sampled */
 };
 
 struct ranking {
@@ -146,27 +143,30 @@ static struct moment moment_of(const struct snapshot *snap, const struct site *s
 		.bytes = site->bytes,
 		.count = site->count,
 	};
+	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+	for (size_t i = AGE_CLASS_CNT, span = SPAN_CNT; i-- > 0;) {
+		bytes += site->ages.bytes[i];
 		moment.sampled += site->ages.count[i];
-		for (size_t span = 0; span < SPAN_CNT && SPAN_CLASS(span) <= i; span++) {
-			moment.old_bytes[span] += (float)site->ages.bytes[i];
-			moment.old_count[span] += site->ages.count[i];
-		}
+		if (!span || i != SPAN_CLASS(span - 1))
+			continue;
+		span--;
+		moment.old_bytes[span] = (float)bytes;
+		moment.old_count[span] = moment.sampled;
 	}
 	return moment;
 }
 
-static void count_blocks(struct entry *entry, uint64_t cnt, uint64_t kept)
+static void count_blocks(struct entry *entry, const struct site *site)
 {
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		uint32_t last = entry->last[i], kept = site->kept[i] < last ? site->kept[i] : last;
 
-	if (kept > cnt)
-		kept = cnt;
-	if (kept > entry->raw_count)
-		kept = entry->raw_count;
-	entry->history.seen += cnt - kept;
-	entry->history.freed += entry->raw_count - kept;
-	entry->raw_count = cnt;
+		entry->history.freed[i] += last - kept;
+		entry->history.seen += site->ages.count[i];
+		entry->history.seen -= kept;
+		entry->last[i] = site->ages.count[i];
+	}
 }
 
 /* A site that is new to reports held nothing at the one before. */
@@ -206,7 +206,7 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 	if (err)
 		return err;
 	entry->update = ranking->updates;
-	count_blocks(entry, moment.sampled, site->kept_count);
+	count_blocks(entry, site);
 	if (!ret)
 		return 0;
 	trend_of(history, &history->trend);
@@ -237,7 +237,7 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap)
 			dropped++;
 			continue;
 		}
-		count_blocks(entry, 0, 0);
+		count_blocks(entry, &nothing);
 		err = add_moment(&entry->history, &moment);
 	}
 	ranking->cnt -= dropped;

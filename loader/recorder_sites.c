@@ -172,7 +172,8 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
 		entry->block_cnt = (size_t)(block - entry->blocks);
 		err = define(recorder, entry);
 	}
-	/* Its stacks are those of its moment, which are as good for sites that are not there now. */
+	/* Its stacks are those of its moment, which are as good for sites that are not there now.
+	 */
 	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
 		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);
 		if (!err && !entry->present)

@@ -55,7 +55,6 @@ enum {
 	SITE_INHERITED_COUNT,
 	SITE_OLDEST,
 	SITE_NEWEST,
-	SITE_KEPT,
 	SITE_LARGEST_ADDR,
 	SITE_LARGEST_SIZE,
 	SITE_LARGEST_SAMPLED_SIZE,
@@ -66,8 +65,8 @@ enum {
 	SITE_LAST_COMM, /* the number of a string; so is the next */
 	SITE_CACHE,
 	SITE_MARKS,
-	SITE_AGES, /* bytes and count of each class in turn */
-	SITE_WORDS = SITE_AGES + 2 * AGE_CLASS_CNT,
+	SITE_AGES, /* of each class in turn: bytes, count, kept */
+	SITE_WORDS = SITE_AGES + 3 * AGE_CLASS_CNT,
 };
 
 /* All but those that are strings. */

@@ -131,7 +131,6 @@ void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *wor
 	words[SITE_INHERITED_COUNT] = site->inherited_count;
 	words[SITE_OLDEST] = birth_of(t0_ns, site->oldest_ns);
 	words[SITE_NEWEST] = birth_of(t0_ns, site->newest_ns);
-	words[SITE_KEPT] = site->kept_count;
 	if (largest->addr) {
 		words[SITE_LARGEST_ADDR] = largest->addr;
 		words[SITE_LARGEST_SIZE] = largest->size;
@@ -143,8 +142,9 @@ void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *wor
 	words[SITE_LAST_PID] = (uint64_t)site->origin.last_pid;
 	words[SITE_MARKS] = marks_of(&site->origin);
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
-		words[SITE_AGES + 2 * i] = site->ages.bytes[i];
-		words[SITE_AGES + 2 * i + 1] = site->ages.count[i];
+		words[SITE_AGES + 3 * i] = site->ages.bytes[i];
+		words[SITE_AGES + 3 * i + 1] = site->ages.count[i];
+		words[SITE_AGES + 3 * i + 2] = site->kept[i];
 	}
 }
 
@@ -158,7 +158,6 @@ void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *sit
 	site->inherited_count = words[SITE_INHERITED_COUNT];
 	site->oldest_ns = age_of(t0_ns, words[SITE_OLDEST]);
 	site->newest_ns = age_of(t0_ns, words[SITE_NEWEST]);
-	site->kept_count = words[SITE_KEPT];
 	if (words[SITE_LARGEST_ADDR])
 		site->largest = (struct block){
 			.addr = words[SITE_LARGEST_ADDR],
@@ -174,8 +173,9 @@ void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *sit
 	site->origin.several_caches = words[SITE_MARKS] & MARK_SEVERAL_CACHES;
 	site->origin.reclaimable = words[SITE_MARKS] & MARK_RECLAIMABLE;
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
-		site->ages.bytes[i] = words[SITE_AGES + 2 * i];
-		site->ages.count[i] = (uint32_t)words[SITE_AGES + 2 * i + 1];
+		site->ages.bytes[i] = words[SITE_AGES + 3 * i];
+		site->ages.count[i] = (uint32_t)words[SITE_AGES + 3 * i + 1];
+		site->kept[i] = (uint32_t)words[SITE_AGES + 3 * i + 2];
 	}
 }
 

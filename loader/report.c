@@ -11,6 +11,7 @@
 #include "loader/grouping.h"
 #include "loader/largest.h"
 #include "loader/peak.h"
+#include "loader/site_order.h"
 #include "loader/summary_order.h"
 
 /*
@@ -22,62 +23,8 @@
 /* Of each group that is shown: where its memory came from, and not all of it once more. */
 #define GROUP_SITES 3
 
-struct candidate {
-	const struct site *site;
-	struct growth growth;
-};
-
-static int by_number(uint64_t a, uint64_t b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-static int by_signed(int64_t a, int64_t b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-/* Largest first; the last resort, the id, is the smallest first. No two sites are equal. */
-static int compare(const void *left, const void *right, void *arg)
-{
-	const struct candidate *a = left;
-	const struct candidate *b = right;
-	const enum sort_order *order = arg;
-	int diff = 0;
-
-	if (*order == SORT_COUNT) {
-		diff = by_number(a->site->count, b->site->count);
-	} else if (*order == SORT_GROWTH) {
-		diff = by_signed(a->growth.bytes, b->growth.bytes);
-		if (!diff)
-			diff = by_signed(a->growth.count, b->growth.count);
-	}
-	if (!diff)
-		diff = by_number(a->site->bytes, b->site->bytes);
-	if (!diff)
-		diff = by_number(a->site->count, b->site->count);
-	if (!diff)
-		diff = by_number(b->site->id, a->site->id);
-	return diff;
-}
-
-/* Those that hold something, in order. */
-static int rank(const struct site *sites, const struct growth *growth, size_t cnt,
-		enum sort_order order, size_t *ret_cnt, struct candidate **ret)
-{
-	struct candidate *candidates = calloc(cnt + 1, sizeof(*candidates));
-	size_t ranked = 0;
-
-	if (!candidates)
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++)
-		if (sites[i].count)
-			candidates[ranked++] = (struct candidate){&sites[i], growth[i]};
-	qsort_r(candidates, ranked, sizeof(*candidates), compare, &order);
-	*ret_cnt = ranked;
-	*ret = candidates;
-	return 0;
-}
+/* More than these nobody looks at first. */
+#define MAX_SUSPECTS 5
 
 static void add_totals(const struct candidate *candidates, struct report *report)
 {
@@ -102,51 +49,61 @@ struct shown {
 	struct largest_sites largest;
 	struct candidate *peak;
 	size_t peak_cnt;
+	struct candidate *suspects;
+	size_t suspect_cnt;
 };
 
-static const struct site *shown_site(const struct shown *shown, size_t i)
+static void show(struct report_site *sites, const struct candidate *candidates, size_t cnt)
 {
-	if (i < shown->cnt)
-		return shown->candidates[i].site;
-	i -= shown->cnt;
-	if (i < shown->largest.cnt)
-		return shown->largest.sites[i];
-	return shown->peak[i - shown->largest.cnt].site;
+	for (size_t i = 0; i < cnt; i++)
+		sites[i] = (struct report_site){
+			.site = candidates[i].site,
+			.growth_bytes = candidates[i].growth.bytes,
+			.growth_count = candidates[i].growth.count,
+			.history = candidates[i].growth.history,
+		};
+}
+
+/* Room for the names of all frames. */
+static int give_locations(struct report *report, size_t cnt)
+{
+	const struct sym_location **next;
+	size_t frame_cnt = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		frame_cnt += report->sites[i].site->frame_cnt;
+	next = report->location_store = calloc(frame_cnt + 1, sizeof(*report->location_store));
+	if (!next)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		report->sites[i].locations = next;
+		next += report->sites[i].site->frame_cnt;
+	}
+	return 0;
 }
 
 static int show_sites(const struct shown *shown, struct report *report)
 {
-	size_t all_cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt, frame_cnt = 0;
+	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->suspect_cnt;
+	struct report_site *next;
 
-	report->sites = calloc(all_cnt + 1, sizeof(*report->sites));
-	if (!report->sites)
+	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
+	if (!next)
 		return -ENOMEM;
-	for (size_t i = 0; i < all_cnt; i++) {
-		report->sites[i].site = shown_site(shown, i);
-		frame_cnt += report->sites[i].site->frame_cnt;
-	}
-	report->location_store = calloc(frame_cnt + 1, sizeof(*report->location_store));
-	if (!report->location_store)
-		return -ENOMEM;
+	show(next, shown->candidates, shown->cnt);
 	report->site_cnt = shown->cnt;
-	report->largest = report->sites + shown->cnt;
+	report->largest = next += shown->cnt;
+	for (size_t i = 0; i < shown->largest.cnt; i++)
+		next[i].site = shown->largest.sites[i];
 	report->largest_cnt = shown->largest.cnt;
 	report->largest_total = shown->largest.total;
-	report->peak = report->largest + shown->largest.cnt;
+	report->peak = next += shown->largest.cnt;
+	show(next, shown->peak, shown->peak_cnt);
 	report->peak_cnt = shown->peak_cnt;
-	frame_cnt = 0;
-	for (size_t i = 0; i < all_cnt; i++) {
-		struct report_site *site = &report->sites[i];
-
-		if (i < shown->cnt) {
-			site->growth_bytes = shown->candidates[i].growth.bytes;
-			site->growth_count = shown->candidates[i].growth.count;
-			site->history = shown->candidates[i].growth.history;
-		}
-		site->locations = report->location_store + frame_cnt;
-		frame_cnt += site->site->frame_cnt;
-	}
-	return 0;
+	report->suspects = next += shown->peak_cnt;
+	show(next, shown->suspects, shown->suspect_cnt);
+	report->suspect_cnt = shown->suspect_cnt;
+	return give_locations(report, cnt);
 }
 
 /* Blocks are sorted by site: the first one that does not belong to a site before this. */
@@ -200,9 +157,15 @@ void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
 	shown->first_frame = first < site->frame_cnt ? first : 0;
 }
 
+/* Sites that stand one behind the other, in whatever part of the report. */
+static size_t named_cnt(const struct report *report)
+{
+	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->suspect_cnt;
+}
+
 static int name_sites(struct symbol_backend *symbols, struct report *report)
 {
-	size_t cnt = report->site_cnt + report->largest_cnt + report->peak_cnt;
+	size_t cnt = named_cnt(report);
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	int err;
 
@@ -297,8 +260,8 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 		       struct candidate *candidates, size_t *cnt)
 {
 	cleanup_free struct candidate *groups = NULL;
-	int err = rank(grouping->sums, growth, grouping->cnt, opts->sort, &report->groups_total,
-		       &groups);
+	int err = site_order_init(grouping->sums, growth, grouping->cnt, opts->sort,
+				  &report->groups_total, &groups);
 	size_t most = records_of(opts);
 
 	if (!err)
@@ -320,9 +283,26 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 	growth = calloc(peak->site_cnt + 1, sizeof(*growth));
 	if (!growth)
 		return -ENOMEM;
-	err = rank(peak->sites, growth, peak->site_cnt, opts->sort, &cnt, &shown->peak);
+	err = site_order_init(peak->sites, growth, peak->site_cnt, opts->sort, &cnt, &shown->peak);
 	if (!err)
 		shown->peak_cnt = cnt < opts->top ? cnt : opts->top;
+	return err;
+}
+
+/* Whatever else is shown. */
+static int show_suspects(struct report *report, struct shown *shown)
+{
+	int err = site_order_suspects(shown->candidates, report->sites_total,
+				      &report->suspects_total, &shown->suspects);
+
+	for (size_t i = 0; i < report->sites_total; i++) {
+		const struct site_history *history = shown->candidates[i].growth.history;
+
+		report->judged += history && history->trend.tendency != TENDENCY_UNKNOWN;
+	}
+	if (!err)
+		shown->suspect_cnt = report->suspects_total < MAX_SUSPECTS ? report->suspects_total
+									   : MAX_SUSPECTS;
 	return err;
 }
 
@@ -330,6 +310,7 @@ static void shown_deinit(struct shown *shown)
 {
 	free(shown->candidates);
 	free(shown->peak);
+	free(shown->suspects);
 	largest_sites_deinit(&shown->largest);
 }
 
@@ -348,14 +329,15 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.final = final,
 	};
 	struct shown shown = {0};
-	int err = rank(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
-		       &shown.candidates);
+	int err = site_order_init(snap->sites, growth, snap->site_cnt, opts->sort,
+				  &report.sites_total, &shown.candidates);
 
 	if (err)
 		return err;
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
-	if (grouping)
+	err = show_suspects(&report, &shown);
+	if (!err && grouping)
 		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
 				  &shown.cnt);
 	if (!err && opts->largest)
@@ -367,7 +349,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	shown_deinit(&shown);
 	if (!err && opts->summary)
 		err = show_summaries(opts, &report);
-	if (!err && symbols && report.site_cnt + report.largest_cnt + report.peak_cnt)
+	if (!err && symbols && named_cnt(&report))
 		err = name_sites(symbols, &report);
 	if (err) {
 		report_deinit(&report);

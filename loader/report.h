@@ -77,6 +77,7 @@ struct report {
 	const struct report_site *suspects; /* those that seem to leak, the worst first */
 	size_t suspect_cnt;
 	size_t suspects_total;
+	size_t judged; /* sites of which enough is known to say whether they grow */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;

@@ -6,6 +6,7 @@
 
 #include "loader/cleanup.h"
 #include "loader/grouping.h"
+#include "loader/lost_note.h"
 #include "loader/sink.h"
 #include "loader/thread_names.h"
 #include "loader/thread_split.h"
@@ -42,12 +43,17 @@ void reporter_deinit(struct reporter *reporter)
 static int print_report(struct reporter *reporter, const struct report *report)
 {
 	FILE *stream = output_begin(reporter->out);
+	int err;
 
 	reporter->outstanding = report->count > 0;
 	if (!stream)
 		return -ENOMEM;
-	reporter->sink->report(stream, report);
-	return output_end(reporter->out);
+	if (!reporter->reports++ && reporter->sink->header)
+		reporter->sink->header(stream);
+	err = reporter->sink->report(stream, report);
+	if (report->final && !reporter->sink->says_losses)
+		lost_note(report->snapshot);
+	return err ? err : output_end(reporter->out);
 }
 
 static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
@@ -108,6 +114,7 @@ int reporter_add(struct reporter *reporter, struct snapshot *snap, bool final, b
 
 	if (err)
 		return err;
+	show &= reporter->recorded || output_wants(reporter->out, final);
 	if (show) {
 		growth = calloc(snap->site_cnt + 1, sizeof(*growth));
 		if (!growth)

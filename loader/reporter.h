@@ -19,6 +19,7 @@ struct reporter {
 	struct output *out;
 	struct ranking *ranking;
 	struct ranking *group_ranking;
+	uint64_t reports; /* that were printed */
 	bool recorded;    /* what is not in the snapshots cannot be asked for any more */
 	bool outstanding; /* the last report had something */
 };

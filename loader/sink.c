@@ -5,6 +5,12 @@
 static const struct sink *const sinks[] = {
 	[FORMAT_TEXT] = &sink_text,
 	[FORMAT_JSON] = &sink_json,
+	[FORMAT_CSV] = &sink_csv,
+	[FORMAT_FOLDED] = &sink_folded,
+	[FORMAT_PPROF] = &sink_pprof,
+	[FORMAT_SPEEDSCOPE] = &sink_speedscope,
+	[FORMAT_HEAPTRACK] = &sink_heaptrack,
+	[FORMAT_HTML] = &sink_html,
 };
 
 const struct sink *sink_for(enum output_format format)
@@ -71,4 +77,8 @@ const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
 				    "frees not kept for forked children: the table was full; what "
 				    "they have of their parents may be wrong",
 				    "raise --max-allocs"},
+	[MEMLEAK_LOST_STRINGS] = {"strings",
+				  "strings whose size is not known: too long to be read, or gone; "
+				  "each counts as what was read of it",
+				  NULL},
 };

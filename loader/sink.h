@@ -26,13 +26,25 @@ struct trace_event {
 
 struct sink {
 	const char *name;
-	void (*report)(FILE *out, const struct report *report);
+	bool document;    /* a file holds one report: each takes the place of the one before */
+	bool binary;      /* nothing for a terminal */
+	bool says_losses; /* else they are said on stderr */
+	void (*header)(FILE *out); /* once, before the first report; NULL: none */
+	/* 0 or -ENOMEM */
+	int (*report)(FILE *out, const struct report *report);
+	/* NULL, these: options refuses what they are for. */
 	void (*event)(FILE *out, const struct trace_event *event);
 	void (*counts)(FILE *out, const struct counts_report *report);
 };
 
 extern const struct sink sink_text;
 extern const struct sink sink_json;
+extern const struct sink sink_csv;
+extern const struct sink sink_folded;
+extern const struct sink sink_pprof;
+extern const struct sink sink_speedscope;
+extern const struct sink sink_heaptrack;
+extern const struct sink sink_html;
 
 const struct sink *sink_for(enum output_format format);
 

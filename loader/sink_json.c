@@ -12,6 +12,7 @@
 #include "loader/sink_json_parts.h"
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
+#include "loader/sink_verdict.h"
 
 static void write_totals(struct json_writer *json, const char *key, uint64_t bytes, uint64_t count)
 {
@@ -113,6 +114,8 @@ static void write_site(struct json_writer *json, const struct report *report,
 	write_age(json, "oldest_ns", site->oldest_ns);
 	write_age(json, "newest_ns", site->newest_ns);
 	write_growth(json, shown->growth_bytes, shown->growth_count);
+	sink_verdict_write_trend(json, shown->history);
+	sink_verdict_write_ages(json, &site->ages);
 	json_write_stack(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
 	json_write_end(json, site->end);
@@ -121,10 +124,10 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
-static void write_sites(struct json_writer *json, const struct report *report,
+static void write_sites(struct json_writer *json, const char *key, const struct report *report,
 			const struct report_site *sites, size_t cnt)
 {
-	json_begin_array(json, "sites");
+	json_begin_array(json, key);
 	for (size_t i = 0; i < cnt; i++)
 		write_site(json, report, &sites[i]);
 	json_end_array(json);
@@ -151,8 +154,9 @@ static void write_group(struct json_writer *json, const struct report *report,
 	write_age(json, "oldest_ns", sum->oldest_ns);
 	write_age(json, "newest_ns", sum->newest_ns);
 	write_growth(json, group->growth_bytes, group->growth_count);
+	sink_verdict_write_trend(json, group->history);
 	json_unsigned(json, "sites_total", group->sites_total);
-	write_sites(json, report, group->sites, group->site_cnt);
+	write_sites(json, "sites", report, group->sites, group->site_cnt);
 	json_end_object(json);
 }
 
@@ -166,7 +170,7 @@ static void write_groups(struct json_writer *json, const struct report *report)
 		[BY_CGROUP] = "cgroup",
 	};
 
-	write_sites(json, report, NULL, 0);
+	write_sites(json, "sites", report, NULL, 0);
 	json_string(json, "by", words[report->by]);
 	json_unsigned(json, "groups_total", report->groups_total);
 	json_begin_array(json, "groups");
@@ -233,7 +237,7 @@ static void write_inferred(struct json_writer *json, const struct snapshot *snap
 	json_end_object(json);
 }
 
-static void json_report(FILE *out, const struct report *report)
+static int json_report(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
 	struct json_writer json;
@@ -249,9 +253,11 @@ static void json_report(FILE *out, const struct report *report)
 	write_inherited(&json, report->inherited_bytes, report->inherited_count);
 	json_unsigned(&json, "sites_total", report->sites_total);
 	if (report->by == BY_STACK)
-		write_sites(&json, report, report->sites, report->site_cnt);
+		write_sites(&json, "sites", report, report->sites, report->site_cnt);
 	else
 		write_groups(&json, report);
+	write_sites(&json, "suspects", report, report->suspects, report->suspect_cnt);
+	json_unsigned(&json, "suspects_total", report->suspects_total);
 	if (report->show_largest)
 		write_largest(&json, report);
 	if (report->show_peak)
@@ -268,6 +274,7 @@ static void json_report(FILE *out, const struct report *report)
 		sink_stats_write_json(&json, snap);
 	json_end_object(&json);
 	fputc('\n', out);
+	return 0;
 }
 
 static void json_event(FILE *out, const struct trace_event *event)
@@ -298,6 +305,7 @@ static void json_event(FILE *out, const struct trace_event *event)
 
 const struct sink sink_json = {
 	.name = "json",
+	.says_losses = true,
 	.report = json_report,
 	.event = json_event,
 	.counts = sink_count_write_json,

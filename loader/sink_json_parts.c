@@ -10,21 +10,25 @@
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
 
-void json_write_time(struct json_writer *json, int64_t wall_ns)
+bool time_text(int64_t wall_ns, char ret[TIME_TEXT_SIZE])
 {
 	time_t seconds = wall_ns / NSEC_PER_SEC;
 	int millis = (int)(wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
 	struct tm tm;
-	char day[64];
-	char text[80];
+	char day[TIME_TEXT_SIZE - 16];
 
 	if (wall_ns < 0 || !gmtime_r(&seconds, &tm) ||
-	    !strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm)) {
-		json_null(json, "time");
-		return;
-	}
-	snprintf(text, sizeof(text), "%s.%03dZ", day, millis);
-	json_string(json, "time", text);
+	    !strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm))
+		return false;
+	snprintf(ret, TIME_TEXT_SIZE, "%s.%03dZ", day, millis);
+	return true;
+}
+
+void json_write_time(struct json_writer *json, int64_t wall_ns)
+{
+	char text[TIME_TEXT_SIZE];
+
+	json_string(json, "time", time_text(wall_ns, text) ? text : NULL);
 }
 
 void json_write_id(struct json_writer *json, uint64_t id)

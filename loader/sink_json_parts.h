@@ -14,6 +14,10 @@ void json_write_process(struct json_writer *json, const struct process *process)
 void json_write_stack(struct json_writer *json, const struct report_site *shown);
 /* "stack_end" */
 void json_write_end(struct json_writer *json, enum unwind_end end);
+#define TIME_TEXT_SIZE 80
+
+/* ISO 8601, UTC, milliseconds; false: beyond what a calendar has. */
+bool time_text(int64_t wall_ns, char ret[TIME_TEXT_SIZE]);
 /* "time": ISO 8601, UTC, milliseconds */
 void json_write_time(struct json_writer *json, int64_t wall_ns);
 

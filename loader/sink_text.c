@@ -14,6 +14,7 @@
 #include "loader/sink_peak.h"
 #include "loader/sink_stats.h"
 #include "loader/sink_text.h"
+#include "loader/sink_verdict.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
@@ -22,6 +23,11 @@ static const char *const group_words[] = {
 	[BY_STACK] = "stacks",   [BY_PROCESS] = "processes", [BY_MODULE] = "modules",
 	[BY_THREAD] = "threads", [BY_CGROUP] = "cgroups",
 };
+
+const char *sink_text_group_word(enum group_by by)
+{
+	return group_words[by];
+}
 
 void sink_text_write_clock(FILE *out, int64_t wall_ns)
 {
@@ -62,7 +68,7 @@ static void write_site(const struct text_part *part, const struct report_site *s
 		write_blocks(part, shown);
 }
 
-static void write_name(FILE *out, const char *name)
+void sink_text_write_name(FILE *out, const char *name)
 {
 	fputs(" (", out);
 	escape_puts(out, name);
@@ -86,12 +92,12 @@ static void write_group_name(FILE *out, enum group_by by, const struct report_gr
 	}
 	if (by == BY_PROCESS) {
 		fprintf(out, "process %d", process->pid);
-		write_name(out, process->comm ? process->comm : "?");
+		sink_text_write_name(out, process->comm ? process->comm : "?");
 		return;
 	}
 	fprintf(out, "thread %d", group->sum->tid);
 	if (group->thread)
-		write_name(out, group->thread);
+		sink_text_write_name(out, group->thread);
 	if (process)
 		fprintf(out, " of %d", process->pid);
 	if (!group->thread && !recorded)
@@ -118,7 +124,7 @@ static void write_group(FILE *out, const struct report *report, const struct rep
 }
 
 /* Sites that are not shown count, too: which process it is matters as soon as there are two. */
-static bool has_several_processes(const struct snapshot *snap)
+bool sink_text_several_processes(const struct snapshot *snap)
 {
 	const struct process *first = NULL;
 
@@ -134,55 +140,6 @@ static bool has_several_processes(const struct snapshot *snap)
 	return false;
 }
 
-/* Rounded down: it says 100 only when it is. */
-static void write_complete(FILE *out, const struct report *report)
-{
-	unsigned int permille;
-
-	if (!report->bytes)
-		return;
-	if (report->complete_bytes == report->bytes) {
-		fputs("; all stacks are complete", out);
-		return;
-	}
-	permille = (unsigned int)((long double)report->complete_bytes * 1000 / report->bytes);
-	fprintf(out, "; %u.%u %% of the bytes have complete stacks", permille / 10, permille % 10);
-}
-
-static void write_sampling(FILE *out, const struct report *report)
-{
-	const struct sampling *sampling = &report->snapshot->sampling;
-
-	if (sampling->mode == SAMPLING_NONE)
-		return;
-	if (sampling->mode == SAMPLING_COUNT)
-		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled; ",
-			sampling->rate);
-	else
-		fprintf(out,
-			"\testimates: one sample is taken every %" PRIu64 " bytes on average; ",
-			sampling->rate);
-	sink_text_write_error(out, report->bytes_variance, report->count_variance);
-	fputc('\n', out);
-}
-
-static void write_totals(FILE *out, const struct report *report)
-{
-	/* No "bytes in N allocations" here: scripts would take it for a stack. */
-	fprintf(out, "\toutstanding: %" PRIu64 " bytes, %" PRIu64 " allocations, %zu sites",
-		report->bytes, report->count, report->sites_total);
-	if (report->by != BY_STACK)
-		fprintf(out, " of %zu %s", report->groups_total, group_words[report->by]);
-	write_complete(out, report);
-	fputc('\n', out);
-	if (report->inherited_count)
-		fprintf(out,
-			"\tinherited: %" PRIu64 " bytes, %" PRIu64 " allocations, which children "
-			"have of their parents in memory that is shared until it is written\n",
-			report->inherited_bytes, report->inherited_count);
-	write_sampling(out, report);
-}
-
 static void write_largest(const struct text_part *part, const struct report_site *shown)
 {
 	const struct block *block = &shown->site->largest;
@@ -191,53 +148,12 @@ static void write_largest(const struct text_part *part, const struct report_site
 	fprintf(part->out, "%slargest allocation", part->indent);
 	if (process) {
 		fprintf(part->out, " of process %d", process->pid);
-		write_name(part->out, process->comm ? process->comm : "?");
+		sink_text_write_name(part->out, process->comm ? process->comm : "?");
 	}
 	fprintf(part->out, ": %" PRIu64 " bytes at 0x%" PRIx64 ", ", block->size, block->addr);
 	sink_text_write_seconds(part->out, block->age_ns);
 	fprintf(part->out, " s old, %s, thread %d\n", kind_name(shown->site->kind), block->tid);
 	sink_text_write_stack(part, shown);
-}
-
-/* Frees that no event showed: nothing is lost, but the reader should know. */
-static void write_inferred(FILE *out, const struct snapshot *snap)
-{
-	if (snap->replaced)
-		fprintf(out,
-			"\tinferred: %" PRIu64 " blocks freed unseen, as their addresses were "
-			"handed out again\n",
-			snap->replaced);
-	if (snap->gone_with_page)
-		fprintf(out,
-			"\tinferred: %" PRIu64 " blocks freed unseen, as their slab pages were "
-			"given back\n",
-			snap->gone_with_page);
-}
-
-void sink_text_write_lost(FILE *out, const uint64_t *lost, bool all)
-{
-	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
-		const struct lost_text *text = &lost_texts[i];
-
-		if (!lost[i] && !all)
-			continue;
-		fprintf(out, "\tlost: %" PRIu64 " %s", lost[i], text->words);
-		if (text->remedy && lost[i])
-			fprintf(out, " (%s)", text->remedy);
-		fputc('\n', out);
-	}
-}
-
-static void write_losses(FILE *out, const struct snapshot *snap)
-{
-	for (size_t i = 0; i < snap->loss_cnt; i++) {
-		const struct process *process = snap->losses[i].process;
-
-		fprintf(out, "\tof these %" PRIu64 " of pid %d", snap->losses[i].refused,
-			process->pid);
-		write_name(out, process->comm ? process->comm : "?");
-		fputs(", which had its share\n", out);
-	}
 }
 
 /* What there was no room for. */
@@ -246,11 +162,12 @@ static void write_more(FILE *out, size_t cnt, const char *what)
 	fprintf(out, "\t(%zu more %s)\n", cnt, what);
 }
 
-static void text_report(FILE *out, const struct report *report)
+static int text_report(FILE *out, const struct report *report)
 {
-	bool with_process = has_several_processes(report->snapshot);
+	bool with_process = sink_text_several_processes(report->snapshot);
 	const struct text_part sites = {out, report, "\t", with_process};
 
+	sink_verdict_write_text(out, report, with_process);
 	fputc('[', out);
 	sink_text_write_clock(out, report->snapshot->wall_ns);
 	fprintf(out, "] Top %zu %s with outstanding allocations:\n",
@@ -271,12 +188,8 @@ static void text_report(FILE *out, const struct report *report)
 		sink_peak_write_text(out, report, with_process);
 	if (report->show_summary)
 		sink_stats_write_summary(out, report);
-	write_totals(out, report);
-	write_inferred(out, report->snapshot);
-	if (report->show_stats)
-		sink_stats_write_text(out, report->snapshot);
-	sink_text_write_lost(out, report->snapshot->lost, report->show_stats);
-	write_losses(out, report->snapshot);
+	sink_text_write_facts(out, report);
+	return 0;
 }
 
 static void text_event(FILE *out, const struct trace_event *event)
@@ -302,6 +215,7 @@ static void text_event(FILE *out, const struct trace_event *event)
 
 const struct sink sink_text = {
 	.name = "text",
+	.says_losses = true,
 	.report = text_report,
 	.event = text_event,
 	.counts = sink_count_write_text,

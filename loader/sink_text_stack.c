@@ -38,6 +38,16 @@ static void write_module(FILE *out, const char *module)
 	fputc(']', out);
 }
 
+static void write_place(FILE *out, const struct sym_location *location)
+{
+	if (location && is_known(location->module)) {
+		escape_puts(out, path_tail(location->module, 1));
+		fprintf(out, "+0x%" PRIx64, location->module_offset);
+	} else {
+		fputs("[unknown]", out);
+	}
+}
+
 static void write_unnamed(const struct text_part *part, uint64_t frame,
 			  const struct sym_location *location)
 {
@@ -47,12 +57,18 @@ static void write_unnamed(const struct text_part *part, uint64_t frame,
 	fprintf(out, "%s\t", part->indent);
 	if (addr)
 		fprintf(out, "0x%" PRIx64 " ", addr);
-	if (location && is_known(location->module)) {
-		escape_puts(out, path_tail(location->module, 1));
-		fprintf(out, "+0x%" PRIx64 "\n", location->module_offset);
-	} else {
-		fputs("[unknown]\n", out);
-	}
+	write_place(out, location);
+	fputc('\n', out);
+}
+
+static void write_line_of(FILE *out, const struct sym_frame *frame)
+{
+	if (!is_known(frame->file))
+		return;
+	fputc(' ', out);
+	escape_puts(out, path_tail(frame->file, SHOWN_PATH_PARTS));
+	if (frame->line)
+		fprintf(out, ":%u", frame->line);
 }
 
 static void write_frame(const struct text_part *part, uint64_t addr,
@@ -68,12 +84,7 @@ static void write_frame(const struct text_part *part, uint64_t addr,
 	escape_puts(out, frame->symbol);
 	if (!frame->inlined)
 		fprintf(out, "+0x%" PRIx64, frame->offset);
-	if (is_known(frame->file)) {
-		fputc(' ', out);
-		escape_puts(out, path_tail(frame->file, SHOWN_PATH_PARTS));
-		if (frame->line)
-			fprintf(out, ":%u", frame->line);
-	}
+	write_line_of(out, frame);
 	if (is_known(location->module)) {
 		fputc(' ', out);
 		write_module(out, location->module);
@@ -97,5 +108,55 @@ void sink_text_write_stack(const struct text_part *part, const struct report_sit
 			write_unnamed(part, site->frames[i], location);
 		for (size_t j = 0; location && j < location->frame_cnt; j++)
 			write_frame(part, site->frames[i], location, &location->frames[j]);
+	}
+}
+
+/* The function of a frame, as one of a row. */
+static void write_function(FILE *out, unsigned int at, const struct sym_location *location,
+			   const struct sym_frame *frame)
+{
+	if (at)
+		fputs(at == 1 ? ", called by " : " < ", out);
+	if (!frame || !is_known(frame->symbol)) {
+		write_place(out, location);
+		return;
+	}
+	escape_puts(out, frame->symbol);
+	if (!at)
+		write_line_of(out, frame);
+}
+
+/* What calls main, and all that it was called by: the same in every program. */
+static bool is_start(const struct sym_location *location)
+{
+	const char *symbol = location && location->frame_cnt ? location->frames[0].symbol : NULL;
+
+	return symbol && (!strncmp(symbol, "__libc_start", 12) || !strcmp(symbol, "_start"));
+}
+
+void sink_text_write_culprit(const struct text_part *part, const struct report_site *shown,
+			     unsigned int callers)
+{
+	const struct site *site = shown->site;
+	unsigned int cnt = 0;
+
+	if (!site->frame_cnt)
+		fputs("a stack that is not known", part->out);
+	for (size_t i = shown->first_frame; i < site->frame_cnt && cnt <= callers; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		if (cnt && is_start(location))
+			break;
+		if (!location || !location->frame_cnt)
+			write_function(part->out, cnt++, location, NULL);
+		for (size_t j = 0; location && j < location->frame_cnt && cnt <= callers; j++)
+			write_function(part->out, cnt++, location, &location->frames[j]);
+	}
+	if (part->with_process && site->process) {
+		fprintf(part->out, ", of process %d (", site->process->pid);
+		escape_puts(part->out, site->process->comm ? site->process->comm : "?");
+		fputs("),", part->out);
+	} else if (callers && cnt > 1) {
+		fputc(',', part->out);
 	}
 }

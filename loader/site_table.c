@@ -3,6 +3,7 @@
 #include "loader/site_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void free_entry(struct site_entry *entry)
 {
@@ -64,7 +65,7 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->newest_birth_ns = 0;
 	entry->largest = (struct block){0};
 	entry->ages = (struct ages){0};
-	entry->kept_count = 0;
+	memset(entry->kept, 0, sizeof(entry->kept));
 }
 
 struct site_entry *site_table_get(struct site_table *table, uint64_t id)
@@ -87,12 +88,13 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id)
 }
 
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
-		    bool kept)
+		    uint64_t last_age_ns)
 {
 	entry->bytes += block->size;
 	block_take_larger(&entry->largest, block);
 	entry->count++;
-	entry->kept_count += kept;
+	if (last_age_ns != AGE_UNKNOWN)
+		entry->kept[age_class(last_age_ns)]++;
 	ages_add(&entry->ages, block->age_ns, block->size);
 	if (birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = birth_ns;
@@ -118,7 +120,8 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 	estimate_join(&entry->inherited.estimate, &part->inherited.estimate);
 	block_take_larger(&entry->largest, &part->largest);
 	ages_join(&entry->ages, &part->ages);
-	entry->kept_count += part->kept_count;
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		entry->kept[i] += part->kept[i];
 	if (part->oldest_birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = part->oldest_birth_ns;
 	if (part->newest_birth_ns > entry->newest_birth_ns)

@@ -42,7 +42,7 @@ struct site_entry {
 	uint64_t newest_birth_ns;
 	struct block largest;
 	struct ages ages;
-	uint64_t kept_count;
+	uint32_t kept[AGE_CLASS_CNT];
 	size_t index; /* in the snapshot being made */
 };
 
@@ -61,9 +61,12 @@ void site_table_begin(struct site_table *table);
 /* The entry of a site, made if it is new; NULL: no memory. Sums belong to the present walk. */
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
-/* Adds one block born at birth_ns; kept: the last snapshot had it, too. */
+/*
+ * Adds one block born at birth_ns. last_age_ns: how old it was when the last snapshot had it;
+ * AGE_UNKNOWN: that did not.
+ */
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
-		    bool kept);
+		    uint64_t last_age_ns);
 
 /* Adds the sums of another site. */
 void site_entry_join(struct site_entry *entry, const struct site_entry *part);

@@ -80,8 +80,9 @@ struct site {
 	uint64_t inherited_count;
 	uint64_t oldest_ns; /* ages; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
-	struct ages ages;       /* with -C all 0 */
-	uint64_t kept_count;    /* blocks, as sampled, that the last snapshot had, too */
+	struct ages ages; /* with -C all 0 */
+	/* Blocks, as sampled, that the last snapshot had, too, by their ages at that time. */
+	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0: the stack was lost */
 	enum unwind_end end;    /* how the walk of the stack ended */

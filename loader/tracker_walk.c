@@ -41,12 +41,13 @@ static int keep_block(struct tracker_walk *walk, const struct block *block)
 	return 0;
 }
 
-/* Whether the last snapshot had a block that was there then. */
-static bool was_shown(const struct tracker_walk *walk, uint64_t birth_ns)
+/* How old a block was when the last snapshot had it. */
+static uint64_t last_age_ns(const struct tracker_walk *walk, uint64_t birth_ns)
 {
 	uint64_t last_ns = walk->tracker->last_t0_ns;
+	bool had = birth_ns <= last_ns && last_ns - birth_ns >= walk->tracker->opts->older_ns;
 
-	return birth_ns <= last_ns && last_ns - birth_ns >= walk->tracker->opts->older_ns;
+	return had ? last_ns - birth_ns : AGE_UNKNOWN;
 }
 
 static int add_block(struct tracker_walk *walk, struct site_entry *entry, const struct block *block,
@@ -56,7 +57,7 @@ static int add_block(struct tracker_walk *walk, struct site_entry *entry, const 
 	struct block kept = *block;
 
 	kept.age_ns = walk->t0_ns - birth_ns;
-	site_entry_add(entry, &kept, birth_ns, was_shown(walk, birth_ns));
+	site_entry_add(entry, &kept, birth_ns, last_age_ns(walk, birth_ns));
 	if (walk->sampling.mode)
 		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
 	if (walk->tracker->any_age || (!opts->show_allocs && opts->by != BY_THREAD))
@@ -255,8 +256,8 @@ static void fill_site(const struct tracker_walk *walk, struct site_entry *entry,
 		.end = entry->end,
 		.largest = entry->largest,
 		.ages = entry->ages,
-		.kept_count = entry->kept_count,
 	};
+	memcpy(ret->kept, entry->kept, sizeof(ret->kept));
 	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
 	site_set_inherited(ret, &walk->sampling, &entry->inherited);
 	if (tracker->space == SPACE_KERNEL)

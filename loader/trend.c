@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Judges sites by the rank trend test of Mann (1945) and Kendall, the slope of Theil and Sen
- * (1968) with its limits of confidence, Laplace's rule of succession and Little's law.
+ * (1968) with its limits of confidence, Laplace's rule of succession.
  */
 #include "loader/trend.h"
 
@@ -11,29 +11,39 @@
 
 #define LEAST_MOMENTS 5
 #define LEAST_RISES 3
+/* Reports, and times that a step takes on average: what is the recent past. */
+#define RECENT_REPORTS 3
+#define RECENT_STEPS 4
 /* What is asked of a site that is said to grow; a suspect's score. */
 #define LEAST_CONFIDENCE 0.95
 #define LEAST_SCORE 0.4
+/* Of blocks of an age at which so many are kept none is expected to be freed. */
+#define LIKELY_KEPT 0.75
+#define STILL_CONFIDENCE 0.9
 /* Growth in the recent past is expected to be at least this part of what it was before. */
-#define STILL_GROWING 0.1
-/* Blocks that are older than so many usual lifetimes are not like the others. */
-#define LIFETIMES 8
+#define STILL_GROWING 0.2
 /* The normal distribution's, for 95 % between low and high. */
 #define Z_95 1.959964
 #define NSEC_PER_SEC 1e9
 
-/* What a site held at its moments, of all blocks or of those of some age. */
+/*
+ * What a site held at its moments, of all blocks or of those of some age. The former are judged by
+ * their bytes: there may be one that is made larger and larger. The latter by their number: few
+ * that stay would not be seen beside one of the large ones that go.
+ */
 struct series {
 	double at_s[MOMENT_CNT];
 	double bytes[MOMENT_CNT];
+	double held[MOMENT_CNT];
 	size_t cnt;
 };
 
 /* What a series says. */
 struct finding {
 	double growth; /* see struct leak_score */
-	double rises;  /* how often it became more than it ever was */
-	size_t first;  /* where the growth begins */
+	double risen;
+	double rises; /* how often it became more than it ever was */
+	size_t first; /* where the growth begins */
 	bool grows;
 	bool levelled;
 	bool shrinks;
@@ -65,8 +75,12 @@ static void series_of(const struct site_history *history, size_t span, struct se
 		const struct moment *moment = &history->moments[i];
 
 		ret->at_s[i] = (double)moment->elapsed_ns / NSEC_PER_SEC;
-		ret->bytes[i] =
-			span < SPAN_CNT ? (double)moment->old_bytes[span] : (double)moment->bytes;
+		if (span < SPAN_CNT) {
+			ret->bytes[i] = (double)moment->old_bytes[span];
+			ret->held[i] = moment->old_count[span];
+		} else {
+			ret->bytes[i] = ret->held[i] = (double)moment->bytes;
+		}
 	}
 }
 
@@ -80,7 +94,7 @@ static double kendall(const struct series *series, size_t first, double *ret_var
 		double ties = 1;
 
 		for (size_t j = i + 1; j < series->cnt; j++) {
-			double diff = series->bytes[j] - series->bytes[i];
+			double diff = series->held[j] - series->held[i];
 
 			s += (diff > 0) - (diff < 0);
 			if (diff != 0 || tied[i])
@@ -105,18 +119,33 @@ static double confidence(const struct series *series)
 	return copysign(erf(z / M_SQRT2), s);
 }
 
+static double median_of_three(double a, double b, double c)
+{
+	return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Without what is gone for one report: it may have been too young for that, a block made larger. */
+static double smooth(const struct series *series, size_t i)
+{
+	const double *held = series->held;
+
+	if (!i || i + 1 == series->cnt)
+		return held[i];
+	return median_of_three(held[i - 1], held[i], held[i + 1]);
+}
+
 /* The part of what it rose from its least that it has ever given back. */
 static double given_back(const struct series *series)
 {
-	double least = series->bytes[0], most = least, fall = 0, top = least;
+	double least = series->held[0], most = least, fall = 0, top = least;
 
 	for (size_t i = 1; i < series->cnt; i++) {
-		double bytes = series->bytes[i];
+		double held = smooth(series, i);
 
-		top = fmax(top, bytes);
-		fall = fmax(fall, top - bytes);
-		least = fmin(least, bytes);
-		most = fmax(most, bytes);
+		top = fmax(top, held);
+		fall = fmax(fall, top - held);
+		least = fmin(least, held);
+		most = fmax(most, held);
 	}
 	return most > least ? fall / (most - least) : 0;
 }
@@ -125,44 +154,74 @@ static double given_back(const struct series *series)
 static size_t beginning(const struct series *series)
 {
 	size_t last = series->cnt - 1, first = 0;
-	double little = series->bytes[0] + 0.02 * (series->bytes[last] - series->bytes[0]);
+	double little = series->held[0] + 0.02 * (series->held[last] - series->held[0]);
 
 	for (size_t i = 0; i < last; i++)
-		if (series->bytes[i] <= little)
+		if (smooth(series, i) <= little)
 			first = i;
 	return first;
 }
 
-/*
- * Whether it still grows: its growth in the recent past, which is as long as a few of its steps
- * took, against that before.
- */
+/* The moments from first on. */
+static struct series part_of(const struct series *series, size_t first)
+{
+	struct series ret = {.cnt = series->cnt - first};
+
+	memcpy(ret.at_s, series->at_s + first, ret.cnt * sizeof(ret.at_s[0]));
+	memcpy(ret.bytes, series->bytes + first, ret.cnt * sizeof(ret.bytes[0]));
+	memcpy(ret.held, series->held + first, ret.cnt * sizeof(ret.held[0]));
+	return ret;
+}
+
+/* Whether it has grown since a moment at some part of the rate that it did in the whole. */
+static bool has_gained(const struct series *series, const struct finding *found, size_t since)
+{
+	size_t last = series->cnt - 1;
+	double gained = series->held[last] - series->held[since];
+	double whole = series->held[last] - series->held[found->first];
+
+	return gained >= STILL_GROWING * whole * (series->at_s[last] - series->at_s[since]) /
+				 (series->at_s[last] - series->at_s[found->first]);
+}
+
+/* What never shrank is asked whether it has grown for as long as a few of its steps took. */
+static bool still_climbs(const struct series *series, const struct finding *found)
+{
+	double step_s = (found->level_s - series->at_s[found->first]) / found->rises;
+	size_t last = series->cnt - 1, since = last;
+
+	while (since > found->first &&
+	       (last - since < RECENT_REPORTS ||
+		series->at_s[last] - series->at_s[since] < RECENT_STEPS * step_s))
+		since--;
+	return has_gained(series, found, since);
+}
+
+/* And what goes up and down whether there is a trend in its recent past alone. */
 static bool still_grows(const struct series *series, const struct finding *found)
 {
-	size_t last = series->cnt - 1, back = last;
-	double whole_s = series->at_s[last] - series->at_s[found->first];
-	double step_s = (found->level_s - series->at_s[found->first]) / found->rises;
-	double gained, expected;
+	size_t since = series->cnt - RECENT_MOMENTS;
+	struct series recent;
 
-	while (back > found->first && (last - back < LEAST_MOMENTS - 1 ||
-				       series->at_s[last] - series->at_s[back] < 4 * step_s))
-		back--;
-	gained = series->bytes[last] - series->bytes[back];
-	expected = (series->bytes[last] - series->bytes[found->first]) *
-		   (series->at_s[last] - series->at_s[back]) / whole_s;
-	return gained >= STILL_GROWING * expected;
+	if (given_back(series) == 0)
+		return still_climbs(series, found);
+	if (series->cnt < RECENT_MOMENTS)
+		since = 0;
+	recent = part_of(series, since);
+	return confidence(&recent) >= STILL_CONFIDENCE && given_back(&recent) <= 0.5 &&
+	       (since <= found->first || has_gained(series, found, since));
 }
 
 static struct finding find(const struct series *series)
 {
 	struct finding ret = {.first = beginning(series)};
-	double most = series->bytes[ret.first], sure;
+	double most = series->held[ret.first], sure;
 
 	ret.level_s = series->at_s[ret.first];
 	for (size_t i = ret.first + 1; i < series->cnt; i++) {
-		if (series->bytes[i] <= most)
+		if (series->held[i] <= most)
 			continue;
-		most = series->bytes[i];
+		most = series->held[i];
 		ret.level_s = series->at_s[i];
 		ret.rises++;
 	}
@@ -176,6 +235,7 @@ static struct finding find(const struct series *series)
 	}
 	ret.grows = true;
 	ret.growth = sure * (1 - given_back(series));
+	ret.risen = 1 - series->held[ret.first] / series->held[series->cnt - 1];
 	return ret;
 }
 
@@ -207,57 +267,48 @@ static void slope_of(const struct series *series, size_t first, struct trend *re
 	ret->high = slopes[(size_t)fmin(((double)cnt + half) / 2, (double)(cnt - 1))];
 }
 
-/* By Little's law: how many there are on average, to how many are freed each second. */
-static double lifetime_ns(const struct site_history *history)
+uint64_t history_freed(const struct site_history *history, size_t age_class)
 {
-	const struct moment *moments = history->moments;
-	size_t last = history->moment_cnt - 1;
-	double area = 0;
+	uint64_t freed = 0;
 
-	if (!history->freed || !last)
-		return NAN;
-	for (size_t i = 1; i <= last; i++)
-		area += (double)(moments[i].sampled + moments[i - 1].sampled) / 2 *
-			(double)(moments[i].elapsed_ns - moments[i - 1].elapsed_ns);
-	return area / (double)history->freed;
+	for (size_t i = age_class; i < AGE_CLASS_CNT; i++)
+		freed += history->freed[i];
+	return freed;
 }
 
-/* The first span that is several lifetimes long; SPAN_CNT: none is. */
-static size_t span_beyond(double lifetime)
+uint64_t history_lifetime_ns(const struct site_history *history)
 {
-	size_t span = 0;
+	uint64_t freed = history_freed(history, 0), older = freed;
+	size_t i = 0;
 
-	if (isnan(lifetime))
-		return SPAN_CNT;
-	while (span < SPAN_CNT && (double)age_class_ns(SPAN_CLASS(span)) < LIFETIMES * lifetime)
-		span++;
-	return span;
+	while (older && older * 10 > freed)
+		older -= history->freed[i++];
+	return i < AGE_CLASS_CNT ? age_class_ns(i) : UINT64_MAX;
 }
 
-/*
- * Blocks that are older than those that are freed ever get: how many of so many, less one that may
- * be there by chance.
- */
-static double aged(const struct site_history *history, size_t span)
+/* Of those older than a span, what Laplace's rule says of the next one. */
+static double unfreed(const struct site_history *history, size_t span)
 {
-	double old;
+	const struct moment *now = &history->moments[history->moment_cnt - 1];
+	double kept = span < SPAN_CNT ? now->old_count[span] : now->sampled;
+	double freed = (double)history_freed(history, span < SPAN_CNT ? SPAN_CLASS(span) : 0);
 
-	if (span == SPAN_CNT)
-		return NAN;
-	old = history->moments[history->moment_cnt - 1].old_count[span];
-	return old / (old + 1);
+	return history->seen ? (kept + 1) / (kept + freed + 2) : NAN;
 }
 
-static void score(const struct site_history *history, size_t span, const struct finding *found,
-		  struct leak_score *ret)
+static struct leak_score score_of(const struct site_history *history, size_t span,
+				  const struct finding *found)
 {
-	double kept = (double)(history->seen - history->freed);
+	struct leak_score ret = {
+		.growth = found->growth,
+		.risen = found->risen,
+		.unfreed = unfreed(history, span),
+		.older_ns = span < SPAN_CNT ? age_class_ns(SPAN_CLASS(span)) : 0,
+	};
 
-	ret->growth = found->growth;
-	ret->aged = aged(history, span);
-	ret->unfreed = history->seen ? (kept + 1) / ((double)history->seen + 2) : NAN;
 	/* fmax takes the other if one is not a number. */
-	ret->total = ret->growth * (1 + fmax(0, fmax(ret->unfreed, ret->aged))) / 2;
+	ret.total = ret.growth * fmax(span < SPAN_CNT ? 0 : ret.risen / 2, ret.unfreed);
+	return ret;
 }
 
 static enum tendency tendency_of(const struct series *series, const struct finding *found)
@@ -279,35 +330,49 @@ static uint64_t since_ns(const struct series *series, const struct finding *foun
 	return found->grows || found->levelled ? (uint64_t)((now_s - since_s) * NSEC_PER_SEC) : 0;
 }
 
+static bool is_constant(const struct series *series)
+{
+	for (size_t i = 1; i < series->cnt; i++)
+		if (series->held[i] != series->held[0])
+			return false;
+	return true;
+}
+
+/* Looks at the blocks older than a span, or at all. */
+static void look(const struct site_history *history, size_t span, struct trend *ret)
+{
+	struct series series = {.cnt = 0};
+	struct leak_score score;
+	struct finding found;
+
+	series_of(history, span, &series);
+	if (span < SPAN_CNT && is_constant(&series))
+		return;
+	found = find(&series);
+	score = score_of(history, span, &found);
+	if (span < SPAN_CNT && score.total <= ret->score.total)
+		return;
+	ret->score = score;
+	ret->tendency = tendency_of(&series, &found);
+	ret->since_ns = since_ns(&series, &found);
+	slope_of(&series, found.first, ret);
+}
+
+/*
+ * Beside all blocks those are looked at that have outlived nearly all that were freed. Only where
+ * there are such: what is older than a span goes on growing for as long when nothing else does.
+ */
 void trend_of(const struct site_history *history, struct trend *ret)
 {
-	struct series all, old;
-	struct finding found;
-	size_t span;
+	size_t span = 0;
 
-	*ret = (struct trend){
-		.bytes_per_s = NAN,
-		.low = NAN,
-		.high = NAN,
-		.lifetime_ns = lifetime_ns(history),
-	};
-	span = span_beyond(ret->lifetime_ns);
-	series_of(history, SPAN_CNT, &all);
-	found = find(&all);
-	if (span < SPAN_CNT) {
-		struct finding other;
-
-		series_of(history, span, &old);
-		other = find(&old);
-		if (other.growth > found.growth) {
-			found = other;
-			all = old;
-		}
-	}
-	score(history, span, &found, &ret->score);
+	*ret = (struct trend){.bytes_per_s = NAN, .low = NAN, .high = NAN};
+	ret->score.unfreed = unfreed(history, SPAN_CNT);
 	if (history->moment_cnt < LEAST_MOMENTS)
 		return;
-	ret->tendency = tendency_of(&all, &found);
-	ret->since_ns = since_ns(&all, &found);
-	slope_of(&all, found.first, ret);
+	look(history, SPAN_CNT, ret);
+	while (span < SPAN_CNT && unfreed(history, span) < LIKELY_KEPT)
+		span++;
+	if (span < SPAN_CNT)
+		look(history, span, ret);
 }

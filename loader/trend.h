@@ -28,6 +28,8 @@ struct moment {
 };
 
 #define MOMENT_CNT 32
+/* The last ones of them are of one report after the other. */
+#define RECENT_MOMENTS 8
 
 enum tendency {
 	TENDENCY_UNKNOWN,  /* too few reports */
@@ -39,12 +41,16 @@ enum tendency {
 	TENDENCY_CNT,
 };
 
-/* Each part and the whole are in [0, 1]. */
+/*
+ * Each part and the whole are in [0, 1]. They are of the blocks older than some span, that one by
+ * which the whole is most: what a place allocates and soon frees says nothing of what it leaks.
+ */
 struct leak_score {
-	double total;   /* growth * (1 + max(unfreed, aged)) / 2 */
-	double growth;  /* how sure it is that it grows, and how little of that it gave back */
-	double unfreed; /* NAN: ages are not known */
-	double aged;    /* NAN: none was freed, or ages are not known */
+	double total;   /* growth * max(unfreed, risen / 2); the latter only of all blocks */
+	double growth;  /* how sure it is that they grow, and how little of that was given back */
+	double risen;   /* what they grew by, of what they are now */
+	double unfreed; /* the next of them is never freed, by Laplace's rule; NAN: not known */
+	uint64_t older_ns; /* the span; 0: of all blocks */
 };
 
 struct trend {
@@ -53,7 +59,6 @@ struct trend {
 	double bytes_per_s; /* since then; NAN: not known; low and high: 95 % sure */
 	double low;
 	double high;
-	double lifetime_ns; /* mean one of blocks that were freed; NAN: not known */
 	struct leak_score score;
 };
 
@@ -61,10 +66,17 @@ struct site_history {
 	uint64_t id;
 	struct moment *moments; /* oldest first, the last is now; recent ones are close together */
 	size_t moment_cnt;
-	uint64_t seen;  /* blocks, as sampled, that reports had; 0 with -C */
-	uint64_t freed; /* those of them that a later report had no more */
+	uint64_t seen; /* blocks, as sampled, that reports had; 0 with -C */
+	/* Those of them that a later report had no more, by their age when they were last seen. */
+	uint64_t freed[AGE_CLASS_CNT];
 	struct trend trend;
 };
+
+/* Of all ages that are at least that of the class. */
+uint64_t history_freed(const struct site_history *history, size_t age_class);
+
+/* An age under which nine in ten of the blocks that were freed were last seen; 0: none was. */
+uint64_t history_lifetime_ns(const struct site_history *history);
 
 /* Whether it says of the site that it grows, and so much that it should be looked at. */
 bool trend_is_suspect(const struct trend *trend);

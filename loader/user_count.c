@@ -32,6 +32,11 @@ static int choose_shapes(struct user_bpf *skel, struct probe_programs *programs)
 		[MEMLEAK_SHAPE_HEAP_REALLOC] = skel->progs.count_of_heap_realloc,
 		[MEMLEAK_SHAPE_HEAP_REALLOCARRAY] = skel->progs.count_of_heap_reallocarray,
 		[MEMLEAK_SHAPE_HEAP_FREE] = skel->progs.count_of_heap_free,
+		[MEMLEAK_SHAPE_RESIZE] = skel->progs.count_of_resize,
+		[MEMLEAK_SHAPE_HEAP_DESTROY] = skel->progs.count_of_heap_destroy,
+		[MEMLEAK_SHAPE_STRING] = skel->progs.count_of_string,
+		[MEMLEAK_SHAPE_PATH] = skel->progs.count_of_path,
+		[MEMLEAK_SHAPE_HEAP_PATH] = skel->progs.count_of_heap_path,
 		[MEMLEAK_SHAPE_LIBRARIES] = skel->progs.count_of_libraries,
 	};
 	int err = 0;
@@ -192,7 +197,7 @@ static void name_row(enum memleak_count_by by, struct count_row *row, const char
 		name_process(row, comm);
 	if (by != MEMLEAK_COUNT_FUNCTION || row->name)
 		return;
-	function = shape_name(shape_plain((enum memleak_shape)row->key));
+	function = shape_name((enum memleak_shape)row->key);
 	row->name = function ? strdup(function) : NULL;
 }
 

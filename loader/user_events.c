@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The events of -t, and with -tt their stacks. */
-#include <stdlib.h>
-
 #include "loader/clock.h"
+#include "loader/event_stack.h"
 #include "loader/tracker_sites.h"
 #include "loader/user_source_impl.h"
-
-/* A line is printed once: its names are waited for. */
-#define NAMING_BUDGET_MS 10000
-
-struct event_stack {
-	struct memleak_stack *stack;
-	const struct sym_location **locations;
-	struct site site;
-	struct report_site shown;
-};
-
-static void event_stack_deinit(struct event_stack *stack)
-{
-	free(stack->stack);
-	free(stack->locations);
-}
 
 /* What the stack was, as far as can be known by now. */
 static void settle(struct user_source *source, struct user_process *process,
@@ -39,36 +22,15 @@ static void settle(struct user_source *source, struct user_process *process,
 }
 
 /* An event whose stack is not known has one without frames. */
-static int event_stack_init(struct user_source *source, struct user_process *process,
-			    const struct memleak_event *event, struct event_stack *ret)
+static int find_stack(struct user_source *source, struct user_process *process,
+		      const struct memleak_event *event, struct event_stack *ret)
 {
-	size_t depth = source->tracker.stack_depth;
-	struct symbol_backend *symbols = &source->symbols;
-	const struct site *site = &ret->site;
-	struct memleak_stack *stack;
+	int err = event_stack_init(&source->tracker, process ? event->stack : 0, ret);
 
-	*ret = (struct event_stack){
-		.stack = calloc(1, sizeof(*stack) + depth * sizeof(uint64_t)),
-		.locations = calloc(depth, sizeof(*ret->locations)),
-		.shown = {.site = &ret->site},
-	};
-	stack = ret->stack;
-	if (!stack || !ret->locations)
-		return -1;
-	ret->shown.locations = ret->locations;
-	if (!process || !event->stack || !tracker_stack_find(&source->tracker, event->stack, stack))
-		return 0;
-	settle(source, process, event, stack);
-	ret->site = (struct site){
-		.process = &process->info,
-		.frames = (const uint64_t *)stack->frames,
-		.frame_cnt = stack->frame_cnt,
-		.end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN,
-	};
-	if (symbols->prepare(symbols, &site, 1, NAMING_BUDGET_MS))
-		return -1;
-	report_site_name(symbols, &ret->shown);
-	return 0;
+	if (err || !ret->known)
+		return err;
+	settle(source, process, event, ret->stack);
+	return event_stack_name(ret, &source->tracker, &source->symbols, &process->info);
 }
 
 void user_events__tell(struct user_source *source, struct user_process *process,
@@ -88,7 +50,7 @@ void user_events__tell(struct user_source *source, struct user_process *process,
 		.size = event->size,
 	};
 
-	if (with_stack && !event_stack_init(source, process, event, &stack))
+	if (with_stack && !find_stack(source, process, event, &stack))
 		trace.stack = &stack.shown;
 	source->listener->event(source->listener->arg, &trace);
 	event_stack_deinit(&stack);

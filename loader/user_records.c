@@ -110,14 +110,17 @@ static int handle_record(void *arg, void *data, size_t len)
 	return 0;
 }
 
+/* -EAGAIN: it came meanwhile, and others may come faster than they can be told of. */
 static int handle_event(void *arg, void *data, size_t len)
 {
 	const struct memleak_event *event = data;
 	struct user_source *source = arg;
 
-	if (len >= sizeof(*event) && source->listener)
+	if (len < sizeof(*event))
+		return 0;
+	if (source->listener)
 		user_events__tell(source, user_source__process(source, event->image), event);
-	return 0;
+	return event->time_ns > source->heirs.heard_ns ? -EAGAIN : 0;
 }
 
 int user_records__open(struct user_source *source)
@@ -162,7 +165,7 @@ int user_records__consume(struct user_source *source, const struct event_listene
 	err = ring_buffer__consume(source->rings);
 	source->listener = NULL;
 	refresh_changed(source);
-	return err < 0 ? err : 0;
+	return err < 0 && err != -EAGAIN ? err : 0;
 }
 
 void user_records__finish_stacks(struct user_source *source, size_t most)

@@ -65,6 +65,11 @@ static const char *module_name(const struct region *region)
 	return *region->path ? region->path : "[anon]";
 }
 
+static struct sym_mapping mapping_of(const struct region *region)
+{
+	return (struct sym_mapping){region->start, region->end, region->offset};
+}
+
 /* Puts a location where its address was mapped last. */
 static int place(struct symspace *space, struct location *loc, struct region *region)
 {
@@ -77,6 +82,7 @@ static int place(struct symspace *space, struct location *loc, struct region *re
 	loc->pub.module_offset = loc->pub.addr;
 	if (!region->inode && !region->module)
 		return 0;
+	loc->pub.mapping = mapping_of(region);
 	loc->pub.module_offset = loc->pub.addr - region->start + region->offset;
 	if (!region->module)
 		return 0;
@@ -112,6 +118,7 @@ static int place_in_file(struct symspace *space, const struct sym_query *query,
 		region->kept = true;
 		loc->pub.addr = query->addr - region->offset + region->start;
 		loc->pub.module = module_name(region);
+		loc->pub.mapping = mapping_of(region);
 		loc->pc = loc->pub.addr - !query->exact;
 	}
 	return module__name(module, offset, query->exact, &loc->name);

@@ -32,6 +32,13 @@ struct sym_frame {
 	bool inlined;       /* this function was inlined into the next frame */
 };
 
+/* The part of a file that is mapped where an address is, or was last; end is 0: not known. */
+struct sym_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset; /* of start in the file */
+};
+
 /* What is known of one address. Owned by the symspace, valid until it is freed. */
 struct sym_location {
 	/* As asked; of a place in a file: where that is mapped or was last; 0: not known. */
@@ -50,7 +57,8 @@ struct sym_location {
 	 */
 	uint64_t module_offset;
 	const char *build_id; /* lower-case hex; NULL: none */
-	size_t frame_cnt;     /* at least 1; innermost inlined function first */
+	struct sym_mapping mapping;
+	size_t frame_cnt; /* at least 1; innermost inlined function first */
 	const struct sym_frame *frames;
 };
 

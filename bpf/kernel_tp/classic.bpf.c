@@ -22,6 +22,8 @@ static __always_inline __u64 field(void *ctx, __u8 offset, __u32 size)
 
 #define VALUE(ctx, name) field(ctx, kernel_config.at.name, sizeof(__u64))
 #define VALUE32(ctx, name) ((__u32)field(ctx, kernel_config.at.name, sizeof(__u32)))
+/* For the stack alone. */
+#define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 static __always_inline int kmalloc_event(void *ctx, __u32 user)
 {
@@ -62,13 +64,15 @@ int classic_kmem_cache_alloc_node(void *ctx)
 SEC("tp/kmem/kfree")
 int classic_kfree(void *ctx)
 {
-	return on_slab_free(VALUE(ctx, kfree_ptr), MEMLEAK_KERNEL_KFREE);
+	return on_slab_free(ctx, FREE_KFREE, MEMLEAK_KERNEL_KFREE, FREE_SITE(ctx, kfree_site), 0,
+			    VALUE(ctx, kfree_ptr));
 }
 
 SEC("tp/kmem/kmem_cache_free")
 int classic_kmem_cache_free(void *ctx)
 {
-	return on_slab_free(VALUE(ctx, cache_free_ptr), MEMLEAK_KERNEL_CACHE_FREE);
+	return on_slab_free(ctx, FREE_CACHE_FREE, MEMLEAK_KERNEL_CACHE_FREE,
+			    FREE_SITE(ctx, cache_free_site), 0, VALUE(ctx, cache_free_ptr));
 }
 
 SEC("tp/kmem/mm_page_alloc")
@@ -81,7 +85,7 @@ int classic_mm_page_alloc(void *ctx)
 SEC("tp/kmem/mm_page_free")
 int classic_mm_page_free(void *ctx)
 {
-	return on_page_free(VALUE(ctx, page_free_frame), VALUE32(ctx, page_free_order));
+	return on_page_free(ctx, 0, VALUE(ctx, page_free_frame), VALUE32(ctx, page_free_order));
 }
 
 SEC("tp/percpu/percpu_alloc_percpu")
@@ -93,5 +97,5 @@ int classic_percpu_alloc_percpu(void *ctx)
 SEC("tp/percpu/percpu_free_percpu")
 int classic_percpu_free_percpu(void *ctx)
 {
-	return on_percpu_free(VALUE(ctx, percpu_free_ptr));
+	return on_percpu_free(ctx, 0, VALUE(ctx, percpu_free_ptr));
 }

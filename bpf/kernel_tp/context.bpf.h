@@ -186,12 +186,16 @@ static __always_inline __u64 *countdown(__u32 level)
 	return config.sample_bytes ? bpf_map_lookup_elem(&countdowns, &level) : NULL;
 }
 
-static __always_inline void emit_event(__u32 type, __u32 function, __u64 addr, __u64 size)
+static __always_inline void emit_event(__u32 type, __u32 function, __u64 addr, __u64 size,
+				       __u64 stack)
 {
-	__u64 pid_tgid = current_pids();
 	struct memleak_event *event;
+	__u64 pid_tgid;
 
-	if (!config.trace_events || !tracking || is_own(pid_tgid >> 32))
+	if (!config.trace_events || !tracking)
+		return;
+	pid_tgid = current_pids();
+	if (is_own(pid_tgid >> 32))
 		return;
 	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 	if (!event) {
@@ -206,7 +210,7 @@ static __always_inline void emit_event(__u32 type, __u32 function, __u64 addr, _
 	event->function = function;
 	event->addr = addr;
 	event->size = size;
-	event->stack = 0;
+	event->stack = stack;
 	bpf_get_current_comm(event->comm, sizeof(event->comm));
 	bpf_ringbuf_submit(event, 0);
 }

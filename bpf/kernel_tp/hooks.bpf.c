@@ -33,9 +33,17 @@ struct {
 } bulk_calls SEC(".maps");
 
 /* Functions of their own, not static: the verifier looks at them once and not at each turn. */
-__noinline int bulk__free_one(__u64 object)
+__noinline int bulk__free_one(__u64 object, __u64 stack)
 {
-	return on_slab_free(object, MEMLEAK_KERNEL_BULK_FREE);
+	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
+	__u64 size;
+
+	if (!object)
+		return 0;
+	count(MEMLEAK_STAT_CALLS, 1);
+	if (forget_block(&key, &size))
+		emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_BULK_FREE, object, size, stack);
+	return 0;
 }
 
 __noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
@@ -48,7 +56,8 @@ __noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
 		return 0;
 	if (site && object)
 		record_block(site_id, &key, size, (__u32)current_pids());
-	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, object, size);
+	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, object, size,
+		   config.trace_stacks && site ? site->stack : 0);
 	return 0;
 }
 
@@ -60,20 +69,26 @@ static __always_inline __u64 read_pointer(__u64 addr)
 	return pointer;
 }
 
-static __always_inline int on_bulk_free(__u64 cnt, __u64 objects)
+/* One stack for all, taken before it is known whether one of them is told of. */
+static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __u64 cnt,
+					__u64 objects)
 {
+	__u64 stack = free_stack(ctx, user, 0, skipped);
+
 	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++)
-		bulk__free_one(read_pointer(objects + i * sizeof(__u64)));
+		bulk__free_one(read_pointer(objects + i * sizeof(__u64)), stack);
 	return 0;
 }
 
-static __always_inline int on_rcu_free(__u64 head, __u64 second)
+/* where: the object, or how far the head lies inside it */
+static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u64 head,
+				       __u64 where)
 {
-	__u64 object = second;
+	__u64 object = where;
 
 	if (kernel_config.at.rcu_func && head)
-		object = head - second;
-	return on_slab_free(object, MEMLEAK_KERNEL_RCU_FREE);
+		object = head - where;
+	return on_slab_free(ctx, user, MEMLEAK_KERNEL_RCU_FREE, 0, skipped, object);
 }
 
 /* --sample-bytes: whether the next sample lies behind all of them, so that no stack is needed. */
@@ -126,13 +141,15 @@ static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
 /* kmem_cache_free_bulk(cache, cnt, objects) */
 static __always_inline int hook_bulk_free(__u64 *ctx, __u32 second)
 {
-	return on_bulk_free(hook_argument(ctx, 1), hook_argument(ctx, 2));
+	return on_bulk_free(ctx, second + FREE_BULK_FREE, HOOK_FRAMES, hook_argument(ctx, 1),
+			    hook_argument(ctx, 2));
 }
 
 /* kvfree_call_rcu(head, object) */
 static __always_inline int hook_rcu_free(__u64 *ctx, __u32 second)
 {
-	return on_rcu_free(hook_argument(ctx, 0), hook_argument(ctx, 1));
+	return on_rcu_free(ctx, second + FREE_RCU_FREE, HOOK_FRAMES, hook_argument(ctx, 0),
+			   hook_argument(ctx, 1));
 }
 
 /* cnt = kmem_cache_alloc_bulk(cache, flags, wanted, objects) */
@@ -161,13 +178,13 @@ HOOK_PROGRAMS("fexit/kmem_cache_alloc_bulk", bulk_alloc, HANDLED_BULK_ALLOC)
 SEC("kprobe")
 int kprobe_bulk_free(struct pt_regs *ctx)
 {
-	return on_bulk_free(PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
+	return on_bulk_free(ctx, FREE_BULK_FREE, 0, PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
 }
 
 SEC("kprobe")
 int kprobe_rcu_free(struct pt_regs *ctx)
 {
-	return on_rcu_free(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx));
+	return on_rcu_free(ctx, FREE_RCU_FREE, 0, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx));
 }
 
 /* One call can be under way in each thread, and in each kind of interrupt on each CPU. */

@@ -47,6 +47,8 @@ static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 }
 
 #define VALUE(ctx, name) argument(ctx, kernel_config.at.name)
+/* For the stack alone. */
+#define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 /*
  * Blocks of pages are numbered by their struct page, whose size is a power of two on 64-bit
@@ -100,12 +102,14 @@ static __always_inline int on_kmem_cache_alloc_node(__u64 *ctx, __u32 second)
 
 static __always_inline int on_kfree(__u64 *ctx, __u32 second)
 {
-	return on_slab_free(VALUE(ctx, kfree_ptr), MEMLEAK_KERNEL_KFREE);
+	return on_slab_free(ctx, second + FREE_KFREE, MEMLEAK_KERNEL_KFREE,
+			    FREE_SITE(ctx, kfree_site), 0, VALUE(ctx, kfree_ptr));
 }
 
 static __always_inline int on_kmem_cache_free(__u64 *ctx, __u32 second)
 {
-	return on_slab_free(VALUE(ctx, cache_free_ptr), MEMLEAK_KERNEL_CACHE_FREE);
+	return on_slab_free(ctx, second + FREE_CACHE_FREE, MEMLEAK_KERNEL_CACHE_FREE,
+			    FREE_SITE(ctx, cache_free_site), 0, VALUE(ctx, cache_free_ptr));
 }
 
 static __always_inline int on_mm_page_alloc(__u64 *ctx, __u32 second)
@@ -116,7 +120,7 @@ static __always_inline int on_mm_page_alloc(__u64 *ctx, __u32 second)
 
 static __always_inline int on_mm_page_free(__u64 *ctx, __u32 second)
 {
-	return on_page_free(frame_of(ctx, kernel_config.at.page_free_frame),
+	return on_page_free(ctx, second, frame_of(ctx, kernel_config.at.page_free_frame),
 			    VALUE(ctx, page_free_order));
 }
 
@@ -128,7 +132,7 @@ static __always_inline int on_percpu_alloc_percpu(__u64 *ctx, __u32 second)
 
 static __always_inline int on_percpu_free_percpu(__u64 *ctx, __u32 second)
 {
-	return on_percpu_free(VALUE(ctx, percpu_free_ptr));
+	return on_percpu_free(ctx, second, VALUE(ctx, percpu_free_ptr));
 }
 
 /* Each event has a second program, attached after the first. */

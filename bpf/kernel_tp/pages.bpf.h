@@ -12,6 +12,7 @@
 #ifndef PAGES_BPF_H
 #define PAGES_BPF_H
 
+#include "bpf/kernel_tp/event_stack.bpf.h"
 #include "bpf/kernel_tp/recall.bpf.h"
 
 #define DIRECT_MAP_ALIGN (1ULL << 27)
@@ -185,7 +186,8 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
 		record_block(id, &key, len, requester.tid);
 	}
-	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PAGE_ALLOC, key.addr, len);
+	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PAGE_ALLOC, key.addr, len,
+		   alloc_stack(site, buf));
 	return 0;
 }
 
@@ -233,13 +235,13 @@ static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 	}
 }
 
-static __always_inline int on_page_free(__u64 frame, __u32 order)
+static __always_inline int on_page_free(void *ctx, __u32 second, __u64 frame, __u32 order)
 {
 	__u64 addr = frame << kernel_config.page_shift;
 	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
 	struct slab_page *held, slab;
 	struct memleak_block block;
-	__u64 len;
+	__u64 len, size = MEMLEAK_SIZE_UNKNOWN;
 
 	if (order > MEMLEAK_MAX_PAGE_ORDER)
 		return 0;
@@ -255,11 +257,12 @@ static __always_inline int on_page_free(__u64 frame, __u32 order)
 	if (page_block__take(addr, &key, &block)) {
 		if (block.size > len)
 			page_block__keep_rest(&key, &block, addr, len);
-		emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_PAGE_FREE, addr, len);
-	} else if (!kernel_config.by_process) {
-		emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_PAGE_FREE, addr,
-			   MEMLEAK_SIZE_UNKNOWN);
+		size = len;
+	} else if (kernel_config.by_process) {
+		return 0;
 	}
+	emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_PAGE_FREE, addr, size,
+		   free_stack(ctx, second + FREE_PAGE_FREE, 0, 0));
 	return 0;
 }
 

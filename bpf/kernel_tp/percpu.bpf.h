@@ -3,6 +3,7 @@
 #ifndef PERCPU_BPF_H
 #define PERCPU_BPF_H
 
+#include "bpf/kernel_tp/event_stack.bpf.h"
 #include "bpf/kernel_tp/recall.bpf.h"
 
 static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset, __u64 size)
@@ -33,18 +34,22 @@ static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset
 	}
 	if (site)
 		record_block(id, &key, size, requester.tid);
-	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PERCPU_ALLOC, offset, size);
+	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_PERCPU_ALLOC, offset, size,
+		   alloc_stack(site, buf));
 	return 0;
 }
 
-static __always_inline int on_percpu_free(__u64 offset)
+static __always_inline int on_percpu_free(void *ctx, __u32 second, __u64 offset)
 {
 	struct memleak_block_key key = {.addr = offset, .domain = MEMLEAK_DOMAIN_PERCPU};
+	__u64 size;
 
 	if (!offset)
 		return 0;
 	count(MEMLEAK_STAT_CALLS, 1);
-	forget_block(&key, MEMLEAK_KERNEL_PERCPU_FREE);
+	if (forget_block(&key, &size))
+		emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_PERCPU_FREE, offset, size,
+			   free_stack(ctx, second + FREE_PERCPU_FREE, 0, 0));
 	return 0;
 }
 

@@ -99,18 +99,22 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 		origin__note_cache(&site->origin, cache, object, size);
 		record_block(id, &key, size, requester.tid);
 	}
-	emit_event(MEMLEAK_EVENT_ALLOC, function, object, size);
+	emit_event(MEMLEAK_EVENT_ALLOC, function, object, size, alloc_stack(site, buf));
 	return 0;
 }
 
-static __always_inline int on_slab_free(__u64 object, __u32 function)
+static __always_inline int on_slab_free(void *ctx, __u32 user, __u32 function, __u64 call_site,
+					__u32 skipped, __u64 object)
 {
 	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
+	__u64 size;
 
 	if (!object)
 		return 0;
 	count(MEMLEAK_STAT_CALLS, 1);
-	forget_block(&key, function);
+	if (forget_block(&key, &size))
+		emit_event(MEMLEAK_EVENT_FREE, function, object, size,
+			   free_stack(ctx, user, call_site, skipped));
 	return 0;
 }
 

@@ -213,14 +213,4 @@ static __always_inline void repair(const struct memleak_block_key *key)
 		repair_block(key->addr, key->domain);
 }
 
-static __always_inline void forget_block(const struct memleak_block_key *key, __u32 function)
-{
-	struct memleak_block block;
-
-	if (block__take(key, &block))
-		emit_event(MEMLEAK_EVENT_FREE, function, key->addr, block.size);
-	else if (!kernel_config.by_process)
-		emit_event(MEMLEAK_EVENT_FREE, function, key->addr, MEMLEAK_SIZE_UNKNOWN);
-}
-
 #endif

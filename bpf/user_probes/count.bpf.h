@@ -26,7 +26,7 @@ static __always_inline __u64 product(__u64 cnt, __u64 size)
 	return cnt < ASKED_MAX && size < ASKED_MAX / (cnt + 1) ? cnt * size : ASKED_MAX;
 }
 
-/* What a call asks for; 0: nothing, or more than there can be. */
+/* What a call asks for; 0: nothing, more than there can be, or a string's size. */
 static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
@@ -41,6 +41,7 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 		break;
 	case MEMLEAK_SHAPE_ALIGN_SIZE:
 	case MEMLEAK_SHAPE_REALLOC:
+	case MEMLEAK_SHAPE_RESIZE:
 		size = arg2;
 		break;
 	case MEMLEAK_SHAPE_REALLOCARRAY:
@@ -58,10 +59,13 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 	return size < ASKED_MAX ? size : 0;
 }
 
-static __always_inline bool frees_nothing(struct pt_regs *ctx, __u32 shape)
+/* Frees nothing, or gives nothing: a path may go into a buffer that is there. */
+static __always_inline bool moves_nothing(struct pt_regs *ctx, __u32 shape)
 {
 	return (shape == MEMLEAK_SHAPE_FREE && !PT_REGS_PARM1(ctx)) ||
-	       (shape == MEMLEAK_SHAPE_HEAP_FREE && !PT_REGS_PARM2(ctx));
+	       (shape == MEMLEAK_SHAPE_HEAP_FREE && !PT_REGS_PARM2(ctx)) ||
+	       (shape == MEMLEAK_SHAPE_PATH && PT_REGS_PARM2(ctx)) ||
+	       (shape == MEMLEAK_SHAPE_HEAP_PATH && PT_REGS_PARM3(ctx));
 }
 
 static __always_inline __u64 current_cgroup(void)
@@ -81,7 +85,7 @@ static __always_inline __u64 count__key(__u32 shape)
 	case MEMLEAK_COUNT_PROCESS:
 		return current_pids() >> 32;
 	case MEMLEAK_COUNT_FUNCTION:
-		return shape;
+		return shape_plain((enum memleak_shape)shape);
 	default:
 		return current_cgroup();
 	}
@@ -143,7 +147,7 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 		tell_of_libraries();
 		return;
 	}
-	if (frees_nothing(ctx, shape) || !is_counted())
+	if (moves_nothing(ctx, shape) || !is_counted())
 		return;
 	count = count__get(count__key(shape));
 	if (!count)
@@ -181,6 +185,11 @@ COUNT_PROGRAM(count_of_heap_count_size, MEMLEAK_SHAPE_HEAP_COUNT_SIZE)
 COUNT_PROGRAM(count_of_heap_realloc, MEMLEAK_SHAPE_HEAP_REALLOC)
 COUNT_PROGRAM(count_of_heap_reallocarray, MEMLEAK_SHAPE_HEAP_REALLOCARRAY)
 COUNT_PROGRAM(count_of_heap_free, MEMLEAK_SHAPE_HEAP_FREE)
+COUNT_PROGRAM(count_of_resize, MEMLEAK_SHAPE_RESIZE)
+COUNT_PROGRAM(count_of_heap_destroy, MEMLEAK_SHAPE_HEAP_DESTROY)
+COUNT_PROGRAM(count_of_string, MEMLEAK_SHAPE_STRING)
+COUNT_PROGRAM(count_of_path, MEMLEAK_SHAPE_PATH)
+COUNT_PROGRAM(count_of_heap_path, MEMLEAK_SHAPE_HEAP_PATH)
 COUNT_PROGRAM(count_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 
 #endif

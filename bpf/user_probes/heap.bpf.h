@@ -6,6 +6,7 @@
 #include "bpf/clock.bpf.h"
 #include "bpf/user_probes/inheritance.bpf.h"
 #include "bpf/user_probes/stack.bpf.h"
+#include "bpf/user_probes/strings.bpf.h"
 
 /* Entry of a function that allocates. True, here and below: its return is awaited. */
 static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
@@ -19,7 +20,8 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry 
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
 	thread->size = size;
-	thread->chosen = chosen(size, &thread->countdown);
+	thread->chosen =
+		operation == OP_STRING ? string__may_be_chosen() : chosen(size, &thread->countdown);
 	if ((operation == OP_REALLOC || operation == OP_RESIZE) && addr) {
 		/* Out of the table now: the address may be handed out again before we return. */
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};

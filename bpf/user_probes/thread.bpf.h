@@ -23,6 +23,7 @@ enum operation {
 	OP_REALLOC,        /* p = f(old, ...) */
 	OP_RESIZE,         /* size = f(p, size, extra, ...) */
 	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
+	OP_STRING,         /* p = f(...), as large as the string there */
 	OP_MMAP,
 	OP_MUNMAP,
 	OP_MREMAP,

@@ -72,6 +72,15 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *
 		addr = arg2;
 		size = array_size(arg3, PT_REGS_PARM4(ctx));
 		break;
+	case MEMLEAK_SHAPE_STRING:
+	case MEMLEAK_SHAPE_PATH:
+	case MEMLEAK_SHAPE_HEAP_PATH:
+		if ((shape == MEMLEAK_SHAPE_PATH && arg2) ||
+		    (shape == MEMLEAK_SHAPE_HEAP_PATH && arg3))
+			return false;
+		operation = OP_STRING;
+		size = 0;
+		break;
 	default:
 		return false;
 	}
@@ -100,6 +109,8 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 		result = resize_result(thread, result);
 		/* fall through */
 	default:
+		if (thread->operation == OP_STRING)
+			string__choose(thread, result);
 		leave_heap(thread, result);
 	}
 }
@@ -191,6 +202,9 @@ ENTRY_PROGRAM(enter_of_heap_reallocarray, MEMLEAK_SHAPE_HEAP_REALLOCARRAY)
 ENTRY_PROGRAM(enter_of_heap_free, MEMLEAK_SHAPE_HEAP_FREE)
 ENTRY_PROGRAM(enter_of_resize, MEMLEAK_SHAPE_RESIZE)
 ENTRY_PROGRAM(enter_of_heap_destroy, MEMLEAK_SHAPE_HEAP_DESTROY)
+ENTRY_PROGRAM(enter_of_string, MEMLEAK_SHAPE_STRING)
+ENTRY_PROGRAM(enter_of_path, MEMLEAK_SHAPE_PATH)
+ENTRY_PROGRAM(enter_of_heap_path, MEMLEAK_SHAPE_HEAP_PATH)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
 

@@ -18,6 +18,7 @@ struct scene {
 	const char *name;
 	struct options opts;
 	const struct snapshot *before; /* NULL: the first report */
+	unsigned int growing;          /* in how many reports it has become what it is */
 	struct snapshot snap;
 	bool final;
 };
@@ -381,6 +382,13 @@ static const struct scene scenes[] = {
 	{.name = "max-records",
 	 .opts = {.top = 10, .largest = true, .by = BY_PROCESS, .max_records = 1},
 	 .snap = SNAPSHOT(largest_sites)},
+	{.name = "suspects", .opts.top = 1, .growing = 12, .snap = SNAPSHOT(plain_sites)},
+	{.name = "suspects-more", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(group_sites)},
+	{.name = "suspects-none",
+	 .opts = {.top = 1, .sort = SORT_SCORE},
+	 .before = &growth_snapshot,
+	 .growing = 4,
+	 .snap = SNAPSHOT(growth_sites)},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,

@@ -13,13 +13,23 @@ REPORT = {
     "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
     "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
     "sampling": (dict, type(None)), "lost": (dict,),
-    "inferred": (dict,),
+    "inferred": (dict,), "suspects": (list,), "suspects_total": INTEGER,
 }
 SITE = {
     "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,
     "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER, "newest_ns": MAYBE_INTEGER,
-    "growth": (dict,), "stack": (list,),
+    "growth": (dict,), "stack": (list,), "trend": (dict,), "ages": (list,),
 }
+MAYBE_NUMBER = (int, float, type(None))
+TREND = {
+    "tendency": (str,), "since_ns": INTEGER, "bytes_per_s": MAYBE_NUMBER,
+    "bytes_per_s_low": MAYBE_NUMBER, "bytes_per_s_high": MAYBE_NUMBER, "seen": INTEGER,
+    "freed": INTEGER, "lifetime_ns": INTEGER, "score": (dict,),
+}
+SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
+         "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
+TENDENCIES = ("unknown", "flat", "steady", "steps", "levelled", "shrinks")
+AGE = {"from_ns": INTEGER, "bytes": INTEGER, "count": INTEGER}
 KERNEL_SITE = {
     "last_pid": MAYBE_INTEGER, "last_comm": MAYBE_TEXT, "several_pids": (bool,),
     "interrupt": (bool,), "cache": MAYBE_TEXT, "several_caches": (bool,),
@@ -74,6 +84,17 @@ def check_frame(frame):
     require(frame["line"] is None or frame["line"] > 0, "frame.line 0")
 
 
+def check_trend(trend):
+    check_keys("trend", trend, TREND)
+    check_keys("score", trend["score"], SCORE)
+    require(trend["tendency"] in TENDENCIES, f"tendency {trend['tendency']!r}")
+    require(trend["freed"] <= trend["seen"], f"{trend['freed']} of {trend['seen']} blocks freed")
+    for key in ("total", "growth", "risen"):
+        require(0 <= trend["score"][key] <= 1, f"score.{key} {trend['score'][key]}")
+    low, high = trend["bytes_per_s_low"], trend["bytes_per_s_high"]
+    require(low is None or low <= trend["bytes_per_s"] <= high, f"bytes_per_s in {low}..{high}")
+
+
 def check_site(site, with_allocs):
     check_keys("site", site, SITE)
     require(re.fullmatch(r"[0-9a-f]{16}", site["id"]), f"site.id {site['id']!r}")
@@ -94,6 +115,10 @@ def check_site(site, with_allocs):
     require(site["truncated"] == (site["stack_end"] == "truncated"), "truncated in one word only")
     for frame in site["stack"]:
         check_frame(frame)
+    check_trend(site["trend"])
+    for age in site["ages"]:
+        check_keys("age", age, AGE)
+        require(age["count"] > 0, "an age that no block has")
     require(("allocs" in site) == with_allocs, "allocs goes with -a, and only with it")
     if with_allocs:
         check_allocs(site)
@@ -162,6 +187,10 @@ def check_report(report, with_allocs=False):
     check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
     require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
     check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
+    for site in report["suspects"]:
+        check_site(site, with_allocs)
+        require(site["trend"]["tendency"] in ("steady", "steps"), "a suspect that does not grow")
+    require(len(report["suspects"]) <= report["suspects_total"], "more suspects than there are")
     if "by" in report:
         check_groups(report, with_allocs)
     for block in report.get("largest", ()):

@@ -11,7 +11,7 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 # One source file, one program.
 PLAIN := leak functions edges handover mappings threads pending churn process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
-	allocator_api family inherited
+	allocator_api family inherited growing strings odd_strings
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
@@ -37,14 +37,18 @@ PROGRAMS += $(LINKED:%=$(P)/cxx_%)
 endif
 # With a sanitizer's allocator: in a library, and built in.
 ifneq ($(filter /%,$(shell $(CXX) -print-file-name=libasan.so)),)
-PROGRAMS += $(P)/functions_asan $(P)/cxx_asan
+PROGRAMS += $(P)/functions_asan $(P)/strings_asan $(P)/cxx_asan
 endif
 CLANG_LIBRARIES := $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/*.a)
 ifneq ($(findstring /libclang_rt.asan-,$(CLANG_LIBRARIES)),)
-PROGRAMS += $(P)/functions_clang_asan $(P)/cxx_clang_asan
+PROGRAMS += $(P)/functions_clang_asan $(P)/strings_clang_asan $(P)/cxx_clang_asan
 endif
 ifneq ($(findstring /libclang_rt.scudo,$(CLANG_LIBRARIES)),)
-PROGRAMS += $(P)/functions_clang_scudo $(P)/cxx_clang_scudo
+PROGRAMS += $(P)/functions_clang_scudo $(P)/strings_clang_scudo $(P)/cxx_clang_scudo
+endif
+RUSTC ?= rustc
+ifneq ($(shell command -v $(RUSTC)),)
+PROGRAMS += $(P)/rusty $(P)/rusty_v0 $(P)/rusty_debug $(P)/rusty_release
 endif
 ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
@@ -156,21 +160,36 @@ $(LINKED:%=$(P)/cxx_%): $(P)/cxx_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< -Wl,--no-as-needed \
 		$(call library_file,$(patsubst $*=%,%,$(filter $*=%,$(ALLOCATORS))))
 
-$(P)/functions_asan: tests/programs/functions.c $(PROGRAM_DEPS)
+$(P)/functions_asan $(P)/strings_asan: $(P)/%_asan: tests/programs/%.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fsanitize=address $<
 
 $(P)/cxx_asan: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -fsanitize=address -o $@ $<
 
-$(P)/functions_clang_asan $(P)/cxx_clang_asan: SANITIZER := address
-$(P)/functions_clang_scudo $(P)/cxx_clang_scudo: SANITIZER := scudo
+$(P)/functions_clang_asan $(P)/strings_clang_asan $(P)/cxx_clang_asan: SANITIZER := address
+$(P)/functions_clang_scudo $(P)/strings_clang_scudo $(P)/cxx_clang_scudo: SANITIZER := scudo
+
+CLANG_PROGRAM = $(CLANG) -std=gnu11 $(PROGRAM_FLAGS) -fsanitize=$(SANITIZER) -o $@ $<
 
 $(P)/functions_clang_%: tests/programs/functions.c $(PROGRAM_DEPS)
-	$(CLANG) -std=gnu11 $(PROGRAM_FLAGS) -fsanitize=$(SANITIZER) -o $@ $<
+	$(CLANG_PROGRAM)
+
+$(P)/strings_clang_%: tests/programs/strings.c $(PROGRAM_DEPS)
+	$(CLANG_PROGRAM)
 
 $(P)/cxx_clang_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CLANG) --driver-mode=g++ -std=c++17 $(PROGRAM_FLAGS) -fsized-deallocation \
 		-fsanitize=$(SANITIZER) -o $@ $<
+
+# By itself Rust keeps no frame pointers, and no lines when it optimises.
+$(P)/rusty: RUST_FLAGS := -O -g
+$(P)/rusty_v0: RUST_FLAGS := -O -g -C symbol-mangling-version=v0
+$(P)/rusty_debug: RUST_FLAGS := -g
+$(P)/rusty_release: RUST_FLAGS := -O
+
+$(P)/rusty $(P)/rusty_v0 $(P)/rusty_debug $(P)/rusty_release: tests/programs/rusty.rs \
+		tests/programs/programs.mk
+	MAKEFLAGS= $(RUSTC) --edition 2018 --crate-name rusty $(RUST_FLAGS) -o $@ $<
 
 $(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<

@@ -179,7 +179,7 @@ static inline void world_change_site(struct world *world, struct world_site *at)
 	site->count_variance = (double)world_random(world, 3) / 3;
 	site->inherited_bytes = world_random(world, 3) ? 0 : world_wild(world);
 	site->inherited_count = world_random(world, 3);
-	site->kept_count = world_wild(world);
+	site->kept[world_random(world, AGE_CLASS_CNT)] = (uint32_t)world_wild(world);
 	site->oldest_ns = world_birth(world);
 	site->newest_ns = world_birth(world);
 	for (size_t i = 0; i < 5; i++)
@@ -370,7 +370,7 @@ static inline void same_site(const struct site *a, const struct site *b)
 	assert_int_equal(a->oldest_ns, b->oldest_ns);
 	assert_int_equal(a->newest_ns, b->newest_ns);
 	assert_memory_equal(&a->ages, &b->ages, sizeof(a->ages));
-	assert_int_equal(a->kept_count, b->kept_count);
+	assert_memory_equal(a->kept, b->kept, sizeof(a->kept));
 	same_block(&a->largest, &b->largest);
 	assert_int_equal(a->origin.last_pid, b->origin.last_pid);
 	same_string(a->origin.last_comm, b->origin.last_comm);

@@ -5,7 +5,6 @@
  *     GOLDEN_UPDATE=1 build/tests/unit/test_golden
  * writes the expected files anew; look at the difference before it is committed.
  */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,68 +16,14 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/escape.h"
 #include "loader/grouping.h"
 #include "loader/sink.h"
 #include "loader/thread_split.h"
 #include "tests/golden/scenes.h"
 #include "tests/unit/fake_symbols.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/json_check.h"
-
-static char *read_file(const char *path)
-{
-	cleanup_fclose FILE *in = fopen(path, "re");
-	char *text = NULL;
-	size_t size = 0;
-
-	if (!in)
-		return NULL;
-	/* No expected file holds a zero byte, so this reads all of it. */
-	if (getdelim(&text, &size, 0, in) < 0)
-		fail_msg("%s cannot be read, or is empty", path);
-	return text;
-}
-
-static void write_file(const char *path, const char *text)
-{
-	FILE *out = fopen(path, "we");
-
-	assert_non_null(out);
-	assert_true(fputs(text, out) >= 0);
-	assert_int_equal(fclose(out), 0);
-}
-
-static void compare(const char *name, const char *suffix, const char *text)
-{
-	cleanup_free char *path = NULL;
-	cleanup_free char *expected = NULL;
-
-	assert_true(asprintf(&path, "tests/golden/%s.%s", name, suffix) > 0);
-	if (getenv("GOLDEN_UPDATE"))
-		write_file(path, text);
-	expected = read_file(path);
-	if (!expected)
-		fail_msg("%s: %s", path, strerror(errno));
-	if (strcmp(expected, text))
-		fail_msg("%s is not what was printed:\n%s", path, text);
-}
-
-/* Nothing that a terminal obeys but tabs and newlines, and nothing but UTF-8. */
-static void check_text(const char *text)
-{
-	size_t left = strlen(text);
-
-	while (left) {
-		uint32_t character;
-		size_t len = utf8_decode(text, left, &character);
-
-		assert_true(len > 0);
-		assert_true(character == '\t' || character == '\n' ||
-			    is_plain_character(character));
-		text += len;
-		left -= len;
-	}
-}
+#include "tests/unit/scene_past.h"
 
 /* A copy, which is split by thread like the one of a run. */
 static void copy_snapshot(const struct snapshot *snap, struct snapshot *ret)
@@ -98,40 +43,25 @@ static void copy_snapshot(const struct snapshot *snap, struct snapshot *ret)
 		ret->summaries[i] = snap->summaries[i];
 }
 
-/* Growth as of the second of two snapshots. */
-static struct growth *growth_of(const struct snapshot *before, const struct snapshot *snap)
-{
-	struct growth *growth = calloc(16, sizeof(*growth));
-	struct ranking *ranking;
-
-	assert_non_null(growth);
-	assert_int_equal(ranking__new(&ranking), 0);
-	if (before)
-		assert_int_equal(ranking__update(ranking, before, growth), 0);
-	assert_int_equal(ranking__update(ranking, snap, growth), 0);
-	ranking__free(ranking);
-	return growth;
-}
-
 static struct snapshot sums_of(const struct grouping *grouping)
 {
 	return (struct snapshot){.sites = grouping->sums, .site_cnt = grouping->cnt};
 }
 
-static struct growth *group_growth_of(const struct scene *scene, const struct grouping *grouping,
-				      struct symbol_backend *symbols)
+static struct past group_past_of(const struct scene *scene, const struct grouping *grouping,
+				 struct symbol_backend *symbols)
 {
 	struct snapshot sums = sums_of(grouping), sums_before;
 	struct grouping before;
-	struct growth *growth;
+	struct past past;
 
 	if (!scene->before)
-		return growth_of(NULL, &sums);
+		return past_of(NULL, &sums, 0);
 	assert_int_equal(grouping_init(scene->opts.by, scene->before, symbols, &before), 0);
 	sums_before = sums_of(&before);
-	growth = growth_of(&sums_before, &sums);
+	past = past_of(&sums_before, &sums, 0);
 	grouping_deinit(&before);
-	return growth;
+	return past;
 }
 
 static void name_thread(struct report *report, pid_t tid, const char *name)
@@ -145,28 +75,31 @@ static void write_report(FILE *out, const struct scene *scene, const struct snap
 			 const struct sink *sink)
 {
 	struct fake_symbols symbols = fake_symbols_of(known_locations, LENGTH(known_locations));
-	cleanup_free struct growth *growth = growth_of(scene->before, snap);
-	cleanup_free struct growth *group_growth = NULL;
+	struct past past = past_of(scene->before, snap, scene->growing), group_past;
 	struct grouping grouping;
 	struct report report;
 
 	if (scene->opts.by == BY_STACK) {
-		assert_int_equal(report_init(&scene->opts, snap, growth, &symbols.backend,
+		assert_int_equal(report_init(&scene->opts, snap, past.growth, &symbols.backend,
 					     scene->final, &report),
 				 0);
 		sink->report(out, &report);
 		report_deinit(&report);
+		past_deinit(&past);
 		return;
 	}
 	assert_int_equal(grouping_init(scene->opts.by, snap, &symbols.backend, &grouping), 0);
-	group_growth = group_growth_of(scene, &grouping, &symbols.backend);
-	assert_int_equal(report_init_groups(&scene->opts, snap, growth, &grouping, group_growth,
-					    &symbols.backend, scene->final, &report),
+	group_past = group_past_of(scene, &grouping, &symbols.backend);
+	assert_int_equal(report_init_groups(&scene->opts, snap, past.growth, &grouping,
+					    group_past.growth, &symbols.backend, scene->final,
+					    &report),
 			 0);
 	name_thread(&report, 4712, "work\x1b[2J\xff)");
 	sink->report(out, &report);
 	report_deinit(&report);
 	grouping_deinit(&grouping);
+	past_deinit(&group_past);
+	past_deinit(&past);
 }
 
 static char *print_report(const struct scene *scene, const struct sink *sink)

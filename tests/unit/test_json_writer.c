@@ -96,6 +96,19 @@ static void strings(void **state)
 	}
 }
 
+/* Within a page no string ends the script or begins another; it is the same string. */
+static void strings_in_html(void **state)
+{
+	struct written w;
+
+	begin(&w);
+	w.json.in_html = true;
+	json_begin_object(&w.json, NULL);
+	json_string(&w.json, "<", "</script>\"<!--");
+	json_end_object(&w.json);
+	expect(&w, "{\"\\u003c\":\"\\u003c/script>\\\"\\u003c!--\"}");
+}
+
 /* Any two bytes between two others: always valid. */
 static void any_bytes(void **state)
 {
@@ -165,9 +178,8 @@ static void checker_is_strict(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(structure),
-		cmocka_unit_test(strings),
-		cmocka_unit_test(any_bytes),
+		cmocka_unit_test(structure),         cmocka_unit_test(strings),
+		cmocka_unit_test(strings_in_html),   cmocka_unit_test(any_bytes),
 		cmocka_unit_test(checker_is_strict),
 	};
 

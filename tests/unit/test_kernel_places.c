@@ -102,6 +102,7 @@ static void test_old(void **state)
 	assert_int_equal(at.kmalloc_cache, NONE);
 	assert_int_equal(at.cache_alloc_size, 3);
 	assert_int_equal(at.cache_alloc_cache, NONE);
+	assert_int_equal(at.kfree_site, 0);
 	assert_int_equal(at.kfree_ptr, 1);
 	assert_int_equal(at.cache_free_ptr, 1);
 	assert_int_equal(at.percpu_alloc_size, 2);

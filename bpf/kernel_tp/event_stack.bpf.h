@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frees, and the stacks that -tt shows of them; those of allocations are their sites'. */
+#ifndef KERNEL_EVENT_STACK_BPF_H
+#define KERNEL_EVENT_STACK_BPF_H
+
+#include "bpf/kernel_tp/stack.bpf.h"
+
+/* The programs of frees; their second ones' numbers are STACK_SECOND more, as in stack_user. */
+enum free_user {
+	FREE_KFREE,
+	FREE_CACHE_FREE,
+	FREE_PAGE_FREE,
+	FREE_PERCPU_FREE,
+	FREE_BULK_FREE,
+	FREE_RCU_FREE,
+};
+
+_Static_assert(FREE_RCU_FREE < STACK_SECOND, "each program has a number of its own");
+
+/* The loader leaves one entry without -tt. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
+	__type(key, __u32);
+	__type(value, struct stack_buffer);
+} free_buffers SEC(".maps");
+
+static __always_inline struct stack_buffer *free_buffer(__u32 user, __u32 level)
+{
+	__u32 index = user * LEVEL_CNT + level;
+
+	return bpf_map_lookup_elem(&free_buffers, &index);
+}
+
+/* A function of its own, not static: the verifier looks at it once. The hash is in the buffer. */
+__noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 call_site)
+{
+	struct stack_buffer *buf;
+
+	if (!config.trace_stacks)
+		return 0;
+	buf = free_buffer(user, level);
+	if (!buf)
+		return 0;
+	stack__trim(buf, walked, call_site, level != LEVEL_TASK);
+	count(MEMLEAK_STAT_WALKS, 1);
+	if (stack__store(buf)) {
+		count(MEMLEAK_LOST_STACKS_FULL, 1);
+		buf->hash = 0;
+	}
+	return 0;
+}
+
+/*
+ * Key of the stack of a free that is told of; 0: not asked for, or lost. It begins at call_site,
+ * the return address into the caller, or behind so many frames that are skipped.
+ */
+static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, __u32 skipped)
+{
+	struct stack_buffer *buf;
+	__u32 level, walked;
+
+	if (!config.trace_stacks || !tracking || is_own(current_pids() >> 32))
+		return 0;
+	level = interrupt_level();
+	buf = free_buffer(user, level);
+	if (!buf)
+		return 0;
+	walked = stack__walk(ctx, buf);
+	if (skipped && walked > skipped)
+		call_site = buf->words[1 + skipped];
+	free_stack__store(user, level, walked, call_site);
+	return buf->hash;
+}
+
+/* Of an allocation whose stack was walked or recalled. NULL: its site could not be had. */
+static __always_inline __u64 alloc_stack(const struct memleak_site *site,
+					 const struct stack_buffer *buf)
+{
+	if (!config.trace_stacks)
+		return 0;
+	return site ? site->stack : buf->hash;
+}
+
+/* The block is held no more. True: that is to be told of, with its size. */
+static __always_inline bool forget_block(const struct memleak_block_key *key, __u64 *size)
+{
+	struct memleak_block block;
+	bool held = block__take(key, &block);
+
+	if (!config.trace_events)
+		return false;
+	*size = held ? block.size : MEMLEAK_SIZE_UNKNOWN;
+	return held || !kernel_config.by_process;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The shapes of calls to probed functions; a part of the ABI. */
+#ifndef MEMLEAK_SHAPE_ABI_H
+#define MEMLEAK_SHAPE_ABI_H
+
+/* The shape of a call to a probed function: where its arguments and result are. */
+enum memleak_shape {
+	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
+	MEMLEAK_SHAPE_COUNT_SIZE,        /* p = f(n, size) */
+	MEMLEAK_SHAPE_ALIGN_SIZE,        /* p = f(align, size) */
+	MEMLEAK_SHAPE_REALLOC,           /* p = f(old, size) */
+	MEMLEAK_SHAPE_REALLOCARRAY,      /* p = f(old, n, size) */
+	MEMLEAK_SHAPE_POSIX_MEMALIGN,    /* err = f(&p, align, size) */
+	MEMLEAK_SHAPE_FREE,              /* f(p, ...) */
+	MEMLEAK_SHAPE_MMAP,              /* p = f(addr, len, prot, flags, fd, offset) */
+	MEMLEAK_SHAPE_MUNMAP,            /* err = f(addr, len) */
+	MEMLEAK_SHAPE_MREMAP,            /* p = f(old, old_len, new_len, flags, ...) */
+	MEMLEAK_SHAPE_HEAP_COUNT_SIZE,   /* p = f(heap, n, size) */
+	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
+	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
+	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
+	MEMLEAK_SHAPE_RESIZE,            /* size = f(p, size, extra, ...): p stays where it is */
+	MEMLEAK_SHAPE_HEAP_DESTROY,      /* f(heap): frees all that the heap has given */
+	MEMLEAK_SHAPE_STRING,            /* p = f(...): a string */
+	MEMLEAK_SHAPE_PATH,              /* p = f(path, buffer): a string, if there is no buffer */
+	MEMLEAK_SHAPE_HEAP_PATH,         /* p = f(heap, path, buffer) */
+	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
+	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
+	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */
+	MEMLEAK_SHAPE_CNT,
+};
+
+/* The shape of the best known function that does the same. */
+static inline __attribute__((always_inline)) enum memleak_shape
+shape_plain(enum memleak_shape shape)
+{
+	switch (shape) {
+	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
+		return MEMLEAK_SHAPE_COUNT_SIZE;
+	case MEMLEAK_SHAPE_HEAP_REALLOC:
+	case MEMLEAK_SHAPE_RESIZE:
+		return MEMLEAK_SHAPE_REALLOC;
+	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
+		return MEMLEAK_SHAPE_REALLOCARRAY;
+	case MEMLEAK_SHAPE_HEAP_FREE:
+		return MEMLEAK_SHAPE_FREE;
+	case MEMLEAK_SHAPE_PATH:
+	case MEMLEAK_SHAPE_HEAP_PATH:
+		return MEMLEAK_SHAPE_STRING;
+	default:
+		return shape;
+	}
+}
+
+#endif

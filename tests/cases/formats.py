@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Formats for other tools: what a run writes is what they read, whole, with the right numbers."""
+
+import csv
+import gzip
+import io
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+
+from lib import Failure, Skip, each
+
+
+def attach(t, program, *options, interval="3600", **kwargs):
+    return t.memleak("-o", "0", *options, "-p", str(program.pid), interval, **kwargs).ready()
+
+
+def end(memleak):
+    memleak.signal(signal.SIGINT)
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+    return memleak.out.data
+
+
+def demand(found, truth, what):
+    """found: function → number."""
+    place = ("count", "bytes").index(what)
+    expected = {name: numbers[place] for (name, _), numbers in truth.sites.items()}
+    if found != expected:
+        raise Failure(f"{what}: {found}, not {expected}")
+
+
+def folded(data):
+    """The innermost function of each line → bytes; no two lines are one stack."""
+    sums = {}
+    for line in data.decode().splitlines():
+        stack, size = line.rsplit(" ", 1)
+        frames = stack.split(";")
+        if frames[0] != "leak" or "main" not in frames:
+            raise Failure(f"a line that is not root first: {line}")
+        sums[frames[-1]] = sums.get(frames[-1], 0) + int(size)
+    return sums
+
+
+def fields(data):
+    """A protobuf message: (number, value) of each field."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 2:
+            size = varint()
+            yield key >> 3, data[at:at + size]
+            at += size
+        else:
+            raise Failure(f"wire type {key & 7} is not in the format")
+
+
+def packed(data):
+    """The numbers of a repeated field."""
+    numbers, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value = shift = 0
+    return numbers
+
+
+class Profile:
+    """What pprof's own parser would make of a file."""
+
+    def __init__(self, data):
+        tables = {}
+        for number, value in fields(gzip.decompress(data)):
+            tables.setdefault(number, []).append(value)
+        self.strings = [text.decode() for text in tables[6]]
+        self.functions = {f[1]: f for f in map(dict, map(fields, tables[5]))}
+        self.mappings = {m[1]: m for m in map(dict, map(fields, tables[3]))}
+        self.places = {}
+        for data in tables[4]:
+            place = {4: []}
+            for number, value in fields(data):
+                place[number] = place[4] + [dict(fields(value))] if number == 4 else value
+            self.places[place[1]] = place
+        self.types = [self.strings[dict(fields(data))[1]] for data in tables[1]]
+        self.samples = [dict(fields(data)) for data in tables[2]]
+
+    def sums(self, kind):
+        """The innermost function → the sum of its values."""
+        ret = {}
+        for sample in self.samples:
+            place = self.places[packed(sample[1])[0]]
+            name = self.strings[self.functions[place[4][0][1]][2]]
+            value = packed(sample[2])[self.types.index(kind)]
+            ret[name] = ret.get(name, 0) + value
+        return ret
+
+    def check_places(self, path, pid):
+        """Addresses are in what is mapped of the file, and mappings are those of the process."""
+        with open(f"/proc/{pid}/maps", encoding="ascii") as file:
+            mapped = {tuple(int(n, 16) for n in (*w[0].split("-"), w[2]))
+                      for w in map(str.split, file)}
+        files = {}
+        for number, mapping in self.mappings.items():
+            where = mapping[2], mapping[3], mapping.get(4, 0)
+            if where not in mapped:
+                raise Failure(f"{[hex(n) for n in where]} is no mapping of the process")
+            files[self.strings[mapping[5]]] = number
+        if str(path) not in files:
+            raise Failure(f"{path} is not among {list(files)}")
+        for place in self.places.values():
+            mapping = self.mappings[place[2]]
+            if not mapping[2] <= place[3] < mapping[3]:
+                raise Failure(f"{place[3]:x} is not in its mapping")
+
+
+def test_document_is_replaced(t):
+    """The file holds one report, the newest, whole at any time, and nothing is left beside it."""
+    folder = t.tmp / "documents"
+    folder.mkdir()
+    path = folder / "stacks"
+    path.write_bytes(b"what was there before\n" * 100)
+    path.chmod(0o640)
+    program = t.program("leak")
+    memleak = attach(t, program, "--format", "folded", "--output", path, interval="0.05")
+    first = program.go()
+    memleak.wait_for("the first leaks", lambda: sum(folded(path.read_bytes()).values()) ==
+                     first.bytes, every=0.001)
+    second = program.go()
+    memleak.wait_for("all of them", lambda: sum(folded(path.read_bytes()).values()) !=
+                     first.bytes, every=0.001)
+    if end(memleak):
+        raise Failure(f"stdout: {memleak.out.text!r}")
+    demand(folded(path.read_bytes()), second, "bytes")
+    if os.listdir(folder) != ["stacks"] or path.stat().st_mode & 0o777 != 0o640:
+        raise Failure(f"{os.listdir(folder)}, mode {path.stat().st_mode:o}")
+
+
+def test_link_stays(t):
+    """What is replaced is the file, not a link to it."""
+    path, link = t.tmp / "file", t.tmp / "link"
+    path.write_bytes(b"before\n")
+    link.symlink_to(path)
+    program = t.program("leak")
+    memleak = attach(t, program, "--format", "folded", "--output", link, interval="0.1")
+    truth = program.go()
+    end(memleak)
+    if not link.is_symlink():
+        raise Failure("the link was replaced")
+    demand(folded(path.read_bytes()), truth, "bytes")
+
+
+@each("pipe", "file", "name")
+def test_stdout_has_the_last(t, name):
+    """Whatever stdout is, and also when --output names it: one document, after all intervals."""
+    program = t.program("leak")
+    path = t.tmp / "out"
+    options = ["-o", "0", "--format", "folded", "-p", str(program.pid), "0.1", "8"]
+    if name == "name":
+        options += ["--output", "/dev/stdout"]
+    if name == "pipe":
+        memleak = t.memleak(*options).ready()
+    else:
+        with open(path, "wb") as file:
+            memleak = t.memleak(*options, stdout=file).ready()
+    truth = program.go()
+    memleak.wait()
+    memleak.aftermath()
+    data = memleak.out.data if name == "pipe" else path.read_bytes()
+    lines = data.splitlines()
+    if memleak.code or len(lines) != len(truth.sites):
+        raise Failure(f"exit code {memleak.code}, {lines}")
+    demand(folded(data), truth, "bytes")
+
+
+def test_csv(t):
+    """One header, then a row for each site and report."""
+    program = t.program("leak")
+    path = t.tmp / "table"
+    memleak = attach(t, program, "--format", "csv", "--output", path, interval="0.1")
+    truth = program.go()
+    memleak.wait_for("rows", lambda: path.read_bytes().count(b"leak_small") > 4, every=0.02)
+    end(memleak)
+    rows = list(csv.DictReader(io.StringIO(path.read_bytes().decode(), newline="")))
+    last = [row for row in rows if row["final"] == "1"]
+    demand({row["function"]: int(row["bytes"]) for row in last}, truth, "bytes")
+    demand({row["function"]: int(row["count"]) for row in last}, truth, "count")
+    if len({row["time"] for row in rows}) < 3 or any(row["time"] == "time" for row in rows):
+        raise Failure(f"{rows}")
+    for row in last:
+        if not row["file"].endswith("leak.c") or row["pid"] != str(program.pid):
+            raise Failure(f"{row}")
+        if not row["stack"].startswith("leak;") or not row["stack"].endswith(row["function"]):
+            raise Failure(f"{row}")
+
+
+def test_pprof(t):
+    program = t.program("leak")
+    path = t.tmp / "profile"
+    memleak = attach(t, program, "--format", "pprof", "--output", path)
+    program.go()
+    truth = program.go()
+    end(memleak)
+    profile = Profile(path.read_bytes())
+    demand(profile.sums("inuse_space"), truth, "bytes")
+    demand(profile.sums("inuse_objects"), truth, "count")
+    demand(profile.sums("alloc_objects"), truth, "count")
+    profile.check_places(t.file_of("leak"), program.pid)
+
+
+def run(*argv):
+    answer = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise Failure(f"{argv[0]}: {answer.stderr}")
+    return answer.stdout
+
+
+FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"  # of libdevel-nytprof-perl
+
+
+@each("pprof", "flamegraph")
+def test_read_by(t, name):
+    """The tools themselves, where they are."""
+    if name == "pprof" and not shutil.which("go"):
+        raise Skip("no Go, which has pprof")
+    if name == "flamegraph" and not os.path.exists(FLAMEGRAPH):
+        raise Skip("no flamegraph.pl")
+    program = t.program("leak")
+    path = t.tmp / "out"
+    memleak = attach(t, program, "--format", "folded" if name == "flamegraph" else name,
+                     "--output", path)
+    truth = program.go()
+    end(memleak)
+    if name == "pprof":
+        text = run("go", "tool", "pprof", "-top", "-unit=B", "-nodefraction=0", path)
+    else:
+        text = run("perl", FLAMEGRAPH, "--countname=bytes", "--minwidth=0", path)
+    for (function, _), (_, size) in truth.sites.items():
+        pattern = rf"{size}B .* {function}$" if name == "pprof" else \
+            rf"{function} \({size:,} bytes"
+        if not re.search(pattern, text, re.M):
+            raise Failure(f"no {function} of {size} bytes: {text}")
+
+
+def test_not_for_terminals(t):
+    program = t.program("leak")
+    ours, theirs = pty.openpty()
+    memleak = t.memleak("--format", "pprof", "-p", str(program.pid), "0.1", stdout=theirs)
+    os.close(theirs)
+    memleak.wait()
+    memleak.aftermath()
+    os.close(ours)
+    if memleak.code != 1 or "terminal" not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+@each("csv", "folded", "pprof", "speedscope")
+def test_losses_are_said(t, name):
+    """On stderr, by formats that have no place for them where anybody looks."""
+    program = t.program("leak")
+    path = t.tmp / "out"
+    memleak = attach(t, program, "--format", name, "--output", path, "--max-allocs", "1")
+    program.go()
+    end(memleak)
+    if "lost: 9 allocations not tracked" not in memleak.notes:
+        raise Failure(f"{memleak.notes!r}")

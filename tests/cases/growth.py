@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What grows, and what does not: the verdict on places that are known."""
+
+import re
+
+from lib import Failure, each, owner, timeout, wanted
+from lib.expect import frames_of
+
+SECONDS = 60
+
+
+def judged(sites):
+    """Trends by function: of the program's own places."""
+    return {owner(site): site["trend"] for site in sites}
+
+
+@timeout(180)
+def test_verdicts(t):
+    """Leaks of three speeds, one that begins late, beside a cache, churn, and a sawtooth."""
+    program = t.program("growing", str(SECONDS))
+    output = t.tmp / "reports"  # nobody reads them while the program runs
+    memleak = t.attach(program, "-o", "500", "--output", output, interval="5", output=output)
+    truth = program.truth
+    program.go(seconds=3 * SECONDS)
+    report = memleak.stop()
+    grows = {name: int(rate) for name, rate in zip(*[iter(truth.facts["grows"])] * 2)}
+    suspects = judged(report["suspects"])
+    known = judged(report["sites"])
+    if list(suspects) != sorted(grows, key=lambda name: -grows[name]):
+        raise Failure(f"suspects {list(suspects)}, not {grows}, of {known}")
+    for name, trend in suspects.items():
+        if not 0.7 * grows[name] <= trend["bytes_per_s"] <= 1.4 * grows[name]:
+            raise Failure(f"{name} grows by {grows[name]} bytes/s: {trend}")
+        wanted(f"freed of {name}", trend["freed"], 0)
+    for name in truth.facts["stays"]:
+        if known[name]["tendency"] in ("steady", "steps") and known[name]["score"]["total"] > 0.4:
+            raise Failure(f"{name} does not grow: {known[name]}")
+    if not known["churn"]["freed"]:
+        raise Failure(f"nothing of churn was freed: {known['churn']}")
+    wanted("freed of start_up", known["start_up"]["freed"], 0)
+
+
+@timeout(120)
+def test_words(t):
+    """The verdict comes first, and names function, line and rate."""
+    program = t.program("growing", "12")
+    memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
+    program.go(seconds=60)
+    memleak.stop()
+    text = memleak.out.text
+    pattern = (r"^\[\d\d:\d\d:\d\d\] fast_leak \S*growing\.c:\d+, called by \S.*, grows "
+               r"(4[5-9]|5[0-3])\.\d KiB/s, steadily for \d+ s; none of the \d+ blocks seen was "
+               r"freed \(leak score (0\.9\d|1\.00)\)\n(\[.*\n)*\[[\d:]+\] Top 1 stacks")
+    if not re.search(pattern, text, re.M):
+        raise Failure(f"{text!r}")
+
+
+@each("score", "growth")
+def test_sort(t, order):
+    """What grows comes before what is more."""
+    program = t.program("growing", "8")
+    memleak = t.attach(program, "--sort", order, interval="0.5")
+    program.go(seconds=60)
+    memleak.stop()
+    first = [report["sites"][0] for report in memleak.reports if report["suspects"]]
+    if not any(owner(site) in ("fast_leak", "cache_fill") for site in first):
+        raise Failure(f"first came {[owner(site) for site in first]}")
+
+
+def test_ages(t):
+    """Each block is in the class of its age."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.4")
+    for _ in range(3):
+        program.go()
+        memleak.fresh_report()
+    report = memleak.stop()
+    for site in report["sites"]:
+        ages = site["ages"]
+        wanted("blocks", sum(age["count"] for age in ages), site["count"])
+        wanted("bytes", sum(age["bytes"] for age in ages), site["bytes"])
+        oldest, newest = max(age["from_ns"] for age in ages), min(age["from_ns"] for age in ages)
+        if not oldest <= site["oldest_ns"] < max(2 * oldest, 10**6):
+            raise Failure(f"oldest {site['oldest_ns']}: {ages}")
+        if not newest <= site["newest_ns"] < max(2 * newest, 10**6):
+            raise Failure(f"newest {site['newest_ns']}: {ages}")
+
+
+def test_freed(t):
+    """What a report had, and the next has no more."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.3")
+    program.go()
+    first = memleak.fresh_report()
+    program.go()
+    program.go()  # frees what there was
+    memleak.fresh_report()
+    report = memleak.stop()
+    held = {site["id"]: site for site in first["sites"]}
+    for site in report["sites"]:
+        trend = site["trend"]
+        if site["id"] in held and trend["seen"] - trend["freed"] != site["count"]:
+            raise Failure(f"{trend} of {site['count']} blocks")

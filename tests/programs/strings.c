@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Copies of strings, of many lengths: strings mimalloc, by functions of its own, or strings
+ * strdup|libc, by those of the C library or whoever takes their place. strings many N SIZE:
+ * so many of so many bytes.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+
+#include "truth.h"
+
+typedef char *(*copier)(const char *);
+typedef char *(*part_copier)(const char *, size_t);
+typedef char *(*heap_copier)(void *, const char *);
+typedef char *(*heap_part_copier)(void *, const char *, size_t);
+typedef char *(*resolver)(const char *, char *);
+typedef char *(*heap_resolver)(void *, const char *, char *);
+typedef void *(*make_heap)(void);
+
+char *__strdup(const char *string);
+
+/* Around what memleak reads at once, which is one byte less than this, and at most in all. */
+#define PIECE 65536
+#define MOST (16 * (PIECE - 1))
+
+static const size_t lengths[] = {0,         1,         2,     7,     1000,     4095,
+				 4096,      PIECE - 2, PIECE - 1, PIECE, 2 * PIECE - 2, 2 * PIECE,
+				 MOST - 2,  MOST - 1};
+static char text[MOST + PIECE];
+
+static const char *string_of(size_t len)
+{
+	return text + sizeof(text) - 1 - len;
+}
+
+static void *function(const char *name)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+
+	must(found != NULL, name);
+	return found;
+}
+
+OWN_FRAME static char *copied(const char *by, const char *string)
+{
+	return keep(((copier)function(by))(string)); /* LEAK */
+}
+
+OWN_FRAME static char *part_copied(const char *string, size_t most)
+{
+	return keep(((part_copier)function("mi_strndup"))(string, most)); /* LEAK */
+}
+
+OWN_FRAME static char *copied_to_heap(void *heap, const char *string)
+{
+	return keep(((heap_copier)function("mi_heap_strdup"))(heap, string)); /* LEAK */
+}
+
+OWN_FRAME static char *part_copied_to_heap(void *heap, const char *string, size_t most)
+{
+	return keep(((heap_part_copier)function("mi_heap_strndup"))(heap, string, most)); /* LEAK */
+}
+
+OWN_FRAME static char *resolved(const char *path, char *buffer)
+{
+	return keep(((resolver)function("mi_realpath"))(path, buffer)); /* LEAK */
+}
+
+OWN_FRAME static char *resolved_to_heap(void *heap, const char *path, char *buffer)
+{
+	return keep(((heap_resolver)function("mi_heap_realpath"))(heap, path, buffer)); /* LEAK */
+}
+
+static void release(void *p)
+{
+	((void (*)(void *))function("mi_free"))(p);
+}
+
+/* Nothing stays of any. */
+static void nothing(void *heap)
+{
+	static char buffer[PATH_MAX];
+
+	must(!copied("mi_strdup", NULL) && !copied_to_heap(heap, NULL), "a copy of nothing");
+	must(!resolved("/nonexistent", NULL), "the path of nothing");
+	must(resolved("/usr/..", buffer) == buffer, "into a buffer");
+	must(resolved_to_heap(heap, "/usr/..", buffer) == buffer, "into a buffer");
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		release(copied("mi_strdup", string_of(lengths[i])));
+		release(part_copied_to_heap(heap, string_of(lengths[i]), 5000));
+	}
+	release(resolved("/usr/..", NULL));
+}
+
+static void mimalloc(void *heap)
+{
+	size_t cnt = ARRAY_SIZE(lengths), bytes = 0, part_bytes = 0;
+
+	nothing(heap);
+	for (size_t i = 0; i < cnt; i++) {
+		size_t len = lengths[i];
+
+		copied("mi_strdup", string_of(len));
+		copied_to_heap(heap, string_of(len));
+		part_copied(string_of(len), 5000);
+		part_copied_to_heap(heap, string_of(len), (size_t)-1);
+		bytes += len + 1;
+		part_bytes += (len < 5000 ? len : 5000) + 1;
+	}
+	resolved("/usr/..", NULL);
+	resolved_to_heap(heap, "/proc/sys/./kernel/..", NULL);
+	leaks("copied", cnt, bytes);
+	leaks("copied_to_heap", cnt, bytes);
+	leaks("part_copied", cnt, part_bytes);
+	leaks("part_copied_to_heap", cnt, bytes);
+	leaks("resolved", 1, sizeof("/"));
+	leaks("resolved_to_heap", 1, sizeof("/proc/sys"));
+}
+
+/* One byte more than is read, and many more: both count as what is read. */
+static void too_long(void)
+{
+	copied("mi_strdup", string_of(MOST));
+	copied("mi_strdup", string_of(MOST + 5000));
+	leaks("copied", 2, 2 * MOST);
+}
+
+OWN_FRAME static char *duplicated(const char *string)
+{
+	return keep(strdup(string)); /* LEAK */
+}
+
+OWN_FRAME static char *duplicated_otherwise(const char *string)
+{
+	return keep(__strdup(string)); /* LEAK */
+}
+
+OWN_FRAME static char *part_duplicated(const char *string, size_t most)
+{
+	return keep(strndup(string, most)); /* LEAK */
+}
+
+static void by_strdup(void)
+{
+	size_t cnt = ARRAY_SIZE(lengths), bytes = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		duplicated(string_of(lengths[i]));
+		duplicated_otherwise(string_of(lengths[i]));
+		free(duplicated(string_of(lengths[i])));
+		bytes += lengths[i] + 1;
+	}
+	leaks("duplicated", cnt, bytes);
+	leaks("duplicated_otherwise", cnt, bytes);
+}
+
+static void by_libc(void)
+{
+	by_strdup();
+	for (int i = 0; i < 3; i++)
+		part_duplicated(string_of(1000), 500);
+	free(part_duplicated(string_of(1000), 500));
+	leaks("part_duplicated", 3, 3 * 501);
+}
+
+static void many(size_t cnt, size_t size)
+{
+	for (size_t i = 0; i < cnt; i++)
+		copied("mi_strdup", string_of(size - 1));
+	leaks("copied", cnt, cnt * size);
+}
+
+/* One that nobody knows: its copies are no blocks, what it copies to is. */
+OWN_FRAME static char *pool_copy(void *pool, const char *string)
+{
+	return keep(strcpy(pool, string));
+}
+
+OWN_FRAME static char *copied_to_pool(void *pool, const char *string)
+{
+	return pool_copy(pool, string); /* LEAK */
+}
+
+static void by_pool(void)
+{
+	static char pool[4096];
+
+	copied_to_pool(pool, string_of(1000));
+	copied_to_pool(pool + 2000, string_of(7));
+	leaks("copied_to_pool", 2, 1009);
+}
+
+int main(int argc, char **argv)
+{
+	void *heap = NULL;
+
+	memset(text, 'x', sizeof(text) - 1);
+	must(argc >= 2, "usage");
+	if (!strcmp(argv[1], "mimalloc"))
+		heap = ((make_heap)function("mi_heap_new"))();
+	ready();
+	if (heap)
+		mimalloc(heap);
+	else if (!strcmp(argv[1], "long"))
+		too_long();
+	else if (!strcmp(argv[1], "pool"))
+		by_pool();
+	else if (!strcmp(argv[1], "strdup"))
+		by_strdup();
+	else if (!strcmp(argv[1], "libc"))
+		by_libc();
+	else if (!strcmp(argv[1], "many") && argc == 4)
+		many(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0));
+	else
+		must(0, "usage");
+	marker();
+	ready();
+	return 0;
+}
