@@ -196,7 +196,7 @@ static void write_thousandths(struct json_writer *json, const char *key, double 
 static void write_trend(struct json_writer *json, const struct site_history *history)
 {
 	static const struct site_history no_history = {
-		.trend = {.bytes_per_s = NAN, .score = {NAN, NAN, NAN, NAN}}};
+		.trend = {.bytes_per_s = NAN, .score = {NAN, NAN, NAN, NAN, 0}}};
 	const struct trend *trend = history ? &history->trend : &no_history.trend;
 
 	json_bool(json, "suspect", trend_is_suspect(trend));
@@ -208,10 +208,10 @@ static void write_trend(struct json_writer *json, const struct site_history *his
 	json_begin_array(json, "parts");
 	write_thousandths(json, NULL, trend->score.growth);
 	write_thousandths(json, NULL, trend->score.unfreed);
-	write_thousandths(json, NULL, trend->score.aged);
+	write_thousandths(json, NULL, trend->score.risen);
 	json_end_array(json);
 	json_unsigned(json, "seen", history ? history->seen : 0);
-	json_unsigned(json, "freed", history ? history->freed : 0);
+	json_unsigned(json, "freed", history ? history_freed(history, 0) : 0);
 }
 
 /* What a text report says of the site in parentheses. */

@@ -23,9 +23,11 @@
  */
 static double seen_per_block(const struct site_history *history)
 {
-	if (!history || history->seen <= history->freed)
+	uint64_t freed = history ? history_freed(history, 0) : 0;
+
+	if (!history || history->seen <= freed)
 		return 1;
-	return (double)history->seen / (double)(history->seen - history->freed);
+	return (double)history->seen / (double)(history->seen - freed);
 }
 
 static uint64_t scaled(uint64_t value, double factor)

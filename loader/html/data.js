@@ -85,7 +85,7 @@ const line = entry => [nameOf(entry), placeOf(entry),
 const culprit = site => site.frames.length ? functions[site.frames[site.frames.length - 1]] : null;
 const titleOf = site => culprit(site) ? line(culprit(site)) : "stack not known";
 
-const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "aged"]
+const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "risen"]
 	.map((name, i) => name + " " + (site.parts[i] === null ? "?" : (site.parts[i] / 1000).toFixed(2)))
 	.join(", ");
 

@@ -79,7 +79,7 @@ static inline void expect_file(const char *name, const char *text)
 		 .bytes = 100 * (leaked) + 1,                                                      \
 		 .count = 3 * (leaked),                                                            \
 		 .ages = {.count = {[12] = 3 * (leaked)}, .bytes = {[12] = 100 * (leaked) + 1}},   \
-		 .kept_count = 3 * (leaked)-3,                                                     \
+		 .kept = {[12] = 3 * (leaked)-3},                                                  \
 		 AGES(MS, 900 * MS),                                                               \
 		 STACK(small_stack)},                                                              \
 			{.id = 2,                                                                  \

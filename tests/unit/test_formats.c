@@ -61,7 +61,7 @@ static struct site tricky_sites[] = {
 	 .bytes = 48,
 	 .count = 3,
 	 .ages = {.count = {[3] = 3}},
-	 .kept_count = 1,
+	 .kept = {[3] = 1},
 	 AGES(MS, 1999999),
 	 STACK(tricky_leaf),
 	 .end = UNWIND_END_NO_RULE},
