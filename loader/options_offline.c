@@ -48,6 +48,9 @@ enum options_result options_check_offline(const struct options *opts, const bool
 		log_error("'memleak %s' needs %s" HINT, word,
 			  wanted == 1 ? "one recording: FILE or FILE@TIME"
 				      : "two recordings, or one twice: FILE or FILE@TIME");
+	else if (opts->work == WORK_DIFF && opts->sort == SORT_SCORE)
+		log_error("'memleak %s' knows no scores: --sort takes size, count or growth" HINT,
+			  word);
 	else if (!can_format(opts))
 		log_error("'memleak %s' is text or json" HINT, word);
 	else

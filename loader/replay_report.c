@@ -34,7 +34,9 @@ static int report_all(struct replay *replay, struct reporter *reporter)
 		err = replay_next(replay, &snap, &final);
 		if (err)
 			break;
-		err = reporter_add(reporter, &snap, final, last || reporter->opts->all);
+		err = reporter_add(
+			reporter, &snap, final,
+			last || (reporter->opts->all && output_wants(reporter->out, final)));
 		if (err == -ENOMEM)
 			log_error("out of memory");
 		snapshot_deinit(&snap);
