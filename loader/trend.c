@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LEAST_MOMENTS 5
+#define LEAST_S 10
 #define LEAST_RISES 3
 /* Reports, and times that a step takes on average: what is the recent past. */
 #define RECENT_REPORTS 3
@@ -358,6 +359,16 @@ static void look(const struct site_history *history, size_t span, struct trend *
 	slope_of(&series, found.first, ret);
 }
 
+/* Whatever begins to be traced seems to grow at first. */
+static bool is_known_for_long(const struct site_history *history)
+{
+	const struct moment *moments = history->moments;
+	size_t cnt = history->moment_cnt;
+
+	return cnt >= LEAST_MOMENTS && (double)(moments[cnt - 1].elapsed_ns -
+						moments[0].elapsed_ns) >= LEAST_S * NSEC_PER_SEC;
+}
+
 /*
  * Beside all blocks those are looked at that have outlived nearly all that were freed. Only where
  * there are such: what is older than a span goes on growing for as long when nothing else does.
@@ -368,7 +379,7 @@ void trend_of(const struct site_history *history, struct trend *ret)
 
 	*ret = (struct trend){.bytes_per_s = NAN, .low = NAN, .high = NAN};
 	ret->score.unfreed = unfreed(history, SPAN_CNT);
-	if (history->moment_cnt < LEAST_MOMENTS)
+	if (!is_known_for_long(history))
 		return;
 	look(history, SPAN_CNT, ret);
 	while (span < SPAN_CNT && unfreed(history, span) < LIKELY_KEPT)

@@ -43,7 +43,7 @@ def test_verdicts(t):
 @timeout(120)
 def test_words(t):
     """The verdict comes first, and names function, line and rate."""
-    program = t.program("growing", "12")
+    program = t.program("growing", "16")
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
     program.go(seconds=60)
     memleak.stop()
@@ -58,7 +58,7 @@ def test_words(t):
 @each("score", "growth")
 def test_sort(t, order):
     """What grows comes before what is more."""
-    program = t.program("growing", "8")
+    program = t.program("growing", "15")
     memleak = t.attach(program, "--sort", order, interval="0.5")
     program.go(seconds=60)
     memleak.stop()

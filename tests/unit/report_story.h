@@ -105,7 +105,7 @@ static inline void expect_file(const char *name, const char *text)
 	}
 #define STORY_SNAPSHOT(second, ...)                                                                \
 	{                                                                                          \
-		.wall_ns = WALL_NS, .t0_ns = 1000000 * MS, .elapsed_ns = (second)*1000 * MS,       \
+		.wall_ns = WALL_NS, .t0_ns = 1000000 * MS, .elapsed_ns = (second)*5000 * MS,       \
 		.sites = STORY_SITES(__VA_ARGS__), .site_cnt = 4                                   \
 	}
 static const struct snapshot story[] = {

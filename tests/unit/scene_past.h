@@ -41,7 +41,7 @@ static inline void past_share(struct past *past, const struct snapshot *snap, un
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	share.elapsed_ns = snap->elapsed_ns * at / cnt;
+	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* a minute */
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {
 		sites[i] = snap->sites[i];
