@@ -4,7 +4,7 @@
 #   make demo         see a leak found          make install   PREFIX, DESTDIR
 #   make bench        what tracing costs: tables of ratios, as root
 #   make check-kernels   cases on other kernels, in QEMU
-#   make fuzz         hostile files for the unwinder, FUZZ_SECONDS long
+#   make fuzz         hostile files for the unwinder and recordings, FUZZ_SECONDS long each
 #   O=DIR             another build folder      SANITIZE=1     ASan and UBSan
 
 O ?= build
@@ -64,7 +64,7 @@ LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o) $(O)/loader/profile.pb-c.o
 SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all bench clean check check-kernels fuzz demo deps install uninstall unit programs
+.PHONY: all bench clean check check-kernels fuzz fuzz-unwinder fuzz-recording demo deps install uninstall unit programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -177,11 +177,34 @@ $(O)/fuzz/fuzz_unwinder: $(FUZZ_SRC) $(wildcard unwinder/*.h) tests/unit/cfi_fil
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -o $@ $(FUZZ_SRC) $(PKG_LIBS)
 
-fuzz: $(O)/fuzz/fuzz_unwinder
+# What reads recordings is built anew, as fuzzing needs it; what comes after it is as it is.
+FUZZ_RECORDING_SRC := tests/fuzz/fuzz_recording.c $(wildcard loader/recording*.c loader/diff*.c) \
+	$(addprefix loader/,byte_buffer.c ranking.c report.c grouping.c thread_split.c)
+
+$(O)/fuzz/fuzz_recording: $(FUZZ_RECORDING_SRC) $(O)/libloader.a $(O)/libunwinder.a \
+		$(O)/libsymbolizer.a
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -DRECORDING_MEMORY_MAX=67108864 -o $@ $^ $(PKG_LIBS)
+
+$(O)/fuzz/recording_seeds: $(O)/tests/fuzz/recording_seeds.o $(O)/libloader.a $(O)/libunwinder.a \
+		$(O)/libsymbolizer.a
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
+
+FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+	-print_final_stats=1
+
+fuzz: fuzz-unwinder fuzz-recording
+
+fuzz-unwinder: $(O)/fuzz/fuzz_unwinder
 	CC='$(CC)' tests/fuzz/seeds $(O)/fuzz/seeds
 	mkdir -p $(O)/fuzz/corpus
-	cd $(O)/fuzz && nice ./fuzz_unwinder -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
-		-rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 corpus seeds
+	cd $(O)/fuzz && nice ./fuzz_unwinder $(FUZZ_OPTIONS) corpus seeds
+
+fuzz-recording: $(O)/fuzz/fuzz_recording $(O)/fuzz/recording_seeds
+	mkdir -p $(O)/fuzz/recording_seed $(O)/fuzz/recording_corpus
+	$(O)/fuzz/recording_seeds $(O)/fuzz/recording_seed
+	cd $(O)/fuzz && nice ./fuzz_recording $(FUZZ_OPTIONS) recording_corpus recording_seed
 
 install: all
 	install -D -m 755 $(O)/memleak $(DESTDIR)$(PREFIX)/sbin/memleak

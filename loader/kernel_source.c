@@ -231,7 +231,7 @@ static int add_processes(struct kernel_source *source, const pid_t *pids, size_t
 		struct process *process = &source->processes[i];
 
 		*process = (struct process){target.image, pids[i], read_comm(pids[i]), NULL};
-		if (source->opts->by == BY_CGROUP)
+		if (options_want_cgroups(source->opts))
 			process->cgroup = cgroup_of_process(pids[i]);
 		source->process_cnt++;
 		if (!process->comm)

@@ -11,6 +11,8 @@
 #include "loader/output.h"
 #include "loader/own_code.h"
 #include "loader/preflight.h"
+#include "loader/recording.h"
+#include "loader/replay.h"
 #include "loader/run.h"
 #include "loader/signals.h"
 #include "loader/sink.h"
@@ -26,6 +28,7 @@ struct session {
 	struct child child;
 	struct source *source;
 	struct server *server;
+	struct recorder *recorder;
 	struct run_result result;
 };
 
@@ -67,11 +70,33 @@ static int open_source(struct session *session)
 	return err ? err : open_processes(session, &session->child.pid, 1);
 }
 
-static int trace(struct session *session)
+static int open_output(struct session *session)
 {
 	const struct sink *sink = sink_for(session->opts->format);
-	int err = output_init(&session->out, session->opts->output, sink->document, sink->binary);
 
+	return output_init(&session->out, session->opts->output, sink->document, sink->binary);
+}
+
+static int open_recorder(struct session *session)
+{
+	const struct options *opts = session->opts;
+	unsigned int flags = (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
+			     (opts->combined_only ? 0 : RECORDING_AGES) |
+			     (opts->peak ? RECORDING_PEAK : 0) |
+			     (opts->summary ? RECORDING_SUMMARY : 0);
+	int err = opts->record ? recorder__new(opts->record, flags, &session->recorder) : 0;
+
+	if (err)
+		log_error("cannot write to %s: %s", opts->record, strerror(-err));
+	return err;
+}
+
+static int trace(struct session *session)
+{
+	int err = open_output(session);
+
+	if (!err)
+		err = open_recorder(session);
 	if (err)
 		return err;
 	if (options_share_probes(session->opts) && own_code_detach())
@@ -93,6 +118,7 @@ static int trace(struct session *session)
 	session->source->ops->describe(session->source);
 	child_release(&session->child);
 	return run_reports(session->opts, session->source, &session->out, session->server,
+			   session->recorder,
 			   &session->result);
 }
 
@@ -106,6 +132,7 @@ static int finish(struct session *session, int err)
 		session->source->ops->free(session->source);
 	symbolizer__free(session->symbolizer);
 	server__free(session->server);
+	recorder__free(session->recorder);
 	output_deinit(&session->out);
 	if (session->child.pid) {
 		int child_code = child_finish(&session->child);
@@ -116,6 +143,27 @@ static int finish(struct session *session, int err)
 	if (opts->error_exitcode && session->result.outstanding && !err)
 		code = opts->error_exitcode;
 	return code;
+}
+
+/* Without root, and without BPF. */
+static int work_on_recordings(struct session *session)
+{
+	const struct options *opts = session->opts;
+	int err = open_output(session);
+
+	if (!err && opts->work == WORK_REPORT)
+		err = replay_report(opts, &session->out, &session->result.outstanding);
+	else if (!err)
+		err = replay_diff(opts, &session->out);
+	session->result.reader_gone = err == -EPIPE;
+	return finish(session, err);
+}
+
+static int run(struct session *session)
+{
+	if (session->opts->work)
+		return work_on_recordings(session);
+	return preflight_check(session->opts) ? EXIT_CANNOT : finish(session, trace(session));
 }
 
 int main(int argc, char **argv)
@@ -132,7 +180,7 @@ int main(int argc, char **argv)
 		code = EXIT_CANNOT;
 	} else if (parsed == OPTIONS_RUN) {
 		log_set_verbosity(opts.verbose);
-		code = preflight_check(&opts) ? EXIT_CANNOT : finish(&session, trace(&session));
+		code = run(&session);
 	}
 	options_deinit(&opts);
 	return code;

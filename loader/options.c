@@ -65,14 +65,6 @@ static const struct option_def *find_option(int val)
 	return NULL;
 }
 
-static bool is_given(const struct parser *p, const char *name)
-{
-	for (int i = 0; i < OPTION_CNT; i++)
-		if (strcmp(option_table[i].name, name) == 0)
-			return p->given[i];
-	return false;
-}
-
 static enum options_result out_of_memory(void)
 {
 	log_error("out of memory while reading the command line");
@@ -119,6 +111,10 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 	cleanup_free char *why = NULL;
 	int err;
 
+	if (p->opts->work) {
+		options_take_file(p->opts, arg);
+		return OPTIONS_RUN;
+	}
 	if (p->positional_cnt >= 2) {
 		log_error("'%s' is one argument too many (a command goes after --)" HINT, arg);
 		return OPTIONS_EXIT_USAGE;
@@ -219,25 +215,6 @@ static enum options_result take_command(struct options *opts, char *const *words
 	return OPTIONS_RUN;
 }
 
-/* --count does nothing of what these ask for. */
-static bool asks_for_blocks(const struct options *opts)
-{
-	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
-	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions ||
-	       opts->kernel || opts->by != BY_STACK;
-}
-
-static bool has_filters(const struct parser *p)
-{
-	static const char *const names[] = {"min-size",     "max-size", "older",  "sample-rate",
-					    "sample-bytes", "sort",     "warmup", "suppressions"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (is_given(p, names[i]))
-			return true;
-	return false;
-}
-
 /* What is asked for that text and JSON alone can tell; NULL: nothing. */
 static const char *beyond_format(const struct options *opts)
 {
@@ -250,6 +227,22 @@ static const char *beyond_format(const struct options *opts)
 	       : opts->stats          ? "--stats"
 	       : opts->summary        ? "--summary"
 				      : NULL;
+}
+
+/* Only text and JSON are cut by default, and tell more than stacks. */
+static enum options_result settle_format(const struct parser *p)
+{
+	struct options *opts = p->opts;
+
+	if (opts->format <= FORMAT_JSON)
+		return OPTIONS_RUN;
+	if (!option_is_given(p->given, "top"))
+		opts->top = UINT32_MAX;
+	if (!beyond_format(opts))
+		return OPTIONS_RUN;
+	log_error("--format %s has no place for %s: text and json have" HINT,
+		  option_format_word(opts->format), beyond_format(opts));
+	return OPTIONS_EXIT_USAGE;
 }
 
 /* No more room is taken than the tables need to be there. */
@@ -267,55 +260,10 @@ static void keep_nothing(struct options *opts)
 static enum options_result check_together(const struct parser *p)
 {
 	const struct options *opts = p->opts;
-	const char *wrong = NULL;
+	const char *wrong = options_conflict(opts, p->given);
 
-	if (opts->pid_cnt && opts->command)
-		wrong = "--pid and a command cannot be traced together";
-	else if ((opts->pid_cnt || opts->command) && options_find_processes(opts))
-		wrong = "--all-processes, --comm and --cgroup find their processes: give neither "
-			"--pid nor a command";
-	else if (opts->all_processes && (opts->comm || opts->cgroup))
-		wrong = "--all-processes leaves nothing to choose for --comm and --cgroup";
-	else if (opts->follow && !options_trace_processes(opts))
-		wrong = "--follow concerns processes: give --pid or a command";
-	else if (opts->kernel && (options_find_processes(opts) || opts->follow))
-		wrong = "--kernel with processes takes those of --pid or a command, without "
-			"--follow";
-	else if (opts->combined_only && opts->show_allocs)
-		wrong = "--combined-only keeps no blocks that --show-allocs could list";
-	else if (opts->combined_only && opts->older_given && opts->older_ns)
-		wrong = "--combined-only keeps no ages that --older could compare";
-	else if (opts->combined_only && opts->warmup_ns)
-		wrong = "--combined-only keeps no ages that --warmup could compare";
-	else if (opts->combined_only && opts->sample_bytes)
-		wrong = "--combined-only keeps no sizes that --sample-bytes could weigh";
-	else if (opts->sample_bytes && is_given(p, "sample-rate"))
-		wrong = "--sample-rate and --sample-bytes are two ways to sample: give one";
-	else if (opts->combined_only && opts->by == BY_THREAD)
-		wrong = "--combined-only keeps no blocks whose threads --by could tell";
-	else if (opts->combined_only && opts->largest)
-		wrong = "--combined-only keeps no blocks of which --largest could be one";
-	else if (opts->summary && !options_trace_processes(opts))
-		wrong = "--summary tells of processes: give --pid or a command";
-	else if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
-		wrong = "--summary counts each block, so there can be no sampling";
-	else if (opts->peak && !options_trace_processes(opts))
-		wrong = "--peak watches processes: give --pid or a command";
-	else if (opts->peak && (opts->sample_bytes || opts->sample_rate > 1))
-		wrong = "--peak adds up all blocks, so there can be no sampling";
-	else if (opts->count_by && !options_trace_processes(opts))
-		wrong = "--count concerns processes: give --pid or a command";
-	else if (opts->count_by && (asks_for_blocks(opts) || has_filters(p)))
-		wrong = "--count does nothing else: no other view, filter or order goes with it";
-	else if (opts->duration_ns && opts->count)
-		wrong = "--duration and COUNT are two ways to end: give one";
 	if (wrong) {
 		log_error("%s" HINT, wrong);
-		return OPTIONS_EXIT_USAGE;
-	}
-	if (opts->format > FORMAT_JSON && beyond_format(opts)) {
-		log_error("--format %s has no place for %s: text and json have" HINT,
-			  option_format_word(opts->format), beyond_format(opts));
 		return OPTIONS_EXIT_USAGE;
 	}
 	if (opts->min_size > opts->max_size) {
@@ -324,21 +272,6 @@ static enum options_result check_together(const struct parser *p)
 		return OPTIONS_EXIT_USAGE;
 	}
 	return OPTIONS_RUN;
-}
-
-bool options_find_processes(const struct options *opts)
-{
-	return opts->all_processes || opts->comm || opts->cgroup;
-}
-
-bool options_trace_processes(const struct options *opts)
-{
-	return opts->pid_cnt || opts->command || options_find_processes(opts);
-}
-
-bool options_share_probes(const struct options *opts)
-{
-	return options_find_processes(opts) || opts->follow;
 }
 
 enum options_result options_parse(int argc, char **argv, struct options *ret)
@@ -358,21 +291,29 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 		.max_allocs = 1000000,
 		.format = FORMAT_TEXT,
 		.interval_ns = 5000000000,
+		.work = options_work_of(argc, argv),
 	};
 	parser_init(&parser, ret);
-	result = take_arguments(&parser, argc, argv, &dashes);
+	if (ret->work)
+		result = take_arguments(&parser, argc - 1, argv + 1, &dashes);
+	else
+		result = take_arguments(&parser, argc, argv, &dashes);
+	if (result == OPTIONS_RUN && ret->work) {
+		result = options_check_offline(ret, parser.given, dashes);
+		return result == OPTIONS_RUN ? settle_format(&parser) : result;
+	}
 	if (result == OPTIONS_RUN && dashes)
 		result = take_command(ret, argv + optind);
 	if (result != OPTIONS_RUN)
 		return result;
-	ret->older_given = is_given(&parser, "older");
-	if (options_find_processes(ret) && !is_given(&parser, "stack-storage-size"))
+	ret->older_given = option_is_given(parser.given, "older");
+	if (options_find_processes(ret) && !option_is_given(parser.given, "stack-storage-size"))
 		ret->stack_storage_size *= MANY_PROCESSES_STACKS;
-	if (ret->format > FORMAT_JSON && !is_given(&parser, "top"))
-		ret->top = UINT32_MAX;
 	if (ret->combined_only && !ret->older_given)
 		ret->older_ns = 0;
 	result = check_together(&parser);
+	if (result == OPTIONS_RUN)
+		result = settle_format(&parser);
 	if (ret->count_by)
 		keep_nothing(ret);
 	return result;

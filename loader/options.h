@@ -45,8 +45,16 @@ struct pool_function {
 	enum memleak_shape shape;
 };
 
+/* What is done: tracing, or work on recordings. */
+enum work { WORK_TRACE, WORK_REPORT, WORK_DIFF, WORK_CNT };
+
 struct options {
-	pid_t *pids; /* -p; no duplicates */
+	enum work work;
+	const char *files[2]; /* recordings that are read, each perhaps with a moment: FILE@TIME */
+	size_t file_cnt;
+	const char *record; /* where a recording is written; NULL: none */
+	bool all;           /* a report of each snapshot */
+	pid_t *pids;        /* -p; no duplicates */
 	size_t pid_cnt;
 	char **command; /* -c or -- CMD, NULL-terminated; NULL: none */
 	bool all_processes;
@@ -114,6 +122,9 @@ void options_deinit(struct options *opts);
 bool options_find_processes(const struct options *opts);
 /* Whether processes are traced at all. */
 bool options_trace_processes(const struct options *opts);
+
+/* Whether it must be known of processes in which cgroup they are. */
+bool options_want_cgroups(const struct options *opts);
 
 /* Whether probes are in whatever process maps a file, and not in one alone. */
 bool options_share_probes(const struct options *opts);

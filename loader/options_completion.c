@@ -125,11 +125,22 @@ static const char helpers[] =
 	"\t[[ $cur == = ]] && cur=''\n"
 	"\tcase $prev in\n";
 
+static const char recordings[] =
+	"\tcase ${COMP_WORDS[1]} in\n"
+	"\treport | diff)\n"
+	"\t\t[[ $cur == -* ]] || { compopt -o filenames; _memleak_reply -f; }\n"
+	"\t\t;;\n"
+	"\t[rd]*)\n"
+	"\t\t((COMP_CWORD == 1)) && _memleak_reply -W 'report diff'\n"
+	"\t\t;;\n"
+	"\tesac\n";
+
 void options_print_completion(FILE *out)
 {
 	fputs(helpers, out);
 	write_arms(out);
 	fputs("\tesac\n", out);
 	write_option_words(out);
+	fputs(recordings, out);
 	fputs("}\n\ncomplete -F _memleak memleak\n", out);
 }

@@ -6,6 +6,10 @@
 
 #define FIELD(member) .offset = offsetof(struct options, member)
 #define MAX_STACKS (1U << 24)
+#define REPORT .offline = 1 << WORK_REPORT
+#define REPORT_DIFF .offline = 1 << WORK_REPORT | 1 << WORK_DIFF
+
+const char *const work_names[WORK_CNT] = {[WORK_REPORT] = "report", [WORK_DIFF] = "diff"};
 
 const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_TARGET] = "What to trace",  [GROUP_FILTER] = "Which allocations",
@@ -117,31 +121,31 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Leave out the stacks that FILE says, in the form of LeakSanitizer: lines leak:PATTERN, "
 	 "for the function, the module or the source file of any frame. May be given several "
 	 "times. What they hold is told",
-	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE},
+	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT},
 
 	/* What to report */
 	{"top", 'T', "N", "Show so many stacks, or whatever --by says (default 10; see --format)",
-	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX},
+	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, REPORT_DIFF},
 	{"max-records", 0, "N",
 	 "Show at most so many processes, modules, threads or cgroups: as entries (else it is as "
 	 "many as "
 	 "--top says), in the table of --summary (else all) and by --largest",
-	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX},
+	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX, REPORT},
 	{"by", 0, "WHAT",
 	 "What the entries of a report are: stacks (the default), or processes, modules (the "
 	 "program or library that asked for the memory), threads or cgroups, each with its top 3 "
 	 "stacks",
-	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words},
+	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words, REPORT},
 	{"sort", 0, "ORDER",
 	 "Order of the stacks (default size): by size or count of what is outstanding, by growth "
 	 "since the report before, or by score, that is by how much they look like a leak",
-	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words},
+	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words, REPORT_DIFF},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
-	 GROUP_REPORT, FIELD(show_allocs)},
+	 GROUP_REPORT, FIELD(show_allocs), REPORT},
 	{"largest", 0, NULL,
 	 "Show the largest outstanding allocation of each process, too, with its stack", OPT_FLAG,
-	 GROUP_REPORT, FIELD(largest)},
+	 GROUP_REPORT, FIELD(largest), REPORT},
 	{"count", 0, "WHAT",
 	 "Count calls of allocator functions for each cgroup (the default), process or function, "
 	 "and do nothing else: the cheapest view, without blocks, stacks and returns",
@@ -149,28 +153,28 @@ const struct option_def option_table[OPTION_CNT] = {
 	 .max = MEMLEAK_COUNT_FUNCTION, .choices = count_words, .optional = true},
 	{"peak", 0, NULL,
 	 "Show the stacks, too, as they were when most memory of the processes was outstanding",
-	 OPT_FLAG, GROUP_REPORT, FIELD(peak)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(peak), REPORT},
 	{"stats", 0, NULL,
 	 "Say in each report what was done, too: calls of each function, stacks walked, how full "
 	 "the tables are, and each way of losing something, also those by which nothing was lost",
-	 OPT_FLAG, GROUP_REPORT, FIELD(stats)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(stats), REPORT},
 	{"summary", 0, NULL,
 	 "Add a table of the processes: bytes allocated, freed, outstanding, the peak of these, "
 	 "the "
 	 "largest request, and calls. Of malloc and its kin, since the process began or memleak "
 	 "did",
-	 OPT_FLAG, GROUP_REPORT, FIELD(summary)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(summary), REPORT},
 	{"summary-sort", 0, "WORD",
 	 "Order of the table of --summary: the most comes first (default outstanding)", OPT_CHOICE,
-	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words},
+	 GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words, REPORT},
 	{"no-default-suppressions", 0, NULL,
 	 "Show, too, what the C and C++ libraries allocate for themselves and keep: buffers of "
 	 "stdio, locales and the like",
-	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions), REPORT},
 	{"gen-suppressions", 0, NULL,
 	 "Print lines for --suppressions after each report, one for the function of each stack "
 	 "that is shown",
-	 OPT_FLAG, GROUP_REPORT, FIELD(gen_suppressions)},
+	 OPT_FLAG, GROUP_REPORT, FIELD(gen_suppressions), REPORT},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
 	 "with the stack of each",
@@ -181,11 +185,12 @@ const struct option_def option_table[OPTION_CNT] = {
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
 	{"format", 0, "FORMAT",
 	 "What is printed: text (the default), json, csv; folded stacks, which flame graphs are "
-	 "made of; a profile for pprof, speedscope or heaptrack; or html, a page for a browser. Only "
+	 "made of; a profile for pprof, speedscope or heaptrack; or html, a page for a browser. "
+	 "Only "
 	 "text and json are cut to ten stacks, the others to what --top says",
-	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words},
+	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, REPORT_DIFF},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
-	 .min = FORMAT_JSON},
+	 .min = FORMAT_JSON, REPORT_DIFF},
 	{"duration", 'd', "SECONDS",
 	 "End after so many seconds, with a final report; fractions are allowed. An alternative to "
 	 "COUNT",
@@ -194,16 +199,23 @@ const struct option_def option_table[OPTION_CNT] = {
 	 "Write reports to FILE instead of stdout. It is emptied at the start; each report is "
 	 "appended whole or not at all. Of a format of which a file holds one report, each takes "
 	 "the place of the one before, and stdout or a pipe gets the final one",
-	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE},
+	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, REPORT_DIFF},
 	{"listen", 0, "[ADDR:]PORT",
 	 "Serve the last report over HTTP, too: /metrics for Prometheus and its kin, /report as "
 	 "JSON, /pprof as a profile. By default on 127.0.0.1, for this machine alone; an IPv6 "
 	 "address stands in "
 	 "brackets",
 	 OPT_LISTEN, GROUP_REPORT, FIELD(listen), .words = WORDS_NONE},
+	{"record", 0, "FILE",
+	 "Write every snapshot to FILE, too, with the names of all stacks: for \"memleak report\" "
+	 "and \"memleak diff\". It is emptied at the start",
+	 OPT_STRING, GROUP_REPORT, FIELD(record), .words = WORDS_FILE},
+	{"all", 0, NULL,
+	 "Of a recording: the report of every snapshot, not that of the last one alone", OPT_FLAG,
+	 GROUP_REPORT, FIELD(all), REPORT},
 	{"error-exitcode", 0, "N",
 	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,
-	 GROUP_REPORT, FIELD(error_exitcode), 1, 255},
+	 GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT},
 
 	/* How much to keep */
 	{"max-allocs", 0, "N",
@@ -229,10 +241,11 @@ const struct option_def option_table[OPTION_CNT] = {
 
 	/* Everything else */
 	{"verbose", 'v', NULL, "Say more on stderr; -vv: what libbpf says, too", OPT_LEVEL,
-	 GROUP_OTHER, FIELD(verbose)},
-	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP, .group = GROUP_OTHER},
+	 GROUP_OTHER, FIELD(verbose), REPORT_DIFF},
+	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP, .group = GROUP_OTHER,
+	 REPORT_DIFF},
 	{"version", 'V', NULL, "Print the version and exit", .type = OPT_VERSION,
-	 .group = GROUP_OTHER},
+	 .group = GROUP_OTHER, REPORT_DIFF},
 };
 
 const struct option_example option_usages[] = {
@@ -241,6 +254,8 @@ const struct option_example option_usages[] = {
 	{"[OPTION...] -A [INTERVAL [COUNT]]", "all processes; --comm, --cgroup: some"},
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
+	{"report [OPTION...] FILE[@TIME]", "what --record wrote: its last report"},
+	{"diff [OPTION...] FILE[@TIME] FILE[@TIME]", "what is new, grown, shrunk or gone"},
 	{NULL, NULL},
 };
 
@@ -261,6 +276,9 @@ const struct option_example option_examples[] = {
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
 	{"--sample-bytes 512k -p 4711", "the same by bytes: large blocks matter more"},
 	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
+	{"--record run1.mlk -p 4711", "and keep all of it for later"},
+	{"report --sort growth run1.mlk", "the last report of it, in another order"},
+	{"diff run1.mlk@60 run1.mlk", "what has changed since its first minute"},
 	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
 	{"--format folded -p 4711 60 1", "a minute, to be made into a flame graph"},
 	{"--error-exitcode 9 -- ./test", "9 if ./test ends with memory outstanding"},

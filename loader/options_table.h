@@ -47,12 +47,23 @@ struct option_def {
 	uint64_t max;
 	const char *const *choices; /* NULL-terminated, in the enum's order */
 	enum option_words words;
+	unsigned int offline; /* commands that take it, too: 1 << enum work */
 	bool optional; /* the argument, which follows a '='; without one it is the first choice */
 };
 
-#define OPTION_CNT 51
+/* The words that commands begin with; NULL: tracing has none. */
+extern const char *const work_names[WORK_CNT];
+
+#define OPTION_CNT 53
 
 extern const struct option_def option_table[OPTION_CNT];
+
+/* given: for each option whether it is on the command line. */
+bool option_is_given(const bool *given, const char *name);
+
+/* What of a command that traces does not go together, in words; NULL: nothing. */
+const char *options_conflict(const struct options *opts, const bool *given);
+
 extern const char *const option_group_names[GROUP_CNT];
 
 const char *option_format_word(enum output_format format);
@@ -74,6 +85,13 @@ int option_store(const struct option_def *def, const char *arg, struct options *
 /* INTERVAL and COUNT; the same rules. */
 int option_store_interval(const char *arg, struct options *opts, char **why);
 int option_store_count(const char *arg, struct options *opts, char **why);
+
+/* Work on recordings; loader/options_offline.c. */
+enum work options_work_of(int argc, char **argv);
+void options_take_file(struct options *opts, const char *arg);
+/* given: for each option whether it was; dashes: there was a "--". */
+enum options_result options_check_offline(const struct options *opts, const bool *given,
+					  bool dashes);
 
 /* Splits as a POSIX shell splits words; loader/options_words.c. */
 int words_split(const char *text, char ***ret);

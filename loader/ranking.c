@@ -207,6 +207,8 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 		return err;
 	entry->update = ranking->updates;
 	count_blocks(entry, site);
+	if (!ret)
+		return 0;
 	trend_of(history, &history->trend);
 	*ret = (struct growth){
 		.bytes = (int64_t)(site->bytes - last.bytes),
@@ -249,7 +251,7 @@ int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct
 
 	ranking->updates++;
 	for (size_t i = 0; !err && i < snap->site_cnt; i++)
-		err = update_site(ranking, snap, &snap->sites[i], &growth[i]);
+		err = update_site(ranking, snap, &snap->sites[i], growth ? &growth[i] : NULL);
 	if (!err)
 		err = update_absent(ranking, snap);
 	ranking->elapsed_ns = snap->elapsed_ns;

@@ -21,7 +21,10 @@ struct growth {
 int ranking__new(struct ranking **ret);
 void ranking__free(struct ranking *ranking);
 
-/* Fills growth[i] for snap->sites[i] and remembers this snapshot; called once per snapshot. */
+/*
+ * Fills growth[i] for snap->sites[i] and remembers this snapshot; called once per snapshot. growth
+ * NULL: it is remembered alone.
+ */
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
 #endif

@@ -104,6 +104,7 @@ struct report {
 	bool show_summary;
 	bool propose; /* suppressions */
 	bool final;
+	bool recorded;                              /* threads may well be running */
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
 

@@ -10,14 +10,17 @@
 
 #include "loader/cleanup.h"
 #include "loader/clock.h"
-#include "loader/grouping.h"
 #include "loader/log.h"
-#include "loader/lost_note.h"
+#include "loader/reporter.h"
 #include "loader/signals.h"
 #include "loader/sink.h"
-#include "loader/suppressor.h"
-#include "loader/thread_names.h"
-#include "loader/thread_split.h"
+
+/*
+ * Reports name what they show; the rest of a recording's frames get names in so much time for each
+ * snapshot, while nothing else is done, and in so much for the last one.
+ */
+#define RECORD_MS 1000
+#define RECORD_LAST_MS 10000
 
 struct run {
 	const struct options *opts;
@@ -25,9 +28,8 @@ struct run {
 	const struct sink *sink;
 	struct output *out;
 	struct server *server; /* NULL: none */
-	struct ranking *ranking;
-	struct ranking *group_ranking;
-	struct suppressor *suppressor; /* NULL: nothing is suppressed */
+	struct reporter reporter;
+	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
@@ -65,74 +67,6 @@ static int dispatch(struct run *run)
 	return err;
 }
 
-static int print_report(struct run *run, const struct report *report)
-{
-	FILE *stream;
-	int err;
-
-	run->result->outstanding = report->count > 0 && !report->only_start_up;
-	if (run->server)
-		server__show(run->server, report, NULL, 0);
-	if (!output_wants(run->out, report->final))
-		return 0;
-	stream = output_begin(run->out);
-	if (!stream)
-		return -ENOMEM;
-	if (!run->begun && run->sink->header)
-		run->sink->header(stream);
-	run->begun = true;
-	err = run->sink->report(stream, report);
-	if (report->final && !run->sink->says_losses)
-		lost_note(report->snapshot);
-	return err ? err : output_end(run->out);
-}
-
-static int report_stacks(struct run *run, const struct snapshot *snap, const struct growth *growth,
-			 bool final)
-{
-	struct report report;
-	int err = report_init(run->opts, snap, growth, run->source->symbols, final, &report);
-
-	if (err)
-		return err;
-	err = print_report(run, &report);
-	report_deinit(&report);
-	return err;
-}
-
-static int report_grouped(struct run *run, const struct snapshot *snap, const struct growth *growth,
-			  const struct grouping *grouping, bool final)
-{
-	const struct snapshot sums = {
-		.elapsed_ns = snap->elapsed_ns, .sites = grouping->sums, .site_cnt = grouping->cnt};
-	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*growth));
-	struct report report;
-	int err = group_growth ? ranking__update(run->group_ranking, &sums, group_growth) : -ENOMEM;
-
-	if (!err)
-		err = report_init_groups(run->opts, snap, growth, grouping, group_growth,
-					 run->source->symbols, final, &report);
-	if (err)
-		return err;
-	thread_names_read(&report);
-	err = print_report(run, &report);
-	report_deinit(&report);
-	return err;
-}
-
-static int report_groups(struct run *run, const struct snapshot *snap, const struct growth *growth,
-			 bool final)
-{
-	struct grouping grouping;
-	int err = grouping_init(run->opts->by, snap, run->source->symbols, &grouping);
-
-	if (err)
-		return err;
-	err = report_grouped(run, snap, growth, &grouping, final);
-	grouping_deinit(&grouping);
-	return err;
-}
-
 static int report_counts(struct run *run, const struct snapshot *snap, bool final)
 {
 	const struct options *opts = run->opts;
@@ -152,25 +86,15 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 	return stream ? output_end(run->out) : -ENOMEM;
 }
 
-static int report_snapshot(struct run *run, struct snapshot *snap, bool final)
+/* Before thread_split() makes others of the sites. */
+static int record(struct run *run, const struct snapshot *snap, bool final)
 {
-	cleanup_free struct growth *growth = NULL;
-	int err = 0;
+	int err = recorder__add(run->recorder, snap, final, run->source->symbols,
+				final ? RECORD_LAST_MS : RECORD_MS);
 
-	if (run->suppressor)
-		err = suppressor__apply(run->suppressor, run->source->symbols, NAMING_BUDGET_MS,
-					snap);
-	if (!err && run->opts->by == BY_THREAD)
-		err = thread_split(snap);
 	if (err)
-		return err;
-	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
-	err = growth ? ranking__update(run->ranking, snap, growth) : -ENOMEM;
-	if (err || (!run->server && !output_wants(run->out, final)))
-		return err;
-	if (run->opts->by == BY_STACK)
-		return report_stacks(run, snap, growth, final);
-	return report_groups(run, snap, growth, final);
+		log_error("cannot write to %s: %s", run->opts->record, strerror(-err));
+	return err;
 }
 
 /* Everything that happened up to now goes into the report, hence the dispatch before it. */
@@ -188,10 +112,13 @@ static int make_report(struct run *run, bool final)
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
 	}
-	if (run->opts->count_by)
+	if (run->recorder)
+		err = record(run, &snap, final);
+	if (!err && run->opts->count_by)
 		err = report_counts(run, &snap, final);
-	else
-		err = report_snapshot(run, &snap, final);
+	else if (!err)
+		err = reporter_add(&run->reporter, &snap, final, true);
+	run->result->outstanding = run->reporter.outstanding;
 	if (!err)
 		run->source->ops->reported(run->source, &snap);
 	snapshot_deinit(&snap);
@@ -239,24 +166,9 @@ static bool is_last(const struct run *run)
 	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
 }
 
-/* Nothing was outstanding at the baseline: so begins what is remembered of each site. */
-static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
-{
-	const struct snapshot empty = {.elapsed_ns = elapsed_ns};
-	struct ranking *fresh;
-	int err = ranking__new(&fresh);
-
-	if (err)
-		return err;
-	ranking__free(*ranking);
-	*ranking = fresh;
-	return ranking__update(fresh, &empty, NULL);
-}
-
 static int set_baseline(struct run *run)
 {
 	uint64_t elapsed_ns;
-	int err;
 
 	if (run->opts->combined_only || run->opts->count_by) {
 		log_note("SIGUSR2 sets no baseline: %s keeps no ages",
@@ -268,8 +180,7 @@ static int set_baseline(struct run *run)
 		 "began%s",
 		 (double)elapsed_ns / 1e9,
 		 elapsed_ns < run->opts->warmup_ns ? "; the warm-up goes on" : "");
-	err = begin_anew(&run->ranking, elapsed_ns);
-	return err ? err : begin_anew(&run->group_ranking, elapsed_ns);
+	return 0;
 }
 
 static int handle_signal(struct run *run)
@@ -361,7 +272,7 @@ static int loop(struct run *run)
 }
 
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct server *server, struct run_result *ret)
+		struct server *server, struct recorder *recorder, struct run_result *ret)
 {
 	struct run run = {
 		.opts = opts,
@@ -369,6 +280,7 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		.sink = sink_for(opts->format),
 		.out = out,
 		.server = server,
+		.recorder = recorder,
 		.result = ret,
 		.listener = {print_event, &run},
 	};
@@ -378,20 +290,16 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	run.signal_fd = signals_open();
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 ? -errno
-								      : ranking__new(&run.ranking);
-	if (!err)
-		err = ranking__new(&run.group_ranking);
-	if (!err && opts->suppressions.cnt)
-		err = suppressor__new(&opts->suppressions, &run.suppressor);
+	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0
+		      ? -errno
+		      : reporter_init(opts, source->symbols, out, &run.reporter);
+	run.reporter.server = server;
 	if (!err)
 		err = loop(&run);
 	ret->reader_gone = err == -EPIPE;
 	if (err == -ENOMEM)
 		log_error("out of memory");
-	ranking__free(run.ranking);
-	ranking__free(run.group_ranking);
-	suppressor__free(run.suppressor);
+	reporter_deinit(&run.reporter);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
 	if (run.timer_fd >= 0)

@@ -6,6 +6,7 @@
 #include "loader/listen.h"
 #include "loader/options.h"
 #include "loader/output.h"
+#include "loader/recording.h"
 #include "loader/source.h"
 
 struct run_result {
@@ -18,6 +19,6 @@ struct run_result {
  * 0 or a negative errno; has said what failed.
  */
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct server *server, struct run_result *ret);
+		struct server *server, struct recorder *recorder, struct run_result *ret);
 
 #endif

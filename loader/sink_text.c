@@ -77,7 +77,8 @@ void sink_text_write_name(FILE *out, const char *name)
 }
 
 /* What follows "from". */
-static void write_group_name(FILE *out, enum group_by by, const struct report_group *group)
+static void write_group_name(FILE *out, enum group_by by, const struct report_group *group,
+			     bool recorded)
 {
 	const struct process *process = group->sum->process;
 
@@ -100,7 +101,7 @@ static void write_group_name(FILE *out, enum group_by by, const struct report_gr
 		sink_text_write_name(out, group->thread);
 	if (process)
 		fprintf(out, " of %d", process->pid);
-	if (!group->thread)
+	if (!group->thread && !recorded)
 		fputs(", which has ended", out);
 }
 
@@ -114,7 +115,7 @@ static void write_group(FILE *out, const struct report *report, const struct rep
 
 	fprintf(out, "\t%" PRIu64 " bytes in %" PRIu64 " allocations from ", group->sum->bytes,
 		group->sum->count);
-	write_group_name(out, report->by, group);
+	write_group_name(out, report->by, group, report->recorded);
 	fputc('\n', out);
 	sink_text_write_group_notes(&head, group);
 	for (size_t i = 0; i < group->site_cnt; i++)

@@ -33,7 +33,7 @@ struct suppressor {
 };
 
 /* The sites of a snapshot and of its peak, and what they match. */
-struct work {
+struct task {
 	const struct site **sites;
 	size_t *patterns;
 	size_t cnt;
@@ -114,7 +114,7 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 
 /* Names what is not known yet. A name that was not found in time may still come. */
 static int judge(const struct suppressor *suppressor, struct symbol_backend *symbols,
-		 unsigned int budget_ms, const struct work *work)
+		 unsigned int budget_ms, const struct task *work)
 {
 	cleanup_free const struct site **open = calloc(work->cnt + 1, sizeof(*open));
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)budget_ms * NSEC_PER_MSEC;
@@ -143,7 +143,7 @@ static int judge(const struct suppressor *suppressor, struct symbol_backend *sym
 	return err;
 }
 
-static int remember(struct suppressor *suppressor, const struct work *work)
+static int remember(struct suppressor *suppressor, const struct task *work)
 {
 	struct verdict *verdicts = calloc(work->cnt + 1, sizeof(*verdicts));
 	size_t cnt = 0;
@@ -238,7 +238,7 @@ static int replace_peak(struct suppressor *suppressor, struct snapshot *snap,
 	return 0;
 }
 
-static void collect(const struct snapshot *snap, struct work *work)
+static void collect(const struct snapshot *snap, struct task *work)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++)
 		work->sites[work->cnt++] = &snap->sites[i];
@@ -253,7 +253,7 @@ int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symb
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	cleanup_free size_t *patterns = calloc(cnt + 1, sizeof(*patterns));
 	cleanup_free size_t *places = calloc(snap->site_cnt + 1, sizeof(*places));
-	struct work work = {.sites = sites, .patterns = patterns};
+	struct task work = {.sites = sites, .patterns = patterns};
 	int err = sites && patterns && places ? 0 : -ENOMEM;
 
 	if (err)

@@ -127,7 +127,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
 	process->info.pid = pid;
 	process->info.comm = read_comm(pid);
-	if (ctx->opts->by == BY_CGROUP)
+	if (options_want_cgroups(ctx->opts))
 		process->info.cgroup = cgroup_of_process(pid);
 	process->found = found;
 	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -321,7 +321,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 		rebind_probes(ctx, process);
 	free(process->info.comm);
 	process->info.comm = read_comm(pid);
-	if (ctx->opts->by == BY_CGROUP) {
+	if (options_want_cgroups(ctx->opts)) {
 		free(process->info.cgroup);
 		process->info.cgroup = cgroup_of_process(pid);
 	}

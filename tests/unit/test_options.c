@@ -39,6 +39,11 @@ static enum options_result parse(const char *line, struct options *ret)
 		ret->symbols_prefix = strdup(ret->symbols_prefix);
 	if (ret->output)
 		ret->output = strdup(ret->output);
+	if (ret->record)
+		ret->record = strdup(ret->record);
+	for (size_t i = 0; i < 2; i++)
+		if (ret->files[i])
+			ret->files[i] = strdup(ret->files[i]);
 	free(argv);
 	words_free(words);
 	return result;
@@ -49,6 +54,9 @@ static void forget(struct options *opts)
 	free((char *)opts->object);
 	free((char *)opts->symbols_prefix);
 	free((char *)opts->output);
+	free((char *)opts->record);
+	free((char *)opts->files[0]);
+	free((char *)opts->files[1]);
 	options_deinit(opts);
 }
 
@@ -72,6 +80,9 @@ static char *describe(const struct options *opts)
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
+	print_number(out, "work", opts->work, WORK_TRACE);
+	for (size_t i = 0; i < opts->file_cnt; i++)
+		fprintf(out, " file=%s", opts->files[i]);
 	for (size_t i = 0; i < opts->pid_cnt; i++)
 		fprintf(out, " pid=%d", opts->pids[i]);
 	for (size_t i = 0; opts->command && opts->command[i]; i++)
@@ -122,6 +133,8 @@ static char *describe(const struct options *opts)
 		fprintf(out, " listen=%s%s", address,
 			listen_address_is_loopback(&opts->listen) ? "" : " (open)");
 	}
+	print_text(out, "record", opts->record);
+	print_number(out, "all", opts->all, 0);
 	print_number(out, "code", (uint64_t)opts->error_exitcode, 0);
 	print_number(out, "verbose", opts->verbose, 0);
 	print_number(out, "interval", opts->interval_ns, 5000000000);

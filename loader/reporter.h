@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Turns the snapshots of a run, one after the other, into reports. Whether the run is going on or
+ * was recorded is all the same to it.
+ */
+#ifndef REPORTER_H
+#define REPORTER_H
+
+#include "loader/output.h"
+#include "loader/ranking.h"
+#include "loader/report.h"
+
+struct server;
+struct sink;
+struct suppressor;
+
+struct reporter {
+	const struct options *opts;
+	const struct sink *sink;
+	struct symbol_backend *symbols;
+	struct output *out;
+	struct server *server;         /* shows reports, too; NULL: none does; set by the caller */
+	struct suppressor *suppressor; /* NULL: nothing is suppressed */
+	struct ranking *ranking;
+	struct ranking *group_ranking;
+	uint64_t baseline_ns; /* of the last snapshot */
+	uint64_t reports;     /* that were printed */
+	bool recorded;        /* what is not in the snapshots cannot be asked for any more */
+	bool outstanding;     /* the last report had something */
+};
+
+int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,
+		  struct reporter *ret);
+void reporter_deinit(struct reporter *reporter);
+
+/*
+ * Remembers a snapshot, whose sites are split by --by thread, and prints its report if it is to be
+ * shown. 0 or a negative errno.
+ */
+int reporter_add(struct reporter *reporter, struct snapshot *snap, bool final, bool show);
+
+#endif

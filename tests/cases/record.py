@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings: the same reports later, and what has changed between two moments."""
+
+import os
+import signal
+import subprocess
+import time
+
+from lib import Failure, each, expect, owner, wanted
+from lib.context import SANITIZER_ENV
+from lib.memleak import parse
+
+
+def offline(t, *args, code=0, user=None):
+    """memleak report, memleak diff: its stdout."""
+    wrapper = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups"] if user else []
+    answer = subprocess.run([*wrapper, t.path, *args], capture_output=True, timeout=60,
+                            check=False, env={**os.environ, **SANITIZER_ENV})
+    if answer.returncode != code:
+        raise Failure(f"exit code {answer.returncode}, not {code}: {answer.stderr!r}")
+    t.notes = answer.stderr.decode("utf-8")
+    return answer.stdout
+
+
+def last_report(t, *args):
+    return parse(offline(t, "report", "--json", "-T", "100000", *args).splitlines()[-1])
+
+
+VIEWS = {
+    "plain": (), "blocks": ("-a",), "combined": ("-C",), "sampled": ("-s", "2"),
+    "sampled_bytes": ("--sample-bytes", "64"), "by_module": ("--by", "module"),
+    "by_process": ("--by", "process"), "by_cgroup": ("--by", "cgroup"),
+    "views": ("--peak", "--summary", "--stats", "--largest"), "kernel": ("-K",),
+}
+
+
+@each(*VIEWS)
+def test_same_reports(t, name):
+    """Live reports and those of the recording do not differ in a byte."""
+    path = t.tmp / "recording"
+    program = t.program("leak")
+    memleak = t.attach(program, "--record", path, *VIEWS[name], interval="0.2")
+    program.go()
+    memleak.fresh_report()
+    program.go()
+    memleak.fresh_report()
+    program.go()
+    memleak.fresh_report()
+    program.go()
+    memleak.stop()
+    views = [word for word in VIEWS[name] if word not in ("-C", "-s", "2", "-K", "64")]
+    views = [word for word in views if word != "--sample-bytes"]
+    live = memleak.out.data
+    again = offline(t, "report", "--json", "-T", "100000", "--all", *views, path)
+    if again != live or again.count(b"\n") < 4:
+        raise Failure(f"live: {live[-3000:]!r}\nrecorded: {again[-3000:]!r}")
+    last = offline(t, "report", "--json", "-T", "100000", *views, path)
+    wanted("the last one", last, live.splitlines(keepends=True)[-1])
+
+
+def test_all_stacks(t):
+    """Stacks that no live report showed have names all the same."""
+    path = t.tmp / "recording"
+    program = t.program("sites", "300", "300")
+    memleak = t.memleak("-T", "1", "-o", "0", "--record", path, "-p", str(program.pid),
+                        "3600").ready()
+    truth = program.go()
+    memleak.stop()
+    expect(last_report(t, path), truth)
+
+
+def test_other_views(t):
+    """What was not asked for live can be asked for later."""
+    path = t.tmp / "recording"
+    program = t.program("threads", "50")
+    memleak = t.memleak("-a", "-o", "0", "--record", path, "-p", str(program.pid),
+                        "3600").ready()
+    truth = program.go()
+    memleak.stop()
+    expect(last_report(t, path), truth)
+    report = last_report(t, "--by", "thread", path)
+    wanted("blocks of threads", sum(group["count"] for group in report["groups"]), truth.count)
+    if len(report["groups"]) < 4:
+        raise Failure(f"{len(report['groups'])} threads")
+    report = last_report(t, "--by", "cgroup", path)
+    with open(f"/proc/{program.pid}/cgroup", encoding="ascii") as file:
+        paths = [line.rstrip("\n").split(":", 2)[2] for line in file]
+    if report["groups"][0]["cgroup"] not in paths:
+        raise Failure(f"{report['groups'][0]['cgroup']} is none of {paths}")
+    text = offline(t, "report", "-T", "1", "--sort", "count", path)
+    if text.count(b"allocations from stack") != 1:
+        raise Failure(f"{text!r}")
+
+
+def record(t, name, rounds):
+    """A run of the leaking program; its truth."""
+    path = t.tmp / name
+    program = t.program("leak")
+    memleak = t.attach(program, "--record", path)
+    for _ in range(rounds):
+        truth = program.go()
+    memleak.stop()
+    program.end()
+    return path, truth
+
+
+def changes(diff):
+    return sorted((owner(site), site["change"], site["bytes"], site["count"])
+                  for site in diff["sites"])
+
+
+def test_diff_of_runs(t):
+    """Two runs at other addresses; each site finds itself again."""
+    first, _ = record(t, "first", 1)
+    second, _ = record(t, "second", 2)
+    diff = parse(offline(t, "diff", "--json", first, second)[:-1])
+    wanted("schema", diff["schema"], "memleak-diff/1")
+    wanted("changes", changes(diff), [("leak_big", "grown", 5 << 20, 5),
+                                      ("leak_small", "grown", 80, 5)])
+    back = parse(offline(t, "diff", "--json", second, first)[:-1])
+    wanted("changes back", changes(back), [("leak_big", "shrunk", -5 << 20, -5),
+                                           ("leak_small", "shrunk", -80, -5)])
+    addresses = [last_report(t, path)["sites"][0]["stack"][0]["addr"]
+                 for path in (first, second)]
+    if addresses[0] == addresses[1]:
+        raise Failure("both runs had the same addresses: the case tests nothing")
+    text = offline(t, "diff", first, second).decode()
+    if "grown: +80 bytes, +5 allocations (80 in 5 to 160 in 10), of leak\n" not in text:
+        raise Failure(text)
+
+
+def test_diff_of_moments(t):
+    """Of one recording: what came, grew and went between two of its snapshots."""
+    path = t.tmp / "recording"
+    program = t.program("leak")
+    memleak = t.attach(program, "--record", path, interval="0.2")
+    reports = []
+    for _ in range(4):
+        program.go()
+        reports.append(memleak.fresh_report())
+    memleak.stop()
+    moments = [f"{path}@{report['elapsed_ns'] / 1e9:.9f}" for report in reports]
+
+    def between(before, after):
+        return changes(parse(offline(t, "diff", "--json", before, after)[:-1]))
+
+    wanted("growth", between(moments[0], moments[1]), [("leak_big", "grown", 5 << 20, 5),
+                                                       ("leak_small", "grown", 80, 5)])
+    wanted("the end of all", between(moments[1], moments[2]),
+           [("leak_big", "gone", -10 << 20, -10), ("leak_small", "gone", -160, -10)])
+    wanted("one more", between(moments[2], path), [("leak_small", "new", 16, 1)])
+    wanted("no change", between(moments[0], moments[0]), [])
+    wanted("the report of a moment",
+           parse(offline(t, "report", "--json", moments[1])[:-1])["time"], reports[1]["time"])
+    wanted("whole seconds", parse(offline(t, "report", "--json", f"{path}@99")[:-1])["final"],
+           True)
+    clock = time.strftime("%H:%M:%S", time.localtime(time.time() + 3600))
+    wanted("the last before a later time",
+           parse(offline(t, "report", "--json", f"{path}@{clock}")[:-1])["final"], True)
+
+
+def test_killed(t):
+    """kill -9: all snapshots up to then are there."""
+    path = t.tmp / "recording"
+    program = t.program("leak")
+    memleak = t.attach(program, "--record", path, interval="0.2")
+    truth = program.go()
+    memleak.fresh_report()
+    memleak.signal(signal.SIGKILL)
+    memleak.wait()
+    memleak.aftermath()
+    expect(last_report(t, path), truth)
+
+
+def test_cut(t):
+    """A file that lost its end shows what is before, and says so."""
+    path = t.tmp / "recording"
+    program = t.program("leak")
+    memleak = t.attach(program, "--record", path, interval="0.2")
+    truth = program.go()
+    first = memleak.fresh_report()
+    program.go()
+    memleak.fresh_report()
+    memleak.stop()
+    data = path.read_bytes()
+    path.write_bytes(data[:-1])
+    lines = offline(t, "report", "--json", "--all", path).splitlines()
+    wanted("reports", lines, memleak.out.data.splitlines()[:-1])
+    if f"is cut at snapshot {len(lines) + 1}: what is before is shown" not in t.notes:
+        raise Failure(t.notes)
+    # A bit in the middle: up to the chunk where it is.
+    path.write_bytes(data[:-40] + bytes([data[-40] ^ 1]) + data[-39:])
+    offline(t, "report", path)
+    if "is cut at snapshot" not in t.notes:
+        raise Failure(t.notes)
+    expect(parse(offline(t, "report", "--json", "-T", "100",
+                         f"{path}@{first['elapsed_ns'] / 1e9:.9f}")[:-1]), truth)
+
+
+def test_without_root(t):
+    """Whoever may read the file; others may not."""
+    path, truth = record(t, "recording", 1)
+    wanted("mode", path.stat().st_mode & 0o777, 0o600)
+    t.tmp.chmod(0o755)
+    offline(t, "report", path, code=1, user="65534")
+    path.chmod(0o644)
+    report = parse(offline(t, "report", "--json", path, user="65534")[:-1])
+    expect(report, truth)
+
+
+def test_error_exitcode(t):
+    path, _ = record(t, "recording", 1)
+    offline(t, "report", "--error-exitcode", "9", path, code=9)
+    path, _ = record(t, "recording", 3)
+    offline(t, "report", "--error-exitcode", "9", path, code=0)
+
+
+def test_not_recorded(t):
+    """What is not in it cannot be shown: one line says what was not given."""
+    path, _ = record(t, "recording", 1)
+    for option, words in (("-a", "--show-allocs was not given"), ("--peak", "--peak was not"),
+                          ("--summary", "--summary was not given"),
+                          ("--by=thread", "no threads")):
+        t.refused("report", option, path, code=1, says=[str(path), words])
+
+
+@each("text", "newer", "short", "empty", "folder", "missing")
+def test_not_a_recording(t, name):
+    """One line says so, whatever it is."""
+    path = t.tmp / "file"
+    if name != "missing":
+        path.write_bytes({"text": b"what is this?\n" * 100, "short": b"memleak\x1a\1\0",
+                          "newer": b"memleak\x1a\xff\0\0\0" + bytes(100)}.get(name, b""))
+    if name == "folder":
+        path = t.tmp
+    words = {"newer": "written by a newer memleak", "folder": "Is a directory",
+             "missing": "No such file"}.get(name, "not a memleak recording")
+    t.refused("report", path, code=1, says=words)
+    t.refused("diff", path, path, code=1, says=words)
+
+
+@each("0.0001", "5s", "25:00:00", "-1", "1:2", "", "99999999999999999999")
+def test_no_such_time(t, name):
+    """What is no time, and what is before all snapshots."""
+    path, _ = record(t, "recording", 1)
+    says = "begins later" if name == "0.0001" else f"'{name}' is no time"
+    t.refused("report", f"{path}@{name}", code=1, says=says)
+
+
+@each("/dev/full", "/nonexistent/folder/file", "/tmp")
+def test_cannot_record(t, name):
+    """It is said at once, not after an hour of tracing."""
+    program = t.program("leak")
+    t.refused("--record", name, "-p", str(program.pid), code=1, says=["cannot write to", name])
+
+
+def test_disk_fills_up(t):
+    """The end of the run, as for reports; the file is whole up to then."""
+    path = t.tmp / "recording"
+    program = t.program("sites", "2000", "2000")
+    memleak = t.memleak("--json", "-o", "0", "--record", path, "-p", str(program.pid), "0.2",
+                        wrapper=("sh", "-c",
+                                 'trap "" XFSZ; ulimit -f 16; exec "$0" "$@"'))
+    memleak.ready()
+    program.go()
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or f"cannot write to {path}" not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+    # Nothing, or all that came before: never a part of a snapshot.
+    if path.stat().st_size > 40:
+        offline(t, "report", path)
+        wanted("notes", t.notes, "")

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A world of sites that come, grow, shrink, get names and go, at random: snapshots of it are what
+ * recordings are tested with. Numbers are as wild as fields are wide.
+ */
+#ifndef RECORDING_WORLD_H
+#define RECORDING_WORLD_H
+
+#include <inttypes.h>
+
+#include "loader/peak.h"
+#include "loader/recording.h"
+#include "tests/unit/random.h"
+
+#define WORLD_SITES 60
+#define WORLD_FRAMES 40
+#define WORLD_PROCESSES 8
+#define WORLD_BLOCKS 6
+#define WORLD_LOCATIONS 64
+
+struct world_site {
+	struct site site; /* ages are births */
+	uint64_t frames[WORLD_FRAMES];
+	struct block blocks[WORLD_BLOCKS];
+	size_t block_cnt;
+	bool present;
+	char comm[16];
+};
+
+struct world {
+	struct symbol_backend symbols;
+	uint64_t seed;
+	unsigned int what;
+	uint64_t t0_ns;
+	int step;
+	struct process processes[WORLD_PROCESSES];
+	char comms[WORLD_PROCESSES][16];
+	struct world_site sites[WORLD_SITES];
+	size_t site_cnt;
+	struct sym_frame location_frames[WORLD_LOCATIONS][3];
+	struct sym_location locations[WORLD_LOCATIONS];
+	struct peak peak;
+	bool has_peak;
+	uint64_t lost;
+};
+
+static inline uint64_t world_random(struct world *world, uint64_t below)
+{
+	return random_next(&world->seed) % below;
+}
+
+/* Of any size, small ones as often as large ones. */
+static inline uint64_t world_wild(struct world *world)
+{
+	return random_next(&world->seed) >> world_random(world, 64);
+}
+
+static inline int world_prepare(struct symbol_backend *self, const struct site *const *sites,
+				size_t cnt, unsigned int budget_ms)
+{
+	return 0;
+}
+
+/* Some addresses get their names late, and some never. */
+static inline const struct sym_location *world_lookup(struct symbol_backend *self,
+						      const struct site *site, uint64_t frame)
+{
+	const struct world *world = (const struct world *)self;
+	size_t at = frame % (2 * WORLD_LOCATIONS);
+
+	return at < WORLD_LOCATIONS && (int)at < world->step ? &world->locations[at] : NULL;
+}
+
+static inline void world_make_locations(struct world *world)
+{
+	static const char *const names[] = {NULL,         "", "main", "operator new(unsigned long)",
+					    "\xff\x1b\n", "a"};
+
+	for (size_t i = 0; i < WORLD_LOCATIONS; i++) {
+		struct sym_location *location = &world->locations[i];
+
+		for (size_t j = 0; j < 3; j++)
+			world->location_frames[i][j] = (struct sym_frame){
+				.symbol = names[world_random(world, 6)],
+				.offset = world_wild(world),
+				.file = names[world_random(world, 6)],
+				.line = (unsigned int)(world_wild(world) >> 33),
+				.inlined = world_random(world, 2),
+			};
+		*location = (struct sym_location){
+			.addr = world_wild(world),
+			.module = names[world_random(world, 6)],
+			.module_offset = world_wild(world),
+			.build_id = names[world_random(world, 6)],
+			.frame_cnt = 1 + world_random(world, 3),
+			.frames = world->location_frames[i],
+		};
+	}
+}
+
+static inline struct world *world_new(uint64_t seed, unsigned int what)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	world->symbols = (struct symbol_backend){world_prepare, world_lookup};
+	world->seed = seed;
+	world->what = what;
+	world->t0_ns = 1ULL << 50;
+	world->site_cnt = WORLD_SITES;
+	world_make_locations(world);
+	for (size_t i = 0; i < WORLD_PROCESSES; i++) {
+		snprintf(world->comms[i], sizeof(world->comms[i]), "comm%zu", i / 2);
+		world->processes[i] = (struct process){
+			.image = (uint32_t)(1 + i),
+			.pid = (pid_t)(1000 + i),
+			.comm = i ? world->comms[i] : NULL,
+			.cgroup = i % 2 ? (char *)"/a/b" : NULL,
+		};
+	}
+	return world;
+}
+
+static inline void world_free(struct world *world)
+{
+	peak_deinit(&world->peak);
+	free(world);
+}
+
+/* Another site, or the same with another stack. */
+static inline void world_make_site(struct world *world, struct world_site *at)
+{
+	struct site *site = &at->site;
+
+	*at = (struct world_site){0};
+	site->id = random_next(&world->seed);
+	site->space = (enum address_space)world_random(world, SPACE_CNT);
+	site->kind = (enum memleak_kind)world_random(world, MEMLEAK_KIND_CNT);
+	site->end = (enum unwind_end)world_random(world, UNWIND_END_CNT);
+	site->process = world_random(world, 9)
+				? &world->processes[world_random(world, WORLD_PROCESSES)]
+				: NULL;
+	site->frame_cnt = world_random(world, WORLD_FRAMES);
+	for (size_t i = 0; i < site->frame_cnt; i++)
+		at->frames[i] = world_wild(world);
+	site->frames = at->frames;
+	site->origin.interrupt = world_random(world, 2);
+}
+
+static inline uint64_t world_birth(struct world *world)
+{
+	return world->t0_ns - world_random(world, 1ULL << world_random(world, 50));
+}
+
+static inline void world_change_blocks(struct world *world, struct world_site *at)
+{
+	struct block *largest = &at->site.largest;
+
+	at->block_cnt = 1 + world_random(world, WORLD_BLOCKS);
+	for (size_t i = 0; i < at->block_cnt; i++)
+		at->blocks[i] = (struct block){
+			.addr = 1 + world_wild(world) / 2,
+			.size = world_wild(world),
+			.sampled_size = world_wild(world),
+			.age_ns = world_birth(world),
+			.tid = (pid_t)world_random(world, 1 << 20),
+			.inherited = world_random(world, 2),
+		};
+	*largest = at->blocks[0];
+}
+
+static inline void world_change_site(struct world *world, struct world_site *at)
+{
+	struct site *site = &at->site;
+
+	site->bytes = world_wild(world);
+	site->count = world_wild(world);
+	site->bytes_variance = (double)world_random(world, 3) * 1.7;
+	site->count_variance = (double)world_random(world, 3) / 3;
+	site->inherited_bytes = world_random(world, 3) ? 0 : world_wild(world);
+	site->inherited_count = world_random(world, 3);
+	site->kept[world_random(world, AGE_CLASS_CNT)] = (uint32_t)world_wild(world);
+	site->oldest_ns = world_birth(world);
+	site->newest_ns = world_birth(world);
+	for (size_t i = 0; i < 5; i++)
+		site->ages.bytes[world_random(world, AGE_CLASS_CNT)] = world_wild(world);
+	site->ages.count[world_random(world, AGE_CLASS_CNT)] = (uint32_t)world_wild(world);
+	site->origin.last_pid = (pid_t)world_random(world, 5);
+	snprintf(at->comm, sizeof(at->comm), "last%d", (int)world_random(world, 4));
+	site->origin.last_comm = world_random(world, 2) ? at->comm : NULL;
+	site->origin.cache = world_random(world, 2) ? "kmalloc-64" : NULL;
+	site->origin.several_pids = world_random(world, 2);
+	site->origin.several_caches = world_random(world, 2);
+	site->origin.reclaimable = world_random(world, 2);
+	if (world->what & RECORDING_AGES)
+		world_change_blocks(world, at);
+}
+
+static inline void world_step(struct world *world)
+{
+	world->step++;
+	world->t0_ns += 1 + world_random(world, 1 << 30);
+	for (size_t i = 0; i < world->site_cnt; i++) {
+		struct world_site *at = &world->sites[i];
+
+		if (!at->site.id || (!at->present && !world_random(world, 100)))
+			world_make_site(world, at);
+		if (!world_random(world, at->present ? 50 : 20))
+			at->present = !at->present;
+		if (at->present && !world_random(world, 4))
+			world_change_site(world, at);
+		/* Its code turned out to be another's. */
+		if (at->site.frame_cnt && !world_random(world, 200))
+			at->frames[0] = world_wild(world);
+	}
+	if (!world_random(world, 20))
+		snprintf(world->comms[world_random(world, WORLD_PROCESSES)], 16, "comm%d",
+			 world->step);
+	world->lost += world_random(world, 3);
+}
+
+static inline void world_add_site(struct world *world, const struct world_site *at,
+				  struct snapshot *snap)
+{
+	struct site *site = &snap->sites[snap->site_cnt];
+	bool ages = world->what & RECORDING_AGES;
+
+	*site = at->site;
+	site->oldest_ns = ages ? world->t0_ns - site->oldest_ns : AGE_UNKNOWN;
+	site->newest_ns = ages ? world->t0_ns - site->newest_ns : AGE_UNKNOWN;
+	if (ages && site->largest.addr)
+		site->largest.age_ns = world->t0_ns - site->largest.age_ns;
+	for (size_t i = 0; world->what & RECORDING_BLOCKS && i < at->block_cnt; i++) {
+		struct block *block = &snap->blocks[snap->block_cnt++];
+
+		*block = at->blocks[i];
+		block->site = snap->site_cnt;
+		block->age_ns = world->t0_ns - block->age_ns;
+	}
+	snap->site_cnt++;
+}
+
+static inline void world_add_summaries(struct world *world, struct snapshot *snap)
+{
+	snap->summaries = calloc(WORLD_PROCESSES, sizeof(*snap->summaries));
+	assert_non_null(snap->summaries);
+	for (size_t i = 0; i < WORLD_PROCESSES; i++) {
+		struct process_summary *summary;
+
+		if (!world_random(world, 4))
+			continue;
+		summary = &snap->summaries[snap->summary_cnt++];
+		summary->process = &world->processes[i];
+		summary->allocated = world_wild(world);
+		summary->freed = world_wild(world);
+		summary->outstanding = world_wild(world);
+		summary->peak = world_wild(world);
+		summary->largest = world_wild(world);
+		summary->calls = world_wild(world);
+		summary->calls_of[world_random(world, MEMLEAK_SHAPE_CNT)] = world_wild(world);
+	}
+}
+
+static inline void world_add_losses(struct world *world, struct snapshot *snap)
+{
+	snap->losses = calloc(1, sizeof(*snap->losses));
+	assert_non_null(snap->losses);
+	snap->losses[snap->loss_cnt++] =
+		(struct process_loss){&world->processes[1], world_wild(world)};
+}
+
+static inline void world_snapshot(struct world *world, struct snapshot *ret)
+{
+	*ret = (struct snapshot){
+		.wall_ns = (int64_t)world->t0_ns + 12345,
+		.t0_ns = world->t0_ns,
+		.walk_ns = world_wild(world),
+		.elapsed_ns = world->t0_ns - (1ULL << 49),
+		.sampling = {SAMPLING_COUNT, 7},
+		.calls = world_wild(world),
+		.replaced = world_wild(world),
+		.gone_with_page = world_wild(world),
+		.sites = calloc(WORLD_SITES, sizeof(struct site)),
+		.blocks = calloc(WORLD_SITES * WORLD_BLOCKS, sizeof(struct block)),
+	};
+	assert_non_null(ret->sites);
+	assert_non_null(ret->blocks);
+	ret->lost[world_random(world, MEMLEAK_LOST_CNT)] = world->lost;
+	for (size_t i = 0; i < world->site_cnt; i++)
+		if (world->sites[i].present)
+			world_add_site(world, &world->sites[i], ret);
+	if (world->what & RECORDING_AGES) {
+		ret->figures[0] = (struct figures){.known = true, .calls = world_wild(world)};
+		ret->figures[0].calls_of[1] = world_wild(world);
+		ret->figures[1].fills[TABLE_CNT - 1].size = world_wild(world);
+	}
+	if (world->what & RECORDING_SUMMARY)
+		world_add_summaries(world, ret);
+	if (!world_random(world, 10))
+		world_add_losses(world, ret);
+	if (world->what & RECORDING_PEAK && !world_random(world, 10)) {
+		peak_deinit(&world->peak);
+		assert_int_equal(peak_copy(ret, &world->peak), 0);
+		world->has_peak = true;
+	}
+	ret->peak = world->has_peak ? &world->peak : NULL;
+}
+
+static inline void same_string(const char *a, const char *b)
+{
+	assert_int_equal(!a, !b);
+	if (a)
+		assert_string_equal(a, b);
+}
+
+static inline void same_process(const struct process *a, const struct process *b, bool cgroup)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->image, b->image);
+	assert_int_equal(a->pid, b->pid);
+	same_string(a->comm, b->comm);
+	if (cgroup)
+		same_string(a->cgroup, b->cgroup);
+}
+
+static inline void same_block(const struct block *a, const struct block *b)
+{
+	assert_int_equal(a->addr, b->addr);
+	assert_int_equal(a->size, b->size);
+	assert_int_equal(a->sampled_size, b->sampled_size);
+	assert_int_equal(a->age_ns, b->age_ns);
+	assert_int_equal(a->tid, b->tid);
+	assert_int_equal(a->inherited, b->inherited);
+}
+
+static inline void same_location(const struct sym_location *a, const struct sym_location *b)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->addr, b->addr);
+	same_string(a->module, b->module);
+	assert_int_equal(a->module_offset, b->module_offset);
+	same_string(a->build_id, b->build_id);
+	assert_int_equal(a->frame_cnt, b->frame_cnt);
+	for (size_t i = 0; i < a->frame_cnt; i++) {
+		same_string(a->frames[i].symbol, b->frames[i].symbol);
+		assert_int_equal(a->frames[i].offset, b->frames[i].offset);
+		same_string(a->frames[i].file, b->frames[i].file);
+		assert_int_equal(a->frames[i].line, b->frames[i].line);
+		assert_int_equal(a->frames[i].inlined, b->frames[i].inlined);
+	}
+}
+
+static inline void same_site(const struct site *a, const struct site *b)
+{
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->space, b->space);
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->end, b->end);
+	assert_int_equal(a->tid, b->tid);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->count, b->count);
+	assert_memory_equal(&a->bytes_variance, &b->bytes_variance, sizeof(double));
+	assert_memory_equal(&a->count_variance, &b->count_variance, sizeof(double));
+	assert_int_equal(a->inherited_bytes, b->inherited_bytes);
+	assert_int_equal(a->inherited_count, b->inherited_count);
+	assert_int_equal(a->oldest_ns, b->oldest_ns);
+	assert_int_equal(a->newest_ns, b->newest_ns);
+	assert_memory_equal(&a->ages, &b->ages, sizeof(a->ages));
+	assert_memory_equal(a->kept, b->kept, sizeof(a->kept));
+	same_block(&a->largest, &b->largest);
+	assert_int_equal(a->origin.last_pid, b->origin.last_pid);
+	same_string(a->origin.last_comm, b->origin.last_comm);
+	same_string(a->origin.cache, b->origin.cache);
+	assert_int_equal(a->origin.several_pids, b->origin.several_pids);
+	assert_int_equal(a->origin.interrupt, b->origin.interrupt);
+	assert_int_equal(a->origin.several_caches, b->origin.several_caches);
+	assert_int_equal(a->origin.reclaimable, b->origin.reclaimable);
+	assert_int_equal(a->frame_cnt, b->frame_cnt);
+	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
+}
+
+/* A site is asked again for names that it lacks, but not with each snapshot. */
+static inline void same_names(struct world *world, const struct site *a, const struct site *b,
+			      struct symbol_backend *symbols)
+{
+	for (size_t i = 0; i < a->frame_cnt; i++) {
+		const struct sym_location *named = symbols->lookup(symbols, b, b->frames[i]);
+
+		if (named || world->step == 200)
+			same_location(world_lookup(&world->symbols, a, a->frames[i]), named);
+	}
+}
+
+static inline const struct site *find_site(const struct site *sites, size_t cnt, uint64_t id)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (sites[i].id == id)
+			return &sites[i];
+	fail_msg("site %" PRIx64 " is missing", id);
+	return NULL;
+}
+
+static inline void same_blocks(const struct snapshot *a, size_t first, const struct snapshot *b,
+			       const struct site *site)
+{
+	size_t index = (size_t)(site - b->sites), at = 0;
+
+	while (at < b->block_cnt && b->blocks[at].site < index)
+		at++;
+	for (size_t i = first; i < a->block_cnt && a->blocks[i].site == a->blocks[first].site;
+	     i++) {
+		assert_true(at < b->block_cnt && b->blocks[at].site == index);
+		same_block(&a->blocks[i], &b->blocks[at++]);
+	}
+	assert_true(at == b->block_cnt || b->blocks[at].site > index);
+}
+
+static inline void world_compare_peak(struct world *world, const struct peak *a,
+				      const struct peak *b, struct symbol_backend *symbols)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->wall_ns, b->wall_ns);
+	assert_int_equal(a->t0_ns, b->t0_ns);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->highest_bytes, b->highest_bytes);
+	assert_int_equal(a->site_cnt, b->site_cnt);
+	for (size_t i = 0; i < a->site_cnt; i++) {
+		const struct site *site = find_site(b->sites, b->site_cnt, a->sites[i].id);
+
+		assert_int_equal(a->sites[i].bytes, site->bytes);
+		assert_int_equal(a->sites[i].count, site->count);
+		same_names(world, site, site, symbols);
+	}
+}
+
+static inline void world_compare(struct world *world, const struct snapshot *a,
+				 const struct snapshot *b, struct symbol_backend *symbols)
+{
+	size_t block = 0;
+
+	assert_int_equal(a->wall_ns, b->wall_ns);
+	assert_int_equal(a->t0_ns, b->t0_ns);
+	assert_int_equal(a->walk_ns, b->walk_ns);
+	assert_int_equal(a->elapsed_ns, b->elapsed_ns);
+	assert_int_equal(a->sampling.mode, b->sampling.mode);
+	assert_int_equal(a->sampling.rate, b->sampling.rate);
+	assert_memory_equal(a->lost, b->lost, sizeof(a->lost));
+	assert_int_equal(a->calls, b->calls);
+	assert_int_equal(a->replaced, b->replaced);
+	assert_int_equal(a->gone_with_page, b->gone_with_page);
+	assert_memory_equal(a->figures, b->figures, sizeof(a->figures));
+	assert_int_equal(a->site_cnt, b->site_cnt);
+	assert_int_equal(a->block_cnt, b->block_cnt);
+	for (size_t i = 0; i < a->site_cnt; i++) {
+		const struct site *site = find_site(b->sites, b->site_cnt, a->sites[i].id);
+
+		same_site(&a->sites[i], site);
+		same_process(a->sites[i].process, site->process, true);
+		same_names(world, &a->sites[i], site, symbols);
+		while (block < a->block_cnt && a->blocks[block].site < i)
+			block++;
+		if (block < a->block_cnt && a->blocks[block].site == i)
+			same_blocks(a, block, b, site);
+	}
+	assert_int_equal(a->summary_cnt, b->summary_cnt);
+	for (size_t i = 0; i < a->summary_cnt; i++) {
+		same_process(a->summaries[i].process, b->summaries[i].process, true);
+		assert_memory_equal(&a->summaries[i].allocated, &b->summaries[i].allocated,
+				    sizeof(a->summaries[i]) -
+					    offsetof(struct process_summary, allocated));
+	}
+	assert_int_equal(a->loss_cnt, b->loss_cnt);
+	for (size_t i = 0; i < a->loss_cnt; i++)
+		assert_int_equal(a->losses[i].refused, b->losses[i].refused);
+	world_compare_peak(world, a->peak, b->peak, symbols);
+}
+
+#endif
