@@ -14,7 +14,7 @@
 
 #include "loader/cleanup.h"
 #include "loader/recording.h"
-#include "tests/unit/recording_world.h"
+#include "tests/unit/recording_same.h"
 
 static char path[] = "/tmp/test_recording.XXXXXX";
 
