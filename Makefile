@@ -54,13 +54,14 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Wno-unused-p
 
 UNWINDER_SRC := $(sort $(wildcard unwinder/*.c))
 SYMBOLIZER_SRC := $(sort $(wildcard symbolizer/*.c))
-LOADER_SRC := $(sort $(filter-out loader/main.c,$(wildcard loader/*.c)))
+LOADER_SRC := $(sort $(filter-out loader/main.c,\
+	$(wildcard $(addsuffix /*.c,loader report sinks recording metrics))))
 BPF_SRC := $(sort $(wildcard bpf/*/*.bpf.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 
 UNWINDER_OBJ := $(UNWINDER_SRC:%.c=$(O)/%.o)
 SYMBOLIZER_OBJ := $(SYMBOLIZER_SRC:%.c=$(O)/%.o)
-LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o) $(O)/loader/profile.pb-c.o
+LOADER_OBJ := $(LOADER_SRC:%.c=$(O)/%.o) $(O)/sinks/profile.pb-c.o
 SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
@@ -86,7 +87,7 @@ $(O)/%.o: %.c Makefile
 
 # Generated headers must exist before the first compilation; -MMD tracks them afterwards.
 $(LOADER_OBJ) $(O)/loader/main.o $(O)/tests/unit/test_formats.o: | $(SKELETONS) \
-	$(O)/loader/profile.pb-c.h
+	$(O)/sinks/profile.pb-c.h
 
 $(O)/%.pb-c.c $(O)/%.pb-c.h &: %.proto
 	@mkdir -p $(@D)
@@ -95,7 +96,7 @@ $(O)/%.pb-c.c $(O)/%.pb-c.h &: %.proto
 $(O)/%.pb-c.o: $(O)/%.pb-c.c Makefile
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/loader/sink_html.o: | $(patsubst %,$(O)/%.inc,$(wildcard loader/html/*))
+$(O)/sinks/sink_html.o: | $(patsubst %,$(O)/%.inc,$(wildcard sinks/html/*))
 
 # A text as a string of C.
 $(O)/%.inc: %
@@ -178,8 +179,8 @@ $(O)/fuzz/fuzz_unwinder: $(FUZZ_SRC) $(wildcard unwinder/*.h) tests/unit/cfi_fil
 	$(FUZZ_CC) -o $@ $(FUZZ_SRC) $(PKG_LIBS)
 
 # What reads recordings is built anew, as fuzzing needs it; what comes after it is as it is.
-FUZZ_RECORDING_SRC := tests/fuzz/fuzz_recording.c $(wildcard loader/recording*.c loader/diff*.c) \
-	$(addprefix loader/,byte_buffer.c ranking.c report.c grouping.c thread_split.c)
+FUZZ_RECORDING_SRC := tests/fuzz/fuzz_recording.c $(wildcard recording/recording*.c recording/diff*.c) \
+	recording/byte_buffer.c $(addprefix report/,ranking.c report.c grouping.c thread_split.c)
 
 $(O)/fuzz/fuzz_recording: $(FUZZ_RECORDING_SRC) $(O)/libloader.a $(O)/libunwinder.a \
 		$(O)/libsymbolizer.a

@@ -32,7 +32,7 @@
 #define MEMLEAK_TOTAL_SIZE_BITS 40
 #define MEMLEAK_TOTAL_COUNT_BITS 24
 
-/* What a block is made of; the names of the JSON report are in loader/snapshot.c. */
+/* What a block is made of; the names of the JSON report are in report/snapshot.c. */
 enum memleak_kind {
 	MEMLEAK_KIND_HEAP,    /* malloc and its kin */
 	MEMLEAK_KIND_MMAP,    /* private anonymous memory from mmap */

@@ -3,8 +3,8 @@
 #ifndef EVENT_STACK_H
 #define EVENT_STACK_H
 
-#include "loader/report.h"
 #include "loader/tracker.h"
+#include "report/report.h"
 
 struct event_stack {
 	bool known; /* else it has no frames */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "loader/report.h"
+#include "report/report.h"
 
 struct kernel_symbols {
 	struct symbol_backend backend; /* takes the sites with SPACE_KERNEL, passes over others */

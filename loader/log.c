@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "loader/cleanup.h"
-#include "loader/escape.h"
+#include "sinks/escape.h"
 
 static unsigned int verbosity_level;
 

@@ -8,15 +8,15 @@
 #include "loader/kernel_source.h"
 #include "loader/log.h"
 #include "loader/options.h"
-#include "loader/output.h"
 #include "loader/own_code.h"
 #include "loader/preflight.h"
-#include "loader/recording.h"
-#include "loader/replay.h"
 #include "loader/run.h"
 #include "loader/signals.h"
-#include "loader/sink.h"
 #include "loader/user_source.h"
+#include "recording/recording.h"
+#include "recording/replay.h"
+#include "sinks/output.h"
+#include "sinks/sink.h"
 
 #define EXIT_CANNOT 1
 #define EXIT_USAGE 2
@@ -118,8 +118,7 @@ static int trace(struct session *session)
 	session->source->ops->describe(session->source);
 	child_release(&session->child);
 	return run_reports(session->opts, session->source, &session->out, session->server,
-			   session->recorder,
-			   &session->result);
+			   session->recorder, &session->result);
 }
 
 /* Probes go first: from here on the target runs at its own speed. */

@@ -14,8 +14,8 @@
 
 #include "bpf/count.h"
 #include "bpf/memleak.h"
-#include "loader/listen_address.h"
-#include "loader/suppressions.h"
+#include "metrics/listen_address.h"
+#include "report/suppressions.h"
 
 enum output_format {
 	FORMAT_TEXT,

@@ -5,13 +5,13 @@
 #include <errno.h>
 
 #include "loader/cleanup.h"
-#include "loader/grouping.h"
-#include "loader/listen.h"
-#include "loader/lost_note.h"
-#include "loader/sink.h"
-#include "loader/suppressor.h"
-#include "loader/thread_names.h"
-#include "loader/thread_split.h"
+#include "metrics/listen.h"
+#include "report/grouping.h"
+#include "report/suppressor.h"
+#include "report/thread_names.h"
+#include "report/thread_split.h"
+#include "sinks/lost_note.h"
+#include "sinks/sink.h"
 
 int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,
 		  struct reporter *ret)

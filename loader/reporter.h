@@ -6,9 +6,9 @@
 #ifndef REPORTER_H
 #define REPORTER_H
 
-#include "loader/output.h"
-#include "loader/ranking.h"
-#include "loader/report.h"
+#include "report/ranking.h"
+#include "report/report.h"
+#include "sinks/output.h"
 
 struct server;
 struct sink;

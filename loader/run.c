@@ -13,7 +13,7 @@
 #include "loader/log.h"
 #include "loader/reporter.h"
 #include "loader/signals.h"
-#include "loader/sink.h"
+#include "sinks/sink.h"
 
 /*
  * Reports name what they show; the rest of a recording's frames get names in so much time for each

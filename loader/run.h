@@ -3,11 +3,11 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "loader/listen.h"
 #include "loader/options.h"
-#include "loader/output.h"
-#include "loader/recording.h"
 #include "loader/source.h"
+#include "metrics/listen.h"
+#include "recording/recording.h"
+#include "sinks/output.h"
 
 struct run_result {
 	bool outstanding; /* the last report had something */

@@ -12,7 +12,7 @@
 
 #include "bpf/memleak.h"
 #include "loader/image_set.h"
-#include "loader/snapshot.h"
+#include "report/snapshot.h"
 
 struct site_entry {
 	uint64_t id;

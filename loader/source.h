@@ -6,9 +6,9 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
-#include "loader/report.h"
-#include "loader/sink.h"
-#include "loader/snapshot.h"
+#include "report/report.h"
+#include "report/snapshot.h"
+#include "sinks/sink.h"
 
 struct source;
 

@@ -14,9 +14,9 @@
 #include "loader/options.h"
 #include "loader/shares.h"
 #include "loader/site_table.h"
-#include "loader/snapshot.h"
 #include "loader/stack_archive.h"
 #include "loader/young_blocks.h"
+#include "report/snapshot.h"
 
 /* What a source knows of an image. */
 struct tracker_owner {

@@ -9,8 +9,8 @@
 #include "loader/options.h"
 #include "loader/probe_pool.h"
 #include "loader/ranges.h"
-#include "loader/snapshot.h"
 #include "loader/unwind_maps.h"
+#include "report/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
 struct map_events;

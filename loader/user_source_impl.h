@@ -7,14 +7,14 @@
 
 #include "bpf/memleak.h"
 #include "bpf/user_probes/user.skel.h"
-#include "loader/counts.h"
 #include "loader/members.h"
-#include "loader/peak.h"
 #include "loader/process_table.h"
 #include "loader/source.h"
 #include "loader/stack_copies.h"
 #include "loader/tracker.h"
 #include "loader/user_process.h"
+#include "report/counts.h"
+#include "report/peak.h"
 
 struct user_peak {
 	struct peak kept;

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/diff.h"
-#include "loader/grouping.h"
-#include "loader/ranking.h"
-#include "loader/recording_parts.h"
-#include "loader/sink.h"
-#include "loader/sink_diff.h"
-#include "loader/thread_split.h"
+#include "recording/diff.h"
+#include "recording/recording_parts.h"
+#include "report/grouping.h"
+#include "report/ranking.h"
+#include "report/thread_split.h"
+#include "sinks/sink.h"
+#include "sinks/sink_diff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "loader/recording_parts.h"
+#include "recording/recording_parts.h"
 #include "tests/unit/recording_world.h"
 
 static void record(const char *path, uint64_t seed, unsigned int what)

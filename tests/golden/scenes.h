@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#include "loader/peak.h"
-#include "loader/report.h"
+#include "report/peak.h"
+#include "report/report.h"
 
 #define MS 1000000ULL
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

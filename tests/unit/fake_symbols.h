@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "loader/report.h"
+#include "report/report.h"
 
 struct fake_symbols {
 	struct symbol_backend backend;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/escape.h"
+#include "sinks/escape.h"
 
 static inline char *read_file(const char *path)
 {

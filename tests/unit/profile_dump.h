@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "loader/cleanup.h"
-#include "loader/profile.pb-c.h"
+#include "sinks/profile.pb-c.h"
 
 /* A whole gzip file and nothing behind it. */
 static inline uint8_t *gunzip(const char *bytes, size_t len, size_t *ret_len)

@@ -8,8 +8,8 @@
 
 #include <inttypes.h>
 
-#include "loader/peak.h"
-#include "loader/recording.h"
+#include "recording/recording.h"
+#include "report/peak.h"
 #include "tests/unit/random.h"
 
 #define WORLD_SITES 60

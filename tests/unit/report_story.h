@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/sink.h"
+#include "sinks/sink.h"
 #include "tests/golden/scenes.h"
 #include "tests/unit/fake_symbols.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "loader/ranking.h"
+#include "report/ranking.h"
 
 /* Growth points into the ranking. */
 struct past {

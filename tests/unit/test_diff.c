@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "loader/diff.h"
-#include "loader/sink_diff.h"
+#include "recording/diff.h"
+#include "sinks/sink_diff.h"
 #include "tests/golden/scenes.h"
 #include "tests/unit/fake_symbols.h"
 #include "tests/unit/golden.h"

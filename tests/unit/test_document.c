@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "loader/document.h"
+#include "sinks/document.h"
 
 static char folder[] = "/tmp/memleak-document-XXXXXX";
 static char path[64];

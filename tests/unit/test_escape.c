@@ -10,8 +10,8 @@
 #include "tests/unit/capture.h"
 
 #include "loader/cleanup.h"
-#include "loader/escape.h"
 #include "loader/log.h"
+#include "sinks/escape.h"
 
 static char *escaped(const char *bytes, size_t len)
 {

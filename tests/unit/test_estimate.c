@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "bpf/exponential.h"
-#include "loader/estimate.h"
+#include "report/estimate.h"
 #include "tests/unit/random.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "loader/sink.h"
+#include "sinks/sink.h"
 #include "tests/golden/scenes.h"
 #include "tests/unit/fake_symbols.h"
 #include "tests/unit/golden.h"

@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/grouping.h"
-#include "loader/sink.h"
-#include "loader/thread_split.h"
+#include "report/grouping.h"
+#include "report/thread_split.h"
+#include "sinks/sink.h"
 #include "tests/golden/scenes.h"
 #include "tests/unit/fake_symbols.h"
 #include "tests/unit/golden.h"

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "loader/allocator_frames.h"
-#include "loader/grouping.h"
-#include "loader/thread_split.h"
+#include "report/allocator_frames.h"
+#include "report/grouping.h"
+#include "report/thread_split.h"
 #include "tests/unit/fake_symbols.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

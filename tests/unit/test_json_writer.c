@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/json_writer.h"
+#include "sinks/json_writer.h"
 #include "tests/unit/json_check.h"
 
 struct written {

@@ -15,11 +15,11 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/escape.h"
-#include "loader/grouping.h"
-#include "loader/metrics.h"
-#include "loader/metrics_text.h"
-#include "loader/thread_split.h"
+#include "metrics/metrics.h"
+#include "metrics/metrics_text.h"
+#include "report/grouping.h"
+#include "report/thread_split.h"
+#include "sinks/escape.h"
 #include "tests/golden/scenes.h"
 #include "tests/unit/fake_symbols.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/ranking.h"
+#include "report/ranking.h"
 
 static void update(struct ranking *ranking, struct site *sites, size_t cnt, struct growth *growth)
 {

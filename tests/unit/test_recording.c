@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "loader/cleanup.h"
-#include "loader/recording.h"
+#include "recording/recording.h"
 #include "tests/unit/recording_same.h"
 
 static char path[] = "/tmp/test_recording.XXXXXX";

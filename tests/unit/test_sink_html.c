@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "loader/escape.h"
+#include "sinks/escape.h"
 #include "tests/unit/json_check.h"
 #include "tests/unit/report_story.h"
 

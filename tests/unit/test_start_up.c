@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "loader/start_up.h"
+#include "report/start_up.h"
 #include "tests/unit/fake_symbols.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -14,8 +14,8 @@
 
 #include "loader/cleanup.h"
 #include "loader/clock.h"
-#include "loader/peak.h"
-#include "loader/suppressor.h"
+#include "report/peak.h"
+#include "report/suppressor.h"
 #include "tests/unit/fake_symbols.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

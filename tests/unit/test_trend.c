@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "loader/site_order.h"
+#include "report/site_order.h"
 #include "tests/unit/random.h"
 
 #define SECOND 1000000000.0

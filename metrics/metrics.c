@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which metrics there are: totals, sites, groups, calls, losses, and what memleak costs. */
+#include "metrics/metrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "loader/cleanup.h"
+#include "metrics/metrics_sites.h"
+#include "metrics/metrics_text.h"
+#include "sinks/sink.h"
+
+#define NSEC_PER_SEC 1e9
+
+static const struct metric_family outstanding_bytes = {
+	"memleak_outstanding_bytes", METRIC_GAUGE, "bytes",
+	"Bytes allocated since tracing began, older than --older, and not freed."};
+static const struct metric_family outstanding_blocks = {
+	"memleak_outstanding_blocks", METRIC_GAUGE, "blocks",
+	"Blocks allocated since tracing began, older than --older, and not freed."};
+static const struct metric_family error_bytes = {
+	"memleak_outstanding_error_bytes", METRIC_GAUGE, "bytes",
+	"Standard error of memleak_outstanding_bytes, which is an estimate with sampling."};
+static const struct metric_family sites = {"memleak_sites", METRIC_GAUGE, NULL,
+					   "Stacks that have something outstanding."};
+
+static const struct metric_family calls = {"memleak_calls", METRIC_COUNTER, NULL,
+					   "Calls of allocator functions since tracing began."};
+static const struct metric_family requested_bytes = {
+	"memleak_requested_bytes", METRIC_COUNTER, "bytes",
+	"Bytes that the calls of memleak_calls_total asked for."};
+static const struct metric_family all_calls = {
+	"memleak_all_calls", METRIC_COUNTER, NULL,
+	"The same of all, also of those that memleak_calls_total does not show."};
+static const struct metric_family all_requested_bytes = {
+	"memleak_all_requested_bytes", METRIC_COUNTER, "bytes",
+	"The same of all, also of those that memleak_requested_bytes_total does not show."};
+static const struct metric_family lost = {"memleak_lost", METRIC_COUNTER, NULL,
+					  "What could not be followed since tracing began, by "
+					  "reason: see LOST EVENTS in the manual."};
+
+static const struct metric_family build = {"memleak_build_info", METRIC_GAUGE, NULL,
+					   "The version of memleak; always 1."};
+static const struct metric_family reports = {"memleak_reports", METRIC_COUNTER, NULL,
+					     "Reports made."};
+static const struct metric_family report_time = {
+	"memleak_report_timestamp_seconds", METRIC_GAUGE, "seconds",
+	"When the report was made that all other metrics are of, since 1970."};
+static const struct metric_family tracing = {
+	"memleak_tracing_seconds", METRIC_GAUGE, "seconds",
+	"For how long had been traced when the report was made."};
+static const struct metric_family walk = {
+	"memleak_walk_seconds", METRIC_GAUGE, "seconds",
+	"How long it took to read what was outstanding for the report."};
+static const struct metric_family cpu = {"process_cpu_seconds", METRIC_COUNTER, "seconds",
+					 "CPU time of memleak itself."};
+static const struct metric_family resident = {"process_resident_memory_bytes", METRIC_GAUGE,
+					      "bytes", "Resident memory of memleak itself."};
+
+static const char *const count_labels[] = {
+	[MEMLEAK_COUNT_NOTHING] = "",
+	[MEMLEAK_COUNT_CGROUP] = "cgroup",
+	[MEMLEAK_COUNT_PROCESS] = "comm",
+	[MEMLEAK_COUNT_FUNCTION] = "function",
+};
+
+static void write_own(struct metrics_text *text, const struct own_cost *own)
+{
+	metrics_family(text, &build);
+	metrics_begin(text);
+	metrics_label(text, "version", MEMLEAK_VERSION);
+	metrics_unsigned(text, 1);
+	metrics_one_unsigned(text, &reports, own->reports);
+	metrics_one_double(text, &cpu, own->cpu_seconds);
+	metrics_one_unsigned(text, &resident, own->resident_bytes);
+}
+
+static void write_snapshot(struct metrics_text *text, const struct snapshot *snap)
+{
+	metrics_one_double(text, &report_time, (double)snap->wall_ns / NSEC_PER_SEC);
+	metrics_one_double(text, &tracing, (double)snap->elapsed_ns / NSEC_PER_SEC);
+	metrics_one_double(text, &walk, (double)snap->walk_ns / NSEC_PER_SEC);
+	metrics_family(text, &lost);
+	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
+		metrics_begin(text);
+		metrics_label(text, "reason", lost_texts[i].key);
+		metrics_unsigned(text, snap->lost[i]);
+	}
+}
+
+static void write_totals(struct metrics_text *text, const struct report *report)
+{
+	metrics_one_unsigned(text, &outstanding_bytes, report->bytes);
+	metrics_one_unsigned(text, &outstanding_blocks, report->count);
+	metrics_one_unsigned(text, &sites, report->sites_total);
+	if (report->snapshot->sampling.mode != SAMPLING_NONE)
+		metrics_one_double(text, &error_bytes, sqrt(report->bytes_variance));
+}
+
+static void write_call(struct metrics_text *text, const char *space, const char *function,
+		       uint64_t cnt)
+{
+	metrics_begin(text);
+	metrics_label(text, "space", space);
+	metrics_label(text, "function", function);
+	metrics_unsigned(text, cnt);
+}
+
+/* The functions of user space have names, those of the kernel are its events. */
+static void write_calls(struct metrics_text *text, const struct snapshot *snap)
+{
+	const struct figures *user = &snap->figures[SPACE_USER];
+	const struct figures *kernel = &snap->figures[SPACE_KERNEL];
+
+	metrics_family(text, &calls);
+	for (size_t i = 0; user->known && i < MEMLEAK_SHAPE_CNT; i++)
+		if (shape_name(i))
+			write_call(text, "user", shape_name(i), user->calls_of[i]);
+	if (kernel->known)
+		write_call(text, "kernel", NULL, kernel->calls);
+}
+
+static void write_count(struct metrics_text *text, enum memleak_count_by by,
+			const struct count_row *row, uint64_t value)
+{
+	bool others = row->key == MEMLEAK_COUNT_OTHERS;
+
+	metrics_begin(text);
+	if (by == MEMLEAK_COUNT_PROCESS && !others)
+		metrics_label_of(text, "pid", "%" PRIu64, row->key);
+	if (by == MEMLEAK_COUNT_CGROUP && !others)
+		metrics_label_of(text, "cgroup_id", "%" PRIu64, row->key);
+	metrics_label(text, count_labels[by], others ? "(others)" : row->name);
+	metrics_unsigned(text, value);
+}
+
+static int by_total_calls(const void *left, const void *right)
+{
+	const struct count_row *a = *(const struct count_row *const *)left;
+	const struct count_row *b = *(const struct count_row *const *)right;
+
+	if (a->total_calls != b->total_calls)
+		return a->total_calls > b->total_calls ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/*
+ * Those with most calls since the beginning: each of them only ever grows, which cannot be said
+ * of the sum of the others, so there is the sum of all.
+ */
+static int write_counts(struct metrics_text *text, const struct counts_report *report, size_t top)
+{
+	const struct counts *counts = report->counts;
+	cleanup_free const struct count_row **rows = calloc(counts->cnt + 1, sizeof(*rows));
+	size_t cnt = counts->cnt < top ? counts->cnt : top;
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < counts->cnt; i++)
+		rows[i] = &counts->rows[i];
+	qsort(rows, counts->cnt, sizeof(*rows), by_total_calls);
+	while (cnt && !rows[cnt - 1]->total_calls)
+		cnt--;
+	metrics_family(text, &calls);
+	for (size_t i = 0; i < cnt; i++)
+		write_count(text, counts->by, rows[i], rows[i]->total_calls);
+	metrics_family(text, &requested_bytes);
+	for (size_t i = 0; i < cnt; i++)
+		write_count(text, counts->by, rows[i], rows[i]->total_bytes);
+	metrics_one_unsigned(text, &all_calls, report->sum.total_calls);
+	metrics_one_unsigned(text, &all_requested_bytes, report->sum.total_bytes);
+	return 0;
+}
+
+int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics)
+{
+	struct metrics_text text;
+	int err = 0;
+
+	metrics_text_init(&text, out, open_metrics);
+	if (metrics->report) {
+		write_totals(&text, metrics->report);
+		metrics_write_sites(&text, metrics->report);
+		metrics_write_groups(&text, metrics->report);
+		write_calls(&text, metrics->report->snapshot);
+		write_snapshot(&text, metrics->report->snapshot);
+	}
+	if (metrics->counts) {
+		err = write_counts(&text, metrics->counts, metrics->top);
+		write_snapshot(&text, metrics->counts->snapshot);
+	}
+	write_own(&text, metrics->own);
+	metrics_text_end(&text);
+	return err;
+}

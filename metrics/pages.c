@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Renders metrics and reports into memory. */
+#include "metrics/pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sinks/sink.h"
+
+static int write_sink(FILE *out, const struct metrics *metrics, enum output_format format)
+{
+	const struct sink *sink = sink_for(format);
+
+	if (metrics->report)
+		return sink->report(out, metrics->report);
+	if (!metrics->counts || !sink->counts)
+		return -ENOENT;
+	sink->counts(out, metrics->counts);
+	return 0;
+}
+
+static int write_page(FILE *out, enum page_kind kind, const struct metrics *metrics)
+{
+	switch (kind) {
+	case PAGE_OPEN_METRICS:
+		return metrics_write(out, metrics, true);
+	case PAGE_PROMETHEUS:
+		return metrics_write(out, metrics, false);
+	case PAGE_REPORT:
+		return write_sink(out, metrics, FORMAT_JSON);
+	default:
+		/* Below groups there are some of their sites only. */
+		if (metrics->report && metrics->report->by != BY_STACK)
+			return -ENOENT;
+		return write_sink(out, metrics, FORMAT_PPROF);
+	}
+}
+
+void page_make(enum page_kind kind, const struct metrics *metrics, struct page *ret)
+{
+	struct page page = {0};
+	FILE *out = open_memstream(&page.bytes, &page.len);
+	int err = out ? write_page(out, kind, metrics) : -ENOMEM;
+
+	if (out && fclose(out))
+		err = -ENOMEM;
+	if (err) {
+		free(page.bytes);
+		page = (struct page){0};
+	}
+	*ret = page;
+}
+
+const char *page_type(enum page_kind kind)
+{
+	static const char *const types[] = {
+		[PAGE_OPEN_METRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+		[PAGE_PROMETHEUS] = "text/plain; version=0.0.4; charset=utf-8",
+		[PAGE_REPORT] = "application/json",
+		[PAGE_PPROF] = "application/octet-stream",
+	};
+
+	return types[kind];
+}

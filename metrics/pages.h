@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What --listen serves of a report, as bytes of each form. It knows nothing of sockets. */
+#ifndef PAGES_H
+#define PAGES_H
+
+#include "metrics/metrics.h"
+
+enum page_kind {
+	PAGE_OPEN_METRICS,
+	PAGE_PROMETHEUS,
+	PAGE_REPORT,
+	PAGE_PPROF,
+	PAGE_CNT,
+};
+
+struct page {
+	char *bytes; /* from malloc; NULL: there is none */
+	size_t len;
+};
+
+/* What cannot be made, for want of a report or of memory, has no bytes. */
+void page_make(enum page_kind kind, const struct metrics *metrics, struct page *ret);
+
+const char *page_type(enum page_kind kind);
+
+#endif

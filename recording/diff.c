@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Matches the sites of two snapshots by keys, and sorts what has changed. */
+#include "recording/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/diff_key.h"
+#include "sinks/intern.h"
+
+static const char *const change_names[CHANGE_CNT] = {
+	[CHANGE_NEW] = "new",   [CHANGE_GROWN] = "grown",    [CHANGE_SHRUNK] = "shrunk",
+	[CHANGE_GONE] = "gone", [CHANGE_NONE] = "unchanged",
+};
+
+const char *change_name(enum change change)
+{
+	return change_names[change];
+}
+
+int64_t diff_bytes(const struct diff_site *site)
+{
+	return (int64_t)(site->parts[1].bytes - site->parts[0].bytes);
+}
+
+int64_t diff_count(const struct diff_site *site)
+{
+	return (int64_t)(site->parts[1].count - site->parts[0].count);
+}
+
+static enum change change_of(const struct diff_site *site)
+{
+	int64_t bytes = diff_bytes(site), count = diff_count(site);
+
+	if (!site->parts[0].site)
+		return CHANGE_NEW;
+	if (!site->parts[1].site)
+		return CHANGE_GONE;
+	if (bytes > 0 || (!bytes && count > 0))
+		return CHANGE_GROWN;
+	return bytes || count ? CHANGE_SHRUNK : CHANGE_NONE;
+}
+
+/* Adds the sites of a side to those of their keys, in an array with room for all. */
+static int add_side(struct diff *diff, size_t which, struct diff_keys *keys, struct intern *table)
+{
+	struct diff_side *side = &diff->sides[which];
+
+	for (size_t i = 0; i < side->snap->site_cnt; i++) {
+		const struct site *site = &side->snap->sites[i];
+		struct diff_part *part;
+		uint64_t number;
+		bool fresh;
+		int err = diff_keys_make(keys, side->symbols, site);
+
+		if (!err)
+			err = intern_get(table, keys->key.bytes, keys->key.len, &number, &fresh);
+		if (err)
+			return err;
+		part = &diff->sites[number - 1].parts[which];
+		part->bytes += site->bytes;
+		part->count += site->count;
+		if (!part->site || site->bytes > part->site->bytes)
+			part->site = site;
+		side->bytes += site->bytes;
+		side->count += site->count;
+	}
+	return 0;
+}
+
+static uint64_t size_of(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+static int by_number(uint64_t a, uint64_t b)
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static const struct site *later_of(const struct diff_site *site)
+{
+	return site->parts[1].site ? site->parts[1].site : site->parts[0].site;
+}
+
+/* What matters most comes first. No two sites are equal. */
+static int compare(const void *left, const void *right, void *arg)
+{
+	const struct diff_site *a = left, *b = right;
+	enum sort_order order = *(const enum sort_order *)arg;
+	int64_t a_bytes = diff_bytes(a), b_bytes = diff_bytes(b);
+	int diff = 0;
+
+	if (order == SORT_COUNT)
+		diff = by_number(size_of(diff_count(a)), size_of(diff_count(b)));
+	else if (order != SORT_SIZE)
+		diff = a_bytes < b_bytes ? 1 : a_bytes > b_bytes ? -1 : 0;
+	if (!diff)
+		diff = by_number(size_of(a_bytes), size_of(b_bytes));
+	if (!diff)
+		diff = by_number(size_of(diff_count(a)), size_of(diff_count(b)));
+	if (!diff)
+		diff = (int)a->change - (int)b->change;
+	return diff ? diff : by_number(later_of(b)->id, later_of(a)->id);
+}
+
+/* Leaves those that have changed, in order. */
+static void sort_changed(struct diff *diff, size_t cnt, enum sort_order order)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		struct diff_site *site = &diff->sites[i];
+
+		site->change = change_of(site);
+		diff->cnt_of[site->change]++;
+		if (site->change != CHANGE_NONE)
+			diff->sites[diff->site_cnt++] = *site;
+	}
+	qsort_r(diff->sites, diff->site_cnt, sizeof(*diff->sites), compare, &order);
+}
+
+static int name_sites(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->shown_cnt; i++) {
+		struct diff_site *site = &diff->sites[i];
+		const struct diff_side *side = &diff->sides[site->parts[1].site ? 1 : 0];
+
+		site->shown.site = later_of(site);
+		site->shown.locations =
+			calloc(site->shown.site->frame_cnt + 1, sizeof(*site->shown.locations));
+		if (!site->shown.locations)
+			return -ENOMEM;
+		report_site_name(side->symbols, &site->shown);
+	}
+	return 0;
+}
+
+static int match(struct diff *diff, bool same_run, size_t *ret_cnt)
+{
+	struct diff_keys keys;
+	struct intern table = {0};
+	int err = diff_keys_init(diff->sides, same_run, &keys);
+
+	for (size_t i = 0; !err && i < 2; i++)
+		err = add_side(diff, i, &keys, &table);
+	*ret_cnt = table.cnt;
+	intern_deinit(&table);
+	diff_keys_deinit(&keys);
+	return err;
+}
+
+int diff_init(const struct options *opts, const struct diff_side *sides, bool same_run,
+	      struct diff *ret)
+{
+	struct diff diff = {.sides = {sides[0], sides[1]}};
+	size_t cnt = 0;
+	int err = -ENOMEM;
+
+	diff.sites =
+		calloc(sides[0].snap->site_cnt + sides[1].snap->site_cnt + 1, sizeof(*diff.sites));
+	if (diff.sites)
+		err = match(&diff, same_run, &cnt);
+	if (!err) {
+		sort_changed(&diff, cnt, opts->sort);
+		diff.shown_cnt = diff.site_cnt < opts->top ? diff.site_cnt : opts->top;
+		err = name_sites(&diff);
+	}
+	if (err) {
+		diff_deinit(&diff);
+		return err;
+	}
+	*ret = diff;
+	return 0;
+}
+
+void diff_deinit(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->shown_cnt; i++)
+		free(diff->sites[i].shown.locations);
+	free(diff->sites);
+	*diff = (struct diff){0};
+}

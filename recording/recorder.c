@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Appends snapshots to a file: each is one chunk, which is written at once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "loader/cleanup.h"
+#include "recording/recorder_impl.h"
+
+static int write_all(int fd, const uint8_t *bytes, size_t len)
+{
+	struct stat st;
+	bool file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+
+	while (len) {
+		ssize_t written = write(fd, bytes, len);
+		int err = errno;
+
+		if (written < 0 && err == EINTR)
+			continue;
+		if (written < 0 && file && ftruncate(fd, st.st_size))
+			return -errno;
+		if (written < 0)
+			return -err;
+		bytes += written;
+		len -= (size_t)written;
+	}
+	return 0;
+}
+
+int recorder__new(const char *path, unsigned int flags, struct recorder **ret)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	uint8_t header[HEADER_BYTES];
+	int err = 0;
+
+	if (!recorder)
+		return -ENOMEM;
+	recorder->header = recording_header_now(flags);
+	recorder->words = calloc(2 * SNAPSHOT_WORDS(&recorder->header), sizeof(*recorder->words));
+	/* It tells where things are in other people's processes. */
+	recorder->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	if (recorder->fd < 0)
+		err = -errno;
+	else if (!recorder->words)
+		err = -ENOMEM;
+	recording_header_put(&recorder->header, header);
+	if (!err)
+		err = write_all(recorder->fd, header, sizeof(header));
+	if (err) {
+		recorder__free(recorder);
+		return err;
+	}
+	*ret = recorder;
+	return 0;
+}
+
+void recorder__free(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	for (size_t i = 0; i < SECTION_CNT; i++)
+		free(recorder->sections[i].bytes.bytes);
+	intern_deinit(&recorder->strings);
+	intern_deinit(&recorder->locations);
+	intern_deinit(&recorder->processes);
+	for (size_t i = 0; i < recorder->summary_cnt; i++)
+		free(recorder->summaries[i]);
+	free(recorder->summaries);
+	recorder_free_sites(recorder);
+	free(recorder->words);
+	if (recorder->fd >= 0)
+		close(recorder->fd);
+	free(recorder);
+}
+
+/* What was said of a process before: nothing is 0. */
+static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
+{
+	if (process >= recorder->summary_cnt) {
+		size_t cnt = (size_t)process * 2 + 16;
+		uint64_t **grown = reallocarray(recorder->summaries, cnt, sizeof(uint64_t *));
+
+		if (!grown)
+			return NULL;
+		memset(grown + recorder->summary_cnt, 0,
+		       (cnt - recorder->summary_cnt) * sizeof(uint64_t *));
+		recorder->summaries = grown;
+		recorder->summary_cnt = cnt;
+	}
+	if (!recorder->summaries[process])
+		recorder->summaries[process] =
+			calloc(SUMMARY_WORDS(&recorder->header), sizeof(uint64_t));
+	return recorder->summaries[process];
+}
+
+static int add_summary(struct recorder *recorder, const struct process_summary *summary)
+{
+	struct section_buffer *section = &recorder->sections[SECTION_SUMMARIES];
+	uint64_t words[6 + MEMLEAK_SHAPE_CNT];
+	uint64_t process, *before;
+	int err = recorder_process(recorder, summary->process, &process);
+
+	if (err)
+		return err;
+	before = summary_of(recorder, process);
+	if (!before)
+		return -ENOMEM;
+	recording_summary_words(summary, words);
+	bytes_put_number(&section->bytes, process);
+	bytes_put_changes(&section->bytes, before, words, SUMMARY_WORDS(&recorder->header));
+	section->cnt++;
+	memcpy(before, words, sizeof(words));
+	return 0;
+}
+
+static int add_loss(struct recorder *recorder, const struct process_loss *loss)
+{
+	struct section_buffer *section = &recorder->sections[SECTION_LOSSES];
+	uint64_t process;
+	int err = recorder_process(recorder, loss->process, &process);
+
+	bytes_put_number(&section->bytes, err ? 0 : process);
+	bytes_put_number(&section->bytes, loss->refused);
+	section->cnt++;
+	return err;
+}
+
+static int fill_sections(struct recorder *recorder, const struct snapshot *snap, bool final,
+			 struct symbol_backend *symbols, unsigned int budget_ms)
+{
+	int err = recorder_add_sites(recorder, snap);
+
+	if (!err && symbols)
+		err = recorder_add_names(recorder, symbols, final, budget_ms);
+	if (!err)
+		err = recorder_add_peak(recorder, snap);
+	if (!err)
+		err = recorder_add_states(recorder, snap);
+	for (size_t i = 0; !err && i < snap->summary_cnt; i++)
+		err = add_summary(recorder, &snap->summaries[i]);
+	for (size_t i = 0; !err && i < snap->loss_cnt; i++)
+		err = add_loss(recorder, &snap->losses[i]);
+	return err;
+}
+
+static int write_chunk(const struct recorder *recorder, const struct byte_buffer *payload)
+{
+	cleanup_free uint8_t *chunk = NULL;
+	size_t len;
+	int err = payload->failed ? -ENOMEM : recording_pack(payload, &chunk, &len);
+
+	return err ? err : write_all(recorder->fd, chunk, len);
+}
+
+static int write_snapshot(struct recorder *recorder, const struct snapshot *snap, bool final)
+{
+	size_t word_cnt = SNAPSHOT_WORDS(&recorder->header);
+	uint64_t *words = recorder->words + word_cnt;
+	struct byte_buffer payload = {0};
+	int err;
+
+	recording_snapshot_words(&recorder->header, snap, final, words);
+	bytes_put_changes(&payload, recorder->words, words, word_cnt);
+	memcpy(recorder->words, words, word_cnt * sizeof(*words));
+	for (size_t i = 0; i < SECTION_CNT; i++) {
+		const struct section_buffer *section = &recorder->sections[i];
+
+		payload.failed |= section->bytes.failed;
+		bytes_put_number(&payload, section->cnt);
+		bytes_put(&payload, section->bytes.bytes, section->bytes.len);
+	}
+	err = write_chunk(recorder, &payload);
+	free(payload.bytes);
+	return err;
+}
+
+int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool final,
+		  struct symbol_backend *symbols, unsigned int budget_ms)
+{
+	int err;
+
+	for (size_t i = 0; i < SECTION_CNT; i++) {
+		recorder->sections[i].bytes.len = 0;
+		recorder->sections[i].cnt = 0;
+	}
+	recorder->snapshots++;
+	err = fill_sections(recorder, snap, final, symbols, budget_ms);
+	return err ? err : write_snapshot(recorder, snap, final);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The sites that a recording knows: their numbers, and what has changed of them. A site that no
+ * snapshot has had for long leaves its number to another.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/recorder_impl.h"
+#include "report/peak.h"
+
+/* Snapshots without it. */
+#define FORGET_AFTER 64
+
+static struct recorded_site **find_slot(struct recorded_site **slots, size_t slot_cnt, uint64_t id)
+{
+	size_t at = (size_t)((id * 0x9e3779b97f4a7c15ULL) >> 32) & (slot_cnt - 1);
+
+	while (slots[at] && slots[at]->id != id)
+		at = (at + 1) & (slot_cnt - 1);
+	return &slots[at];
+}
+
+/* Lays out by_id anew, with room for one more. */
+static int index_sites(struct recorder *recorder)
+{
+	size_t slot_cnt = 64;
+	struct recorded_site **slots;
+
+	while (slot_cnt / 2 <= recorder->site_cnt)
+		slot_cnt *= 2;
+	slots = calloc(slot_cnt * 2, sizeof(struct recorded_site *));
+	if (!slots)
+		return -ENOMEM;
+	slot_cnt *= 2;
+	for (size_t i = 0; i < recorder->site_cnt; i++)
+		if (recorder->sites[i])
+			*find_slot(slots, slot_cnt, recorder->sites[i]->id) = recorder->sites[i];
+	free(recorder->by_id);
+	recorder->by_id = slots;
+	recorder->slot_cnt = slot_cnt;
+	return 0;
+}
+
+/* A number that is nobody's. from: none below is. */
+static int free_number(struct recorder *recorder, size_t *from)
+{
+	struct recorded_site **grown;
+
+	while (*from < recorder->site_cnt && recorder->sites[*from])
+		++*from;
+	if (*from < recorder->site_cnt)
+		return 0;
+	/* Room for twice as many whenever there is no room for another. */
+	if (!(recorder->site_cnt & (recorder->site_cnt - 1))) {
+		grown = reallocarray(recorder->sites,
+				     recorder->site_cnt ? recorder->site_cnt * 2 : 1,
+				     sizeof(struct recorded_site *));
+		if (!grown)
+			return -ENOMEM;
+		recorder->sites = grown;
+	}
+	recorder->sites[recorder->site_cnt++] = NULL;
+	return 0;
+}
+
+static int get_site(struct recorder *recorder, uint64_t id, size_t *from,
+		    struct recorded_site **ret)
+{
+	struct recorded_site *entry;
+	int err;
+
+	if (recorder->slot_cnt / 2 <= recorder->site_cnt && index_sites(recorder))
+		return -ENOMEM;
+	*ret = *find_slot(recorder->by_id, recorder->slot_cnt, id);
+	if (*ret)
+		return 0;
+	err = free_number(recorder, from);
+	entry = err ? NULL : calloc(1, sizeof(*entry));
+	if (!entry)
+		return -ENOMEM;
+	entry->id = id;
+	entry->number = *from;
+	recorder->sites[*from] = entry;
+	*find_slot(recorder->by_id, recorder->slot_cnt, id) = entry;
+	*ret = entry;
+	return 0;
+}
+
+static uint64_t definition_of(const struct site *site, uint64_t process)
+{
+	uint64_t hash = hash_mix(process, (uint64_t)site->space << 32 | site->kind);
+
+	hash = hash_mix(hash, (uint64_t)site->tid << 32 | site->end);
+	hash = hash_mix(hash, intern_hash(site->frames, site->frame_cnt * sizeof(*site->frames)));
+	return hash ? hash : 1;
+}
+
+static void put_definition(struct section_buffer *section, const struct recorded_site *entry,
+			   uint64_t process)
+{
+	const struct site *site = entry->site;
+	struct byte_buffer *bytes = &section->bytes;
+	uint64_t last = 0;
+
+	bytes_put_number(bytes, entry->number);
+	bytes_put_number(bytes, site->id);
+	bytes_put_number(bytes, site->space);
+	bytes_put_number(bytes, site->kind);
+	bytes_put_number(bytes, site->end);
+	bytes_put_number(bytes, (uint32_t)site->tid);
+	bytes_put_number(bytes, process);
+	bytes_put_number(bytes, site->frame_cnt);
+	for (size_t i = 0; i < site->frame_cnt; i++) {
+		bytes_put_signed(bytes, (int64_t)(site->frames[i] - last));
+		last = site->frames[i];
+	}
+	section->cnt++;
+}
+
+/* Its stack may become another once it is known what code was there. */
+static int define(struct recorder *recorder, struct recorded_site *entry)
+{
+	uint64_t process, definition;
+	int err = recorder_process(recorder, entry->site->process, &process);
+
+	if (err)
+		return err;
+	definition = definition_of(entry->site, process);
+	if (definition == entry->definition)
+		return 0;
+	put_definition(&recorder->sections[SECTION_SITES], entry, process);
+	entry->definition = definition;
+	entry->names = 0;
+	entry->retry_at = recorder->snapshots;
+	entry->retry_gap = 0;
+	return 0;
+}
+
+static int add_site(struct recorder *recorder, const struct site *site, size_t *from,
+		    struct recorded_site **ret)
+{
+	struct recorded_site *entry;
+	int err = get_site(recorder, site->id, from, &entry);
+
+	if (err)
+		return err;
+	entry->last = recorder->snapshots;
+	*ret = entry;
+	if (entry->site)
+		return 0;
+	entry->site = site;
+	return 0;
+}
+
+int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
+{
+	const struct block *block = snap->blocks, *end = block + snap->block_cnt;
+	struct recorded_site *entry;
+	size_t from = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < snap->site_cnt; i++) {
+		err = add_site(recorder, &snap->sites[i], &from, &entry);
+		if (err)
+			return err;
+		entry->present = true;
+		entry->blocks = block;
+		while (block < end && block->site == i)
+			block++;
+		entry->block_cnt = (size_t)(block - entry->blocks);
+		err = define(recorder, entry);
+	}
+	/* Its stacks are those of its moment, which are as good for sites that are not there now.
+	 */
+	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
+		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);
+		if (!err && !entry->present)
+			err = define(recorder, entry);
+	}
+	return err;
+}
+
+static void put_blocks(struct recorder *recorder, struct recorded_site *entry, uint64_t t0_ns)
+{
+	struct section_buffer *section = &recorder->sections[SECTION_BLOCKS];
+	struct byte_buffer *bytes = &section->bytes;
+	struct block last = {0};
+	uint64_t last_birth = 0, hash = 0;
+	size_t start = bytes->len;
+
+	bytes_put_number(bytes, entry->number);
+	bytes_put_number(bytes, entry->block_cnt);
+	for (size_t i = 0; i < entry->block_cnt; i++) {
+		const struct block *block = &entry->blocks[i];
+		uint64_t birth = birth_of(t0_ns, block->age_ns);
+
+		bytes_put_signed(bytes, (int64_t)(block->addr - last.addr));
+		bytes_put_signed(bytes, (int64_t)(block->size - last.size));
+		bytes_put_signed(bytes, (int64_t)(block->sampled_size - block->size));
+		bytes_put_signed(bytes, (int64_t)(birth - last_birth));
+		bytes_put_signed(bytes, (int64_t)block->tid - last.tid);
+		bytes_put_number(bytes, block->inherited);
+		last = *block;
+		last_birth = birth;
+	}
+	if (!bytes->failed)
+		hash = intern_hash(bytes->bytes + start, bytes->len - start);
+	if (!bytes->failed && entry->block_cnt && hash != entry->blocks_hash)
+		section->cnt++;
+	else
+		bytes->len = start;
+	entry->blocks_hash = hash;
+}
+
+static int words_of(struct recorder *recorder, const struct site *site, uint64_t t0_ns,
+		    uint64_t *words)
+{
+	int err = recorder_string(recorder, site->origin.last_comm, &words[SITE_LAST_COMM]);
+
+	if (!err)
+		err = recorder_string(recorder, site->origin.cache, &words[SITE_CACHE]);
+	recording_site_words(site, t0_ns, words);
+	return err;
+}
+
+static int add_state(struct recorder *recorder, struct recorded_site *entry, uint64_t t0_ns,
+		     size_t *next)
+{
+	struct section_buffer *section = &recorder->sections[SECTION_STATES];
+	uint64_t words[SITE_WORDS] = {0};
+	int err = 0;
+
+	if (entry->present)
+		err = words_of(recorder, entry->site, t0_ns, words);
+	if (err)
+		return err;
+	if (memcmp(words, entry->words, sizeof(words)) != 0) {
+		bytes_put_number(&section->bytes, entry->number - *next);
+		bytes_put_changes(&section->bytes, entry->words, words, SITE_WORDS);
+		section->cnt++;
+		*next = entry->number + 1;
+		memcpy(entry->words, words, sizeof(words));
+	}
+	if (entry->present)
+		put_blocks(recorder, entry, t0_ns);
+	else
+		entry->blocks_hash = 0;
+	return 0;
+}
+
+static int forget_old(struct recorder *recorder)
+{
+	bool forgot = false;
+
+	for (size_t i = 0; i < recorder->site_cnt; i++) {
+		struct recorded_site *entry = recorder->sites[i];
+
+		if (!entry)
+			continue;
+		entry->site = NULL;
+		entry->present = false;
+		if (recorder->snapshots - entry->last < FORGET_AFTER)
+			continue;
+		free(entry);
+		recorder->sites[i] = NULL;
+		forgot = true;
+	}
+	return forgot ? index_sites(recorder) : 0;
+}
+
+int recorder_add_states(struct recorder *recorder, const struct snapshot *snap)
+{
+	size_t next = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < recorder->site_cnt; i++)
+		if (recorder->sites[i])
+			err = add_state(recorder, recorder->sites[i], snap->t0_ns, &next);
+	return err ? err : forget_old(recorder);
+}
+
+/* It changes rarely, and then as a whole. */
+int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
+{
+	struct section_buffer *section = &recorder->sections[SECTION_PEAK];
+	const struct peak *peak = snap->peak;
+	const uint64_t none[SITE_WORDS] = {0};
+
+	if (!peak || (peak->t0_ns == recorder->peak_t0_ns &&
+		      peak->highest_bytes == recorder->peak_highest_bytes))
+		return 0;
+	recorder->peak_t0_ns = peak->t0_ns;
+	recorder->peak_highest_bytes = peak->highest_bytes;
+	section->cnt = 1;
+	bytes_put_signed(&section->bytes, peak->wall_ns);
+	bytes_put_number(&section->bytes, peak->t0_ns);
+	bytes_put_number(&section->bytes, peak->bytes);
+	bytes_put_number(&section->bytes, peak->count);
+	bytes_put_number(&section->bytes, peak->highest_bytes);
+	bytes_put_number(&section->bytes, peak->site_cnt);
+	for (size_t i = 0; i < peak->site_cnt; i++) {
+		const struct recorded_site *entry =
+			*find_slot(recorder->by_id, recorder->slot_cnt, peak->sites[i].id);
+		uint64_t words[SITE_WORDS] = {0};
+		int err = words_of(recorder, &peak->sites[i], peak->t0_ns, words);
+
+		if (err)
+			return err;
+		bytes_put_number(&section->bytes, entry->number);
+		bytes_put_changes(&section->bytes, none, words, SITE_WORDS);
+	}
+	return 0;
+}
+
+void recorder_free_sites(struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->site_cnt; i++)
+		free(recorder->sites[i]);
+	free(recorder->sites);
+	free(recorder->by_id);
+}

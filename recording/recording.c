@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads recordings, chunk by chunk. */
+#include "recording/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "recording/recording_impl.h"
+
+#define SUMMARY_BYTES_MIN 2
+#define LOSS_BYTES_MIN 2
+
+static struct recording *recording_of(struct symbol_backend *self)
+{
+	return (struct recording *)((char *)self - offsetof(struct recording, symbols));
+}
+
+static int recording__prepare(struct symbol_backend *self, const struct site *const *sites,
+			      size_t cnt, unsigned int budget_ms)
+{
+	return 0;
+}
+
+/* A site's frames are among the snapshot's, whoever made a copy of the site itself. */
+static const struct sym_location *recording__lookup(struct symbol_backend *self,
+						    const struct site *site, uint64_t frame)
+{
+	const struct recording *recording = recording_of(self);
+
+	for (size_t i = 0; i < site->frame_cnt; i++)
+		if (site->frames[i] == frame)
+			return recording->frame_locations[site->frames + i - recording->frames];
+	return NULL;
+}
+
+int recording__new(FILE *file, struct recording **ret)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	uint8_t header[HEADER_BYTES] = {0};
+	int err = -ENOEXEC;
+
+	if (!recording) {
+		fclose(file);
+		return -ENOMEM;
+	}
+	recording->file = file;
+	recording->memory_left = RECORDING_MEMORY_MAX;
+	recording->symbols =
+		(struct symbol_backend){.prepare = recording__prepare, .lookup = recording__lookup};
+	if (fread(header, 1, sizeof(header), file) == sizeof(header))
+		err = recording_header_take(header, &recording->header);
+	else if (ferror(file))
+		err = -errno;
+	if (!err) {
+		recording->words =
+			calloc(SNAPSHOT_WORDS(&recording->header), sizeof(*recording->words));
+		err = recording->words ? 0 : -ENOMEM;
+	}
+	if (err) {
+		recording__free(recording);
+		return err;
+	}
+	*ret = recording;
+	return 0;
+}
+
+static void forget_snapshot(struct recording *recording)
+{
+	free(recording->summaries);
+	free(recording->losses);
+	recording->summaries = NULL;
+	recording->losses = NULL;
+	recording->summary_cnt = 0;
+	recording->loss_cnt = 0;
+}
+
+void recording__free(struct recording *recording)
+{
+	if (!recording)
+		return;
+	fclose(recording->file);
+	forget_snapshot(recording);
+	recording_free_sites(recording);
+	recording_free_names(recording);
+	free(recording->peak.sites);
+	free(recording->frame_locations);
+	free(recording->words);
+	free(recording);
+}
+
+unsigned int recording__flags(const struct recording *recording)
+{
+	return recording->header.flags;
+}
+
+bool recording__same_run(const struct recording *a, const struct recording *b)
+{
+	return memcmp(a->header.run, b->header.run, RUN_ID_BYTES) == 0;
+}
+
+struct symbol_backend *recording__symbols(struct recording *recording)
+{
+	return &recording->symbols;
+}
+
+/* Its own words, of which the time goes on. */
+static int take_head(struct recording *recording, struct byte_reader *from)
+{
+	const uint64_t *words = recording->words;
+	uint64_t elapsed_ns = words[3];
+
+	bytes_take_changes(from, recording->words, SNAPSHOT_WORDS(&recording->header));
+	if (from->failed || (recording->begun && words[3] < elapsed_ns) ||
+	    words[4] > SAMPLING_BYTES || (words[4] && !words[5]))
+		return -EBADMSG;
+	recording->begun = true;
+	return 0;
+}
+
+static int take_summary(struct recording *recording, struct byte_reader *from)
+{
+	struct read_process *process = recording_take_process_ref(recording, from);
+	size_t word_cnt = SUMMARY_WORDS(&recording->header);
+
+	if (!process)
+		return -EBADMSG;
+	if (!process->summary) {
+		if (!recording_take_memory(recording, word_cnt + 2, sizeof(uint64_t)))
+			return -EFBIG;
+		process->summary = calloc(word_cnt, sizeof(uint64_t));
+	}
+	if (!process->summary)
+		return -ENOMEM;
+	bytes_take_changes(from, process->summary, word_cnt);
+	recording->summaries[recording->summary_cnt].process = &process->process;
+	recording_summary_from(&recording->header, process->summary,
+			       &recording->summaries[recording->summary_cnt++]);
+	return from->failed ? -EBADMSG : 0;
+}
+
+static int take_summaries(struct recording *recording, struct byte_reader *from)
+{
+	size_t cnt = bytes_take_cnt(from, SUMMARY_BYTES_MIN);
+	int err = from->failed ? -EBADMSG : 0;
+
+	/* As many as there are processes: each is in it once. */
+	if (!err && cnt > recording->process_cnt)
+		err = -EBADMSG;
+	if (!err)
+		recording->summaries = calloc(cnt + 1, sizeof(*recording->summaries));
+	if (!err && !recording->summaries)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = take_summary(recording, from);
+	return err;
+}
+
+static int take_losses(struct recording *recording, struct byte_reader *from)
+{
+	size_t cnt = bytes_take_cnt(from, LOSS_BYTES_MIN);
+
+	if (from->failed || cnt > recording->process_cnt)
+		return -EBADMSG;
+	recording->losses = calloc(cnt + 1, sizeof(*recording->losses));
+	if (!recording->losses)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		struct read_process *process = recording_take_process_ref(recording, from);
+
+		if (!process)
+			return -EBADMSG;
+		recording->losses[recording->loss_cnt++] =
+			(struct process_loss){&process->process, bytes_take_number(from)};
+	}
+	return from->failed ? -EBADMSG : 0;
+}
+
+/* In the order of a chunk. */
+static int (*const takers[])(struct recording *recording, struct byte_reader *from) = {
+	take_head,
+	recording_take_strings,
+	recording_take_locations,
+	recording_take_processes,
+	recording_take_sites,
+	recording_take_site_names,
+	recording_take_states,
+	recording_take_blocks,
+	take_summaries,
+	take_losses,
+	recording_take_peak,
+};
+
+static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t len)
+{
+	struct byte_reader from = {bytes, bytes + len, false};
+	int err = 0;
+
+	forget_snapshot(recording);
+	for (size_t i = 0; !err && i < sizeof(takers) / sizeof(takers[0]); i++)
+		err = takers[i](recording, &from);
+	return !err && from.at != from.end ? -EBADMSG : err;
+}
+
+/* Takes the next chunk; the same as recording__next(). */
+static int read_chunk(struct recording *recording)
+{
+	cleanup_free uint8_t *bytes = NULL;
+	size_t len;
+	int got = recording->ended ? 0 : recording_unpack(recording->file, &bytes, &len);
+	int err = got == 1 ? take_chunk(recording, bytes, len) : 0;
+
+	got = err ? err : got;
+	recording->ended = got <= 0;
+	return got;
+}
+
+int recording__next(struct recording *recording, struct snapshot *ret, bool *final)
+{
+	struct snapshot snap = {0};
+	int got = read_chunk(recording), err;
+
+	if (got <= 0)
+		return got;
+	recording_snapshot_from(&recording->header, recording->words, &snap, final);
+	err = recording_make_snapshot(recording, &snap);
+	if (err) {
+		recording->ended = true;
+		snapshot_deinit(&snap);
+		return err;
+	}
+	*ret = snap;
+	return 1;
+}
+
+int recording__skip(struct recording *recording, struct recorded_moment *ret)
+{
+	struct snapshot head = {0};
+	int got = read_chunk(recording);
+	bool final;
+
+	if (got <= 0)
+		return got;
+	recording_snapshot_from(&recording->header, recording->words, &head, &final);
+	*ret = (struct recorded_moment){head.wall_ns, head.elapsed_ns};
+	return 1;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording that is being read. Private to this folder. Functions that take from a chunk
+ * return 0, -EBADMSG, -EFBIG or -ENOMEM; what they have taken stays valid and bounded in any case.
+ */
+#ifndef RECORDING_IMPL_H
+#define RECORDING_IMPL_H
+
+#include "recording/recording_parts.h"
+#include "report/peak.h"
+
+/* That all sites, names and blocks may take, whatever a file says. */
+#ifndef RECORDING_MEMORY_MAX
+#define RECORDING_MEMORY_MAX (2ULL << 30)
+#endif
+#define RECORDING_FRAMES_MAX (RECORDING_MEMORY_MAX / (2 * sizeof(uint64_t)))
+
+struct read_process {
+	struct process process;
+	uint64_t *summary; /* words; NULL: none was told of yet */
+};
+
+struct read_site {
+	struct site fixed;                     /* what never changes; frames are its own */
+	const struct sym_location **locations; /* one for each frame, NULL: not known */
+	uint64_t words[SITE_WORDS];
+	struct block *blocks; /* with births as ages */
+	size_t block_cnt;
+};
+
+struct read_peak_site {
+	size_t site;
+	uint64_t words[SITE_WORDS];
+};
+
+struct recording {
+	FILE *file;
+	struct recording_header header;
+	struct symbol_backend symbols;
+	size_t memory_left; /* that what is read may take */
+	bool ended;
+	bool begun;
+	uint64_t *words; /* of the snapshot */
+
+	/* By their numbers - 1; room is a power of two above. */
+	char **strings;
+	size_t string_cnt;
+	struct sym_location **locations;
+	size_t location_cnt;
+	struct read_process **processes;
+	size_t process_cnt;
+
+	struct read_site *sites; /* by their numbers */
+	size_t site_cnt;
+
+	/* Of the present snapshot. */
+	struct process_summary *summaries;
+	size_t summary_cnt;
+	struct process_loss *losses;
+	size_t loss_cnt;
+	struct peak peak; /* its times and sums; arrays are made for each snapshot */
+	bool has_peak;
+	struct read_peak_site *peak_sites;
+	size_t peak_site_cnt;
+	const uint64_t *frames; /* the snapshot's */
+	size_t frame_cnt;
+	const struct sym_location **frame_locations; /* beside them */
+};
+
+/* Whether there is room for so much; takes it. */
+bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes);
+
+/* Room for one more in an array with so many: doubled at each power of two. NULL: no memory. */
+void *recording_grow(void *array, size_t cnt, size_t item_bytes);
+
+int recording_take_strings(struct recording *recording, struct byte_reader *from);
+int recording_take_locations(struct recording *recording, struct byte_reader *from);
+int recording_take_processes(struct recording *recording, struct byte_reader *from);
+void recording_free_names(struct recording *recording);
+
+/* References: NULL for 0, and after a failure. */
+const char *recording_string_at(const struct recording *recording, uint64_t number);
+const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);
+const struct sym_location *recording_take_location_ref(const struct recording *recording,
+						       struct byte_reader *from);
+struct read_process *recording_take_process_ref(const struct recording *recording,
+						struct byte_reader *from);
+
+int recording_take_sites(struct recording *recording, struct byte_reader *from);
+int recording_take_site_names(struct recording *recording, struct byte_reader *from);
+int recording_take_states(struct recording *recording, struct byte_reader *from);
+int recording_take_blocks(struct recording *recording, struct byte_reader *from);
+int recording_take_peak(struct recording *recording, struct byte_reader *from);
+void recording_free_sites(struct recording *recording);
+
+/* The snapshot of what was read so far. */
+int recording_make_snapshot(struct recording *recording, struct snapshot *ret);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes a snapshot of what a recording says at one moment. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/recording_impl.h"
+
+/* Where in the snapshot's arrays the next one goes. */
+struct maker {
+	struct recording *recording;
+	struct snapshot *snap;
+	uint64_t *next_frame;
+	const struct sym_location **next_location;
+};
+
+static bool is_present(const struct read_site *site)
+{
+	return site->words[SITE_PRESENT] != 0;
+}
+
+static struct site make_site(struct maker *maker, const struct read_site *from,
+			     const uint64_t *words, uint64_t t0_ns)
+{
+	struct site site = from->fixed;
+	size_t cnt = site.frame_cnt;
+
+	recording_site_from(words, t0_ns, &site);
+	site.origin.last_comm = recording_string_at(maker->recording, words[SITE_LAST_COMM]);
+	site.origin.cache = recording_string_at(maker->recording, words[SITE_CACHE]);
+	site.frames = maker->next_frame;
+	for (size_t i = 0; i < cnt; i++) {
+		maker->next_frame[i] = from->fixed.frames[i];
+		maker->next_location[i] = from->locations[i];
+	}
+	maker->next_frame += cnt;
+	maker->next_location += cnt;
+	return site;
+}
+
+static void add_blocks(struct snapshot *snap, const struct read_site *site)
+{
+	for (size_t i = 0; i < site->block_cnt; i++) {
+		struct block *block = &snap->blocks[snap->block_cnt++];
+
+		*block = site->blocks[i];
+		block->site = snap->site_cnt;
+		block->age_ns = age_of(snap->t0_ns, block->age_ns);
+	}
+}
+
+/* Room for all arrays. */
+static int make_room(struct recording *recording, struct snapshot *snap)
+{
+	size_t site_cnt = 0, block_cnt = 0, frame_cnt = 0;
+
+	for (size_t i = 0; i < recording->site_cnt; i++) {
+		if (!is_present(&recording->sites[i]))
+			continue;
+		site_cnt++;
+		block_cnt += recording->sites[i].block_cnt;
+		frame_cnt += recording->sites[i].fixed.frame_cnt;
+	}
+	for (size_t i = 0; i < recording->peak_site_cnt; i++)
+		frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
+	/* A peak may have one long stack many times. */
+	if (frame_cnt > RECORDING_FRAMES_MAX)
+		return -EFBIG;
+	snap->sites = calloc(site_cnt + 1, sizeof(*snap->sites));
+	snap->blocks = calloc(block_cnt + 1, sizeof(*snap->blocks));
+	snap->frame_store = calloc(frame_cnt + 1, sizeof(*snap->frame_store));
+	free(recording->frame_locations);
+	recording->frame_locations = calloc(frame_cnt + 1, sizeof(*recording->frame_locations));
+	recording->frames = snap->frame_store;
+	recording->frame_cnt = frame_cnt;
+	free(recording->peak.sites);
+	recording->peak.sites =
+		calloc(recording->peak_site_cnt + 1, sizeof(*recording->peak.sites));
+	return snap->sites && snap->blocks && snap->frame_store && recording->frame_locations &&
+			       recording->peak.sites
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void make_peak(struct maker *maker)
+{
+	struct recording *recording = maker->recording;
+	struct peak *peak = &recording->peak;
+
+	peak->site_cnt = recording->peak_site_cnt;
+	for (size_t i = 0; i < peak->site_cnt; i++) {
+		const struct read_peak_site *from = &recording->peak_sites[i];
+
+		peak->sites[i] =
+			make_site(maker, &recording->sites[from->site], from->words, peak->t0_ns);
+	}
+	maker->snap->peak = peak;
+}
+
+int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
+{
+	struct snapshot *snap = ret;
+	struct maker maker = {.recording = recording, .snap = snap};
+	int err = make_room(recording, snap);
+
+	if (err)
+		return err;
+	maker.next_frame = snap->frame_store;
+	maker.next_location = recording->frame_locations;
+	for (size_t i = 0; i < recording->site_cnt; i++) {
+		const struct read_site *site = &recording->sites[i];
+
+		if (!is_present(site))
+			continue;
+		add_blocks(snap, site);
+		snap->sites[snap->site_cnt++] = make_site(&maker, site, site->words, snap->t0_ns);
+	}
+	if (recording->has_peak)
+		make_peak(&maker);
+	snap->summaries = recording->summaries;
+	snap->summary_cnt = recording->summary_cnt;
+	snap->losses = recording->losses;
+	snap->loss_cnt = recording->loss_cnt;
+	recording->summaries = NULL;
+	recording->losses = NULL;
+	return 0;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The names of functions and files that hand out memory, or run a language, for others. */
+#include "report/allocator_frames.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/*
+ * Functions that hand out memory for a living. Their frames are there when one that is not probed
+ * calls one that is (operator new, malloc).
+ */
+static const char *const allocator_names[] = {
+	"malloc",       "calloc",         "realloc",       "reallocarray",
+	"memalign",     "posix_memalign", "aligned_alloc", "valloc",
+	"pvalloc",      "mmap",           "mmap64",        "mremap",
+	"operator new", "operator new[]", "rust_alloc",    "rust_alloc_zeroed",
+	"rust_realloc", "rdl_alloc",      "rdl_realloc",   "rdl_alloc_zeroed",
+};
+
+/* What C libraries and allocators put before them. */
+static const char *const allocator_prefixes[] = {
+	"", "__", "__libc_", "__GI_", "__GI___", "__GI___libc_", "je_", "mi_", "tc_",
+};
+
+/* name without the parameters that C++ adds */
+static bool is_name(const char *symbol, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(symbol, name, len) && (!symbol[len] || symbol[len] == '(');
+}
+
+static bool is_user_allocator(const char *symbol)
+{
+	for (size_t i = 0; i < sizeof(allocator_prefixes) / sizeof(allocator_prefixes[0]); i++) {
+		size_t len = strlen(allocator_prefixes[i]);
+
+		if (strncmp(symbol, allocator_prefixes[i], len))
+			continue;
+		for (size_t j = 0; j < sizeof(allocator_names) / sizeof(allocator_names[0]); j++)
+			if (is_name(symbol + len, allocator_names[j]))
+				return true;
+	}
+	return false;
+}
+
+/* What the names of the kernel's own begin with; underscores before them do not count. */
+static const char *const kernel_allocator_names[] = {
+	"alloc_pages",       "alloc_frozen_pages",
+	"alloc_page",        "folio_alloc",
+	"vma_alloc_folio",   "get_free_page",
+	"get_zeroed_page",   "get_free_pages",
+	"kmalloc",           "kzalloc",
+	"kcalloc",           "kmem_cache_alloc",
+	"kvmalloc",          "krealloc",
+	"kmemdup",           "vmalloc",
+	"vzalloc",           "alloc_percpu",
+	"pcpu_alloc",        "do_kmalloc",
+	"do_kmem_cache",     "kmem_cache_zalloc",
+	"pcpu_create_chunk",
+};
+
+/* Whole names, but for what compilers put behind a dot: others begin like them (kfree_skb). */
+static const char *const kernel_free_names[] = {
+	"kfree",
+	"kvfree",
+	"vfree",
+	"kfree_sensitive",
+	"kfree_bulk",
+	"kmem_cache_free",
+	"kmem_cache_free_bulk",
+	"kvfree_call_rcu",
+	"slab_free",
+	"free_large_kmalloc",
+	"free_percpu",
+	"free_pages",
+	"free_pages_ok",
+	"free_pages_prepare",
+	"free_frozen_pages",
+	"free_compound_page",
+	"free_the_page",
+	"free_unref_page",
+	"free_unref_page_list",
+	"free_unref_folios",
+	"folio_put",
+	"folios_put_refs",
+	"put_page",
+	"release_pages",
+};
+
+static bool frees_for_others(const char *symbol)
+{
+	size_t len = strcspn(symbol, ".");
+
+	for (size_t i = 0; i < sizeof(kernel_free_names) / sizeof(kernel_free_names[0]); i++)
+		if (strlen(kernel_free_names[i]) == len &&
+		    !strncmp(symbol, kernel_free_names[i], len))
+			return true;
+	return false;
+}
+
+static bool is_kernel_allocator(const char *symbol)
+{
+	symbol += strspn(symbol, "_");
+	if (frees_for_others(symbol))
+		return true;
+	for (size_t i = 0; i < sizeof(kernel_allocator_names) / sizeof(kernel_allocator_names[0]);
+	     i++)
+		if (!strncmp(symbol, kernel_allocator_names[i], strlen(kernel_allocator_names[i])))
+			return true;
+	return false;
+}
+
+/* Inlined functions belong to the one that holds them, the last. */
+bool frame_is_allocator(const struct site *site, const struct sym_location *location)
+{
+	const char *symbol;
+
+	if (!location || !location->frame_cnt)
+		return false;
+	symbol = location->frames[location->frame_cnt - 1].symbol;
+	if (!symbol)
+		return false;
+	return site->space == SPACE_KERNEL ? is_kernel_allocator(symbol)
+					   : is_user_allocator(symbol);
+}
+
+/*
+ * What the file names of C and C++ libraries, dynamic loaders and allocators begin with. Behind it
+ * comes a suffix or a version: "libc.so.6", "libc-2.31.so", "ld-linux-x86-64.so.2".
+ */
+static const char *const runtime_files[] = {
+	"libc",
+	"ld",
+	"ld-linux",
+	"ld-musl",
+	"libpthread",
+	"libstdc++",
+	"libsupc++",
+	"libc++",
+	"libc++abi",
+	"libunwind",
+	"libgcc_s",
+	"libjemalloc",
+	"libtcmalloc",
+	"libtcmalloc_minimal",
+	"libtcmalloc_debug",
+	"libtcmalloc_minimal_debug",
+	"libtcmalloc_and_profiler",
+	"libmimalloc",
+	"libmimalloc-secure",
+	"libasan",
+	"libhwasan",
+	"liblsan",
+	"libtsan",
+	"libubsan",
+	"libclang_rt",
+};
+
+/* "ld-linux" may be followed by an architecture, the others by a version. */
+static bool ends_name(const char *rest, const char *name)
+{
+	if (*rest == '.')
+		return true;
+	if (*rest != '-')
+		return false;
+	return isdigit((unsigned char)rest[1]) || !strncmp(name, "ld-", 3);
+}
+
+bool module_is_runtime(const char *module)
+{
+	const char *slash = strrchr(module, '/');
+	const char *file = slash ? slash + 1 : module;
+
+	if (!strstr(file, ".so"))
+		return false;
+	for (size_t i = 0; i < sizeof(runtime_files) / sizeof(runtime_files[0]); i++) {
+		size_t len = strlen(runtime_files[i]);
+
+		if (!strncmp(file, runtime_files[i], len) &&
+		    ends_name(file + len, runtime_files[i]))
+			return true;
+	}
+	return false;
+}

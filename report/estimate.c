@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Estimates of totals from samples, and their variance. */
+#include "report/estimate.h"
+
+#include <math.h>
+
+/* How a block was sampled: p, and 1 - p by itself, since the difference loses what is small. */
+struct chance {
+	double taken;
+	double left_out;
+};
+
+static struct chance chance_of(const struct sampling *sampling, uint64_t size)
+{
+	double distance, rate = (double)sampling->rate;
+
+	switch (sampling->mode) {
+	case SAMPLING_COUNT:
+		return (struct chance){1 / rate, 1 - 1 / rate};
+	case SAMPLING_BYTES:
+		/* The programs take an empty block for one of a byte. */
+		distance = (double)(size ? size : 1) / rate;
+		return (struct chance){-expm1(-distance), exp(-distance)};
+	default:
+		return (struct chance){1, 0};
+	}
+}
+
+/*
+ * Pieces of one block are in the sample together or not at all: the variance of their sum is that
+ * of the block, if it is theirs alone, and more than it is, if other pieces are gone.
+ */
+void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
+		  uint64_t sampled_size)
+{
+	struct chance chance = chance_of(sampling, sampled_size);
+	double spread = chance.left_out / (chance.taken * chance.taken);
+	double whole = (double)(size > sampled_size ? size : sampled_size);
+
+	sum->bytes += (double)size / chance.taken;
+	sum->count += 1 / chance.taken;
+	sum->bytes_variance += (double)size * whole * spread;
+	sum->count_variance += spread;
+}
+
+void estimate_add_sizeless(struct estimate *sum, const struct sampling *sampling, uint64_t cnt)
+{
+	struct estimate one = {0};
+
+	estimate_add(&one, sampling, 0, 0);
+	sum->count += (double)cnt * one.count;
+	sum->count_variance += (double)cnt * one.count_variance;
+	sum->bytes_variance = sampling->mode == SAMPLING_NONE ? 0 : NAN;
+}
+
+void estimate_join(struct estimate *sum, const struct estimate *part)
+{
+	sum->bytes += part->bytes;
+	sum->count += part->count;
+	sum->bytes_variance += part->bytes_variance;
+	sum->count_variance += part->count_variance;
+}
+
+/* Sizes come from a target: no sum of them may overflow. */
+static uint64_t whole_number(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value >= 0x1p64 ? UINT64_MAX : (uint64_t)value;
+}
+
+uint64_t estimate_rounded(double value)
+{
+	return whole_number(round(value));
+}
+
+uint64_t estimate_error(double variance)
+{
+	return whole_number(ceil(sqrt(variance)));
+}

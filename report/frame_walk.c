@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks over frames and, within each, over the functions that were inlined there. */
+#include "report/frame_walk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+
+void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown)
+{
+	*walk = (struct frame_walk){.shown = shown, .next = shown->site->frame_cnt};
+}
+
+bool frame_walk_next(struct frame_walk *walk)
+{
+	const struct report_site *shown = walk->shown;
+
+	if (walk->left) {
+		walk->frame = &walk->location->frames[--walk->left];
+		return true;
+	}
+	if (walk->next <= shown->first_frame)
+		return false;
+	walk->next--;
+	walk->location = shown->locations[walk->next];
+	walk->addr = frame_address(shown->site->frames[walk->next], walk->location);
+	walk->frame = NULL;
+	if (!walk->location || !walk->location->frame_cnt)
+		return true;
+	walk->left = walk->location->frame_cnt;
+	return frame_walk_next(walk);
+}
+
+bool frame_walk_culprit(struct frame_walk *walk, const struct report_site *shown)
+{
+	frame_walk_begin(walk, shown);
+	walk->next = shown->first_frame + (shown->site->frame_cnt > 0);
+	if (!frame_walk_next(walk))
+		return false;
+	if (walk->frame)
+		walk->frame = walk->location->frames;
+	return true;
+}
+
+static char *place_name(const struct frame_walk *walk)
+{
+	const char *module = walk->location ? walk->location->module : NULL;
+	const char *slash = module ? strrchr(module, '/') : NULL;
+	char *name;
+	int len;
+
+	if (module && *module)
+		len = asprintf(&name, "%s+0x%" PRIx64, slash && slash[1] ? slash + 1 : module,
+			       walk->location->module_offset);
+	else if (walk->addr)
+		len = asprintf(&name, "0x%" PRIx64, walk->addr);
+	else
+		return strdup("[unknown]");
+	return len < 0 ? NULL : name;
+}
+
+char *frame_name(const struct frame_walk *walk)
+{
+	if (walk->frame && walk->frame->symbol && *walk->frame->symbol)
+		return strdup(walk->frame->symbol);
+	return place_name(walk);
+}
+
+const char *stack_root(const struct site *site)
+{
+	const char *comm = site->process ? site->process->comm : "[kernel]";
+
+	return comm && *comm ? comm : "?";
+}
+
+const char *frame_missing(const struct site *site)
+{
+	if (!site->frame_cnt)
+		return "[stack not known]";
+	if (site->end == UNWIND_END_UNKNOWN || site->end == UNWIND_END_COMPLETE)
+		return NULL;
+	return "[outer frames not known]";
+}
+
+static int functions_for_each(const struct report_site *shown, stack_part *part, void *arg)
+{
+	struct frame_walk walk;
+	int err = 0;
+
+	frame_walk_begin(&walk, shown);
+	while (!err && frame_walk_next(&walk)) {
+		cleanup_free char *name = frame_name(&walk);
+
+		err = name ? part(arg, name, &walk) : -ENOMEM;
+	}
+	return err;
+}
+
+int stack_for_each(const struct report_site *shown, stack_part *part, void *arg)
+{
+	const struct site *site = shown->site;
+	const char *missing = frame_missing(site);
+	char kind[32];
+	int err = part(arg, stack_root(site), NULL);
+
+	if (!err && missing)
+		err = part(arg, missing, NULL);
+	if (!err)
+		err = functions_for_each(shown, part, arg);
+	if (err || site->kind == MEMLEAK_KIND_HEAP)
+		return err;
+	snprintf(kind, sizeof(kind), "[%s]", kind_name(site->kind));
+	return part(arg, kind, NULL);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums up a snapshot, puts its sites in order, and names the frames of those that are shown. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
+#include "report/allocator_frames.h"
+#include "report/grouping.h"
+#include "report/largest.h"
+#include "report/peak.h"
+#include "report/site_order.h"
+#include "report/start_up.h"
+#include "report/summary_order.h"
+
+/* Of each group that is shown: where its memory came from, and not all of it once more. */
+#define GROUP_SITES 3
+
+/* More than these nobody looks at first. */
+#define MAX_SUSPECTS 5
+
+static void add_totals(const struct candidate *candidates, struct report *report)
+{
+	for (size_t i = 0; i < report->sites_total; i++) {
+		const struct site *site = candidates[i].site;
+
+		report->bytes += site->bytes;
+		report->count += site->count;
+		report->inherited_bytes += site->inherited_bytes;
+		report->inherited_count += site->inherited_count;
+		report->bytes_variance += site->bytes_variance;
+		report->count_variance += site->count_variance;
+		if (site->end == UNWIND_END_COMPLETE)
+			report->complete_bytes += site->bytes;
+	}
+}
+
+/* What a report has a stack of, in the order of its array. */
+struct shown {
+	struct candidate *candidates; /* the sites that are outstanding */
+	size_t cnt;
+	struct largest_sites largest;
+	struct candidate *peak;
+	size_t peak_cnt;
+	struct candidate *suspects;
+	size_t suspect_cnt;
+};
+
+static void show(struct report_site *sites, const struct candidate *candidates, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		sites[i] = (struct report_site){
+			.site = candidates[i].site,
+			.growth_bytes = candidates[i].growth.bytes,
+			.growth_count = candidates[i].growth.count,
+			.history = candidates[i].growth.history,
+		};
+}
+
+/* Room for the names of all frames. */
+static int give_locations(struct report *report, size_t cnt)
+{
+	const struct sym_location **next;
+	size_t frame_cnt = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		frame_cnt += report->sites[i].site->frame_cnt;
+	next = report->location_store = calloc(frame_cnt + 1, sizeof(*report->location_store));
+	if (!next)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		report->sites[i].locations = next;
+		next += report->sites[i].site->frame_cnt;
+	}
+	return 0;
+}
+
+static int show_sites(const struct shown *shown, struct report *report)
+{
+	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->suspect_cnt;
+	struct report_site *next;
+
+	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
+	if (!next)
+		return -ENOMEM;
+	show(next, shown->candidates, shown->cnt);
+	report->site_cnt = shown->cnt;
+	report->largest = next += shown->cnt;
+	for (size_t i = 0; i < shown->largest.cnt; i++)
+		next[i].site = shown->largest.sites[i];
+	report->largest_cnt = shown->largest.cnt;
+	report->largest_total = shown->largest.total;
+	report->peak = next += shown->largest.cnt;
+	show(next, shown->peak, shown->peak_cnt);
+	report->peak_cnt = shown->peak_cnt;
+	report->suspects = next += shown->peak_cnt;
+	show(next, shown->suspects, shown->suspect_cnt);
+	report->suspect_cnt = shown->suspect_cnt;
+	return give_locations(report, cnt);
+}
+
+/* Blocks are sorted by site: the first one that does not belong to a site before this. */
+static size_t first_block(const struct snapshot *snap, size_t site)
+{
+	size_t low = 0;
+	size_t high = snap->block_cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (snap->blocks[middle].site < site)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void find_blocks(struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+
+	for (size_t i = 0; snap->block_cnt && i < report->site_cnt; i++) {
+		struct report_site *shown = &report->sites[i];
+		size_t site = (size_t)(shown->site - snap->sites);
+		size_t first = first_block(snap, site);
+
+		shown->blocks = snap->blocks + first;
+		shown->block_cnt = first_block(snap, site + 1) - first;
+	}
+}
+
+uint64_t frame_address(uint64_t frame, const struct sym_location *location)
+{
+	if (!MEMLEAK_FRAME_IN_FILE(frame))
+		return MEMLEAK_FRAME_ADDR(frame);
+	return location ? location->addr : 0;
+}
+
+void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
+{
+	const struct site *site = shown->site;
+	size_t first = 0;
+
+	for (size_t i = 0; i < site->frame_cnt; i++)
+		shown->locations[i] = symbols->lookup(symbols, site, site->frames[i]);
+	while (first < site->frame_cnt && frame_is_allocator(site, shown->locations[first]))
+		first++;
+	/* Nobody else there: then show what is. */
+	shown->first_frame = first < site->frame_cnt ? first : 0;
+}
+
+/* Sites that stand one behind the other, in whatever part of the report. */
+static size_t named_cnt(const struct report *report)
+{
+	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->suspect_cnt;
+}
+
+static int name_sites(struct symbol_backend *symbols, struct report *report)
+{
+	size_t cnt = named_cnt(report);
+	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
+	int err;
+
+	if (!sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		sites[i] = report->sites[i].site;
+	err = symbols->prepare(symbols, sites, cnt, NAMING_BUDGET_MS);
+	for (size_t i = 0; !err && i < cnt; i++)
+		report_site_name(symbols, &report->sites[i]);
+	return err;
+}
+
+static int show_groups(const struct candidate *candidates, const struct grouping *grouping,
+		       size_t cnt, struct report *report)
+{
+	report->groups = calloc(cnt + 1, sizeof(*report->groups));
+	if (!report->groups)
+		return -ENOMEM;
+	report->by = grouping->by;
+	report->group_cnt = cnt;
+	for (size_t i = 0; i < cnt; i++)
+		report->groups[i] = (struct report_group){
+			.sum = candidates[i].site,
+			.name = grouping->names[candidates[i].site - grouping->sums],
+			.growth_bytes = candidates[i].growth.bytes,
+			.growth_count = candidates[i].growth.count,
+			.history = candidates[i].growth.history,
+		};
+	return 0;
+}
+
+/* Leaves in candidates the first sites of each group that is shown, group by group. */
+static int choose_sites(const struct grouping *grouping, struct report *report,
+			struct candidate *candidates, size_t *ret)
+{
+	cleanup_free struct report_group **shown = calloc(grouping->cnt + 1, sizeof(*shown));
+	cleanup_free struct candidate *chosen =
+		calloc(report->group_cnt * GROUP_SITES + 1, sizeof(*chosen));
+	size_t cnt = 0;
+
+	if (!shown || !chosen)
+		return -ENOMEM;
+	for (size_t i = 0; i < report->group_cnt; i++)
+		shown[report->groups[i].sum - grouping->sums] = &report->groups[i];
+	for (size_t i = 0; i < report->sites_total; i++) {
+		size_t site = (size_t)(candidates[i].site - report->snapshot->sites);
+		struct report_group *group = shown[grouping->group_of[site]];
+
+		if (!group)
+			continue;
+		group->sites_total++;
+		if (group->site_cnt < GROUP_SITES)
+			chosen[(size_t)(group - report->groups) * GROUP_SITES + group->site_cnt++] =
+				candidates[i];
+	}
+	for (size_t i = 0; i < report->group_cnt * GROUP_SITES; i++)
+		if (chosen[i].site)
+			candidates[cnt++] = chosen[i];
+	*ret = cnt;
+	return 0;
+}
+
+static void give_sites(struct report *report)
+{
+	const struct report_site *next = report->sites;
+
+	for (size_t i = 0; i < report->group_cnt; i++) {
+		report->groups[i].sites = next;
+		next += report->groups[i].site_cnt;
+	}
+}
+
+/* Of entries that are no stacks. */
+static size_t records_of(const struct options *opts)
+{
+	return opts->max_records ? opts->max_records : opts->top;
+}
+
+static int show_summaries(const struct options *opts, struct report *report)
+{
+	size_t cnt = report->snapshot->summary_cnt;
+
+	report->summary_cnt =
+		opts->max_records && opts->max_records < cnt ? opts->max_records : cnt;
+	return summary_order_init(report->snapshot, opts->summary_sort, &report->summaries);
+}
+
+/* Ranks groups; cnt: how many sites at the head of candidates are to be shown. */
+static int rank_groups(const struct options *opts, const struct grouping *grouping,
+		       const struct growth *growth, struct report *report,
+		       struct candidate *candidates, size_t *cnt)
+{
+	cleanup_free struct candidate *groups = NULL;
+	int err = site_order_init(grouping->sums, growth, grouping->cnt, opts->sort,
+				  &report->groups_total, &groups);
+	size_t most = records_of(opts);
+
+	if (!err)
+		err = show_groups(groups, grouping,
+				  report->groups_total < most ? report->groups_total : most,
+				  report);
+	return err ? err : choose_sites(grouping, report, candidates, cnt);
+}
+
+/* Its sites have no growth: they are of one moment. */
+static int show_peak(const struct options *opts, const struct peak *peak, struct shown *shown)
+{
+	cleanup_free struct growth *growth = NULL;
+	size_t cnt;
+	int err;
+
+	if (!opts->peak || !peak)
+		return 0;
+	growth = calloc(peak->site_cnt + 1, sizeof(*growth));
+	if (!growth)
+		return -ENOMEM;
+	err = site_order_init(peak->sites, growth, peak->site_cnt, opts->sort, &cnt, &shown->peak);
+	if (!err)
+		shown->peak_cnt = cnt < opts->top ? cnt : opts->top;
+	return err;
+}
+
+/* What libraries keep for themselves is in nobody's way. */
+static int sort_out_start_up(const struct options *opts, struct symbol_backend *symbols,
+			     bool grouped, struct report *report, struct shown *shown)
+{
+	int err;
+
+	report->start_up_from = shown->cnt;
+	if (opts->no_default_suppressions || !symbols || (grouped && !opts->error_exitcode))
+		return 0;
+	if (grouped)
+		return start_up_is_all(symbols, shown->candidates, report->sites_total,
+				       &report->only_start_up);
+	err = start_up_put_last(symbols, shown->candidates, report->sites_total, opts->top,
+				&report->start_up_from, &report->start_up);
+	report->only_start_up = report->start_up.sites && !report->start_up_from;
+	return err;
+}
+
+/* Whatever else is shown. */
+static int show_suspects(struct report *report, struct shown *shown)
+{
+	int err = site_order_suspects(shown->candidates, report->sites_total,
+				      &report->suspects_total, &shown->suspects);
+
+	for (size_t i = 0; i < report->sites_total; i++) {
+		const struct site_history *history = shown->candidates[i].growth.history;
+
+		report->judged += history && history->trend.tendency != TENDENCY_UNKNOWN;
+	}
+	if (!err)
+		shown->suspect_cnt = report->suspects_total < MAX_SUSPECTS ? report->suspects_total
+									   : MAX_SUSPECTS;
+	return err;
+}
+
+static void shown_deinit(struct shown *shown)
+{
+	free(shown->candidates);
+	free(shown->peak);
+	free(shown->suspects);
+	largest_sites_deinit(&shown->largest);
+}
+
+int report_init_groups(const struct options *opts, const struct snapshot *snap,
+		       const struct growth *growth, const struct grouping *grouping,
+		       const struct growth *group_growth, struct symbol_backend *symbols,
+		       bool final, struct report *ret)
+{
+	struct report report = {
+		.snapshot = snap,
+		.show_allocs = opts->show_allocs,
+		.show_largest = opts->largest,
+		.show_peak = opts->peak,
+		.show_stats = opts->stats,
+		.show_summary = opts->summary,
+		.propose = opts->gen_suppressions,
+		.final = final,
+	};
+	struct shown shown = {0};
+	int err = site_order_init(snap->sites, growth, snap->site_cnt, opts->sort,
+				  &report.sites_total, &shown.candidates);
+
+	if (err)
+		return err;
+	add_totals(shown.candidates, &report);
+	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
+	err = show_suspects(&report, &shown);
+	if (!err)
+		err = sort_out_start_up(opts, symbols, grouping, &report, &shown);
+	if (!err && grouping)
+		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
+				  &shown.cnt);
+	if (!err && opts->largest)
+		err = largest_sites_init(snap, records_of(opts), &shown.largest);
+	if (!err)
+		err = show_peak(opts, snap->peak, &shown);
+	if (!err)
+		err = show_sites(&shown, &report);
+	shown_deinit(&shown);
+	if (!err && opts->summary)
+		err = show_summaries(opts, &report);
+	if (!err && symbols && named_cnt(&report))
+		err = name_sites(symbols, &report);
+	if (err) {
+		report_deinit(&report);
+		return err;
+	}
+	give_sites(&report);
+	for (size_t i = report.start_up_from; !grouping && i < report.site_cnt; i++)
+		report.sites[i].start_up = true;
+	if (opts->show_allocs)
+		find_blocks(&report);
+	*ret = report;
+	return 0;
+}
+
+int report_init(const struct options *opts, const struct snapshot *snap,
+		const struct growth *growth, struct symbol_backend *symbols, bool final,
+		struct report *ret)
+{
+	return report_init_groups(opts, snap, growth, NULL, NULL, symbols, final, ret);
+}
+
+void report_deinit(struct report *report)
+{
+	for (size_t i = 0; i < report->group_cnt; i++)
+		free(report->groups[i].thread);
+	free(report->groups);
+	free(report->summaries);
+	free(report->sites);
+	free(report->location_store);
+	memset(report, 0, sizeof(*report));
+}

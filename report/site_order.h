@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Puts the sites of a snapshot in the order in which a report has them. */
+#ifndef SITE_ORDER_H
+#define SITE_ORDER_H
+
+#include "loader/options.h"
+#include "report/ranking.h"
+
+struct candidate {
+	const struct site *site;
+	struct growth growth;
+};
+
+/* Those of the sites that hold something, in order; growth: one for each. */
+int site_order_init(const struct site *sites, const struct growth *growth, size_t cnt,
+		    enum sort_order order, size_t *ret_cnt, struct candidate **ret);
+
+/* Of these those that seem to leak: what leaks most, as far as can be told, first. */
+int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+			struct candidate **ret);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What any snapshot needs, whichever source made it. */
+#include "report/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NSEC_PER_MSEC 1000000ULL
+
+static const char *const kind_names[MEMLEAK_KIND_CNT] = {
+	[MEMLEAK_KIND_HEAP] = "heap",       [MEMLEAK_KIND_MMAP] = "mmap",
+	[MEMLEAK_KIND_RESERVE] = "reserve", [MEMLEAK_KIND_STACK] = "stack",
+	[MEMLEAK_KIND_SLAB] = "slab",       [MEMLEAK_KIND_PAGE] = "page",
+	[MEMLEAK_KIND_PERCPU] = "percpu",
+};
+
+const char *kind_name(enum memleak_kind kind)
+{
+	return (unsigned int)kind < MEMLEAK_KIND_CNT ? kind_names[kind] : "unknown";
+}
+
+/* One in so many is a whole number: so are the sums, as far as 64 bits go. */
+void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
+		   uint64_t count, const struct estimate *estimate)
+{
+	uint64_t scale = sampling->mode == SAMPLING_COUNT ? sampling->rate : 1;
+
+	site->bytes = bytes * scale;
+	site->count = count * scale;
+	if (sampling->mode == SAMPLING_BYTES) {
+		site->bytes = estimate_rounded(estimate->bytes);
+		site->count = estimate_rounded(estimate->count);
+	}
+	site->bytes_variance = estimate->bytes_variance;
+	site->count_variance = estimate->count_variance;
+}
+
+void site_set_inherited(struct site *site, const struct sampling *sampling,
+			const struct part *inherited)
+{
+	struct site sums;
+
+	site_set_sums(&sums, sampling, inherited->bytes, inherited->count, &inherited->estimate);
+	site->inherited_bytes = sums.bytes;
+	site->inherited_count = sums.count;
+}
+
+void part_add(struct part *part, const struct sampling *sampling, const struct block *block)
+{
+	part->bytes += block->size;
+	part->count++;
+	if (sampling->mode)
+		estimate_add(&part->estimate, sampling, block->size, block->sampled_size);
+}
+
+size_t age_class(uint64_t age_ns)
+{
+	uint64_t age_ms = age_ns / NSEC_PER_MSEC;
+	size_t bits = age_ms ? 64 - (size_t)__builtin_clzll(age_ms) : 0;
+
+	return bits < AGE_CLASS_CNT ? bits : AGE_CLASS_CNT - 1;
+}
+
+uint64_t age_class_ns(size_t at)
+{
+	return at ? NSEC_PER_MSEC << (at - 1) : 0;
+}
+
+void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes)
+{
+	size_t at = age_class(age_ns);
+
+	ages->bytes[at] += bytes;
+	ages->count[at]++;
+}
+
+void block_take_larger(struct block *block, const struct block *other)
+{
+	bool same = other->size == block->size;
+
+	if (other->size > block->size || !block->addr || (same && other->age_ns > block->age_ns) ||
+	    (same && other->age_ns == block->age_ns && other->addr < block->addr))
+		*block = *other;
+}
+
+void snapshot_deinit(struct snapshot *snap)
+{
+	free(snap->sites);
+	free(snap->blocks);
+	free(snap->summaries);
+	free(snap->losses);
+	free(snap->frame_store);
+	memset(snap, 0, sizeof(*snap));
+}

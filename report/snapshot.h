@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A snapshot: what was outstanding at one moment, as plain data. A source makes it, ranking and
+ * report read it. It knows nothing of BPF maps, symbols or output formats.
+ * Sizes are bytes; times are CLOCK_MONOTONIC nanoseconds, ages nanoseconds before t0_ns.
+ */
+#ifndef SNAPSHOT_H
+#define SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/memleak.h"
+#include "report/estimate.h"
+#include "report/figures.h"
+
+#define AGE_UNKNOWN UINT64_MAX
+
+enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
+
+/* A process image: who owns the addresses of a stack. Outlives every snapshot that names it. */
+struct process {
+	uint32_t image;
+	pid_t pid;
+	char *comm;   /* raw bytes from the kernel */
+	char *cgroup; /* its path; NULL: not known, or not asked for */
+};
+
+/* Kernel sites: where the memory went. Strings are raw bytes and belong to the source. */
+struct site_origin {
+	pid_t last_pid;
+	const char *last_comm; /* who allocated there last; NULL: only interrupts did */
+	bool several_pids;
+	bool interrupt;    /* allocated in interrupt context; others are another site */
+	const char *cache; /* the slab cache; NULL: unknown or none */
+	bool several_caches;
+	bool reclaimable; /* a cache, which the kernel empties when it needs memory */
+};
+
+struct block {
+	size_t site; /* index into sites; 0 in a site's own */
+	uint64_t addr;
+	uint64_t size;
+	uint64_t sampled_size; /* its size when it was sampled */
+	uint64_t age_ns;
+	pid_t tid;
+	bool inherited; /* a forked child's copy of a block of its parent's */
+};
+
+/* Some of the blocks of a site. */
+struct part {
+	uint64_t bytes;
+	uint64_t count;
+	struct estimate estimate; /* with sampling */
+};
+
+/*
+ * Blocks by age, as they were sampled: those of class c > 0 are at least 2^(c-1) ms old and less
+ * than 2^c, those of the last at least so old.
+ */
+#define AGE_CLASS_CNT 32
+struct ages {
+	uint64_t bytes[AGE_CLASS_CNT];
+	uint32_t count[AGE_CLASS_CNT];
+};
+
+struct site {
+	uint64_t id; /* the same site has the same id in every snapshot of a run */
+	enum address_space space;
+	enum memleak_kind kind;
+	const struct process *process; /* NULL: no one process */
+	pid_t tid;                     /* with --by thread: whose it is; else 0 */
+	uint64_t bytes;
+	uint64_t count;
+	double bytes_variance; /* with sampling: of the estimates; NAN: not known */
+	double count_variance;
+	uint64_t inherited_bytes; /* of the above: copies of a parent's blocks */
+	uint64_t inherited_count;
+	uint64_t oldest_ns; /* ages; AGE_UNKNOWN with -C */
+	uint64_t newest_ns;
+	struct ages ages; /* with -C all 0 */
+	/* Blocks, as sampled, that the last snapshot had, too, by their ages at that time. */
+	uint32_t kept[AGE_CLASS_CNT];
+	const uint64_t *frames; /* innermost first */
+	size_t frame_cnt;       /* 0: the stack was lost */
+	enum unwind_end end;    /* how the walk of the stack ended */
+	struct block largest;   /* of its blocks; with -C not known */
+	struct site_origin origin;
+};
+
+/* What --summary tells of a process. */
+struct process_summary {
+	const struct process *process;
+	uint64_t allocated; /* bytes, here and below */
+	uint64_t freed;
+	uint64_t outstanding;
+	uint64_t peak;
+	uint64_t largest;
+	uint64_t calls;
+	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
+};
+
+/* Blocks of a process that were not tracked, as it had its share of the table. */
+struct process_loss {
+	const struct process *process;
+	uint64_t refused;
+};
+
+/* What a pattern of --suppressions has taken out of a snapshot. */
+struct suppressed {
+	const char *pattern;
+	uint64_t bytes;
+	uint64_t count;
+	size_t sites;
+};
+
+struct counts;
+struct peak;
+
+struct snapshot {
+	int64_t wall_ns;      /* t0 as CLOCK_REALTIME */
+	uint64_t t0_ns;       /* when the walk began */
+	uint64_t walk_ns;     /* how long it took */
+	uint64_t elapsed_ns;  /* t0 since tracing began */
+	uint64_t baseline_ns; /* the same: blocks from before are left out; 0: none are */
+	struct site *sites;   /* no two with one id; any order */
+	size_t site_cnt;
+	struct block *blocks; /* only when asked for; sorted by site, then oldest first */
+	size_t block_cnt;
+	struct sampling sampling;
+	uint64_t lost[MEMLEAK_LOST_CNT]; /* since tracing began */
+	uint64_t calls;                  /* allocator calls seen since tracing began */
+	/* Frees that no event showed, since tracing began. */
+	uint64_t replaced;       /* blocks found at an address just handed out again */
+	uint64_t gone_with_page; /* blocks in a slab page that was given back */
+	struct figures figures[SPACE_CNT];
+	const struct peak *peak;           /* if asked for; belongs to the source */
+	const struct counts *counts;       /* the same; nothing else is known then */
+	struct process_summary *summaries; /* if asked for; in any order */
+	size_t summary_cnt;
+	const struct suppressed *suppressed; /* if asked for, by pattern; the suppressor's */
+	size_t suppressed_cnt;
+	struct process_loss *losses; /* of the processes that were refused something */
+	size_t loss_cnt;
+	uint64_t *frame_store; /* what the sites' frames point into */
+};
+
+/* The kind's name in reports: "heap", "mmap", ... */
+const char *kind_name(enum memleak_kind kind);
+
+/* From the sums over its blocks, which are a sample; estimate: 0 without sampling. */
+void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
+		   uint64_t count, const struct estimate *estimate);
+
+/* The same for those that are inherited. */
+void site_set_inherited(struct site *site, const struct sampling *sampling,
+			const struct part *inherited);
+
+/* Adds a block. */
+void part_add(struct part *part, const struct sampling *sampling, const struct block *block);
+
+size_t age_class(uint64_t age_ns);
+/* The least age of a class, in ns. */
+uint64_t age_class_ns(size_t at);
+
+void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes);
+
+/* Of two blocks the larger, of equal ones the older; a site's own serves to find its largest. */
+void block_take_larger(struct block *block, const struct block *other);
+
+void snapshot_deinit(struct snapshot *snap);
+
+#endif

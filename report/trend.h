@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether a site grows, judged by what it was at earlier reports: pure arithmetic. Times are
+ * nanoseconds since tracing began unless they say otherwise; blocks are counted as sampled where
+ * that is said, all else are estimates with sampling.
+ */
+#ifndef TREND_H
+#define TREND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/snapshot.h"
+
+/* Older than so much: 2^10 ms, and for each further span four times as long. */
+#define SPAN_CNT 7
+#define SPAN_CLASS(span) (11 + 2 * (span))
+
+/* A site at a report. */
+struct moment {
+	uint64_t elapsed_ns;
+	uint64_t bytes;
+	uint64_t count;
+	uint32_t sampled;             /* blocks, as sampled; 0 with -C */
+	float old_bytes[SPAN_CNT];    /* as sampled: those in blocks older than each span */
+	uint32_t old_count[SPAN_CNT]; /* and how many these are */
+};
+
+#define MOMENT_CNT 32
+/* The last ones of them are of one report after the other. */
+#define RECENT_MOMENTS 8
+
+enum tendency {
+	TENDENCY_UNKNOWN,  /* too few reports */
+	TENDENCY_FLAT,     /* as it was, or up and down */
+	TENDENCY_STEADY,   /* grows from report to report */
+	TENDENCY_STEPS,    /* grows now and then */
+	TENDENCY_LEVELLED, /* grew, and does no more */
+	TENDENCY_SHRINKS,
+	TENDENCY_CNT,
+};
+
+/*
+ * Each part and the whole are in [0, 1]. They are of the blocks older than some span, that one by
+ * which the whole is most: what a place allocates and soon frees says nothing of what it leaks.
+ */
+struct leak_score {
+	double total;   /* growth * max(unfreed, risen / 2); the latter only of all blocks */
+	double growth;  /* how sure it is that they grow, and how little of that was given back */
+	double risen;   /* what they grew by, of what they are now */
+	double unfreed; /* the next of them is never freed, by Laplace's rule; NAN: not known */
+	uint64_t older_ns; /* the span; 0: of all blocks */
+};
+
+struct trend {
+	enum tendency tendency;
+	uint64_t since_ns;  /* for how long it has been growing; or since it levelled off */
+	double bytes_per_s; /* while it has been growing, else of late; NAN: not known; low and
+			       high: 95 % sure */
+	double low;
+	double high;
+	struct leak_score score;
+};
+
+struct site_history {
+	uint64_t id;
+	struct moment *moments; /* oldest first, the last is now; recent ones are close together */
+	size_t moment_cnt;
+	uint64_t seen; /* blocks, as sampled, that reports had; 0 with -C */
+	/* Those of them that a later report had no more, by their age when they were last seen. */
+	uint64_t freed[AGE_CLASS_CNT];
+	struct trend trend;
+};
+
+/* Of all ages that are at least that of the class. */
+uint64_t history_freed(const struct site_history *history, size_t age_class);
+
+/* An age under which nine in ten of the blocks that were freed were last seen; 0: none was. */
+uint64_t history_lifetime_ns(const struct site_history *history);
+
+/* Whether it says of the site that it grows, and so much that it should be looked at. */
+bool trend_is_suspect(const struct trend *trend);
+
+/* In reports: "unknown", "flat", "steady", "steps", "levelled", "shrinks". */
+const char *tendency_name(enum tendency tendency);
+
+/* Judges the past of a site. */
+void trend_of(const struct site_history *history, struct trend *ret);
+
+#endif

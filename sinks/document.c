@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a document beside the old one and renames it, or over it where that cannot be done. */
+#include "sinks/document.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "loader/cleanup.h"
+
+int write_all(int fd, const char *bytes, size_t len)
+{
+	while (len) {
+		ssize_t written = write(fd, bytes, len);
+
+		if (written < 0 && errno == EAGAIN) {
+			/* A terminal or pipe that someone else made non-blocking. */
+			struct pollfd ready = {.fd = fd, .events = POLLOUT};
+
+			poll(&ready, 1, -1);
+			continue;
+		}
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		bytes += written;
+		len -= (size_t)written;
+	}
+	return 0;
+}
+
+/* A new file that whoever may use the old one may use. */
+static int open_beside(char *path, int old_fd)
+{
+	int fd = mkostemp(path, O_APPEND | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(old_fd, &st) == 0 && fchown(fd, st.st_uid, st.st_gid) == 0 &&
+	    fchmod(fd, st.st_mode & 07777) == 0)
+		return fd;
+	unlink(path);
+	close(fd);
+	return -EPERM;
+}
+
+/* *done: written or failed for good; else it can be tried otherwise. */
+static int replace(const char *path, int *fd, const char *bytes, size_t len, bool *done)
+{
+	cleanup_free char *beside = NULL;
+	int new_fd;
+	int err;
+
+	if (asprintf(&beside, "%s.XXXXXX", path) < 0) {
+		beside = NULL;
+		return -ENOMEM;
+	}
+	new_fd = open_beside(beside, *fd);
+	if (new_fd < 0)
+		return new_fd;
+	err = write_all(new_fd, bytes, len);
+	*done = err;
+	if (!err && rename(beside, path) == 0) {
+		close(*fd);
+		*fd = new_fd;
+		*done = true;
+		return 0;
+	}
+	unlink(beside);
+	close(new_fd);
+	return err;
+}
+
+static int overwrite(int fd, const char *bytes, size_t len)
+{
+	int err = ftruncate(fd, 0) ? -errno : write_all(fd, bytes, len);
+
+	if (err && ftruncate(fd, 0))
+		return -errno;
+	return err;
+}
+
+int document_replace(const char *path, int *fd, const char *bytes, size_t len)
+{
+	bool done = false;
+	int err = replace(path, fd, bytes, len, &done);
+
+	return done ? err : overwrite(*fd, bytes, len);
+}

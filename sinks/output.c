@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes each report whole, to stdout or a file. */
+#include "sinks/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "loader/log.h"
+#include "sinks/document.h"
+
+static bool is_file_of(int fd, const struct stat *st)
+{
+	struct stat other;
+
+	return fstat(fd, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+}
+
+/* What can be replaced: a file, and not by another name the one that stdout or stderr goes to. */
+static char *find_document(int fd, const char *path)
+{
+	struct stat st;
+
+	if (!path || fstat(fd, &st) || !S_ISREG(st.st_mode) || is_file_of(STDOUT_FILENO, &st) ||
+	    is_file_of(STDERR_FILENO, &st))
+		return NULL;
+	return realpath(path, NULL);
+}
+
+int output_init(struct output *out, const char *path, bool document, bool binary)
+{
+	*out = (struct output){
+		.fd = STDOUT_FILENO, .name = path ? path : "stdout", .document = document};
+	if (path)
+		out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	if (out->fd < 0 || fcntl(out->fd, F_GETFD) < 0) {
+		log_error("cannot write to %s: %s", out->name, strerror(errno));
+		return -errno;
+	}
+	if (document)
+		out->path = find_document(out->fd, path);
+	if (!binary || !isatty(out->fd))
+		return 0;
+	log_error("this format is not for a terminal: give --output FILE");
+	return -ENOTTY;
+}
+
+bool output_wants(const struct output *out, bool final)
+{
+	return !out->document || out->path || final;
+}
+
+void output_deinit(struct output *out)
+{
+	if (out->stream)
+		fclose(out->stream);
+	free(out->buf);
+	free(out->path);
+	if (out->fd > STDERR_FILENO)
+		close(out->fd);
+}
+
+FILE *output_begin(struct output *out)
+{
+	out->stream = open_memstream(&out->buf, &out->len);
+	return out->stream;
+}
+
+/* A file keeps whole reports only: what a full disk cut short is taken back. */
+static int write_whole(struct output *out)
+{
+	struct stat st;
+	bool file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
+	int err;
+
+	if (out->path)
+		return document_replace(out->path, &out->fd, out->buf, out->len);
+	err = write_all(out->fd, out->buf, out->len);
+	if (err && file && out->fd > STDERR_FILENO && ftruncate(out->fd, st.st_size))
+		return -errno;
+	return err;
+}
+
+int output_end(struct output *out)
+{
+	int err;
+
+	if (fclose(out->stream)) {
+		out->stream = NULL;
+		return -ENOMEM;
+	}
+	out->stream = NULL;
+	err = write_whole(out);
+	free(out->buf);
+	out->buf = NULL;
+	if (err && err != -EPIPE)
+		log_error("cannot write to %s: %s", out->name, strerror(-err));
+	return err;
+}
