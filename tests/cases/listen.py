@@ -55,7 +55,7 @@ def test_growth(t):
     program = t.program("leak")
     memleak, address = listen(t, program, "--by", "process")
     program.go()
-    for _ in range(5):
+    for _ in range(55):  # eleven seconds: before that it is not judged
         memleak.fresh_report()
     metrics = scrape(address)
     wanted("growth", metrics.value("memleak_group_growth_bytes_per_second"), 0)
