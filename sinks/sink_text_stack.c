@@ -111,19 +111,31 @@ void sink_text_write_stack(const struct text_part *part, const struct report_sit
 	}
 }
 
-/* The function of a frame, as one of a row. */
-static void write_function(FILE *out, unsigned int at, const struct sym_location *location,
+/* Functions in a row: the first has its place in the sources, or the first of which that is known.
+ */
+struct row {
+	FILE *out;
+	unsigned int cnt;
+	bool has_line;
+};
+
+static void write_function(struct row *row, const struct sym_location *location,
 			   const struct sym_frame *frame)
 {
-	if (at)
-		fputs(at == 1 ? ", called by " : " < ", out);
+	FILE *out = row->out;
+
+	if (row->cnt)
+		fputs(row->cnt == 1 ? ", called by " : " < ", out);
+	row->cnt++;
 	if (!frame || !is_known(frame->symbol)) {
 		write_place(out, location);
 		return;
 	}
 	escape_puts(out, frame->symbol);
-	if (!at)
-		write_line_of(out, frame);
+	if (row->has_line || !is_known(frame->file))
+		return;
+	write_line_of(out, frame);
+	row->has_line = true;
 }
 
 /* What calls main, and all that it was called by: the same in every program. */
@@ -138,25 +150,25 @@ void sink_text_write_culprit(const struct text_part *part, const struct report_s
 			     unsigned int callers)
 {
 	const struct site *site = shown->site;
-	unsigned int cnt = 0;
+	struct row row = {.out = part->out};
 
 	if (!site->frame_cnt)
 		fputs("a stack that is not known", part->out);
-	for (size_t i = shown->first_frame; i < site->frame_cnt && cnt <= callers; i++) {
+	for (size_t i = shown->first_frame; i < site->frame_cnt && row.cnt <= callers; i++) {
 		const struct sym_location *location = shown->locations[i];
 
-		if (cnt && is_start(location))
+		if (row.cnt && is_start(location))
 			break;
 		if (!location || !location->frame_cnt)
-			write_function(part->out, cnt++, location, NULL);
-		for (size_t j = 0; location && j < location->frame_cnt && cnt <= callers; j++)
-			write_function(part->out, cnt++, location, &location->frames[j]);
+			write_function(&row, location, NULL);
+		for (size_t j = 0; location && j < location->frame_cnt && row.cnt <= callers; j++)
+			write_function(&row, location, &location->frames[j]);
 	}
 	if (part->with_process && site->process) {
 		fprintf(part->out, ", of process %d (", site->process->pid);
 		escape_puts(part->out, site->process->comm ? site->process->comm : "?");
 		fputs("),", part->out);
-	} else if (callers && cnt > 1) {
+	} else if (callers && row.cnt > 1) {
 		fputc(',', part->out);
 	}
 }
