@@ -1,22 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a pair of malloc and free costs if probes are shared: a member, a stranger, and all."""
 
+import os
 import pathlib
+import shutil
 import statistics
+import subprocess
 
-from measure import Calls, ratio
+from measure import Calls, ratio, start
 from tracers import Memleak
 
-def own_name():
-    """Of a process that the program is not."""
-    return pathlib.Path("/proc/self/comm").read_text(encoding="ascii").strip()
+OTHER = "bench_other"
+
+
+def other_program(program):
+    """A process of another name that has the program's libraries mapped, and does nothing."""
+    folder = pathlib.Path(program.folder.name)
+    shutil.copy("/bin/cat", folder / OTHER)
+    return start([folder / OTHER], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                 env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
 
 
 # In turn, since what is shared slows down everybody: each program is alone while it is measured.
 WAYS = {
     "-p PID": lambda pid: Memleak(pid),
     "-f -p PID": lambda pid: Memleak(pid, "-f"),
-    "--comm of another program": lambda pid: Memleak(None, "--comm", own_name()),
+    "--comm of another program": lambda pid: Memleak(None, "--comm", OTHER),
     "-A": lambda pid: Memleak(None, "-A"),
     "-A --sample-bytes 524288": lambda pid: Memleak(None, "-A", "--sample-bytes", "524288"),
 }
@@ -36,11 +45,13 @@ def many(turns):
           "functions deep, one path;\nof the program that is traced or, with --comm, of one that "
           "is not. The ratio is to -p. Then ms until it\ntraces, and until it has ended.\n")
     program = Calls("pairs", 1, order="pairs 4 1 1000")
+    other = other_program(program)
     found = {name: [] for name in WAYS}
     for _ in range(max(turns // 8, 1)):
         for name, way in WAYS.items():
             found[name].append(measure(program, way))
     program.end()
+    other.terminate()
     base = [ns for ns, _, _ in found["-p PID"]]
     print(f"{'':30}{'pair':>10}{'ratio':>10}{'attach':>10}{'detach':>10}")
     for name, rows in found.items():
