@@ -67,6 +67,8 @@ static void write_verdict(const struct text_part *part, const struct report_site
 	fputs(trend->tendency == TENDENCY_STEADY ? "/s, steadily for " : "/s, in steps for ", out);
 	fprintf(out, "%" PRIu64 " s", trend->since_ns / NSEC_PER_SEC);
 	write_blocks(out, shown->history);
+	if (shown->site->origin.reclaimable)
+		fputs("; a cache that the kernel empties when it needs memory", out);
 	fprintf(out, " (leak score %.2f)\n", trend->score.total);
 }
 

@@ -360,6 +360,7 @@ static const struct scene scenes[] = {
 	 .snap = SNAPSHOT(largest_sites)},
 	{.name = "suspects", .opts.top = 1, .growing = 12, .snap = SNAPSHOT(plain_sites)},
 	{.name = "suspects-more", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(group_sites)},
+	{.name = "suspects-kernel", .opts.top = 1, .growing = 9, .snap = SNAPSHOT(kernel_sites)},
 	{.name = "suspects-none",
 	 .opts = {.top = 1, .sort = SORT_SCORE},
 	 .before = &growth_snapshot,
