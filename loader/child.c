@@ -2,7 +2,8 @@
 /*
  * Starts a process under ptrace and stops it before its first constructor. The dynamic loader
  * calls the hook _dl_debug_state when the list of libraries is complete (glibc and musl do): a
- * breakpoint there is hit after mapping and relocation, before any code of a library runs.
+ * debug register, or a breakpoint, traps there after mapping and relocation, before any code of a
+ * library runs.
  */
 #include "loader/child.h"
 
@@ -178,25 +179,19 @@ static bool libraries_complete(pid_t pid)
 	return settled;
 }
 
-/* Where somebody else's probe is, a breakpoint of ours would be taken for it. */
-static int run_to_probed_hook(struct child *child, uint64_t hook)
+/* By a debug register: nothing is written that somebody's probe there could be taken for. */
+static int run_to_watched_hook(struct child *child, uint64_t hook)
 {
-	int err = arch_trap_before(child->pid, hook);
+	int err;
 
-	if (err) {
-		log_note("others have a probe on %s of the dynamic loader: allocations before main "
-			 "may be missed",
-			 LOADER_HOOK);
-		return 0;
-	}
 	do
 		err = run_to_trap(child, hook);
 	while (!err && !libraries_complete(child->pid));
 	return err ? err : arch_trap_before(child->pid, 0);
 }
 
-/* The hook is called when loading begins and when all is loaded; the second call is wanted. */
-static int run_to_hook(struct child *child, uint64_t hook)
+/* One that is written into the program: where somebody else's is, it would be taken for that. */
+static int run_to_breakpoint(struct child *child, uint64_t hook)
 {
 	uint64_t word;
 	int err;
@@ -206,8 +201,12 @@ static int run_to_hook(struct child *child, uint64_t hook)
 		word = (uint64_t)ptrace(PTRACE_PEEKTEXT, child->pid, (void *)hook, NULL);
 		if (errno)
 			return -errno;
-		if ((word & arch_breakpoint_mask) == arch_breakpoint)
-			return run_to_probed_hook(child, hook);
+		if ((word & arch_breakpoint_mask) == arch_breakpoint) {
+			log_note("others have a probe on %s of the dynamic loader: allocations "
+				 "before main may be missed",
+				 LOADER_HOOK);
+			return 0;
+		}
 		err = poke(child->pid, hook, (word & ~arch_breakpoint_mask) | arch_breakpoint);
 		if (!err)
 			err = run_to_trap(child, hook + arch_breakpoint_advance);
@@ -223,6 +222,14 @@ static int run_to_hook(struct child *child, uint64_t hook)
 		if (err < 0)
 			return err;
 	}
+}
+
+/* The hook is called when loading begins and when all is loaded; the second call is wanted. */
+static int run_to_hook(struct child *child, uint64_t hook)
+{
+	if (!arch_trap_before(child->pid, hook))
+		return run_to_watched_hook(child, hook);
+	return run_to_breakpoint(child, hook);
 }
 
 static int hold_before_constructors(struct child *child)
