@@ -23,6 +23,12 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 	return size > most ? ~0ULL : cnt * size;
 }
 
+/* A path that goes into the caller's memory is no block. */
+static __always_inline bool fills_buffer(__u32 shape, __u64 arg2, __u64 arg3)
+{
+	return (shape == MEMLEAK_SHAPE_PATH && arg2) || (shape == MEMLEAK_SHAPE_HEAP_PATH && arg3);
+}
+
 static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
@@ -75,8 +81,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *
 	case MEMLEAK_SHAPE_STRING:
 	case MEMLEAK_SHAPE_PATH:
 	case MEMLEAK_SHAPE_HEAP_PATH:
-		if ((shape == MEMLEAK_SHAPE_PATH && arg2) ||
-		    (shape == MEMLEAK_SHAPE_HEAP_PATH && arg3))
+		if (fills_buffer(shape, arg2, arg3))
 			return false;
 		operation = OP_STRING;
 		size = 0;

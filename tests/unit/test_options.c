@@ -72,14 +72,9 @@ static void print_number(FILE *out, const char *name, uint64_t value, uint64_t u
 		fprintf(out, " %s=%" PRIu64, name, value);
 }
 
-/* What differs from the defaults. */
-static char *describe(const struct options *opts)
+/* What is traced, and which allocations. */
+static void describe_tracing(FILE *out, const struct options *opts)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_non_null(out);
 	print_number(out, "work", opts->work, WORK_TRACE);
 	for (size_t i = 0; i < opts->file_cnt; i++)
 		fprintf(out, " file=%s", opts->files[i]);
@@ -112,6 +107,17 @@ static char *describe(const struct options *opts)
 	print_number(out, "percpu", opts->percpu, 0);
 	print_number(out, "movable", opts->movable, 0);
 	print_number(out, "force", opts->force, 0);
+}
+
+/* What differs from the defaults. */
+static char *describe(const struct options *opts)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	describe_tracing(out, opts);
 	print_number(out, "sort", opts->sort, SORT_SIZE);
 	print_number(out, "largest", opts->largest, 0);
 	print_number(out, "peak", opts->peak, 0);
