@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "loader/cleanup.h"
+#include "report/frame_walk.h"
 
 static const struct metric_family site_bytes = {
 	"memleak_site_outstanding_bytes", METRIC_GAUGE, "bytes",
@@ -64,13 +65,14 @@ static bool is_known(const char *name)
 	return name && *name;
 }
 
-/* The caller of the allocator: where it stands in the file if it has no name. */
+/* Where it stands in the file if it has no name. */
 static void label_culprit(struct metrics_text *text, const struct report_site *shown)
 {
 	static const struct sym_location nowhere;
-	const struct sym_location *location =
-		shown->site->frame_cnt ? shown->locations[shown->first_frame] : NULL;
-	const struct sym_frame *frame = location && location->frame_cnt ? location->frames : NULL;
+	struct frame_walk walk;
+	bool known = frame_walk_culprit(&walk, shown);
+	const struct sym_location *location = known ? walk.location : NULL;
+	const struct sym_frame *frame = known ? walk.frame : NULL;
 
 	if (!location)
 		location = &nowhere;
@@ -88,19 +90,16 @@ static void label_culprit(struct metrics_text *text, const struct report_site *s
 	metrics_label(text, "module", location->module);
 }
 
-/*
- * Many programs have a function of their own that calls the allocator for all others, so the next
- * ones are named, too. NULL: there are none, or no memory.
- */
+/* NULL: there are none, or no memory. */
 static char *callers_of(const struct report_site *shown)
 {
 	char *names = NULL;
-	size_t len, skip = 1, cnt = 0;
+	size_t len, skip = shown->culprit.function + 1, cnt = 0;
 	FILE *out = open_memstream(&names, &len);
 
 	if (!out)
 		return NULL;
-	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
+	for (size_t i = shown->culprit.frame; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
 
 		for (size_t j = skip; location && j < location->frame_cnt; j++)

@@ -37,12 +37,18 @@ bool frame_walk_next(struct frame_walk *walk)
 bool frame_walk_culprit(struct frame_walk *walk, const struct report_site *shown)
 {
 	frame_walk_begin(walk, shown);
-	walk->next = shown->first_frame + (shown->site->frame_cnt > 0);
+	walk->next = shown->site->frame_cnt ? shown->culprit.frame + 1 : 0;
 	if (!frame_walk_next(walk))
 		return false;
-	if (walk->frame)
-		walk->frame = walk->location->frames;
+	while (walk->frame && walk->left > shown->culprit.function)
+		frame_walk_next(walk);
 	return true;
+}
+
+bool frame_walk_at_culprit(const struct frame_walk *walk)
+{
+	return walk->next == walk->shown->culprit.frame &&
+	       walk->left == (walk->frame ? walk->shown->culprit.function : 0);
 }
 
 static char *place_name(const struct frame_walk *walk)

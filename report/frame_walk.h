@@ -26,8 +26,9 @@ bool frame_walk_next(struct frame_walk *walk);
  */
 char *frame_name(const struct frame_walk *walk);
 
-/* The function that called the allocator; false: no stack is known. */
+/* Goes to the culprit, from where on it can be walked inwards; false: no stack is known. */
 bool frame_walk_culprit(struct frame_walk *walk, const struct report_site *shown);
+bool frame_walk_at_culprit(const struct frame_walk *walk);
 
 /* Whose stack it is: the process's name, as raw bytes, or "[kernel]". */
 const char *stack_root(const struct site *site);

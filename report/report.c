@@ -8,6 +8,7 @@
 
 #include "loader/cleanup.h"
 #include "report/allocator_frames.h"
+#include "report/culprit.h"
 #include "report/grouping.h"
 #include "report/largest.h"
 #include "report/peak.h"
@@ -150,6 +151,7 @@ void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
 		first++;
 	/* Nobody else there: then show what is. */
 	shown->first_frame = first < site->frame_cnt ? first : 0;
+	shown->culprit = culprit_of(shown);
 }
 
 /* Sites that stand one behind the other, in whatever part of the report. */

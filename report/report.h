@@ -35,6 +35,12 @@ struct symbol_backend {
 /* Where the code of a frame is, or was last; 0: not known. */
 uint64_t frame_address(uint64_t frame, const struct sym_location *location);
 
+/* Of a function in a stack. */
+struct place {
+	size_t frame;    /* of the site */
+	size_t function; /* of the location: the innermost inlined one is 0 */
+};
+
 struct report_site {
 	const struct site *site;
 	int64_t growth_bytes; /* against the previous snapshot */
@@ -43,6 +49,7 @@ struct report_site {
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
 	bool start_up;                         /* of libraries; not looked for in groups */
 	size_t first_frame;                    /* the first that is not an allocator's own */
+	struct place culprit;                  /* whom the memory is for, as far as is known */
 	const struct block *blocks;            /* with -a */
 	size_t block_cnt;
 };

@@ -137,6 +137,7 @@ static void write_frames(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
 	const char *missing = frame_missing(shown->site);
+	size_t cnt = 0, culprit = 0;
 	struct frame_walk walk;
 
 	json_begin_array(json, "frames");
@@ -146,9 +147,13 @@ static void write_frames(struct page *page, const struct report_site *shown)
 						     .module = string_number(page, "")};
 
 		json_unsigned(json, NULL, function_number(page, &no_function));
+		cnt++;
 	}
 	frame_walk_begin(&walk, shown);
 	while (frame_walk_next(&walk)) {
+		if (frame_walk_at_culprit(&walk))
+			culprit = cnt;
+		cnt++;
 		const struct function function = {
 			.name = name_number(page, &walk),
 			.file = string_number(page, walk.frame ? walk.frame->file : NULL),
@@ -160,6 +165,7 @@ static void write_frames(struct page *page, const struct report_site *shown)
 		json_unsigned(json, NULL, function_number(page, &function));
 	}
 	json_end_array(json);
+	json_unsigned(json, "culprit", culprit);
 }
 
 static void write_moment(struct json_writer *json, uint64_t elapsed_ns, uint64_t bytes,

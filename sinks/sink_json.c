@@ -118,6 +118,7 @@ static void write_site(struct json_writer *json, const struct report *report,
 	sink_verdict_write_trend(json, shown->history);
 	sink_verdict_write_ages(json, &site->ages);
 	json_write_stack(json, shown);
+	json_write_culprit(json, shown);
 	json_bool(json, "truncated", site->end == UNWIND_END_TRUNCATED);
 	json_write_end(json, site->end);
 	json_bool(json, "start_up", shown->start_up);

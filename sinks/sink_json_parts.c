@@ -100,6 +100,21 @@ void json_write_stack(struct json_writer *json, const struct report_site *shown)
 	json_end_array(json);
 }
 
+void json_write_culprit(struct json_writer *json, const struct report_site *shown)
+{
+	size_t index = shown->culprit.function;
+
+	if (!shown->site->frame_cnt) {
+		json_null(json, "culprit");
+		return;
+	}
+	for (size_t i = 0; i < shown->culprit.frame; i++)
+		index += shown->locations[i] && shown->locations[i]->frame_cnt
+				 ? shown->locations[i]->frame_cnt
+				 : 1;
+	json_unsigned(json, "culprit", index);
+}
+
 static const char *end_word(enum unwind_end end)
 {
 	switch (end) {

@@ -12,6 +12,8 @@ void json_write_id(struct json_writer *json, uint64_t id);
 void json_write_process(struct json_writer *json, const struct process *process);
 /* "stack" */
 void json_write_stack(struct json_writer *json, const struct report_site *shown);
+/* "culprit": which entry of "stack" */
+void json_write_culprit(struct json_writer *json, const struct report_site *shown);
 /* "stack_end" */
 void json_write_end(struct json_writer *json, enum unwind_end end);
 #define TIME_TEXT_SIZE 80

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "loader/cleanup.h"
+#include "report/frame_walk.h"
 #include "report/suppressions.h"
 #include "sinks/escape.h"
 
@@ -57,20 +58,13 @@ void sink_suppressions_write_json(struct json_writer *json, const struct report 
 	json_end_object(json);
 }
 
-/* Where the memory was asked for; NULL: not known. */
-static const struct sym_location *culprit_of(const struct report_site *shown)
-{
-	if (shown->first_frame >= shown->site->frame_cnt)
-		return NULL;
-	return shown->locations[shown->first_frame];
-}
-
 /* A line for a whole file is not what was asked for, and may be for everything: it is a comment. */
 static void propose(FILE *out, const struct report_site *shown)
 {
-	const struct sym_location *culprit = culprit_of(shown);
-	const char *symbol = culprit ? culprit->frames[0].symbol : NULL;
-	const char *name = symbol || !culprit ? symbol : culprit->module;
+	struct frame_walk walk;
+	bool known = frame_walk_culprit(&walk, shown) && walk.location;
+	const char *symbol = known && walk.frame ? walk.frame->symbol : NULL;
+	const char *name = symbol || !known ? symbol : walk.location->module;
 	cleanup_free char *pattern = name ? suppression_of(name) : NULL;
 
 	fprintf(out, "# %" PRIu64 " bytes, %" PRIu64 " allocations", shown->site->bytes,
@@ -96,8 +90,9 @@ void sink_suppressions_propose_text(FILE *out, const struct report *report)
 
 void sink_suppressions_propose_json(struct json_writer *json, const struct report_site *shown)
 {
-	const struct sym_location *culprit = culprit_of(shown);
-	const char *symbol = culprit ? culprit->frames[0].symbol : NULL;
+	struct frame_walk walk;
+	bool known = frame_walk_culprit(&walk, shown) && walk.frame;
+	const char *symbol = known ? walk.frame->symbol : NULL;
 	cleanup_free char *pattern = symbol ? suppression_of(symbol) : NULL;
 
 	json_string(json, "suppression", pattern);

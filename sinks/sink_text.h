@@ -22,7 +22,7 @@ struct text_part {
 void sink_text_write_stack(const struct text_part *part, const struct report_site *shown);
 
 /*
- * In one line: the function that asked for the memory, where its code is, so many functions that
+ * In one line: the function whose memory it is, where its code is, so many functions that
  * called it, and whose it is.
  */
 void sink_text_write_culprit(const struct text_part *part, const struct report_site *shown,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/culprit.h"
 #include "sinks/escape.h"
 #include "sinks/sink_text.h"
 
@@ -138,14 +139,6 @@ static void write_function(struct row *row, const struct sym_location *location,
 	row->has_line = true;
 }
 
-/* What calls main, and all that it was called by: the same in every program. */
-static bool is_start(const struct sym_location *location)
-{
-	const char *symbol = location && location->frame_cnt ? location->frames[0].symbol : NULL;
-
-	return symbol && (!strncmp(symbol, "__libc_start", 12) || !strcmp(symbol, "_start"));
-}
-
 void sink_text_write_culprit(const struct text_part *part, const struct report_site *shown,
 			     unsigned int callers)
 {
@@ -154,14 +147,15 @@ void sink_text_write_culprit(const struct text_part *part, const struct report_s
 
 	if (!site->frame_cnt)
 		fputs("a stack that is not known", part->out);
-	for (size_t i = shown->first_frame; i < site->frame_cnt && row.cnt <= callers; i++) {
+	for (size_t i = shown->culprit.frame; i < site->frame_cnt && row.cnt <= callers; i++) {
 		const struct sym_location *location = shown->locations[i];
 
-		if (row.cnt && is_start(location))
+		if (row.cnt && frame_is_start(location))
 			break;
 		if (!location || !location->frame_cnt)
 			write_function(&row, location, NULL);
-		for (size_t j = 0; location && j < location->frame_cnt && row.cnt <= callers; j++)
+		for (size_t j = row.cnt ? 0 : shown->culprit.function;
+		     location && j < location->frame_cnt && row.cnt <= callers; j++)
 			write_function(&row, location, &location->frames[j]);
 	}
 	if (part->with_process && site->process) {

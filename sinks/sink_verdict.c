@@ -10,7 +10,7 @@
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
 
-/* Callers that are named beside the function that asked for the memory. */
+/* Callers that are named beside the function whose memory it is. */
 #define CALLERS 2
 
 static void write_amount(FILE *out, double bytes)

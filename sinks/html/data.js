@@ -82,7 +82,7 @@ function placeOf(entry) {
 const line = entry => [nameOf(entry), placeOf(entry),
 	strings[entry[0]][0] === "+" ? "" : moduleOf(entry), entry[4] ? "(inlined)" : ""]
 	.filter(part => part).join(" ");
-const culprit = site => site.frames.length ? functions[site.frames[site.frames.length - 1]] : null;
+const culprit = site => site.frames.length ? functions[site.frames[site.culprit]] : null;
 const titleOf = site => culprit(site) ? line(culprit(site)) : "stack not known";
 
 const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "risen"]
