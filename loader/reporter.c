@@ -154,7 +154,8 @@ static int prepare(struct reporter *reporter, struct snapshot *snap)
 		err = suppressor__apply(reporter->suppressor, reporter->symbols, NAMING_BUDGET_MS,
 					snap);
 	if (!err && reporter->opts->by == BY_THREAD)
-		err = thread_split(snap);
+		err = thread_split(snap, reporter->last_ns);
+	reporter->last_ns = snap->elapsed_ns;
 	return err;
 }
 

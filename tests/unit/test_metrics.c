@@ -250,7 +250,7 @@ static void threads(void **state)
 		snap.blocks[i] = thread_blocks[i];
 	snap.site_cnt = LENGTH(thread_sites);
 	snap.block_cnt = LENGTH(thread_blocks);
-	assert_int_equal(thread_split(&snap), 0);
+	assert_int_equal(thread_split(&snap, 0), 0);
 	check_scene("by-thread", &scene, &snap);
 	snapshot_deinit(&snap);
 }
