@@ -49,6 +49,15 @@ void signals_release_end(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+bool signals_end_pending(void)
+{
+	sigset_t set;
+
+	return sigpending(&set) == 0 && (sigismember(&set, SIGINT) == 1 ||
+					 sigismember(&set, SIGTERM) == 1 ||
+					 sigismember(&set, SIGHUP) == 1);
+}
+
 int signals_open(void)
 {
 	sigset_t set;

@@ -6,6 +6,8 @@
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
+#include <stdbool.h>
+
 enum request {
 	REQUEST_NONE,
 	REQUEST_END,      /* SIGINT, SIGTERM, SIGHUP */
@@ -19,6 +21,9 @@ int signals_hold_requests(void);
 int signals_hold_all(void);
 /* The final report may take a while: from now on a signal to end does so at once. */
 void signals_release_end(void);
+
+/* One to end has come and was not read. */
+bool signals_end_pending(void);
 
 /* A descriptor to read requests from, or a negative errno. */
 int signals_open(void);

@@ -96,7 +96,9 @@ int output_end(struct output *out)
 	err = write_whole(out);
 	free(out->buf);
 	out->buf = NULL;
-	if (err && err != -EPIPE)
+	if (err == -ECANCELED)
+		log_error("%s is not read, and memleak is to end: a report is not whole", out->name);
+	else if (err && err != -EPIPE)
 		log_error("cannot write to %s: %s", out->name, strerror(-err));
 	return err;
 }
