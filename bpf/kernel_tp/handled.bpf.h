@@ -5,8 +5,9 @@
  * two programs, one of which handles what the other has not been run for. The two find their
  * arguments at one address, which is no other event's before both have seen it: nested events lie
  * deeper in the stack or in another one. If a whole event comes between the two, or the task is
- * preempted and goes on elsewhere, the event is handled twice, which replaces a block by itself, or forgets it
- * again before it is free. Only lines of events have to be but one: with -t there is a second look.
+ * preempted and goes on elsewhere, the event is handled twice, which replaces a block by itself, or
+ * forgets it again before it is free. Only lines of events have to be but one: with -t there is a
+ * second look.
  */
 #ifndef HANDLED_BPF_H
 #define HANDLED_BPF_H
