@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "loader/log.h"
+#include "sinks/sink.h"
 
 #define NSEC_PER_SEC 1000000000LL
 
@@ -201,6 +203,28 @@ void replay_deinit(struct replay *replay)
 	close_recording(replay);
 	free(replay->path);
 	*replay = (struct replay){0};
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+int replay_open_output(const struct options *opts, const struct replay *const *replays, size_t cnt,
+		       struct output *ret)
+{
+	const struct sink *sink = sink_for(opts->format);
+
+	for (size_t i = 0; opts->output && i < cnt; i++)
+		if (same_file(opts->output, replays[i]->path)) {
+			log_error("--output %s would empty the recording that is read",
+				  opts->output);
+			return -EINVAL;
+		}
+	return output_init(ret, opts->output, sink->document, sink->binary);
 }
 
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final)

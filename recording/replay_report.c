@@ -48,6 +48,7 @@ static int report_from(const struct options *opts, struct replay *replay, struct
 		       bool *ret_outstanding)
 {
 	const char *lacks = missing(opts, recording__flags(replay->recording));
+	const struct replay *const replays[] = {replay};
 	struct reporter reporter;
 	int err;
 
@@ -55,7 +56,9 @@ static int report_from(const struct options *opts, struct replay *replay, struct
 		log_error("%s has %s", replay->path, lacks);
 		return -ENODATA;
 	}
-	err = reporter_init(opts, recording__symbols(replay->recording), out, &reporter);
+	err = replay_open_output(opts, replays, 1, out);
+	if (!err)
+		err = reporter_init(opts, recording__symbols(replay->recording), out, &reporter);
 	if (err)
 		return err;
 	reporter.recorded = true;

@@ -239,6 +239,27 @@ def test_not_a_recording(t, name):
     t.refused("diff", path, path, code=1, says=words)
 
 
+def test_output_is_spared(t):
+    """--output empties no recording that is read, and nothing if there is none to read."""
+    path, _ = record(t, "recording", 1)
+    data = path.read_bytes()
+    link = t.tmp / "link"
+    os.link(path, link)
+    for output in (path, link):
+        for words in (("report", path), ("diff", f"{path}@99", path)):
+            t.refused(words[0], "--output", output, *words[1:], code=1,
+                      says=[str(output), "would empty the recording"])
+    wanted("recording", path.read_bytes(), data)
+    other = t.tmp / "other"
+    other.write_bytes(b"kept\n")
+    t.refused("report", "--output", other, t.tmp / "none", code=1, says="No such file")
+    t.refused("report", "--output", other, "--peak", path, code=1, says="no peak")
+    t.refused("diff", "--output", other, path, t.tmp / "none", code=1, says="No such file")
+    wanted("other file", other.read_bytes(), b"kept\n")
+    offline(t, "report", "--json", "--output", other, path)
+    wanted("reports", other.read_bytes(), offline(t, "report", "--json", path))
+
+
 @each("0.0001", "5s", "25:00:00", "-1", "1:2", "", "99999999999999999999")
 def test_no_such_time(t, name):
     """What is no time, and what is before all snapshots."""
