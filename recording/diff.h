@@ -8,6 +8,7 @@
  *	- if its file has the same build id, or it is the same run: at the same place in the file;
  *	- else, or if a file has no build id: in functions of the same names in files of the same
  *	  name, whatever their folder; without names at the same place of that file.
+ * A slab cache's name is no part of it: of several that a stack took from, the site has the first.
  * Sites of one side that match each other are summed up.
  */
 #ifndef DIFF_H

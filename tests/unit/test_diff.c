@@ -146,6 +146,21 @@ static void one_run(void **state)
 	diff_deinit(&scene.diff);
 }
 
+/* Of a stack that took from several caches the first is known, which another run may not see. */
+static void other_caches(void **state)
+{
+	const struct options opts = {.top = 2};
+	struct site first = {.kind = MEMLEAK_KIND_SLAB, .origin.cache = "kmalloc-rnd-01-64"};
+	struct site second = {.kind = MEMLEAK_KIND_SLAB, .origin.cache = "kmalloc-rnd-07-256"};
+	const struct snapshot a = {.sites = &first, .site_cnt = 1};
+	const struct snapshot b = {.sites = &second, .site_cnt = 1};
+	struct scene_of_diff scene;
+
+	diff_of(&opts, &a, &b, false, &scene);
+	check_cnt(&scene.diff, 0, 0, 0, 0, 1);
+	diff_deinit(&scene.diff);
+}
+
 static void empty(void **state)
 {
 	const struct options opts = {.top = 2};
@@ -192,8 +207,8 @@ static void as_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(orders),  cmocka_unit_test(one_run), cmocka_unit_test(empty),
-		cmocka_unit_test(as_text), cmocka_unit_test(as_json),
+		cmocka_unit_test(orders), cmocka_unit_test(one_run), cmocka_unit_test(other_caches),
+		cmocka_unit_test(empty),  cmocka_unit_test(as_text), cmocka_unit_test(as_json),
 	};
 
 	setenv("TZ", "TST-1", 1);
