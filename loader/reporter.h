@@ -26,6 +26,7 @@ struct reporter {
 	uint64_t baseline_ns; /* of the last snapshot */
 	uint64_t reports;     /* that were printed */
 	bool recorded;        /* what is not in the snapshots cannot be asked for any more */
+	bool last;            /* recorded: no report comes after this one; set by the caller */
 	bool outstanding;     /* the last report had something */
 };
 

@@ -34,6 +34,7 @@ static int report_all(struct replay *replay, struct reporter *reporter)
 		err = replay_next(replay, &snap, &final);
 		if (err)
 			break;
+		reporter->last = last;
 		err = reporter_add(
 			reporter, &snap, final,
 			last || (reporter->opts->all && output_wants(reporter->out, final)));

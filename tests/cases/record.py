@@ -159,6 +159,25 @@ def test_diff_of_moments(t):
            parse(offline(t, "report", "--json", f"{path}@{clock}")[:-1])["final"], True)
 
 
+def test_what_was_lost(t):
+    """Formats of numbers alone: stderr says it once, of whatever moment the last report is."""
+    path = t.tmp / "recording"
+    program = t.program("leak")
+    memleak = t.attach(program, "-s", "2", "--record", path, interval="0.2")
+    program.go()
+    report = memleak.fresh_report()
+    memleak.signal(signal.SIGKILL)
+    memleak.wait()
+    memleak.aftermath()
+    for name in (path, f"{path}@{report['elapsed_ns'] / 1e9:.9f}"):
+        for words in (("csv",), ("csv", "--all"), ("folded",), ("pprof",)):
+            offline(t, "report", name, "--format", *words)
+            wanted("notes", t.notes, "memleak: bytes and counts are estimates, scaled up from "
+                                     "samples\n")
+    offline(t, "report", path)
+    wanted("notes of a text", t.notes, "")
+
+
 def test_killed(t):
     """kill -9: all snapshots up to then are there."""
     path = t.tmp / "recording"
