@@ -207,6 +207,11 @@ def test_cut(t):
     wanted("reports", lines, memleak.out.data.splitlines()[:-1])
     if f"is cut at snapshot {len(lines) + 1}: what is before is shown" not in t.notes:
         raise Failure(t.notes)
+    offline(t, "report", f"{path}@999")
+    if f"is cut at snapshot {len(lines) + 1}: what is before is shown" not in t.notes:
+        raise Failure(t.notes)
+    offline(t, "report", f"{path}@{first['elapsed_ns'] / 1e9:.9f}")
+    wanted("notes of a moment before others", t.notes, "")
     # A bit in the middle: up to the chunk where it is.
     path.write_bytes(data[:-40] + bytes([data[-40] ^ 1]) + data[-39:])
     offline(t, "report", path)
