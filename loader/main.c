@@ -148,12 +148,10 @@ static int finish(struct session *session, int err)
 static int work_on_recordings(struct session *session)
 {
 	const struct options *opts = session->opts;
-	int err = open_output(session);
+	int err = opts->work == WORK_REPORT
+			  ? replay_report(opts, &session->out, &session->result.outstanding)
+			  : replay_diff(opts, &session->out);
 
-	if (!err && opts->work == WORK_REPORT)
-		err = replay_report(opts, &session->out, &session->result.outstanding);
-	else if (!err)
-		err = replay_diff(opts, &session->out);
 	session->result.reader_gone = err == -EPIPE;
 	return finish(session, err);
 }

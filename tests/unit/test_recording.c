@@ -14,6 +14,7 @@
 
 #include "loader/cleanup.h"
 #include "recording/recording.h"
+#include "recording/replay.h"
 #include "tests/unit/recording_same.h"
 
 static char path[] = "/tmp/test_recording.XXXXXX";
@@ -185,6 +186,43 @@ static void other_files(void **state)
 	assert_int_equal(read_all(text, 0, &cnt), -ENOEXEC);
 }
 
+static void check_moment(const char *time, int result, size_t cnt)
+{
+	cleanup_free char *name = NULL;
+	struct replay replay;
+
+	assert_int_not_equal(asprintf(&name, "%s@%s", path, time), -1);
+	assert_int_equal(replay_open(name, &replay), result);
+	if (result)
+		return;
+	assert_int_equal(replay.cnt, cnt);
+	replay_deinit(&replay);
+}
+
+/* Times of day begin with tracing, not with the first snapshot. */
+static void times_of_day(void **state)
+{
+	const uint64_t second = 1000000000,
+		       began = 86400 * second - second * 7 / 5; /* 23:59:58.6 */
+	struct recorder *recorder;
+
+	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	for (uint64_t i = 1; i < 4; i++) {
+		const struct snapshot snap = {.elapsed_ns = i * second,
+					      .wall_ns = (int64_t)(began + i * second)};
+
+		assert_int_equal(recorder__add(recorder, &snap, i == 3, NULL, 0), 0);
+	}
+	recorder__free(recorder);
+	check_moment("23:59:58", -ENODATA, 0);
+	check_moment("23:59:59", 0, 1);
+	check_moment("00:00:00", 0, 2);
+	check_moment("00:00:01", 0, 3);
+	check_moment("23:59:57", 0, 3);
+	check_moment("0.9", -ENODATA, 0);
+	check_moment("2.0", 0, 2);
+}
+
 /* A full disk takes nothing of a snapshot. */
 static void full_disk(void **state)
 {
@@ -199,11 +237,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trips), cmocka_unit_test(truncations),
 		cmocka_unit_test(bit_flips),   cmocka_unit_test(other_files),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(full_disk),   cmocka_unit_test(times_of_day),
 	};
 	int fd = mkstemp(path);
 	int result;
 
+	setenv("TZ", "UTC", 1);
 	if (fd < 0)
 		return 99;
 	close(fd);
