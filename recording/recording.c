@@ -47,8 +47,11 @@ int recording__new(FILE *file, struct recording **ret)
 	}
 	recording->file = file;
 	recording->memory_left = RECORDING_MEMORY_MAX;
-	recording->symbols =
-		(struct symbol_backend){.prepare = recording__prepare, .lookup = recording__lookup};
+	recording->symbols = (struct symbol_backend){
+		.prepare = recording__prepare,
+		.lookup = recording__lookup,
+		.names_follow = true,
+	};
 	if (fread(header, 1, sizeof(header), file) == sizeof(header))
 		err = recording_header_take(header, &recording->header);
 	else if (ferror(file))

@@ -52,6 +52,7 @@ static void round_trip(unsigned int seed, unsigned int what)
 		snapshot_deinit(&again);
 	}
 	assert_int_equal(recording__flags(recording), what);
+	assert_true(recording__symbols(recording)->names_follow);
 	recorder__free(recorder);
 	recording__free(recording);
 	world_free(world);
