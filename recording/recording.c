@@ -52,7 +52,9 @@ int recording__new(FILE *file, struct recording **ret)
 		.lookup = recording__lookup,
 		.names_follow = true,
 	};
-	if (fread(header, 1, sizeof(header), file) == sizeof(header))
+	if (fseek(file, 0, SEEK_CUR))
+		err = -errno;
+	else if (fread(header, 1, sizeof(header), file) == sizeof(header))
 		err = recording_header_take(header, &recording->header);
 	else if (ferror(file))
 		err = -errno;

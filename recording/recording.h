@@ -64,7 +64,7 @@ struct recording;
 
 /*
  * Begins to read; takes the file over. -ENOEXEC: it is no recording; -ENOTSUP: of a newer memleak;
- * or another negative errno.
+ * -ESPIPE: a pipe, which cannot be read a second time; or another negative errno.
  */
 int recording__new(FILE *file, struct recording **ret);
 void recording__free(struct recording *recording);

@@ -234,6 +234,16 @@ def test_stats_not_recorded(t):
         raise Failure(text)
 
 
+def test_pipe(t):
+    """It cannot be read twice: that is said, and not that it is no recording."""
+    path, _ = record(t, "recording", 1)
+    t.refused(path, code=1, says="cannot read /dev/stdin: Illegal seek",
+              wrapper=("sh", "-c", 'cat "$1" | "$0" report /dev/stdin'))
+    if not subprocess.run([t.path, "report", "/dev/stdin"], stdin=path.open("rb"), timeout=60,
+                          capture_output=True, check=True).stdout:
+        raise Failure("no report of a file as stdin")
+
+
 @each("text", "newer", "short", "empty", "folder", "missing")
 def test_not_a_recording(t, name):
     """One line says so, whatever it is."""
