@@ -203,9 +203,12 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 	int err = 0;
 
 	forget_snapshot(recording);
+	recording->snapshots++;
 	for (size_t i = 0; !err && i < sizeof(takers) / sizeof(takers[0]); i++)
 		err = takers[i](recording, &from);
-	return !err && from.at != from.end ? -EBADMSG : err;
+	if (!err && from.at != from.end)
+		err = -EBADMSG;
+	return err || recording_has_room(recording) ? err : -EFBIG;
 }
 
 /* Takes the next chunk; the same as recording__next(). */
