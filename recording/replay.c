@@ -104,6 +104,8 @@ static void say_error(const char *path, int err)
 		log_error("%s: written by a newer memleak", path);
 	else if (err == -EFBIG)
 		log_error("%s: would take more memory than any recording should", path);
+	else if (err == -ESPIPE)
+		log_error("%s: must be a file, not a pipe", path);
 	else
 		log_error("cannot read %s: %s", path, strerror(-err));
 }

@@ -248,6 +248,26 @@ def test_not_recorded(t):
         t.refused("report", option, path, code=1, says=[str(path), words])
 
 
+def test_stats_not_recorded(t):
+    """Calls and stacks are in it all the same; that the tables are not is said."""
+    path, _ = record(t, "recording", 1)
+    text = offline(t, "report", "--stats", path).decode()
+    lines = [line for line in text.splitlines() if line.startswith("\tuser: ")]
+    if len(lines) != 3 or " malloc" not in lines[0] or lines[2] != (
+            "\tuser: tables: not known, --stats was not given when it was recorded"):
+        raise Failure(text)
+
+
+def test_pipe(t):
+    """It cannot be read twice: that is said, and not that it is no recording."""
+    path, _ = record(t, "recording", 1)
+    t.refused(path, code=1, says="/dev/stdin: must be a file, not a pipe",
+              wrapper=("sh", "-c", 'cat "$1" | "$0" report /dev/stdin'))
+    if not subprocess.run([t.path, "report", "/dev/stdin"], stdin=path.open("rb"), timeout=60,
+                          capture_output=True, check=True).stdout:
+        raise Failure("no report of a file as stdin")
+
+
 @each("text", "newer", "short", "empty", "folder", "missing")
 def test_not_a_recording(t, name):
     """One line says so, whatever it is."""

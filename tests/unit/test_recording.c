@@ -14,7 +14,9 @@
 
 #include "loader/cleanup.h"
 #include "recording/recording.h"
+#include "recording/recording_impl.h"
 #include "recording/replay.h"
+#include "report/trend.h"
 #include "tests/unit/recording_same.h"
 
 static char path[] = "/tmp/test_recording.XXXXXX";
@@ -53,6 +55,7 @@ static void round_trip(unsigned int seed, unsigned int what)
 		snapshot_deinit(&again);
 	}
 	assert_int_equal(recording__flags(recording), what);
+	assert_true(recording__symbols(recording)->names_follow);
 	recorder__free(recorder);
 	recording__free(recording);
 	world_free(world);
@@ -223,6 +226,103 @@ static void times_of_day(void **state)
 	check_moment("2.0", 0, 2);
 }
 
+/* A snapshot in which site 0 is defined anew if id is not 0, and comes or goes if step is not 0. */
+static void add_chunk(FILE *file, uint64_t id, int64_t step)
+{
+	struct byte_buffer bytes = {0};
+	cleanup_free uint8_t *chunk = NULL;
+	size_t len;
+
+	bytes_put(&bytes, "\0\0\0\0", 4); /* nothing new but sites */
+	bytes_put_number(&bytes, id != 0);
+	if (id) {
+		bytes_put_number(&bytes, 0);
+		bytes_put_number(&bytes, id);
+		bytes_put(&bytes, "\0\0\0\0\0\0", 6);
+	}
+	bytes_put_number(&bytes, 0); /* names */
+	bytes_put_number(&bytes, step != 0);
+	if (step) {
+		bytes_put(&bytes, "\0\1\0", 3); /* of site 0, one word, SITE_PRESENT */
+		bytes_put_signed(&bytes, step);
+	}
+	bytes_put(&bytes, "\0\0\0\0", 4); /* nor anything after them */
+	assert_false(bytes.failed);
+	assert_int_equal(recording_pack(&bytes, &chunk, &len), 0);
+	assert_int_equal(fwrite(chunk, 1, len, file), len);
+	free(bytes.bytes);
+}
+
+/* A site that is there in one snapshot, and so many later another one under its number. */
+static int read_reused(int after, uint64_t id)
+{
+	struct recording_header header = recording_header_now(0);
+	uint8_t bytes[HEADER_BYTES + 2 * MOMENT_CNT * 64] = {0};
+	FILE *file = fmemopen(bytes, sizeof(bytes), "w");
+	int cnt;
+
+	assert_non_null(file);
+	recording_header_put(&header, bytes);
+	assert_int_equal(fwrite(bytes, 1, HEADER_BYTES, file), HEADER_BYTES);
+	add_chunk(file, 1, 1);
+	for (int i = 1; i < after; i++)
+		add_chunk(file, 0, i == 1 ? -1 : 0);
+	add_chunk(file, id, 0);
+	cnt = (int)ftell(file);
+	fclose(file);
+	return read_all(bytes, (size_t)cnt, &cnt);
+}
+
+/* Reports remember a site for so long: a file cannot have them remember ever more. */
+static void reused_numbers(void **state)
+{
+	assert_int_equal(read_reused(1, 1), 0);
+	assert_int_equal(read_reused(1, 2), -EBADMSG);
+	assert_int_equal(read_reused(2, 1), 0);
+	assert_int_equal(read_reused(2, 2), -EBADMSG);
+	assert_int_equal(read_reused(MOMENT_CNT, 2), -EBADMSG);
+	assert_int_equal(read_reused(MOMENT_CNT + 1, 2), 0);
+}
+
+/* The last snapshot, read so that so much memory is left before it is made. */
+static int skip_with(size_t left_else, size_t left)
+{
+	struct recording *recording = open_recording();
+	struct recorded_moment moment;
+	int got;
+
+	for (int i = 1; i < SMALL_CNT; i++)
+		assert_int_equal(recording__skip(recording, &moment), 1);
+	recording->memory_left -= left_else - left;
+	got = recording__skip(recording, &moment);
+	recording__free(recording);
+	return got;
+}
+
+/* The snapshot that is made of what was read counts, too, even before it is made. */
+static void memory_of_snapshot(void **state)
+{
+	size_t len, ends[SMALL_CNT], made, left;
+	cleanup_free uint8_t *bytes = small_recording(&len, ends, SMALL_CNT);
+	struct recording *recording = open_recording();
+	struct snapshot snap = {0};
+	bool final;
+
+	for (int i = 0; i < SMALL_CNT; i++) {
+		snapshot_deinit(&snap);
+		assert_int_equal(recording__next(recording, &snap, &final), 1);
+	}
+	assert_true(snap.site_cnt && snap.block_cnt && recording->frame_cnt);
+	made = (snap.site_cnt + recording->peak.site_cnt) * sizeof(*snap.sites) +
+	       snap.block_cnt * sizeof(*snap.blocks) +
+	       recording->frame_cnt * (sizeof(*snap.frame_store) + sizeof(void *));
+	left = recording->memory_left;
+	assert_int_equal(skip_with(left, made), 1);
+	assert_int_equal(skip_with(left, made - 1), -EFBIG);
+	snapshot_deinit(&snap);
+	recording__free(recording);
+}
+
 /* A full disk takes nothing of a snapshot. */
 static void full_disk(void **state)
 {
@@ -235,9 +335,10 @@ static void full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trips), cmocka_unit_test(truncations),
-		cmocka_unit_test(bit_flips),   cmocka_unit_test(other_files),
-		cmocka_unit_test(full_disk),   cmocka_unit_test(times_of_day),
+		cmocka_unit_test(times_of_day),   cmocka_unit_test(round_trips),
+		cmocka_unit_test(truncations),    cmocka_unit_test(bit_flips),
+		cmocka_unit_test(other_files),    cmocka_unit_test(full_disk),
+		cmocka_unit_test(reused_numbers), cmocka_unit_test(memory_of_snapshot),
 	};
 	int fd = mkstemp(path);
 	int result;
