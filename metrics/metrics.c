@@ -154,7 +154,7 @@ static int write_counts(struct metrics_text *text, const struct counts_report *r
 {
 	const struct counts *counts = report->counts;
 	cleanup_free const struct count_row **rows = calloc(counts->cnt + 1, sizeof(*rows));
-	size_t cnt = counts->cnt < top ? counts->cnt : top;
+	size_t cnt = metrics_rows(counts->cnt < top ? counts->cnt : top);
 
 	if (!rows)
 		return -ENOMEM;
