@@ -55,9 +55,10 @@ static const struct metric_family walk = {
 	"memleak_walk_seconds", METRIC_GAUGE, "seconds",
 	"How long it took to read what was outstanding for the report."};
 static const struct metric_family cpu = {"process_cpu_seconds", METRIC_COUNTER, "seconds",
-					 "CPU time of memleak itself."};
+					 "CPU time of memleak and its helpers."};
 static const struct metric_family resident = {"process_resident_memory_bytes", METRIC_GAUGE,
-					      "bytes", "Resident memory of memleak itself."};
+					      "bytes",
+					      "Resident memory of memleak and its helpers."};
 
 static const char *const count_labels[] = {
 	[MEMLEAK_COUNT_NOTHING] = "",

@@ -2,6 +2,7 @@
 """--listen: what is served, and to whom."""
 
 import gzip
+import os
 import shutil
 import socket
 import subprocess
@@ -36,6 +37,27 @@ def test_metrics(t):
                  "memleak_walk_seconds", "memleak_reports_total"):
         if metrics.value(name) <= 0:
             raise Failure(f"{name} is {metrics.value(name)}")
+    stop(memleak)
+
+
+def resident(*pids):
+    pages = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            pages += int(file.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_own_cost(t):
+    """Helpers are part of what memleak costs."""
+    memleak, address, _ = after_leak(t)
+    with open(f"/proc/{memleak.pid}/task/{memleak.pid}/children", encoding="ascii") as file:
+        helpers = file.read().split()
+    memleak.fresh_report()
+    alone, together = resident(memleak.pid), resident(memleak.pid, *helpers)
+    told = scrape(address).value("process_resident_memory_bytes")
+    if not helpers or not (alone + together) / 2 < told < 1.1 * together:
+        raise Failure(f"{told} bytes; alone {alone}, with {len(helpers)} helpers {together}")
     stop(memleak)
 
 
