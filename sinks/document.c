@@ -101,6 +101,7 @@ static int replace(const char *path, int *fd, const char *bytes, size_t len, boo
 		*done = true;
 		return 0;
 	}
+	err = err ? err : -errno;
 	unlink(beside);
 	close(new_fd);
 	return err;
@@ -115,10 +116,19 @@ static int overwrite(int fd, const char *bytes, size_t len)
 	return err;
 }
 
+/* If not, no reader finds what is written to fd. */
+static bool leads_to(const char *path, int fd)
+{
+	struct stat named, opened;
+
+	return stat(path, &named) == 0 && fstat(fd, &opened) == 0 &&
+	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
 int document_replace(const char *path, int *fd, const char *bytes, size_t len)
 {
 	bool done = false;
 	int err = replace(path, fd, bytes, len, &done);
 
-	return done ? err : overwrite(*fd, bytes, len);
+	return done || !leads_to(path, *fd) ? err : overwrite(*fd, bytes, len);
 }

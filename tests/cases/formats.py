@@ -156,6 +156,21 @@ def test_document_is_replaced(t):
         raise Failure(f"{os.listdir(folder)}, mode {path.stat().st_mode:o}")
 
 
+def test_folder_is_removed(t):
+    """A report that nobody could find is not taken for written."""
+    folder = t.tmp / "removed"
+    folder.mkdir()
+    path = folder / "stacks"
+    program = t.program("leak")
+    memleak = t.memleak("--format", "folded", "--output", path, "-p", str(program.pid), "0.1")
+    memleak.wait_for("a report", lambda: path.exists() and "memleak: tracing" in memleak.notes)
+    shutil.rmtree(folder)
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or f"cannot write to {path}" not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
 def test_link_stays(t):
     """What is replaced is the file, not a link to it."""
     path, link = t.tmp / "file", t.tmp / "link"

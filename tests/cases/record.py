@@ -10,6 +10,8 @@ from lib import Failure, each, expect, owner, wanted
 from lib.context import SANITIZER_ENV
 from lib.memleak import parse
 
+from .formats import Profile, demand
+
 
 def offline(t, *args, code=0, user=None):
     """memleak report, memleak diff: its stdout."""
@@ -67,6 +69,18 @@ def test_all_stacks(t):
     truth = program.go()
     memleak.stop()
     expect(last_report(t, path), truth)
+
+
+def test_pprof(t):
+    """Recordings hold no mappings: addresses are those in the file, and all names are there."""
+    path, truth = record(t, "recording", 1)
+    profile = Profile(offline(t, "report", "--format", "pprof", path))
+    demand(profile.sums("inuse_space"), truth, "bytes")
+    stacks = [site["stack"] for site in last_report(t, path)["sites"]]
+    wanted("places", {place[3] for place in profile.places.values()},
+           {int(frame["module_offset"], 16) - 1 for stack in stacks for frame in stack})
+    for mapping in profile.mappings.values():
+        wanted("mapping", [mapping.get(number, 0) for number in (2, 3, 4)], [0, 0, 0])
 
 
 def test_other_views(t):

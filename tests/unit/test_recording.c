@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -332,6 +333,29 @@ static void full_disk(void **state)
 	assert_int_equal(recorder__new("/nonexistent/file", 0, &recorder), -ENOENT);
 }
 
+static mode_t mode_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(name, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* Others may not read what they might before; devices stay as they are. */
+static void for_its_owner(void **state)
+{
+	mode_t of_device = mode_of("/dev/null");
+	struct recorder *recorder;
+
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	recorder__free(recorder);
+	assert_int_equal(mode_of(path), 0600);
+	assert_int_equal(recorder__new("/dev/null", 0, &recorder), 0);
+	recorder__free(recorder);
+	assert_int_equal(mode_of("/dev/null"), of_device);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +363,7 @@ int main(void)
 		cmocka_unit_test(truncations),    cmocka_unit_test(bit_flips),
 		cmocka_unit_test(other_files),    cmocka_unit_test(full_disk),
 		cmocka_unit_test(reused_numbers), cmocka_unit_test(memory_of_snapshot),
+		cmocka_unit_test(for_its_owner),
 	};
 	int fd = mkstemp(path);
 	int result;
