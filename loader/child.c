@@ -10,20 +10,27 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "loader/arch.h"
 #include "loader/cleanup.h"
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
+#include "loader/signals.h"
 #include "symbolizer/proc_maps.h"
 
 #define LOADER_HOOK "_dl_debug_state"
+
+/* A command that takes longer to end is said to be waited for. */
+#define NOTE_AFTER_MS 1000
 
 /*
  * exec by PATH, as execvp does it, but for one thing: a file of no known format is an error and
@@ -283,14 +290,27 @@ void child_release(struct child *child)
 	child->held = false;
 }
 
+/* It may be deaf to SIGTERM, or slow to end; whoever waits for memleak learns why. */
+static void end_command(struct child *child)
+{
+	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+
+	kill(child->pid, SIGTERM);
+	signals_renew_end();
+	if (poll(&end, 1, NOTE_AFTER_MS) == 0)
+		log_note("waiting for process %d, which has got SIGTERM, to end: a signal such as "
+			 "Ctrl-C ends memleak without it",
+			 child->pid);
+	while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+		;
+}
+
 int child_finish(struct child *child)
 {
 	child_release(child);
-	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == 0) {
-		kill(child->pid, SIGTERM);
-		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
-			;
-	}
+	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == 0)
+		end_command(child);
 	child->reaped = true;
 	if (WIFSIGNALED(child->status))
 		return 128 + WTERMSIG(child->status);

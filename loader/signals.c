@@ -49,6 +49,18 @@ void signals_release_end(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+void signals_renew_end(void)
+{
+	const struct timespec now = {0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	add_end_signals(&set);
+	while (sigtimedwait(&set, NULL, &now) > 0 || errno == EINTR)
+		;
+	signals_release_end();
+}
+
 int signals_open(void)
 {
 	sigset_t set;

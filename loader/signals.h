@@ -19,6 +19,8 @@ int signals_hold_requests(void);
 int signals_hold_all(void);
 /* The final report may take a while: from now on a signal to end does so at once. */
 void signals_release_end(void);
+/* The same for those that come from now on: what earlier ones asked for is being done. */
+void signals_renew_end(void);
 
 /* A descriptor to read requests from, or a negative errno. */
 int signals_open(void);

@@ -144,6 +144,29 @@ def test_count_reached(t):
         raise Failure("the command still runs")
 
 
+@each("signal", "count", "duration")
+def test_deaf_command(t, name):
+    """A command that ignores SIGTERM is waited for; the next signal ends memleak all the same."""
+    end = {"signal": ["3600"], "count": ["0.2", "1"], "duration": ["-d", "0.2"]}[name]
+    memleak = t.memleak("--json", "--output", t.tmp / "r", *end, "--", t.file_of("command"),
+                        "ignore", output=t.tmp / "r")
+    pid = command_pid(memleak)
+    memleak.look()
+    if name == "signal":
+        memleak.signal(signal.SIGINT)
+    memleak.wait_for("the note", lambda: f"waiting for process {pid}," in memleak.notes)
+    memleak.signal(signal.SIGTERM)
+    memleak.wait(10)
+    if memleak.code != -signal.SIGTERM:
+        raise Failure(f"exit code {memleak.code}")
+    if not alive(pid):
+        raise Failure("the command does not ignore SIGTERM")
+    memleak.close_stdin()  # it ends itself at the end of its input
+    memleak.finish(code=None)
+    if len(memleak.reports) != 1 or not memleak.reports[0]["final"]:
+        raise Failure(f"{len(memleak.reports)} reports")
+
+
 def test_command_runs_free(t):
     """While it runs it is traced by no one: ptrace lasts no longer than its start."""
     memleak = t.command(t.file_of("command"), "wait")
