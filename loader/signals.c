@@ -4,14 +4,27 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+static bool is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/*
+ * nohup has SIGHUP ignored, but a blocked signal comes all the same. A SIGINT that is ignored
+ * says little: so begins what a script starts with &, which is then ended by kill -INT.
+ */
 static void add_end_signals(sigset_t *set)
 {
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(set, SIGHUP);
 }
 
 static void add_requests(sigset_t *set)

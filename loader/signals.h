@@ -8,7 +8,7 @@
 
 enum request {
 	REQUEST_NONE,
-	REQUEST_END,      /* SIGINT, SIGTERM, SIGHUP */
+	REQUEST_END,      /* SIGINT, SIGTERM, and SIGHUP unless it was ignored at the start */
 	REQUEST_REPORT,   /* SIGUSR1 */
 	REQUEST_BASELINE, /* SIGUSR2 */
 };
