@@ -129,11 +129,14 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 	return NULL;
 }
 
-/* Where the hook of the just mapped dynamic loader is in memory. */
+/*
+ * Where the hook of the just mapped dynamic loader is in memory. A program that has all in itself
+ * may have the function as well, but does not come by it; it has a main.
+ */
 static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
 		      uint64_t *ret)
 {
-	static const char *const names[] = {LOADER_HOOK};
+	static const char *const names[] = {LOADER_HOOK, "main"};
 	const struct mapping *file = proc_maps_find(maps, base), *text;
 	cleanup_free struct elf_function *found = NULL;
 	cleanup_close int fd = -1;
@@ -142,7 +145,8 @@ static bool find_hook(const struct child *child, const struct proc_maps *maps, u
 	if (!file)
 		return false;
 	fd = process_open_mapping(child->pid, file);
-	if (fd < 0 || elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt) || !cnt)
+	if (fd < 0 || elf_functions_find(fd, names, 2, ELF_EXPORTED, &found, &cnt) || cnt != 1 ||
+	    found[0].name)
 		return false;
 	text = find_offset(maps, file, found[0].offset);
 	if (!text)
@@ -242,17 +246,22 @@ static int run_to_hook(struct child *child, uint64_t hook)
 static int hold_before_constructors(struct child *child)
 {
 	struct proc_maps maps;
-	uint64_t base, hook;
+	uint64_t base = 0, loader, hook;
 	bool found;
 	int err;
 
-	if (!process_auxv(child->pid, AT_BASE, &base) || !base)
-		return 0; /* static: everything is mapped already */
+	process_auxv(child->pid, AT_BASE, &base);
+	loader = base;
+	/* Without one: a static program, or the dynamic loader run as the program. */
+	if (!base && !process_auxv(child->pid, AT_PHDR, &loader))
+		return 0;
 	err = proc_maps_read(child->pid, &maps);
 	if (err)
 		return err;
-	found = find_hook(child, &maps, base, &hook);
+	found = find_hook(child, &maps, loader, &hook);
 	proc_maps_deinit(&maps);
+	if (!found && !base)
+		return 0; /* static: everything is mapped already */
 	if (!found) {
 		log_note("the dynamic loader has no %s: allocations before main may be missed",
 			 LOADER_HOOK);

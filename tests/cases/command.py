@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """memleak -- CMD and -c CMD: traced from the first allocation on; codes are passed on."""
 
+import glob
 import os
 import signal
 
-from lib import AFTER_EXEC, Failure, each, expect, owner, pitfall
+from lib import AFTER_EXEC, Failure, Skip, each, expect, owner, pitfall
 from lib.process import alive
 from lib.program import Truth
 
@@ -229,6 +230,28 @@ def test_static_command(t):
     # main's blocks of before the first phase are seen as well; one of the three is freed.
     expect(report, truth, lines=False,
            ignore=lambda site: owner(site).startswith("_dl_"))
+
+
+def test_dynamic_loader_as_command(t):
+    """Run with a program's name it loads that: constructors are seen, no allocator is amiss."""
+    loaders = [*glob.glob("/lib64/ld-linux-x86-64.so.2"), *glob.glob("/lib/ld-linux-aarch64.so.1")]
+    if not loaders:
+        raise Skip("the C library is not that of GNU")
+    memleak = t.command(loaders[0], t.file_of("command"))
+    expect(memleak.finish(), truth_in(memleak))
+
+
+def test_dynamic_loader_of_musl(t):
+    loaders = glob.glob("/lib/ld-musl-*.so.1")
+    if not loaders:
+        raise Skip("no musl")
+    memleak = t.command(loaders[0], t.file_of("leak_musl"))
+    memleak.wait_for("ready", lambda: "ready\n" in memleak.out.text)
+    memleak.send(b"x")
+    memleak.wait_for("second ready", lambda: memleak.out.text.count("ready\n") == 2)
+    memleak.close_stdin()
+    if not any(owner(site) == "leak_small" for site in memleak.finish(code=None)["sites"]):
+        raise Failure("leak_small is not seen")
 
 
 def test_environment_is_untouched(t):
