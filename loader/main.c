@@ -62,8 +62,9 @@ static int open_source(struct session *session)
 
 	if (opts->pid_cnt || options_find_processes(opts))
 		return open_processes(session, opts->pids, opts->pid_cnt);
-	if (!opts->command && opts->verify_unwind)
-		log_note("--verify-unwind concerns user stacks: without a process it does nothing");
+	if (!opts->command && options_ask_for_users(opts))
+		log_note("-O, -S, --alloc, --free, --force, --unwind and --verify-unwind concern "
+			 "user memory: without a process they do nothing");
 	if (!opts->command)
 		return kernel_source__new(opts, session->symbolizer, NULL, 0, 0, &session->source);
 	err = child_start(opts->command, &session->child);

@@ -267,9 +267,10 @@ static int attach_result(const struct attach_state *state)
 		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
 	}
-	log_error("%s defines no %smalloc nor any other allocator function: -O PATH names the file "
-		  "that does, -S PREFIX what its functions begin with",
+	log_error("%s %s %smalloc or any other allocator function: -O PATH names the file that "
+		  "does, -S PREFIX what its functions begin with",
 		  opts->object ? opts->object : "no file that the process maps",
+		  opts->object ? "does not define" : "defines",
 		  opts->symbols_prefix ? opts->symbols_prefix : "");
 	return -ENOENT;
 }
