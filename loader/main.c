@@ -89,6 +89,23 @@ static int open_recorder(struct session *session)
 
 	if (err)
 		log_error("cannot write to %s: %s", opts->record, strerror(-err));
+	if (err || !opts->record || !output_is(&session->out, opts->record))
+		return err;
+	log_error("--output and --record are one file: %s", opts->record);
+	return -EINVAL;
+}
+
+/* Now that there is something to write: a run that does not come so far leaves files as they were.
+ */
+static int begin_files(struct session *session)
+{
+	int err = output_empty(&session->out);
+
+	if (err || !session->recorder)
+		return err;
+	err = recorder__begin(session->recorder);
+	if (err)
+		log_error("cannot write to %s: %s", session->opts->record, strerror(-err));
 	return err;
 }
 
@@ -114,6 +131,8 @@ static int trace(struct session *session)
 		err = open_source(session);
 	if (!err)
 		err = session->source->ops->start(session->source);
+	if (!err)
+		err = begin_files(session);
 	if (err)
 		return err;
 	session->source->ops->describe(session->source);

@@ -33,7 +33,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
 /* It tells where things are in other people's processes: also a file that was there before. */
 static int open_for_owner(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	struct stat st;
 	int err;
 
@@ -50,7 +50,6 @@ static int open_for_owner(const char *path)
 int recorder__new(const char *path, unsigned int flags, struct recorder **ret)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
-	uint8_t header[HEADER_BYTES];
 	int err = 0;
 
 	if (!recorder)
@@ -62,15 +61,23 @@ int recorder__new(const char *path, unsigned int flags, struct recorder **ret)
 		err = recorder->fd;
 	else if (!recorder->words)
 		err = -ENOMEM;
-	recording_header_put(&recorder->header, header);
-	if (!err)
-		err = write_all(recorder->fd, header, sizeof(header));
 	if (err) {
 		recorder__free(recorder);
 		return err;
 	}
 	*ret = recorder;
 	return 0;
+}
+
+int recorder__begin(struct recorder *recorder)
+{
+	uint8_t header[HEADER_BYTES];
+	struct stat st;
+
+	if (fstat(recorder->fd, &st) || (S_ISREG(st.st_mode) && ftruncate(recorder->fd, 0)))
+		return -errno;
+	recording_header_put(&recorder->header, header);
+	return write_all(recorder->fd, header, sizeof(header));
 }
 
 void recorder__free(struct recorder *recorder)

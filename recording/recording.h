@@ -48,9 +48,12 @@ enum recording_flag {
 
 struct recorder;
 
-/* Makes the file, or empties it. flags: enum recording_flag. 0 or a negative errno. */
+/* Makes the file if there is none. flags: enum recording_flag. 0 or a negative errno. */
 int recorder__new(const char *path, unsigned int flags, struct recorder **ret);
 void recorder__free(struct recorder *recorder);
+
+/* Empties the file and begins it, before the first snapshot. 0 or a negative errno. */
+int recorder__begin(struct recorder *recorder);
 
 /*
  * Appends a snapshot as the source made it. symbols, which may be NULL, names frames that are new,

@@ -211,26 +211,19 @@ void replay_deinit(struct replay *replay)
 	*replay = (struct replay){0};
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat first, second;
-
-	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-	       first.st_ino == second.st_ino;
-}
-
 int replay_open_output(const struct options *opts, const struct replay *const *replays, size_t cnt,
 		       struct output *ret)
 {
 	const struct sink *sink = sink_for(opts->format);
+	int err = output_init(ret, opts->output, sink->document, sink->binary);
 
-	for (size_t i = 0; opts->output && i < cnt; i++)
-		if (same_file(opts->output, replays[i]->path)) {
+	for (size_t i = 0; !err && i < cnt; i++)
+		if (output_is(ret, replays[i]->path)) {
 			log_error("--output %s would empty the recording that is read",
 				  opts->output);
-			return -EINVAL;
+			err = -EINVAL;
 		}
-	return output_init(ret, opts->output, sink->document, sink->binary);
+	return err ? err : output_empty(ret);
 }
 
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final)

@@ -50,6 +50,21 @@ def test_reports_are_whole(t):
         raise Failure("the report is too small for this case to fail")
 
 
+@each("output", "record", "both", "html")
+def test_spared(t, name):
+    """A run that cannot trace leaves files as they were; one cannot be for both purposes."""
+    path = t.tmp / "kept"
+    path.write_bytes(b"what was there before\n")
+    options = {"output": ["--output", path], "record": ["--record", path],
+               "both": ["--output", path, "--record", path],
+               "html": ["--format", "html", "--output", path]}[name]
+    process = t.program("leak").pid if name == "both" else 4194305
+    says = "are one file" if name == "both" else "no process with pid"
+    t.refused(*options, "-p", str(process), code=1, says=says)
+    if path.read_bytes() != b"what was there before\n":
+        raise Failure(f"{path.read_bytes()!r}")
+
+
 def test_appends(t):
     """Whoever else writes to the end of the file is not overwritten."""
     path = t.tmp / "reports"

@@ -40,6 +40,7 @@ static void round_trip(unsigned int seed, unsigned int what)
 	struct recorder *recorder;
 
 	assert_int_equal(recorder__new(path, what, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
 	for (int i = 0; i < 200; i++) {
 		struct snapshot snap, again;
 		bool final = i == 199, final_again;
@@ -83,6 +84,7 @@ static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 
 	world->site_cnt = 5;
 	assert_int_equal(recorder__new(path, what, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	for (int i = 0; i < cnt; i++) {
@@ -211,6 +213,7 @@ static void times_of_day(void **state)
 	struct recorder *recorder;
 
 	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
 	for (uint64_t i = 1; i < 4; i++) {
 		const struct snapshot snap = {.elapsed_ns = i * second,
 					      .wall_ns = (int64_t)(began + i * second)};
@@ -329,7 +332,9 @@ static void full_disk(void **state)
 {
 	struct recorder *recorder;
 
-	assert_int_equal(recorder__new("/dev/full", 0, &recorder), -ENOSPC);
+	assert_int_equal(recorder__new("/dev/full", 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), -ENOSPC);
+	recorder__free(recorder);
 	assert_int_equal(recorder__new("/nonexistent/file", 0, &recorder), -ENOENT);
 }
 
@@ -349,6 +354,7 @@ static void for_its_owner(void **state)
 
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
 	recorder__free(recorder);
 	assert_int_equal(mode_of(path), 0600);
 	assert_int_equal(recorder__new("/dev/null", 0, &recorder), 0);
