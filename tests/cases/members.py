@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 from lib import Broken, Failure, Skip, alone, each, timeout
@@ -92,10 +93,10 @@ def test_children_are_not_followed(t):
         raise Failure("it is not said that there are children")
 
 
-def rename(t, name):
+def rename(t, name, program="family"):
     """The program under a name that no other process has."""
     path = t.tmp / name
-    shutil.copy(t.file_of("family"), path)
+    shutil.copy(t.file_of(program), path)
     return path
 
 
@@ -111,6 +112,25 @@ def test_comm(t, what):
     # The second began to allocate before it said that it was ready.
     truth.children[second.pid] = (20, 2000)
     check([memleak.stop()], truth)
+
+
+@each("family", "family_static")
+def test_brief_first(t, program):
+    """The first of a program ends before anybody can look at it: those after it are seen."""
+    path = rename(t, f"b{os.getpid()}", program)
+    memleak = find(t, "--comm", path.name, interval="0.2")
+    memleak.signal(signal.SIGSTOP)
+    t.process([path]).wait()
+    memleak.signal(signal.SIGCONT)
+    memleak.fresh_report()
+    second = t.program("family", "server", "3", path=path)
+    truth = second.go()
+    truth.children[second.pid] = (20, 2000)
+    report = memleak.stop()
+    if report["lost"]["exec"] != 1:
+        fail(report, f"{report['lost']['exec']} programs were not seen, not 1")
+    report["lost"]["exec"] = 0
+    check([report], truth)
 
 
 def test_own_code(t):
