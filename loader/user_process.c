@@ -221,7 +221,7 @@ int user_process__maps(const struct user_context *ctx, const struct user_process
 
 static uint32_t unloads(const struct user_context *ctx, const struct user_process *process)
 {
-	if (process->found && process->ended)
+	if (process->left || process->ended)
 		return process->unloads;
 	return unwind_maps_unloads(ctx->unwind, process->info.pid);
 }

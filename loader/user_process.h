@@ -42,7 +42,8 @@ struct user_process {
 	int pidfd;         /* -1: its end is told by a record alone */
 	bool gone;         /* so the pidfd says */
 	bool told;         /* that was read of one that was found and has ended */
-	uint32_t unloads;  /* of the target that it was, if it was found and has ended */
+	bool left;         /* it is no target any more */
+	uint32_t unloads;  /* of the target that it was */
 	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */
 	bool ended;
 	unsigned int tries; /* to attach, since it has loaded code */

@@ -71,6 +71,23 @@ def test_follow(t, what):
     check([report], truth)
 
 
+def test_pid_of_another(t):
+    """-p A,B: a process that gets the number of A, which has ended, is none of them."""
+    first = t.program("family", "server", "1")
+    second = t.program("family", "server", "1")
+    memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-p", f"{first.pid},{second.pid}",
+                        "0.2").ready()
+    first.end()
+    memleak.fresh_report()
+    t.successor(first, "family", "server", "1").go()
+    truth = second.go()
+    report = memleak.stop()
+    truth.children = {second.pid: truth.children[second.pid]}
+    check([report], truth)
+    if "runs another program" in memleak.notes:
+        raise Failure("the other process is taken for the first")
+
+
 @each("server", "exec")
 def test_follow_command(t, what):
     program = t.command(t.file_of("family"), what, "5", options=("-f",))
