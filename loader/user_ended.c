@@ -105,6 +105,7 @@ void user_process__attach_ended(const struct user_context *ctx, struct user_proc
 				  mapping->inode == program ? ELF_GLOBAL : ELF_EXPORTED);
 		proc_maps_deinit(&maps);
 	}
-	process->exec_gaps += state.placed != 0;
+	if (state.placed || state.late)
+		user_process__count_gap(process);
 	attach_end(&state);
 }
