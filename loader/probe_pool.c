@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "loader/clock.h"
+
 static bool is_file(const struct pool_file *file, const struct stat *st)
 {
 	return file->ino == st->st_ino && file->dev == st->st_dev &&
@@ -35,7 +37,13 @@ int probe_pool_add(struct probe_pool *pool, int fd, bool has_heap)
 	if (!grown)
 		return -ENOMEM;
 	pool->files = grown;
-	grown[pool->cnt++] = (struct pool_file){st.st_dev, st.st_ino, st.st_ctim, has_heap};
+	grown[pool->cnt++] = (struct pool_file){
+		.dev = st.st_dev,
+		.ino = st.st_ino,
+		.changed = st.st_ctim,
+		.has_heap = has_heap,
+		.since_ns = clock_ns(CLOCK_MONOTONIC),
+	};
 	return 0;
 }
 

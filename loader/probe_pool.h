@@ -15,6 +15,7 @@ struct pool_file {
 	ino_t ino;
 	struct timespec changed; /* numbers of files are given again */
 	bool has_heap;           /* functions of it that hand out memory are probed */
+	uint64_t since_ns;       /* CLOCK_MONOTONIC */
 };
 
 struct probe_pool {

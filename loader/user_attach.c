@@ -177,6 +177,7 @@ void attach_once(struct attach_state *state, const struct module *module, enum e
 	if (known) {
 		if (!known->has_heap)
 			return;
+		state->late |= known->since_ns > state->process->since_ns;
 		if (!state->heap_found++ && !state->process->allocator)
 			state->process->allocator = strdup(module->path);
 		return;
@@ -381,8 +382,9 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	}
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
-	if (process->after_exec && state.placed)
-		process->exec_gaps++; /* another allocator than the last program's */
+	/* Another allocator than the last program's, or several began at once. */
+	if (process->after_exec && (state.placed || state.late))
+		user_process__count_gap(process);
 	if (process->attached)
 		process->after_exec = false;
 out:
