@@ -139,7 +139,7 @@ def test_document_is_replaced(t):
     folder = t.tmp / "documents"
     folder.mkdir()
     path = folder / "stacks"
-    path.write_bytes(b"leak;what_was_there_before 1\n")
+    path.write_bytes(b"leak;main;what_was_there_before 1\n")
     path.chmod(0o640)
     program = t.program("leak")
     memleak = attach(t, program, "--format", "folded", "--output", path, interval="0.05")
