@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "loader/real_file.h"
+
 static bool is_file(const struct pool_file *file, const struct stat *st)
 {
 	return file->ino == st->st_ino && file->dev == st->st_dev &&
@@ -16,7 +18,7 @@ const struct pool_file *probe_pool_find(const struct probe_pool *pool, int fd)
 {
 	struct stat st;
 
-	if (fstat(fd, &st))
+	if (real_file_stat(fd, &st))
 		return NULL;
 	for (size_t i = 0; i < pool->cnt; i++)
 		if (is_file(&pool->files[i], &st))
@@ -28,9 +30,10 @@ int probe_pool_add(struct probe_pool *pool, int fd, bool has_heap)
 {
 	struct pool_file *grown;
 	struct stat st;
+	int err = real_file_stat(fd, &st);
 
-	if (fstat(fd, &st))
-		return -errno;
+	if (err)
+		return err;
 	grown = reallocarray(pool->files, pool->cnt + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;

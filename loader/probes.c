@@ -11,6 +11,7 @@
 #include "loader/cleanup.h"
 #include "loader/entry_programs.h"
 #include "loader/multi_link.h"
+#include "loader/real_file.h"
 
 struct probe_link {
 	int fd;                /* LINK_SESSION, LINK_MULTI */
@@ -221,11 +222,10 @@ static int check_places(struct attachment *to, int fd)
 	struct probe_set *set = to->set;
 	struct probe *grown;
 	struct stat st;
-	int err;
+	int err = real_file_stat(fd, &st);
 
-	if (fstat(fd, &st))
-		return -errno;
-	err = keep_file(set, fd, &st);
+	if (!err)
+		err = keep_file(set, fd, &st);
 	if (err)
 		return err;
 	grown = reallocarray(set->items, set->cnt + to->cnt, sizeof(*grown));
