@@ -96,6 +96,16 @@ static bool is_used(const struct probe_pool *pool, const struct pool_file *file,
 	return false;
 }
 
+static void forget(struct probe_pool *pool, dev_t dev, ino_t ino)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < pool->cnt; i++)
+		if (pool->files[i].dev != dev || pool->files[i].ino != ino)
+			pool->files[kept++] = pool->files[i];
+	pool->cnt = kept;
+}
+
 bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds)
 {
 	for (size_t i = 0; i < pool->cnt;) {
@@ -105,7 +115,7 @@ bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds)
 			i++;
 			continue;
 		}
-		pool->files[i] = pool->files[--pool->cnt];
+		forget(pool, file.dev, file.ino);
 		if (probe_set_drop(&pool->probes, file.dev, file.ino))
 			return true;
 	}
