@@ -24,6 +24,7 @@ struct attach_state {
 	struct search_names names;
 	size_t heap_found;
 	size_t placed; /* probes that were not there before */
+	bool late;     /* or that were not when the process began */
 	bool throws;   /* exceptions may leave a probed function */
 	bool later;    /* files are searched that were loaded by name: each serves by itself */
 	int err;       /* the first failure */

@@ -10,20 +10,27 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "loader/arch.h"
 #include "loader/cleanup.h"
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
+#include "loader/signals.h"
 #include "symbolizer/proc_maps.h"
 
 #define LOADER_HOOK "_dl_debug_state"
+
+/* A command that takes longer to end is said to be waited for. */
+#define NOTE_AFTER_MS 1000
 
 /*
  * exec by PATH, as execvp does it, but for one thing: a file of no known format is an error and
@@ -122,11 +129,14 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 	return NULL;
 }
 
-/* Where the hook of the just mapped dynamic loader is in memory. */
+/*
+ * Where the hook of the just mapped dynamic loader is in memory. A program that has all in itself
+ * may have the function as well, but does not come by it; it has a main.
+ */
 static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
 		      uint64_t *ret)
 {
-	static const char *const names[] = {LOADER_HOOK};
+	static const char *const names[] = {LOADER_HOOK, "main"};
 	const struct mapping *file = proc_maps_find(maps, base), *text;
 	cleanup_free struct elf_function *found = NULL;
 	cleanup_close int fd = -1;
@@ -135,7 +145,8 @@ static bool find_hook(const struct child *child, const struct proc_maps *maps, u
 	if (!file)
 		return false;
 	fd = process_open_mapping(child->pid, file);
-	if (fd < 0 || elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt) || !cnt)
+	if (fd < 0 || elf_functions_find(fd, names, 2, ELF_EXPORTED, &found, &cnt) || cnt != 1 ||
+	    found[0].name)
 		return false;
 	text = find_offset(maps, file, found[0].offset);
 	if (!text)
@@ -235,17 +246,22 @@ static int run_to_hook(struct child *child, uint64_t hook)
 static int hold_before_constructors(struct child *child)
 {
 	struct proc_maps maps;
-	uint64_t base, hook;
+	uint64_t base = 0, loader, hook;
 	bool found;
 	int err;
 
-	if (!process_auxv(child->pid, AT_BASE, &base) || !base)
-		return 0; /* static: everything is mapped already */
+	process_auxv(child->pid, AT_BASE, &base);
+	loader = base;
+	/* Without one: a static program, or the dynamic loader run as the program. */
+	if (!base && !process_auxv(child->pid, AT_PHDR, &loader))
+		return 0;
 	err = proc_maps_read(child->pid, &maps);
 	if (err)
 		return err;
-	found = find_hook(child, &maps, base, &hook);
+	found = find_hook(child, &maps, loader, &hook);
 	proc_maps_deinit(&maps);
+	if (!found && !base)
+		return 0; /* static: everything is mapped already */
 	if (!found) {
 		log_note("the dynamic loader has no %s: allocations before main may be missed",
 			 LOADER_HOOK);
@@ -283,14 +299,27 @@ void child_release(struct child *child)
 	child->held = false;
 }
 
+/* It may be deaf to SIGTERM, or slow to end; whoever waits for memleak learns why. */
+static void end_command(struct child *child)
+{
+	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+
+	kill(child->pid, SIGTERM);
+	signals_renew_end();
+	if (poll(&end, 1, NOTE_AFTER_MS) == 0)
+		log_note("waiting for process %d, which has got SIGTERM, to end: a signal such as "
+			 "Ctrl-C ends memleak without it",
+			 child->pid);
+	while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+		;
+}
+
 int child_finish(struct child *child)
 {
 	child_release(child);
-	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == 0) {
-		kill(child->pid, SIGTERM);
-		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
-			;
-	}
+	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == 0)
+		end_command(child);
 	child->reaped = true;
 	if (WIFSIGNALED(child->status))
 		return 128 + WTERMSIG(child->status);

@@ -18,6 +18,7 @@ struct search {
 	size_t order_cnt;
 	struct elf_function *found;
 	size_t found_cnt;
+	uint64_t variable; /* its address */
 };
 
 /* An address is probed at its place in the file: the executable segment that holds it tells. */
@@ -232,6 +233,35 @@ int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_sc
 	*ret = search.found;
 	*ret_cnt = search.found_cnt;
 	return 0;
+}
+
+static int match_variable(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+{
+	const char *name;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_shndx == SHN_UNDEF)
+		return 0;
+	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
+	if (!name || strcmp(name, search->names[0]))
+		return 0;
+	search->variable = sym->st_value;
+	return 1;
+}
+
+bool elf_variable_find(int fd, const char *name, uint64_t *ret)
+{
+	struct search search = {.names = &name};
+	GElf_Ehdr ehdr;
+	bool found;
+
+	elf_version(EV_CURRENT);
+	search.elf = elf_begin(fd, ELF_C_READ, NULL);
+	found = search.elf && gelf_getehdr(search.elf, &ehdr) &&
+		search_tables(&search, SHT_DYNSYM, match_variable) > 0;
+	if (found)
+		*ret = search.variable - ehdr.e_entry;
+	elf_end(search.elf);
+	return found;
 }
 
 bool elf_has_section(int fd, const char *name)

@@ -40,6 +40,12 @@ enum elf_scope {
 int elf_functions_find(int fd, const char *const *names, size_t cnt, enum elf_scope scope,
 		       struct elf_function **ret, size_t *ret_cnt);
 
+/*
+ * Where an exported variable is in memory: so much behind the entry point, modulo 2^64. False:
+ * there is none.
+ */
+bool elf_variable_find(int fd, const char *name, uint64_t *ret);
+
 /* Whether the file is of ELF and has a section of this name. */
 bool elf_has_section(int fd, const char *name);
 

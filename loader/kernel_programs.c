@@ -92,8 +92,10 @@ int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_obje
 	err = tracker_prepare(opts, object, loading->ret->stack_depth, false, config);
 	err |= size_map(object, "targets", loading->target_cnt ? loading->target_cnt : 1);
 	err |= size_map(object, "slab_pages", SLAB_PAGES);
-	if (!opts->trace)
+	if (!opts->trace) {
 		err |= size_map(object, "events", (uint32_t)getpagesize());
+		err |= size_map(object, "told_events", 1);
+	}
 	if (opts->trace < 2)
 		err |= size_map(object, "free_buffers", 1);
 	else if (!loading->target_cnt)

@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "loader/cgroups.h"
 #include "loader/cleanup.h"
@@ -26,7 +29,10 @@ struct kernel_source {
 	struct tracker tracker;
 	uint64_t hooks_missed_before; /* events that the hooks left out before tracking began */
 	struct process *processes;    /* that are traced; an image is an index plus one */
+	int *pidfds;                  /* of each; -1: it has ended */
 	size_t process_cnt;
+	int targets_fd;
+	int epoll_fd; /* of the rings, 0, and of the pidfds, with their images */
 	struct ring_buffer *rings;
 	const struct event_listener *listener; /* during dispatch, here and below */
 	uint64_t dispatched_ns;                /* when it began */
@@ -115,7 +121,35 @@ static void kernel_source__describe(const struct source *base)
 
 static int kernel_source__poll_fd(const struct source *base)
 {
-	return ring_buffer__epoll_fd(((const struct kernel_source *)base)->rings);
+	return ((const struct kernel_source *)base)->epoll_fd;
+}
+
+static int watch(struct kernel_source *source, int fd, uint32_t image)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = image};
+
+	return epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Another process may get its number. What it has left in the kernel stays its own. */
+static void end_process(struct kernel_source *source, uint32_t image)
+{
+	uint32_t key = (uint32_t)source->processes[image - 1].pid;
+	int *pidfd = &source->pidfds[image - 1];
+
+	bpf_map_delete_elem(source->targets_fd, &key);
+	close(*pidfd);
+	*pidfd = -1;
+}
+
+static void end_processes(struct kernel_source *source)
+{
+	struct epoll_event events[16];
+	int cnt = epoll_wait(source->epoll_fd, events, 16, 0);
+
+	for (int i = 0; i < cnt; i++)
+		if (events[i].data.u64)
+			end_process(source, (uint32_t)events[i].data.u64);
 }
 
 static int kernel_source__dispatch(struct source *base, const struct event_listener *listener)
@@ -123,6 +157,7 @@ static int kernel_source__dispatch(struct source *base, const struct event_liste
 	struct kernel_source *source = kernel_source_of(base);
 	int err;
 
+	end_processes(source);
 	source->listener = listener;
 	source->dispatched_ns = clock_ns(CLOCK_MONOTONIC);
 	err = ring_buffer__consume(source->rings);
@@ -218,36 +253,53 @@ static char *read_comm(pid_t pid)
 	return comm;
 }
 
+/* One that has ended meanwhile is no target, but its image is counted. */
+static int add_target(struct kernel_source *source, uint32_t image, pid_t pid)
+{
+	struct memleak_target target = {.image = image};
+	uint32_t key = (uint32_t)pid;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	source->pidfds[image - 1] = pidfd;
+	if (pidfd < 0)
+		return errno == ESRCH ? 0 : -errno;
+	if (bpf_map_update_elem(source->targets_fd, &key, &target, BPF_ANY))
+		return -errno;
+	return watch(source, pidfd, image);
+}
+
 static int add_processes(struct kernel_source *source, const pid_t *pids, size_t cnt)
 {
-	int targets_fd = bpf_object__find_map_fd_by_name(source->programs.object, "targets");
+	int err = 0;
 
+	source->targets_fd = bpf_object__find_map_fd_by_name(source->programs.object, "targets");
 	source->processes = calloc(cnt + 1, sizeof(*source->processes));
-	if (!source->processes)
+	source->pidfds = calloc(cnt + 1, sizeof(*source->pidfds));
+	if (!source->processes || !source->pidfds)
 		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++) {
-		struct memleak_target target = {.image = (uint32_t)i + 1};
-		uint32_t key = (uint32_t)pids[i];
+	for (size_t i = 0; !err && i < cnt; i++) {
+		uint32_t image = (uint32_t)i + 1;
 		struct process *process = &source->processes[i];
 
-		*process = (struct process){target.image, pids[i], read_comm(pids[i]), NULL};
+		*process = (struct process){image, pids[i], read_comm(pids[i]), NULL};
 		if (options_want_cgroups(source->opts))
 			process->cgroup = cgroup_of_process(pids[i]);
+		source->pidfds[i] = -1;
 		source->process_cnt++;
-		if (!process->comm)
-			return -ENOMEM;
-		if (bpf_map_update_elem(targets_fd, &key, &target, BPF_ANY))
-			return -errno;
+		err = process->comm ? add_target(source, image, pids[i]) : -ENOMEM;
 	}
-	return 0;
+	return err;
 }
 
 static int open_rings(struct kernel_source *source)
 {
 	int fd = bpf_object__find_map_fd_by_name(source->programs.object, "events");
 
+	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (source->epoll_fd < 0)
+		return -errno;
 	source->rings = ring_buffer__new(fd, handle_event, source, NULL);
-	return source->rings ? 0 : -errno;
+	return source->rings ? watch(source, ring_buffer__epoll_fd(source->rings), 0) : -errno;
 }
 
 static void kernel_source__free(struct source *base)
@@ -263,8 +315,13 @@ static void kernel_source__free(struct source *base)
 	for (size_t i = 0; i < source->process_cnt; i++) {
 		free(source->processes[i].comm);
 		free(source->processes[i].cgroup);
+		if (source->pidfds[i] >= 0)
+			close(source->pidfds[i]);
 	}
 	free(source->processes);
+	free(source->pidfds);
+	if (source->epoll_fd >= 0)
+		close(source->epoll_fd);
 	free(source);
 }
 
@@ -291,9 +348,9 @@ static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, c
 		err = kernel_programs_init(source->opts, &source->functions, command, pid_cnt,
 					   &source->programs);
 	if (!err)
-		err = add_processes(source, pids, pid_cnt);
-	if (!err)
 		err = open_rings(source);
+	if (!err)
+		err = add_processes(source, pids, pid_cnt);
 	if (err)
 		return err;
 	source->source.symbols = &source->symbols.backend;
@@ -320,6 +377,7 @@ int kernel_source__new(const struct options *opts, struct symbolizer *symbolizer
 		return -ENOMEM;
 	source->source.ops = &kernel_source_ops;
 	source->opts = opts;
+	source->epoll_fd = -1;
 	err = set_up(source, symbolizer, pids, pid_cnt, command);
 	if (err) {
 		kernel_source__free(&source->source);

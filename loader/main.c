@@ -62,8 +62,9 @@ static int open_source(struct session *session)
 
 	if (opts->pid_cnt || options_find_processes(opts))
 		return open_processes(session, opts->pids, opts->pid_cnt);
-	if (!opts->command && opts->verify_unwind)
-		log_note("--verify-unwind concerns user stacks: without a process it does nothing");
+	if (!opts->command && options_ask_for_users(opts))
+		log_note("-O, -S, --alloc, --free, --force, --unwind and --verify-unwind concern "
+			 "user memory: without a process they do nothing");
 	if (!opts->command)
 		return kernel_source__new(opts, session->symbolizer, NULL, 0, 0, &session->source);
 	err = child_start(opts->command, &session->child);
@@ -88,6 +89,23 @@ static int open_recorder(struct session *session)
 
 	if (err)
 		log_error("cannot write to %s: %s", opts->record, strerror(-err));
+	if (err || !opts->record || !output_is(&session->out, opts->record))
+		return err;
+	log_error("--output and --record are one file: %s", opts->record);
+	return -EINVAL;
+}
+
+/* Now that there is something to write: a run that does not come so far leaves files as they were.
+ */
+static int begin_files(struct session *session)
+{
+	int err = output_empty(&session->out);
+
+	if (err || !session->recorder)
+		return err;
+	err = recorder__begin(session->recorder);
+	if (err)
+		log_error("cannot write to %s: %s", session->opts->record, strerror(-err));
 	return err;
 }
 
@@ -113,6 +131,8 @@ static int trace(struct session *session)
 		err = open_source(session);
 	if (!err)
 		err = session->source->ops->start(session->source);
+	if (!err)
+		err = begin_files(session);
 	if (err)
 		return err;
 	session->source->ops->describe(session->source);
@@ -148,12 +168,10 @@ static int finish(struct session *session, int err)
 static int work_on_recordings(struct session *session)
 {
 	const struct options *opts = session->opts;
-	int err = open_output(session);
+	int err = opts->work == WORK_REPORT
+			  ? replay_report(opts, &session->out, &session->result.outstanding)
+			  : replay_diff(opts, &session->out);
 
-	if (!err && opts->work == WORK_REPORT)
-		err = replay_report(opts, &session->out, &session->result.outstanding);
-	else if (!err)
-		err = replay_diff(opts, &session->out);
 	session->result.reader_gone = err == -EPIPE;
 	return finish(session, err);
 }

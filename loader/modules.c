@@ -17,6 +17,7 @@
 #include <sys/vfs.h>
 
 #include "loader/cleanup.h"
+#include "loader/elf_functions.h"
 #include "symbolizer/proc_maps.h"
 
 /* A hostile list may be endless: more libraries than this are not looked at. */
@@ -109,6 +110,53 @@ static bool find_r_debug(const struct reader *reader, struct r_debug *ret)
 			return read_r_debug(reader, entry.d_un.d_ptr, ret);
 	}
 	return false;
+}
+
+static void drop_modules(struct module_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		close(list->items[i].fd);
+		free(list->items[i].path);
+	}
+	list->cnt = 0;
+}
+
+static bool read_own_r_debug(const struct reader *reader, int fd, struct r_debug *ret)
+{
+	uint64_t entry, behind, addr;
+
+	if (!process_auxv(reader->pid, AT_ENTRY, &entry))
+		return false;
+	if (elf_variable_find(fd, "_r_debug", &behind)) /* glibc */
+		return read_r_debug(reader, entry + behind, ret);
+	return elf_variable_find(fd, "_dl_debug_addr", &behind) && /* musl */
+	       read_target(reader, entry + behind, &addr, sizeof(addr)) &&
+	       read_r_debug(reader, addr, ret);
+}
+
+/* A program that has all in itself may have the variables as well; nobody fills them in. */
+static bool has_main(int fd)
+{
+	static const char *const names[] = {"main"};
+	cleanup_free struct elf_function *found = NULL;
+	size_t cnt = 0;
+
+	return elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt) || cnt;
+}
+
+/*
+ * The dynamic loader may be run as the program, with the name of another one: it has no DT_DEBUG,
+ * but variables. Its list begins with what is the program then.
+ */
+static bool find_own_r_debug(struct reader *reader, struct r_debug *ret)
+{
+	struct module_list *list = reader->list;
+
+	if (!list->cnt || has_main(list->items[0].fd) ||
+	    !read_own_r_debug(reader, list->items[0].fd, ret))
+		return false;
+	drop_modules(list);
+	return true;
 }
 
 /* Overlays may show other numbers in maps than in stat. */
@@ -239,7 +287,7 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	struct proc_maps maps;
 	struct r_debug debug;
 	size_t linked_cnt;
-	uint64_t base;
+	uint64_t base = 0;
 	int err;
 
 	if (mem < 0)
@@ -251,10 +299,11 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	reader.maps = &maps;
 	add_program(&reader);
 	list.permanent_cnt = list.cnt;
-	if (!process_auxv(pid, AT_BASE, &base) || !base)
-		list.settled = true; /* static */
-	if (find_r_debug(&reader, &debug) && debug.r_map) {
-		list.settled = debug.r_state == RT_CONSISTENT;
+	process_auxv(pid, AT_BASE, &base);
+	list.settled = !base; /* static */
+	if ((find_r_debug(&reader, &debug) && debug.r_map) ||
+	    (!base && find_own_r_debug(&reader, &debug))) {
+		list.settled = debug.r_map && debug.r_state == RT_CONSISTENT;
 		add_linked(&reader, &debug);
 		linked_cnt = list.cnt;
 		add_hook(&reader, debug.r_brk);
@@ -273,10 +322,7 @@ int module_list_init(pid_t pid, struct module_list *ret)
 
 void module_list_deinit(struct module_list *list)
 {
-	for (size_t i = 0; i < list->cnt; i++) {
-		close(list->items[i].fd);
-		free(list->items[i].path);
-	}
+	drop_modules(list);
 	free(list->items);
 	*list = (struct module_list){0};
 }

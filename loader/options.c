@@ -218,15 +218,16 @@ static enum options_result take_command(struct options *opts, char *const *words
 /* What is asked for that text and JSON alone can tell; NULL: nothing. */
 static const char *beyond_format(const struct options *opts)
 {
-	return opts->trace            ? "--trace"
-	       : opts->show_allocs    ? "--show-allocs"
-	       : opts->by != BY_STACK ? "--by"
-	       : opts->count_by       ? "--count"
-	       : opts->largest        ? "--largest"
-	       : opts->peak           ? "--peak"
-	       : opts->stats          ? "--stats"
-	       : opts->summary        ? "--summary"
-				      : NULL;
+	return opts->trace              ? "--trace"
+	       : opts->show_allocs      ? "--show-allocs"
+	       : opts->by != BY_STACK   ? "--by"
+	       : opts->count_by         ? "--count"
+	       : opts->largest          ? "--largest"
+	       : opts->peak             ? "--peak"
+	       : opts->stats            ? "--stats"
+	       : opts->summary          ? "--summary"
+	       : opts->gen_suppressions ? "--gen-suppressions"
+					: NULL;
 }
 
 /* Only text and JSON are cut by default, and tell more than stacks. */

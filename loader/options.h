@@ -123,6 +123,9 @@ bool options_find_processes(const struct options *opts);
 /* Whether processes are traced at all. */
 bool options_trace_processes(const struct options *opts);
 
+/* Whether something is asked for that user memory alone has. */
+bool options_ask_for_users(const struct options *opts);
+
 /* Whether it must be known of processes in which cgroup they are. */
 bool options_want_cgroups(const struct options *opts);
 

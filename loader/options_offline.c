@@ -29,6 +29,19 @@ static bool can_format(const struct options *opts)
 	return opts->work != WORK_DIFF || opts->format <= FORMAT_JSON;
 }
 
+/* What would change nothing, and why; NULL: nothing is. */
+static const char *without_effect(const struct options *opts, const bool *given)
+{
+	if (opts->all && opts->format > FORMAT_CSV)
+		return "--all is for text, json and csv: in the other formats a file holds one "
+		       "report";
+	if (option_is_given(given, "summary-sort") && !opts->summary)
+		return "--summary-sort is the order of --summary, which is not given";
+	if (opts->max_records && opts->by == BY_STACK && !opts->summary && !opts->largest)
+		return "--max-records is for --by, --summary and --largest: give one of them";
+	return NULL;
+}
+
 enum options_result options_check_offline(const struct options *opts, const bool *given,
 					  bool dashes)
 {
@@ -53,6 +66,8 @@ enum options_result options_check_offline(const struct options *opts, const bool
 			  word);
 	else if (!can_format(opts))
 		log_error("'memleak %s' is text or json" HINT, word);
+	else if (without_effect(opts, given))
+		log_error("%s" HINT, without_effect(opts, given));
 	else
 		return OPTIONS_RUN;
 	return OPTIONS_EXIT_USAGE;

@@ -17,7 +17,7 @@ static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
 	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions ||
-	       opts->kernel || opts->by != BY_STACK;
+	       opts->error_exitcode || opts->kernel || opts->by != BY_STACK;
 }
 
 static bool has_filters(const bool *given)
@@ -29,6 +29,16 @@ static bool has_filters(const bool *given)
 		if (option_is_given(given, names[i]))
 			return true;
 	return false;
+}
+
+/* Whether the last report comes before one could have anything to show. */
+static bool ends_in_warmup(const struct options *opts)
+{
+	if (!opts->warmup_ns)
+		return false;
+	return opts->duration_ns
+		       ? opts->duration_ns <= opts->warmup_ns
+		       : opts->count && opts->count <= opts->warmup_ns / opts->interval_ns;
 }
 
 const char *options_conflict(const struct options *opts, const bool *given)
@@ -77,5 +87,7 @@ const char *options_conflict(const struct options *opts, const bool *given)
 		return "--all is for 'memleak report'";
 	if (opts->duration_ns && opts->count)
 		return "--duration and COUNT are two ways to end: give one";
+	if (ends_in_warmup(opts))
+		return "--warmup is to last as long as tracing: there would be no stack to report";
 	return NULL;
 }

@@ -17,6 +17,12 @@ bool options_trace_processes(const struct options *opts)
 	return opts->pid_cnt || opts->command || options_find_processes(opts);
 }
 
+bool options_ask_for_users(const struct options *opts)
+{
+	return opts->object || opts->symbols_prefix || opts->pool_function_cnt || opts->force ||
+	       opts->unwind != MEMLEAK_UNWIND_AUTO || opts->verify_unwind;
+}
+
 bool options_share_probes(const struct options *opts)
 {
 	return options_find_processes(opts) || opts->follow;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "loader/clock.h"
 #include "loader/real_file.h"
 
 static bool is_file(const struct pool_file *file, const struct stat *st)
@@ -58,6 +59,7 @@ int probe_pool_add(struct probe_pool *pool, int fd, bool has_heap)
 		.changed = st.st_ctim,
 		.has_heap = has_heap,
 		.throws = throws(&pool->probes, &st),
+		.since_ns = clock_ns(CLOCK_MONOTONIC),
 	};
 	return 0;
 }

@@ -19,6 +19,7 @@ struct pool_file {
 	bool throws;             /* of those, some may be left by exceptions */
 	bool raises_known;       /* what raises exceptions in it is probed, if there is any */
 	unsigned int unused;     /* so many rounds ago it was found last */
+	uint64_t since_ns;       /* CLOCK_MONOTONIC */
 };
 
 struct probe_pool {

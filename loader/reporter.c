@@ -46,6 +46,12 @@ void reporter_deinit(struct reporter *reporter)
 	reporter->suppressor = NULL;
 }
 
+/* What is shown of a recording may end before the run did. */
+static bool is_last(const struct reporter *reporter, const struct report *report)
+{
+	return reporter->recorded ? reporter->last : report->final;
+}
+
 static int print_report(struct reporter *reporter, const struct report *report)
 {
 	FILE *stream;
@@ -62,7 +68,7 @@ static int print_report(struct reporter *reporter, const struct report *report)
 	if (!reporter->reports++ && reporter->sink->header)
 		reporter->sink->header(stream);
 	err = reporter->sink->report(stream, report);
-	if (report->final && !reporter->sink->says_losses)
+	if (is_last(reporter, report) && !reporter->sink->says_losses)
 		lost_note(report->snapshot);
 	return err ? err : output_end(reporter->out);
 }
@@ -154,7 +160,8 @@ static int prepare(struct reporter *reporter, struct snapshot *snap)
 		err = suppressor__apply(reporter->suppressor, reporter->symbols, NAMING_BUDGET_MS,
 					snap);
 	if (!err && reporter->opts->by == BY_THREAD)
-		err = thread_split(snap);
+		err = thread_split(snap, reporter->last_ns);
+	reporter->last_ns = snap->elapsed_ns;
 	return err;
 }
 

@@ -24,8 +24,10 @@ struct reporter {
 	struct ranking *ranking;
 	struct ranking *group_ranking;
 	uint64_t baseline_ns; /* of the last snapshot */
+	uint64_t last_ns;     /* its elapsed_ns */
 	uint64_t reports;     /* that were printed */
 	bool recorded;        /* what is not in the snapshots cannot be asked for any more */
+	bool last;            /* recorded: no report comes after this one; set by the caller */
 	bool outstanding;     /* the last report had something */
 };
 

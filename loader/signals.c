@@ -4,14 +4,27 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+static bool is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/*
+ * nohup has SIGHUP ignored, but a blocked signal comes all the same. A SIGINT that is ignored
+ * says little: so begins what a script starts with &, which is then ended by kill -INT.
+ */
 static void add_end_signals(sigset_t *set)
 {
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(set, SIGHUP);
 }
 
 static void add_requests(sigset_t *set)
@@ -47,6 +60,28 @@ void signals_release_end(void)
 	sigemptyset(&set);
 	add_end_signals(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+bool signals_end_pending(void)
+{
+	sigset_t ends, pending;
+
+	sigemptyset(&ends);
+	add_end_signals(&ends);
+	return sigpending(&pending) == 0 && sigandset(&pending, &pending, &ends) == 0 &&
+	       !sigisemptyset(&pending);
+}
+
+void signals_renew_end(void)
+{
+	const struct timespec now = {0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	add_end_signals(&set);
+	while (sigtimedwait(&set, NULL, &now) > 0 || errno == EINTR)
+		;
+	signals_release_end();
 }
 
 int signals_open(void)

@@ -6,9 +6,11 @@
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
+#include <stdbool.h>
+
 enum request {
 	REQUEST_NONE,
-	REQUEST_END,      /* SIGINT, SIGTERM, SIGHUP */
+	REQUEST_END,      /* SIGINT, SIGTERM, and SIGHUP unless it was ignored at the start */
 	REQUEST_REPORT,   /* SIGUSR1 */
 	REQUEST_BASELINE, /* SIGUSR2 */
 };
@@ -19,6 +21,11 @@ int signals_hold_requests(void);
 int signals_hold_all(void);
 /* The final report may take a while: from now on a signal to end does so at once. */
 void signals_release_end(void);
+/* The same for those that come from now on: what earlier ones asked for is being done. */
+void signals_renew_end(void);
+
+/* One to end has come and was not read. */
+bool signals_end_pending(void);
 
 /* A descriptor to read requests from, or a negative errno. */
 int signals_open(void);

@@ -178,6 +178,7 @@ void attach_once(struct attach_state *state, const struct module *module, enum e
 		state->throws |= known->throws;
 		if (!known->has_heap)
 			return;
+		state->late |= known->since_ns > state->process->since_ns;
 		if (!state->heap_found++ && !state->process->allocator)
 			state->process->allocator = strdup(module->path);
 		return;
@@ -268,9 +269,10 @@ static int attach_result(const struct attach_state *state)
 		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
 	}
-	log_error("%s defines no %smalloc nor any other allocator function: -O PATH names the file "
-		  "that does, -S PREFIX what its functions begin with",
+	log_error("%s %s %smalloc or any other allocator function: -O PATH names the file that "
+		  "does, -S PREFIX what its functions begin with",
 		  opts->object ? opts->object : "no file that the process maps",
+		  opts->object ? "does not define" : "defines",
 		  opts->symbols_prefix ? opts->symbols_prefix : "");
 	return -ENOENT;
 }
@@ -381,8 +383,9 @@ int user_process__attach(const struct user_context *ctx, struct user_process *pr
 	}
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
-	if (process->after_exec && state.placed)
-		process->exec_gaps++; /* another allocator than the last program's */
+	/* Another allocator than the last program's, or several began at once. */
+	if (process->after_exec && (state.placed || state.late))
+		user_process__count_gap(process);
 	if (process->attached)
 		process->after_exec = false;
 out:

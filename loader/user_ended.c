@@ -63,8 +63,21 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 	return err;
 }
 
+/* The program file: it is mapped first when it is executed, before its dynamic loader. */
+static uint64_t program_inode(const struct proc_maps *maps)
+{
+	const struct mapping *first = NULL;
+
+	for_each_mapping (mapping, maps)
+		if (mapping->executable && mapping->inode &&
+		    (!first || mapping->since_ns < first->since_ns))
+			first = mapping;
+	return first ? first->inode : 0;
+}
+
 /* What it allocated by a file that nobody had looked into was not seen. */
-static void look_into(struct attach_state *state, const struct mapping *mapping)
+static void look_into(struct attach_state *state, const struct mapping *mapping,
+		      enum elf_scope scope)
 {
 	struct module module = {.path = (char *)mapping->path};
 	struct stat st;
@@ -74,7 +87,7 @@ static void look_into(struct attach_state *state, const struct mapping *mapping)
 	module.fd = mapped_file_open(mapping, &st);
 	if (module.fd < 0)
 		return;
-	attach_once(state, &module, ELF_EXPORTED);
+	attach_once(state, &module, scope);
 	close(module.fd);
 }
 
@@ -82,13 +95,17 @@ void user_process__attach_ended(const struct user_context *ctx, struct user_proc
 {
 	struct attach_state state;
 	struct proc_maps maps;
+	uint64_t program;
 
 	if (attach_begin(&state, ctx, process) == 0 &&
 	    user_process__told_maps(ctx, process, &maps) == 0) {
+		program = program_inode(&maps);
 		for_each_mapping (mapping, &maps)
-			look_into(&state, mapping);
+			look_into(&state, mapping,
+				  mapping->inode == program ? ELF_GLOBAL : ELF_EXPORTED);
 		proc_maps_deinit(&maps);
 	}
-	process->exec_gaps += state.placed != 0;
+	if (state.placed || state.late)
+		user_process__count_gap(process);
 	attach_end(&state);
 }

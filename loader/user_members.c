@@ -163,14 +163,16 @@ void user_members__new(struct user_source *source, const struct memleak_record *
 		user_source__retry_soon(source);
 }
 
-/* What one had mapped that ended early nobody has read yet. */
+/*
+ * What one had mapped that ended early nobody has read yet. The kernel may still free what a given
+ * one had: its pidfd tells when it has done so.
+ */
 void user_members__end(struct user_source *source, struct user_process *process, uint32_t unloads)
 {
-	process->ended = true;
-	if (!process->found)
-		return;
+	process->left = true;
 	process->unloads = unloads;
-	if (process->attached)
+	process->ended = process->found || process->gone;
+	if (!process->found || process->attached)
 		return;
 	user_process__refresh(&source->ctx, process);
 	user_process__attach_ended(&source->ctx, process);
@@ -189,7 +191,8 @@ void user_members__end_gone(struct user_source *source)
 		bpf_map_lookup_elem(targets_fd(source), &key, &target);
 		if (target.image == process->info.image)
 			bpf_map_delete_elem(targets_fd(source), &key);
-		user_members__end(source, process, target.unloads);
+		user_members__end(source, process,
+				  process->left ? process->unloads : target.unloads);
 	}
 }
 

@@ -222,7 +222,7 @@ int user_process__maps(const struct user_context *ctx, const struct user_process
 
 static uint32_t unloads(const struct user_context *ctx, const struct user_process *process)
 {
-	if (process->found && process->ended)
+	if (process->left || process->ended)
 		return process->unloads;
 	return unwind_maps_unloads(ctx->unwind, process->info.pid);
 }
@@ -293,6 +293,12 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	stack_copies_refresh(ctx->copies, &reference);
 }
 
+void user_process__count_gap(struct user_process *process)
+{
+	process->exec_gaps += !process->gap_counted;
+	process->gap_counted = true;
+}
+
 /*
  * The libraries of a program that has just been executed are not there yet, as a rule. If they
  * are, something may have been allocated before the probes were back.
@@ -305,7 +311,7 @@ static void rebind_probes(const struct user_context *ctx, struct user_process *p
 	probe_set_rebind(&process->probes, &ctx->programs, process->info.pid, &old);
 	if (module_list_init(process->info.pid, &list) == 0) {
 		if (list.settled)
-			process->exec_gaps++;
+			user_process__count_gap(process);
 		module_list_deinit(&list);
 	}
 	probe_set_detach(&old);
@@ -318,6 +324,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	struct symspace *space;
 	int err;
 
+	process->gap_counted = false;
 	if (rebind && !ctx->pool)
 		rebind_probes(ctx, process);
 	free(process->info.comm);

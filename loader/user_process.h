@@ -42,7 +42,8 @@ struct user_process {
 	int pidfd;         /* -1: its end is told by a record alone */
 	bool gone;         /* so the pidfd says */
 	bool told;         /* that was read of one that was found and has ended */
-	uint32_t unloads;  /* of the target that it was, if it was found and has ended */
+	bool left;         /* it is no target any more */
+	uint32_t unloads;  /* of the target that it was */
 	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */
 	bool ended;
 	unsigned int tries; /* to attach, since it has loaded code */
@@ -59,6 +60,7 @@ struct user_process {
 	uint64_t mappings_lost; /* for want of memory here */
 	uint64_t exec_gaps;     /* programs that ran before their allocator was probed */
 	bool after_exec;        /* a new program whose probes are not complete yet */
+	bool gap_counted;       /* of this program */
 	struct symspace *space;
 	uint64_t read_ns;              /* when it was read last what the process has mapped */
 	struct function_place *places; /* where -t events said functions are */
@@ -81,6 +83,9 @@ void user_process__free(struct user_process *process);
 int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
 			    const struct user_process *parent, struct user_process **ret);
 void user_process__attach_ended(const struct user_context *ctx, struct user_process *process);
+
+/* What its program allocated first was not seen. */
+void user_process__count_gap(struct user_process *process);
 
 /* What the kernel told that the process has mapped, of its present image. -ENOENT: nothing. */
 int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,

@@ -11,12 +11,16 @@
 
 static void handle_exec(struct user_source *source, const struct memleak_record *record)
 {
+	const struct memleak_members *rule = &source->members.rule;
 	struct user_process *process = user_source__process(source, record->image);
 	uint32_t image = (uint32_t)record->addr;
 	/* Probes are bound to the task that was the leader; another thread has taken its place. */
 	bool reattach = record->len;
 
 	user_members__drop(source, record->image);
+	/* Of one that ended unseen, whose number another process has. */
+	if (!process && !rule->join && !rule->follow)
+		return;
 	if (!process || process->found) {
 		user_members__exec(source, process, record);
 		return;

@@ -51,7 +51,8 @@ void user_source__retry(struct user_source *source)
 	for (size_t i = 0; i < source->processes.cnt; i++) {
 		struct user_process *process = source->processes.items[i];
 
-		if (process->attached || process->ended || process->tries >= RETRIES_MAX)
+		if (process->attached || process->gone || process->ended ||
+		    process->tries >= RETRIES_MAX)
 			continue;
 		process->tries++;
 		if (user_process__attach(&source->ctx, process) == -EAGAIN)
@@ -208,7 +209,6 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 		if (!process)
 			continue;
 		process->gone = true;
-		process->ended = !process->found;
 		epoll_ctl(source->epoll_fd, EPOLL_CTL_DEL, process->pidfd, NULL);
 	}
 	if (read(source->retry_fd, &expirations, sizeof(expirations)) > 0)

@@ -55,9 +55,10 @@ static const struct metric_family walk = {
 	"memleak_walk_seconds", METRIC_GAUGE, "seconds",
 	"How long it took to read what was outstanding for the report."};
 static const struct metric_family cpu = {"process_cpu_seconds", METRIC_COUNTER, "seconds",
-					 "CPU time of memleak itself."};
+					 "CPU time of memleak and its helpers."};
 static const struct metric_family resident = {"process_resident_memory_bytes", METRIC_GAUGE,
-					      "bytes", "Resident memory of memleak itself."};
+					      "bytes",
+					      "Resident memory of memleak and its helpers."};
 
 static const char *const count_labels[] = {
 	[MEMLEAK_COUNT_NOTHING] = "",
@@ -154,7 +155,7 @@ static int write_counts(struct metrics_text *text, const struct counts_report *r
 {
 	const struct counts *counts = report->counts;
 	cleanup_free const struct count_row **rows = calloc(counts->cnt + 1, sizeof(*rows));
-	size_t cnt = counts->cnt < top ? counts->cnt : top;
+	size_t cnt = metrics_rows(counts->cnt < top ? counts->cnt : top);
 
 	if (!rows)
 		return -ENOMEM;

@@ -35,12 +35,12 @@ static const struct metric_family group_score = {
 	"memleak_group_leak_score", METRIC_GAUGE, NULL,
 	"How much it looks like a leak, from 0 to 1, after a few reports."};
 
-/* Collectors keep each row: however many stacks are shown, there are no more than so many. */
+/* Collectors keep each row: however many are shown, there are no more than so many. */
 #define ROWS_MAX 1000
 
 #define CALLERS_MAX 4
 
-static size_t rows_of(size_t shown)
+size_t metrics_rows(size_t shown)
 {
 	return shown < ROWS_MAX ? shown : ROWS_MAX;
 }
@@ -153,14 +153,14 @@ static void write_site_trends(struct metrics_text *text, const struct report *re
 	const struct report_site *shown = report->sites;
 
 	metrics_family(text, &site_growth);
-	for (size_t i = 0; i < rows_of(report->site_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->site_cnt); i++) {
 		if (!is_judged(shown[i].history))
 			continue;
 		begin_site(text, &shown[i]);
 		metrics_double(text, growth_of(shown[i].history));
 	}
 	metrics_family(text, &site_score);
-	for (size_t i = 0; i < rows_of(report->site_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->site_cnt); i++) {
 		if (!is_judged(shown[i].history))
 			continue;
 		begin_site(text, &shown[i]);
@@ -174,14 +174,14 @@ void metrics_write_sites(struct metrics_text *text, const struct report *report)
 	uint64_t bytes = report->bytes, count = report->count;
 
 	metrics_family(text, &site_bytes);
-	for (size_t i = 0; i < rows_of(report->site_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->site_cnt); i++) {
 		begin_site(text, &shown[i]);
 		metrics_unsigned(text, shown[i].site->bytes);
 		bytes -= shown[i].site->bytes;
 	}
 	write_other(text, "function", bytes);
 	metrics_family(text, &site_blocks);
-	for (size_t i = 0; i < rows_of(report->site_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->site_cnt); i++) {
 		begin_site(text, &shown[i]);
 		metrics_unsigned(text, shown[i].site->count);
 		count -= shown[i].site->count;
@@ -217,14 +217,14 @@ static void write_group_trends(struct metrics_text *text, const struct report *r
 	const struct report_group *groups = report->groups;
 
 	metrics_family(text, &group_growth);
-	for (size_t i = 0; i < rows_of(report->group_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->group_cnt); i++) {
 		if (!is_judged(groups[i].history))
 			continue;
 		begin_group(text, report->by, &groups[i]);
 		metrics_double(text, growth_of(groups[i].history));
 	}
 	metrics_family(text, &group_score);
-	for (size_t i = 0; i < rows_of(report->group_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->group_cnt); i++) {
 		if (!is_judged(groups[i].history))
 			continue;
 		begin_group(text, report->by, &groups[i]);
@@ -240,14 +240,14 @@ void metrics_write_groups(struct metrics_text *text, const struct report *report
 	if (report->by == BY_STACK)
 		return;
 	metrics_family(text, &group_bytes);
-	for (size_t i = 0; i < rows_of(report->group_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->group_cnt); i++) {
 		begin_group(text, report->by, &groups[i]);
 		metrics_unsigned(text, groups[i].sum->bytes);
 		bytes -= groups[i].sum->bytes;
 	}
 	write_other(text, group_labels[report->by], bytes);
 	metrics_family(text, &group_blocks);
-	for (size_t i = 0; i < rows_of(report->group_cnt); i++) {
+	for (size_t i = 0; i < metrics_rows(report->group_cnt); i++) {
 		begin_group(text, report->by, &groups[i]);
 		metrics_unsigned(text, groups[i].sum->count);
 		count -= groups[i].sum->count;

@@ -9,4 +9,7 @@
 void metrics_write_sites(struct metrics_text *text, const struct report *report);
 void metrics_write_groups(struct metrics_text *text, const struct report *report);
 
+/* How many rows there are of what is shown. */
+size_t metrics_rows(size_t shown);
+
 #endif

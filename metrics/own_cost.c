@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What memleak itself has used, by the kernel's account. */
+/* What memleak and its helpers have used, by the kernel's account. */
 #include "metrics/own_cost.h"
 
 #include <inttypes.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "loader/cleanup.h"
 #include "loader/clock.h"
+#include "symbolizer/helper.h"
 
-static uint64_t resident_bytes(void)
+static uint64_t resident_bytes(pid_t pid)
 {
-	cleanup_fclose FILE *in = fopen("/proc/self/statm", "re");
+	cleanup_fclose FILE *in = NULL;
+	char path[32];
 	uint64_t pages;
 
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	in = fopen(path, "re");
 	if (!in || fscanf(in, "%*s %" SCNu64, &pages) != 1)
 		return 0;
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -21,6 +24,12 @@ static uint64_t resident_bytes(void)
 
 void own_cost_read(struct own_cost *cost)
 {
-	cost->cpu_seconds = (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
-	cost->resident_bytes = resident_bytes();
+	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helper_stopped_cpu_ns();
+
+	cost->resident_bytes = resident_bytes(getpid());
+	for (const struct helper *helper = helper_running(); helper; helper = helper->next) {
+		cpu_ns += helper_cpu_ns(helper->pid);
+		cost->resident_bytes += resident_bytes(helper->pid);
+	}
+	cost->cpu_seconds = (double)cpu_ns / 1e9;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What memleak itself has used, as far as metrics tell it. */
+/* What memleak and its helpers have used, as far as metrics tell it. */
 #ifndef OWN_COST_H
 #define OWN_COST_H
 
 #include <stdint.h>
 
 struct own_cost {
-	double cpu_seconds; /* of all its threads */
-	uint64_t resident_bytes;
+	double cpu_seconds;      /* of all threads, and of the helpers that have ended */
+	uint64_t resident_bytes; /* what they share counts for each */
 	uint64_t reports;
 };
 

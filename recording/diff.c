@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/cleanup.h"
 #include "recording/diff_key.h"
 #include "sinks/intern.h"
 
@@ -42,8 +43,44 @@ static enum change change_of(const struct diff_site *site)
 	return bytes || count ? CHANGE_SHRUNK : CHANGE_NONE;
 }
 
+static int compare_ids(const void *left, const void *right)
+{
+	const struct site *const *a = left, *const *b = right;
+
+	return (*a)->id < (*b)->id ? -1 : (*a)->id > (*b)->id;
+}
+
+/* The sites of a snapshot by their ids; NULL: no memory. */
+static const struct site **sort_ids(const struct snapshot *snap)
+{
+	const struct site **ret = calloc(snap->site_cnt + 1, sizeof(*ret));
+
+	for (size_t i = 0; ret && i < snap->site_cnt; i++)
+		ret[i] = &snap->sites[i];
+	if (ret)
+		qsort(ret, snap->site_cnt, sizeof(*ret), compare_ids);
+	return ret;
+}
+
+/*
+ * Of one run a site that is in both has one id, but perhaps two keys: as long as the file of a
+ * frame was not read, its place in it is told in another way. So the second side's key counts.
+ */
+static int make_key(const struct diff *diff, size_t which, const struct site *const *second_ids,
+		    const struct site *site, struct diff_keys *keys)
+{
+	const struct snapshot *second = diff->sides[1].snap;
+	const struct site *const *twin = NULL;
+
+	if (which == 0 && keys->same_run)
+		twin = bsearch(&site, second_ids, second->site_cnt, sizeof(site), compare_ids);
+	return twin ? diff_keys_make(keys, diff->sides[1].symbols, *twin)
+		    : diff_keys_make(keys, diff->sides[which].symbols, site);
+}
+
 /* Adds the sites of a side to those of their keys, in an array with room for all. */
-static int add_side(struct diff *diff, size_t which, struct diff_keys *keys, struct intern *table)
+static int add_side(struct diff *diff, size_t which, const struct site *const *second_ids,
+		    struct diff_keys *keys, struct intern *table)
 {
 	struct diff_side *side = &diff->sides[which];
 
@@ -52,7 +89,7 @@ static int add_side(struct diff *diff, size_t which, struct diff_keys *keys, str
 		struct diff_part *part;
 		uint64_t number;
 		bool fresh;
-		int err = diff_keys_make(keys, side->symbols, site);
+		int err = make_key(diff, which, second_ids, site, keys);
 
 		if (!err)
 			err = intern_get(table, keys->key.bytes, keys->key.len, &number, &fresh);
@@ -139,10 +176,13 @@ static int match(struct diff *diff, bool same_run, size_t *ret_cnt)
 {
 	struct diff_keys keys;
 	struct intern table = {0};
+	cleanup_free const struct site **second_ids = sort_ids(diff->sides[1].snap);
 	int err = diff_keys_init(diff->sides, same_run, &keys);
 
+	if (!second_ids)
+		err = -ENOMEM;
 	for (size_t i = 0; !err && i < 2; i++)
-		err = add_side(diff, i, &keys, &table);
+		err = add_side(diff, i, second_ids, &keys, &table);
 	*ret_cnt = table.cnt;
 	intern_deinit(&table);
 	diff_keys_deinit(&keys);

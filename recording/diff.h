@@ -3,11 +3,13 @@
  * What has changed between two snapshots, perhaps of two runs: sites are matched by what they are,
  * and not by their addresses and process ids. Pure arithmetic on what snapshots and names say.
  *
- * Two sites match if they have the same kind, the same process and the same frames. Of one run the
- * process is the same if its id is, of two if its name is. A frame is the same
+ * Of one run, sites of the same id match; their frames are those that the second side names.
+ * Else two sites match if they have the same kind, the same process and the same frames. Of one
+ * run the process is the same if its id is, of two if its name is. A frame is the same
  *	- if its file has the same build id, or it is the same run: at the same place in the file;
  *	- else, or if a file has no build id: in functions of the same names in files of the same
  *	  name, whatever their folder; without names at the same place of that file.
+ * A slab cache's name is no part of it: of several that a stack took from, the site has the first.
  * Sites of one side that match each other are summed up.
  */
 #ifndef DIFF_H

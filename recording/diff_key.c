@@ -118,7 +118,6 @@ int diff_keys_make(struct diff_keys *keys, struct symbol_backend *symbols, const
 	bytes_put_number(key, site->space);
 	bytes_put_number(key, site->kind);
 	bytes_put_number(key, site->origin.interrupt);
-	put_text(key, site->origin.cache);
 	put_text(key, process && !keys->same_run ? process->comm : "");
 	bytes_put_number(key, process && keys->same_run ? (uint32_t)process->pid : 0);
 	for (size_t i = 0; i < site->frame_cnt; i++)

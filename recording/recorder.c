@@ -30,31 +30,54 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
+/* It tells where things are in other people's processes: also a file that was there before. */
+static int open_for_owner(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	struct stat st;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 &&
+	    (!S_ISREG(st.st_mode) || !(st.st_mode & 077) || fchmod(fd, 0600) == 0))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
 int recorder__new(const char *path, unsigned int flags, struct recorder **ret)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
-	uint8_t header[HEADER_BYTES];
 	int err = 0;
 
 	if (!recorder)
 		return -ENOMEM;
 	recorder->header = recording_header_now(flags);
 	recorder->words = calloc(2 * SNAPSHOT_WORDS(&recorder->header), sizeof(*recorder->words));
-	/* It tells where things are in other people's processes. */
-	recorder->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+	recorder->fd = open_for_owner(path);
 	if (recorder->fd < 0)
-		err = -errno;
+		err = recorder->fd;
 	else if (!recorder->words)
 		err = -ENOMEM;
-	recording_header_put(&recorder->header, header);
-	if (!err)
-		err = write_all(recorder->fd, header, sizeof(header));
 	if (err) {
 		recorder__free(recorder);
 		return err;
 	}
 	*ret = recorder;
 	return 0;
+}
+
+int recorder__begin(struct recorder *recorder)
+{
+	uint8_t header[HEADER_BYTES];
+	struct stat st;
+
+	if (fstat(recorder->fd, &st) || (S_ISREG(st.st_mode) && ftruncate(recorder->fd, 0)))
+		return -errno;
+	recording_header_put(&recorder->header, header);
+	return write_all(recorder->fd, header, sizeof(header));
 }
 
 void recorder__free(struct recorder *recorder)

@@ -9,9 +9,11 @@
 
 #include "recording/recorder_impl.h"
 #include "report/peak.h"
+#include "report/trend.h"
 
-/* Snapshots without it. */
+/* Snapshots without it. Who reads refuses that reports still remember whose number it was. */
 #define FORGET_AFTER 64
+_Static_assert(FORGET_AFTER > MOMENT_CNT, "numbers are free when reports have forgotten");
 
 static struct recorded_site **find_slot(struct recorded_site **slots, size_t slot_cnt, uint64_t id)
 {

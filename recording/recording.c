@@ -47,9 +47,14 @@ int recording__new(FILE *file, struct recording **ret)
 	}
 	recording->file = file;
 	recording->memory_left = RECORDING_MEMORY_MAX;
-	recording->symbols =
-		(struct symbol_backend){.prepare = recording__prepare, .lookup = recording__lookup};
-	if (fread(header, 1, sizeof(header), file) == sizeof(header))
+	recording->symbols = (struct symbol_backend){
+		.prepare = recording__prepare,
+		.lookup = recording__lookup,
+		.names_follow = true,
+	};
+	if (fseek(file, 0, SEEK_CUR))
+		err = -errno;
+	else if (fread(header, 1, sizeof(header), file) == sizeof(header))
 		err = recording_header_take(header, &recording->header);
 	else if (ferror(file))
 		err = -errno;
@@ -198,9 +203,12 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 	int err = 0;
 
 	forget_snapshot(recording);
+	recording->snapshots++;
 	for (size_t i = 0; !err && i < sizeof(takers) / sizeof(takers[0]); i++)
 		err = takers[i](recording, &from);
-	return !err && from.at != from.end ? -EBADMSG : err;
+	if (!err && from.at != from.end)
+		err = -EBADMSG;
+	return err || recording_has_room(recording) ? err : -EFBIG;
 }
 
 /* Takes the next chunk; the same as recording__next(). */

@@ -20,7 +20,7 @@
  *	strings		bytes each; numbered from 1 on, through all chunks; 0 is none
  *	locations	what an address is called, numbered in the same way; 0: not known
  *	processes	the same
- *	sites		a number, which may have been another site's before, and what never changes
+ *	sites		a number, perhaps one that was another's long ago, and what never changes
  *	names		of a site: the location of each of its frames
  *	states		of each site that has changed, came or went: changes of its words
  *	blocks		of each site whose blocks have changed: all of them
@@ -48,9 +48,12 @@ enum recording_flag {
 
 struct recorder;
 
-/* Makes the file, or empties it. flags: enum recording_flag. 0 or a negative errno. */
+/* Makes the file if there is none. flags: enum recording_flag. 0 or a negative errno. */
 int recorder__new(const char *path, unsigned int flags, struct recorder **ret);
 void recorder__free(struct recorder *recorder);
+
+/* Empties the file and begins it, before the first snapshot. 0 or a negative errno. */
+int recorder__begin(struct recorder *recorder);
 
 /*
  * Appends a snapshot as the source made it. symbols, which may be NULL, names frames that are new,
@@ -64,7 +67,7 @@ struct recording;
 
 /*
  * Begins to read; takes the file over. -ENOEXEC: it is no recording; -ENOTSUP: of a newer memleak;
- * or another negative errno.
+ * -ESPIPE: a pipe, which cannot be read a second time; or another negative errno.
  */
 int recording__new(FILE *file, struct recording **ret);
 void recording__free(struct recording *recording);

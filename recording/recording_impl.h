@@ -9,11 +9,10 @@
 #include "recording/recording_parts.h"
 #include "report/peak.h"
 
-/* That all sites, names and blocks may take, whatever a file says. */
+/* That all sites, names and blocks, and the snapshot of them, may take, whatever a file says. */
 #ifndef RECORDING_MEMORY_MAX
 #define RECORDING_MEMORY_MAX (2ULL << 30)
 #endif
-#define RECORDING_FRAMES_MAX (RECORDING_MEMORY_MAX / (2 * sizeof(uint64_t)))
 
 struct read_process {
 	struct process process;
@@ -24,6 +23,7 @@ struct read_site {
 	struct site fixed;                     /* what never changes; frames are its own */
 	const struct sym_location **locations; /* one for each frame, NULL: not known */
 	uint64_t words[SITE_WORDS];
+	uint64_t left;        /* the first snapshot without it; 0: none had it */
 	struct block *blocks; /* with births as ages */
 	size_t block_cnt;
 };
@@ -38,6 +38,7 @@ struct recording {
 	struct recording_header header;
 	struct symbol_backend symbols;
 	size_t memory_left; /* that what is read may take */
+	uint64_t snapshots; /* begun to read */
 	bool ended;
 	bool begun;
 	uint64_t *words; /* of the snapshot */
@@ -93,7 +94,9 @@ int recording_take_blocks(struct recording *recording, struct byte_reader *from)
 int recording_take_peak(struct recording *recording, struct byte_reader *from);
 void recording_free_sites(struct recording *recording);
 
-/* The snapshot of what was read so far. */
+/* Whether there is room for the snapshot of what was read so far. */
+bool recording_has_room(const struct recording *recording);
+/* That snapshot. */
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret);
 
 #endif

@@ -142,11 +142,14 @@ const struct sym_location *recording_take_location_ref(const struct recording *r
 	return number ? recording->locations[number - 1] : NULL;
 }
 
+/* A snapshot may have a summary and losses of each. */
 static int take_process(struct recording *recording, struct byte_reader *from)
 {
 	struct read_process **grown, *process;
 
-	if (!recording_take_memory(recording, 1, sizeof(*process) + 2 * MALLOC_BYTES))
+	if (!recording_take_memory(recording, 1,
+				   sizeof(*process) + sizeof(struct process_summary) +
+					   sizeof(struct process_loss) + 2 * MALLOC_BYTES))
 		return -EFBIG;
 	grown = recording_grow(recording->processes, recording->process_cnt,
 			       sizeof(struct read_process *));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recording/recording_impl.h"
+#include "report/trend.h"
 
 #define SITE_BYTES_MIN 8
 #define NAMES_BYTES_MIN 1
@@ -69,6 +70,17 @@ static int find_or_add(struct recording *recording, uint64_t number, struct read
 	return 0;
 }
 
+/*
+ * Whether reports have forgotten who had the number, as all recorders wait for: so they remember no
+ * more sites than there are numbers.
+ */
+static bool is_free(const struct recording *recording, const struct read_site *site)
+{
+	if (site->words[SITE_PRESENT])
+		return false;
+	return !site->left || recording->snapshots - site->left >= MOMENT_CNT;
+}
+
 static int take_site(struct recording *recording, struct byte_reader *from)
 {
 	uint64_t number = bytes_take_below(from, recording->site_cnt + 1);
@@ -89,6 +101,8 @@ static int take_site(struct recording *recording, struct byte_reader *from)
 	err = find_or_add(recording, number, &site);
 	if (err)
 		return err;
+	if (fixed.id != site->fixed.id && !is_free(recording, site))
+		return -EBADMSG;
 	free_stack(recording, site);
 	fixed.process = process ? &process->process : NULL;
 	site->fixed = fixed;
@@ -126,13 +140,17 @@ int recording_take_states(struct recording *recording, struct byte_reader *from)
 	for (size_t i = 0; !from->failed && i < cnt; i++) {
 		size_t number = next + (size_t)bytes_take_below(from, recording->site_cnt - next);
 		struct read_site *site;
+		bool was_present;
 
 		if (from->failed)
 			break;
 		site = &recording->sites[number];
+		was_present = site->words[SITE_PRESENT];
 		bytes_take_changes(from, site->words, SITE_WORDS);
 		if (!site->words[SITE_PRESENT])
 			free_blocks(recording, site);
+		if (was_present && !site->words[SITE_PRESENT])
+			site->left = recording->snapshots;
 		next = number + 1;
 	}
 	return from->failed ? -EBADMSG : 0;

@@ -49,30 +49,50 @@ static void add_blocks(struct snapshot *snap, const struct read_site *site)
 	}
 }
 
-/* Room for all arrays. */
-static int make_room(struct recording *recording, struct snapshot *snap)
+/* What its arrays must hold. */
+struct room {
+	size_t site_cnt, block_cnt, frame_cnt;
+};
+
+static struct room room_of(const struct recording *recording)
 {
-	size_t site_cnt = 0, block_cnt = 0, frame_cnt = 0;
+	struct room room = {0};
 
 	for (size_t i = 0; i < recording->site_cnt; i++) {
 		if (!is_present(&recording->sites[i]))
 			continue;
-		site_cnt++;
-		block_cnt += recording->sites[i].block_cnt;
-		frame_cnt += recording->sites[i].fixed.frame_cnt;
+		room.site_cnt++;
+		room.block_cnt += recording->sites[i].block_cnt;
+		room.frame_cnt += recording->sites[i].fixed.frame_cnt;
 	}
-	for (size_t i = 0; i < recording->peak_site_cnt; i++)
-		frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
 	/* A peak may have one long stack many times. */
-	if (frame_cnt > RECORDING_FRAMES_MAX)
-		return -EFBIG;
-	snap->sites = calloc(site_cnt + 1, sizeof(*snap->sites));
-	snap->blocks = calloc(block_cnt + 1, sizeof(*snap->blocks));
-	snap->frame_store = calloc(frame_cnt + 1, sizeof(*snap->frame_store));
+	for (size_t i = 0; i < recording->peak_site_cnt; i++)
+		room.frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
+	return room;
+}
+
+bool recording_has_room(const struct recording *recording)
+{
+	struct room room = room_of(recording);
+	uint64_t bytes = (room.site_cnt + recording->peak_site_cnt) * sizeof(struct site) +
+			 room.block_cnt * sizeof(struct block) +
+			 room.frame_cnt * (sizeof(uint64_t) + sizeof(struct sym_location *));
+
+	return bytes <= recording->memory_left;
+}
+
+static int make_room(struct recording *recording, struct snapshot *snap)
+{
+	struct room room = room_of(recording);
+
+	snap->sites = calloc(room.site_cnt + 1, sizeof(*snap->sites));
+	snap->blocks = calloc(room.block_cnt + 1, sizeof(*snap->blocks));
+	snap->frame_store = calloc(room.frame_cnt + 1, sizeof(*snap->frame_store));
 	free(recording->frame_locations);
-	recording->frame_locations = calloc(frame_cnt + 1, sizeof(*recording->frame_locations));
+	recording->frame_locations =
+		calloc(room.frame_cnt + 1, sizeof(*recording->frame_locations));
 	recording->frames = snap->frame_store;
-	recording->frame_cnt = frame_cnt;
+	recording->frame_cnt = room.frame_cnt;
 	free(recording->peak.sites);
 	recording->peak.sites =
 		calloc(recording->peak_site_cnt + 1, sizeof(*recording->peak.sites));

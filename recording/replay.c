@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "loader/log.h"
+#include "sinks/sink.h"
 
 #define NSEC_PER_SEC 1000000000LL
 
@@ -61,12 +63,16 @@ static bool parse_time(const char *text, struct limit *ret)
 	return ret->clock || parse_seconds(text, &ret->elapsed_ns);
 }
 
-/* That time of day, at the recording's first snapshot or the first time after it. */
-static int64_t wall_of(const struct limit *limit, int64_t first_wall_ns)
+/* That time of day, when tracing began or the first time after it. */
+static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
 {
-	time_t first = first_wall_ns / NSEC_PER_SEC, wanted;
+	int64_t begin_ns;
+	time_t first, wanted;
 	struct tm tm;
 
+	if (__builtin_sub_overflow(moment->wall_ns, moment->elapsed_ns, &begin_ns))
+		begin_ns = moment->wall_ns;
+	first = begin_ns / NSEC_PER_SEC;
 	for (int days = 0; days < 2; days++) {
 		if (!localtime_r(&first, &tm))
 			return INT64_MAX;
@@ -98,6 +104,8 @@ static void say_error(const char *path, int err)
 		log_error("%s: written by a newer memleak", path);
 	else if (err == -EFBIG)
 		log_error("%s: would take more memory than any recording should", path);
+	else if (err == -ESPIPE)
+		log_error("%s: must be a file, not a pipe", path);
 	else
 		log_error("cannot read %s: %s", path, strerror(-err));
 }
@@ -118,8 +126,8 @@ static void close_recording(struct replay *replay)
 	replay->recording = NULL;
 }
 
-/* Of a file that was cut, all up to the cut is there. */
-static int say_end(const struct replay *replay, const struct limit *limit, size_t total, int err)
+/* Of a file that was cut, all up to the cut is there: what is asked for may have been behind it. */
+static int say_end(const struct replay *replay, size_t total, int err)
 {
 	if (err && err != -EBADMSG) {
 		say_error(replay->path, err);
@@ -133,7 +141,7 @@ static int say_end(const struct replay *replay, const struct limit *limit, size_
 		log_error("%s: it begins later than the time that is asked for", replay->path);
 		return -ENODATA;
 	}
-	if (err && limit->elapsed_ns == UINT64_MAX && !limit->clock)
+	if (err && replay->cnt == total)
 		log_note("%s is cut at snapshot %zu: what is before is shown", replay->path,
 			 total + 1);
 	return 0;
@@ -147,11 +155,11 @@ static int find_moment(struct replay *replay, struct limit *limit)
 
 	while ((got = recording__skip(replay->recording, &moment)) == 1) {
 		if (!total++ && limit->clock)
-			limit->wall_ns = wall_of(limit, moment.wall_ns);
+			limit->wall_ns = wall_of(limit, &moment);
 		if (is_within(limit, &moment))
 			replay->cnt = total;
 	}
-	return say_end(replay, limit, total, got);
+	return say_end(replay, total, got);
 }
 
 /* FILE@TIME, unless there is a file of that name. */
@@ -201,6 +209,21 @@ void replay_deinit(struct replay *replay)
 	close_recording(replay);
 	free(replay->path);
 	*replay = (struct replay){0};
+}
+
+int replay_open_output(const struct options *opts, const struct replay *const *replays, size_t cnt,
+		       struct output *ret)
+{
+	const struct sink *sink = sink_for(opts->format);
+	int err = output_init(ret, opts->output, sink->document, sink->binary);
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		if (output_is(ret, replays[i]->path)) {
+			log_error("--output %s would empty the recording that is read",
+				  opts->output);
+			err = -EINVAL;
+		}
+	return err ? err : output_empty(ret);
 }
 
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final)

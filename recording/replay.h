@@ -21,9 +21,17 @@ struct replay {
 int replay_open(const char *name, struct replay *ret);
 void replay_deinit(struct replay *replay);
 
+/*
+ * Opens what --output says, which empties it: once all recordings are open, as none of them may be
+ * the same file.
+ */
+int replay_open_output(const struct options *opts, const struct replay *const *replays, size_t cnt,
+		       struct output *ret);
+
 /* The next snapshot, of which there are cnt. */
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final);
 
+/* These open the output. */
 int replay_report(const struct options *opts, struct output *out, bool *ret_outstanding);
 int replay_diff(const struct options *opts, struct output *out);
 

@@ -74,10 +74,13 @@ static int compare_moments(const struct options *opts, const struct moment_of *m
 int replay_diff(const struct options *opts, struct output *out)
 {
 	struct moment_of moments[2] = {0};
+	const struct replay *const replays[] = {&moments[0].replay, &moments[1].replay};
 	int err = open_moment(opts->files[0], &moments[0]);
 
 	if (!err)
 		err = open_moment(opts->files[1], &moments[1]);
+	if (!err)
+		err = replay_open_output(opts, replays, 2, out);
 	if (!err)
 		err = compare_moments(opts, moments, out);
 	close_moment(&moments[0]);

@@ -34,6 +34,7 @@ static int report_all(struct replay *replay, struct reporter *reporter)
 		err = replay_next(replay, &snap, &final);
 		if (err)
 			break;
+		reporter->last = last;
 		err = reporter_add(
 			reporter, &snap, final,
 			last || (reporter->opts->all && output_wants(reporter->out, final)));
@@ -48,6 +49,7 @@ static int report_from(const struct options *opts, struct replay *replay, struct
 		       bool *ret_outstanding)
 {
 	const char *lacks = missing(opts, recording__flags(replay->recording));
+	const struct replay *const replays[] = {replay};
 	struct reporter reporter;
 	int err;
 
@@ -55,7 +57,9 @@ static int report_from(const struct options *opts, struct replay *replay, struct
 		log_error("%s has %s", replay->path, lacks);
 		return -ENODATA;
 	}
-	err = reporter_init(opts, recording__symbols(replay->recording), out, &reporter);
+	err = replay_open_output(opts, replays, 1, out);
+	if (!err)
+		err = reporter_init(opts, recording__symbols(replay->recording), out, &reporter);
 	if (err)
 		return err;
 	reporter.recorded = true;

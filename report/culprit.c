@@ -48,6 +48,10 @@ static const char *const wrapper_names[] = {
 	"PyObject_NewVar",
 	"PyType_GenericAlloc",
 	"PyType_AllocNoTrack",
+	"PyObject_ArenaMmap",
+	"new_arena",
+	"allocate_from_new_pool",
+	"pymalloc_alloc",
 	"gc_alloc",
 	"alloc_skb", /* the kernel */
 	"alloc_skb_with_frags",

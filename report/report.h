@@ -30,6 +30,8 @@ struct symbol_backend {
 	/* NULL: nothing known. Valid until the next prepare. */
 	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
 					     uint64_t frame);
+	/* A later snapshot may name what has no name now, however long prepare took. */
+	bool names_follow;
 };
 
 /* Where the code of a frame is, or was last; 0: not known. */

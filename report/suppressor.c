@@ -85,6 +85,14 @@ static size_t known_pattern(const struct suppressor *suppressor, uint64_t id)
 	return found ? found->pattern : NOT_KNOWN;
 }
 
+static bool has_names(const struct sym_location *location)
+{
+	for (size_t i = 0; i < location->frame_cnt; i++)
+		if (!location->frames[i].symbol)
+			return false;
+	return true;
+}
+
 /*
  * The pattern that comes first of those that any frame matches. What code a frame is of may be
  * found out later.
@@ -102,7 +110,7 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 
 		if (location)
 			found = suppressions_find(suppressor->suppressions, location);
-		else
+		if (!location || (symbols->names_follow && !has_names(location)))
 			all_known = false;
 		if (found < first)
 			first = found;

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "loader/cleanup.h"
 
 static int by_site_and_thread(const void *a, const void *b)
 {
@@ -29,7 +32,39 @@ static size_t run_end(const struct snapshot *snap, size_t first)
 	return end;
 }
 
-static struct site site_of_run(const struct snapshot *snap, size_t first, size_t end)
+/*
+ * Of each site, the age from which on the last snapshot had its blocks: those were its oldest.
+ * From malloc; NULL: no memory.
+ */
+static uint64_t *ages_kept(const struct snapshot *snap)
+{
+	uint64_t *ages = calloc(snap->site_cnt + 1, sizeof(*ages));
+	size_t at = 0;
+
+	for (size_t site = 0; ages && site < snap->site_cnt; site++) {
+		uint64_t left = 0;
+
+		for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+			left += snap->sites[site].kept[i];
+		ages[site] = AGE_UNKNOWN;
+		for (; at < snap->block_cnt && snap->blocks[at].site == site; at++)
+			if (left && left--)
+				ages[site] = snap->blocks[at].age_ns;
+	}
+	return ages;
+}
+
+/* What is older than kept_ns the last snapshot had, so long before. */
+static void add_age(struct site *site, const struct block *block, uint64_t kept_ns,
+		    uint64_t before_ns)
+{
+	ages_add(&site->ages, block->age_ns, block->size);
+	if (block->age_ns >= kept_ns && block->age_ns >= before_ns)
+		site->kept[age_class(block->age_ns - before_ns)]++;
+}
+
+static struct site site_of_run(const struct snapshot *snap, size_t first, size_t end,
+			       uint64_t kept_ns, uint64_t before_ns)
 {
 	struct site site = snap->sites[snap->blocks[first].site];
 	struct estimate estimate = {0};
@@ -37,11 +72,13 @@ static struct site site_of_run(const struct snapshot *snap, size_t first, size_t
 	uint64_t bytes = 0;
 
 	site.largest = (struct block){0};
-
+	site.ages = (struct ages){0};
+	memset(site.kept, 0, sizeof(site.kept));
 	for (size_t i = first; i < end; i++) {
 		const struct block *block = &snap->blocks[i];
 
 		bytes += block->size;
+		add_age(&site, block, kept_ns, before_ns);
 		if (block->inherited)
 			part_add(&inherited, &snap->sampling, block);
 		block_take_larger(&site.largest, block);
@@ -57,11 +94,14 @@ static struct site site_of_run(const struct snapshot *snap, size_t first, size_t
 	return site;
 }
 
-int thread_split(struct snapshot *snap)
+int thread_split(struct snapshot *snap, uint64_t last_ns)
 {
+	cleanup_free uint64_t *kept_ns = ages_kept(snap);
 	struct site *sites;
 	size_t cnt = 0;
 
+	if (!kept_ns)
+		return -ENOMEM;
 	if (snap->block_cnt)
 		qsort(snap->blocks, snap->block_cnt, sizeof(*snap->blocks), by_site_and_thread);
 	for (size_t first = 0; first < snap->block_cnt; first = run_end(snap, first))
@@ -72,7 +112,8 @@ int thread_split(struct snapshot *snap)
 	cnt = 0;
 	for (size_t first = 0, end; first < snap->block_cnt; first = end) {
 		end = run_end(snap, first);
-		sites[cnt] = site_of_run(snap, first, end);
+		sites[cnt] = site_of_run(snap, first, end, kept_ns[snap->blocks[first].site],
+					 snap->elapsed_ns - last_ns);
 		for (size_t i = first; i < end; i++)
 			snap->blocks[i].site = cnt;
 		cnt++;

@@ -7,8 +7,9 @@
 
 /*
  * Each site becomes one for each thread, with an id of its own; the snapshot must have all
- * blocks. -ENOMEM: it is as it was.
+ * blocks. last_ns: elapsed_ns of the one before; 0: there was none. -ENOMEM: it is as it was, but
+ * for the order of its blocks.
  */
-int thread_split(struct snapshot *snap);
+int thread_split(struct snapshot *snap, uint64_t last_ns);
 
 #endif

@@ -8,7 +8,8 @@
 /*
  * Replaces the file at path, which *fd is open on and afterwards is again. Readers find the old
  * document or the new one, unless no file can be made beside it; then it is written where it is.
- * A negative errno: the old one is still there, or nothing.
+ * A negative errno: the old one is still there, or nothing; so it is when path leads elsewhere by
+ * then, as its folder was removed, and none can be made there.
  */
 int document_replace(const char *path, int *fd, const char *bytes, size_t len);
 

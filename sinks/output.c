@@ -35,7 +35,7 @@ int output_init(struct output *out, const char *path, bool document, bool binary
 	*out = (struct output){
 		.fd = STDOUT_FILENO, .name = path ? path : "stdout", .document = document};
 	if (path)
-		out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+		out->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (out->fd < 0 || fcntl(out->fd, F_GETFD) < 0) {
 		log_error("cannot write to %s: %s", out->name, strerror(errno));
 		return -errno;
@@ -46,6 +46,26 @@ int output_init(struct output *out, const char *path, bool document, bool binary
 		return 0;
 	log_error("this format is not for a terminal: give --output FILE");
 	return -ENOTTY;
+}
+
+bool output_is(const struct output *out, const char *path)
+{
+	struct stat st;
+
+	return out->fd > STDERR_FILENO && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       is_file_of(out->fd, &st);
+}
+
+int output_empty(struct output *out)
+{
+	struct stat st;
+
+	/* A document takes the place of the one before when it is whole. */
+	if (out->fd <= STDERR_FILENO || out->path || fstat(out->fd, &st) || !S_ISREG(st.st_mode) ||
+	    !ftruncate(out->fd, 0))
+		return 0;
+	log_error("cannot write to %s: %s", out->name, strerror(errno));
+	return -errno;
 }
 
 bool output_wants(const struct output *out, bool final)
@@ -96,7 +116,10 @@ int output_end(struct output *out)
 	err = write_whole(out);
 	free(out->buf);
 	out->buf = NULL;
-	if (err && err != -EPIPE)
+	if (err == -ECANCELED)
+		log_error("%s is not read, and memleak is to end: a report is not whole",
+			  out->name);
+	else if (err && err != -EPIPE)
 		log_error("cannot write to %s: %s", out->name, strerror(-err));
 	return err;
 }

@@ -20,10 +20,14 @@ struct output {
 };
 
 /*
- * path NULL: stdout. Empties the file. document: what is written is a whole, in place of what was
- * written before; binary: not to a terminal. Says on stderr what failed.
+ * path NULL: stdout. document: what is written is a whole, in place of what was written before;
+ * binary: not to a terminal. Says on stderr what failed.
  */
 int output_init(struct output *out, const char *path, bool document, bool binary);
+/* Whether --output is this file, by whatever name. */
+bool output_is(const struct output *out, const char *path);
+/* Once it is known that there will be something to write: what the file had is lost. */
+int output_empty(struct output *out);
 void output_deinit(struct output *out);
 
 /* Whether a report has a place: of documents a pipe, like stdout, takes the final one alone. */

@@ -66,8 +66,8 @@ static uint64_t call_address(const struct site *site, uint64_t frame,
 {
 	uint64_t addr = frame_address(frame, location);
 
-	/* Without a place in memory: that in the file. */
-	if (location && location->module && !addr)
+	/* Where it was in memory says nothing without the mapping, which recordings do not hold. */
+	if (site->space != SPACE_KERNEL && location && location->module && !location->mapping.end)
 		addr = location->module_offset;
 	return addr && !MEMLEAK_FRAME_IS_EXACT(frame) ? addr - 1 : addr;
 }

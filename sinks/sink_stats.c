@@ -29,7 +29,8 @@ static void write_calls(FILE *out, const struct figures *figures)
 
 static void write_tables(FILE *out, const struct figures *figures)
 {
-	const char *before = "tables: ";
+	static const char *const begin = "tables: ";
+	const char *before = begin;
 
 	for (unsigned int i = 0; i < TABLE_CNT; i++) {
 		const struct fill *fill = &figures->fills[i];
@@ -40,6 +41,8 @@ static void write_tables(FILE *out, const struct figures *figures)
 			table_name(i));
 		before = ", ";
 	}
+	if (before == begin)
+		fputs("tables: not known, --stats was not given when it was recorded", out);
 }
 
 void sink_stats_write_text(FILE *out, const struct snapshot *snap)

@@ -158,11 +158,13 @@ void sink_text_write_culprit(const struct text_part *part, const struct report_s
 		     location && j < location->frame_cnt && row.cnt <= callers; j++)
 			write_function(&row, location, &location->frames[j]);
 	}
+	if (site->tid)
+		fprintf(part->out, ", of thread %d", site->tid);
 	if (part->with_process && site->process) {
 		fprintf(part->out, ", of process %d (", site->process->pid);
 		escape_puts(part->out, site->process->comm ? site->process->comm : "?");
 		fputs("),", part->out);
-	} else if (callers && row.cnt > 1) {
+	} else if (site->tid || (callers && row.cnt > 1)) {
 		fputc(',', part->out);
 	}
 }

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbolizer/helper.h"
@@ -26,6 +27,9 @@ void __lsan_do_leak_check(void);
 #define NOBODY 65534
 
 #define MEMORY_MIN_BYTES (1024UL * 1024 * 1024)
+
+static struct helper *running;
+static uint64_t stopped_cpu_ns;
 
 static void close_from(unsigned int first)
 {
@@ -183,8 +187,8 @@ int helper_start(struct helper *helper, const char *name, enum helper_rights rig
 		child_main(parent, socks[1], rights, work);
 	}
 	close(socks[1]);
-	helper->pid = pid;
-	helper->sock = socks[0];
+	*helper = (struct helper){.pid = pid, .sock = socks[0], .next = running};
+	running = helper;
 	return 0;
 }
 
@@ -203,6 +207,36 @@ static bool has_ended(int sock, unsigned int within_ms)
 	return err == -EPIPE;
 }
 
+const struct helper *helper_running(void)
+{
+	return running;
+}
+
+uint64_t helper_cpu_ns(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &used))
+		return 0;
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+uint64_t helper_stopped_cpu_ns(void)
+{
+	return stopped_cpu_ns;
+}
+
+static void forget(struct helper *helper)
+{
+	struct helper **link = &running;
+
+	while (*link != helper)
+		link = &(*link)->next;
+	*link = helper->next;
+	stopped_cpu_ns += helper_cpu_ns(helper->pid);
+}
+
 void helper_stop(struct helper *helper, unsigned int grace_ms)
 {
 	int status = 0;
@@ -213,6 +247,8 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 	if (!grace_ms || !has_ended(helper->sock, grace_ms))
 		kill(helper->pid, SIGKILL);
 	close(helper->sock);
+	/* As long as it has not been waited for, its time is known. */
+	forget(helper);
 	/* -ECHILD when the program ignores SIGCHLD: then it is gone as well. */
 	while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
 		;

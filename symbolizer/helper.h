@@ -7,11 +7,14 @@
 #define HELPER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+/* Stays where it is while it runs. */
 struct helper {
 	pid_t pid; /* 0: not running */
 	int sock;  /* -1: not running */
+	struct helper *next;
 };
 
 #define HELPER_INIT                                                                                \
@@ -49,5 +52,13 @@ int helper_start(struct helper *helper, const char *name, enum helper_rights rig
  * one that does not run.
  */
 void helper_stop(struct helper *helper, unsigned int grace_ms);
+
+/* The first of those that run, of which each has the next; NULL: none does. */
+const struct helper *helper_running(void);
+
+/* CPU time of a process that is there, or was and is not waited for yet; 0: not known. */
+uint64_t helper_cpu_ns(pid_t pid);
+/* Of all that were stopped. */
+uint64_t helper_stopped_cpu_ns(void);
 
 #endif

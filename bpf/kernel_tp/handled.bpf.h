@@ -4,8 +4,10 @@
  * already: an event in an interrupt, or of a task that preempts, would be lost. So each event has
  * two programs, one of which handles what the other has not been run for. The two find their
  * arguments at one address, which is no other event's before both have seen it: nested events lie
- * deeper in the stack or in another one. If a whole event comes between the two, the outer one is
- * handled twice, which replaces a block by itself, or forgets it again before it is free.
+ * deeper in the stack or in another one. If a whole event comes between the two, or the task is
+ * preempted and goes on elsewhere, the event is handled twice, which replaces a block by itself, or
+ * forgets it again before it is free. Only lines of events have to be but one: with -t there is a
+ * second look.
  */
 #ifndef HANDLED_BPF_H
 #define HANDLED_BPF_H
@@ -37,6 +39,62 @@ struct {
 	__type(value, struct cpu_events);
 } cpu_events SEC(".maps");
 
+#define TOLD_BITS 10
+
+/* An event that lines may be written of, by which program of the pair. */
+struct told {
+	__u64 ctx;
+	__u64 arguments[2];
+	__u64 program;
+};
+
+/* Of all CPUs; by the address of the arguments. The loader leaves one entry without -t. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << TOLD_BITS);
+	__type(key, __u32);
+	__type(value, struct told);
+} told_events SEC(".maps");
+
+static __always_inline struct told *told__slot(__u64 *ctx)
+{
+	__u64 place = 0;
+	__u32 index;
+
+	if (!config.trace_events)
+		return NULL;
+	/* Read as memory: the verifier does not let a pointer be a number. */
+	bpf_probe_read_kernel(&place, sizeof(place), &ctx);
+	index = (place * 0x9e3779b97f4a7c15ULL) >> (64 - TOLD_BITS);
+	return bpf_map_lookup_elem(&told_events, &index);
+}
+
+static __always_inline void told__note(__u64 *ctx, __u32 program)
+{
+	struct told *told = told__slot(ctx);
+
+	if (!told)
+		return;
+	bpf_probe_read_kernel(told->arguments, sizeof(told->arguments), ctx);
+	told->program = program;
+	told->ctx = (__u64)ctx;
+}
+
+/* Forgotten again: another event may have the same arguments at the same place. */
+static __always_inline bool told__take(__u64 *ctx, __u32 program)
+{
+	struct told *told = told__slot(ctx);
+	__u64 arguments[2];
+
+	if (!told || told->ctx != (__u64)ctx || told->program != program)
+		return false;
+	bpf_probe_read_kernel(arguments, sizeof(arguments), ctx);
+	if (told->arguments[0] != arguments[0] || told->arguments[1] != arguments[1])
+		return false;
+	told->ctx = 0;
+	return true;
+}
+
 static __always_inline volatile struct handled *handled(__u32 event)
 {
 	__u32 zero = 0;
@@ -48,19 +106,25 @@ static __always_inline volatile struct handled *handled(__u32 event)
 /* Of a pair whose first program always runs first. */
 static __always_inline bool first__enter(volatile struct handled *handled, __u64 *ctx)
 {
-	if (handled)
-		handled->by[0] = (__u64)ctx;
-	return handled;
+	if (!handled)
+		return false;
+	handled->by[0] = (__u64)ctx;
+	told__note(ctx, 0);
+	return true;
 }
 
 static __always_inline bool second__has_to(volatile struct handled *handled, __u64 *ctx)
 {
+	bool told = told__take(ctx, 0);
+
 	if (!handled)
 		return false;
 	if (handled->by[0] == (__u64)ctx) {
 		handled->by[0] = 0;
 		return false;
 	}
+	if (told)
+		return false;
 	count(MEMLEAK_STAT_RESCUED, 1);
 	return true;
 }
@@ -72,13 +136,18 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)
 {
+	bool told = told__take(ctx, !program);
+
 	if (!handled)
 		return false;
 	if (handled->by[!program] == (__u64)ctx) {
 		handled->by[!program] = 0;
 		return false;
 	}
+	if (told)
+		return false;
 	handled->by[program] = (__u64)ctx;
+	told__note(ctx, program);
 	return true;
 }
 

@@ -229,10 +229,8 @@ int thread_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct memleak_target *target;
 
 	thread__end(bpf_get_current_pid_tgid());
-	if ((!members.join && !members.follow) || BPF_CORE_READ(task, signal, live.counter))
-		return 0;
 	target = bpf_map_lookup_elem(&targets, &tgid);
-	if (target)
+	if (target && !BPF_CORE_READ(task, signal, live.counter))
 		target__leave(MEMLEAK_REC_END, tgid, target);
 	return 0;
 }

@@ -281,7 +281,7 @@ def test_object_given_is_the_wrong_one(t):
     """-O with a file that has no allocator says so."""
     program = t.program("leak")
     t.refused("--json", "-O", t.file_of("libplugin.so"), "-p", str(program.pid), "1", code=1,
-              says="libplugin.so")
+              says="libplugin.so does not define malloc or any other")
 
 
 def test_object_missing(t):
@@ -297,7 +297,7 @@ def test_no_allocator_at_all(t):
     memleak = t.memleak("--json", "-p", str(program.pid), "0.2", "1")
     memleak.wait()
     memleak.aftermath()
-    if "alloc" not in memleak.notes.replace("memleak", ""):
+    if "no file that the process maps defines malloc or any other" not in memleak.notes:
         raise Failure(f"no word of the missing allocator: {memleak.notes!r}")
     if memleak.code != 1:
         raise Failure(f"exit code {memleak.code}")

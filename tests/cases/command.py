@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """memleak -- CMD and -c CMD: traced from the first allocation on; codes are passed on."""
 
+import glob
 import os
 import signal
 
-from lib import AFTER_EXEC, Failure, each, expect, owner, pitfall
+from lib import AFTER_EXEC, Failure, Skip, each, expect, owner, pitfall
 from lib.process import alive
 from lib.program import Truth
 
@@ -144,6 +145,29 @@ def test_count_reached(t):
         raise Failure("the command still runs")
 
 
+@each("signal", "count", "duration")
+def test_deaf_command(t, name):
+    """A command that ignores SIGTERM is waited for; the next signal ends memleak all the same."""
+    end = {"signal": ["3600"], "count": ["0.2", "1"], "duration": ["-d", "0.2"]}[name]
+    memleak = t.memleak("--json", "--output", t.tmp / "r", *end, "--", t.file_of("command"),
+                        "ignore", output=t.tmp / "r")
+    pid = command_pid(memleak)
+    memleak.look()
+    if name == "signal":
+        memleak.signal(signal.SIGINT)
+    memleak.wait_for("the note", lambda: f"waiting for process {pid}," in memleak.notes)
+    memleak.signal(signal.SIGTERM)
+    memleak.wait(10)
+    if memleak.code != -signal.SIGTERM:
+        raise Failure(f"exit code {memleak.code}")
+    if not alive(pid):
+        raise Failure("the command does not ignore SIGTERM")
+    memleak.close_stdin()  # it ends itself at the end of its input
+    memleak.finish(code=None)
+    if len(memleak.reports) != 1 or not memleak.reports[0]["final"]:
+        raise Failure(f"{len(memleak.reports)} reports")
+
+
 def test_command_runs_free(t):
     """While it runs it is traced by no one: ptrace lasts no longer than its start."""
     memleak = t.command(t.file_of("command"), "wait")
@@ -206,6 +230,28 @@ def test_static_command(t):
     # main's blocks of before the first phase are seen as well; one of the three is freed.
     expect(report, truth, lines=False,
            ignore=lambda site: owner(site).startswith("_dl_"))
+
+
+def test_dynamic_loader_as_command(t):
+    """Run with a program's name it loads that: constructors are seen, no allocator is amiss."""
+    loaders = [*glob.glob("/lib64/ld-linux-x86-64.so.2"), *glob.glob("/lib/ld-linux-aarch64.so.1")]
+    if not loaders:
+        raise Skip("the C library is not that of GNU")
+    memleak = t.command(loaders[0], t.file_of("command"))
+    expect(memleak.finish(), truth_in(memleak))
+
+
+def test_dynamic_loader_of_musl(t):
+    loaders = glob.glob("/lib/ld-musl-*.so.1")
+    if not loaders:
+        raise Skip("no musl")
+    memleak = t.command(loaders[0], t.file_of("leak_musl"))
+    memleak.wait_for("ready", lambda: "ready\n" in memleak.out.text)
+    memleak.send(b"x")
+    memleak.wait_for("second ready", lambda: memleak.out.text.count("ready\n") == 2)
+    memleak.close_stdin()
+    if not any(owner(site) == "leak_small" for site in memleak.finish(code=None)["sites"]):
+        raise Failure("leak_small is not seen")
 
 
 def test_environment_is_untouched(t):

@@ -139,7 +139,7 @@ def test_document_is_replaced(t):
     folder = t.tmp / "documents"
     folder.mkdir()
     path = folder / "stacks"
-    path.write_bytes(b"what was there before\n" * 100)
+    path.write_bytes(b"leak;what_was_there_before 1\n")
     path.chmod(0o640)
     program = t.program("leak")
     memleak = attach(t, program, "--format", "folded", "--output", path, interval="0.05")
@@ -154,6 +154,21 @@ def test_document_is_replaced(t):
     demand(folded(path.read_bytes()), second, "bytes")
     if os.listdir(folder) != ["stacks"] or path.stat().st_mode & 0o777 != 0o640:
         raise Failure(f"{os.listdir(folder)}, mode {path.stat().st_mode:o}")
+
+
+def test_folder_is_removed(t):
+    """A report that nobody could find is not taken for written."""
+    folder = t.tmp / "removed"
+    folder.mkdir()
+    path = folder / "stacks"
+    program = t.program("leak")
+    memleak = t.memleak("--format", "folded", "--output", path, "-p", str(program.pid), "0.1")
+    memleak.wait_for("a report", lambda: path.exists() and "memleak: tracing" in memleak.notes)
+    shutil.rmtree(folder)
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or f"cannot write to {path}" not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
 
 
 def test_link_stays(t):

@@ -63,6 +63,21 @@ def test_two_processes(t):
 
 
 @once
+def test_pid_of_another(t):
+    """-p A,B: a process that gets the number of A, which has ended, is none of them."""
+    share_kernel(t)
+    first, second = t.program("kernel", "messages:100"), t.program("kernel", "messages:300")
+    memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-K", "-p",
+                        f"{first.pid},{second.pid}", "0.3").ready()
+    first.end()
+    memleak.fresh_report()
+    t.successor(first, "kernel", "messages:200").go()
+    truth = second.go()
+    report = memleak.stop()
+    expect_things(report, truth)
+
+
+@once
 def test_freed_by_another(t):
     """Sent by the traced process, received by another: gone. And the other way: never there."""
     share_kernel(t)

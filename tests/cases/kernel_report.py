@@ -62,6 +62,17 @@ def test_plain_command(t):
         raise Failure(f"not said whose: {found[0][:2000]!r}")
 
 
+@each("--obj /nonexistent", "--symbols-prefix je_", "--alloc pool", "--free pool", "--force",
+      "--unwind fp", "--verify-unwind 9", "")
+def test_options_of_user_memory(t, name):
+    """Without a process they do nothing, which is said."""
+    share_kernel(t)
+    memleak = t.memleak("--json", *name.split(), "0.2", "1")
+    memleak.finish()
+    if ("concern user memory" in memleak.notes) != bool(name):
+        raise Failure(f"notes: {memleak.notes!r}")
+
+
 @alone
 @timeout(120)
 def test_kernel_option_alone(t):

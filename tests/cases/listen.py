@@ -2,11 +2,12 @@
 """--listen: what is served, and to whom."""
 
 import gzip
+import os
 import shutil
 import socket
 import subprocess
 
-from lib import Failure, ROOT, Skip, timeout, wanted
+from lib import Failure, ROOT, Skip, each, timeout, wanted
 from lib.http import (address_of, after_leak, fetch, fetch_json, listen, request, scrape, stop)
 
 BIG = 5 * 1048576
@@ -36,6 +37,27 @@ def test_metrics(t):
                  "memleak_walk_seconds", "memleak_reports_total"):
         if metrics.value(name) <= 0:
             raise Failure(f"{name} is {metrics.value(name)}")
+    stop(memleak)
+
+
+def resident(*pids):
+    pages = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            pages += int(file.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_own_cost(t):
+    """Helpers are part of what memleak costs."""
+    memleak, address, _ = after_leak(t)
+    with open(f"/proc/{memleak.pid}/task/{memleak.pid}/children", encoding="ascii") as file:
+        helpers = file.read().split()
+    memleak.fresh_report()
+    alone, together = resident(memleak.pid), resident(memleak.pid, *helpers)
+    told = scrape(address).value("process_resident_memory_bytes")
+    if not helpers or not (alone + together) / 2 < told < 1.1 * together:
+        raise Failure(f"{told} bytes; alone {alone}, with {len(helpers)} helpers {together}")
     stop(memleak)
 
 
@@ -160,6 +182,46 @@ def test_docs(t):
         if f"`{name}`" not in described:
             raise Failure(f"docs/metrics.md says nothing of {name}")
     stop(memleak)
+
+
+RULES = """
+rule_files: [{alerts}]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+{series}
+    alert_rule_test:
+      - {{eval_time: 50m, alertname: MemleakStopped, exp_alerts: [{alerts_then}]}}
+"""
+
+
+@each(("scraped", "1x60", "0+60x60", "1x60", False),
+      ("reports_stopped", "1x60", "0+60x20 1200x40", "1x60", True),
+      ("died", "1x20 stale", "0+60x20 stale", "1x20 0x40", True),
+      ("vanished", "1x20 stale", "0+60x20 stale", "1x20 stale", True),
+      ("gone_for_two_days", "_x60", "_x60", "_x60", True))
+def test_alert(t, what):
+    """A memleak that tells no more is told of, also where Prometheus found it by itself."""
+    _, build, timestamp, up, fires = what
+    if not shutil.which("promtool"):
+        raise Skip("promtool is missing: Debian's package prometheus has it")
+    where = 'job="kubernetes-pods", instance="10.0.0.7:9400"'
+    values = {"memleak_build_info{version=\"0.1\", ": build,
+              "memleak_report_timestamp_seconds{": timestamp, "up{": up}
+    series = "\n".join(f"      - {{series: '{name}{where}}}', values: '{value}'}}"
+                       for name, value in values.items())
+    labels = "" if up.endswith(("stale", "_x60")) else where.replace("=", ": ") + ", "
+    told = "exp_annotations: {summary: no report of memleak for ten minutes}"
+    rules = t.tmp / "rules.yml"
+    rules.write_text(RULES.format(
+        alerts=ROOT / "docs/alerts.yml", series=series,
+        alerts_then=f"{{exp_labels: {{{labels}severity: info}}, {told}}}" if fires else ""),
+        encoding="utf-8")
+    answer = subprocess.run(["promtool", "test", "rules", rules], text=True, capture_output=True,
+                            check=False)
+    if answer.returncode:
+        raise Failure(answer.stdout + answer.stderr)
 
 
 def unused_port():

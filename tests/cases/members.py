@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 from lib import Broken, Failure, Skip, alone, each, timeout, wanted
@@ -72,6 +73,23 @@ def test_follow(t, what):
     check([report], truth)
 
 
+def test_pid_of_another(t):
+    """-p A,B: a process that gets the number of A, which has ended, is none of them."""
+    first = t.program("family", "server", "1")
+    second = t.program("family", "server", "1")
+    memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-p", f"{first.pid},{second.pid}",
+                        "0.2").ready()
+    first.end()
+    memleak.fresh_report()
+    t.successor(first, "family", "server", "1").go()
+    truth = second.go()
+    report = memleak.stop()
+    truth.children = {second.pid: truth.children[second.pid]}
+    check([report], truth)
+    if "runs another program" in memleak.notes:
+        raise Failure("the other process is taken for the first")
+
+
 @each("server", "exec")
 def test_follow_command(t, what):
     program = t.command(t.file_of("family"), what, "5", options=("-f",))
@@ -94,10 +112,10 @@ def test_children_are_not_followed(t):
         raise Failure("it is not said that there are children")
 
 
-def rename(t, name):
+def rename(t, name, program="family"):
     """The program under a name that no other process has."""
     path = t.tmp / name
-    shutil.copy(t.file_of("family"), path)
+    shutil.copy(t.file_of(program), path)
     return path
 
 
@@ -113,6 +131,26 @@ def test_comm(t, what):
     # The second began to allocate before it said that it was ready.
     truth.children[second.pid] = (20, 2000)
     check([memleak.stop()], truth)
+
+
+@each("family", "family_static")
+def test_brief_first(t, program):
+    """The first of a program end before anybody can look at them: those after them are seen."""
+    path = rename(t, f"b{os.getpid()}", program)
+    memleak = find(t, "--comm", path.name, interval="0.2")
+    memleak.signal(signal.SIGSTOP)
+    for _ in range(3):
+        t.process([path]).wait()
+    memleak.signal(signal.SIGCONT)
+    memleak.fresh_report()
+    second = t.program("family", "server", "3", path=path)
+    truth = second.go()
+    truth.children[second.pid] = (20, 2000)
+    report = memleak.stop()
+    if report["lost"]["exec"] != 3:
+        fail(report, f"{report['lost']['exec']} programs were not seen, not 3")
+    report["lost"]["exec"] = 0
+    check([report], truth)
 
 
 def test_own_code(t):

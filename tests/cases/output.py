@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where reports go: files, full disks, closed pipes."""
 
+import fcntl
 import os
+import signal
 import socket
+import struct
 import subprocess
+import termios
 
 from lib import Failure, each, expect
 from lib.memleak import parse
@@ -44,6 +48,21 @@ def test_reports_are_whole(t):
     expect(reports[-1], truth)
     if len(messages[-1]) < 65536:
         raise Failure("the report is too small for this case to fail")
+
+
+@each("output", "record", "both", "html")
+def test_spared(t, name):
+    """A run that cannot trace leaves files as they were; one cannot be for both purposes."""
+    path = t.tmp / "kept"
+    path.write_bytes(b"what was there before\n")
+    options = {"output": ["--output", path], "record": ["--record", path],
+               "both": ["--output", path, "--record", path],
+               "html": ["--format", "html", "--output", path]}[name]
+    process = t.program("leak").pid if name == "both" else 4194305
+    says = "are one file" if name == "both" else "no process with pid"
+    t.refused(*options, "-p", str(process), code=1, says=says)
+    if path.read_bytes() != b"what was there before\n":
+        raise Failure(f"{path.read_bytes()!r}")
 
 
 def test_appends(t):
@@ -122,6 +141,39 @@ def test_reader_is_slow(t):
     os.set_blocking(memleak.out.file.fileno(), False)
     expect(memleak.fresh_report(), truth)
     memleak.stop()
+
+
+def unread(fd):
+    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4))[0]
+
+
+@each("pipe", "socket")
+def test_nobody_reads(t, kind):
+    """Who holds the other end and reads nothing cannot keep memleak from ending."""
+    if kind == "pipe":
+        theirs, ours = os.pipe()
+    else:
+        theirs, ours = (end.detach() for end in
+                        socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
+    program = t.program("sites", "300", "300")
+    memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p", str(program.pid), "0.1",
+                        stdout=ours)
+    os.close(ours)
+    memleak.ready()
+    program.go()
+    before = [0]
+
+    def is_full():
+        before.append(unread(theirs))
+        return before[-1] > 0 and before[-1] == before[-2]
+
+    memleak.wait_for("nothing more to be written", is_full, every=0.7)
+    memleak.signal(signal.SIGTERM)
+    memleak.wait(20)
+    os.close(theirs)
+    memleak.aftermath()
+    if memleak.code != 1 or "stdout is not read" not in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
 
 
 def test_stderr_closed(t):

@@ -222,6 +222,22 @@ def test_memleak_killed(t):
         raise Failure(f"the program's exit code is {program.code}, not 7")
 
 
+@each("SIGHUP", "SIGINT")
+def test_ignored_from_the_start(t, name):
+    """nohup keeps SIGHUP away; SIGINT is ignored by whatever a script starts with & as well."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2",
+                       wrapper=("sh", "-c", f"trap '' {name[3:]}; exec \"$0\" \"$@\""))
+    memleak.fresh_report()
+    memleak.signal(getattr(signal, name))
+    if name == "SIGINT":
+        memleak.finish()
+        return
+    memleak.fresh_report()
+    memleak.fresh_report()
+    memleak.stop()
+
+
 @each("SIGTERM", "SIGHUP")
 def test_memleak_terminated(t, name):
     """Ended by another signal, it leaves nothing behind either."""

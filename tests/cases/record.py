@@ -10,6 +10,8 @@ from lib import Failure, each, expect, owner, wanted
 from lib.context import SANITIZER_ENV
 from lib.memleak import parse
 
+from .formats import Profile, demand
+
 
 def offline(t, *args, code=0, user=None):
     """memleak report, memleak diff: its stdout."""
@@ -67,6 +69,18 @@ def test_all_stacks(t):
     truth = program.go()
     memleak.stop()
     expect(last_report(t, path), truth)
+
+
+def test_pprof(t):
+    """Recordings hold no mappings: addresses are those in the file, and all names are there."""
+    path, truth = record(t, "recording", 1)
+    profile = Profile(offline(t, "report", "--format", "pprof", path))
+    demand(profile.sums("inuse_space"), truth, "bytes")
+    stacks = [site["stack"] for site in last_report(t, path)["sites"]]
+    wanted("places", {place[3] for place in profile.places.values()},
+           {int(frame["module_offset"], 16) - 1 for stack in stacks for frame in stack})
+    for mapping in profile.mappings.values():
+        wanted("mapping", [mapping.get(number, 0) for number in (2, 3, 4)], [0, 0, 0])
 
 
 def test_other_views(t):
@@ -159,6 +173,25 @@ def test_diff_of_moments(t):
            parse(offline(t, "report", "--json", f"{path}@{clock}")[:-1])["final"], True)
 
 
+def test_what_was_lost(t):
+    """Formats of numbers alone: stderr says it once, of whatever moment the last report is."""
+    path = t.tmp / "recording"
+    program = t.program("leak")
+    memleak = t.attach(program, "-s", "2", "--record", path, interval="0.2")
+    program.go()
+    report = memleak.fresh_report()
+    memleak.signal(signal.SIGKILL)
+    memleak.wait()
+    memleak.aftermath()
+    for name in (path, f"{path}@{report['elapsed_ns'] / 1e9:.9f}"):
+        for words in (("csv",), ("csv", "--all"), ("folded",), ("pprof",)):
+            offline(t, "report", name, "--format", *words)
+            wanted("notes", t.notes, "memleak: bytes and counts are estimates, scaled up from "
+                                     "samples\n")
+    offline(t, "report", path)
+    wanted("notes of a text", t.notes, "")
+
+
 def test_killed(t):
     """kill -9: all snapshots up to then are there."""
     path = t.tmp / "recording"
@@ -188,6 +221,11 @@ def test_cut(t):
     wanted("reports", lines, memleak.out.data.splitlines()[:-1])
     if f"is cut at snapshot {len(lines) + 1}: what is before is shown" not in t.notes:
         raise Failure(t.notes)
+    offline(t, "report", f"{path}@999")
+    if f"is cut at snapshot {len(lines) + 1}: what is before is shown" not in t.notes:
+        raise Failure(t.notes)
+    offline(t, "report", f"{path}@{first['elapsed_ns'] / 1e9:.9f}")
+    wanted("notes of a moment before others", t.notes, "")
     # A bit in the middle: up to the chunk where it is.
     path.write_bytes(data[:-40] + bytes([data[-40] ^ 1]) + data[-39:])
     offline(t, "report", path)
@@ -224,6 +262,26 @@ def test_not_recorded(t):
         t.refused("report", option, path, code=1, says=[str(path), words])
 
 
+def test_stats_not_recorded(t):
+    """Calls and stacks are in it all the same; that the tables are not is said."""
+    path, _ = record(t, "recording", 1)
+    text = offline(t, "report", "--stats", path).decode()
+    lines = [line for line in text.splitlines() if line.startswith("\tuser: ")]
+    if len(lines) != 3 or " malloc" not in lines[0] or lines[2] != (
+            "\tuser: tables: not known, --stats was not given when it was recorded"):
+        raise Failure(text)
+
+
+def test_pipe(t):
+    """It cannot be read twice: that is said, and not that it is no recording."""
+    path, _ = record(t, "recording", 1)
+    t.refused(path, code=1, says="/dev/stdin: must be a file, not a pipe",
+              wrapper=("sh", "-c", 'cat "$1" | "$0" report /dev/stdin'))
+    if not subprocess.run([t.path, "report", "/dev/stdin"], stdin=path.open("rb"), timeout=60,
+                          capture_output=True, check=True).stdout:
+        raise Failure("no report of a file as stdin")
+
+
 @each("text", "newer", "short", "empty", "folder", "missing")
 def test_not_a_recording(t, name):
     """One line says so, whatever it is."""
@@ -237,6 +295,27 @@ def test_not_a_recording(t, name):
              "missing": "No such file"}.get(name, "not a memleak recording")
     t.refused("report", path, code=1, says=words)
     t.refused("diff", path, path, code=1, says=words)
+
+
+def test_output_is_spared(t):
+    """--output empties no recording that is read, and nothing if there is none to read."""
+    path, _ = record(t, "recording", 1)
+    data = path.read_bytes()
+    link = t.tmp / "link"
+    os.link(path, link)
+    for output in (path, link):
+        for words in (("report", path), ("diff", f"{path}@99", path)):
+            t.refused(words[0], "--output", output, *words[1:], code=1,
+                      says=[str(output), "would empty the recording"])
+    wanted("recording", path.read_bytes(), data)
+    other = t.tmp / "other"
+    other.write_bytes(b"kept\n")
+    t.refused("report", "--output", other, t.tmp / "none", code=1, says="No such file")
+    t.refused("report", "--output", other, "--peak", path, code=1, says="no peak")
+    t.refused("diff", "--output", other, path, t.tmp / "none", code=1, says="No such file")
+    wanted("other file", other.read_bytes(), b"kept\n")
+    offline(t, "report", "--json", "--output", other, path)
+    wanted("reports", other.read_bytes(), offline(t, "report", "--json", path))
 
 
 @each("0.0001", "5s", "25:00:00", "-1", "1:2", "", "99999999999999999999")

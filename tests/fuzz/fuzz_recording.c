@@ -107,7 +107,7 @@ static void report_one(FILE *out, struct ranking *ranking, struct snapshot *snap
 	report_groups(out, BY_MODULE, snap, growth, symbols);
 	report_groups(out, BY_CGROUP, snap, growth, symbols);
 	free(growth);
-	if (thread_split(snap))
+	if (thread_split(snap, 0))
 		abort();
 	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
 	if (!growth)

@@ -6,12 +6,13 @@ import pathlib
 import shutil
 import tempfile
 
-from .case import Failure, Skip
+from .case import Broken, Failure, Skip
 from .memleak import Memleak
 from .process import Process
 from .program import Program
 
 FOREVER = "3600"
+LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=1:abort_on_error=0",
     "LSAN_OPTIONS": "exitcode=99",
@@ -59,6 +60,20 @@ class Context:
         if ready:
             program.ready()
         return program
+
+    def successor(self, ended, *args):
+        """A test program that gets the number of a process that has ended."""
+        for _ in range(100):
+            try:
+                LAST_PID.write_text(str(ended.pid - 1), encoding="ascii")
+            except OSError as error:
+                raise Skip(f"no number of a process can be chosen: {error}") from error
+            program = self.program(*args, ready=False)
+            if program.pid == ended.pid:
+                program.ready()
+                return program
+            program.end()
+        raise Broken(f"another process gets the number {ended.pid}, or the next one, each time")
 
     def memleak(self, *args, wrapper=(), env=None, **kwargs):
         """Starts memleak with exactly these arguments."""

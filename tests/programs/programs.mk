@@ -13,7 +13,7 @@ PLAIN := leak functions edges handover mappings threads pending churn process dl
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family inherited growing strings odd_strings start_up
 # The same sources built in other ways, and what needs more than one file.
-VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static libplugin.so libearly.so \
+VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -90,6 +90,9 @@ $(P)/leak_static: tests/programs/leak.c $(PROGRAM_DEPS)
 
 $(P)/leak_stripped_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static -s $<
+
+$(P)/family_static: tests/programs/family.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -static $<
 
 # musl-gcc knows no PIE by default here; its own malloc is what counts.
 $(P)/leak_musl: tests/programs/leak.c $(PROGRAM_DEPS)

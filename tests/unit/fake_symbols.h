@@ -42,7 +42,7 @@ static inline const struct sym_location *fake_lookup(struct symbol_backend *self
 static inline struct fake_symbols fake_symbols_of(const struct sym_location *locations, size_t cnt)
 {
 	return (struct fake_symbols){
-		.backend = {fake_prepare, fake_lookup},
+		.backend = {.prepare = fake_prepare, .lookup = fake_lookup},
 		.locations = locations,
 		.location_cnt = cnt,
 	};

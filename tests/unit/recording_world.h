@@ -103,7 +103,7 @@ static inline struct world *world_new(uint64_t seed, unsigned int what)
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	world->symbols = (struct symbol_backend){world_prepare, world_lookup};
+	world->symbols = (struct symbol_backend){.prepare = world_prepare, .lookup = world_lookup};
 	world->seed = seed;
 	world->what = what;
 	world->t0_ns = 1ULL << 50;

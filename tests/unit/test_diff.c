@@ -146,6 +146,48 @@ static void one_run(void **state)
 	diff_deinit(&scene.diff);
 }
 
+/* Before its file was read a frame has no build id, and its place in the file is another number. */
+static void named_in_between(void **state)
+{
+	static const struct sym_location unread[] = {
+		{.addr = 0x1010, .module = "/usr/bin/server", .module_offset = 0xf010},
+		{.addr = 0x1030, .module = "/usr/bin/server", .module_offset = 0xf030},
+	};
+	struct site grown[] = {SITE(1, &server, 150, 15, 0x1010, 0x1030),
+			       SITE(7, &server, 9, 1, 0x1030)};
+	const struct snapshot later = SNAPSHOT(grown);
+	struct fake_symbols early = fake_symbols_of(unread, LENGTH(unread));
+	struct fake_symbols late = fake_symbols_of(before_locations, LENGTH(before_locations));
+	const struct options opts = {.top = 2};
+	const struct diff_side sides[2] = {
+		{.name = "a", .snap = &before, .symbols = &early.backend},
+		{.name = "a", .snap = &later, .symbols = &late.backend}};
+	const struct diff_side back[2] = {sides[1], sides[0]};
+	struct diff diff;
+
+	assert_int_equal(diff_init(&opts, sides, true, &diff), 0);
+	check_cnt(&diff, 1, 1, 0, 5, 0);
+	diff_deinit(&diff);
+	assert_int_equal(diff_init(&opts, back, true, &diff), 0);
+	check_cnt(&diff, 5, 0, 1, 1, 0);
+	diff_deinit(&diff);
+}
+
+/* Of a stack that took from several caches the first is known, which another run may not see. */
+static void other_caches(void **state)
+{
+	const struct options opts = {.top = 2};
+	struct site first = {.kind = MEMLEAK_KIND_SLAB, .origin.cache = "kmalloc-rnd-01-64"};
+	struct site second = {.kind = MEMLEAK_KIND_SLAB, .origin.cache = "kmalloc-rnd-07-256"};
+	const struct snapshot a = {.sites = &first, .site_cnt = 1};
+	const struct snapshot b = {.sites = &second, .site_cnt = 1};
+	struct scene_of_diff scene;
+
+	diff_of(&opts, &a, &b, false, &scene);
+	check_cnt(&scene.diff, 0, 0, 0, 0, 1);
+	diff_deinit(&scene.diff);
+}
+
 static void empty(void **state)
 {
 	const struct options opts = {.top = 2};
@@ -192,8 +234,10 @@ static void as_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(orders),  cmocka_unit_test(one_run), cmocka_unit_test(empty),
-		cmocka_unit_test(as_text), cmocka_unit_test(as_json),
+		cmocka_unit_test(orders),           cmocka_unit_test(one_run),
+		cmocka_unit_test(other_caches),     cmocka_unit_test(empty),
+		cmocka_unit_test(named_in_between), cmocka_unit_test(as_text),
+		cmocka_unit_test(as_json),
 	};
 
 	setenv("TZ", "TST-1", 1);

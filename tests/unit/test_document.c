@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Documents: replaced by another file, written over where none can be made, or left as they were.
+/*
+ * Documents: replaced by another file, written over where none can be made, or left as they were.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,15 +74,46 @@ static void another_file(void **state)
 	demand("");
 }
 
-/* By a name that leads nowhere: what is open is written over. */
+/* A name of the same file that no other can be made beside. */
+static const char *name_in_proc(void)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return name;
+}
+
+/* What is open is written over. */
 static void same_file(void **state)
 {
 	ino_t first = demand("");
 
-	assert_int_equal(document_replace("/nonexistent/file", &fd, "a long document", 15), 0);
+	assert_int_equal(document_replace(name_in_proc(), &fd, "a long document", 15), 0);
 	demand("a long document");
-	assert_int_equal(document_replace("/nonexistent/file", &fd, "short", 5), 0);
+	assert_int_equal(document_replace(name_in_proc(), &fd, "short", 5), 0);
 	assert_int_equal(demand("short"), first);
+}
+
+/* What nobody could find is not taken for written. */
+static void name_is_gone(void **state)
+{
+	assert_int_equal(document_replace("/nonexistent/file", &fd, "lost", 4), -ENOENT);
+	demand("");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(document_replace(path, &fd, "lost", 4), -ENOENT);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(document_replace(path, &fd, "found", 5), 0);
+	demand("found");
+}
+
+/* Another one by that name, in whose place none can come: a folder. */
+static void name_is_taken(void **state)
+{
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(document_replace(path, &fd, "lost", 4), -EISDIR);
+	assert_int_equal(rmdir(path), 0);
 }
 
 static void limit_size(rlim_t size)
@@ -101,7 +133,7 @@ static void no_room(void **state)
 	limit_size(4);
 	assert_int_equal(document_replace(path, &fd, "too long", 8), -EFBIG);
 	demand("old");
-	assert_int_equal(document_replace("/nonexistent/file", &fd, "too long", 8), -EFBIG);
+	assert_int_equal(document_replace(name_in_proc(), &fd, "too long", 8), -EFBIG);
 	demand("");
 	limit_size(RLIM_INFINITY);
 }
@@ -111,6 +143,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(another_file, begin, end),
 		cmocka_unit_test_setup_teardown(same_file, begin, end),
+		cmocka_unit_test_setup_teardown(name_is_gone, begin, end),
+		cmocka_unit_test_setup_teardown(name_is_taken, begin, end),
 		cmocka_unit_test_setup_teardown(no_room, begin, end),
 	};
 

@@ -112,7 +112,7 @@ static char *print_report(const struct scene *scene, const struct sink *sink)
 	assert_non_null(out);
 	copy_snapshot(&scene->snap, &snap);
 	if (scene->opts.by == BY_THREAD)
-		assert_int_equal(thread_split(&snap), 0);
+		assert_int_equal(thread_split(&snap, 0), 0);
 	write_report(out, scene, &snap, sink);
 	fclose(out);
 	assert_int_equal(strlen(text), len);

@@ -192,7 +192,7 @@ static void split(enum sampling_mode mode, uint64_t rate)
 	memcpy(snap.blocks, blocks, sizeof(blocks));
 	snap.sites[0].id = 1;
 	snap.sites[1].id = 2;
-	assert_int_equal(thread_split(&snap), 0);
+	assert_int_equal(thread_split(&snap, 0), 0);
 	assert_int_equal(snap.site_cnt, 3);
 	assert_int_equal(snap.sites[0].tid, 7);
 	assert_int_equal(snap.sites[1].tid, 5);
@@ -218,9 +218,53 @@ static void splits(void **state)
 	split(SAMPLING_NONE, 0);
 	split(SAMPLING_COUNT, 10);
 	split(SAMPLING_BYTES, 64);
-	assert_int_equal(thread_split(&none), 0);
+	assert_int_equal(thread_split(&none, 0), 0);
 	assert_int_equal(none.site_cnt, 0);
 	snapshot_deinit(&none);
+}
+
+#define MSEC UINT64_C(1000000)
+
+/* Each thread has the ages of its own blocks, and which of them the last snapshot had. */
+static void splits_ages(void **state)
+{
+	static const struct block blocks[] = {
+		{.site = 0, .addr = 1, .size = 1, .age_ns = 40 * MSEC, .tid = 7},
+		{.site = 0, .addr = 2, .size = 2, .age_ns = 30 * MSEC, .tid = 5},
+		{.site = 0, .addr = 3, .size = 4, .age_ns = 20 * MSEC, .tid = 7},
+		{.site = 0, .addr = 4, .size = 8, .age_ns = 3 * MSEC, .tid = 5},
+	};
+	struct snapshot snap = {
+		.elapsed_ns = 60 * MSEC,
+		.sites = calloc(1, sizeof(*snap.sites)),
+		.site_cnt = 1,
+		.blocks = malloc(sizeof(blocks)),
+		.block_cnt = LENGTH(blocks),
+	};
+	uint32_t kept = 0;
+
+	assert_non_null(snap.sites);
+	assert_non_null(snap.blocks);
+	memcpy(snap.blocks, blocks, sizeof(blocks));
+	for (size_t i = 0; i < LENGTH(blocks); i++)
+		ages_add(&snap.sites[0].ages, blocks[i].age_ns, blocks[i].size);
+	/* Ten milliseconds ago the third was too young to be shown. */
+	snap.sites[0].kept[age_class(30 * MSEC)]++;
+	snap.sites[0].kept[age_class(20 * MSEC)]++;
+	assert_int_equal(thread_split(&snap, 50 * MSEC), 0);
+	assert_int_equal(snap.site_cnt, 2);
+	assert_int_equal(snap.sites[0].tid, 5);
+	assert_int_equal(snap.sites[0].ages.count[age_class(30 * MSEC)], 1);
+	assert_int_equal(snap.sites[0].ages.bytes[age_class(30 * MSEC)], 2);
+	assert_int_equal(snap.sites[0].ages.count[age_class(3 * MSEC)], 1);
+	assert_int_equal(snap.sites[0].kept[age_class(20 * MSEC)], 1);
+	assert_int_equal(snap.sites[1].ages.count[age_class(40 * MSEC)], 1);
+	assert_int_equal(snap.sites[1].ages.bytes[age_class(20 * MSEC)], 4);
+	assert_int_equal(snap.sites[1].kept[age_class(30 * MSEC)], 1);
+	for (size_t i = 0; i < 2 * AGE_CLASS_CNT; i++)
+		kept += snap.sites[i / AGE_CLASS_CNT].kept[i % AGE_CLASS_CNT];
+	assert_int_equal(kept, 2);
+	snapshot_deinit(&snap);
 }
 
 static void larger_blocks(void **state)
@@ -242,9 +286,10 @@ static void larger_blocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runtimes), cmocka_unit_test(modules),
-		cmocka_unit_test(sums),     cmocka_unit_test(no_ages),
-		cmocka_unit_test(splits),   cmocka_unit_test(larger_blocks),
+		cmocka_unit_test(runtimes),      cmocka_unit_test(modules),
+		cmocka_unit_test(sums),          cmocka_unit_test(no_ages),
+		cmocka_unit_test(splits),        cmocka_unit_test(splits_ages),
+		cmocka_unit_test(larger_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

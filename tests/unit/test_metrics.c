@@ -29,7 +29,7 @@ static const struct own_cost own = {.cpu_seconds = 1.25, .resident_bytes = 58605
 struct reader {
 	bool open_metrics;
 	char family[128]; /* as its samples are called */
-	const char *series[1024];
+	const char *series[4096];
 	size_t series_cnt;
 };
 
@@ -250,7 +250,7 @@ static void threads(void **state)
 		snap.blocks[i] = thread_blocks[i];
 	snap.site_cnt = LENGTH(thread_sites);
 	snap.block_cnt = LENGTH(thread_blocks);
-	assert_int_equal(thread_split(&snap), 0);
+	assert_int_equal(thread_split(&snap, 0), 0);
 	check_scene("by-thread", &scene, &snap);
 	snapshot_deinit(&snap);
 }
@@ -323,6 +323,37 @@ static void counts(void **state)
 	}
 }
 
+static size_t count_lines(const char *text, const char *start)
+{
+	size_t cnt = 0;
+
+	for (const char *at = text; (at = strstr(at, start)); at++)
+		cnt += at == text || at[-1] == '\n';
+	return cnt;
+}
+
+/* However many are asked for. */
+static void many_counts(void **state)
+{
+	static struct count_row many[1500];
+	const struct counts all = {MEMLEAK_COUNT_PROCESS, 0, many, LENGTH(many), 1, 1};
+	const struct snapshot snap = SNAPSHOT_OF(NULL, 0, .counts = &all);
+	const struct options opts = {.top = 10};
+	struct counts_report report;
+	const struct metrics metrics = {.counts = &report, .top = SIZE_MAX, .own = &own};
+	cleanup_free char *text = NULL;
+
+	for (size_t i = 0; i < LENGTH(many); i++)
+		many[i] = (struct count_row){.key = i + 1, .total_calls = i + 1, .total_bytes = 1};
+	assert_int_equal(counts_report_init(&opts, &snap, false, &report), 0);
+	text = print(&metrics, true);
+	counts_report_deinit(&report);
+	assert_int_equal(count_lines(text, "memleak_calls_total{"), 1000);
+	assert_int_equal(count_lines(text, "memleak_requested_bytes_total{"), 1000);
+	assert_non_null(strstr(text, "pid=\"1500\""));
+	assert_null(strstr(text, "pid=\"500\""));
+}
+
 static void odd_values(void **state)
 {
 	static const struct metric_family family = {"x", METRIC_GAUGE, NULL, "Odd."};
@@ -362,7 +393,7 @@ int main(void)
 		cmocka_unit_test(every_scene),     cmocka_unit_test(threads),
 		cmocka_unit_test(sites),           cmocka_unit_test(cgroups),
 		cmocka_unit_test(before_a_report), cmocka_unit_test(counts),
-		cmocka_unit_test(odd_values),
+		cmocka_unit_test(many_counts),     cmocka_unit_test(odd_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

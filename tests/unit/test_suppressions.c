@@ -311,6 +311,29 @@ static void late_names(void **state)
 	suppressor__free(suppressor);
 }
 
+/* A recording has its names with the snapshot at which they were found. */
+static void names_of_later_snapshots(void **state)
+{
+	static const struct sym_location early = {
+		.addr = 1, .module = "/bin/leak", .frames = nameless, .frame_cnt = 1};
+	struct fake_symbols none = fake_symbols_of(&early, 1);
+	struct fake_symbols all = fake_symbols_of(places, LENGTH(places));
+	struct fake_symbols *snapshots[] = {&none, &none, &all, &none};
+	struct suppressor *suppressor;
+
+	assert_int_equal(suppressor__new(&suppressions, &suppressor), 0);
+	for (size_t i = 0; i < LENGTH(snapshots); i++) {
+		struct site sites[] = SITES;
+		struct snapshot snap = {.sites = sites, .site_cnt = 1};
+		struct symbol_backend *symbols = &snapshots[i]->backend;
+
+		symbols->names_follow = true;
+		assert_int_equal(suppressor__apply(suppressor, symbols, PLENTY_MS, &snap), 0);
+		assert_int_equal(snap.site_cnt, i < 2);
+	}
+	suppressor__free(suppressor);
+}
+
 static void takes_out_of_peak(void **state)
 {
 	struct site sites[] = SITES, peak_sites[] = SITES;
@@ -358,12 +381,19 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pattern_in_name),   cmocka_unit_test(pattern_takes_no_time),
-		cmocka_unit_test(bad_lines),         cmocka_unit_test(good_lines),
-		cmocka_unit_test(long_line),         cmocka_unit_test(files),
-		cmocka_unit_test(place_by_any_name), cmocka_unit_test(pattern_of_name),
-		cmocka_unit_test(takes_out),         cmocka_unit_test(late_names),
-		cmocka_unit_test(takes_out_of_peak), cmocka_unit_test(no_memory),
+		cmocka_unit_test(pattern_in_name),
+		cmocka_unit_test(pattern_takes_no_time),
+		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(good_lines),
+		cmocka_unit_test(long_line),
+		cmocka_unit_test(files),
+		cmocka_unit_test(place_by_any_name),
+		cmocka_unit_test(pattern_of_name),
+		cmocka_unit_test(takes_out),
+		cmocka_unit_test(late_names),
+		cmocka_unit_test(names_of_later_snapshots),
+		cmocka_unit_test(takes_out_of_peak),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
