@@ -31,6 +31,16 @@ static void attach_raise(struct attach_state *state, const struct module *module
 
 void attach_raises(struct attach_state *state, const struct module_list *list)
 {
-	for (size_t i = 0; i < list->cnt; i++)
-		attach_raise(state, &list->items[i], i ? ELF_EXPORTED : ELF_GLOBAL);
+	struct probe_pool *pool = state->ctx->pool;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct module *module = &list->items[i];
+		struct pool_file *known = pool ? probe_pool_find(pool, module->fd) : NULL;
+
+		if (known && known->raises_known)
+			continue;
+		attach_raise(state, module, i ? ELF_EXPORTED : ELF_GLOBAL);
+		if (known)
+			known->raises_known = true;
+	}
 }

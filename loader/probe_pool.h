@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The probes that all processes share: each file that has allocator functions is probed once, in
- * whichever process it is mapped, and looked into once.
+ * whichever process it is mapped, and looked into once. Those that nobody maps any more for some
+ * time go again: probes keep a file, and the file system that it is on.
  */
 #ifndef PROBE_POOL_H
 #define PROBE_POOL_H
@@ -15,6 +16,9 @@ struct pool_file {
 	ino_t ino;
 	struct timespec changed; /* numbers of files are given again */
 	bool has_heap;           /* functions of it that hand out memory are probed */
+	bool throws;             /* of those, some may be left by exceptions */
+	bool raises_known;       /* what raises exceptions in it is probed, if there is any */
+	unsigned int unused;     /* so many rounds ago it was found last */
 	uint64_t since_ns;       /* CLOCK_MONOTONIC */
 };
 
@@ -24,12 +28,20 @@ struct probe_pool {
 	size_t cnt;
 };
 
-/* NULL: it has not been looked into. */
-const struct pool_file *probe_pool_find(const struct probe_pool *pool, int fd);
+/* NULL: it has not been looked into. What is found is in use. */
+struct pool_file *probe_pool_find(struct probe_pool *pool, int fd);
 /* Returns 0 or a negative errno. */
 int probe_pool_add(struct probe_pool *pool, int fd, bool has_heap);
 /* How many files have a probed heap function. */
 size_t probe_pool_heaps(const struct probe_pool *pool);
+/* Another round; all: nothing is known to be unused. */
+void probe_pool_age(struct probe_pool *pool);
+void probe_pool_use_all(struct probe_pool *pool);
+/*
+ * Forgets files that were not found for so many rounds, up to the first that had probes: removing
+ * them takes the kernel its time. Returns whether there was one.
+ */
+bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds);
 void probe_pool_deinit(struct probe_pool *pool);
 
 #endif

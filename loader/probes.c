@@ -11,10 +11,13 @@
 #include "loader/cleanup.h"
 #include "loader/entry_programs.h"
 #include "loader/multi_link.h"
+#include "loader/real_file.h"
 
 struct probe_link {
 	int fd;                /* LINK_SESSION, LINK_MULTI */
 	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
+	dev_t dev;             /* of the file that it is in */
+	ino_t ino;
 };
 
 struct probe_file {
@@ -28,6 +31,8 @@ struct attachment {
 	const struct probe_programs *programs;
 	pid_t pid;
 	const char *path; /* names the very file that is open, whatever its own path says by now */
+	dev_t dev;
+	ino_t ino;
 	struct probe *probes;
 	size_t cnt;
 };
@@ -44,13 +49,16 @@ static bool is_probed(const struct probe_set *set, const struct probe *probe)
 	return false;
 }
 
-static int add_link(struct probe_set *set, struct probe_link link)
+static int add_link(const struct attachment *to, struct probe_link link)
 {
+	struct probe_set *set = to->set;
 	struct probe_link *grown = reallocarray(set->links, set->link_cnt + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	set->links = grown;
+	link.dev = to->dev;
+	link.ino = to->ino;
 	grown[set->link_cnt++] = link;
 	return 0;
 }
@@ -87,7 +95,7 @@ static int attach_perf(struct attachment *to, const struct probe *probe, bool at
 						    probe->offset, &opts);
 	if (!link.perf)
 		return -errno;
-	err = add_link(to->set, link);
+	err = add_link(to, link);
 	if (err)
 		destroy_link(&link);
 	return err;
@@ -172,7 +180,7 @@ static int link_multi(struct attachment *to, enum multi_link_when when)
 	link.fd = multi_link_create(&multi);
 	if (link.fd < 0)
 		return link.fd;
-	err = add_link(to->set, link);
+	err = add_link(to, link);
 	if (err)
 		destroy_link(&link);
 	return err;
@@ -221,13 +229,15 @@ static int check_places(struct attachment *to, int fd)
 	struct probe_set *set = to->set;
 	struct probe *grown;
 	struct stat st;
-	int err;
+	int err = real_file_stat(fd, &st);
 
-	if (fstat(fd, &st))
-		return -errno;
-	err = keep_file(set, fd, &st);
+	/* Those that all processes share are in no need of it. */
+	if (!err && to->pid)
+		err = keep_file(set, fd, &st);
 	if (err)
 		return err;
+	to->dev = st.st_dev;
+	to->ino = st.st_ino;
 	grown = reallocarray(set->items, set->cnt + to->cnt, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -322,6 +332,26 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 	*old = *set;
 	*set = fresh;
 	return first;
+}
+
+size_t probe_set_drop(struct probe_set *set, dev_t dev, ino_t ino)
+{
+	size_t kept = 0, gone;
+
+	for (size_t i = 0; i < set->link_cnt; i++) {
+		if (set->links[i].dev == dev && set->links[i].ino == ino)
+			destroy_link(&set->links[i]);
+		else
+			set->links[kept++] = set->links[i];
+	}
+	gone = set->link_cnt - kept;
+	set->link_cnt = kept;
+	kept = 0;
+	for (size_t i = 0; i < set->cnt; i++)
+		if (set->items[i].dev != dev || set->items[i].ino != ino)
+			set->items[kept++] = set->items[i];
+	set->cnt = kept;
+	return gone;
 }
 
 void probe_set_detach(struct probe_set *set)

@@ -52,7 +52,7 @@ struct probe_set {
 	uint32_t binding; /* see MEMLEAK_COOKIE */
 	struct probe *items;
 	size_t cnt;
-	struct probe_file *files; /* that the probes are in, kept open */
+	struct probe_file *files; /* that the probes of one process are in, kept open */
 	size_t file_cnt;
 	struct probe_link *links;
 	size_t link_cnt;
@@ -73,6 +73,9 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
  */
 int probe_set_rebind(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     struct probe_set *old);
+
+/* Removes the probes of one file, of a set for all processes. Returns how many links went. */
+size_t probe_set_drop(struct probe_set *set, dev_t dev, ino_t ino);
 
 void probe_set_detach(struct probe_set *set);
 

@@ -175,6 +175,7 @@ void attach_once(struct attach_state *state, const struct module *module, enum e
 	int err;
 
 	if (known) {
+		state->throws |= known->throws;
 		if (!known->has_heap)
 			return;
 		state->late |= known->since_ns > state->process->since_ns;

@@ -19,6 +19,7 @@
 #include "loader/elf_functions.h"
 #include "loader/log.h"
 #include "loader/modules.h"
+#include "loader/real_file.h"
 #include "loader/risks.h"
 #include "loader/stack_copies.h"
 #include "symbolizer/proc_maps.h"
@@ -190,7 +191,7 @@ static void note_mapping(const struct user_context *ctx, struct user_process *pr
 	uint64_t end = mapping->offset + mapping->end - mapping->start;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (fd < 0 || real_file_stat(fd, &st))
 		return;
 	for (size_t i = 0; i < probes->cnt; i++) {
 		const struct probe *probe = &probes->items[i];

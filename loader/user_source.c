@@ -285,6 +285,8 @@ static void user_source__reported(struct source *base, const struct snapshot *sn
 			i++;
 	}
 	user_members__purge(source);
+	if (source->ctx.pool)
+		user_pool__sweep(source);
 }
 
 static void user_source__free(struct source *base)

@@ -38,6 +38,7 @@ struct user_source {
 	struct stack_copies copies;
 	struct members members;
 	struct probe_pool pool;
+	uint64_t pool_swept_ns; /* when its files were looked for last */
 	struct process_table processes;
 	size_t purge_at;         /* so many */
 	struct image_set mapped; /* images of which the programs may be told yet */
@@ -125,6 +126,9 @@ void user_count__deinit(struct user_count *count);
 /* user_events.c: -t. process: NULL if its image is no more. */
 void user_events__tell(struct user_source *source, struct user_process *process,
 		       const struct memleak_event *event);
+
+/* user_pool.c: removes probes that nobody runs into any more, now and then. */
+void user_pool__sweep(struct user_source *source);
 
 /* user_snapshot.c */
 bool user_snapshot__settle(void *arg, uint32_t image, struct memleak_stack *stack);

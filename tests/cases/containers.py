@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 
-from lib import Failure, Skip, each, expect, pitfall
+from lib import Failure, Skip, each, expect, pitfall, wanted
 
 
 def copy_with_libraries(path, root):
@@ -52,6 +52,55 @@ def test_container(t, name):
     expect(report, truth)
     if report["sites"][0]["pid"] != pid:
         raise Failure(f"pid {report['sites'][0]['pid']}, not {pid}")
+
+
+# Containers of one image: each has an overlay of its own over the same files.
+
+OVERLAY = ("unshare", "-m", "--propagation", "private", "sh", "-c",
+           'mount -t overlay none -o "lowerdir=$0/lower:$0/empty" "$0/root" && exec "$0/root/$1"')
+
+
+def of_one_image(t, name, beside):
+    """Two programs that are one file; beside: one of them is not in an overlay."""
+    for folder in ("lower", "empty", "root"):
+        (t.tmp / folder).mkdir()
+    path = t.tmp / "lower" / name
+    shutil.copy("/bin/true", path)
+    if subprocess.run([*OVERLAY, t.tmp, name], check=False, capture_output=True).returncode:
+        raise Skip("no overlay can be mounted here")
+    shutil.copy(t.file_of("leak_static"), path)
+    first = t.program("leak_static", name, path=t.tmp, wrapper=OVERLAY)
+    if beside:
+        return [first, t.program("leak_static", path=path)]
+    return [first, t.program("leak_static", name, path=t.tmp, wrapper=OVERLAY)]
+
+
+@each("overlays", "beside")
+def test_one_image(t, what):
+    """No call is taken twice."""
+    name = f"i{os.getpid()}"
+    programs = of_one_image(t, name, what == "beside")
+    memleak = t.memleak("--json", "--count=process", "--comm", name, "3600").ready()
+    for program in programs * 3:
+        program.go()
+    memleak.signal(signal.SIGINT)
+    memleak.finish(final=False)
+    calls = {row["pid"]: row["calls"] for row in memleak.counts[-1]["entries"]}
+    wanted("calls", calls, {program.pid: 41 for program in programs})
+
+
+@each("overlays", "beside")
+def test_blocks_of_one_image(t, what):
+    name = f"b{os.getpid()}"
+    programs = of_one_image(t, name, what == "beside")
+    memleak = t.memleak("--json", "-o", "0", "--comm", name, "3600").ready()
+    truths = {program.pid: program.go() for program in programs}
+    report = memleak.stop()
+    sums = {pid: [(site["count"], site["bytes"]) for site in report["sites"]
+                  if site["pid"] == pid and site["kind"] == "heap"] for pid in truths}
+    wanted("blocks", {pid: sorted(sites) for pid, sites in sums.items()},
+           {pid: sorted(truth.sites.values()) for pid, truth in truths.items()})
+    wanted("lost", {key: n for key, n in report["lost"].items() if n}, {})
 
 
 # memleak itself in another pid namespace.

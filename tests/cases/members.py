@@ -9,11 +9,13 @@ import shutil
 import signal
 import subprocess
 
-from lib import Broken, Failure, Skip, alone, each, timeout
+from lib import Broken, Failure, Skip, alone, each, timeout, wanted
 from lib.context import FOREVER
 from lib.expect import fail, owner
 from lib.memleak import children_of
 from lib.process import until
+
+from .links import WORDS
 
 ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
 
@@ -246,6 +248,52 @@ def hierarchy(t, version):
         yield path
     finally:
         subprocess.run(["umount", path], check=False)
+
+
+def heap_of(report, pid):
+    return sorted((site["count"], site["bytes"]) for site in report["sites"]
+                  if site["pid"] == pid and site["kind"] == "heap")
+
+
+def links_of(pid):
+    """How many BPF links a process holds."""
+    cnt = 0
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            cnt += os.readlink(fd) == "anon_inode:bpf_link"
+    return cnt
+
+
+@each("session", "multi")
+def test_unused_files(t, kind):
+    """Probes go with the last process that maps their file, and come again with the next."""
+    path = t.tmp / f"u{os.getpid()}"
+    other = t.tmp / "other" / path.name
+    other.parent.mkdir()
+    for copy in (path, other):
+        shutil.copy(t.file_of("leak_static"), copy)
+    stays = t.program("leak_static", path=other)
+    memleak = t.memleak("--json", "-v", "-o", "0", "--comm", path.name, "0.1",
+                        env={"MEMLEAK_POOL_ROUND_MS": "1", "MEMLEAK_LINKS": kind}).ready()
+    if WORDS[kind] not in memleak.notes:
+        memleak.stop()
+        raise Skip(f"the kernel has no {WORDS[kind].strip()}")
+    memleak.fresh_report()
+    before = links_of(memleak.pid)
+    for _ in range(2):
+        program = t.program("leak_static", path=path)
+        for _ in range(6):
+            memleak.fresh_report()
+        if links_of(memleak.pid) <= before:
+            raise Failure("probes of a file that is mapped are gone")
+        truth = program.go()
+        wanted("blocks", heap_of(memleak.fresh_report(), program.pid),
+               sorted(truth.sites.values()))
+        program.end()
+        if not until(lambda: links_of(memleak.pid) == before, 20):
+            raise Failure("probes of a file that nobody maps stay")
+    truth = stays.go()
+    wanted("blocks", heap_of(memleak.stop(), stays.pid), sorted(truth.sites.values()))
 
 
 @each("v1", "v2")
