@@ -88,7 +88,7 @@ static int take_place(const struct hierarchy *hierarchy, const char *path, struc
 		return -ENOTSUP;
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return -ENOENT;
-	ret->path = strdup(path);
+	ret->path = realpath(path, NULL);
 	ret->controller = hierarchy->controller ? strdup(hierarchy->controller) : NULL;
 	ret->id = st.st_ino;
 	return ret->path && (ret->controller || !hierarchy->controller) ? 0 : -ENOMEM;

@@ -173,12 +173,21 @@ class Cgroup:
     def __exit__(self, *_):
         for path in (self.path / "below", self.path):
             for pid in (path / "cgroup.procs").read_text(encoding="ascii").split():
-                (path.parent.parent / "cgroup.procs").write_text(pid, encoding="ascii")
+                (self.path.parent / "cgroup.procs").write_text(pid, encoding="ascii")
             if not until(lambda path=path: removed(path), 10):
                 raise Broken(f"{path} cannot be removed")
 
     def take(self, pid, name="cgroup.procs"):
         (self.path / name).write_text(str(pid), encoding="ascii")
+
+    def remake(self):
+        """As whoever starts a service again does."""
+        self.__exit__()
+        self.__enter__()
+
+    def entry(self, name="cgroup.procs"):
+        """Before a program: it is there from its first instruction."""
+        return "sh", "-c", f'echo $$ > {self.path / name}; exec "$@"', "sh"
 
 
 def removed(path):
@@ -227,6 +236,49 @@ def test_cgroup(t, version):
         check([report], truth)
         for program in (first, second, stranger):
             program.end()
+
+
+@each("v1", "v2")
+def test_cgroup_again(t, version):
+    """One of the same name in the same place: from the first instruction of its processes on."""
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2", wrapper=cgroup.entry())
+        memleak = find(t, "--cgroup", cgroup.path.name, interval="0.5")
+        truth = first.go()
+        check([memleak.fresh_report()], truth)
+        first.end()
+        cgroup.remake()
+        second = t.program("family", "exec", "2", wrapper=cgroup.entry())
+        told(memleak, "was made anew")
+        truth = second.go()
+        truth.children[second.pid] = (20, 2000)
+        memleak.fresh_report()  # the last one of those that have ended
+        check([memleak.fresh_report()], truth)
+        memleak.stop()
+        second.end()
+
+
+@each("v1", "v2")
+def test_cgroup_elsewhere(t, version):
+    """One in another directory is found with its processes, and it is told when there is none."""
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2", wrapper=cgroup.entry("below/cgroup.procs"))
+        memleak = find(t, "--cgroup", cgroup.path / "below", interval="0.5")
+        first.end()
+        (cgroup.path / "below").rmdir()
+        told(memleak, "is gone")
+        (cgroup.path / "below").mkdir()
+        cgroup.remake()
+        second = t.program("family", "server", "2", wrapper=cgroup.entry("below/cgroup.procs"))
+        told(memleak, "was made anew: tracing its processes, 1 so far")
+        truth = second.go()
+        check([memleak.fresh_report()], truth)
+        memleak.stop()
+        second.end()
+
+
+def told(memleak, words):
+    memleak.wait_for(f"a note: {words}", lambda: words in memleak.notes, 10)
 
 
 def test_shares(t):
