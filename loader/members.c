@@ -55,7 +55,7 @@ static const char *cgroup_error(int err)
 		return "there is no such cgroup (its path, a path below /sys/fs/cgroup, a unit's "
 		       "name, or a container's id)";
 	case -ENOTUNIQ:
-		return "several cgroups have such a name: give the path of one";
+		return "several cgroups have such a name, give the path of one: ";
 	case -ENOTSUP:
 		return "its hierarchy has no controller, so that the kernel does not tell who is "
 		       "in it";
@@ -75,7 +75,8 @@ static int init_cgroup(struct members *members, const char *name)
 	if (!err && place->controller)
 		err = members_find_subsys(place->controller, &members->rule.cgroup_subsys);
 	if (err)
-		log_error("cannot trace cgroup %s: %s", name, cgroup_error(err));
+		log_error("cannot trace cgroup %s: %s%s", name, cgroup_error(err),
+			  err == -ENOTUNIQ ? place->path : "");
 	else
 		log_verbose("cgroup %s is %s", name, place->path);
 	return err;
@@ -92,9 +93,8 @@ static int find_anew(struct members *members)
 {
 	struct cgroup_place place;
 
-	if (cgroup_find(members->cgroup_name, &place))
-		return -ENOENT;
-	if (!is_same_hierarchy(&place, &members->cgroup)) {
+	if (cgroup_find(members->cgroup_name, &place) ||
+	    !is_same_hierarchy(&place, &members->cgroup)) {
 		cgroup_place_deinit(&place);
 		return -ENOENT;
 	}

@@ -180,6 +180,18 @@ class Cgroup:
     def take(self, pid, name="cgroup.procs"):
         (self.path / name).write_text(str(pid), encoding="ascii")
 
+    @contextlib.contextmanager
+    def more(self, *names):
+        """Others below, without a process."""
+        paths = [self.path / name for name in names]
+        for path in paths:
+            path.mkdir()
+        try:
+            yield paths
+        finally:
+            for path in paths:
+                path.rmdir()
+
     def remake(self):
         """As whoever starts a service again does."""
         self.__exit__()
@@ -275,6 +287,28 @@ def test_cgroup_elsewhere(t, version):
         check([memleak.fresh_report()], truth)
         memleak.stop()
         second.end()
+
+
+@each("libpod", "crio")
+def test_cgroup_container(t, runtime):
+    """A container's id is in two names, one of which is that of the process that watches it."""
+    number = f"{os.getpid():064x}"[::-1]
+    with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
+            cgroup.more(f"{runtime}-{number}.scope", f"{runtime}-conmon-{number}.scope") as paths:
+        memleak = t.memleak("--cgroup", number[:12]).ready()
+        if f"of cgroup {paths[0]}," not in memleak.notes:
+            raise Failure(memleak.notes)
+        memleak.stop()
+
+
+def test_cgroup_ambiguous(t):
+    """It is told which have the name."""
+    name = f"memleak-{os.getpid()}.service"
+    with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
+            cgroup.more(name, f"below/{name}") as paths:
+        notes = t.refused("--cgroup", name, code=1, says="several cgroups have such a name").notes
+        if not {str(path) for path in paths} <= set(re.split(r"[,\s]+", notes)):
+            raise Failure(notes)
 
 
 def told(memleak, words):
