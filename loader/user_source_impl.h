@@ -27,7 +27,8 @@ struct user_count {
 	struct counts counts; /* as of the last report; rows by key */
 	size_t cap;
 	uint64_t last_ns;
-	char *mount; /* by cgroup: of its hierarchy; NULL: nowhere */
+	char *mount;      /* by cgroup: of its hierarchy; NULL: nowhere */
+	bool mount_whole; /* which has all cgroups that there are */
 };
 
 struct user_source {
