@@ -59,6 +59,7 @@ struct uprobe_task {
 
 struct kernfs_node {
 	__u64 id;
+	const char *name;
 };
 
 struct cgroup_subsys_state {
@@ -66,9 +67,15 @@ struct cgroup_subsys_state {
 	struct cgroup_subsys_state *parent;
 };
 
+struct cgroup_root {
+	int hierarchy_id;
+};
+
 struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup_root *root;
 };
 
 struct css_set {

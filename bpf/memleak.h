@@ -217,13 +217,24 @@ struct memleak_target {
 
 /* Which processes become targets by themselves; set before load. */
 struct memleak_members {
-	__u64 cgroup;        /* number of the cgroup that they are in, or below; 0: any */
-	__u32 cgroup_subsys; /* its hierarchy: the kernel's number of the controller */
+	__u32 cgroup_subsys; /* hierarchy of the cgroup: the kernel's number of the controller */
 	__u8 join;           /* those that fit, when they begin or execute a program */
 	__u8 follow;         /* children of targets */
 	__u8 by_comm;
-	__u8 reserved;
+	__u8 by_cgroup;
 	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* with zeros behind it */
+};
+
+#define MEMLEAK_CGROUP_NAME_SIZE 256
+
+/*
+ * The cgroup that they are in, or below. Who starts a service again removes its cgroup and makes
+ * another one of the same name: that takes its place.
+ */
+struct memleak_cgroup {
+	__u64 id;
+	__u64 parent; /* 0: it has none */
+	char name[MEMLEAK_CGROUP_NAME_SIZE];
 };
 
 /*

@@ -18,6 +18,8 @@
 /* So much of a container's id stands for it. */
 #define ID_BYTES_MIN 12
 #define HIERARCHIES_MAX 32
+/* So many of a name are told. */
+#define NAMED_MAX 8
 
 struct hierarchy {
 	char *mount;
@@ -88,7 +90,7 @@ static int take_place(const struct hierarchy *hierarchy, const char *path, struc
 		return -ENOTSUP;
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return -ENOENT;
-	ret->path = strdup(path);
+	ret->path = realpath(path, NULL);
 	ret->controller = hierarchy->controller ? strdup(hierarchy->controller) : NULL;
 	ret->id = st.st_ino;
 	return ret->path && (ret->controller || !hierarchy->controller) ? 0 : -ENOMEM;
@@ -128,6 +130,17 @@ static int find_inside(const struct hierarchy *hierarchy, const char *name,
 	return take_place(hierarchy, path, ret);
 }
 
+/* The process that watches a container has a cgroup of its own. */
+static bool has_container(const char *directory, const char *id)
+{
+	static const char monitor[] = "conmon-";
+	const char *found = strstr(directory, id);
+	size_t before = found ? (size_t)(found - directory) : 0;
+
+	return found && (before < strlen(monitor) ||
+			 strncmp(found - strlen(monitor), monitor, strlen(monitor)));
+}
+
 static bool is_named(const char *directory, const char *name)
 {
 	static const char *const endings[] = {"", ".service", ".scope", ".slice"};
@@ -136,7 +149,18 @@ static bool is_named(const char *directory, const char *name)
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (!strncmp(directory, name, len) && !strcmp(directory + len, endings[i]))
 			return true;
-	return len >= ID_BYTES_MIN && strstr(directory, name);
+	return len >= ID_BYTES_MIN && has_container(directory, name);
+}
+
+static int add_path(char **paths, const char *path)
+{
+	char *grown;
+
+	if (asprintf(&grown, "%s%s%s", *paths ? *paths : "", *paths ? ", " : "", path) < 0)
+		return -ENOMEM;
+	free(*paths);
+	*paths = grown;
+	return 0;
 }
 
 /* The one directory of that name. */
@@ -147,21 +171,24 @@ static int find_named(const struct hierarchy *hierarchy, const char *name, struc
 	cleanup_free char *found = NULL;
 	size_t cnt = 0;
 	FTSENT *entry;
+	int err = 0;
 
-	while (tree && (entry = fts_read(tree))) {
+	while (!err && cnt < NAMED_MAX && tree && (entry = fts_read(tree))) {
 		if (entry->fts_info != FTS_D || !entry->fts_level ||
 		    !is_named(entry->fts_name, name))
 			continue;
-		if (!cnt++)
-			found = strdup(entry->fts_path);
+		err = add_path(&found, entry->fts_path);
+		cnt++;
 	}
 	if (tree)
 		fts_close(tree);
-	if (!cnt)
-		return -ENOENT;
-	if (!found)
-		return -ENOMEM;
-	return cnt > 1 ? -ENOTUNIQ : take_place(hierarchy, found, ret);
+	if (err)
+		return err;
+	if (cnt == 1)
+		return take_place(hierarchy, found, ret);
+	ret->path = found;
+	found = NULL;
+	return cnt ? -ENOTUNIQ : -ENOENT;
 }
 
 typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret);
@@ -175,8 +202,8 @@ static int find_in_all(const struct hierarchies *list, const char *name, find_fn
 	for (size_t i = 0; i < list->cnt; i++) {
 		int err = find(&list->items[i], name, ret);
 
-		if (!err)
-			return 0;
+		if (!err || err == -ENOTUNIQ)
+			return err;
 		if (first == -ENOENT && err != -ENOTSUP)
 			first = err;
 	}
@@ -195,7 +222,7 @@ int cgroup_find(const char *name, struct cgroup_place *ret)
 		err = find_in_all(&list, name, find_inside, ret);
 	if (err == -ENOENT && !strchr(name, '/'))
 		err = find_in_all(&list, name, find_named, ret);
-	if (err)
+	if (err && err != -ENOTUNIQ)
 		cgroup_place_deinit(ret);
 	hierarchies_deinit(&list);
 	return err;

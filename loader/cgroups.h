@@ -17,7 +17,8 @@ struct cgroup_place {
 /*
  * name: a path of a directory, a path in a hierarchy (as /proc/PID/cgroup has it), or the last
  * part of one, as a unit of systemd's or a container's id has (12 bytes of it at least). -ENOENT:
- * there is none; -ENOTUNIQ: there are several; -ENOTSUP: of a hierarchy without controllers.
+ * there is none; -ENOTUNIQ: there are several, whose paths are in ret, to be released as well;
+ * -ENOTSUP: of a hierarchy without controllers.
  */
 int cgroup_find(const char *name, struct cgroup_place *ret);
 void cgroup_place_deinit(struct cgroup_place *place);

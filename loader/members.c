@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "loader/cgroups.h"
 #include "loader/cleanup.h"
 #include "loader/log.h"
 
@@ -55,7 +55,7 @@ static const char *cgroup_error(int err)
 		return "there is no such cgroup (its path, a path below /sys/fs/cgroup, a unit's "
 		       "name, or a container's id)";
 	case -ENOTUNIQ:
-		return "several cgroups have such a name: give the path of one";
+		return "several cgroups have such a name, give the path of one: ";
 	case -ENOTSUP:
 		return "its hierarchy has no controller, so that the kernel does not tell who is "
 		       "in it";
@@ -66,23 +66,68 @@ static const char *cgroup_error(int err)
 
 static int init_cgroup(struct members *members, const char *name)
 {
-	struct cgroup_place place;
-	int err = cgroup_find(name, &place);
+	struct cgroup_place *place = &members->cgroup;
+	int err = cgroup_find(name, place);
 
-	if (!err) {
-		members->rule.cgroup = place.id;
-		members->rule.cgroup_subsys = MEMLEAK_CGROUP_UNIFIED;
-		if (place.controller)
-			err = members_find_subsys(place.controller, &members->rule.cgroup_subsys);
-		members->cgroup = place.path;
-		place.path = NULL;
-		cgroup_place_deinit(&place);
-	}
+	members->cgroup_name = name;
+	members->rule.by_cgroup = true;
+	members->rule.cgroup_subsys = MEMLEAK_CGROUP_UNIFIED;
+	if (!err && place->controller)
+		err = members_find_subsys(place->controller, &members->rule.cgroup_subsys);
 	if (err)
-		log_error("cannot trace cgroup %s: %s", name, cgroup_error(err));
+		log_error("cannot trace cgroup %s: %s%s", name, cgroup_error(err),
+			  err == -ENOTUNIQ ? place->path : "");
 	else
-		log_verbose("cgroup %s is %s", name, members->cgroup);
+		log_verbose("cgroup %s is %s", name, place->path);
 	return err;
+}
+
+static bool is_same_hierarchy(const struct cgroup_place *a, const struct cgroup_place *b)
+{
+	return !a->controller == !b->controller &&
+	       (!a->controller || !strcmp(a->controller, b->controller));
+}
+
+/* By its name, as a unit may come back in another slice. */
+static int find_anew(struct members *members)
+{
+	struct cgroup_place place;
+
+	if (cgroup_find(members->cgroup_name, &place) ||
+	    !is_same_hierarchy(&place, &members->cgroup)) {
+		cgroup_place_deinit(&place);
+		return -ENOENT;
+	}
+	cgroup_place_deinit(&members->cgroup);
+	members->cgroup = place;
+	return 1;
+}
+
+int members_renew_cgroup(struct members *members)
+{
+	struct cgroup_place *place = &members->cgroup;
+	struct stat st;
+
+	if (stat(place->path, &st))
+		return find_anew(members);
+	if (place->id == st.st_ino)
+		return 0;
+	place->id = st.st_ino;
+	return 1;
+}
+
+/* The highest of a mount is never made anew. */
+void members_tell_cgroup(const struct members *members, struct memleak_cgroup *ret)
+{
+	const char *path = members->cgroup.path, *name = strrchr(path, '/') + 1;
+	cleanup_free char *parent = strndup(path, (size_t)(name - path));
+	struct stat st, parent_st;
+
+	*ret = (struct memleak_cgroup){.id = members->cgroup.id};
+	if (!parent || stat(path, &st) || stat(parent, &parent_st) || st.st_dev != parent_st.st_dev)
+		return;
+	ret->parent = parent_st.st_ino;
+	strncpy(ret->name, name, sizeof(ret->name) - 1);
 }
 
 int members_init(struct members *members, const struct options *opts)
@@ -100,8 +145,7 @@ int members_init(struct members *members, const struct options *opts)
 
 void members_deinit(struct members *members)
 {
-	free(members->cgroup);
-	members->cgroup = NULL;
+	cgroup_place_deinit(&members->cgroup);
 }
 
 static bool has_comm(const struct members *members, pid_t pid)
@@ -182,8 +226,8 @@ static int visit_all(struct member_list *list)
 int members_find(const struct members *members, struct member **ret, size_t *cnt)
 {
 	struct member_list list = {.members = members};
-	int err =
-		members->cgroup ? cgroup_visit(members->cgroup, add_pid, &list) : visit_all(&list);
+	int err = members->rule.by_cgroup ? cgroup_visit(members->cgroup.path, add_pid, &list)
+					  : visit_all(&list);
 
 	if (err) {
 		log_error("cannot list processes: %s", strerror(-err));

@@ -8,17 +8,27 @@
 #define MEMBERS_H
 
 #include "bpf/memleak.h"
+#include "loader/cgroups.h"
 #include "loader/options.h"
 
 struct members {
 	struct memleak_members rule; /* for the programs */
 	const char *comm;            /* NULL: any */
-	char *cgroup;                /* its directory; NULL: any */
+	const char *cgroup_name;     /* as it was given; NULL: any */
+	struct cgroup_place cgroup;  /* where it was last */
 };
 
 /* Finds the cgroup, if one is wanted. Returns 0 or a negative errno; has said what failed. */
 int members_init(struct members *members, const struct options *opts);
 void members_deinit(struct members *members);
+
+/*
+ * Looks whether the cgroup has been made anew since, there or elsewhere. Returns 1 if it has, 0 if
+ * not, -ENOENT if it is gone.
+ */
+int members_renew_cgroup(struct members *members);
+/* For the programs. */
+void members_tell_cgroup(const struct members *members, struct memleak_cgroup *ret);
 
 struct member {
 	pid_t pid;

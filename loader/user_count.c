@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "loader/cgroups.h"
 #include "loader/cleanup.h"
@@ -17,6 +18,8 @@
 
 /* Cgroups or processes, at most; others are counted together. */
 #define ROWS_MAX 10240
+/* The kernel's number of the highest cgroup of each hierarchy. */
+#define HIERARCHY_ROOT 1
 
 static int choose_shapes(struct user_bpf *skel, struct probe_programs *programs)
 {
@@ -48,6 +51,14 @@ static int choose_shapes(struct user_bpf *skel, struct probe_programs *programs)
 	return err;
 }
 
+/* In a namespace of cgroups others are not to be seen. */
+static bool is_whole(const char *mount)
+{
+	struct stat st;
+
+	return mount && !stat(mount, &st) && st.st_ino == HIERARCHY_ROOT;
+}
+
 /* Numbers of cgroups are those of one hierarchy. */
 static int choose_hierarchy(struct user_count *count, struct memleak_config *config)
 {
@@ -55,6 +66,7 @@ static int choose_hierarchy(struct user_count *count, struct memleak_config *con
 	int err = 0;
 
 	count->mount = cgroup_memory_mount(&unified);
+	count->mount_whole = is_whole(count->mount);
 	config->count_subsys = MEMLEAK_CGROUP_UNIFIED;
 	if (!unified)
 		err = members_find_subsys("memory", &config->count_subsys);
@@ -146,7 +158,7 @@ static struct count_row *add_row(struct user_count *count, uint64_t key)
 	return grown;
 }
 
-/* Those of processes that had ended before they were read for the last time. */
+/* Those of what had ended before it was read for the last time. */
 static void drop_ended(struct user_count *count, int fd)
 {
 	struct counts *counts = &count->counts;
@@ -221,10 +233,29 @@ static void read_row(struct user_count *count, struct count_row *row,
 	name_row(count->counts.by, row, comm);
 }
 
-static bool has_ended(const struct user_count *count, uint64_t key)
+static bool is_cgroup_gone(const struct user_count *count, const struct count_row *row)
 {
-	return count->counts.by == MEMLEAK_COUNT_PROCESS && key != MEMLEAK_COUNT_OTHERS &&
-	       kill((pid_t)key, 0) && errno == ESRCH;
+	cleanup_free char *path = NULL;
+	struct stat st;
+
+	if (!row->name)
+		return row->sought && count->mount_whole;
+	if (asprintf(&path, "%s%s", count->mount, row->name) < 0) {
+		path = NULL;
+		return false;
+	}
+	return stat(path, &st) ? errno == ENOENT : st.st_ino != row->key;
+}
+
+/* row: as it was at the last report; NULL: it is new. */
+static bool has_ended(const struct user_count *count, const struct count_row *row, uint64_t key)
+{
+	if (key == MEMLEAK_COUNT_OTHERS)
+		return false;
+	if (count->counts.by == MEMLEAK_COUNT_PROCESS)
+		return kill((pid_t)key, 0) && errno == ESRCH;
+	return row && count->mount && count->counts.by == MEMLEAK_COUNT_CGROUP &&
+	       is_cgroup_gone(count, row);
 }
 
 static int read_rows(struct user_count *count, int fd, struct memleak_count *values, int cpus)
@@ -236,7 +267,7 @@ static int read_rows(struct user_count *count, int fd, struct memleak_count *val
 		count->counts.rows[i].calls = count->counts.rows[i].bytes = 0;
 	for (size_t i = 0; i < ROWS_MAX && !bpf_map_get_next_key(fd, before, &key); i++) {
 		struct count_row *row = find_row(&count->counts, sorted_cnt, key);
-		bool ended = has_ended(count, key);
+		bool ended = has_ended(count, row, key);
 
 		before = &key;
 		if (bpf_map_lookup_elem(fd, &key, values))
@@ -246,7 +277,8 @@ static int read_rows(struct user_count *count, int fd, struct memleak_count *val
 		if (!row)
 			return -ENOMEM;
 		read_row(count, row, values, cpus);
-		row->ended = ended;
+		/* One that was renamed may seem to be gone. */
+		row->ended = ended && (count->counts.by == MEMLEAK_COUNT_PROCESS || !row->calls);
 	}
 	if (count->counts.cnt)
 		qsort(count->counts.rows, count->counts.cnt, sizeof(*count->counts.rows), by_key);
@@ -263,15 +295,20 @@ static int name_cgroup(void *arg, uint64_t id, const char *path)
 	return 0;
 }
 
-/* Only if there is one without a name: they keep theirs when they are gone. */
+/* Only if there is a new one: they keep their names when they are gone. */
 static void name_cgroups(struct user_count *count)
 {
-	for (size_t i = 0; i < count->counts.cnt; i++)
-		if (!count->counts.rows[i].name &&
-		    count->counts.rows[i].key != MEMLEAK_COUNT_OTHERS) {
-			cgroup_visit_all(count->mount, name_cgroup, &count->counts);
-			return;
-		}
+	struct counts *counts = &count->counts;
+	bool is_new = false;
+
+	for (size_t i = 0; i < counts->cnt; i++) {
+		struct count_row *row = &counts->rows[i];
+
+		is_new |= !row->sought && row->key != MEMLEAK_COUNT_OTHERS;
+		row->sought = true;
+	}
+	if (is_new)
+		cgroup_visit_all(count->mount, name_cgroup, counts);
 }
 
 int user_count__take(struct user_source *source, struct snapshot *ret)

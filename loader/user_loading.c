@@ -239,7 +239,10 @@ static size_t choose_members(const struct user_source *source, size_t process_cn
 	struct user_bpf *skel = source->ctx.skel;
 
 	*(struct memleak_members *)&skel->rodata->members = *rule;
-	bpf_program__set_autoload(skel->progs.process_move, rule->cgroup != 0);
+	bpf_program__set_autoload(skel->progs.process_move, rule->by_cgroup);
+	bpf_program__set_autoload(skel->progs.cgroup_made, rule->by_cgroup);
+	if (rule->by_cgroup)
+		members_tell_cgroup(&source->members, &skel->bss->members_cgroup);
 	if (!source->ctx.pool)
 		return process_cnt;
 	((struct memleak_config *)&skel->rodata->config)->shares = true;
@@ -312,10 +315,13 @@ int user_loading__attach_lifecycle(struct user_source *source)
 	if (source->fork_link)
 		source->exit_link = bpf_program__attach_raw_tracepoint(skel->progs.thread_exit,
 								       "sched_process_exit");
-	if (source->exit_link && source->members.rule.cgroup)
+	if (source->exit_link && source->members.rule.by_cgroup)
 		source->move_link = bpf_program__attach_raw_tracepoint(skel->progs.process_move,
 								       "cgroup_attach_task");
-	if (source->exit_link && (source->move_link || !source->members.rule.cgroup))
+	if (source->move_link)
+		source->mkdir_link =
+			bpf_program__attach_raw_tracepoint(skel->progs.cgroup_made, "cgroup_mkdir");
+	if (source->exit_link && (source->mkdir_link || !source->members.rule.by_cgroup))
 		return 0;
 	err = -errno;
 	log_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));

@@ -26,7 +26,7 @@ static int targets_fd(const struct user_source *source)
 /* The programs may have found it first: then a record tells. */
 static void add_member(struct user_source *source, const struct member *member)
 {
-	struct memleak_target target = {.image = user_members__number(source)};
+	struct memleak_target target = {.image = user_members__number(source)}, known;
 	uint32_t key = (uint32_t)member->pid;
 	struct user_process *process;
 
@@ -35,7 +35,8 @@ static void add_member(struct user_source *source, const struct member *member)
 		bpf_map_update_elem(targets_fd(source), &key, &target, BPF_ANY);
 		return;
 	}
-	if (user_process__new(&source->ctx, member->pid, true, &process))
+	if (!bpf_map_lookup_elem(targets_fd(source), &key, &known) ||
+	    user_process__new(&source->ctx, member->pid, true, &process))
 		return;
 	process->info.image = target.image;
 	if (user_source__add(source, process))
@@ -49,7 +50,7 @@ static void add_member(struct user_source *source, const struct member *member)
 		user_source__retry_soon(source);
 }
 
-int user_members__start(struct user_source *source)
+int user_members__find(struct user_source *source, size_t *ret)
 {
 	cleanup_free struct member *members = NULL;
 	size_t cnt = 0;
@@ -59,9 +60,13 @@ int user_members__start(struct user_source *source)
 	for (size_t i = 0; i < cnt; i++)
 		if (members[i].own)
 			add_member(source, &members[i]);
-	for (size_t i = 0; i < cnt; i++)
-		if (!members[i].own)
-			add_member(source, &members[i]);
+	*ret = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		if (members[i].own)
+			continue;
+		add_member(source, &members[i]);
+		++*ret;
+	}
 	return err;
 }
 
@@ -72,7 +77,7 @@ void user_members__describe(const struct user_source *source)
 	log_note("tracing %zu processes%s%s%s%s, and those that begin: %zu functions probed in %zu "
 		 "files",
 		 source->processes.cnt, opts->comm ? " named " : "", opts->comm ? opts->comm : "",
-		 opts->cgroup ? " of cgroup " : "", opts->cgroup ? source->members.cgroup : "",
+		 opts->cgroup ? " of cgroup " : "", opts->cgroup ? source->members.cgroup.path : "",
 		 source->pool.probes.cnt, probe_pool_heaps(&source->pool));
 }
 

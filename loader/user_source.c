@@ -86,6 +86,8 @@ static int open_rings(struct user_source *source)
 		err = watch(source, stack_copies_poll_fd(&source->copies), NULL);
 	if (!err && source->ctx.map_events)
 		err = watch(source, map_events__poll_fd(source->ctx.map_events), NULL);
+	if (!err && source->members.rule.by_cgroup)
+		err = user_cgroup__open(source);
 	return err;
 }
 
@@ -215,6 +217,8 @@ static int user_source__dispatch(struct source *base, const struct event_listene
 		user_source__retry(source);
 	if (source->ctx.map_events)
 		map_events__consume(source->ctx.map_events);
+	if (source->cgroup_fd >= 0)
+		user_cgroup__check(source);
 	stack_copies_consume(&source->copies);
 	err = user_records__consume(source, listener);
 	user_members__end_gone(source);
@@ -307,6 +311,7 @@ static void user_source__free(struct source *base)
 	bpf_link__destroy(source->fork_link);
 	bpf_link__destroy(source->exit_link);
 	bpf_link__destroy(source->move_link);
+	bpf_link__destroy(source->mkdir_link);
 	ring_buffer__free(source->rings);
 	entry_programs__free(source->ctx.programs.entries);
 	user_bpf__destroy(source->ctx.skel);
@@ -323,6 +328,8 @@ static void user_source__free(struct source *base)
 		close(source->epoll_fd);
 	if (source->retry_fd >= 0)
 		close(source->retry_fd);
+	if (source->cgroup_fd >= 0)
+		close(source->cgroup_fd);
 	free(source);
 }
 
@@ -342,6 +349,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 		     size_t pid_cnt, struct source **ret)
 {
 	struct user_source *source = calloc(1, sizeof(*source));
+	size_t found_cnt;
 	int err = 0;
 
 	if (!source)
@@ -356,7 +364,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 		.copies = &source->copies,
 	};
 	source->purge_at = 1;
-	source->epoll_fd = source->retry_fd = -1;
+	source->epoll_fd = source->retry_fd = source->cgroup_fd = -1;
 	if (options_share_probes(opts) && !opts->force)
 		err = risks_check_shared();
 	if (!err)
@@ -378,7 +386,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	for (size_t i = 0; !err && i < pid_cnt; i++)
 		err = add_given(source, pids[i]);
 	if (!err && source->members.rule.join)
-		err = user_members__start(source);
+		err = user_members__find(source, &found_cnt);
 	if (err) {
 		user_source__free(&source->source);
 		return err;

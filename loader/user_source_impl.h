@@ -27,7 +27,8 @@ struct user_count {
 	struct counts counts; /* as of the last report; rows by key */
 	size_t cap;
 	uint64_t last_ns;
-	char *mount; /* by cgroup: of its hierarchy; NULL: nowhere */
+	char *mount;      /* by cgroup: of its hierarchy; NULL: nowhere */
+	bool mount_whole; /* which has all cgroups that there are */
 };
 
 struct user_source {
@@ -50,11 +51,14 @@ struct user_source {
 	struct bpf_link *exec_link;
 	struct bpf_link *fork_link;
 	struct bpf_link *exit_link;
-	struct bpf_link *move_link; /* NULL: no cgroup is traced */
+	struct bpf_link *move_link; /* NULL: no cgroup is traced; so below */
+	struct bpf_link *mkdir_link;
 	struct ring_buffer *rings;
 	const struct event_listener *listener; /* during dispatch */
 	int epoll_fd;
-	int retry_fd; /* timer: a process was still loading its libraries */
+	int retry_fd;  /* timer: a process was still loading its libraries */
+	int cgroup_fd; /* timer: the cgroup may be another one by now; -1: none is traced */
+	bool cgroup_gone;
 	struct tracker tracker;
 	struct user_peak peak;
 	struct user_count count;
@@ -66,7 +70,8 @@ struct user_source {
 struct user_process *user_source__process(struct user_source *source, uint32_t image);
 
 /* user_members.c: processes that are found, and those that come and go while tracing */
-int user_members__start(struct user_source *source);
+/* Those that are there; ret: so many. */
+int user_members__find(struct user_source *source, size_t *ret);
 void user_members__describe(const struct user_source *source);
 /* A number for an image. */
 uint32_t user_members__number(struct user_source *source);
@@ -88,6 +93,10 @@ void user_members__drop(struct user_source *source, uint32_t image);
 void user_members__purge(struct user_source *source);
 /* Which images have children that have something of them. 0 or -ENOMEM. */
 int user_members__find_heirs(struct user_source *source);
+
+/* user_cgroup.c: a cgroup that is made anew while it is traced. */
+int user_cgroup__open(struct user_source *source);
+void user_cgroup__check(struct user_source *source);
 
 /* Opens and probes a process that is to be, or is, a target. Returns 0 or a negative errno. */
 int user_source__add(struct user_source *source, struct user_process *process);

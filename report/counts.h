@@ -11,9 +11,10 @@
 #include "report/snapshot.h"
 
 struct count_row {
-	uint64_t key; /* of a cgroup: its number; of a process: its pid */
-	char *name;   /* path of a cgroup, name of a process or function; NULL: not known */
-	bool ended;
+	uint64_t key;   /* of a cgroup: its number; of a process: its pid */
+	char *name;     /* path of a cgroup, name of a process or function; NULL: not known */
+	bool ended;     /* nothing is added any more */
+	bool sought;    /* its name was looked for; in vain, if it has none */
 	uint64_t calls; /* since the last report; so bytes */
 	uint64_t bytes; /* that calls have asked for */
 	uint64_t total_calls;

@@ -235,7 +235,7 @@ int thread_exit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A process was moved to another cgroup. */
+/* A process was moved to another cgroup; the kernel tells it of one that has ended, too. */
 SEC("raw_tp/cgroup_attach_task")
 int process_move(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -244,7 +244,7 @@ int process_move(struct bpf_raw_tracepoint_args *ctx)
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	bool fits = members__fit(task);
 
-	if (tgid && fits && !target)
+	if (tgid && fits && !target && BPF_CORE_READ(task, signal, live.counter))
 		target__join(tgid);
 	else if (!fits && target && target->image && !members.follow)
 		target__leave(MEMLEAK_REC_END, tgid, target);

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--count: calls, and nothing else."""
 
+import os
 import re
+import shutil
 
 from lib import Failure, each, wanted
+from lib.cgroup import Cgroup, accounting, hierarchy
+from lib.memleak import bpftool, held_ids
 
 BIG, SMALL = 1048576, 16
 
@@ -80,6 +84,36 @@ def test_count_intervals(t):
     wanted("cgroup", {row["cgroup"] for report in memleak.counts for row in report["entries"]},
            {cgroup_of(program.pid)})
     stop(memleak)
+
+
+def counted(memleak):
+    """The keys that the programs have, as numbers."""
+    number, = (i for i in held_ids(memleak.pid, "map")
+               if bpftool("map", "show", "id", i)["name"] == "counts")
+    return {int.from_bytes(bytes(int(byte, 16) for byte in row["key"]), "little")
+            for row in bpftool("map", "dump", "id", number)}
+
+
+@each("named", "nameless")
+def test_count_gone(t, what):
+    """A cgroup that is gone makes room for another one; its calls stay in the sums."""
+    with hierarchy(t, accounting()) as root:
+        with Cgroup(root) as cgroup:
+            key = cgroup.path.stat().st_ino
+            path = shutil.copy(t.file_of("leak"), t.tmp / f"g{os.getpid()}")
+            program = t.program("leak", wrapper=cgroup.entry(), path=path)
+            memleak = attach(t, "--count", "--comm", path.name,
+                             interval="0.3" if what == "named" else "2")
+            program.go()
+            if what == "named":
+                memleak.wait_for("its calls", lambda: any(
+                    report["entries"] for report in memleak.take_counts()))
+            program.end()
+        memleak.wait_for("room for another one", lambda: key not in counted(memleak), every=0.2)
+        memleak.take_counts()
+        names = {row["cgroup"] for report in memleak.counts for row in report["entries"]}
+        wanted("names", names, {f"/{cgroup.path.name}" if what == "named" else None})
+        wanted("calls", stop(memleak)["total"]["calls"], 11)
 
 
 @each("process", "function", "cgroup")

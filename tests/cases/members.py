@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many processes: all, those of a name, of a cgroup, and children; each by itself."""
 
-import contextlib
 import os
 import pathlib
 import re
@@ -10,6 +9,7 @@ import signal
 import subprocess
 
 from lib import Broken, Failure, Skip, alone, each, timeout, wanted
+from lib.cgroup import Cgroup, hierarchy
 from lib.context import FOREVER
 from lib.expect import fail, owner
 from lib.memleak import children_of
@@ -196,60 +196,6 @@ def comm_of(pid):
     return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
 
 
-class Cgroup:
-    """A control group of the case's own, gone with it."""
-
-    def __init__(self, root):
-        self.path = pathlib.Path(root) / f"memleak-test-{os.getpid()}"
-
-    def __enter__(self):
-        try:
-            self.path.mkdir()
-            (self.path / "below").mkdir()
-        except OSError as error:
-            raise Skip(f"no cgroup can be made in {self.path.parent}: {error}") from error
-        return self
-
-    def __exit__(self, *_):
-        for path in (self.path / "below", self.path):
-            for pid in (path / "cgroup.procs").read_text(encoding="ascii").split():
-                (path.parent.parent / "cgroup.procs").write_text(pid, encoding="ascii")
-            if not until(lambda path=path: removed(path), 10):
-                raise Broken(f"{path} cannot be removed")
-
-    def take(self, pid, name="cgroup.procs"):
-        (self.path / name).write_text(str(pid), encoding="ascii")
-
-
-def removed(path):
-    """A process that has ended leaves its cgroup a moment later."""
-    try:
-        path.rmdir()
-    except OSError:
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def hierarchy(t, version):
-    """Where one of this version is mounted; the case's own mount if there is none."""
-    for line in pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
-        _, path, kind, options, *_ = line.split()
-        if (kind == "cgroup2" and version == "v2") or (
-                kind == "cgroup" and version == "v1" and "memory" in options.split(",")):
-            yield path
-            return
-    path = t.tmp / "cgroup"
-    path.mkdir()
-    kind = ["-t", "cgroup2"] if version == "v2" else ["-t", "cgroup", "-o", "memory"]
-    if subprocess.run(["mount", *kind, "cgroup", path], check=False, capture_output=True).returncode:
-        raise Skip(f"no cgroup hierarchy of {version} can be mounted")
-    try:
-        yield path
-    finally:
-        subprocess.run(["umount", path], check=False)
-
-
 def heap_of(report, pid):
     return sorted((site["count"], site["bytes"]) for site in report["sites"]
                   if site["pid"] == pid and site["kind"] == "heap")
@@ -313,6 +259,71 @@ def test_cgroup(t, version):
         check([report], truth)
         for program in (first, second, stranger):
             program.end()
+
+
+@each("v1", "v2")
+def test_cgroup_again(t, version):
+    """One of the same name in the same place: from the first instruction of its processes on."""
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2", wrapper=cgroup.entry())
+        memleak = find(t, "--cgroup", cgroup.path.name, interval="0.5")
+        truth = first.go()
+        check([memleak.fresh_report()], truth)
+        first.end()
+        cgroup.remake()
+        second = t.program("family", "exec", "2", wrapper=cgroup.entry())
+        told(memleak, "was made anew")
+        truth = second.go()
+        truth.children[second.pid] = (20, 2000)
+        memleak.fresh_report()  # the last one of those that have ended
+        check([memleak.fresh_report()], truth)
+        memleak.stop()
+        second.end()
+
+
+@each("v1", "v2")
+def test_cgroup_elsewhere(t, version):
+    """One in another directory is found with its processes, and it is told when there is none."""
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2", wrapper=cgroup.entry("below/cgroup.procs"))
+        memleak = find(t, "--cgroup", cgroup.path / "below", interval="0.5")
+        first.end()
+        (cgroup.path / "below").rmdir()
+        told(memleak, "is gone")
+        (cgroup.path / "below").mkdir()
+        cgroup.remake()
+        second = t.program("family", "server", "2", wrapper=cgroup.entry("below/cgroup.procs"))
+        told(memleak, "was made anew: tracing its processes, 1 so far")
+        truth = second.go()
+        check([memleak.fresh_report()], truth)
+        memleak.stop()
+        second.end()
+
+
+@each("libpod", "crio")
+def test_cgroup_container(t, runtime):
+    """A container's id is in two names, one of which is that of the process that watches it."""
+    number = f"{os.getpid():064x}"[::-1]
+    with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
+            cgroup.more(f"{runtime}-{number}.scope", f"{runtime}-conmon-{number}.scope") as paths:
+        memleak = t.memleak("--cgroup", number[:12]).ready()
+        if f"of cgroup {paths[0]}," not in memleak.notes:
+            raise Failure(memleak.notes)
+        memleak.stop()
+
+
+def test_cgroup_ambiguous(t):
+    """It is told which have the name."""
+    name = f"memleak-{os.getpid()}.service"
+    with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
+            cgroup.more(name, f"below/{name}") as paths:
+        notes = t.refused("--cgroup", name, code=1, says="several cgroups have such a name").notes
+        if not {str(path) for path in paths} <= set(re.split(r"[,\s]+", notes)):
+            raise Failure(notes)
+
+
+def told(memleak, words):
+    memleak.wait_for(f"a note: {words}", lambda: words in memleak.notes, 10)
 
 
 def test_shares(t):

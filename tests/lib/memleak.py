@@ -16,14 +16,15 @@ from .schema import check_counts, check_event, check_report, check_sequence
 SANITIZER = re.compile(r"ERROR: (Address|Leak)Sanitizer|runtime error:|AddressSanitizer:")
 
 
-def program_ids(pid):
-    """The ids of the BPF programs that a process holds."""
+def held_ids(pid, kind):
+    """The ids of the BPF programs (prog) or tables (map) that a process holds."""
     ids = set()
     try:
         for fd in os.listdir(f"/proc/{pid}/fdinfo"):
             try:
                 with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as file:
-                    ids.update(int(i) for i in re.findall(r"^prog_id:\s*(\d+)", file.read(), re.M))
+                    lines = file.read()
+                ids.update(int(i) for i in re.findall(rf"^{kind}_id:\s*(\d+)", lines, re.M))
             except OSError:
                 continue
     except OSError:
@@ -31,11 +32,15 @@ def program_ids(pid):
     return ids
 
 
+def bpftool(*args):
+    answer = subprocess.run(["bpftool", "-j", *map(str, args)], capture_output=True, check=False,
+                            env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+    return json.loads(answer.stdout or b"[]")
+
+
 def living_programs():
     """The ids of all BPF programs in the kernel."""
-    answer = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, check=False,
-                            env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
-    return {program["id"] for program in json.loads(answer.stdout or b"[]")}
+    return {program["id"] for program in bpftool("prog", "show")}
 
 
 def children_of(pid):
@@ -78,7 +83,7 @@ class Memleak(Process):
 
     def look(self):
         """Remembers what must be gone after the end."""
-        self.ids |= program_ids(self.pid)
+        self.ids |= held_ids(self.pid, "prog")
         if not self.command:
             self.helpers |= children_of(self.pid)
 
