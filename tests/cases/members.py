@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many processes: all, those of a name, of a cgroup, and children; each by itself."""
 
+import contextlib
 import os
 import pathlib
 import re
 import shutil
 import signal
-import subprocess
 
 from lib import Broken, Failure, Skip, alone, each, timeout, wanted
 from lib.cgroup import Cgroup, hierarchy
