@@ -307,7 +307,7 @@ def test_cgroup_container(t, runtime):
     with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
             cgroup.more(f"{runtime}-{number}.scope", f"{runtime}-conmon-{number}.scope") as paths:
         memleak = t.memleak("--cgroup", number[:12]).ready()
-        if f"of cgroup {paths[0]}," not in memleak.notes:
+        if f"/{paths[0].name}, and" not in memleak.notes:
             raise Failure(memleak.notes)
         memleak.stop()
 
