@@ -6,12 +6,10 @@ import re
 
 from lib import Failure, ROOT
 
-MANUAL = (ROOT / "man/memleak.8.in").read_text(encoding="utf-8")
 
-
-def rows(title):
+def rows(manual, title):
     """The keys of the table below a title."""
-    table = MANUAL.split(f"\n.SS {title}\n", 1)[1].split("\n.TE", 1)[0]
+    table = manual.split(f"\n.SS {title}\n", 1)[1].split("\n.TE", 1)[0]
     return {key for row in re.findall(r"^([a-z_]+(?:, [a-z_]+)*)\t", table, re.MULTILINE)
             for key in row.split(", ")}
 
@@ -27,6 +25,7 @@ def reports():
 
 def test_json_tables(t):
     """No key of a report, site, group, frame or block is missing."""
+    manual = (ROOT / "man/memleak.8.in").read_text(encoding="utf-8")
     has = {"Report": set(), "Site": set(), "Group": set(), "Frame": set(), "Block (allocs)": set()}
     words = set()
     for report in reports():
@@ -40,8 +39,8 @@ def test_json_tables(t):
             has["Frame"] |= {key for frame in site["stack"] for key in frame}
             has["Block (allocs)"] |= {key for block in site.get("allocs", []) for key in block}
     for title, keys in has.items():
-        if not keys or keys - rows(title):
-            raise Failure(f"{title}: {sorted(keys - rows(title))} of {sorted(keys)}")
-    by, = re.findall(r"^by\t\tT\{\n(.*)$", MANUAL, re.MULTILINE)
+        if not keys or keys - rows(manual, title):
+            raise Failure(f"{title}: {sorted(keys - rows(manual, title))} of {sorted(keys)}")
+    by, = re.findall(r"^by\t\tT\{\n(.*)$", manual, re.MULTILINE)
     if len(words) < 3 or any(word and f'"{word}"' not in by for word in words):
         raise Failure(f"{words}, but the manual: {by}")
