@@ -197,8 +197,10 @@ def comm_of(pid):
 
 
 def heap_of(report, pid):
+    """What its own functions hold, and not what its C library may have begun with."""
     return sorted((site["count"], site["bytes"]) for site in report["sites"]
-                  if site["pid"] == pid and site["kind"] == "heap")
+                  if site["pid"] == pid and site["kind"] == "heap"
+                  and owner(site).startswith("leak"))
 
 
 def links_of(pid):
