@@ -8,27 +8,7 @@
 
 #include "loader/cleanup.h"
 #include "recording/recorder_impl.h"
-
-static int write_all(int fd, const uint8_t *bytes, size_t len)
-{
-	struct stat st;
-	bool file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-
-	while (len) {
-		ssize_t written = write(fd, bytes, len);
-		int err = errno;
-
-		if (written < 0 && err == EINTR)
-			continue;
-		if (written < 0 && file && ftruncate(fd, st.st_size))
-			return -errno;
-		if (written < 0)
-			return -err;
-		bytes += written;
-		len -= (size_t)written;
-	}
-	return 0;
-}
+#include "sinks/write_all.h"
 
 /* It tells where things are in other people's processes: also a file that was there before. */
 static int open_for_owner(const char *path)
@@ -77,7 +57,7 @@ int recorder__begin(struct recorder *recorder)
 	if (fstat(recorder->fd, &st) || (S_ISREG(st.st_mode) && ftruncate(recorder->fd, 0)))
 		return -errno;
 	recording_header_put(&recorder->header, header);
-	return write_all(recorder->fd, header, sizeof(header));
+	return append_all(recorder->fd, header, sizeof(header));
 }
 
 void recorder__free(struct recorder *recorder)
@@ -175,7 +155,7 @@ static int write_chunk(const struct recorder *recorder, const struct byte_buffer
 	size_t len;
 	int err = payload->failed ? -ENOMEM : recording_pack(payload, &chunk, &len);
 
-	return err ? err : write_all(recorder->fd, chunk, len);
+	return err ? err : append_all(recorder->fd, chunk, len);
 }
 
 static int write_snapshot(struct recorder *recorder, const struct snapshot *snap, bool final)

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "loader/cleanup.h"
-#include "report/allocator_frames.h"
-#include "report/culprit.h"
 #include "report/grouping.h"
 #include "report/largest.h"
 #include "report/peak.h"
@@ -131,27 +129,6 @@ static void find_blocks(struct report *report)
 		shown->blocks = snap->blocks + first;
 		shown->block_cnt = first_block(snap, site + 1) - first;
 	}
-}
-
-uint64_t frame_address(uint64_t frame, const struct sym_location *location)
-{
-	if (!MEMLEAK_FRAME_IN_FILE(frame))
-		return MEMLEAK_FRAME_ADDR(frame);
-	return location ? location->addr : 0;
-}
-
-void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
-{
-	const struct site *site = shown->site;
-	size_t first = 0;
-
-	for (size_t i = 0; i < site->frame_cnt; i++)
-		shown->locations[i] = symbols->lookup(symbols, site, site->frames[i]);
-	while (first < site->frame_cnt && frame_is_allocator(site, shown->locations[first]))
-		first++;
-	/* Nobody else there: then show what is. */
-	shown->first_frame = first < site->frame_cnt ? first : 0;
-	shown->culprit = culprit_of(shown);
 }
 
 /* Sites that stand one behind the other, in whatever part of the report. */

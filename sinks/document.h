@@ -13,7 +13,4 @@
  */
 int document_replace(const char *path, int *fd, const char *bytes, size_t len);
 
-/* Writes all of it, also to what is slow or not blocking. */
-int write_all(int fd, const char *bytes, size_t len);
-
 #endif

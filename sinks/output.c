@@ -11,6 +11,7 @@
 
 #include "loader/log.h"
 #include "sinks/document.h"
+#include "sinks/write_all.h"
 
 static bool is_file_of(int fd, const struct stat *st)
 {
@@ -89,19 +90,13 @@ FILE *output_begin(struct output *out)
 	return out->stream;
 }
 
-/* A file keeps whole reports only: what a full disk cut short is taken back. */
+/* A file of its own keeps whole reports only. */
 static int write_whole(struct output *out)
 {
-	struct stat st;
-	bool file = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
-	int err;
-
 	if (out->path)
 		return document_replace(out->path, &out->fd, out->buf, out->len);
-	err = write_all(out->fd, out->buf, out->len);
-	if (err && file && out->fd > STDERR_FILENO && ftruncate(out->fd, st.st_size))
-		return -errno;
-	return err;
+	return out->fd > STDERR_FILENO ? append_all(out->fd, out->buf, out->len)
+				       : write_all(out->fd, out->buf, out->len);
 }
 
 int output_end(struct output *out)
