@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "sinks/document.h"
+#include "sinks/write_all.h"
 
 static char folder[] = "/tmp/memleak-document-XXXXXX";
 static char path[64];
@@ -138,6 +139,18 @@ static void no_room(void **state)
 	limit_size(RLIM_INFINITY);
 }
 
+/* What is appended is there whole or not at all. */
+static void no_room_for_more(void **state)
+{
+	assert_int_equal(append_all(fd, "old", 3), 0);
+	limit_size(6);
+	assert_int_equal(append_all(fd, "too long", 8), -EFBIG);
+	demand("old");
+	assert_int_equal(append_all(fd, "new", 3), 0);
+	demand("oldnew");
+	limit_size(RLIM_INFINITY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +159,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(name_is_gone, begin, end),
 		cmocka_unit_test_setup_teardown(name_is_taken, begin, end),
 		cmocka_unit_test_setup_teardown(no_room, begin, end),
+		cmocka_unit_test_setup_teardown(no_room_for_more, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
