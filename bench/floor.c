@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench/floor.skel.h"
-#include "loader/multi_link.h"
+#include "loader/probes/multi_link.h"
 
 struct place {
 	const char *kind; /* of link */

@@ -19,7 +19,7 @@ def ways_to(pid):
         FLOOR: KernelFloor,
         "memleak": lambda: Memleak(None),
         "memleak -K -p": lambda: Memleak(pid, "-K"),
-        "memleak -K -p, all walked": lambda: Memleak(pid, "-K", recall=False),
+        "memleak -K -p, all walked": lambda: Memleak(pid, "-K", stack_cache=False),
     }
     if peers.libbpf_memleak():
         ways[LIBBPF] = Libbpf

@@ -11,16 +11,11 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = (ROOT / os.environ.get("O", "build")).absolute()
+from lib.libraries import libraries_of, mapped
+from lib.process import ROOT
+
+BUILD = (ROOT / os.environ.get("O", "build/check")).absolute()  # with test knobs
 ALLOCATORS = ("libjemalloc.so.2", "libc.so.6")  # whose malloc it is, if both are there
-
-
-def mapped(pid, name):
-    """The path of a library in a process, or None."""
-    maps = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
-    found = re.search(rf"/\S*/{re.escape(name)}", maps)
-    return found and found[0]
 
 
 def allocator(pid):
@@ -68,10 +63,8 @@ class Program:
 
 
 def library_paths(program):
-    answer = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
-    listed = re.findall(r"(\S+) => (/\S+)", answer.stdout)
-    # A script runs programs that all need this one.
-    return ([path for name, path in listed if name in ALLOCATORS] or
+    # A script runs programs that all need the last one.
+    return ([path for path in libraries_of(program) if os.path.basename(path) in ALLOCATORS] or
             [mapped("self", ALLOCATORS[-1])])
 
 

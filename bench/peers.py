@@ -7,20 +7,11 @@ import shutil
 import subprocess
 import sys
 
-from measure import BUILD, ROOT
-
-sys.path.insert(0, str(ROOT / "tests/kernels"))
-from debian import Suite, Unavailable  # noqa: E402
+from lib.debian import Suite, Unavailable
+from measure import BUILD
 
 SUITE = "trixie"
 PACKAGES = ("libbpf-tools", "libc6", "libelf1t64", "zlib1g", "libzstd1")
-
-
-class Peers(Suite):
-    """The suite's libbpf-tools and the libraries that they need, instead of a kernel."""
-
-    def _closure(self):
-        return {name: self._show(name)[0] for name in PACKAGES}
 
 
 @functools.lru_cache(maxsize=None)
@@ -34,7 +25,7 @@ def libbpf_memleak():
     folder = BUILD / "bench/peers"
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        note = Peers(SUITE, folder).fetch()
+        note = Suite(SUITE, folder, PACKAGES).fetch()
     except (Unavailable, FileNotFoundError, subprocess.CalledProcessError) as reason:
         skip("libbpf-tools", reason)
         return None

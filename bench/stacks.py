@@ -20,7 +20,7 @@ def heap_row(depth, turns, rounds):
     ways["nothing"].tracer = Probe("nothing", ways["nothing"].pid)
     ways["kernel"].tracer = Probe("get_stack", ways["kernel"].pid)
     ways["probes"].tracer = Memleak(ways["probes"].pid, *NO_BLOCKS)
-    ways["walked"].tracer = Memleak(ways["walked"].pid, recall=False)
+    ways["walked"].tracer = Memleak(ways["walked"].pid, stack_cache=False)
     ways["recognised"].tracer = Memleak(ways["recognised"].pid)
     for calls in ways.values():
         calls.measure()

@@ -8,7 +8,8 @@ import sys
 import time
 
 import peers
-from measure import BUILD, allocator, mapped, start
+from lib.libraries import mapped
+from measure import BUILD, allocator, start
 
 NEVER = "100000"  # seconds to the first report
 KINDS = {"uprobe_multi links of sessions": "session", "uprobe_multi links": "multi"}
@@ -52,9 +53,9 @@ class Tracer:
 
 
 class Memleak(Tracer):
-    def __init__(self, pid, *options, recall=True, links=None, interval=NEVER,
+    def __init__(self, pid, *options, stack_cache=True, links=None, interval=NEVER,
                  reports=subprocess.DEVNULL):
-        env = {"MEMLEAK_RECALL": "yes" if recall else "no"}
+        env = {"MEMLEAK_STACK_CACHE": "yes" if stack_cache else "no"}
         if links:
             env["MEMLEAK_LINKS"] = links
         target = ("-p", pid) if pid else ()

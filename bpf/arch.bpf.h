@@ -7,13 +7,13 @@
  * address, on aarch64 the stack pointer at entry. It is the same number seen from the entry
  * probe and from the return probe of one call, and lower for calls made inside it.
  */
-#ifndef ARCH_BPF_H
-#define ARCH_BPF_H
+#ifndef BPF_ARCH_BPF_H
+#define BPF_ARCH_BPF_H
 
 #include "bpf/compat.bpf.h"
 #include "bpf/unwind.h"
 
-/* A frame's registers; lr 0: not there any more. */
+/* The registers of a frame; lr 0: its value is not known any more. */
 struct unwind_regs {
 	__u64 pc;
 	__u64 sp;
@@ -21,7 +21,7 @@ struct unwind_regs {
 	__u64 lr;
 };
 
-/* Addresses of saved registers; 0: still in the register. */
+/* Where registers are saved; 0: the value is still in the register. */
 struct unwind_saved_at {
 	__u64 ra;
 	__u64 fp;
@@ -40,7 +40,7 @@ static __always_inline __u64 arch_return_slot(struct pt_regs *ctx)
 	return PT_REGS_SP(ctx) - sizeof(__u64);
 }
 
-/* Return address of the call that was just made; 0 if it cannot be read. */
+/* The return address of the call that was just made; 0 if it cannot be read. */
 static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 {
 	__u64 ra = 0;
@@ -57,8 +57,44 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
-/* Other CPUs see what this one stores in the order in which it does. */
+/* Other CPUs see the stores of this one in the order in which it makes them. */
 #define ARCH_STORES_IN_ORDER 1
+
+/* Whether there is a stub at addr, which jumps to a function of another library. */
+static __always_inline bool arch_is_stub(__u64 addr)
+{
+	const __u32 endbr64 = 0xfa1e0ff3;
+	struct {
+		__u32 begin;
+		__u32 jump;
+	} code;
+
+	if (bpf_probe_read_user(&code, sizeof(code), (void *)addr))
+		return true;
+	if (code.begin == endbr64)
+		code.begin = code.jump;
+	/* jmp *(rip), or the same after a prefix */
+	return (code.begin & 0xffff) == 0x25ff || (code.begin & 0xffffff) == 0x25fff2;
+}
+
+/*
+ * The function that the instruction before return_address calls; 0: it does not say which, or names
+ * a stub.
+ */
+static __always_inline __u64 arch_called_function(__u64 return_address)
+{
+	struct {
+		__s32 distance;
+		__u8 opcode;
+	} call = {0};
+	__u64 addr;
+
+	if (bpf_probe_read_user(&call.opcode, 1, (void *)return_address - 5) ||
+	    bpf_probe_read_user(&call.distance, 4, (void *)return_address - 4))
+		return 0;
+	addr = return_address + call.distance;
+	return call.opcode == 0xe8 && !arch_is_stub(addr) ? addr : 0;
+}
 
 /* The caller's registers, as far as a walk follows them. */
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
@@ -73,7 +109,7 @@ static __always_inline __u64 arch_code_address(__u64 addr)
 	return addr;
 }
 
-/* What the caller will find in its registers at pc, where it will be returned to. */
+/* What the caller will find in its registers at pc, to which it will be returned. */
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
 {
 	__u64 *ret = copy->registers;
@@ -115,7 +151,7 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 		ret->fp = fp + rule->saved_off;
 }
 
-/* struct ucontext lies at the stack pointer when a handler has returned. */
+/* When a handler has returned, struct ucontext lies at the stack pointer. */
 #define ARCH_SIGNAL_FP 120
 #define ARCH_SIGNAL_SP 160
 #define ARCH_SIGNAL_PC 168
@@ -147,11 +183,29 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 0
 #define ARCH_STORES_IN_ORDER 0
 
+static __always_inline __u64 arch_called_function(__u64 return_address)
+{
+	__u32 call = 0, stub = 0;
+	__s32 words;
+	__u64 addr;
+
+	if (bpf_probe_read_user(&call, sizeof(call), (void *)return_address - sizeof(call)) ||
+	    call >> 26 != 0x25)
+		return 0;
+	words = (__s32)(call << 6) >> 6;
+	addr = return_address + (words - 1) * (__s64)sizeof(call);
+	/* A stub begins with adrp x16, or with that after bti c. */
+	if (bpf_probe_read_user(&stub, sizeof(stub), (void *)addr) ||
+	    (stub & 0x9f00001f) == 0x90000010 || stub == 0xd503245f)
+		return 0;
+	return addr;
+}
+
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
 	ret->sp = PT_REGS_SP(ctx);
 	ret->fp = PT_REGS_FP(ctx);
-	ret->lr = 0; /* held the way back to the caller, who has saved its own */
+	ret->lr = 0; /* lr held the way back to the caller, which has saved its own */
 }
 
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
@@ -164,7 +218,7 @@ static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwi
 	copy->register_cnt = 32;
 }
 
-/* Without a signature of the pointer (PAC) in the bits that addresses do not use. */
+/* Drops the signature of the pointer (PAC), which stands in bits that addresses do not use. */
 static __always_inline __u64 arch_code_address(__u64 addr)
 {
 	return addr & ((1ULL << 48) - 1);
@@ -188,7 +242,7 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 	}
 }
 
-/* struct rt_sigframe lies at the stack pointer: siginfo, ucontext, in it the registers. */
+/* struct rt_sigframe lies at the stack pointer: siginfo, then ucontext, which has the registers. */
 #define ARCH_SIGNAL_FP 544
 #define ARCH_SIGNAL_LR 552
 #define ARCH_SIGNAL_SP 560

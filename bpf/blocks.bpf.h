@@ -5,15 +5,15 @@
  * Two rules keep the totals exact: a site is credited only after the block was stored, and
  * debited only by whoever succeeded in deleting it.
  */
-#ifndef BLOCKS_BPF_H
-#define BLOCKS_BPF_H
+#ifndef BPF_BLOCKS_BPF_H
+#define BPF_BLOCKS_BPF_H
 
 #include "bpf/block_tables.h"
 #include "bpf/compat.bpf.h"
 
 const volatile struct memleak_config config;
 
-/* Sizes are set by the loader before load. */
+/* The loader sets the size before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -28,14 +28,16 @@ struct {
 	__type(value, struct memleak_site);
 } sites SEC(".maps");
 
-/* How many blocks the table has of each hash, config.held_mask + 1 of them. */
+/*
+ * The counting filter: how many blocks of each hash the table has, config.filter_mask + 1 numbers.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct memleak_held);
-} held SEC(".maps");
+	__type(value, struct memleak_filter);
+} filter SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -53,59 +55,59 @@ static __always_inline void count(__u32 which, __s64 by)
 		__sync_fetch_and_add(counter, by);
 }
 
-/* MEMLEAK_SHARES and one, if there are any. */
+/* MEMLEAK_QUOTAS and one, if there are quotas. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct memleak_share);
-} shares SEC(".maps");
+	__type(value, struct memleak_quota);
+} quotas SEC(".maps");
 
-static __always_inline struct memleak_share *share__of(__u32 image)
+static __always_inline struct memleak_quota *quota__of(__u32 image)
 {
-	__u32 at = image % MEMLEAK_SHARES;
+	__u32 at = image % MEMLEAK_QUOTAS;
 
-	return bpf_map_lookup_elem(&shares, &at);
+	return bpf_map_lookup_elem(&quotas, &at);
 }
 
-static __always_inline struct memleak_share *share__of_all(void)
+static __always_inline struct memleak_quota *quota__of_all(void)
 {
-	__u32 at = MEMLEAK_SHARES;
+	__u32 at = MEMLEAK_QUOTAS;
 
-	return bpf_map_lookup_elem(&shares, &at);
+	return bpf_map_lookup_elem(&quotas, &at);
 }
 
-static __always_inline void share__add(__u32 image, __s64 by)
+static __always_inline void quota__add(__u32 image, __s64 by)
 {
-	struct memleak_share *share, *all;
+	struct memleak_quota *quota, *all;
 
-	if (!config.shares)
+	if (!config.quotas)
 		return;
-	share = share__of(image);
-	all = share__of_all();
-	if (share)
-		__sync_fetch_and_add(&share->held, by);
+	quota = quota__of(image);
+	all = quota__of_all();
+	if (quota)
+		__sync_fetch_and_add(&quota->held, by);
 	if (all)
 		__sync_fetch_and_add(&all->held, by);
 }
 
-/* Whether the process may have no more. What others add at the same time may come on top. */
-static __always_inline bool share__is_full(__u32 image)
+/* Whether the process may have no more blocks. What others add at the same time may come on top. */
+static __always_inline bool quota__is_full(__u32 image)
 {
-	struct memleak_share *share, *all;
+	struct memleak_quota *quota, *all;
 	__s64 left;
 
-	if (!config.shares)
+	if (!config.quotas)
 		return false;
-	share = share__of(image);
-	all = share__of_all();
-	if (!share || !all)
+	quota = quota__of(image);
+	all = quota__of_all();
+	if (!quota || !all)
 		return false;
 	left = (__s64)config.max_allocs - (__s64)all->held;
-	if (left > 0 && share->held < MEMLEAK_SHARE_FACTOR * (__u64)left)
+	if (left > 0 && quota->held < MEMLEAK_QUOTA_FACTOR * (__u64)left)
 		return false;
-	__sync_fetch_and_add(&share->refused, 1);
+	__sync_fetch_and_add(&quota->refused, 1);
 	return true;
 }
 
@@ -129,34 +131,34 @@ static __always_inline void block__credit(const struct memleak_block *block, __s
 		site__add(site, block->size, sign);
 }
 
-static __always_inline __u32 *held__find(const struct memleak_block_key *key)
+static __always_inline __u32 *filter__find(const struct memleak_block_key *key)
 {
-	__u32 place = block__hash(key) & config.held_mask, at = place / MEMLEAK_HELD_IN_LINE;
-	struct memleak_held *line = bpf_map_lookup_elem(&held, &at);
+	__u32 place = block__hash(key) & config.filter_mask, at = place / MEMLEAK_FILTER_IN_LINE;
+	struct memleak_filter *line = bpf_map_lookup_elem(&filter, &at);
 
-	return line ? &line->cnt[place % MEMLEAK_HELD_IN_LINE] : NULL;
+	return line ? &line->cnt[place % MEMLEAK_FILTER_IN_LINE] : NULL;
 }
 
-/* Counted before a block comes and after it has gone: what is not counted is not there. */
-static __always_inline void held__add(const struct memleak_block_key *key, __s32 by)
+/* A block is counted before it comes and until it has gone: what is not counted is not there. */
+static __always_inline void filter__add(const struct memleak_block_key *key, __s32 by)
 {
-	__u32 *cnt = held__find(key);
+	__u32 *cnt = filter__find(key);
 
 	if (cnt)
 		__sync_fetch_and_add(cnt, by);
 }
 
-/* Whether the table may have a block: most that it has not, this tells at little cost. */
+/* Whether the table may have a block: tells at little cost of most blocks that it has not. */
 static __always_inline bool table__may_have(const struct memleak_block_key *key)
 {
-	const volatile __u32 *cnt = held__find(key);
+	const volatile __u32 *cnt = filter__find(key);
 
 	return !cnt || *cnt;
 }
 
 /*
- * Takes a block out of the table: copied before it is deleted, since a deleted element may be
- * reused at once; debited only if the delete succeeded, since someone else may have been first.
+ * Takes a block out of the table. It is copied before it is deleted, since a deleted element may be
+ * reused at once, and debited only if the delete succeeded, since someone else may have been first.
  */
 static __always_inline bool table__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
@@ -168,32 +170,33 @@ static __always_inline bool table__take(const struct memleak_block_key *key,
 	*ret = *found;
 	if (bpf_map_delete_elem(&blocks, key))
 		return false;
-	held__add(key, -1);
-	share__add(key->image, -1);
+	filter__add(key, -1);
+	quota__add(key->image, -1);
 	block__credit(ret, -1);
 	return true;
 }
 
 /*
- * None of its key is there. False: it was lost, which is counted. The caller credits the site.
- * Errors of map functions are ints: older kernels leave the upper half of the register undefined.
+ * Stores a block whose key is not in the table. False: it was lost, which is counted. The caller
+ * credits the site. Errors of map functions are ints: older kernels leave the upper half of the
+ * register undefined.
  */
 static __always_inline bool table__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)
 {
 	int err;
 
-	if (share__is_full(key->image)) {
-		count(MEMLEAK_LOST_SHARE_FULL, 1);
+	if (quota__is_full(key->image)) {
+		count(MEMLEAK_LOST_QUOTA_FULL, 1);
 		return false;
 	}
-	held__add(key, 1);
+	filter__add(key, 1);
 	err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
 	if (!err) {
-		share__add(key->image, 1);
+		quota__add(key->image, 1);
 		return true;
 	}
-	held__add(key, -1);
+	filter__add(key, -1);
 	count(err == -E2BIG ? MEMLEAK_LOST_ALLOCS_FULL : MEMLEAK_LOST_NO_MEMORY, 1);
 	return false;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The time to about a tick of the kernel, a few milliseconds: a clock is read once in each on each
- * CPU. Ages are shown in tenths of a second; memleak clears this when it matters what is older.
+ * The time to about a tick of the kernel, a few milliseconds: the clock is read once in each tick
+ * on each CPU. Ages are shown in tenths of a second; where it matters which of two is older,
+ * memleak clears this.
  */
-#ifndef CLOCK_BPF_H
-#define CLOCK_BPF_H
+#ifndef BPF_CLOCK_BPF_H
+#define BPF_CLOCK_BPF_H
 
 #include "bpf/compat.bpf.h"
 
@@ -20,7 +21,8 @@ struct {
 	__type(value, struct cpu_clock);
 } cpu_clocks SEC(".maps");
 
-/* The tick is written last: a program that comes in between finds the time new, and the tick old.
+/*
+ * The tick is written last: a program that comes in between finds the new time with the old tick.
  */
 static __always_inline __u64 about_now(void)
 {

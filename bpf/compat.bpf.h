@@ -3,8 +3,8 @@
  * The kernel as the BPF programs see it: the few types they depend on, each with CO-RE
  * relocations, and one accessor per thing that differs between kernels.
  */
-#ifndef COMPAT_BPF_H
-#define COMPAT_BPF_H
+#ifndef BPF_COMPAT_BPF_H
+#define BPF_COMPAT_BPF_H
 
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -46,7 +46,10 @@ struct thread_info {
 	} preempt;
 };
 
-/* A call that will return to a return probe: where it was made, and where it should return to. */
+/*
+ * A call that will return to a return probe: where it was made, and where it would have returned
+ * to.
+ */
 struct return_instance {
 	unsigned long stack;
 	unsigned long orig_ret_vaddr;
@@ -113,6 +116,7 @@ struct signal_struct {
 };
 
 struct task_struct {
+	__u64 self_exec_id;
 	int tgid;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
@@ -131,7 +135,7 @@ struct kmem_cache {
 	unsigned int flags;
 };
 
-/* What is known of a page that belongs to the slab allocator. */
+/* What is known of a page of the slab allocator. */
 struct slab {
 	struct kmem_cache *slab_cache;
 };
@@ -144,12 +148,12 @@ struct page {
 #pragma clang attribute pop
 
 /*
- * The current task, whose members are loaded from it as from any memory, since 5.11. For programs
- * of tracepoints; where it is false they are read by a helper's call for each.
+ * Whether members of the current task are loaded as from any memory (since 5.11, in programs of
+ * tracepoints). Otherwise each is read by a call of a helper.
  */
 #define HAS_TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
 
-/* Which bit of a cache's flags is which, since they have names. */
+/* The bits of a cache's flags, on kernels where they have names. */
 enum _slab_flag_bits {
 	_SLAB_RECLAIM_ACCOUNT = 17,
 };
@@ -175,7 +179,7 @@ static __always_inline __u64 return_trampoline(void)
 	return BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
 }
 
-/* Where the stack pointer was when the program began. */
+/* Where the stack pointer was when the program under way began. */
 static __always_inline __u64 first_stack_pointer(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

@@ -2,10 +2,11 @@
 /*
  * --sample-bytes: the distance in bytes from one sample to the next. It is exponentially
  * distributed, and drawn by integer arithmetic, as programs have no other, and without branches,
- * which a verifier would follow both ways. Nothing of BPF, so that a test can compare it with libm.
+ * which a verifier would follow both ways. Knows nothing of BPF, so that a test can compare it with
+ * libm.
  */
-#ifndef EXPONENTIAL_H
-#define EXPONENTIAL_H
+#ifndef BPF_EXPONENTIAL_H
+#define BPF_EXPONENTIAL_H
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -40,7 +41,7 @@ static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
 	return multiply_high(part, (__u64)sum << 26);
 }
 
-/* Moves the first 1 up by so many bits if there is none among them. */
+/* If the highest `by` bits are all 0, moves all bits up by as many. */
 #define MOVE_UP(bits, moved, by)                                                                   \
 	do {                                                                                       \
 		__u64 none = (((bits) >> (64 - (by))) - 1) >> 63;                                  \
@@ -70,11 +71,11 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 }
 
 /*
- * Whether the next sample lies in these bytes. left: how many are left to it; 0 afterwards if it
- * does, and in fresh memory, so that it is drawn when it is needed. Such a distance has no memory:
- * whatever was subtracted, and whether or not there was a sample just before, a block of S bytes
- * holds the next one with the probability 1 - e^(-S / mean), independently of all others. One of 0
- * bytes counts as one of 1: a block that is never sampled could not be estimated.
+ * Whether the next sample lies in these bytes. left: the bytes up to it; 0, as in fresh memory, if
+ * it is yet to be drawn, and afterwards if the sample lay here. An exponential distance has no
+ * memory: whatever was subtracted, and whether or not there was a sample just before, a block of S
+ * bytes holds the next one with the probability 1 - e^(-S / mean), independently of all others. A
+ * block of 0 bytes counts as one of 1: a block that is never sampled could not be estimated.
  */
 static inline __attribute__((always_inline)) bool countdown__ends(__u64 *left, __u64 size)
 {

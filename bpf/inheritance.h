@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What children have of their parents, with --follow; a part of the ABI. Nothing is copied when a
- * process forks: a child has whatever its parent had then that it has not freed since.
+ * What forked children have of their ancestors, with --follow; a part of the ABI. Nothing is copied
+ * when a process forks: a child has whatever its parent had then and the child has not freed since.
  */
-#ifndef MEMLEAK_INHERITANCE_H
-#define MEMLEAK_INHERITANCE_H
+#ifndef BPF_INHERITANCE_H
+#define BPF_INHERITANCE_H
 
 #include <linux/types.h>
 
-/* Of each image that has forked, or was forked, as long as somebody may have blocks of it. */
-struct memleak_estate {
-	__u64 forked_ns; /* last */
+/* Kept for each image that has forked, or was forked, as long as somebody may have blocks of it. */
+struct memleak_image_refs {
+	__u64 forked_ns; /* when it last forked */
 	__u32 parent;    /* the image that it is a copy of; 0: it executed a program */
-	__u32 users;     /* itself while it is, and its children as long as they have an estate */
+	__u32 users;     /* itself until its last report, and each child as long as that has users
+			  */
 };
 
-/* A block that was freed, and was there when a child was forked: whose heirs have it still. */
+/* A block that was freed after a child was forked: descendants of the image may have it still. */
 struct memleak_left_key {
 	__u64 addr;
 	__u64 birth_ns;

@@ -3,12 +3,12 @@
  * The part of the ABI that the kernel objects alone need: their events and where those have their
  * values, and what is constant for their programs.
  */
-#ifndef MEMLEAK_KERNEL_ABI_H
-#define MEMLEAK_KERNEL_ABI_H
+#ifndef BPF_KERNEL_H
+#define BPF_KERNEL_H
 
 #include <linux/types.h>
 
-/* The events come without the address of a function: memleak_event has one of these instead. */
+/* Kernel events come without the address of a function: memleak_event has one of these instead. */
 enum memleak_kernel_event {
 	MEMLEAK_KERNEL_KMALLOC,
 	MEMLEAK_KERNEL_KFREE,
@@ -25,8 +25,8 @@ enum memleak_kernel_event {
 };
 
 /*
- * Where an event has its values: the number of an argument of the tracepoint, or the offset of a
- * field in its record where there are only records. NONE: it has no such value.
+ * Where an event has a value: the number of an argument of the tracepoint, or the offset of a field
+ * in its record where there are only records. MEMLEAK_VALUE_NONE: the event has no such value.
  */
 #define MEMLEAK_VALUE_NONE 0xff
 
@@ -64,8 +64,8 @@ struct memleak_code_range {
 
 /* Constant for the programs of the kernel object. */
 struct memleak_kernel_config {
-	__u32 own_tgid;     /* memleak; its children are its helpers */
-	__u32 command_tgid; /* but for this one; 0: none */
+	__u32 own_tgid;     /* memleak's; its children are its helpers */
+	__u32 command_tgid; /* of the child that is the traced command; 0: none */
 	__u8 by_process;    /* only what target processes allocate */
 	__u8 wa_missing_free;
 	__u8 percpu;
@@ -73,15 +73,15 @@ struct memleak_kernel_config {
 	__u8 page_shift;
 	__s64 preempt_count_at; /* distance from the CPU's run queue; 0: unknown */
 	struct memleak_value_places at;
-	/* The allocator's functions that ask for pages; empty ones are unused. */
+	/* Functions of the slab allocator that ask for pages; empty ranges are unused. */
 	struct memleak_code_range slab_functions[MEMLEAK_SLAB_FUNCTIONS];
-	/* Where an interrupt enters: stacks of interrupts end there. */
+	/* Where interrupts enter: the stack of an interrupt ends there. */
 	struct memleak_code_range interrupt_edges[MEMLEAK_INTERRUPT_EDGES];
 };
 
 /*
- * Pages are known by frames: any numbering in which neighbours differ by one and blocks of 2^n
- * pages begin at multiples of 2^n. Where the direct mapping has frame 0 the programs find out.
+ * Pages are known by frame numbers: any numbering in which neighbours differ by one and blocks of
+ * 2^n pages begin at multiples of 2^n. The programs find out where the direct mapping has frame 0.
  */
 #define MEMLEAK_MAX_PAGE_ORDER 18
 

@@ -7,8 +7,8 @@
  * image, an *image* is one program run by one process (a new one for each exec).
  * Sizes are bytes, times are CLOCK_MONOTONIC nanoseconds.
  */
-#ifndef MEMLEAK_ABI_H
-#define MEMLEAK_ABI_H
+#ifndef BPF_MEMLEAK_H
+#define BPF_MEMLEAK_H
 
 #include <linux/types.h>
 
@@ -22,7 +22,7 @@
 
 /*
  * The packed totals hold 24 bits of count and 40 bits of size. Credits and debits follow the
- * blocks that are kept, so at most max_allocs, the young ones (8192 * MEMLEAK_YOUNG_BLOCKS) and
+ * blocks that are kept, so at most max_allocs, the recent ones (8192 * MEMLEAK_RECENT_BLOCKS) and
  * one in flight per thread are counted at any moment: capping max_allocs MEMLEAK_IN_FLIGHT below
  * 2^24 keeps the count from carrying, and sending blocks of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT)
  * bytes or more to the wide counter keeps the size from carrying.
@@ -32,7 +32,7 @@
 #define MEMLEAK_TOTAL_SIZE_BITS 40
 #define MEMLEAK_TOTAL_COUNT_BITS 24
 
-/* What a block is made of; the names of the JSON report are in report/snapshot.c. */
+/* What a block is made of. */
 enum memleak_kind {
 	MEMLEAK_KIND_HEAP,    /* malloc and its kin */
 	MEMLEAK_KIND_MMAP,    /* private anonymous memory from mmap */
@@ -45,11 +45,12 @@ enum memleak_kind {
 };
 
 /* What entry programs end with. */
-enum memleak_ending {
-	MEMLEAK_ENDING_WALK,   /* the stack is walked */
-	MEMLEAK_ENDING_EVENT,  /* it is walked for an event alone */
-	MEMLEAK_ENDING_DECIDE, /* is it nested in a call whose return is not awaited? */
-	MEMLEAK_ENDING_CNT,
+enum memleak_tail {
+	MEMLEAK_TAIL_WALK,   /* the stack is walked */
+	MEMLEAK_TAIL_VMA,    /* it is walked by the kernel's own mappings */
+	MEMLEAK_TAIL_EVENT,  /* it is walked for an event alone */
+	MEMLEAK_TAIL_DECIDE, /* is it nested in a marked call? */
+	MEMLEAK_TAIL_CNT,
 };
 
 /* Every way in which an event can be lost: indexes into the per-CPU counters. */
@@ -67,7 +68,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap events that found the ring full */
 	MEMLEAK_LOST_EVENTS,     /* -t lines that found the ring full */
 	MEMLEAK_LOST_EXEC,       /* programs executed whose first allocations were not seen */
-	MEMLEAK_LOST_SHARE_FULL, /* the process had its share of the block table */
+	MEMLEAK_LOST_QUOTA_FULL, /* the process had used up its quota of the block table */
 	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced */
 	MEMLEAK_LOST_HEAPS,      /* heaps that were freed as a whole: their blocks are kept */
 	MEMLEAK_LOST_INHERITED,  /* frees of blocks that children have copies of, or are copies */
@@ -75,7 +76,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_CNT,
 };
 
-/* Figures that are no loss, counted beside them. */
+/* Counts of what is no loss, which stand behind the losses. */
 enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees of the kernel */
 	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
@@ -83,14 +84,14 @@ enum memleak_stat {
 	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
 	MEMLEAK_STAT_WALKS,          /* stacks walked */
 	MEMLEAK_STAT_STACKS,         /* stacks stored */
-	MEMLEAK_STAT_CUT_NO_CODE,    /* by what cut them */
+	MEMLEAK_STAT_CUT_NO_CODE,    /* stacks that were cut, by what cut them */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,
 	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had taken */
-	MEMLEAK_STAT_RECALLED,  /* stacks that were known by their words, and not walked */
-	MEMLEAK_STAT_CHECKED,   /* the same, walked to be sure */
-	MEMLEAK_STAT_DISAGREED, /* of these, known as another stack than was walked */
-	MEMLEAK_STAT_FAILED,    /* allocations that were to be tracked, and gave nothing */
+	MEMLEAK_STAT_CACHED,    /* stacks recognised by the stack cache, and not walked */
+	MEMLEAK_STAT_CHECKED,   /* stacks recognised, and walked all the same to check the cache */
+	MEMLEAK_STAT_DISAGREED, /* of those checked, stacks that were other than the cache said */
+	MEMLEAK_STAT_FAILED,    /* allocations that were to be tracked, and failed */
 	MEMLEAK_STAT_CALLS_OF,  /* outermost allocator calls seen, by enum memleak_shape */
 	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
@@ -114,7 +115,8 @@ struct memleak_block {
 	__u64 birth_ns;
 	__u64 site;
 	__u32 tid;
-	__u32 halved; /* so many times: what is left of a block of pages that was freed in part */
+	__u32 halved; /* how often it was halved: what is left of a block of pages that was freed in
+			 part */
 };
 
 /* One word, so that one atomic add moves count and size together. */
@@ -132,7 +134,7 @@ union combined_alloc_info {
 #define MEMLEAK_CACHE_NAME_SIZE 64
 
 /*
- * Kernel sites: who allocated there last and from which slab cache. Written without a lock: two
+ * Kernel sites: who allocated there last, and from which slab cache. Written without a lock: two
  * CPUs at one site at once may leave the pid of one and the name of the other.
  */
 struct memleak_origin {
@@ -148,31 +150,31 @@ struct memleak_origin {
 
 /* Key of the site table: a 64-bit hash of stack, image and kind. */
 struct memleak_site {
-	union combined_alloc_info total; /* all blocks by count, narrow ones by size */
+	union combined_alloc_info total; /* of all blocks the count; of the narrow ones the size */
 	__u64 wide_bytes;                /* size of the blocks too large for the packed word */
 	__u64 stack;                     /* key of the stack table, 0: stack not known */
 	__u32 image;
 	__u32 kind;
-	struct memleak_origin origin; /* kernel sites */
+	struct memleak_origin origin; /* of kernel sites */
 };
 
 /*
- * Key of the stack table: a 64-bit hash of the frames, never 0. Innermost frame first.
+ * Key of the stack table: a 64-bit hash of the frames, never 0. The innermost frame is first.
  *
- * A stack of user space is *unsettled* if its frames are addresses of which it was not known what
- * is mapped there, or if the code may have become another since it was known. What it was the
- * loader finds out from the counts of unloads.
+ * A user stack is *unresolved* if its frames are addresses of which it was not known what is mapped
+ * there, or whose code may have been replaced since that was known. The loader finds out what they
+ * were from the counts of unloads.
  *
- * It may be *late*, too: a copy is sent to the loader, which finds the frames once the code is
- * known. Its key is like no other's.
+ * An unresolved stack may be *deferred*, too: a copy of its memory is sent to the loader, which
+ * finds the frames once the code is known. The key of a deferred stack is like no other's.
  */
 struct memleak_stack {
 	__u16 frame_cnt;
 	__u8 end; /* enum unwind_end */
-	__u8 unsettled : 1;
-	__u8 late : 1;
-	__u16 unloads;       /* of the process, at the walk */
-	__u16 known_unloads; /* when the mappings were read by which the stack was walked */
+	__u8 unresolved : 1;
+	__u8 deferred : 1;
+	__u16 unloads;       /* of the process, when the stack was walked */
+	__u16 known_unloads; /* of the process, when the mappings were read that the walk used */
 	__u64 frames[];
 };
 
@@ -182,7 +184,7 @@ static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 wo
 	return hash ^ (hash >> 29);
 }
 
-/* Of the site of a stack, the hash of whose frames is given. */
+/* The key of a site, from the hash of its stack's frames. */
 static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 image, __u32 kind)
 {
 	__u64 id = hash_mix(stack, (__u64)kind << 32 | image);
@@ -191,49 +193,51 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 }
 
 /*
- * Images that the loader has given a number have this bit, those that began later have not. 0 is
- * none: a target with it is never traced, nor are its children.
+ * Set in the images to which the loader has given a number, and not in those that began later. 0 is
+ * no image: a target with it is never traced, nor are its children.
  */
 #define MEMLEAK_IMAGE_GIVEN (1U << 31)
 
 /* Value of the target table; the key is the process's number in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
-	__u32 base;         /* the image with whose mappings it began; 0: it executed a program */
-	__u32 borrows;      /* a child in its parent's memory, until it executes a program */
-	__u32 has_forked;   /* and that has been told */
+	__u32 base;    /* the image with whose mappings it began; 0: it executed a program */
+	__u32 borrows; /* a child that runs in its parent's memory, until it executes a program */
+	__u32 has_forked;   /* and the loader has a record of that */
 	__u32 binding;      /* how often another thread than the first has executed a program */
 	__u32 unloads;      /* grows before and after libraries are unloaded */
-	__u32 loader_state; /* what the dynamic loader was about to do when it told last */
-	__u32 heir;         /* what its parent had when it was forked is its own, too */
-	__u64 code_told_ns; /* when a walk last told of unknown code */
+	__u32 loader_state; /* what the dynamic loader was about to do when its hook was last called
+			     */
+	__u32 descendant;   /* what its parent had when it was forked is its own, too: --follow */
+	__u64 code_told_ns; /* when a walk last sent a record of unknown code */
+	__u64 exec_cnt;     /* the kernel's count when the last exec was handled; 0: none was */
 };
 
-/* Of how many processes at once, if they are found while tracing. */
+/* Targets at once, where processes are found while tracing. */
 #define MEMLEAK_TARGETS_MAX 16384
 
-/* Of a hierarchy of version 2. */
+/* Stands for the hierarchy of cgroup version 2. */
 #define MEMLEAK_CGROUP_UNIFIED (~0U)
 
-/* Which processes become targets by themselves; set before load. */
-struct memleak_members {
+/* Which processes become targets by themselves; constant for the programs. */
+struct memleak_target_filter {
 	__u32 cgroup_subsys; /* hierarchy of the cgroup: the kernel's number of the controller */
-	__u8 join;           /* those that fit, when they begin or execute a program */
-	__u8 follow;         /* children of targets */
+	__u8 join;   /* processes that fit become targets when they begin or execute a program */
+	__u8 follow; /* children of targets become targets */
 	__u8 by_comm;
 	__u8 by_cgroup;
-	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* with zeros behind it */
+	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* followed by zeros */
 };
 
 #define MEMLEAK_CGROUP_NAME_SIZE 256
 
 /*
- * The cgroup that they are in, or below. Who starts a service again removes its cgroup and makes
- * another one of the same name: that takes its place.
+ * The cgroup in which, or below which, targets are. Whoever starts a service again removes its
+ * cgroup and makes another one of the same name, which takes the place of the first.
  */
 struct memleak_cgroup {
 	__u64 id;
-	__u64 parent; /* 0: it has none */
+	__u64 parent; /* 0: the cgroup has no parent */
 	char name[MEMLEAK_CGROUP_NAME_SIZE];
 };
 
@@ -260,9 +264,9 @@ struct memleak_cgroup {
 #define MEMLEAK_FRAME_ADDR(frame) ((frame) >> 63 ? (frame) : (frame) & (MEMLEAK_FRAME_UNKNOWN - 1))
 
 /*
- * Frames of code that is mapped from a file are places in the file: equal in all processes, and
- * still right when something else is mapped there. This one's bits are those of an address of user
- * space otherwise.
+ * A frame in code that is mapped from a file is a place in the file: equal in all processes, and
+ * still right when something else is mapped there. Otherwise the bits of this one are those of an
+ * address of user space.
  */
 #define MEMLEAK_FRAME_FILE (1ULL << 61)
 #define MEMLEAK_FRAME_IN_FILE(frame)                                                               \
@@ -273,12 +277,15 @@ struct memleak_cgroup {
 	((__u32)((frame) >> MEMLEAK_FRAME_OFFSET_BITS) & (MEMLEAK_FRAME_FILES - 1))
 #define MEMLEAK_FRAME_FILES (1U << 20)
 
-/* Put by the loader: an address where more than one thing has been mapped; nobody knows which. */
+/*
+ * Set by the loader: more than one thing has been mapped at the address, and nobody knows which it
+ * was.
+ */
 #define MEMLEAK_FRAME_UNSURE (1ULL << 60)
 
 /*
- * An address where nothing was known to be mapped when the stack was walked: the next frame was
- * found by a frame pointer, right if this is code that has no table.
+ * Nothing was known to be mapped at the address when the stack was walked: the next frame was found
+ * by a frame pointer, which is right if this is code that has no table.
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
@@ -289,7 +296,7 @@ enum memleak_unwind {
 	MEMLEAK_UNWIND_DWARF, /* by tables alone */
 };
 
-/* Set before load, constant for the programs. */
+/* Options of the programs, set before load and constant for them. */
 struct memleak_config {
 	__u64 min_size;
 	__u64 max_size;
@@ -298,25 +305,28 @@ struct memleak_config {
 	__u32 sample_rate;  /* one call in so many, at random; 1 = all */
 	__u32 stack_depth;
 	__u32 unwind;        /* enum memleak_unwind */
-	__u32 verify_unwind; /* so many stacks are sent along to be compared; 0: none */
-	__u32 young_mask;
-	__u32 held_mask;
+	__u32 verify_unwind; /* test knob: so many stacks are sent along to be compared; 0: none */
+	__u32 recent_mask;
+	__u32 filter_mask;
 	__u32 max_allocs;
-	__u32 pid_namespace; /* whose numbers processes are told by; 0: the initial one */
-	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as in struct memleak_members */
+	__u32 pid_namespace; /* the namespace whose pids are used; 0: the initial one */
+	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as in struct memleak_target_filter
+			      */
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 trace_stacks;  /* and with the stack of each */
-	__u8 recall;        /* stacks that were walked before are not walked again */
-	__u8 never;         /* 0 */
+	__u8 trace_stacks;  /* each event has its stack, too */
+	__u8 stack_cache;   /* stacks that were walked before are not walked again */
+	__u8 never;         /* always 0: what only a compiler believes may be otherwise */
 	__u8 exchange;      /* words can be compared and exchanged */
-	__u8 young;         /* young blocks are kept apart from others */
+	__u8 find_vma;      /* stacks can be walked by the kernel's own mappings */
+	__u8 recent;        /* there is a recent-block cache */
 	__u8 summary;       /* totals are kept for each image */
-	__u8 peak;          /* and one of all blocks */
-	__u8 shares;        /* no process may fill the table */
-	__u8 count;         /* enum memleak_count_by: nothing else is done but that */
-	__u8 count_targets; /* probes are everybody's: only calls of targets count */
-	__u8 sessions;      /* a program's result at an entry tells whether the return is seen */
+	__u8 peak;          /* the total of all blocks is kept */
+	__u8 quotas;        /* there are per-process quotas of the block table */
+	__u8 count;         /* enum memleak_count_by: calls are counted, and nothing else is done */
+	__u8 count_targets; /* probes fire for every process: only calls of targets count */
+	__u8 sessions; /* the result of a program at an entry says whether the return is to be seen
+			*/
 };
 
 /* Records of the control ring: mappings and the life of processes, in order. */
@@ -329,13 +339,13 @@ enum memleak_record_type {
 	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: 1 if another
 			     * thread than the first has executed it */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
-	MEMLEAK_REC_NEW,    /* a new target; addr: the image that it copies, or 0; len: heir */
-	MEMLEAK_REC_END,    /* a target ended, or is none any more; addr: its unloads */
-	MEMLEAK_REC_LEFT,   /* a target executes a program that is none */
-	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed the list of libraries */
-	MEMLEAK_REC_CODE,   /* a walk met code, at addr, that the tables do not know of */
+	MEMLEAK_REC_NEW,  /* a new target; addr: the image that it copies, or 0; len: descendant */
+	MEMLEAK_REC_END,  /* a target ended, or is no target any more; addr: its unloads */
+	MEMLEAK_REC_LEFT, /* a target executes a program that is no target */
+	MEMLEAK_REC_LIBS, /* the dynamic loader has changed the list of libraries */
+	MEMLEAK_REC_CODE, /* a walk met code, at addr, that the tables do not know of */
 	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */
-	MEMLEAK_REC_PEAK,   /* more is outstanding than the loader wanted to be told of */
+	MEMLEAK_REC_PEAK,   /* more is outstanding than the limit that the loader has set */
 };
 
 struct memleak_record {
@@ -354,11 +364,12 @@ struct memleak_record {
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
 /*
- * A stack as the programs walked it and what they saw, to be walked again: a late one, or one that
- * --verify-unwind compares. Late ones end somewhere in copy.stack_bytes.
+ * A stack as the programs walked it, and the memory that they saw, to be walked again by libdwfl: a
+ * deferred stack, or one that is to be compared. The copy of a deferred stack ends somewhere in
+ * copy.stack_bytes.
  */
 struct memleak_stack_copy {
-	__u64 late; /* key of the stack table; 0: to be compared */
+	__u64 deferred; /* key of the stack table; 0: to be compared */
 	__u32 image;
 	__u32 generation; /* of the process's mappings, struct unwind_space; 0: none were known */
 	struct unwind_copy copy;
@@ -367,7 +378,7 @@ struct memleak_stack_copy {
 	__u64 frames[MEMLEAK_MAX_STACK_DEPTH];
 };
 
-#define MEMLEAK_LATE_COPY_BYTES(stack_bytes)                                                       \
+#define MEMLEAK_DEFERRED_COPY_BYTES(stack_bytes)                                                   \
 	(__builtin_offsetof(struct memleak_stack_copy, copy.stack_bytes) + (stack_bytes))
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers of processes as memleak sees them, in its own pid namespace. In the initial one, which
- * is the rule, they are the kernel's own, and nothing of the rest is left.
+ * Numbers of processes as memleak sees them, in its own pid namespace. If that is the initial one,
+ * as it mostly is, they are the kernel's own, and the compiler leaves nothing else of this file.
  */
-#ifndef PIDS_BPF_H
-#define PIDS_BPF_H
+#ifndef BPF_PIDS_BPF_H
+#define BPF_PIDS_BPF_H
 
 #include "bpf/track.bpf.h"
 
@@ -19,7 +19,10 @@ static __always_inline __u64 current_pids(void)
 
 #define MAX_PID_LEVELS 33
 
-/* A process has a number in each namespace from the initial one to its own. 0: none in ours. */
+/*
+ * A process has a number in each namespace from the initial one to its own. 0: it has none in
+ * memleak's.
+ */
 static __always_inline __u32 number_here(struct pid *pid)
 {
 	void *numbers = (void *)pid + bpf_core_field_offset(pid->numbers);
@@ -34,7 +37,7 @@ static __always_inline __u32 number_here(struct pid *pid)
 	return 0;
 }
 
-/* Of the process that a task is of. */
+/* The number of the process that a task is of. */
 static __always_inline __u32 process_number(struct task_struct *task)
 {
 	if (!config.pid_namespace)
@@ -42,7 +45,7 @@ static __always_inline __u32 process_number(struct task_struct *task)
 	return number_here(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 }
 
-/* The process's in the upper half, the thread's in the lower one. */
+/* The number of the process in the upper half, that of the thread in the lower one. */
 static __always_inline __u64 current_pids(void)
 {
 	struct task_struct *task;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The shapes of calls to probed functions; a part of the ABI. */
-#ifndef MEMLEAK_SHAPE_ABI_H
-#define MEMLEAK_SHAPE_ABI_H
+#ifndef BPF_SHAPE_H
+#define BPF_SHAPE_H
 
-/* The shape of a call to a probed function: where its arguments and result are. */
+/* The shape of a call to a probed function: where its arguments and its result are. */
 enum memleak_shape {
 	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
 	MEMLEAK_SHAPE_COUNT_SIZE,        /* p = f(n, size) */
@@ -24,6 +24,8 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_STRING,            /* p = f(...): a string */
 	MEMLEAK_SHAPE_PATH,              /* p = f(path, buffer): a string, if there is no buffer */
 	MEMLEAK_SHAPE_HEAP_PATH,         /* p = f(heap, path, buffer) */
+	MEMLEAK_SHAPE_REALLOCF,          /* p = f(old, size), which frees old if it fails */
+	MEMLEAK_SHAPE_HEAP_REALLOCF,     /* p = f(heap, old, size), likewise */
 	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
 	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
 	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */
@@ -38,6 +40,8 @@ shape_plain(enum memleak_shape shape)
 	case MEMLEAK_SHAPE_HEAP_COUNT_SIZE:
 		return MEMLEAK_SHAPE_COUNT_SIZE;
 	case MEMLEAK_SHAPE_HEAP_REALLOC:
+	case MEMLEAK_SHAPE_REALLOCF:
+	case MEMLEAK_SHAPE_HEAP_REALLOCF:
 	case MEMLEAK_SHAPE_RESIZE:
 		return MEMLEAK_SHAPE_REALLOC;
 	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracking, the same for user and kernel memory: which blocks are outstanding, which site holds
- * them, and a count of whatever was lost. Inlined into each BPF object, which so has maps of its
- * own.
+ * Tracking, which is the same for user and kernel memory: which blocks are outstanding, which site
+ * has them, and how much was lost. It is inlined into each BPF object, each of which has maps of
+ * its own.
  */
-#ifndef TRACK_BPF_H
-#define TRACK_BPF_H
+#ifndef BPF_TRACK_BPF_H
+#define BPF_TRACK_BPF_H
 
 #include "bpf/exponential.h"
-#include "bpf/young.bpf.h"
+#include "bpf/recent_blocks.bpf.h"
 
 /* Off until every probe is in place: a call seen by half of them would be a wrong block. */
 volatile bool tracking;
 
-/* The size is set by the loader before load. */
+/* The loader sets the size before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -21,7 +21,10 @@ struct {
 	__uint(value_size, sizeof(struct memleak_stack) + 8);
 } stacks SEC(".maps");
 
-/* Frames that a walk may begin with and that are dropped: the program's own and the way to it. */
+/*
+ * A walk may begin with so many frames that are dropped: those of the program, and of the way to
+ * it.
+ */
 #define TRACING_FRAMES 8
 
 /* A captured stack: words[0] or words[1] begins a struct memleak_stack of the wanted depth. */
@@ -33,6 +36,20 @@ struct stack_buffer {
 };
 
 volatile struct memleak_stack_watch stack_watch;
+
+/* The address of an event's arguments, read as memory: the verifier lets no pointer be a number. */
+static __always_inline __u64 place__of(const void *ctx)
+{
+	__u64 place = 0;
+
+	bpf_probe_read_kernel(&place, sizeof(place), &ctx);
+	return place;
+}
+
+static __always_inline __u32 place__hash(const void *ctx, __u32 bits)
+{
+	return (place__of(ctx) * 0x9e3779b97f4a7c15ULL) >> (64 - bits);
+}
 
 static __always_inline long stack__store(struct stack_buffer *buf)
 {
@@ -109,13 +126,13 @@ static __always_inline void peak__sub(__u64 size)
 		__sync_fetch_and_add(&peak_watch.total, -size);
 }
 
-/* Takes a block, wherever it is kept. */
+/* Takes a block out, wherever it is kept. */
 static __always_inline bool block__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
-	struct memleak_young *bucket = young__bucket(key);
+	struct memleak_recent *bucket = recent__bucket(key);
 
-	bool found = (bucket && young__take(bucket, key, ret)) ||
+	bool found = (bucket && recent__take(bucket, key, ret)) ||
 		     (table__may_have(key) && table__take(key, ret));
 
 	if (found)
@@ -123,19 +140,19 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 	return found;
 }
 
-/* The block goes to the table, or another that makes room for it among the young ones. */
-static __always_inline void block__settle(struct memleak_young *bucket,
-					  const struct memleak_block_key *key,
-					  const struct memleak_block *block)
+/* Puts a block into the recent-block cache, whose oldest one makes room, or else into the table. */
+static __always_inline void block__place(struct memleak_recent *bucket,
+					 const struct memleak_block_key *key,
+					 const struct memleak_block *block)
 {
 	struct memleak_block_key out_key = *key;
 	struct memleak_block out = *block;
-	__u32 place = MEMLEAK_YOUNG_BLOCKS;
+	__u32 place = MEMLEAK_RECENT_BLOCKS;
 	bool stored;
 
 	if (bucket)
-		place = young__push_out(bucket, &out_key, &out);
-	if (bucket && place >= MEMLEAK_YOUNG_BLOCKS && young__is_dying(bucket, key->addr)) {
+		place = recent__push_out(bucket, &out_key, &out);
+	if (bucket && place >= MEMLEAK_RECENT_BLOCKS && recent__is_dying(bucket, key->addr)) {
 		count(MEMLEAK_LOST_NO_MEMORY, 1);
 		peak__sub(block->size);
 		return;
@@ -143,26 +160,29 @@ static __always_inline void block__settle(struct memleak_young *bucket,
 	stored = table__store(&out_key, &out);
 	if (!stored)
 		peak__sub(out.size);
-	if (bucket && place < MEMLEAK_YOUNG_BLOCKS) {
-		young__moved(bucket, place, key->addr | MEMLEAK_YOUNG_WRITING, &out_key, &out,
-			     stored);
-		young__write(bucket, place, key, block);
+	if (bucket && place < MEMLEAK_RECENT_BLOCKS) {
+		recent__moved(bucket, place, key->addr | MEMLEAK_RECENT_WRITING, &out_key, &out,
+			      stored);
+		recent__write(bucket, place, key, block);
 		stored = config.combined_only;
 	}
 	if (stored)
 		block__credit(block, 1);
 }
 
-/* Told by words that are read at once. */
+/* The recent-block cache and the counting filter tell, by words that are read at once. */
 static __always_inline bool block__may_be_held(const struct memleak_block_key *key)
 {
-	struct memleak_young *bucket = young__bucket(key);
+	struct memleak_recent *bucket = recent__bucket(key);
 
-	return (bucket && young__find(bucket, key->addr, MEMLEAK_YOUNG_STATES)) ||
+	return (bucket && recent__find(bucket, key->addr, MEMLEAK_RECENT_STATES)) ||
 	       table__may_have(key);
 }
 
-/* Whatever is held at an address that is handed out was freed unseen: its size, or 0. */
+/*
+ * A block that is still there at an address that is handed out was freed unseen: takes it out.
+ * Returns its size, or 0.
+ */
 static __always_inline __u64 block__repair(const struct memleak_block_key *key)
 {
 	struct memleak_block old;
@@ -173,21 +193,21 @@ static __always_inline __u64 block__repair(const struct memleak_block_key *key)
 	return old.size;
 }
 
-/* None is held at the address. */
+/* Stores a block at an address where none is. */
 static __always_inline void block__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)
 {
-	struct memleak_young *bucket = young__bucket(key);
-	__u32 place = MEMLEAK_YOUNG_BLOCKS;
+	struct memleak_recent *bucket = recent__bucket(key);
+	__u32 place = MEMLEAK_RECENT_BLOCKS;
 
 	peak__add(block->size);
 	if (bucket)
-		place = young__claim(bucket, key->addr | MEMLEAK_YOUNG_WRITING);
-	if (!bucket || place >= MEMLEAK_YOUNG_BLOCKS) {
-		block__settle(bucket, key, block);
+		place = recent__claim(bucket, key->addr | MEMLEAK_RECENT_WRITING);
+	if (!bucket || place >= MEMLEAK_RECENT_BLOCKS) {
+		block__place(bucket, key, block);
 		return;
 	}
-	young__write(bucket, place, key, block);
+	recent__write(bucket, place, key, block);
 	if (config.combined_only)
 		block__credit(block, 1);
 }
@@ -203,7 +223,10 @@ static __always_inline __u64 random_bits(void)
 	return (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
 }
 
-/* Whether the filters and the sampling want it. left: with --sample-bytes, the countdown. */
+/*
+ * Whether the filters and the sampling want an allocation. left: with --sample-bytes, the
+ * countdown.
+ */
 static __always_inline bool chosen(__u64 size, __u64 *left)
 {
 	if (!wanted(size))

@@ -12,8 +12,8 @@
  * The first row of a granule begins at the granule's first byte, so a search never leaves the
  * granule: rows and rules are found without comparing more than the offset's low eight bits.
  */
-#ifndef UNWIND_ABI_H
-#define UNWIND_ABI_H
+#ifndef BPF_UNWIND_H
+#define BPF_UNWIND_H
 
 #include <linux/types.h>
 
@@ -50,7 +50,7 @@ enum unwind_cfa {
 	UNWIND_CFA_CNT,
 };
 
-/* What is saved of the caller's frame pointer (fp) and of the return address (ra). */
+/* What is saved of the caller's frame pointer (fp) and of the return address (ra), and where. */
 enum unwind_saved {
 	UNWIND_SAVED_NONE,   /* fp is the caller's; ra at CFA - 8 (x86), in lr (aarch64) */
 	UNWIND_SAVED_FP,     /* x86: fp at CFA + saved_off */
@@ -67,14 +67,15 @@ struct unwind_rule {
 	__s32 cfa_off;
 };
 
-/* cfa_off of the two dereferencing kinds: 24 bits outer offset, 8 bits inner one. */
+/* cfa_off of the two kinds that dereference: 24 bits of outer offset, 8 bits of inner offset. */
 #define UNWIND_DEREF(outer, inner) ((outer)*256 + (inner))
 #define UNWIND_DEREF_OUTER(off) ((off) >> 8)
 #define UNWIND_DEREF_INNER(off) ((off)&0xff)
 
 /*
- * Executable memory of a process. Tables are kept in arenas (arrays of pages, several tables in
- * each); table_cnt 0 granules: no table, as for code that was made at run time.
+ * A piece of executable memory of a process. Tables are kept in arenas (arrays of pages, with
+ * several tables in each); with 0 granules there is no table, as for code that was made at run
+ * time.
  */
 struct unwind_mapping {
 	__u64 start;
@@ -85,14 +86,14 @@ struct unwind_mapping {
 	__u32 index; /* first word of the index, in the table */
 	__u32 arena;
 	__u32 page;      /* first page of the table, in the arena */
-	__u64 permanent; /* 1: never unloaded, as what the program was started with */
+	__u64 permanent; /* 1: it is never unloaded, as what the program was started with */
 };
 
-/* What an image has mapped: element 0 of its array; the mappings follow, by address. */
+/* What an image has mapped: this is element 0 of its array, and the mappings follow, by address. */
 struct unwind_space {
-	__u32 generation; /* another one for each change of any process */
+	__u32 generation; /* a number of its own for each change of any process */
 	__u32 mapping_cnt;
-	__u32 unloads; /* the target's, when the mappings were read */
+	__u32 unloads; /* of the target, when the mappings were read */
 	__u32 reserved;
 	__u64 r_debug; /* where the dynamic loader says what it is about to do; 0: unknown */
 };
@@ -102,6 +103,27 @@ union unwind_space_entry {
 	struct unwind_mapping mapping;
 };
 
+/* A file by what the kernel says of it: it has no numbers of its own for overlays. */
+struct unwind_file_key {
+	__u64 ino;
+	__u64 dev;
+};
+
+/* The file's table, or that it has none (granule_cnt 0), whoever maps it. */
+struct unwind_file_table {
+	__s64 size; /* the file as it was when it was read */
+	__s64 mtime_sec;
+	__u32 mtime_nsec;
+	__u32 granule_cnt;
+	__u64 first; /* offset of the first granule in the file */
+	__u64 frame; /* frames are this and an offset in the file; 0: they are addresses */
+	__u32 index; /* as in struct unwind_mapping */
+	__u32 arena;
+	__u32 page;
+	__u32 reserved;
+};
+
+#define UNWIND_FILES_MAX 8192
 #define UNWIND_ARENAS_MAX 1024
 #define UNWIND_MAPPINGS_MAX 8191
 
@@ -118,8 +140,8 @@ enum unwind_end {
 
 /*
  * Where a walk began and the memory that it read, for another unwinder to walk the same stack.
- * Memory is copied in pieces from such a boundary on. Within a stack, too, there may be some that
- * cannot be read: pages that no function has touched yet.
+ * Memory is copied in pieces, each from a multiple of this size on. Within a stack there may be
+ * pieces that cannot be read: pages that no function has touched yet.
  */
 #define UNWIND_COPY_PIECE 256
 #define UNWIND_COPY_BYTES 65536

@@ -2,13 +2,16 @@
 /*
  * A source: something that is traced and can tell what is outstanding. The main loop sees only
  * this; no BPF type lives past it.
+ *
+ * deadline_ns is a moment of CLOCK_MONOTONIC, the same for all that a report, or one turn of the
+ * loop, may wait for. What is not there by then is left out, and may come with the next report.
  */
-#ifndef SOURCE_H
-#define SOURCE_H
+#ifndef LOADER_SOURCE_H
+#define LOADER_SOURCE_H
 
 #include "report/report.h"
 #include "report/snapshot.h"
-#include "sinks/sink.h"
+#include "report/trace_event.h"
 
 struct source;
 
@@ -25,21 +28,26 @@ struct source_ops {
 	void (*describe)(const struct source *source);
 	/* Readable when there is something for dispatch to do. */
 	int (*poll_fd)(const struct source *source);
-	int (*dispatch)(struct source *source, const struct event_listener *listener);
+	/* Takes in some of what has come; the rest keeps poll_fd readable. */
+	int (*dispatch)(struct source *source, const struct event_listener *listener,
+			uint64_t deadline_ns);
 	/* Nothing is left that could be traced. */
 	bool (*ended)(const struct source *source);
 	/*
-	 * What is outstanding now. final: the last one, when blocks of an ended process are
-	 * wanted whatever their age unless -o was given.
+	 * A report is three steps. Takes in all that has come up to now; makes the snapshot, which
+	 * changes nothing but caches, and which owns all that it points to; once the report is
+	 * made, tidies up: forgets processes that have ended, makes room in tables, says what was
+	 * not seen.
 	 */
-	int (*snapshot)(struct source *source, struct snapshot *ret);
+	int (*settle)(struct source *source, const struct event_listener *listener,
+		      uint64_t deadline_ns);
+	int (*read)(struct source *source, uint64_t deadline_ns, struct snapshot *ret);
+	int (*maintain)(struct source *source, const struct snapshot *snap);
 	/*
 	 * Snapshots have only what is allocated from this moment of CLOCK_MONOTONIC on. Returns
 	 * how long after tracing began it is.
 	 */
 	uint64_t (*set_baseline)(struct source *source, uint64_t now_ns);
-	/* Called after each report: forget processes that have ended, say what was not seen. */
-	void (*reported)(struct source *source, const struct snapshot *snap);
 	void (*free)(struct source *source);
 };
 

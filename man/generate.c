@@ -5,11 +5,13 @@
  *   generate completion      the completion script for bash
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
-#include "loader/options.h"
+#include "base/cleanup.h"
+#include "options/completion.h"
+#include "options/help.h"
 
 static int print_man(const char *path)
 {

@@ -8,14 +8,14 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "loader/cleanup.h"
-#include "loader/log.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "metrics/http_library.h"
 #include "metrics/pages.h"
 
 #define CONNECTIONS_MAX 64
@@ -36,6 +36,7 @@ enum fixed_page {
 };
 
 struct server {
+	struct http_library http;
 	struct MHD_Daemon *daemon;
 	struct MHD_Response *fixed[FIXED_CNT];
 	struct MHD_Response *pages[PAGE_CNT]; /* NULL: none */
@@ -55,30 +56,33 @@ static const struct {
 	unsigned int status;
 	const char *text;
 } fixed_pages[FIXED_CNT] = {
-	[FIXED_INDEX] = {MHD_HTTP_OK, "memleak " MEMLEAK_VERSION "\n\n"
-				      "/metrics  OpenMetrics, for Prometheus and its kin\n"
-				      "/report   the last report as JSON\n"
-				      "/pprof    the same as a profile\n"
-				      "/healthz  ok\n"},
+	[FIXED_INDEX] = {MHD_HTTP_OK,
+			 "memleak " MEMLEAK_VERSION "\n\n"
+			 "/metrics  OpenMetrics, for Prometheus and compatible collectors\n"
+			 "/report   the last report as JSON\n"
+			 "/pprof    the same as a profile\n"
+			 "/healthz  ok\n"},
 	[FIXED_HEALTH] = {MHD_HTTP_OK, "ok\n"},
-	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page: / lists them\n"},
-	[FIXED_METHOD] = {MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone\n"},
+	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page: / lists all\n"},
+	[FIXED_METHOD] = {MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served\n"},
 	[FIXED_NO_REPORT] = {MHD_HTTP_SERVICE_UNAVAILABLE,
-			     "there is no report yet, or it has no such form\n"},
-	[FIXED_BUSY] = {MHD_HTTP_SERVICE_UNAVAILABLE, "too many are still reading old reports\n"},
+			     "there is no report yet, or none in this form\n"},
+	[FIXED_BUSY] = {MHD_HTTP_SERVICE_UNAVAILABLE,
+			"too many clients are still reading old reports\n"},
 };
 
-static void add_headers(struct MHD_Response *response, const char *type)
+static void add_headers(struct server *server, struct MHD_Response *response, const char *type)
 {
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	server->http.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	server->http.add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	server->http.add_response_header(response, "X-Content-Type-Options", "nosniff");
 }
 
 static enum MHD_Result send_fixed(struct server *server, struct MHD_Connection *connection,
 				  enum fixed_page page)
 {
-	return MHD_queue_response(connection, fixed_pages[page].status, server->fixed[page]);
+	return server->http.queue_response(connection, fixed_pages[page].status,
+					   server->fixed[page]);
 }
 
 /* These are small, whatever a report lists. */
@@ -94,14 +98,14 @@ static enum MHD_Result send_page(struct server *server, struct MHD_Connection *c
 		return send_fixed(server, connection, FIXED_NO_REPORT);
 	if (!is_metrics(kind) && server->alive_bytes - server->current_bytes > OLD_MAX_BYTES)
 		return send_fixed(server, connection, FIXED_BUSY);
-	return MHD_queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
+	return server->http.queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
 }
 
 /* Only who names the older form and not the newer one gets it. */
-static enum page_kind metrics_kind(struct MHD_Connection *connection)
+static enum page_kind metrics_kind(struct server *server, struct MHD_Connection *connection)
 {
-	const char *accept =
-		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const char *accept = server->http.lookup_connection_value(connection, MHD_HEADER_KIND,
+								  MHD_HTTP_HEADER_ACCEPT);
 
 	if (accept && strstr(accept, "text/plain") && !strstr(accept, "openmetrics"))
 		return PAGE_PROMETHEUS;
@@ -112,7 +116,7 @@ static enum MHD_Result send_path(struct server *server, struct MHD_Connection *c
 				 const char *path)
 {
 	if (!strcmp(path, "/metrics"))
-		return send_page(server, connection, metrics_kind(connection));
+		return send_page(server, connection, metrics_kind(server, connection));
 	if (!strcmp(path, "/report"))
 		return send_page(server, connection, PAGE_REPORT);
 	if (!strcmp(path, "/pprof"))
@@ -167,7 +171,7 @@ static struct MHD_Response *make_response(struct server *server, enum page_kind 
 
 	if (content) {
 		*content = (struct content){server, *page};
-		response = MHD_create_response_from_buffer_with_free_callback_cls(
+		response = server->http.create_response_from_buffer_with_free_callback_cls(
 			page->len, page->bytes, free_content, content);
 	}
 	if (!response) {
@@ -177,9 +181,10 @@ static struct MHD_Response *make_response(struct server *server, enum page_kind 
 	}
 	server->alive_bytes += page->len;
 	server->current_bytes += page->len;
-	add_headers(response, page_type(kind));
+	add_headers(server, response, page_type(kind));
 	if (is_metrics(kind))
-		MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
+		server->http.add_response_header(response, MHD_HTTP_HEADER_VARY,
+						 MHD_HTTP_HEADER_ACCEPT);
 	return response;
 }
 
@@ -187,7 +192,7 @@ static void forget_pages(struct server *server)
 {
 	for (size_t i = 0; i < PAGE_CNT; i++) {
 		if (server->pages[i])
-			MHD_destroy_response(server->pages[i]);
+			server->http.destroy_response(server->pages[i]);
 		server->pages[i] = NULL;
 	}
 	server->current_bytes = 0;
@@ -219,14 +224,15 @@ void server__show(struct server *server, const struct report *report,
 static int make_fixed_pages(struct server *server)
 {
 	for (size_t i = 0; i < FIXED_CNT; i++) {
-		server->fixed[i] = MHD_create_response_from_buffer(strlen(fixed_pages[i].text),
-								   (void *)fixed_pages[i].text,
-								   MHD_RESPMEM_PERSISTENT);
+		server->fixed[i] = server->http.create_response_from_buffer(
+			strlen(fixed_pages[i].text), (void *)fixed_pages[i].text,
+			MHD_RESPMEM_PERSISTENT);
 		if (!server->fixed[i])
 			return -ENOMEM;
-		add_headers(server->fixed[i], "text/plain; charset=utf-8");
+		add_headers(server, server->fixed[i], "text/plain; charset=utf-8");
 	}
-	MHD_add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	server->http.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
+					 "GET, HEAD");
 	return 0;
 }
 
@@ -267,13 +273,13 @@ static void say_where(int fd)
 
 static int start_daemon(struct server *server, int fd)
 {
-	server->daemon =
-		MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, server,
-				 MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-				 (unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				 (size_t)REQUEST_MAX_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-				 (unsigned int)SILENCE_MAX_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-				 MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_END);
+	server->daemon = server->http.start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_MAX_S,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+		MHD_OPTION_END);
 	/* If it failed, the end of the process closes the socket, unless this has done so. */
 	return server->daemon ? 0 : -ENOMEM;
 }
@@ -284,8 +290,15 @@ int server__new(const struct listen_address *address, struct server **ret)
 	struct own_cost own = {0};
 	const struct metrics metrics = {.own = &own};
 	char text[LISTEN_ADDRESS_SIZE];
-	int fd, err = server ? make_fixed_pages(server) : -ENOMEM;
+	int fd, err = server ? http_library_load(&server->http) : -ENOMEM;
 
+	if (err == -ELIBACC) {
+		log_error(
+			"--listen needs libmicrohttpd.so.12: install the package libmicrohttpd12");
+		free(server);
+		return err;
+	}
+	err = err ? err : make_fixed_pages(server);
 	fd = err ? err : open_socket(address);
 	err = fd < 0 ? fd : start_daemon(server, fd);
 	if (err) {
@@ -307,21 +320,21 @@ void server__free(struct server *server)
 		return;
 	forget_pages(server);
 	if (server->daemon)
-		MHD_stop_daemon(server->daemon);
+		server->http.stop_daemon(server->daemon);
 	for (size_t i = 0; i < FIXED_CNT; i++)
 		if (server->fixed[i])
-			MHD_destroy_response(server->fixed[i]);
+			server->http.destroy_response(server->fixed[i]);
 	free(server);
 }
 
 int server__poll_fd(const struct server *server)
 {
-	return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	return server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
 static bool is_full(const struct server *server)
 {
-	return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+	return server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
 		       ->num_connections >= CONNECTIONS_MAX;
 }
 
@@ -331,7 +344,7 @@ int server__timeout_ms(struct server *server)
 
 	if (server->was_full && !is_full(server))
 		return 0;
-	if (MHD_get_timeout(server->daemon, &ms) != MHD_YES)
+	if (server->http.get_timeout(server->daemon, &ms) != MHD_YES)
 		return -1;
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
@@ -341,6 +354,6 @@ void server__dispatch(struct server *server)
 {
 	bool was_full = is_full(server);
 
-	MHD_run(server->daemon);
+	server->http.run(server->daemon);
 	server->was_full = was_full || is_full(server);
 }

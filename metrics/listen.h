@@ -4,11 +4,11 @@
  * loop lets it do what it can without waiting, whenever its descriptor is readable or its time
  * has come.
  */
-#ifndef LISTEN_H
-#define LISTEN_H
+#ifndef METRICS_LISTEN_H
+#define METRICS_LISTEN_H
 
-#include "metrics/listen_address.h"
 #include "metrics/metrics.h"
+#include "options/listen_address.h"
 
 struct server;
 

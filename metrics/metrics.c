@@ -7,9 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "loader/cleanup.h"
-#include "metrics/metrics_sites.h"
-#include "metrics/metrics_text.h"
+#include "base/cleanup.h"
+#include "base/order.h"
+#include "metrics/sites.h"
+#include "metrics/text.h"
 #include "sinks/sink.h"
 
 #define NSEC_PER_SEC 1e9
@@ -33,10 +34,10 @@ static const struct metric_family requested_bytes = {
 	"Bytes that the calls of memleak_calls_total asked for."};
 static const struct metric_family all_calls = {
 	"memleak_all_calls", METRIC_COUNTER, NULL,
-	"The same of all, also of those that memleak_calls_total does not show."};
+	"Calls of all allocator functions, including those that memleak_calls_total leaves out."};
 static const struct metric_family all_requested_bytes = {
 	"memleak_all_requested_bytes", METRIC_COUNTER, "bytes",
-	"The same of all, also of those that memleak_requested_bytes_total does not show."};
+	"Bytes requested in all, including those that memleak_requested_bytes_total leaves out."};
 static const struct metric_family lost = {"memleak_lost", METRIC_COUNTER, NULL,
 					  "What could not be followed since tracing began, by "
 					  "reason: see LOST EVENTS in the manual."};
@@ -47,10 +48,10 @@ static const struct metric_family reports = {"memleak_reports", METRIC_COUNTER, 
 					     "Reports made."};
 static const struct metric_family report_time = {
 	"memleak_report_timestamp_seconds", METRIC_GAUGE, "seconds",
-	"When the report was made that all other metrics are of, since 1970."};
+	"Time of the report that all other metrics come from, in seconds since 1970."};
 static const struct metric_family tracing = {
 	"memleak_tracing_seconds", METRIC_GAUGE, "seconds",
-	"For how long had been traced when the report was made."};
+	"How long tracing had been going on when the report was made."};
 static const struct metric_family walk = {
 	"memleak_walk_seconds", METRIC_GAUGE, "seconds",
 	"How long it took to read what was outstanding for the report."};
@@ -61,10 +62,10 @@ static const struct metric_family resident = {"process_resident_memory_bytes", M
 					      "Resident memory of memleak and its helpers."};
 
 static const char *const count_labels[] = {
-	[MEMLEAK_COUNT_NOTHING] = "",
-	[MEMLEAK_COUNT_CGROUP] = "cgroup",
-	[MEMLEAK_COUNT_PROCESS] = "comm",
-	[MEMLEAK_COUNT_FUNCTION] = "function",
+	[COUNT_BY_NOTHING] = "",
+	[COUNT_BY_CGROUP] = "cgroup",
+	[COUNT_BY_PROCESS] = "comm",
+	[COUNT_BY_FUNCTION] = "function",
 };
 
 static void write_own(struct metrics_text *text, const struct own_cost *own)
@@ -84,7 +85,7 @@ static void write_snapshot(struct metrics_text *text, const struct snapshot *sna
 	metrics_one_double(text, &tracing, (double)snap->elapsed_ns / NSEC_PER_SEC);
 	metrics_one_double(text, &walk, (double)snap->walk_ns / NSEC_PER_SEC);
 	metrics_family(text, &lost);
-	for (size_t i = 0; i < MEMLEAK_LOST_CNT; i++) {
+	for (size_t i = 0; i < LOSS_CNT; i++) {
 		metrics_begin(text);
 		metrics_label(text, "reason", lost_texts[i].key);
 		metrics_unsigned(text, snap->lost[i]);
@@ -112,26 +113,26 @@ static void write_call(struct metrics_text *text, const char *space, const char 
 /* The functions of user space have names, those of the kernel are its events. */
 static void write_calls(struct metrics_text *text, const struct snapshot *snap)
 {
-	const struct figures *user = &snap->figures[SPACE_USER];
-	const struct figures *kernel = &snap->figures[SPACE_KERNEL];
+	const struct stats *user = &snap->stats[SPACE_USER];
+	const struct stats *kernel = &snap->stats[SPACE_KERNEL];
 
 	metrics_family(text, &calls);
-	for (size_t i = 0; user->known && i < MEMLEAK_SHAPE_CNT; i++)
-		if (shape_name(i))
-			write_call(text, "user", shape_name(i), user->calls_of[i]);
+	for (size_t i = 0; user->known && i < FAMILY_CNT; i++)
+		if (family_name(i))
+			write_call(text, "user", family_name(i), user->calls_of[i]);
 	if (kernel->known)
 		write_call(text, "kernel", NULL, kernel->calls);
 }
 
-static void write_count(struct metrics_text *text, enum memleak_count_by by,
-			const struct count_row *row, uint64_t value)
+static void write_count(struct metrics_text *text, enum count_by by, const struct count_row *row,
+			uint64_t value)
 {
-	bool others = row->key == MEMLEAK_COUNT_OTHERS;
+	bool others = row->key == COUNT_OTHERS;
 
 	metrics_begin(text);
-	if (by == MEMLEAK_COUNT_PROCESS && !others)
+	if (by == COUNT_BY_PROCESS && !others)
 		metrics_label_of(text, "pid", "%" PRIu64, row->key);
-	if (by == MEMLEAK_COUNT_CGROUP && !others)
+	if (by == COUNT_BY_CGROUP && !others)
 		metrics_label_of(text, "cgroup_id", "%" PRIu64, row->key);
 	metrics_label(text, count_labels[by], others ? "(others)" : row->name);
 	metrics_unsigned(text, value);
@@ -142,9 +143,7 @@ static int by_total_calls(const void *left, const void *right)
 	const struct count_row *a = *(const struct count_row *const *)left;
 	const struct count_row *b = *(const struct count_row *const *)right;
 
-	if (a->total_calls != b->total_calls)
-		return a->total_calls > b->total_calls ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
+	return ORDER(b->total_calls, a->total_calls) ?: ORDER(a->key, b->key);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A report as metrics, with what memleak itself costs. Text in, text out: no I/O. */
-#ifndef METRICS_H
-#define METRICS_H
+#ifndef METRICS_METRICS_H
+#define METRICS_METRICS_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct metrics {
 	const struct own_cost *own;
 };
 
-/* In one of the two forms of metrics_text.h. 0 or -ENOMEM. */
+/* In one of the two forms of text.h. 0 or -ENOMEM. */
 int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics);
 
 #endif

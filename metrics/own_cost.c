@@ -5,19 +5,17 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "loader/cleanup.h"
-#include "loader/clock.h"
-#include "symbolizer/helper.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/proc.h"
+#include "helper/helper.h"
 
 static uint64_t resident_bytes(pid_t pid)
 {
-	cleanup_fclose FILE *in = NULL;
-	char path[32];
+	cleanup_free char *pages_of = NULL;
 	uint64_t pages;
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	in = fopen(path, "re");
-	if (!in || fscanf(in, "%*s %" SCNu64, &pages) != 1)
+	if (proc_read(pid, "statm", &pages_of) || sscanf(pages_of, "%*s %" SCNu64, &pages) != 1)
 		return 0;
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What memleak and its helpers have used, as far as metrics tell it. */
-#ifndef OWN_COST_H
-#define OWN_COST_H
+#ifndef METRICS_OWN_COST_H
+#define METRICS_OWN_COST_H
 
 #include <stdint.h>
 

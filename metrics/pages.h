@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What --listen serves of a report, as bytes of each form. It knows nothing of sockets. */
-#ifndef PAGES_H
-#define PAGES_H
+#ifndef METRICS_PAGES_H
+#define METRICS_PAGES_H
 
 #include "metrics/metrics.h"
 

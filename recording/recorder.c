@@ -6,11 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "loader/cleanup.h"
-#include "recording/recorder_impl.h"
-#include "sinks/write_all.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/write_all.h"
+#include "recording/recorder.h"
+#include "recording/recording.h"
 
-/* It tells where things are in other people's processes: also a file that was there before. */
+/* A recording tells what is where in a process: even a file that was there before is made its
+ * owner's alone.
+ */
 static int open_for_owner(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -82,17 +86,10 @@ void recorder__free(struct recorder *recorder)
 /* What was said of a process before: nothing is 0. */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {
-	if (process >= recorder->summary_cnt) {
-		size_t cnt = (size_t)process * 2 + 16;
-		uint64_t **grown = reallocarray(recorder->summaries, cnt, sizeof(uint64_t *));
-
-		if (!grown)
-			return NULL;
-		memset(grown + recorder->summary_cnt, 0,
-		       (cnt - recorder->summary_cnt) * sizeof(uint64_t *));
-		recorder->summaries = grown;
-		recorder->summary_cnt = cnt;
-	}
+	if (array_reserve(&recorder->summaries, &recorder->summary_cap, (size_t)process + 1))
+		return NULL;
+	while (recorder->summary_cnt <= process)
+		recorder->summaries[recorder->summary_cnt++] = NULL;
 	if (!recorder->summaries[process])
 		recorder->summaries[process] =
 			calloc(SUMMARY_WORDS(&recorder->header), sizeof(uint64_t));
@@ -102,7 +99,7 @@ static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 static int add_summary(struct recorder *recorder, const struct process_summary *summary)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_SUMMARIES];
-	uint64_t words[6 + MEMLEAK_SHAPE_CNT];
+	uint64_t words[6 + FAMILY_CNT];
 	uint64_t process, *before;
 	int err = recorder_process(recorder, summary->process, &process);
 
@@ -132,12 +129,12 @@ static int add_loss(struct recorder *recorder, const struct process_loss *loss)
 }
 
 static int fill_sections(struct recorder *recorder, const struct snapshot *snap, bool final,
-			 struct symbol_backend *symbols, unsigned int budget_ms)
+			 struct symbol_backend *symbols, uint64_t deadline_ns)
 {
 	int err = recorder_add_sites(recorder, snap);
 
 	if (!err && symbols)
-		err = recorder_add_names(recorder, symbols, final, budget_ms);
+		err = recorder_add_names(recorder, symbols, final, deadline_ns);
 	if (!err)
 		err = recorder_add_peak(recorder, snap);
 	if (!err)
@@ -181,7 +178,7 @@ static int write_snapshot(struct recorder *recorder, const struct snapshot *snap
 }
 
 int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool final,
-		  struct symbol_backend *symbols, unsigned int budget_ms)
+		  struct symbol_backend *symbols, uint64_t deadline_ns)
 {
 	int err;
 
@@ -190,6 +187,6 @@ int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool f
 		recorder->sections[i].cnt = 0;
 	}
 	recorder->snapshots++;
-	err = fill_sections(recorder, snap, final, symbols, budget_ms);
+	err = fill_sections(recorder, snap, final, symbols, deadline_ns);
 	return err ? err : write_snapshot(recorder, snap, final);
 }

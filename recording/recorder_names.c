@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
-#include "recording/recorder_impl.h"
+#include "base/cleanup.h"
+#include "recording/recorder.h"
 
 /* Adds what is new to a section. */
 static int intern_in(struct intern *table, struct section_buffer *section, const void *bytes,
 		     size_t len, uint64_t *ret)
 {
 	bool fresh;
-	int err = intern_get(table, bytes, len, ret, &fresh);
 
-	if (err || !fresh)
-		return err;
+	*ret = intern_get(table, bytes, len, &fresh);
+	if (!fresh)
+		return *ret ? 0 : -ENOMEM;
 	bytes_put(&section->bytes, bytes, len);
 	section->cnt++;
 	return 0;
@@ -26,14 +26,13 @@ int recorder_string(struct recorder *recorder, const char *text, uint64_t *ret)
 	struct section_buffer *section = &recorder->sections[SECTION_STRINGS];
 	size_t len = text ? strlen(text) : 0;
 	bool fresh;
-	int err;
 
 	*ret = 0;
 	if (!text)
 		return 0;
-	err = intern_get(&recorder->strings, text, len, ret, &fresh);
-	if (err || !fresh)
-		return err;
+	*ret = intern_get(&recorder->strings, text, len, &fresh);
+	if (!fresh)
+		return *ret ? 0 : -ENOMEM;
 	bytes_put_number(&section->bytes, len);
 	bytes_put(&section->bytes, text, len);
 	section->cnt++;
@@ -171,7 +170,7 @@ static int name_site(struct recorder *recorder, struct symbol_backend *symbols,
 }
 
 int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols, bool all,
-		       unsigned int budget_ms)
+		       uint64_t deadline_ns)
 {
 	cleanup_free struct recorded_site **entries =
 		calloc(recorder->site_cnt + 1, sizeof(struct recorded_site *));
@@ -192,7 +191,7 @@ int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols
 	}
 	if (!cnt)
 		return 0;
-	err = symbols->prepare(symbols, sites, cnt, budget_ms);
+	err = symbols->prepare(symbols, sites, cnt, deadline_ns);
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = name_site(recorder, symbols, entries[i]);
 	return err;

@@ -7,62 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/recorder_impl.h"
+#include "base/array.h"
+#include "base/hash.h"
+#include "recording/recorder.h"
 #include "report/peak.h"
 #include "report/trend.h"
 
-/* Snapshots without it. Who reads refuses that reports still remember whose number it was. */
+/*
+ * A site's number is free after so many snapshots without it: readers refuse a number that reports
+ * still remember as another site's.
+ */
 #define FORGET_AFTER 64
 _Static_assert(FORGET_AFTER > MOMENT_CNT, "numbers are free when reports have forgotten");
-
-static struct recorded_site **find_slot(struct recorded_site **slots, size_t slot_cnt, uint64_t id)
-{
-	size_t at = (size_t)((id * 0x9e3779b97f4a7c15ULL) >> 32) & (slot_cnt - 1);
-
-	while (slots[at] && slots[at]->id != id)
-		at = (at + 1) & (slot_cnt - 1);
-	return &slots[at];
-}
-
-/* Lays out by_id anew, with room for one more. */
-static int index_sites(struct recorder *recorder)
-{
-	size_t slot_cnt = 64;
-	struct recorded_site **slots;
-
-	while (slot_cnt / 2 <= recorder->site_cnt)
-		slot_cnt *= 2;
-	slots = calloc(slot_cnt * 2, sizeof(struct recorded_site *));
-	if (!slots)
-		return -ENOMEM;
-	slot_cnt *= 2;
-	for (size_t i = 0; i < recorder->site_cnt; i++)
-		if (recorder->sites[i])
-			*find_slot(slots, slot_cnt, recorder->sites[i]->id) = recorder->sites[i];
-	free(recorder->by_id);
-	recorder->by_id = slots;
-	recorder->slot_cnt = slot_cnt;
-	return 0;
-}
 
 /* A number that is nobody's. from: none below is. */
 static int free_number(struct recorder *recorder, size_t *from)
 {
-	struct recorded_site **grown;
-
 	while (*from < recorder->site_cnt && recorder->sites[*from])
 		++*from;
 	if (*from < recorder->site_cnt)
 		return 0;
-	/* Room for twice as many whenever there is no room for another. */
-	if (!(recorder->site_cnt & (recorder->site_cnt - 1))) {
-		grown = reallocarray(recorder->sites,
-				     recorder->site_cnt ? recorder->site_cnt * 2 : 1,
-				     sizeof(struct recorded_site *));
-		if (!grown)
-			return -ENOMEM;
-		recorder->sites = grown;
-	}
+	if (array_reserve(&recorder->sites, &recorder->site_cap, recorder->site_cnt + 1))
+		return -ENOMEM;
 	recorder->sites[recorder->site_cnt++] = NULL;
 	return 0;
 }
@@ -70,32 +36,29 @@ static int free_number(struct recorder *recorder, size_t *from)
 static int get_site(struct recorder *recorder, uint64_t id, size_t *from,
 		    struct recorded_site **ret)
 {
-	struct recorded_site *entry;
-	int err;
+	struct recorded_site *entry = hash_map_get(&recorder->by_id, id);
 
-	if (recorder->slot_cnt / 2 <= recorder->site_cnt && index_sites(recorder))
-		return -ENOMEM;
-	*ret = *find_slot(recorder->by_id, recorder->slot_cnt, id);
-	if (*ret)
+	*ret = entry;
+	if (entry)
 		return 0;
-	err = free_number(recorder, from);
-	entry = err ? NULL : calloc(1, sizeof(*entry));
-	if (!entry)
+	entry = calloc(1, sizeof(*entry));
+	if (!entry || free_number(recorder, from) || hash_map_set(&recorder->by_id, id, entry)) {
+		free(entry);
 		return -ENOMEM;
+	}
 	entry->id = id;
 	entry->number = *from;
 	recorder->sites[*from] = entry;
-	*find_slot(recorder->by_id, recorder->slot_cnt, id) = entry;
 	*ret = entry;
 	return 0;
 }
 
 static uint64_t definition_of(const struct site *site, uint64_t process)
 {
-	uint64_t hash = hash_mix(process, (uint64_t)site->space << 32 | site->kind);
+	uint64_t hash = hash_word(process, (uint64_t)site->space << 32 | site->kind);
 
-	hash = hash_mix(hash, (uint64_t)site->tid << 32 | site->end);
-	hash = hash_mix(hash, intern_hash(site->frames, site->frame_cnt * sizeof(*site->frames)));
+	hash = hash_word(hash, (uint64_t)site->tid << 32 | site->end);
+	hash = hash_word(hash, intern_hash(site->frames, site->frame_cnt * sizeof(*site->frames)));
 	return hash ? hash : 1;
 }
 
@@ -149,10 +112,9 @@ static int add_site(struct recorder *recorder, const struct site *site, size_t *
 	if (err)
 		return err;
 	entry->last = recorder->snapshots;
+	if (!entry->site)
+		entry->site = site;
 	*ret = entry;
-	if (entry->site)
-		return 0;
-	entry->site = site;
 	return 0;
 }
 
@@ -174,8 +136,7 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
 		entry->block_cnt = (size_t)(block - entry->blocks);
 		err = define(recorder, entry);
 	}
-	/* Its stacks are those of its moment, which are as good for sites that are not there now.
-	 */
+	/* A peak's stacks are of its moment, which is as good for sites that are not there now. */
 	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
 		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);
 		if (!err && !entry->present)
@@ -252,10 +213,8 @@ static int add_state(struct recorder *recorder, struct recorded_site *entry, uin
 	return 0;
 }
 
-static int forget_old(struct recorder *recorder)
+static void forget_old(struct recorder *recorder)
 {
-	bool forgot = false;
-
 	for (size_t i = 0; i < recorder->site_cnt; i++) {
 		struct recorded_site *entry = recorder->sites[i];
 
@@ -265,11 +224,10 @@ static int forget_old(struct recorder *recorder)
 		entry->present = false;
 		if (recorder->snapshots - entry->last < FORGET_AFTER)
 			continue;
+		hash_map_remove(&recorder->by_id, entry->id);
 		free(entry);
 		recorder->sites[i] = NULL;
-		forgot = true;
 	}
-	return forgot ? index_sites(recorder) : 0;
 }
 
 int recorder_add_states(struct recorder *recorder, const struct snapshot *snap)
@@ -280,10 +238,12 @@ int recorder_add_states(struct recorder *recorder, const struct snapshot *snap)
 	for (size_t i = 0; !err && i < recorder->site_cnt; i++)
 		if (recorder->sites[i])
 			err = add_state(recorder, recorder->sites[i], snap->t0_ns, &next);
-	return err ? err : forget_old(recorder);
+	if (!err)
+		forget_old(recorder);
+	return err;
 }
 
-/* It changes rarely, and then as a whole. */
+/* A peak changes rarely, and then as a whole. */
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_PEAK];
@@ -304,7 +264,7 @@ int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
 	bytes_put_number(&section->bytes, peak->site_cnt);
 	for (size_t i = 0; i < peak->site_cnt; i++) {
 		const struct recorded_site *entry =
-			*find_slot(recorder->by_id, recorder->slot_cnt, peak->sites[i].id);
+			hash_map_get(&recorder->by_id, peak->sites[i].id);
 		uint64_t words[SITE_WORDS] = {0};
 		int err = words_of(recorder, &peak->sites[i], peak->t0_ns, words);
 
@@ -321,5 +281,5 @@ void recorder_free_sites(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->site_cnt; i++)
 		free(recorder->sites[i]);
 	free(recorder->sites);
-	free(recorder->by_id);
+	hash_map_deinit(&recorder->by_id);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
-#include "recording/recording_impl.h"
+#include "base/cleanup.h"
+#include "recording/reader.h"
 
 #define SUMMARY_BYTES_MIN 2
 #define LOSS_BYTES_MIN 2
@@ -18,7 +18,7 @@ static struct recording *recording_of(struct symbol_backend *self)
 }
 
 static int recording__prepare(struct symbol_backend *self, const struct site *const *sites,
-			      size_t cnt, unsigned int budget_ms)
+			      size_t cnt, uint64_t deadline_ns)
 {
 	return 0;
 }
@@ -110,7 +110,7 @@ struct symbol_backend *recording__symbols(struct recording *recording)
 	return &recording->symbols;
 }
 
-/* Its own words, of which the time goes on. */
+/* The snapshot's own words; its time never goes back. */
 static int take_head(struct recording *recording, struct byte_reader *from)
 {
 	const uint64_t *words = recording->words;
@@ -183,19 +183,33 @@ static int take_losses(struct recording *recording, struct byte_reader *from)
 }
 
 /* In the order of a chunk. */
-static int (*const takers[])(struct recording *recording, struct byte_reader *from) = {
-	take_head,
-	recording_take_strings,
-	recording_take_locations,
-	recording_take_processes,
-	recording_take_sites,
-	recording_take_site_names,
-	recording_take_states,
-	recording_take_blocks,
-	take_summaries,
-	take_losses,
-	recording_take_peak,
+static const struct {
+	int (*take)(struct recording *recording, struct byte_reader *from);
+	size_t item_bytes; /* takes one item of a list, which has at least so many; 0: takes all */
+} sections[] = {
+	{take_head, 0},
+	{recording_take_string, 1},
+	{recording_take_location, 5},
+	{recording_take_process, 4},
+	{recording_take_site, 8},
+	{recording_take_site_names, 1},
+	{recording_take_states, 0},
+	{recording_take_site_blocks, 2},
+	{take_summaries, 0},
+	{take_losses, 0},
+	{recording_take_peak, 0},
 };
+
+static int take_section(struct recording *recording, struct byte_reader *from, size_t section)
+{
+	size_t item_bytes = sections[section].item_bytes;
+	size_t cnt = item_bytes ? bytes_take_cnt(from, item_bytes) : 1;
+	int err = from->failed ? -EBADMSG : 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = sections[section].take(recording, from);
+	return err;
+}
 
 static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t len)
 {
@@ -204,8 +218,8 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 
 	forget_snapshot(recording);
 	recording->snapshots++;
-	for (size_t i = 0; !err && i < sizeof(takers) / sizeof(takers[0]); i++)
-		err = takers[i](recording, &from);
+	for (size_t i = 0; !err && i < sizeof(sections) / sizeof(sections[0]); i++)
+		err = take_section(recording, &from, i);
 	if (!err && from.at != from.end)
 		err = -EBADMSG;
 	return err || recording_has_room(recording) ? err : -EFBIG;

@@ -14,7 +14,7 @@
  *		inflated, u32 CRC-32 of both numbers and the bytes; then the bytes, deflated by
  *		zlib (RFC 1950) without regard to other chunks
  *
- * A chunk says what has changed since the one before, in numbers as of recording/byte_buffer.h:
+ * A chunk says what has changed since the one before, in numbers as of base/byte_buffer.h:
  *
  *	head		changes of the snapshot's own words
  *	strings		bytes each; numbered from 1 on, through all chunks; 0 is none
@@ -30,8 +30,8 @@
  * each a count and so many items. Times are kept as births, so that what only grows older does
  * not change.
  */
-#ifndef RECORDING_H
-#define RECORDING_H
+#ifndef RECORDING_RECORDING_H
+#define RECORDING_RECORDING_H
 
 #include <stdio.h>
 
@@ -57,11 +57,11 @@ int recorder__begin(struct recorder *recorder);
 
 /*
  * Appends a snapshot as the source made it. symbols, which may be NULL, names frames that are new,
- * within budget_ms; what has no name by then is named with a later snapshot. A full disk leaves
- * the file as it was before the call. 0 or a negative errno.
+ * by deadline_ns (CLOCK_MONOTONIC); what has no name by then is named with a later snapshot. A full
+ * disk leaves the file as it was before the call. 0 or a negative errno.
  */
 int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool final,
-		  struct symbol_backend *symbols, unsigned int budget_ms);
+		  struct symbol_backend *symbols, uint64_t deadline_ns);
 
 struct recording;
 
@@ -77,7 +77,7 @@ unsigned int recording__flags(const struct recording *recording);
 bool recording__same_run(const struct recording *a, const struct recording *b);
 
 /*
- * The next snapshot. What it points to stays until the next one is read. 1; 0: there is none;
+ * The next snapshot. Its frames have names until the next one is read. 1; 0: there is none;
  * -EBADMSG: what follows is cut or damaged; -EFBIG: it would take too much memory; -ENOMEM, -EIO.
  * After 0 or an error there is no next one.
  */

@@ -19,7 +19,8 @@ static const char *const allocator_names[] = {
 
 /* What C libraries and allocators put before them. */
 static const char *const allocator_prefixes[] = {
-	"", "__", "__libc_", "__GI_", "__GI___", "__GI___libc_", "je_", "mi_", "tc_",
+	"",    "__",     "__libc_",   "__GI_", "__GI___", "__GI___libc_",
+	"je_", "_rjem_", "_rjem_je_", "mi_",   "tc_",
 };
 
 /* name without the parameters that C++ adds */

@@ -4,8 +4,8 @@
  * and those of language runtimes, by the names of files. Knows nothing of which allocator is
  * probed.
  */
-#ifndef ALLOCATOR_FRAMES_H
-#define ALLOCATOR_FRAMES_H
+#ifndef REPORT_ALLOCATOR_FRAMES_H
+#define REPORT_ALLOCATOR_FRAMES_H
 
 #include <stdbool.h>
 

@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 static int by_calls(const void *left, const void *right)
 {
 	const struct count_row *a = *(const struct count_row *const *)left;
 	const struct count_row *b = *(const struct count_row *const *)right;
 
-	if (a->calls != b->calls)
-		return a->calls > b->calls ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
+	return ORDER(b->calls, a->calls) ?: ORDER(a->key, b->key);
 }
 
 int counts_report_init(const struct options *opts, const struct snapshot *snap, bool final,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What --count shows: calls since the last report and in all. Plain data. */
-#ifndef COUNTS_H
-#define COUNTS_H
+#ifndef REPORT_COUNTS_H
+#define REPORT_COUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "loader/options.h"
+#include "options/options.h"
 #include "report/snapshot.h"
+
+/* The key of what finds no row of its own. */
+#define COUNT_OTHERS UINT64_MAX
 
 struct count_row {
 	uint64_t key;   /* of a cgroup: its number; of a process: its pid */
@@ -22,7 +25,7 @@ struct count_row {
 };
 
 struct counts {
-	enum memleak_count_by by;
+	enum count_by by;
 	uint64_t interval_ns; /* since the last report */
 	struct count_row *rows;
 	size_t cnt;

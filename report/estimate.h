@@ -4,8 +4,8 @@
  * as many as its probability of being sampled is small, and the estimates of the blocks are added.
  * Blocks are sampled independently of each other, which gives the variance.
  */
-#ifndef ESTIMATE_H
-#define ESTIMATE_H
+#ifndef REPORT_ESTIMATE_H
+#define REPORT_ESTIMATE_H
 
 #include <stdint.h>
 

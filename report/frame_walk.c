@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
+#include "base/cleanup.h"
 
 void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown)
 {
@@ -34,21 +34,21 @@ bool frame_walk_next(struct frame_walk *walk)
 	return frame_walk_next(walk);
 }
 
-bool frame_walk_culprit(struct frame_walk *walk, const struct report_site *shown)
+bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown)
 {
 	frame_walk_begin(walk, shown);
-	walk->next = shown->site->frame_cnt ? shown->culprit.frame + 1 : 0;
+	walk->next = shown->site->frame_cnt ? shown->blamed.frame + 1 : 0;
 	if (!frame_walk_next(walk))
 		return false;
-	while (walk->frame && walk->left > shown->culprit.function)
+	while (walk->frame && walk->left > shown->blamed.function)
 		frame_walk_next(walk);
 	return true;
 }
 
-bool frame_walk_at_culprit(const struct frame_walk *walk)
+bool frame_walk_at_blamed(const struct frame_walk *walk)
 {
-	return walk->next == walk->shown->culprit.frame &&
-	       walk->left == (walk->frame ? walk->shown->culprit.function : 0);
+	return walk->next == walk->shown->blamed.frame &&
+	       walk->left == (walk->frame ? walk->shown->blamed.function : 0);
 }
 
 static char *place_name(const struct frame_walk *walk)
@@ -86,7 +86,7 @@ const char *frame_missing(const struct site *site)
 {
 	if (!site->frame_cnt)
 		return "[stack not known]";
-	if (site->end == UNWIND_END_UNKNOWN || site->end == UNWIND_END_COMPLETE)
+	if (site->end == STACK_END_UNKNOWN || site->end == STACK_END_COMPLETE)
 		return NULL;
 	return "[outer frames not known]";
 }
@@ -116,7 +116,7 @@ int stack_for_each(const struct report_site *shown, stack_part *part, void *arg)
 		err = part(arg, missing, NULL);
 	if (!err)
 		err = functions_for_each(shown, part, arg);
-	if (err || site->kind == MEMLEAK_KIND_HEAP)
+	if (err || site->kind == KIND_HEAP)
 		return err;
 	snprintf(kind, sizeof(kind), "[%s]", kind_name(site->kind));
 	return part(arg, kind, NULL);

@@ -3,10 +3,10 @@
  * The functions of a stack, inlined ones too, from the outermost to the one that called the
  * allocator, and what each is called.
  */
-#ifndef FRAME_WALK_H
-#define FRAME_WALK_H
+#ifndef REPORT_FRAME_WALK_H
+#define REPORT_FRAME_WALK_H
 
-#include "report/report.h"
+#include "report/report_site.h"
 
 struct frame_walk {
 	const struct report_site *shown;
@@ -26,9 +26,9 @@ bool frame_walk_next(struct frame_walk *walk);
  */
 char *frame_name(const struct frame_walk *walk);
 
-/* Goes to the culprit, from where on it can be walked inwards; false: no stack is known. */
-bool frame_walk_culprit(struct frame_walk *walk, const struct report_site *shown);
-bool frame_walk_at_culprit(const struct frame_walk *walk);
+/* Goes to the blamed function, from where on it can be walked inwards; false: no stack is known. */
+bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown);
+bool frame_walk_at_blamed(const struct frame_walk *walk);
 
 /* Whose stack it is: the process's name, as raw bytes, or "[kernel]". */
 const char *stack_root(const struct site *site);

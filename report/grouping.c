@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/order.h"
 #include "report/allocator_frames.h"
 
 /* What does not matter is 0. */
@@ -21,11 +23,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct key *a = left;
 	const struct key *b = right;
-	int diff = strcmp(a->name, b->name);
 
-	if (!diff)
-		diff = (a->pid > b->pid) - (a->pid < b->pid);
-	return diff ? diff : (a->tid > b->tid) - (a->tid < b->tid);
+	return strcmp(a->name, b->name) ?: ORDER(a->pid, b->pid) ?: ORDER(a->tid, b->tid);
 }
 
 /*
@@ -72,10 +71,10 @@ static struct key key_of(enum group_by by, const struct site *site, struct symbo
 
 static uint64_t id_of(const struct key *key)
 {
-	uint64_t id = hash_mix((uint64_t)key->pid << 32 | (uint32_t)key->tid, 1);
+	uint64_t id = hash_word((uint64_t)key->pid << 32 | (uint32_t)key->tid, 1);
 
 	for (const char *at = key->name; *at; at++)
-		id = hash_mix(id, (unsigned char)*at);
+		id = hash_word(id, (unsigned char)*at);
 	return id;
 }
 

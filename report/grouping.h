@@ -3,10 +3,11 @@
  * Sums up the sites of a snapshot by what --by names: their processes, the files that hold the
  * code which allocated, threads or cgroups. It knows nothing of order, growth or formats.
  */
-#ifndef GROUPING_H
-#define GROUPING_H
+#ifndef REPORT_GROUPING_H
+#define REPORT_GROUPING_H
 
-#include "report/report.h"
+#include "options/options.h"
+#include "report/symbol_backend.h"
 
 struct grouping {
 	enum group_by by;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 /* 0: of no one process. */
 static pid_t pid_of(const struct site *site)
 {
@@ -17,11 +19,9 @@ static int by_size(const void *left, const void *right)
 	const struct site *a = *(const struct site *const *)left;
 	const struct site *b = *(const struct site *const *)right;
 
-	if (a->largest.size != b->largest.size)
-		return a->largest.size > b->largest.size ? -1 : 1;
-	if (a->largest.age_ns != b->largest.age_ns)
-		return a->largest.age_ns > b->largest.age_ns ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
+	return ORDER(b->largest.size, a->largest.size)
+		       ?: ORDER(b->largest.age_ns, a->largest.age_ns)
+		       ?: ORDER(a->id, b->id);
 }
 
 static int by_process(const void *left, const void *right)
@@ -29,13 +29,7 @@ static int by_process(const void *left, const void *right)
 	pid_t a = pid_of(*(const struct site *const *)left);
 	pid_t b = pid_of(*(const struct site *const *)right);
 
-	return a != b ? (a > b) - (a < b) : by_size(left, right);
-}
-
-static bool is_asked_for(const struct site *site)
-{
-	return site->count && site->kind != MEMLEAK_KIND_RESERVE &&
-	       site->kind != MEMLEAK_KIND_STACK;
+	return ORDER(a, b) ?: by_size(left, right);
 }
 
 int largest_sites_init(const struct snapshot *snap, size_t max, struct largest_sites *ret)
@@ -46,7 +40,7 @@ int largest_sites_init(const struct snapshot *snap, size_t max, struct largest_s
 	if (!sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < snap->site_cnt; i++)
-		if (is_asked_for(&snap->sites[i]))
+		if (site_is_memory(&snap->sites[i]))
 			sites[site_cnt++] = &snap->sites[i];
 	qsort(sites, site_cnt, sizeof(*sites), by_process);
 	for (size_t i = 0; i < site_cnt; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which site holds the largest block of each process. */
-#ifndef LARGEST_H
-#define LARGEST_H
+#ifndef REPORT_LARGEST_H
+#define REPORT_LARGEST_H
 
 #include "report/snapshot.h"
 

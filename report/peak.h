@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was outstanding at an earlier moment, cut off from the source: it outlives the processes
- * and stacks that it was read from. Address space that is only reserved, and the stacks of
+ * What was outstanding at an earlier moment. Address space that is only reserved, and the stacks of
  * threads, are left out. Plain data.
  */
-#ifndef PEAK_H
-#define PEAK_H
+#ifndef REPORT_PEAK_H
+#define REPORT_PEAK_H
 
 #include "report/snapshot.h"
 
@@ -17,12 +16,11 @@ struct peak {
 	uint64_t highest_bytes; /* at any moment; what is above bytes was there before or after */
 	struct site *sites;     /* without ages */
 	size_t site_cnt;
-	struct process *processes;
-	size_t process_cnt;
-	uint64_t *frame_store;
+	struct arena arena; /* what the sites point to; empty if the snapshot's has it */
 };
 
-int peak_copy(const struct snapshot *snap, struct peak *ret);
+/* Takes the snapshot over, which must own what it holds; it is left empty. */
+struct peak peak_from(struct snapshot *snap);
 void peak_deinit(struct peak *peak);
 
 #endif

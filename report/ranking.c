@@ -1,42 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Remembers sites in a hash table with open addressing. A site that holds nothing any more is kept
+ * Remembers sites by their ids. A site that holds nothing any more is kept
  * for as many reports as it has moments, so that what comes and goes is known to.
  */
 #include "report/ranking.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
 
 struct entry {
+	struct entry *next;
 	struct site_history history;
 	uint64_t update;              /* the last that had it */
 	uint32_t last[AGE_CLASS_CNT]; /* blocks of the last snapshot, as sampled */
 };
 
 struct ranking {
-	struct entry **slots; /* at most half full */
-	size_t slot_cnt;      /* a power of two */
-	size_t cnt;
+	struct entry *entries; /* in no order */
+	struct hash_map by_id; /* the same */
 	uint64_t updates;
 	uint64_t elapsed_ns; /* of the last snapshot */
 };
 
-/* The slot of id, or the free one where it belongs. Ids may come from anywhere, so mix them. */
-static struct entry **find_slot(struct entry **slots, size_t slot_cnt, uint64_t id)
-{
-	size_t at = (size_t)((id * 0x9e3779b97f4a7c15ULL) >> 32) & (slot_cnt - 1);
-
-	while (slots[at] && slots[at]->history.id != id)
-		at = (at + 1) & (slot_cnt - 1);
-	return &slots[at];
-}
-
 static void free_entry(struct entry *entry)
 {
-	if (!entry)
-		return;
 	free(entry->history.moments);
 	free(entry);
 }
@@ -53,39 +43,16 @@ int ranking__new(struct ranking **ret)
 
 void ranking__free(struct ranking *ranking)
 {
+	struct entry *next;
+
 	if (!ranking)
 		return;
-	for (size_t i = 0; i < ranking->slot_cnt; i++)
-		free_entry(ranking->slots[i]);
-	free(ranking->slots);
+	for (struct entry *entry = ranking->entries; entry; entry = next) {
+		next = entry->next;
+		free_entry(entry);
+	}
+	hash_map_deinit(&ranking->by_id);
 	free(ranking);
-}
-
-/* Lays all entries out anew, in so many slots. */
-static int rehash(struct ranking *ranking, size_t slot_cnt)
-{
-	struct entry **slots = calloc(slot_cnt, sizeof(struct entry *));
-
-	if (!slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < ranking->slot_cnt; i++)
-		if (ranking->slots[i])
-			*find_slot(slots, slot_cnt, ranking->slots[i]->history.id) =
-				ranking->slots[i];
-	free(ranking->slots);
-	ranking->slots = slots;
-	ranking->slot_cnt = slot_cnt;
-	return 0;
-}
-
-/* A table with room for so many more sites. */
-static int make_room(struct ranking *ranking, size_t more_cnt)
-{
-	size_t slot_cnt = ranking->slot_cnt ? ranking->slot_cnt : 16;
-
-	while (slot_cnt / 2 < ranking->cnt + more_cnt)
-		slot_cnt *= 2;
-	return slot_cnt == ranking->slot_cnt ? 0 : rehash(ranking, slot_cnt);
 }
 
 /*
@@ -114,25 +81,11 @@ static size_t least_telling(const struct site_history *history)
 
 static int add_moment(struct site_history *history, const struct moment *moment)
 {
-	size_t cnt = history->moment_cnt;
-
-	if (cnt == MOMENT_CNT) {
-		size_t drop = least_telling(history);
-
-		memmove(history->moments + drop, history->moments + drop + 1,
-			(cnt - drop - 1) * sizeof(*history->moments));
-		cnt--;
-	} else if (!(cnt & (cnt - 1))) {
-		size_t cap = cnt ? cnt * 2 : 1;
-		struct moment *grown =
-			reallocarray(history->moments, cap, sizeof(*history->moments));
-
-		if (!grown)
-			return -ENOMEM;
-		history->moments = grown;
-	}
-	history->moments[cnt] = *moment;
-	history->moment_cnt = cnt + 1;
+	if (history->moment_cnt == MOMENT_CNT)
+		array_remove(history->moments, &history->moment_cnt, least_telling(history));
+	if (array_reserve(&history->moments, &history->moment_cap, history->moment_cnt + 1))
+		return -ENOMEM;
+	history->moments[history->moment_cnt++] = *moment;
 	return 0;
 }
 
@@ -178,12 +131,13 @@ static int add_site(struct ranking *ranking, uint64_t id, struct entry **ret)
 	if (!entry)
 		return -ENOMEM;
 	entry->history.id = id;
-	if (ranking->updates > 1 && add_moment(&entry->history, &none)) {
+	if ((ranking->updates > 1 && add_moment(&entry->history, &none)) ||
+	    hash_map_set(&ranking->by_id, id, entry)) {
 		free_entry(entry);
 		return -ENOMEM;
 	}
-	*find_slot(ranking->slots, ranking->slot_cnt, id) = entry;
-	ranking->cnt++;
+	entry->next = ranking->entries;
+	ranking->entries = entry;
 	*ret = entry;
 	return 0;
 }
@@ -191,7 +145,7 @@ static int add_site(struct ranking *ranking, uint64_t id, struct entry **ret)
 static int update_site(struct ranking *ranking, const struct snapshot *snap,
 		       const struct site *site, struct growth *ret)
 {
-	struct entry *entry = *find_slot(ranking->slots, ranking->slot_cnt, site->id);
+	struct entry *entry = hash_map_get(&ranking->by_id, site->id);
 	const struct moment moment = moment_of(snap, site);
 	struct site_history *history;
 	struct moment last = {0};
@@ -222,32 +176,29 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 static int update_absent(struct ranking *ranking, const struct snapshot *snap)
 {
 	const struct site nothing = {0};
-	size_t dropped = 0;
+	const struct moment moment = moment_of(snap, &nothing);
+	struct entry **link = &ranking->entries, *entry;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < ranking->slot_cnt; i++) {
-		struct entry *entry = ranking->slots[i];
-		const struct moment moment = moment_of(snap, &nothing);
-
-		if (!entry || entry->update == ranking->updates)
-			continue;
+	while (!err && (entry = *link)) {
 		if (ranking->updates - entry->update > MOMENT_CNT) {
+			*link = entry->next;
+			hash_map_remove(&ranking->by_id, entry->history.id);
 			free_entry(entry);
-			ranking->slots[i] = NULL;
-			dropped++;
 			continue;
 		}
-		count_blocks(entry, &nothing);
-		err = add_moment(&entry->history, &moment);
+		if (entry->update != ranking->updates) {
+			count_blocks(entry, &nothing);
+			err = add_moment(&entry->history, &moment);
+		}
+		link = &entry->next;
 	}
-	ranking->cnt -= dropped;
-	/* Holes break the probe sequences. */
-	return err || !dropped ? err : rehash(ranking, ranking->slot_cnt);
+	return err;
 }
 
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth)
 {
-	int err = make_room(ranking, snap->site_cnt);
+	int err = 0;
 
 	ranking->updates++;
 	for (size_t i = 0; !err && i < snap->site_cnt; i++)

@@ -3,8 +3,8 @@
  * What earlier snapshots had, by site id, and what that says of each site now: its growth since
  * the last snapshot, a few moments of its past, and its trend. No I/O, no names.
  */
-#ifndef RANKING_H
-#define RANKING_H
+#ifndef REPORT_RANKING_H
+#define REPORT_RANKING_H
 
 #include "report/snapshot.h"
 #include "report/trend.h"

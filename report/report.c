@@ -6,18 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
+#include "base/bisect.h"
+#include "base/cleanup.h"
 #include "report/grouping.h"
 #include "report/largest.h"
+#include "report/naming.h"
 #include "report/peak.h"
+#include "report/runtime_init.h"
 #include "report/site_order.h"
-#include "report/start_up.h"
 #include "report/summary_order.h"
 
-/* Of each group that is shown: where its memory came from, and not all of it once more. */
+/* Sites that are shown of each group: enough to tell where its memory came from. */
 #define GROUP_SITES 3
 
-/* More than these nobody looks at first. */
+/* Nobody looks at more suspects than these first. */
 #define MAX_SUSPECTS 5
 
 static void add_totals(const struct candidate *candidates, struct report *report)
@@ -31,7 +33,7 @@ static void add_totals(const struct candidate *candidates, struct report *report
 		report->inherited_count += site->inherited_count;
 		report->bytes_variance += site->bytes_variance;
 		report->count_variance += site->count_variance;
-		if (site->end == UNWIND_END_COMPLETE)
+		if (site->end == STACK_END_COMPLETE)
 			report->complete_bytes += site->bytes;
 	}
 }
@@ -100,23 +102,7 @@ static int show_sites(const struct shown *shown, struct report *report)
 	return give_locations(report, cnt);
 }
 
-/* Blocks are sorted by site: the first one that does not belong to a site before this. */
-static size_t first_block(const struct snapshot *snap, size_t site)
-{
-	size_t low = 0;
-	size_t high = snap->block_cnt;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snap->blocks[middle].site < site)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
+/* Blocks are sorted by site. */
 static void find_blocks(struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -124,10 +110,10 @@ static void find_blocks(struct report *report)
 	for (size_t i = 0; snap->block_cnt && i < report->site_cnt; i++) {
 		struct report_site *shown = &report->sites[i];
 		size_t site = (size_t)(shown->site - snap->sites);
-		size_t first = first_block(snap, site);
+		size_t first = bisect_below(snap->blocks, snap->block_cnt, site, site);
 
 		shown->blocks = snap->blocks + first;
-		shown->block_cnt = first_block(snap, site + 1) - first;
+		shown->block_cnt = bisect_upto(snap->blocks, snap->block_cnt, site, site) - first;
 	}
 }
 
@@ -137,7 +123,7 @@ static size_t named_cnt(const struct report *report)
 	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->suspect_cnt;
 }
 
-static int name_sites(struct symbol_backend *symbols, struct report *report)
+static int name_sites(struct symbol_backend *symbols, uint64_t deadline_ns, struct report *report)
 {
 	size_t cnt = named_cnt(report);
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
@@ -147,7 +133,7 @@ static int name_sites(struct symbol_backend *symbols, struct report *report)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		sites[i] = report->sites[i].site;
-	err = symbols->prepare(symbols, sites, cnt, NAMING_BUDGET_MS);
+	err = symbols->prepare(symbols, sites, cnt, deadline_ns);
 	for (size_t i = 0; !err && i < cnt; i++)
 		report_site_name(symbols, &report->sites[i]);
 	return err;
@@ -213,7 +199,7 @@ static void give_sites(struct report *report)
 	}
 }
 
-/* Of entries that are no stacks. */
+/* How many entries that are no stacks may be shown. */
 static size_t records_of(const struct options *opts)
 {
 	return opts->max_records ? opts->max_records : opts->top;
@@ -245,7 +231,7 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 	return err ? err : choose_sites(grouping, report, candidates, cnt);
 }
 
-/* Its sites have no growth: they are of one moment. */
+/* A peak's sites have no growth: they are of one moment. */
 static int show_peak(const struct options *opts, const struct peak *peak, struct shown *shown)
 {
 	cleanup_free struct growth *growth = NULL;
@@ -264,24 +250,25 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 }
 
 /* What libraries keep for themselves is in nobody's way. */
-static int sort_out_start_up(const struct options *opts, struct symbol_backend *symbols,
-			     bool grouped, struct report *report, struct shown *shown)
+static int sort_out_runtime_init(const struct options *opts, struct symbol_backend *symbols,
+				 uint64_t deadline_ns, bool grouped, struct report *report,
+				 struct shown *shown)
 {
 	int err;
 
-	report->start_up_from = shown->cnt;
+	report->runtime_init_from = shown->cnt;
 	if (opts->no_default_suppressions || !symbols || (grouped && !opts->error_exitcode))
 		return 0;
 	if (grouped)
-		return start_up_is_all(symbols, shown->candidates, report->sites_total,
-				       &report->only_start_up);
-	err = start_up_put_last(symbols, shown->candidates, report->sites_total, opts->top,
-				&report->start_up_from, &report->start_up);
-	report->only_start_up = report->start_up.sites && !report->start_up_from;
+		return runtime_init_is_all(symbols, deadline_ns, shown->candidates,
+					   report->sites_total, &report->only_runtime_init);
+	err = runtime_init_put_last(symbols, deadline_ns, shown->candidates, report->sites_total,
+				    opts->top, &report->runtime_init_from, &report->runtime_init);
+	report->only_runtime_init = report->runtime_init.sites && !report->runtime_init_from;
 	return err;
 }
 
-/* Whatever else is shown. */
+/* Suspects are shown whatever else is. */
 static int show_suspects(struct report *report, struct shown *shown)
 {
 	int err = site_order_suspects(shown->candidates, report->sites_total,
@@ -309,7 +296,7 @@ static void shown_deinit(struct shown *shown)
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
 		       const struct growth *group_growth, struct symbol_backend *symbols,
-		       bool final, struct report *ret)
+		       uint64_t deadline_ns, bool final, struct report *ret)
 {
 	struct report report = {
 		.snapshot = snap,
@@ -331,7 +318,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
 	err = show_suspects(&report, &shown);
 	if (!err)
-		err = sort_out_start_up(opts, symbols, grouping, &report, &shown);
+		err = sort_out_runtime_init(opts, symbols, deadline_ns, grouping, &report, &shown);
 	if (!err && grouping)
 		err = rank_groups(opts, grouping, group_growth, &report, shown.candidates,
 				  &shown.cnt);
@@ -345,14 +332,14 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (!err && opts->summary)
 		err = show_summaries(opts, &report);
 	if (!err && symbols && named_cnt(&report))
-		err = name_sites(symbols, &report);
+		err = name_sites(symbols, deadline_ns, &report);
 	if (err) {
 		report_deinit(&report);
 		return err;
 	}
 	give_sites(&report);
-	for (size_t i = report.start_up_from; !grouping && i < report.site_cnt; i++)
-		report.sites[i].start_up = true;
+	for (size_t i = report.runtime_init_from; !grouping && i < report.site_cnt; i++)
+		report.sites[i].runtime_init = true;
 	if (opts->show_allocs)
 		find_blocks(&report);
 	*ret = report;
@@ -360,10 +347,10 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 }
 
 int report_init(const struct options *opts, const struct snapshot *snap,
-		const struct growth *growth, struct symbol_backend *symbols, bool final,
-		struct report *ret)
+		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
+		bool final, struct report *ret)
 {
-	return report_init_groups(opts, snap, growth, NULL, NULL, symbols, final, ret);
+	return report_init_groups(opts, snap, growth, NULL, NULL, symbols, deadline_ns, final, ret);
 }
 
 void report_deinit(struct report *report)

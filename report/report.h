@@ -3,58 +3,17 @@
  * A report: a ranked snapshot cut to the sites that are shown, each frame named. Sinks see this
  * and nothing else.
  */
-#ifndef REPORT_H
-#define REPORT_H
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
 
-#include "loader/options.h"
+#include "options/options.h"
 #include "report/ranking.h"
+#include "report/report_site.h"
+#include "report/runtime_init.h"
 #include "report/snapshot.h"
-#include "symbolizer/symbolizer.h"
-
-/*
- * The first report of a large C++ program reads hundreds of megabytes of DWARF; what is not
- * named by then is named in the next report.
- */
-#define NAMING_BUDGET_MS 10000
+#include "report/symbol_backend.h"
 
 struct grouping;
-
-/* Names the addresses of sites; one implementation per kind of address space or file. */
-struct symbol_backend {
-	/*
-	 * Makes the names of all frames of these sites ready, in one go; budget_ms bounds it.
-	 * lookup finds them afterwards. Fails only with -ENOMEM.
-	 */
-	int (*prepare)(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
-		       unsigned int budget_ms);
-	/* NULL: nothing known. Valid until the next prepare. */
-	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
-					     uint64_t frame);
-	/* A later snapshot may name what has no name now, however long prepare took. */
-	bool names_follow;
-};
-
-/* Where the code of a frame is, or was last; 0: not known. */
-uint64_t frame_address(uint64_t frame, const struct sym_location *location);
-
-/* Of a function in a stack. */
-struct place {
-	size_t frame;    /* of the site */
-	size_t function; /* of the location: the innermost inlined one is 0 */
-};
-
-struct report_site {
-	const struct site *site;
-	int64_t growth_bytes; /* against the previous snapshot */
-	int64_t growth_count;
-	const struct site_history *history;    /* NULL: of a single moment */
-	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
-	bool start_up;                         /* of libraries; not looked for in groups */
-	size_t first_frame;                    /* the first that is not an allocator's own */
-	struct place culprit;                  /* whom the memory is for, as far as is known */
-	const struct block *blocks;            /* with -a */
-	size_t block_cnt;
-};
 
 /* What --by sums sites up to, with the top of its sites. */
 struct report_group {
@@ -67,13 +26,6 @@ struct report_group {
 	size_t sites_total;
 	const struct report_site *sites; /* among the report's */
 	size_t site_cnt;
-};
-
-/* What libraries keep for themselves, as far as it would be among the sites that are shown. */
-struct start_up {
-	uint64_t bytes;
-	uint64_t count;
-	size_t sites;
 };
 
 struct report {
@@ -101,9 +53,9 @@ struct report {
 	size_t suspect_cnt;
 	size_t suspects_total;
 	size_t judged; /* sites of which enough is known to say whether they grow */
-	struct start_up start_up;
-	size_t start_up_from; /* by stack: from this site on it is nothing else */
-	bool only_start_up;   /* there is nothing else at all */
+	struct runtime_init runtime_init;
+	size_t runtime_init_from; /* by stack: from this site on it is nothing else */
+	bool only_runtime_init;   /* there is nothing else at all */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;
@@ -117,18 +69,18 @@ struct report {
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
 
-/* growth: one per site of snap. The report points into snap, which must outlive it. */
+/*
+ * growth: one per site of snap. symbols name frames until deadline_ns of CLOCK_MONOTONIC; what has
+ * no name by then is named in the next report. The report points into snap, which must outlive it.
+ */
 int report_init(const struct options *opts, const struct snapshot *snap,
-		const struct growth *growth, struct symbol_backend *symbols, bool final,
-		struct report *ret);
+		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
+		bool final, struct report *ret);
 /* With groups, whose sums and growth are of the same snapshot; the report points into both. */
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
 		       const struct growth *group_growth, struct symbol_backend *symbols,
-		       bool final, struct report *ret);
+		       uint64_t deadline_ns, bool final, struct report *ret);
 void report_deinit(struct report *report);
-
-/* Finds the names of a site's frames, which symbols was told to prepare. */
-void report_site_name(struct symbol_backend *symbols, struct report_site *shown);
 
 #endif

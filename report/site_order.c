@@ -5,20 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int by_number(uint64_t a, uint64_t b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-static int by_signed(int64_t a, int64_t b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-static int by_real(double a, double b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
+#include "base/order.h"
 
 static double score_of(const struct candidate *candidate)
 {
@@ -27,9 +14,16 @@ static double score_of(const struct candidate *candidate)
 	return history ? history->trend.score.total : 0;
 }
 
+bool site_is_suspect(const struct site *site, const struct site_history *history)
+{
+	return trend_is_suspect(&history->trend) && !site->origin.reclaimable &&
+	       site->origin.unseen_frees <= site->count / 2;
+}
+
 static bool is_suspect(const struct candidate *candidate)
 {
-	return candidate->growth.history && trend_is_suspect(&candidate->growth.history->trend);
+	return candidate->growth.history &&
+	       site_is_suspect(candidate->site, candidate->growth.history);
 }
 
 /* How many bytes a second it leaks, times how sure that is. */
@@ -41,11 +35,8 @@ static double weight_of(const struct candidate *candidate)
 /* Largest first; the last resort, the id, is the smallest first. */
 static int by_size(const struct candidate *a, const struct candidate *b)
 {
-	int diff = by_number(a->site->bytes, b->site->bytes);
-
-	if (!diff)
-		diff = by_number(a->site->count, b->site->count);
-	return diff ? diff : by_number(b->site->id, a->site->id);
+	return ORDER(b->site->bytes, a->site->bytes) ?: ORDER(b->site->count, a->site->count)
+							?: ORDER(a->site->id, b->site->id);
 }
 
 static int compare(const void *left, const void *right, void *arg)
@@ -56,21 +47,19 @@ static int compare(const void *left, const void *right, void *arg)
 	int diff = 0;
 
 	if (*order == SORT_SCORE)
-		diff = by_real(score_of(a), score_of(b));
+		diff = ORDER(score_of(b), score_of(a));
 	if (*order == SORT_COUNT)
-		diff = by_number(a->site->count, b->site->count);
+		diff = ORDER(b->site->count, a->site->count);
 	if (!diff && (*order == SORT_GROWTH || *order == SORT_SCORE))
-		diff = by_signed(a->growth.bytes, b->growth.bytes);
+		diff = ORDER(b->growth.bytes, a->growth.bytes);
 	if (!diff && *order == SORT_GROWTH)
-		diff = by_signed(a->growth.count, b->growth.count);
-	return diff ? diff : by_size(a, b);
+		diff = ORDER(b->growth.count, a->growth.count);
+	return diff ?: by_size(a, b);
 }
 
 static int by_weight(const void *left, const void *right)
 {
-	int diff = by_real(weight_of(left), weight_of(right));
-
-	return diff ? diff : by_size(left, right);
+	return ORDER(weight_of(right), weight_of(left)) ?: by_size(left, right);
 }
 
 int site_order_init(const struct site *sites, const struct growth *growth, size_t cnt,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Puts the sites of a snapshot in the order in which a report has them. */
-#ifndef SITE_ORDER_H
-#define SITE_ORDER_H
+#ifndef REPORT_SITE_ORDER_H
+#define REPORT_SITE_ORDER_H
 
-#include "loader/options.h"
+#include "options/options.h"
 #include "report/ranking.h"
 
 struct candidate {
@@ -14,6 +14,12 @@ struct candidate {
 /* Those of the sites that hold something, in order; growth: one for each. */
 int site_order_init(const struct site *sites, const struct growth *growth, size_t cnt,
 		    enum sort_order order, size_t *ret_cnt, struct candidate **ret);
+
+/*
+ * Whether a site seems to leak. Memory that the kernel takes back when it needs some does not, nor
+ * does a site of whose blocks more than half may have been freed unseen.
+ */
+bool site_is_suspect(const struct site *site, const struct site_history *history);
 
 /* Of these those that seem to leak: what leaks most, as far as can be told, first. */
 int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,

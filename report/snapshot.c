@@ -7,16 +7,9 @@
 
 #define NSEC_PER_MSEC 1000000ULL
 
-static const char *const kind_names[MEMLEAK_KIND_CNT] = {
-	[MEMLEAK_KIND_HEAP] = "heap",       [MEMLEAK_KIND_MMAP] = "mmap",
-	[MEMLEAK_KIND_RESERVE] = "reserve", [MEMLEAK_KIND_STACK] = "stack",
-	[MEMLEAK_KIND_SLAB] = "slab",       [MEMLEAK_KIND_PAGE] = "page",
-	[MEMLEAK_KIND_PERCPU] = "percpu",
-};
-
-const char *kind_name(enum memleak_kind kind)
+bool site_is_memory(const struct site *site)
 {
-	return (unsigned int)kind < MEMLEAK_KIND_CNT ? kind_names[kind] : "unknown";
+	return site->count && site->kind != KIND_RESERVE && site->kind != KIND_STACK;
 }
 
 /* One in so many is a whole number: so are the sums, as far as 64 bits go. */
@@ -89,6 +82,6 @@ void snapshot_deinit(struct snapshot *snap)
 	free(snap->blocks);
 	free(snap->summaries);
 	free(snap->losses);
-	free(snap->frame_store);
+	arena_deinit(&snap->arena);
 	memset(snap, 0, sizeof(*snap));
 }

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A snapshot: what was outstanding at one moment, as plain data. A source makes it, ranking and
- * report read it. It knows nothing of BPF maps, symbols or output formats.
+ * report read it. It owns what it points to (snapshot_own()), so it may outlive its source. It
+ * knows nothing of BPF maps, symbols or output formats.
  * Sizes are bytes; times are CLOCK_MONOTONIC nanoseconds, ages nanoseconds before t0_ns.
  */
-#ifndef SNAPSHOT_H
-#define SNAPSHOT_H
+#ifndef REPORT_SNAPSHOT_H
+#define REPORT_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bpf/memleak.h"
+#include "base/arena.h"
 #include "report/estimate.h"
-#include "report/figures.h"
+#include "report/stats.h"
+#include "report/terms.h"
 
 #define AGE_UNKNOWN UINT64_MAX
 
 enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 
-/* A process image: who owns the addresses of a stack. Outlives every snapshot that names it. */
+/* A process image: who owns the addresses of a stack. */
 struct process {
 	uint32_t image;
 	pid_t pid;
@@ -28,7 +30,7 @@ struct process {
 	char *cgroup; /* its path; NULL: not known, or not asked for */
 };
 
-/* Kernel sites: where the memory went. Strings are raw bytes and belong to the source. */
+/* Kernel sites: where the memory went. Strings are raw bytes. */
 struct site_origin {
 	pid_t last_pid;
 	const char *last_comm; /* who allocated there last; NULL: only interrupts did */
@@ -37,6 +39,8 @@ struct site_origin {
 	const char *cache; /* the slab cache; NULL: unknown or none */
 	bool several_caches;
 	bool reclaimable; /* a cache, which the kernel empties when it needs memory */
+	/* Of its blocks at most so many were freed unseen: its slab cache did not grow by them. */
+	uint64_t unseen_frees;
 };
 
 struct block {
@@ -69,7 +73,7 @@ struct ages {
 struct site {
 	uint64_t id; /* the same site has the same id in every snapshot of a run */
 	enum address_space space;
-	enum memleak_kind kind;
+	enum block_kind kind;
 	const struct process *process; /* NULL: no one process */
 	pid_t tid;                     /* with --by thread: whose it is; else 0 */
 	uint64_t bytes;
@@ -85,7 +89,7 @@ struct site {
 	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0: the stack was lost */
-	enum unwind_end end;    /* how the walk of the stack ended */
+	enum stack_end end;     /* how the walk of the stack ended */
 	struct block largest;   /* of its blocks; with -C not known */
 	struct site_origin origin;
 };
@@ -99,7 +103,7 @@ struct process_summary {
 	uint64_t peak;
 	uint64_t largest;
 	uint64_t calls;
-	uint64_t calls_of[MEMLEAK_SHAPE_CNT];
+	uint64_t calls_of[FAMILY_CNT];
 };
 
 /* Blocks of a process that were not tracked, as it had its share of the table. */
@@ -130,13 +134,17 @@ struct snapshot {
 	struct block *blocks; /* only when asked for; sorted by site, then oldest first */
 	size_t block_cnt;
 	struct sampling sampling;
-	uint64_t lost[MEMLEAK_LOST_CNT]; /* since tracing began */
-	uint64_t calls;                  /* allocator calls seen since tracing began */
+	uint64_t lost[LOSS_CNT]; /* since tracing began */
+	uint64_t calls;          /* allocator calls seen since tracing began */
 	/* Frees that no event showed, since tracing began. */
 	uint64_t replaced;       /* blocks found at an address just handed out again */
 	uint64_t gone_with_page; /* blocks in a slab page that was given back */
-	struct figures figures[SPACE_CNT];
-	const struct peak *peak;           /* if asked for; belongs to the source */
+	/* Blocks of this snapshot by which the slab caches have not grown: at most so many. */
+	uint64_t beyond_caches;
+	uint64_t vmalloc_hidden; /* bytes that vmalloc() has taken without an event */
+	bool frees_hidden;       /* some ways to free kernel memory cannot be seen here at all */
+	struct stats stats[SPACE_CNT];
+	const struct peak *peak;           /* if asked for */
 	const struct counts *counts;       /* the same; nothing else is known then */
 	struct process_summary *summaries; /* if asked for; in any order */
 	size_t summary_cnt;
@@ -144,11 +152,12 @@ struct snapshot {
 	size_t suppressed_cnt;
 	struct process_loss *losses; /* of the processes that were refused something */
 	size_t loss_cnt;
-	uint64_t *frame_store; /* what the sites' frames point into */
+	const uint64_t *frames; /* of all sites in their order, behind them the peak's */
+	struct arena arena;     /* what sites, summaries and losses point to, peak and counts */
 };
 
-/* The kind's name in reports: "heap", "mmap", ... */
-const char *kind_name(enum memleak_kind kind);
+/* Whether somebody has asked for what it holds: neither address space alone nor a stack. */
+bool site_is_memory(const struct site *site);
 
 /* From the sums over its blocks, which are a sample; estimate: 0 without sampling. */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static uint64_t figure_of(const struct process_summary *summary, enum summary_sort by)
+#include "base/order.h"
+
+static uint64_t stat_of(const struct process_summary *summary, enum summary_sort by)
 {
 	switch (by) {
 	case SUMMARY_BY_ALLOCATED:
@@ -29,11 +31,9 @@ static int compare(const void *left, const void *right, void *arg)
 	const struct process_summary *a = *(const struct process_summary *const *)left;
 	const struct process_summary *b = *(const struct process_summary *const *)right;
 	const enum summary_sort *by = arg;
-	uint64_t x = figure_of(a, *by), y = figure_of(b, *by);
+	int diff = *by == SUMMARY_BY_PID ? 0 : ORDER(stat_of(b, *by), stat_of(a, *by));
 
-	if (x != y && *by != SUMMARY_BY_PID)
-		return x > y ? -1 : 1;
-	return (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
+	return diff ?: ORDER(a->process->pid, b->process->pid);
 }
 
 int summary_order_init(const struct snapshot *snap, enum summary_sort by,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The order of the table of processes. */
-#ifndef SUMMARY_ORDER_H
-#define SUMMARY_ORDER_H
+#ifndef REPORT_SUMMARY_ORDER_H
+#define REPORT_SUMMARY_ORDER_H
 
-#include "loader/options.h"
+#include "options/options.h"
 #include "report/snapshot.h"
 
 /* All of the snapshot's, sorted; ret is to be freed. */

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
-#include "loader/clock.h"
+#include "base/bisect.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/order.h"
 #include "report/peak.h"
-
-#define NSEC_PER_MSEC 1000000
 
 /* What a site matches: the index of a pattern, or one of these. */
 #define NO_PATTERN SIZE_MAX
@@ -71,18 +71,39 @@ static int by_id(const void *left, const void *right)
 {
 	const struct verdict *a = left, *b = right;
 
-	return a->id < b->id ? -1 : a->id > b->id;
+	return ORDER(a->id, b->id);
 }
 
 static size_t known_pattern(const struct suppressor *suppressor, uint64_t id)
 {
-	const struct verdict key = {.id = id};
-	const struct verdict *found = NULL;
+	size_t at = bisect_below(suppressor->verdicts, suppressor->verdict_cnt, id, id);
+	bool found = at < suppressor->verdict_cnt && suppressor->verdicts[at].id == id;
 
-	if (suppressor->verdict_cnt)
-		found = bsearch(&key, suppressor->verdicts, suppressor->verdict_cnt, sizeof(key),
-				by_id);
-	return found ? found->pattern : NOT_KNOWN;
+	return found ? suppressor->verdicts[at].pattern : NOT_KNOWN;
+}
+
+static bool matches(const char *pattern, const struct sym_location *location)
+{
+	if (location->module && suppression_matches(pattern, location->module))
+		return true;
+	for (size_t i = 0; i < location->frame_cnt; i++) {
+		const struct sym_frame *frame = &location->frames[i];
+
+		if (frame->symbol && suppression_matches(pattern, frame->symbol))
+			return true;
+		if (frame->file && suppression_matches(pattern, frame->file))
+			return true;
+	}
+	return false;
+}
+
+size_t suppressions_find(const struct suppressions *suppressions,
+			 const struct sym_location *location)
+{
+	for (size_t i = 0; i < suppressions->cnt; i++)
+		if (matches(suppressions->patterns[i], location))
+			return i;
+	return suppressions->cnt;
 }
 
 static bool has_names(const struct sym_location *location)
@@ -122,45 +143,44 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 
 /* Names what is not known yet. A name that was not found in time may still come. */
 static int judge(const struct suppressor *suppressor, struct symbol_backend *symbols,
-		 unsigned int budget_ms, const struct task *work)
+		 uint64_t deadline_ns, const struct task *task)
 {
-	cleanup_free const struct site **open = calloc(work->cnt + 1, sizeof(*open));
-	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)budget_ms * NSEC_PER_MSEC;
+	cleanup_free const struct site **open = calloc(task->cnt + 1, sizeof(*open));
 	size_t open_cnt = 0;
 	bool in_time;
 	int err;
 
 	if (!open)
 		return -ENOMEM;
-	for (size_t i = 0; i < work->cnt; i++) {
-		work->patterns[i] = known_pattern(suppressor, work->sites[i]->id);
-		if (work->patterns[i] == NOT_KNOWN)
-			open[open_cnt++] = work->sites[i];
+	for (size_t i = 0; i < task->cnt; i++) {
+		task->patterns[i] = known_pattern(suppressor, task->sites[i]->id);
+		if (task->patterns[i] == NOT_KNOWN)
+			open[open_cnt++] = task->sites[i];
 	}
 	if (!open_cnt)
 		return 0;
-	err = symbols->prepare(symbols, open, open_cnt, budget_ms);
-	in_time = clock_ns(CLOCK_MONOTONIC) < end_ns;
-	for (size_t i = 0; !err && i < work->cnt; i++) {
-		if (work->patterns[i] != NOT_KNOWN)
+	err = symbols->prepare(symbols, open, open_cnt, deadline_ns);
+	in_time = clock_ns(CLOCK_MONOTONIC) < deadline_ns;
+	for (size_t i = 0; !err && i < task->cnt; i++) {
+		if (task->patterns[i] != NOT_KNOWN)
 			continue;
-		work->patterns[i] = find_pattern(suppressor, symbols, work->sites[i]);
-		if (work->patterns[i] == NO_PATTERN && !in_time)
-			work->patterns[i] = NOT_KNOWN;
+		task->patterns[i] = find_pattern(suppressor, symbols, task->sites[i]);
+		if (task->patterns[i] == NO_PATTERN && !in_time)
+			task->patterns[i] = NOT_KNOWN;
 	}
 	return err;
 }
 
-static int remember(struct suppressor *suppressor, const struct task *work)
+static int remember(struct suppressor *suppressor, const struct task *task)
 {
-	struct verdict *verdicts = calloc(work->cnt + 1, sizeof(*verdicts));
+	struct verdict *verdicts = calloc(task->cnt + 1, sizeof(*verdicts));
 	size_t cnt = 0;
 
 	if (!verdicts)
 		return -ENOMEM;
-	for (size_t i = 0; i < work->cnt; i++)
-		if (work->patterns[i] != NOT_KNOWN)
-			verdicts[cnt++] = (struct verdict){work->sites[i]->id, work->patterns[i]};
+	for (size_t i = 0; i < task->cnt; i++)
+		if (task->patterns[i] != NOT_KNOWN)
+			verdicts[cnt++] = (struct verdict){task->sites[i]->id, task->patterns[i]};
 	qsort(verdicts, cnt, sizeof(*verdicts), by_id);
 	free(suppressor->verdicts);
 	suppressor->verdicts = verdicts;
@@ -173,54 +193,95 @@ static bool is_suppressed(size_t pattern)
 	return pattern < NOT_KNOWN;
 }
 
-/* places: where each site of the snapshot is now, of those that stay. */
-static void take_out_blocks(struct snapshot *snap, const size_t *patterns, const size_t *places)
-{
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < snap->block_cnt; i++) {
-		struct block block = snap->blocks[i];
-
-		if (is_suppressed(patterns[block.site]))
-			continue;
-		block.site = places[block.site];
-		snap->blocks[cnt++] = block;
-	}
-	snap->block_cnt = cnt;
-}
-
-static void take_out(struct suppressor *suppressor, struct snapshot *snap, const size_t *patterns,
-		     size_t *places)
+/* Starts the sums anew; returns how many sites are left out. */
+static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
+		       const size_t *patterns)
 {
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < suppressor->suppressions->cnt; i++)
 		suppressor->sums[i] = (struct suppressed){suppressor->sums[i].pattern, 0, 0, 0};
 	for (size_t i = 0; i < snap->site_cnt; i++) {
-		const struct site *site = &snap->sites[i];
+		struct suppressed *sum;
 
-		places[i] = cnt;
-		if (!is_suppressed(patterns[i])) {
-			snap->sites[cnt++] = *site;
+		if (!is_suppressed(patterns[i]))
 			continue;
-		}
-		suppressor->sums[patterns[i]].bytes += site->bytes;
-		suppressor->sums[patterns[i]].count += site->count;
-		suppressor->sums[patterns[i]].sites++;
+		sum = &suppressor->sums[patterns[i]];
+		sum->bytes += snap->sites[i].bytes;
+		sum->count += snap->sites[i].count;
+		sum->sites++;
+		cnt++;
 	}
-	take_out_blocks(snap, patterns, places);
-	snap->site_cnt = cnt;
-	snap->suppressed = suppressor->sums;
-	snap->suppressed_cnt = suppressor->suppressions->cnt;
+	return cnt;
 }
 
-/* A peak is the source's own: here it is one with fewer sites. */
-static int replace_peak(struct suppressor *suppressor, struct snapshot *snap,
+/* places: where each site is now, of those that stay. */
+static struct site *copy_sites(const struct snapshot *snap, const size_t *patterns, size_t *places,
+			       size_t *ret_cnt)
+{
+	struct site *rest = calloc(snap->site_cnt + 1, sizeof(*rest));
+	size_t cnt = 0;
+
+	for (size_t i = 0; rest && i < snap->site_cnt; i++) {
+		places[i] = cnt;
+		if (!is_suppressed(patterns[i]))
+			rest[cnt++] = snap->sites[i];
+	}
+	*ret_cnt = cnt;
+	return rest;
+}
+
+static struct block *copy_blocks(const struct snapshot *snap, const size_t *patterns,
+				 const size_t *places, size_t *ret_cnt)
+{
+	struct block *rest;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < snap->block_cnt; i++)
+		cnt += !is_suppressed(patterns[snap->blocks[i].site]);
+	rest = calloc(cnt + 1, sizeof(*rest));
+	*ret_cnt = cnt;
+	cnt = 0;
+	for (size_t i = 0; rest && i < snap->block_cnt; i++) {
+		const struct block *block = &snap->blocks[i];
+
+		if (is_suppressed(patterns[block->site]))
+			continue;
+		rest[cnt] = *block;
+		rest[cnt++].site = places[block->site];
+	}
+	return rest;
+}
+
+static int leave_out(struct snapshot_view *view, const size_t *patterns)
+{
+	const struct snapshot *snap = &view->snap;
+	cleanup_free size_t *places = calloc(snap->site_cnt + 1, sizeof(*places));
+	size_t site_cnt, block_cnt;
+	struct site *sites;
+	struct block *blocks;
+
+	if (!places)
+		return -ENOMEM;
+	sites = copy_sites(snap, patterns, places, &site_cnt);
+	blocks = sites ? copy_blocks(snap, patterns, places, &block_cnt) : NULL;
+	if (!blocks) {
+		free(sites);
+		return -ENOMEM;
+	}
+	snapshot_view_set_sites(view, sites, site_cnt);
+	snapshot_view_set_blocks(view, blocks, block_cnt);
+	return 0;
+}
+
+/* The snapshot's peak stays whole: the view has one with fewer sites. */
+static int replace_peak(struct suppressor *suppressor, struct snapshot_view *view,
 			const size_t *patterns)
 {
-	const struct peak *whole = snap->peak;
+	const struct peak *whole = view->snap.peak;
 	struct peak *peak = &suppressor->peak;
 	struct site *sites;
+	size_t cnt = 0;
 
 	if (!whole)
 		return 0;
@@ -230,49 +291,53 @@ static int replace_peak(struct suppressor *suppressor, struct snapshot *snap,
 	free(peak->sites);
 	*peak = *whole;
 	peak->sites = sites;
-	peak->site_cnt = 0;
 	for (size_t i = 0; i < whole->site_cnt; i++) {
 		const struct site *site = &whole->sites[i];
 
 		if (!is_suppressed(patterns[i])) {
-			sites[peak->site_cnt++] = *site;
+			sites[cnt++] = *site;
 			continue;
 		}
 		peak->bytes -= site->bytes;
 		peak->count -= site->count;
 		peak->highest_bytes -= site->bytes;
 	}
-	snap->peak = peak;
+	peak->site_cnt = cnt;
+	view->snap.peak = peak;
 	return 0;
 }
 
-static void collect(const struct snapshot *snap, struct task *work)
+static void collect(const struct snapshot *snap, struct task *task)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++)
-		work->sites[work->cnt++] = &snap->sites[i];
+		task->sites[task->cnt++] = &snap->sites[i];
 	for (size_t i = 0; snap->peak && i < snap->peak->site_cnt; i++)
-		work->sites[work->cnt++] = &snap->peak->sites[i];
+		task->sites[task->cnt++] = &snap->peak->sites[i];
 }
 
 int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symbols,
-		      unsigned int budget_ms, struct snapshot *snap)
+		      uint64_t deadline_ns, struct snapshot_view *view)
 {
+	const struct snapshot *snap = &view->snap;
 	size_t cnt = snap->site_cnt + (snap->peak ? snap->peak->site_cnt : 0);
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	cleanup_free size_t *patterns = calloc(cnt + 1, sizeof(*patterns));
-	cleanup_free size_t *places = calloc(snap->site_cnt + 1, sizeof(*places));
-	struct task work = {.sites = sites, .patterns = patterns};
-	int err = sites && patterns && places ? 0 : -ENOMEM;
+	struct task task = {.sites = sites, .patterns = patterns};
+	int err = sites && patterns ? 0 : -ENOMEM;
 
 	if (err)
 		return err;
-	collect(snap, &work);
-	err = judge(suppressor, symbols, budget_ms, &work);
+	collect(snap, &task);
+	err = judge(suppressor, symbols, deadline_ns, &task);
 	if (!err)
-		err = remember(suppressor, &work);
+		err = remember(suppressor, &task);
 	if (!err)
-		err = replace_peak(suppressor, snap, patterns + snap->site_cnt);
-	if (!err)
-		take_out(suppressor, snap, patterns, places);
-	return err;
+		err = replace_peak(suppressor, view, patterns + snap->site_cnt);
+	if (!err && add_sums(suppressor, snap, patterns))
+		err = leave_out(view, patterns);
+	if (err)
+		return err;
+	view->snap.suppressed = suppressor->sums;
+	view->snap.suppressed_cnt = suppressor->suppressions->cnt;
+	return 0;
 }

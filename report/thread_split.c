@@ -1,33 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts the blocks of each site by thread, and makes a site of each run. */
+/* Puts the blocks of each site in the order of their threads, and makes a site of each run. */
 #include "report/thread_split.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/order.h"
 
 static int by_site_and_thread(const void *a, const void *b)
 {
-	const struct block *x = a, *y = b;
+	const struct block *x = *(const struct block *const *)a;
+	const struct block *y = *(const struct block *const *)b;
 
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->age_ns != y->age_ns)
-		return x->age_ns > y->age_ns ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	return ORDER(x->site, y->site) ?: ORDER(x->tid, y->tid) ?: ORDER(y->age_ns, x->age_ns)
+								      ?: ORDER(x->addr, y->addr);
+}
+
+/* The blocks of a snapshot by site and thread; the snapshot keeps its own order. */
+struct split {
+	const struct snapshot *snap;
+	const struct block **blocks;
+};
+
+static int sort_blocks(const struct snapshot *snap, struct split *ret)
+{
+	const struct block **blocks = calloc(snap->block_cnt + 1, sizeof(*blocks));
+
+	if (!blocks)
+		return -ENOMEM;
+	for (size_t i = 0; i < snap->block_cnt; i++)
+		blocks[i] = &snap->blocks[i];
+	qsort(blocks, snap->block_cnt, sizeof(*blocks), by_site_and_thread);
+	*ret = (struct split){snap, blocks};
+	return 0;
 }
 
 /* Where the run ends that begins at first. */
-static size_t run_end(const struct snapshot *snap, size_t first)
+static size_t run_end(const struct split *split, size_t first)
 {
+	const struct block *begin = split->blocks[first];
 	size_t end = first + 1;
 
-	while (end < snap->block_cnt && snap->blocks[end].site == snap->blocks[first].site &&
-	       snap->blocks[end].tid == snap->blocks[first].tid)
+	while (end < split->snap->block_cnt && split->blocks[end]->site == begin->site &&
+	       split->blocks[end]->tid == begin->tid)
 		end++;
 	return end;
 }
@@ -63,10 +81,11 @@ static void add_age(struct site *site, const struct block *block, uint64_t kept_
 		site->kept[age_class(block->age_ns - before_ns)]++;
 }
 
-static struct site site_of_run(const struct snapshot *snap, size_t first, size_t end,
+static struct site site_of_run(const struct split *split, size_t first, size_t end,
 			       uint64_t kept_ns, uint64_t before_ns)
 {
-	struct site site = snap->sites[snap->blocks[first].site];
+	const struct sampling *sampling = &split->snap->sampling;
+	struct site site = split->snap->sites[split->blocks[first]->site];
 	struct estimate estimate = {0};
 	struct part inherited = {0};
 	uint64_t bytes = 0;
@@ -75,51 +94,82 @@ static struct site site_of_run(const struct snapshot *snap, size_t first, size_t
 	site.ages = (struct ages){0};
 	memset(site.kept, 0, sizeof(site.kept));
 	for (size_t i = first; i < end; i++) {
-		const struct block *block = &snap->blocks[i];
+		const struct block *block = split->blocks[i];
 
 		bytes += block->size;
 		add_age(&site, block, kept_ns, before_ns);
 		if (block->inherited)
-			part_add(&inherited, &snap->sampling, block);
+			part_add(&inherited, sampling, block);
 		block_take_larger(&site.largest, block);
-		if (snap->sampling.mode)
-			estimate_add(&estimate, &snap->sampling, block->size, block->sampled_size);
+		if (sampling->mode)
+			estimate_add(&estimate, sampling, block->size, block->sampled_size);
 	}
-	site.tid = snap->blocks[first].tid;
-	site.id = hash_mix(site.id, (uint64_t)site.tid);
-	site.oldest_ns = snap->blocks[first].age_ns;
-	site.newest_ns = snap->blocks[end - 1].age_ns;
-	site_set_sums(&site, &snap->sampling, bytes, end - first, &estimate);
-	site_set_inherited(&site, &snap->sampling, &inherited);
+	site.tid = split->blocks[first]->tid;
+	site.id = hash_word(site.id, (uint64_t)site.tid);
+	site.oldest_ns = split->blocks[first]->age_ns;
+	site.newest_ns = split->blocks[end - 1]->age_ns;
+	site_set_sums(&site, sampling, bytes, end - first, &estimate);
+	site_set_inherited(&site, sampling, &inherited);
 	return site;
 }
 
-int thread_split(struct snapshot *snap, uint64_t last_ns)
+static struct site *make_sites(const struct split *split, uint64_t last_ns, size_t *ret_cnt)
 {
+	const struct snapshot *snap = split->snap;
 	cleanup_free uint64_t *kept_ns = ages_kept(snap);
 	struct site *sites;
 	size_t cnt = 0;
 
-	if (!kept_ns)
-		return -ENOMEM;
-	if (snap->block_cnt)
-		qsort(snap->blocks, snap->block_cnt, sizeof(*snap->blocks), by_site_and_thread);
-	for (size_t first = 0; first < snap->block_cnt; first = run_end(snap, first))
+	for (size_t first = 0; first < snap->block_cnt; first = run_end(split, first))
 		cnt++;
-	sites = calloc(cnt + 1, sizeof(*sites));
+	sites = kept_ns ? calloc(cnt + 1, sizeof(*sites)) : NULL;
 	if (!sites)
-		return -ENOMEM;
+		return NULL;
+	*ret_cnt = cnt;
 	cnt = 0;
 	for (size_t first = 0, end; first < snap->block_cnt; first = end) {
-		end = run_end(snap, first);
-		sites[cnt] = site_of_run(snap, first, end, kept_ns[snap->blocks[first].site],
-					 snap->elapsed_ns - last_ns);
-		for (size_t i = first; i < end; i++)
-			snap->blocks[i].site = cnt;
-		cnt++;
+		end = run_end(split, first);
+		sites[cnt++] = site_of_run(split, first, end, kept_ns[split->blocks[first]->site],
+					   snap->elapsed_ns - last_ns);
 	}
-	free(snap->sites);
-	snap->sites = sites;
-	snap->site_cnt = cnt;
+	return sites;
+}
+
+/* Copies of the blocks, each with the number of its new site. */
+static struct block *make_blocks(const struct split *split)
+{
+	size_t cnt = split->snap->block_cnt, site = 0;
+	struct block *blocks = calloc(cnt + 1, sizeof(*blocks));
+
+	for (size_t first = 0, end; blocks && first < cnt; first = end, site++) {
+		end = run_end(split, first);
+		for (size_t i = first; i < end; i++) {
+			blocks[i] = *split->blocks[i];
+			blocks[i].site = site;
+		}
+	}
+	return blocks;
+}
+
+int thread_split(struct snapshot_view *view, uint64_t last_ns, bool with_blocks)
+{
+	struct split split;
+	struct site *sites;
+	struct block *blocks = NULL;
+	size_t site_cnt;
+	int err = sort_blocks(&view->snap, &split);
+
+	if (err)
+		return err;
+	sites = make_sites(&split, last_ns, &site_cnt);
+	if (sites && with_blocks)
+		blocks = make_blocks(&split);
+	free(split.blocks);
+	if (!sites || (with_blocks && !blocks)) {
+		free(sites);
+		return -ENOMEM;
+	}
+	snapshot_view_set_sites(view, sites, site_cnt);
+	snapshot_view_set_blocks(view, blocks, with_blocks ? view->snap.block_cnt : 0);
 	return 0;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 #define LEAST_MOMENTS 5
 #define LEAST_S 10
 #define LEAST_RISES 3
@@ -51,11 +53,14 @@ struct finding {
 	double level_s; /* when it became what it is at most */
 };
 
-static const char *const tendency_names[TENDENCY_CNT] = {
+static const char *const tendency_names[] = {
 	[TENDENCY_UNKNOWN] = "unknown",   [TENDENCY_FLAT] = "flat",
 	[TENDENCY_STEADY] = "steady",     [TENDENCY_STEPS] = "steps",
 	[TENDENCY_LEVELLED] = "levelled", [TENDENCY_SHRINKS] = "shrinks",
 };
+
+_Static_assert(sizeof(tendency_names) / sizeof(tendency_names[0]) == TENDENCY_CNT,
+	       "each tendency has a name");
 
 const char *tendency_name(enum tendency tendency)
 {
@@ -97,7 +102,7 @@ static double kendall(const struct series *series, size_t first, double *ret_var
 		for (size_t j = i + 1; j < series->cnt; j++) {
 			double diff = series->held[j] - series->held[i];
 
-			s += (diff > 0) - (diff < 0);
+			s += ORDER(diff, 0);
 			if (diff != 0 || tied[i])
 				continue;
 			tied[j] = true;
@@ -125,7 +130,8 @@ static double median_of_three(double a, double b, double c)
 	return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Without what is gone for one report: it may have been too young for that, a block made larger. */
+/* Without gaps of one report: a block that was made larger may have been too recent for that one.
+ */
 static double smooth(const struct series *series, size_t i)
 {
 	const double *held = series->held;
@@ -248,7 +254,7 @@ static int by_value(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return ORDER(*x, *y);
 }
 
 /* The median of the slopes between any two moments, and where it is with 95 % confidence. */

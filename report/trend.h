@@ -4,8 +4,8 @@
  * nanoseconds since tracing began unless they say otherwise; blocks are counted as sampled where
  * that is said, all else are estimates with sampling.
  */
-#ifndef TREND_H
-#define TREND_H
+#ifndef REPORT_TREND_H
+#define REPORT_TREND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ struct trend {
 struct site_history {
 	uint64_t id;
 	struct moment *moments; /* oldest first, the last is now; recent ones are close together */
-	size_t moment_cnt;
+	size_t moment_cnt, moment_cap;
 	uint64_t seen; /* blocks, as sampled, that reports had; 0 with -C */
 	/* Those of them that a later report had no more, by their age when they were last seen. */
 	uint64_t freed[AGE_CLASS_CNT];

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "loader/cleanup.h"
-#include "sinks/write_all.h"
+#include "base/cleanup.h"
+#include "base/file_id.h"
+#include "base/write_all.h"
 
 /* A new file that whoever may use the old one may use. */
 static int open_beside(char *path, int old_fd)
@@ -69,8 +70,7 @@ static bool leads_to(const char *path, int fd)
 {
 	struct stat named, opened;
 
-	return stat(path, &named) == 0 && fstat(fd, &opened) == 0 &&
-	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+	return stat(path, &named) == 0 && fstat(fd, &opened) == 0 && is_same_file(&named, &opened);
 }
 
 int document_replace(const char *path, int *fd, const char *bytes, size_t len)

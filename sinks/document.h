@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A file that holds one document: each takes the place of the one before, whole or not at all. */
-#ifndef DOCUMENT_H
-#define DOCUMENT_H
+#ifndef SINKS_DOCUMENT_H
+#define SINKS_DOCUMENT_H
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sinks/escape.h"
+#include "base/escape.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 

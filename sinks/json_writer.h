@@ -7,8 +7,8 @@
  * key is NULL within arrays and for the outermost value. Functions that take text or a pointer
  * write null for NULL.
  */
-#ifndef JSON_WRITER_H
-#define JSON_WRITER_H
+#ifndef SINKS_JSON_WRITER_H
+#define SINKS_JSON_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

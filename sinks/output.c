@@ -9,15 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loader/log.h"
+#include "base/file_id.h"
+#include "base/log.h"
+#include "base/write_all.h"
 #include "sinks/document.h"
-#include "sinks/write_all.h"
 
 static bool is_file_of(int fd, const struct stat *st)
 {
 	struct stat other;
 
-	return fstat(fd, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+	return fstat(fd, &other) == 0 && is_same_file(&other, st);
 }
 
 /* What can be replaced: a file, and not by another name the one that stdout or stderr goes to. */
@@ -112,7 +113,7 @@ int output_end(struct output *out)
 	free(out->buf);
 	out->buf = NULL;
 	if (err == -ECANCELED)
-		log_error("%s is not read, and memleak is to end: a report is not whole",
+		log_error("%s is not read, and memleak has to end: the last report is incomplete",
 			  out->name);
 	else if (err && err != -EPIPE)
 		log_error("cannot write to %s: %s", out->name, strerror(-err));

@@ -3,8 +3,8 @@
  * Where reports go: stdout or --output FILE. What is printed between output_begin and output_end
  * is written in one piece, so a reader never sees half a report.
  */
-#ifndef OUTPUT_H
-#define OUTPUT_H
+#ifndef SINKS_OUTPUT_H
+#define SINKS_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts a profile together: each thing is looked up in a tree before it is added. */
+/* Puts a profile together: each thing has a number by its bytes, and is added with a new one. */
 #include "sinks/profile.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/cleanup.h"
-#include "sinks/escape.h"
-
-struct string {
-	const char *text; /* the table's */
-	int64_t index;
-};
+#include "base/byte_buffer.h"
+#include "base/escape.h"
 
 /* Arrays have room for the next power of two. NULL: no memory, array is as it was. */
 static void *make_room(void *array, size_t cnt, size_t size)
@@ -34,65 +28,21 @@ static void *make_room(void *array, size_t cnt, size_t size)
 		grown_ ? 0 : -ENOMEM;                                                              \
 	})
 
-static void keep_item(void *item)
+/*
+ * The number of what these bytes tell, counted from 1. *fresh: it is not in the profile yet. 0:
+ * there is no memory.
+ */
+static uint64_t number_of(struct profile *profile, struct intern *table, const void *bytes,
+			  size_t len, bool *fresh)
 {
-}
+	uint64_t number = 0;
 
-/* Puts into the tree what is not there. */
-static void index_item(struct profile *profile, void **tree, const void *item,
-		       int (*compare)(const void *, const void *))
-{
-	if (!tsearch(item, tree, compare))
+	*fresh = false;
+	if (!profile->err)
+		number = intern_get(table, bytes, len, fresh);
+	if (!number)
 		profile->err = -ENOMEM;
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_strings(const void *left, const void *right)
-{
-	const struct string *a = left;
-	const struct string *b = right;
-
-	return strcmp(a->text, b->text);
-}
-
-static int compare_functions(const void *left, const void *right)
-{
-	const Pprof__Function *a = left;
-	const Pprof__Function *b = right;
-
-	return compare_numbers((uint64_t)a->name, (uint64_t)b->name)
-		       ?: compare_numbers((uint64_t)a->filename, (uint64_t)b->filename);
-}
-
-static int compare_mappings(const void *left, const void *right)
-{
-	const Pprof__Mapping *a = left;
-	const Pprof__Mapping *b = right;
-
-	return compare_numbers(a->memory_start, b->memory_start)
-		       ?: compare_numbers(a->memory_limit, b->memory_limit)
-		       ?: compare_numbers(a->file_offset, b->file_offset)
-		       ?: compare_numbers((uint64_t)a->filename, (uint64_t)b->filename)
-		       ?: compare_numbers((uint64_t)a->build_id, (uint64_t)b->build_id);
-}
-
-static int compare_locations(const void *left, const void *right)
-{
-	const Pprof__Location *a = left;
-	const Pprof__Location *b = right;
-	int diff = compare_numbers(a->address, b->address)
-			   ?: compare_numbers(a->mapping_id, b->mapping_id)
-			   ?: compare_numbers(a->n_line, b->n_line);
-
-	for (size_t i = 0; !diff && i < a->n_line; i++)
-		diff = compare_numbers(a->line[i]->function_id, b->line[i]->function_id)
-			       ?: compare_numbers((uint64_t)a->line[i]->line,
-						  (uint64_t)b->line[i]->line);
-	return diff;
+	return number;
 }
 
 void profile_init(struct profile *profile)
@@ -108,63 +58,32 @@ void profile_init(struct profile *profile)
 
 void profile_deinit(struct profile *profile)
 {
-	tdestroy(profile->strings, free);
-	tdestroy(profile->mappings, keep_item);
-	tdestroy(profile->functions, keep_item);
-	tdestroy(profile->locations, keep_item);
+	intern_deinit(&profile->strings);
+	intern_deinit(&profile->mappings);
+	intern_deinit(&profile->functions);
+	intern_deinit(&profile->locations);
 	if (profile->message)
 		pprof__profile__free_unpacked(profile->message, NULL);
 }
 
-/* text: from malloc, which this takes. */
-static int64_t add_string(struct profile *profile, char *text)
-{
-	Pprof__Profile *message = profile->message;
-	struct string *string = malloc(sizeof(*string));
-
-	if (!string || APPEND(message->string_table, message->n_string_table, text)) {
-		free(text);
-		free(string);
-		profile->err = -ENOMEM;
-		return 0;
-	}
-	*string = (struct string){text, (int64_t)message->n_string_table - 1};
-	if (tsearch(string, &profile->strings, compare_strings))
-		return string->index;
-	free(string);
-	profile->err = -ENOMEM;
-	return 0;
-}
-
-static char *clean_text(const char *text)
-{
-	char *clean = NULL;
-	size_t len;
-	FILE *stream = open_memstream(&clean, &len);
-
-	if (!stream)
-		return NULL;
-	escape_puts(stream, text);
-	if (!fclose(stream))
-		return clean;
-	free(clean);
-	return NULL;
-}
-
 int64_t profile_string(struct profile *profile, const char *text)
 {
-	struct string key = {.text = profile->err ? NULL : clean_text(text ? text : "")};
-	struct string **known;
+	Pprof__Profile *message = profile->message;
+	char *clean = profile->err ? NULL : escape_dup(text ? text : "");
+	uint64_t number;
+	bool fresh;
 
-	if (!key.text) {
+	if (!clean) {
 		profile->err = -ENOMEM;
 		return 0;
 	}
-	known = tfind(&key, &profile->strings, compare_strings);
-	if (!known)
-		return add_string(profile, (char *)key.text);
-	free((char *)key.text);
-	return (*known)->index;
+	number = number_of(profile, &profile->strings, clean, strlen(clean), &fresh);
+	if (fresh && !APPEND(message->string_table, message->n_string_table, clean))
+		return (int64_t)number - 1;
+	if (fresh)
+		profile->err = -ENOMEM;
+	free(clean);
+	return profile->err ? 0 : (int64_t)number - 1;
 }
 
 Pprof__ValueType *profile_value_type(struct profile *profile, const char *type, const char *unit)
@@ -204,53 +123,57 @@ void profile_add_comment(struct profile *profile, const char *text)
 static uint64_t function_of(struct profile *profile, const char *name, const char *file)
 {
 	Pprof__Profile *message = profile->message;
-	Pprof__Function key = PPROF__FUNCTION__INIT;
-	Pprof__Function **known;
+	const int64_t key[] = {profile_string(profile, name), profile_string(profile, file)};
 	Pprof__Function *function;
+	bool fresh;
+	uint64_t id = number_of(profile, &profile->functions, key, sizeof(key), &fresh);
 
-	key.id = message->n_function + 1;
-	key.name = key.system_name = profile_string(profile, name);
-	key.filename = profile_string(profile, file);
-	known = tfind(&key, &profile->functions, compare_functions);
-	if (profile->err || known)
-		return known ? (*known)->id : 0;
+	if (!fresh)
+		return id;
 	function = malloc(sizeof(*function));
 	if (!function || APPEND(message->function, message->n_function, function)) {
 		free(function);
 		profile->err = -ENOMEM;
 		return 0;
 	}
-	*function = key;
-	index_item(profile, &profile->functions, function, compare_functions);
-	return key.id;
+	pprof__function__init(function);
+	function->id = id;
+	function->name = function->system_name = key[0];
+	function->filename = key[1];
+	return id;
 }
 
 static Pprof__Mapping *mapping_of(struct profile *profile, const char *module,
 				  const struct sym_location *location)
 {
 	Pprof__Profile *message = profile->message;
-	Pprof__Mapping key = PPROF__MAPPING__INIT;
-	Pprof__Mapping **known;
+	const uint64_t key[] = {
+		location->mapping.start,
+		location->mapping.end,
+		location->mapping.offset,
+		(uint64_t)profile_string(profile, module),
+		(uint64_t)profile_string(profile, location->build_id),
+	};
 	Pprof__Mapping *mapping;
+	bool fresh;
+	uint64_t id = number_of(profile, &profile->mappings, key, sizeof(key), &fresh);
 
-	key.id = message->n_mapping + 1;
-	key.memory_start = location->mapping.start;
-	key.memory_limit = location->mapping.end;
-	key.file_offset = location->mapping.offset;
-	key.filename = profile_string(profile, module);
-	key.build_id = profile_string(profile, location->build_id);
-	key.has_functions = key.has_filenames = key.has_line_numbers = true;
-	known = tfind(&key, &profile->mappings, compare_mappings);
-	if (profile->err || known)
-		return known ? *known : NULL;
+	if (!fresh)
+		return id ? message->mapping[id - 1] : NULL;
 	mapping = malloc(sizeof(*mapping));
 	if (!mapping || APPEND(message->mapping, message->n_mapping, mapping)) {
 		free(mapping);
 		profile->err = -ENOMEM;
 		return NULL;
 	}
-	*mapping = key;
-	index_item(profile, &profile->mappings, mapping, compare_mappings);
+	pprof__mapping__init(mapping);
+	mapping->id = id;
+	mapping->memory_start = key[0];
+	mapping->memory_limit = key[1];
+	mapping->file_offset = key[2];
+	mapping->filename = (int64_t)key[3];
+	mapping->build_id = (int64_t)key[4];
+	mapping->has_functions = mapping->has_filenames = mapping->has_line_numbers = true;
 	return mapping;
 }
 
@@ -281,26 +204,38 @@ static Pprof__Location *new_location(struct profile *profile)
 	return place;
 }
 
+static uint64_t location_number(struct profile *profile, const Pprof__Location *place, bool *fresh)
+{
+	struct byte_buffer key = {0};
+	uint64_t number;
+
+	bytes_put_number(&key, place->address);
+	bytes_put_number(&key, place->mapping_id);
+	for (size_t i = 0; i < place->n_line; i++) {
+		bytes_put_number(&key, place->line[i]->function_id);
+		bytes_put_number(&key, (uint64_t)place->line[i]->line);
+	}
+	if (key.failed)
+		profile->err = -ENOMEM;
+	number = number_of(profile, &profile->locations, key.bytes, key.len, fresh);
+	free(key.bytes);
+	return number;
+}
+
 /* Takes place; its id is that of one that is the same, or a new one. */
 static uint64_t add_location(struct profile *profile, Pprof__Location *place)
 {
 	Pprof__Profile *message = profile->message;
-	Pprof__Location **known = tfind(place, &profile->locations, compare_locations);
+	bool fresh;
+	uint64_t id = location_number(profile, place, &fresh);
 
-	place->id = known ? (*known)->id : message->n_location + 1;
-	if (profile->err || known) {
-		uint64_t id = place->id;
-
-		pprof__location__free_unpacked(place, NULL);
+	place->id = id;
+	if (fresh && !APPEND(message->location, message->n_location, place))
 		return id;
-	}
-	if (APPEND(message->location, message->n_location, place)) {
-		pprof__location__free_unpacked(place, NULL);
+	if (fresh)
 		profile->err = -ENOMEM;
-		return 0;
-	}
-	index_item(profile, &profile->locations, place, compare_locations);
-	return place->id;
+	pprof__location__free_unpacked(place, NULL);
+	return profile->err ? 0 : id;
 }
 
 static void add_lines(struct profile *profile, Pprof__Location *place, Pprof__Mapping *mapping,

@@ -3,20 +3,21 @@
  * A profile of pprof in the making. Strings, mappings, functions and locations are in it once,
  * however often they are asked for. What finds no memory sets err, and all after it does nothing.
  */
-#ifndef PROFILE_H
-#define PROFILE_H
+#ifndef SINKS_PROFILE_H
+#define SINKS_PROFILE_H
 
 #include <stdint.h>
 
+#include "base/intern.h"
 #include "sinks/profile.pb-c.h"
 #include "symbolizer/symbolizer.h"
 
 struct profile {
 	Pprof__Profile *message;
-	void *strings; /* trees of what the message has */
-	void *mappings;
-	void *functions;
-	void *locations;
+	struct intern strings; /* numbers of what the message has */
+	struct intern mappings;
+	struct intern functions;
+	struct intern locations;
 	int err; /* 0 or -ENOMEM */
 };
 

@@ -2,6 +2,9 @@
 /* The table of formats, and the words for what was lost that all of them share. */
 #include "sinks/sink.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static const struct sink *const sinks[] = {
 	[FORMAT_TEXT] = &sink_text,
 	[FORMAT_JSON] = &sink_json,
@@ -13,72 +16,76 @@ static const struct sink *const sinks[] = {
 	[FORMAT_HTML] = &sink_html,
 };
 
+_Static_assert(sizeof(sinks) / sizeof(sinks[0]) == FORMAT_CNT, "each format has a sink");
+
 const struct sink *sink_for(enum output_format format)
 {
 	return sinks[format];
 }
 
-const struct lost_text lost_texts[MEMLEAK_LOST_CNT] = {
-	[MEMLEAK_LOST_ALLOCS_FULL] = {"allocs_full",
-				      "allocations not tracked: the block table was full",
-				      "raise --max-allocs, or sample with -s"},
-	[MEMLEAK_LOST_STACKS_FULL] = {"stacks_full",
-				      "stacks not kept: the stack table was full; their blocks "
-				      "are shown without a stack",
-				      "raise --stack-storage-size"},
-	[MEMLEAK_LOST_NESTING] = {"nesting",
-				  "calls not followed to their end: another one on another stack "
-				  "of the same thread (a coroutine, a signal handler) took their "
-				  "place",
-				  NULL},
-	[MEMLEAK_LOST_RECURSION] = {"recursion",
-				    "calls not seen: the kernel skipped the probe, which was "
-				    "already running on that CPU",
-				    NULL},
-	[MEMLEAK_LOST_UNWIND] = {"unwind", "stacks cut: their outer frames are not known", NULL},
-	[MEMLEAK_LOST_UNRETURNED] = {"unreturned",
-				     "calls that never returned: left by longjmp or an exception, "
-				     "or their return was not seen",
-				     NULL},
-	[MEMLEAK_LOST_SITES_FULL] = {"sites_full",
-				     "allocations not tracked: the table of sites was full",
-				     "raise --stack-storage-size"},
-	[MEMLEAK_LOST_THREADS_FULL] = {"threads_full",
-				       "calls not seen: no memory for the state of their thread",
-				       "sample with -s"},
-	[MEMLEAK_LOST_NO_MEMORY] = {"no_memory",
-				    "allocations not tracked: the kernel had no memory for them",
-				    "lower --max-allocs, or sample with -s"},
-	[MEMLEAK_LOST_MAPPINGS] = {"mappings",
-				   "mmap, munmap or mremap calls not followed: they came faster "
-				   "than they were read",
-				   NULL},
-	[MEMLEAK_LOST_EVENTS] = {"events",
-				 "lines of -t not printed: they came faster than they were read",
-				 "filter with -z, -Z or -s"},
-	[MEMLEAK_LOST_EXEC] =
-		{"exec",
-		 "programs executed by a traced process whose first allocations were not "
-		 "seen",
+const struct lost_text lost_texts[LOSS_CNT] = {
+	[LOSS_ALLOCS_FULL] = {"allocs_full", "allocation", "allocations",
+			      "not tracked: the block table was full",
+			      "raise --max-memory or --max-allocs, or sample with -s"},
+	[LOSS_STACKS_FULL] =
+		{"stacks_full", "stack", "stacks",
+		 "not kept, so that some blocks are shown without one: the stack table was full",
+		 "raise --max-memory or --stack-storage-size"},
+	[LOSS_NESTING] = {"nesting", "call", "calls",
+			  "not followed to the end: another call began on another stack of "
+			  "the same thread (a coroutine, a signal handler)",
+			  NULL},
+	[LOSS_RECURSION] =
+		{"recursion", "call", "calls",
+		 "not seen: the kernel skipped the probe, which was already running on that CPU",
 		 NULL},
-	[MEMLEAK_LOST_SHARE_FULL] = {"share_full",
-				     "allocations not tracked: their process had its share of the "
-				     "table of blocks",
-				     "raise --max-allocs, or sample with -s"},
-	[MEMLEAK_LOST_PROCESSES] = {"processes",
-				    "processes not traced: there are too many, or they were gone "
-				    "before they were looked at",
-				    NULL},
-	[MEMLEAK_LOST_HEAPS] = {"heaps",
-				"heaps freed as a whole (mi_heap_destroy): what was in them is "
-				"still shown",
-				NULL},
-	[MEMLEAK_LOST_INHERITED] = {"inherited",
-				    "frees not kept for forked children: the table was full; what "
-				    "they have of their parents may be wrong",
-				    "raise --max-allocs"},
-	[MEMLEAK_LOST_STRINGS] = {"strings",
-				  "strings whose size is not known: too long to be read, or gone; "
-				  "each counts as what was read of it",
-				  NULL},
+	[LOSS_UNWIND] = {"unwind", "stack", "stacks", "cut: the outer frames are not known", NULL},
+	[LOSS_UNRETURNED] =
+		{"unreturned", "call", "calls",
+		 "without a return: left by longjmp or an exception, or the return was not seen",
+		 NULL},
+	[LOSS_SITES_FULL] = {"sites_full", "allocation", "allocations",
+			     "not tracked: the table of sites was full",
+			     "raise --max-memory or --stack-storage-size"},
+	[LOSS_THREADS_FULL] = {"threads_full", "call", "calls",
+			       "not seen: there was no memory for the state of the thread",
+			       "sample with -s"},
+	[LOSS_NO_MEMORY] = {"no_memory", "allocation", "allocations",
+			    "not tracked: the kernel had no memory for a table entry",
+			    "lower --max-memory or --max-allocs, or sample with -s"},
+	[LOSS_MAPPINGS] = {"mappings", "call of mmap, munmap or mremap",
+			   "calls of mmap, munmap or mremap",
+			   "not followed: events came faster than they were read", NULL},
+	[LOSS_EVENTS] = {"events", "line of -t", "lines of -t",
+			 "not printed: events came faster than they were read",
+			 "filter with -z, -Z or -s"},
+	[LOSS_EXEC] = {"exec", "program", "programs",
+		       "executed by a traced process: the first allocations were not seen", NULL},
+	[LOSS_QUOTA_FULL] = {"share_full", "allocation", "allocations",
+			     "not tracked: the process had used up its share of the block table",
+			     "raise --max-memory or --max-allocs, or sample with -s"},
+	[LOSS_PROCESSES] = {"processes", "process", "processes",
+			    "not traced: too many at once, or gone before memleak could look",
+			    NULL},
+	[LOSS_HEAPS] = {"heaps", "heap", "heaps",
+			"freed as a whole (mi_heap_destroy): the blocks inside are still shown",
+			NULL},
+	[LOSS_INHERITED] = {"inherited", "free", "frees",
+			    "not kept for forked children, as the table was full: what "
+			    "they inherited may be wrong",
+			    "raise --max-allocs"},
+	[LOSS_STRINGS] = {"strings", "string", "strings",
+			  "of unknown size, too long to be read or gone: counted as far as read",
+			  NULL},
 };
+
+char *lost_describe(enum loss lost, uint64_t cnt)
+{
+	const struct lost_text *text = &lost_texts[lost];
+	char *words;
+
+	if (asprintf(&words, "%" PRIu64 " %s %s", cnt, cnt == 1 ? text->one : text->many,
+		     text->how) < 0)
+		return NULL;
+	return words;
+}

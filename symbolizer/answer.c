@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks and copies what the helper says. */
+/* Checks and copies what the server says. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@ struct raw_frame {
 	uint32_t line;
 };
 
-static struct text get_text(struct wire_cursor *cursor)
+static struct text get_text(struct message_cursor *cursor)
 {
 	struct text text;
 
-	text.at = wire_get_string(cursor, &text.len);
+	text.at = message_get_string(cursor, &text.len);
 	if (text.at)
 		text.len = strnlen(text.at, text.len);
 	return text;
@@ -48,16 +48,16 @@ static bool is_build_id(struct text text)
 	return true;
 }
 
-int answer_read_opened(struct wire_cursor *cursor, struct opened_answer *ret)
+int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret)
 {
-	struct opened_answer opened = {.status = wire_get_u32(cursor)};
+	struct opened_answer opened = {.status = message_get_u32(cursor)};
 	struct text build_id = get_text(cursor);
-	uint32_t kind = wire_get_u32(cursor);
+	uint32_t kind = message_get_u32(cursor);
 	struct text need_id = get_text(cursor);
 	struct text need_file = get_text(cursor);
 
 	opened.need.kind = kind;
-	opened.need.crc = wire_get_u32(cursor);
+	opened.need.crc = message_get_u32(cursor);
 	if (cursor->bad || cursor->at != cursor->end || kind > NEED_ALTERNATE ||
 	    !is_build_id(build_id) || !is_build_id(need_id) || need_file.len >= PATH_MAX)
 		return -EPROTO;
@@ -85,24 +85,24 @@ static const char *append(char **store, struct text text)
 	return copy;
 }
 
-int answer_read_name(struct wire_cursor *cursor, uint32_t index, bool exact,
+int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		     struct name_answer *ret)
 {
-	struct raw_frame raw[WORKER_FRAMES_MAX];
-	uint32_t got_index = wire_get_u32(cursor);
-	uint64_t vaddr = wire_get_u64(cursor);
-	uint64_t start = wire_get_u64(cursor);
-	uint32_t cnt = wire_get_u32(cursor);
+	struct raw_frame raw[SERVER_FRAMES_MAX];
+	uint32_t got_index = message_get_u32(cursor);
+	uint64_t vaddr = message_get_u64(cursor);
+	uint64_t start = message_get_u64(cursor);
+	uint32_t cnt = message_get_u32(cursor);
 	size_t bytes = 0;
 	struct sym_frame *frames;
 	char *store;
 
-	if (got_index != index || !cnt || cnt > WORKER_FRAMES_MAX || start > vaddr)
+	if (got_index != index || !cnt || cnt > SERVER_FRAMES_MAX || start > vaddr)
 		return -EPROTO;
 	for (uint32_t i = 0; i < cnt; i++) {
 		raw[i].symbol = get_text(cursor);
 		raw[i].file = get_text(cursor);
-		raw[i].line = wire_get_u32(cursor);
+		raw[i].line = message_get_u32(cursor);
 		bytes += raw[i].symbol.len + raw[i].file.len + 2;
 	}
 	if (cursor->bad || cursor->at != cursor->end)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the helper's answers. The helper has read hostile files and may say anything: what is not
- * of the form is -EPROTO, never a wrong access.
+ * Reads the server's answers. The server has read hostile files and may say anything: what does not
+ * have the right form is -EPROTO, never a wrong access.
  */
-#ifndef ANSWER_H
-#define ANSWER_H
+#ifndef SYMBOLIZER_ANSWER_H
+#define SYMBOLIZER_ANSWER_H
 
+#include "helper/message.h"
 #include "symbolizer/module.h"
-#include "symbolizer/wire.h"
 
 struct opened_answer {
 	uint32_t status; /* 0, or why the file cannot be used */
@@ -22,9 +22,9 @@ struct name_answer {
 };
 
 /* cursor stands behind the message type. 0, -EPROTO, -ENOMEM. */
-int answer_read_opened(struct wire_cursor *cursor, struct opened_answer *ret);
+int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret);
 /* index: of the name that is expected. */
-int answer_read_name(struct wire_cursor *cursor, uint32_t index, bool exact,
+int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		     struct name_answer *ret);
 
 #endif

@@ -2,52 +2,15 @@
 /* Candidates for separate debug files. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "symbolizer/debug_file.h"
 
 #define HOST_DEBUG "/usr/lib/debug"
-
-static int open_below(int root_fd, const char *path, int flags)
-{
-	struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	int fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-		return fd;
-	/* Without openat2 (a container's filter) a link may lead out; the file is only read. */
-	while (*path == '/')
-		path++;
-	return openat(root_fd, path, flags);
-}
-
-int regular_file_open(int dir_fd, int root_fd, const char *path, int flags, struct stat *st)
-{
-	int path_flags = O_PATH | O_CLOEXEC | flags;
-	int by_path = root_fd >= 0 ? open_below(root_fd, path, path_flags)
-				   : openat(dir_fd, path, path_flags);
-	char name[64];
-	int fd, err;
-
-	if (by_path < 0)
-		return -errno;
-	if (fstat(by_path, st)) {
-		err = -errno;
-	} else if (!S_ISREG(st->st_mode)) {
-		err = -EACCES;
-	} else {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", by_path);
-		fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-		err = fd < 0 ? -errno : fd;
-	}
-	close(by_path);
-	return err;
-}
 
 /* The directory of a path, to be freed. */
 static char *directory_of(const char *path)
@@ -121,6 +84,7 @@ int debug_file_open(const struct module *module, int root_fd, unsigned int index
 		    char **ret_path)
 {
 	bool in_root = index % 2 == 0;
+	struct file_version found;
 	struct stat st;
 	char *path;
 	int err;
@@ -136,9 +100,12 @@ int debug_file_open(const struct module *module, int root_fd, unsigned int index
 	}
 	err = regular_file_open(AT_FDCWD, in_root ? root_fd : -1, path, 0, &st);
 	/* The file itself under another name, as when it is its own debug link. */
-	if (err >= 0 && module__is(module, &st)) {
-		close(err);
-		err = -ENOENT;
+	if (err >= 0) {
+		found = file_version_of(&st);
+		if (file_version_equal(&module->version, &found)) {
+			close(err);
+			err = -ENOENT;
+		}
 	}
 	if (err < 0) {
 		free(path);

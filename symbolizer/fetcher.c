@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fetches debug files by libdebuginfod, which is loaded only when it is needed. */
+#include "symbolizer/fetcher.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -7,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolizer/fetcher.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "helper/call.h"
 
 /* To notice that nobody waits any more and remove what was half fetched. */
 #define GRACE_MS 100
@@ -62,52 +66,50 @@ static int fetch(const struct client_library *lib, struct debuginfod_client *cli
 	return fd;
 }
 
+struct fetch_server {
+	struct client_library lib;
+	struct debuginfod_client *client;
+};
+
 /* Each request is a build id; each answer a file descriptor or none. */
+static int handle(void *arg, struct message *request, struct message *reply)
+{
+	struct message_cursor cursor = message_read(request);
+	const struct fetch_server *server = arg;
+	size_t len;
+	const char *text = message_get_string(&cursor, &len);
+	char *build_id = text ? strndup(text, len) : NULL;
+
+	if (build_id)
+		reply->fd = fetch(&server->lib, server->client, build_id);
+	free(build_id);
+	message_put_u32(reply, reply->fd >= 0);
+	return 0;
+}
+
 static void fetcher_main(int sock)
 {
-	struct wire_message request = {.fd = -1}, answer = {.fd = -1};
-	struct client_library lib = {0};
-	struct debuginfod_client *client;
-	int err;
+	struct fetch_server server = {.client = NULL};
 
 	fetch_sock = sock;
-	client = open_client(&lib);
-	do {
-		struct wire_cursor cursor;
-		const char *text;
-		char *build_id;
-		size_t len;
-
-		wire_message_reset(&request);
-		err = client ? wire_receive(sock, &request, WIRE_FOREVER) : -ENOENT;
-		if (err)
-			break;
-		cursor = wire_read(&request);
-		text = wire_get_string(&cursor, &len);
-		build_id = text ? strndup(text, len) : NULL;
-		if (build_id)
-			answer.fd = fetch(&lib, client, build_id);
-		free(build_id);
-		wire_put_u32(&answer, answer.fd >= 0);
-		err = wire_send(sock, &answer, WIRE_FOREVER);
-		wire_message_reset(&answer);
-	} while (!err);
-	wire_message_deinit(&request);
-	wire_message_deinit(&answer);
+	server.client = open_client(&server.lib);
+	if (server.client)
+		helper_serve(sock, handle, &server);
 }
 
 void fetcher_init(struct fetcher *fetcher)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
-	*fetcher = (struct fetcher){.helper = HELPER_INIT, .answer.fd = -1};
+	*fetcher = (struct fetcher){
+		.helper = HELPER_INIT("symbol fetcher", HELPER_KEEPS_RIGHTS, fetcher_main),
+	};
 	fetcher->unavailable = !urls || !*urls;
 }
 
 void fetcher_deinit(struct fetcher *fetcher)
 {
-	helper_stop(&fetcher->helper, GRACE_MS);
-	wire_message_deinit(&fetcher->answer);
+	helper_deinit(&fetcher->helper, GRACE_MS);
 	free(fetcher->waiting);
 }
 
@@ -121,63 +123,50 @@ static void give_up(struct fetcher *fetcher)
 	helper_stop(&fetcher->helper, 0);
 }
 
-static int reserve(struct fetcher *fetcher)
+void fetcher_want(struct fetcher *fetcher, struct module *module)
 {
-	size_t cap = fetcher->waiting_cap ? fetcher->waiting_cap * 2 : 16;
-	struct module **waiting;
+	struct message request = {.fd = -1};
+	int err;
 
-	if (fetcher->waiting_cnt < fetcher->waiting_cap)
-		return 0;
-	waiting = reallocarray(fetcher->waiting, cap, sizeof(*waiting));
-	if (!waiting)
-		return -ENOMEM;
-	fetcher->waiting = waiting;
-	fetcher->waiting_cap = cap;
+	if (fetcher->unavailable ||
+	    array_reserve(&fetcher->waiting, &fetcher->waiting_cap, fetcher->waiting_cnt + 1))
+		return;
+	message_put_string(&request, module->need.build_id);
+	err = helper_send(&fetcher->helper, &request, clock_ns(CLOCK_MONOTONIC));
+	if (!err) {
+		module->fetching = true;
+		fetcher->waiting[fetcher->waiting_cnt++] = module;
+	} else if (!fetcher->helper.pid) {
+		give_up(fetcher);
+	}
+	/* Else a queue of thousands is full: those behind it go without. */
+	message_deinit(&request);
+}
+
+/* Answers come in the order of the requests. */
+static int take_file(void *arg, struct message *answer)
+{
+	struct fetcher *fetcher = arg;
+	struct module *module = fetcher->waiting[0];
+
+	array_remove(fetcher->waiting, &fetcher->waiting_cnt, 0);
+	module->fetching = false;
+	if (module->fetched_fd < 0) {
+		module->fetched_fd = answer->fd;
+		answer->fd = -1;
+	}
 	return 0;
 }
 
-void fetcher_want(struct fetcher *fetcher, struct module *module)
+int fetcher_take(struct fetcher *fetcher, uint64_t deadline_ns)
 {
-	struct wire_message request = {.fd = -1};
-
-	if (fetcher->unavailable || reserve(fetcher))
-		return;
-	if (!fetcher->helper.pid &&
-	    helper_start(&fetcher->helper, "symbol fetcher", HELPER_KEEPS_RIGHTS, fetcher_main)) {
-		fetcher->unavailable = true;
-		return;
-	}
-	wire_put_string(&request, module->need.build_id);
-	/* A queue of thousands is full: those behind it go without. */
-	if (!wire_send(fetcher->helper.sock, &request, wire_now_ms())) {
-		module->fetching = true;
-		fetcher->waiting[fetcher->waiting_cnt++] = module;
-	}
-	wire_message_deinit(&request);
-}
-
-int fetcher_take(struct fetcher *fetcher, int64_t deadline_ms)
-{
-	struct module *module;
 	int err;
 
 	if (!fetcher->waiting_cnt)
 		return -ENOENT;
-	err = wire_receive(fetcher->helper.sock, &fetcher->answer, deadline_ms);
-	if (err == -ETIMEDOUT)
+	err = helper_take(&fetcher->helper, deadline_ns, take_file, fetcher);
+	if (!err || err == -ETIMEDOUT)
 		return err;
-	if (err) {
-		give_up(fetcher);
-		return -ENOENT;
-	}
-	module = fetcher->waiting[0];
-	memmove(fetcher->waiting, fetcher->waiting + 1,
-		--fetcher->waiting_cnt * sizeof(*fetcher->waiting));
-	module->fetching = false;
-	if (module->fetched_fd < 0) {
-		module->fetched_fd = fetcher->answer.fd;
-		fetcher->answer.fd = -1;
-	}
-	wire_message_reset(&fetcher->answer);
-	return 0;
+	give_up(fetcher);
+	return -ENOENT;
 }

@@ -5,19 +5,17 @@
  * and something is missing. Unlike the helper that parses, it keeps the caller's rights: it reads
  * no file of the target's, and it fills the user's cache.
  */
-#ifndef FETCHER_H
-#define FETCHER_H
+#ifndef SYMBOLIZER_FETCHER_H
+#define SYMBOLIZER_FETCHER_H
 
 #include <stdbool.h>
 
-#include "symbolizer/helper.h"
+#include "helper/helper.h"
 #include "symbolizer/module.h"
-#include "symbolizer/wire.h"
 
 struct fetcher {
 	struct helper helper;
-	bool unavailable; /* no servers, no library, or the helper ended */
-	struct wire_message answer;
+	bool unavailable;        /* no servers, no library, or the helper ended */
 	struct module **waiting; /* in the order of the answers to come */
 	size_t waiting_cnt;
 	size_t waiting_cap;
@@ -33,6 +31,6 @@ void fetcher_want(struct fetcher *fetcher, struct module *module);
  * Takes one answer, which leaves the file, if there is one, in module->fetched_fd. 0: an answer
  * was taken; -ENOENT: nothing is being fetched; -ETIMEDOUT.
  */
-int fetcher_take(struct fetcher *fetcher, int64_t deadline_ms);
+int fetcher_take(struct fetcher *fetcher, uint64_t deadline_ns);
 
 #endif

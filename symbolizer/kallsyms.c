@@ -3,11 +3,16 @@
  * Parses /proc/kallsyms in place: the names that are kept move to the front of the text, which
  * is far longer than they are.
  */
+#include "symbolizer/kallsyms.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizer/kallsyms.h"
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/number.h"
+#include "base/order.h"
 
 /* In name: nobody's function, only an end for the one before. */
 #define NO_NAME UINT32_MAX
@@ -34,25 +39,13 @@ struct parse {
 	int last_number;
 };
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 /* "ffffffff81000000 T _stext", "ffffffffc0001000 t helper\t[module]" */
 static bool split_line(const char *at, const char *end, struct line *ret)
 {
 	struct line line = {0};
 	const char *tab;
-	int digits = 0;
 
-	for (; at < end && digits <= 16 && hex_value(*at) >= 0; at++, digits++)
-		line.addr = line.addr << 4 | hex_value(*at);
-	if (!digits || digits > 16 || end - at < 4 || at[0] != ' ' || at[2] != ' ')
+	if (number_take(&at, end, 16, &line.addr) || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return false;
 	line.type = at[1];
 	line.name = at + 3;
@@ -125,21 +118,6 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 	return 0;
 }
 
-static int reserve(struct kallsyms *table)
-{
-	size_t cap = table->cap ? table->cap * 2 : 1024;
-	struct kernel_symbol *symbols;
-
-	if (table->cnt < table->cap)
-		return 0;
-	symbols = reallocarray(table->symbols, cap, sizeof(*symbols));
-	if (!symbols)
-		return -ENOMEM;
-	table->symbols = symbols;
-	table->cap = cap;
-	return 0;
-}
-
 /* Moves the name to the others; it stands further back in the text, or where it is to go. */
 static uint32_t keep_name(struct parse *parse, const struct line *line)
 {
@@ -166,7 +144,7 @@ static int add_line(struct parse *parse, const struct line *line)
 	parse->any_addr = true;
 	if (is_mark(line))
 		return 0;
-	err = reserve(table);
+	err = array_reserve(&table->symbols, &table->cap, table->cnt + 1);
 	if (!err)
 		err = find_owner(parse, line, &owner);
 	if (err)
@@ -229,34 +207,23 @@ static unsigned int binding_rank(char type)
 	return type == 'T' ? 0 : type == 'W' || type == 'w' ? 1 : 2;
 }
 
-static int compare_numbers(size_t a, size_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* Of the names of one address the one that a programmer would use is the least. */
 static int compare_names(const struct kallsyms *table, const struct kernel_symbol *a,
 			 const struct kernel_symbol *b)
 {
 	const char *x = table->names + a->name, *y = table->names + b->name;
-	int order = compare_numbers(oddness(x), oddness(y));
 
-	if (!order)
-		order = compare_numbers(binding_rank(a->type), binding_rank(b->type));
-	if (!order)
-		order = compare_numbers(strspn(x, "_"), strspn(y, "_"));
-	if (!order)
-		order = compare_numbers(strlen(x), strlen(y));
-	return order ? order : strcmp(x, y);
+	return ORDER(oddness(x), oddness(y)) ?: ORDER(binding_rank(a->type), binding_rank(b->type))
+	       ?: ORDER(strspn(x, "_"), strspn(y, "_"))
+	       ?: ORDER(strlen(x), strlen(y))
+	       ?: strcmp(x, y);
 }
 
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct kernel_symbol *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return compare_numbers(x->name, y->name);
+	return ORDER(x->start, y->start) ?: ORDER(x->name, y->name);
 }
 
 static bool is_in(const struct kernel_range *range, uint64_t addr)
@@ -332,8 +299,10 @@ static void shrink(struct kallsyms *table, size_t names_len)
 	if (names)
 		table->names = names;
 	symbols = reallocarray(table->symbols, table->cnt + 1, sizeof(*symbols));
-	if (symbols)
+	if (symbols) {
 		table->symbols = symbols;
+		table->cap = table->cnt + 1;
+	}
 }
 
 int kallsyms_init(struct kallsyms *table, char *text, size_t len, kallsyms_owner_fn owner_of,
@@ -365,19 +334,59 @@ void kallsyms_deinit(struct kallsyms *table)
 
 const struct kernel_symbol *kallsyms_find(const struct kallsyms *table, uint64_t addr)
 {
-	size_t low = 0, high = table->cnt;
+	size_t after = bisect_upto(table->symbols, table->cnt, start, addr);
 	const struct kernel_symbol *symbol;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (table->symbols[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	if (!after)
 		return NULL;
-	symbol = &table->symbols[low - 1];
+	symbol = &table->symbols[after - 1];
 	return addr - symbol->start < symbol->bytes ? symbol : NULL;
+}
+
+/* What the kernel does not list any more goes from one list of symbols to the next. */
+
+static bool is_free(const struct kallsyms *table, const struct kernel_symbol *symbol)
+{
+	return !kallsyms_find(table, symbol->start) &&
+	       !kallsyms_find(table, symbol->start + symbol->bytes - 1);
+}
+
+static size_t names_len(const struct kallsyms *table)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < table->cnt; i++)
+		if (end <= table->symbols[i].name)
+			end = table->symbols[i].name +
+			      strlen(table->names + table->symbols[i].name) + 1;
+	return end;
+}
+
+int kallsyms_keep(struct kallsyms *table, const struct kallsyms *from,
+		  bool (*keep)(void *arg, const struct kernel_symbol *symbol), void *arg)
+{
+	struct kallsyms listed;
+	size_t at = names_len(table), most = at + names_len(from);
+	char *names = most < UINT32_MAX ? realloc(table->names, most + 1) : NULL;
+
+	if (names)
+		table->names = names;
+	if (!names || array_reserve(&table->symbols, &table->cap, table->cnt + from->cnt))
+		return -ENOMEM;
+	listed = *table;
+	for (size_t i = 0; i < from->cnt; i++) {
+		struct kernel_symbol symbol = from->symbols[i];
+		const char *name = from->names + symbol.name;
+
+		if (!keep(arg, &symbol) || !is_free(&listed, &symbol))
+			continue;
+		symbol.name = at;
+		memcpy(table->names + at, name, strlen(name) + 1);
+		at += strlen(name) + 1;
+		table->symbols[table->cnt++] = symbol;
+	}
+	if (table->cnt > listed.cnt)
+		qsort(table->symbols, table->cnt, sizeof(*table->symbols), compare_symbols);
+	shrink(table, at);
+	return 0;
 }

@@ -5,8 +5,8 @@
  * no sizes: a symbol ends where the next one begins, or where its owner ends, which the user of
  * the table knows. Knows nothing of where the text comes from.
  */
-#ifndef KALLSYMS_H
-#define KALLSYMS_H
+#ifndef SYMBOLIZER_KALLSYMS_H
+#define SYMBOLIZER_KALLSYMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

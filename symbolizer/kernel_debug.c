@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/array.h"
 #include "symbolizer/kernel_debug.h"
 
 /* A module's code has a few sections; they must fit into one request. */
@@ -29,13 +30,10 @@ static const char *const module_trees[] = {"/usr/lib/debug/lib/modules/", "/lib/
 /* Takes path over. */
 static int add_place(struct module *file, char *path)
 {
-	char **places = reallocarray(file->places, file->place_cnt + 1, sizeof(*places));
-
-	if (!places) {
+	if (array_reserve(&file->places, &file->place_cap, file->place_cnt + 1)) {
 		free(path);
 		return -ENOMEM;
 	}
-	file->places = places;
 	file->places[file->place_cnt++] = path;
 	return 0;
 }
@@ -116,16 +114,14 @@ static int add_module_places(const struct kernel_roots *roots, const char *relea
 
 static int add_anchor(struct module *file, const char *name, uint64_t addr)
 {
-	size_t cnt = file->anchor_cnt;
-	struct file_anchor *anchors = reallocarray(file->anchors, cnt + 1, sizeof(*anchors));
+	struct file_anchor anchor = {.addr = addr};
 
-	if (!anchors)
+	if (array_reserve(&file->anchors, &file->anchor_cap, file->anchor_cnt + 1))
 		return -ENOMEM;
-	file->anchors = anchors;
-	anchors[cnt] = (struct file_anchor){strdup(name), addr};
-	if (!anchors[cnt].name)
+	anchor.name = strdup(name);
+	if (!anchor.name)
 		return -ENOMEM;
-	file->anchor_cnt++;
+	file->anchors[file->anchor_cnt++] = anchor;
 	return 0;
 }
 

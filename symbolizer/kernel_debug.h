@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What leads from a part of the running kernel to the file with its DWARF: where such a file may
- * be installed, and what says at which addresses its sections lie. Whether a file is the right
- * one, the helper says, by the build id.
+ * Leads from a part of the running kernel to the file with its DWARF: the places where such a file
+ * may be installed, and the addresses of its sections. The server says, by the build id, whether a
+ * file is the right one.
  */
-#ifndef KERNEL_DEBUG_H
-#define KERNEL_DEBUG_H
+#ifndef SYMBOLIZER_KERNEL_DEBUG_H
+#define SYMBOLIZER_KERNEL_DEBUG_H
 
 #include "symbolizer/kernel_image.h"
 #include "symbolizer/module.h"

@@ -9,57 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/proc.h"
 #include "symbolizer/kernel_files.h"
-#include "symbolizer/worker.h"
-
-/* A kernel's list of symbols has 10 MB, more with hundreds of modules. */
-#define FILE_MAX_BYTES (512UL * 1024 * 1024)
+#include "symbolizer/server/debug_facts.h"
+#include "symbolizer/server/protocol.h"
 
 const struct kernel_roots kernel_roots_host = {.proc = "/proc", .sys = "/sys", .files = ""};
 
-static int read_whole(int fd, char **ret, size_t *ret_len)
-{
-	size_t cap = 64 * 1024, len = 0;
-	char *text = NULL;
-	ssize_t got = 1;
-
-	while (got > 0) {
-		char *longer = len + 1 < cap && text ? text : realloc(text, cap *= 2);
-
-		if (!longer || cap > FILE_MAX_BYTES) {
-			free(longer ? longer : text);
-			return longer ? -EFBIG : -ENOMEM;
-		}
-		text = longer;
-		got = read(fd, text + len, cap - 1 - len);
-		if (got > 0)
-			len += got;
-	}
-	if (got < 0) {
-		int err = -errno;
-
-		free(text);
-		return err;
-	}
-	text[len] = '\0';
-	*ret = text;
-	*ret_len = len;
-	return 0;
-}
-
 int kernel_file_read(const char *root, const char *path, char **ret, size_t *ret_len)
 {
+	cleanup_close int fd = -1;
 	char *full;
-	int fd, err;
 
 	if (asprintf(&full, "%s/%s", root, path) < 0)
 		return -ENOMEM;
 	fd = open(full, O_RDONLY | O_CLOEXEC);
-	err = fd < 0 ? -errno : read_whole(fd, ret, ret_len);
-	if (fd >= 0)
-		close(fd);
 	free(full);
-	return err;
+	return fd < 0 ? -errno : proc_read_fd(fd, ret, ret_len);
 }
 
 static const char *field_end(const char *at, const char *end)
@@ -106,20 +73,6 @@ const char *loaded_module_next(const char *at, const char *end, struct loaded_mo
 	return NULL;
 }
 
-static char *to_hex(const unsigned char *id, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	char *hex = malloc(2 * len + 1);
-
-	for (size_t i = 0; hex && i < len; i++) {
-		hex[2 * i] = digits[id[i] >> 4];
-		hex[2 * i + 1] = digits[id[i] & 15];
-	}
-	if (hex)
-		hex[2 * len] = '\0';
-	return hex;
-}
-
 /* Notes as they lie in memory: three numbers, a name and bytes, both filled up to 4. */
 static char *find_build_id(const char *notes, size_t len)
 {
@@ -139,7 +92,7 @@ static char *find_build_id(const char *notes, size_t len)
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 		    !memcmp(notes + at, "GNU", 4) && note.n_descsz &&
 		    note.n_descsz <= BUILD_ID_BYTES_MAX)
-			return to_hex((const unsigned char *)notes + at + name_len, note.n_descsz);
+			return build_id_hex(notes + at + name_len, note.n_descsz);
 		at += name_len + id_len;
 	}
 	return NULL;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the running kernel says what it is: /proc and /sys, and the folders in which its files
- * are installed. Finds and reads; ELF files are the helper's to parse.
+ * Reads what the running kernel says of itself in /proc and /sys, and knows the folders in which
+ * its files are installed. Parses no ELF file: the server does.
  */
-#ifndef KERNEL_FILES_H
-#define KERNEL_FILES_H
+#ifndef SYMBOLIZER_KERNEL_FILES_H
+#define SYMBOLIZER_KERNEL_FILES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tests have other ones. */
+/* Where these folders are; tests have others. */
 struct kernel_roots {
 	const char *proc;
 	const char *sys;

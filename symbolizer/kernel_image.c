@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The parts of the running kernel and its table of symbols. */
+#include "symbolizer/kernel_image.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizer/kernel_image.h"
-#include "symbolizer/wire.h"
+#include "base/array.h"
+#include "base/clock.h"
 
 /*
  * Where nobody says how far a part goes, the function before a gap seems to go on to its end: what
@@ -14,22 +16,15 @@
 #define ENDLESS_BYTES (64 * 1024)
 
 /* A hundredth to a tenth of a second of work, each time. */
-#define PAUSE_MS 1000
+#define PAUSE_NS 1000000000ULL
 
 static int add_part(struct kernel_image *image, const char *name, size_t name_len,
 		    struct kernel_part **ret)
 {
 	struct kernel_part *part;
 
-	if (image->part_cnt == image->part_cap) {
-		size_t cap = image->part_cap ? image->part_cap * 2 : 64;
-		struct kernel_part **parts = reallocarray(image->parts, cap, sizeof(*parts));
-
-		if (!parts)
-			return -ENOMEM;
-		image->parts = parts;
-		image->part_cap = cap;
-	}
+	if (array_reserve(&image->parts, &image->part_cap, image->part_cnt + 1))
+		return -ENOMEM;
 	part = calloc(1, sizeof(*part));
 	if (part)
 		part->name = strndup(name, name_len);
@@ -243,7 +238,7 @@ int kernel_image_read(struct kernel_image *image)
 {
 	int err;
 
-	image->read_ms = wire_now_ms();
+	image->read_ns = clock_ns(CLOCK_MONOTONIC);
 	err = read_modules(image);
 	if (err)
 		return err;
@@ -253,7 +248,7 @@ int kernel_image_read(struct kernel_image *image)
 
 int kernel_image_init(const struct kernel_roots *roots, struct kernel_image *ret)
 {
-	struct kernel_image image = {.roots = *roots, .pause_ms = PAUSE_MS};
+	struct kernel_image image = {.roots = *roots, .pause_ns = PAUSE_NS};
 	struct kernel_part *core;
 	int err = add_part(&image, "kernel", strlen("kernel"), &core);
 

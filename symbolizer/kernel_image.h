@@ -3,8 +3,8 @@
  * The running kernel as a thing with names: its symbols and who owns them. It changes while it
  * runs, by modules and BPF programs that come and go.
  */
-#ifndef KERNEL_IMAGE_H
-#define KERNEL_IMAGE_H
+#ifndef SYMBOLIZER_KERNEL_IMAGE_H
+#define SYMBOLIZER_KERNEL_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +33,8 @@ struct kernel_image {
 	size_t part_cnt;
 	size_t part_cap;
 	uint64_t modules_hash; /* of what was loaded */
-	int64_t read_ms;       /* when the table was read */
-	unsigned int pause_ms; /* it is not read again before so long, for one read takes long */
+	uint64_t read_ns;      /* when the table was read */
+	uint64_t pause_ns;     /* it is not read again before so long, for one read takes long */
 	int error; /* 0; -EPERM: the kernel hides its addresses; why kallsyms was not read */
 };
 

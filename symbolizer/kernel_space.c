@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The space of the kernel: functions from its own list of symbols. */
+/* Finds functions of the kernel and the files that tell more of them. */
+#include "symbolizer/kernel_space.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizer/demangle.h"
-#include "symbolizer/internal.h"
+#include "base/clock.h"
 #include "symbolizer/kernel_debug.h"
+#include "symbolizer/server/demangle.h"
 
 /* Whether what lies there now is what was found before. What has gone stays as it was. */
 static bool is_same(const struct location *loc, const struct kernel_place *place)
@@ -20,9 +22,9 @@ static bool is_same(const struct location *loc, const struct kernel_place *place
 }
 
 /* The file of a part: found when the part's first address is named. */
-static int open_part(struct symspace *space, struct kernel_part *part)
+static int open_part(struct kernel_space *space, struct kernel_part *part)
 {
-	const struct stat none = {0};
+	const struct file_version none = {0};
 	struct module *file;
 	int err;
 
@@ -37,10 +39,10 @@ static int open_part(struct symspace *space, struct kernel_part *part)
 	file->build_id = strdup(part->build_id);
 	err = file->build_id ? 0 : -ENOMEM;
 	if (!err)
-		err = kernel_debug_find(&space->kernel->roots, part,
-					part == space->kernel->parts[KALLSYMS_CORE], file);
+		err = kernel_debug_find(&space->image.roots, part,
+					part == space->image.parts[KALLSYMS_CORE], file);
 	if (!err && file->anchor_cnt) {
-		err = symbolizer__add_module(space->sym, file);
+		err = opened_modules_add(space->modules, file);
 		if (!err)
 			part->file = file;
 	}
@@ -49,7 +51,7 @@ static int open_part(struct symspace *space, struct kernel_part *part)
 	return err;
 }
 
-static int place_location(struct symspace *space, struct location *loc,
+static int place_location(struct kernel_space *space, struct location *loc,
 			  const struct kernel_place *place)
 {
 	int err;
@@ -80,30 +82,30 @@ static int place_location(struct symspace *space, struct location *loc,
 	return 0;
 }
 
-static int find_location(struct symspace *space, const struct sym_query *query,
+static int find_location(struct kernel_space *space, const struct sym_query *query,
 			 struct location **ret)
 {
-	struct location *loc = addr_map_get(&space->locations, query->addr, query->exact);
+	struct location *loc = locations_get(&space->locations, query);
 	struct kernel_place place;
 	int err = 0;
 
-	if (!loc || loc->generation != space->generation) {
-		place = kernel_image_find(space->kernel,
+	if (!loc || loc->generation != space->locations.generation) {
+		place = kernel_image_find(&space->image,
 					  query->exact ? query->addr : query->addr - 1);
 		/* Nothing is lost when one that said nothing says more from now on. */
 		if (!loc || (loc->part && !is_same(loc, &place)))
-			err = symspace__add_location(space, query, &loc);
+			err = locations_add(&space->locations, query, &loc);
 		if (!err && !loc->own_symbol)
 			err = place_location(space, loc, &place);
 		if (err)
 			return err;
-		loc->generation = space->generation;
+		loc->generation = space->locations.generation;
 	}
 	*ret = loc;
 	return 0;
 }
 
-static int find_locations(struct symspace *space, const struct sym_query *queries, size_t cnt,
+static int find_locations(struct kernel_space *space, const struct sym_query *queries, size_t cnt,
 			  struct location **ret)
 {
 	int err = 0;
@@ -116,34 +118,34 @@ static int find_locations(struct symspace *space, const struct sym_query *querie
 /* What is hidden mostly stays so. */
 #define HIDDEN_PAUSES 60
 
-static bool may_read(const struct kernel_image *kernel)
+static bool may_read(const struct kernel_image *image)
 {
-	int64_t pause_ms = kernel->pause_ms * (kernel->error ? HIDDEN_PAUSES : 1);
+	uint64_t pause_ns = image->pause_ns * (image->error ? HIDDEN_PAUSES : 1);
 
-	return wire_now_ms() >= kernel->read_ms + pause_ms;
+	return clock_ns(CLOCK_MONOTONIC) >= image->read_ns + pause_ns;
 }
 
-static int read_again(struct symspace *space)
+static int read_again(struct kernel_space *space)
 {
-	space->generation++;
-	return kernel_image_read(space->kernel);
+	space->locations.generation++;
+	return kernel_image_read(&space->image);
 }
 
 /* An address that the table did not have although it was read later has no name. */
-static bool is_unsettled(const struct kernel_image *kernel, const struct location *loc)
+static bool is_unresolved(const struct kernel_image *image, const struct location *loc)
 {
-	return !loc->own_symbol && loc->since_ms >= kernel->read_ms;
+	return !loc->own_symbol && loc->since_ns >= image->read_ns;
 }
 
-int kernel_space_find(struct symspace *space, const struct sym_query *queries, size_t cnt,
+int kernel_space_find(struct kernel_space *space, const struct sym_query *queries, size_t cnt,
 		      struct location **ret)
 {
-	bool unsettled = false;
+	bool unresolved = false;
 	int err = find_locations(space, queries, cnt, ret);
 
 	for (size_t i = 0; !err && i < cnt; i++)
-		unsettled |= is_unsettled(space->kernel, ret[i]);
-	if (err || !unsettled || space->kernel->error || !may_read(space->kernel))
+		unresolved |= is_unresolved(&space->image, ret[i]);
+	if (err || !unresolved || space->image.error || !may_read(&space->image))
 		return err;
 	err = read_again(space);
 	return err ? err : find_locations(space, queries, cnt, ret);
@@ -180,20 +182,26 @@ int kernel_space_publish(struct location *loc)
  * Where the kernel makes code at run time, an address may belong to another function by now, and
  * only the list of symbols says it.
  */
-static bool has_made_code(const struct symspace *space)
+static bool has_made_code(const struct kernel_space *space)
 {
-	for (size_t i = 0; i < space->all_cnt; i++)
-		if (space->all[i]->part && !space->all[i]->part->end)
+	for (size_t i = 0; i < space->locations.cnt; i++)
+		if (space->locations.all[i]->part && !space->locations.all[i]->part->end)
 			return true;
 	return false;
 }
 
-int kernel_space_refresh(struct symspace *space)
+int kernel_space_refresh(struct kernel_space *space)
 {
-	struct kernel_image *kernel = space->kernel;
+	const struct kernel_image *image = &space->image;
 
-	if (kernel_image_is_stale(kernel) ||
-	    ((kernel->error || has_made_code(space)) && may_read(kernel)))
+	if (kernel_image_is_stale(image) ||
+	    ((image->error || has_made_code(space)) && may_read(image)))
 		return read_again(space);
 	return 0;
+}
+
+void kernel_space_deinit(struct kernel_space *space)
+{
+	locations_deinit(&space->locations);
+	kernel_image_deinit(&space->image);
 }

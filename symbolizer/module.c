@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Modules and their names. */
+/* Keeps the names that were found in a file. */
+#include "symbolizer/module.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolizer/module.h"
+#include "base/array.h"
 
-int module__new(int fd, const struct stat *st, const char *path, struct module **ret)
+int module__new(int fd, const struct file_version *version, const char *path, struct module **ret)
 {
 	struct module *module = calloc(1, sizeof(*module));
 
 	if (!module)
 		return -ENOMEM;
 	*module = (struct module){
-		.dev = st->st_dev,
-		.ino = st->st_ino,
-		.size = st->st_size,
-		.mtime = st->st_mtim,
+		.version = *version,
 		.fd = -1,
 		.path = strdup(path),
 		.is_elf = true,
@@ -42,6 +41,15 @@ static void close_file(int fd)
 		close(fd);
 }
 
+static void free_names(struct hash_map *names)
+{
+	const struct hash_map_slot *slot = NULL;
+
+	while ((slot = hash_map_next(names, slot)))
+		free(slot->value);
+	hash_map_deinit(names);
+}
+
 void module__free(struct module *module)
 {
 	if (!module)
@@ -53,9 +61,8 @@ void module__free(struct module *module)
 	close_file(module->fetched_fd);
 	close_file(module->debug_fd);
 	close_file(module->alternate_fd);
-	for (size_t i = 0; i < module->names.cap; i++)
-		free(module->names.slots[i].value);
-	addr_map_deinit(&module->names);
+	free_names(&module->names[false]);
+	free_names(&module->names[true]);
 	for (size_t i = 0; i < module->block_cnt; i++)
 		free(module->blocks[i]);
 	file_need_deinit(&module->need);
@@ -74,17 +81,9 @@ void module__free(struct module *module)
 	free(module);
 }
 
-bool module__is(const struct module *module, const struct stat *st)
-{
-	return module->dev == st->st_dev && module->ino == st->st_ino &&
-	       module->size == st->st_size && module->mtime.tv_sec == st->st_mtim.tv_sec &&
-	       module->mtime.tv_nsec == st->st_mtim.tv_nsec;
-}
-
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret)
 {
-	struct name *name = addr_map_get(&module->names, offset, exact);
-	int err;
+	struct name *name = hash_map_get(&module->names[exact], offset);
 
 	if (!name) {
 		name = calloc(1, sizeof(*name));
@@ -92,10 +91,9 @@ int module__name(struct module *module, uint64_t offset, bool exact, struct name
 			return -ENOMEM;
 		name->offset = offset;
 		name->exact = exact;
-		err = addr_map_set(&module->names, offset, exact, name);
-		if (err) {
+		if (hash_map_set(&module->names[exact], offset, name)) {
 			free(name);
-			return err;
+			return -ENOMEM;
 		}
 	}
 	*ret = name;
@@ -106,15 +104,8 @@ int module__want(struct module *module, struct name *name)
 {
 	if (name->listed)
 		return 0;
-	if (module->todo_cnt == module->todo_cap) {
-		size_t cap = module->todo_cap ? module->todo_cap * 2 : 64;
-		struct name **todo = reallocarray(module->todo, cap, sizeof(*todo));
-
-		if (!todo)
-			return -ENOMEM;
-		module->todo = todo;
-		module->todo_cap = cap;
-	}
+	if (array_reserve(&module->todo, &module->todo_cap, module->todo_cnt + 1))
+		return -ENOMEM;
 	module->todo[module->todo_cnt++] = name;
 	name->listed = true;
 	return 0;
@@ -131,14 +122,8 @@ int module__set_frames(struct module *module, struct name *name, struct sym_fram
 		       size_t frame_cnt)
 {
 	/* Older blocks stay: locations that were given out point to them. */
-	if (!(module->block_cnt & (module->block_cnt - 1))) {
-		size_t cap = module->block_cnt ? module->block_cnt * 2 : 1;
-		void **blocks = reallocarray(module->blocks, cap, sizeof(*blocks));
-
-		if (!blocks)
-			return -ENOMEM;
-		module->blocks = blocks;
-	}
+	if (array_reserve(&module->blocks, &module->block_cap, module->block_cnt + 1))
+		return -ENOMEM;
 	module->blocks[module->block_cnt++] = block;
 	name->frames = block;
 	name->frame_cnt = frame_cnt;

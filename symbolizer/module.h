@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file that code was mapped from, as the library sees it: open, and with the names that were
- * found in it. What is in the file is the helper's to know.
+ * found in it. Only the server knows what is in the file.
  */
-#ifndef MODULE_H
-#define MODULE_H
+#ifndef SYMBOLIZER_MODULE_H
+#define SYMBOLIZER_MODULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
-#include "symbolizer/addr_map.h"
-#include "symbolizer/symbolizer.h"
-#include "symbolizer/worker.h"
+#include "base/file_id.h"
+#include "base/hash_map.h"
+#include "symbolizer/frame.h"
+#include "symbolizer/server/protocol.h"
 
 /* One instruction of a module. Lives as long as the module. */
 struct name {
 	uint64_t offset; /* of the instruction, in the file; its address when there are anchors */
-	bool exact;      /* frames' offsets are those of this address, not of the next */
+	bool exact;      /* offsets in frames are of this address, not of the next one */
 	bool listed;     /* in the module's todo */
 	enum name_level level;
 	unsigned int generation; /* the module's when it was looked up */
@@ -27,28 +27,15 @@ struct name {
 	size_t frame_cnt;
 };
 
-/* What the helper would like to have; NEED_NOTHING: all strings are NULL. */
-struct file_need {
-	enum worker_need kind;
-	char *build_id;
-	char *file;
-	uint32_t crc;
-};
-
-/* What of a file that is not mapped as it is, the kernel's, lies at a known address. */
+/* A part of one of the kernel's files, which are not mapped as they are, at a known address. */
 struct file_anchor {
 	char *name; /* a section of a relocatable file, a symbol of another one */
 	uint64_t addr;
 };
 
 struct module {
-	/* Identity: a file that is written over is another module. */
-	dev_t dev;
-	ino_t ino;
-	off_t size;
-	struct timespec mtime;
-
-	uint32_t id; /* in the symbolizer's list */
+	struct file_version version;
+	uint32_t id; /* in the list of modules */
 	int fd;      /* -1: only a debug file is of use, that with the build id */
 	char *path;  /* as the first process that maps it sees it */
 	char *build_id;
@@ -61,8 +48,10 @@ struct module {
 	/* With anchors the offsets of names are addresses. */
 	struct file_anchor *anchors;
 	size_t anchor_cnt;
+	size_t anchor_cap;
 	char **places; /* where the debug file may be; NULL: in the usual places */
 	size_t place_cnt;
+	size_t place_cap;
 
 	struct file_need need;
 	unsigned int candidate; /* the next place to look for what is needed */
@@ -76,19 +65,18 @@ struct module {
 	int fetched_fd;     /* it has: to be offered; -1: none */
 	bool fetch_awaited; /* one call has waited for it as long as it could */
 
-	struct addr_map names;
+	struct hash_map names[2]; /* [exact], by offset */
 	struct name **todo;
 	size_t todo_cnt;
 	size_t todo_cap;
 	void **blocks; /* everything that names ever pointed to */
 	size_t block_cnt;
+	size_t block_cap;
 };
 
 /* Takes fd over when it succeeds. */
-int module__new(int fd, const struct stat *st, const char *path, struct module **ret);
+int module__new(int fd, const struct file_version *version, const char *path, struct module **ret);
 void module__free(struct module *module);
-
-bool module__is(const struct module *module, const struct stat *st);
 
 /* The name of an instruction, made empty when it is new. Fails only with -ENOMEM. */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From lists of names to requests. */
+/* Turns lists of names into requests. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #define TRIES_MAX 3
 
 struct run {
-	struct parser *parser;
+	struct client *client;
 	struct fetcher *fetcher;
 	int root_fd;
-	int64_t deadline_ms;
+	uint64_t deadline_ns;
 };
 
 bool naming_is_open(const struct module *module, const struct name *name)
@@ -27,11 +27,11 @@ bool naming_is_open(const struct module *module, const struct name *name)
 
 static bool is_open(const struct run *run, const struct module *module)
 {
-	return run->parser->helper.pid && module->incarnation == run->parser->incarnation;
+	return run->client->helper.pid && module->incarnation == run->client->helper.incarnation;
 }
 
 /* Gives a new helper the files that an earlier one had accepted. */
-static int offer_again(struct run *run, struct module *module, enum worker_need kind, int fd)
+static int offer_again(struct run *run, struct module *module, enum server_need kind, int fd)
 {
 	if (module->need.kind != kind || fd < 0)
 		return 0;
@@ -43,7 +43,7 @@ static int offer_again(struct run *run, struct module *module, enum worker_need 
 		module->candidate = 0;
 	}
 	module->offered_fd = fd;
-	return parser_offer(run->parser, module, run->deadline_ms);
+	return client_offer(run->client, module, run->deadline_ns);
 }
 
 /* The next file to offer: what was fetched, else what lies in the usual places. */
@@ -70,7 +70,7 @@ static int offer_files(struct run *run, struct module *module)
 		if (err == -ERANGE)
 			break;
 		if (!err)
-			err = parser_offer(run->parser, module, run->deadline_ms);
+			err = client_offer(run->client, module, run->deadline_ns);
 		if (err)
 			return err;
 	}
@@ -88,7 +88,7 @@ static int open_once(struct run *run, struct module *module)
 	int err = 0;
 
 	if (!is_open(run, module)) {
-		err = parser_open(run->parser, module, run->deadline_ms);
+		err = client_open(run->client, module, run->deadline_ns);
 		if (!err)
 			err = offer_again(run, module, NEED_DEBUG, module->debug_fd);
 		if (!err)
@@ -99,7 +99,7 @@ static int open_once(struct run *run, struct module *module)
 	return err;
 }
 
-/* The one thing that stops a run: time or memory is over. The rest is this module's trouble. */
+/* Only a lack of time or memory stops a run. Other errors are this module's alone. */
 static bool is_final(int err)
 {
 	return err == -ETIMEDOUT || err == -ENOMEM;
@@ -126,10 +126,10 @@ static bool is_wanted(const struct module *module, const struct name *name, enum
 	       (name->level == level && name->generation != module->generation);
 }
 
-/* Asks for those of the list that are below level, a packet at a time. */
+/* Asks for the listed names that are below level, a packet at a time. */
 static int ask(struct run *run, struct module *module, enum name_level level)
 {
-	struct name *names[WORKER_OFFSETS_MAX];
+	struct name *names[SERVER_OFFSETS_MAX];
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < module->todo_cnt; i++) {
@@ -137,9 +137,9 @@ static int ask(struct run *run, struct module *module, enum name_level level)
 
 		if (is_wanted(module, name, level))
 			names[cnt++] = name;
-		if (cnt == WORKER_OFFSETS_MAX || (cnt && i + 1 == module->todo_cnt)) {
-			int err = parser_ask(run->parser, module, names, cnt, level,
-					     run->deadline_ms);
+		if (cnt == SERVER_OFFSETS_MAX || (cnt && i + 1 == module->todo_cnt)) {
+			int err = client_ask(run->client, module, names, cnt, level,
+					     run->deadline_ns);
 
 			if (err)
 				return err;
@@ -168,7 +168,7 @@ static int await_fetch(struct run *run, struct module *module)
 	int err = 0;
 
 	while (!err && module->fetching && !module->fetch_awaited) {
-		err = fetcher_take(run->fetcher, run->deadline_ms);
+		err = fetcher_take(run->fetcher, run->deadline_ns);
 		if (!err && module->fetched_fd >= 0)
 			err = name_module(run, module, NAME_FULL);
 	}
@@ -196,7 +196,7 @@ static int await_fetches(struct run *run, struct module *const *modules, size_t 
 
 static int name_all(struct run *run, struct module *const *modules, size_t cnt)
 {
-	int err = parser_settle(run->parser, run->deadline_ms);
+	int err = client_wait(run->client, run->deadline_ns);
 
 	for (int level = NAME_SYMBOL; level <= NAME_FULL; level++)
 		for (size_t i = 0; !err && i < cnt; i++)
@@ -204,10 +204,10 @@ static int name_all(struct run *run, struct module *const *modules, size_t cnt)
 	return err ? err : await_fetches(run, modules, cnt);
 }
 
-int naming_run(struct parser *parser, struct fetcher *fetcher, struct module *const *modules,
-	       size_t cnt, int root_fd, int64_t deadline_ms)
+int naming_run(struct client *client, struct fetcher *fetcher, struct module *const *modules,
+	       size_t cnt, int root_fd, uint64_t deadline_ns)
 {
-	struct run run = {parser, fetcher, root_fd, deadline_ms};
+	struct run run = {client, fetcher, root_fd, deadline_ns};
 	int err = cnt ? name_all(&run, modules, cnt) : 0;
 
 	for (size_t i = 0; i < cnt; i++)

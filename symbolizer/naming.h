@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In which order modules are opened, completed by debug files and asked for names, so that a
- * short time gives as much as it can: every address its symbol first, then lines and inlines.
+ * Opens modules, completes them by debug files and asks for names, in an order by which a short
+ * time gives as much as it can: every address its symbol first, then lines and inlined calls.
  */
-#ifndef NAMING_H
-#define NAMING_H
+#ifndef SYMBOLIZER_NAMING_H
+#define SYMBOLIZER_NAMING_H
 
+#include "symbolizer/client.h"
 #include "symbolizer/fetcher.h"
 #include "symbolizer/module.h"
-#include "symbolizer/parser.h"
 
 /* Whether asking again could tell more of this name. */
 bool naming_is_open(const struct module *module, const struct name *name);
@@ -18,7 +18,7 @@ bool naming_is_open(const struct module *module, const struct name *name);
  * of the process that they belong to, or -1. Fails only with -ENOMEM: what was not found or not
  * in time shows in the names.
  */
-int naming_run(struct parser *parser, struct fetcher *fetcher, struct module *const *modules,
-	       size_t cnt, int root_fd, int64_t deadline_ms);
+int naming_run(struct client *client, struct fetcher *fetcher, struct module *const *modules,
+	       size_t cnt, int root_fd, uint64_t deadline_ns);
 
 #endif

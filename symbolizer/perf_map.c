@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbolizer/debug_file.h"
+#include "base/number.h"
+#include "base/regular_file.h"
 #include "symbolizer/perf_map.h"
 
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
@@ -14,29 +15,16 @@
 /* Lines that are compared for one address; code is not compiled over itself more often. */
 #define OVERLAPS_MAX 4096
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* A hex number, with or without 0x, and the blanks behind it. */
 static bool take_hex(const char **at, const char *end, uint64_t *ret)
 {
-	const char *p = *at;
-	uint64_t value = 0;
-	int digits = 0;
+	const char *p = *at, *digits;
+	uint64_t value;
 
 	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
 		p += 2;
-	for (; p < end && hex_value(*p) >= 0; p++, digits++)
-		value = value << 4 | hex_value(*p);
-	if (!digits || digits > 16 || p >= end || *p != ' ')
+	digits = p;
+	if (number_take(&p, end, 16, &value) || p - digits > 16 || p >= end || *p != ' ')
 		return false;
 	while (p < end && *p == ' ')
 		p++;
@@ -79,12 +67,6 @@ int perf_map_parse(struct perf_map *map, const char *text, size_t len)
 	return err ? err : range_table_finish(&map->code);
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static int read_all(int fd, size_t size, char **ret, size_t *ret_len)
 {
 	char *text = malloc(size + 1);
@@ -102,6 +84,7 @@ static int read_all(int fd, size_t size, char **ret, size_t *ret_len)
 
 int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid, bool *changed)
 {
+	struct file_version file;
 	struct stat st;
 	char *text = NULL;
 	size_t len = 0;
@@ -110,9 +93,10 @@ int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid
 	fd = regular_file_open(AT_FDCWD, root_fd, path, O_NOFOLLOW, &st);
 	if (fd < 0)
 		return fd;
+	file = file_version_of(&st);
 	if ((st.st_uid && st.st_uid != uid) || st.st_size > FILE_MAX_BYTES)
 		err = -EACCES;
-	*changed = !err && !(map->text && is_same_file(&map->st, &st));
+	*changed = !err && !(map->text && file_version_equal(&map->file, &file));
 	if (*changed)
 		err = read_all(fd, st.st_size, &text, &len);
 	close(fd);
@@ -122,7 +106,7 @@ int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid
 	if (err)
 		*changed = false;
 	else
-		map->st = st;
+		map->file = file;
 	return err;
 }
 

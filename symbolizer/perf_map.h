@@ -3,19 +3,19 @@
  * /tmp/perf-PID.map: where a just-in-time compiler says what its code is called, one line each:
  * start and size in hex, then the name. Anyone may have written the file.
  */
-#ifndef PERF_MAP_H
-#define PERF_MAP_H
+#ifndef SYMBOLIZER_PERF_MAP_H
+#define SYMBOLIZER_PERF_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
-#include "symbolizer/ranges.h"
+#include "base/addr_ranges.h"
+#include "base/file_id.h"
 
 struct perf_map {
 	char *text;
-	struct range_table code; /* value: where in text the name begins */
-	struct stat st;          /* of the file that was read */
+	struct range_table code;  /* value: where in text the name begins */
+	struct file_version file; /* that was read */
 };
 
 struct perf_symbol {

@@ -3,13 +3,13 @@
  * What /proc has of one process image, by files that were opened while it lived: they do not turn
  * into another process's when the pid is used again, nor into another image's after an exec.
  */
-#ifndef PROC_IMAGE_H
-#define PROC_IMAGE_H
+#ifndef SYMBOLIZER_PROC_IMAGE_H
+#define SYMBOLIZER_PROC_IMAGE_H
 
-#include <sys/stat.h>
 #include <sys/types.h>
 
-#include "symbolizer/proc_maps.h"
+#include "base/file_id.h"
+#include "base/proc_maps.h"
 #include "symbolizer/regions.h"
 
 struct proc_image {
@@ -31,10 +31,11 @@ int proc_image_maps(const struct proc_image *image, struct proc_maps *ret);
 
 /*
  * Opens the file of a mapping, also when it was deleted or lies in another mount namespace. An fd
- * or a negative errno; *st is filled. The vdso, which has no file, is copied into one; its st has
- * a number made from its content for an inode. Of a process that was gone, what lies at the path is
+ * or a negative errno. The vdso, which has no file, is copied into one, whose version has a number
+ * made from its content for an inode. Of a process that was gone, what lies at the path is
  * opened if it is the file that was mapped, and the vdso is our own.
  */
-int proc_image_open(const struct proc_image *image, const struct region *region, struct stat *st);
+int proc_image_open(const struct proc_image *image, const struct region *region,
+		    struct file_version *ret);
 
 #endif

@@ -1,46 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Spaces of processes: what was mapped where, and code that has no file. */
+/* Finds what was mapped at an address, and names code that has no file. */
+#include "symbolizer/process_space.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizer/internal.h"
+#include "base/clock.h"
 
 static int open_region(void *arg, struct region *region)
 {
-	struct symspace *space = arg;
-	struct stat st;
-	int fd = proc_image_open(&space->image, region, &st);
+	struct process_space *space = arg;
+	struct file_version version;
+	int fd = proc_image_open(&space->image, region, &version);
 
 	if (fd == -ENOMEM)
 		return fd;
 	/* A file that cannot be opened costs names, and the frames say so. */
 	if (fd < 0)
 		return 0;
-	return symbolizer__module(space->sym, fd, &st, region->path, &region->module);
+	return opened_modules_get(space->modules, fd, &version, region->path, &region->module);
 }
 
-int symspace__read_maps(const struct symspace *space, struct proc_maps *ret)
-{
-	return proc_image_maps(&space->image, ret);
-}
-
-int symspace__update(struct symspace *space, const struct proc_maps *maps)
+int process_space_update(struct process_space *space, const struct proc_maps *maps)
 {
 	int err = regions_update(&space->regions, maps, open_region, space);
 
-	space->generation++;
+	space->locations.generation++;
 	return err;
 }
 
-int process_space_refresh(struct symspace *space)
+int process_space_refresh(struct process_space *space)
 {
 	struct proc_maps maps;
-	int err = symspace__read_maps(space, &maps);
+	int err = proc_image_maps(&space->image, &maps);
 
 	if (err)
 		return err;
-	err = symspace__update(space, &maps);
+	err = process_space_update(space, &maps);
 	proc_maps_deinit(&maps);
 	return err;
 }
@@ -53,14 +50,14 @@ static bool is_jit(const struct region *region)
 {
 	if (!region->executable || region->path[0] == '[')
 		return region->executable && !strncmp(region->path, "[anon", 5);
-	if (!region->inode)
+	if (!region->file.ino)
 		return true;
 	return region->module ? !region->module->is_elf : region->deleted;
 }
 
 static const char *module_name(const struct region *region)
 {
-	if (is_jit(region) && !region->inode)
+	if (is_jit(region) && !region->file.ino)
 		return "[jit]";
 	return *region->path ? region->path : "[anon]";
 }
@@ -71,16 +68,16 @@ static struct sym_mapping mapping_of(const struct region *region)
 }
 
 /* Puts a location where its address was mapped last. */
-static int place(struct symspace *space, struct location *loc, struct region *region)
+static int place(struct process_space *space, struct location *loc, struct region *region)
 {
-	loc->generation = space->generation;
+	loc->generation = space->locations.generation;
 	loc->region = region;
 	if (!region)
 		return 0;
 	region->kept = true;
 	loc->pub.module = module_name(region);
 	loc->pub.module_offset = loc->pub.addr;
-	if (!region->inode && !region->module)
+	if (!region->file.ino && !region->module)
 		return 0;
 	loc->pub.mapping = mapping_of(region);
 	loc->pub.module_offset = loc->pub.addr - region->start + region->offset;
@@ -91,7 +88,7 @@ static int place(struct symspace *space, struct location *loc, struct region *re
 			    &loc->name);
 }
 
-/* Whether region, where the address lies now, says the same of it as what was there before. */
+/* Whether the address is at the same place of the same file in region as where it was before. */
 static bool is_still_there(const struct location *loc, const struct region *region)
 {
 	if (!region || loc->region == region)
@@ -100,14 +97,14 @@ static bool is_still_there(const struct location *loc, const struct region *regi
 	       loc->region->start - loc->region->offset == region->start - region->offset;
 }
 
-/* Of a place in a file: the file alone tells its name, and where it is mapped, its address. */
-static int place_in_file(struct symspace *space, const struct sym_query *query,
+/* The name of a place in a file comes from the file alone, its address from where it is mapped. */
+static int place_in_file(struct process_space *space, const struct sym_query *query,
 			 struct module *module, struct location *loc)
 {
 	uint64_t offset = query->addr - !query->exact;
 	struct region *region = regions_find_place(&space->regions, module, offset);
 
-	loc->generation = space->generation;
+	loc->generation = space->locations.generation;
 	loc->region = region;
 	loc->module = module;
 	loc->pub.addr = 0;
@@ -124,28 +121,28 @@ static int place_in_file(struct symspace *space, const struct sym_query *query,
 	return module__name(module, offset, query->exact, &loc->name);
 }
 
-static int find_in_file(struct symspace *space, const struct sym_query *query,
+static int find_in_file(struct process_space *space, const struct sym_query *query,
 			struct location **ret)
 {
-	struct location *loc = addr_map_get(&space->locations, location_key(query), query->exact);
+	struct location *loc = locations_get(&space->locations, query);
 	int err = 0;
 
 	if (!loc)
-		err = symspace__add_location(space, query, &loc);
-	if (!err && (!loc->module || loc->generation != space->generation))
-		err = place_in_file(space, query, space->sym->modules[query->file - 1], loc);
+		err = locations_add(&space->locations, query, &loc);
+	if (!err && (!loc->module || loc->generation != space->locations.generation))
+		err = place_in_file(space, query, space->modules->items[query->file - 1], loc);
 	*ret = loc;
 	return err;
 }
 
-static int find_address(struct symspace *space, const struct sym_query *query,
+static int find_address(struct process_space *space, const struct sym_query *query,
 			struct location **ret)
 {
-	struct location *loc = addr_map_get(&space->locations, query->addr, query->exact);
+	struct location *loc = locations_get(&space->locations, query);
 	struct region *region;
 	int err;
 
-	if (loc && loc->generation == space->generation) {
+	if (loc && loc->generation == space->locations.generation) {
 		*ret = loc;
 		return 0;
 	}
@@ -155,24 +152,25 @@ static int find_address(struct symspace *space, const struct sym_query *query,
 		/* A file that could not be opened before may have been now. */
 		if (!loc->name && region)
 			return place(space, loc, region);
-		loc->generation = space->generation;
+		loc->generation = space->locations.generation;
 		return 0;
 	}
-	err = symspace__add_location(space, query, &loc);
+	err = locations_add(&space->locations, query, &loc);
 	if (!err)
 		err = place(space, loc, region);
 	*ret = loc;
 	return err;
 }
 
-int process_space_find(struct symspace *space, const struct sym_query *query, struct location **ret)
+int process_space_find(struct process_space *space, const struct sym_query *query,
+		       struct location **ret)
 {
-	if (query->file && query->file <= space->sym->module_cnt)
+	if (query->file && query->file <= space->modules->cnt)
 		return find_in_file(space, query, ret);
 	return find_address(space, query, ret);
 }
 
-static int name_jit(struct symspace *space, struct location *loc)
+static int name_jit(struct process_space *space, struct location *loc)
 {
 	struct perf_symbol symbol;
 
@@ -186,8 +184,8 @@ static int name_jit(struct symspace *space, struct location *loc)
 	return 0;
 }
 
-int process_space_name_jits(struct symspace *space, struct location **locs, size_t cnt,
-			    int64_t deadline_ms)
+int process_space_name_jits(struct process_space *space, struct location **locs, size_t cnt,
+			    uint64_t deadline_ns)
 {
 	const struct proc_image *image = &space->image;
 	bool read = false, changed;
@@ -198,7 +196,7 @@ int process_space_name_jits(struct symspace *space, struct location **locs, size
 
 		if (loc->own_symbol || !loc->region || !is_jit(loc->region) || image->root_fd < 0)
 			continue;
-		if (!read && wire_now_ms() < deadline_ms) {
+		if (!read && clock_left_ms(deadline_ns)) {
 			err = perf_map_read(&space->jit, image->root_fd, image->jit_path,
 					    image->uid, &changed);
 			if (err == -ENOMEM)
@@ -210,4 +208,25 @@ int process_space_name_jits(struct symspace *space, struct location **locs, size
 			return err;
 	}
 	return 0;
+}
+
+void process_space_publish(struct location *loc)
+{
+	const struct name *name = loc->name;
+
+	if (loc->module)
+		loc->pub.build_id = loc->module->build_id;
+	if (!name || name->level == NAME_NONE)
+		return;
+	loc->pub.module_offset = name->vaddr + !loc->exact;
+	loc->pub.frames = name->frames;
+	loc->pub.frame_cnt = name->frame_cnt;
+}
+
+void process_space_deinit(struct process_space *space)
+{
+	locations_deinit(&space->locations);
+	perf_map_deinit(&space->jit);
+	regions_deinit(&space->regions);
+	proc_image_deinit(&space->image);
 }

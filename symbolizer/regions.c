@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Present and former mappings of a process image. */
+#include "symbolizer/regions.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbolizer/regions.h"
+#include "base/array.h"
+#include "base/bisect.h"
 
 /*
  * Of the regions that are gone so many are remembered for addresses not asked yet: a program that
@@ -30,9 +33,7 @@ static int region_new(const struct mapping *m, struct region **ret)
 		.start = m->start,
 		.end = m->end,
 		.offset = m->offset,
-		.dev_major = m->dev_major,
-		.dev_minor = m->dev_minor,
-		.inode = m->inode,
+		.file = m->file,
 		.since_ns = m->since_ns,
 		.executable = m->executable,
 		.deleted = m->deleted,
@@ -50,8 +51,7 @@ static int region_new(const struct mapping *m, struct region **ret)
 static bool is_same(const struct region *region, const struct mapping *m)
 {
 	return region->start == m->start && region->end == m->end && region->offset == m->offset &&
-	       region->dev_major == m->dev_major && region->dev_minor == m->dev_minor &&
-	       region->inode == m->inode && region->executable == m->executable;
+	       file_id_equal(&region->file, &m->file) && region->executable == m->executable;
 }
 
 /* Forgets the oldest regions that nobody points to. */
@@ -71,21 +71,6 @@ static void trim_gone(struct regions *regions)
 		}
 	}
 	regions->gone_cnt = left;
-}
-
-static int reserve_gone(struct regions *regions)
-{
-	size_t cap = regions->gone_cnt + regions->live_cnt;
-	struct region **gone;
-
-	if (cap <= regions->gone_cap)
-		return 0;
-	gone = reallocarray(regions->gone, cap, sizeof(*gone));
-	if (!gone)
-		return -ENOMEM;
-	regions->gone = gone;
-	regions->gone_cap = cap;
-	return 0;
 }
 
 /* Only code is worth remembering. */
@@ -138,7 +123,9 @@ int regions_update(struct regions *regions, const struct proc_maps *maps,
 		   int (*opened)(void *arg, struct region *region), void *arg)
 {
 	struct region **live = calloc(maps->cnt + 1, sizeof(*live));
-	int err = live ? reserve_gone(regions) : -ENOMEM;
+	int err = live ? array_reserve(&regions->gone, &regions->gone_cap,
+				       regions->gone_cnt + regions->live_cnt)
+		       : -ENOMEM;
 	size_t at = 0;
 
 	if (!err)
@@ -160,21 +147,24 @@ int regions_update(struct regions *regions, const struct proc_maps *maps,
 	return 0;
 }
 
+struct search {
+	const struct regions *regions;
+	uint64_t addr;
+};
+
+static bool ends_before(const void *arg, size_t at)
+{
+	const struct search *search = arg;
+
+	return search->regions->live[at]->end <= search->addr;
+}
+
 static struct region *find_live(const struct regions *regions, uint64_t addr)
 {
-	size_t low = 0, high = regions->live_cnt;
+	size_t at = bisect(regions->live_cnt, ends_before, &(struct search){regions, addr});
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (regions->live[mid]->end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < regions->live_cnt && regions->live[low]->start <= addr)
-		return regions->live[low];
-	return NULL;
+	return at < regions->live_cnt && regions->live[at]->start <= addr ? regions->live[at]
+									  : NULL;
 }
 
 struct region *regions_find(const struct regions *regions, uint64_t addr)

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was mapped where in one process image, now and earlier. Knows modules only as something
- * that a region can point to.
+ * The mappings of one process image, present and former ones. Knows modules only as something that
+ * a region can point to.
  */
-#ifndef REGIONS_H
-#define REGIONS_H
+#ifndef SYMBOLIZER_REGIONS_H
+#define SYMBOLIZER_REGIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/proc_maps.h"
 #include "symbolizer/module.h"
-#include "symbolizer/proc_maps.h"
 
 struct region {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset; /* of start in the file */
-	uint32_t dev_major;
-	uint32_t dev_minor;
-	uint64_t inode;
+	struct file_id file;
 	int64_t since_ns; /* struct mapping */
 	bool executable;
 	bool deleted;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The symbolizer: its helper and the files that were opened. */
+/* The symbolizer and its address spaces: addresses to locations. */
+#include "symbolizer/symbolizer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "symbolizer/internal.h"
+#include "symbolizer/naming.h"
+#include "symbolizer/state.h"
 
 int symbolizer__new(struct symbolizer **ret)
 {
@@ -14,7 +17,7 @@ int symbolizer__new(struct symbolizer **ret)
 
 	if (!sym)
 		return -ENOMEM;
-	err = parser_init(&sym->parser);
+	err = client_init(&sym->client);
 	if (err) {
 		free(sym);
 		return err;
@@ -28,60 +31,16 @@ void symbolizer__free(struct symbolizer *sym)
 {
 	if (!sym)
 		return;
-	parser_deinit(&sym->parser);
+	client_deinit(&sym->client);
 	fetcher_deinit(&sym->fetcher);
-	for (size_t i = 0; i < sym->module_cnt; i++)
-		module__free(sym->modules[i]);
-	free(sym->modules);
+	opened_modules_deinit(&sym->modules);
 	free(sym);
-}
-
-int symbolizer__add_module(struct symbolizer *sym, struct module *module)
-{
-	if (sym->module_cnt == sym->module_cap) {
-		size_t cap = sym->module_cap ? sym->module_cap * 2 : 64;
-		struct module **modules = reallocarray(sym->modules, cap, sizeof(*modules));
-
-		if (!modules)
-			return -ENOMEM;
-		sym->modules = modules;
-		sym->module_cap = cap;
-	}
-	module->id = sym->module_cnt;
-	sym->modules[sym->module_cnt++] = module;
-	return 0;
-}
-
-int symbolizer__module(struct symbolizer *sym, int fd, const struct stat *st, const char *path,
-		       struct module **ret)
-{
-	struct module *module = NULL;
-	int err;
-
-	for (size_t i = 0; i < sym->module_cnt; i++) {
-		if (module__is(sym->modules[i], st)) {
-			close(fd);
-			*ret = sym->modules[i];
-			return 0;
-		}
-	}
-	err = module__new(fd, st, path, &module);
-	if (err) {
-		close(fd);
-		return err;
-	}
-	err = symbolizer__add_module(sym, module);
-	if (err) {
-		module__free(module);
-		return err;
-	}
-	*ret = module;
-	return 0;
 }
 
 int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint32_t *ret)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), err;
+	struct file_version version;
 	struct module *module;
 	struct stat st;
 
@@ -92,8 +51,186 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
 		close(own);
 		return err;
 	}
-	err = symbolizer__module(sym, own, &st, path, &module);
+	version = file_version_of(&st);
+	err = opened_modules_get(&sym->modules, own, &version, path, &module);
 	if (!err)
 		*ret = module->id + 1;
+	return err;
+}
+
+/* The space of a process, without its mappings. */
+static struct symspace *new_space(struct symbolizer *sym)
+{
+	struct symspace *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return NULL;
+	space->sym = sym;
+	space->process.modules = &sym->modules;
+	proc_image_init_ended(&space->process.image);
+	return space;
+}
+
+int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret)
+{
+	struct symspace *space = new_space(sym);
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	err = proc_image_init(pid, &space->process.image);
+	if (!err)
+		err = process_space_refresh(&space->process);
+	if (err) {
+		symspace__free(space);
+		return err;
+	}
+	*ret = space;
+	return 0;
+}
+
+int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps, struct symspace **ret)
+{
+	struct symspace *space = new_space(sym);
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	err = process_space_update(&space->process, maps);
+	if (err) {
+		symspace__free(space);
+		return err;
+	}
+	*ret = space;
+	return 0;
+}
+
+int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
+			    struct symspace **ret)
+{
+	struct symspace *space = calloc(1, sizeof(*space));
+	struct kernel_space *kernel = calloc(1, sizeof(*kernel));
+	int err = space && kernel ? kernel_image_init(roots, &kernel->image) : -ENOMEM;
+
+	if (err) {
+		free(space);
+		free(kernel);
+		return err;
+	}
+	kernel->modules = &sym->modules;
+	space->sym = sym;
+	space->kernel = kernel;
+	*ret = space;
+	return 0;
+}
+
+int symspace__new_kernel(struct symbolizer *sym, struct symspace **ret)
+{
+	return symspace__new_kernel_at(sym, &kernel_roots_host, ret);
+}
+
+void symspace__free(struct symspace *space)
+{
+	if (!space)
+		return;
+	if (space->kernel)
+		kernel_space_deinit(space->kernel);
+	else
+		process_space_deinit(&space->process);
+	free(space->kernel);
+	free(space);
+}
+
+int symspace__kernel_error(const struct symspace *space)
+{
+	return space->kernel ? space->kernel->image.error : 0;
+}
+
+int symspace__refresh(struct symspace *space)
+{
+	return space->kernel ? kernel_space_refresh(space->kernel)
+			     : process_space_refresh(&space->process);
+}
+
+int symspace__read_maps(const struct symspace *space, struct proc_maps *ret)
+{
+	return proc_image_maps(&space->process.image, ret);
+}
+
+int symspace__update(struct symspace *space, const struct proc_maps *maps)
+{
+	return process_space_update(&space->process, maps);
+}
+
+/* The modules of some locations, each once, with what is to be named on their lists. */
+static int collect(struct location **locs, size_t cnt, struct module **modules, size_t *ret_cnt)
+{
+	size_t module_cnt = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++) {
+		struct module *module = locs[i]->module;
+
+		if (!locs[i]->name || !naming_is_open(module, locs[i]->name))
+			continue;
+		if (!module->todo_cnt)
+			modules[module_cnt++] = module;
+		err = module__want(module, locs[i]->name);
+	}
+	for (size_t i = 0; err && i < module_cnt; i++)
+		module__want_nothing(modules[i]);
+	*ret_cnt = module_cnt;
+	return err;
+}
+
+static int name_locations(struct symspace *space, struct location **locs, size_t cnt,
+			  uint64_t deadline_ns)
+{
+	struct symbolizer *sym = space->sym;
+	struct module **modules = calloc(sym->modules.cnt + 1, sizeof(*modules));
+	size_t module_cnt;
+	int err = -ENOMEM;
+
+	while (!fetcher_take(&sym->fetcher, 0))
+		;
+	if (modules)
+		err = collect(locs, cnt, modules, &module_cnt);
+	if (!err)
+		err = naming_run(&sym->client, &sym->fetcher, modules, module_cnt,
+				 space->kernel ? -1 : space->process.image.root_fd, deadline_ns);
+	if (!err && !space->kernel)
+		err = process_space_name_jits(&space->process, locs, cnt, deadline_ns);
+	free(modules);
+	return err;
+}
+
+static int find_locations(struct symspace *space, const struct sym_query *queries, size_t cnt,
+			  struct location **ret)
+{
+	int err = 0;
+
+	if (space->kernel)
+		return kernel_space_find(space->kernel, queries, cnt, ret);
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = process_space_find(&space->process, &queries[i], &ret[i]);
+	return err;
+}
+
+int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
+		      uint64_t deadline_ns, const struct sym_location **ret)
+{
+	struct location **locs = calloc(cnt + 1, sizeof(*locs));
+	int err = locs ? find_locations(space, queries, cnt, locs) : -ENOMEM;
+
+	if (!err)
+		err = name_locations(space, locs, cnt, deadline_ns);
+	for (size_t i = 0; !err && i < cnt; i++) {
+		if (space->kernel)
+			err = kernel_space_publish(locs[i]);
+		else
+			process_space_publish(locs[i]);
+		ret[i] = &locs[i]->pub;
+	}
+	free(locs);
 	return err;
 }

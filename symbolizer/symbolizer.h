@@ -11,69 +11,23 @@
  * Knows nothing of BPF, blocks or reports; never prints. Not thread-safe.
  * Functions return 0 or a negative errno unless they say otherwise.
  */
-#ifndef SYMBOLIZER_H
-#define SYMBOLIZER_H
+#ifndef SYMBOLIZER_SYMBOLIZER_H
+#define SYMBOLIZER_SYMBOLIZER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "symbolizer/frame.h"
 
 struct proc_maps;
 struct symbolizer;
 struct symspace;
-
-/* One function at an address; several where calls were inlined there. */
-struct sym_frame {
-	const char *symbol; /* demangled; NULL: unknown */
-	uint64_t offset;    /* of the address in the function that holds it; 0 for inlined frames */
-	const char *file;   /* source file as DWARF names it; NULL: unknown */
-	unsigned int line;  /* 0: unknown */
-	bool inlined;       /* this function was inlined into the next frame */
-};
-
-/* The part of a file that is mapped where an address is, or was last; end is 0: not known. */
-struct sym_mapping {
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset; /* of start in the file */
-};
-
-/* What is known of one address. Owned by the symspace, valid until it is freed. */
-struct sym_location {
-	/* As asked; of a place in a file: where that is mapped or was last; 0: not known. */
-	uint64_t addr;
-	/*
-	 * Path as the process sees it, without the kernel's " (deleted)"; "[vdso]"; "[jit]": code
-	 * in anonymous memory; "[heap]", "[anon]" ...: data, no code was there; NULL: unmapped.
-	 * Of the kernel: "kernel", the name of a module, or "bpf" and "ftrace" for code that it
-	 * makes at run time; NULL: none of them.
-	 */
-	const char *module;
-	/*
-	 * addr as an ELF virtual address of module (what addr2line takes); as an offset in the file
-	 * while that could not be read; addr itself where there is no file. Of the kernel: the
-	 * distance from _stext or from where the module's text lies; addr itself in other code.
-	 */
-	uint64_t module_offset;
-	const char *build_id; /* lower-case hex; NULL: none */
-	struct sym_mapping mapping;
-	size_t frame_cnt; /* at least 1; innermost inlined function first */
-	const struct sym_frame *frames;
-};
-
-struct sym_query {
-	uint64_t addr;
-	bool exact; /* addr was interrupted there; false: addr is a return address, name addr - 1 */
-	uint32_t file; /* addr is an offset in it, from symbolizer__add_file; 0: an address */
-};
 
 /*
  * Starts the helper process; call it early, while the caller is small. Files are fetched from
  * debuginfod servers only when the environment has DEBUGINFOD_URLS.
  */
 int symbolizer__new(struct symbolizer **ret);
-/* After all its symspaces. */
+/* Only when all its symspaces have been freed. */
 void symbolizer__free(struct symbolizer *sym);
 
 /*
@@ -121,8 +75,9 @@ int symspace__kernel_error(const struct symspace *space);
  */
 int symspace__refresh(struct symspace *space);
 /*
- * The same in two steps, for a process: its mappings, to be given to proc_maps_deinit, and what
- * they mean for the space. Who needs them, too, sees the same as the space.
+ * A refresh of a process in two steps: reading its mappings, which are to be given to
+ * proc_maps_deinit, and taking them into the space. Whoever needs the mappings as well sees the
+ * same ones as the space.
  */
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
@@ -130,10 +85,11 @@ int symspace__update(struct symspace *space, const struct proc_maps *maps);
 /*
  * Names cnt addresses: ret[i] belongs to queries[i] and is never NULL on success (an address
  * without a name has one frame with symbol NULL). Addresses asked before come from memory.
- * budget_ms bounds the whole call: what is not named by then comes back with what is known, and
- * is tried again when it is asked for the next time. Fails only with -ENOMEM.
+ * What is not named by deadline_ns, a moment of CLOCK_MONOTONIC, comes back with what is known, and
+ * is tried again when it is asked for the next time; 0: nothing is waited for. Fails only with
+ * -ENOMEM.
  */
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
-		      unsigned int budget_ms, const struct sym_location **ret);
+		      uint64_t deadline_ns, const struct sym_location **ret);
 
 #endif

@@ -8,35 +8,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbolizer/helper.h"
-#include "symbolizer/wire.h"
-#include "unwinder/worker.h"
+#include "helper/call.h"
+#include "unwinder/server/protocol.h"
+#include "unwinder/server/server.h"
 
-/* To end by itself; a sanitizer's leak check takes time. */
-#define GRACE_MS (HELPER_SANITIZED ? 5000 : 50)
+/*
+ * Stacks of a program that has just been executed for the first time are cut until it has a table:
+ * a matter of 50 ms of work, for which it has to compete with the program.
+ */
+#define NICENESS (-10)
 
 struct unwinder {
 	struct helper helper;
-	struct wire_message answer;
 };
-
-static int start(struct unwinder *unwinder)
-{
-	if (unwinder->helper.pid)
-		return 0;
-	return helper_start(&unwinder->helper, "unwinder", HELPER_DROPS_RIGHTS, unwind_worker_main);
-}
 
 int unwinder__new(struct unwinder **ret)
 {
-	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	struct unwinder *unwinder = malloc(sizeof(*unwinder));
 	int err;
 
 	if (!unwinder)
 		return -ENOMEM;
-	unwinder->helper = (struct helper)HELPER_INIT;
-	unwinder->answer.fd = -1;
-	err = start(unwinder);
+	unwinder->helper =
+		(struct helper)HELPER_INIT("unwinder", HELPER_DROPS_RIGHTS, unwind_server_main);
+	unwinder->helper.niceness = NICENESS;
+	err = helper_start(&unwinder->helper);
 	if (err) {
 		unwinder__free(unwinder);
 		return err;
@@ -49,28 +45,13 @@ void unwinder__free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	helper_stop(&unwinder->helper, GRACE_MS);
-	wire_message_deinit(&unwinder->answer);
+	helper_deinit(&unwinder->helper, HELPER_GRACE_MS);
 	free(unwinder);
 }
 
-static int ask(struct unwinder *unwinder, int fd, int64_t deadline_ms)
+struct helper *unwinder__helper(struct unwinder *unwinder)
 {
-	struct wire_message request = {.fd = fd};
-	int err = start(unwinder);
-
-	if (err)
-		return err;
-	wire_put_u32(&request, 0);
-	err = wire_send(unwinder->helper.sock, &request, deadline_ms);
-	request.fd = -1;
-	wire_message_deinit(&request);
-	wire_message_reset(&unwinder->answer);
-	if (!err)
-		err = wire_receive(unwinder->helper.sock, &unwinder->answer, deadline_ms);
-	if (err)
-		helper_stop(&unwinder->helper, 0);
-	return err;
+	return &unwinder->helper;
 }
 
 /*
@@ -102,47 +83,64 @@ static int read_words(int fd, struct unwind_table *table)
 	return 0;
 }
 
-static int take_answer(struct unwinder *unwinder, struct unwind_table *ret)
+struct table_answer {
+	int status; /* 0, or why there is no table */
+	struct unwind_table table;
+};
+
+static int take_table(void *arg, struct message *answer)
 {
-	struct wire_cursor cursor = wire_read(&unwinder->answer);
-	uint32_t status = wire_get_u32(&cursor);
+	struct message_cursor cursor = message_read(answer);
+	uint32_t status = message_get_u32(&cursor);
 	struct unwind_table table = {0};
+	struct table_answer *ret = arg;
 	int err;
 
-	table.rule_cnt = wire_get_u32(&cursor);
-	table.index = wire_get_u32(&cursor);
-	table.granule_cnt = wire_get_u32(&cursor);
-	table.first = wire_get_u64(&cursor);
-	table.row_cnt = wire_get_u32(&cursor);
+	table.rule_cnt = message_get_u32(&cursor);
+	table.index = message_get_u32(&cursor);
+	table.granule_cnt = message_get_u32(&cursor);
+	table.first = message_get_u64(&cursor);
+	table.row_cnt = message_get_u32(&cursor);
 	if (cursor.bad || status > 4095)
 		return -EPROTO;
+	ret->status = -(int)status;
 	if (status)
-		return -(int)status;
-	err = read_words(unwinder->answer.fd, &table);
+		return ret->status == -EPROTO ? -EPROTO : 0;
+	err = read_words(answer->fd, &table);
 	if (!err && !unwind_table_valid(&table))
 		err = -EPROTO;
-	if (err) {
+	if (err)
 		unwind_table_deinit(&table);
-		return err;
-	}
-	*ret = table;
-	return 0;
+	else
+		ret->table = table;
+	/* Without memory of ours the helper is not to blame. */
+	ret->status = err;
+	return err == -ENOMEM ? 0 : err;
 }
 
-int unwinder__table(struct unwinder *unwinder, int fd, unsigned int wait_ms,
+static int ask(struct unwinder *unwinder, int fd, uint64_t deadline_ns, struct table_answer *ret)
+{
+	struct message request = {.fd = fd};
+	int err;
+
+	message_put_u32(&request, UNWIND_TABLE);
+	err = helper_call(&unwinder->helper, &request, deadline_ns, take_table, ret);
+	message_deinit(&request);
+	return err;
+}
+
+int unwinder__table(struct unwinder *unwinder, int fd, uint64_t deadline_ns,
 		    struct unwind_table *ret)
 {
-	int64_t deadline_ms = wire_now_ms() + wait_ms;
-	int err = ask(unwinder, fd, deadline_ms);
+	struct table_answer answer = {0};
+	int err = ask(unwinder, fd, deadline_ns, &answer);
 
 	/* Perhaps it was not the file that ended the helper: once more. */
 	if (err == -EPIPE)
-		err = ask(unwinder, fd, deadline_ms);
+		err = ask(unwinder, fd, deadline_ns, &answer);
 	if (err)
 		return err == -EPIPE ? -EIO : err;
-	err = take_answer(unwinder, ret);
-	wire_message_reset(&unwinder->answer);
-	if (err == -EPROTO)
-		helper_stop(&unwinder->helper, 0);
-	return err;
+	if (!answer.status)
+		*ret = answer.table;
+	return answer.status;
 }

@@ -22,7 +22,7 @@ static __always_inline __u64 field(void *ctx, __u8 offset, __u32 size)
 
 #define VALUE(ctx, name) field(ctx, kernel_config.at.name, sizeof(__u64))
 #define VALUE32(ctx, name) ((__u32)field(ctx, kernel_config.at.name, sizeof(__u32)))
-/* For the stack alone. */
+/* Only for walking the stack. */
 #define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 static __always_inline int kmalloc_event(void *ctx, __u32 user)

@@ -3,8 +3,8 @@
  * On whose behalf the kernel allocates: which processes are traced, and whether an interrupt
  * allocates for nobody.
  */
-#ifndef CONTEXT_BPF_H
-#define CONTEXT_BPF_H
+#ifndef BPF_KERNEL_TP_CONTEXT_BPF_H
+#define BPF_KERNEL_TP_CONTEXT_BPF_H
 
 #include "bpf/kernel.h"
 #include "bpf/pids.bpf.h"
@@ -12,7 +12,10 @@
 
 const volatile struct memleak_kernel_config kernel_config;
 
-/* With kernel_config.by_process. The key is the tgid in the initial pid namespace. */
+/*
+ * With kernel_config.by_process: the processes that are traced. The key is the tgid in the initial
+ * pid namespace.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -27,14 +30,14 @@ struct {
 
 enum interrupt_level { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, LEVEL_CNT };
 
-/* A thread's name. */
+/* The name of a thread. */
 struct comm_words {
 	__u64 words[MEMLEAK_COMM_SIZE / sizeof(__u64)];
 };
 
 #ifdef MEMLEAK_NO_BTF
 
-/* The count of interrupts is found by BTF alone: everything counts as the task's. */
+/* The count of interrupts is found by BTF alone; without that, everything counts as the task's. */
 static __always_inline __u32 interrupt_level(void)
 {
 	return LEVEL_TASK;
@@ -72,7 +75,7 @@ static __always_inline struct comm_words current_comm(void)
 
 	if (HAS_TASK_BTF) {
 		comm = (void *)((struct task_struct *)bpf_get_current_task_btf())->comm;
-		barrier_var(comm); /* two loads from there, and not a place for each */
+		barrier_var(comm); /* two loads from the address, and not an address for each */
 		ret.words[0] = comm[0];
 		ret.words[1] = comm[1];
 	} else {
@@ -81,15 +84,15 @@ static __always_inline struct comm_words current_comm(void)
 	return ret;
 }
 
-/* The bits of preempt_count, the same since 2.6. A task with softirqs disabled adds 0x200. */
+/* The bits of preempt_count, the same since 2.6. A task that has disabled softirqs adds 0x200. */
 #define SOFTIRQ_BIT 0x100
 #define HARDIRQ_BITS 0xf0000
 #define NMI_BITS 0xf00000
 
 /*
  * aarch64 keeps the count in the task, x86-64 in a variable of the CPU. Where that lies only
- * kernels with all their symbols would tell; but the task's run queue is such a variable, too,
- * and BTF knows how far apart they are.
+ * kernels with all their symbols would tell; but the task's run queue is such a variable, too, and
+ * BTF knows how far apart the two are.
  */
 static __always_inline __u32 preempt_count(void)
 {
@@ -126,7 +129,7 @@ static __always_inline __u32 interrupt_level(void)
 
 #endif
 
-/* memleak itself, or a helper process of its own. */
+/* Whether this is memleak itself, or a helper process of its own. */
 static __always_inline bool is_own(__u32 tgid)
 {
 	if (tgid == kernel_config.own_tgid)
@@ -137,15 +140,15 @@ static __always_inline bool is_own(__u32 tgid)
 /* Who allocates. */
 struct requester {
 	enum interrupt_level level;
-	__u32 image; /* 0: of no one process */
+	__u32 image; /* 0: the allocation belongs to no one process */
 	__u32 tgid;
 	__u32 tid;
 };
 
 /*
  * Whether what the CPU does now is traced, and for whom it does it. An interrupt works for nobody,
- * whichever task it has interrupted. What is cheap to know comes first: most processes are none of
- * the targets.
+ * whichever task it has interrupted. What is cheap to know comes first: most processes are no
+ * targets.
  */
 static __always_inline bool is_traced(struct requester *ret)
 {
@@ -170,9 +173,9 @@ static __always_inline bool is_traced(struct requester *ret)
 }
 
 /*
- * --sample-bytes. The CPU's own, and of each level its own: an interrupt may come between reading
- * and writing. Should one program preempt another all the same, each has still chosen rightly, and
- * one of their subtractions is lost.
+ * --sample-bytes: each CPU has a countdown of its own for each level, as an interrupt may come
+ * between reading and writing. Should one program preempt another all the same, each has still
+ * chosen rightly, and one of their subtractions is lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

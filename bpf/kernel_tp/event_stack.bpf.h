@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frees, and the stacks that -tt shows of them; those of allocations are their sites'. */
-#ifndef KERNEL_EVENT_STACK_BPF_H
-#define KERNEL_EVENT_STACK_BPF_H
+/*
+ * Frees, and the stacks that -tt shows of them; the stacks of allocations are those of their sites.
+ */
+#ifndef BPF_KERNEL_TP_EVENT_STACK_BPF_H
+#define BPF_KERNEL_TP_EVENT_STACK_BPF_H
 
 #include "bpf/kernel_tp/stack.bpf.h"
 
-/* The programs of frees; their second ones' numbers are STACK_SECOND more, as in stack_user. */
+/* The programs of frees. The number of a second program is STACK_SECOND more, as in stack_user. */
 enum free_user {
 	FREE_KFREE,
 	FREE_CACHE_FREE,
@@ -15,9 +17,9 @@ enum free_user {
 	FREE_RCU_FREE,
 };
 
-_Static_assert(FREE_RCU_FREE < STACK_SECOND, "each program has a number of its own");
+_Static_assert((int)FREE_RCU_FREE < (int)STACK_SECOND, "each program has a number of its own");
 
-/* The loader leaves one entry without -tt. */
+/* Without -tt the loader leaves one entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
@@ -32,7 +34,7 @@ static __always_inline struct stack_buffer *free_buffer(__u32 user, __u32 level)
 	return bpf_map_lookup_elem(&free_buffers, &index);
 }
 
-/* A function of its own, not static: the verifier looks at it once. The hash is in the buffer. */
+/* A function of its own, not static: the verifier checks it once. The hash is in the buffer. */
 __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 call_site)
 {
 	struct stack_buffer *buf;
@@ -52,8 +54,8 @@ __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 ca
 }
 
 /*
- * Key of the stack of a free that is told of; 0: not asked for, or lost. It begins at call_site,
- * the return address into the caller, or behind so many frames that are skipped.
+ * Key of the stack of a free; 0: not asked for, or lost. The stack begins at call_site, the return
+ * address into the caller, or behind so many frames that are skipped.
  */
 static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, __u32 skipped)
 {
@@ -73,7 +75,9 @@ static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, 
 	return buf->hash;
 }
 
-/* Of an allocation whose stack was walked or recalled. NULL: its site could not be had. */
+/*
+ * The event of an allocation whose stack was walked or recognised. NULL: its site could not be had.
+ */
 static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 					 const struct stack_buffer *buf)
 {
@@ -82,7 +86,7 @@ static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 	return site ? site->stack : buf->hash;
 }
 
-/* The block is held no more. True: that is to be told of, with its size. */
+/* Takes the block out. True: an event is to be sent of it, with its size. */
 static __always_inline bool forget_block(const struct memleak_block_key *key, __u64 *size)
 {
 	struct memleak_block block;

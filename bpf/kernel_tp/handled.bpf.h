@@ -5,25 +5,33 @@
  * two programs, one of which handles what the other has not been run for. The two find their
  * arguments at one address, which is no other event's before both have seen it: nested events lie
  * deeper in the stack or in another one. If a whole event comes between the two, or the task is
- * preempted and goes on elsewhere, the event is handled twice, which replaces a block by itself, or
- * forgets it again before it is free. Only lines of events have to be but one: with -t there is a
+ * preempted and goes on elsewhere, the event is handled twice: then a block replaces itself, or is
+ * taken out again before it is free. Only the lines of -t must not come twice: for them there is a
  * second look.
  */
-#ifndef HANDLED_BPF_H
-#define HANDLED_BPF_H
+#ifndef BPF_KERNEL_TP_HANDLED_BPF_H
+#define BPF_KERNEL_TP_HANDLED_BPF_H
 
 #include "bpf/track.bpf.h"
 
-/* The tracepoints come first. */
 enum handled_event {
-	HANDLED_TRACEPOINT_CNT = 10,
-	HANDLED_BULK_FREE = HANDLED_TRACEPOINT_CNT,
+	HANDLED_KMALLOC,
+	HANDLED_KMALLOC_NODE,
+	HANDLED_KFREE,
+	HANDLED_KMEM_CACHE_ALLOC,
+	HANDLED_KMEM_CACHE_ALLOC_NODE,
+	HANDLED_KMEM_CACHE_FREE,
+	HANDLED_MM_PAGE_ALLOC,
+	HANDLED_MM_PAGE_FREE,
+	HANDLED_PERCPU_ALLOC_PERCPU,
+	HANDLED_PERCPU_FREE_PERCPU,
+	HANDLED_BULK_FREE,
 	HANDLED_RCU_FREE,
 	HANDLED_BULK_ALLOC,
 	HANDLED_CNT,
 };
 
-/* Where the arguments of the last event are that each program of the pair has handled. */
+/* Where the arguments of the last event lie that each program of the pair has handled. */
 struct handled {
 	__u64 by[2];
 };
@@ -41,14 +49,14 @@ struct {
 
 #define TOLD_BITS 10
 
-/* An event that lines may be written of, by which program of the pair. */
+/* An event of which a line may have been sent, and which program of the pair sent it. */
 struct told {
 	__u64 ctx;
 	__u64 arguments[2];
 	__u64 program;
 };
 
-/* Of all CPUs; by the address of the arguments. The loader leaves one entry without -t. */
+/* Shared by all CPUs, by the address of the arguments. Without -t the loader leaves one entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << TOLD_BITS);
@@ -58,14 +66,11 @@ struct {
 
 static __always_inline struct told *told__slot(__u64 *ctx)
 {
-	__u64 place = 0;
 	__u32 index;
 
 	if (!config.trace_events)
 		return NULL;
-	/* Read as memory: the verifier does not let a pointer be a number. */
-	bpf_probe_read_kernel(&place, sizeof(place), &ctx);
-	index = (place * 0x9e3779b97f4a7c15ULL) >> (64 - TOLD_BITS);
+	index = place__hash(ctx, TOLD_BITS);
 	return bpf_map_lookup_elem(&told_events, &index);
 }
 
@@ -80,7 +85,7 @@ static __always_inline void told__note(__u64 *ctx, __u32 program)
 	told->ctx = (__u64)ctx;
 }
 
-/* Forgotten again: another event may have the same arguments at the same place. */
+/* The entry is dropped again: another event may have the same arguments at the same place. */
 static __always_inline bool told__take(__u64 *ctx, __u32 program)
 {
 	struct told *told = told__slot(ctx);
@@ -103,7 +108,7 @@ static __always_inline volatile struct handled *handled(__u32 event)
 	return cpu ? &cpu->events[event] : NULL;
 }
 
-/* Of a pair whose first program always runs first. */
+/* For a pair whose first program always runs first. */
 static __always_inline bool first__enter(volatile struct handled *handled, __u64 *ctx)
 {
 	if (!handled)
@@ -130,8 +135,8 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 }
 
 /*
- * Of a pair whose order nobody knows. What a program has handled itself never keeps it from
- * handling more: events at one address may follow each other while the other is under way.
+ * For a pair whose order nobody knows. What a program has handled itself never keeps it from
+ * handling more: events at one address may follow each other while the other program is under way.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

@@ -12,13 +12,14 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The kernel's own batches hold about 500 pointers, a page of them. */
+/* The kernel's own batches hold about 500 pointers, which fill a page. */
 #define BULK_MOST 512
 
 /* bpf_get_stack begins with the program and its trampoline. */
 #define HOOK_FRAMES 2
 
-/* A call to kmem_cache_alloc_bulk that has not returned; for kprobes, which see no arguments then.
+/*
+ * A call to kmem_cache_alloc_bulk that has not returned: at the return, kprobes see no arguments.
  */
 struct bulk_call {
 	struct kmem_cache *cache;
@@ -32,7 +33,9 @@ struct {
 	__type(value, struct bulk_call);
 } bulk_calls SEC(".maps");
 
-/* Functions of their own, not static: the verifier looks at them once and not at each turn. */
+/*
+ * Functions of their own, not static: the verifier checks them once and not at each turn of a loop.
+ */
 __noinline int bulk__free_one(__u64 object, __u64 stack)
 {
 	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
@@ -51,7 +54,10 @@ __noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
 	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
 	struct memleak_site *site = bpf_map_lookup_elem(&sites, &site_id);
 
-	/* Each by itself: a sample of whole batches would be a worse one than it says. */
+	/*
+	 * Each object is chosen separately: a sample of whole batches would be worse than its rate
+	 * says.
+	 */
 	if (!chosen(size, countdown(interrupt_level())))
 		return 0;
 	if (site && object)
@@ -69,7 +75,9 @@ static __always_inline __u64 read_pointer(__u64 addr)
 	return pointer;
 }
 
-/* One stack for all, taken before it is known whether one of them is told of. */
+/*
+ * One stack for all frees of a batch, walked before it is known whether one of them has an event.
+ */
 static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __u64 cnt,
 					__u64 objects)
 {
@@ -80,7 +88,7 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 	return 0;
 }
 
-/* where: the object, or how far the head lies inside it */
+/* where: the object's address, or how far inside it the head lies */
 static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u64 head,
 				       __u64 where)
 {
@@ -91,7 +99,9 @@ static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u
 	return on_slab_free(ctx, user, MEMLEAK_KERNEL_RCU_FREE, 0, skipped, object);
 }
 
-/* --sample-bytes: whether the next sample lies behind all of them, so that no stack is needed. */
+/*
+ * --sample-bytes: whether the next sample lies behind the whole batch, so that no stack is needed.
+ */
 static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 {
 	__u64 *left = countdown(level);
@@ -105,21 +115,21 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_cache *cache,
 					 __u64 objects, __u32 cnt)
 {
+	__u32 user = second + STACK_BULK_ALLOC, walked;
 	struct requester requester;
 	__u64 size = BPF_CORE_READ(cache, size), id;
 	struct memleak_site *site;
 	struct stack_buffer *buf;
-	__u32 walked;
 
 	if (!cnt || !is_traced(&requester) || !wanted(size) ||
 	    bulk__is_passed(requester.level, size, cnt))
 		return 0;
-	buf = stack__buffer(second + STACK_BULK_ALLOC, requester.level);
+	buf = stack__buffer(user, requester.level);
 	if (!buf)
 		return 0;
 	walked = stack__walk(ctx, buf);
-	stack__trim(buf, walked, walked > HOOK_FRAMES ? buf->words[1 + HOOK_FRAMES] : 0,
-		    requester.level != LEVEL_TASK);
+	trim_stack(user, requester.level, walked,
+		   walked > HOOK_FRAMES ? buf->words[1 + HOOK_FRAMES] : 0);
 	site = site__of(buf, MEMLEAK_KIND_SLAB, &requester, &id);
 	if (!site)
 		return 0;
@@ -130,8 +140,8 @@ static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_ca
 }
 
 /*
- * Argument n of a hooked function as a number. A load would give what BTF says it is, with which
- * verifiers allow no arithmetic, and a pointer to a pointer older ones refuse.
+ * Argument n of a hooked function as a number. A load would give what BTF says it is: verifiers
+ * allow no arithmetic with that, and older ones reject a pointer to a pointer.
  */
 static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
 {
@@ -159,7 +169,7 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 			     (__u32)hook_argument(ctx, 4));
 }
 
-/* In which order a function's hooks run is the kernel's affair. */
+/* The kernel does not promise in which order it runs the hooks of a function. */
 #define HOOK_PROGRAMS(section, hook, event)                                                        \
 	SEC(section) int trampoline_##hook(__u64 *ctx)                                             \
 	{                                                                                          \
@@ -187,7 +197,7 @@ int kprobe_rcu_free(struct pt_regs *ctx)
 	return on_rcu_free(ctx, FREE_RCU_FREE, 0, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx));
 }
 
-/* One call can be under way in each thread, and in each kind of interrupt on each CPU. */
+/* Each thread can have one call under way, and so can each kind of interrupt on each CPU. */
 static __always_inline __u64 bulk_call__key(void)
 {
 	__u32 level = interrupt_level();

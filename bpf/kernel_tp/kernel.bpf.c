@@ -3,7 +3,7 @@
  * The kernel's allocation events, where BTF tells their arguments: each as a tp_btf program and,
  * for kernels that do not take those, as a raw tracepoint.
  */
-#define MEMLEAK_RECALLS
+#define MEMLEAK_STACK_CACHE
 
 #include "bpf/kernel_tp/handled.bpf.h"
 #include "bpf/kernel_tp/percpu.bpf.h"
@@ -11,7 +11,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* A load that the compiler does not merge with others into one of a computed place. */
+/* A load that the compiler does not merge with others into one from a computed address. */
 #define ARGUMENT(ctx, n)                                                                           \
 	({                                                                                         \
 		__u64 value_;                                                                      \
@@ -20,8 +20,8 @@ char LICENSE[] SEC("license") = "GPL";
 	})
 
 /*
- * Argument number n of an event; which one holds what is known when the programs are loaded. The
- * verifier wants constant offsets, and sees that only one of these is ever taken.
+ * Argument number n of an event; the number is known when the programs are loaded. The verifier
+ * wants constant offsets, and sees that only one of these loads is ever taken.
  */
 static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 {
@@ -47,7 +47,7 @@ static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 }
 
 #define VALUE(ctx, name) argument(ctx, kernel_config.at.name)
-/* For the stack alone. */
+/* Only for walking the stack. */
 #define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 /*
@@ -158,13 +158,13 @@ static __always_inline int on_percpu_free_percpu(__u64 *ctx, __u32 second)
 	FIRST_PROGRAM("raw_tp", raw, event, id)                                                    \
 	SECOND_PROGRAM("raw_tp", raw, event, id)
 
-EVENT_PROGRAMS(kmalloc, 0)
-EVENT_PROGRAMS(kmalloc_node, 1)
-EVENT_PROGRAMS(kfree, 2)
-EVENT_PROGRAMS(kmem_cache_alloc, 3)
-EVENT_PROGRAMS(kmem_cache_alloc_node, 4)
-EVENT_PROGRAMS(kmem_cache_free, 5)
-EVENT_PROGRAMS(mm_page_alloc, 6)
-EVENT_PROGRAMS(mm_page_free, 7)
-EVENT_PROGRAMS(percpu_alloc_percpu, 8)
-EVENT_PROGRAMS(percpu_free_percpu, 9)
+EVENT_PROGRAMS(kmalloc, HANDLED_KMALLOC)
+EVENT_PROGRAMS(kmalloc_node, HANDLED_KMALLOC_NODE)
+EVENT_PROGRAMS(kfree, HANDLED_KFREE)
+EVENT_PROGRAMS(kmem_cache_alloc, HANDLED_KMEM_CACHE_ALLOC)
+EVENT_PROGRAMS(kmem_cache_alloc_node, HANDLED_KMEM_CACHE_ALLOC_NODE)
+EVENT_PROGRAMS(kmem_cache_free, HANDLED_KMEM_CACHE_FREE)
+EVENT_PROGRAMS(mm_page_alloc, HANDLED_MM_PAGE_ALLOC)
+EVENT_PROGRAMS(mm_page_free, HANDLED_MM_PAGE_FREE)
+EVENT_PROGRAMS(percpu_alloc_percpu, HANDLED_PERCPU_ALLOC_PERCPU)
+EVENT_PROGRAMS(percpu_free_percpu, HANDLED_PERCPU_FREE_PERCPU)

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pages of the page allocator. Those that the slab allocator asks for are told apart: their
- * objects are counted, not they. Pages that are given back in parts stay in parts.
+ * Pages of the page allocator. Pages that the slab allocator asks for are not counted, as their
+ * objects are. Pages that are given back in parts stay in parts.
  *
- * A page belongs to the slab allocator if one of its functions stands in the stack, or if the
- * next slab object that the CPU hands out lies in the page. The second way needs to know where
- * the direct mapping puts a page, which is found out in the same way: the difference is a
- * multiple of 128 MiB for every layout of x86-64 and aarch64, so that of a wrong pair hardly ever
- * fits, and it must fit twice.
+ * A page belongs to the slab allocator if one of its functions stands in the stack, or if the next
+ * slab object that the CPU hands out lies in the page. The second way needs to know where the
+ * direct mapping puts a page, which is found out in the same way: the difference is a multiple of
+ * 128 MiB for every layout of x86-64 and aarch64, so that of a wrong pair hardly ever fits, and it
+ * must fit twice.
  */
-#ifndef PAGES_BPF_H
-#define PAGES_BPF_H
+#ifndef BPF_KERNEL_TP_PAGES_BPF_H
+#define BPF_KERNEL_TP_PAGES_BPF_H
 
 #include "bpf/kernel_tp/event_stack.bpf.h"
-#include "bpf/kernel_tp/recall.bpf.h"
+#include "bpf/kernel_tp/stack_cache.bpf.h"
 
 #define DIRECT_MAP_ALIGN (1ULL << 27)
-/* Objects of one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8. */
+/* Objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8. */
 #define SLAB_OBJECTS 1024
 
-/* What to add to a page's address in this domain to get that of the memory; 0: not known yet. */
+/*
+ * Added to the address of a page in this domain, it gives the address of the memory; 0: not known
+ * yet.
+ */
 volatile __u64 direct_map;
 static volatile __u64 direct_map_candidate;
 
-/* Blocks of 2^n pages have been met: only then is it worth looking for one. */
+/* Whether blocks of 2^n pages have been seen: only then is it worth looking for one. */
 #define ORDER_CNT 32 /* a power of two above MEMLEAK_MAX_PAGE_ORDER */
 static volatile __u8 order_seen[ORDER_CNT];
 
 /* A block of pages that the slab allocator holds. The key is its address in the page domain. */
 struct slab_page {
 	__u64 len;
-	__u32 stride; /* distance of its objects; 0: not known yet */
+	__u32 stride; /* distance of its objects from each other; 0: not known yet */
 	__u32 phase;  /* the first object's distance from the beginning */
 };
 
-/* Full: the blocks of the pages that it does not have go when their addresses come again. */
+/* If the table is full, blocks of slab pages that it lacks go when their addresses come again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -42,10 +45,10 @@ struct {
 	__type(value, struct slab_page);
 } slab_pages SEC(".maps");
 
-/* What this CPU has taken from the page allocator last. */
+/* What this CPU last took from the page allocator. */
 struct fresh_page {
 	__u64 addr;
-	__u64 len; /* 0: none, or its use is known */
+	__u64 len; /* 0: nothing, or its use is known */
 };
 
 struct {
@@ -66,7 +69,7 @@ static __always_inline void direct_map__learn(const struct fresh_page *page, __u
 	direct_map_candidate = difference;
 }
 
-/* An object of the slab allocator: if the CPU's last page holds it, this is a slab's page. */
+/* The CPU hands out an object of the slab allocator: if its last page holds it, that is a slab. */
 static __always_inline void slab_page__meet(__u64 object, __u64 size)
 {
 	__u32 zero = 0;
@@ -94,8 +97,7 @@ static __always_inline void slab_page__meet(__u64 object, __u64 size)
 	block__take(&key, &block);
 }
 
-/* A function of its own, not static: the verifier looks at it once and not at each turn of a loop.
- */
+/* A function of its own, not static: the verifier checks it once and not at each turn of a loop. */
 __noinline int slab_object__take(__u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr, .domain = MEMLEAK_DOMAIN_SLAB};
@@ -106,24 +108,33 @@ __noinline int slab_object__take(__u64 addr)
 	return 0;
 }
 
-static __always_inline void slab_page__take_objects(const struct slab_page *slab, __u64 addr)
+/*
+ * Takes the objects of a slab page that is given back. It may be a block by itself, if it has left
+ * the slab allocator unseen before, and has got a new owner.
+ */
+__noinline int slab_page__give_back(__u64 addr, __u64 len, __u32 stride, __u32 phase)
 {
-	__u64 start = addr + direct_map, end = start + slab->len;
-	__u64 object = start + slab->phase;
+	struct memleak_block_key key = {.addr = addr, .domain = MEMLEAK_DOMAIN_PAGE};
+	__u64 start = addr + direct_map, end = start + len;
+	__u64 object = start + phase;
+	struct memleak_block block;
 
-	if (!slab->stride || !direct_map)
-		return;
+	block__take(&key, &block);
+	if (!stride || !direct_map)
+		return 0;
 	for (__u32 i = 0; i < SLAB_OBJECTS && object < end; i++) {
 		slab_object__take(object);
-		object += slab->stride;
+		object += stride;
 	}
+	return 0;
 }
 
-static __always_inline bool asked_by_slab(const struct stack_buffer *buf, __u32 walked)
+__noinline int asked_by_slab(__u32 user, __u32 level, __u32 walked)
 {
+	const struct stack_buffer *buf = stack__buffer(user, level);
 	__u64 asked = 0;
 
-	for (__u32 i = 0; i < SLAB_FRAMES; i++)
+	for (__u32 i = 0; buf && i < SLAB_FRAMES; i++)
 		if (i < walked)
 			asked |= in_ranges(kernel_config.slab_functions, MEMLEAK_SLAB_FUNCTIONS,
 					   buf->words[1 + i]);
@@ -152,7 +163,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	__u64 id;
 
 	if (!frame || !~frame || order > MEMLEAK_MAX_PAGE_ORDER)
-		return 0; /* it has failed */
+		return 0; /* the allocation has failed */
 	count(MEMLEAK_STAT_CALLS, 1);
 	key.addr = frame << kernel_config.page_shift;
 	if (fresh) {
@@ -167,13 +178,13 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	buf = stack__buffer(user, requester.level);
 	if (!buf)
 		return 0;
-	if (stack__recall(ctx, buf, user, requester.level, 0, &for_slab) && !for_slab)
-		site = site__recall(buf, MEMLEAK_KIND_PAGE, &requester, &id);
+	if (stack__look_up(ctx, buf, user, requester.level, 0, &for_slab) && !for_slab)
+		site = site__look_up(buf, MEMLEAK_KIND_PAGE, &requester, &id);
 	if (!site && !for_slab) {
 		walked = stack__walk(ctx, buf);
-		for_slab = asked_by_slab(buf, walked);
-		stack__trim(buf, walked, 0, requester.level != LEVEL_TASK);
-		stack__remember(buf, user, requester.level, for_slab);
+		for_slab = asked_by_slab(user, requester.level, walked);
+		trim_stack(user, requester.level, walked, 0);
+		stack__cache(buf, user, requester.level, for_slab);
 		if (!for_slab)
 			site = site__of(buf, MEMLEAK_KIND_PAGE, &requester, &id);
 	}
@@ -191,7 +202,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	return 0;
 }
 
-/* The block that holds the page: it begins there, or is a larger one that holds it inside. */
+/* Finds the block that holds the page: it begins there, or is a larger one around it. */
 static __always_inline bool page_block__take(__u64 addr, struct memleak_block_key *key,
 					     struct memleak_block *ret)
 {
@@ -214,7 +225,7 @@ static __always_inline bool page_block__take(__u64 addr, struct memleak_block_ke
 	return false;
 }
 
-/* Puts back what is left of a block when [addr, addr + len) has gone: its halves, as buddies. */
+/* Stores what is left of a block when [addr, addr + len) has gone: its halves, as buddies. */
 static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 						  struct memleak_block *block, __u64 addr,
 						  __u64 len)
@@ -251,7 +262,7 @@ static __always_inline int on_page_free(void *ctx, __u32 second, __u64 frame, __
 	if (held) {
 		slab = *held;
 		bpf_map_delete_elem(&slab_pages, &addr);
-		slab_page__take_objects(&slab, addr);
+		slab_page__give_back(addr, slab.len, slab.stride, slab.phase);
 		return 0;
 	}
 	if (page_block__take(addr, &key, &block)) {

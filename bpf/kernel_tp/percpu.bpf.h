@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Percpu memory. A block's size is that of one CPU's copy, as it was asked for. */
-#ifndef PERCPU_BPF_H
-#define PERCPU_BPF_H
+/* Percpu memory. The size of a block is that of one CPU's copy, as it was asked for. */
+#ifndef BPF_KERNEL_TP_PERCPU_BPF_H
+#define BPF_KERNEL_TP_PERCPU_BPF_H
 
 #include "bpf/kernel_tp/event_stack.bpf.h"
-#include "bpf/kernel_tp/recall.bpf.h"
+#include "bpf/kernel_tp/stack_cache.bpf.h"
 
 static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset, __u64 size)
 {
@@ -24,12 +24,12 @@ static __always_inline int on_percpu_alloc(void *ctx, __u32 second, __u64 offset
 	buf = stack__buffer(user, requester.level);
 	if (!buf)
 		return 0;
-	if (stack__recall(ctx, buf, user, requester.level, 0, &note))
-		site = site__recall(buf, MEMLEAK_KIND_PERCPU, &requester, &id);
+	if (stack__look_up(ctx, buf, user, requester.level, 0, &note))
+		site = site__look_up(buf, MEMLEAK_KIND_PERCPU, &requester, &id);
 	if (!site) {
 		walked = stack__walk(ctx, buf);
-		stack__trim(buf, walked, 0, requester.level != LEVEL_TASK);
-		stack__remember(buf, user, requester.level, 0);
+		trim_stack(user, requester.level, walked, 0);
+		stack__cache(buf, user, requester.level, 0);
 		site = site__of(buf, MEMLEAK_KIND_PERCPU, &requester, &id);
 	}
 	if (site)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Objects of the slab allocator: kmalloc and the caches. */
-#ifndef SLAB_BPF_H
-#define SLAB_BPF_H
+#ifndef BPF_KERNEL_TP_SLAB_BPF_H
+#define BPF_KERNEL_TP_SLAB_BPF_H
 
 #include "bpf/kernel_tp/pages.bpf.h"
 
@@ -14,10 +14,10 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 
 #else
 
-/* The highest bits of a kernel address: a page's address has lost them as it was made from one. */
+/* The highest bits of a kernel address, which an address made from a page's number has lost. */
 #define KERNEL_HALF (0xffffULL << 48)
 
-/* The cache that an object lies in, by its page: for events that do not name it. */
+/* The cache that an object lies in, found by its page, for events that do not name it. */
 static __always_inline struct kmem_cache *cache_of(__u64 object)
 {
 	__u64 frame = (object - direct_map) >> kernel_config.page_shift, head;
@@ -35,7 +35,10 @@ static __always_inline struct kmem_cache *cache_of(__u64 object)
 	return NULL;
 }
 
-/* Once for each site. Larger objects than two pages have no cache but pages of their own. */
+/*
+ * Looked for once for each site. Objects larger than two pages have no cache but pages of their
+ * own.
+ */
 static __always_inline void cache__read(struct memleak_origin *origin, struct kmem_cache *cache,
 					__u64 object)
 {
@@ -87,12 +90,12 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 	buf = stack__buffer(user, requester.level);
 	if (!buf)
 		return 0;
-	if (stack__recall(ctx, buf, user, requester.level, call_site, &note))
-		site = site__recall(buf, MEMLEAK_KIND_SLAB, &requester, &id);
+	if (stack__look_up(ctx, buf, user, requester.level, call_site, &note))
+		site = site__look_up(buf, MEMLEAK_KIND_SLAB, &requester, &id);
 	if (!site) {
 		walked = stack__walk(ctx, buf);
-		stack__trim(buf, walked, call_site, requester.level != LEVEL_TASK);
-		stack__remember(buf, user, requester.level, 0);
+		trim_stack(user, requester.level, walked, call_site);
+		stack__cache(buf, user, requester.level, 0);
 		site = site__of(buf, MEMLEAK_KIND_SLAB, &requester, &id);
 	}
 	if (site) {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The kernel's own stack at an event, by bpf_get_stack, and the site that it stands for.
- */
-#ifndef STACK_BPF_H
-#define STACK_BPF_H
+/* The kernel's own stack at an event, by bpf_get_stack, and the site that it stands for. */
+#ifndef BPF_KERNEL_TP_STACK_BPF_H
+#define BPF_KERNEL_TP_STACK_BPF_H
 
 #include "bpf/clock.bpf.h"
 #include "bpf/kernel_tp/context.bpf.h"
 
 /*
- * The programs that take stacks. The kernel runs no program twice at once on a CPU, or else, before
- * 6.2, runs it again in an interrupt only: each has a buffer of its own for each level. For an
- * event that has a second program, that one's number is STACK_SECOND more.
+ * The programs that take stacks. The kernel runs no program twice at once on a CPU, or, before 6.2,
+ * runs it again in an interrupt only: each has a buffer of its own for each level. If an event has
+ * a second program, the number of that one is STACK_SECOND more.
  */
 enum stack_user {
 	STACK_KMALLOC,
@@ -25,7 +23,7 @@ enum stack_user {
 	STACK_USER_CNT = 2 * STACK_SECOND,
 };
 
-/* The first word is the struct's header, frames follow. */
+/* The first word is the header of the struct; frames follow. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
@@ -41,12 +39,12 @@ static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 leve
 }
 
 /*
- * The slab allocator's functions stand so near to the page allocator's. Farther out they have
- * begun to reclaim memory, which asks for pages of its own.
+ * The functions of the slab allocator stand this near to those of the page allocator. Farther out
+ * they have begun to reclaim memory, which asks for pages of its own.
  */
 #define SLAB_FRAMES 10
 
-/* Without a branch, of which the verifier would follow both ways for every frame. */
+/* Without a branch, which the verifier would follow both ways for every frame. */
 static __always_inline __u64 in_ranges(const volatile struct memleak_code_range *ranges, __u32 cnt,
 				       __u64 addr)
 {
@@ -62,8 +60,8 @@ static __always_inline __u64 in_ranges(const volatile struct memleak_code_range 
 
 /*
  * Walks into buf; returns the number of frames. Every word behind them is of an earlier walk.
- * Frames that will not be kept are walked too: those of tracing itself, and those in which the slab
- * allocator is looked for.
+ * Frames that will not be kept are walked too: those of tracing itself, and those in which
+ * functions of the slab allocator are looked for.
  */
 static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 {
@@ -79,9 +77,9 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 }
 
 /*
- * Cuts the walk down to what tells one caller from another: from call_site, the return address
- * into the allocator's caller (0: from the beginning), to the edge of the interrupt. Frames move
- * to the front. Beyond the edge stands whatever happened to be interrupted.
+ * Cuts the walk down to what distinguishes callers: from call_site, the return address into the
+ * allocator's caller (0: from the beginning), to the edge of the interrupt. Frames move to the
+ * front. Beyond the edge stands whatever happened to be interrupted.
  */
 static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, __u64 call_site,
 					bool interrupt)
@@ -90,12 +88,15 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 	__u32 first, kept = 0;
 	__u64 hash = 0;
 
-	/* By way of the buffer: a number that the verifier does not know is followed once. */
+	/* Read from the buffer: the verifier follows a number that it does not know once. */
 	buf->first = 0;
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
 		if (i < walked && buf->words[1 + i] == call_site)
 			buf->first = i;
-	/* Not by a comparison: compilers keep a copy that verifiers don't see bounded. */
+	/*
+	 * A mask and no comparison, as compilers would keep a copy that verifiers do not see
+	 * bounded.
+	 */
 	first = *(volatile __u32 *)&buf->first % TRACING_FRAMES;
 	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
 		__u64 frame;
@@ -119,7 +120,20 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 		count(MEMLEAK_LOST_UNWIND, 1);
 }
 
-/* Names the last to allocate at the site. Written if it is another: CPUs share the site. */
+/*
+ * Functions with loops of many turns are not static, here and elsewhere: the verifier checks each
+ * once, and does not go on from each turn's end into whatever comes behind.
+ */
+__noinline int trim_stack(__u32 user, __u32 level, __u32 walked, __u64 call_site)
+{
+	struct stack_buffer *buf = stack__buffer(user, level);
+
+	if (buf)
+		stack__trim(buf, walked, call_site, level != LEVEL_TASK);
+	return 0;
+}
+
+/* Notes who allocated at the site last. Written only if it is another: CPUs share the site. */
 static __always_inline void origin__note(struct memleak_origin *origin,
 					 const struct requester *requester)
 {
@@ -151,28 +165,28 @@ static __always_inline struct memleak_site *site__of(struct stack_buffer *buf, _
 	return site;
 }
 
-/* The same if the stack was not walked but recalled; NULL: the site is to be made. */
-static __always_inline struct memleak_site *site__recall(const struct stack_buffer *buf, __u32 kind,
-							 const struct requester *requester,
-							 __u64 *id)
+/* The same if the stack was recognised and not walked. NULL: the site is yet to be made. */
+static __always_inline struct memleak_site *site__look_up(const struct stack_buffer *buf,
+							  __u32 kind,
+							  const struct requester *requester,
+							  __u64 *id)
 {
 	struct memleak_site *site;
 
 	*id = site__id(buf->hash, requester->image, kind);
 	site = bpf_map_lookup_elem(&sites, id);
 	if (site) {
-		count(MEMLEAK_STAT_RECALLED, 1);
+		count(MEMLEAK_STAT_CACHED, 1);
 		origin__note(&site->origin, requester);
 	}
 	return site;
 }
 
-/* Of what a block is besides its place, size and age, in one word. */
+/* What a block is besides its place, size and age, in one word. */
 #define BLOCK_WORD(domain, halved, tid) ((__u64)(domain) << 40 | (__u64)(halved) << 32 | (tid))
 
 /*
- * Functions of their own, not static: the verifier looks at them once, however many ways lead
- * there.
+ * Functions of their own, not static: the verifier checks them once, however many ways lead there.
  */
 __noinline int repair_block(__u64 addr, __u32 domain)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The outermost allocator call of a thread, and how a call made inside another is told apart.
+ * The outermost allocator call of a thread, and how a call made inside another is recognised.
  *
- * Nothing here is cleaned up by a return that never comes (longjmp, a lost return probe): each
- * mark is checked against the stack when it matters and replaced when it is stale.
+ * No mark is cleaned up by a return that never comes (longjmp, a lost return probe): each is
+ * checked against the stack when it matters, and replaced when it is stale.
  */
-#ifndef CALLS_BPF_H
-#define CALLS_BPF_H
+#ifndef BPF_USER_PROBES_CALLS_BPF_H
+#define BPF_USER_PROBES_CALLS_BPF_H
 
 #include "bpf/user_probes/functions.bpf.h"
 #include "bpf/user_probes/summary.bpf.h"
@@ -15,10 +15,10 @@
 #define TRAMPOLINE_ALIGNMENT 4096
 
 /*
- * Is the call at slot made inside the marked one? The stack grows down, so its slot is lower;
- * and the marked call has not returned as long as its slot still holds the return address, or
- * the trampoline of a return probe. An equal slot is a tail call, to which the trampoline that
- * the marked call got is handed on.
+ * Is the call at slot made inside the marked one? The stack grows down, so its slot is lower; and
+ * the marked call has not returned as long as its slot still holds the return address, or the
+ * trampoline of a return probe. An equal slot is a tail call, to which the trampoline that the
+ * marked call got is handed on.
  */
 static __always_inline bool mark__encloses(const struct call_mark *mark, __u64 slot)
 {
@@ -32,16 +32,17 @@ static __always_inline bool mark__encloses(const struct call_mark *mark, __u64 s
 		return false;
 	if (word == mark->return_address && slot < mark->slot)
 		return true;
-	/* It begins a page, which spares most words the way to it. */
-	return word % TRAMPOLINE_ALIGNMENT == 0 && word == return_trampoline();
+	/* It begins a page: that spares looking for it with most words. */
+	return word && word % TRAMPOLINE_ALIGNMENT == 0 && word == return_trampoline();
 }
 
 /*
- * The same for a free, which has no return probe: its mark stays when it is over, and its return
- * address may outlive it in a hole of a later frame. So the caller must be the allocator's too.
+ * Whether the call at slot may be made inside the last free. That has no return probe: its mark
+ * stays when it is over, and its return address may outlive it in a hole of a later frame. What
+ * free calls is called by the allocator.
  */
-static __always_inline bool mark__freeing(const struct thread_state *thread, __u64 slot,
-					  __u64 caller)
+static __always_inline bool mark__may_be_freeing(const struct thread_state *thread, __u64 slot,
+						 __u64 caller)
 {
 	const struct call_mark *mark = &thread->freed;
 	__u64 word;
@@ -50,9 +51,11 @@ static __always_inline bool mark__freeing(const struct thread_state *thread, __u
 		return false;
 	if (caller - thread->free_function + SAME_LIBRARY > 2 * SAME_LIBRARY)
 		return false;
-	/* The trampoline: somebody else wants to know when free returns. */
+	if (!mark->return_address)
+		return true;
+	/* The trampoline stands there: somebody else wants to know when free returns. */
 	return arch_read_slot(mark->slot, &word) &&
-	       (word == mark->return_address || word == return_trampoline());
+	       (word == mark->return_address || (word && word == return_trampoline()));
 }
 
 static __always_inline bool thread__is_of_allocator(const struct thread_state *thread, __u64 pc)
@@ -61,43 +64,69 @@ static __always_inline bool thread__is_of_allocator(const struct thread_state *t
 }
 
 /*
- * Programs that others end with. The kernel wants both held by links of one kind, so those of
- * sessions have their own.
+ * The tail-call tables. The kernel wants both ends of a tail call held by links of one kind, so
+ * entry programs of sessions have a table of their own.
  */
-struct endings {
+struct tail_calls {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, MEMLEAK_ENDING_CNT);
+	__uint(max_entries, MEMLEAK_TAIL_CNT);
 	__type(key, __u32);
 	__type(value, __u32);
 };
-struct endings endings SEC(".maps");
-struct endings session_endings SEC(".maps");
+struct tail_calls tail_calls SEC(".maps");
+struct tail_calls session_tail_calls SEC(".maps");
 
-/* An entry: what program saw it, and what the probe says of itself. */
+/* An entry of a probed function: which program saw it, and what the probe knows of the function. */
 struct entry {
-	struct endings *endings;
+	struct tail_calls *tail_calls;
 	__u32 binding;
-	bool throws; /* an exception may end the call */
+	bool throws;  /* an exception may end the call */
+	bool decided; /* it is known not to be made inside another one */
 };
 
 /*
  * Since 6.13 kernels run programs of some size on a stack that the CPU has for each of them, and
- * programs of uprobes can be preempted, by another thread in the same one: that overwrites what
- * the first has there, and the kernel crashes (seen with 7.2). Programs that call others at their
- * end stay on the thread's own stack. That they never do it is found out too late to matter.
+ * programs of uprobes can be preempted by another thread in the same one: that overwrites what the
+ * first has there, and the kernel crashes (seen with 7.2). Programs that end with a tail call stay
+ * on the thread's own stack, so each has a tail call that it never makes, which the compiler cannot
+ * know.
  */
-static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct endings *endings)
+static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
 	if (config.never)
-		bpf_tail_call(ctx, endings, MEMLEAK_ENDING_WALK);
+		bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_WALK);
 }
 
-/* The mark of a call that is over, or will not be heard of. */
+/*
+ * Has a walk of the stack decide whether the call is made inside a marked one: the program that
+ * walks finishes this entry. Comes back only if there is none.
+ */
+static __always_inline void stack__decide(struct pt_regs *ctx, const struct entry *entry,
+					  struct thread_state *thread, __u32 shape)
+{
+	thread->asked_shape = shape;
+	thread->asked_throws = entry->throws;
+	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_DECIDE);
+}
+
+static __always_inline bool shape__maps(__u32 shape)
+{
+	return shape == MEMLEAK_SHAPE_MMAP || shape == MEMLEAK_SHAPE_MUNMAP ||
+	       shape == MEMLEAK_SHAPE_MREMAP;
+}
+
+/* Drops the mark of a call that is over, or whose return will not be seen. */
 static __always_inline void thread__drop_call(struct thread_state *thread)
 {
 	if (!thread->call.slot)
 		return;
-	/* What seemed to be nested in a call that was over may have been outermost. */
+	if (thread->suspended.call.slot) {
+		thread->suspended.call.slot = 0;
+		count(MEMLEAK_LOST_UNRETURNED, 1);
+	}
+	/*
+	 * Calls that seemed to be nested in one that was over may have been outermost: counts them.
+	 */
 	if (thread->nested)
 		count(MEMLEAK_LOST_NESTING, thread->nested);
 	if (!thread->unawaited) {
@@ -121,19 +150,39 @@ mark__may_enclose(struct pt_regs *ctx, const struct thread_state *thread, __u64 
 }
 
 /*
- * Is the call at slot made inside the marked one? If that one's return is not awaited, its return
- * address may outlive it in a hole of a later frame. Then only a walk of the stack can tell; the
- * program that takes it does for this entry what is to be done.
+ * So many calls seem to be made inside one whose return is awaited that it may have been left by a
+ * jump.
+ */
+#define NESTED_DOUBTFUL 16
+
+static __always_inline bool thread__doubts(const struct thread_state *thread)
+{
+	__u32 nested = thread->nested;
+
+	return nested >= NESTED_DOUBTFUL && !(nested & (nested - 1));
+}
+
+/*
+ * Is the call at slot made inside the marked one? If the return of that one is not awaited, its
+ * return address may outlive it in a hole of a later frame. Then only a walk of the stack can tell.
+ * Mappings are few, and may be those of a signal's handler: the stack tells that, too.
  */
 static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct entry *entry,
-					      struct thread_state *thread, __u64 slot, bool mapping)
+					      struct thread_state *thread, __u64 slot, __u32 shape)
 {
+	bool mapping = shape__maps(shape);
+
+	if (entry->decided)
+		return false;
 	if (config.sessions && thread->unawaited) {
-		/* The marked function jumps to no other one: the next call from there. */
+		/*
+		 * The marked function jumps to no other one: the next call is made from the same
+		 * place.
+		 */
 		if (slot >= thread->call.slot)
 			return false;
 		if (mark__may_enclose(ctx, thread, slot, mapping))
-			bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_DECIDE);
+			stack__decide(ctx, entry, thread, shape);
 		thread__drop_call(thread);
 		return false;
 	}
@@ -141,14 +190,81 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 		return false;
 	if (slot == thread->call.slot)
 		function__hands_on(thread->image, thread->function);
+	else if (mapping || thread__doubts(thread))
+		stack__decide(ctx, entry, thread, shape);
 	thread->nested++;
 	return true;
 }
 
+/* Is the mapping at slot made inside the last free? */
+static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
+					       struct thread_state *thread, __u64 slot, __u32 shape)
+{
+	if (entry->decided || !mark__may_be_freeing(thread, slot, arch_return_address(ctx)))
+		return false;
+	stack__decide(ctx, entry, thread, shape);
+	return true;
+}
+
 /*
- * Whether the return of the outermost call is to be seen by a return probe. If not, nothing of the
- * call is booked, and of what it calls nothing may be; what that is, frame pointers alone cannot
- * tell.
+ * A signal came in the middle of the marked call, and its handler makes a call of its own: the
+ * marked one goes on when that has returned.
+ */
+static __always_inline void thread__suspend_call(struct thread_state *thread)
+{
+	struct suspended_call *to = &thread->suspended;
+
+	if (!thread->call.slot)
+		return;
+	if (to->call.slot)
+		count(MEMLEAK_LOST_UNRETURNED, 1);
+	to->call = thread->call;
+	to->nested = thread->nested;
+	to->operation = thread->operation;
+	to->kind = thread->kind;
+	to->chosen = thread->chosen;
+	to->has_old = thread->has_old;
+	to->frees_old = thread->frees_old;
+	to->throws = thread->throws;
+	to->unawaited = thread->unawaited;
+	to->function = thread->function;
+	to->size = thread->size;
+	to->addr = thread->addr;
+	to->extra = thread->extra;
+	to->old = thread->old;
+	to->site = thread->site;
+	to->stack = thread->stack;
+	thread->call.slot = 0;
+}
+
+static __always_inline void thread__resume_call(struct thread_state *thread)
+{
+	struct suspended_call *from = &thread->suspended;
+
+	if (!from->call.slot)
+		return;
+	thread->call = from->call;
+	thread->nested = from->nested;
+	thread->operation = from->operation;
+	thread->kind = from->kind;
+	thread->chosen = from->chosen;
+	thread->has_old = from->has_old;
+	thread->frees_old = from->frees_old;
+	thread->throws = from->throws;
+	thread->unawaited = from->unawaited;
+	thread->function = from->function;
+	thread->size = from->size;
+	thread->addr = from->addr;
+	thread->extra = from->extra;
+	thread->old = from->old;
+	thread->site = from->site;
+	thread->stack = from->stack;
+	from->call.slot = 0;
+}
+
+/*
+ * Whether the return of the outermost call is to be seen by a return probe. If not, nothing may be
+ * booked of the call, nor of what it calls; what that is, frame pointers alone cannot tell.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
@@ -157,7 +273,7 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 	if (!config.sessions || config.unwind == MEMLEAK_UNWIND_FP || thread->awaits_all ||
 	    !ARCH_SLOT_HOLDS_RETURN_ADDRESS)
 		return true;
-	if (thread->chosen || thread->has_old)
+	if (thread->chosen || thread->has_old || thread->suspended.call.slot)
 		return true;
 	if (thread->operation != OP_ALLOC && thread->operation != OP_POSIX_MEMALIGN &&
 	    thread->operation != OP_MMAP)
@@ -166,7 +282,7 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 	return !thread->unawaited;
 }
 
-/* Of the marked call. Whoever walks the stack finds it there, too. */
+/* Notes who called. Whoever walks the stack finds it there, too. */
 static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->call.return_address = arch_return_address(ctx);
@@ -187,17 +303,17 @@ static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thr
  * not a target's. A mark that is replaced belongs to a call that will not return, or was made on
  * another stack (a signal handler's): if it does return, leave_call books the difference.
  */
-static __always_inline struct thread_state *
-thread__enter(struct pt_regs *ctx, const struct entry *entry, __u32 shape, bool mapping)
+static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
+							  const struct entry *entry, __u32 shape)
 {
 	struct thread_state *thread = thread__get(entry->binding);
 	__u64 slot = arch_entry_slot(ctx);
 
 	if (!thread)
 		return NULL;
-	if (thread__is_nested(ctx, entry, thread, slot, mapping))
+	if (thread__is_nested(ctx, entry, thread, slot, shape))
 		return NULL;
-	if (mapping && mark__freeing(thread, slot, arch_return_address(ctx)))
+	if (shape__maps(shape) && thread__is_freeing(ctx, entry, thread, slot, shape))
 		return NULL;
 	thread__drop_call(thread);
 	thread->nested = 0;
@@ -212,7 +328,9 @@ thread__enter(struct pt_regs *ctx, const struct entry *entry, __u32 shape, bool 
 	return thread;
 }
 
-/* True: the outermost call of the thread, which is at slot, returns, and its mark is gone. */
+/*
+ * True: this is the return of the thread's outermost call, which is at slot, and its mark is gone.
+ */
 static __always_inline bool thread__leave(struct thread_state *thread, __u64 slot)
 {
 	if (slot == thread->call.slot) {
@@ -228,7 +346,7 @@ static __always_inline bool thread__leave(struct thread_state *thread, __u64 slo
 	return false;
 }
 
-/* An exception is about to end the marked call, if that is in progress: it gives nothing. */
+/* An exception is about to end the marked call, if that is in progress: the call gives nothing. */
 static __always_inline void thread__raise(struct pt_regs *ctx)
 {
 	struct thread_state *thread = thread__find();

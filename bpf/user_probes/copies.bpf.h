@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends stacks along with the registers and the memory that they were found in, to be walked again
- * by another unwinder: late ones, through code that has no table yet, and those that
- * --verify-unwind compares.
+ * Sends stacks to the loader, with the registers and the memory that they were found in, for
+ * libdwfl to walk them again: deferred stacks, through code that has no table yet, and stacks that
+ * are to be compared.
  */
-#ifndef COPIES_BPF_H
-#define COPIES_BPF_H
+#ifndef BPF_USER_PROBES_COPIES_BPF_H
+#define BPF_USER_PROBES_COPIES_BPF_H
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/* The size is set by the loader. */
+/* The loader sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 24);
 } stack_copies SEC(".maps");
 
-volatile struct memleak_late_watch late_watch;
+volatile struct memleak_deferred_watch deferred_watch;
 
-/* How many were sent to be compared. */
+/* Stacks that were sent to be compared. */
 __u64 compared_cnt;
 
 static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 *bytes,
@@ -31,8 +31,10 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 		long err = bpf_probe_read_user(&bytes[i * UNWIND_COPY_PIECE], UNWIND_COPY_PIECE,
 					       (void *)(range->start + i * UNWIND_COPY_PIECE));
 
-		/* No branches: else clang enters the loop in its middle, which older verifiers
-		 * do not take. */
+		/*
+		 * Without branches: else clang enters the loop in its middle, which older verifiers
+		 * reject.
+		 */
 		barrier_var(err);
 		range->present[i / 64] |= (~(__u64)err >> 63) << i % 64;
 	}
@@ -74,63 +76,67 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 	copy->other.bytes = 0;
 }
 
-/* How much of the stack a late one has: many short ones come when a program begins. */
-#define LATE_SHORT 4096
-#define LATE_MIDDLE 8192
-#define LATE_LONG 32768
+/*
+ * How much of its memory a deferred stack is sent with: many short stacks come when a program
+ * begins.
+ */
+#define DEFERRED_SHORT 4096
+#define DEFERRED_MIDDLE 8192
+#define DEFERRED_LONG 32768
 /* What a walk reads beyond the place where the program began. */
 #define LATE_MARGIN 512
 
-/* Room that is left for what other CPUs send at the same time. */
-#define LATE_ROOM (8 * LATE_LONG)
+/* Room in the ring that is left for what other CPUs send at the same time. */
+#define DEFERRED_ROOM (8 * DEFERRED_LONG)
 
 /*
- * Whether it is a late stack, through code that was not known or may be other than was known, of
- * which a copy can be sent.
+ * Whether a stack is deferred: it leads through code that was not known, or may be other than was
+ * known, and a copy can be sent.
  */
-static __always_inline bool walk__is_late(struct walk *walk)
+static __always_inline bool walk__is_deferred(struct walk *walk)
 {
-	bool doubted = walk->unsettled && walk->generation && walk->unloads != walk->known_unloads;
+	bool doubted = walk->unresolved && walk->generation && walk->unloads != walk->known_unloads;
 
-	walk->late = 0;
-	if ((!walk->followed && !doubted) || late_watch.sent >= late_watch.limit ||
-	    bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA) + LATE_ROOM > late_watch.ring_bytes)
+	walk->deferred = 0;
+	if ((!walk->followed && !doubted) || deferred_watch.sent >= deferred_watch.limit ||
+	    bpf_ringbuf_query(&stack_copies, BPF_RB_AVAIL_DATA) + DEFERRED_ROOM >
+		    deferred_watch.ring_bytes)
 		return false;
-	walk->late = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
-	return walk->late;
+	walk->deferred = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+	return walk->deferred;
 }
 
-static __always_inline void late__send_bytes(struct pt_regs *ctx, const struct walk *walk,
-					     __u64 return_address, __u32 stack_bytes)
+static __always_inline void deferred__send_bytes(struct pt_regs *ctx, const struct walk *walk,
+						 __u64 return_address, __u32 stack_bytes)
 {
 	struct memleak_stack_copy *sent =
-		bpf_ringbuf_reserve(&stack_copies, MEMLEAK_LATE_COPY_BYTES(stack_bytes), 0);
+		bpf_ringbuf_reserve(&stack_copies, MEMLEAK_DEFERRED_COPY_BYTES(stack_bytes), 0);
 
 	if (!sent) {
 		count(MEMLEAK_LOST_UNWIND, 1);
 		return;
 	}
-	sent->late = walk->late;
+	sent->deferred = walk->deferred;
 	fill_copy(ctx, walk, return_address, sent, stack_bytes);
 	bpf_ringbuf_submit(sent, 0);
-	__sync_fetch_and_add(&late_watch.sent, 1);
+	__sync_fetch_and_add(&deferred_watch.sent, 1);
 }
 
-/* After the stack was stored: the loader looks for it. */
-static __always_inline void late__send(struct pt_regs *ctx, const struct walk *walk,
-				       __u64 return_address)
+/* Called after the stack was stored, as the loader looks for it. */
+static __always_inline void deferred__send(struct pt_regs *ctx, const struct walk *walk,
+					   __u64 return_address)
 {
 	__u64 depth = first_stack_pointer() - walk->origin + LATE_MARGIN;
 
-	if (depth <= LATE_SHORT)
-		late__send_bytes(ctx, walk, return_address, LATE_SHORT);
-	else if (depth <= LATE_MIDDLE)
-		late__send_bytes(ctx, walk, return_address, LATE_MIDDLE);
+	if (depth <= DEFERRED_SHORT)
+		deferred__send_bytes(ctx, walk, return_address, DEFERRED_SHORT);
+	else if (depth <= DEFERRED_MIDDLE)
+		deferred__send_bytes(ctx, walk, return_address, DEFERRED_MIDDLE);
 	else
-		late__send_bytes(ctx, walk, return_address, LATE_LONG);
+		deferred__send_bytes(ctx, walk, return_address, DEFERRED_LONG);
 }
 
-/* Those that find the ring full are not missed: others come. */
+/* A stack that finds the ring full is not missed: others come. */
 static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
 					    __u64 return_address)
 {
@@ -142,7 +148,7 @@ static __always_inline void send_to_compare(struct pt_regs *ctx, const struct wa
 	if (!sent)
 		return;
 	__sync_fetch_and_add(&compared_cnt, 1);
-	sent->late = 0;
+	sent->deferred = 0;
 	sent->frame_cnt = walk->frame_cnt;
 	sent->end = walk->end;
 	bpf_probe_read_kernel(sent->frames, sizeof(sent->frames), &walk->stack.words[1]);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --count: calls of allocator functions, counted where they begin and nowhere else. No other
- * program of user space is loaded then but those that follow the life of processes.
+ * --count: calls of allocator functions, counted where they begin and nowhere else. The only other
+ * programs for user space that are loaded then are those that follow the life of processes.
  */
-#ifndef COUNT_BPF_H
-#define COUNT_BPF_H
+#ifndef BPF_USER_PROBES_COUNT_BPF_H
+#define BPF_USER_PROBES_COUNT_BPF_H
 
 #include "bpf/count.h"
-#include "bpf/user_probes/members.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
+#include "bpf/user_probes/target_filter.bpf.h"
 
-/* The size is set by the loader. */
+/* The loader sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(max_entries, 1);
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct memleak_count);
 } counts SEC(".maps");
 
-/* More than that nobody gets. */
+/* No allocator gives more than that. */
 #define ASKED_MAX (1ULL << 47)
 
 static __always_inline __u64 product(__u64 cnt, __u64 size)
@@ -26,7 +26,9 @@ static __always_inline __u64 product(__u64 cnt, __u64 size)
 	return cnt < ASKED_MAX && size < ASKED_MAX / (cnt + 1) ? cnt * size : ASKED_MAX;
 }
 
-/* What a call asks for; 0: nothing, more than there can be, or a string's size. */
+/*
+ * The bytes that a call asks for; 0: it asks for none, for more than there can be, or for a string.
+ */
 static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
@@ -41,6 +43,7 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 		break;
 	case MEMLEAK_SHAPE_ALIGN_SIZE:
 	case MEMLEAK_SHAPE_REALLOC:
+	case MEMLEAK_SHAPE_REALLOCF:
 	case MEMLEAK_SHAPE_RESIZE:
 		size = arg2;
 		break;
@@ -50,6 +53,7 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 		break;
 	case MEMLEAK_SHAPE_POSIX_MEMALIGN:
 	case MEMLEAK_SHAPE_HEAP_REALLOC:
+	case MEMLEAK_SHAPE_HEAP_REALLOCF:
 		size = arg3;
 		break;
 	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
@@ -59,7 +63,7 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 	return size < ASKED_MAX ? size : 0;
 }
 
-/* Frees nothing, or gives nothing: a path may go into a buffer that is there. */
+/* Whether the call frees nothing, or gives nothing: a path may go into a buffer that is there. */
 static __always_inline bool moves_nothing(struct pt_regs *ctx, __u32 shape)
 {
 	return (shape == MEMLEAK_SHAPE_FREE && !PT_REGS_PARM1(ctx)) ||
@@ -112,7 +116,7 @@ static __always_inline const struct memleak_target *current_target(void)
 	return bpf_map_lookup_elem(&targets, &tgid);
 }
 
-/* The one place where it is decided whose calls count. */
+/* The one place that decides whose calls count. */
 static __always_inline bool is_counted(void)
 {
 	const struct memleak_target *target;
@@ -125,7 +129,7 @@ static __always_inline bool is_counted(void)
 	return target && target->image;
 }
 
-/* The loader looks for functions in what is loaded. */
+/* The list of libraries has changed: has the loader look for functions in new ones. */
 static __always_inline void tell_of_libraries(void)
 {
 	const struct memleak_target *target = current_target();
@@ -154,7 +158,7 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 		return;
 	/* Another thread may take the CPU in between. */
 	__sync_fetch_and_add(&count->calls, 1);
-	/* Of nothing compilers make an operation that older kernels do not have. */
+	/* An addition of 0 would be compiled to an operation that older kernels do not have. */
 	bytes = asked_bytes(ctx, shape);
 	if (bytes)
 		__sync_fetch_and_add(&count->bytes, bytes);
@@ -190,6 +194,8 @@ COUNT_PROGRAM(count_of_heap_destroy, MEMLEAK_SHAPE_HEAP_DESTROY)
 COUNT_PROGRAM(count_of_string, MEMLEAK_SHAPE_STRING)
 COUNT_PROGRAM(count_of_path, MEMLEAK_SHAPE_PATH)
 COUNT_PROGRAM(count_of_heap_path, MEMLEAK_SHAPE_HEAP_PATH)
+COUNT_PROGRAM(count_of_reallocf, MEMLEAK_SHAPE_REALLOCF)
+COUNT_PROGRAM(count_of_heap_reallocf, MEMLEAK_SHAPE_HEAP_REALLOCF)
 COUNT_PROGRAM(count_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -tt: the stacks of frees, and of calls that no site is made for. */
-#ifndef EVENT_STACK_BPF_H
-#define EVENT_STACK_BPF_H
+/* -tt: the stacks of frees, and of calls that get no site. */
+#ifndef BPF_USER_PROBES_EVENT_STACK_BPF_H
+#define BPF_USER_PROBES_EVENT_STACK_BPF_H
 
 #include "bpf/user_probes/stack.bpf.h"
 
@@ -11,27 +11,29 @@ static __always_inline bool walk__is_stored(const struct walk *walk)
 
 	if (!bpf_map_lookup_elem(&stacks, &stack))
 		return false;
-	count(MEMLEAK_STAT_RECALLED, 1);
+	count(MEMLEAK_STAT_CACHED, 1);
 	return true;
 }
 
 static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *walk,
 					      __u64 return_address)
 {
-	bool late = walk__is_late(walk);
+	bool deferred = walk__is_deferred(walk);
 
-	walk__finish(walk, late);
+	walk__finish(walk, deferred);
 	if (stack__store(&walk->stack))
 		count(MEMLEAK_LOST_STACKS_FULL, 1);
-	walk__remember(walk, 0);
-	if (late)
-		late__send(ctx, walk, return_address);
+	walk__cache(walk, 0);
+	if (deferred)
+		deferred__send(ctx, walk, return_address);
 	if (walk->unknown)
 		tell_of_code(walk);
 	tell_of_stacks(walk);
 }
 
-/* What the entry program would have done at its end. True: the return of the call is awaited. */
+/*
+ * Does what the entry program would have done at its end. True: the return of the call is awaited.
+ */
 static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
 					  __u64 stack)
 {
@@ -62,7 +64,7 @@ static __always_inline bool capture_event(struct pt_regs *ctx)
 		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
 		return_address = walk__see_call(walk, ctx);
 		walk->regs.pc = arch_code_address(return_address);
-		if (!walk_recall(entry) || !walk__is_stored(walk)) {
+		if (!walk_look_up(entry) || !walk__is_stored(walk)) {
 			walk->stack.hash = 0;
 			for (int i = 0; i < STEPS_MAX; i++)
 				if (walk_step(entry))
@@ -78,7 +80,7 @@ static __always_inline bool capture_event(struct pt_regs *ctx)
 SEC("uprobe")
 int walk_event(struct pt_regs *ctx)
 {
-	stay_on_own_stack(ctx, &endings);
+	stay_on_own_stack(ctx, &tail_calls);
 	capture_event(ctx);
 	return 0;
 }
@@ -86,7 +88,7 @@ int walk_event(struct pt_regs *ctx)
 SEC("uprobe")
 int session_event(struct pt_regs *ctx)
 {
-	stay_on_own_stack(ctx, &session_endings);
+	stay_on_own_stack(ctx, &session_tail_calls);
 	return !capture_event(ctx);
 }
 

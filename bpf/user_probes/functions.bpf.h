@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of probed functions where the kernel can be told not to tell of a return: whether
- * they end with a jump to another probed function.
+ * Which probed functions end with a jump to another probed function: that decides whether the
+ * kernel can be told not to report a return.
  *
  * Such a jump looks like a second call from the same place. If a return is awaited, its trampoline
  * stands in the slot of the call and tells the jump from a call. So the first returns of every
- * function are awaited, and all those of a function that was seen to jump.
+ * function are awaited, and all returns of a function that was seen to jump.
  */
-#ifndef FUNCTIONS_BPF_H
-#define FUNCTIONS_BPF_H
+#ifndef BPF_USER_PROBES_FUNCTIONS_BPF_H
+#define BPF_USER_PROBES_FUNCTIONS_BPF_H
 
 #include "bpf/track.bpf.h"
 
 #define FUNCTION_PLACE_BITS 10
-#define FUNCTION_RETURNS 64 /* that are awaited before it is known */
+#define FUNCTION_RETURNS 64 /* returns that are awaited before a function is known */
 #define FUNCTION_HANDS_ON 0xffffULL
 
 /*
  * By hash of function and image: the hash, and in its low bits how many returns were seen. Written
- * without a lock, a word at once: two functions of one place forget each other.
+ * without a lock, as single words: of two functions with one place each overwrites the other.
  */
 __u64 functions[1U << FUNCTION_PLACE_BITS];
 
@@ -50,7 +50,7 @@ static __always_inline void function__returned(__u32 image, __u64 addr)
 		*known = now + 1;
 }
 
-/* Whether it returns to its caller. */
+/* Whether the function is known to return to its caller. */
 static __always_inline bool function__is_known(__u32 image, __u64 addr)
 {
 	__u64 name, *known = function__find(image, addr, &name);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The heap: blocks that malloc and its kin hand out, in the block table. */
-#ifndef HEAP_BPF_H
-#define HEAP_BPF_H
+#ifndef BPF_USER_PROBES_HEAP_BPF_H
+#define BPF_USER_PROBES_HEAP_BPF_H
 
 #include "bpf/clock.bpf.h"
 #include "bpf/user_probes/inheritance.bpf.h"
 #include "bpf/user_probes/stack.bpf.h"
 #include "bpf/user_probes/strings.bpf.h"
 
-/* Entry of a function that allocates. True, here and below: its return is awaited. */
+/*
+ * The entry of a function that allocates. True, here and below: the return of the call is awaited.
+ */
 static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
 					__u32 operation, __u64 addr, __u64 size)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, shape, false);
+	struct thread_state *thread = thread__enter(ctx, entry, shape);
 
 	if (!thread)
 		return false;
@@ -23,11 +25,16 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry 
 	thread->chosen =
 		operation == OP_STRING ? string__may_be_chosen() : chosen(size, &thread->countdown);
 	if ((operation == OP_REALLOC || operation == OP_RESIZE) && addr) {
-		/* Out of the table now: the address may be handed out again before we return. */
+		/*
+		 * The old block is taken out now: its address may be handed out again before the
+		 * call returns.
+		 */
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
 		thread->has_old = thread__take(thread, &key, &thread->old);
 		thread->extra = PT_REGS_PARM3(ctx);
+		thread->frees_old =
+			shape == MEMLEAK_SHAPE_REALLOCF || shape == MEMLEAK_SHAPE_HEAP_REALLOCF;
 	}
 	if (thread->chosen)
 		stack__capture(ctx, entry, thread);
@@ -37,8 +44,8 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry 
 }
 
 /*
- * Most blocks are in no table if few are chosen. A free of theirs is not looked at any further: not
- * even whether it is nested, nor is it marked, so that what it maps counts as mapped by itself.
+ * If few blocks are chosen, most are in no table. The free of such a block is not looked at any
+ * further: not even whether it is nested.
  */
 static __always_inline bool free__is_of_others(const struct memleak_block_key *key)
 {
@@ -47,18 +54,24 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 	return sampled && !config.trace_events && !block__may_be_held(key);
 }
 
-static __always_inline void note_free(__u32 image)
+/* caller 0: it was not looked who called. */
+static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *thread,
+				      __u64 caller)
 {
+	thread->free_function = PT_REGS_IP(ctx);
+	thread->freed.slot = arch_entry_slot(ctx);
+	thread->freed.return_address = caller;
 	count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
-	summary__call(image, MEMLEAK_SHAPE_FREE);
+	summary__call(thread->image, MEMLEAK_SHAPE_FREE);
 }
 
 /*
- * The block is gone at entry: after the function has returned its address may belong to someone
- * else. There is no return probe, hence a mark of its own, which only mappings made inside free
- * look at.
+ * The block is taken out at the entry: after the function has returned its address may belong to
+ * someone else. There is no return probe, hence a mark of its own, which only mappings made inside
+ * free look at.
  */
-static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *entry, __u64 addr)
+static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
+				       __u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr};
 	struct memleak_block block;
@@ -70,16 +83,13 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 	if (!thread)
 		return false;
 	key.image = thread->image;
-	if (!(children_inherit() && thread->heir) && free__is_of_others(&key)) {
-		note_free(key.image);
+	if (!(children_inherit() && thread->descendant) && free__is_of_others(&key)) {
+		note_free(ctx, thread, 0);
 		return false;
 	}
-	if (thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), false))
+	if (thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), shape))
 		return false;
-	note_free(key.image);
-	thread->free_function = PT_REGS_IP(ctx);
-	thread->freed.slot = arch_entry_slot(ctx);
-	thread->freed.return_address = arch_return_address(ctx);
+	note_free(ctx, thread, arch_return_address(ctx));
 	if (thread__take(thread, &key, &block))
 		summary__freed(key.image, block.size);
 	else
@@ -88,7 +98,7 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 	return false;
 }
 
-/* A whole heap goes at once, and which blocks were in it is not known. */
+/* A whole heap is freed at once, and which blocks were in it is not known. */
 static __always_inline bool enter_destroy(const struct entry *entry, __u64 heap)
 {
 	if (heap && thread__get(entry->binding))
@@ -96,7 +106,10 @@ static __always_inline bool enter_destroy(const struct entry *entry, __u64 heap)
 	return false;
 }
 
-/* A resize in place is a realloc that gives the same block, of what it asked for and got. */
+/*
+ * A resize in place is a realloc that gives the same block, with the size that it asked for and
+ * got.
+ */
 static __always_inline __u64 resize_result(struct thread_state *thread, __u64 got)
 {
 	__u64 more = got - thread->size;
@@ -108,7 +121,7 @@ static __always_inline __u64 resize_result(struct thread_state *thread, __u64 go
 	return thread->addr;
 }
 
-/* What the call gave to the program; 0: nothing. */
+/* The address that the call gave to the program; 0: none. */
 static __always_inline __u64 heap_result(const struct thread_state *thread, __u64 result)
 {
 	__u64 addr = 0;
@@ -129,14 +142,17 @@ static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr
 		tell_alloc(thread, addr);
 }
 
-/* Of calls that are not tracked the return may not be seen. Nothing is what 0 bytes may get. */
+/*
+ * The return of a call that is not tracked may not be seen. A call that asks for 0 bytes may get
+ * nothing without having failed.
+ */
 static __always_inline void count_failure(const struct thread_state *thread)
 {
 	if (thread->chosen && thread->size)
 		count(MEMLEAK_STAT_FAILED, 1);
 }
 
-/* A failed realloc leaves the old block as it was. */
+/* A failed realloc leaves the old block as it was, unless it is of those that free it. */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
 {
 	struct memleak_block_key key = {.image = thread->image};
@@ -147,7 +163,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 	};
 
 	key.addr = heap_result(thread, result);
-	if (thread->operation == OP_REALLOC && !key.addr && thread->size) {
+	if (thread->operation == OP_REALLOC && !key.addr && thread->size && !thread->frees_old) {
 		count_failure(thread);
 		key.addr = thread->addr;
 		thread__untake(thread, &key);

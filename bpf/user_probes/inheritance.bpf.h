@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --follow: what is kept of blocks when they are freed, so that it can be told later which of them
- * a forked child has. Its copies are its own: it may free them, and so may its parent.
+ * --follow: what is kept of blocks when they are freed, so that the loader can tell later which of
+ * them a forked child has. The copies of the child are its own: it may free them, and so may its
+ * parent free the originals.
  */
-#ifndef INHERITANCE_BPF_H
-#define INHERITANCE_BPF_H
+#ifndef BPF_USER_PROBES_INHERITANCE_BPF_H
+#define BPF_USER_PROBES_INHERITANCE_BPF_H
 
 #include "bpf/user_probes/thread.bpf.h"
 
@@ -15,13 +16,13 @@ struct {
 	__type(value, struct memleak_left);
 } left_blocks SEC(".maps");
 
-/* When an image freed what it had at an address before it allocated anything there. */
+/* When an image freed what it had inherited at an address, before it allocated anything there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, struct memleak_block_key);
 	__type(value, __u64);
-} disowned SEC(".maps");
+} freed_in_child SEC(".maps");
 
 static __always_inline bool left__add(const struct memleak_block_key *at,
 				      const struct memleak_block *block)
@@ -45,8 +46,8 @@ static __always_inline bool left__add(const struct memleak_block_key *at,
 }
 
 /*
- * Takes a block of the thread's process. What its heirs have goes on being counted as held: that is
- * how they know it. It is never not counted meanwhile.
+ * Takes a block that the thread's process has allocated. A block that descendants have stays in the
+ * counting filter, by which they find it; it is never missing there meanwhile.
  */
 static __always_inline bool thread__take_own(struct thread_state *thread,
 					     const struct memleak_block_key *key,
@@ -60,16 +61,16 @@ static __always_inline bool thread__take_own(struct thread_state *thread,
 	forked_ns = thread->forked_ns;
 	thread->left = false;
 	if (forked_ns)
-		held__add(key, 1);
+		filter__add(key, 1);
 	taken = block__take(key, ret);
 	if (taken && ret->birth_ns < forked_ns)
 		thread->left = left__add(key, ret);
 	if (forked_ns && !thread->left)
-		held__add(key, -1);
+		filter__add(key, -1);
 	return taken;
 }
 
-/* The same of any block that it has; false also if that is a copy of a forebear's. */
+/* Takes any block that the process has; false also if that is a copy of an ancestor's block. */
 static __always_inline bool thread__take(struct thread_state *thread,
 					 const struct memleak_block_key *key,
 					 struct memleak_block *ret)
@@ -81,18 +82,21 @@ static __always_inline bool thread__take(struct thread_state *thread,
 		return true;
 	if (!children_inherit())
 		return false;
-	thread->disowned = false;
-	if (!thread->heir || !forebears__may_hold(key->image, key->addr))
+	thread->freed_in_child = false;
+	if (!thread->descendant || !ancestors__may_hold(key->image, key->addr))
 		return false;
 	now = bpf_ktime_get_ns();
-	err = bpf_map_update_elem(&disowned, key, &now, BPF_NOEXIST);
-	thread->disowned = !err;
+	err = bpf_map_update_elem(&freed_in_child, key, &now, BPF_NOEXIST);
+	thread->freed_in_child = !err;
 	if (err && err != -EEXIST)
 		count(MEMLEAK_LOST_INHERITED, 1);
 	return false;
 }
 
-/* It was not freed after all: thread__take is undone; the block, if it is own, is stored again. */
+/*
+ * The block was not freed after all: undoes thread__take. A block of the process's own is stored
+ * again.
+ */
 static __always_inline void thread__untake(struct thread_state *thread,
 					   const struct memleak_block_key *at)
 {
@@ -102,12 +106,15 @@ static __always_inline void thread__untake(struct thread_state *thread,
 		return;
 	key.birth_ns = thread->old.birth_ns;
 	if (thread->has_old && thread->left && !bpf_map_delete_elem(&left_blocks, &key))
-		held__add(at, -1);
-	if (!thread->has_old && thread->disowned)
-		bpf_map_delete_elem(&disowned, at);
+		filter__add(at, -1);
+	if (!thread->has_old && thread->freed_in_child)
+		bpf_map_delete_elem(&freed_in_child, at);
 }
 
-/* Whatever the process holds at an address that is handed out was freed unseen: its size, or 0. */
+/*
+ * A block that the process still has at an address that is handed out was freed unseen: its size,
+ * or 0.
+ */
 static __always_inline __u64 thread__repair(struct thread_state *thread,
 					    const struct memleak_block_key *key)
 {

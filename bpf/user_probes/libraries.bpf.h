@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The dynamic loader's hook: what it loads and unloads. */
-#ifndef LIBRARIES_BPF_H
-#define LIBRARIES_BPF_H
+/* The hook of the dynamic loader: which libraries it loads and unloads. */
+#ifndef BPF_USER_PROBES_LIBRARIES_BPF_H
+#define BPF_USER_PROBES_LIBRARIES_BPF_H
 
 #include "bpf/user_probes/ring.bpf.h"
 
-/* enum r_state of <link.h>, and where struct r_debug has it */
+/* enum r_state of <link.h>, and its offset in struct r_debug */
 #define LOADER_CONSISTENT 0
 #define LOADER_ADD 1
 #define LOADER_UNKNOWN 3
@@ -26,9 +26,9 @@ static __always_inline __u32 loader_state(const struct thread_state *thread)
 }
 
 /*
- * Where a library was, another one may be soon: from now on nobody knows what is there, until the
- * mappings have been read again. Told without a change before it, the loader has another list
- * than the one whose state we see.
+ * Where a library was, another one may be soon: what is there is not known until the mappings have
+ * been read again. If the hook is called without a change before it, the dynamic loader has another
+ * list than the one whose state is read here.
  */
 static __always_inline void note_unload(const struct thread_state *thread)
 {
@@ -47,8 +47,8 @@ static __always_inline void note_unload(const struct thread_state *thread)
 }
 
 /*
- * The dynamic loader's hook: its list of libraries is about to change, or has. Where the code is
- * must be read again.
+ * The hook of the dynamic loader: its list of libraries is about to change, or has changed. Where
+ * the code is must be read again.
  */
 static __always_inline bool enter_libraries(struct pt_regs *ctx, __u32 binding)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mappings. They can be unmapped, moved and replaced in parts, which a hash table cannot find:
- * what happens goes to the loader as records, in order, and mappings are few.
+ * Mappings. They can be unmapped, moved and replaced in parts, which a hash table cannot find: as
+ * there are few of them, each change goes to the loader as a record, in order.
  */
-#ifndef MAPPING_BPF_H
-#define MAPPING_BPF_H
+#ifndef BPF_USER_PROBES_MAPPING_BPF_H
+#define BPF_USER_PROBES_MAPPING_BPF_H
 
 #include "bpf/user_probes/stack.bpf.h"
 
@@ -18,7 +18,7 @@
 
 static __always_inline bool enter_mmap(struct pt_regs *ctx, const struct entry *entry)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MMAP, true);
+	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MMAP);
 	__u64 flags = PT_REGS_PARM4(ctx);
 
 	if (!thread)
@@ -31,7 +31,7 @@ static __always_inline bool enter_mmap(struct pt_regs *ctx, const struct entry *
 		thread->kind = MEMLEAK_KIND_MMAP;
 	if (flags & MAP_STACK)
 		thread->kind = MEMLEAK_KIND_STACK;
-	/* Memory that a file or another process holds as well is no leak material. */
+	/* Memory that a file or another process holds as well cannot leak. */
 	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
 			 chosen(thread->size, &thread->countdown);
 	/* What was mapped there is gone even when the new mapping is not tracked. */
@@ -42,10 +42,13 @@ static __always_inline bool enter_mmap(struct pt_regs *ctx, const struct entry *
 	return thread__awaits_return(thread);
 }
 
-/* Unmapping is told before it happens, since the range may belong to someone else right after. */
+/*
+ * The record of an unmapping is sent before it happens, since the range may belong to someone else
+ * right after.
+ */
 static __always_inline bool enter_munmap(struct pt_regs *ctx, const struct entry *entry)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MUNMAP, true);
+	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MUNMAP);
 
 	if (!thread)
 		return false;
@@ -60,7 +63,7 @@ static __always_inline bool enter_munmap(struct pt_regs *ctx, const struct entry
 
 static __always_inline bool enter_mremap(struct pt_regs *ctx, const struct entry *entry)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MREMAP, true);
+	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MREMAP);
 	bool copy = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP;
 
 	if (!thread)

@@ -1,70 +1,161 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a call is nested in one whose return is not awaited: what the stack says. */
-#ifndef NESTING_BPF_H
-#define NESTING_BPF_H
+/* Whether a call is nested in a marked one, where marks alone do not tell: the stack does. */
+#ifndef BPF_USER_PROBES_NESTING_BPF_H
+#define BPF_USER_PROBES_NESTING_BPF_H
 
 #include "bpf/user_probes/stack.bpf.h"
 
-/* So many functions may be between the two calls. */
+/* At most so many functions are between the two calls. */
 #define NESTED_FRAMES 64
 
 enum nesting {
 	NESTING_NONE,
 	NESTING_INSIDE,
+	NESTING_INTERRUPTED, /* inside, but of the handler of a signal that came there */
 	NESTING_UNSURE,
 };
 
-/*
- * The marked call is in progress if its slot is one of those that hold return addresses. The
- * function there must be the allocator's: the same place may have called another one since. A
- * frame pointer that was followed proves nothing.
- */
-static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 entry,
-						    const struct thread_state *thread)
+/* Walks up to the call at slot, or past it. Not static, as walk_step is not. */
+__noinline int walk_up_to(__u32 entry, __u64 slot)
 {
-	bool guessed = false, over = false;
-	__u64 pc = 0;
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
 
-	for (int i = 0; i < NESTED_FRAMES && !over && walk->slot < thread->call.slot; i++) {
-		pc = walk->regs.pc;
-		over = walk_step(entry);
-		guessed |= walk->guessed || walk->unknown;
+	if (!walk)
+		return 0;
+	for (int i = 0; i < NESTED_FRAMES && !walk->end && walk->slot < slot; i++) {
+		walk->called = walk->regs.pc;
+		walk_step(entry);
+		walk->unsure |= walk->guessed || walk->unknown;
 	}
-	if (guessed)
+	return 0;
+}
+
+/*
+ * Whether the function that has pc, and was called before return_address, is the marked one, or one
+ * of the allocator's to which that has jumped. The libraries of a static program lie all together:
+ * there the call itself tells which function it calls.
+ */
+static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 return_address)
+{
+	__u64 called;
+
+	if (pc - function + SAME_LIBRARY > 2 * SAME_LIBRARY)
+		return false;
+	called = arch_called_function(return_address);
+	if (!called || called == function || called > pc)
+		return true;
+	return called < function && function <= pc;
+}
+
+/*
+ * The call at slot is in progress if the slot is one that holds a return address. The function
+ * there must be the marked one: another one may have been called from the same place since. A frame
+ * pointer that was followed proves nothing.
+ */
+static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 entry, __u64 slot,
+						    __u64 function)
+{
+	walk_up_to(entry, slot);
+	if (walk->unsure)
 		return NESTING_UNSURE;
-	if (walk->slot == thread->call.slot)
-		return thread__is_of_allocator(thread, pc) ? NESTING_INSIDE : NESTING_NONE;
-	if (walk->slot > thread->call.slot || walk->end == UNWIND_END_COMPLETE)
+	if (walk->slot == slot)
+		return function__is_marked(function, walk->called, walk->regs.pc) ? NESTING_INSIDE
+										  : NESTING_NONE;
+	/* A walk that has not ended has passed more functions than an allocator calls. */
+	if (walk->slot > slot || walk->end == UNWIND_END_COMPLETE || !walk->end)
 		return NESTING_NONE;
 	return NESTING_UNSURE;
 }
 
-/*
- * Where the stack tells nothing, the caller is asked. That may be wrong, so it is counted, and it
- * is the last time that the thread need ask.
- */
-static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread_state *thread)
+/* call, freed: the slots of marks that seem to enclose the call that is entered; 0: none does. */
+static __always_inline enum nesting walk__find_calls(struct walk *walk, __u32 entry,
+						     const struct thread_state *thread, __u64 call,
+						     __u64 freed)
 {
-	__u64 caller = arch_return_address(ctx);
+	bool freed_first = freed && (!call || freed < call);
+	enum nesting found = NESTING_NONE;
+
+	if (freed_first)
+		found = walk__find_call(walk, entry, freed, thread->free_function);
+	if (found == NESTING_NONE && call)
+		found = walk__find_call(walk, entry, call, thread->function);
+	if (found == NESTING_NONE && freed && !freed_first)
+		found = walk__find_call(walk, entry, freed, thread->free_function);
+	return found;
+}
+
+static __always_inline enum nesting
+stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, __u64 freed)
+{
 	enum nesting found = NESTING_UNSURE;
 	struct walk *walk;
 	__u32 entry = 0;
 
 	walk = walk__take(&entry);
-	if (walk) {
-		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
-		walk->regs.pc = arch_code_address(caller);
-		found = walk__find_call(walk, entry, thread);
-		walk__give_back(walk);
+	if (!walk)
+		return found;
+	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
+	walk->regs.pc = arch_code_address(arch_return_address(ctx));
+	walk->called = PT_REGS_IP(ctx);
+	walk->unsure = false;
+	found = walk__find_calls(walk, entry, thread, call, freed);
+	/* What the handler of a signal maps is not the interrupted allocator's. */
+	if (found == NESTING_INSIDE && walk->interrupted && shape__maps(thread->asked_shape))
+		found = NESTING_INTERRUPTED;
+	walk__give_back(walk);
+	return found;
+}
+
+/*
+ * Where the stack tells nothing, the caller's place decides. If the return of the marked call is
+ * not awaited, that may be wrong, so it is counted, and from then on all returns of this thread are
+ * awaited.
+ */
+static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
+						 __u64 call)
+{
+	bool mapping = shape__maps(thread->asked_shape);
+
+	if (!call)
+		return thread->freed.return_address;
+	if (thread->unawaited) {
+		thread->awaits_all = true;
+		count(MEMLEAK_LOST_NESTING, 1);
+	} else if (mapping) {
+		return true;
 	}
-	/* That was a walk in vain. */
-	if (found == NESTING_NONE)
-		thread->careful = true;
-	if (found != NESTING_UNSURE)
-		return found == NESTING_INSIDE;
-	thread->awaits_all = true;
-	count(MEMLEAK_LOST_NESTING, 1);
-	return thread__is_of_allocator(thread, caller);
+	return thread__is_of_allocator(thread, arch_return_address(ctx));
+}
+
+/* Whether the call that is entered is made inside a marked one. If not, no mark is left. */
+static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread_state *thread)
+{
+	bool mapping = shape__maps(thread->asked_shape), inside = false;
+	__u64 freed = mapping ? thread->freed.slot : 0, call = 0;
+
+	if (thread->unawaited || mark__encloses(&thread->call, arch_entry_slot(ctx)))
+		call = thread->call.slot;
+	switch (stack__find_calls(ctx, thread, call, freed)) {
+	case NESTING_UNSURE:
+		inside = thread__seems_inside(ctx, thread, call);
+		break;
+	case NESTING_INSIDE:
+		inside = true;
+		break;
+	case NESTING_INTERRUPTED:
+		thread__suspend_call(thread);
+		break;
+	default:
+		/* The walk was in vain. */
+		thread->careful |= thread->unawaited;
+		if (mapping)
+			thread->freed.slot = 0;
+	}
+	if (!inside)
+		thread__drop_call(thread);
+	else if (!thread->unawaited)
+		thread->nested++;
+	return inside;
 }
 
 #endif

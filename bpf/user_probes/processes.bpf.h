@@ -2,21 +2,64 @@
 /*
  * The life of processes: which are targets from when to when, and which image they are. A process
  * that is made or executes a program is a target before it allocates anything.
+ *
+ * Newer kernels do not run a program that a preempted task is in the middle of on the same CPU. So
+ * each event has two programs, and both do the same: what one of them has done already, the other
+ * finds done. The second one counts what the first has missed.
  */
-#ifndef PROCESSES_BPF_H
-#define PROCESSES_BPF_H
+#ifndef BPF_USER_PROBES_PROCESSES_BPF_H
+#define BPF_USER_PROBES_PROCESSES_BPF_H
 
-#include "bpf/user_probes/members.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
+#include "bpf/user_probes/target_filter.bpf.h"
 
-/* Of kernels that cannot return what they add to: by CPU, whose number is in the low bits. */
+#define FIRST_BITS 10
+
+/* The arguments of events that a first program has seen, and no second one yet: by their address.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << FIRST_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+} first_seen SEC(".maps");
+
+static __always_inline void first__saw(const void *ctx)
+{
+	__u32 index = place__hash(ctx, FIRST_BITS);
+	__u64 *seen = bpf_map_lookup_elem(&first_seen, &index);
+
+	if (seen)
+		*seen = place__of(ctx);
+}
+
+static __always_inline void second__sees(const void *ctx)
+{
+	__u32 index = place__hash(ctx, FIRST_BITS);
+	__u64 *seen = bpf_map_lookup_elem(&first_seen, &index);
+
+	if (!seen)
+		return;
+	if (*seen == place__of(ctx))
+		*seen = 0;
+	else
+		count(MEMLEAK_STAT_RESCUED, 1);
+}
+
+/*
+ * For kernels whose atomic additions return nothing: a counter for each CPU, whose number is in the
+ * low bits.
+ */
 #define IMAGE_CPU_BITS 10
 #define IMAGE_CPUS (1U << IMAGE_CPU_BITS)
 
 __u32 images;
 __u32 images_by_cpu[IMAGE_CPUS];
 
-/* A new number. It comes again after a million programs or more, when those are long gone. */
+/*
+ * A new number. It comes again after a million programs or more, when the first of that number are
+ * long gone.
+ */
 static __always_inline __u32 image__new(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id() % IMAGE_CPUS, image;
@@ -40,20 +83,29 @@ static __always_inline void tell_of_process(__u32 type, __u32 tgid, __u32 image,
 	bpf_ringbuf_submit(record, 0);
 }
 
-static __always_inline bool target__add(__u32 tgid, const struct memleak_target *target)
+/* The second program of an event tries what the first has failed to do, but does not count it. */
+static __always_inline bool target__add(__u32 tgid, const struct memleak_target *target,
+					bool second)
 {
 	if (!bpf_map_update_elem(&targets, &tgid, target, BPF_ANY))
 		return true;
-	count(MEMLEAK_LOST_PROCESSES, 1);
+	if (!second)
+		count(MEMLEAK_LOST_PROCESSES, 1);
 	return false;
 }
 
-/* One that fits joins. */
-static __always_inline void target__join(__u32 tgid)
+/* How many programs the thread has executed, in all its parents as well. */
+static __always_inline __u64 task__exec_cnt(const struct task_struct *task)
 {
-	struct memleak_target target = {.image = image__new()};
+	return BPF_CORE_READ(task, self_exec_id);
+}
 
-	if (target__add(tgid, &target))
+/* A process that fits the target filter becomes a target. */
+static __always_inline void target__join(__u32 tgid, const struct task_struct *task, bool second)
+{
+	struct memleak_target target = {.image = image__new(), .exec_cnt = task__exec_cnt(task)};
+
+	if (target__add(tgid, &target, second))
 		tell_of_process(MEMLEAK_REC_NEW, tgid, target.image, 0);
 }
 
@@ -66,11 +118,10 @@ static __always_inline void target__leave(__u32 type, __u32 tgid,
 	__sync_fetch_and_add(&targets_generation, 1);
 	if (!image)
 		return;
-	estate__leave(image);
 	tell_of_process(type, tgid, image, unloads);
 }
 
-/* The image whose mappings a child begins with. */
+/* The image with whose mappings a child begins. */
 static __always_inline __u32 target__base(const struct memleak_target *target)
 {
 	return !target->base || space__find(target->image) ? target->image : target->base;
@@ -79,9 +130,9 @@ static __always_inline __u32 target__base(const struct memleak_target *target)
 /* What the parent has now is the child's, too. */
 static __always_inline void target__inherit(struct memleak_target *child, __u32 parent, __u64 now)
 {
-	if (!children_inherit() || !estate__fork(parent, child->image, now))
+	if (!children_inherit() || !image_refs__fork(parent, child->image, now))
 		return;
-	child->heir = 1;
+	child->descendant = 1;
 	__sync_fetch_and_add(&targets_generation, 1);
 }
 
@@ -94,17 +145,17 @@ static __always_inline void tell_of_fork(__u32 tgid, const struct memleak_target
 		return;
 	record->tgid = tgid;
 	record->addr = parent;
-	record->len = target->heir;
+	record->len = target->descendant;
 	record->time_ns = now;
 	bpf_ringbuf_submit(record, 0);
 }
 
 /*
- * A child has copies of what its parent has mapped, or uses the very same until it executes a
- * program: then what it allocates and frees is the parent's.
+ * A child has copies of what its parent has mapped, or runs in its parent's memory until it
+ * executes a program: then what it allocates and frees is the parent's.
  */
 static __always_inline void target__fork(const struct memleak_target *parent,
-					 struct task_struct *child, __u32 tgid)
+					 struct task_struct *child, __u32 tgid, bool second)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct memleak_target target = {0};
@@ -116,17 +167,17 @@ static __always_inline void target__fork(const struct memleak_target *parent,
 		target.loader_state = parent->loader_state;
 		target.borrows = BPF_CORE_READ(child, mm) == BPF_CORE_READ(task, mm);
 		target.image = target.borrows ? parent->image : image__new();
-		target.heir = target.borrows && parent->heir;
+		target.descendant = target.borrows && parent->descendant;
 		if (!target.borrows)
 			target__inherit(&target, parent->image, now);
 	} else if (!parent) {
 		target.image = image__new();
 	}
-	if (target__add(tgid, &target) && target.image && !target.borrows)
+	if (target__add(tgid, &target, second) && target.image && !target.borrows)
 		tell_of_fork(tgid, &target, parent ? parent->image : 0, now);
 }
 
-/* Children that are not followed: the loader says so when there is one. */
+/* Children are not followed: the loader says so once there is one. */
 static __always_inline void tell_of_child(struct memleak_target *target, __u32 child)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -137,27 +188,42 @@ static __always_inline void tell_of_child(struct memleak_target *target, __u32 c
 	tell_of_process(MEMLEAK_REC_FORK, tgid, target->image, child);
 }
 
-SEC("raw_tp/sched_process_fork")
-int process_fork(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct task_struct *child = (void *)ctx->args[1];
 	__u32 child_tgid = process_number(child);
 
-	/* 0: of another namespace */
+	/* 0: the process is of another namespace */
 	if (child_tgid == tgid || !child_tgid)
 		return 0;
-	if (target && (members.follow || !target->image))
-		target__fork(target, child, child_tgid);
-	else if (members.join && BPF_CORE_READ(child, mm) && members__fit(child))
-		target__fork(target, child, child_tgid);
-	else if (!members.join)
+	if (second && bpf_map_lookup_elem(&targets, &child_tgid))
+		return 0;
+	if (target && (target_filter.follow || !target->image))
+		target__fork(target, child, child_tgid, second);
+	else if (target_filter.join && BPF_CORE_READ(child, mm) && target_filter__fits(child))
+		target__fork(target, child, child_tgid, second);
+	else if (!target_filter.join)
 		tell_of_child(target, child_tgid);
 	return 0;
 }
 
-/* The blocks of the old program are gone with its memory. */
+SEC("raw_tp/sched_process_fork")
+int process_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	first__saw(ctx);
+	return on_fork(ctx, false);
+}
+
+SEC("raw_tp/sched_process_fork")
+int process_fork_second(struct bpf_raw_tracepoint_args *ctx)
+{
+	second__sees(ctx);
+	return on_fork(ctx, true);
+}
+
+/* The blocks of the old program have gone with its memory. */
 static __always_inline void thread__forget_calls(void)
 {
 	struct thread_state *thread = thread__find();
@@ -166,24 +232,25 @@ static __always_inline void thread__forget_calls(void)
 		return;
 	thread->call.slot = 0;
 	thread->freed.slot = 0;
+	thread->suspended.call.slot = 0;
 	thread->overwritten = 0;
 	thread->awaits_all = false;
 }
 
-/* A target executes a program: it is another image now. */
-static __always_inline void target__exec(struct memleak_target *target, __u32 tgid, __u32 tid)
+/* A target executes a program: from now on it is another image. */
+static __always_inline void target__exec(struct memleak_target *target, __u32 tgid, __u32 tid,
+					 __u64 exec_cnt)
 {
 	bool moved = tid != bpf_get_current_pid_tgid() >> 32;
 	bool was_there = !target->borrows;
 	__u32 old_image = target->image;
 	struct memleak_record *record;
 
-	if (was_there)
-		estate__leave(old_image);
+	target->exec_cnt = exec_cnt;
 	target->image = image__new();
 	target->base = 0;
 	target->borrows = 0;
-	target->heir = 0;
+	target->descendant = 0;
 	target->binding += moved;
 	__sync_fetch_and_add(&targets_generation, 1);
 	if (moved)
@@ -193,7 +260,10 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 		tell_of_process(MEMLEAK_REC_NEW, tgid, target->image, 0);
 		return;
 	}
-	/* Last: older verifiers lose a reservation that is tested for NULL twice. */
+	/*
+	 * The record is reserved last: older verifiers lose a reservation that is tested for NULL
+	 * twice.
+	 */
 	record = record__reserve(MEMLEAK_REC_EXEC, old_image);
 	if (!record)
 		return;
@@ -202,27 +272,43 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 	bpf_ringbuf_submit(record, 0);
 }
 
-SEC("raw_tp/sched_process_exec")
-int process_exec(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int on_exec(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 exec_cnt = task__exec_cnt(task);
 
-	if (target && !target->image)
+	if (target && (!target->image || target->exec_cnt == exec_cnt))
 		return 0;
-	if (target && (members.follow || !members.join || members__fit(task)))
-		target__exec(target, tgid, ctx->args[1]);
+	if (target && (target_filter.follow || !target_filter.join || target_filter__fits(task)))
+		target__exec(target, tgid, ctx->args[1], exec_cnt);
 	else if (target)
 		target__leave(MEMLEAK_REC_LEFT, tgid, target);
-	else if (tgid && members.join && members__fit(task))
-		target__join(tgid);
+	else if (tgid && target_filter.join && target_filter__fits(task))
+		target__join(tgid, task, second);
 	return 0;
 }
 
-/* Which the kernel has counted already: of several that end at once, all may find none left. */
-SEC("raw_tp/sched_process_exit")
-int thread_exit(struct bpf_raw_tracepoint_args *ctx)
+SEC("raw_tp/sched_process_exec")
+int process_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	first__saw(ctx);
+	return on_exec(ctx, false);
+}
+
+SEC("raw_tp/sched_process_exec")
+int process_exec_second(struct bpf_raw_tracepoint_args *ctx)
+{
+	second__sees(ctx);
+	return on_exec(ctx, true);
+}
+
+/*
+ * The kernel has counted this thread as gone already: of several that end at once, each may find
+ * none left.
+ */
+static __always_inline int on_exit(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	__u32 tgid = current_pids() >> 32;
@@ -235,20 +321,61 @@ int thread_exit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A process was moved to another cgroup; the kernel tells it of one that has ended, too. */
-SEC("raw_tp/cgroup_attach_task")
-int process_move(struct bpf_raw_tracepoint_args *ctx)
+SEC("raw_tp/sched_process_exit")
+int thread_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	first__saw(ctx);
+	return on_exit();
+}
+
+SEC("raw_tp/sched_process_exit")
+int thread_exit_second(struct bpf_raw_tracepoint_args *ctx)
+{
+	second__sees(ctx);
+	return on_exit();
+}
+
+/* A process was moved to another cgroup. The kernel may say so of one that has ended, too. */
+static __always_inline int on_move(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	struct task_struct *task = (void *)ctx->args[2];
 	__u32 tgid = process_number(task);
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
-	bool fits = members__fit(task);
+	bool fits = target_filter__fits(task);
 
 	if (tgid && fits && !target && BPF_CORE_READ(task, signal, live.counter))
-		target__join(tgid);
-	else if (!fits && target && target->image && !members.follow)
+		target__join(tgid, task, second);
+	else if (!fits && target && target->image && !target_filter.follow)
 		target__leave(MEMLEAK_REC_END, tgid, target);
 	return 0;
+}
+
+SEC("raw_tp/cgroup_attach_task")
+int process_move(struct bpf_raw_tracepoint_args *ctx)
+{
+	first__saw(ctx);
+	return on_move(ctx, false);
+}
+
+SEC("raw_tp/cgroup_attach_task")
+int process_move_second(struct bpf_raw_tracepoint_args *ctx)
+{
+	second__sees(ctx);
+	return on_move(ctx, true);
+}
+
+SEC("raw_tp/cgroup_mkdir")
+int cgroup_made(struct bpf_raw_tracepoint_args *ctx)
+{
+	first__saw(ctx);
+	return target_filter__on_mkdir(ctx);
+}
+
+SEC("raw_tp/cgroup_mkdir")
+int cgroup_made_second(struct bpf_raw_tracepoint_args *ctx)
+{
+	second__sees(ctx);
+	return target_filter__on_mkdir(ctx);
 }
 
 #endif

@@ -3,8 +3,8 @@
  * What the programs tell the loader as it happens: records (mappings and the life of processes,
  * in order) and, with -t, an event for each allocation and free.
  */
-#ifndef RING_BPF_H
-#define RING_BPF_H
+#ifndef BPF_USER_PROBES_RING_BPF_H
+#define BPF_USER_PROBES_RING_BPF_H
 
 #include "bpf/user_probes/thread.bpf.h"
 
@@ -90,7 +90,7 @@ static __always_inline void emit_event(const struct thread_state *thread, __u32 
 	bpf_ringbuf_submit(event, 0);
 }
 
-/* Of the call in progress. */
+/* The event of the call in progress. */
 static __always_inline void tell_alloc(const struct thread_state *thread, __u64 addr)
 {
 	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user stack at the entry of an allocator function, and the site that it makes. Nothing of
- * ours is on the stack then: no return probe is pending for this call.
+ * The user stack at the entry of an allocator function, and the site that it makes. No return probe
+ * of memleak's is pending for this call then, so its return address is still on the stack.
  *
  * Entry programs end with a tail call to a program that walks, so that each of them is small and
  * the walk is verified once.
  */
-#ifndef STACK_BPF_H
-#define STACK_BPF_H
+#ifndef BPF_USER_PROBES_STACK_BPF_H
+#define BPF_USER_PROBES_STACK_BPF_H
 
 #include "bpf/user_probes/calls.bpf.h"
 #include "bpf/user_probes/copies.bpf.h"
-#include "bpf/user_probes/recall.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
+#include "bpf/user_probes/stack_cache.bpf.h"
 
 /*
- * What walks work with, by CPU. A program may be preempted by another thread's, which then takes
- * the next entry.
+ * What walks work with. A CPU has several, as a program may be preempted by another thread's, which
+ * then takes the next one.
  */
 #define WALKS_AT_ONCE 8
 
@@ -27,7 +27,9 @@ struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-/* Unknown code may have been loaded just now: has the loader look, but not too often. */
+/*
+ * Unknown code may have been loaded just now: has the loader read the mappings, but not too often.
+ */
 static __always_inline void tell_of_code(struct walk *walk)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -45,7 +47,7 @@ static __always_inline void tell_of_code(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* What has nothing outstanding can leave the table before it is full. */
+/* Stacks of which nothing is outstanding can be evicted before the table is full. */
 static __always_inline void tell_of_stacks(struct walk *walk)
 {
 	struct memleak_record *record;
@@ -61,14 +63,14 @@ static __always_inline void tell_of_stacks(struct walk *walk)
 static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 					struct thread_state *thread)
 {
-	bool late = walk__is_late(walk);
+	bool deferred = walk__is_deferred(walk);
 
-	walk__finish(walk, late);
+	walk__finish(walk, deferred);
 	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
 		thread->chosen = false;
-	walk__remember(walk, thread->chosen ? thread->kind + 1 : 0);
-	if (late)
-		late__send(ctx, walk, thread->call.return_address);
+	walk__cache(walk, thread->chosen ? thread->kind + 1 : 0);
+	if (deferred)
+		deferred__send(ctx, walk, thread->call.return_address);
 	else if (config.verify_unwind)
 		send_to_compare(ctx, walk, thread->call.return_address);
 	if (walk->unknown)
@@ -76,30 +78,38 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 	tell_of_stacks(walk);
 }
 
-/* A repaired frame takes two steps. */
+/* A frame whose return address a return probe had taken takes two steps. */
 #define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
 
 /*
- * Not static: such functions are verified by themselves, whatever they are given. Older verifiers
- * let them have nothing but numbers, so they find their memory themselves.
+ * Not static: the verifier checks such a function once, whatever it is given. Older verifiers let
+ * its parameters be nothing but numbers, so it finds its memory itself.
  */
 __noinline int walk_step(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
 
-	return !walk || walk__step(walk);
+	return !walk || walk__step(walk, false);
 }
 
-__noinline int walk_recall(__u32 entry)
+__noinline int walk_step_by_vma(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
 
-	return walk && walk__recall(walk);
+	return !walk || walk__step(walk, true);
+}
+
+__noinline int walk_look_up(__u32 entry)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+
+	return walk && walk__look_up(walk);
 }
 
 /*
- * Whoever has added the first user to an entry has it: of two that add at the same time, one at
- * most finds itself alone. Entries are of the CPU, so "at the same time" is one preempting another.
+ * Whoever adds the first user to an entry has it: of two that add at the same time, at most one
+ * finds itself alone. Entries belong to the CPU, so "at the same time" means that one preempts
+ * another.
  */
 static __always_inline struct walk *walk__take(__u32 *entry)
 {
@@ -123,8 +133,33 @@ static __always_inline void walk__give_back(struct walk *walk)
 	__sync_fetch_and_add(&walk->users, -1);
 }
 
+static __always_inline struct walk *capture__begin(struct pt_regs *ctx, struct thread_state *thread,
+						   __u32 *entry)
+{
+	struct walk *walk = walk__take(entry);
+
+	if (!walk) {
+		count(MEMLEAK_LOST_THREADS_FULL, 1);
+		thread__note_caller(ctx, thread);
+		thread->chosen = false;
+		return NULL;
+	}
+	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
+	thread->call.return_address = walk__see_call(walk, ctx);
+	walk->regs.pc = arch_code_address(thread->call.return_address);
+	return walk;
+}
+
+static __always_inline bool capture__end(struct walk *walk, struct thread_state *thread)
+{
+	if (config.trace_stacks)
+		thread->stack = walk->stack.hash;
+	walk__give_back(walk);
+	return thread__awaits_return(thread);
+}
+
 /* True: the return of the call is awaited. */
-static __always_inline bool capture(struct pt_regs *ctx)
+static __always_inline bool capture(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
 	struct thread_state *thread = thread__find();
 	struct walk *walk;
@@ -132,49 +167,82 @@ static __always_inline bool capture(struct pt_regs *ctx)
 
 	if (!thread)
 		return true;
-	walk = walk__take(&entry);
-	if (!walk) {
-		count(MEMLEAK_LOST_THREADS_FULL, 1);
-		thread__note_caller(ctx, thread);
-		thread->chosen = false;
+	walk = capture__begin(ctx, thread, &entry);
+	if (!walk)
 		return thread__awaits_return(thread);
-	}
-	walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
-	thread->call.return_address = walk__see_call(walk, ctx);
-	walk->regs.pc = arch_code_address(thread->call.return_address);
-	if (!walk_recall(entry) || !walk__find_site(walk, thread)) {
-		for (int i = 0; i < STEPS_MAX; i++)
+	if (!walk_look_up(entry) || !walk__find_site(walk, thread)) {
+		bool known = !config.find_vma || walk__is_certain(walk);
+
+		for (int i = 0; known && i < STEPS_MAX; i++)
 			if (walk_step(entry))
 				break;
+		if (!known || (config.find_vma && walk->unknown)) {
+			walk__give_back(walk);
+			bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_VMA);
+			return thread__awaits_return(thread);
+		}
 		walk__store(ctx, walk, thread);
 	}
-	if (config.trace_stacks)
-		thread->stack = walk->stack.hash;
-	walk__give_back(walk);
-	return thread__awaits_return(thread);
+	return capture__end(walk, thread);
+}
+
+/* What the walk finds is certain, but cannot be cached: nobody tells when it changes. */
+static __always_inline bool capture_by_vma(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+	struct walk *walk;
+	__u32 entry = 0;
+
+	if (!thread)
+		return true;
+	walk = capture__begin(ctx, thread, &entry);
+	if (!walk)
+		return thread__awaits_return(thread);
+	walk->doubtful = 0;
+	walk->depends.not_fitting = 1;
+	for (int i = 0; i < STEPS_MAX; i++)
+		if (walk_step_by_vma(entry))
+			break;
+	walk__store(ctx, walk, thread);
+	return capture__end(walk, thread);
 }
 
 SEC("uprobe")
 int walk_stack(struct pt_regs *ctx)
 {
-	stay_on_own_stack(ctx, &endings);
-	capture(ctx);
+	stay_on_own_stack(ctx, &tail_calls);
+	capture(ctx, &tail_calls);
+	return 0;
+}
+
+SEC("uprobe")
+int walk_by_vma(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &tail_calls);
+	capture_by_vma(ctx);
 	return 0;
 }
 
 SEC("uprobe")
 int session_walk(struct pt_regs *ctx)
 {
-	stay_on_own_stack(ctx, &session_endings);
-	return !capture(ctx);
+	stay_on_own_stack(ctx, &session_tail_calls);
+	return !capture(ctx, &session_tail_calls);
 }
 
-/* The last thing that an entry program does: returns only if it fails. */
+SEC("uprobe")
+int session_walk_by_vma(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &session_tail_calls);
+	return !capture_by_vma(ctx);
+}
+
+/* The last thing that an entry program does: it returns only if the tail call fails. */
 static __always_inline void stack__capture(struct pt_regs *ctx, const struct entry *entry,
 					   struct thread_state *thread)
 {
 	thread->site = 0;
-	bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_WALK);
+	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_WALK);
 }
 
 /* The same for the events of a call that is not tracked. */
@@ -184,7 +252,7 @@ static __always_inline void stack__capture_event(struct pt_regs *ctx, const stru
 	if (!config.trace_stacks)
 		return;
 	thread->stack = 0;
-	bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_EVENT);
+	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_EVENT);
 }
 
 /* The event of a free, with its stack. */
@@ -194,7 +262,7 @@ static __always_inline void stack__tell_free(struct pt_regs *ctx, const struct e
 	if (config.trace_stacks) {
 		thread->free_addr = addr;
 		thread->free_size = size;
-		bpf_tail_call(ctx, entry->endings, MEMLEAK_ENDING_EVENT);
+		bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_EVENT);
 		thread->free_addr = 0;
 	}
 	emit_event(thread, MEMLEAK_EVENT_FREE, thread->free_function, addr, size, 0);

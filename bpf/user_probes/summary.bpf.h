@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --summary: what a process has allocated and freed by malloc and its kin. Without it nothing of
- * this is left in the programs.
+ * --summary: how much each process has allocated and freed by malloc and its kin. Without the
+ * option nothing of this is left in the programs.
  */
-#ifndef SUMMARY_BPF_H
-#define SUMMARY_BPF_H
+#ifndef BPF_USER_PROBES_SUMMARY_BPF_H
+#define BPF_USER_PROBES_SUMMARY_BPF_H
 
 #include "bpf/summary.h"
 #include "bpf/track.bpf.h"
 
-/* By image. The size is set by the loader before load, like that of other tables. */
+/* By image. The loader sets the size before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -17,7 +17,7 @@ struct {
 	__type(value, struct memleak_summary);
 } summaries SEC(".maps");
 
-/* Too large for the stack. */
+/* It is too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -47,7 +47,7 @@ static __always_inline void summary__call(__u32 image, __u32 shape)
 	if (!config.summary)
 		return;
 	summary = summary__of(image);
-	/* The compiler knows what shapes there are, the verifier wants to see the test. */
+	/* The compiler knows which shapes there are, but the verifier wants to see the test. */
 	barrier_var(at);
 	if (summary && at < MEMLEAK_SHAPE_CNT)
 		__sync_fetch_and_add(&summary->calls[at], 1);
@@ -62,8 +62,8 @@ static __always_inline void summary__freed(__u32 image, __u64 size)
 }
 
 /*
- * What is read behind the addition has been outstanding at some moment. Of two threads that come
- * to a new peak at the same moment the lower one may stay.
+ * The sum that is read after the addition was outstanding at some moment. If two threads reach a
+ * new peak at the same moment, the lower one may stay.
  */
 static __always_inline void summary__allocated(__u32 image, __u64 size)
 {

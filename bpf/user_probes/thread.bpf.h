@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is remembered of a thread between the entry and the return of its outermost allocator
- * call, and from call to call; and where.
+ * What is kept of a thread between the entry and the return of its outermost allocator call, and
+ * from call to call; and where it is kept.
  */
-#ifndef THREAD_BPF_H
-#define THREAD_BPF_H
+#ifndef BPF_USER_PROBES_THREAD_BPF_H
+#define BPF_USER_PROBES_THREAD_BPF_H
 
 #include "bpf/arch.bpf.h"
 #include "bpf/pids.bpf.h"
 #include "bpf/track.bpf.h"
-#include "bpf/user_probes/estates.bpf.h"
+#include "bpf/user_probes/image_refs.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
 /* Where a call was made: its slot and the return address that stood there. slot 0: no call. */
@@ -23,47 +23,74 @@ enum operation {
 	OP_REALLOC,        /* p = f(old, ...) */
 	OP_RESIZE,         /* size = f(p, size, extra, ...) */
 	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
-	OP_STRING,         /* p = f(...), as large as the string there */
+	OP_STRING,         /* p = f(...), whose size is the length of the string there */
 	OP_MMAP,
 	OP_MUNMAP,
 	OP_MREMAP,
 };
 
+/* A call in progress that was interrupted by a signal, whose handler makes another one. */
+struct suspended_call {
+	struct call_mark call; /* slot 0: there is none */
+	__u32 nested;
+	__u32 operation;
+	__u32 kind;
+	bool chosen;
+	bool has_old;
+	bool frees_old;
+	bool throws;
+	bool unawaited;
+	__u64 function;
+	__u64 size;
+	__u64 addr;
+	__u64 extra;
+	struct memleak_block old;
+	__u64 site;
+	__u64 stack;
+};
+
 struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the last outermost free; it has no return probe */
-	__u64 free_function;    /* its address */
-	__u64 overwritten;      /* slot of a call whose mark was replaced: it may return yet */
-	__u32 nested;           /* calls taken for nested in the one in progress */
-	__u32 generation;       /* of the targets when the following were looked up */
+	__u64 free_function;    /* address of the function of that free */
+	__u64 overwritten;      /* slot of a call whose mark was replaced: it may yet return */
+	__u32 nested;           /* calls that were taken for nested in the one in progress */
+	__u32 generation;       /* value of targets_generation when the following were looked up */
 	__u32 tid;
 	__u32 image;
 	__u32 binding;
 	__u32 unloads;
 	struct known_space space;
-	__u32 recalled;  /* stacks */
-	__u64 forked_ns; /* estate__forked_ns */
-	bool heir;
-	bool left;     /* what was last taken: its heirs have it still */
-	bool disowned; /* what was last not there was a copy of a forebear's block */
+	__u32 hits;      /* how often its stacks were in the stack cache */
+	__u64 forked_ns; /* image_refs__forked_ns */
+	bool descendant;
+	bool left;           /* the block that was last taken: descendants still have it */
+	bool freed_in_child; /* the block that was last not found was a copy of an ancestor's */
 
 	/* the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	bool throws;     /* an exception may end it: the kernel is never to take its return */
-	bool unawaited;  /* the kernel was told not to tell of its return: the mark will stay */
-	bool awaits_all; /* of this thread's calls no such thing may be told */
-	bool careful;    /* with marks of such calls: they say who called */
+	bool frees_old;  /* a failure frees the old block, too */
+	bool throws;     /* an exception may end it: its return is always to be reported */
+	bool unawaited;  /* its return will not be reported, so its mark will stay */
+	bool awaits_all; /* all returns of this thread are awaited */
+	bool careful;    /* marks of calls whose return is not awaited say who called */
 	__u64 function;
 	__u64 size;
 	__u64 addr;  /* realloc: old block; posix_memalign: where the result goes */
-	__u64 extra; /* OP_RESIZE: so much more if there is room */
+	__u64 extra; /* OP_RESIZE: how much more if there is room */
 	struct memleak_block old;
 	__u64 site;
 
-	__u64 countdown; /* --sample-bytes: to the thread's next sample */
+	struct suspended_call suspended;
+
+	/* an entry that a walk of the stack decides about */
+	__u32 asked_shape;
+	bool asked_throws;
+
+	__u64 countdown; /* --sample-bytes: bytes to the thread's next sample */
 
 	/* -tt */
 	__u64 stack;     /* of the call in progress, key of the stack table; 0: not known */
@@ -82,14 +109,14 @@ struct {
 __u32 targets_generation = 1;
 
 /*
- * Threads have their state where their number says or at the next free place, which is found at
- * once. A place belongs to a task as long as that lives.
+ * A thread has its state at the place that its number gives, or at the next free one, and a place
+ * is found at once. It belongs to a task as long as that lives.
  */
 #define THREAD_PLACES 16384
 #define THREAD_TRIES 8
 
 struct thread_place {
-	__u64 task; /* 0: it is free; the first word, which the loader counts */
+	__u64 task; /* 0: the place is free. This is the first word, which the loader counts by. */
 	__u32 tid;
 	__u32 reserved;
 	struct thread_state state;
@@ -102,7 +129,7 @@ struct {
 	__type(value, struct thread_place);
 } thread_places SEC(".maps");
 
-/* The same where places cannot be claimed. */
+/* The same for kernels without compare and exchange, where places cannot be claimed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, THREAD_PLACES);
@@ -184,7 +211,7 @@ static __always_inline struct thread_state *thread_place__state(struct thread_pl
 {
 	if (!place)
 		return NULL;
-	/* Older verifiers refuse a sum that is taken before the test. */
+	/* Older verifiers reject a sum that is made before the test. */
 	barrier_var(place);
 	return &place->state;
 }
@@ -200,8 +227,8 @@ static __always_inline struct thread_state *thread__create(void)
 }
 
 /*
- * The state of the current thread if its process is a target, made when it is first needed, and
- * if the probe that fired is one of its present binding.
+ * The state of the current thread, if its process is a target and the probe that fired is one of
+ * its present binding. It is made when it is first needed.
  */
 static __always_inline struct thread_state *thread__get(__u32 binding)
 {
@@ -231,8 +258,8 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 	thread->space.base = target->base;
 	thread->space.stamp = 0;
 	if (children_inherit()) {
-		thread->heir = target->heir;
-		thread->forked_ns = estate__forked_ns(target->image);
+		thread->descendant = target->descendant;
+		thread->forked_ns = image_refs__forked_ns(target->image);
 	}
 	return binding == MEMLEAK_ANY_BINDING || binding == thread->binding ? thread : NULL;
 }

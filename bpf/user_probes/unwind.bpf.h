@@ -3,31 +3,31 @@
  * Walks a user stack by unwind tables (bpf/unwind.h), one frame at a time. Where code has no table
  * (made at run time, or assembly that says nothing of itself) the frame pointer is followed.
  *
- * Verifiers see walk_step as a function of its own and follow it once, not once for each frame:
- * so the whole walk needs neither loops by helper nor tail calls.
+ * Verifiers see walk_step as a function of its own and check it once, not once for each frame: so
+ * the whole walk needs neither loops by helper nor tail calls.
  */
-#ifndef UNWIND_BPF_H
-#define UNWIND_BPF_H
+#ifndef BPF_USER_PROBES_UNWIND_BPF_H
+#define BPF_USER_PROBES_UNWIND_BPF_H
 
-#include "bpf/user_probes/unwind_tables.bpf.h"
+#include "bpf/user_probes/vma_code.bpf.h"
 
-/* A frame pointer farther away from the stack pointer is no frame pointer. */
+/* A frame pointer that is farther away from the stack pointer is taken for none. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
-/* What the first function of a program keeps of the stack. */
+/* So many bytes of the stack does the first function of a program keep. */
 #define START_BYTES 256
 
-/* Code this near to other code is taken for the same library's. */
+/* Code that is this near to other code is taken for code of the same library. */
 #define SAME_LIBRARY (1U << 20)
 
-/* Tells of unknown code no more often. */
+/* A record of unknown code is sent no more often. */
 #define CODE_TOLD_NS 100000000ULL
 
-/* Pending return probes that are looked at to find the one of a frame. */
+/* So many pending return probes are looked at to find the one of a frame. */
 #define RETURN_PROBES_MAX 64
 
 /*
- * A pending return probe, ours or anybody's, has put the address of its trampoline where the
+ * A pending return probe, memleak's or anybody's, has put the address of its trampoline where the
  * return address was; the kernel keeps that one with the slot of the call.
  */
 static __always_inline bool walk__repair(struct walk *walk)
@@ -51,23 +51,23 @@ static __always_inline bool walk__repair(struct walk *walk)
 	return false;
 }
 
-/* True, for convenience: the walk is over. */
+/* Ends the walk. Always true, for the convenience of callers: the walk is over. */
 static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 {
 	walk->end = end;
 	return true;
 }
 
-/* Keeps pc as a frame, with a mark; true: there is no room. */
+/* Keeps pc as a frame, with a mark. True: there is no room. */
 static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 {
-	bool settled = !walk->doubtful || (walk->permanent && !config.verify_unwind);
-	__u64 frame = walk->regs.pc + (settled ? walk->to_frame : 0);
+	bool resolved = !walk->doubtful || (walk->permanent && !config.verify_unwind);
+	__u64 frame = walk->regs.pc + (resolved ? walk->to_frame : 0);
 	__u32 at = walk->frame_cnt;
 
 	if (at >= config.stack_depth || at >= MEMLEAK_MAX_STACK_DEPTH)
 		return true;
-	walk->unsettled |= !settled;
+	walk->unresolved |= !resolved;
 	frame |= mark;
 	if (walk->exact)
 		frame |= MEMLEAK_FRAME_EXACT;
@@ -77,12 +77,12 @@ static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 	return false;
 }
 
-/* The registers that the kernel saved when it called a signal handler. */
+/* Takes the registers that the kernel saved when it called a signal handler. */
 static __always_inline bool walk__step_signal(struct walk *walk)
 {
 	__u64 base = walk->regs.sp, fp, pc;
 
-	walk->depends.not_fitting = 1; /* rare */
+	walk->depends.not_fitting = 1; /* rare: such stacks are not cached */
 	if (!walk__read(walk, base + ARCH_SIGNAL_FP))
 		return walk__ends(walk, UNWIND_END_READ);
 	fp = walk->word;
@@ -106,15 +106,18 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 	return false;
 }
 
-/* The frame pointer points at the caller's, above which the return address lies. */
+/* The frame pointer points at the saved one of the caller, above which the return address lies. */
 static __always_inline bool walk__step_fp(struct walk *walk)
 {
 	__u64 fp = walk->regs.fp;
 
-	/* The start of a program or thread clears it; other code may use it for anything. */
+	/*
+	 * The start of a program or thread clears the frame pointer; other code may use it for
+	 * anything.
+	 */
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
-		/* How near the stack's beginning is, no word of it tells. */
+		/* No word of the stack tells how near its beginning is. */
 		walk->depends.not_fitting |= !walk->guessed;
 		return walk__ends(walk, UNWIND_END_COMPLETE);
 	}
@@ -137,7 +140,7 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	return false;
 }
 
-/* The canonical frame address into walk->word; false: it cannot be read. */
+/* Puts the canonical frame address into walk->word. False: it cannot be read. */
 static __always_inline bool walk__cfa(struct walk *walk, const struct unwind_rule *rule)
 {
 	__u64 sp = walk->regs.sp, fp = walk->regs.fp;
@@ -164,7 +167,7 @@ static __always_inline bool walk__cfa(struct walk *walk, const struct unwind_rul
 		sp += UNWIND_DEREF_OUTER(rule->cfa_off);
 		if (!walk__read(walk, sp))
 			return false;
-		walk__depend(walk, sp, REMEMBERED_RELATIVE);
+		walk__depend(walk, sp, STACK_CACHE_RELATIVE);
 		walk->word += UNWIND_DEREF_INNER(rule->cfa_off);
 		return true;
 	default:
@@ -180,7 +183,7 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 	if (!walk__cfa(walk, rule))
 		return walk__ends(walk, UNWIND_END_READ);
 	cfa = walk->word;
-	/* The stack grows down: only an interrupted function may not have a frame yet. */
+	/* The stack grows down: only an interrupted function may have no frame yet. */
 	if (cfa < walk->regs.sp || (cfa == walk->regs.sp && !walk->exact))
 		return walk__ends(walk, UNWIND_END_NO_RULE);
 	arch_saved(rule, cfa, walk->regs.fp, &saved);
@@ -207,9 +210,9 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 }
 
 /*
- * Code in no mapping that we know: made at run time or of a library that was loaded just now,
- * unless a frame pointer that was none has led here. The frame pointer is followed; whether that
- * was right the loader finds out.
+ * The code at pc is in no mapping that is known: it was made at run time, or is of a library that
+ * was loaded just now, or a frame pointer that was none has led here. The frame pointer is
+ * followed; whether that was right the loader finds out.
  */
 static __always_inline bool walk__step_unknown(struct walk *walk)
 {
@@ -229,19 +232,25 @@ static __always_inline bool walk__step_unknown(struct walk *walk)
 	return false;
 }
 
+static __always_inline bool walk__rule_by(struct walk *walk, bool by_vma, __u64 addr, __u64 *rule)
+{
+	return by_vma ? walk__rule_by_vma(walk, addr, rule) : walk__rule(walk, addr, rule);
+}
+
 /*
- * No call lies before pc, yet a function begins there: the return address was put there by hand.
- * makecontext and other makers of coroutines do that at the outer end of the stacks they make.
+ * No call lies before pc, yet a function begins there: the return address was put there by hand, as
+ * makecontext and other makers of coroutines do at the outer end of their stacks.
  */
-static __always_inline bool walk__returns_to_start(struct walk *walk)
+static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vma)
 {
 	__u64 rule = 0;
 
-	return config.unwind != MEMLEAK_UNWIND_FP && walk__rule(walk, walk->regs.pc, &rule) && rule;
+	return config.unwind != MEMLEAK_UNWIND_FP &&
+	       walk__rule_by(walk, by_vma, walk->regs.pc, &rule) && rule;
 }
 
 /* Keeps the frame at pc and goes on to its caller's. True: the walk is over. */
-static __always_inline bool walk__step(struct walk *walk)
+static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 {
 	union {
 		__u64 bits;
@@ -251,14 +260,15 @@ static __always_inline bool walk__step(struct walk *walk)
 	bool made;
 
 	/* A return address may be the first byte of the next function: the call lies before it. */
-	if (!walk__rule(walk, walk->regs.pc - !walk->exact, &found.bits)) {
+	if (!walk__rule_by(walk, by_vma, walk->regs.pc - !walk->exact, &found.bits)) {
 		if (walk__repair(walk))
 			return false;
 		return walk__step_unknown(walk);
 	}
 	to_frame = walk->to_frame;
 	permanent = walk->permanent;
-	made = found.rule.cfa == UNWIND_CFA_NO_ROW && !walk->exact && walk__returns_to_start(walk);
+	made = found.rule.cfa == UNWIND_CFA_NO_ROW && !walk->exact &&
+	       walk__returns_to_start(walk, by_vma);
 	walk->exact |= made;
 	if (!made) {
 		walk->to_frame = to_frame;
@@ -282,7 +292,7 @@ static __always_inline bool walk__step(struct walk *walk)
 	}
 }
 
-/* Whoever compares walks wants addresses. */
+/* Stacks that are to be compared keep addresses. */
 static __always_inline void walk__use_space(struct walk *walk, struct known_space *known)
 {
 	__u32 stamp = spaces_stamp;
@@ -297,7 +307,7 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 	walk->known_unloads = known->unloads;
 	walk->doubtful =
 		!known->generation || walk->known_unloads != walk->unloads || config.verify_unwind;
-	walk->unsettled = 0;
+	walk->unresolved = 0;
 }
 
 /* Whether the same words mean the same stack until the mappings are read again. */
@@ -306,7 +316,7 @@ static __always_inline bool walk__is_certain(const struct walk *walk)
 	return walk->generation && walk->unloads == walk->known_unloads;
 }
 
-/* At the entry of a function; the return address is yet to be told. */
+/* Begins a walk at the entry of a function; the caller has yet to give the return address. */
 static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, __u32 image,
 					__u32 unloads, struct known_space *known)
 {
@@ -325,7 +335,7 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 	walk->followed = false;
 	walk->repaired = 0;
 	walk->origin = walk->regs.sp;
-	walk->recalled = 0;
+	walk->expected = 0;
 	walk->fp_place = FP_REGISTER_PLACE;
 	stack_words__begin(&walk->depends);
 	walk->interrupted = 0;
@@ -336,37 +346,37 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 }
 
 /*
- * What is to be known of a stack besides its frames: the same may have ended here and gone on
- * there, and addresses may have been of other code.
+ * The hash of a stack covers more than its frames: equal frames may have ended here and gone on
+ * there, and equal addresses may have been of other code.
  */
-static __always_inline void walk__describe(struct walk *walk, bool late)
+static __always_inline void walk__describe(struct walk *walk, bool deferred)
 {
 	struct memleak_stack *header = (void *)&walk->stack.words[0];
-	bool unsettled = walk->unsettled || walk->unknown;
+	bool unresolved = walk->unresolved || walk->unknown;
 
 	header->frame_cnt = walk->frame_cnt;
 	header->end = walk->end;
-	header->unsettled = unsettled;
-	header->late = late;
-	header->unloads = unsettled ? walk->unloads : 0;
-	header->known_unloads = unsettled ? walk->known_unloads : 0;
+	header->unresolved = unresolved;
+	header->deferred = deferred;
+	header->unloads = unresolved ? walk->unloads : 0;
+	header->known_unloads = unresolved ? walk->known_unloads : 0;
 	walk->stack.hash = hash_mix(walk->stack.hash, walk->end);
-	if (unsettled)
+	if (unresolved)
 		walk->stack.hash = hash_mix(walk->stack.hash, walk->stack.words[0]);
-	if (late)
-		walk->stack.hash = walk->late;
+	if (deferred)
+		walk->stack.hash = walk->deferred;
 }
 
-/* The stack is ready to be stored. What becomes of a late one the loader counts. */
-static __always_inline void walk__finish(struct walk *walk, bool late)
+/* The stack is ready to be stored. How a deferred stack ended is counted by the loader. */
+static __always_inline void walk__finish(struct walk *walk, bool deferred)
 {
-	walk__describe(walk, late);
+	walk__describe(walk, deferred);
 	if (!walk->stack.hash)
 		walk->stack.hash = 1;
 	count(MEMLEAK_STAT_WALKS, 1);
 	if (walk->repaired)
 		count(MEMLEAK_STAT_REPAIRED, walk->repaired);
-	if (late || walk->end < UNWIND_END_NO_CODE)
+	if (deferred || walk->end < UNWIND_END_NO_CODE)
 		return;
 	count(MEMLEAK_LOST_UNWIND, 1);
 	count(MEMLEAK_STAT_CUT_NO_CODE + walk->end - UNWIND_END_NO_CODE, 1);

@@ -5,19 +5,19 @@
  * in memory, where verifiers do not follow it: else each comparison would double the paths that
  * they look at.
  */
-#ifndef UNWIND_TABLES_BPF_H
-#define UNWIND_TABLES_BPF_H
+#ifndef BPF_USER_PROBES_UNWIND_TABLES_BPF_H
+#define BPF_USER_PROBES_UNWIND_TABLES_BPF_H
 
 #include "bpf/arch.bpf.h"
-#include "bpf/remembered.bpf.h"
+#include "bpf/stack_cache.bpf.h"
 
-/* Stack memory that is read at once: one read costs little more for 2 KB than for 8 bytes. */
+/* So much stack memory is read at once: one read costs little more for 2 KB than for 8 bytes. */
 #define WINDOW_BYTES 2048
-/* Taken along below the wanted word, if it lies far from the frame that asks for it. */
+/* Read along below the wanted word, if that lies far from the frame that asks for it. */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
 
-/* An array for each batch of tables; see loader/unwind_arena.c. */
+/* The arenas: an array for each batch of tables; see loader/stacks/arena.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, UNWIND_ARENAS_MAX);
@@ -32,7 +32,7 @@ struct {
 		});
 } unwind_arenas SEC(".maps");
 
-/* What images have mapped. */
+/* What each image has mapped, by image; see loader/stacks/unwind_spaces.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
 	__uint(max_entries, 1);
@@ -48,8 +48,9 @@ struct {
 } unwind_spaces SEC(".maps");
 
 /*
- * Rules of addresses met lately: the same return addresses come again and again. Written by all
- * CPUs without a lock: the key is stored xor the rest, so a torn entry fits nothing.
+ * The rules of addresses that were looked up lately, as the same return addresses come again and
+ * again. Written by all CPUs without a lock: the key is stored xor the rest, so a torn entry fits
+ * nothing.
  */
 #define RULE_CACHE_BITS 12
 
@@ -61,20 +62,20 @@ struct {
 } rule_cache[1 << RULE_CACHE_BITS];
 
 struct walk {
-	__u64 users;               /* of this memory: who finds itself the only one may use it */
+	__u64 users; /* of this memory: whoever finds itself the only one may use it */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
 	__u64 slot;       /* of the call that returns to pc; 0: not known */
-	__u32 generation; /* of the mappings; 0: there are none to be used */
-	__u64 mappings;   /* the same, spread over all bits: with an address, a key of caches */
-	__u64 to_frame;   /* of the mapping that was met last */
+	__u32 generation; /* of the mappings; 0: none can be used */
+	__u64 mappings; /* the generation spread over all bits: with an address, a key of caches */
+	__u64 to_frame; /* of the mapping that was looked up last */
 	__u64 permanent;
 	__u32 unloads; /* of the process, now and when the mappings were read */
 	__u32 known_unloads;
-	__u32 doubtful;  /* frames outside permanent mappings stay addresses */
-	__u32 unsettled; /* such a frame was met */
-	__u64 word;      /* what walk__read has read */
-	__u64 found;     /* position of a search */
+	__u32 doubtful;   /* frames outside permanent mappings stay addresses */
+	__u32 unresolved; /* such a frame was met */
+	__u64 word;       /* what walk__read has read */
+	__u64 found;      /* position of a search */
 	__u32 image;
 	__u32 space; /* the image whose mappings are used */
 	__u32 frame_cnt;
@@ -82,26 +83,29 @@ struct walk {
 	__u32 exact;    /* pc was interrupted, and does not follow a call */
 	__u32 guessed;  /* pc was found by a frame pointer: there may have been none */
 	__u64 unknown;  /* code that was met, but is in no mapping that is known; 0: none */
-	__u64 late;     /* key of the stack, if a copy of it was sent */
-	__u32 followed; /* such code was followed by its frame pointer */
+	__u64 deferred; /* key of the stack, if a copy of it was sent: it is deferred */
+	__u32 followed; /* unknown code was followed by its frame pointer */
 	__u32 repaired;
+	__u64 called;               /* where in a function that was called by the one that has pc */
+	__u32 unsure;               /* a frame that was passed may be none */
 	__u64 interrupted;          /* the stack pointer where a signal came; 0: none did */
 	struct unwind_mapping here; /* of the last lookup */
-	__u64 origin; /* the stack pointer that the walk began with, and the key of that place */
+	__u64 origin; /* the stack pointer that the walk began with, and the key of its place in the
+			 cache */
 	__u64 key;
-	__u64 recalled; /* the stack's hash, if it is walked as a check */
-	__u32 note;     /* that was remembered with it */
-	__u64 fp_place; /* of the word that regs.fp came from */
+	__u64 expected; /* the stack's hash in the cache, if it is walked as a check */
+	__u32 note;     /* the note of the cache's entry */
+	__u64 fp_place; /* place of the word that regs.fp came from */
 	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
 	__u64 caller; /* the word below the window, if it begins at origin */
-	/* As much as can be remembered; a walk reads less at once. */
-	__u64 window[REMEMBERED_STACK_WORDS];
+	/* As much as the stack cache can keep; a walk reads less at once. */
+	__u64 window[STACK_CACHE_STACK_WORDS];
 };
 
-/* Where the frame pointer's register stands, as if it were on the stack. */
-#define FP_REGISTER_PLACE (REMEMBERED_STACK_WORDS - 1)
+/* The place of the frame pointer's register, as if it were on the stack. */
+#define FP_REGISTER_PLACE (STACK_CACHE_STACK_WORDS - 1)
 
 /* Copies the stack around addr; near the stack's upper end only up to the end of a page. */
 static __always_inline bool walk__fill_window(struct walk *walk, __u64 addr)
@@ -130,7 +134,7 @@ static __always_inline bool walk__read(struct walk *walk, __u64 addr)
 		return false;
 	if (addr - walk->window_start >= walk->window_bytes && !walk__fill_window(walk, addr))
 		return false;
-	walk->word = walk->window[(addr - walk->window_start) / 8 % REMEMBERED_STACK_WORDS];
+	walk->word = walk->window[(addr - walk->window_start) / 8 % STACK_CACHE_STACK_WORDS];
 	return true;
 }
 
@@ -147,12 +151,12 @@ static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u6
 	__u64 end = (place & mask_if_less(place, FP_REGISTER_PLACE)) + 1;
 	__u64 start = relative ? walk->origin : 0;
 
-	walk->depends.not_fitting |= ~mask_if_less(place, REMEMBERED_STACK_WORDS);
+	walk->depends.not_fitting |= ~mask_if_less(place, STACK_CACHE_STACK_WORDS);
 	walk->depends.end += (end - walk->depends.end) & mask_if_less(walk->depends.end, end);
 	stack_words__add(&walk->depends, place | relative, value - start);
 }
 
-/* On the word that was just read from addr. */
+/* The walk depends on the word that was just read from addr. */
 static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 relative)
 {
 	__u64 place = walk__place(walk, addr);
@@ -161,10 +165,13 @@ static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 re
 	walk__depend_on(walk, place, relative, walk->word);
 }
 
-/* On where the frame pointer points to: most are saved and restored without being looked at. */
+/*
+ * The walk depends on where the frame pointer points to: most are saved and restored without being
+ * looked at.
+ */
 static __always_inline void walk__depend_fp(struct walk *walk)
 {
-	walk__depend_on(walk, walk->fp_place, REMEMBERED_RELATIVE, walk->regs.fp);
+	walk__depend_on(walk, walk->fp_place, STACK_CACHE_RELATIVE, walk->regs.fp);
 }
 
 /* The caller's frame pointer is the word that was just read from addr. */
@@ -182,7 +189,7 @@ static __always_inline bool mapping__holds(const struct unwind_mapping *mapping,
 	return addr - mapping->start < mapping->end - mapping->start;
 }
 
-/* The last mapping that begins at or below addr; whether it reaches addr. */
+/* Finds the last mapping that begins at or below addr. False: it does not reach addr. */
 static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 {
 	__u32 at = walk->space, i = 0; /* keys lie on the stack: older verifiers want them there */
@@ -197,7 +204,10 @@ static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 		return false;
 	cnt = entry->space.mapping_cnt;
 	walk->found = 0;
-	/* Mappings have the numbers from 1 on: as many steps as UNWIND_MAPPINGS_MAX has bits. */
+	/*
+	 * Mappings have the numbers from 1 on: it takes as many steps as UNWIND_MAPPINGS_MAX has
+	 * bits.
+	 */
 	for (__u64 step = (UNWIND_MAPPINGS_MAX + 1) / 2; step; step /= 2) {
 		__u64 fits;
 
@@ -302,18 +312,18 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 }
 
 /*
- * What a thread knows of its process's mappings, to look for them no more often than they change.
- * A child process has those of its parent until its own have been read.
+ * What a thread knows of its process's mappings, to look them up no more often than they change. A
+ * child process has the mappings of its parent until its own have been read.
  */
 struct known_space {
 	__u32 base;       /* the image whose mappings it began with; 0: none */
 	__u32 image;      /* whose mappings are used */
-	__u32 stamp;      /* spaces_stamp then */
+	__u32 stamp;      /* value of spaces_stamp when this was looked up */
 	__u32 generation; /* struct unwind_space; 0: they are not known */
 	__u32 unloads;
 };
 
-/* Raised by the loader when it has told of mappings. */
+/* The loader raises it when it has put new mappings into unwind_spaces. */
 volatile __u32 spaces_stamp = 1;
 
 static __always_inline const struct unwind_space *space__find(__u32 image)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The probes on a process's allocator: entry programs by the shape of the call, one program for
+ * The probes on a process's allocator: an entry program for each shape of call, and one program for
  * every return.
  */
 #include "bpf/user_probes/count.bpf.h"
@@ -13,17 +13,17 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* An overflowing product makes the call fail; only its not being 0 matters. */
+/* A product that overflows makes the call fail: it only matters that it is not 0. */
 static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 {
 	__u64 most = cnt ? ~0ULL / cnt : ~0ULL;
 
-	/* Keeps clang from turning the test into a 128-bit product, which BPF does not have. */
+	/* Keeps clang from turning the test into a product of 128 bits, which BPF does not have. */
 	barrier_var(most);
 	return size > most ? ~0ULL : cnt * size;
 }
 
-/* A path that goes into the caller's memory is no block. */
+/* A path that goes into memory of the caller makes no block. */
 static __always_inline bool fills_buffer(__u32 shape, __u64 arg2, __u64 arg3)
 {
 	return (shape == MEMLEAK_SHAPE_PATH && arg2) || (shape == MEMLEAK_SHAPE_HEAP_PATH && arg3);
@@ -46,6 +46,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *
 		size = arg2;
 		break;
 	case MEMLEAK_SHAPE_REALLOC:
+	case MEMLEAK_SHAPE_REALLOCF:
 		operation = OP_REALLOC;
 		addr = arg1;
 		size = arg2;
@@ -69,6 +70,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *
 		size = array_size(arg2, arg3);
 		break;
 	case MEMLEAK_SHAPE_HEAP_REALLOC:
+	case MEMLEAK_SHAPE_HEAP_REALLOCF:
 		operation = OP_REALLOC;
 		addr = arg2;
 		size = arg3;
@@ -92,7 +94,7 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *
 	return enter_alloc(ctx, entry, shape, operation, addr, size);
 }
 
-/* The return of the call at slot: what the outermost call was is in the thread's state. */
+/* The return of the call at slot. What the outermost call was, the state of the thread says. */
 static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 {
 	struct thread_state *thread = thread__find();
@@ -118,15 +120,16 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 			string__choose(thread, result);
 		leave_heap(thread, result);
 	}
+	thread__resume_call(thread);
 }
 
 static __always_inline bool enter_shape(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	switch (shape) {
 	case MEMLEAK_SHAPE_FREE:
-		return enter_free(ctx, entry, PT_REGS_PARM1(ctx));
+		return enter_free(ctx, entry, shape, PT_REGS_PARM1(ctx));
 	case MEMLEAK_SHAPE_HEAP_FREE:
-		return enter_free(ctx, entry, PT_REGS_PARM2(ctx));
+		return enter_free(ctx, entry, shape, PT_REGS_PARM2(ctx));
 	case MEMLEAK_SHAPE_HEAP_DESTROY:
 		return enter_destroy(entry, PT_REGS_PARM1(ctx));
 	case MEMLEAK_SHAPE_MMAP:
@@ -148,7 +151,7 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, const struct entry 
 static __always_inline bool enter_by_cookie(struct pt_regs *ctx, __u64 cookie)
 {
 	const struct entry entry = {
-		.endings = &endings,
+		.tail_calls = &tail_calls,
 		.binding = MEMLEAK_COOKIE_BINDING(cookie),
 		.throws = cookie & MEMLEAK_COOKIE_THROWS,
 	};
@@ -159,7 +162,7 @@ static __always_inline bool enter_by_cookie(struct pt_regs *ctx, __u64 cookie)
 static __always_inline bool enter_session(struct pt_regs *ctx, __u64 cookie)
 {
 	const struct entry entry = {
-		.endings = &session_endings,
+		.tail_calls = &session_tail_calls,
 		.binding = MEMLEAK_COOKIE_BINDING(cookie),
 	};
 
@@ -167,8 +170,8 @@ static __always_inline bool enter_session(struct pt_regs *ctx, __u64 cookie)
 }
 
 /*
- * Where a probe can have a cookie, it says what shape the call has. Elsewhere there is a program
- * for each shape.
+ * Where a probe can have a cookie, that says what shape the call has. Elsewhere each shape has a
+ * program.
  */
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
@@ -185,7 +188,8 @@ int enter_any(struct pt_regs *ctx)
 #define ENTRY_PROGRAM(name, shape)                                                                 \
 	SEC("uprobe") int name(struct pt_regs *ctx)                                                \
 	{                                                                                          \
-		const struct entry entry = {.endings = &endings, .binding = MEMLEAK_ANY_BINDING};  \
+		const struct entry entry = {.tail_calls = &tail_calls,                             \
+					    .binding = MEMLEAK_ANY_BINDING};                       \
                                                                                                    \
 		enter_shape(ctx, &entry, shape);                                                   \
 		return 0;                                                                          \
@@ -210,6 +214,8 @@ ENTRY_PROGRAM(enter_of_heap_destroy, MEMLEAK_SHAPE_HEAP_DESTROY)
 ENTRY_PROGRAM(enter_of_string, MEMLEAK_SHAPE_STRING)
 ENTRY_PROGRAM(enter_of_path, MEMLEAK_SHAPE_PATH)
 ENTRY_PROGRAM(enter_of_heap_path, MEMLEAK_SHAPE_HEAP_PATH)
+ENTRY_PROGRAM(enter_of_reallocf, MEMLEAK_SHAPE_REALLOCF)
+ENTRY_PROGRAM(enter_of_heap_reallocf, MEMLEAK_SHAPE_HEAP_REALLOCF)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
 
@@ -224,15 +230,15 @@ int enter_of_return(struct pt_regs *ctx)
 SEC("uretprobe")
 int leave_call(struct pt_regs *ctx)
 {
-	stay_on_own_stack(ctx, &endings);
+	stay_on_own_stack(ctx, &tail_calls);
 	leave_any(ctx, arch_return_slot(ctx));
 	return 0;
 }
 
 /*
- * Of a session: entries and returns. The kernel has put the address to which a function returns
- * into the registers, and that is not where the function begins. A result of 1 at an entry tells
- * it to leave the return alone.
+ * A session: entries and returns in one program. At a return the kernel has put the address to
+ * which the function returns into the registers, and that is not where the function begins. A
+ * result of 1 at an entry makes the kernel leave the return alone.
  */
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
@@ -243,32 +249,36 @@ int session_call(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The end of an entry which may be nested in a call whose return is not awaited. */
-static __always_inline bool is_outermost(struct pt_regs *ctx)
+/*
+ * Finishes an entry which may be nested in a marked call. True: its return is awaited.
+ */
+static __always_inline bool enter_decided(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
 	struct thread_state *thread = thread__find();
 
 	if (!thread || thread__is_inside(ctx, thread))
 		return false;
-	thread__drop_call(thread);
-	return true;
+
+	const struct entry entry = {
+		.tail_calls = tail_calls,
+		.binding = MEMLEAK_ANY_BINDING,
+		.throws = thread->asked_throws,
+		.decided = true,
+	};
+
+	return enter_shape(ctx, &entry, thread->asked_shape);
 }
 
 SEC("uprobe")
 int session_decide(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-
-	return !is_outermost(ctx) || !enter_session(ctx, cookie);
+	return !enter_decided(ctx, &session_tail_calls);
 }
 
-/* The same of a function that an exception may leave. */
+/* The same for other links than those of sessions. */
 SEC("uprobe")
 int decide_nesting(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-
-	if (is_outermost(ctx))
-		enter_by_cookie(ctx, cookie);
+	enter_decided(ctx, &tail_calls);
 	return 0;
 }

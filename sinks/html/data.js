@@ -82,8 +82,8 @@ function placeOf(entry) {
 const line = entry => [nameOf(entry), placeOf(entry),
 	strings[entry[0]][0] === "+" ? "" : moduleOf(entry), entry[4] ? "(inlined)" : ""]
 	.filter(part => part).join(" ");
-const culprit = site => site.frames.length ? functions[site.frames[site.culprit]] : null;
-const titleOf = site => culprit(site) ? line(culprit(site)) : "stack not known";
+const blamed = site => site.frames.length ? functions[site.frames[site.culprit]] : null;
+const titleOf = site => blamed(site) ? line(blamed(site)) : "stack not known";
 
 const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "risen"]
 	.map((name, i) => name + " " + (site.parts[i] === null ? "?" : (site.parts[i] / 1000).toFixed(2)))

@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Other allocators, other C libraries, C++: found by themselves, named right."""
 
-import glob
+from lib import AFTER_EXEC, Failure, Truth, each, expect, once, pitfall
+from lib.libraries import LIBRARIES, library
 
-from lib import AFTER_EXEC, Failure, Skip, Truth, each, expect, once, pitfall
-
-LIBRARIES = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4",
-             "tcmalloc_full": "libtcmalloc.so.4", "mimalloc": "libmimalloc.so.2"}
 OPERATORS = ("new", "array", "nothrow", "aligned", "delete", "sizes", "many", "between_failures")
 THROWING = ("bad_alloc", "between_throws", "in_child")
-
-
-def library(name):
-    found = glob.glob("/usr/lib/*/" + LIBRARIES[name]) + glob.glob("/usr/lib/" + LIBRARIES[name])
-    if not found:
-        raise Skip(f"{LIBRARIES[name]} is not installed")
-    return found[0]
 
 
 def run(t, *args, options=(), lines=True, may_lose=(), **kwargs):
@@ -62,6 +52,11 @@ def test_preloaded_cxx(t, what):
 def test_own_names(t, name):
     """mallocx, tc_malloc, mi_heap_malloc and their kin, which need not call malloc."""
     run(t, "allocator_api", name.removesuffix("_full"), preload=library(name))
+
+
+def test_failure_frees(t):
+    """mi_reallocf frees the old block when it cannot give another one."""
+    run(t, "allocator_api", "mimalloc_reallocf", preload=library("mimalloc"))
 
 
 def test_heap_destroyed(t):
@@ -184,13 +179,19 @@ def of_unwinder(site):
     return any((frame["symbol"] or "").startswith("_Unwind_") for frame in site["stack"])
 
 
-@each(*OPERATORS, "between_throws")
+@each(*OPERATORS, "bad_alloc", "between_throws")
 def test_static_cxx(t, thing):
     """malloc and operator new in one file: the latter calls the former."""
     program = t.program("cxx_static", thing)
     memleak = t.attach(program)
     truth = program.go()
     expect(memleak.stop(), truth, ignore=of_unwinder)
+
+
+@each("new", "bad_alloc", "between_throws")
+def test_built_in_cxx(t, thing):
+    """The C++ library is part of the program, and so is what throws."""
+    run(t, "cxx_built_in", thing)
 
 
 @each(*OPERATORS, "bad_alloc", "between_throws")

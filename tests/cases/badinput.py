@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 from lib import Failure, Skip, each, expect, pitfall
+from lib.cgroup import Cgroup, accounting, hierarchy
 
 
 def one_line(memleak):
@@ -202,6 +203,33 @@ def test_few_file_descriptors(t):
     memleak.aftermath()
     if memleak.code != 1 or "open files" not in memleak.notes.lower():
         raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_address_space(t):
+    """With too little address space, memleak says that this is why it does not start."""
+    t.refused("-p", str(os.getpid()), "1", code=1, says=["ulimit -v", "40 MiB"],
+              wrapper=("prlimit", f"--as={40 << 20}"))
+
+
+def test_no_types(t):
+    """Without the kernel's type information, memleak names it."""
+    if subprocess.run(["unshare", "-m", "true"], check=False).returncode:
+        raise Skip("mount namespaces are not permitted")
+    t.refused("-p", str(os.getpid()), "1", code=1, says="BTF", wrapper=(
+        "unshare", "-m", "--propagation", "private", "sh", "-c",
+        'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh"))
+
+
+def test_memory_cgroup(t):
+    """In a memory cgroup that is too small, memleak says so before the kernel kills it."""
+    with hierarchy(t, accounting()) as root, Cgroup(root) as cgroup:
+        limit = next((cgroup.path / name for name in ("memory.max", "memory.limit_in_bytes")
+                      if (cgroup.path / name).exists()), None)
+        if not limit:
+            raise Skip(f"the memory controller is not enabled in {root}")
+        limit.write_text(str(64 << 20), encoding="ascii")
+        t.refused("-p", str(os.getpid()), "1", code=1, says=["cgroup", "limit of 64 MiB"],
+                  wrapper=cgroup.entry())
 
 
 def test_signals_ignored_by_parent(t):

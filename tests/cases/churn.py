@@ -70,7 +70,7 @@ def test_combined(t):
 @once
 @alone
 @timeout(120)
-def test_young_blocks_are_left_out(t):
+def test_new_blocks_are_left_out(t):
     """At full speed no block gets as old as half a second: nothing is reported."""
     program = t.program("churn")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.2").ready()
@@ -85,4 +85,4 @@ def test_young_blocks_are_left_out(t):
         raise Broken(f"this machine is so busy that a block lives {lifetime / 1e9} s")
     for report in memleak.reports[5:9]:
         if report["outstanding"]["count"]:
-            raise Failure(f"young blocks are reported: {report['outstanding']}")
+            raise Failure(f"new blocks are reported: {report['outstanding']}")

@@ -79,7 +79,7 @@ def test_death_by_signal(t, name):
     expect(report, truth_in(memleak))
 
 
-@each("outstanding", "nothing", "own_code")
+@each("outstanding", "nothing", "own_exit_code")
 def test_error_exitcode(t, name):
     """--error-exitcode speaks if anything is outstanding; else the command's own code counts."""
     if name == "outstanding":
@@ -87,9 +87,9 @@ def test_error_exitcode(t, name):
                   options=("--error-exitcode", "99")).finish(code=99)
         return
     # -z: none of the command's blocks is that large
-    t.command(t.file_of("command"), "code", "3" if name == "own_code" else "0",
+    t.command(t.file_of("command"), "code", "3" if name == "own_exit_code" else "0",
               options=("--error-exitcode", "99", "-z", "1M")).finish(
-                  code=3 if name == "own_code" else 0)
+                  code=3 if name == "own_exit_code" else 0)
 
 
 @pitfall(38)

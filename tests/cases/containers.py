@@ -2,19 +2,19 @@
 """Other mount and pid namespaces: around the traced process, and around memleak."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
 
 from lib import Failure, Skip, each, expect, pitfall, wanted
+from lib.apart import NEW_PIDS, numbers_of, only_child
+from lib.libraries import libraries_of
 
 
 def copy_with_libraries(path, root):
     """The program and what it is linked with, into a folder that can be a root."""
-    answer = subprocess.run(["ldd", path], capture_output=True, text=True, check=True)
-    files = [word for line in answer.stdout.splitlines() for word in line.split()
-             if word.startswith("/")]
-    for file in files:
+    for file in libraries_of(path):
         target = root / file.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.realpath(file), target)
@@ -106,24 +106,6 @@ def test_blocks_of_one_image(t, what):
 
 # memleak itself in another pid namespace.
 
-NEW_PIDS = ("unshare", "-p", "-f", "--mount-proc", "--kill-child")
-
-
-def only_child(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        children = file.read().split()
-    if len(children) != 1:
-        raise Skip("no pid namespaces here")
-    return int(children[0])
-
-
-def numbers_of(pid):
-    """What a process is called in each pid namespace, from ours on."""
-    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-        fields = dict(line.split(":", 1) for line in file)
-    return [int(number) for number in fields["NSpid"].split()]
-
-
 @each("first", "second", "nested")
 def test_memleak_in_container(t, name):
     """It takes and shows the numbers that are seen there, whatever others there are."""
@@ -150,3 +132,21 @@ def test_proc_of_another_namespace(t):
     """What /proc calls a process is not what it is called here: that is said."""
     t.refused("--json", "-p", "1", "1", code=1, says="/proc",
               wrapper=("unshare", "-p", "-f", "--kill-child"))
+
+
+@each("memleak:-5", "memleak:500", "program:-5", "program:500")
+def test_time_namespace(t, case):
+    """Where the clock shows another time, blocks are as old as they are."""
+    who, offset = case.split(":")
+    if not pathlib.Path("/proc/self/timens_offsets").exists():
+        raise Skip("no time namespaces here")
+    apart = ("unshare", "-T", "--monotonic", offset)
+    program = t.program("leak", wrapper=apart if who == "program" else ())
+    memleak = t.attach(program, wrapper=apart if who == "memleak" else (), interval="0.2")
+    truth = program.go()
+    report = memleak.fresh_report()
+    expect(report, truth)
+    oldest = max(site["oldest_ns"] for site in report["sites"])
+    if oldest > report["elapsed_ns"]:
+        raise Failure(f"{oldest} ns old, {report['elapsed_ns']} ns after the beginning")
+    memleak.stop()

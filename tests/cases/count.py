@@ -119,7 +119,7 @@ def test_count_gone(t, what):
 
 
 @each("process", "function", "cgroup")
-def test_count_members(t, by):
+def test_count_target_filter(t, by):
     """Of all processes those of a name."""
     programs = [t.program("leak"), t.program("leak"), t.program("many", "500", "10")]
     memleak = attach(t, f"--count={by}", "--comm", "leak")
@@ -162,6 +162,6 @@ def test_count_text(t):
     table = (r"\] Calls of allocator functions by process, in \d+\.\d s:\n"
              r"\t +CALLS +CALLS/S +BYTES PID     COMM\n"
              rf"\t +11 +[0-9.]+ +5242960 {program.pid} +leak\n"
-             r"\t +11 +[0-9.]+ +5242960 all; since the beginning 11 calls, 5242960 bytes\n")
+             r"\t +11 +[0-9.]+ +5242960 all; 11 calls and 5242960 bytes since tracing began\n")
     if not re.search(table, memleak.out.text):
         raise Failure(f"{memleak.out.text!r}")

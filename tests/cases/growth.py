@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, each, owner, timeout, wanted
+from lib import Failure, each, owner, slow, timeout, wanted
 from lib.expect import frames_of
 
 SECONDS = 60
@@ -14,6 +14,7 @@ def judged(sites):
     return {owner(site): site["trend"] for site in sites}
 
 
+@slow
 @timeout(180)
 def test_verdicts(t):
     """Leaks of three speeds, one that begins late, beside a cache, churn, and a sawtooth."""
@@ -37,9 +38,10 @@ def test_verdicts(t):
             raise Failure(f"{name} does not grow: {known[name]}")
     if not known["churn"]["freed"]:
         raise Failure(f"nothing of churn was freed: {known['churn']}")
-    wanted("freed of start_up", known["start_up"]["freed"], 0)
+    wanted("freed of set_up", known["set_up"]["freed"], 0)
 
 
+@slow
 @timeout(120)
 def test_words(t):
     """The verdict comes first, and names function, line and rate."""
@@ -55,6 +57,7 @@ def test_words(t):
         raise Failure(f"{text!r}")
 
 
+@slow
 @each("score", "growth")
 def test_sort(t, order):
     """What grows comes before what is more."""

@@ -49,9 +49,9 @@ def check(report, truth, first=False):
         fail(report, f"the report's sum of what is inherited is less than {inherited}")
 
 
-def run(t, what, *options, pace=0, young=None, interval="3600"):
+def run(t, what, *options, pace=0, recent=None, interval="3600"):
     program = t.program("inherited", what, str(pace))
-    env = {} if young is None else {"MEMLEAK_YOUNG": young}
+    env = {} if recent is None else {"MEMLEAK_RECENT_BUCKETS": recent}
     memleak = t.attach(program, "-f", *options, interval=interval, env=env)
     truth = program.go()
     report = memleak.stop()
@@ -68,16 +68,16 @@ def test_exact(t, what):
 
 @alone
 @each("frees", "same_address", "realloc", "grandchild", "exit", "many")
-def test_no_young(t, what):
+def test_no_recent(t, what):
     """All blocks in the table."""
-    run(t, what, young="0")
+    run(t, what, recent="0")
 
 
 @alone
 @each("same_address", "realloc", "many")
-def test_few_young(t, what):
+def test_few_recent(t, what):
     """Some in the table, some not."""
-    run(t, what, young="64")
+    run(t, what, recent="64")
 
 
 @alone

@@ -73,6 +73,23 @@ def test_exact_percpu(t):
     memleak.stop()
 
 
+@once
+def test_percpu_pages_are_not_counted_twice(t):
+    """-P: 5 MB on each CPU, for which the kernel takes new pages: these are not counted beside."""
+    share_kernel(t)
+    program = t.program("kernel", "maps:20:4096")
+    memleak = t.attach(program, "-K", "-P", interval="0.3")
+    report = None
+    for _ in range(2):
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect_things(report, truth)
+    pages = [site for site in kernel_part(report) if site["kind"] == "page"
+             and {"pcpu_populate_chunk", "pcpu_alloc_pages"} & set(names_of(site))]
+    require(not pages, report, f"pages of percpu memory: {pages[:1]}")
+    memleak.stop()
+
+
 def test_no_percpu_unless_asked(t):
     share_kernel(t)
     program = t.program("kernel", "maps:10:16")

@@ -4,7 +4,7 @@
 import collections
 import re
 
-from lib import Failure, Skip, alone, each, once, timeout, wanted
+from lib import Failure, Skip, alone, each, once, slow, timeout, wanted
 from lib.expect import check_lost
 from lib.kernel import (THINGS, culprit_of, names_of, settled, share_kernel, whole_kernel,
                         wrong_things)
@@ -69,6 +69,7 @@ def test_stacks(t, what):
     check_thing(memleak, thing, truth.kernel[thing][1])
 
 
+@slow
 @alone
 @timeout(120)
 def test_whole_kernel(t):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """memleak without a process: the whole kernel, who allocated last, and never memleak itself."""
 
+import os
 import re
 
 from lib import Failure, Skip, alone, each, once, pitfall, timeout
@@ -63,7 +64,7 @@ def test_plain_command(t):
 
 
 @each("--obj /nonexistent", "--symbols-prefix je_", "--alloc pool", "--free pool", "--force",
-      "--unwind fp", "--verify-unwind 9", "")
+      "--unwind fp", "")
 def test_options_of_user_memory(t, name):
     """Without a process they do nothing, which is said."""
     share_kernel(t)
@@ -169,6 +170,32 @@ def test_says_what_it_watches(t):
     require(report["calls"] > 0, report, "not one event of a whole kernel")
     kinds = {site["kind"] for site in kernel_part(report)}
     require("slab" in kinds and "page" in kinds, report, f"kinds {kinds}")
+
+
+@once
+@alone
+@timeout(120)
+def test_vmalloc_in_bulk(t):
+    """400 terminals, each with two buffers of vmalloc(): seen as pages, or told as not seen."""
+    share_kernel(t, whole=True)
+    if not re.search(r"VmallocUsed: +[1-9]", open("/proc/meminfo").read()):
+        raise Skip("this kernel does not tell what vmalloc() holds")
+    memleak = whole_kernel(t)
+
+    def known(report):
+        return report["inferred"]["vmalloc_hidden"] + sum(
+            site["bytes"] for site in kernel_part(report)
+            if site["kind"] == "page" and "n_tty_open" in names_of(site))
+
+    before = known(memleak.fresh_report())
+    terminals = [descriptor for _ in range(400) for descriptor in os.openpty()]
+    held = known(memleak.fresh_report())
+    for descriptor in terminals:
+        os.close(descriptor)
+    settled(memleak, lambda report: known(report) <= before + (held - before) // 4, "terminals")
+    memleak.stop()
+    if held - before < 2 * 400 * 8192:
+        raise Failure(f"{held - before} bytes more for 400 terminals")
 
 
 @alone

@@ -8,10 +8,8 @@ import platform
 import re
 
 from lib import Broken, Failure, Skip, each, expect, once
+from lib.links import KINDS, attach
 
-KINDS = ("session", "multi", "perf", "shape")
-WORDS = {"session": "links of sessions", "multi": "uprobe_multi links\n", "perf": "perf events\n",
-         "shape": "without cookies"}
 THINGS = ("nested", "in_turn", "holes", "one_place", "jumps", "resizes", "abandons",
           "signal_here", "signal_stack")
 CALLS = 10000  # of tests/programs/unawaited.c
@@ -19,15 +17,6 @@ FEW = 500      # calls whose returns may be looked at before they are left alone
 
 SYS_BPF = {"x86_64": 321, "aarch64": 280}
 BPF_ENABLE_STATS = 32
-
-
-def attach(t, program, kind, *options):
-    """memleak with such links; skips the case where the kernel does not have them."""
-    memleak = t.attach(program, "-v", *options, env={"MEMLEAK_LINKS": kind})
-    if WORDS[kind] not in memleak.notes:
-        memleak.stop()
-        raise Skip(f"the kernel has no {WORDS[kind].strip()}")
-    return memleak
 
 
 class RunCounts:

@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 
-from lib import Failure, ROOT, Skip, each, timeout, wanted
+from lib import Failure, ROOT, Skip, each, slow, timeout, wanted
 from lib.http import (address_of, after_leak, fetch, fetch_json, listen, request, scrape, stop)
 
 BIG = 5 * 1048576
@@ -72,6 +72,7 @@ def test_top(t):
     stop(memleak)
 
 
+@slow
 def test_growth(t):
     """Growth and score appear as soon as they are known: it does not grow any more."""
     program = t.program("leak")

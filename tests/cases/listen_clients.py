@@ -4,7 +4,7 @@
 import socket
 import threading
 
-from lib import Failure, each, timeout, wanted
+from lib import Failure, each, slow, timeout, wanted
 from lib.http import after_leak, fetch, listen, request, stop
 
 SILENCE = 10  # seconds after which a silent client is cut off
@@ -81,6 +81,7 @@ def test_garbage(t, name):
     still_serves(memleak, address, first)
 
 
+@slow
 @timeout(120)
 def test_idle_clients(t):
     """

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mappings are ranges: cut, replaced, moved, grown; and what kind of memory they are."""
 
+import shutil
+
 from lib import Failure, each, expect, pitfall, timeout
+from lib.context import FOREVER
 
 
 def run_mapping(t, name, *options, **kwargs):
@@ -20,6 +23,25 @@ def run_mapping(t, name, *options, **kwargs):
       "after_free")
 def test_range(t, name):
     run_mapping(t, name)
+
+
+@pitfall(9)
+@each("unseen_whole", "unseen_parts", "unseen_file_over", "unseen_reserve")
+def test_unseen(t, name):
+    """What is unmapped by raw system calls, as musl does with the stacks of threads, is gone."""
+    run_mapping(t, name)
+
+
+@pitfall(9)
+@each("unseen_whole", "unseen_parts")
+def test_unseen_of_found(t, name):
+    """The same for a process that was not given by its number."""
+    own = t.tmp / "unseen-mappings"
+    shutil.copy(t.file_of("mappings"), own)
+    program = t.program("mappings", name, path=own)
+    memleak = t.memleak("--json", "-T", "100000", "-o", "0", "--comm", own.name, FOREVER).ready()
+    truth = program.go()
+    expect(memleak.stop(), truth)
 
 
 @pitfall(10)

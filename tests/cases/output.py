@@ -59,7 +59,7 @@ def test_spared(t, name):
                "both": ["--output", path, "--record", path],
                "html": ["--format", "html", "--output", path]}[name]
     process = t.program("leak").pid if name == "both" else 4194305
-    says = "are one file" if name == "both" else "no process with pid"
+    says = "are the same file" if name == "both" else "no process with pid"
     t.refused(*options, "-p", str(process), code=1, says=says)
     if path.read_bytes() != b"what was there before\n":
         raise Failure(f"{path.read_bytes()!r}")

@@ -6,6 +6,7 @@ import signal
 
 from lib import (AFTER_EXEC, Failure, alone, culprit, each, expect, owner,
                  pitfall)
+from lib.links import attach
 from lib.process import until
 from lib.memleak import living_programs
 from lib.program import Truth
@@ -142,7 +143,7 @@ def test_exit_between_reports(t):
 
 
 @pitfall(16)
-def test_exit_shows_young_blocks(t):
+def test_exit_shows_new_blocks(t):
     """The report after the target's end leaves none out for its age, unless -o was given."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "3600").ready()
@@ -363,3 +364,12 @@ def test_dlclose_at_once(t):
     count, size = sum(site["count"] for site in own), sum(site["bytes"] for site in own)
     if (count, size) != (5, 240):
         raise Failure(f"{count} blocks, {size} bytes, not 5 and 240")
+
+
+@each("session", "multi", "perf")
+def test_main_thread_has_ended(t, kind):
+    """The process goes on, and its files in /proc are those of another thread."""
+    program = t.program("leaderless")
+    memleak = attach(t, program, kind)
+    truth = program.go()
+    expect(memleak.stop(), truth)

@@ -199,6 +199,7 @@ def test_killed(t):
     memleak = t.attach(program, "--record", path, interval="0.2")
     truth = program.go()
     memleak.fresh_report()
+    memleak.fresh_report()  # a snapshot is recorded after its report, and before the next
     memleak.signal(signal.SIGKILL)
     memleak.wait()
     memleak.aftermath()
@@ -219,10 +220,10 @@ def test_cut(t):
     path.write_bytes(data[:-1])
     lines = offline(t, "report", "--json", "--all", path).splitlines()
     wanted("reports", lines, memleak.out.data.splitlines()[:-1])
-    if f"is cut at snapshot {len(lines) + 1}: what is before is shown" not in t.notes:
+    if f"is cut at snapshot {len(lines) + 1}: what comes before it is shown" not in t.notes:
         raise Failure(t.notes)
     offline(t, "report", f"{path}@999")
-    if f"is cut at snapshot {len(lines) + 1}: what is before is shown" not in t.notes:
+    if f"is cut at snapshot {len(lines) + 1}: what comes before it is shown" not in t.notes:
         raise Failure(t.notes)
     offline(t, "report", f"{path}@{first['elapsed_ns'] / 1e9:.9f}")
     wanted("notes of a moment before others", t.notes, "")
@@ -268,7 +269,7 @@ def test_stats_not_recorded(t):
     text = offline(t, "report", "--stats", path).decode()
     lines = [line for line in text.splitlines() if line.startswith("\tuser: ")]
     if len(lines) != 3 or " malloc" not in lines[0] or lines[2] != (
-            "\tuser: tables: not known, --stats was not given when it was recorded"):
+            "\tuser: tables: not known, as --stats was not given when it was recorded"):
         raise Failure(text)
 
 
@@ -322,7 +323,7 @@ def test_output_is_spared(t):
 def test_no_such_time(t, name):
     """What is no time, and what is before all snapshots."""
     path, _ = record(t, "recording", 1)
-    says = "begins later" if name == "0.0001" else f"'{name}' is no time"
+    says = "begins later" if name == "0.0001" else f"'{name}' is not a time"
     t.refused("report", f"{path}@{name}", code=1, says=says)
 
 

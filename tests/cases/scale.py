@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Large numbers: blocks, stacks, depth; and what is said when a table is full."""
 
-from lib import Failure, alone, expect, pitfall, timeout
+import os
+import re
+
+from lib import Failure, Skip, alone, expect, pitfall, timeout
+
+
+def grows():
+    """Whether the kernel can allocate entries of a table as they are needed."""
+    return tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) >= (6, 1)
 
 
 @alone
@@ -119,7 +127,7 @@ def test_stacks_make_room(t):
     expect(report, truth)
     if sorted(map(path_of, report["sites"])) != sorted(paths + [path + 1 for path in paths]):
         raise Failure(f"paths {sorted(map(path_of, report['sites']))}")
-    if "made room" not in memleak.notes:
+    if "stacks without outstanding blocks were evicted" not in memleak.notes:
         raise Failure(f"notes {memleak.notes!r}")
 
 
@@ -168,3 +176,34 @@ def test_deep_stack(t):
     names = [frame["symbol"] for frame in reports[1]["sites"][0]["stack"]]
     if depths[1] < 302 or "main" not in names:
         raise Failure("main is not reached")
+
+
+@alone
+@timeout(240)
+def test_tables_grow(t):
+    """More blocks and stacks than most programs have fit by default."""
+    if not grows():
+        raise Skip("this kernel allocates all entries of a table at once")
+    program = t.program("sites", "1300000", "40000", "16")
+    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600").ready()
+    truth = program.go(180)
+    report = memleak.stop()
+    if report["outstanding"] != {"bytes": truth.bytes, "count": truth.count}:
+        raise Failure(f"{report['outstanding']}")
+    if report["sites_total"] != 40000 or any(report["lost"].values()):
+        raise Failure(f"{report['sites_total']} sites, not 40,000; lost {report['lost']}")
+
+
+def test_max_memory(t):
+    """Tables as large as they are allowed to be: what does not fit is counted, and what to raise."""
+    program = t.program("many", "50000", "10")
+    memleak = t.memleak("-o", "0", "--max-memory", "1M", "-p", str(program.pid), "3600").ready()
+    program.go()
+    memleak.stop()
+    text = memleak.out.text
+    tracked, lost = (int(number) for number in re.search(
+        r"outstanding: \d+ bytes, (\d+) allocations.*lost: (\d+) allocations", text, re.S).groups())
+    if tracked + lost != 50000 or tracked > 20000 or not re.match(
+            r"\[[^\n]*\n\tincomplete: \d\d\.\d % of the allocations were not tracked: "
+            r"the block table was full \(raise --max-memory ", text):
+        raise Failure(text)

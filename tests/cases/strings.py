@@ -2,7 +2,7 @@
 """Functions that copy strings without calling malloc: as large as what they give."""
 
 from cases.allocators import LIBRARIES, QUIET, library
-from lib import Failure, each, expect, once, wanted
+from lib import Failure, each, expect, once, slow, wanted
 
 LINKS = ("session", "multi", "perf", "shape")
 
@@ -118,6 +118,7 @@ def test_counted_by_links(t, kind):
            {"strdup": 2, "malloc": 1})
 
 
+@slow
 @once
 def test_counted_without_cookies(t):
     """Every function of mimalloc has a program of its shape."""

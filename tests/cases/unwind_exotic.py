@@ -189,7 +189,7 @@ def test_late_library(t):
     """
     for _ in range(10):
         notes = run_late_library(t)
-        if re.search(r"late stacks: [1-9]\d* came, [1-9]\d* of them finished", notes):
+        if re.search(r"deferred stacks: [1-9]\d* received, [1-9]\d* of them completed", notes):
             return
     raise Failure(f"no stack was late: {notes}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--verify-unwind: libdwfl walks the same stacks, and finds the same frames."""
+"""MEMLEAK_VERIFY_UNWIND: libdwfl walks the same stacks, and finds the same frames."""
 
 import re
 
@@ -13,6 +13,11 @@ LINE = re.compile(r"^memleak: unwinding verified: (\d+) stacks, (\d+) frames com
 FIELDS = ("stacks", "frames", "differ", "only_libdwfl", "only_memleak")
 
 
+def compare(stack_cnt):
+    """What has memleak compare so many stacks."""
+    return {"MEMLEAK_VERIFY_UNWIND": str(stack_cnt)}
+
+
 def verdict(memleak):
     """The numbers of the line, which is there once, and the rest of it."""
     found = LINE.findall(memleak.notes)
@@ -23,7 +28,7 @@ def verdict(memleak):
 
 def run(t, name, way, *options):
     program = t.program(name, way)
-    memleak = t.attach(program, *DEEP, "--verify-unwind", "1000", *options)
+    memleak = t.attach(program, *DEEP, *options, env=compare(1000))
     truth = program.go()
     memleak.stop()
     return truth, memleak
@@ -92,7 +97,7 @@ def test_pending_return_probes(t, way):
                  "thread": ["inner", "thread_main"], "library": ["inner", "library"]}[way]
     with ReturnProbes(t.file_of("unwind"), functions):
         program = t.program("unwind", way)
-        memleak = t.attach(program, *DEEP, "--verify-unwind", "1000")
+        memleak = t.attach(program, *DEEP, env=compare(1000))
         truth = program.go()
         memleak.stop()
         program.end()
@@ -102,7 +107,7 @@ def test_pending_return_probes(t, way):
 def test_so_many(t):
     """No more stacks than were asked for."""
     program = t.program("many", "20000", "16")
-    memleak = t.attach(program, "--verify-unwind", "100")
+    memleak = t.attach(program, env=compare(100))
     program.go()
     memleak.stop()
     found = verdict(memleak)

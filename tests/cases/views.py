@@ -303,5 +303,5 @@ def test_max_records_text(t):
         program.go()
     memleak.stop()
     wanted("lines", re.findall(r"^\t(\(.* more .*\))$", memleak.out.text, re.M),
-           ["(1 more processes)", "(1 more processes with a largest allocation)",
-            "(1 more processes)"])
+           ["(1 more process)", "(1 more largest allocation)",
+            "(1 more process)"])

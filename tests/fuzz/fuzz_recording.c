@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/diff.h"
-#include "recording/recording_parts.h"
+#include "recording/format.h"
+#include "recording/recording.h"
+#include "report/diff.h"
 #include "report/grouping.h"
 #include "report/ranking.h"
 #include "report/thread_split.h"
+#include "sinks/diff.h"
 #include "sinks/sink.h"
-#include "sinks/sink_diff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -85,7 +86,7 @@ static void report_groups(FILE *out, enum group_by by, const struct snapshot *sn
 		abort();
 	group_growth = calloc(grouping.cnt + 1, sizeof(*group_growth));
 	if (!group_growth || report_init_groups(&grouped, snap, growth, &grouping, group_growth,
-						symbols, true, &report))
+						symbols, UINT64_MAX, true, &report))
 		abort();
 	print(out, &report);
 	report_deinit(&report);
@@ -93,26 +94,29 @@ static void report_groups(FILE *out, enum group_by by, const struct snapshot *sn
 	free(group_growth);
 }
 
-static void report_one(FILE *out, struct ranking *ranking, struct snapshot *snap,
+static void report_one(FILE *out, struct ranking *ranking, const struct snapshot *snap,
 		       struct symbol_backend *symbols)
 {
 	struct growth *growth = calloc(snap->site_cnt + 1, sizeof(*growth));
+	struct snapshot_view view;
 	struct report report;
 
 	if (!growth || ranking__update(ranking, snap, growth) ||
-	    report_init(&opts, snap, growth, symbols, false, &report))
+	    report_init(&opts, snap, growth, symbols, UINT64_MAX, false, &report))
 		abort();
 	print(out, &report);
 	report_deinit(&report);
 	report_groups(out, BY_MODULE, snap, growth, symbols);
 	report_groups(out, BY_CGROUP, snap, growth, symbols);
 	free(growth);
-	if (thread_split(snap, 0))
+	view = snapshot_view_of(snap);
+	if (thread_split(&view, 0, true))
 		abort();
-	growth = calloc(snap->site_cnt + 1, sizeof(*growth));
+	growth = calloc(view.snap.site_cnt + 1, sizeof(*growth));
 	if (!growth)
 		abort();
-	report_groups(out, BY_THREAD, snap, growth, symbols);
+	report_groups(out, BY_THREAD, &view.snap, growth, symbols);
+	snapshot_view_deinit(&view);
 	free(growth);
 }
 
@@ -135,8 +139,8 @@ static void compare(FILE *out, const struct byte_buffer *file, bool same_run)
 			.name = "x", .snap = &snaps[i], .symbols = recording__symbols(readers[i])};
 	/* After an error nothing is said of the snapshot before. */
 	if (snaps[1].sites && !diff_init(&opts, sides, same_run, &diff)) {
-		sink_diff_write_text(out, &diff);
-		sink_diff_write_json(out, &diff);
+		diff_write_text(out, &diff);
+		diff_write_json(out, &diff);
 		diff_deinit(&diff);
 	}
 	for (size_t i = 0; i < 2; i++) {

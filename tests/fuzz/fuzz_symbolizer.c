@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes whatever of the symbolizer reads bytes that a target controls. The first byte says what
- * the others are. Build it with clang -fsanitize=fuzzer,address,undefined and the files of
- * symbolizer/. ELF files go through elfutils too, whose faults are found as well: there the helper
- * process is the cure.
+ * Fuzzes whatever of the symbolizer reads bytes that a target controls; `make fuzz` builds and runs
+ * it. The first byte of an input says what the others are. ELF files go through elfutils as well,
+ * whose faults are found, too: there the confined helper process is the cure.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,14 +10,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/proc_maps.h"
 #include "symbolizer/answer.h"
-#include "symbolizer/demangle.h"
-#include "symbolizer/elf_object.h"
 #include "symbolizer/kallsyms.h"
 #include "symbolizer/kernel_files.h"
-#include "symbolizer/name_writer.h"
 #include "symbolizer/perf_map.h"
-#include "symbolizer/proc_maps.h"
+#include "symbolizer/server/demangle.h"
+#include "symbolizer/server/elf_object.h"
+#include "symbolizer/server/name_writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,7 +51,7 @@ static void fuzz_perf_map(const char *text, size_t len)
 
 static void fuzz_opened(const uint8_t *data, size_t size)
 {
-	struct wire_cursor cursor = {data, data + size, false};
+	struct message_cursor cursor = {data, data + size, false};
 	struct opened_answer opened;
 
 	if (answer_read_opened(&cursor, &opened))
@@ -63,7 +62,7 @@ static void fuzz_opened(const uint8_t *data, size_t size)
 
 static void fuzz_name(const uint8_t *data, size_t size)
 {
-	struct wire_cursor cursor = {data, data + size, false};
+	struct message_cursor cursor = {data, data + size, false};
 	struct name_answer name;
 
 	if (answer_read_name(&cursor, 0, false, &name))
@@ -76,7 +75,7 @@ static void fuzz_name(const uint8_t *data, size_t size)
 
 static void fuzz_elf(const uint8_t *data, size_t size)
 {
-	struct wire_message msg = {.fd = -1};
+	struct message msg = {.fd = -1};
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct elf_object *obj;
 
@@ -87,9 +86,9 @@ static void fuzz_elf(const uint8_t *data, size_t size)
 	elf_object__load(obj, NAME_FULL);
 	for (size_t i = 0; i < 64; i++) {
 		name_write(obj, size * i / 64, NAME_FULL, &msg);
-		wire_message_reset(&msg);
+		message_reset(&msg);
 	}
-	wire_message_deinit(&msg);
+	message_deinit(&msg);
 	elf_object__free(obj);
 }
 

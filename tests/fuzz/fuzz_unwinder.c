@@ -5,10 +5,15 @@
  * first byte. elfutils is fuzzed with it: its faults are found as well, where the helper process
  * is the cure.
  */
+#include <elf.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "tests/unit/cfi_file.h"
-#include "unwinder/builder.h"
+#include "tests/unit/unwinder/cfi_file.h"
+#include "unwinder/server/builder.h"
 
 #define TEXT_BYTES 0x4000
 

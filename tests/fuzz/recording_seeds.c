@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "recording/recording_parts.h"
-#include "tests/unit/recording_world.h"
+#include "recording/format.h"
+#include "tests/unit/recording/world.h"
 
 static void record(const char *path, uint64_t seed, unsigned int what)
 {

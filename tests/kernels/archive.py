@@ -4,7 +4,8 @@
 import os
 import pathlib
 import stat
-import subprocess
+
+from lib.libraries import libraries_of
 
 TOP_LINKS = ("bin", "sbin", "lib", "lib64")  # into /usr, as Debian has them
 
@@ -70,10 +71,8 @@ class Archive:
     def program(self, source, path=None):
         """A program or library together with the libraries that it asks for."""
         self.copy(source, path)
-        answer = subprocess.run(["ldd", source], capture_output=True, text=True, check=False)
-        for word in answer.stdout.split():
-            if word.startswith("/") and os.path.exists(word):
-                self.copy(word)
+        for library in libraries_of(source):
+            self.copy(library)
 
     def top_links(self):
         for name in TOP_LINKS:

@@ -10,9 +10,9 @@ import shutil
 import subprocess
 
 from archive import Archive
+from lib.process import ROOT
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 PYTHON = "/usr/bin/python3"
 HOME = pathlib.Path("/memleak")  # where the tree stands inside
 TOOLS = ("bpftool", "setpriv", "unshare", "nsenter", "prlimit", "setarch",

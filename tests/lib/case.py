@@ -47,6 +47,12 @@ def once(function):
     return function
 
 
+def slow(function):
+    """The case takes ten seconds or more, most of them needed: left out of `make check`."""
+    function.slow = True
+    return function
+
+
 def each(*values):
     """One case per value, which is the function's second argument and ends the name."""
     def mark(function):
@@ -57,11 +63,15 @@ def each(*values):
 
 class Case:
     def __init__(self, area, function, value=None):
+        self.area = area
         self.function = function
         self.value = value
         self.timeout = getattr(function, "timeout", DEFAULT_TIMEOUT)
         self.alone = getattr(function, "alone", False)
         self.once = getattr(function, "once", False)
+        # One of the few that `make check` runs: the first value of a function that is not slow.
+        self.brief = (not getattr(function, "slow", False) and
+                      value == getattr(function, "values", (None,))[0])
         rows = getattr(function, "pitfalls", ())
         name = function.__name__.removeprefix("test_")
         self.name = area + "." + "".join(f"pitfall_{row:02d}_" for row in rows) + name

@@ -12,6 +12,7 @@ from .process import Process
 from .program import Program
 
 FOREVER = "3600"
+KNOBS = b"memleak: test knobs"  # stands in a memleak that reads test knobs: base/test_knobs.c
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=1:abort_on_error=0",
@@ -31,6 +32,19 @@ class Context:
     def sanitized(self):
         """Whether this memleak is the slow one."""
         return b"__asan_init" in self.path.read_bytes()
+
+    def demand_knobs(self, env):
+        """Skips the case if this memleak was built without the knobs that the case needs."""
+        knobs = [name for name in env if name.startswith("MEMLEAK_")]
+        if not knobs:
+            return
+        program = self.path.read_bytes()
+        if KNOBS not in program:
+            raise Skip("it needs test knobs: make O=build/check TEST_KNOBS=1 all programs, "
+                       "then O=build/check tests/run")
+        for name in knobs:
+            if name.encode() + b"\0" not in program:
+                raise Broken(f"memleak has no test knob {name}")
 
     @property
     def tmp(self):
@@ -77,6 +91,7 @@ class Context:
 
     def memleak(self, *args, wrapper=(), env=None, **kwargs):
         """Starts memleak with exactly these arguments."""
+        self.demand_knobs(env or {})
         path = self.path
         if wrapper:
             args = [*wrapper[1:], path, *args]

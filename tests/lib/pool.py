@@ -31,18 +31,20 @@ def _start(run, case):
 
 
 def _collect(running):
-    """Waits for one child to end; its case and its result."""
-    pid, status = os.wait()
+    """Waits for one child to end; its case, its result and the CPU seconds of all in it."""
+    pid, status, usage = os.wait4(-1, 0)
     case, pipe = running.pop(pid)
     with pipe:
         data = pipe.read()
-    if data:
-        return case, pickle.loads(data)
-    return case, ("BROKEN", 0.0, f"the case's process ended with status {status}")
+    result = ("BROKEN", 0.0, f"the case's process ended with status {status}")
+    return case, pickle.loads(data) if data else result, usage.ru_utime + usage.ru_stime
 
 
 def run_all(cases, jobs, run):
-    """Yields (case, run(case)) as they end. A result must be small enough for a pipe to hold."""
+    """
+    Yields (case, run(case), CPU seconds) as they end. A result must be small enough for a pipe to
+    hold.
+    """
     for at_once, part in ((jobs, [case for case in cases if not case.alone]),
                           (1, [case for case in cases if case.alone])):
         running = {}

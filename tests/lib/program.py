@@ -13,7 +13,7 @@ class Truth:
         self.kernel = {}  # thing → (kind, count, bytes or None)
         self.blocks = {}  # address → size
         self.children = {}  # pid → (count, bytes)
-        self.heirs = {}   # pid → (count, bytes) besides, if children have what parents had
+        self.inherits = {}  # pid → (count, bytes) besides, if children have what parents had
         self.holds = {}  # (pid, function, kind) → (count, bytes, inherited count)
         self.held = {}    # the same, of processes that have ended
         self.facts = {}   # first word → other words
@@ -29,8 +29,8 @@ class Truth:
             self.kernel[words[1]] = (words[4], int(words[2]), size)
         elif words[0] == "child":
             self.children[int(words[1])] = (int(words[2]), int(words[3]))
-        elif words[0] == "heir":
-            self.heirs[int(words[1])] = (int(words[2]), int(words[3]))
+        elif words[0] == "inherits":
+            self.inherits[int(words[1])] = (int(words[2]), int(words[3]))
         elif words[0] in ("holds", "held"):
             pid, function, count, size, kind, inherited = words[1:]
             sums = self.holds if words[0] == "holds" else self.held

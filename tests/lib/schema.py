@@ -34,10 +34,12 @@ AGE = {"from_ns": INTEGER, "bytes": INTEGER, "count": INTEGER}
 KERNEL_SITE = {
     "last_pid": MAYBE_INTEGER, "last_comm": MAYBE_TEXT, "several_pids": (bool,),
     "interrupt": (bool,), "cache": MAYBE_TEXT, "several_caches": (bool,),
-    "reclaimable": (bool,),
+    "reclaimable": (bool,), "unseen_frees": INTEGER,
 }
 SUPPRESSED = {"pattern": (str,), "bytes": INTEGER, "count": INTEGER, "sites": INTEGER}
-INFERRED = ("replaced", "gone_with_page")
+INFERRED_COUNTERS = ("replaced", "gone_with_page")
+INFERRED = {"replaced": INTEGER, "gone_with_page": INTEGER, "beyond_caches": INTEGER,
+            "frees_hidden": (bool,), "vmalloc_hidden": INTEGER}
 GROUP = {
     "id": (str,), "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER,
     "newest_ns": MAYBE_INTEGER, "growth": (dict,), "sites_total": INTEGER, "sites": (list,),
@@ -188,7 +190,7 @@ def check_report(report, with_allocs=False):
     check_keys("outstanding", report["outstanding"], {"bytes": INTEGER, "count": INTEGER})
     check_keys("lost", report["lost"], {key: INTEGER for key in LOST})
     require(all(n >= 0 for n in report["lost"].values()), f"lost {report['lost']}")
-    check_keys("inferred", report["inferred"], {key: INTEGER for key in INFERRED})
+    check_keys("inferred", report["inferred"], INFERRED)
     check_keys("start_up", report["start_up"], {"bytes": INTEGER, "count": INTEGER,
                                                 "sites": INTEGER})
     for entry in report["suppressed"]:
@@ -248,7 +250,7 @@ def check_sequence(reports):
         require(after["elapsed_ns"] > before["elapsed_ns"], "elapsed_ns does not grow")
         for key, count in before["lost"].items():
             require(after["lost"].get(key, -1) >= count, f"lost.{key} shrinks")
-        for key in INFERRED:
+        for key in INFERRED_COUNTERS:
             require(after["inferred"][key] >= before["inferred"][key], f"inferred.{key} shrinks")
         known = {site["id"]: site for site in before["sites"]}
         complete = len(before["sites"]) == before["sites_total"]

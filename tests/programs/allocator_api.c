@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Allocators' own functions, of whichever is preloaded: allocator_api jemalloc|tcmalloc|mimalloc|
- * mimalloc_destroy.
+ * mimalloc_destroy|mimalloc_reallocf.
  * Each call is made from a function of its own, whose blocks stay.
  */
 #include <dlfcn.h>
@@ -168,6 +168,20 @@ static void mimalloc_in_place(void)
 	leaks("taken_before", 1, 100);
 }
 
+/* One that fails has freed what it was given. */
+static void mimalloc_reallocf(void)
+{
+	const size_t too_much = SIZE_MAX / 4;
+
+	for (int i = 0; i < TIMES; i++) {
+		must(!CALL(resize, "mi_reallocf", taken_before(), too_much), "mi_reallocf");
+		must(!CALL(resize_of_heap, "mi_heap_reallocf", heap, taken_before(), too_much),
+		     "mi_heap_reallocf");
+		must(!CALL(resize, "mi_realloc", taken_before(), too_much), "mi_realloc");
+	}
+	leaks("taken_before", TIMES, TIMES * 100);
+}
+
 /* What a heap has given stays when the heap goes, unless it is destroyed. */
 OWN_FRAME static void *of_heap_that_goes(void *from)
 {
@@ -233,7 +247,7 @@ static const struct {
 	{"jemalloc", jemalloc},
 	{"tcmalloc", tcmalloc},
 	{"mimalloc", mimalloc},
-	{"mimalloc_destroy", mimalloc_destroy},
+	{"mimalloc_destroy", mimalloc_destroy}, {"mimalloc_reallocf", mimalloc_reallocf},
 };
 
 int main(int argc, char **argv)

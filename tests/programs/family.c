@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Processes that beget others, each of which leaks by itself: family NAME [COUNT]. Children say
- * what they leak as `child PID COUNT BYTES`, and what their parent had before as `heir PID COUNT
- * BYTES`; equal addresses in several of them are the rule.
+ * what they leak as `child PID COUNT BYTES`, and what their parent had before as `inherits PID
+ * COUNT BYTES`; equal addresses in several of them are the rule.
  */
 #include <spawn.h>
 #include <stdbool.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "truth.h"
 
@@ -66,7 +67,7 @@ static pid_t fork_child(int number)
 	if (pid)
 		return pid;
 	close(hold[1]);
-	say("heir %d 10 1000\n", getpid());
+	say("inherits %d 10 1000\n", getpid());
 	leak(child_alloc, number, 1000);
 	wait_end(hold[0]);
 	_exit(0);
@@ -206,6 +207,25 @@ static void run_short(int cnt)
 	hold_on(cnt);
 }
 
+/* One program after the other, 200 in a second if each of them is as quick. */
+static void run_brisk(int cnt)
+{
+	begin();
+	for (int i = 0; i < cnt; i++) {
+		struct timespec next;
+		int status;
+
+		clock_gettime(CLOCK_MONOTONIC, &next);
+		next.tv_nsec += 5000000;
+		next.tv_sec += next.tv_nsec / 1000000000;
+		next.tv_nsec %= 1000000000;
+		spawn_leaf(i % 50 + 1, false);
+		must(wait(&status) > 0 && status == 0, "child");
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+	hold_on(cnt);
+}
+
 /* What it held is gone, and its name with it. */
 static void run_other(char **arguments)
 {
@@ -228,6 +248,8 @@ int main(int argc, char **argv)
 		run_brief(cnt);
 	if (argc > 2 && !strcmp(argv[1], "hog"))
 		run_hog(cnt);
+	if (argc > 2 && !strcmp(argv[1], "brisk"))
+		run_brisk(cnt);
 	if (argc > 2 && !strcmp(argv[1], "other"))
 		run_other(argv + 2);
 	if (argc > 2 && !strcmp(argv[1], "exec"))

@@ -36,7 +36,7 @@ OWN_FRAME static void *cache_fill(void)
 	return keep(malloc(2000));
 }
 
-OWN_FRAME static void *start_up(void)
+OWN_FRAME static void *set_up(void)
 {
 	return keep(malloc(700));
 }
@@ -87,10 +87,10 @@ int main(int argc, char **argv)
 	must(argc == 2, "growing SECONDS");
 	say("grows slow_leak 100 fast_leak %d late_leak %d\n", 500 * PER_SECOND,
 	    300 * PER_SECOND / 10);
-	say("stays churn sawtooth cache_fill start_up\n");
+	say("stays churn sawtooth cache_fill set_up\n");
 	ready();
 	for (int i = 0; i < 1000; i++)
-		start_up();
+		set_up();
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (unsigned int now = 0; now < end; now++) {
 		at.tv_nsec += TICK_NS;

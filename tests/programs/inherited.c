@@ -264,10 +264,12 @@ int main(int argc, char **argv)
 
 	self = argv[0];
 	pace_ms = argc > 2 ? atoi(argv[2]) : 0;
-	if (!strcmp(name, "stay"))
+	if (!strcmp(name, "stay")) {
+		close(atoi(argv[3]));
 		wait_end(pace_ms);
+	}
 	turn = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	must(turn != MAP_FAILED && pipe(hold) == 0 && pipe2(executed, O_CLOEXEC) == 0,
+	must(turn != MAP_FAILED && pipe(hold) == 0 && pipe(executed) == 0,
 	     "pipe");
 	ready();
 	take(0, 50, FIRST_ALLOC, first_alloc, 100);

@@ -31,7 +31,7 @@ static struct slot {
 
 static int *turn;   /* whose, in memory that all share, so that it is nobody's leak */
 static int hold[2]; /* children end when its other end is closed */
-static int executed[2]; /* gone with an exec */
+static int executed[2]; /* closed by the program that a child executes */
 static int pace_ms;
 static char *self;
 
@@ -166,14 +166,18 @@ static void wait_end(int fd)
 
 static void execute(void)
 {
-	char fd[16];
+	char end[16], begun[16];
 
-	snprintf(fd, sizeof(fd), "%d", hold[0]);
-	execl(self, self, "stay", fd, NULL);
+	snprintf(end, sizeof(end), "%d", hold[0]);
+	snprintf(begun, sizeof(begun), "%d", executed[1]);
+	execl(self, self, "stay", end, begun, NULL);
 	_exit(99);
 }
 
-/* A child has executed a program. */
+/*
+ * A child has executed a program, which says so itself: what O_CLOEXEC closes is closed some time
+ * before the kernel tells that the program begins.
+ */
 static void wait_executed(void)
 {
 	char byte;

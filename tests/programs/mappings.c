@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "truth.h"
 
@@ -330,6 +331,49 @@ static void thread_stacks(void)
 	say_new(1, 2);
 }
 
+/* What no call of the C library tells: only the process's list of mappings does. */
+static void unmap_unseen(char *p, size_t pages)
+{
+	must(syscall(SYS_munmap, p, pages * PAGE) == 0, "munmap");
+}
+
+static void unseen_whole(void)
+{
+	unmap_unseen(new_map(NULL, 16), 16);
+}
+
+static void unseen_parts(void)
+{
+	char *p = new_map(NULL, 16);
+
+	for (int i = 0; i < 16; i += 4)
+		unmap_unseen(p + i * PAGE, 2);
+	say_new(4, 8);
+}
+
+static void unseen_file_over(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	char *p = new_map(NULL, 4);
+
+	must(fd >= 0, "open");
+	must((char *)syscall(SYS_mmap, p, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == p,
+	     "mmap of a file");
+	say_new(1, 3);
+}
+
+/* Protection changes nothing of what is mapped. */
+static void unseen_reserve(void)
+{
+	char *p = new_map(NULL, 8);
+
+	must(mprotect(p + 2 * PAGE, 2 * PAGE, PROT_NONE) == 0, "mprotect");
+	must((char *)syscall(SYS_mmap, p + 6 * PAGE, PAGE, PROT_NONE, ANON | MAP_FIXED, -1, 0) ==
+		     p + 6 * PAGE,
+	     "mmap of nothing");
+	say_new(1, 8);
+}
+
 /* Many at once: the events go through a ring, none may be lost or change places. */
 static void many(void)
 {
@@ -377,6 +421,10 @@ static const struct {
 	{"stack", stack},
 	{"thread_stacks", thread_stacks},
 	{"many", many},
+	{"unseen_whole", unseen_whole},
+	{"unseen_parts", unseen_parts},
+	{"unseen_file_over", unseen_file_over},
+	{"unseen_reserve", unseen_reserve},
 };
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 # pointers, and calls stay calls: what they test is the account. Those that test the unwinder,
 # below, are built as others build theirs.
 P := $(O)/tests/programs
+comma := ,
 PROGRAM_DEPS := tests/programs/truth.h tests/programs/programs.mk
 PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 	-Wall -Wextra -Wno-unused-result -pthread
@@ -11,21 +12,23 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 # One source file, one program.
 PLAIN := leak functions edges handover mappings threads pending churn process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
-	allocator_api family inherited growing strings odd_strings start_up
+	allocator_api family inherited growing strings odd_strings runtime_init after_free \
+	leaderless
 # The same sources built in other ways, and what needs more than one file.
-VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static libplugin.so libearly.so \
+VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static \
+	after_free_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
 	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
-	remembered libremembered_small.so libremembered_large.so \
-	libframes_first.so libframes_other.so libframes_wide.so
+	stack_cache libstack_cache_small.so libstack_cache_large.so \
+	libframes_first.so libframes_other.so libframes_wide.so shadow shadow_static
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # What only some machines can build; the cases skip what is missing.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_own_new \
+PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_built_in $(P)/cxx_own_new \
 	$(P)/libown_new.so
 # Linked with another allocator, by the file itself: no package of its headers is needed.
 ALLOCATORS := jemalloc=libjemalloc.so.2 tcmalloc=libtcmalloc_minimal.so.4 \
@@ -51,7 +54,7 @@ ifneq ($(shell command -v $(RUSTC)),)
 PROGRAMS += $(P)/rusty $(P)/rusty_v0 $(P)/rusty_debug $(P)/rusty_release
 endif
 ifneq ($(shell command -v musl-gcc),)
-PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl
+PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl $(P)/shadow_musl
 endif
 ifeq ($(shell uname -m),x86_64)
 PROGRAMS += $(P)/tiny32 $(P)/own_malloc_fentry
@@ -66,6 +69,18 @@ $(PLAIN:%=$(P)/%): $(P)/%: tests/programs/%.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $< -ldl
 
 $(P)/inherited: tests/programs/inherited.h
+
+SHADOW := tests/programs/shadow.c tests/programs/shadow.h
+
+# With the operators of C++ where there are any: from a library, so that others may replace them.
+$(P)/shadow: $(SHADOW) $(PROGRAM_DEPS)
+	$(PROGRAM_CC) $< $(if $(shell command -v $(CXX)),-Wl$(comma)--no-as-needed -lstdc++)
+
+$(P)/shadow_static: $(SHADOW) $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -static $<
+
+$(P)/shadow_musl: $(SHADOW) $(PROGRAM_DEPS)
+	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -o $@ $<
 
 $(P)/unawaited: tests/programs/unawaited.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $<
@@ -90,6 +105,9 @@ $(P)/leak_static: tests/programs/leak.c $(PROGRAM_DEPS)
 
 $(P)/leak_stripped_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static -s $<
+
+$(P)/after_free_static: tests/programs/after_free.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -static $<
 
 $(P)/family_static: tests/programs/family.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
@@ -152,6 +170,9 @@ $(P)/cxx: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 
 $(P)/cxx_static: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -static -o $@ $<
+
+$(P)/cxx_built_in: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -static-libstdc++ -static-libgcc -o $@ $<
 
 $(P)/cxx_own_new: tests/programs/cxx.cpp tests/programs/own_new.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $< tests/programs/own_new.cpp
@@ -265,12 +286,12 @@ $(P)/libframes_wide.so: tests/programs/frames_library.c $(PROGRAM_DEPS)
 $(P)/unwind_cxx: tests/programs/unwind_cxx.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) $(NO_FP) -o $@ $<
 
-$(P)/remembered: tests/programs/remembered.c $(PROGRAM_DEPS)
+$(P)/stack_cache: tests/programs/stack_cache.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(NO_FP) $< -ldl
 
-$(P)/libremembered_small.so: ROOM := 16
-$(P)/libremembered_large.so: ROOM := 272
-$(P)/libremembered_small.so $(P)/libremembered_large.so: tests/programs/remembered_library.c \
+$(P)/libstack_cache_small.so: ROOM := 16
+$(P)/libstack_cache_large.so: ROOM := 272
+$(P)/libstack_cache_small.so $(P)/libstack_cache_large.so: tests/programs/stack_cache_library.c \
 		$(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(NO_FP) -DROOM=$(ROOM) -fPIC -shared $<
 

@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "truth.h"
 
@@ -14,6 +15,8 @@
 #define BOOKED 5000
 #define HEADER 4096 /* what the program's own functions ask for beyond what they were asked for */
 #define TURNS 10
+#define MANY 5000
+#define MAPPED (1 << 20)
 #define CALLS 10000
 
 static size_t header;
@@ -172,6 +175,18 @@ static void abandons(void)
 	leaks("plain_alloc", 2 * TURNS, 2 * TURNS * BOOKED);
 }
 
+/* Once only, and nothing is left out. */
+static void abandons_once(void)
+{
+	if (!setjmp(out)) {
+		inside = jump;
+		leave_out();
+	}
+	for (int i = 0; i < MANY; i++)
+		with_hole();
+	leaks("plain_alloc", MANY, MANY * BOOKED);
+}
+
 static void handler(int number)
 {
 	(void)number;
@@ -211,6 +226,31 @@ static void signal_stack(void)
 	signals(SA_ONSTACK);
 }
 
+OWN_FRAME static void *map(void)
+{
+	return keep(mmap(NULL, MAPPED, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
+}
+
+static void mapping_handler(int number)
+{
+	(void)number;
+	must(map() != MAP_FAILED, "mmap");
+}
+
+/* A handler maps in the middle of a call: that is no business of the allocator's. */
+static void signal_maps(void)
+{
+	struct sigaction action = {.sa_handler = mapping_handler};
+
+	must(sigaction(SIGUSR1, &action, NULL) == 0, "sigaction");
+	for (int i = 0; i < TURNS; i++) {
+		inside = interrupt;
+		plain_alloc();
+	}
+	leaks("plain_alloc", TURNS, TURNS * BOOKED);
+	maps("map", TURNS, TURNS * MAPPED, "mmap");
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -218,7 +258,8 @@ static const struct {
 	{"many", leave_out_many}, {"nested", nested}, {"headers", headers},     {"in_turn", in_turn},
 	{"holes", holes},         {"one_place", one_place}, {"jumps", jumps},
 	{"resizes", resizes},     {"abandons", abandons}, {"signal_here", signal_here},
-	{"signal_stack", signal_stack},
+	{"signal_stack", signal_stack}, {"abandons_once", abandons_once},
+	{"signal_maps", signal_maps},
 };
 
 int main(int argc, char **argv)

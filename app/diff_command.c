@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memleak diff: the snapshots of two moments, in one file or two. */
+#include <errno.h>
+
+#include "app/commands.h"
+#include "app/replay.h"
+#include "base/log.h"
+#include "report/diff.h"
+#include "sinks/diff.h"
+
+/* One of the two. */
+struct moment_of {
+	struct replay replay;
+	struct snapshot snap;
+};
+
+static int open_moment(const char *name, struct moment_of *ret)
+{
+	struct recorded_moment moment;
+	bool final;
+	int err = replay_open(name, &ret->replay);
+
+	if (err)
+		return err;
+	for (size_t i = 1; i < ret->replay.cnt; i++)
+		recording__skip(ret->replay.recording, &moment);
+	return replay_next(&ret->replay, &ret->snap, &final);
+}
+
+static void close_moment(struct moment_of *moment)
+{
+	snapshot_deinit(&moment->snap);
+	replay_deinit(&moment->replay);
+}
+
+static int print(const struct options *opts, const struct diff *diff, struct output *out)
+{
+	FILE *stream = output_begin(out);
+
+	if (!stream)
+		return -ENOMEM;
+	if (opts->format == FORMAT_JSON)
+		diff_write_json(stream, diff);
+	else
+		diff_write_text(stream, diff);
+	return output_end(out);
+}
+
+static int compare_moments(const struct options *opts, const struct moment_of *moments,
+			   struct output *out)
+{
+	struct diff_side sides[2];
+	struct diff diff;
+	int err;
+
+	for (size_t i = 0; i < 2; i++)
+		sides[i] = (struct diff_side){
+			.name = moments[i].replay.path,
+			.snap = &moments[i].snap,
+			.symbols = recording__symbols(moments[i].replay.recording),
+		};
+	err = diff_init(
+		opts, sides,
+		recording__same_run(moments[0].replay.recording, moments[1].replay.recording),
+		&diff);
+	if (!err) {
+		err = print(opts, &diff, out);
+		diff_deinit(&diff);
+	}
+	if (err == -ENOMEM)
+		log_error("out of memory");
+	return err;
+}
+
+int diff_command(const struct options *opts)
+{
+	struct output out = {.fd = -1};
+	struct moment_of moments[2] = {0};
+	const struct replay *const replays[] = {&moments[0].replay, &moments[1].replay};
+	int err = open_moment(opts->files[0], &moments[0]);
+
+	if (!err)
+		err = open_moment(opts->files[1], &moments[1]);
+	if (!err)
+		err = replay_open_output(opts, replays, 2, &out);
+	if (!err)
+		err = compare_moments(opts, moments, &out);
+	close_moment(&moments[0]);
+	close_moment(&moments[1]);
+	output_deinit(&out);
+	return err && err != -EPIPE ? EXIT_CANNOT : 0;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Capabilities and kernel support that tracing a process needs. */
+#include "app/preflight.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "loader/probes/features.h"
+#include "loader/tables/table_sizes.h"
+#include "loader/target/pid_namespace.h"
+
+struct need {
+	unsigned int cap;
+	const char *name;
+	const char *purpose;
+};
+
+/* CAP_SYS_ADMIN stands for all but the first, as it did before the others existed. */
+static const struct need needs[] = {
+	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read what a process has mapped"},
+	{CAP_BPF, "CAP_BPF", "to load BPF programs"},
+	{CAP_PERFMON, "CAP_PERFMON", "to place probes"},
+	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE",
+	 "to open the files a process has mapped"},
+};
+
+static bool effective_capabilities(uint64_t *ret)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	*ret = (uint64_t)data[1].effective << 32 | data[0].effective;
+	return true;
+}
+
+static int check_capabilities(void)
+{
+	uint64_t caps;
+	bool admin;
+
+	if (!effective_capabilities(&caps))
+		return 0; /* the kernel will say no where it does */
+	admin = caps & 1ULL << CAP_SYS_ADMIN;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		if (caps & 1ULL << needs[i].cap || (admin && needs[i].cap != CAP_SYS_PTRACE))
+			continue;
+		if (geteuid())
+			log_error("must run as root (or with %s %s)", needs[i].name,
+				  needs[i].purpose);
+		else
+			log_error("%s is missing: it is needed %s", needs[i].name,
+				  needs[i].purpose);
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int check_bpf(void)
+{
+	union bpf_attr attr = {0};
+
+	/* An impossible command: EINVAL says that bpf(2) is there. */
+	if (syscall(SYS_bpf, -1, &attr, sizeof(attr)) == 0)
+		return 0;
+	if (errno == ENOSYS) {
+		log_error("this kernel has no bpf(2) (CONFIG_BPF_SYSCALL), or a seccomp filter "
+			  "hides it");
+		return -ENOSYS;
+	}
+	if (errno == EPERM) {
+		log_error("bpf(2) is not permitted: a seccomp filter or security module denies it");
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* Programs, tables and probes are open files: without room for them the errors are many. */
+#define FILES_MIN 128
+
+static int check_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_MIN)
+		return 0;
+	log_error("only %llu open files are allowed (ulimit -n): memleak needs %d",
+		  (unsigned long long)limit.rlim_cur, FILES_MIN);
+	return -EMFILE;
+}
+
+/* Rings of the programs are mapped, twice over, and files are read. */
+#define ADDRESS_SPACE_MIN (128ULL << 20)
+
+static int check_address_space(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur >= ADDRESS_SPACE_MIN)
+		return 0;
+	log_error("only %llu MiB of address space are allowed (ulimit -v): memleak needs %llu",
+		  (unsigned long long)limit.rlim_cur >> 20, ADDRESS_SPACE_MIN >> 20);
+	return -ENOMEM;
+}
+
+/* By it the programs find the fields of the kernel's structures. */
+static int check_types(void)
+{
+	struct btf *types;
+
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return 0;
+	types = btf__load_vmlinux_btf();
+	if (types) {
+		btf__free(types);
+		return 0;
+	}
+	log_error("the kernel's type information (BTF) cannot be read: /sys/kernel/btf/vmlinux is "
+		  "missing (a kernel without CONFIG_DEBUG_INFO_BTF, or /sys is not mounted)");
+	return -ENOENT;
+}
+
+/* The kernel kills without a word whoever needs more than the cgroup has. */
+static int check_memory(const struct options *opts)
+{
+	const struct memory_limit limit = memory_limit_read();
+
+	if (opts->count_by || limit.cgroup_left >= TABLES_LEAST_BYTES)
+		return 0;
+	log_error("memleak's memory cgroup has %llu MiB left of its limit of %llu MiB: memleak "
+		  "needs %llu MiB for itself and its smallest tables",
+		  (unsigned long long)(limit.cgroup_left >> 20),
+		  (unsigned long long)(limit.cgroup_limit >> 20), TABLES_LEAST_BYTES >> 20);
+	return -ENOMEM;
+}
+
+static int check_pids(void)
+{
+	if (pid_namespace_has_proc())
+		return 0;
+	log_error("/proc belongs to another pid namespace than memleak: mount it again here "
+		  "(unshare --mount-proc), or run memleak in that namespace");
+	return -EINVAL;
+}
+
+__attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
+							      const char *fmt, va_list args)
+{
+	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
+}
+
+int preflight_check(const struct options *opts)
+{
+	uint32_t depth = features_walk_depth(opts->stack_depth);
+	int err = check_capabilities();
+
+	if (!err)
+		err = check_bpf();
+	if (!err)
+		err = check_files();
+	if (!err)
+		err = check_address_space();
+	if (!err)
+		err = check_memory(opts);
+	if (!err)
+		err = check_pids();
+	if (err)
+		return err;
+	libbpf_set_print(print_libbpf);
+	err = check_types();
+	if (err)
+		return err;
+	/* Only the kernel's own walks are bound to it. */
+	if (depth < opts->stack_depth && !options_trace_processes(opts))
+		log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more",
+			 depth);
+	return 0;
+}

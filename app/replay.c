@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Opens recordings and finds moments in them. A file is read twice, first to know which snapshot is
+ * meant and that all up to it can be read: so nothing is shown of one that cannot.
+ */
+#include "app/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/number.h"
+#include "sinks/sink.h"
+
+#define NSEC_PER_SEC 1000000000LL
+
+/* Up to when snapshots count. */
+struct limit {
+	bool clock; /* it is a time of day, else since tracing began */
+	int hour, minute, second;
+	uint64_t elapsed_ns; /* UINT64_MAX: any */
+	int64_t wall_ns;     /* of that time of day, once the day is known */
+};
+
+/* The whole of the smallest unit that is given: 5 is up to 5.999999999. */
+static bool parse_seconds(const char *text, uint64_t *ret)
+{
+	uint64_t ns, unit;
+
+	if (!is_digit(*text) || number_take_seconds(&text, &ns, &unit) || *text)
+		return false;
+	*ret = ns + unit - 1;
+	return true;
+}
+
+static bool parse_clock(const char *text, struct limit *ret)
+{
+	int end = 0;
+
+	return is_digit(*text) &&
+	       sscanf(text, "%2d:%2d:%2d%n", &ret->hour, &ret->minute, &ret->second, &end) == 3 &&
+	       !text[end] && ret->hour < 24 && ret->minute >= 0 && ret->minute < 60 &&
+	       ret->second >= 0 && ret->second <= 60;
+}
+
+static bool parse_time(const char *text, struct limit *ret)
+{
+	ret->clock = parse_clock(text, ret);
+	return ret->clock || parse_seconds(text, &ret->elapsed_ns);
+}
+
+/* That time of day, when tracing began or the first time after it. */
+static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
+{
+	int64_t begin_ns;
+	time_t first, wanted;
+	struct tm tm;
+
+	if (__builtin_sub_overflow(moment->wall_ns, moment->elapsed_ns, &begin_ns))
+		begin_ns = moment->wall_ns;
+	first = begin_ns / NSEC_PER_SEC;
+	for (int days = 0; days < 2; days++) {
+		if (!localtime_r(&first, &tm))
+			return INT64_MAX;
+		tm.tm_mday += days;
+		tm.tm_hour = limit->hour;
+		tm.tm_min = limit->minute;
+		tm.tm_sec = limit->second;
+		tm.tm_isdst = -1;
+		wanted = mktime(&tm);
+		if (wanted >= first)
+			break;
+	}
+	if (wanted > INT64_MAX / NSEC_PER_SEC - 1)
+		return INT64_MAX;
+	return (wanted + 1) * NSEC_PER_SEC - 1;
+}
+
+static bool is_within(const struct limit *limit, const struct recorded_moment *moment)
+{
+	return limit->clock ? moment->wall_ns <= limit->wall_ns
+			    : moment->elapsed_ns <= limit->elapsed_ns;
+}
+
+static void say_error(const char *path, int err)
+{
+	if (err == -ENOEXEC)
+		log_error("%s: not a memleak recording", path);
+	else if (err == -ENOTSUP)
+		log_error("%s: written by a newer memleak", path);
+	else if (err == -EFBIG)
+		log_error("%s: would take more memory than any recording should", path);
+	else if (err == -ESPIPE)
+		log_error("%s: must be a file, not a pipe", path);
+	else
+		log_error("cannot read %s: %s", path, strerror(-err));
+}
+
+static int open_recording(struct replay *replay)
+{
+	FILE *file = fopen(replay->path, "re");
+	int err = file ? recording__new(file, &replay->recording) : -errno;
+
+	if (err)
+		say_error(replay->path, err);
+	return err;
+}
+
+static void close_recording(struct replay *replay)
+{
+	recording__free(replay->recording);
+	replay->recording = NULL;
+}
+
+/* Of a file that was cut, all up to the cut is there: what is asked for may have been behind it. */
+static int say_end(const struct replay *replay, size_t total, int err)
+{
+	if (err && err != -EBADMSG) {
+		say_error(replay->path, err);
+		return err;
+	}
+	if (!total) {
+		log_error("%s: contains no %ssnapshot", replay->path, err ? "complete " : "");
+		return -ENODATA;
+	}
+	if (!replay->cnt) {
+		log_error("%s: begins later than the requested time", replay->path);
+		return -ENODATA;
+	}
+	if (err && replay->cnt == total)
+		log_note("%s is cut at snapshot %zu: what comes before it is shown", replay->path,
+			 total + 1);
+	return 0;
+}
+
+static int find_moment(struct replay *replay, struct limit *limit)
+{
+	struct recorded_moment moment;
+	size_t total = 0;
+	int got;
+
+	while ((got = recording__skip(replay->recording, &moment)) == 1) {
+		if (!total++ && limit->clock)
+			limit->wall_ns = wall_of(limit, &moment);
+		if (is_within(limit, &moment))
+			replay->cnt = total;
+	}
+	return say_end(replay, total, got);
+}
+
+/* FILE@TIME, unless there is a file of that name. */
+static int split_name(const char *name, struct replay *replay, struct limit *limit)
+{
+	const char *at = strrchr(name, '@');
+
+	*limit = (struct limit){.elapsed_ns = UINT64_MAX};
+	if (!at || access(name, F_OK) == 0) {
+		replay->path = strdup(name);
+	} else if (!parse_time(at + 1, limit)) {
+		log_error("%s: '%s' is not a time: give seconds since tracing began, or HH:MM:SS",
+			  name, at + 1);
+		return -EINVAL;
+	} else {
+		replay->path = strndup(name, (size_t)(at - name));
+	}
+	if (replay->path)
+		return 0;
+	log_error("out of memory");
+	return -ENOMEM;
+}
+
+int replay_open(const char *name, struct replay *ret)
+{
+	struct replay replay = {0};
+	struct limit limit;
+	int err = split_name(name, &replay, &limit);
+
+	if (!err)
+		err = open_recording(&replay);
+	if (!err)
+		err = find_moment(&replay, &limit);
+	close_recording(&replay);
+	if (!err)
+		err = open_recording(&replay);
+	if (err) {
+		replay_deinit(&replay);
+		return err;
+	}
+	*ret = replay;
+	return 0;
+}
+
+void replay_deinit(struct replay *replay)
+{
+	close_recording(replay);
+	free(replay->path);
+	*replay = (struct replay){0};
+}
+
+int replay_open_output(const struct options *opts, const struct replay *const *replays, size_t cnt,
+		       struct output *ret)
+{
+	const struct sink *sink = sink_for(opts->format);
+	int err = output_init(ret, opts->output, !format_holds_reports(opts->format), sink->binary);
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		if (output_is(ret, replays[i]->path)) {
+			log_error("--output %s would empty the recording that is read",
+				  opts->output);
+			err = -EINVAL;
+		}
+	return err ? err : output_empty(ret);
+}
+
+int replay_next(struct replay *replay, struct snapshot *ret, bool *final)
+{
+	int got = recording__next(replay->recording, ret, final);
+
+	if (got == 1)
+		return 0;
+	log_error("%s changed while it was being read", replay->path);
+	return -EIO;
+}

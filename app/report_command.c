@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memleak report: a recording's snapshots through the same stages as those of a run. */
+#include <errno.h>
+
+#include "app/commands.h"
+#include "app/replay.h"
+#include "app/reporter.h"
+#include "base/log.h"
+
+/* What is asked for, but was not recorded; NULL: all is there. */
+static const char *missing(const struct options *opts, unsigned int flags)
+{
+	if (opts->show_allocs && !(flags & RECORDING_BLOCKS))
+		return "no single blocks: --show-allocs was not given when it was recorded";
+	if (opts->by == BY_THREAD && !(flags & RECORDING_BLOCKS))
+		return "no threads: neither --by thread nor --show-allocs was given when it was "
+		       "recorded";
+	if (opts->largest && !(flags & RECORDING_AGES))
+		return "no largest blocks: it was recorded with --combined-only";
+	if (opts->peak && !(flags & RECORDING_PEAK))
+		return "no peak: --peak was not given when it was recorded";
+	if (opts->summary && !(flags & RECORDING_SUMMARY))
+		return "no summary: --summary was not given when it was recorded";
+	return NULL;
+}
+
+static int report_all(struct replay *replay, struct reporter *reporter)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < replay->cnt; i++) {
+		bool final, last = i + 1 == replay->cnt;
+		struct snapshot snap;
+
+		err = replay_next(replay, &snap, &final);
+		if (err)
+			break;
+		reporter->last = last;
+		err = reporter_add(
+			reporter, &snap, UINT64_MAX, final,
+			last || (reporter->opts->all && output_wants(reporter->out, final)));
+		if (err == -ENOMEM)
+			log_error("out of memory");
+		snapshot_deinit(&snap);
+	}
+	return err;
+}
+
+static int report_from(const struct options *opts, struct replay *replay, struct output *out,
+		       bool *ret_outstanding)
+{
+	const char *lacks = missing(opts, recording__flags(replay->recording));
+	const struct replay *const replays[] = {replay};
+	struct reporter reporter;
+	int err;
+
+	if (lacks) {
+		log_error("%s has %s", replay->path, lacks);
+		return -ENODATA;
+	}
+	err = replay_open_output(opts, replays, 1, out);
+	if (!err)
+		err = reporter_init(opts, recording__symbols(replay->recording), out, &reporter);
+	if (err)
+		return err;
+	reporter.recorded = true;
+	err = report_all(replay, &reporter);
+	*ret_outstanding = reporter.outstanding;
+	reporter_deinit(&reporter);
+	return err;
+}
+
+int report_command(const struct options *opts)
+{
+	struct output out = {.fd = -1};
+	struct replay replay;
+	bool outstanding = false;
+	int err = replay_open(opts->files[0], &replay);
+
+	if (err)
+		return EXIT_CANNOT;
+	err = report_from(opts, &replay, &out, &outstanding);
+	replay_deinit(&replay);
+	output_deinit(&out);
+	if (err && err != -EPIPE)
+		return EXIT_CANNOT;
+	return !err && outstanding ? opts->error_exitcode : 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Turns the snapshots of a run, one after the other, into reports. Whether the run is going on or
+ * was recorded is all the same to it.
+ */
+#ifndef APP_REPORTER_H
+#define APP_REPORTER_H
+
+#include "report/ranking.h"
+#include "report/report.h"
+#include "sinks/output.h"
+
+struct server;
+struct sink;
+struct suppressor;
+
+struct reporter {
+	const struct options *opts;
+	const struct sink *sink;
+	struct symbol_backend *symbols;
+	struct output *out;
+	struct server *server;         /* shows reports, too; NULL: none does; set by the caller */
+	struct suppressor *suppressor; /* NULL: nothing is suppressed */
+	struct ranking *ranking;
+	struct ranking *group_ranking;
+	uint64_t baseline_ns; /* of the last snapshot */
+	uint64_t last_ns;     /* its elapsed_ns */
+	uint64_t reports;     /* that were printed */
+	bool recorded;        /* what is not in the snapshots cannot be asked for any more */
+	bool last;            /* recorded: no report comes after this one; set by the caller */
+	bool outstanding;     /* the last report had something */
+};
+
+int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,
+		  struct reporter *ret);
+void reporter_deinit(struct reporter *reporter);
+
+/*
+ * Remembers what a snapshot has and prints its report if it is to be shown. Frames are named until
+ * deadline_ns of CLOCK_MONOTONIC. 0 or a negative errno.
+ */
+int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
+		 bool final, bool show);
+
+#endif

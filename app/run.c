@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The main loop over timer, signals and source. */
+#include "app/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include "app/reporter.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "sinks/sink.h"
+
+/*
+ * Reports name what they show; the rest of a recording's frames get names in so much time for each
+ * snapshot, while nothing else is done, and in so much for the last one.
+ */
+#define RECORD_NS 1000000000ULL
+#define RECORD_LAST_NS 10000000000ULL
+
+/*
+ * All that a report may wait for, and one turn of the loop between reports: hostile files, of
+ * however many processes, hold it up for no longer. A walk of the tables, which waits for nobody,
+ * does not take that time from the names.
+ */
+#define REPORT_NS 10000000000ULL
+#define TURN_NS 10000000000ULL
+
+struct run {
+	const struct options *opts;
+	struct source *source;
+	const struct sink *sink;
+	struct output *out;
+	struct server *server; /* NULL: none */
+	struct reporter reporter;
+	struct recorder *recorder; /* NULL: nothing is recorded */
+	struct event_listener listener;
+	FILE *event_stream; /* open while events are being printed */
+	int signal_fd;
+	int timer_fd;
+	int end_fd; /* a timer, too: --duration is over */
+	uint64_t end_ns;
+	uint64_t reports;
+	bool begun; /* a report was printed */
+	bool finished;
+	struct run_result *result;
+};
+
+static void print_event(void *arg, const struct trace_event *event)
+{
+	struct run *run = arg;
+
+	if (!run->event_stream)
+		run->event_stream = output_begin(run->out);
+	if (run->event_stream)
+		run->sink->event(run->event_stream, event);
+}
+
+/* Handles what the source has; events of -t are written in one piece. */
+static int take_in(struct run *run,
+		   int (*take)(struct source *source, const struct event_listener *listener,
+			       uint64_t deadline_ns),
+		   uint64_t deadline_ns)
+{
+	int err = take(run->source, &run->listener, deadline_ns);
+
+	if (run->event_stream) {
+		int write_err = output_end(run->out);
+
+		run->event_stream = NULL;
+		if (!err)
+			err = write_err;
+	}
+	return err;
+}
+
+static int report_counts(struct run *run, const struct snapshot *snap, bool final)
+{
+	const struct options *opts = run->opts;
+	struct counts_report report;
+	int err = counts_report_init(opts, snap, final, &report);
+	FILE *stream;
+
+	if (err)
+		return err;
+	stream = output_begin(run->out);
+	if (stream)
+		run->sink->counts(stream, &report);
+	if (run->server)
+		server__show(run->server, NULL, &report,
+			     opts->max_records ? opts->max_records : opts->top);
+	counts_report_deinit(&report);
+	return stream ? output_end(run->out) : -ENOMEM;
+}
+
+/*
+ * After the report, in the time that it left: names that it asked for are known by then. Nobody
+ * waits for the last one but who ends memleak, and what it does not name stays without one.
+ */
+static int record(struct run *run, const struct snapshot *snap, uint64_t deadline_ns, bool final)
+{
+	uint64_t own_ns = clock_deadline_ns(final ? RECORD_LAST_NS : RECORD_NS);
+	int err = recorder__add(run->recorder, snap, final, run->source->symbols,
+				final || own_ns < deadline_ns ? own_ns : deadline_ns);
+
+	if (err)
+		log_error("cannot write to %s: %s", run->opts->record, strerror(-err));
+	return err;
+}
+
+/* Everything that happened up to now goes into the report. */
+static int make_report(struct run *run, bool final)
+{
+	struct snapshot snap;
+	const struct source_ops *ops = run->source->ops;
+	uint64_t deadline_ns = clock_deadline_ns(REPORT_NS);
+	int err = take_in(run, ops->settle, deadline_ns);
+
+	if (err)
+		return err;
+	final |= ops->ended(run->source);
+	run->finished = final;
+	err = ops->read(run->source, deadline_ns, &snap);
+	if (err) {
+		log_error("cannot read what is outstanding: %s", strerror(-err));
+		return err;
+	}
+	deadline_ns += snap.walk_ns;
+	if (run->opts->count_by)
+		err = report_counts(run, &snap, final);
+	else
+		err = reporter_add(&run->reporter, &snap, deadline_ns, final, true);
+	run->result->outstanding = run->reporter.outstanding;
+	if (!err && run->recorder)
+		err = record(run, &snap, deadline_ns, final);
+	if (!err)
+		err = ops->maintain(run->source, &snap);
+	snapshot_deinit(&snap);
+	return err;
+}
+
+static int add_fd(int epoll_fd, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int start_timer(int fd, uint64_t first_ns, uint64_t interval_ns)
+{
+	const struct itimerspec spec = {
+		.it_value = clock_timespec(first_ns),
+		.it_interval = {(time_t)(interval_ns / 1000000000),
+				(long)(interval_ns % 1000000000)},
+	};
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL) ? -errno : 0;
+}
+
+static int start_timers(struct run *run)
+{
+	const struct options *opts = run->opts;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = start_timer(run->timer_fd, now_ns + opts->interval_ns, opts->interval_ns);
+
+	run->end_ns = UINT64_MAX;
+	if (err || !opts->duration_ns)
+		return err;
+	run->end_ns = now_ns + opts->duration_ns;
+	return start_timer(run->end_fd, run->end_ns, 0);
+}
+
+/* Whether the report of an interval is the last: both timers may have run out at once. */
+static bool is_last(const struct run *run)
+{
+	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
+}
+
+static int set_baseline(struct run *run)
+{
+	uint64_t elapsed_ns;
+
+	if (run->opts->combined_only || run->opts->count_by) {
+		log_note("SIGUSR2 sets no baseline: %s keeps no ages",
+			 run->opts->count_by ? "--count" : "--combined-only");
+		return 0;
+	}
+	elapsed_ns = run->source->ops->set_baseline(run->source, clock_ns(CLOCK_MONOTONIC));
+	log_note("baseline: reports leave out what was allocated before now, %.1f s after tracing "
+		 "began%s",
+		 (double)elapsed_ns / 1e9,
+		 elapsed_ns < run->opts->warmup_ns ? "; the warm-up goes on" : "");
+	return 0;
+}
+
+static int handle_signal(struct run *run)
+{
+	switch (signals_read(run->signal_fd)) {
+	case REQUEST_NONE:
+		return 0;
+	case REQUEST_REPORT:
+		return make_report(run, false);
+	case REQUEST_BASELINE:
+		return set_baseline(run);
+	case REQUEST_END:
+		break;
+	}
+	signals_release_end();
+	return make_report(run, true);
+}
+
+static int handle_interval(struct run *run)
+{
+	bool last = is_last(run);
+
+	run->reports++;
+	return make_report(run, last);
+}
+
+static int handle(struct run *run, int fd)
+{
+	uint64_t expirations;
+	int err;
+
+	if (fd == run->signal_fd)
+		return handle_signal(run);
+	if (fd == run->timer_fd) {
+		if (read(fd, &expirations, sizeof(expirations)) < 0)
+			return 0;
+		return handle_interval(run);
+	}
+	if (fd == run->end_fd)
+		return make_report(run, true);
+	if (run->server && fd == server__poll_fd(run->server))
+		return 0;
+	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(TURN_NS));
+	if (!err && run->source->ops->ended(run->source))
+		err = make_report(run, true);
+	return err;
+}
+
+/* Clients have a turn when there is one, and when the time of one is over. */
+static void serve(struct run *run, int fd)
+{
+	if (fd == server__poll_fd(run->server) || !server__timeout_ms(run->server))
+		server__dispatch(run->server);
+}
+
+static int wait_for_one(struct run *run, int epoll_fd)
+{
+	struct epoll_event event = {.data.fd = -1};
+	int timeout_ms = run->server ? server__timeout_ms(run->server) : -1;
+	int cnt = epoll_wait(epoll_fd, &event, 1, timeout_ms);
+
+	if (cnt < 0 && errno != EINTR)
+		return -errno;
+	if (run->server)
+		serve(run, event.data.fd);
+	return cnt > 0 ? handle(run, event.data.fd) : 0;
+}
+
+static int loop(struct run *run)
+{
+	cleanup_close int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	int err = epoll_fd < 0 ? -errno : 0;
+
+	if (!err)
+		err = add_fd(epoll_fd, run->signal_fd);
+	if (!err)
+		err = add_fd(epoll_fd, run->timer_fd);
+	if (!err)
+		err = add_fd(epoll_fd, run->end_fd);
+	if (!err)
+		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
+	if (!err && run->server)
+		err = add_fd(epoll_fd, server__poll_fd(run->server));
+	if (!err)
+		err = start_timers(run);
+	while (!err && !run->finished)
+		err = wait_for_one(run, epoll_fd);
+	return err;
+}
+
+int run_reports(const struct options *opts, struct source *source, struct output *out,
+		struct server *server, struct recorder *recorder, struct run_result *ret)
+{
+	struct run run = {
+		.opts = opts,
+		.source = source,
+		.sink = sink_for(opts->format),
+		.out = out,
+		.server = server,
+		.recorder = recorder,
+		.result = ret,
+		.listener = {print_event, &run},
+	};
+	int err;
+
+	*ret = (struct run_result){0};
+	run.signal_fd = signals_open();
+	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0
+		      ? -errno
+		      : reporter_init(opts, source->symbols, out, &run.reporter);
+	run.reporter.server = server;
+	if (!err)
+		err = loop(&run);
+	ret->reader_gone = err == -EPIPE;
+	if (err == -ENOMEM)
+		log_error("out of memory");
+	reporter_deinit(&run.reporter);
+	if (run.signal_fd >= 0)
+		close(run.signal_fd);
+	if (run.timer_fd >= 0)
+		close(run.timer_fd);
+	if (run.end_fd >= 0)
+		close(run.end_fd);
+	return err;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command that traces: opens what is needed, runs, and takes all of it away again. */
+#include <errno.h>
+#include <string.h>
+
+#include "app/both_spaces.h"
+#include "app/commands.h"
+#include "app/preflight.h"
+#include "app/run.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "loader/kernel/source.h"
+#include "loader/target/child.h"
+#include "loader/target/private_libc.h"
+#include "loader/user/count.h"
+#include "loader/user/source.h"
+#include "options/options.h"
+#include "recording/recording.h"
+#include "sinks/output.h"
+#include "sinks/sink.h"
+
+/*
+ * Once the programs are loaded, so long is waited for files of targets. What is not read by then is
+ * read while reports are being made.
+ */
+#define START_NS 10000000000ULL
+
+struct session {
+	const struct options *opts;
+	struct output out;
+	struct symbolizer *symbolizer;
+	struct child child;
+	struct source *source;
+	struct server *server;
+	struct recorder *recorder;
+	struct run_result result;
+};
+
+/* The user memory of these processes and, with -K, what the kernel holds on their behalf. */
+static int open_processes(struct session *session, const pid_t *pids, size_t cnt)
+{
+	const struct options *opts = session->opts;
+	struct source *kernel;
+	int err;
+
+	if (!opts->kernel && (opts->percpu || opts->movable || opts->wa_missing_free))
+		log_note("-P, -F and --movable concern kernel allocations: they have no effect "
+			 "without -K");
+	err = (opts->count_by ? count_source__new : user_source__new)(
+		opts, session->symbolizer, pids, cnt, START_NS, &session->source);
+	if (err || !opts->kernel)
+		return err;
+	err = kernel_source__new(opts, session->symbolizer, pids, cnt, session->child.pid, &kernel);
+	if (err)
+		return err;
+	err = both_spaces__new(session->source, kernel, &session->source);
+	if (err)
+		session->source = NULL;
+	return err;
+}
+
+/* Opens what is traced: the kernel, given processes, or a new one that is held until probed. */
+static int open_source(struct session *session)
+{
+	const struct options *opts = session->opts;
+	int err;
+
+	if (opts->pid_cnt || options_find_processes(opts))
+		return open_processes(session, opts->pids, opts->pid_cnt);
+	if (!opts->command && options_ask_for_users(opts))
+		log_note("-O, -S, --alloc, --free, --force and --unwind concern user memory: they "
+			 "have no effect without a process");
+	if (!opts->command)
+		return kernel_source__new(opts, session->symbolizer, NULL, 0, 0, &session->source);
+	err = child_start(opts->command, &session->child);
+	return err ? err : open_processes(session, &session->child.pid, 1);
+}
+
+static int open_output(struct session *session)
+{
+	const struct sink *sink = sink_for(session->opts->format);
+
+	return output_init(&session->out, session->opts->output,
+			   !format_holds_reports(session->opts->format), sink->binary);
+}
+
+static int open_recorder(struct session *session)
+{
+	const struct options *opts = session->opts;
+	unsigned int flags = (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
+			     (opts->combined_only ? 0 : RECORDING_AGES) |
+			     (opts->peak ? RECORDING_PEAK : 0) |
+			     (opts->summary ? RECORDING_SUMMARY : 0);
+	int err = opts->record ? recorder__new(opts->record, flags, &session->recorder) : 0;
+
+	if (err)
+		log_error("cannot write to %s: %s", opts->record, strerror(-err));
+	if (err || !opts->record || !output_is(&session->out, opts->record))
+		return err;
+	log_error("--output and --record are the same file: %s", opts->record);
+	return -EINVAL;
+}
+
+/* Now that there is something to write: a run that does not come so far leaves files as they were.
+ */
+static int begin_files(struct session *session)
+{
+	int err = output_empty(&session->out);
+
+	if (err || !session->recorder)
+		return err;
+	err = recorder__begin(session->recorder);
+	if (err)
+		log_error("cannot write to %s: %s", session->opts->record, strerror(-err));
+	return err;
+}
+
+static int trace(struct session *session)
+{
+	int err = open_output(session);
+
+	if (!err)
+		err = open_recorder(session);
+	if (err)
+		return err;
+	if (options_share_probes(session->opts) && private_libc_install())
+		log_note("memleak is slowed down by its own probes: it cannot use a private copy "
+			 "of the C library");
+	err = symbolizer__new(&session->symbolizer);
+	if (err) {
+		log_error("cannot start the symbolizer: %s", strerror(-err));
+		return err;
+	}
+	err = signals_hold_all();
+	if (!err && session->opts->listen.len)
+		err = server__new(&session->opts->listen, &session->server);
+	if (!err)
+		err = open_source(session);
+	if (!err)
+		err = session->source->ops->start(session->source);
+	if (!err)
+		err = begin_files(session);
+	if (err)
+		return err;
+	session->source->ops->describe(session->source);
+	child_release(&session->child);
+	return run_reports(session->opts, session->source, &session->out, session->server,
+			   session->recorder, &session->result);
+}
+
+/* Probes go first: from here on the target runs at its own speed. */
+static int finish(struct session *session, int err)
+{
+	const struct options *opts = session->opts;
+	int code = err && !session->result.reader_gone ? EXIT_CANNOT : 0;
+
+	if (session->source)
+		session->source->ops->free(session->source);
+	symbolizer__free(session->symbolizer);
+	server__free(session->server);
+	recorder__free(session->recorder);
+	output_deinit(&session->out);
+	if (session->child.pid) {
+		int child_code = child_finish(&session->child);
+
+		if (!code || err == -ECHILD)
+			code = child_code;
+	}
+	if (opts->error_exitcode && session->result.outstanding && !err)
+		code = opts->error_exitcode;
+	return code;
+}
+
+int trace_command(const struct options *opts)
+{
+	struct session session = {.opts = opts, .out.fd = -1};
+
+	return preflight_check(opts) ? EXIT_CANNOT : finish(&session, trace(&session));
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How the clock of a time namespace differs from the kernel's own. */
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+
+int64_t clock_ahead_ns;
+
+/* The file of offsets is that of children, which may be in another namespace. */
+static int offsets_are_own(void)
+{
+	struct stat own, children;
+
+	return !stat("/proc/self/ns/time", &own) &&
+	       !stat("/proc/self/ns/time_for_children", &children) && own.st_ino == children.st_ino;
+}
+
+void clock_settle(void)
+{
+	cleanup_fclose FILE *file = fopen("/proc/self/timens_offsets", "re");
+	int64_t seconds, ns;
+	char clock[32];
+
+	if (!file || !offsets_are_own())
+		return;
+	while (fscanf(file, "%31s %" SCNd64 " %" SCNd64, clock, &seconds, &ns) == 3)
+		if (clock[0] == 'm' || (clock[0] == '0' + CLOCK_MONOTONIC && !clock[1]))
+			clock_ahead_ns = seconds * 1000000000 + ns;
+}

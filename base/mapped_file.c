@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares files with what maps say of them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mapped_file.h"
+#include "base/regular_file.h"
+
+int mapped_file_id(int fd, struct file_id *ret)
+{
+	size_t len = (size_t)sysconf(_SC_PAGESIZE);
+	const struct mapping *own;
+	struct proc_maps maps;
+	/* Shared: probes stay out of it. */
+	void *at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
+	int err;
+
+	if (at == MAP_FAILED)
+		return -errno;
+	err = proc_maps_read(getpid(), &maps);
+	if (!err) {
+		own = proc_maps_find(&maps, (uintptr_t)at);
+		if (own && own->file.ino)
+			*ret = own->file;
+		else
+			err = -ENOENT;
+		proc_maps_deinit(&maps);
+	}
+	munmap(at, len);
+	return err;
+}
+
+static bool maps_as(int fd, const struct file_id *shown)
+{
+	struct file_id own;
+
+	return mapped_file_id(fd, &own) == 0 && file_id_equal(&own, shown);
+}
+
+bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown)
+{
+	return st->st_ino == shown->ino || maps_as(fd, shown);
+}
+
+/* Here, a file of any device may lie. */
+static bool is_still_there(const struct mapping *mapping, int fd, const struct stat *st)
+{
+	int64_t changed_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+	struct file_id id = file_id_of(st);
+
+	if (mapping->since_ns && changed_ns > mapping->since_ns)
+		return false;
+	return file_id_equal(&id, &mapping->file) || maps_as(fd, &mapping->file);
+}
+
+int mapped_file_open(const struct mapping *mapping, struct stat *ret)
+{
+	int fd;
+
+	if (!mapping->file.ino || mapping->path[0] != '/')
+		return -ENOENT;
+	fd = regular_file_open(AT_FDCWD, -1, mapping->path, 0, ret);
+	if (fd >= 0 && !is_still_there(mapping, fd, ret)) {
+		close(fd);
+		fd = -ENOENT;
+	}
+	return fd;
+}

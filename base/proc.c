@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads files of /proc/PID. */
+#include "base/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/number.h"
+
+/* More than one read returns of most files. */
+#define READ_BYTES 4096
+
+static bool shows_memory(pid_t tid)
+{
+	char path[64], target;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
+	return readlink(path, &target, 1) > 0 || errno != ENOENT;
+}
+
+pid_t proc_living_thread(pid_t pid)
+{
+	struct dirent *entry;
+	char path[64];
+	pid_t ret = pid;
+	DIR *dir;
+
+	if (shows_memory(pid))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return pid;
+	while (ret == pid && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && tid != pid && shows_memory(tid))
+			ret = tid;
+	}
+	closedir(dir);
+	return ret;
+}
+
+/* The name of a process is its main thread's, and all its threads are found from there. */
+static bool is_main_thread_s(const char *name)
+{
+	return !strcmp(name, "comm") || !strncmp(name, "task/", strlen("task/"));
+}
+
+int proc_open(pid_t pid, const char *name, int flags)
+{
+	cleanup_free char *path = NULL;
+	pid_t tid = is_main_thread_s(name) ? pid : proc_living_thread(pid);
+	int fd;
+
+	if (asprintf(&path, "/proc/%d/%s", (int)tid, name) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int proc_read_fd(int fd, char **ret, size_t *ret_len)
+{
+	cleanup_free char *text = NULL;
+	size_t len = 0, cap = 0;
+	ssize_t got;
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	do {
+		if (array_reserve(&text, &cap, len + READ_BYTES))
+			return -ENOMEM;
+		got = read(fd, text + len, cap - len - 1);
+		if (got > 0)
+			len += (size_t)got;
+		else if (got < 0 && errno != EINTR && errno != ESRCH)
+			return -errno;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	text[len] = '\0';
+	*ret = text;
+	text = NULL;
+	if (ret_len)
+		*ret_len = len;
+	return 0;
+}
+
+int proc_read(pid_t pid, const char *name, char **ret)
+{
+	cleanup_close int fd = proc_open(pid, name, O_RDONLY);
+
+	return fd < 0 ? fd : proc_read_fd(fd, ret, NULL);
+}
+
+static char *read_comm(pid_t pid, const char *name)
+{
+	char *comm;
+	size_t len;
+
+	if (proc_read(pid, name, &comm))
+		return NULL;
+	len = strlen(comm);
+	if (!len) {
+		free(comm);
+		return NULL;
+	}
+	comm[len - 1] = '\0'; /* the kernel's newline; others are the name's own */
+	return comm;
+}
+
+char *proc_comm(pid_t pid)
+{
+	return read_comm(pid, "comm");
+}
+
+char *proc_thread_comm(pid_t pid, pid_t tid)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "task/%d/comm", (int)tid);
+	return read_comm(pid, name);
+}
+
+/* Lines are the kernel's: in the one with the name it writes a newline as \n. */
+const char *proc_status_field(const char *status, const char *field)
+{
+	size_t len = strlen(field);
+
+	for (const char *line = status; line; line = strchr(line, '\n')) {
+		line += line > status;
+		if (!strncmp(line, field, len) && line[len] == ':')
+			return line + len + 1 + strspn(line + len + 1, " \t");
+	}
+	return NULL;
+}
+
+long proc_status_number(const char *status, const char *field)
+{
+	const char *at = proc_status_field(status, field);
+
+	return at && is_digit(*at) ? strtol(at, NULL, 10) : -1;
+}

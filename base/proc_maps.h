@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /proc/PID/maps as plain data. Knows the format and nothing of what is mapped: no file is
+ * opened here but the maps file itself.
+ */
+#ifndef BASE_PROC_MAPS_H
+#define BASE_PROC_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/file_id.h"
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;        /* exclusive */
+	uint64_t offset;     /* of start in the file, in bytes; 0 for anonymous memory */
+	struct file_id file; /* as maps show it: see there */
+	bool readable;
+	bool writable;
+	bool executable;
+	bool shared;
+	/*
+	 * The kernel appended " (deleted)", which path does not have. A file may really be called
+	 * that: the text cannot tell.
+	 */
+	bool deleted;
+	/* Raw bytes as the process sees the path; "[heap]", "[anon:x]" ...; "" for none. */
+	const char *path;
+	int64_t since_ns; /* when it was mapped, by CLOCK_REALTIME; 0: not known, as from /proc */
+};
+
+struct proc_maps {
+	struct mapping *mappings; /* by address; no two overlap */
+	size_t cnt;
+	char *path_store; /* what the paths point into */
+	/*
+	 * Nothing is missing: the image was still there after its last line had been read, and no
+	 * line was left out.
+	 */
+	bool whole;
+};
+
+#define for_each_mapping(m, maps)                                                                  \
+	for (const struct mapping *m = (maps)->mappings; m < (maps)->mappings + (maps)->cnt; m++)
+
+/*
+ * Reads text, which needs no final NUL. A line that is none of the format, or not behind
+ * the one before it, is left out. Fails only with -ENOMEM. ret is to be given to
+ * proc_maps_deinit.
+ */
+int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret);
+
+/*
+ * Reads a process's mappings. A process that has ended, a zombie and a kernel thread have none:
+ * that is no error. Fails with what open and read say (-ENOENT, -ESRCH, -EACCES ...), -ENOMEM.
+ */
+int proc_maps_read(pid_t pid, struct proc_maps *ret);
+
+/*
+ * Reads an open maps file from its beginning, with the same result. The file stays with the image
+ * it was opened for: after an exec, as after the end, it is empty.
+ */
+int proc_maps_read_fd(int fd, struct proc_maps *ret);
+
+/* The mapping that holds addr, or NULL. */
+const struct mapping *proc_maps_find(const struct proc_maps *maps, uint64_t addr);
+
+void proc_maps_deinit(struct proc_maps *maps);
+
+#endif

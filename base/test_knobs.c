@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the test knobs from the environment, in builds that have them. */
+#include "base/test_knobs.h"
+
+#ifdef TEST_KNOBS
+
+#include <stdlib.h>
+
+/* tests/lib/context.py looks for this text in the file. */
+__attribute__((used)) static const char marker[] = "memleak: test knobs";
+
+const char *test_knob(enum test_knob knob)
+{
+	static const char *const names[] = {
+		[TEST_KNOB_KERNEL_HOOKS] = "MEMLEAK_KERNEL_HOOKS",
+		[TEST_KNOB_KERNEL_PROGRAMS] = "MEMLEAK_KERNEL_PROGRAMS",
+		[TEST_KNOB_LINKS] = "MEMLEAK_LINKS",
+		[TEST_KNOB_PLACE] = "MEMLEAK_PLACE",
+		[TEST_KNOB_POOL_ROUND_MS] = "MEMLEAK_POOL_ROUND_MS",
+		[TEST_KNOB_RECENT_BUCKETS] = "MEMLEAK_RECENT_BUCKETS",
+		[TEST_KNOB_SECCOMP] = "MEMLEAK_SECCOMP",
+		[TEST_KNOB_STACK_CACHE] = "MEMLEAK_STACK_CACHE",
+		[TEST_KNOB_VERIFY_UNWIND] = "MEMLEAK_VERIFY_UNWIND",
+	};
+
+	return getenv(names[knob]);
+}
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes to files, pipes, terminals and sockets, whoever reads them. */
+#include "base/write_all.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/signals.h"
+
+/* How long those who read nothing may keep memleak from ending. */
+#define PATIENCE_MS 1000
+
+static int wait_for_reader(int fd)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLOUT};
+
+	while (poll(&ready, 1, PATIENCE_MS) == 0)
+		if (signals_end_pending())
+			return -ECANCELED;
+	return 0;
+}
+
+/*
+ * As much as there is room for now. Pipes and terminals that are ready take at least PIPE_BUF
+ * bytes; files and sockets get all at once, as it may have to be one message or one line.
+ */
+static ssize_t write_some(int fd, mode_t mode, const char *bytes, size_t len)
+{
+	if (S_ISSOCK(mode))
+		return send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (!S_ISREG(mode) && len > PIPE_BUF)
+		len = PIPE_BUF;
+	return write(fd, bytes, len);
+}
+
+int write_all(int fd, const char *bytes, size_t len)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	while (len) {
+		int err = wait_for_reader(fd);
+		ssize_t written = err ? 0 : write_some(fd, st.st_mode, bytes, len);
+
+		if (err)
+			return err;
+		/* Or someone else made it non-blocking. */
+		if (written < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (written < 0)
+			return -errno;
+		bytes += written;
+		len -= (size_t)written;
+	}
+	return 0;
+}
+
+int append_all(int fd, const void *bytes, size_t len)
+{
+	struct stat st;
+	bool file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	int err = write_all(fd, bytes, len);
+
+	if (err && file && ftruncate(fd, st.st_size))
+		return -errno;
+	return err;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which images have descendants that are still there: forked children, children of those, and so
+ * on.
+ */
+#ifndef BPF_USER_PROBES_IMAGE_REFS_BPF_H
+#define BPF_USER_PROBES_IMAGE_REFS_BPF_H
+
+#include "bpf/inheritance.h"
+#include "bpf/track.bpf.h"
+#include "bpf/user_probes/target_filter.bpf.h"
+
+/* Ancestors are looked for so many generations up. */
+#define ANCESTORS_MAX 8
+
+/* By image. The loader sets the sizes of this table and the next before load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_image_refs);
+} image_refs SEC(".maps");
+
+/*
+ * A constant of the programs: without --follow nothing of this is left in them. -C keeps no blocks.
+ */
+static __always_inline bool children_inherit(void)
+{
+	return target_filter.follow && !config.combined_only;
+}
+
+/* When the image last made a child, if anybody has some of its blocks; else 0. */
+static __always_inline __u64 image_refs__forked_ns(__u32 image)
+{
+	const struct memleak_image_refs *refs = bpf_map_lookup_elem(&image_refs, &image);
+
+	return refs && refs->users > 1 ? refs->forked_ns : 0;
+}
+
+/* False: the child counts as having nothing, and that is counted. */
+static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 now)
+{
+	struct memleak_image_refs fresh = {.users = 1}, *refs;
+
+	bpf_map_update_elem(&image_refs, &parent, &fresh, BPF_NOEXIST);
+	refs = bpf_map_lookup_elem(&image_refs, &parent);
+	fresh.parent = parent;
+	if (!refs || bpf_map_update_elem(&image_refs, &child, &fresh, BPF_ANY)) {
+		count(MEMLEAK_LOST_INHERITED, 1);
+		return false;
+	}
+	__sync_fetch_and_add(&refs->users, 1);
+	refs->forked_ns = now;
+	return true;
+}
+
+/*
+ * Without users an image has no use for its ancestors either. Where it cannot be known who is the
+ * last user, the tables keep more than is needed, which the loader deletes.
+ */
+static __always_inline void image_refs__leave(__u32 image)
+{
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		struct memleak_image_refs *refs = bpf_map_lookup_elem(&image_refs, &image);
+		__u32 parent;
+
+		if (!refs)
+			return;
+		if (config.exchange && __sync_fetch_and_add(&refs->users, -1) != 1)
+			return;
+		parent = refs->parent;
+		bpf_map_delete_elem(&image_refs, &image);
+		if (!config.exchange)
+			return;
+		image = parent;
+	}
+}
+
+/*
+ * Run by the loader, never attached: the image is no more, and its last report was made. Until then
+ * what its ancestors free is kept, as the image had it when it ended.
+ */
+SEC("raw_tp/image_release")
+int image_release(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (children_inherit())
+		image_refs__leave(ctx->args[0]);
+	return 0;
+}
+
+/* Whether an ancestor may have, or have had, a block at an address. */
+static __always_inline bool ancestors__may_hold(__u32 image, __u64 addr)
+{
+	struct memleak_block_key key = {.addr = addr};
+
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		const struct memleak_image_refs *refs = bpf_map_lookup_elem(&image_refs, &image);
+
+		if (!refs || !refs->parent)
+			return false;
+		image = refs->parent;
+		key.image = image;
+		if (block__may_be_held(&key))
+			return true;
+	}
+	return true;
+}
+
+#endif

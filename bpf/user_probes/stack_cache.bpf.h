@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * User stacks in the stack cache, recognised by the words that the walk depended on: return
+ * addresses as they are, and pointers into the stack (a frame pointer that a frame was found by, a
+ * saved stack pointer) by their distance from it. Nothing else of the stack steers a walk: saved
+ * frame pointers that nobody follows are not compared. With the same mappings, the same first
+ * return address and the same words, it would take the same steps and find the same frames; a stale
+ * return address can deceive neither. So a stack that is taken for another is a fault of this
+ * program, or two hashes of 64 bits that are equal; some are walked all the same to see.
+ *
+ * Stacks that were cut are not cached, nor stacks with the frame of a signal, with a return address
+ * that a return probe had taken, or with code that is in no mapping, nor stacks that were walked
+ * while libraries were unloaded.
+ */
+#ifndef BPF_USER_PROBES_STACK_CACHE_BPF_H
+#define BPF_USER_PROBES_STACK_CACHE_BPF_H
+
+#include "bpf/user_probes/thread.bpf.h"
+
+/* So many frames may be part of a key, if they lie in so many words. */
+#define KEY_FRAMES 4
+#define KEY_WORDS 128
+
+/* The bits of the stack pointer that stay the same if a thread's stack begins elsewhere. */
+#define STACK_PLACES (1ULL << 16)
+
+/* The beginning of the stack, as far as the words are that entries look at. */
+static __always_inline bool walk__see(struct walk *walk, __u32 end)
+{
+	if (walk->window_bytes >= end * 8)
+		return true;
+	walk->window_bytes = 0;
+	if (bpf_probe_read_user(walk->window, end % STACK_CACHE_STACK_WORDS * 8,
+				(void *)walk->origin))
+		return false;
+	walk->window_start = walk->origin;
+	walk->window_bytes = end * 8;
+	walk->window[FP_REGISTER_PLACE] = walk->regs.fp;
+	return true;
+}
+
+/*
+ * Reads the return address of the call that was just made, and with it what a stack is recognised
+ * by: reading the stack twice costs twice as much.
+ */
+static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *ctx)
+{
+	__u64 bytes = sizeof(walk->caller) + KEY_WORDS * sizeof(walk->window[0]);
+
+	_Static_assert(__builtin_offsetof(struct walk, caller) + sizeof(__u64) ==
+			       __builtin_offsetof(struct walk, window),
+		       "the return address lies below the window");
+	if (!ARCH_SLOT_HOLDS_RETURN_ADDRESS || !config.stack_cache ||
+	    bpf_probe_read_user((void *)walk->window - sizeof(walk->caller), bytes,
+				(void *)arch_entry_slot(ctx)))
+		return arch_return_address(ctx);
+	walk->window_start = walk->origin;
+	walk->window_bytes = KEY_WORDS * sizeof(walk->window[0]);
+	walk->window[FP_REGISTER_PLACE] = walk->regs.fp;
+	return walk->caller;
+}
+
+/*
+ * The key of a stack's entries. The stack pointer keeps apart many paths to one caller, and so do
+ * the next return addresses, found by rules that were looked up lately: any guess does, since an
+ * entry proves itself.
+ */
+static __always_inline __u64 walk__key(struct walk *walk)
+{
+	__u64 mappings = walk->mappings, pc = walk->regs.pc, place = 0;
+	__u64 key = hash_mix(mappings ^ walk->image, walk->origin % STACK_PLACES);
+
+	for (__u32 i = 0; i < KEY_FRAMES; i++) {
+		union {
+			__u64 bits;
+			struct unwind_rule rule;
+		} found;
+		__u64 wanted = (pc - 1) ^ mappings;
+		__u32 at = (wanted * 0x9e3779b97f4a7c15ULL) >> (64 - RULE_CACHE_BITS);
+
+		key = hash_mix(key, pc);
+		if (!rule_cache__get(walk, at, wanted, &found.bits) ||
+		    found.rule.cfa != UNWIND_CFA_SP)
+			break;
+		place += (__u32)found.rule.cfa_off / 8;
+		if (place > KEY_WORDS)
+			break;
+		pc = walk->window[(place - 1) % STACK_CACHE_STACK_WORDS];
+	}
+	return key;
+}
+
+/*
+ * Whether the stack is in the cache: then walk->stack.hash is its hash, and its frames are not
+ * there.
+ */
+static __always_inline bool walk__look_up(struct walk *walk)
+{
+	walk->key = 0;
+	if (!config.stack_cache || !walk__is_certain(walk) || walk->origin % 8 ||
+	    !walk__see(walk, KEY_WORDS))
+		return false;
+	walk->key = walk__key(walk);
+#pragma unroll
+	for (__u32 way = 0; way < STACK_CACHE_WAYS; way++) {
+		const struct cached_stack *entry = stack_cache__find(walk->key, way);
+		struct stack_cache_head head;
+
+		if (!entry || !stack_cache__read(entry, walk->key, &head))
+			continue;
+		if (!walk__see(walk, head.end))
+			continue;
+		if (!stack_cache__fits(entry, &head, walk->window, walk->origin))
+			continue;
+		walk->stack.hash = head.stack;
+		walk->note = head.note;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * note: one more than the kind of block for which the stack has a site for sure; 0: there is none.
+ */
+static __always_inline void walk__cache(struct walk *walk, __u32 note)
+{
+	bool fits = walk__is_certain(walk) && !walk->unknown && walk->end &&
+		    walk->end < UNWIND_END_NO_CODE;
+
+	if (walk->expected) {
+		count(MEMLEAK_STAT_CHECKED, 1);
+		if (walk->expected != walk->stack.hash) {
+			count(MEMLEAK_STAT_DISAGREED, 1);
+			stack_cache__distrust(walk->key);
+		}
+	}
+	if (fits)
+		stack_cache__learn(walk->key, &walk->depends, walk->stack.hash, note);
+}
+
+/*
+ * The site of a stack that was recognised. False: the stack has to be walked, to make the site or
+ * to check the cache.
+ */
+static __always_inline bool walk__find_site(struct walk *walk, struct thread_state *thread)
+{
+	__u64 id = site__id(walk->stack.hash, thread->image, thread->kind);
+
+	if (thread->hits++ % STACK_CACHE_CHECKED == STACK_CACHE_CHECKED - 1)
+		walk->expected = walk->stack.hash;
+	else if (!config.verify_unwind &&
+		 (walk->note == thread->kind + 1 || bpf_map_lookup_elem(&sites, &id))) {
+		thread->site = id;
+		count(MEMLEAK_STAT_CACHED, 1);
+		return true;
+	}
+	walk->stack.hash = 0;
+	return false;
+}
+
+#endif

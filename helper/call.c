@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Asks a helper, and answers as one. */
+#include "helper/call.h"
+
+#include <errno.h>
+
+int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns)
+{
+	int err = helper_start(helper);
+
+	if (!err)
+		err = message_send(helper->sock, request, deadline_ns);
+	if (err == -EPIPE)
+		helper_stop(helper, 0);
+	request->fd = -1;
+	message_reset(request);
+	return err;
+}
+
+int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take, void *arg)
+{
+	int err =
+		helper->pid ? message_receive(helper->sock, &helper->answer, deadline_ns) : -EPIPE;
+
+	if (err == -ETIMEDOUT)
+		return err;
+	if (!err)
+		err = take(arg, &helper->answer);
+	message_reset(&helper->answer);
+	if (err)
+		helper_stop(helper, 0);
+	return err;
+}
+
+int helper_call(struct helper *helper, struct message *request, uint64_t deadline_ns,
+		helper_take_fn take, void *arg)
+{
+	int err = helper_send(helper, request, deadline_ns);
+
+	if (!err)
+		err = helper_take(helper, deadline_ns, take, arg);
+	if (err == -ETIMEDOUT)
+		helper_stop(helper, 0);
+	return err;
+}
+
+int helper_reply(int sock, struct message *reply)
+{
+	int err = message_send(sock, reply, MESSAGE_FOREVER);
+
+	message_reset(reply);
+	return err;
+}
+
+void helper_serve(int sock, helper_handle_fn handle, void *arg)
+{
+	struct message request = {.fd = -1}, reply = {.fd = -1};
+	int err;
+
+	do {
+		message_reset(&request);
+		err = message_receive(sock, &request, MESSAGE_FOREVER);
+		if (!err)
+			err = handle(arg, &request, &reply);
+		if (!err && (reply.len || reply.failed))
+			err = helper_reply(sock, &reply);
+	} while (!err);
+	message_deinit(&request);
+	message_deinit(&reply);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A child process at the other end of a socket, for work on input that may be hostile or slow:
+ * started, confined, ended. It ends with its parent, and when the socket is closed. Knows nothing
+ * of what the work is; call.h has what is said over the socket.
+ */
+#ifndef HELPER_HELPER_H
+#define HELPER_HELPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "helper/message.h"
+
+/* Built with AddressSanitizer, which wants some things otherwise. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HELPER_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HELPER_SANITIZED 1
+#endif
+#endif
+#ifndef HELPER_SANITIZED
+#define HELPER_SANITIZED 0
+#endif
+
+enum helper_rights {
+	HELPER_KEEPS_RIGHTS,
+	HELPER_DROPS_RIGHTS, /* root becomes nobody; memory and core dumps are limited */
+};
+
+/* Stays where it is while it runs. */
+struct helper {
+	const char *name; /* 15 bytes of it are shown */
+	enum helper_rights rights;
+	void (*work)(int sock);
+	int niceness;             /* less than 0: it goes before others, where that is allowed */
+	pid_t pid;                /* 0: not running */
+	int sock;                 /* -1: not running */
+	unsigned int incarnation; /* counts starts: what an earlier process was told is lost */
+	struct message answer;    /* that is being received */
+	struct helper *next;
+};
+
+#define HELPER_INIT(called, has_rights, does_work)                                                 \
+	{                                                                                          \
+		.name = (called), .rights = (has_rights), .work = (does_work), .sock = -1,         \
+		.answer = {                                                                        \
+			.fd = -1                                                                   \
+		}                                                                                  \
+	}
+
+/*
+ * Forks, unless it runs; the child closes every file it has but the socket, runs work and ends
+ * when that returns. It has the parent's memory, hence the advice to start helpers early.
+ */
+int helper_start(struct helper *helper);
+
+/* To end by itself; a sanitizer's leak check takes time. */
+#define HELPER_GRACE_MS (HELPER_SANITIZED ? 5000 : 50)
+
+/*
+ * Closes the socket, gives the child grace_ms to end by itself, then kills it. Nothing happens to
+ * one that does not run. It can be started again.
+ */
+void helper_stop(struct helper *helper, unsigned int grace_ms);
+/* Stops it for good. */
+void helper_deinit(struct helper *helper, unsigned int grace_ms);
+
+/* The first helper that runs, which leads to the others by next; NULL: none runs. */
+const struct helper *helper_running(void);
+
+/* CPU time of a process that runs, or has ended and is not waited for yet; 0: not known. */
+uint64_t helper_cpu_ns(pid_t pid);
+/* CPU time of all helpers that were stopped. */
+uint64_t helper_stopped_cpu_ns(void);
+
+#endif

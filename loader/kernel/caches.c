@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reconciles what is outstanding with what the slab caches say that they have handed out. */
+#include "loader/kernel/caches.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/cleanup.h"
+
+/* Sites of kmalloc have objects of several sizes, or of a cache that is not known. */
+#define KMALLOC "kmalloc-"
+
+/* Free objects that a CPU keeps in slabs of its own: twice the kernel's default, by size. */
+static uint64_t kept_by_cpu(const struct slab_cache *cache)
+{
+	if (cache->object_bytes >= 4096)
+		return cache->slab_objects + 2 * 6;
+	if (cache->object_bytes >= 1024)
+		return cache->slab_objects + 2 * 24;
+	return cache->slab_objects + 2 * (cache->object_bytes >= 256 ? 52 : 120);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct slab_cache *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* "kmalloc-64  21952  21952  64  64  1 : tunables 0 0 0 : slabdata 343 343 0", below two titles. */
+static int take_line(const char *line, struct slab_caches *caches)
+{
+	struct slab_cache cache = {0};
+	int err;
+
+	if (line[0] == '#' || sscanf(line, "%ms %" SCNu64 " %*u %" SCNu64 " %" SCNu64, &cache.name,
+				     &cache.used, &cache.object_bytes, &cache.slab_objects) < 4) {
+		free(cache.name);
+		return 0;
+	}
+	err = array_reserve(&caches->caches, &caches->cap, caches->cnt + 1);
+	if (err)
+		free(cache.name);
+	else
+		caches->caches[caches->cnt++] = cache;
+	return err;
+}
+
+int slab_caches_read(FILE *slabinfo, struct slab_caches *ret)
+{
+	cleanup_free char *line = NULL;
+	size_t cap = 0;
+	int err = 0;
+
+	while (!err && getline(&line, &cap, slabinfo) > 0)
+		err = take_line(line, ret);
+	if (!err && ferror(slabinfo))
+		err = -EIO;
+	if (err)
+		slab_caches_deinit(ret);
+	else if (ret->cnt)
+		qsort(ret->caches, ret->cnt, sizeof(*ret->caches), by_name);
+	return err;
+}
+
+void slab_caches_deinit(struct slab_caches *caches)
+{
+	for (size_t i = 0; i < caches->cnt; i++)
+		free(caches->caches[i].name);
+	free(caches->caches);
+	*caches = (struct slab_caches){0};
+}
+
+/* Caches that are looked at together: those of one name, or those whose names begin alike. */
+struct pool {
+	const char *name;
+	bool prefix;
+};
+
+static bool has(const struct pool *pool, const char *name)
+{
+	return pool->prefix ? !strncmp(name, pool->name, strlen(pool->name))
+			    : !strcmp(name, pool->name);
+}
+
+static bool is_of_kmalloc(const char *name)
+{
+	return !name || !strncmp(name, KMALLOC, strlen(KMALLOC));
+}
+
+static struct pool pool_of(const struct cache_user *user)
+{
+	if (user->cache && !user->several_caches)
+		return (struct pool){user->cache, false};
+	return (struct pool){is_of_kmalloc(user->cache) ? KMALLOC : "", true};
+}
+
+struct search {
+	const struct slab_caches *caches;
+	const char *name;
+};
+
+static bool is_before(const void *arg, size_t at)
+{
+	const struct search *search = arg;
+
+	return strcmp(search->caches->caches[at].name, search->name) < 0;
+}
+
+/* Bytes that a pool has handed out; adds what its CPUs may keep. */
+static uint64_t used_bytes(const struct slab_caches *caches, const struct pool *pool, size_t cpus,
+			   uint64_t *kept)
+{
+	const struct search search = {caches, pool->name};
+	size_t i = bisect(caches->cnt, is_before, &search);
+	uint64_t used = 0;
+
+	for (; i < caches->cnt && has(pool, caches->caches[i].name); i++) {
+		const struct slab_cache *cache = &caches->caches[i];
+
+		used += cache->used * cache->object_bytes;
+		*kept += cpus * kept_by_cpu(cache) * cache->object_bytes;
+	}
+	return used;
+}
+
+struct reconciliation {
+	const struct slab_caches *before;
+	const struct slab_caches *now;
+	size_t cpus;
+	struct cache_user *users;
+	size_t cnt;
+};
+
+/* Of the users, which are sorted, those from first to end have the pool, and others perhaps too. */
+static uint64_t outstanding(const struct reconciliation *all, const struct pool *pool, size_t first,
+			    size_t end)
+{
+	bool all_caches = !pool->name[0];
+	uint64_t bytes = 0;
+
+	if (pool->prefix) {
+		first = 0;
+		end = all->cnt;
+	}
+	for (size_t i = first; i < end; i++)
+		if (!pool->prefix || all_caches || is_of_kmalloc(all->users[i].cache))
+			bytes += all->users[i].bytes;
+	return bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Users of one pool; returns how many blocks of the report were freed unseen, as far as is sure. */
+static uint64_t reconcile_pool(const struct reconciliation *all, const struct pool *pool,
+			       size_t first, size_t end)
+{
+	uint64_t kept = 0, none = 0, bytes = outstanding(all, pool, first, end);
+	uint64_t before = used_bytes(all->before, pool, all->cpus, &none);
+	uint64_t now = used_bytes(all->now, pool, all->cpus, &kept);
+	uint64_t grown = now > before ? now - before : 0;
+	uint64_t beyond = bytes > grown ? bytes - grown : 0;
+	uint64_t left = beyond > kept ? beyond : 0, unseen = 0;
+
+	/* A cache that slabinfo does not have says nothing. */
+	for (size_t i = first; i < end && now; i++) {
+		struct cache_user *user = &all->users[i];
+		uint64_t size = user->count ? user->bytes / user->count : 0;
+
+		if (!size)
+			continue;
+		user->unseen_frees = least(user->shown, beyond / size);
+		unseen += least(user->unseen_frees, left / size);
+		left -= least(left, user->shown * size);
+	}
+	return unseen;
+}
+
+static int by_pool(const void *a, const void *b)
+{
+	const struct pool x = pool_of(a), y = pool_of(b);
+
+	return x.prefix != y.prefix ? x.prefix - y.prefix : strcmp(x.name, y.name);
+}
+
+uint64_t slab_caches_reconcile(const struct slab_caches *before, const struct slab_caches *now,
+			       size_t cpus, struct cache_user *users, size_t cnt)
+{
+	const struct reconciliation all = {before, now, cpus, users, cnt};
+	uint64_t unseen = 0;
+
+	if (cnt)
+		qsort(users, cnt, sizeof(*users), by_pool);
+	for (size_t first = 0, end; first < cnt; first = end) {
+		const struct pool pool = pool_of(&users[first]);
+
+		for (end = first + 1; end < cnt && !by_pool(&users[first], &users[end]);)
+			end++;
+		unseen += reconcile_pool(&all, &pool, first, end);
+	}
+	return unseen;
+}

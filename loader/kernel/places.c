@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds the values of the kernel's allocation events. Arguments have come and gone over the
+ * years, but each is known by its type and by what stands before it:
+ *
+ *   kmalloc             (call_site, ptr, [cache,] bytes_req, bytes_alloc, ...)
+ *   kmem_cache_alloc    (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...)
+ *   kfree               (call_site, ptr)
+ *   kmem_cache_free     (call_site, ptr, ...)
+ *   mm_page_alloc       (page, order, gfp_flags, migratetype)
+ *   mm_page_free        (page, order)
+ *   percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
+ *   percpu_free_percpu  (base, off, ptr)
+ *   kvfree_call_rcu     (head, ptr), once (head, func)
+ */
+#include "loader/kernel/places.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* The parameters of a tracepoint without the first, which is the probe's own data. */
+struct parameters {
+	const struct btf *btf;
+	const struct btf_param *items;
+	int cnt;
+};
+
+static const struct btf_type *prototype(const struct btf *btf, const char *tracepoint)
+{
+	char name[64];
+	const struct btf_type *type;
+	int id;
+
+	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return NULL;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
+	if (!type || !btf_is_ptr(type))
+		return NULL;
+	type = btf__type_by_id(btf, type->type);
+	return type && btf_is_func_proto(type) && btf_vlen(type) > 0 ? type : NULL;
+}
+
+bool kernel_places_has(const struct btf *btf, const char *tracepoint)
+{
+	return btf && prototype(btf, tracepoint);
+}
+
+static bool parameters_of(const struct btf *btf, const char *tracepoint, struct parameters *ret)
+{
+	const struct btf_type *type = prototype(btf, tracepoint);
+
+	if (!type)
+		return false;
+	*ret = (struct parameters){btf, btf_params(type) + 1, btf_vlen(type) - 1};
+	return true;
+}
+
+static const struct btf_type *resolve(const struct btf *btf, __u32 id)
+{
+	const struct btf_type *type = btf__type_by_id(btf, id);
+
+	while (type && (btf_is_mod(type) || btf_is_typedef(type)))
+		type = btf__type_by_id(btf, type->type);
+	return type;
+}
+
+static bool is_int(const struct parameters *params, int i, __u32 size)
+{
+	const struct btf_type *type =
+		i < params->cnt ? resolve(params->btf, params->items[i].type) : NULL;
+
+	return type && btf_is_int(type) && type->size == size;
+}
+
+static bool is_pointer(const struct parameters *params, int i)
+{
+	const struct btf_type *type =
+		i < params->cnt ? resolve(params->btf, params->items[i].type) : NULL;
+
+	return type && btf_is_ptr(type);
+}
+
+/* A pointer to a struct of this name; name NULL: to anything that is none. */
+static bool points_to(const struct parameters *params, int i, const char *name)
+{
+	const struct btf_type *type;
+
+	if (!is_pointer(params, i))
+		return false;
+	type = resolve(params->btf, resolve(params->btf, params->items[i].type)->type);
+	if (!type || !btf_is_struct(type))
+		return !name;
+	return name && !strcmp(btf__name_by_offset(params->btf, type->name_off), name);
+}
+
+/* (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...) */
+static bool place_slab_alloc(const struct parameters *params, __u8 *site, __u8 *ptr, __u8 *cache,
+			     __u8 *size)
+{
+	int at = 2;
+
+	if (!is_int(params, 0, 8) || !is_pointer(params, 1))
+		return false;
+	*site = 0;
+	*ptr = 1;
+	if (points_to(params, at, "kmem_cache"))
+		*cache = (__u8)at++;
+	if (is_int(params, at, 8) && is_int(params, at + 1, 8))
+		*size = (__u8)(at + 1);
+	return true;
+}
+
+static bool place_kmalloc(const struct parameters *params, struct memleak_value_places *ret)
+{
+	return place_slab_alloc(params, &ret->kmalloc_site, &ret->kmalloc_ptr, &ret->kmalloc_cache,
+				&ret->kmalloc_size) &&
+	       ret->kmalloc_size != MEMLEAK_VALUE_NONE;
+}
+
+static bool place_cache_alloc(const struct parameters *params, struct memleak_value_places *ret)
+{
+	return place_slab_alloc(params, &ret->cache_alloc_site, &ret->cache_alloc_ptr,
+				&ret->cache_alloc_cache, &ret->cache_alloc_size) &&
+	       (ret->cache_alloc_size != MEMLEAK_VALUE_NONE ||
+		ret->cache_alloc_cache != MEMLEAK_VALUE_NONE);
+}
+
+static bool place_kfree(const struct parameters *params, struct memleak_value_places *ret)
+{
+	ret->kfree_site = 0;
+	ret->kfree_ptr = 1;
+	return is_int(params, 0, 8) && is_pointer(params, 1);
+}
+
+static bool place_cache_free(const struct parameters *params, struct memleak_value_places *ret)
+{
+	ret->cache_free_site = 0;
+	ret->cache_free_ptr = 1;
+	return is_int(params, 0, 8) && is_pointer(params, 1);
+}
+
+static bool place_page_alloc(const struct parameters *params, struct memleak_value_places *ret)
+{
+	ret->page_alloc_frame = 0;
+	ret->page_alloc_order = 1;
+	ret->page_alloc_mobility = 3;
+	return points_to(params, 0, "page") && is_int(params, 1, 4) && is_int(params, 3, 4);
+}
+
+static bool place_page_free(const struct parameters *params, struct memleak_value_places *ret)
+{
+	ret->page_free_frame = 0;
+	ret->page_free_order = 1;
+	return points_to(params, 0, "page") && is_int(params, 1, 4);
+}
+
+static bool place_percpu_alloc(const struct parameters *params, struct memleak_value_places *ret)
+{
+	int at = is_int(params, 0, 8) ? 1 : 0;
+
+	ret->percpu_alloc_size = (__u8)(at + 2);
+	ret->percpu_alloc_ptr = (__u8)(at + 6);
+	return is_int(params, at + 2, 8) && is_pointer(params, at + 6);
+}
+
+static bool place_percpu_free(const struct parameters *params, struct memleak_value_places *ret)
+{
+	ret->percpu_free_ptr = 2;
+	return is_pointer(params, 2);
+}
+
+/* The node variants have what the plain ones have, where there are any. */
+static const struct {
+	const char *name;
+	bool (*place)(const struct parameters *params, struct memleak_value_places *ret);
+} events[] = {
+	{"kmalloc", place_kmalloc},
+	{"kfree", place_kfree},
+	{"kmem_cache_alloc", place_cache_alloc},
+	{"kmem_cache_free", place_cache_free},
+	{"mm_page_alloc", place_page_alloc},
+	{"mm_page_free", place_page_free},
+	{"percpu_alloc_percpu", place_percpu_alloc},
+	{"percpu_free_percpu", place_percpu_free},
+};
+
+/* Whether kvfree_call_rcu() is told the object, or how far the head lies inside it. */
+static void place_rcu_free(const struct btf *btf, struct memleak_value_places *ret)
+{
+	int id = btf__find_by_name_kind(btf, "kvfree_call_rcu", BTF_KIND_FUNC);
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+	struct parameters params;
+
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 2)
+		return;
+	params = (struct parameters){btf, btf_params(type), btf_vlen(type)};
+	type = resolve(btf, params.items[1].type);
+	type = type && btf_is_ptr(type) ? resolve(btf, type->type) : NULL;
+	ret->rcu_func = type && btf_is_func_proto(type);
+}
+
+int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret,
+			 const char **ret_event)
+{
+	memset(ret, MEMLEAK_VALUE_NONE, sizeof(*ret));
+	ret->rcu_func = 0;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct parameters params;
+
+		if (!parameters_of(btf, events[i].name, &params) || events[i].place(&params, ret))
+			continue;
+		*ret_event = events[i].name;
+		return -EPROTO;
+	}
+	place_rcu_free(btf, ret);
+	return 0;
+}
+
+/* Offset of a percpu variable in the section of them all; -1: there is none. */
+static int64_t percpu_offset(const struct btf *btf, const char *name, const struct btf_type **ret)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (int i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_var_secinfo *info = &btf_var_secinfos(section)[i];
+		const struct btf_type *var = btf__type_by_id(btf, info->type);
+
+		if (strcmp(btf__name_by_offset(btf, var->name_off), name))
+			continue;
+		*ret = resolve(btf, var->type);
+		return info->offset;
+	}
+	return -1;
+}
+
+static int64_t member_offset(const struct btf *btf, const struct btf_type *type, const char *name)
+{
+	if (!btf_is_composite(type))
+		return -1;
+	for (__u32 i = 0; i < btf_vlen(type); i++) {
+		const struct btf_member *member = &btf_members(type)[i];
+		const struct btf_type *inner = resolve(btf, member->type);
+		int64_t at = btf_member_bit_offset(type, i) / 8, deeper;
+
+		if (!strcmp(btf__name_by_offset(btf, member->name_off), name))
+			return at;
+		if (member->name_off && *btf__name_by_offset(btf, member->name_off))
+			continue;
+		deeper = inner ? member_offset(btf, inner, name) : -1;
+		if (deeper >= 0)
+			return at + deeper;
+	}
+	return -1;
+}
+
+/* A variable of its own, but for some years a member of pcpu_hot. */
+int64_t kernel_places_preempt_count(const struct btf *btf)
+{
+	const struct btf_type *type;
+	int64_t queue = btf ? percpu_offset(btf, "runqueues", &type) : -1;
+	int64_t count = btf ? percpu_offset(btf, "__preempt_count", &type) : -1, member = 0;
+
+	if (count < 0 && btf) {
+		count = percpu_offset(btf, "pcpu_hot", &type);
+		member = count < 0 ? -1 : member_offset(btf, type, "preempt_count");
+	}
+	return queue < 0 || count < 0 || member < 0 ? 0 : count + member - queue;
+}
+
+/* "field:size_t bytes_alloc;	offset:32;	size:8;	signed:0;" */
+static int field_offset(const char *path, const char *field, __u8 *ret)
+{
+	cleanup_fclose FILE *file = fopen(path, "re");
+	size_t len = strlen(field);
+	cleanup_free char *line = NULL;
+	size_t cap = 0;
+
+	if (!file)
+		return -errno;
+	while (getline(&line, &cap, file) > 0) {
+		char *end = strchr(line, ';');
+		unsigned int offset;
+
+		if (!strstr(line, "field:") || !end || end - line < (long)len + 1 ||
+		    strncmp(end - len, field, len) || end[-(long)len - 1] != ' ')
+			continue;
+		if (sscanf(end, "; offset:%u", &offset) != 1 || offset >= MEMLEAK_VALUE_NONE)
+			return -EPROTO;
+		*ret = (__u8)offset;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
+			    const char **ret_event)
+{
+	const struct {
+		const char *event;
+		const char *field;
+		__u8 *place;
+	} fields[] = {
+		{"kmem/kmalloc", "call_site", &ret->kmalloc_site},
+		{"kmem/kmalloc", "ptr", &ret->kmalloc_ptr},
+		{"kmem/kmalloc", "bytes_alloc", &ret->kmalloc_size},
+		{"kmem/kmem_cache_alloc", "call_site", &ret->cache_alloc_site},
+		{"kmem/kmem_cache_alloc", "ptr", &ret->cache_alloc_ptr},
+		{"kmem/kmem_cache_alloc", "bytes_alloc", &ret->cache_alloc_size},
+		{"kmem/kfree", "call_site", &ret->kfree_site},
+		{"kmem/kfree", "ptr", &ret->kfree_ptr},
+		{"kmem/kmem_cache_free", "call_site", &ret->cache_free_site},
+		{"kmem/kmem_cache_free", "ptr", &ret->cache_free_ptr},
+		{"kmem/mm_page_alloc", "pfn", &ret->page_alloc_frame},
+		{"kmem/mm_page_alloc", "order", &ret->page_alloc_order},
+		{"kmem/mm_page_alloc", "migratetype", &ret->page_alloc_mobility},
+		{"kmem/mm_page_free", "pfn", &ret->page_free_frame},
+		{"kmem/mm_page_free", "order", &ret->page_free_order},
+		{"percpu/percpu_alloc_percpu", "ptr", &ret->percpu_alloc_ptr},
+		{"percpu/percpu_alloc_percpu", "size", &ret->percpu_alloc_size},
+		{"percpu/percpu_free_percpu", "ptr", &ret->percpu_free_ptr},
+	};
+
+	memset(ret, MEMLEAK_VALUE_NONE, sizeof(*ret));
+	ret->rcu_func = 0;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		cleanup_free char *path = NULL;
+		int err;
+
+		if (asprintf(&path, "%s/%s/format", events_folder, fields[i].event) < 0)
+			return -ENOMEM;
+		err = field_offset(path, fields[i].field, fields[i].place);
+		if (err) {
+			*ret_event = fields[i].event;
+			return err;
+		}
+	}
+	return 0;
+}

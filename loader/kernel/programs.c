@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Chooses, loads and attaches the programs on the kernel's allocation events. */
+#include "loader/kernel/programs.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/test_knobs.h"
+#include "bpf/kernel_tp/classic.skel.h"
+#include "bpf/kernel_tp/kernel.skel.h"
+#include "loader/kernel/places.h"
+#include "loader/probes/features.h"
+#include "loader/probes/skeleton.h"
+#include "loader/tables/tracker.h"
+
+enum event_need {
+	NEED_ALWAYS,
+	NEED_OLD,    /* kernels have merged it into another since */
+	NEED_PERCPU, /* with -P */
+};
+
+/* The other events are always needed. */
+static const struct {
+	const char *name;
+	enum event_need need;
+} needs[] = {
+	{"kmalloc_node", NEED_OLD},
+	{"kmem_cache_alloc_node", NEED_OLD},
+	{"percpu_alloc_percpu", NEED_PERCPU},
+	{"percpu_free_percpu", NEED_PERCPU},
+};
+
+/* Programs are called PREFIX_EVENT, and second ones PREFIX2_EVENT. */
+static const char *event_of(const struct bpf_program *prog)
+{
+	return strchr(bpf_program__name(prog), '_') + 1;
+}
+
+static enum event_need need_of(const char *event)
+{
+	for (size_t i = 0; i < LENGTH(needs); i++)
+		if (!strcmp(needs[i].name, event))
+			return needs[i].need;
+	return NEED_ALWAYS;
+}
+
+static bool is_wanted(const struct kernel_loading *loading, const char *event)
+{
+	switch (need_of(event)) {
+	case NEED_PERCPU:
+		return loading->opts->percpu;
+	case NEED_OLD:
+		/* Tracefs tells when it comes to attaching. */
+		return !loading->btf || kernel_places_has(loading->btf, event);
+	default:
+		return true;
+	}
+}
+
+/* Of the programs for each event those of one kind are loaded. */
+static void choose_programs(const struct kernel_loading *loading, const struct bpf_object *object,
+			    const char *prefix)
+{
+	size_t len = strlen(prefix);
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, object)
+	{
+		const char *name = bpf_program__name(prog);
+		bool is_of_kind = !strncmp(name, prefix, len) &&
+				  (name[len] == '_' || !strncmp(name + len, "2_", 2));
+
+		bpf_program__set_autoload(prog, is_of_kind && is_wanted(loading, event_of(prog)));
+	}
+}
+
+bool kernel_programs_is_second(const struct bpf_program *prog)
+{
+	return strstr(bpf_program__name(prog), "2_");
+}
+
+/* In the order of the object, where an event's first program stands before its second. */
+static int attach_events(struct kernel_programs *programs)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, programs->object)
+	{
+		struct bpf_link *link;
+
+		if (!bpf_program__autoload(prog))
+			continue;
+		link = bpf_program__attach(prog);
+		if (!link) {
+			if (errno == ENOENT && need_of(event_of(prog)) == NEED_OLD)
+				continue;
+			return -errno;
+		}
+		programs->links[programs->link_cnt++] = link;
+	}
+	return 0;
+}
+
+static void detach(struct kernel_programs *programs)
+{
+	while (programs->link_cnt)
+		bpf_link__destroy(programs->links[--programs->link_cnt]);
+	kernel_bpf__destroy(programs->kernel);
+	classic_bpf__destroy(programs->classic);
+	programs->kernel = NULL;
+	programs->classic = NULL;
+	programs->object = NULL;
+}
+
+/* Takes an object that is open; its memory may be elsewhere afterwards. */
+static int load_object(const struct kernel_loading *loading, struct kernel_programs *programs,
+		       struct bpf_object_skeleton *skeleton, const char *prefix,
+		       struct memleak_config *config, struct memleak_kernel_config *kernel_config)
+{
+	int err;
+
+	programs->object = *skeleton->obj;
+	err = kernel_loading_prepare(loading, *skeleton->obj, config, kernel_config);
+	if (err)
+		return err;
+	choose_programs(loading, *skeleton->obj, prefix);
+	return bpf_object__load_skeleton(skeleton);
+}
+
+/* Programs that know arguments by the kernel's BTF. */
+static int load_by_btf(const struct kernel_loading *loading, const char *prefix,
+		       struct kernel_programs *programs)
+{
+	struct kernel_bpf *skel = SKELETON_OPEN(kernel_bpf);
+	int err;
+
+	if (!skel)
+		return -errno;
+	programs->kernel = skel;
+	err = load_object(loading, programs, skel->skeleton, prefix,
+			  (struct memleak_config *)&skel->rodata->config,
+			  (struct memleak_kernel_config *)&skel->rodata->kernel_config);
+	if (!err)
+		programs->switches = (struct kernel_switches){
+			&skel->bss->tracking, &skel->bss->direct_map, &skel->bss->stack_watch};
+	return err;
+}
+
+static int load_classic(const struct kernel_loading *loading, const char *prefix,
+			struct kernel_programs *programs)
+{
+	struct classic_bpf *skel = SKELETON_OPEN(classic_bpf);
+	int err;
+
+	if (!skel)
+		return -errno;
+	programs->classic = skel;
+	err = load_object(loading, programs, skel->skeleton, prefix,
+			  (struct memleak_config *)&skel->rodata->config,
+			  (struct memleak_kernel_config *)&skel->rodata->kernel_config);
+	if (!err)
+		programs->switches = (struct kernel_switches){
+			&skel->bss->tracking, &skel->bss->direct_map, &skel->bss->stack_watch};
+	return err;
+}
+
+static int find_arguments(struct kernel_loading *loading)
+{
+	const char *event;
+
+	if (!loading->btf)
+		return -ENOENT;
+	if (!kernel_places_by_btf(loading->btf, &loading->at, &event))
+		return 0;
+	log_verbose("tracepoint %s has arguments that memleak does not know", event);
+	return -EPROTO;
+}
+
+static int find_fields(struct kernel_loading *loading)
+{
+	static const char *const folders[] = {
+		"/sys/kernel/tracing/events",
+		"/sys/kernel/debug/tracing/events",
+	};
+	const char *event = NULL;
+	int err = -ENOENT;
+
+	for (size_t i = 0; err && i < LENGTH(folders); i++)
+		err = kernel_places_by_format(folders[i], &loading->at, &event);
+	if (err)
+		log_verbose("cannot read the fields of %s: tracefs has to be mounted at "
+			    "/sys/kernel/tracing",
+			    event);
+	return err;
+}
+
+/* From the best to the last resort. */
+static const struct {
+	const char *kind;
+	const char *prefix;
+	int (*find)(struct kernel_loading *loading);
+	int (*load)(const struct kernel_loading *loading, const char *prefix,
+		    struct kernel_programs *programs);
+} program_kinds[] = {
+	{"tp_btf", "btf", find_arguments, load_by_btf},
+	{"raw_tp", "raw", find_arguments, load_by_btf},
+	{"classic", "classic", find_fields, load_classic},
+};
+
+static int load_best(struct kernel_loading *loading, struct kernel_programs *programs)
+{
+	const char *forced = test_knob(TEST_KNOB_KERNEL_PROGRAMS);
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < LENGTH(program_kinds); i++) {
+		const char *kind = program_kinds[i].kind;
+
+		if (forced && strcmp(forced, kind))
+			continue;
+		err = program_kinds[i].find(loading);
+		if (!err)
+			err = program_kinds[i].load(loading, program_kinds[i].prefix, programs);
+		if (!err)
+			err = attach_events(programs);
+		if (!err) {
+			programs->kind = kind;
+			return 0;
+		}
+		log_verbose("kernel events cannot be traced by %s programs: %s", kind,
+			    strerror(-err));
+		detach(programs);
+	}
+	return err;
+}
+
+int kernel_programs_init(const struct options *opts, const struct kernel_functions *functions,
+			 pid_t command, size_t target_cnt, struct kernel_programs *ret)
+{
+	struct kernel_loading loading = {
+		.opts = opts,
+		.functions = functions,
+		.command = command,
+		.target_cnt = (uint32_t)target_cnt,
+		.btf = btf__load_vmlinux_btf(),
+		.stack_depth = features_walk_depth(opts->stack_depth),
+	};
+	int err;
+
+	*ret = (struct kernel_programs){.stack_depth = loading.stack_depth};
+	err = load_best(&loading, ret);
+	if (err)
+		log_error("the kernel rejected the programs for its allocation events: %s (-v "
+			  "shows what was tried, -vv the kernel's reasons)",
+			  strerror(-err));
+	else
+		kernel_hooks_init(&loading, ret->object, &ret->hooks);
+	btf__free(loading.btf);
+	return err;
+}
+
+void kernel_programs_deinit(struct kernel_programs *programs)
+{
+	detach(programs);
+	kernel_hooks_deinit(&programs->hooks);
+}
+
+void kernel_programs_start(struct kernel_programs *programs)
+{
+	kernel_hooks_start(&programs->hooks);
+	*programs->switches.tracking = true;
+}

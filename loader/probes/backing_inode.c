@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Asks the kernel by mapping the file. */
+#include "loader/probes/backing_inode.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/mapped_file.h"
+#include "bpf/user_probes/backing_inode.skel.h"
+#include "loader/probes/skeleton.h"
+
+/* The kernel does not wait for another thread of ours that maps something at the moment. */
+#define TRIES 1000
+
+/* Bits of a device's minor number in the kernel. */
+#define KERNEL_MINOR_BITS 20
+
+static bool is_on_overlay(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Loaded with the first file of an overlay; it stays. NULL: the kernel, before 5.17, cannot. */
+static struct backing_inode_bpf *program(void)
+{
+	static struct backing_inode_bpf *skel;
+	static bool tried;
+
+	if (tried)
+		return skel;
+	tried = true;
+	skel = SKELETON_OPEN(backing_inode_bpf);
+	if (skel && backing_inode_bpf__load(skel)) {
+		backing_inode_bpf__destroy(skel);
+		skel = NULL;
+	}
+	return skel;
+}
+
+static bool ask_program(const void *at, struct file_id *ret)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	struct backing_inode_bpf *skel = program();
+
+	if (!skel)
+		return false;
+	skel->bss->addr = (uintptr_t)at;
+	skel->bss->ino = 0;
+	for (int i = 0; i < TRIES; i++) {
+		if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.find_file), &opts))
+			return false;
+		if (skel->bss->err != -EBUSY)
+			break;
+		sched_yield();
+	}
+	if (!skel->bss->ino)
+		return false;
+	ret->ino = skel->bss->ino;
+	ret->dev = makedev(skel->bss->dev >> KERNEL_MINOR_BITS,
+			   skel->bss->dev & ((1U << KERNEL_MINOR_BITS) - 1));
+	return true;
+}
+
+int backing_inode(int fd, struct file_id *ret)
+{
+	size_t len = (size_t)sysconf(_SC_PAGESIZE);
+	struct stat st;
+	bool told;
+	void *at;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*ret = file_id_of(&st);
+	if (!is_on_overlay(fd))
+		return 0;
+	/* Shared: probes stay out of it. */
+	at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	told = ask_program(at, ret);
+	munmap(at, len);
+	/* Kernels that have no such program show it in maps. */
+	if (!told)
+		mapped_file_id(fd, ret);
+	return 0;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads programs for links of entries beside those of sessions. */
+#include "loader/probes/entry_programs.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "bpf/memleak.h"
+#include "bpf/user_probes/user.skel.h"
+#include "loader/probes/multi_link.h"
+#include "loader/probes/skeleton.h"
+
+struct entry_programs {
+	struct user_bpf *shared;
+	struct user_bpf *own; /* NULL: not loaded */
+	bool failed;
+};
+
+struct entry_programs *entry_programs__new(struct user_bpf *shared)
+{
+	struct entry_programs *programs = calloc(1, sizeof(*programs));
+
+	if (programs)
+		programs->shared = shared;
+	return programs;
+}
+
+void entry_programs__free(struct entry_programs *programs)
+{
+	if (programs)
+		user_bpf__destroy(programs->own);
+	free(programs);
+}
+
+/* The same file makes the same maps, in the same order. */
+static int share_maps(struct user_bpf *from, struct user_bpf *to)
+{
+	struct bpf_map *shared = NULL, *map;
+	int err = 0;
+
+	bpf_object__for_each_map(map, to->obj)
+	{
+		shared = bpf_object__next_map(from->obj, shared);
+		if (bpf_map__fd(shared) < 0)
+			err |= bpf_map__set_autocreate(map, false);
+		else
+			err |= bpf_map__reuse_fd(map, bpf_map__fd(shared));
+	}
+	return err;
+}
+
+static int choose_programs(struct user_bpf *skel, const struct memleak_config *config)
+{
+	const struct {
+		struct bpf_program *program;
+		bool wanted;
+	} programs[] = {
+		{skel->progs.enter_any, true},
+		{skel->progs.walk_stack, true},
+		{skel->progs.walk_by_vma, config->find_vma},
+		{skel->progs.walk_event, config->trace_stacks},
+		{skel->progs.decide_nesting, true},
+	};
+	struct bpf_program *program;
+	int err = 0;
+
+	bpf_object__for_each_program(program, skel->obj)
+	{
+		err |= bpf_program__set_autoload(program, false);
+	}
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		err |= bpf_program__set_autoload(programs[i].program, programs[i].wanted);
+		err |= bpf_program__set_expected_attach_type(
+			programs[i].program, (enum bpf_attach_type)MULTI_LINK_ATTACH_TYPE);
+	}
+	return err;
+}
+
+static int put_tail_calls(const struct user_bpf *skel)
+{
+	const struct bpf_program *const tail_calls[MEMLEAK_TAIL_CNT] = {
+		[MEMLEAK_TAIL_WALK] = skel->progs.walk_stack,
+		[MEMLEAK_TAIL_VMA] = skel->progs.walk_by_vma,
+		[MEMLEAK_TAIL_EVENT] = skel->progs.walk_event,
+		[MEMLEAK_TAIL_DECIDE] = skel->progs.decide_nesting,
+	};
+
+	return skeleton_put_tail_calls(skel->maps.tail_calls, tail_calls);
+}
+
+static int load(struct entry_programs *programs)
+{
+	struct user_bpf *skel = SKELETON_OPEN(user_bpf);
+	int err;
+
+	if (!skel)
+		return -errno;
+	programs->own = skel;
+	err = share_maps(programs->shared, skel) ||
+	      choose_programs(skel, &programs->shared->rodata->config);
+	if (err)
+		return -EINVAL;
+	err = bpf_object__load(skel->obj);
+	if (!err)
+		err = put_tail_calls(skel);
+	return err;
+}
+
+struct bpf_program *entry_programs__get(struct entry_programs *programs)
+{
+	int err;
+
+	if (!programs->own && !programs->failed) {
+		err = load(programs);
+		programs->failed = err;
+		if (err)
+			log_error("the kernel rejected the programs for functions that an "
+				  "exception may leave: %s (-vv shows its reasons)",
+				  strerror(-err));
+	}
+	return programs->failed ? NULL : programs->own->progs.enter_any;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the code of functions from their file, and what of its code could jump into them. */
+#include "loader/probes/function_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/test_knobs.h"
+#include "loader/target/arch.h"
+
+/* So much is read of a function that is larger, or of unknown size; its probe is not moved. */
+#define FUNCTION_START 64
+#define FUNCTION_MAX (64 << 10)
+
+/* A file that has more of them than allocators have versions of a function wastes our time. */
+#define FUNCTION_CNT_MAX 256
+
+#define CHUNK (1 << 20)
+/* The code of the largest programs is about this much; reading takes 0.1 s then. */
+#define SCAN_MAX (256 << 20)
+
+struct search {
+	int fd;
+	const struct elf_function *functions;
+	const unsigned int *argument_cnts;
+	size_t cnt;
+	struct probe_place *places;
+	bool *entered; /* something jumps between the entry and the place */
+	uint64_t scanned;
+};
+
+/* As many bytes as there are, up to size. */
+static size_t read_at(int fd, uint64_t offset, uint8_t *bytes, size_t size)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		ssize_t cnt = pread(fd, bytes + len, size - len, (off_t)(offset + len));
+
+		if (cnt <= 0)
+			break;
+		len += (size_t)cnt;
+	}
+	return len;
+}
+
+static void find_place(struct search *search, size_t i, bool move)
+{
+	const struct elf_function *function = &search->functions[i];
+	size_t size = function->size && function->size <= FUNCTION_MAX ? (size_t)function->size
+								       : FUNCTION_START;
+	cleanup_free uint8_t *bytes = malloc(size);
+	struct function_code code = {
+		.machine = arch_elf_machine,
+		.bytes = bytes,
+		.address = function->offset,
+		.room = function->room,
+		.argument_cnt = search->argument_cnts[i],
+	};
+
+	search->places[i] = (struct probe_place){0};
+	if (!bytes)
+		return;
+	code.len = read_at(search->fd, function->offset, bytes, size);
+	code.whole = code.len == function->size;
+	if (move)
+		probe_place_find(&code, &search->places[i]);
+	else
+		probe_place_at_entry(&code, &search->places[i]);
+}
+
+static void note_target(void *arg, uint64_t target)
+{
+	struct search *search = arg;
+
+	for (size_t i = 0; i < search->cnt; i++) {
+		uint64_t distance = target - search->functions[i].offset;
+
+		if (distance && distance <= search->places[i].offset)
+			search->entered[i] = true;
+	}
+}
+
+/*
+ * A function's rarely used part lies far off, under no symbol in a stripped file, and jumps back.
+ * Whatever looks like a jump in its segment is taken for one. False: could not be read.
+ */
+static bool scan_segment(struct search *search, uint64_t offset, uint64_t size)
+{
+	cleanup_free uint8_t *bytes = malloc(CHUNK);
+	uint64_t at = 0;
+
+	if (!bytes || size > SCAN_MAX - search->scanned)
+		return false;
+	search->scanned += size;
+	while (at < size) {
+		size_t len = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
+
+		if (read_at(search->fd, offset + at, bytes, len) != len)
+			return false;
+		probe_place_branches(bytes, len, offset + at, note_target, search);
+		if (len < CHUNK)
+			return true;
+		/* What is cut off at the end is read again. */
+		at += len - (PROBE_PLACE_BRANCH_MAX - 1);
+	}
+	return true;
+}
+
+/* The segment of a function that has moved and was not looked at yet. */
+static const struct elf_function *next_segment(const struct search *search, const bool *scanned)
+{
+	for (size_t i = 0; i < search->cnt; i++)
+		if (search->places[i].offset && !scanned[i])
+			return &search->functions[i];
+	return NULL;
+}
+
+static void scan_segments(struct search *search)
+{
+	cleanup_free bool *scanned = calloc(search->cnt + 1, sizeof(*scanned));
+	const struct elf_function *in;
+
+	if (!scanned) {
+		memset(search->entered, true, search->cnt * sizeof(*search->entered));
+		return;
+	}
+	while ((in = next_segment(search, scanned))) {
+		bool ok = scan_segment(search, in->segment.offset, in->segment.size);
+
+		for (size_t i = 0; i < search->cnt; i++) {
+			if (search->functions[i].segment.offset != in->segment.offset)
+				continue;
+			scanned[i] = true;
+			search->entered[i] |= !ok;
+		}
+	}
+}
+
+void function_places_find(int fd, const struct elf_function *functions,
+			  const unsigned int *argument_cnts, size_t cnt, struct probe_place *ret)
+{
+	cleanup_free bool *entered = calloc(cnt + 1, sizeof(*entered));
+	const char *forced = test_knob(TEST_KNOB_PLACE);
+	bool move = entered && cnt <= FUNCTION_CNT_MAX && !(forced && strcmp(forced, "entry") == 0);
+	struct search search = {
+		.fd = fd,
+		.functions = functions,
+		.argument_cnts = argument_cnts,
+		.cnt = cnt,
+		.places = ret,
+		.entered = entered,
+	};
+
+	for (size_t i = 0; i < cnt; i++)
+		find_place(&search, i, move);
+	if (!move)
+		return;
+	scan_segments(&search);
+	for (size_t i = 0; i < cnt; i++) {
+		if (!entered[i])
+			continue;
+		free(ret[i].insn);
+		find_place(&search, i, false);
+	}
+}
+
+void function_places_deinit(struct probe_place *places, size_t cnt)
+{
+	for (size_t i = 0; places && i < cnt; i++)
+		free(places[i].insn);
+}

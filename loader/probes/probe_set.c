@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Attaches uprobes to one process, by sessions, multi links or perf events. */
+#include "loader/probes/probe_set.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "loader/probes/backing_inode.h"
+#include "loader/probes/entry_programs.h"
+#include "loader/probes/multi_link.h"
+
+struct probe_link {
+	int fd;                /* LINK_SESSION, LINK_MULTI */
+	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
+	struct file_id file;   /* that it is in */
+};
+
+struct probe_file {
+	int fd;
+	struct file_id id;
+};
+
+struct attachment {
+	struct probe_set *set;
+	const struct probe_programs *programs;
+	pid_t pid;
+	const char *path; /* names the very file that is open, whatever its own path says by now */
+	struct file_id file;
+	struct probe *probes;
+	size_t cnt;
+};
+
+static bool is_probed(const struct probe_set *set, const struct probe *probe)
+{
+	for (size_t i = 0; i < set->cnt; i++) {
+		const struct probe *other = &set->items[i];
+
+		if (probe->offset == other->offset && file_id_equal(&probe->file, &other->file))
+			return true;
+	}
+	return false;
+}
+
+static int add_link(const struct attachment *to, struct probe_link link)
+{
+	struct probe_set *set = to->set;
+
+	if (array_reserve(&set->links, &set->link_cap, set->link_cnt + 1))
+		return -ENOMEM;
+	link.file = to->file;
+	set->links[set->link_cnt++] = link;
+	return 0;
+}
+
+static void destroy_link(const struct probe_link *link)
+{
+	if (link->perf)
+		bpf_link__destroy(link->perf);
+	else
+		close(link->fd);
+}
+
+static uint64_t cookie_of(const struct probe_set *set, const struct probe *probe)
+{
+	return MEMLEAK_COOKIE(probe->shape, set->binding) |
+	       (probe->throws ? MEMLEAK_COOKIE_THROWS : 0);
+}
+
+static int attach_perf(struct attachment *to, const struct probe *probe, bool at_return)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return);
+	struct bpf_program *prog = to->programs->any;
+	struct probe_link link = {.fd = -1};
+	int err;
+
+	if (at_return)
+		prog = to->programs->ret;
+	else if (to->programs->kind == LINK_SHAPE)
+		prog = to->programs->shapes[probe->shape];
+	else
+		opts.bpf_cookie = cookie_of(to->set, probe);
+
+	link.perf = bpf_program__attach_uprobe_opts(prog, to->pid ? to->pid : -1, to->path,
+						    probe->offset, &opts);
+	if (!link.perf)
+		return -errno;
+	err = add_link(to, link);
+	if (err)
+		destroy_link(&link);
+	return err;
+}
+
+/* The return first: a call that the entry has marked must not return unseen. */
+static void attach_all_perf(struct attachment *to)
+{
+	for (size_t i = 0; i < to->cnt; i++) {
+		struct probe *probe = &to->probes[i];
+
+		if (probe->err)
+			continue;
+		if (probe->at_return)
+			probe->err = attach_perf(to, probe, true);
+		if (!probe->err)
+			probe->err = attach_perf(to, probe, false);
+	}
+}
+
+static struct bpf_program *multi_program(const struct attachment *to, enum multi_link_when when)
+{
+	switch (when) {
+	case MULTI_LINK_SESSION:
+		return to->programs->session;
+	case MULTI_LINK_RETURN:
+		return to->programs->ret;
+	default:
+		if (to->programs->kind == LINK_SESSION)
+			return entry_programs__get(to->programs->entries);
+		return to->programs->any;
+	}
+}
+
+/* A session has the kernel take returns of processes that it is not bound to, such as children. */
+static bool needs_entry_link(const struct probe *probe)
+{
+	return probe->throws || probe->shape == MEMLEAK_SHAPE_RETURN ||
+	       probe->shape == MEMLEAK_SHAPE_RAISE;
+}
+
+static bool is_held(const struct attachment *to, enum multi_link_when when,
+		    const struct probe *probe)
+{
+	if (probe->err)
+		return false;
+	if (when == MULTI_LINK_RETURN)
+		return probe->at_return;
+	return to->programs->kind != LINK_SESSION ||
+	       needs_entry_link(probe) == (when == MULTI_LINK_ENTRY);
+}
+
+static int link_multi(struct attachment *to, enum multi_link_when when)
+{
+	cleanup_free uint64_t *offsets = calloc(to->cnt, sizeof(*offsets));
+	cleanup_free uint64_t *cookies = calloc(to->cnt, sizeof(*cookies));
+	struct multi_link multi = {
+		.path = to->path,
+		.pid = to->pid,
+		.when = when,
+		.offsets = offsets,
+		.cookies = cookies,
+	};
+	const struct bpf_program *program;
+	struct probe_link link = {0};
+	int err;
+
+	if (!offsets || !cookies)
+		return -ENOMEM;
+	for (size_t i = 0; i < to->cnt; i++) {
+		if (!is_held(to, when, &to->probes[i]))
+			continue;
+		offsets[multi.cnt] = to->probes[i].offset;
+		cookies[multi.cnt++] = cookie_of(to->set, &to->probes[i]);
+	}
+	if (!multi.cnt)
+		return 0;
+	program = multi_program(to, when);
+	if (!program)
+		return -ENOTSUP;
+	multi.prog_fd = bpf_program__fd(program);
+	link.fd = multi_link_create(&multi);
+	if (link.fd < 0)
+		return link.fd;
+	err = add_link(to, link);
+	if (err)
+		destroy_link(&link);
+	return err;
+}
+
+static void attach_multi(struct attachment *to, enum multi_link_when when)
+{
+	int err = link_multi(to, when);
+
+	for (size_t i = 0; err && i < to->cnt; i++)
+		if (is_held(to, when, &to->probes[i]))
+			to->probes[i].err = err;
+}
+
+static void attach_all_multi(struct attachment *to)
+{
+	bool sessions = to->programs->kind == LINK_SESSION;
+
+	attach_multi(to, sessions ? MULTI_LINK_SESSION : MULTI_LINK_RETURN);
+	attach_multi(to, MULTI_LINK_ENTRY);
+}
+
+/* Keeps the file open for a rebinding. */
+static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
+{
+	int kept;
+
+	for (size_t i = 0; i < set->file_cnt; i++)
+		if (file_id_equal(&set->files[i].id, id))
+			return 0;
+	if (array_reserve(&set->files, &set->file_cap, set->file_cnt + 1))
+		return -ENOMEM;
+	kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (kept < 0)
+		return -errno;
+	set->files[set->file_cnt++] = (struct probe_file){kept, *id};
+	return 0;
+}
+
+/* Marks what is probed already, in the set or earlier in the same list. */
+static int check_places(struct attachment *to, int fd)
+{
+	struct probe_set *set = to->set;
+	int err = backing_inode(fd, &to->file);
+
+	/* Those that all processes share are in no need of it. */
+	if (!err && to->pid)
+		err = keep_file(set, fd, &to->file);
+	if (err)
+		return err;
+	if (array_reserve(&set->items, &set->cap, set->cnt + to->cnt))
+		return -ENOMEM;
+	for (size_t i = 0; i < to->cnt; i++) {
+		struct probe *probe = &to->probes[i];
+
+		probe->file = to->file;
+		probe->err = is_probed(set, probe) ? -EEXIST : 0;
+		if (!probe->err)
+			set->items[set->cnt++] = *probe;
+	}
+	return 0;
+}
+
+/* Takes those out of the set that could not be attached. */
+static int drop_failed(struct attachment *to, size_t old_cnt)
+{
+	int first = 0;
+
+	to->set->cnt = old_cnt;
+	for (size_t i = 0; i < to->cnt; i++) {
+		struct probe *probe = &to->probes[i];
+
+		if (!probe->err)
+			to->set->items[to->set->cnt++] = *probe;
+		else if (probe->err != -EEXIST && !first)
+			first = probe->err;
+	}
+	return first;
+}
+
+int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
+		     int fd, struct probe *probes, size_t cnt)
+{
+	struct attachment to = {
+		.set = set,
+		.programs = programs,
+		.pid = pid,
+		.probes = probes,
+		.cnt = cnt,
+	};
+	cleanup_free char *path = NULL;
+	size_t old_cnt = set->cnt;
+	int err;
+
+	if (!cnt)
+		return 0;
+	if (asprintf(&path, "/proc/self/fd/%d", fd) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	to.path = path;
+	err = check_places(&to, fd);
+	if (err)
+		return err;
+	if (programs->kind == LINK_SESSION || programs->kind == LINK_MULTI)
+		attach_all_multi(&to);
+	else
+		attach_all_perf(&to);
+	return drop_failed(&to, old_cnt);
+}
+
+static int rebind_file(struct probe_set *set, const struct probe_set *old, size_t file,
+		       const struct probe_programs *programs, pid_t pid)
+{
+	cleanup_free struct probe *probes = calloc(old->cnt + 1, sizeof(*probes));
+	size_t cnt = 0;
+
+	if (!probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < old->cnt; i++)
+		if (file_id_equal(&old->items[i].file, &old->files[file].id))
+			probes[cnt++] = old->items[i];
+	return probe_set_attach(set, programs, pid, old->files[file].fd, probes, cnt);
+}
+
+int probe_set_rebind(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
+		     struct probe_set *old)
+{
+	struct probe_set fresh = {.binding = set->binding + 1};
+	int first = 0;
+
+	for (size_t i = 0; i < set->file_cnt; i++) {
+		int err = rebind_file(&fresh, set, i, programs, pid);
+
+		if (!first)
+			first = err;
+	}
+	*old = *set;
+	*set = fresh;
+	return first;
+}
+
+size_t probe_set_drop(struct probe_set *set, const struct file_id *file)
+{
+	size_t kept = 0, gone;
+
+	for (size_t i = 0; i < set->link_cnt; i++) {
+		if (file_id_equal(&set->links[i].file, file))
+			destroy_link(&set->links[i]);
+		else
+			set->links[kept++] = set->links[i];
+	}
+	gone = set->link_cnt - kept;
+	set->link_cnt = kept;
+	kept = 0;
+	for (size_t i = 0; i < set->cnt; i++)
+		if (!file_id_equal(&set->items[i].file, file))
+			set->items[kept++] = set->items[i];
+	set->cnt = kept;
+	return gone;
+}
+
+void probe_set_detach(struct probe_set *set)
+{
+	for (size_t i = 0; i < set->link_cnt; i++)
+		destroy_link(&set->links[i]);
+	for (size_t i = 0; i < set->file_cnt; i++)
+		close(set->files[i].fd);
+	free(set->links);
+	free(set->files);
+	free(set->items);
+	*set = (struct probe_set){0};
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Keeps lists of where code was, and tells what stood at an address when a stack was walked. */
+#include "loader/stacks/code_history.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+
+/* Programs that unload libraries all the time must not fill our memory. */
+#define MAPPINGS_MAX (1U << 18)
+#define LISTS_MAX 4096
+
+void code_history_deinit(struct code_history *history)
+{
+	for (size_t i = 0; i < history->cnt; i++)
+		free(history->lists[i].mappings);
+	free(history->lists);
+	*history = (struct code_history){0};
+}
+
+static void remove_list(struct code_history *history, size_t at)
+{
+	struct code_list *list = &history->lists[at];
+
+	history->mapping_cnt -= list->cnt;
+	free(list->mappings);
+	array_remove(history->lists, &history->cnt, at);
+}
+
+/* While nothing is unloaded, a later list has all that an earlier one had. */
+static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
+{
+	for (size_t i = history->cnt; i-- > 0;)
+		if (history->lists[i].image == image && history->lists[i].unloads == unloads)
+			remove_list(history, i);
+}
+
+void code_history_drop(struct code_history *history, uint32_t image)
+{
+	for (size_t i = history->cnt; i-- > 0;)
+		if (history->lists[i].image == image)
+			remove_list(history, i);
+}
+
+int code_history_add(struct code_history *history, uint32_t image, uint32_t unloads,
+		     const struct unwind_mapping *mappings, size_t cnt)
+{
+	struct unwind_mapping *copy = reallocarray(NULL, cnt + 1, sizeof(*copy));
+
+	if (!copy || array_reserve(&history->lists, &history->cap, history->cnt + 1)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy, mappings, cnt * sizeof(*copy));
+	remove_same_time(history, image, unloads);
+	history->lists[history->cnt++] = (struct code_list){image, unloads, copy, cnt};
+	history->mapping_cnt += cnt;
+	while ((history->mapping_cnt > MAPPINGS_MAX || history->cnt > LISTS_MAX) &&
+	       history->cnt > 1)
+		remove_list(history, 0);
+	return 0;
+}
+
+static const struct unwind_mapping *find_mapping(const struct code_list *list, uint64_t addr)
+{
+	const struct unwind_mapping *first = list && list->cnt ? list->mappings : NULL;
+	size_t at;
+
+	if (!first)
+		return NULL;
+	at = bisect_upto(first, list->cnt, end, addr);
+	return at < list->cnt && first[at].start <= addr && addr < first[at].end ? &first[at]
+										 : NULL;
+}
+
+/*
+ * The lists of an image around a time, of which stacks have 16 bits; NULL: there is no such list.
+ */
+struct neighbours {
+	const struct code_list *before;
+	const struct code_list *same;
+	const struct code_list *after;
+};
+
+static struct neighbours find_neighbours(const struct code_history *history, uint32_t image,
+					 uint16_t unloads)
+{
+	struct neighbours found = {0};
+
+	for (size_t i = 0; i < history->cnt; i++) {
+		const struct code_list *list = &history->lists[i];
+		int16_t later = (int16_t)(uint16_t)(list->unloads - unloads);
+
+		if (list->image != image)
+			continue;
+		if (!later)
+			found.same = list;
+		else if (later < 0)
+			found.before = list;
+		else if (!found.after)
+			found.after = list;
+	}
+	return found;
+}
+
+/*
+ * Each unload counts twice. For something else to come and go between two readings that agree, it
+ * takes two of them.
+ */
+static bool is_one_unload(const struct neighbours *lists)
+{
+	return lists->after->unloads - lists->before->unloads < 4;
+}
+
+/* What was at an address; mapping NULL: no code that is known. */
+struct code_place {
+	const struct unwind_mapping *mapping;
+	bool unsure;
+};
+
+static struct code_place find_place(const struct neighbours *lists, uint64_t addr)
+{
+	const struct unwind_mapping *mapping = find_mapping(lists->same, addr), *before, *after;
+
+	if (mapping)
+		return (struct code_place){.mapping = mapping};
+	before = find_mapping(lists->before, addr);
+	after = find_mapping(lists->after, addr);
+	/* A program that has just begun has unloaded nothing. */
+	if (after && !lists->same && !lists->before)
+		return (struct code_place){.mapping = after};
+	/* Equal distances mean one file at one place, or no file. */
+	if (before && after && before->to_frame == after->to_frame && is_one_unload(lists))
+		return (struct code_place){.mapping = before};
+	/* Unless nothing was ever unloaded, it may have been anything. */
+	return (struct code_place){.unsure = lists->before || lists->after};
+}
+
+static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_mapping *b)
+{
+	return a == b || (a->base == b->base && a->granule_cnt == b->granule_cnt &&
+			  a->index == b->index && a->arena == b->arena && a->page == b->page);
+}
+
+/* The lists by which an unresolved stack is read. */
+struct reading {
+	struct neighbours lists;
+	const struct code_list
+		*known; /* what the walk took the code for, if that was of another time */
+};
+
+static struct reading begin_reading(const struct code_history *history, uint32_t image,
+				    const struct memleak_stack *stack)
+{
+	struct reading reading = {.lists = find_neighbours(history, image, stack->unloads)};
+
+	if (stack->known_unloads != stack->unloads)
+		reading.known = find_neighbours(history, image, stack->known_unloads).same;
+	return reading;
+}
+
+static uint64_t code_address(uint64_t frame)
+{
+	return MEMLEAK_FRAME_ADDR(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);
+}
+
+/*
+ * Whether the frames behind this one cannot be believed, and how the stack ends then: a frame
+ * pointer was followed where there may be none, or the code was unwound as if it were other code.
+ */
+static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
+		   enum unwind_end *ret)
+{
+	const struct unwind_mapping *taken_for = find_mapping(reading->known, code_address(frame));
+
+	if (frame & MEMLEAK_FRAME_UNKNOWN) {
+		*ret = UNWIND_END_NO_CODE;
+		return !place->mapping || place->mapping->granule_cnt;
+	}
+	*ret = UNWIND_END_NO_RULE;
+	return taken_for && (!place->mapping || !have_same_rules(taken_for, place->mapping));
+}
+
+bool code_history_resolve(const struct code_history *history, uint32_t image,
+			  struct memleak_stack *stack)
+{
+	const struct reading reading = begin_reading(history, image, stack);
+	bool sure = true;
+
+	for (uint16_t i = 0; i < stack->frame_cnt; i++) {
+		uint64_t frame = stack->frames[i];
+		struct code_place place;
+		enum unwind_end end;
+
+		if (MEMLEAK_FRAME_IN_FILE(frame))
+			continue; /* it was in a permanent mapping */
+		stack->frames[i] &= ~MEMLEAK_FRAME_UNKNOWN;
+		place = find_place(&reading.lists, code_address(frame));
+		if (place.mapping)
+			stack->frames[i] += place.mapping->to_frame;
+		else if (place.unsure)
+			stack->frames[i] |= MEMLEAK_FRAME_UNSURE;
+		sure &= !place.unsure;
+		if (misled(&reading, &place, frame, &end)) {
+			stack->frame_cnt = i + 1;
+			stack->end = end;
+		}
+	}
+	return sure;
+}
+
+bool code_history_misled(const struct code_history *history, uint32_t image,
+			 const struct memleak_stack *stack)
+{
+	const struct reading reading = begin_reading(history, image, stack);
+
+	for (uint16_t i = 0; i < stack->frame_cnt; i++) {
+		struct code_place place;
+		enum unwind_end end;
+
+		if (MEMLEAK_FRAME_IN_FILE(stack->frames[i]))
+			continue;
+		place = find_place(&reading.lists, code_address(stack->frames[i]));
+		if (misled(&reading, &place, stack->frames[i], &end))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Keeps copies of deferred stacks until their code is known, and replaces the stacks. */
+#include "loader/stacks/deferred_stacks.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+/*
+ * How many may be sent in vain, as their code has no table or was what it was taken for: whenever
+ * there is a new file with a table, and for each report.
+ */
+#define USELESS_MAX 4096
+#define USELESS_LATER 64
+
+/* The copies take no more memory than this. */
+#define WAITING_BYTES_MAX (64U << 20)
+
+/* A copy. The stack as the programs found it is in the stack table meanwhile. */
+struct deferred_stack {
+	size_t len;
+	struct memleak_stack_copy copy; /* the first len bytes of it */
+};
+
+static void allow(struct deferred_stacks *deferred, uint64_t more)
+{
+	if (deferred->watch->limit < deferred->watch->sent + more)
+		deferred->watch->limit = deferred->watch->sent + more;
+}
+
+void deferred_stacks_start(struct deferred_stacks *deferred)
+{
+	allow(deferred, USELESS_MAX);
+}
+
+void deferred_stacks_go_on(struct deferred_stacks *deferred)
+{
+	if (deferred->watch->limit)
+		allow(deferred, USELESS_LATER);
+}
+
+void deferred_stacks_deinit(struct deferred_stacks *deferred)
+{
+	if (deferred->taken)
+		log_verbose("deferred stacks: %" PRIu64 " received, %" PRIu64
+			    " of them completed by libdwfl, %" PRIu64 " cut",
+			    deferred->taken, deferred->finished, deferred->cut);
+	for (size_t i = 0; i < deferred->waiting_cnt; i++)
+		free(deferred->waiting[i]);
+	free(deferred->waiting);
+	deferred->waiting = NULL;
+	deferred->waiting_cnt = deferred->waiting_cap = 0;
+}
+
+static void remove_at(struct deferred_stacks *deferred, size_t at)
+{
+	deferred->waiting_bytes -= deferred->waiting[at]->len;
+	free(deferred->waiting[at]);
+	deferred->waiting[at] = deferred->waiting[--deferred->waiting_cnt];
+}
+
+void deferred_stacks_drop(struct deferred_stacks *deferred,
+			  bool (*is_known)(void *arg, uint32_t image), void *arg)
+{
+	for (size_t i = deferred->waiting_cnt; i-- > 0;)
+		if (!is_known(arg, deferred->waiting[i]->copy.image))
+			remove_at(deferred, i);
+}
+
+static int keep(struct deferred_stacks *deferred, const struct memleak_stack_copy *copy, size_t len)
+{
+	struct deferred_stack *kept;
+
+	if (deferred->waiting_bytes + len > WAITING_BYTES_MAX)
+		return -ENOSPC;
+	if (array_reserve(&deferred->waiting, &deferred->waiting_cap, deferred->waiting_cnt + 1))
+		return -ENOMEM;
+	kept = malloc(offsetof(struct deferred_stack, copy) + len);
+	if (!kept)
+		return -ENOMEM;
+	kept->len = len;
+	memcpy(&kept->copy, copy, len);
+	deferred->waiting[deferred->waiting_cnt++] = kept;
+	deferred->waiting_bytes += len;
+	return 0;
+}
+
+void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak_stack_copy *copy,
+			  size_t len)
+{
+	deferred->taken++;
+	if (keep(deferred, copy, len))
+		deferred->cut++;
+}
+
+/* Takes the frames from libdwfl. A frame that was interrupted stays marked so. */
+static void take_frames(struct memleak_stack *stack, uint32_t depth,
+			const struct walker_stack *walker)
+{
+	size_t cnt = walker->cnt < depth ? walker->cnt : depth;
+
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t before = i < stack->frame_cnt ? stack->frames[i] : 0;
+
+		stack->frames[i] = walker->frames[i];
+		if (MEMLEAK_FRAME_IS_EXACT(before) &&
+		    MEMLEAK_FRAME_ADDR(before) == walker->frames[i])
+			stack->frames[i] |= MEMLEAK_FRAME_EXACT;
+	}
+	stack->frame_cnt = (uint16_t)cnt;
+	stack->end = walker->cnt > cnt ? UNWIND_END_TRUNCATED : UNWIND_END_COMPLETE;
+	stack->known_unloads = stack->unloads;
+}
+
+/* False: libdwfl does not know the code, or finds no end. */
+static bool walk_again(struct deferred_stacks *deferred, const struct walker_subject *subject,
+		       const struct deferred_stack *waiting, struct memleak_stack *stack)
+{
+	cleanup_free struct memleak_stack_copy *whole = calloc(1, sizeof(*whole));
+	const struct walker_code_space *space;
+	struct walker_stack found;
+
+	if (!whole || walker_spaces_add(deferred->walker, subject))
+		return false;
+	/* If nothing was unloaded since, what was mapped then is still where it was. */
+	if ((uint16_t)subject->unloads != stack->unloads)
+		return false;
+	memcpy(whole, &waiting->copy, waiting->len);
+	space = walker_spaces_find(deferred->walker, subject->generation);
+	if (!space || walker_spaces_walk(deferred->walker, space, &whole->copy, &found))
+		return false;
+	if (found.end != WALKER_FINISHED && found.cnt <= deferred->stacks->depth)
+		return false;
+	take_frames(stack, deferred->stacks->depth, &found);
+	return true;
+}
+
+static void finish(struct deferred_stacks *deferred, const struct walker_subject *subject,
+		   const struct deferred_stack *waiting)
+{
+	uint32_t depth = deferred->stacks->depth;
+	cleanup_free struct memleak_stack *stack =
+		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
+	uint64_t id = waiting->copy.deferred;
+	bool misled;
+
+	if (!stack || bpf_map_lookup_elem(deferred->stacks->fd, &id, stack))
+		return; /* its image is gone, or there was no room */
+	misled = code_history_misled(&deferred->spaces->history, waiting->copy.image, stack);
+	if (misled && walk_again(deferred, subject, waiting, stack)) {
+		deferred->finished++;
+		deferred->watch->limit++;
+	} else if (misled || stack->end >= UNWIND_END_NO_CODE) {
+		deferred->cut++;
+	}
+	stack->deferred = 0;
+	stack_table_replace(deferred->stacks, id, stack);
+}
+
+bool deferred_stacks_is_waiting(const struct deferred_stacks *deferred, uint32_t image)
+{
+	for (size_t i = 0; i < deferred->waiting_cnt; i++)
+		if (deferred->waiting[i]->copy.image == image)
+			return true;
+	return false;
+}
+
+void deferred_stacks_finish(struct deferred_stacks *deferred, const struct walker_subject *subject,
+			    uint32_t image, size_t most, uint64_t deadline_ns)
+{
+	if (deferred->file_cnt != deferred->spaces->files.table_cnt) {
+		deferred->file_cnt = deferred->spaces->files.table_cnt;
+		allow(deferred, USELESS_MAX);
+	}
+	/* From the end on: the copy that takes the place of one that goes was looked at already. */
+	for (size_t i = deferred->waiting_cnt; i-- > 0 && most && clock_left_ms(deadline_ns);) {
+		if (deferred->waiting[i]->copy.image != image)
+			continue;
+		finish(deferred, subject, deferred->waiting[i]);
+		remove_at(deferred, i);
+		most--;
+	}
+}

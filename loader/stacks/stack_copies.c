@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the ring of copied stacks. */
+#include "loader/stacks/stack_copies.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+/* To compare stacks takes its time. */
+#define BATCH 16
+/* So many batches hold at least what the ring can hold. */
+#define RING_BATCHES 64
+
+/* A negative number makes the ring stop behind this one. Deferred stacks are put aside at once. */
+static int handle_copy(void *arg, void *data, size_t len)
+{
+	const struct memleak_stack_copy *copy = data;
+	struct stack_copies *copies = arg;
+
+	if (copy->deferred) {
+		deferred_stacks_take(&copies->deferred, copy, len);
+		return 0;
+	}
+	if (len >= sizeof(*copy) && copies->comparison.wanted)
+		comparison_take(&copies->comparison, &copies->walker, copy);
+	return --copies->left_in_batch ? 0 : -EAGAIN;
+}
+
+int stack_copies_init(struct stack_copies *copies, int ring_fd)
+{
+	copies->deferred.walker = &copies->walker;
+	copies->ring = ring_buffer__new(ring_fd, handle_copy, copies, NULL);
+	return copies->ring ? 0 : -errno;
+}
+
+void stack_copies_deinit(struct stack_copies *copies)
+{
+	ring_buffer__free(copies->ring);
+	copies->ring = NULL;
+	deferred_stacks_deinit(&copies->deferred);
+	comparison_deinit(&copies->comparison);
+	walker_spaces_deinit(&copies->walker);
+}
+
+int stack_copies_poll_fd(const struct stack_copies *copies)
+{
+	return ring_buffer__epoll_fd(copies->ring);
+}
+
+bool stack_copies_consume(struct stack_copies *copies)
+{
+	copies->left_in_batch = BATCH;
+	return ring_buffer__consume(copies->ring) == -EAGAIN;
+}
+
+void stack_copies_drain(struct stack_copies *copies)
+{
+	for (int i = 0; i < RING_BATCHES && stack_copies_consume(copies); i++)
+		;
+}
+
+void stack_copies_finish(struct stack_copies *copies)
+{
+	if (!copies->comparison.wanted)
+		return;
+	stack_copies_drain(copies);
+	copies->comparison.deferred_cnt = copies->deferred.finished;
+	comparison_say(&copies->comparison);
+}
+
+void stack_copies_refresh(struct stack_copies *copies, const struct walker_subject *subject)
+{
+	if (!copies->comparison.wanted || walker_spaces_find(&copies->walker, subject->generation))
+		return;
+	walker_spaces_add(&copies->walker, subject);
+	/* While it is still known what the stacks in the ring have met. */
+	stack_copies_drain(copies);
+}

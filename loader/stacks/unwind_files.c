@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Has unwind tables built and gives them to the programs. */
+#include "loader/stacks/unwind_files.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/vdso.h"
+#include "bpf/memleak.h"
+#include "loader/probes/backing_inode.h"
+#include "loader/stacks/map_updater.h"
+#include "loader/target/elf_functions.h"
+
+/* Bits of a device's minor number in the kernel. */
+#define KERNEL_MINOR_BITS 20
+
+/* Room in an arena for tables that come later: a megabyte. */
+#define SPARE_PAGES 256
+
+/* So many files without a table are named one by one. */
+#define TOLD_MAX 20
+
+#define NSEC_PER_MSEC 1000000ULL
+/* A file that gives no table in so much time has none; with less it is asked for again. */
+#define PLENTY_MS (UNWINDER_WAIT_MS / 2)
+
+struct pending_table {
+	struct unwind_table table;
+	size_t file; /* its index */
+};
+
+/*
+ * The tables of a whole distribution take 100 MB. As a file that is nearly all hole can have a
+ * table as large from a few bytes, tables get a share of the memory, and no more.
+ */
+static uint64_t share_of_memory(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return bytes / 8;
+}
+
+int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
+		      struct map_updater *map_updater, struct symbolizer *symbolizer, bool wanted)
+{
+	*files = (struct unwind_files){
+		.arenas_fd = arenas_fd,
+		.files_fd = files_fd,
+		.map_updater = map_updater,
+		.symbolizer = symbolizer,
+		.bytes_max = share_of_memory(),
+	};
+	return wanted ? unwinder__new(&files->unwinder) : 0;
+}
+
+static void drop_pending(struct unwind_files *files)
+{
+	for (size_t i = 0; i < files->pending_cnt; i++)
+		unwind_table_deinit(&files->pending[i].table);
+	files->pending_cnt = 0;
+}
+
+void unwind_files_deinit(struct unwind_files *files)
+{
+	unwinder__free(files->unwinder);
+	unwind_arena_deinit(&files->arena);
+	drop_pending(files);
+	free(files->pending);
+	free(files->items);
+	*files = (struct unwind_files){0};
+}
+
+static ssize_t find(const struct unwind_files *files, const struct file_version *version)
+{
+	for (size_t i = 0; i < files->cnt; i++)
+		if (file_version_equal(&files->items[i].version, version))
+			return (ssize_t)i;
+	return -ENOENT;
+}
+
+/* Room for one more, and its table. */
+static int reserve(struct unwind_files *files)
+{
+	int err = array_reserve(&files->items, &files->cap, files->cnt + 1);
+
+	return err ? err
+		   : array_reserve(&files->pending, &files->pending_cap, files->pending_cnt + 1);
+}
+
+static void add_item(struct unwind_files *files, const struct file_version *version)
+{
+	files->items[files->cnt++] = (struct unwind_file){
+		.version = *version,
+		.twin = -1,
+	};
+}
+
+/* Says that a file has no table; of many, only the first are named. */
+static void tell(struct unwind_files *files, const char *name, const char *why)
+{
+	if (files->told_cnt++ < TOLD_MAX)
+		log_note("no unwind table for %s: %s; stacks through it may be cut", name, why);
+	else if (files->told_cnt == TOLD_MAX + 1)
+		log_note("other files have no unwind table either");
+}
+
+static uint64_t hash_table(const struct unwind_table *table)
+{
+	uint64_t hash = table->first ^ table->granule_cnt;
+
+	for (size_t i = 0; i < (size_t)table->page_cnt * UNWIND_PAGE_WORDS; i++)
+		hash = (hash ^ table->words[i]) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
+static bool tables_equal(const struct unwind_table *a, const struct unwind_table *b)
+{
+	return a->page_cnt == b->page_cnt && a->index == b->index && a->first == b->first &&
+	       a->granule_cnt == b->granule_cnt &&
+	       !memcmp(a->words, b->words, (size_t)a->page_cnt * UNWIND_PAGE_BYTES);
+}
+
+/* A file that waits to be placed and has an equal table. */
+static ssize_t find_pending_twin(const struct unwind_files *files, const struct unwind_table *table)
+{
+	for (size_t i = 0; i < files->pending_cnt; i++)
+		if (tables_equal(&files->pending[i].table, table))
+			return (ssize_t)files->pending[i].file;
+	return -1;
+}
+
+/* A file that is placed and has an equal table. */
+static const struct unwind_file *find_placed_twin(const struct unwind_files *files, uint64_t hash,
+						  const struct unwind_table *table)
+{
+	for (size_t i = 0; i < files->cnt; i++) {
+		const struct unwind_file *file = &files->items[i];
+
+		if (file->hash == hash && file->granule_cnt == table->granule_cnt &&
+		    file->index == table->index && file->first == table->first &&
+		    file->page_cnt == table->page_cnt &&
+		    unwind_arena_holds(files->arenas_fd, file->arena, file->page, table))
+			return file;
+	}
+	return NULL;
+}
+
+static void copy_place(struct unwind_file *to, const struct unwind_file *from)
+{
+	to->first = from->first;
+	to->granule_cnt = from->granule_cnt;
+	to->index = from->index;
+	to->arena = from->arena;
+	to->page = from->page;
+	to->page_cnt = from->page_cnt;
+	to->hash = from->hash;
+}
+
+/* The newest file's table is there; it waits to be placed, unless another file has the same. */
+static int keep(struct unwind_files *files, struct unwind_table *table)
+{
+	struct unwind_file *file = &files->items[files->cnt - 1];
+	uint64_t hash = hash_table(table), bytes = (uint64_t)table->page_cnt * UNWIND_PAGE_BYTES;
+	const struct unwind_file *placed = find_placed_twin(files, hash, table);
+
+	file->twin = placed ? -1 : find_pending_twin(files, table);
+	if (placed)
+		copy_place(file, placed);
+	if (placed || file->twin >= 0) {
+		files->shared_cnt++;
+		unwind_table_deinit(table);
+		return 0;
+	}
+	if (bytes > files->bytes_max - files->bytes) {
+		unwind_table_deinit(table);
+		return -ENOSPC;
+	}
+	files->bytes += bytes;
+	file->hash = hash;
+	files->pending[files->pending_cnt++].file = files->cnt - 1;
+	return 0;
+}
+
+static const char *reason_of(int err)
+{
+	switch (-err) {
+	case EIO:
+		return "reading it crashed the helper";
+	case ETIMEDOUT:
+		return "reading it takes too long";
+	case ENOSPC:
+		return "all tables together have used up their share of the memory";
+	case E2BIG:
+		return "it is too large";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Has the table of the newest file made. A file that gives none is not tried again. */
+static int build(struct unwind_files *files, int fd, const char *name, uint64_t deadline_ns,
+		 int64_t *patience_ms)
+{
+	struct unwind_table *table = &files->pending[files->pending_cnt].table;
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), taken_ns;
+	uint64_t wait_ms =
+		*patience_ms < UNWINDER_WAIT_MS ? (uint64_t)*patience_ms : UNWINDER_WAIT_MS;
+	uint64_t end_ns = start_ns + wait_ms * NSEC_PER_MSEC;
+	bool cut = deadline_ns < start_ns + PLENTY_MS * NSEC_PER_MSEC && deadline_ns < end_ns;
+	int err = unwinder__table(files->unwinder, fd, deadline_ns < end_ns ? deadline_ns : end_ns,
+				  table);
+
+	taken_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+	files->build_ns += taken_ns;
+	if (err == -ETIMEDOUT && cut)
+		return -EAGAIN;
+	if (err)
+		*patience_ms -= (int64_t)(taken_ns / 1000000);
+	else
+		err = keep(files, table);
+	/* It is no ELF file, or one that does not describe its frames: that is how it was made. */
+	if (err == -ENOEXEC || err == -ENOENT)
+		log_verbose("%s has no unwind information", name);
+	else if (err)
+		tell(files, name, reason_of(err));
+	return 0;
+}
+
+/*
+ * Frames of the newest file are to be places in it. That does not hold for the vdso, which has no
+ * path, nor for files that compilers write their code to, where code is replaced.
+ */
+static void register_symbols(struct unwind_files *files, int fd, const char *name)
+{
+	struct unwind_file *file = &files->items[files->cnt - 1];
+
+	if (name[0] != '/' || elf_class(fd) < 0 || files->cnt > MEMLEAK_FRAME_FILES)
+		return;
+	if (symbolizer__add_file(files->symbolizer, fd, name, &file->symbols))
+		file->symbols = 0;
+}
+
+ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uint64_t deadline_ns,
+			 int64_t *patience_ms)
+{
+	struct file_version version;
+	struct stat st;
+	ssize_t known;
+
+	if (fstat(fd, &st))
+		return -errno;
+	version = file_version_of(&st);
+	known = find(files, &version);
+	if (known >= 0)
+		return known;
+	if (files->unwinder && *patience_ms <= 0)
+		return -ETIMEDOUT;
+	if (files->unwinder && !clock_left_ms(deadline_ns))
+		return -EAGAIN;
+	if (reserve(files))
+		return -ENOMEM;
+	add_item(files, &version);
+	register_symbols(files, fd, name);
+	if (backing_inode(fd, &files->items[files->cnt - 1].backing))
+		files->items[files->cnt - 1].backing.ino = 0;
+	if (files->unwinder && build(files, fd, name, deadline_ns, patience_ms)) {
+		files->cnt--;
+		return -EAGAIN;
+	}
+	return (ssize_t)files->cnt - 1;
+}
+
+/*
+ * Such a file is known by what its mapping says of it; no file that was opened has a size like
+ * that.
+ */
+ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
+				    int err)
+{
+	const struct file_version version = {.id = mapping->file, .size = -1};
+	ssize_t known = find(files, &version);
+
+	if (known >= 0)
+		return known;
+	if (reserve(files))
+		return -ENOMEM;
+	add_item(files, &version);
+	if (files->unwinder)
+		tell(files, mapping->path, reason_of(err));
+	return (ssize_t)files->cnt - 1;
+}
+
+/* The vdso is kept as the one file without an inode. */
+ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns)
+{
+	int64_t patience_ms = UNWINDER_WAIT_MS;
+	cleanup_close int fd = -1;
+	ssize_t added;
+
+	for (size_t i = 0; i < files->cnt; i++)
+		if (!files->items[i].version.id.ino)
+			return (ssize_t)i;
+	fd = vdso_copy();
+	if (fd < 0)
+		return -ENOENT;
+	added = unwind_files_add(files, fd, "[vdso]", deadline_ns, &patience_ms);
+	if (added >= 0)
+		files->items[added].version.id = files->items[added].backing = (struct file_id){0};
+	return added;
+}
+
+/* From now on the file has its table. */
+static void note_place(struct unwind_files *files, struct unwind_file *file,
+		       const struct unwind_table *table)
+{
+	file->first = table->first;
+	file->granule_cnt = table->granule_cnt;
+	file->index = table->index;
+	file->arena = files->arena.number;
+	file->page = files->arena.used - table->page_cnt;
+	file->page_cnt = table->page_cnt;
+	files->rows += table->row_cnt;
+	files->code_bytes += (uint64_t)table->granule_cnt * UNWIND_GRANULE_BYTES;
+	files->table_cnt++;
+}
+
+/* Files that share a table of this batch get its place; if it has none, neither have they. */
+static void note_twins(struct unwind_files *files)
+{
+	for (size_t i = 0; i < files->cnt; i++) {
+		struct unwind_file *file = &files->items[i];
+
+		if (file->twin >= 0)
+			copy_place(file, &files->items[file->twin]);
+		file->twin = -1;
+	}
+}
+
+/* There is room to spare, so that libraries that come one by one do not each need a new arena. */
+static int make_room(struct unwind_files *files, uint64_t page_cnt)
+{
+	int err;
+
+	if (files->arena.page_cnt - files->arena.used >= page_cnt)
+		return 0;
+	if (files->arena_cnt == UNWIND_ARENAS_MAX || page_cnt > UINT32_MAX - SPARE_PAGES)
+		return -ENOSPC;
+	err = unwind_arena_init(&files->arena, files->arena_cnt, (uint32_t)page_cnt + SPARE_PAGES);
+	if (err)
+		return err;
+	err = map_updater__put(files->map_updater, files->arenas_fd, files->arena_cnt,
+			       files->arena.fd);
+	if (err)
+		unwind_arena_deinit(&files->arena);
+	else
+		files->arena_cnt++;
+	return err;
+}
+
+/* The file remains without a table, so it must not be taken for the twin of another either. */
+static void forget(struct unwind_files *files, struct unwind_file *file,
+		   const struct unwind_table *table, int err)
+{
+	file->hash = 0;
+	files->bytes -= (uint64_t)table->page_cnt * UNWIND_PAGE_BYTES;
+	if (!files->told_full)
+		log_note("no room for the unwind tables of %zu files: stacks through them may be "
+			 "cut (%s)",
+			 files->pending_cnt, strerror(-err));
+	files->told_full = true;
+}
+
+uint64_t unwind_file_frame(size_t file)
+{
+	return MEMLEAK_FRAME_FILE | (uint64_t)file << MEMLEAK_FRAME_OFFSET_BITS;
+}
+
+/* The file may be another one than when it was last told of, under the same number. */
+static void tell_programs(const struct unwind_files *files, size_t at)
+{
+	const struct unwind_file *file = &files->items[at];
+	const struct unwind_file_key key = {
+		.ino = file->backing.ino,
+		.dev = (uint64_t)major(file->backing.dev) << KERNEL_MINOR_BITS |
+		       minor(file->backing.dev),
+	};
+	const struct unwind_file_table table = {
+		.size = file->version.size,
+		.mtime_sec = file->version.mtime.tv_sec,
+		.mtime_nsec = (uint32_t)file->version.mtime.tv_nsec,
+		.granule_cnt = file->granule_cnt,
+		.first = file->first,
+		.frame = file->symbols ? unwind_file_frame(at) : 0,
+		.index = file->index,
+		.arena = file->arena,
+		.page = file->page,
+	};
+
+	/* Where there is no more room, it is as with kernels that cannot be asked. */
+	if (key.ino)
+		bpf_map_update_elem(files->files_fd, &key, &table, BPF_ANY);
+}
+
+static void place_pending(struct unwind_files *files)
+{
+	uint64_t page_cnt = 0;
+	int err;
+
+	for (size_t i = 0; i < files->pending_cnt; i++)
+		page_cnt += files->pending[i].table.page_cnt;
+	err = make_room(files, page_cnt);
+	for (size_t i = 0; i < files->pending_cnt; i++) {
+		const struct unwind_table *table = &files->pending[i].table;
+		struct unwind_file *file = &files->items[files->pending[i].file];
+
+		if (!err)
+			err = unwind_arena_add(&files->arena, table);
+		if (err)
+			forget(files, file, table, err);
+		else
+			note_place(files, file, table);
+	}
+	note_twins(files);
+	drop_pending(files);
+}
+
+void unwind_files_place(struct unwind_files *files)
+{
+	if (files->pending_cnt)
+		place_pending(files);
+	while (files->told_by_now < files->cnt)
+		tell_programs(files, files->told_by_now++);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lists what processes have mapped as code, and puts the lists where the programs find them. */
+#include "loader/stacks/unwind_spaces.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/mapped_file.h"
+#include "base/proc_maps.h"
+#include "loader/stacks/mapping_list.h"
+#include "loader/target/modules.h"
+
+/* Where return probes return to: a walk must see that this is not code of the caller. */
+#define RETURN_PROBES "[uprobes]"
+
+/*
+ * How long files of one process may keep memleak waiting in all, and give no table: nobody shall
+ * keep it from its other work by making such files. One such file leaves enough time for all
+ * others.
+ */
+#define PATIENCE_MS (2 * UNWINDER_WAIT_MS)
+
+struct told_space {
+	pid_t pid;
+	uint32_t generation;
+	struct unwind_subject told;
+	int64_t patience_ms;
+	bool unfinished; /* the deadline came before all files were read */
+	bool told_slow;
+	bool told_many;
+	struct mapping_list list;
+};
+
+int unwind_spaces_init(struct unwind_spaces *spaces, const struct unwind_spaces_fds *fds,
+		       struct symbolizer *symbolizer, bool tables)
+{
+	int err;
+
+	*spaces = (struct unwind_spaces){
+		.spaces_fd = fds->spaces,
+		.targets_fd = fds->targets,
+		.stamp = fds->stamp,
+	};
+	err = map_updater__new(&spaces->map_updater);
+	if (err)
+		return err;
+	return unwind_files_init(&spaces->files, fds->arenas, fds->files, spaces->map_updater,
+				 symbolizer, tables);
+}
+
+void unwind_spaces_deinit(struct unwind_spaces *spaces)
+{
+	for (size_t i = 0; i < spaces->cnt; i++)
+		mapping_list_deinit(&spaces->items[i].list);
+	free(spaces->items);
+	code_history_deinit(&spaces->history);
+	unwind_files_deinit(&spaces->files);
+	map_updater__free(spaces->map_updater);
+	*spaces = (struct unwind_spaces){0};
+}
+
+/* A mapping that is gone meanwhile, or of a device, is no loss. */
+static bool is_loss(int err)
+{
+	return err != -ENOENT && err != -ESRCH && err != -ENOEXEC;
+}
+
+static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
+			 const struct mapping *mapping, uint64_t deadline_ns)
+{
+	cleanup_close int fd = -1;
+	struct stat st;
+	ssize_t file;
+
+	if (!strcmp(mapping->path, "[vdso]"))
+		return unwind_files_add_vdso(&spaces->files, deadline_ns);
+	if (!mapping->file.ino)
+		return -ENOENT;
+	fd = process_open_mapping(space->pid, mapping);
+	/* The mapping was read from a record, and the process may have ended. */
+	if (fd < 0 && mapping->since_ns)
+		fd = mapped_file_open(mapping, &st);
+	if (fd < 0)
+		return is_loss(fd) ? unwind_files_add_unreadable(&spaces->files, mapping, fd) : fd;
+	file = unwind_files_add(&spaces->files, fd, mapping->path, deadline_ns,
+				&space->patience_ms);
+	if (file == -ETIMEDOUT && !space->told_slow) {
+		log_note("reading the files of process %d takes too long: files that it maps from "
+			 "now on have no unwind tables",
+			 space->pid);
+		space->told_slow = true;
+	}
+	return file;
+}
+
+static bool same_file(const struct mapping *a, const struct mapping *b)
+{
+	return a && a->file.ino && file_id_equal(&a->file, &b->file);
+}
+
+static bool same_subject(const struct unwind_subject *a, const struct unwind_subject *b)
+{
+	return a->image == b->image && a->unloads == b->unloads && a->r_debug == b->r_debug;
+}
+
+/*
+ * The file of a mapping that has been there since the last time. It is the same file, though its
+ * modification time may have changed since, and need not be opened.
+ */
+static ssize_t known_file(const struct told_space *space, const struct unwind_subject *subject,
+			  const struct mapping *mapping)
+{
+	if (!mapping->file.ino || !same_subject(&space->told, subject))
+		return -ENOENT;
+	return mapping_list_file(&space->list, mapping);
+}
+
+/* Not the kernel's half, where [vsyscall] is: nobody allocates there. */
+static bool is_code(const struct mapping *mapping)
+{
+	return mapping->executable && mapping->end <= INT64_MAX &&
+	       strcmp(mapping->path, RETURN_PROBES) != 0;
+}
+
+static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
+			 const struct unwind_subject *subject, const struct proc_maps *proc,
+			 struct mapping_list *list)
+{
+	const struct mapping *before = NULL;
+	ssize_t file = -ENOENT, known = -ENOENT;
+	int err = mapping_list_init(list, proc->cnt);
+
+	if (err)
+		return err;
+	space->unfinished = false;
+	for_each_mapping (mapping, proc) {
+		if (!is_code(mapping))
+			continue;
+		known = known_file(space, subject, mapping);
+		if (known >= 0)
+			file = known;
+		/* Pieces of one file follow each other; opening each would cost the most. */
+		else if (!same_file(before, mapping))
+			file = find_file(spaces, space, mapping, subject->deadline_ns);
+		space->unfinished |= file == -EAGAIN;
+		before = mapping;
+		mapping_list_add(list, mapping, file);
+	}
+	return 0;
+}
+
+/* The number that makes an address there a place in the file; 0: it stays an address. */
+static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t number)
+{
+	uint64_t offset_end = mapping->end - mapping->base;
+
+	if (mapping->start < mapping->base || offset_end >> MEMLEAK_FRAME_OFFSET_BITS)
+		return 0;
+	return unwind_file_frame(number) - mapping->base;
+}
+
+static bool is_permanent(const struct unwind_subject *subject, const struct unwind_file *file)
+{
+	for (size_t i = 0; i < subject->permanent_cnt; i++)
+		if (file_id_equal(&subject->permanent[i], &file->version.id))
+			return true;
+	return false;
+}
+
+static void add_tables(const struct unwind_files *files, const struct unwind_subject *subject,
+		       struct mapping_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		struct unwind_mapping *mapping = &list->items[i];
+		const struct unwind_file *file;
+
+		if (list->sources[i].file < 0)
+			continue;
+		file = &files->items[list->sources[i].file];
+		mapping->permanent = is_permanent(subject, file);
+		if (file->symbols)
+			mapping->to_frame = frame_distance(mapping, (size_t)list->sources[i].file);
+		mapping->base += file->first;
+		mapping->granule_cnt = file->granule_cnt;
+		mapping->index = file->index;
+		mapping->arena = file->arena;
+		mapping->page = file->page;
+	}
+}
+
+/*
+ * The programs take a limited number of mappings. Stacks through the others are cut, and counted.
+ */
+static void drop_mappings(struct told_space *space, struct mapping_list *list)
+{
+	size_t cnt = list->cnt;
+
+	mapping_list_limit(list, UNWIND_MAPPINGS_MAX);
+	if (list->cnt == cnt || space->told_many)
+		return;
+	log_note("process %d has code in %zu places, of which %u are known: stacks "
+		 "through the others may be cut",
+		 space->pid, cnt, UNWIND_MAPPINGS_MAX);
+	space->told_many = true;
+}
+
+static struct told_space *space_of(struct unwind_spaces *spaces, pid_t pid)
+{
+	for (size_t i = 0; i < spaces->cnt; i++)
+		if (spaces->items[i].pid == pid)
+			return &spaces->items[i];
+	if (array_reserve(&spaces->items, &spaces->cap, spaces->cnt + 1))
+		return NULL;
+	spaces->items[spaces->cnt] = (struct told_space){
+		.pid = pid,
+		.patience_ms = PATIENCE_MS,
+	};
+	return &spaces->items[spaces->cnt++];
+}
+
+/* A new array, complete before the programs can see it. */
+static int publish(struct unwind_spaces *spaces, const struct unwind_subject *subject,
+		   const struct mapping_list *list)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
+	uint32_t cnt = (uint32_t)list->cnt + 1;
+	cleanup_free union unwind_space_entry *entries = calloc(cnt, sizeof(*entries));
+	cleanup_free uint32_t *keys = calloc(cnt, sizeof(*keys));
+	cleanup_close int fd = -1;
+	int err;
+
+	if (!entries || !keys)
+		return -ENOMEM;
+	/* Caches are keyed by the generation: 0 is none. */
+	if (!++spaces->generation)
+		spaces->generation = 1;
+	entries[0].space = (struct unwind_space){
+		.generation = spaces->generation,
+		.mapping_cnt = (uint32_t)list->cnt,
+		.unloads = subject->unloads,
+		.r_debug = subject->r_debug,
+	};
+	for (uint32_t i = 1; i < cnt; i++) {
+		keys[i] = i;
+		entries[i].mapping = list->items[i - 1];
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_space", sizeof(uint32_t), sizeof(*entries),
+			    cnt, &opts);
+	if (fd < 0 || bpf_map_update_batch(fd, keys, entries, &cnt, NULL))
+		return -errno;
+	err = map_updater__put(spaces->map_updater, spaces->spaces_fd, subject->image, fd);
+	__atomic_add_fetch(spaces->stamp, 1, __ATOMIC_RELEASE);
+	return err;
+}
+
+/* Only a change is published: with each, the programs' caches start anew. */
+static int publish_change(struct unwind_spaces *spaces, struct told_space *space,
+			  const struct unwind_subject *subject, struct mapping_list *list)
+{
+	int err;
+
+	if (same_subject(&space->told, subject) && mapping_list_equal(&space->list, list))
+		return 0;
+	err = code_history_add(&spaces->history, subject->image, subject->unloads, list->items,
+			       list->cnt);
+	if (!err)
+		err = publish(spaces, subject, list);
+	if (err)
+		return err;
+	mapping_list_deinit(&space->list);
+	space->list = *list;
+	*list = (struct mapping_list){0};
+	space->told = *subject;
+	space->told.permanent = NULL; /* it belongs to the caller */
+	space->generation = spaces->generation;
+	return 0;
+}
+
+static void say_size(const struct unwind_spaces *spaces, pid_t pid)
+{
+	const struct unwind_files *files = &spaces->files;
+
+	log_verbose("unwind tables: %zu files with %" PRIu64 " KB of code, %" PRIu64
+		    " rows, %" PRIu64 " KB, built in %" PRIu64
+		    " ms; %zu files share (last for process %d)",
+		    files->table_cnt, files->code_bytes / 1024, files->rows, files->bytes / 1024,
+		    files->build_ns / 1000000, files->shared_cnt, pid);
+}
+
+uint32_t unwind_spaces_unloads(const struct unwind_spaces *spaces, pid_t pid)
+{
+	struct memleak_target target = {0};
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_lookup_elem(spaces->targets_fd, &key, &target);
+	return target.unloads;
+}
+
+static int refresh(struct unwind_spaces *spaces, const struct unwind_subject *subject,
+		   const struct proc_maps *proc, struct mapping_list *list, bool *finished)
+{
+	struct told_space *space = space_of(spaces, subject->pid);
+	int err = space ? list_mappings(spaces, space, subject, proc, list) : -ENOMEM;
+
+	unwind_files_place(&spaces->files);
+	*finished = !space || !space->unfinished;
+	if (err || !list->cnt)
+		return err;
+	/* Files were opened by address: they may have been others. */
+	if (!subject->ended && unwind_spaces_unloads(spaces, subject->pid) != subject->unloads)
+		return 0;
+	add_tables(&spaces->files, subject, list);
+	drop_mappings(space, list);
+	return publish_change(spaces, space, subject, list);
+}
+
+bool unwind_spaces_refresh(struct unwind_spaces *spaces, const struct unwind_subject *subject,
+			   const struct proc_maps *proc)
+{
+	size_t table_cnt = spaces->files.table_cnt;
+	struct mapping_list list = {0};
+	bool finished = true;
+	int err = refresh(spaces, subject, proc, &list, &finished);
+
+	if (err)
+		log_note("stacks of process %d may be cut: cannot tell where its code is (%s)",
+			 subject->pid, strerror(-err));
+	if (spaces->files.table_cnt != table_cnt)
+		say_size(spaces, subject->pid);
+	mapping_list_deinit(&list);
+	return finished;
+}
+
+void unwind_spaces_forget(struct unwind_spaces *spaces, pid_t pid)
+{
+	for (size_t i = 0; i < spaces->cnt; i++) {
+		if (spaces->items[i].pid != pid)
+			continue;
+		mapping_list_deinit(&spaces->items[i].list);
+		spaces->items[i] = spaces->items[--spaces->cnt];
+		return;
+	}
+}
+
+void unwind_spaces_drop(struct unwind_spaces *spaces, uint32_t image)
+{
+	code_history_drop(&spaces->history, image);
+	map_updater__remove(spaces->map_updater, spaces->spaces_fd, image);
+}
+
+uint32_t unwind_spaces_generation(const struct unwind_spaces *spaces, pid_t pid)
+{
+	for (size_t i = 0; i < spaces->cnt; i++)
+		if (spaces->items[i].pid == pid)
+			return spaces->items[i].generation;
+	return 0;
+}

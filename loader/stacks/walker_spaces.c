@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sends what processes have mapped as code to libdwfl's helper. */
+#include "loader/stacks/walker_spaces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/mapped_file.h"
+#include "base/vdso.h"
+#include "loader/target/modules.h"
+
+/* So many old mappings of a process are kept: copies of its stacks may be on their way. */
+#define OLD_SPACES 4
+
+void walker_spaces_deinit(struct walker_spaces *spaces)
+{
+	walker__free(spaces->walker);
+	for (size_t i = 0; i < spaces->cnt; i++)
+		proc_maps_deinit(&spaces->items[i].maps);
+	free(spaces->items);
+	*spaces = (struct walker_spaces){0};
+}
+
+static int fail(struct walker_spaces *spaces, int err)
+{
+	if (!spaces->err)
+		log_note("libdwfl no longer walks stacks: its helper failed (%s)", strerror(-err));
+	spaces->err = err;
+	return err;
+}
+
+const struct walker_code_space *walker_spaces_find(const struct walker_spaces *spaces,
+						   uint32_t generation)
+{
+	for (size_t i = spaces->cnt; i; i--)
+		if (spaces->items[i - 1].generation == generation)
+			return &spaces->items[i - 1];
+	return NULL;
+}
+
+/* Where the beginning of the same file is mapped, next below the code. */
+static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
+{
+	for (const struct mapping *m = code; m >= maps->mappings; m--)
+		if (!m->offset && file_id_equal(&m->file, &code->file))
+			return m->start;
+	return 0;
+}
+
+static int send_mapping(struct walker_spaces *spaces, const struct walker_code_space *space,
+			const struct mapping *mapping)
+{
+	struct walker_code code = {.start = mapping->start, .offset = mapping->offset};
+	cleanup_close int fd = -1;
+	struct stat st;
+
+	if (!mapping->executable)
+		return 0;
+	if (!strcmp(mapping->path, "[vdso]")) {
+		fd = vdso_copy();
+	} else if (mapping->file.ino) {
+		fd = process_open_mapping(space->pid, mapping);
+		if (fd < 0)
+			fd = mapped_file_open(mapping, &st);
+		code.headers = find_headers(&space->maps, mapping);
+	}
+	if (fd < 0)
+		return 0; /* it is code without a file */
+	return walker__add_code(spaces->walker, space->generation, fd, &code);
+}
+
+/* Drops all mappings of a process but the last few. */
+static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
+{
+	size_t kept = 0, cnt = 0;
+
+	for (size_t i = 0; i < spaces->cnt; i++)
+		cnt += spaces->items[i].pid == pid;
+	for (size_t i = 0; i < spaces->cnt; i++) {
+		struct walker_code_space *space = &spaces->items[i];
+
+		if (space->pid == pid && cnt-- > few) {
+			walker__close(spaces->walker, space->generation);
+			proc_maps_deinit(&space->maps);
+		} else {
+			spaces->items[kept++] = *space;
+		}
+	}
+	spaces->cnt = kept;
+}
+
+static int send_space(struct walker_spaces *spaces, const struct walker_code_space *space)
+{
+	int err = walker__open(spaces->walker, space->generation);
+
+	for_each_mapping (mapping, &space->maps)
+		if (!err)
+			err = send_mapping(spaces, space, mapping);
+	return err;
+}
+
+/* The process that builds unwind tables, which is the same one, may have ended over a file. */
+static int renew(struct walker_spaces *spaces)
+{
+	int err = 0;
+
+	if (!walker__was_lost(spaces->walker))
+		return 0;
+	for (size_t i = 0; !err && i < spaces->cnt; i++)
+		err = send_space(spaces, &spaces->items[i]);
+	return err;
+}
+
+static int add_space(struct walker_spaces *spaces, const struct walker_subject *subject)
+{
+	uint32_t generation = subject->generation;
+	struct proc_maps maps;
+
+	if (subject->read_maps(subject->arg, &maps))
+		return 0;
+	if (array_reserve(&spaces->items, &spaces->cap, spaces->cnt + 1)) {
+		proc_maps_deinit(&maps);
+		return -ENOMEM;
+	}
+	spaces->items[spaces->cnt++] = (struct walker_code_space){subject->pid, generation, maps};
+	return send_space(spaces, &spaces->items[spaces->cnt - 1]);
+}
+
+int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject *subject)
+{
+	int err = spaces->err;
+
+	if (err || !subject->generation || walker_spaces_find(spaces, subject->generation))
+		return err;
+	if (!spaces->walker)
+		err = walker__new(spaces->unwinder, &spaces->walker);
+	if (!err)
+		err = renew(spaces);
+	if (!err)
+		err = add_space(spaces, subject);
+	if (err)
+		return fail(spaces, err);
+	drop_old(spaces, subject->pid, OLD_SPACES);
+	return 0;
+}
+
+void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid)
+{
+	drop_old(spaces, pid, 0);
+}
+
+int walker_spaces_walk(struct walker_spaces *spaces, const struct walker_code_space *space,
+		       const struct unwind_copy *copy, struct walker_stack *ret)
+{
+	int err = spaces->err;
+
+	if (!err)
+		err = renew(spaces);
+	if (!err)
+		err = walker__walk(spaces->walker, space->generation, copy, ret);
+	return err && !spaces->err ? fail(spaces, err) : err;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and drops blocks in the memory in which the programs keep the recent-block cache. */
+#include "loader/tables/recent_blocks.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define READ_TRIES 100
+
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = (size_t)getpagesize();
+
+	return (bytes + page - 1) / page * page;
+}
+
+static int map_table(const struct bpf_object *object, const char *name, size_t element, void **ret,
+		     size_t *cnt)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+	void *memory;
+
+	if (!map)
+		return -ENOENT;
+	*cnt = bpf_map__max_entries(map);
+	memory = mmap(NULL, whole_pages(*cnt * element), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret = memory;
+	return 0;
+}
+
+int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *object,
+		       enum memleak_domain domain)
+{
+	int err = map_table(object, "recent", sizeof(*recent->buckets), (void **)&recent->buckets,
+			    &recent->bucket_cnt);
+
+	recent->domain = domain;
+	if (!err)
+		err = map_table(object, "filter", sizeof(*recent->filter), (void **)&recent->filter,
+				&recent->filter_cnt);
+	if (err)
+		return err;
+	recent->seen = calloc(recent->bucket_cnt, sizeof(*recent->seen));
+	return recent->seen ? 0 : -ENOMEM;
+}
+
+void recent_blocks_deinit(struct recent_blocks *recent)
+{
+	if (recent->buckets)
+		munmap(recent->buckets, whole_pages(recent->bucket_cnt * sizeof(*recent->buckets)));
+	if (recent->filter)
+		munmap(recent->filter, whole_pages(recent->filter_cnt * sizeof(*recent->filter)));
+	free(recent->seen);
+	*recent = (struct recent_blocks){0};
+}
+
+/* The address of a block that is alive, or 0. */
+static uint64_t live_address(uint64_t word)
+{
+	uint64_t state = word & MEMLEAK_RECENT_STATES;
+
+	return state && state != MEMLEAK_RECENT_MOVING ? 0 : word & ~MEMLEAK_RECENT_STATES;
+}
+
+/*
+ * Copies a block; returns its address, 0: there is none. Another block, even of the same address,
+ * may take its place in the middle of that: a copy that is the same twice in a row is of one block.
+ */
+static uint64_t read_block(const struct memleak_recent *bucket, size_t place,
+			   struct memleak_recent_block *ret)
+{
+	const uint64_t *word = (const uint64_t *)&bucket->words[place];
+	struct memleak_recent_block last;
+	uint64_t addr = 0;
+
+	memset(&last, 0, sizeof(last));
+	for (int i = 0; i < READ_TRIES; i++) {
+		addr = live_address(__atomic_load_n(word, __ATOMIC_ACQUIRE));
+		if (!addr)
+			return 0;
+		memcpy(ret, &bucket->blocks[place], sizeof(*ret));
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (i && live_address(__atomic_load_n(word, __ATOMIC_ACQUIRE)) == addr &&
+		    memcmp(ret, &last, sizeof(last)) == 0)
+			break;
+		last = *ret;
+	}
+	return addr;
+}
+
+static void read_bucket(const struct memleak_recent *bucket, struct memleak_recent *ret)
+{
+	for (size_t i = 0; i < MEMLEAK_RECENT_BLOCKS; i++)
+		ret->words[i] = read_block(bucket, i, &ret->blocks[i]);
+}
+
+int recent_blocks_walk(struct recent_blocks *recent,
+		       int (*element)(void *arg, const void *key, const void *value), void *arg)
+{
+	for (size_t i = 0; i < recent->bucket_cnt; i++)
+		read_bucket(&recent->buckets[i], &recent->seen[i]);
+	for (size_t i = 0; i < recent->bucket_cnt * MEMLEAK_RECENT_BLOCKS; i++) {
+		const struct memleak_recent *bucket = &recent->seen[i / MEMLEAK_RECENT_BLOCKS];
+		size_t place = i % MEMLEAK_RECENT_BLOCKS;
+		const struct memleak_recent_block *kept = &bucket->blocks[place];
+		const struct memleak_block_key key = {
+			.addr = bucket->words[place],
+			.image = kept->image,
+			.domain = recent->domain,
+		};
+		const struct memleak_block block = {
+			.size = kept->size,
+			.birth_ns = kept->birth_ns,
+			.site = kept->site,
+			.tid = kept->tid,
+		};
+		int err = key.addr ? element(arg, &key, &block) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+bool recent_blocks_met(const struct recent_blocks *recent, const struct memleak_block_key *key)
+{
+	const struct memleak_recent *bucket =
+		&recent->seen[block__hash(key) & (recent->bucket_cnt - 1)];
+
+	for (size_t i = 0; i < MEMLEAK_RECENT_BLOCKS; i++)
+		if (bucket->words[i] == key->addr && bucket->blocks[i].image == key->image)
+			return key->domain == recent->domain;
+	return false;
+}
+
+void recent_blocks_count(const struct recent_blocks *recent, uint64_t *ret_recent,
+			 uint64_t *ret_filter)
+{
+	uint64_t live = 0, filter = 0;
+
+	for (size_t i = 0; i < recent->bucket_cnt * MEMLEAK_RECENT_BLOCKS; i++)
+		live += __atomic_load_n(&recent->buckets[i / MEMLEAK_RECENT_BLOCKS]
+						 .words[i % MEMLEAK_RECENT_BLOCKS],
+					__ATOMIC_RELAXED) != 0;
+	for (size_t i = 0; i < recent->filter_cnt * MEMLEAK_FILTER_IN_LINE; i++)
+		filter += __atomic_load_n(
+			&recent->filter[i / MEMLEAK_FILTER_IN_LINE].cnt[i % MEMLEAK_FILTER_IN_LINE],
+			__ATOMIC_RELAXED);
+	*ret_recent = live;
+	*ret_filter = filter;
+}
+
+uint64_t recent_blocks_purge(struct recent_blocks *recent, const struct image_set *images)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < recent->bucket_cnt * MEMLEAK_RECENT_BLOCKS; i++) {
+		struct memleak_recent *bucket = &recent->buckets[i / MEMLEAK_RECENT_BLOCKS];
+		size_t place = i % MEMLEAK_RECENT_BLOCKS;
+		struct memleak_recent_block block;
+		uint64_t word = read_block(bucket, place, &block);
+
+		if (word && image_set_has(images, block.image) &&
+		    __sync_bool_compare_and_swap(&bucket->words[place], word, 0))
+			bytes += block.size;
+	}
+	return bytes;
+}
+
+void recent_blocks_uncount(struct recent_blocks *recent, const struct memleak_block_key *key)
+{
+	size_t place = block__hash(key) & (recent->filter_cnt * MEMLEAK_FILTER_IN_LINE - 1);
+
+	__sync_fetch_and_sub(
+		&recent->filter[place / MEMLEAK_FILTER_IN_LINE].cnt[place % MEMLEAK_FILTER_IN_LINE],
+		1);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A hash table of sites with the sums of a walk. */
+#include "loader/tables/site_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_entry(struct site_entry *entry)
+{
+	free(entry->frames);
+	free(entry);
+}
+
+void site_table_deinit(struct site_table *table)
+{
+	const struct hash_map_slot *slot = NULL;
+
+	while ((slot = hash_map_next(&table->entries, slot)))
+		free_entry(slot->value);
+	hash_map_deinit(&table->entries);
+}
+
+void site_table_begin(struct site_table *table)
+{
+	table->walk++;
+}
+
+static void start_walk(const struct site_table *table, struct site_entry *entry)
+{
+	if (entry->walk == table->walk)
+		return;
+	entry->walk = table->walk;
+	entry->bytes = 0;
+	entry->count = 0;
+	entry->left_out = (struct part){0};
+	entry->estimate = (struct estimate){0};
+	entry->inherited = (struct part){0};
+	entry->oldest_birth_ns = UINT64_MAX;
+	entry->newest_birth_ns = 0;
+	entry->largest = (struct block){0};
+	entry->ages = (struct ages){0};
+	memset(entry->kept, 0, sizeof(entry->kept));
+}
+
+static struct site_entry *add_entry(struct site_table *table, uint64_t id)
+{
+	struct site_entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry || hash_map_set(&table->entries, id, entry)) {
+		free(entry);
+		return NULL;
+	}
+	entry->id = id;
+	return entry;
+}
+
+struct site_entry *site_table_get(struct site_table *table, uint64_t id)
+{
+	struct site_entry *entry = hash_map_get(&table->entries, id);
+
+	if (!entry)
+		entry = add_entry(table, id);
+	if (entry)
+		start_walk(table, entry);
+	return entry;
+}
+
+void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
+		    uint64_t last_age_ns)
+{
+	entry->bytes += block->size;
+	block_take_larger(&entry->largest, block);
+	entry->count++;
+	if (last_age_ns != AGE_UNKNOWN)
+		entry->kept[age_class(last_age_ns)]++;
+	ages_add(&entry->ages, block->age_ns, block->size);
+	if (birth_ns < entry->oldest_birth_ns)
+		entry->oldest_birth_ns = birth_ns;
+	if (birth_ns > entry->newest_birth_ns)
+		entry->newest_birth_ns = birth_ns;
+}
+
+static void ages_join(struct ages *ages, const struct ages *part)
+{
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		ages->bytes[i] += part->bytes[i];
+		ages->count[i] += part->count[i];
+	}
+}
+
+void site_entry_join(struct site_entry *entry, const struct site_entry *part)
+{
+	entry->bytes += part->bytes;
+	entry->count += part->count;
+	estimate_join(&entry->estimate, &part->estimate);
+	entry->inherited.bytes += part->inherited.bytes;
+	entry->inherited.count += part->inherited.count;
+	estimate_join(&entry->inherited.estimate, &part->inherited.estimate);
+	block_take_larger(&entry->largest, &part->largest);
+	ages_join(&entry->ages, &part->ages);
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		entry->kept[i] += part->kept[i];
+	if (part->oldest_birth_ns < entry->oldest_birth_ns)
+		entry->oldest_birth_ns = part->oldest_birth_ns;
+	if (part->newest_birth_ns > entry->newest_birth_ns)
+		entry->newest_birth_ns = part->newest_birth_ns;
+}
+
+void site_table_drop_images(struct site_table *table, const struct image_set *images)
+{
+	struct hash_map *map = &table->entries;
+
+	for (size_t i = 0; i < map->slot_cnt;) {
+		struct site_entry *entry = map->slots[i].value;
+
+		if (entry && entry->met && image_set_has(images, entry->image)) {
+			/* Others move up into its slot: those that come next, or were kept. */
+			hash_map_remove(map, entry->id);
+			free_entry(entry);
+		} else {
+			i++;
+		}
+	}
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks BPF hash tables in batches. */
+#include "loader/tables/table_walk.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+#define BATCH 8192
+
+static int visit_batch(const struct table_walk *walk, const char *keys, const char *values,
+		       uint32_t cnt)
+{
+	for (uint32_t i = 0; i < cnt; i++) {
+		int err = walk->element(walk->arg, keys + i * walk->key_size,
+					values + i * walk->value_size);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A bucket that does not fit into a batch (ENOSPC) makes the batch grow. */
+int table_walk_run(const struct table_walk *walk)
+{
+	cleanup_free char *keys = NULL, *values = NULL;
+	uint32_t cap = BATCH, position = 0;
+	bool started = false, done = false;
+
+	while (!done) {
+		uint32_t cnt = cap;
+		int err;
+
+		if (!keys) {
+			keys = reallocarray(NULL, cap, walk->key_size);
+			values = reallocarray(NULL, cap, walk->value_size);
+			if (!keys || !values)
+				return -ENOMEM;
+		}
+		err = bpf_map_lookup_batch(walk->fd, started ? &position : NULL, &position, keys,
+					   values, &cnt, NULL);
+		if (err == -ENOSPC) {
+			free(keys);
+			free(values);
+			keys = values = NULL;
+			cap *= 2;
+			continue;
+		}
+		if (err && err != -ENOENT)
+			return err;
+		done = err == -ENOENT;
+		started = true;
+		err = visit_batch(walk, keys, values, cnt);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Keys to be deleted once the walk is over. */
+struct doomed {
+	const struct table_walk *walk;
+	char *keys;
+	size_t cnt;
+	size_t cap;
+};
+
+static int visit_doomed(void *arg, const void *key, const void *value)
+{
+	struct doomed *doomed = arg;
+	size_t size = doomed->walk->key_size;
+	int verdict = doomed->walk->element(doomed->walk->arg, key, value);
+
+	if (verdict != 1)
+		return verdict;
+	if (array_grow(&doomed->keys, &doomed->cap, doomed->cnt + 1, size))
+		return -ENOMEM;
+	memcpy(doomed->keys + doomed->cnt++ * size, key, size);
+	return 0;
+}
+
+int table_walk_delete(const struct table_walk *walk)
+{
+	struct doomed doomed = {.walk = walk};
+	struct table_walk search = *walk;
+	int err;
+
+	search.element = visit_doomed;
+	search.arg = &doomed;
+	err = table_walk_run(&search);
+	for (size_t i = 0; i < doomed.cnt; i++) {
+		const char *key = doomed.keys + i * walk->key_size;
+
+		if (!bpf_map_delete_elem(walk->fd, key) && walk->deleted)
+			walk->deleted(walk->arg, key);
+	}
+	free(doomed.keys);
+	return err;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads sites and their stacks from the kernel tables. */
+#include "loader/tables/tracker_sites.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* The hash of a stack as the programs compute it. */
+static uint64_t plain_hash(const struct memleak_stack *stack)
+{
+	uint64_t hash = 0, header;
+
+	for (uint32_t i = 0; i < stack->frame_cnt; i++)
+		hash = hash_mix(hash, stack->frames[i]);
+	hash = hash_mix(hash, stack->end);
+	memcpy(&header, stack, sizeof(header));
+	if (stack->unresolved)
+		hash = hash_mix(hash, header);
+	return hash ? hash : 1;
+}
+
+/*
+ * Finds out what the frames were. The site is then one with that of the same stack: if it is
+ * certain what the frames were, and in any case if the two differ only in that this one was
+ * unresolved.
+ */
+static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack)
+{
+	uint64_t unresolved = plain_hash(stack);
+	bool sure = tracker->resolve(tracker->arg, entry->image, stack);
+
+	tracker->resolved++;
+	if (entry->deferred)
+		return;
+	stack->unresolved = !sure;
+	entry->resolved_stack = sure ? plain_hash(stack) : unresolved;
+	entry->resolved_id = site__id(entry->resolved_stack, entry->image, entry->kind);
+}
+
+static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
+		      const struct memleak_stack *stack)
+{
+	size_t skipped = 0;
+
+	free(entry->frames);
+	entry->frames = calloc(stack->frame_cnt + 1, sizeof(uint64_t));
+	if (!entry->frames)
+		return -ENOMEM;
+	memcpy(entry->frames, stack->frames, stack->frame_cnt * sizeof(uint64_t));
+	if (tracker->skip_frames)
+		skipped = tracker->skip_frames(tracker->arg, entry->frames, stack->frame_cnt);
+	entry->frame_cnt = stack->frame_cnt - skipped;
+	memmove(entry->frames, entry->frames + skipped, entry->frame_cnt * sizeof(uint64_t));
+	entry->end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN;
+	return 0;
+}
+
+/* Reads the frames of a site that was not met before. */
+static int load_stack(struct tracker *tracker, struct site_entry *entry)
+{
+	size_t depth = tracker->stacks.depth;
+	cleanup_free struct memleak_stack *stack =
+		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
+
+	if (!stack)
+		return -ENOMEM;
+	if (!entry->stack || !stack_table_find(&tracker->stacks, entry->stack, stack))
+		return 0;
+	entry->deferred = stack->deferred;
+	if (tracker->resolve && stack->unresolved)
+		resolve(tracker, entry, stack);
+	return keep_stack(tracker, entry, stack);
+}
+
+static int copy_frames(struct site_entry *entry, const struct site_entry *other)
+{
+	uint64_t *frames = calloc(other->frame_cnt + 1, sizeof(*frames));
+
+	if (!frames)
+		return -ENOMEM;
+	if (other->frame_cnt)
+		memcpy(frames, other->frames, other->frame_cnt * sizeof(*frames));
+	free(entry->frames);
+	entry->frames = frames;
+	entry->frame_cnt = other->frame_cnt;
+	entry->end = other->end;
+	entry->loaded = true;
+	return 0;
+}
+
+/* Reads what the kernel tables know of a site. False: nothing, as it has gone with its image. */
+static bool meet_site(struct tracker *tracker, struct site_entry *entry)
+{
+	struct memleak_site site;
+
+	if (bpf_map_lookup_elem(tracker->sites_fd, &entry->id, &site))
+		return false;
+	entry->origin = site.origin;
+	entry->image = site.image;
+	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;
+	entry->interrupt = site.kind & MEMLEAK_IN_INTERRUPT;
+	entry->stack = site.stack;
+	entry->met = true;
+	return true;
+}
+
+/* The stack is that of another site, where the image or an ancestor has allocated itself. */
+static int copy_stack(struct site_entry *entry, const struct site_entry *source)
+{
+	if (!source->loaded)
+		return 0;
+	entry->deferred = source->deferred;
+	entry->resolved_stack = source->resolved_stack;
+	entry->resolved_id = site__id(entry->resolved_stack, entry->image, entry->kind);
+	return copy_frames(entry, source);
+}
+
+static bool is_final(const struct site_entry *entry)
+{
+	return entry->loaded && !entry->deferred;
+}
+
+/* Reads what the kernel tables know of a site: its stack once, and who was there last each time. */
+static int load_site(struct tracker *tracker, struct site_entry *entry)
+{
+	struct site_entry *source = entry;
+	bool found;
+	int err = 0;
+
+	if (is_final(entry) && tracker->space == SPACE_USER)
+		return 0;
+	found = meet_site(tracker, entry);
+	/* Where the image has not allocated anything itself, an ancestor has. */
+	while (!found && source->descendant_of) {
+		source = site_table_get(&tracker->sites, source->descendant_of);
+		if (!source)
+			return -ENOMEM;
+		found = is_final(source) || meet_site(tracker, source);
+	}
+	if (found && !is_final(source)) {
+		source->resolved_stack = source->stack;
+		source->resolved_id = source->id;
+		source->loaded = true;
+		err = load_stack(tracker, source);
+	}
+	return err || source == entry ? err : copy_stack(entry, source);
+}
+
+struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image)
+{
+	struct site_entry *source = site_table_get(&tracker->sites, site), *entry;
+
+	if (!source)
+		return NULL;
+	if (!source->met)
+		meet_site(tracker, source);
+	entry = site_table_get(&tracker->sites, site__id(source->stack, image, source->kind));
+	if (!entry || entry->met)
+		return entry;
+	entry->image = image;
+	entry->kind = source->kind;
+	entry->stack = source->stack;
+	entry->descendant_of = site;
+	entry->met = true;
+	return entry;
+}
+
+/* Joins a site to the one of its resolved stack, which is made if there is none so far. */
+static int find_resolved(struct tracker *tracker, struct site_entry *entry)
+{
+	struct site_entry *same = site_table_get(&tracker->sites, entry->resolved_id);
+	int err = same ? load_site(tracker, same) : -ENOMEM;
+
+	if (err)
+		return err;
+	entry->joined = same;
+	if (same->loaded)
+		return 0;
+	same->image = entry->image;
+	same->kind = entry->kind;
+	same->resolved_stack = entry->resolved_stack;
+	same->resolved_id = same->id;
+	same->met = true;
+	return copy_frames(same, entry);
+}
+
+static int load_and_join(struct tracker *tracker, struct site_entry *entry)
+{
+	int err = load_site(tracker, entry);
+
+	if (err || !entry->loaded || entry->resolved_id == entry->id)
+		return err;
+	if (!entry->joined)
+		err = find_resolved(tracker, entry);
+	/* It is asked for once more, so that its sums are of this walk. */
+	if (!err && !site_table_get(&tracker->sites, entry->resolved_id))
+		err = -ENOMEM;
+	if (!err)
+		site_entry_join(entry->joined, entry);
+	return err;
+}
+
+int tracker_sites_load(struct tracker *tracker)
+{
+	struct site_table *table = &tracker->sites;
+	cleanup_free struct site_entry **entries = calloc(table->entries.cnt + 1, sizeof(*entries));
+	const struct hash_map_slot *slot = NULL;
+	size_t cnt = 0;
+	int err = 0;
+
+	if (!entries)
+		return -ENOMEM;
+	/* Joining makes new entries, which move the others. */
+	while ((slot = hash_map_next(&table->entries, slot))) {
+		struct site_entry *entry = slot->value;
+
+		if (entry->walk == table->walk && (entry->count || entry->left_out.count))
+			entries[cnt++] = entry;
+	}
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = load_and_join(tracker, entries[i]);
+	return err;
+}

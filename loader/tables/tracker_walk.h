@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Snapshots of what a BPF object tracks: since when, and what is in them. */
+#ifndef LOADER_TABLES_TRACKER_WALK_H
+#define LOADER_TABLES_TRACKER_WALK_H
+
+#include "loader/tables/tracker.h"
+
+/* Tracing begins: elapsed times count from here. */
+void tracker_start(struct tracker *tracker);
+/*
+ * Leaves out of snapshots what was allocated before. An earlier baseline than the present one
+ * changes nothing. Returns the elapsed time at baseline_ns.
+ */
+uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns);
+
+/* A snapshot being made. */
+struct tracker_walk {
+	struct tracker *tracker;
+	uint64_t t0_ns;
+	struct sampling sampling;
+	struct block *blocks; /* with -a; site is the address of the entry until sorted out */
+	size_t block_cnt;
+	size_t block_cap;
+};
+
+/* Begins a snapshot: reads the clock and the blocks of the kernel tables. */
+int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struct snapshot *snap);
+/* A block that the source knows itself, such as a mapping. */
+int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
+		     const struct block *block, uint64_t birth_ns);
+/* The same for a block that the image has of an ancestor, whose site it is. */
+int tracker_walk_inherit(struct tracker_walk *walk, const struct tracker_owner *owner,
+			 uint64_t site, const struct block *block, uint64_t birth_ns);
+/*
+ * Ends the snapshot, which then owns what it points to: err is what happened since it began. On
+ * failure both are left empty.
+ */
+int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
+
+/* The last snapshot was reported: makes room for stacks. 0 or a negative errno. */
+int tracker_reported(struct tracker *tracker);
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Starts a process under ptrace and stops it before its first constructor. The dynamic loader
+ * calls the hook _dl_debug_state when the list of libraries is complete (glibc and musl do): a
+ * debug register, or a breakpoint, traps there after mapping and relocation, before any code of a
+ * library runs.
+ */
+#include "loader/target/child.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/proc_maps.h"
+#include "base/signals.h"
+#include "loader/target/arch.h"
+#include "loader/target/elf_functions.h"
+#include "loader/target/modules.h"
+
+#define LOADER_HOOK "_dl_debug_state"
+
+/* A command that takes longer to end is said to be waited for. */
+#define NOTE_AFTER_MS 1000
+
+/*
+ * exec by PATH, as execvp does it, but for one thing: a file of no known format is an error and
+ * not a script for sh. Returns only on failure, with errno set.
+ */
+static void exec_by_path(char **argv)
+{
+	const char *dirs = getenv("PATH");
+	bool denied = false;
+
+	if (strchr(argv[0], '/') || !dirs) {
+		execv(argv[0], argv);
+		return;
+	}
+	for (;;) {
+		size_t len = strcspn(dirs, ":");
+		char *path;
+
+		if (asprintf(&path, "%.*s%s%s", (int)len, dirs, len ? "/" : "./", argv[0]) < 0)
+			return;
+		execv(path, argv);
+		free(path);
+		denied |= errno == EACCES;
+		if ((errno != ENOENT && errno != ENOTDIR && errno != EACCES) || !dirs[len])
+			break;
+		dirs += len + 1;
+	}
+	if (denied)
+		errno = EACCES;
+}
+
+/* In the new process: what failed goes through the pipe, which exec closes. */
+static void __attribute__((noreturn)) run_command(char **argv, int error_pipe)
+{
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+		exec_by_path(argv);
+	err = errno;
+	if (write(error_pipe, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int wait_stopped(struct child *child)
+{
+	while (waitpid(child->pid, &child->status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (WIFSTOPPED(child->status))
+		return WSTOPSIG(child->status);
+	child->reaped = true;
+	child->held = false;
+	return -ECHILD;
+}
+
+static int fork_command(char **argv, struct child *child)
+{
+	cleanup_close int read_end = -1;
+	int ends[2], err = 0, stop;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	read_end = ends[0];
+	child->pid = fork();
+	if (child->pid == 0)
+		run_command(argv, ends[1]);
+	close(ends[1]);
+	if (child->pid < 0)
+		return -errno;
+	stop = wait_stopped(child);
+	if (stop < 0 && read(read_end, &err, sizeof(err)) == sizeof(err))
+		return -err;
+	if (stop < 0)
+		return stop;
+	child->held = true;
+	/* Should memleak be killed now, the half-started process must not run on with a breakpoint.
+	 */
+	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
+	return 0;
+}
+
+static const struct mapping *find_offset(const struct proc_maps *maps, const struct mapping *file,
+					 uint64_t offset)
+{
+	for_each_mapping (mapping, maps) {
+		if (mapping->executable && file_id_equal(&mapping->file, &file->file) &&
+		    offset >= mapping->offset &&
+		    offset - mapping->offset < mapping->end - mapping->start)
+			return mapping;
+	}
+	return NULL;
+}
+
+/*
+ * Where the hook of the just mapped dynamic loader is in memory. A program that has all in itself
+ * may have the function as well, but does not come by it; it has a main.
+ */
+static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
+		      uint64_t *ret)
+{
+	static const char *const names[] = {LOADER_HOOK, "main"};
+	const struct mapping *file = proc_maps_find(maps, base), *text;
+	cleanup_free struct elf_function *found = NULL;
+	cleanup_close int fd = -1;
+	size_t cnt = 0;
+
+	if (!file)
+		return false;
+	fd = process_open_mapping(child->pid, file);
+	if (fd < 0 || elf_functions_find(fd, names, 2, ELF_EXPORTED, &found, &cnt) || cnt != 1 ||
+	    found[0].name)
+		return false;
+	text = find_offset(maps, file, found[0].offset);
+	if (!text)
+		return false;
+	*ret = text->start + (found[0].offset - text->offset);
+	return true;
+}
+
+static int poke(pid_t pid, uint64_t addr, uint64_t word)
+{
+	return ptrace(PTRACE_POKETEXT, pid, (void *)addr, (void *)word) ? -errno : 0;
+}
+
+/* Lets the stopped process run to the trap; signals on the way are its own. */
+static int run_to_trap(struct child *child, uint64_t pc_then)
+{
+	int sig = 0;
+
+	for (;;) {
+		uint64_t pc = 0;
+
+		if (ptrace(PTRACE_CONT, child->pid, NULL, (void *)(long)sig))
+			return -errno;
+		sig = wait_stopped(child);
+		if (sig < 0)
+			return sig;
+		if (sig == SIGTRAP && arch_get_pc(child->pid, &pc) == 0 && pc == pc_then)
+			return 0;
+	}
+}
+
+static bool libraries_complete(pid_t pid)
+{
+	struct module_list list;
+	bool settled;
+
+	if (module_list_init(pid, &list))
+		return false;
+	settled = list.settled;
+	module_list_deinit(&list);
+	return settled;
+}
+
+/* By a debug register: nothing is written that somebody's probe there could be taken for. */
+static int run_to_watched_hook(struct child *child, uint64_t hook)
+{
+	int err;
+
+	do
+		err = run_to_trap(child, hook);
+	while (!err && !libraries_complete(child->pid));
+	return err ? err : arch_trap_before(child->pid, 0);
+}
+
+/* One that is written into the program: where somebody else's is, it would be taken for that. */
+static int run_to_breakpoint(struct child *child, uint64_t hook)
+{
+	uint64_t word;
+	int err;
+
+	for (;;) {
+		errno = 0;
+		word = (uint64_t)ptrace(PTRACE_PEEKTEXT, child->pid, (void *)hook, NULL);
+		if (errno)
+			return -errno;
+		if ((word & arch_breakpoint_mask) == arch_breakpoint) {
+			log_note("another tracer has a probe on %s of the dynamic loader: "
+				 "allocations "
+				 "before main may be missed",
+				 LOADER_HOOK);
+			return 0;
+		}
+		err = poke(child->pid, hook, (word & ~arch_breakpoint_mask) | arch_breakpoint);
+		if (!err)
+			err = run_to_trap(child, hook + arch_breakpoint_advance);
+		if (!err)
+			err = poke(child->pid, hook, word);
+		if (!err)
+			err = arch_set_pc(child->pid, hook);
+		if (err || libraries_complete(child->pid))
+			return err;
+		if (ptrace(PTRACE_SINGLESTEP, child->pid, NULL, NULL))
+			return -errno;
+		err = wait_stopped(child);
+		if (err < 0)
+			return err;
+	}
+}
+
+/* The hook is called when loading begins and when all is loaded; the second call is wanted. */
+static int run_to_hook(struct child *child, uint64_t hook)
+{
+	if (!arch_trap_before(child->pid, hook))
+		return run_to_watched_hook(child, hook);
+	return run_to_breakpoint(child, hook);
+}
+
+static int hold_before_constructors(struct child *child)
+{
+	struct proc_maps maps;
+	uint64_t base = 0, loader, hook;
+	bool found;
+	int err;
+
+	process_auxv(child->pid, AT_BASE, &base);
+	loader = base;
+	/* Without one: a static program, or the dynamic loader run as the program. */
+	if (!base && !process_auxv(child->pid, AT_PHDR, &loader))
+		return 0;
+	err = proc_maps_read(child->pid, &maps);
+	if (err)
+		return err;
+	found = find_hook(child, &maps, loader, &hook);
+	proc_maps_deinit(&maps);
+	if (!found && !base)
+		return 0; /* static: everything is mapped already */
+	if (!found) {
+		log_note("the dynamic loader has no %s: allocations before main may be missed",
+			 LOADER_HOOK);
+		return 0;
+	}
+	return run_to_hook(child, hook);
+}
+
+int child_start(char **argv, struct child *ret)
+{
+	struct child child = {0};
+	int err = fork_command(argv, &child);
+
+	if (!err)
+		err = hold_before_constructors(&child);
+	if (err == -ECHILD)
+		log_note("%s ended before its libraries were loaded: nothing was traced", argv[0]);
+	if (!err || err == -ECHILD) {
+		*ret = child;
+		return err;
+	}
+	if (child.pid > 0 && !child.reaped) {
+		kill(child.pid, SIGKILL);
+		waitpid(child.pid, &child.status, 0);
+	}
+	log_error("cannot run %s: %s", argv[0], strerror(-err));
+	return err;
+}
+
+void child_release(struct child *child)
+{
+	if (child->held)
+		ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
+	child->held = false;
+}
+
+/* It may be deaf to SIGTERM, or slow to end; whoever waits for memleak learns why. */
+static void end_command(struct child *child)
+{
+	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+
+	kill(child->pid, SIGTERM);
+	signals_renew_end();
+	if (poll(&end, 1, NOTE_AFTER_MS) == 0)
+		log_note("waiting for process %d, which was sent SIGTERM, to end; Ctrl-C ends "
+			 "memleak without waiting",
+			 child->pid);
+	while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+		;
+}
+
+int child_finish(struct child *child)
+{
+	child_release(child);
+	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == 0)
+		end_command(child);
+	child->reaped = true;
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sorted ranges of address space: insertion, partial removal, moves. */
+#include "loader/target/mapped_ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+
+struct taken {
+	pid_t tid;
+	uint64_t addr;
+	uint64_t len;
+	bool copied; /* the pieces are still in the list as well */
+	/* What is left of the first piece's block before it, and of the last one's behind it. */
+	bool rest_before;
+	bool rest_behind;
+	struct range *pieces;
+	size_t cnt;
+};
+
+void ranges_init(struct ranges *ranges, uint64_t page_size)
+{
+	*ranges = (struct ranges){.page_size = page_size};
+}
+
+void ranges_clear(struct ranges *ranges)
+{
+	for (size_t i = 0; i < ranges->taken_cnt; i++)
+		free(ranges->taken[i].pieces);
+	free(ranges->taken);
+	free(ranges->items);
+	ranges_init(ranges, ranges->page_size);
+}
+
+void ranges_deinit(struct ranges *ranges)
+{
+	ranges_clear(ranges);
+}
+
+/* End of the pages that [addr, addr + len) touches; saturates, lengths come from a target. */
+static uint64_t page_end(const struct ranges *ranges, uint64_t addr, uint64_t len)
+{
+	uint64_t mask = ranges->page_size - 1, end;
+
+	if (__builtin_add_overflow(addr, len, &end) || end > UINT64_MAX - mask)
+		return UINT64_MAX;
+	return (end + mask) & ~mask;
+}
+
+/* Index of the first range that ends beyond addr. */
+static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
+{
+	return bisect_upto(ranges->items, ranges->cnt, end, addr);
+}
+
+static int reserve(struct ranges *ranges, size_t more)
+{
+	return array_reserve(&ranges->items, &ranges->cap, ranges->cnt + more);
+}
+
+/* Replaces items[at, at + old_cnt) by new_cnt others; memory was reserved. */
+static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
+		   size_t new_cnt)
+{
+	memmove(&ranges->items[at + new_cnt], &ranges->items[at + old_cnt],
+		(ranges->cnt - at - old_cnt) * sizeof(*ranges->items));
+	if (new_cnt)
+		memcpy(&ranges->items[at], new_items, new_cnt * sizeof(*new_items));
+	ranges->cnt += new_cnt - old_cnt;
+}
+
+static struct range clip(struct range range, uint64_t start, uint64_t end)
+{
+	if (range.start < start)
+		range.start = start;
+	if (range.end > end)
+		range.end = end;
+	return range;
+}
+
+/* Index of the first range that starts at end or beyond. */
+static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
+{
+	while (at < ranges->cnt && ranges->items[at].start < end)
+		at++;
+	return at;
+}
+
+/* What is in [start, end), as pieces. */
+static int copy_pieces(const struct ranges *ranges, uint64_t start, uint64_t end,
+		       struct taken *taken)
+{
+	size_t at = first_beyond(ranges, start), last = first_from(ranges, at, end);
+
+	if (last == at)
+		return 0;
+	taken->pieces = calloc(last - at, sizeof(*taken->pieces));
+	if (!taken->pieces)
+		return -ENOMEM;
+	taken->rest_before = ranges->items[at].start < start;
+	taken->rest_behind = ranges->items[last - 1].end > end;
+	for (size_t i = at; i < last; i++)
+		taken->pieces[taken->cnt++] = clip(ranges->items[i], start, end);
+	return 0;
+}
+
+/* Removes [start, end). */
+static int cut(struct ranges *ranges, uint64_t start, uint64_t end)
+{
+	size_t at = first_beyond(ranges, start), last = first_from(ranges, at, end), rest_cnt = 0;
+	struct range rest[2];
+
+	if (last == at)
+		return 0;
+	if (reserve(ranges, 1))
+		return -ENOMEM;
+	if (ranges->items[at].start < start)
+		rest[rest_cnt++] = clip(ranges->items[at], 0, start);
+	if (ranges->items[last - 1].end > end)
+		rest[rest_cnt++] = clip(ranges->items[last - 1], end, UINT64_MAX);
+	splice(ranges, at, last - at, rest, rest_cnt);
+	return 0;
+}
+
+int ranges_insert(struct ranges *ranges, const struct range *range)
+{
+	uint64_t end = page_end(ranges, range->start, range->end - range->start);
+	size_t at;
+
+	if (range->end <= range->start)
+		return 0;
+	if (cut(ranges, range->start, end) || reserve(ranges, 1))
+		return -ENOMEM;
+	at = first_beyond(ranges, range->start);
+	splice(ranges, at, 0, range, 1);
+	return 0;
+}
+
+int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image)
+{
+	if (reserve(ranges, parent->cnt))
+		return -ENOMEM;
+	for (size_t i = 0; i < parent->cnt; i++) {
+		struct range *range = &ranges->items[i];
+
+		*range = parent->items[i];
+		if (!range->descendant_of)
+			range->descendant_of = image;
+	}
+	ranges->cnt = parent->cnt;
+	return 0;
+}
+
+static struct taken *find_taken(struct ranges *ranges, pid_t tid)
+{
+	for (size_t i = 0; i < ranges->taken_cnt; i++)
+		if (ranges->taken[i].tid == tid)
+			return &ranges->taken[i];
+	return NULL;
+}
+
+static void drop_taken(struct ranges *ranges, struct taken *taken)
+{
+	free(taken->pieces);
+	*taken = ranges->taken[--ranges->taken_cnt];
+}
+
+void ranges_forget(struct ranges *ranges, pid_t tid)
+{
+	struct taken *taken = find_taken(ranges, tid);
+
+	if (taken)
+		drop_taken(ranges, taken);
+}
+
+int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy)
+{
+	struct taken taken = {.tid = tid, .addr = addr, .len = len, .copied = copy};
+	int err;
+
+	ranges_forget(ranges, tid);
+	if (array_reserve(&ranges->taken, &ranges->taken_cap, ranges->taken_cnt + 1))
+		return -ENOMEM;
+	err = copy_pieces(ranges, addr, page_end(ranges, addr, len), &taken);
+	if (!err && !copy)
+		err = cut(ranges, addr, page_end(ranges, addr, len));
+	if (err || !taken.cnt) {
+		free(taken.pieces);
+		return err;
+	}
+	ranges->taken[ranges->taken_cnt++] = taken;
+	return 0;
+}
+
+static bool same_block(const struct range *a, const struct range *b)
+{
+	return a->end == b->start && a->site == b->site && a->birth_ns == b->birth_ns &&
+	       a->tid == b->tid;
+}
+
+/* Puts a piece back where it was cut out: it is one block again with what the cut left of it. */
+static int put_back(struct ranges *ranges, const struct taken *taken, size_t i)
+{
+	const struct range *piece = &taken->pieces[i];
+	struct range joined = *piece;
+	size_t at = first_beyond(ranges, piece->start);
+
+	if (i == 0 && taken->rest_before && at > 0 && same_block(&ranges->items[at - 1], piece))
+		joined.start = ranges->items[at - 1].start;
+	if (i == taken->cnt - 1 && taken->rest_behind && at < ranges->cnt &&
+	    same_block(piece, &ranges->items[at]))
+		joined.end = ranges->items[at].end;
+	return ranges_insert(ranges, &joined);
+}
+
+int ranges_untake(struct ranges *ranges, pid_t tid)
+{
+	struct taken *taken = find_taken(ranges, tid);
+	int err = 0;
+
+	if (!taken)
+		return 0;
+	for (size_t i = 0; !taken->copied && !err && i < taken->cnt; i++)
+		err = put_back(ranges, taken, i);
+	drop_taken(ranges, taken);
+	return err;
+}
+
+int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns)
+{
+	struct taken *taken = find_taken(ranges, tid);
+	uint64_t old_end, end;
+	int err;
+
+	if (__builtin_add_overflow(addr, len, &end))
+		end = UINT64_MAX;
+	err = cut(ranges, addr, page_end(ranges, addr, len));
+	if (!taken || err)
+		return err;
+	old_end = page_end(ranges, taken->addr, taken->len);
+	for (size_t i = 0; !err && i < taken->cnt; i++) {
+		struct range piece = taken->pieces[i];
+		bool last = page_end(ranges, piece.end, 0) == old_end;
+
+		piece.start = addr + (piece.start - taken->addr);
+		piece.end = last ? end : addr + (piece.end - taken->addr);
+		piece = clip(piece, addr, end);
+		piece.placed_ns = now_ns;
+		err = ranges_insert(ranges, &piece);
+	}
+	drop_taken(ranges, taken);
+	return err;
+}
+
+/* Huge pages have a file, in a file system of the kernel's own. */
+static bool is_anonymous(const struct mapping *mapping)
+{
+	static const char huge[] = "/anon_hugepage";
+
+	return !mapping->shared &&
+	       (!mapping->file.ino || !strncmp(mapping->path, huge, sizeof(huge) - 1));
+}
+
+/* Adds what is left of a range; *at: the first mapping that may have some of it. */
+static int add_left(struct ranges *left, const struct range *range, const struct proc_maps *maps,
+		    size_t *at)
+{
+	while (*at < maps->cnt && maps->mappings[*at].end <= range->start)
+		++*at;
+	for (size_t i = *at; i < maps->cnt && maps->mappings[i].start < range->end; i++) {
+		const struct mapping *mapping = &maps->mappings[i];
+		struct range *last = left->cnt ? &left->items[left->cnt - 1] : NULL;
+		struct range piece = clip(*range, mapping->start, mapping->end);
+
+		if (!is_anonymous(mapping))
+			continue;
+		if (i > *at && last && last->end == piece.start && last->start >= range->start) {
+			last->end = piece.end;
+			continue;
+		}
+		if (reserve(left, 1))
+			return -ENOMEM;
+		left->items[left->cnt++] = piece;
+	}
+	return 0;
+}
+
+int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64_t as_of_ns)
+{
+	struct ranges left = {0};
+	size_t at = 0;
+	int err = reserve(&left, ranges->cnt);
+
+	for (size_t i = 0; !err && i < ranges->cnt; i++) {
+		const struct range *range = &ranges->items[i];
+
+		if (range->placed_ns < as_of_ns)
+			err = add_left(&left, range, maps, &at);
+		else if (!(err = reserve(&left, 1)))
+			left.items[left.cnt++] = *range;
+	}
+	if (err) {
+		free(left.items);
+		return err;
+	}
+	free(ranges->items);
+	ranges->items = left.items;
+	ranges->cnt = left.cnt;
+	ranges->cap = left.cap;
+	return 0;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The lookup order of a process's modules, from the dynamic loader's own list: auxiliary vector,
+ * program headers, dynamic section, r_debug, link_map. The debugger interface of <link.h>, read
+ * through /proc/PID/mem; glibc and musl keep it alike.
+ */
+#include "loader/target/modules.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/mapped_file.h"
+#include "base/proc.h"
+#include "base/proc_maps.h"
+#include "loader/target/elf_functions.h"
+
+/* A hostile list may be endless: more libraries than this are not looked at. */
+#define MAX_LINK_MAPS 16384
+#define MAX_PHDRS 512
+#define MAX_DYNAMIC 4096
+
+struct reader {
+	pid_t pid;
+	int mem;
+	const struct proc_maps *maps;
+	struct module_list *list;
+};
+
+static bool read_target(const struct reader *reader, uint64_t addr, void *buf, size_t len)
+{
+	return addr <= INT64_MAX && pread(reader->mem, buf, len, (off_t)addr) == (ssize_t)len;
+}
+
+bool process_auxv(pid_t pid, uint64_t type, uint64_t *ret)
+{
+	cleanup_close int fd = proc_open(pid, "auxv", O_RDONLY);
+	Elf64_auxv_t entry;
+
+	if (fd < 0)
+		return false;
+	while (read(fd, &entry, sizeof(entry)) == sizeof(entry)) {
+		if (entry.a_type == type) {
+			*ret = entry.a_un.a_val;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The address of the program's dynamic section; the headers tell where they are themselves. */
+static bool find_dynamic(const struct reader *reader, uint64_t *ret)
+{
+	uint64_t phdr, phnum, bias = 0, dynamic = 0;
+
+	if (!process_auxv(reader->pid, AT_PHDR, &phdr) ||
+	    !process_auxv(reader->pid, AT_PHNUM, &phnum))
+		return false;
+	for (uint64_t i = 0; i < phnum && i < MAX_PHDRS; i++) {
+		Elf64_Phdr header;
+
+		if (!read_target(reader, phdr + i * sizeof(header), &header, sizeof(header)))
+			return false;
+		if (header.p_type == PT_PHDR)
+			bias = phdr - header.p_vaddr;
+		else if (header.p_type == PT_DYNAMIC)
+			dynamic = header.p_vaddr;
+	}
+	*ret = dynamic + bias;
+	return dynamic != 0;
+}
+
+static bool read_r_debug(const struct reader *reader, uint64_t addr, struct r_debug *ret)
+{
+	if (!addr || !read_target(reader, addr, ret, sizeof(*ret)))
+		return false;
+	reader->list->r_debug = addr;
+	return true;
+}
+
+static bool find_r_debug(const struct reader *reader, struct r_debug *ret)
+{
+	uint64_t dynamic;
+
+	if (!find_dynamic(reader, &dynamic))
+		return false;
+	for (size_t i = 0; i < MAX_DYNAMIC; i++) {
+		Elf64_Dyn entry;
+
+		if (!read_target(reader, dynamic + i * sizeof(entry), &entry, sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			return false;
+		if (entry.d_tag == DT_DEBUG)
+			return read_r_debug(reader, entry.d_un.d_ptr, ret);
+	}
+	return false;
+}
+
+static void drop_modules(struct module_list *list)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		close(list->items[i].fd);
+		free(list->items[i].path);
+	}
+	list->cnt = 0;
+}
+
+static bool read_own_r_debug(const struct reader *reader, int fd, struct r_debug *ret)
+{
+	uint64_t entry, behind, addr;
+
+	if (!process_auxv(reader->pid, AT_ENTRY, &entry))
+		return false;
+	if (elf_variable_find(fd, "_r_debug", &behind)) /* glibc */
+		return read_r_debug(reader, entry + behind, ret);
+	return elf_variable_find(fd, "_dl_debug_addr", &behind) && /* musl */
+	       read_target(reader, entry + behind, &addr, sizeof(addr)) &&
+	       read_r_debug(reader, addr, ret);
+}
+
+/* A program that has all in itself may have the variables as well; nobody fills them in. */
+static bool has_main(int fd)
+{
+	static const char *const names[] = {"main"};
+	cleanup_free struct elf_function *found = NULL;
+	size_t cnt = 0;
+
+	return elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt) || cnt;
+}
+
+/*
+ * The dynamic loader may be run as the program, with the name of another one: it has no DT_DEBUG,
+ * but variables. Its list begins with what is the program then.
+ */
+static bool find_own_r_debug(struct reader *reader, struct r_debug *ret)
+{
+	struct module_list *list = reader->list;
+
+	if (!list->cnt || has_main(list->items[0].fd) ||
+	    !read_own_r_debug(reader, list->items[0].fd, ret))
+		return false;
+	drop_modules(list);
+	return true;
+}
+
+int process_open_mapping(pid_t pid, const struct mapping *mapping)
+{
+	cleanup_free char *name = NULL;
+	struct stat st;
+	int fd, err;
+
+	if (asprintf(&name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
+		     (unsigned long long)mapping->end) < 0)
+		return -ENOMEM;
+	fd = proc_open(pid, name, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return fd;
+	err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
+	/* Something else may be mapped there by now. */
+	if (!err && !mapped_file_is(fd, &st, &mapping->file))
+		err = -ENOENT;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* Opens the mapped file and adds it, once. Returns its index or a negative errno. */
+static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
+{
+	struct module_list *list = reader->list;
+	struct module module;
+	struct stat st;
+
+	module.fd = process_open_mapping(reader->pid, mapping);
+	if (module.fd < 0)
+		return module.fd;
+	if (fstat(module.fd, &st)) {
+		close(module.fd);
+		return -EIO;
+	}
+	module.id = file_id_of(&st);
+	for (size_t i = 0; i < list->cnt; i++) {
+		if (file_id_equal(&list->items[i].id, &module.id)) {
+			close(module.fd);
+			return (ssize_t)i;
+		}
+	}
+	module.path = strdup(mapping->path);
+	if (!module.path || array_reserve(&list->items, &list->cap, list->cnt + 1)) {
+		close(module.fd);
+		free(module.path);
+		return -ENOMEM;
+	}
+	list->items[list->cnt] = module;
+	return (ssize_t)list->cnt++;
+}
+
+/* The mapping of a file that holds addr; NULL: none. */
+static const struct mapping *mapping_at(const struct reader *reader, uint64_t addr)
+{
+	const struct mapping *mapping = proc_maps_find(reader->maps, addr);
+
+	return mapping && mapping->file.ino ? mapping : NULL;
+}
+
+/* The modules of the loader's list; each is known by where its dynamic section lies. */
+static void add_linked(struct reader *reader, const struct r_debug *debug)
+{
+	uint64_t next = (uint64_t)debug->r_map;
+
+	for (size_t i = 0; next && i < MAX_LINK_MAPS; i++) {
+		const struct mapping *mapping;
+		struct link_map map;
+
+		if (!read_target(reader, next, &map, sizeof(map)))
+			return;
+		mapping = mapping_at(reader, (uint64_t)map.l_ld);
+		if (mapping)
+			add_module(reader, mapping);
+		next = (uint64_t)map.l_next;
+	}
+}
+
+static void add_hook(struct reader *reader, uint64_t addr)
+{
+	const struct mapping *mapping = mapping_at(reader, addr);
+
+	if (!mapping || !mapping->executable)
+		return;
+	reader->list->hook_module = add_module(reader, mapping);
+	reader->list->hook_offset = addr - mapping->start + mapping->offset;
+}
+
+/* The program file is the one that holds the program headers. */
+static void add_program(struct reader *reader)
+{
+	const struct mapping *mapping;
+	uint64_t phdr;
+
+	if (!process_auxv(reader->pid, AT_PHDR, &phdr))
+		return;
+	mapping = mapping_at(reader, phdr);
+	if (mapping)
+		add_module(reader, mapping);
+}
+
+static void add_rest(struct reader *reader)
+{
+	for_each_mapping (mapping, reader->maps)
+		if (mapping->executable && mapping->file.ino)
+			add_module(reader, mapping);
+}
+
+int module_list_init(pid_t pid, struct module_list *ret)
+{
+	struct module_list list = {.hook_module = -1};
+	struct reader reader = {.pid = pid, .list = &list};
+	cleanup_close int mem = proc_open(pid, "mem", O_RDONLY);
+	struct proc_maps maps;
+	struct r_debug debug;
+	size_t linked_cnt;
+	uint64_t base = 0;
+	int err;
+
+	if (mem < 0)
+		return mem == -ENOENT ? -ESRCH : mem;
+	err = proc_maps_read(pid, &maps);
+	if (err)
+		return err;
+	reader.mem = mem;
+	reader.maps = &maps;
+	add_program(&reader);
+	list.permanent_cnt = list.cnt;
+	process_auxv(pid, AT_BASE, &base);
+	list.settled = !base; /* static */
+	if ((find_r_debug(&reader, &debug) && debug.r_map) ||
+	    (!base && find_own_r_debug(&reader, &debug))) {
+		list.settled = debug.r_map && debug.r_state == RT_CONSISTENT;
+		add_linked(&reader, &debug);
+		linked_cnt = list.cnt;
+		add_hook(&reader, debug.r_brk);
+		/* The dynamic loader comes last of what the program needs; what it opens, behind.
+		 */
+		if (list.hook_module >= 0 && (size_t)list.hook_module < linked_cnt)
+			list.permanent_cnt = (size_t)list.hook_module + 1;
+	}
+	add_rest(&reader);
+	proc_maps_deinit(&maps);
+	if (!list.cnt)
+		return -ESRCH;
+	*ret = list;
+	return 0;
+}
+
+void module_list_deinit(struct module_list *list)
+{
+	drop_modules(list);
+	free(list->items);
+	*list = (struct module_list){0};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ELF files that a process has mapped, in the order in which its dynamic loader looks up
+ * symbols. Everything is read from the process, so everything is checked. Knows nothing of
+ * probes.
+ */
+#ifndef LOADER_TARGET_MODULES_H
+#define LOADER_TARGET_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/file_id.h"
+
+struct module {
+	int fd; /* opened through the process: right in every mount namespace */
+	struct file_id id;
+	char *path; /* as the process sees it; for people only */
+};
+
+struct module_list {
+	struct module *items;
+	size_t cnt;
+	size_t cap;
+	/* So many from the first on were there when the program started, and never go. */
+	size_t permanent_cnt;
+	bool settled; /* the dynamic loader has finished loading what it was loading */
+	/* The hook that the dynamic loader calls when its list changes; module index, or -1. */
+	ssize_t hook_module;
+	uint64_t hook_offset; /* in the file */
+	uint64_t r_debug;     /* address of what the dynamic loader says of itself; 0: unknown */
+};
+
+/*
+ * Reads the list. Without a dynamic loader (static program) or before it has started: the
+ * program file, then the others by address. Returns 0 or a negative errno (-ESRCH: no such
+ * process or nothing mapped).
+ */
+int module_list_init(pid_t pid, struct module_list *ret);
+void module_list_deinit(struct module_list *list);
+
+struct mapping;
+
+/*
+ * Opens the file of a mapping as the process maps it, whatever its path means by now. Returns a
+ * descriptor of a regular file or a negative errno.
+ */
+int process_open_mapping(pid_t pid, const struct mapping *mapping);
+
+/* The value of an AT_ entry of the process's auxiliary vector; false: it has none. */
+bool process_auxv(pid_t pid, uint64_t type, uint64_t *ret);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which pid namespace memleak runs in. */
+#include "loader/target/pid_namespace.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* PROC_PID_INIT_INO, which userspace has always been able to rely on, and which no header has. */
+#define INITIAL_NAMESPACE 0xeffffffcU
+
+uint32_t pid_namespace_own(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_NAMESPACE)
+		return 0;
+	return (uint32_t)st.st_ino;
+}
+
+bool pid_namespace_has_proc(void)
+{
+	char own[32] = "";
+
+	if (readlink("/proc/self", own, sizeof(own) - 1) < 0)
+		return false;
+	return atol(own) == getpid();
+}

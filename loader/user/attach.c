@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Chooses and places the probes of a process: for each allocator function its first definition
+ * in the dynamic loader's lookup order. A definition that its module keeps to itself (a static
+ * allocator in the program) serves that module only, so the search goes on after it.
+ */
+#include "loader/user/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/mapped_file.h"
+#include "base/proc.h"
+#include "loader/probes/allocators.h"
+#include "loader/user/attach_state.h"
+
+/* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
+enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
+
+/* Whether a function is looked for in modules of this kind at all. */
+static bool wanted(const struct attach_state *state, size_t function, enum module_part part)
+{
+	bool maps = shape_maps(allocator_functions[function].shape);
+
+	if (maps && state->ctx->entries_only)
+		return false;
+	return part == PART_ALL || maps == (part == PART_MAPS);
+}
+
+/* Those of the found functions that are wanted, in the table's order: inner functions are last. */
+static size_t choose_functions(struct attach_state *state, const struct module *module,
+			       enum module_part part, const struct elf_function *found, size_t cnt,
+			       struct elf_function *ret)
+{
+	const char **settled = state->names.settled;
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < allocator_function_cnt; i++) {
+		if (!wanted(state, i, part))
+			continue;
+		for (size_t j = 0; j < cnt; j++) {
+			if (found[j].name != i)
+				continue;
+			if (found[j].exported && settled[i] && settled[i] != module->path &&
+			    !state->later) {
+				say_resolved(state, module, i);
+				continue;
+			}
+			ret[chosen++] = found[j];
+			if (found[j].exported)
+				settled[i] = module->path;
+		}
+	}
+	return chosen;
+}
+
+/*
+ * What a module keeps to itself serves nobody else, and names that one allocator alone has mean
+ * that this is built in, as programs in Rust have it.
+ */
+static bool is_meant(const struct elf_function *found, enum elf_scope scope)
+{
+	return found->exported || allocator_functions[found->name].family == ALLOCATOR_OWN ||
+	       (scope == ELF_GLOBAL && !found->local);
+}
+
+static size_t drop_others(struct elf_function *found, size_t cnt, enum elf_scope scope)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (is_meant(&found[i], scope))
+			found[kept++] = found[i];
+	return kept;
+}
+
+/* All functions of one module that no module before it has defined. */
+static void attach_module(struct attach_state *state, const struct module *module,
+			  enum elf_scope scope, enum module_part part)
+{
+	cleanup_free struct elf_function *found = NULL, *chosen = NULL;
+	struct named_functions named = {
+		.names = (const char *const *)state->names.names,
+		.name_cnt = allocator_function_cnt,
+	};
+	struct probe_list list;
+	size_t cnt = 0;
+
+	if (elf_functions_find(module->fd, named.names, named.name_cnt, ELF_ALL, &found, &cnt))
+		return;
+	cnt = drop_others(found, cnt, scope);
+	chosen = calloc(cnt + 1, sizeof(*chosen));
+	if (!chosen)
+		return;
+	named.found = found;
+	named.found_cnt = cnt;
+	cnt = choose_functions(state, module, part, found, cnt, chosen);
+	if (probe_list_init(module->fd, allocator_functions, &named, chosen, cnt,
+			    state->ctx->entries_only, &list) == 0) {
+		for (size_t i = 0; i < list.left_cnt; i++)
+			say_left(state, module, &list.left[i]);
+		attach_probes(state, module, &list);
+	}
+	probe_list_deinit(&list);
+}
+
+/* Exceptions leave what is written in C++; what C calls they do not, as a rule. */
+static enum allocator_family family_of(const struct pool_function *pool)
+{
+	bool frees = pool->shape == MEMLEAK_SHAPE_FREE || pool->shape == MEMLEAK_SHAPE_HEAP_FREE;
+
+	return !frees && !strncmp(pool->name, "_Z", 2) ? ALLOCATOR_THROWING : ALLOCATOR_OWN;
+}
+
+static void attach_pools(struct attach_state *state, const struct module *module)
+{
+	const struct options *opts = state->ctx->opts;
+	size_t pool_cnt = opts->pool_function_cnt, cnt = 0;
+	cleanup_free struct allocator_function *functions =
+		calloc(pool_cnt + 1, sizeof(*functions));
+	cleanup_free const char **names = calloc(pool_cnt + 1, sizeof(*names));
+	cleanup_free struct elf_function *found = NULL;
+	const struct named_functions through_none = {0};
+	struct probe_list list;
+
+	if (!pool_cnt || !functions || !names)
+		return;
+	for (size_t i = 0; i < pool_cnt; i++) {
+		const struct pool_function *pool = &opts->pool_functions[i];
+
+		names[i] = pool->name;
+		functions[i] =
+			(struct allocator_function){pool->name, pool->shape, family_of(pool)};
+	}
+	if (elf_functions_find(module->fd, names, pool_cnt, ELF_ALL, &found, &cnt))
+		return;
+	if (probe_list_init(module->fd, functions, &through_none, found, cnt,
+			    state->ctx->entries_only, &list) == 0) {
+		for (size_t i = 0; i < list.left_cnt; i++)
+			say_left(state, module, &list.left[i]);
+		attach_probes(state, module, &list);
+	}
+	probe_list_deinit(&list);
+}
+
+/* What others call inside comes last: pools are made of what allocators give. */
+static void search_module(struct attach_state *state, const struct module *module,
+			  enum elf_scope scope)
+{
+	attach_pools(state, module);
+	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
+}
+
+/*
+ * Which of the files that define a function serves a process is not asked: others may be served by
+ * another one.
+ */
+static void attach_once(struct attach_state *state, const struct module *module,
+			enum elf_scope scope)
+{
+	const struct pool_file *known = probe_pool_find(state->ctx->pool, module->fd);
+	size_t found_before = state->heap_found;
+	int err;
+
+	if (known) {
+		state->throws |= known->throws;
+		if (!known->has_heap)
+			return;
+		state->deferred |= known->since_ns > state->process->since_ns;
+		if (!state->heap_found++ && !state->process->allocator)
+			state->process->allocator = strdup(module->path);
+		return;
+	}
+	state->later = true;
+	search_module(state, module, scope);
+	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
+	if (!state->err)
+		state->err = err;
+}
+
+/* The file that -O names, as the process sees it or as we do. */
+static int open_object(pid_t pid, const char *object, struct module *ret)
+{
+	cleanup_free char *inside = NULL;
+	struct stat st;
+
+	if (asprintf(&inside, "root/%s", object) < 0) {
+		inside = NULL;
+		return -ENOMEM;
+	}
+	ret->fd = proc_open(pid, inside, O_RDONLY | O_NONBLOCK);
+	if (ret->fd < 0)
+		ret->fd = open(object, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (ret->fd < 0)
+		return -errno;
+	if (fstat(ret->fd, &st) || !S_ISREG(st.st_mode) || elf_class(ret->fd) < 0) {
+		close(ret->fd);
+		return -ENOEXEC;
+	}
+	ret->path = (char *)object;
+	return 0;
+}
+
+static int attach_object(struct attach_state *state)
+{
+	const char *object = state->ctx->opts->object;
+	struct module module;
+	int err = open_object(state->process->info.pid, object, &module);
+
+	if (err) {
+		log_error("cannot read %s: %s", object,
+			  err == -ENOEXEC ? "not an ELF file" : strerror(-err));
+		return err;
+	}
+	attach_module(state, &module, ELF_GLOBAL, PART_HEAP);
+	close(module.fd);
+	return 0;
+}
+
+/* Exceptions begin there, whatever throws them. A module may have a copy of its own, built in. */
+static void attach_raise(struct attach_state *state, const struct module *module)
+{
+	static const char *const names[] = {"_Unwind_RaiseException"};
+	cleanup_free struct elf_function *found = NULL;
+	size_t cnt = 0;
+
+	if (elf_functions_find(module->fd, names, 1, ELF_ALL, &found, &cnt))
+		return;
+	for (size_t i = 0; i < cnt; i++) {
+		struct probe probe = {
+			.function = names[0],
+			.shape = MEMLEAK_SHAPE_RAISE,
+			.offset = found[i].offset,
+		};
+		const struct probe_place place = {0};
+
+		probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
+				 &probe, 1);
+		say_attached(state, module, &probe, &place);
+	}
+}
+
+static void attach_raises(struct attach_state *state, const struct module_list *list)
+{
+	struct probe_pool *pool = state->ctx->pool;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct module *module = &list->items[i];
+		struct pool_file *known = pool ? probe_pool_find(pool, module->fd) : NULL;
+
+		if (known && known->raises_known)
+			continue;
+		attach_raise(state, module);
+		if (known)
+			known->raises_known = true;
+	}
+}
+
+static void attach_all(struct attach_state *state, const struct module_list *list)
+{
+	struct probe hook = {
+		.function = "the dynamic loader's hook",
+		.shape = MEMLEAK_SHAPE_LIBRARIES,
+		.offset = list->hook_offset,
+	};
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		enum elf_scope scope = i ? ELF_EXPORTED : ELF_GLOBAL;
+
+		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
+		if (state->ctx->pool)
+			attach_once(state, &list->items[i], scope);
+		else
+			search_module(state, &list->items[i], scope);
+	}
+	if (state->throws)
+		attach_raises(state, list);
+	if (list->hook_module >= 0)
+		probe_set_attach(state->probes, &state->ctx->programs, state->bound,
+				 list->items[list->hook_module].fd, &hook, 1);
+}
+
+static int attach_result(const struct attach_state *state)
+{
+	const struct options *opts = state->ctx->opts;
+	pid_t pid = state->process->info.pid;
+
+	if (state->heap_found)
+		return 0;
+	/* Programs without an allocator are many. */
+	if (state->process->found)
+		return -ENOENT;
+	if (state->err == -ESRCH) {
+		log_error("process %d ended while probes were being placed in it", pid);
+		return -ESRCH;
+	}
+	if (state->err) {
+		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
+		return state->err;
+	}
+	log_error("%s %s %smalloc or any other allocator function: -O PATH names the file that "
+		  "does, -S PREFIX the prefix of its functions",
+		  opts->object ? opts->object : "no file that the process maps",
+		  opts->object ? "does not define" : "defines",
+		  opts->symbols_prefix ? opts->symbols_prefix : "");
+	return -ENOENT;
+}
+
+/* What tells that libraries go, and which do not. */
+static void note_loader(struct user_process *process, const struct module_list *list)
+{
+	struct file_id *permanent =
+		reallocarray(process->permanent, list->permanent_cnt + 1, sizeof(*permanent));
+
+	process->r_debug = list->r_debug;
+	process->permanent_cnt = 0;
+	if (!permanent)
+		return;
+	process->permanent = permanent;
+	process->permanent_cnt = list->permanent_cnt;
+	for (size_t i = 0; i < list->permanent_cnt; i++)
+		permanent[i] = list->items[i].id;
+}
+
+static bool was_searched(const struct user_process *process, const struct module *module)
+{
+	for (size_t i = 0; i < process->searched_cnt; i++)
+		if (file_id_equal(&process->searched[i], &module->id))
+			return true;
+	return false;
+}
+
+static void note_searched(struct user_process *process, const struct module_list *list)
+{
+	struct file_id *searched =
+		reallocarray(process->searched, list->cnt + 1, sizeof(*searched));
+
+	if (!searched)
+		return;
+	process->searched = searched;
+	process->searched_cnt = list->cnt;
+	for (size_t i = 0; i < list->cnt; i++)
+		searched[i] = list->items[i].id;
+}
+
+static bool is_probed(const struct probe_set *set, const struct pool_function *pool)
+{
+	for (size_t i = 0; i < set->cnt; i++)
+		if (set->items[i].function == pool->name)
+			return true;
+	return false;
+}
+
+static void note_missing_pools(const struct attach_state *state)
+{
+	const struct options *opts = state->ctx->opts;
+
+	for (size_t i = 0; i < opts->pool_function_cnt; i++)
+		if (!is_probed(state->probes, &opts->pool_functions[i]))
+			log_note("%s is not probed: process %d has no such function yet",
+				 opts->pool_functions[i].name, state->process->info.pid);
+}
+
+void attach_later(const struct user_context *ctx, struct user_process *process)
+{
+	struct attach_state state;
+	struct module_list list;
+	int err = attach_begin(&state, ctx, process);
+
+	state.later = true;
+	if (err || module_list_init(process->info.pid, &list))
+		goto out;
+	for (size_t i = 0; list.settled && i < list.cnt; i++) {
+		if (ctx->pool)
+			attach_once(&state, &list.items[i], ELF_EXPORTED);
+		else if (!was_searched(process, &list.items[i]))
+			search_module(&state, &list.items[i], ELF_EXPORTED);
+	}
+	if (state.throws)
+		attach_raises(&state, &list);
+	if (list.settled)
+		note_searched(process, &list);
+	module_list_deinit(&list);
+out:
+	attach_end(&state);
+}
+
+int attach_process(const struct user_context *ctx, struct user_process *process)
+{
+	struct attach_state state;
+	struct module_list list;
+	int err = attach_begin(&state, ctx, process);
+
+	if (!err && ctx->opts->object)
+		err = attach_object(&state);
+	if (err)
+		goto out;
+	err = module_list_init(process->info.pid, &list);
+	if (err && process->found) {
+		goto out;
+	} else if (err) {
+		log_error("cannot read the libraries of process %d: %s", process->info.pid,
+			  strerror(-err));
+		goto out;
+	}
+	attach_all(&state, &list);
+	process->attached = list.settled;
+	note_loader(process, &list);
+	if (list.settled) {
+		note_searched(process, &list);
+		note_missing_pools(&state);
+	}
+	module_list_deinit(&list);
+	err = process->attached ? attach_result(&state) : -EAGAIN;
+	/* Another allocator than the last program's, or several began at once. */
+	if (process->after_exec && (state.placed || state.deferred))
+		user_process__count_gap(process);
+	if (process->attached)
+		process->after_exec = false;
+out:
+	attach_end(&state);
+	return err;
+}
+
+/* The program file: it is mapped first when it is executed, before its dynamic loader. */
+static struct file_id program_file(const struct proc_maps *maps)
+{
+	const struct mapping *first = NULL;
+
+	for_each_mapping (mapping, maps)
+		if (mapping->executable && mapping->file.ino &&
+		    (!first || mapping->since_ns < first->since_ns))
+			first = mapping;
+	return first ? first->file : (struct file_id){0};
+}
+
+/* What it allocated by a file that nobody had looked into was not seen. */
+static void look_into(struct attach_state *state, const struct mapping *mapping,
+		      enum elf_scope scope)
+{
+	struct module module = {.path = (char *)mapping->path};
+	struct stat st;
+
+	if (!mapping->executable || !mapping->file.ino)
+		return;
+	module.fd = mapped_file_open(mapping, &st);
+	if (module.fd < 0)
+		return;
+	attach_once(state, &module, scope);
+	close(module.fd);
+}
+
+void attach_ended(const struct user_context *ctx, struct user_process *process)
+{
+	struct attach_state state;
+	struct proc_maps maps;
+	struct file_id program;
+
+	if (attach_begin(&state, ctx, process) == 0 &&
+	    user_process__told_maps(ctx, process, &maps) == 0) {
+		program = program_file(&maps);
+		for_each_mapping (mapping, &maps)
+			look_into(&state, mapping,
+				  file_id_equal(&mapping->file, &program) ? ELF_GLOBAL
+									  : ELF_EXPORTED);
+		proc_maps_deinit(&maps);
+	}
+	if (state.placed || state.deferred)
+		user_process__count_gap(process);
+	attach_end(&state);
+}

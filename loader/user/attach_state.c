@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Places the probes of one search through a process's files, and says where each is and why not. */
+#include "loader/user/attach_state.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/proc.h"
+#include "loader/probes/allocators.h"
+#include "loader/target/arch.h"
+
+static void search_names_deinit(struct search_names *names)
+{
+	for (size_t i = 0; names->names && i < allocator_function_cnt; i++)
+		free(names->names[i]);
+	free(names->names);
+	free(names->settled);
+}
+
+static int search_names_init(struct search_names *names, const char *prefix)
+{
+	names->names = calloc(allocator_function_cnt, sizeof(*names->names));
+	names->settled = calloc(allocator_function_cnt, sizeof(*names->settled));
+	if (!names->names || !names->settled)
+		return -ENOMEM;
+	for (size_t i = 0; i < allocator_function_cnt; i++) {
+		const struct allocator_function *function = &allocator_functions[i];
+		enum allocator_family family = function->family;
+
+		/* A prefix that was given names the allocator. */
+		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
+			continue;
+		if (asprintf(&names->names[i], "%s%s",
+			     prefix && family == ALLOCATOR_C ? prefix : "", function->name) < 0) {
+			names->names[i] = NULL;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int attach_begin(struct attach_state *state, const struct user_context *ctx,
+		 struct user_process *process)
+{
+	pid_t pid = process->info.pid;
+
+	*state = (struct attach_state){
+		.ctx = ctx,
+		.process = process,
+		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
+		.bound = ctx->pool || proc_living_thread(pid) != pid ? 0 : pid,
+	};
+	return search_names_init(&state->names, ctx->opts->symbols_prefix);
+}
+
+void attach_end(struct attach_state *state)
+{
+	search_names_deinit(&state->names);
+}
+
+/* Where a probe is and what it costs: columns, one line for each. */
+static void say_placed(pid_t pid, const struct module *module, const struct probe *probe,
+		       const struct probe_place *place)
+{
+	const char *cost = place->emulated ? "emulated: " : "stepped: ";
+
+	log_verbose("pid %d: %s at %s+0x%llx, entry+%llu %s%s", pid, probe->function, module->path,
+		    (unsigned long long)probe->offset, (unsigned long long)place->offset,
+		    place->insn ? cost : "", place->insn ? place->insn : "");
+}
+
+void say_attached(const struct attach_state *state, const struct module *module,
+		  const struct probe *probe, const struct probe_place *place)
+{
+	pid_t pid = state->process->info.pid;
+
+	if (!probe->err && probe->shape == MEMLEAK_SHAPE_RETURN)
+		log_verbose("pid %d: a return of %s at %s+0x%llx", pid, probe->function,
+			    module->path, (unsigned long long)probe->offset);
+	else if (!probe->err)
+		say_placed(pid, module, probe, place);
+	else if (probe->err == -EEXIST)
+		log_verbose("pid %d: %s at %s+0x%llx already has a probe", pid, probe->function,
+			    module->path, (unsigned long long)probe->offset);
+	else if (probe->err != -ESRCH)
+		log_note("cannot probe %s in %s: %s", probe->function, module->path,
+			 strerror(-probe->err));
+}
+
+void say_left(const struct attach_state *state, const struct module *module,
+	      const struct left_function *left)
+{
+	if (left->verdict == FUNCTION_THROUGH)
+		log_verbose("pid %d: %s in %s is not probed: it calls %s, which is",
+			    state->process->info.pid, left->name, module->path, left->through);
+	else if (arch_elf_machine == EM_X86_64)
+		log_note("%s in %s is not traced: an exception may leave it, and not all places "
+			 "where it returns are found",
+			 left->name, module->path);
+	else
+		log_verbose("pid %d: %s in %s is not probed: an exception may leave it",
+			    state->process->info.pid, left->name, module->path);
+}
+
+void say_resolved(const struct attach_state *state, const struct module *module, size_t function)
+{
+	log_verbose("pid %d: %s in %s is not probed: the one in %s is called instead",
+		    state->process->info.pid, state->names.names[function], module->path,
+		    state->names.settled[function]);
+}
+
+void attach_probes(struct attach_state *state, const struct module *module, struct probe_list *list)
+{
+	int err = probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
+				   list->items, list->cnt);
+
+	if (!state->err)
+		state->err = err;
+	for (size_t i = 0; i < list->cnt; i++) {
+		const struct probe *probe = &list->items[i];
+
+		say_attached(state, module, probe, &list->places[i]);
+		state->placed += !probe->err;
+		if ((probe->err && probe->err != -EEXIST) || shape_maps(probe->shape))
+			continue;
+		state->throws |= probe->throws;
+		if (!state->heap_found++ && !state->process->allocator)
+			state->process->allocator = strdup(module->path);
+	}
+}

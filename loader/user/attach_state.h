@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is known while the files of a process are searched for functions to be probed, and what is
+ * said of it. Which files and functions those are it does not know.
+ */
+#ifndef LOADER_USER_ATTACH_STATE_H
+#define LOADER_USER_ATTACH_STATE_H
+
+#include "loader/probes/probe_list.h"
+#include "loader/target/elf_functions.h"
+#include "loader/target/modules.h"
+#include "loader/user/process.h"
+
+struct search_names {
+	char **names;         /* what each function is called in this process; NULL: none */
+	const char **settled; /* the file whose exported definition was found; NULL: none yet */
+};
+
+struct attach_state {
+	const struct user_context *ctx;
+	struct user_process *process;
+	struct probe_set *probes;
+	pid_t bound; /* the process that they are bound to; 0: all that map the file */
+	struct search_names names;
+	size_t heap_found;
+	size_t placed; /* probes that were not there before */
+	bool deferred; /* or that were not when the process began */
+	bool throws;   /* exceptions may leave a probed function */
+	bool later;    /* files are searched that were loaded by name: each serves by itself */
+	int err;       /* the first failure */
+};
+
+/* To be ended even if it fails, with -ENOMEM. */
+int attach_begin(struct attach_state *state, const struct user_context *ctx,
+		 struct user_process *process);
+void attach_end(struct attach_state *state);
+
+/* Places the probes, and notes what came of it. */
+void attach_probes(struct attach_state *state, const struct module *module,
+		   struct probe_list *list);
+
+/* Says where the probe of a function is, or why there is none. */
+void say_attached(const struct attach_state *state, const struct module *module,
+		  const struct probe *probe, const struct probe_place *place);
+
+/* A throwing operator that is not probed gives memory unseen. */
+void say_left(const struct attach_state *state, const struct module *module,
+	      const struct left_function *left);
+
+/* Another file's function of this name is the one that is called. */
+void say_resolved(const struct attach_state *state, const struct module *module, size_t function);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * --peak: a copy of what is outstanding, taken each time that this has grown by a share beyond
+ * what it was at most.
+ */
+#include "loader/user/peak.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "loader/user/snapshot.h"
+
+/* A sixteenth, but not each of the first few bytes. */
+#define SHARE 16
+#define STEP_MIN 4096
+
+static volatile struct memleak_peak_watch *watch_of(const struct user_peak *peak)
+{
+	return (volatile struct memleak_peak_watch *)&peak->set->programs->ctx.skel->bss
+		->peak_watch;
+}
+
+static uint64_t mapped_bytes(const struct process_set *set)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		const struct ranges *ranges = &set->table.items[i]->ranges;
+
+		for (size_t j = 0; j < ranges->cnt; j++)
+			if (ranges->items[j].kind == MEMLEAK_KIND_MMAP)
+				bytes += ranges->items[j].end - ranges->items[j].start;
+	}
+	return bytes;
+}
+
+/* Brings the programs' total up to what they do not see. */
+static void add_unseen(struct user_peak *peak)
+{
+	volatile struct memleak_peak_watch *watch = watch_of(peak);
+	uint64_t mapped = mapped_bytes(peak->set),
+		 purged = peak->set->programs->tracker.purged_bytes, total;
+
+	total = __atomic_add_fetch(&watch->total, mapped - peak->mapped - (purged - peak->purged),
+				   __ATOMIC_RELAXED);
+	peak->mapped = mapped;
+	peak->purged = purged;
+	if ((int64_t)total > (int64_t)watch->highest)
+		watch->highest = total;
+}
+
+/* Takes the snapshot over. An older copy stays if it has more; returns whether it does not. */
+static bool keep(struct peak *kept, struct snapshot *snap)
+{
+	struct peak copy = peak_from(snap);
+	bool better = copy.bytes > kept->bytes;
+
+	peak_deinit(better ? kept : &copy);
+	if (better)
+		*kept = copy;
+	return better;
+}
+
+/*
+ * What comes and goes faster than it is copied is not waited for again: after a copy that came
+ * too late there must be more than ever.
+ */
+static void choose_limit(struct user_peak *peak, bool better)
+{
+	volatile struct memleak_peak_watch *watch = watch_of(peak);
+	uint64_t most = peak->kept.bytes;
+
+	if (!better && watch->highest > most)
+		most = watch->highest;
+	watch->limit = most + (most / SHARE > STEP_MIN ? most / SHARE : STEP_MIN);
+	watch->told = 0;
+	/* Nobody tells of what came meanwhile if nothing comes any more. */
+	if ((int64_t)watch->total >= (int64_t)watch->limit)
+		process_set_retry_soon(peak->set);
+}
+
+static int take(struct user_peak *peak)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), ns;
+	struct tracker *tracker = &peak->set->programs->tracker;
+	struct snapshot snap;
+	bool better;
+	int err;
+
+	tracker->any_age = true;
+	err = user_snapshot_read(peak->set, NULL, &snap);
+	tracker->any_age = false;
+	if (err)
+		return err;
+	better = keep(&peak->kept, &snap);
+	err = stack_table_evict(&tracker->stacks, &tracker->recent);
+	if (err)
+		return err;
+	deferred_stacks_go_on(&peak->set->programs->copies.deferred);
+	ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	/* Half of the time is left for other work. */
+	peak->not_before_ns = begin_ns + 2 * ns;
+	log_verbose("peak: a copy took %" PRIu64 " us; the best one has %" PRIu64 " bytes",
+		    ns / 1000, peak->kept.bytes);
+	choose_limit(peak, better);
+	return 0;
+}
+
+int user_peak_watch(struct user_peak *peak)
+{
+	const volatile struct memleak_peak_watch *watch = watch_of(peak);
+
+	if (!peak->set->programs->ctx.opts->peak || !peak->set->programs->ctx.skel->bss->tracking)
+		return 0;
+	add_unseen(peak);
+	if ((int64_t)watch->total <= 0 || watch->total < watch->limit)
+		return 0;
+	if (clock_ns(CLOCK_MONOTONIC) >= peak->not_before_ns)
+		return take(peak);
+	process_set_retry_soon(peak->set);
+	return 0;
+}
+
+int user_peak_report(struct user_peak *peak)
+{
+	const volatile struct memleak_peak_watch *watch = watch_of(peak);
+	struct peak *kept = &peak->kept;
+	int err = 0;
+
+	add_unseen(peak);
+	if ((int64_t)watch->total > (int64_t)kept->bytes)
+		err = take(peak);
+	kept->highest_bytes = watch->highest > kept->bytes ? watch->highest : kept->bytes;
+	return err;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds out which of the probed files nobody maps any more. */
+#include "loader/user/pool_sweep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/proc_maps.h"
+#include "base/test_knobs.h"
+#include "loader/target/modules.h"
+
+/*
+ * A program that comes back soon should find its probes: what it allocates before they are placed
+ * again is not seen. Whoever was not known to map a file in one round is in the next.
+ */
+#define ROUND_MS 300000
+#define ROUNDS 3
+
+static uint64_t round_ns(void)
+{
+	const char *forced = test_knob(TEST_KNOB_POOL_ROUND_MS);
+
+	return (forced ? strtoull(forced, NULL, 10) : ROUND_MS) * 1000000;
+}
+
+/* What has gone meanwhile, and what is no file, is not used. */
+static bool is_gone(int err)
+{
+	return err == -ENOENT || err == -ESRCH || err == -ENOEXEC;
+}
+
+/* Returns 0 or a negative errno: it may map more. */
+static int find_mapped(struct probe_pool *pool, pid_t pid)
+{
+	struct proc_maps maps;
+	int err = proc_maps_read(pid, &maps);
+
+	if (err)
+		return is_gone(err) ? 0 : err;
+	for_each_mapping (mapping, &maps) {
+		cleanup_close int fd = -1;
+
+		if (!mapping->executable || !mapping->file.ino)
+			continue;
+		fd = process_open_mapping(pid, mapping);
+		if (fd >= 0)
+			probe_pool_find(pool, fd);
+		else if (!is_gone(fd))
+			err = fd;
+	}
+	proc_maps_deinit(&maps);
+	return err;
+}
+
+static void find_used(struct process_set *set)
+{
+	struct probe_pool *pool = &set->programs->pool;
+	int err = 0;
+
+	probe_pool_age(pool);
+	for (size_t i = 0; !err && i < set->table.cnt; i++)
+		if (!set->table.items[i]->ended)
+			err = find_mapped(pool, set->table.items[i]->info.pid);
+	if (err)
+		probe_pool_use_all(pool);
+}
+
+void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
+{
+	enum link_kind kind = set->programs->ctx.programs.kind;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	/* The others take a tenth of a second for each probe, in which nobody new is looked at. */
+	if (!set->programs->ctx.pool || (kind != LINK_SESSION && kind != LINK_MULTI))
+		return;
+	if (now_ns - sweep->last_ns >= round_ns()) {
+		sweep->last_ns = now_ns;
+		find_used(set);
+	}
+	if (probe_pool_drop_unused(&set->programs->pool, ROUNDS))
+		log_verbose("removed the probes of a file that no traced process maps any more");
+}

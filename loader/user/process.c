@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens a process, reads what it maps, and follows it through what it executes. */
+#include "loader/user/process.h"
+
+#include <bpf/bpf.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "base/proc_maps.h"
+#include "bpf/memleak.h"
+#include "bpf/user_probes/user.skel.h"
+#include "loader/probes/backing_inode.h"
+#include "loader/probes/probe_safety.h"
+#include "loader/stacks/stack_copies.h"
+#include "loader/target/cgroups.h"
+#include "loader/target/elf_functions.h"
+#include "loader/target/map_events.h"
+#include "loader/target/modules.h"
+
+/* So often is it read for its mappings alone what a process has mapped. */
+#define COMPARE_EVERY_NS 1000000000ULL
+
+static char *read_comm(pid_t pid)
+{
+	char *comm = proc_comm(pid);
+
+	return comm ? comm : strdup("?");
+}
+
+/* A kernel thread has no memory of its own, hence no VmSize line; nor has a zombie. */
+static int check_kind(pid_t pid, bool found)
+{
+	cleanup_free char *status = NULL;
+	const char *state;
+	long process;
+
+	if (proc_read(pid, "status", &status))
+		status = NULL;
+	if (found)
+		return status && proc_status_field(status, "VmSize") ? 0 : -ESRCH;
+	if (!status) {
+		log_error("no process with pid %d", pid);
+		return -ESRCH;
+	}
+	process = proc_status_number(status, "Tgid");
+	if (process != pid) {
+		log_error("%d is a thread of process %ld: use -p %ld", pid, process, process);
+		return -EINVAL;
+	}
+	state = proc_status_field(status, "State");
+	if (state && (*state == 'Z' || *state == 'X')) {
+		log_error("process %d has already ended", pid);
+		return -ESRCH;
+	}
+	if (!proc_status_field(status, "VmSize")) {
+		log_error("%d is a kernel thread: it has no allocator to trace", pid);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_class(pid_t pid, bool found)
+{
+	cleanup_close int fd = proc_open(pid, "exe", O_RDONLY);
+
+	if (fd < 0) {
+		if (!found)
+			log_error("cannot open the program of process %d: %s", pid, strerror(-fd));
+		return fd;
+	}
+	if (elf_class(fd) == ELFCLASS32) {
+		(found ? log_verbose : log_error)(
+			"process %d is a 32-bit program: memleak traces only 64-bit programs", pid);
+		return -ENOEXEC;
+	}
+	return 0;
+}
+
+int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
+		      struct user_process **ret)
+{
+	struct user_process *process;
+	int err = check_kind(pid, found);
+
+	if (!err)
+		err = check_class(pid, found);
+	if (!err && !found && !ctx->opts->force)
+		err = probe_safety_check(pid);
+	if (err)
+		return err;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return -ENOMEM;
+	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
+	process->info.pid = pid;
+	process->info.comm = read_comm(pid);
+	if (options_want_cgroups(ctx->opts))
+		process->info.cgroup = cgroup_of_process(pid);
+	process->found = found;
+	process->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process->pidfd < 0 && !found) {
+		err = -errno;
+		log_error("cannot watch process %d: %s", pid, strerror(-err));
+		goto err;
+	}
+	err = symspace__new(ctx->symbolizer, pid, &process->space);
+	if (err) {
+		if (!found)
+			log_error("cannot read what process %d has mapped: %s", pid,
+				  strerror(-err));
+		goto err;
+	}
+	*ret = process;
+	return 0;
+err:
+	user_process__free(process);
+	return err;
+}
+
+int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,
+			    struct proc_maps *ret)
+{
+	if (!ctx->map_events)
+		return -ENOENT;
+	map_events__consume(ctx->map_events);
+	return map_events__maps(ctx->map_events, process->info.pid, process->since_ns, ret);
+}
+
+static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
+		       const struct user_process *parent)
+{
+	const char *comm = map_events__comm(ctx->map_events, pid, since_ns);
+
+	if (!comm && parent)
+		comm = parent->info.comm;
+	return strdup(comm ? comm : "?");
+}
+
+int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
+			    const struct user_process *parent, struct user_process **ret)
+{
+	struct user_process *process = calloc(1, sizeof(*process));
+	struct proc_maps maps;
+	int err;
+
+	if (!process)
+		return -ENOMEM;
+	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
+	process->info.pid = pid;
+	process->found = true;
+	process->ended = true;
+	process->pidfd = -1;
+	process->since_ns = since_ns;
+	err = user_process__told_maps(ctx, process, &maps);
+	/* Of one whose parent was there before there was anything to be told. */
+	if (err == -ENOENT && parent)
+		err = user_process__maps(ctx, parent, &maps);
+	if (!err) {
+		err = symspace__new_ended(ctx->symbolizer, &maps, &process->space);
+		proc_maps_deinit(&maps);
+	}
+	if (!err)
+		process->info.comm = told_comm(ctx, pid, since_ns, parent);
+	if (!err && !process->info.comm)
+		err = -ENOMEM;
+	if (err)
+		user_process__free(process);
+	else
+		*ret = process;
+	return err;
+}
+
+void user_process__free(struct user_process *process)
+{
+	if (!process)
+		return;
+	probe_set_detach(&process->probes);
+	ranges_deinit(&process->ranges);
+	proc_maps_deinit(&process->maps);
+	symspace__free(process->space);
+	if (process->pidfd >= 0)
+		close(process->pidfd);
+	free(process->info.comm);
+	free(process->info.cgroup);
+	free(process->allocator);
+	free(process->places);
+	free(process->permanent);
+	free(process->searched);
+	free(process);
+}
+
+static void note_function(struct user_process *process, uint64_t addr, const char *name)
+{
+	struct function_place *grown;
+
+	for (size_t i = 0; i < process->place_cnt; i++)
+		if (process->places[i].addr == addr)
+			return;
+	grown = reallocarray(process->places, process->place_cnt + 1, sizeof(*grown));
+	if (!grown)
+		return;
+	process->places = grown;
+	grown[process->place_cnt++] = (struct function_place){addr, name};
+}
+
+static void note_mapping(const struct user_context *ctx, struct user_process *process,
+			 const struct mapping *mapping)
+{
+	const struct probe_set *probes = ctx->pool ? &ctx->pool->probes : &process->probes;
+	cleanup_close int fd = process_open_mapping(process->info.pid, mapping);
+	uint64_t end = mapping->offset + mapping->end - mapping->start;
+	struct file_id file;
+
+	if (fd < 0 || backing_inode(fd, &file))
+		return;
+	for (size_t i = 0; i < probes->cnt; i++) {
+		const struct probe *probe = &probes->items[i];
+
+		if (file_id_equal(&probe->file, &file) && probe->offset >= mapping->offset &&
+		    probe->offset < end)
+			note_function(process, mapping->start + probe->offset - mapping->offset,
+				      probe->function);
+	}
+}
+
+/* Where they are, for events that are read when the process has ended. */
+static void note_functions(const struct user_context *ctx, struct user_process *process,
+			   const struct proc_maps *maps)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		if (maps->mappings[i].executable)
+			note_mapping(ctx, process, &maps->mappings[i]);
+}
+
+int user_process__maps(const struct user_context *ctx, const struct user_process *process,
+		       struct proc_maps *ret)
+{
+	int err = symspace__read_maps(process->space, ret);
+
+	return err && process->found ? user_process__told_maps(ctx, process, ret) : err;
+}
+
+static uint32_t unloads(const struct user_context *ctx, const struct user_process *process)
+{
+	if (process->left || process->ended)
+		return process->unloads;
+	return unwind_spaces_unloads(ctx->unwind, process->info.pid);
+}
+
+struct process_in_context {
+	const struct user_context *ctx;
+	const struct user_process *process;
+};
+
+static int read_maps(const void *arg, struct proc_maps *ret)
+{
+	const struct process_in_context *at = arg;
+
+	return user_process__maps(at->ctx, at->process, ret);
+}
+
+static struct walker_subject walker_subject(const struct process_in_context *at)
+{
+	pid_t pid = at->process->info.pid;
+
+	return (struct walker_subject){
+		.pid = pid,
+		.generation = unwind_spaces_generation(at->ctx->unwind, pid),
+		.unloads = unloads(at->ctx, at->process),
+		.read_maps = read_maps,
+		.arg = at,
+	};
+}
+
+void user_process__finish_deferred(const struct user_context *ctx,
+				   const struct user_process *process,
+				   struct deferred_stacks *deferred, size_t most)
+{
+	const struct process_in_context at = {ctx, process};
+	const struct walker_subject subject = walker_subject(&at);
+
+	deferred_stacks_finish(deferred, &subject, process->info.image, most, ctx->deadline_ns);
+}
+
+void user_process__refresh(const struct user_context *ctx, struct user_process *process)
+{
+	struct unwind_subject subject = {
+		.pid = process->info.pid,
+		.image = process->info.image,
+		.r_debug = process->r_debug,
+		.ended = process->ended,
+		.permanent = process->permanent,
+		.permanent_cnt = process->permanent_cnt,
+		.deadline_ns = ctx->deadline_ns,
+	};
+	const struct process_in_context at = {ctx, process};
+	struct walker_subject walker;
+	struct proc_maps maps;
+
+	/* What was told of one that has ended is all that there will be. */
+	if (process->ended && (!process->found || process->told))
+		return;
+	process->told = process->ended;
+	process->read_ns = clock_ns(CLOCK_MONOTONIC);
+	proc_maps_deinit(&process->maps);
+	subject.unloads = unloads(ctx, process);
+	/* Of this image, whatever the process runs by now. */
+	if (user_process__maps(ctx, process, &maps))
+		return;
+	symspace__update(process->space, &maps);
+	if (!unwind_spaces_refresh(ctx->unwind, &subject, &maps))
+		process->changed = !process->ended;
+	if (ctx->opts->trace)
+		note_functions(ctx, process, &maps);
+	/* One that was found is not read for each report. */
+	if (!process->found && process->ranges.cnt)
+		process->maps = maps;
+	else
+		proc_maps_deinit(&maps);
+	walker = walker_subject(&at);
+	stack_copies_refresh(ctx->copies, &walker);
+}
+
+void user_process__read_mappings(const struct user_context *ctx, struct user_process *process)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (process->maps.cnt || !process->ranges.cnt || process->ended || process->left ||
+	    (process->compared_ns && now_ns - process->compared_ns < COMPARE_EVERY_NS) ||
+	    !clock_left_ms(ctx->deadline_ns))
+		return;
+	process->read_ns = now_ns;
+	symspace__read_maps(process->space, &process->maps);
+}
+
+void user_process__compare_mappings(struct user_process *process)
+{
+	if (!process->maps.cnt)
+		return;
+	process->compared_ns = process->read_ns;
+	/* Of one that has ended, what it had when it ended is outstanding. */
+	if (process->maps.whole &&
+	    ranges_reconcile(&process->ranges, &process->maps, process->read_ns))
+		process->mappings_lost++;
+	proc_maps_deinit(&process->maps);
+}
+
+void user_process__count_gap(struct user_process *process)
+{
+	process->exec_gaps += !process->gap_counted;
+	process->gap_counted = true;
+}
+
+/*
+ * The libraries of a program that has just been executed are not there yet, as a rule. If they
+ * are, something may have been allocated before the probes were back.
+ */
+static void rebind_probes(const struct user_context *ctx, struct user_process *process)
+{
+	struct module_list list;
+	struct probe_set old;
+
+	probe_set_rebind(&process->probes, &ctx->programs, process->info.pid, &old);
+	if (module_list_init(process->info.pid, &list) == 0) {
+		if (list.settled)
+			user_process__count_gap(process);
+		module_list_deinit(&list);
+	}
+	probe_set_detach(&old);
+}
+
+void user_process__exec(const struct user_context *ctx, struct user_process *process,
+			uint32_t image, uint64_t since_ns, bool rebind)
+{
+	pid_t pid = process->info.pid;
+	struct symspace *space;
+	int err;
+
+	process->gap_counted = false;
+	if (rebind && !ctx->pool)
+		rebind_probes(ctx, process);
+	free(process->info.comm);
+	process->info.comm = read_comm(pid);
+	if (options_want_cgroups(ctx->opts)) {
+		free(process->info.cgroup);
+		process->info.cgroup = cgroup_of_process(pid);
+	}
+	process->info.image = image;
+	process->base = 0;
+	process->since_ns = since_ns;
+	process->place_cnt = 0;
+	process->r_debug = 0;
+	process->permanent_cnt = 0;
+	process->attached = false;
+	process->tries = 0;
+	process->searched_cnt = 0;
+	process->after_exec = true;
+	ranges_clear(&process->ranges);
+	proc_maps_deinit(&process->maps);
+	err = symspace__new(ctx->symbolizer, pid, &space);
+	if (err) {
+		log_note("process %d has started another program, whose functions cannot be "
+			 "named: %s",
+			 pid, strerror(-err));
+		return;
+	}
+	symspace__free(process->space);
+	process->space = space;
+	user_process__refresh(ctx, process);
+}
+
+static const char *find_function(const struct user_process *process, uint64_t addr, bool *known)
+{
+	*known = true;
+	for (size_t i = 0; i < process->place_cnt; i++)
+		if (process->places[i].addr == addr)
+			return process->places[i].name;
+	*known = false;
+	return NULL;
+}
+
+const char *user_process__function(const struct user_context *ctx, struct user_process *process,
+				   uint64_t addr)
+{
+	bool known;
+	const char *name = find_function(process, addr, &known);
+	struct proc_maps maps;
+
+	if (known || user_process__maps(ctx, process, &maps))
+		return name;
+	note_functions(ctx, process, &maps);
+	proc_maps_deinit(&maps);
+	name = find_function(process, addr, &known);
+	if (!known)
+		note_function(process, addr, NULL);
+	return name;
+}

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds processes, follows them as they come and go, and drops what is held of those that are gone.
+ */
+#include "loader/user/process_set.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "loader/target/map_events.h"
+#include "loader/user/attach.h"
+
+/* A process that is still loading its libraries is looked at again after so long. */
+#define RETRY_NS 5000000L
+/* So often; then when it says that it has loaded some. */
+#define RETRIES_MAX 400
+/* So often before tracing begins anyway. */
+#define START_RETRIES 100
+/* So many images that are gone are not waited with until a report. */
+#define PURGE_AT 256
+
+int process_set_init(struct process_set *set, struct user_programs *programs,
+		     const struct options *opts)
+{
+	*set = (struct process_set){
+		.programs = programs,
+		.purge_at = 1,
+		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+		.retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+	};
+	if (set->epoll_fd < 0 || set->retry_fd < 0 || process_set_watch(set, set->retry_fd, NULL))
+		return -errno;
+	return target_filter_init(&set->filter, opts);
+}
+
+void process_set_deinit(struct process_set *set)
+{
+	process_table_deinit(&set->table);
+	image_set_deinit(&set->gone);
+	image_set_deinit(&set->mapped);
+	target_filter_deinit(&set->filter);
+	if (set->epoll_fd >= 0)
+		close(set->epoll_fd);
+	if (set->retry_fd >= 0)
+		close(set->retry_fd);
+	set->epoll_fd = set->retry_fd = -1;
+}
+
+int process_set_watch(struct process_set *set, int fd, struct user_process *process)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = process};
+
+	return epoll_ctl(set->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+struct user_process *process_set_process(struct process_set *set, uint32_t image)
+{
+	return process_table_find(&set->table, image);
+}
+
+bool process_set_owner(void *arg, uint32_t image, struct tracker_owner *ret)
+{
+	const struct user_process *process = process_set_process(arg, image);
+
+	if (!process)
+		return false;
+	*ret = (struct tracker_owner){.process = &process->info, .ended = process->ended};
+	return true;
+}
+
+bool process_set_resolve(void *arg, uint32_t image, struct memleak_stack *stack)
+{
+	const struct process_set *set = arg;
+
+	return code_history_resolve(&set->programs->unwind.history, image, stack);
+}
+
+bool process_set_ended(const struct process_set *set)
+{
+	if (set->filter.rule.join)
+		return false;
+	for (size_t i = 0; i < set->table.cnt; i++)
+		if (!set->table.items[i]->ended)
+			return false;
+	return true;
+}
+
+void process_set_retry_soon(struct process_set *set)
+{
+	struct itimerspec soon = {.it_value = {.tv_nsec = RETRY_NS}};
+
+	timerfd_settime(set->retry_fd, 0, &soon, NULL);
+}
+
+/* What could not be read in time is read with the next turn. */
+static void refresh(struct process_set *set, struct user_process *process)
+{
+	user_process__refresh(&set->programs->ctx, process);
+	if (process->changed)
+		process_set_retry_soon(set);
+}
+
+/* Probes what a process has mapped since; a failure shows at the next event of the process. */
+static void retry(struct process_set *set)
+{
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		struct user_process *process = set->table.items[i];
+
+		if (process->attached || process->gone || process->ended ||
+		    process->tries >= RETRIES_MAX)
+			continue;
+		process->tries++;
+		if (attach_process(&set->programs->ctx, process) == -EAGAIN)
+			process_set_retry_soon(set);
+		/* Libraries unloaded before the hook was probed went unseen. */
+		refresh(set, process);
+	}
+}
+
+void process_set_poll(struct process_set *set)
+{
+	struct epoll_event events[16];
+	int cnt = epoll_wait(set->epoll_fd, events, 16, 0);
+	uint64_t expirations;
+
+	for (int i = 0; i < cnt; i++) {
+		struct user_process *process = events[i].data.ptr;
+
+		if (!process)
+			continue;
+		process->gone = true;
+		epoll_ctl(set->epoll_fd, EPOLL_CTL_DEL, process->pidfd, NULL);
+	}
+	if (read(set->retry_fd, &expirations, sizeof(expirations)) > 0)
+		retry(set);
+}
+
+/* A number for an image. */
+static uint32_t number(struct process_set *set)
+{
+	return MEMLEAK_IMAGE_GIVEN | ++set->given_images;
+}
+
+/* Takes a process over that is to be, or is, a target. 0 or a negative errno. */
+static int add(struct process_set *set, struct user_process *process)
+{
+	int err = process_table_add(&set->table, process);
+
+	if (err) {
+		user_process__free(process);
+		return err;
+	}
+	quotas_begin(&set->programs->tracker.quotas, process->info.image);
+	/* What one that has ended has unloaded is told with its end. */
+	if (!process->ended)
+		refresh(set, process);
+	return process->pidfd < 0 ? 0 : process_set_watch(set, process->pidfd, process);
+}
+
+/* A process that was met while it loads its libraries is given the time to finish. */
+static int attach_given(struct process_set *set, struct user_process *process)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	int err;
+
+	for (int i = 0; !i || (i < START_RETRIES && clock_left_ms(set->programs->ctx.deadline_ns));
+	     i++) {
+		err = attach_process(&set->programs->ctx, process);
+		if (err != -EAGAIN)
+			return err;
+		nanosleep(&pause, NULL);
+	}
+	log_note("process %d is still loading its libraries: more probes may follow",
+		 process->info.pid);
+	process_set_retry_soon(set);
+	return 0;
+}
+
+static int targets_fd(const struct process_set *set)
+{
+	return bpf_map__fd(set->programs->ctx.skel->maps.targets);
+}
+
+int process_set_give(struct process_set *set, pid_t pid)
+{
+	struct memleak_target target = {.image = number(set)};
+	struct user_process *process;
+	uint32_t key = (uint32_t)pid;
+	int err = user_process__new(&set->programs->ctx, pid, false, &process);
+
+	if (err)
+		return err;
+	process->info.image = target.image;
+	err = add(set, process);
+	if (err)
+		return err;
+	if (bpf_map_update_elem(targets_fd(set), &key, &target, BPF_ANY))
+		return -errno;
+	return attach_given(set, process);
+}
+
+/* An image is no more: what is held of it is deleted with the next purge. */
+static void drop(struct process_set *set, uint32_t image)
+{
+	/* Without memory for it, what is held stays, and takes up room. */
+	image_set_add(&set->gone, image);
+	if (set->gone.cnt >= set->purge_at)
+		process_set_purge(set);
+}
+
+/* What was lost stays lost. */
+static void forget_process(struct process_set *set, size_t at)
+{
+	const struct user_process *process = set->table.items[at];
+
+	set->mappings_lost += process->mappings_lost;
+	set->exec_gaps += process->exec_gaps;
+	drop(set, process->info.image);
+	process_table_remove(&set->table, at);
+}
+
+/* Frees one that has ended, by its index. */
+static void remove_process(struct process_set *set, size_t at)
+{
+	pid_t pid = set->table.items[at]->info.pid;
+
+	forget_process(set, at);
+	if (process_table_find_pid(&set->table, pid))
+		return;
+	unwind_spaces_forget(&set->programs->unwind, pid);
+	walker_spaces_forget(&set->programs->copies.walker, pid);
+	if (set->programs->ctx.map_events)
+		map_events__forget(set->programs->ctx.map_events, pid);
+}
+
+/* The programs may have found it first: then a record tells. */
+static void add_member(struct process_set *set, const struct member *member)
+{
+	struct memleak_target target = {.image = number(set)}, known;
+	uint32_t key = (uint32_t)member->pid;
+	struct user_process *process;
+
+	if (member->own) {
+		target.image = 0;
+		bpf_map_update_elem(targets_fd(set), &key, &target, BPF_ANY);
+		return;
+	}
+	if (!bpf_map_lookup_elem(targets_fd(set), &key, &known) ||
+	    user_process__new(&set->programs->ctx, member->pid, true, &process))
+		return;
+	process->info.image = target.image;
+	if (add(set, process))
+		return;
+	if (bpf_map_update_elem(targets_fd(set), &key, &target, BPF_NOEXIST)) {
+		process->ended = true;
+		remove_process(set, set->table.cnt - 1);
+		return;
+	}
+	if (attach_process(&set->programs->ctx, process) == -EAGAIN)
+		process_set_retry_soon(set);
+}
+
+int process_set_find(struct process_set *set, size_t *ret)
+{
+	cleanup_free struct member *members = NULL;
+	size_t cnt = 0;
+	int err = target_filter_find(&set->filter, &members, &cnt);
+
+	/* Its own first: what they make meanwhile is its own, too. */
+	for (size_t i = 0; i < cnt; i++)
+		if (members[i].own)
+			add_member(set, &members[i]);
+	*ret = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		if (members[i].own)
+			continue;
+		add_member(set, &members[i]);
+		++*ret;
+	}
+	return err;
+}
+
+void process_set_describe(const struct process_set *set)
+{
+	const struct options *opts = set->programs->ctx.opts;
+	size_t probe_cnt = set->programs->pool.probes.cnt;
+	size_t file_cnt = probe_pool_heaps(&set->programs->pool);
+
+	log_note("tracing %zu process%s%s%s%s%s, and those that begin later: %zu function%s probed "
+		 "in %zu file%s",
+		 set->table.cnt, set->table.cnt == 1 ? "" : "es", opts->comm ? " named " : "",
+		 opts->comm ? opts->comm : "", opts->cgroup ? " of cgroup " : "",
+		 opts->cgroup ? set->filter.cgroup.path : "", probe_cnt, probe_cnt == 1 ? "" : "s",
+		 file_cnt, file_cnt == 1 ? "" : "s");
+}
+
+/* What is told of a process that ended unheard of is not told of another one of its number. */
+static void end_others(struct process_set *set, pid_t pid)
+{
+	struct user_process *process = process_table_find_pid(&set->table, pid);
+
+	if (process)
+		process->ended = true;
+}
+
+/* Of a pid that another process may have by now. */
+static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
+{
+	struct memleak_target target;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.image == image;
+}
+
+/* One that has ended, or did so while it was looked at, is what was told of it. */
+static int open_process(const struct process_set *set, const struct memleak_record *record,
+			uint32_t image, const struct user_process *parent,
+			struct user_process **ret)
+{
+	pid_t pid = (pid_t)record->tgid;
+	int err = user_process__new(&set->programs->ctx, pid, true, ret);
+
+	if (err == -ENOMEM || err == -ENOEXEC)
+		return err;
+	if (!err && is_target(set, pid, image)) {
+		(*ret)->since_ns = record->time_ns;
+		return 0;
+	}
+	if (!err)
+		user_process__free(*ret);
+	return user_process__new_ended(&set->programs->ctx, pid, record->time_ns, parent, ret);
+}
+
+/* One that ended before it was asked was where its parent is, or where it was before. */
+static void keep_cgroup(struct user_process *process, const char *cgroup)
+{
+	if (!process->info.cgroup && cgroup)
+		process->info.cgroup = strdup(cgroup);
+}
+
+/* Nobody knows what it was: what it held is lost. A 32-bit program has nothing that is probed. */
+static void miss_process(struct process_set *set, const struct memleak_record *record,
+			 uint32_t image, int err)
+{
+	uint32_t key = record->tgid;
+
+	if (is_target(set, (pid_t)key, image))
+		bpf_map_delete_elem(targets_fd(set), &key);
+	drop(set, image);
+	set->processes_lost += err != -ENOEXEC;
+}
+
+void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,
+		     uint32_t base)
+{
+	const struct user_process *parent = process_set_process(set, base);
+	bool descendant = set->programs->tracker.descendants && base && record->len;
+	struct user_process *process;
+	int err;
+
+	end_others(set, (pid_t)record->tgid);
+	if (descendant &&
+	    inheritance_fork(&set->programs->descendants.inheritance, base, image, record->time_ns))
+		set->programs->descendants.lost++;
+	err = open_process(set, record, image, parent, &process);
+	if (err) {
+		miss_process(set, record, image, err);
+		return;
+	}
+	if (parent)
+		keep_cgroup(process, parent->info.cgroup);
+	process->info.image = image;
+	process->base = base;
+	if (parent)
+		process->r_debug = parent->r_debug;
+	if (parent && descendant &&
+	    ranges_inherit(&process->ranges, &parent->ranges, parent->info.image))
+		process->mappings_lost++;
+	process->after_exec = !base;
+	if (add(set, process) || process->ended)
+		return;
+	if (attach_process(&set->programs->ctx, process) == -EAGAIN)
+		process_set_retry_soon(set);
+}
+
+/*
+ * What one had mapped that ended early nobody has read yet. The kernel may still free what a given
+ * one had: its pidfd tells when it has done so.
+ */
+void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads)
+{
+	process->left = true;
+	process->unloads = unloads;
+	process->ended = process->found || process->gone;
+	if (!process->found || process->attached)
+		return;
+	refresh(set, process);
+	attach_ended(&set->programs->ctx, process);
+}
+
+/* A record may be lost, or the program that sends it was not run by the kernel. */
+void process_set_end_gone(struct process_set *set)
+{
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		struct user_process *process = set->table.items[i];
+		uint32_t key = (uint32_t)process->info.pid;
+		struct memleak_target target = {0};
+
+		if (!process->gone || process->ended)
+			continue;
+		bpf_map_lookup_elem(targets_fd(set), &key, &target);
+		if (target.image == process->info.image)
+			bpf_map_delete_elem(targets_fd(set), &key);
+		process_set_end(set, process, process->left ? process->unloads : target.unloads);
+	}
+}
+
+void process_set_leave(struct process_set *set, struct user_process *process)
+{
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		if (set->table.items[i] != process)
+			continue;
+		unwind_spaces_forget(&set->programs->unwind, process->info.pid);
+		forget_process(set, i);
+		return;
+	}
+}
+
+/* Its memory is gone: what it is now is opened anew. process: NULL: it was not known. */
+static void replace(struct process_set *set, struct user_process *process,
+		    const struct memleak_record *record)
+{
+	cleanup_free char *cgroup = NULL;
+
+	if (process && process->info.cgroup)
+		cgroup = strdup(process->info.cgroup);
+	if (process)
+		process_set_leave(set, process);
+	process_set_new(set, record, (uint32_t)record->addr, 0);
+	process = process_set_process(set, (uint32_t)record->addr);
+	if (process)
+		keep_cgroup(process, cgroup);
+}
+
+void process_set_exec(struct process_set *set, const struct memleak_record *record)
+{
+	const struct memleak_target_filter *rule = &set->filter.rule;
+	struct user_process *process = process_set_process(set, record->image);
+	/* Probes are bound to the task that was the leader; another thread has taken its place. */
+	bool reattach = record->len;
+
+	drop(set, record->image);
+	/* Of one that ended unseen, whose number another process has. */
+	if (!process && !rule->join && !rule->follow)
+		return;
+	if (!process || process->found) {
+		replace(set, process, record);
+		return;
+	}
+	user_process__exec(&set->programs->ctx, process, (uint32_t)record->addr, record->time_ns,
+			   reattach);
+	process_table_change(&set->table);
+	log_note("process %d runs another program now: %s", process->info.pid, process->info.comm);
+	retry(set);
+}
+
+static bool is_base(const struct process_set *set, uint32_t image)
+{
+	for (size_t i = 0; i < set->table.cnt; i++)
+		if (set->table.items[i]->base == image)
+			return true;
+	return false;
+}
+
+static bool is_there(void *arg, uint32_t image)
+{
+	return process_set_process(arg, image) != NULL;
+}
+
+int process_set_find_descendants(struct process_set *set)
+{
+	return inheritance_update(&set->programs->descendants.inheritance, is_there, set);
+}
+
+/* What was told of an image may be used by the children of its process for long. */
+static void drop_mappings(struct process_set *set)
+{
+	struct image_set kept = {0};
+
+	for (size_t i = 0; i < set->mapped.cnt; i++) {
+		uint32_t image = set->mapped.items[i];
+
+		if (is_base(set, image))
+			image_set_add(&kept, image);
+		else
+			unwind_spaces_drop(&set->programs->unwind, image);
+	}
+	image_set_deinit(&set->mapped);
+	set->mapped = kept;
+}
+
+/* So may its blocks, if they inherit. */
+void process_set_purge(struct process_set *set)
+{
+	struct image_set kept = {0}, purged = {0};
+
+	if (!set->gone.cnt || process_set_find_descendants(set)) {
+		drop_mappings(set);
+		return;
+	}
+	for (size_t i = 0; i < set->gone.cnt; i++) {
+		uint32_t image = set->gone.items[i];
+		bool needed =
+			inheritance_is_ancestor(&set->programs->descendants.inheritance, image);
+
+		image_set_add(needed ? &kept : &purged, image);
+		image_set_add(&set->mapped, image);
+	}
+	tracker_purge(&set->programs->tracker, &purged);
+	drop_mappings(set);
+	image_set_deinit(&purged);
+	image_set_deinit(&set->gone);
+	set->gone = kept;
+	set->purge_at = 2 * kept.cnt + PURGE_AT;
+}
+
+void process_set_forget_ended(struct process_set *set)
+{
+	for (size_t i = 0; i < set->table.cnt && !process_set_ended(set);)
+		if (set->table.items[i]->ended)
+			remove_process(set, i);
+		else
+			i++;
+}
+
+/* However often they were told of: it is what they have mapped now that is read. */
+void process_set_refresh_changed(struct process_set *set)
+{
+	bool again = false;
+
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		struct user_process *process = set->table.items[i];
+
+		if (!process->changed)
+			continue;
+		process->changed = false;
+		process->tries = 0;
+		refresh(set, process);
+		if (process->attached)
+			attach_later(&set->programs->ctx, process);
+		again |= !process->attached;
+	}
+	if (again)
+		retry(set);
+}
+
+void process_set_refresh_given(struct process_set *set)
+{
+	for (size_t i = 0; i < set->table.cnt; i++)
+		if (!set->table.items[i]->found)
+			refresh(set, set->table.items[i]);
+}
+
+void process_set_read_mappings(struct process_set *set)
+{
+	for (size_t i = 0; i < set->table.cnt; i++)
+		user_process__read_mappings(&set->programs->ctx, set->table.items[i]);
+}
+
+void process_set_compare_mappings(struct process_set *set)
+{
+	for (size_t i = 0; i < set->table.cnt; i++)
+		user_process__compare_mappings(set->table.items[i]);
+}
+
+void process_set_finish_stacks(struct process_set *set, size_t most)
+{
+	struct deferred_stacks *deferred = &set->programs->copies.deferred;
+
+	for (size_t i = 0; deferred->waiting_cnt && i < set->table.cnt; i++) {
+		struct user_process *process = set->table.items[i];
+
+		if (!deferred_stacks_is_waiting(deferred, process->info.image))
+			continue;
+		refresh(set, process);
+		user_process__finish_deferred(&set->programs->ctx, process, deferred, most);
+	}
+}
+
+void process_set_settle_stacks(struct process_set *set)
+{
+	stack_copies_drain(&set->programs->copies);
+	process_set_finish_stacks(set, SIZE_MAX);
+	/* After the stacks were made that are resolved by it, before anything is named. */
+	process_set_refresh_given(set);
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads the user programs as the kernel and the options want them, and starts what they need. */
+#include "loader/user/programs.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/test_knobs.h"
+#include "loader/probes/entry_programs.h"
+#include "loader/probes/features.h"
+#include "loader/probes/multi_link.h"
+#include "loader/probes/probe_safety.h"
+#include "loader/probes/skeleton.h"
+#include "loader/target/map_events.h"
+#include "loader/user/lifecycle.h"
+
+/* Images of which it was not heard yet that they are no more. */
+#define EXECS_AT_ONCE 1024
+
+static uint32_t stacks_to_compare(void)
+{
+	const char *wanted = test_knob(TEST_KNOB_VERIFY_UNWIND);
+
+	return wanted ? (uint32_t)atoi(wanted) : 0;
+}
+
+/* A program that begins has most of its deferred stacks then, thousands of them. */
+static uint32_t copies_bytes(const struct user_context *ctx)
+{
+	const struct options *opts = ctx->opts;
+
+	if (ctx->entries_only)
+		return (uint32_t)getpagesize();
+	if (opts->command || options_share_probes(opts))
+		return 32U << 20;
+	return stacks_to_compare() ? 16U << 20 : 8U << 20;
+}
+
+/* Whether children have what their parents had: with -C it is not known what that is. */
+static bool inherits(const struct options *opts)
+{
+	return opts->follow && !opts->combined_only;
+}
+
+static int prepare_tables(const struct user_context *ctx, const struct features *features,
+			  size_t process_cnt)
+{
+	const struct options *opts = ctx->opts;
+	struct user_bpf *skel = ctx->skel;
+	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
+	int err = tracker_prepare(opts, skel->obj, opts->stack_depth, features->hash_on_demand,
+				  config);
+
+	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
+	if (inherits(opts))
+		err |= descendants_prepare(skel->obj, bpf_map__max_entries(skel->maps.blocks),
+					   features->hash_on_demand);
+	config->unwind = opts->unwind;
+	if (opts->summary)
+		err |= bpf_map__set_max_entries(skel->maps.summaries,
+						(uint32_t)process_cnt + EXECS_AT_ONCE);
+	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces,
+					(uint32_t)process_cnt + EXECS_AT_ONCE);
+	err |= bpf_map__set_autocreate(
+		config->exchange ? skel->maps.thread_table : skel->maps.thread_places, false);
+	if (!opts->trace)
+		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
+	config->verify_unwind = stacks_to_compare();
+	/* Stacks that are to be compared stay addresses. */
+	config->find_vma = features->find_vma && !config->verify_unwind;
+	config->peak = opts->peak;
+	skel->bss->deferred_watch.ring_bytes = copies_bytes(ctx);
+	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(ctx));
+	return err ? -EINVAL : 0;
+}
+
+static enum link_kind best_links(const struct features *features)
+{
+	if (!features->cookies)
+		return LINK_SHAPE;
+	if (!features->multi_links)
+		return LINK_PERF;
+	return features->session_links ? LINK_SESSION : LINK_MULTI;
+}
+
+static enum link_kind wanted_links(const struct features *features)
+{
+	static const struct {
+		const char *name;
+		enum link_kind kind;
+	} names[] = {{"multi", LINK_MULTI}, {"perf", LINK_PERF}, {"shape", LINK_SHAPE}};
+	enum link_kind best = best_links(features);
+	const char *forced = test_knob(TEST_KNOB_LINKS);
+
+	for (size_t i = 0; forced && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(forced, names[i].name) == 0 && names[i].kind > best)
+			return names[i].kind;
+	return best;
+}
+
+/*
+ * Those that links of a session or multi links hold are loaded for them; what is called at a
+ * program's end must be of its kind.
+ */
+static int choose_programs(struct user_bpf *skel, enum link_kind kind)
+{
+	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
+	const struct {
+		struct bpf_program *program;
+		bool wanted;
+	} programs[] = {
+		{skel->progs.session_call, kind == LINK_SESSION},
+		{skel->progs.session_walk, kind == LINK_SESSION},
+		{skel->progs.session_walk_by_vma, kind == LINK_SESSION && config->find_vma},
+		{skel->progs.session_event, kind == LINK_SESSION && config->trace_stacks},
+		{skel->progs.session_decide, kind == LINK_SESSION},
+		{skel->progs.enter_any, kind == LINK_MULTI || kind == LINK_PERF},
+		{skel->progs.leave_call, kind != LINK_SESSION},
+		{skel->progs.walk_stack, kind != LINK_SESSION},
+		{skel->progs.walk_by_vma, kind != LINK_SESSION && config->find_vma},
+		{skel->progs.walk_event, kind != LINK_SESSION && config->trace_stacks},
+		{skel->progs.decide_nesting, kind != LINK_SESSION},
+	};
+	int type = kind == LINK_SESSION ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE;
+	int err = 0;
+
+	config->sessions = kind == LINK_SESSION;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		err |= bpf_program__set_autoload(programs[i].program, programs[i].wanted);
+		if (kind == LINK_SESSION || kind == LINK_MULTI)
+			err |= bpf_program__set_expected_attach_type(programs[i].program,
+								     (enum bpf_attach_type)type);
+	}
+	return err;
+}
+
+/* One program for all entries, or, where probes have no cookies, one for each shape of call. */
+static int choose_links(struct user_context *ctx)
+{
+	static const char *const names[] = {
+		[LINK_SESSION] = "uprobe_multi links of sessions",
+		[LINK_MULTI] = "uprobe_multi links",
+		[LINK_PERF] = "perf events",
+		[LINK_SHAPE] = "perf events without cookies",
+	};
+	struct user_bpf *skel = ctx->skel;
+	struct probe_programs *programs = &ctx->programs;
+	struct bpf_program *shapes[] = {
+		[MEMLEAK_SHAPE_SIZE] = skel->progs.enter_of_size,
+		[MEMLEAK_SHAPE_COUNT_SIZE] = skel->progs.enter_of_count_size,
+		[MEMLEAK_SHAPE_ALIGN_SIZE] = skel->progs.enter_of_align_size,
+		[MEMLEAK_SHAPE_REALLOC] = skel->progs.enter_of_realloc,
+		[MEMLEAK_SHAPE_REALLOCARRAY] = skel->progs.enter_of_reallocarray,
+		[MEMLEAK_SHAPE_POSIX_MEMALIGN] = skel->progs.enter_of_posix_memalign,
+		[MEMLEAK_SHAPE_FREE] = skel->progs.enter_of_free,
+		[MEMLEAK_SHAPE_MMAP] = skel->progs.enter_of_mmap,
+		[MEMLEAK_SHAPE_MUNMAP] = skel->progs.enter_of_munmap,
+		[MEMLEAK_SHAPE_MREMAP] = skel->progs.enter_of_mremap,
+		[MEMLEAK_SHAPE_HEAP_COUNT_SIZE] = skel->progs.enter_of_heap_count_size,
+		[MEMLEAK_SHAPE_HEAP_REALLOC] = skel->progs.enter_of_heap_realloc,
+		[MEMLEAK_SHAPE_HEAP_REALLOCARRAY] = skel->progs.enter_of_heap_reallocarray,
+		[MEMLEAK_SHAPE_HEAP_FREE] = skel->progs.enter_of_heap_free,
+		[MEMLEAK_SHAPE_RESIZE] = skel->progs.enter_of_resize,
+		[MEMLEAK_SHAPE_HEAP_DESTROY] = skel->progs.enter_of_heap_destroy,
+		[MEMLEAK_SHAPE_STRING] = skel->progs.enter_of_string,
+		[MEMLEAK_SHAPE_PATH] = skel->progs.enter_of_path,
+		[MEMLEAK_SHAPE_HEAP_PATH] = skel->progs.enter_of_heap_path,
+		[MEMLEAK_SHAPE_REALLOCF] = skel->progs.enter_of_reallocf,
+		[MEMLEAK_SHAPE_HEAP_REALLOCF] = skel->progs.enter_of_heap_reallocf,
+		[MEMLEAK_SHAPE_LIBRARIES] = skel->progs.enter_of_libraries,
+		[MEMLEAK_SHAPE_RETURN] = skel->progs.enter_of_return,
+		[MEMLEAK_SHAPE_RAISE] = skel->progs.enter_of_raise,
+	};
+	int err = 0;
+
+	_Static_assert(sizeof(shapes) / sizeof(shapes[0]) == MEMLEAK_SHAPE_CNT,
+		       "each shape has a program");
+	programs->session = skel->progs.session_call;
+	programs->any = skel->progs.enter_any;
+	programs->ret = skel->progs.leave_call;
+	memcpy(programs->shapes, shapes, sizeof(shapes));
+	err |= choose_programs(skel, programs->kind);
+	for (size_t i = 0; i < MEMLEAK_SHAPE_CNT; i++)
+		err |= shapes[i]
+			       ? bpf_program__set_autoload(shapes[i], programs->kind == LINK_SHAPE)
+			       : -ENOENT;
+	log_verbose("probes are held by %s", names[programs->kind]);
+	return err ? -EINVAL : 0;
+}
+
+static int put_tail_calls(const struct user_bpf *skel, enum link_kind kind)
+{
+	const struct bpf_program *const tail_calls[MEMLEAK_TAIL_CNT] = {
+		[MEMLEAK_TAIL_WALK] = skel->progs.walk_stack,
+		[MEMLEAK_TAIL_VMA] = skel->progs.walk_by_vma,
+		[MEMLEAK_TAIL_EVENT] = skel->progs.walk_event,
+		[MEMLEAK_TAIL_DECIDE] = skel->progs.decide_nesting,
+	};
+	const struct bpf_program *const session_tail_calls[MEMLEAK_TAIL_CNT] = {
+		[MEMLEAK_TAIL_WALK] = skel->progs.session_walk,
+		[MEMLEAK_TAIL_VMA] = skel->progs.session_walk_by_vma,
+		[MEMLEAK_TAIL_EVENT] = skel->progs.session_event,
+		[MEMLEAK_TAIL_DECIDE] = skel->progs.session_decide,
+	};
+
+	if (kind == LINK_SESSION)
+		return skeleton_put_tail_calls(skel->maps.session_tail_calls, session_tail_calls);
+	return skeleton_put_tail_calls(skel->maps.tail_calls, tail_calls);
+}
+
+/* The entry programs end with the one that walks. */
+static int start_unwinding(struct user_programs *programs)
+{
+	const struct user_context *ctx = &programs->ctx;
+	struct user_bpf *skel = ctx->skel;
+	const struct unwind_spaces_fds fds = {
+		.arenas = bpf_map__fd(skel->maps.unwind_arenas),
+		.files = bpf_map__fd(skel->maps.unwind_files),
+		.spaces = bpf_map__fd(skel->maps.unwind_spaces),
+		.targets = bpf_map__fd(skel->maps.targets),
+		.stamp = &skel->data->spaces_stamp,
+	};
+	int err = ctx->entries_only ? 0 : put_tail_calls(skel, ctx->programs.kind);
+
+	if (err) {
+		log_error("the kernel rejected the program that walks stacks: %s", strerror(-err));
+		return err;
+	}
+	err = unwind_spaces_init(&programs->unwind, &fds, ctx->symbolizer,
+				 ctx->opts->unwind != MEMLEAK_UNWIND_FP);
+	if (err)
+		log_error("cannot start the helper that reads unwind tables: %s", strerror(-err));
+	return err;
+}
+
+/* Stacks that are walked a second time: deferred ones, and those that are compared. */
+static int start_copies(struct user_programs *programs)
+{
+	const struct options *opts = programs->ctx.opts;
+	struct user_bpf *skel = programs->ctx.skel;
+	struct stack_copies *copies = &programs->copies;
+	int err;
+
+	copies->deferred.stacks = &programs->tracker.stacks;
+	copies->deferred.spaces = &programs->unwind;
+	copies->walker.unwinder = programs->unwind.files.unwinder;
+	copies->deferred.watch = &skel->bss->deferred_watch;
+	copies->comparison.wanted = stacks_to_compare();
+	err = stack_copies_init(copies, bpf_map__fd(skel->maps.stack_copies));
+	if (err)
+		log_error("cannot receive copies of stacks: %s", strerror(-err));
+	/* Without tables there is no code whose table comes late. */
+	else if (opts->unwind != MEMLEAK_UNWIND_FP)
+		deferred_stacks_start(&copies->deferred);
+	return err;
+}
+
+/* Which processes are targets; many may be. */
+static size_t choose_targets(const struct user_context *ctx, const struct target_filter *filter,
+			     size_t process_cnt)
+{
+	const struct memleak_target_filter *rule = &filter->rule;
+	struct user_bpf *skel = ctx->skel;
+
+	*(struct memleak_target_filter *)&skel->rodata->target_filter = *rule;
+	bpf_program__set_autoload(skel->progs.process_move, rule->by_cgroup);
+	bpf_program__set_autoload(skel->progs.process_move_second, rule->by_cgroup);
+	bpf_program__set_autoload(skel->progs.cgroup_made, rule->by_cgroup);
+	bpf_program__set_autoload(skel->progs.cgroup_made_second, rule->by_cgroup);
+	if (rule->by_cgroup)
+		target_filter_tell_cgroup(filter, &skel->bss->target_filter_cgroup);
+	if (!ctx->pool)
+		return process_cnt;
+	((struct memleak_config *)&skel->rodata->config)->quotas = true;
+	bpf_map__set_max_entries(skel->maps.quotas, MEMLEAK_QUOTAS + 1);
+	return MEMLEAK_TARGETS_MAX;
+}
+
+static int load(struct user_programs *programs, const struct target_filter *filter,
+		size_t process_cnt, int (*choose)(void *arg, struct user_context *ctx), void *arg)
+{
+	struct user_context *ctx = &programs->ctx;
+	struct features features;
+	int err;
+
+	features_probe(&features);
+	ctx->skel = SKELETON_OPEN(user_bpf);
+	if (!ctx->skel) {
+		err = -errno;
+		log_error("cannot open the BPF programs: %s", strerror(-err));
+		return err;
+	}
+	process_cnt = choose_targets(ctx, filter, process_cnt);
+	ctx->programs.entries = entry_programs__new(ctx->skel);
+	if (!ctx->programs.entries)
+		return -ENOMEM;
+	err = prepare_tables(ctx, &features, process_cnt);
+	ctx->programs.kind = wanted_links(&features);
+	if (!err)
+		err = choose ? choose(arg, ctx) : choose_links(ctx);
+	if (!err)
+		err = user_bpf__load(ctx->skel);
+	/* The program executes others, whose first allocations would not wait for the loading. */
+	if (!err && ctx->opts->command && ctx->programs.kind == LINK_SESSION)
+		entry_programs__get(ctx->programs.entries);
+	if (err)
+		log_error("the kernel rejected the BPF programs: %s (-vv shows its reasons)",
+			  strerror(-err));
+	return err;
+}
+
+int user_programs_init(struct user_programs *programs, const struct options *opts,
+		       struct symbolizer *symbolizer)
+{
+	int err = 0;
+
+	*programs = (struct user_programs){.ctx = {
+						   .opts = opts,
+						   .symbolizer = symbolizer,
+						   .unwind = &programs->unwind,
+						   .copies = &programs->copies,
+					   }};
+	if (!options_share_probes(opts))
+		return 0;
+	if (!opts->force)
+		err = probe_safety_check_shared();
+	if (err)
+		return err;
+	programs->pool.probes.binding = MEMLEAK_ANY_BINDING;
+	programs->ctx.pool = &programs->pool;
+	err = map_events__new(&programs->ctx.map_events);
+	if (err)
+		log_error("cannot receive events of what processes map: %s", strerror(-err));
+	return err;
+}
+
+int user_programs_load(struct user_programs *programs, const struct target_filter *filter,
+		       size_t process_cnt, int (*choose)(void *arg, struct user_context *ctx),
+		       void *arg)
+{
+	struct tracker *tracker = &programs->tracker;
+	int err = load(programs, filter, process_cnt, choose, arg);
+
+	if (err)
+		return err;
+	tracker->opts = programs->ctx.opts;
+	tracker->object = programs->ctx.skel->obj;
+	tracker->space = SPACE_USER;
+	tracker->is_second = lifecycle_is_second;
+	err = tracker_init(tracker, tracker->opts->stack_depth,
+			   &programs->ctx.skel->bss->stack_watch);
+	if (!err && inherits(tracker->opts)) {
+		tracker->descendants = &programs->descendants;
+		err = descendants_init(&programs->descendants, tracker->object);
+	}
+	if (!err)
+		err = start_unwinding(programs);
+	return err ? err : start_copies(programs);
+}
+
+void user_programs_detach(struct user_programs *programs)
+{
+	probe_pool_deinit(&programs->pool);
+	/* The probes are gone: no more stacks come. */
+	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
+		stack_copies_finish(&programs->copies);
+	stack_copies_deinit(&programs->copies);
+}
+
+void user_programs_deinit(struct user_programs *programs)
+{
+	entry_programs__free(programs->ctx.programs.entries);
+	user_bpf__destroy(programs->ctx.skel);
+	unwind_spaces_deinit(&programs->unwind);
+	tracker_deinit(&programs->tracker);
+	descendants_deinit(&programs->descendants);
+	map_events__free(programs->ctx.map_events);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the rings of the user programs, and tells each record to whom it concerns. */
+#include "loader/user/records.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Mappings are a list here; no memory for it is a loss like a full ring. */
+static void handle_mapping(struct user_process *process, const struct memleak_record *record)
+{
+	struct range range = {
+		.start = record->addr,
+		.end = record->addr + record->len,
+		.site = record->site,
+		.birth_ns = record->time_ns,
+		.mapped_size = record->len,
+		.kind = record->kind,
+		.placed_ns = record->time_ns,
+		.tid = (pid_t)record->tid,
+	};
+	pid_t tid = (pid_t)record->tid;
+	int err = 0;
+
+	switch (record->type) {
+	case MEMLEAK_REC_MAP:
+		err = ranges_insert(&process->ranges, &range);
+		break;
+	case MEMLEAK_REC_TAKE:
+		err = ranges_take(&process->ranges, tid, record->addr, record->len,
+				  record->flags & MEMLEAK_TAKE_COPY);
+		break;
+	case MEMLEAK_REC_GONE:
+		ranges_forget(&process->ranges, tid);
+		break;
+	case MEMLEAK_REC_UNTAKE:
+		err = ranges_untake(&process->ranges, tid);
+		break;
+	case MEMLEAK_REC_MOVE:
+		err = ranges_move(&process->ranges, tid, record->addr, record->len,
+				  record->time_ns);
+		break;
+	}
+	if (err)
+		process->mappings_lost++;
+}
+
+static int handle_record(void *arg, void *data, size_t len)
+{
+	const struct memleak_record *record = data;
+	struct process_set *set = ((struct records *)arg)->set;
+	struct user_process *process;
+
+	if (len < sizeof(*record))
+		return 0;
+	switch (record->type) {
+	case MEMLEAK_REC_PEAK:
+		return 0; /* the total is looked at in any case */
+	case MEMLEAK_REC_EXEC:
+		process_set_exec(set, record);
+		return 0;
+	case MEMLEAK_REC_NEW:
+		process_set_new(set, record, record->image, (uint32_t)record->addr);
+		return 0;
+	}
+	process = process_set_process(set, record->image);
+	if (!process)
+		return 0; /* an image that is no more */
+	switch (record->type) {
+	case MEMLEAK_REC_LEFT:
+		process_set_leave(set, process);
+		break;
+	case MEMLEAK_REC_END:
+		process_set_end(set, process, (uint32_t)record->addr);
+		break;
+	case MEMLEAK_REC_FORK:
+		log_note("process %d has forked a child process (%" PRIu64
+			 "): children are not followed without -f",
+			 process->info.pid, (uint64_t)record->addr);
+		break;
+	case MEMLEAK_REC_LIBS:
+	case MEMLEAK_REC_CODE:
+		process->changed = true;
+		break;
+	case MEMLEAK_REC_STACKS:
+		stack_table_evict(&set->programs->tracker.stacks, &set->programs->tracker.recent);
+		break;
+	default:
+		handle_mapping(process, record);
+	}
+	return 0;
+}
+
+/*
+ * -EAGAIN: it came meanwhile, and others may come faster than they can be told of; or naming its
+ * stack took too long, and the others have more time in the next turn.
+ */
+static int handle_event(void *arg, void *data, size_t len)
+{
+	const struct memleak_event *event = data;
+	struct records *records = arg;
+
+	if (len < sizeof(*event))
+		return 0;
+	if (records->event)
+		records->event(records->arg, process_set_process(records->set, event->image),
+			       event);
+	if (event->time_ns > records->set->programs->descendants.heard_ns)
+		return -EAGAIN;
+	return records->all || clock_left_ms(records->set->programs->ctx.deadline_ns) ? 0 : -EAGAIN;
+}
+
+int records_init(struct records *records)
+{
+	const struct user_bpf *skel = records->set->programs->ctx.skel;
+	int err;
+
+	records->rings =
+		ring_buffer__new(bpf_map__fd(skel->maps.records), handle_record, records, NULL);
+	if (!records->rings)
+		return -errno;
+	err = ring_buffer__add(records->rings, bpf_map__fd(skel->maps.events), handle_event,
+			       records);
+	return err ? err
+		   : process_set_watch(records->set, ring_buffer__epoll_fd(records->rings), NULL);
+}
+
+void records_deinit(struct records *records)
+{
+	ring_buffer__free(records->rings);
+	records->rings = NULL;
+}
+
+int records_consume(struct records *records, bool all)
+{
+	int err;
+
+	records->all = all;
+	records->set->programs->descendants.heard_ns = clock_ns(CLOCK_MONOTONIC);
+	err = ring_buffer__consume(records->rings);
+	process_set_refresh_changed(records->set);
+	return err < 0 && err != -EAGAIN ? err : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the rings bring: mappings, the life of processes, and the events of -t, which are handed on.
+ */
+#ifndef LOADER_USER_RECORDS_H
+#define LOADER_USER_RECORDS_H
+
+#include "loader/user/process_set.h"
+
+struct records {
+	struct process_set *set;
+	struct ring_buffer *rings;
+	/* Takes an event; process: NULL if its image is no more. NULL: nobody wants them. */
+	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
+	void *arg;
+	bool all; /* events are told, whatever the time */
+};
+
+/* The set is filled in. 0 or a negative errno; to be deinited either way. */
+int records_init(struct records *records);
+void records_deinit(struct records *records);
+/* Takes in what was there when it is called; not all: as far as time allows. 0 or a negative errno.
+ */
+int records_consume(struct records *records, bool all);
+
+#endif

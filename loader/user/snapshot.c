@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Snapshots of the user source: the tracker's tables, and the mappings that the loader keeps. */
+#include "loader/user/snapshot.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bpf/summary.h"
+#include "loader/tables/tracker_walk.h"
+#include "loader/tables/translate.h"
+
+static int walk_mappings(struct tracker_walk *walk, const struct user_process *process)
+{
+	const struct tracker_owner owner = {.process = &process->info, .ended = process->ended};
+
+	for (size_t i = 0; i < process->ranges.cnt; i++) {
+		const struct range *range = &process->ranges.items[i];
+		struct block plain = {
+			.addr = range->start,
+			.size = range->end - range->start,
+			.sampled_size = range->mapped_size,
+			.tid = range->tid,
+		};
+		int err = (range->descendant_of ? tracker_walk_inherit : tracker_walk_add)(
+			walk, &owner, range->site, &plain, range->birth_ns);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The programs go on while sums are read one after the other: a block may be in one alone. */
+static void fill_summary(const struct memleak_summary *sums, struct process_summary *ret)
+{
+	ret->allocated = sums->allocated;
+	ret->outstanding = sums->outstanding;
+	if (ret->outstanding > ret->allocated)
+		ret->outstanding = ret->allocated;
+	ret->freed = ret->allocated - ret->outstanding;
+	ret->peak = sums->peak;
+	ret->largest = sums->largest;
+	ret->calls = calls_from((const uint64_t *)sums->calls, ret->calls_of);
+}
+
+static int take_summaries(const struct process_set *set, struct snapshot *snap)
+{
+	snap->summaries = calloc(set->table.cnt + 1, sizeof(*snap->summaries));
+	if (!snap->summaries)
+		return -ENOMEM;
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		const struct process *process = &set->table.items[i]->info;
+		struct memleak_summary sums = {0};
+
+		/* One that has called nothing yet has none. */
+		if (bpf_map_lookup_elem(set->programs->tracker.summaries_fd, &process->image,
+					&sums) &&
+		    errno != ENOENT)
+			return -errno;
+		snap->summaries[i].process = process;
+		fill_summary(&sums, &snap->summaries[i]);
+	}
+	snap->summary_cnt = set->table.cnt;
+	return 0;
+}
+
+/* So few as a rule that the order matters little. */
+static int take_losses(const struct process_set *set, struct snapshot *snap)
+{
+	snap->losses = calloc(set->table.cnt + 1, sizeof(*snap->losses));
+	if (!snap->losses)
+		return -ENOMEM;
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		const struct process *process = &set->table.items[i]->info;
+		uint64_t refused = quotas_refused(&set->programs->tracker.quotas, process->image);
+
+		if (refused)
+			snap->losses[snap->loss_cnt++] = (struct process_loss){process, refused};
+	}
+	return 0;
+}
+
+static void add_losses(const struct process_set *set, struct snapshot *snap)
+{
+	snap->lost[LOSS_MAPPINGS] += set->mappings_lost;
+	snap->lost[LOSS_EXEC] += set->exec_gaps;
+	snap->lost[LOSS_PROCESSES] += set->processes_lost;
+	snap->lost[LOSS_INHERITED] += set->programs->descendants.lost;
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		snap->lost[LOSS_MAPPINGS] += set->table.items[i]->mappings_lost;
+		snap->lost[LOSS_EXEC] += set->table.items[i]->exec_gaps;
+	}
+	snap->lost[LOSS_UNWIND] += set->programs->copies.deferred.cut;
+}
+
+int user_snapshot_read(struct process_set *set, const struct peak *peak, struct snapshot *ret)
+{
+	struct tracker *tracker = &set->programs->tracker;
+	struct tracker_walk walk;
+	struct snapshot snap;
+	int err = process_set_find_descendants(set);
+
+	if (err)
+		return err;
+	err = tracker_walk_begin(tracker, &walk, &snap);
+	snap.peak = peak;
+	for (size_t i = 0; !err && i < set->table.cnt; i++)
+		err = walk_mappings(&walk, set->table.items[i]);
+	/* Of blocks that came since the source was settled. */
+	process_set_settle_stacks(set);
+	if (!err && tracker->opts->summary)
+		err = take_summaries(set, &snap);
+	if (!err)
+		err = take_losses(set, &snap);
+	err = tracker_walk_end(&walk, err, &snap);
+	if (err)
+		return err;
+	add_losses(set, &snap);
+	*ret = snap;
+	return 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The user source: what traced processes have outstanding, its peak, and the events of -t. */
+#include "loader/user/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "loader/tables/tracker_walk.h"
+#include "loader/user/events.h"
+#include "loader/user/peak.h"
+#include "loader/user/snapshot.h"
+#include "loader/user/tracing.h"
+
+struct user_source {
+	struct source source;
+	struct tracing tracing;
+	struct user_symbols symbols;
+	struct user_events events;
+	struct user_peak peak;
+};
+
+static struct user_source *user_source_of(struct source *source)
+{
+	return (struct user_source *)source;
+}
+
+static int user_source__start(struct source *base)
+{
+	tracing_start(&user_source_of(base)->tracing);
+	return 0;
+}
+
+static void user_source__describe(const struct source *base)
+{
+	tracing_describe(&((const struct user_source *)base)->tracing);
+}
+
+static int user_source__poll_fd(const struct source *base)
+{
+	return tracing_poll_fd(&((const struct user_source *)base)->tracing);
+}
+
+static bool user_source__ended(const struct source *base)
+{
+	return process_set_ended(&((const struct user_source *)base)->tracing.set);
+}
+
+static int take_in(struct source *base, const struct event_listener *listener,
+		   int (*take)(struct tracing *tracing, uint64_t deadline_ns), uint64_t deadline_ns)
+{
+	struct user_source *source = user_source_of(base);
+	int err;
+
+	source->events.listener = listener;
+	err = take(&source->tracing, deadline_ns);
+	source->events.listener = NULL;
+	return err ? err : user_peak_watch(&source->peak);
+}
+
+static int user_source__dispatch(struct source *base, const struct event_listener *listener,
+				 uint64_t deadline_ns)
+{
+	return take_in(base, listener, tracing_dispatch, deadline_ns);
+}
+
+static int user_source__settle(struct source *base, const struct event_listener *listener,
+			       uint64_t deadline_ns)
+{
+	return take_in(base, listener, tracing_settle, deadline_ns);
+}
+
+static int user_source__read(struct source *base, uint64_t deadline_ns, struct snapshot *ret)
+{
+	struct user_source *source = user_source_of(base);
+	struct process_set *set = &source->tracing.set;
+	bool with_peak = set->programs->ctx.opts->peak;
+	int err;
+
+	set->programs->ctx.deadline_ns = deadline_ns;
+	err = with_peak ? user_peak_report(&source->peak) : 0;
+	return err ? err : user_snapshot_read(set, with_peak ? &source->peak.kept : NULL, ret);
+}
+
+static int user_source__maintain(struct source *base, const struct snapshot *snap)
+{
+	struct user_source *source = user_source_of(base);
+
+	deferred_stacks_go_on(&source->tracing.programs.copies.deferred);
+	tracing_maintain(&source->tracing, snap->calls);
+	return tracker_reported(&source->tracing.programs.tracker);
+}
+
+static uint64_t user_source__set_baseline(struct source *base, uint64_t now_ns)
+{
+	return tracker_set_baseline(&user_source_of(base)->tracing.programs.tracker, now_ns);
+}
+
+static void user_source__free(struct source *base)
+{
+	struct user_source *source = user_source_of(base);
+
+	tracing_deinit(&source->tracing);
+	peak_deinit(&source->peak.kept);
+	free(source);
+}
+
+static const struct source_ops user_source_ops = {
+	.start = user_source__start,
+	.describe = user_source__describe,
+	.poll_fd = user_source__poll_fd,
+	.dispatch = user_source__dispatch,
+	.settle = user_source__settle,
+	.ended = user_source__ended,
+	.read = user_source__read,
+	.maintain = user_source__maintain,
+	.set_baseline = user_source__set_baseline,
+	.free = user_source__free,
+};
+
+int user_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
+		     size_t pid_cnt, uint64_t start_ns, struct source **ret)
+{
+	const struct tracing_request request = {
+		.opts = opts,
+		.symbolizer = symbolizer,
+		.pids = pids,
+		.pid_cnt = pid_cnt,
+		.start_ns = start_ns,
+	};
+	struct user_source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (!source)
+		return -ENOMEM;
+	source->symbols = user_symbols_of(&source->tracing.set);
+	source->source = (struct source){&user_source_ops, &source->symbols.backend};
+	source->events.symbols = &source->symbols;
+	source->peak.set = &source->tracing.set;
+	source->tracing.records.event = user_events_tell;
+	source->tracing.records.arg = &source->events;
+	err = tracing_init(&source->tracing, &request);
+	if (err) {
+		user_source__free(&source->source);
+		return err;
+	}
+	*ret = &source->source;
+	return 0;
+}

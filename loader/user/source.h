@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The user source: the heap and mappings of traced processes. */
+#ifndef LOADER_USER_SOURCE_H
+#define LOADER_USER_SOURCE_H
+
+#include "loader/source.h"
+
+/*
+ * Loads the BPF programs, and opens and probes the processes. What hostile files keep from being
+ * read within start_ns of loading is read while the source runs. Returns 0 or a negative errno;
+ * has said on stderr what failed. opts and symbolizer must outlive the source.
+ */
+int user_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
+		     size_t pid_cnt, uint64_t start_ns, struct source **ret);
+
+#endif

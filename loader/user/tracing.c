@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Puts the parts of the user space sources together, and gives each its turn. */
+#include "loader/user/tracing.h"
+
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "loader/tables/tracker_walk.h"
+#include "loader/target/map_events.h"
+
+/* Deferred stacks of each process that are finished in one go: new code is more urgent. */
+#define STACKS_AT_ONCE 32
+
+/* Each process that is traced takes a few files. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int load(struct tracing *tracing, const struct tracing_request *request)
+{
+	struct user_programs *programs = &tracing->programs;
+	struct process_set *set = &tracing->set;
+	int err = user_programs_init(programs, request->opts, request->symbolizer);
+
+	programs->ctx.deadline_ns = clock_deadline_ns(request->start_ns);
+	if (err)
+		return err;
+	programs->ctx.entries_only = request->choose != NULL;
+	if (programs->ctx.pool)
+		allow_files();
+	err = process_set_init(set, programs, request->opts);
+	if (err)
+		return err;
+	programs->tracker.owner = process_set_owner;
+	programs->tracker.resolve = process_set_resolve;
+	programs->tracker.arg = set;
+	return user_programs_load(programs, &set->filter, request->pid_cnt, request->choose,
+				  request->arg);
+}
+
+/* Whatever makes the set's descriptor readable. */
+static int watch_all(struct tracing *tracing)
+{
+	struct process_set *set = &tracing->set;
+	struct map_events *map_events = tracing->programs.ctx.map_events;
+	int err;
+
+	tracing->records.set = set;
+	err = records_init(&tracing->records);
+	if (!err)
+		err = process_set_watch(set, stack_copies_poll_fd(&tracing->programs.copies), NULL);
+	if (!err && map_events)
+		err = process_set_watch(set, map_events__poll_fd(map_events), NULL);
+	return err ? err : cgroup_watch_init(&tracing->cgroup, set);
+}
+
+int tracing_init(struct tracing *tracing, const struct tracing_request *request)
+{
+	struct process_set *set = &tracing->set;
+	size_t found_cnt;
+	int err;
+
+	set->epoll_fd = set->retry_fd = -1;
+	err = load(tracing, request);
+	if (!err)
+		err = watch_all(tracing);
+	if (!err)
+		err = lifecycle_init(&tracing->lifecycle, tracing->programs.ctx.skel,
+				     set->filter.rule.by_cgroup);
+	/* Loading may take seconds, which are not the files'. */
+	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
+	for (size_t i = 0; !err && i < request->pid_cnt; i++)
+		err = process_set_give(set, request->pids[i]);
+	if (!err && set->filter.rule.join)
+		err = process_set_find(set, &found_cnt);
+	return err;
+}
+
+void tracing_deinit(struct tracing *tracing)
+{
+	process_set_deinit(&tracing->set);
+	user_programs_detach(&tracing->programs);
+	lifecycle_deinit(&tracing->lifecycle);
+	records_deinit(&tracing->records);
+	cgroup_watch_deinit(&tracing->cgroup);
+	user_programs_deinit(&tracing->programs);
+}
+
+void tracing_describe(const struct tracing *tracing)
+{
+	const struct process_table *table = &tracing->set.table;
+
+	for (size_t i = 0; i < table->cnt; i++) {
+		const struct user_process *process = table->items[i];
+		const struct probe_set *probes = tracing->programs.ctx.pool
+							 ? &tracing->programs.pool.probes
+							 : &process->probes;
+
+		if (!process->found)
+			log_note("tracing pid %d (%s): %zu function%s probed in %s",
+				 process->info.pid, process->info.comm, probes->cnt,
+				 probes->cnt == 1 ? "" : "s", process->allocator);
+	}
+	if (tracing->set.filter.rule.join)
+		process_set_describe(&tracing->set);
+}
+
+void tracing_start(struct tracing *tracing)
+{
+	process_set_refresh_given(&tracing->set);
+	tracker_start(&tracing->programs.tracker);
+	tracing->programs.ctx.skel->bss->tracking = true;
+}
+
+int tracing_poll_fd(const struct tracing *tracing)
+{
+	return tracing->set.epoll_fd;
+}
+
+static bool is_image(void *arg, uint32_t image)
+{
+	return process_set_process(arg, image) != NULL;
+}
+
+static int take_in(struct tracing *tracing, bool all, uint64_t deadline_ns)
+{
+	struct user_programs *programs = &tracing->programs;
+	struct process_set *set = &tracing->set;
+	int err;
+
+	programs->ctx.deadline_ns = deadline_ns;
+	process_set_poll(set);
+	if (programs->ctx.map_events)
+		map_events__consume(programs->ctx.map_events);
+	cgroup_watch_check(&tracing->cgroup);
+	stack_copies_consume(&programs->copies);
+	err = records_consume(&tracing->records, all);
+	process_set_end_gone(set);
+	process_set_finish_stacks(set, STACKS_AT_ONCE);
+	/* Whoever executed a program told so before its first stack came. */
+	deferred_stacks_drop(&programs->copies.deferred, is_image, set);
+	if (programs->copies.deferred.waiting_cnt)
+		process_set_retry_soon(set);
+	return err;
+}
+
+int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns)
+{
+	return take_in(tracing, false, deadline_ns);
+}
+
+int tracing_settle(struct tracing *tracing, uint64_t deadline_ns)
+{
+	int err = take_in(tracing, true, deadline_ns);
+
+	if (err)
+		return err;
+	process_set_settle_stacks(&tracing->set);
+	process_set_read_mappings(&tracing->set);
+	/* Whatever is moving has its records before the kernel moves it. */
+	err = records_consume(&tracing->records, true);
+	process_set_compare_mappings(&tracing->set);
+	return err;
+}
+
+/* Emptiness has reasons; the reader should not have to guess that there is one. */
+static void say_silent(struct tracing *tracing, uint64_t calls)
+{
+	if (calls != tracing->reported_calls)
+		tracing->told_silent = false;
+	else if (!tracing->told_silent) {
+		log_note("no allocator call was seen in this interval: the process is idle, or "
+			 "uses an allocator that is not probed (-v lists the probed functions)");
+		tracing->told_silent = true;
+	}
+	tracing->reported_calls = calls;
+}
+
+void tracing_maintain(struct tracing *tracing, uint64_t calls)
+{
+	if (!process_set_ended(&tracing->set))
+		say_silent(tracing, calls);
+	process_set_forget_ended(&tracing->set);
+	process_set_purge(&tracing->set);
+	pool_sweep_run(&tracing->sweep, &tracing->set);
+}

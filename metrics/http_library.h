@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libmicrohttpd, loaded when --listen asks for it: it brings GnuTLS and what that needs, which no
+ * other run is to start with. Knows nothing of pages.
+ */
+#ifndef METRICS_HTTP_LIBRARY_H
+#define METRICS_HTTP_LIBRARY_H
+
+#include <microhttpd.h>
+
+struct http_library {
+	__typeof__(MHD_add_response_header) *add_response_header;
+	__typeof__(MHD_create_response_from_buffer) *create_response_from_buffer;
+	__typeof__(MHD_create_response_from_buffer_with_free_callback_cls)
+		*create_response_from_buffer_with_free_callback_cls;
+	__typeof__(MHD_destroy_response) *destroy_response;
+	__typeof__(MHD_get_daemon_info) *get_daemon_info;
+	__typeof__(MHD_get_timeout) *get_timeout;
+	__typeof__(MHD_lookup_connection_value) *lookup_connection_value;
+	__typeof__(MHD_queue_response) *queue_response;
+	__typeof__(MHD_run) *run;
+	__typeof__(MHD_start_daemon) *start_daemon;
+	__typeof__(MHD_stop_daemon) *stop_daemon;
+};
+
+/* -ELIBACC: it is not installed, or not of the version that memleak was built for. */
+int http_library_load(struct http_library *ret);
+
+#endif

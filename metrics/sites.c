@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A row for each site or group that a report shows, and one for all that it does not. */
+#include "metrics/sites.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/frame_walk.h"
+
+static const struct metric_family site_bytes = {
+	"memleak_site_outstanding_bytes", METRIC_GAUGE, "bytes",
+	"Bytes outstanding of the stacks shown, and of all others together."};
+static const struct metric_family site_blocks = {
+	"memleak_site_outstanding_blocks", METRIC_GAUGE, "blocks",
+	"Blocks outstanding of the stacks shown, and of all others together."};
+static const struct metric_family site_growth = {"memleak_site_growth_bytes_per_second",
+						 METRIC_GAUGE, "bytes_per_second",
+						 "Growth rate, known after a few reports."};
+static const struct metric_family site_score = {
+	"memleak_site_leak_score", METRIC_GAUGE, NULL,
+	"How much this looks like a leak, from 0 to 1, known after a few reports."};
+
+static const struct metric_family group_bytes = {
+	"memleak_group_outstanding_bytes", METRIC_GAUGE, "bytes",
+	"Bytes outstanding of what --by sums up to, and of all others together."};
+static const struct metric_family group_blocks = {
+	"memleak_group_outstanding_blocks", METRIC_GAUGE, "blocks",
+	"Blocks outstanding of what --by sums up to, and of all others together."};
+static const struct metric_family group_growth = {"memleak_group_growth_bytes_per_second",
+						  METRIC_GAUGE, "bytes_per_second",
+						  "Growth rate, known after a few reports."};
+static const struct metric_family group_score = {
+	"memleak_group_leak_score", METRIC_GAUGE, NULL,
+	"How much this looks like a leak, from 0 to 1, known after a few reports."};
+
+/* Collectors keep each row: however many are shown, there are no more than so many. */
+#define ROWS_MAX 1000
+
+#define CALLERS_MAX 4
+
+size_t metrics_rows(size_t shown)
+{
+	return shown < ROWS_MAX ? shown : ROWS_MAX;
+}
+
+static void label_process(struct metrics_text *text, const struct process *process)
+{
+	if (!process)
+		return;
+	metrics_label_of(text, "pid", "%d", process->pid);
+	metrics_label(text, "comm", process->comm);
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_known(const char *name)
+{
+	return name && *name;
+}
+
+/* Where it stands in the file if it has no name. */
+static void label_blamed(struct metrics_text *text, const struct report_site *shown)
+{
+	static const struct sym_location nowhere;
+	struct frame_walk walk;
+	bool known = frame_walk_blamed(&walk, shown);
+	const struct sym_location *location = known ? walk.location : NULL;
+	const struct sym_frame *frame = known ? walk.frame : NULL;
+
+	if (!location)
+		location = &nowhere;
+	if (frame && is_known(frame->symbol))
+		metrics_label(text, "function", frame->symbol);
+	else if (is_known(location->module))
+		metrics_label_of(text, "function", "%s+0x%" PRIx64, file_name(location->module),
+				 location->module_offset);
+	else
+		metrics_label(text, "function", "[unknown]");
+	if (frame && is_known(frame->file) && frame->line)
+		metrics_label_of(text, "file", "%s:%u", frame->file, frame->line);
+	else if (frame)
+		metrics_label(text, "file", frame->file);
+	metrics_label(text, "module", location->module);
+}
+
+/* NULL: there are none, or no memory. */
+static char *callers_of(const struct report_site *shown)
+{
+	char *names = NULL;
+	size_t len, skip = shown->blamed.function + 1, cnt = 0;
+	FILE *out = open_memstream(&names, &len);
+
+	if (!out)
+		return NULL;
+	for (size_t i = shown->blamed.frame; i < shown->site->frame_cnt; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		for (size_t j = skip; location && j < location->frame_cnt; j++)
+			if (cnt < CALLERS_MAX && is_known(location->frames[j].symbol))
+				fprintf(out, "%s%s", cnt++ ? " < " : "",
+					location->frames[j].symbol);
+		skip = 0;
+	}
+	fclose(out);
+	return names;
+}
+
+/* Names may be shown alike, by what is not shown of them; the id tells them apart. */
+static void begin_site(struct metrics_text *text, const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+	cleanup_free char *callers = callers_of(shown);
+
+	metrics_begin(text);
+	metrics_label_of(text, "site", "%016" PRIx64, site->id);
+	metrics_label(text, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
+	metrics_label(text, "kind", kind_name(site->kind));
+	label_process(text, site->process);
+	label_blamed(text, shown);
+	metrics_label(text, "callers", callers);
+	metrics_label(text, "cache", site->origin.cache);
+}
+
+static bool is_judged(const struct site_history *history)
+{
+	return history && history->trend.tendency != TENDENCY_UNKNOWN;
+}
+
+/* What never left its first size has no moment since which it grows. */
+static double growth_of(const struct site_history *history)
+{
+	double bytes_per_s = history->trend.bytes_per_s;
+
+	return isnan(bytes_per_s) ? 0 : bytes_per_s;
+}
+
+static double score_of(const struct site_history *history)
+{
+	return history->trend.score.total;
+}
+
+static const char *const group_labels[] = {
+	[BY_STACK] = "",        [BY_PROCESS] = "comm",  [BY_MODULE] = "module",
+	[BY_THREAD] = "thread", [BY_CGROUP] = "cgroup",
+};
+
+_Static_assert(sizeof(group_labels) / sizeof(group_labels[0]) == BY_CNT,
+	       "each grouping has a label");
+
+static void begin_group(struct metrics_text *text, enum group_by by,
+			const struct report_group *group)
+{
+	metrics_begin(text);
+	metrics_label_of(text, "group", "%016" PRIx64, group->sum->id);
+	if (by == BY_MODULE || by == BY_CGROUP) {
+		metrics_label(text, group_labels[by],
+			      is_known(group->name) ? group->name : "[unknown]");
+		return;
+	}
+	label_process(text, group->sum->process);
+	if (by == BY_THREAD) {
+		metrics_label_of(text, "tid", "%d", group->sum->tid);
+		metrics_label(text, "thread", group->thread);
+	}
+}
+
+/* A row of each family is a site or a group. */
+static const struct site *sum_at(const struct report *report, bool groups, size_t at)
+{
+	return groups ? report->groups[at].sum : report->sites[at].site;
+}
+
+static const struct site_history *history_at(const struct report *report, bool groups, size_t at)
+{
+	return groups ? report->groups[at].history : report->sites[at].history;
+}
+
+static void begin_row(struct metrics_text *text, const struct report *report, bool groups,
+		      size_t at)
+{
+	if (groups)
+		begin_group(text, report->by, &report->groups[at]);
+	else
+		begin_site(text, &report->sites[at]);
+}
+
+static void write_sums(struct metrics_text *text, const struct report *report, bool groups,
+		       size_t cnt, const struct metric_family *family, bool blocks)
+{
+	uint64_t rest = blocks ? report->count : report->bytes;
+
+	metrics_family(text, family);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct site *sum = sum_at(report, groups, i);
+		uint64_t value = blocks ? sum->count : sum->bytes;
+
+		begin_row(text, report, groups, i);
+		metrics_unsigned(text, value);
+		rest -= value;
+	}
+	metrics_begin(text);
+	metrics_label(text, groups ? group_labels[report->by] : "function", "other");
+	metrics_unsigned(text, rest);
+}
+
+static void write_trends(struct metrics_text *text, const struct report *report, bool groups,
+			 size_t cnt, const struct metric_family *family,
+			 double (*value_of)(const struct site_history *history))
+{
+	metrics_family(text, family);
+	for (size_t i = 0; i < cnt; i++) {
+		const struct site_history *history = history_at(report, groups, i);
+
+		if (!is_judged(history))
+			continue;
+		begin_row(text, report, groups, i);
+		metrics_double(text, value_of(history));
+	}
+}
+
+void metrics_write_sites(struct metrics_text *text, const struct report *report)
+{
+	size_t cnt = metrics_rows(report->site_cnt);
+
+	write_sums(text, report, false, cnt, &site_bytes, false);
+	write_sums(text, report, false, cnt, &site_blocks, true);
+	write_trends(text, report, false, cnt, &site_growth, growth_of);
+	write_trends(text, report, false, cnt, &site_score, score_of);
+}
+
+void metrics_write_groups(struct metrics_text *text, const struct report *report)
+{
+	size_t cnt = metrics_rows(report->group_cnt);
+
+	if (report->by == BY_STACK)
+		return;
+	write_sums(text, report, true, cnt, &group_bytes, false);
+	write_sums(text, report, true, cnt, &group_blocks, true);
+	write_trends(text, report, true, cnt, &group_growth, growth_of);
+	write_trends(text, report, true, cnt, &group_score, score_of);
+}

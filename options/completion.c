@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the completion script: its fixed parts, and an arm for each option that takes words. */
+#include "options/completion.h"
+
+#include "options/table.h"
+
+/* Whether a shell can offer words for the argument. */
+static bool has_words(const struct option_def *def)
+{
+	return def->choices || def->words != WORDS_NONE;
+}
+
+/* Whether the word behind the option is its argument. */
+static bool takes_next(const struct option_def *def)
+{
+	return def->metavar && !def->optional;
+}
+
+static void write_pattern(FILE *out, const struct option_def *def)
+{
+	if (def->letter)
+		fprintf(out, "-%c | ", def->letter);
+	fprintf(out, "--%s", def->name);
+}
+
+/* One arm of the case over the word before: what that option takes. */
+static void write_arm(FILE *out, const struct option_def *def)
+{
+	fputc('\t', out);
+	write_pattern(out, def);
+	fputs(")\n", out);
+	if (def->choices) {
+		fputs("\t\t_memleak_reply -W '", out);
+		for (size_t i = 0; def->choices[i]; i++)
+			fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
+		fputs("'\n", out);
+	} else if (def->words == WORDS_PID) {
+		fputs("\t\t_memleak_pids\n", out);
+	} else if (def->words == WORDS_COMMAND) {
+		fputs("\t\t_memleak_reply -c\n", out);
+	} else {
+		fputs("\t\tcompopt -o filenames\n\t\t_memleak_reply -f\n", out);
+	}
+	fputs("\t\treturn\n\t\t;;\n", out);
+}
+
+static void write_arms(FILE *out)
+{
+	const char *before = "\t";
+
+	for (int i = 0; i < option_cnt; i++)
+		if (takes_next(&option_table[i]) && has_words(&option_table[i]))
+			write_arm(out, &option_table[i]);
+	/* Numbers and the like: nothing to offer, options neither. */
+	for (int i = 0; i < option_cnt; i++) {
+		if (!takes_next(&option_table[i]) || has_words(&option_table[i]))
+			continue;
+		fputs(before, out);
+		write_pattern(out, &option_table[i]);
+		before = " | \\\n\t\t";
+	}
+	fputs(")\n\t\treturn\n\t\t;;\n", out);
+}
+
+static void write_option_words(FILE *out)
+{
+	fputs("\t[[ $cur == -* ]] && _memleak_reply -W '", out);
+	for (int i = 0; i < option_cnt; i++) {
+		const struct option_def *def = &option_table[i];
+
+		if (i)
+			fputs(i % 5 ? " " : "\n\t\t", out);
+		if (def->letter)
+			fprintf(out, "-%c ", def->letter);
+		fprintf(out, "--%s", def->name);
+	}
+	fputs("'\n", out);
+}
+
+static const char helpers[] =
+	"# SPDX-License-Identifier: GPL-2.0-or-later\n"
+	"# shellcheck shell=bash\n"
+	"# Completion of memleak for bash; made from the table of options.\n"
+	"\n"
+	"_memleak_reply()\n"
+	"{\n"
+	"\tmapfile -t COMPREPLY < <(compgen \"$@\" -- \"$cur\")\n"
+	"}\n"
+	"\n"
+	"# A list: the last one is being typed, the ones before stay as they are.\n"
+	"_memleak_pids()\n"
+	"{\n"
+	"\tlocal before='' dir pids=''\n"
+	"\t[[ $cur == *,* ]] && before=${cur%,*},\n"
+	"\tfor dir in /proc/[0-9]*; do\n"
+	"\t\tpids+=\" $before${dir#/proc/}\"\n"
+	"\tdone\n"
+	"\t_memleak_reply -W \"$pids\"\n"
+	"}\n"
+	"\n"
+	"# What follows --: a command, then whatever that command takes.\n"
+	"_memleak_command()\n"
+	"{\n"
+	"\tif declare -F _command_offset >/dev/null; then\n"
+	"\t\t_command_offset \"$1\"\n"
+	"\telif ((COMP_CWORD == $1)); then\n"
+	"\t\t_memleak_reply -c\n"
+	"\telse\n"
+	"\t\tcompopt -o filenames\n"
+	"\t\t_memleak_reply -f\n"
+	"\tfi\n"
+	"}\n"
+	"\n"
+	"_memleak()\n"
+	"{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev='' i\n"
+	"\tCOMPREPLY=()\n"
+	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	"\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	"\t\t\t_memleak_command $((i + 1))\n"
+	"\t\t\treturn\n"
+	"\t\tfi\n"
+	"\t\t# bash takes --option=word apart\n"
+	"\t\t[[ ${COMP_WORDS[i]} == = ]] || prev=${COMP_WORDS[i]}\n"
+	"\tdone\n"
+	"\t[[ $cur == = ]] && cur=''\n"
+	"\tcase $prev in\n";
+
+static const char recordings[] =
+	"\tcase ${COMP_WORDS[1]} in\n"
+	"\treport | diff)\n"
+	"\t\t[[ $cur == -* ]] || { compopt -o filenames; _memleak_reply -f; }\n"
+	"\t\t;;\n"
+	"\t[rd]*)\n"
+	"\t\t((COMP_CWORD == 1)) && _memleak_reply -W 'report diff'\n"
+	"\t\t;;\n"
+	"\tesac\n";
+
+void options_print_completion(FILE *out)
+{
+	fputs(helpers, out);
+	write_arms(out);
+	fputs("\tesac\n", out);
+	write_option_words(out);
+	fputs(recordings, out);
+	fputs("}\n\ncomplete -F _memleak memleak\n", out);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which options do not go together, and why. */
+#include "options/conflicts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "options/help.h"
+#include "options/table.h"
+
+/* --count does nothing of what these ask for. */
+static bool asks_for_blocks(const struct options *opts)
+{
+	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
+	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions ||
+	       opts->error_exitcode || opts->kernel || opts->by != BY_STACK;
+}
+
+static bool has_filters(const bool *given)
+{
+	static const char *const names[] = {"min-size",     "max-size", "older",  "sample-rate",
+					    "sample-bytes", "sort",     "warmup", "suppressions"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (option_is_given(given, names[i]))
+			return true;
+	return false;
+}
+
+/* Whether the last report comes before one could have anything to show. */
+static bool ends_in_warmup(const struct options *opts)
+{
+	if (!opts->warmup_ns)
+		return false;
+	return opts->duration_ns
+		       ? opts->duration_ns <= opts->warmup_ns
+		       : opts->count && opts->count <= opts->warmup_ns / opts->interval_ns;
+}
+
+/* What of a command that traces does not go together; NULL: nothing. */
+static const char *tracing_conflict(const struct options *opts, const bool *given)
+{
+	if (opts->pid_cnt && opts->command)
+		return "--pid and a command cannot be traced together";
+	if ((opts->pid_cnt || opts->command) && options_find_processes(opts))
+		return "--all-processes, --comm and --cgroup find their processes: give neither "
+		       "--pid nor a command";
+	if (opts->all_processes && (opts->comm || opts->cgroup))
+		return "--all-processes already includes what --comm and --cgroup choose";
+	if (opts->follow && !options_trace_processes(opts))
+		return "--follow is about processes: give --pid or a command";
+	if (opts->kernel && (options_find_processes(opts) || opts->follow))
+		return "--kernel goes only with --pid or a command, and without --follow";
+	if (opts->combined_only && opts->show_allocs)
+		return "--combined-only keeps no blocks that --show-allocs could list";
+	if (opts->combined_only && opts->older_given && opts->older_ns)
+		return "--combined-only keeps no ages that --older could compare";
+	if (opts->combined_only && opts->warmup_ns)
+		return "--combined-only keeps no ages that --warmup could compare";
+	if (opts->combined_only && opts->sample_bytes)
+		return "--combined-only keeps no sizes that --sample-bytes could weigh";
+	if (opts->sample_bytes && option_is_given(given, "sample-rate"))
+		return "--sample-rate and --sample-bytes are two ways to sample: give one";
+	if (opts->combined_only && opts->by == BY_THREAD)
+		return "--combined-only keeps no blocks, so --by thread is not possible";
+	if (opts->combined_only && opts->largest)
+		return "--combined-only keeps no blocks that --largest could show";
+	if (opts->summary && !options_trace_processes(opts))
+		return "--summary is about processes: give --pid or a command";
+	if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
+		return "--summary counts every block, so it does not go with sampling";
+	if (opts->peak && !options_trace_processes(opts))
+		return "--peak is about processes: give --pid or a command";
+	if (opts->peak && (opts->sample_bytes || opts->sample_rate > 1))
+		return "--peak adds up all blocks, so it does not go with sampling";
+	if (opts->count_by && !options_trace_processes(opts))
+		return "--count is about processes: give --pid or a command";
+	if (opts->count_by && (asks_for_blocks(opts) || has_filters(given)))
+		return "--count does nothing else: no other view, filter or order goes with it";
+	if (opts->record && opts->count_by)
+		return "--record keeps stacks, which --count does not collect";
+	if (opts->all)
+		return "--all is for 'memleak report'";
+	if (opts->duration_ns && opts->count)
+		return "--duration and COUNT are two ways to end: give one";
+	if (ends_in_warmup(opts))
+		return "--warmup lasts as long as tracing: there would be nothing to report";
+	return NULL;
+}
+
+static bool tracing_agrees(const struct options *opts, const bool *given)
+{
+	const char *conflict = tracing_conflict(opts, given);
+
+	if (conflict)
+		log_error("%s" HELP_HINT, conflict);
+	else if (opts->min_size > opts->max_size)
+		log_error("--min-size %" PRIu64 " is above --max-size %" PRIu64 HELP_HINT,
+			  opts->min_size, opts->max_size);
+	else
+		return true;
+	return false;
+}
+
+/* Diffs have a form of their own, which the other formats cannot have. */
+static bool can_format(const struct options *opts)
+{
+	return opts->mode != MODE_DIFF || format_shows_all(opts->format);
+}
+
+/* What would change nothing, and why; NULL: nothing is. */
+static const char *without_effect(const struct options *opts, const bool *given)
+{
+	if (opts->all && !format_holds_reports(opts->format))
+		return "--all is for text, json and csv: the other formats allow one report per "
+		       "file";
+	if (option_is_given(given, "summary-sort") && !opts->summary)
+		return "--summary-sort is the order of --summary, which is not given";
+	if (opts->max_records && opts->by == BY_STACK && !opts->summary && !opts->largest)
+		return "--max-records is for --by, --summary and --largest: give one of them";
+	return NULL;
+}
+
+static bool recordings_agree(const struct options *opts, const bool *given, bool dashes)
+{
+	const char *word = mode_names[opts->mode];
+	size_t wanted = opts->mode == MODE_DIFF ? 2 : 1;
+
+	for (int i = 0; i < option_cnt; i++) {
+		if (!given[i] || option_table[i].offline & 1U << opts->mode)
+			continue;
+		log_error("option --%s: 'memleak %s' does not take it" HELP_HINT,
+			  option_table[i].name, word);
+		return false;
+	}
+	if (dashes)
+		log_error("'memleak %s' runs no command" HELP_HINT, word);
+	else if (opts->file_cnt != wanted)
+		log_error("'memleak %s' needs %s" HELP_HINT, word,
+			  wanted == 1 ? "one recording: FILE or FILE@TIME"
+				      : "two recordings, or one twice: FILE or FILE@TIME");
+	else if (opts->mode == MODE_DIFF && opts->sort == SORT_SCORE)
+		log_error(
+			"'memleak %s' has no scores: --sort takes size, count or growth" HELP_HINT,
+			word);
+	else if (!can_format(opts))
+		log_error("'memleak %s' prints text or json only" HELP_HINT, word);
+	else if (without_effect(opts, given))
+		log_error("%s" HELP_HINT, without_effect(opts, given));
+	else
+		return true;
+	return false;
+}
+
+/* What is asked for that text and JSON alone can tell; NULL: nothing. */
+static const char *beyond_format(const struct options *opts)
+{
+	return opts->trace              ? "--trace"
+	       : opts->show_allocs      ? "--show-allocs"
+	       : opts->by != BY_STACK   ? "--by"
+	       : opts->count_by         ? "--count"
+	       : opts->largest          ? "--largest"
+	       : opts->peak             ? "--peak"
+	       : opts->stats            ? "--stats"
+	       : opts->summary          ? "--summary"
+	       : opts->gen_suppressions ? "--gen-suppressions"
+					: NULL;
+}
+
+bool options_agree(const struct options *opts, const bool *given, bool dashes)
+{
+	bool agree = opts->mode == MODE_TRACE ? tracing_agrees(opts, given)
+					      : recordings_agree(opts, given, dashes);
+
+	if (!agree || format_shows_all(opts->format) || !beyond_format(opts))
+		return agree;
+	log_error("--format %s has no place for %s: use text or json" HELP_HINT,
+		  option_format_word(opts->format), beyond_format(opts));
+	return false;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The options table as text: --help and the man page's OPTIONS section. */
+#include "options/help.h"
+
+#include <string.h>
+
+#include "options/table.h"
+
+#define HELP_WIDTH 100
+#define HELP_INDENT 34
+
+/* Metavar as it is shown; a choice is shown by its words. */
+static void write_metavar(FILE *out, const struct option_def *def)
+{
+	if (!def->choices) {
+		fputs(def->metavar, out);
+		return;
+	}
+	for (size_t i = 0; def->choices[i]; i++)
+		fprintf(out, "%s%s", i ? "|" : "", def->choices[i]);
+}
+
+static size_t metavar_len(const struct option_def *def)
+{
+	size_t len = 0;
+
+	if (!def->choices)
+		return strlen(def->metavar);
+	for (size_t i = 0; def->choices[i]; i++)
+		len += (i ? 1 : 0) + strlen(def->choices[i]);
+	return len;
+}
+
+static void pad_to(FILE *out, size_t from, size_t to)
+{
+	fprintf(out, "%*s", from < to ? (int)(to - from) : 1, "");
+}
+
+/* Writes text from column HELP_INDENT on, broken at blanks. */
+static void write_wrapped(FILE *out, const char *text)
+{
+	size_t column = HELP_INDENT;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (column > HELP_INDENT && column + 1 + len > HELP_WIDTH) {
+			fputc('\n', out);
+			pad_to(out, 0, HELP_INDENT);
+			column = HELP_INDENT;
+		} else if (column > HELP_INDENT) {
+			fputc(' ', out);
+			column++;
+		}
+		fwrite(text, 1, len, out);
+		column += len;
+		text += len;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
+}
+
+static void write_help_option(FILE *out, const struct option_def *def)
+{
+	size_t column = strlen("  -x, --") + strlen(def->name);
+
+	if (def->letter)
+		fprintf(out, "  -%c, --%s", def->letter, def->name);
+	else
+		fprintf(out, "      --%s", def->name);
+	if (def->metavar) {
+		fputs(def->optional ? "[=" : " ", out);
+		write_metavar(out, def);
+		fputs(def->optional ? "]" : "", out);
+		column += 1 + metavar_len(def) + (def->optional ? 2 : 0);
+	}
+	if (column >= HELP_INDENT) {
+		fputc('\n', out);
+		column = 0;
+	}
+	pad_to(out, column, HELP_INDENT);
+	write_wrapped(out, def->help);
+}
+
+/* Two columns, the second one where the longest of the first ends. */
+static void write_help_lines(FILE *out, const struct option_example *lines)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; lines[i].arguments; i++)
+		if (strlen(lines[i].arguments) > widest)
+			widest = strlen(lines[i].arguments);
+	for (size_t i = 0; lines[i].arguments; i++)
+		fprintf(out, "  memleak %-*s  %s\n", (int)widest, lines[i].arguments,
+			lines[i].text);
+}
+
+void options_print_help(FILE *out)
+{
+	fputs("memleak: finds memory that programs allocate and never free\n\nUsage:\n", out);
+	write_help_lines(out, option_usages);
+	fputs("\nINTERVAL: seconds between reports (default 5; 0.5 is allowed). COUNT: number of "
+	      "reports\n(default: until Ctrl-C, or until the target ends).\n",
+	      out);
+	for (int group = 0; group < GROUP_CNT; group++) {
+		fprintf(out, "\n%s:\n", option_group_names[group]);
+		for (int i = 0; i < option_cnt; i++)
+			if ((int)option_table[i].group == group)
+				write_help_option(out, &option_table[i]);
+	}
+	fputs("\nExamples:\n", out);
+	write_help_lines(out, option_examples);
+	fputs("\nExit status: 0 all went well, 1 it could not do its work, 2 wrong usage; with a "
+	      "command,\nthat command's own. See memleak(8).\n",
+	      out);
+}
+
+/* Text for troff: dashes that can be copied, and nothing that starts a request. */
+static void write_troff(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (; *text; text++) {
+		if (*text == '-')
+			fputs("\\-", out);
+		else if (*text == '\\')
+			fputs("\\e", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+/* PID[,PID...]: words stand out, what is between them does not. */
+static void write_troff_metavar(FILE *out, const struct option_def *def)
+{
+	const char *at = def->metavar;
+
+	for (size_t i = 0; def->choices && def->choices[i]; i++)
+		fprintf(out, "%s\\fB%s\\fR", i ? "|" : "", def->choices[i]);
+	while (!def->choices && *at) {
+		size_t len = strcspn(at, "[],.");
+
+		if (len)
+			fprintf(out, "\\fI%.*s\\fR", (int)len, at);
+		at += len;
+		len = strspn(at, "[],.");
+		fwrite(at, 1, len, out);
+		at += len;
+	}
+}
+
+static void write_man_option(FILE *out, const struct option_def *def)
+{
+	fputs(".TP\n", out);
+	if (def->letter)
+		fprintf(out, "\\fB\\-%c\\fR, ", def->letter);
+	fputs("\\fB\\-\\-", out);
+	write_troff(out, def->name);
+	fputs("\\fR", out);
+	if (def->metavar) {
+		fputs(def->optional ? "[=" : " ", out);
+		write_troff_metavar(out, def);
+		fputs(def->optional ? "]" : "", out);
+	}
+	fputc('\n', out);
+	write_troff(out, def->help);
+	fputs(".\n", out);
+}
+
+void options_print_man(FILE *out)
+{
+	fputs(".SH OPTIONS\n", out);
+	for (int group = 0; group < GROUP_CNT; group++) {
+		fprintf(out, ".SS %s\n", option_group_names[group]);
+		for (int i = 0; i < option_cnt; i++)
+			if ((int)option_table[i].group == group)
+				write_man_option(out, &option_table[i]);
+	}
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the options together say of what is traced. */
+#include "options/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/shell_words.h"
+
+void options_deinit(struct options *opts)
+{
+	free(opts->pids);
+	for (size_t i = 0; i < opts->pool_function_cnt; i++)
+		free(opts->pool_functions[i].name);
+	free(opts->pool_functions);
+	suppressions_deinit(&opts->suppressions);
+	shell_words_free(opts->command);
+	memset(opts, 0, sizeof(*opts));
+}
+
+bool options_want_cgroups(const struct options *opts)
+{
+	return opts->by == BY_CGROUP || opts->record;
+}
+
+bool options_find_processes(const struct options *opts)
+{
+	return opts->all_processes || opts->comm || opts->cgroup;
+}
+
+bool options_trace_processes(const struct options *opts)
+{
+	return opts->pid_cnt || opts->command || options_find_processes(opts);
+}
+
+bool options_ask_for_users(const struct options *opts)
+{
+	return opts->object || opts->symbols_prefix || opts->pool_function_cnt || opts->force ||
+	       opts->unwind != MEMLEAK_UNWIND_AUTO;
+}
+
+bool options_share_probes(const struct options *opts)
+{
+	return options_find_processes(opts) || opts->follow;
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the command line into struct options and says in one line what is wrong with it. */
+#include "options/parse.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "bpf/memleak.h"
+#include "options/conflicts.h"
+#include "options/help.h"
+#include "options/shell_words.h"
+#include "options/table.h"
+#include "options/values.h"
+
+/* getopt_long returns these; everything else it may return is a letter. */
+#define LONG_BASE 256
+#define POSITIONAL 1
+
+struct parser {
+	struct options *opts;
+	bool given[OPTIONS_MAX];
+	unsigned int positional_cnt;
+	struct option longs[OPTIONS_MAX + 1];
+	char letters[2 + 2 * OPTIONS_MAX + 1];
+};
+
+/*
+ * The leading '-' makes getopt hand out positional arguments where they stand instead of moving
+ * them to the end, so that what follows "--" is known exactly; ':' makes it tell a missing
+ * argument from an unknown option.
+ */
+static void parser_init(struct parser *p, struct options *opts)
+{
+	char *at = p->letters;
+
+	memset(p, 0, sizeof(*p));
+	p->opts = opts;
+	*at++ = '-';
+	*at++ = ':';
+	for (int i = 0; i < option_cnt; i++) {
+		const struct option_def *def = &option_table[i];
+
+		p->longs[i].name = def->name;
+		p->longs[i].has_arg = !def->metavar   ? no_argument
+				      : def->optional ? optional_argument
+						      : required_argument;
+		p->longs[i].val = LONG_BASE + i;
+		if (!def->letter)
+			continue;
+		*at++ = def->letter;
+		if (def->metavar)
+			*at++ = ':';
+	}
+}
+
+static const struct option_def *find_option(int val)
+{
+	if (val >= LONG_BASE && val < LONG_BASE + option_cnt)
+		return &option_table[val - LONG_BASE];
+	for (int i = 0; i < option_cnt; i++)
+		if (option_table[i].letter && option_table[i].letter == val)
+			return &option_table[i];
+	return NULL;
+}
+
+static enum options_result out_of_memory(void)
+{
+	log_error("out of memory while reading the command line");
+	return OPTIONS_EXIT_USAGE;
+}
+
+static enum options_result bad_option(const struct option_def *def, const char *why)
+{
+	if (!why)
+		return out_of_memory();
+	log_error("option --%s: %s" HELP_HINT, def->name, why);
+	return OPTIONS_EXIT_USAGE;
+}
+
+/* Not even help may fail unseen: stdout may be a full disk. */
+static enum options_result end_of_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return OPTIONS_EXIT_OK;
+	log_error("cannot write to stdout: %s", strerror(errno));
+	return OPTIONS_EXIT_FAILED;
+}
+
+static enum options_result take_option(struct parser *p, const struct option_def *def)
+{
+	cleanup_free char *why = NULL;
+
+	if (def->type == OPT_HELP) {
+		options_print_help(stdout);
+		return end_of_output();
+	}
+	if (def->type == OPT_VERSION) {
+		puts("memleak " MEMLEAK_VERSION);
+		return end_of_output();
+	}
+	if (option_store(def, optarg, p->opts, &why))
+		return bad_option(def, why);
+	p->given[def - option_table] = true;
+	return OPTIONS_RUN;
+}
+
+/* How many there must be is checked when all are known. */
+static void take_file(struct options *opts, const char *arg)
+{
+	if (opts->file_cnt < sizeof(opts->files) / sizeof(opts->files[0]))
+		opts->files[opts->file_cnt] = arg;
+	opts->file_cnt++;
+}
+
+static enum options_result take_positional(struct parser *p, const char *arg)
+{
+	cleanup_free char *why = NULL;
+	int err;
+
+	if (p->opts->mode) {
+		take_file(p->opts, arg);
+		return OPTIONS_RUN;
+	}
+	if (p->positional_cnt >= 2) {
+		log_error("'%s' is one argument too many (a command goes after --)" HELP_HINT, arg);
+		return OPTIONS_EXIT_USAGE;
+	}
+	if (p->positional_cnt++ == 0)
+		err = option_store_interval(arg, p->opts, &why);
+	else
+		err = option_store_count(arg, p->opts, &why);
+	if (!err)
+		return OPTIONS_RUN;
+	if (!why)
+		return out_of_memory();
+	log_error("%s: %s (a command goes after --)" HELP_HINT,
+		  p->positional_cnt == 1 ? "INTERVAL" : "COUNT", why);
+	return OPTIONS_EXIT_USAGE;
+}
+
+/* getopt says no more than "?"; arg is the argument that it was looking at. */
+static enum options_result unknown_option(const char *arg)
+{
+	size_t len = strcspn(arg, "=");
+	const struct option_def *def = find_option(optopt);
+	unsigned int matches = 0;
+
+	if (strncmp(arg, "--", 2) != 0) {
+		log_error("unknown option '-%c'" HELP_HINT, optopt);
+		return OPTIONS_EXIT_USAGE;
+	}
+	if (def && !def->metavar && arg[len]) {
+		log_error("option --%s takes no argument" HELP_HINT, def->name);
+		return OPTIONS_EXIT_USAGE;
+	}
+	for (int i = 0; i < option_cnt; i++)
+		matches += strncmp(option_table[i].name, arg + 2, len - 2) == 0;
+	log_error("%s option '%.*s'" HELP_HINT, matches > 1 ? "ambiguous" : "unknown", (int)len,
+		  arg);
+	return OPTIONS_EXIT_USAGE;
+}
+
+static enum options_result missing_argument(void)
+{
+	const struct option_def *def = find_option(optopt);
+
+	log_error("option --%s needs %s" HELP_HINT, def ? def->name : "?",
+		  def ? def->metavar : "?");
+	return OPTIONS_EXIT_USAGE;
+}
+
+/* Returns with optind at the first word after "--", and *dashes telling whether there was one. */
+static enum options_result take_arguments(struct parser *p, int argc, char **argv, bool *dashes)
+{
+	optind = 0; /* glibc and musl: start anew, with what this optstring says */
+	opterr = 0;
+	for (;;) {
+		int before = optind ? optind : 1;
+		int val = getopt_long(argc, argv, p->letters, p->longs, NULL);
+		const struct option_def *def = val >= 0 ? find_option(val) : NULL;
+		enum options_result result;
+
+		if (val < 0) {
+			*dashes = before < argc;
+			return OPTIONS_RUN;
+		}
+		if (val == POSITIONAL)
+			result = take_positional(p, optarg);
+		else if (val == ':')
+			result = missing_argument();
+		else if (!def)
+			result = unknown_option(argv[before]);
+		else
+			result = take_option(p, def);
+		if (result != OPTIONS_RUN)
+			return result;
+	}
+}
+
+/* words: what follows "--", up to argv's NULL. */
+static enum options_result take_command(struct options *opts, char *const *words)
+{
+	size_t cnt = 0;
+
+	if (opts->command) {
+		log_error("a command is given twice, by --command and after --" HELP_HINT);
+		return OPTIONS_EXIT_USAGE;
+	}
+	if (!words[0] || !*words[0]) {
+		log_error("the command after -- is %s" HELP_HINT, words[0] ? "empty" : "missing");
+		return OPTIONS_EXIT_USAGE;
+	}
+	while (words[cnt])
+		cnt++;
+	opts->command = calloc(cnt + 1, sizeof(*opts->command));
+	if (!opts->command)
+		return out_of_memory();
+	for (size_t i = 0; i < cnt; i++) {
+		opts->command[i] = strdup(words[i]);
+		if (!opts->command[i])
+			return out_of_memory();
+	}
+	return OPTIONS_RUN;
+}
+
+/* No more room is taken than the tables need to be there. */
+static void keep_nothing(struct options *opts)
+{
+	opts->unwind = MEMLEAK_UNWIND_FP;
+	opts->max_allocs = 1;
+	opts->stack_storage_size = 1;
+}
+
+/* Defaults that depend on other options. */
+static void set_defaults(const struct parser *p)
+{
+	struct options *opts = p->opts;
+
+	opts->older_given = option_is_given(p->given, "older");
+	if (opts->combined_only && !opts->older_given)
+		opts->older_ns = 0;
+	/* What other tools read is not cut. */
+	if (!format_shows_all(opts->format) && !option_is_given(p->given, "top"))
+		opts->top = UINT32_MAX;
+}
+
+static enum mode mode_of(int argc, char **argv)
+{
+	for (int i = MODE_REPORT; i < MODE_CNT && argc > 1; i++)
+		if (!strcmp(argv[1], mode_names[i]))
+			return (enum mode)i;
+	return MODE_TRACE;
+}
+
+enum options_result options_parse(int argc, char **argv, struct options *ret)
+{
+	enum mode mode = mode_of(argc, argv);
+	int recorded = mode != MODE_TRACE; /* the first argument is the command's name */
+	struct parser parser;
+	bool dashes = false;
+	enum options_result result;
+
+	*ret = (struct options){
+		.older_ns = 500000000,
+		.sample_rate = 1,
+		.top = 10,
+		.max_size = UINT64_MAX,
+		.sort = SORT_SIZE,
+		.stack_depth = MEMLEAK_DEFAULT_STACK_DEPTH,
+		.format = FORMAT_TEXT,
+		.interval_ns = 5000000000,
+		.mode = mode,
+	};
+	parser_init(&parser, ret);
+	result = take_arguments(&parser, argc - recorded, argv + recorded, &dashes);
+	if (result == OPTIONS_RUN && dashes && !recorded)
+		result = take_command(ret, argv + optind);
+	if (result != OPTIONS_RUN)
+		return result;
+	set_defaults(&parser);
+	if (!options_agree(ret, parser.given, dashes))
+		return OPTIONS_EXIT_USAGE;
+	if (ret->count_by)
+		keep_nothing(ret);
+	return OPTIONS_RUN;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads files of suppressions and compares names with their patterns. */
+#include "options/suppressions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/escape.h"
+
+/* No file that somebody wrote is as large; /dev/zero and its like are. */
+#define FILE_MAX (16 << 20)
+#define KIND "leak:"
+#define WORDS_MAX 40
+
+/* A line without the blanks around it, and the file's name and its number for messages. */
+struct line {
+	const char *path;
+	size_t number;
+	const char *text;
+	size_t len;
+};
+
+static int bad_line(const struct line *line, const char *what, char **why)
+{
+	if (asprintf(why, "%s:%zu: %s", line->path, line->number, what) < 0)
+		*why = NULL;
+	return -EINVAL;
+}
+
+static int bad_file(const char *path, int err, char **why)
+{
+	if (asprintf(why, "%s: %s", path, strerror(-err)) < 0)
+		*why = NULL;
+	return err;
+}
+
+static int add_pattern(struct suppressions *suppressions, const char *pattern, size_t len)
+{
+	char **added;
+
+	if (array_reserve(&suppressions->patterns, &suppressions->cap, suppressions->cnt + 1))
+		return -ENOMEM;
+	added = &suppressions->patterns[suppressions->cnt];
+	*added = strndup(pattern, len);
+	if (!*added)
+		return -ENOMEM;
+	suppressions->cnt++;
+	return 0;
+}
+
+static int take_line(struct suppressions *suppressions, const struct line *line, char **why)
+{
+	size_t kind_len = strlen(KIND);
+	char what[2 * WORDS_MAX];
+
+	if (!line->len || line->text[0] == '#')
+		return 0;
+	if (memchr(line->text, '\0', line->len))
+		return bad_line(line, "there is a zero byte in it", why);
+	if (line->len < kind_len || strncmp(line->text, KIND, kind_len) != 0) {
+		snprintf(what, sizeof(what), "'%.*s' does not begin with " KIND,
+			 (int)(line->len < WORDS_MAX ? line->len : WORDS_MAX), line->text);
+		return bad_line(line, what, why);
+	}
+	if (line->len == kind_len)
+		return bad_line(line, "there is no pattern after " KIND, why);
+	return add_pattern(suppressions, line->text + kind_len, line->len - kind_len);
+}
+
+static bool is_blank(char character)
+{
+	return character == ' ' || character == '\t' || character == '\r';
+}
+
+int suppressions_parse(struct suppressions *suppressions, const char *path, const char *text,
+		       size_t len, char **why)
+{
+	const char *end = text + len;
+	struct line line = {.path = path};
+	int err = 0;
+
+	*why = NULL;
+	while (!err && text < end) {
+		const char *next = memchr(text, '\n', (size_t)(end - text));
+		const char *last = next ? next : end;
+
+		while (text < last && is_blank(*text))
+			text++;
+		while (text < last && is_blank(last[-1]))
+			last--;
+		line.number++;
+		line.text = text;
+		line.len = (size_t)(last - text);
+		err = take_line(suppressions, &line, why);
+		text = next ? next + 1 : end;
+	}
+	return err;
+}
+
+int suppressions_read(struct suppressions *suppressions, const char *path, char **why)
+{
+	cleanup_fclose FILE *in = fopen(path, "re");
+	cleanup_free char *text = NULL;
+	size_t len;
+
+	*why = NULL;
+	if (!in)
+		return bad_file(path, -errno, why);
+	text = malloc(FILE_MAX);
+	if (!text)
+		return -ENOMEM;
+	len = fread(text, 1, FILE_MAX, in);
+	if (ferror(in))
+		return bad_file(path, -errno, why);
+	if (len == FILE_MAX)
+		return bad_file(path, -EFBIG, why);
+	return suppressions_parse(suppressions, path, text, len, why);
+}
+
+void suppressions_deinit(struct suppressions *suppressions)
+{
+	for (size_t i = 0; i < suppressions->cnt; i++)
+		free(suppressions->patterns[i]);
+	free(suppressions->patterns);
+	*suppressions = (struct suppressions){0};
+}
+
+/* What stands between two asterisks is looked for from left to right: the first place is as good as
+ * any that follows.
+ */
+bool suppression_matches(const char *pattern, const char *text)
+{
+	const char *end = pattern + strlen(pattern), *text_end = text + strlen(text);
+	bool at_start = *pattern == '^', at_end;
+
+	pattern += at_start;
+	at_end = pattern < end && end[-1] == '$';
+	end -= at_end;
+	for (;;) {
+		const char *asterisk = memchr(pattern, '*', (size_t)(end - pattern));
+		size_t len = (size_t)((asterisk ? asterisk : end) - pattern);
+		size_t left = (size_t)(text_end - text);
+
+		if (left < len)
+			return false;
+		if (!asterisk && at_end)
+			return (!at_start || left == len) && !memcmp(text_end - len, pattern, len);
+		if (at_start)
+			text = memcmp(text, pattern, len) ? NULL : text;
+		else
+			text = memmem(text, left, pattern, len);
+		if (!asterisk || !text)
+			return text;
+		at_start = false;
+		text += len;
+		pattern = asterisk + 1;
+	}
+}
+
+/* Writes a character, or an asterisk for what is none, or that a terminal or a file may take amiss.
+ */
+static size_t copy_character(char *to, const char *from, size_t left)
+{
+	uint32_t character;
+	size_t len = utf8_decode(from, left, &character);
+
+	if (len && is_plain_character(character)) {
+		memcpy(to, from, len);
+		return len;
+	}
+	*to = '*';
+	return 1;
+}
+
+char *suppression_of(const char *name)
+{
+	size_t left = strlen(name);
+	char *pattern = malloc(left + 3), *to = pattern;
+
+	if (!pattern)
+		return NULL;
+	*to++ = '^';
+	while (left) {
+		size_t len = copy_character(to, name, left);
+
+		name += len;
+		left -= len;
+		to += len;
+	}
+	*to++ = '$';
+	*to = '\0';
+	return pattern;
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The options themselves: names, help, types and groups. */
+#include "options/table.h"
+
+#include <string.h>
+
+#include "bpf/exponential.h"
+#include "bpf/memleak.h"
+
+#define FIELD(member) .offset = offsetof(struct options, member)
+#define MAX_STACKS (1U << 24)
+#define REPORT .offline = 1 << MODE_REPORT
+#define REPORT_DIFF .offline = 1 << MODE_REPORT | 1 << MODE_DIFF
+
+const char *const mode_names[MODE_CNT] = {[MODE_REPORT] = "report", [MODE_DIFF] = "diff"};
+
+const char *const option_group_names[GROUP_CNT] = {
+	[GROUP_TARGET] = "What to trace",  [GROUP_FILTER] = "Which allocations",
+	[GROUP_REPORT] = "What to report", [GROUP_LIMIT] = "How much to keep",
+	[GROUP_OTHER] = "Everything else",
+};
+
+static const char *const format_words[] = {"text",       "json",      "csv",  "folded", "pprof",
+					   "speedscope", "heaptrack", "html", NULL};
+static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
+static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
+static const char *const count_words[] = {"cgroup", "process", "function", NULL};
+static const char *const sort_words[] = {"size", "count", "growth", "score", NULL};
+static const char *const summary_sort_words[] = {
+	"outstanding", "allocated", "freed", "peak", "largest", "calls", "pid", NULL,
+};
+
+#define WORD_CNT(words) (sizeof(words) / sizeof((words)[0]) - 1)
+_Static_assert(WORD_CNT(format_words) == FORMAT_CNT, "each format has a word");
+_Static_assert(WORD_CNT(by_words) == BY_CNT, "each grouping has a word");
+
+bool option_is_given(const bool *given, const char *name)
+{
+	for (int i = 0; i < option_cnt; i++)
+		if (strcmp(option_table[i].name, name) == 0)
+			return given[i];
+	return false;
+}
+
+const char *option_format_word(enum output_format format)
+{
+	return format_words[format];
+}
+
+const struct option_def option_table[] = {
+	/* What to trace */
+	{"pid", 'p', "PID[,PID...]", "Trace these running processes. They are never stopped",
+	 OPT_PIDS, GROUP_TARGET, .words = WORDS_PID},
+	{"command", 'c', "CMD",
+	 "Run CMD and trace it from its first allocation on. CMD is split into words as a shell "
+	 "does; nothing in it is expanded. PATH is searched. \"-- CMD ARG...\" is the exact form",
+	 OPT_COMMAND, GROUP_TARGET, .words = WORDS_COMMAND},
+	{"all-processes", 'A', NULL,
+	 "Trace every process, including those that begin later: one total for each process and "
+	 "stack",
+	 OPT_FLAG, GROUP_TARGET, FIELD(all_processes)},
+	{"comm", 0, "NAME",
+	 "Trace the processes with this name, as ps -o comm and /proc/PID/comm show it, "
+	 "including those that begin later",
+	 OPT_STRING, GROUP_TARGET, FIELD(comm), .words = WORDS_COMMAND},
+	{"cgroup", 0, "CGROUP",
+	 "Trace the processes of this cgroup and of those below it, including those that begin "
+	 "later: its path, the name of a systemd unit, or the id of a container",
+	 OPT_STRING, GROUP_TARGET, FIELD(cgroup), .words = WORDS_FILE},
+	{"follow", 'f', NULL,
+	 "Also trace the children of the processes of --pid or of a command, and their children "
+	 "in turn; a forked child begins with copies of what its parent has outstanding. As with "
+	 "the three options above, other programs that use the same libraries are slowed down, "
+	 "too",
+	 OPT_FLAG, GROUP_TARGET, FIELD(follow)},
+	{"obj", 'O', "PATH",
+	 "Probe the allocator in this file. By default it is found among the files that the "
+	 "process maps",
+	 OPT_STRING, GROUP_TARGET, FIELD(object), .words = WORDS_FILE},
+	{"symbols-prefix", 'S', "PREFIX",
+	 "The prefix of the allocator's symbols, such as je_. By default it is found", OPT_STRING,
+	 GROUP_TARGET, FIELD(symbols_prefix)},
+	{"alloc", 0, "FUNC[:SHAPE]",
+	 "Also trace FUNC, which hands out memory: a function of the program or of a library, by "
+	 "the name of its symbol. SHAPE says how it is called: like malloc (the default), "
+	 "calloc, realloc, reallocarray, memalign or posix_memalign; like pool_malloc, "
+	 "pool_calloc, pool_realloc or pool_reallocarray if another argument comes before these; "
+	 "like strdup if it returns a string, whose length is then the size. May be given "
+	 "several times",
+	 OPT_ALLOC, GROUP_TARGET, .words = WORDS_NONE},
+	{"free", 0, "FUNC[:SHAPE]",
+	 "Also trace FUNC, which takes back what functions of --alloc handed out: by its first "
+	 "argument, or by its second if SHAPE is pool_free. May be given several times",
+	 OPT_FREE, GROUP_TARGET, .words = WORDS_NONE},
+	{"kernel", 'K', NULL,
+	 "Also trace kernel allocations: those made on behalf of the traced processes. Without a "
+	 "process, kernel allocations are traced anyway",
+	 OPT_FLAG, GROUP_TARGET, FIELD(kernel)},
+	{"percpu", 'P', NULL, "Kernel: also trace percpu allocations", OPT_FLAG, GROUP_TARGET,
+	 FIELD(percpu)},
+	{"movable", 0, NULL,
+	 "Kernel: also trace movable pages, which are user memory and the page cache. By default "
+	 "they are left out, as no kernel code holds on to them",
+	 OPT_FLAG, GROUP_TARGET, FIELD(movable)},
+
+	{"force", 0, NULL,
+	 "Trace even where probes could do harm: programs in Go, of which the C code is traced, "
+	 "and processes under a seccomp filter on kernels that would kill them",
+	 OPT_FLAG, GROUP_TARGET, FIELD(force)},
+
+	/* Which allocations */
+	{"min-size", 'z', "SIZE",
+	 "Only allocations of at least this size: bytes, or with a suffix k, M or G (powers of "
+	 "1024)",
+	 OPT_SIZE, GROUP_FILTER, FIELD(min_size)},
+	{"max-size", 'Z', "SIZE", "Only allocations of at most this size", OPT_SIZE, GROUP_FILTER,
+	 FIELD(max_size)},
+	{"older", 'o', "AGE_MS",
+	 "Leave out blocks younger than AGE_MS milliseconds (default 500). The final report "
+	 "after the target has exited leaves none out unless --older is given",
+	 OPT_AGE, GROUP_FILTER, FIELD(older_ns)},
+	{"sample-rate", 's', "N",
+	 "Look at one allocation in N, chosen at random (default 1: all). Totals are scaled up "
+	 "and marked as estimates",
+	 OPT_NUMBER, GROUP_FILTER, FIELD(sample_rate), 1, UINT32_MAX},
+	{"sample-bytes", 0, "N",
+	 "Take one sample in N bytes on average, with the same suffixes: large blocks are nearly "
+	 "all looked at, small ones seldom. Totals are estimates, with their standard error",
+	 OPT_SIZE, GROUP_FILTER, FIELD(sample_bytes), 1, EXPONENTIAL_MAX_MEAN},
+	{"wa-missing-free", 'F', NULL,
+	 "Kernel: every allocation event first frees the block that is held at its address, even "
+	 "if the event itself is filtered out or not sampled. The report counts such repairs",
+	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
+	{"warmup", 0, "SECONDS",
+	 "Leave out what was allocated in the first SECONDS of tracing; fractions are allowed",
+	 OPT_SECONDS, GROUP_FILTER, FIELD(warmup_ns)},
+	{"suppressions", 0, "FILE",
+	 "Leave out the stacks that FILE names, in the form of LeakSanitizer: lines of "
+	 "leak:PATTERN, which is compared with the function, the module and the source file of "
+	 "each frame. May be given several times. The report says how much was left out",
+	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT},
+
+	/* What to report */
+	{"top", 'T', "N", "Show N stacks, or N of what --by says (default 10; see --format)",
+	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, REPORT_DIFF},
+	{"max-records", 0, "N",
+	 "Show at most N processes, modules, threads or cgroups: as groups of the report "
+	 "(default: as --top), in the table of --summary (default: all) and by --largest",
+	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX, REPORT},
+	{"by", 0, "WHAT",
+	 "Group the report by stack (the default), or by process, module (the program or library "
+	 "that asked for the memory), thread or cgroup, each with its top 3 stacks",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words, REPORT},
+	{"sort", 0, "ORDER",
+	 "Order of the stacks: by size (the default) or count of what is outstanding, by growth "
+	 "since the previous report, or by score: how much they look like a leak",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words, REPORT_DIFF},
+	{"show-allocs", 'a', NULL,
+	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
+	 GROUP_REPORT, FIELD(show_allocs), REPORT},
+	{"largest", 0, NULL,
+	 "Also show the largest outstanding allocation of each process, with its stack", OPT_FLAG,
+	 GROUP_REPORT, FIELD(largest), REPORT},
+	{"count", 0, "WHAT",
+	 "Only count calls of allocator functions for each cgroup (the default), process or "
+	 "function: the cheapest view, without blocks, stacks and frees",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(count_by), .min = COUNT_BY_CGROUP,
+	 .max = COUNT_BY_FUNCTION, .choices = count_words, .optional = true},
+	{"peak", 0, NULL,
+	 "Also show the stacks as they were when the processes had the most memory "
+	 "outstanding",
+	 OPT_FLAG, GROUP_REPORT, FIELD(peak), REPORT},
+	{"stats", 0, NULL,
+	 "Also show statistics: calls of each function, stacks walked, how full the tables "
+	 "are, and every way of losing something, even if nothing was lost",
+	 OPT_FLAG, GROUP_REPORT, FIELD(stats), REPORT},
+	{"summary", 0, NULL,
+	 "Add a table of the processes: bytes allocated, freed and outstanding, the peak of "
+	 "these, the largest request, and calls. It covers malloc and its kin, from the start of "
+	 "the process or of memleak on",
+	 OPT_FLAG, GROUP_REPORT, FIELD(summary), REPORT},
+	{"summary-sort", 0, "WORD",
+	 "Order of the table of --summary: the largest value comes first (default outstanding)",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(summary_sort), .choices = summary_sort_words, REPORT},
+	{"no-default-suppressions", 0, NULL,
+	 "Also show what the C and C++ libraries allocate for themselves and keep: stdio "
+	 "buffers, locales and the like",
+	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions), REPORT},
+	{"gen-suppressions", 0, NULL,
+	 "After each report, print lines for --suppressions: one for the function of each stack "
+	 "shown",
+	 OPT_FLAG, GROUP_REPORT, FIELD(gen_suppressions), REPORT},
+	{"trace", 't', NULL,
+	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
+	 "with the stack of each",
+	 OPT_LEVEL, GROUP_REPORT, FIELD(trace)},
+	{"combined-only", 'C', NULL,
+	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
+	 "--show-allocs nor --older works",
+	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
+	{"format", 0, "FORMAT",
+	 "Form of the reports: text (the default), json, csv; folded stacks, from which flame "
+	 "graphs are made; a profile for pprof, speedscope or heaptrack; or html, a page for a "
+	 "browser. Only text and json show ten stacks by default, the others all",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, REPORT_DIFF},
+	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
+	 .min = FORMAT_JSON, REPORT_DIFF},
+	{"duration", 'd', "SECONDS",
+	 "End after SECONDS, with a final report; fractions are allowed. An alternative to COUNT",
+	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
+	{"output", 0, "FILE",
+	 "Write reports to FILE instead of stdout. FILE is emptied when tracing begins; each "
+	 "report is appended whole or not at all. In formats that allow one report per file, "
+	 "each report replaces the one before, and stdout or a pipe gets only the final one",
+	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, REPORT_DIFF},
+	{"listen", 0, "[ADDR:]PORT",
+	 "Also serve the last report over HTTP: /metrics for Prometheus and compatible "
+	 "collectors, /report as JSON, /pprof as a profile. The default address is 127.0.0.1, "
+	 "which only this machine can reach; an IPv6 address stands in brackets",
+	 OPT_LISTEN, GROUP_REPORT, FIELD(listen), .words = WORDS_NONE},
+	{"record", 0, "FILE",
+	 "Also write every snapshot to FILE, with the names in all stacks, for \"memleak "
+	 "report\" and \"memleak diff\". FILE is emptied when tracing begins",
+	 OPT_STRING, GROUP_REPORT, FIELD(record), .words = WORDS_FILE},
+	{"all", 0, NULL, "Report every snapshot of a recording instead of only the last one",
+	 OPT_FLAG, GROUP_REPORT, FIELD(all), REPORT},
+	{"error-exitcode", 0, "N",
+	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,
+	 GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT},
+
+	/* How much to keep */
+	{"max-memory", 0, "SIZE",
+	 "Let the tables of blocks, sites and stacks grow to this size in total (default: 10 % of "
+	 "the machine's memory, or less in a memory cgroup). Most of it is taken only as it is "
+	 "needed, unless the kernel is old",
+	 OPT_SIZE, GROUP_LIMIT, FIELD(max_memory), 1 << 20, UINT64_MAX},
+	{"max-allocs", 0, "N",
+	 "Track up to N blocks at once (default: as many as --max-memory allows). Blocks beyond "
+	 "that are not tracked; the report says how many there were",
+	 OPT_NUMBER, GROUP_LIMIT, FIELD(max_allocs), 1, MEMLEAK_MAX_ALLOCS_CAP},
+	{"stack-storage-size", 0, "N",
+	 "Keep up to N distinct stacks (default: as many as --max-memory allows); stacks that hold "
+	 "nothing make room for others",
+	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
+	{"perf-max-stack-depth", 0, "N", "Keep up to N frames of each stack (default 127)",
+	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_depth), 1, MEMLEAK_MAX_STACK_DEPTH},
+	{"unwind", 0, "METHOD",
+	 "How user stacks are walked: by the unwind tables of the program and its libraries "
+	 "(dwarf), by frame pointers (fp), or by tables and, in code that has none, by frame "
+	 "pointers (auto, the default)",
+	 OPT_CHOICE, GROUP_LIMIT, FIELD(unwind), .choices = unwind_words},
+
+	/* Everything else */
+	{"verbose", 'v', NULL, "Print more on stderr; -vv includes libbpf's messages", OPT_LEVEL,
+	 GROUP_OTHER, FIELD(verbose), REPORT_DIFF},
+	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP, .group = GROUP_OTHER,
+	 REPORT_DIFF},
+	{"version", 'V', NULL, "Print the version and exit", .type = OPT_VERSION,
+	 .group = GROUP_OTHER, REPORT_DIFF},
+};
+
+const int option_cnt = sizeof(option_table) / sizeof(option_table[0]);
+
+_Static_assert(sizeof(option_table) / sizeof(option_table[0]) <= OPTIONS_MAX,
+	       "the parser has room for each option");
+
+const struct option_example option_usages[] = {
+	{"[OPTION...] [INTERVAL [COUNT]]", "kernel allocations"},
+	{"[OPTION...] -p PID[,PID...] [INTERVAL [COUNT]]", "a running process"},
+	{"[OPTION...] -A [INTERVAL [COUNT]]", "all processes, or some: --comm, --cgroup"},
+	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
+	 "a new process, from its first allocation"},
+	{"report [OPTION...] FILE[@TIME]", "the last report of what --record wrote"},
+	{"diff [OPTION...] FILE[@TIME] FILE[@TIME]", "what is new, grown, shrunk or gone"},
+	{NULL, NULL},
+};
+
+const struct option_example option_examples[] = {
+	{"5", "the kernel: a report every 5 seconds"},
+	{"-p 4711", "a report every 5 seconds, until Ctrl-C"},
+	{"-K -p 4711", "its own memory and what the kernel holds for it"},
+	{"-p 4711 10 3", "three reports, 10 seconds apart"},
+	{"-p 4711 -d 60 10", "a report every 10 seconds, for a minute"},
+	{"-p 4711,4712 --summary -T 3", "also what each of them allocates and frees"},
+	{"-A --by process --summary", "which processes of the system hold the memory"},
+	{"--cgroup nginx.service -T 3", "a service, with all its processes"},
+	{"-f -- make", "a command and all that it starts"},
+	{"-p 4711 --by thread", "which threads hold the memory"},
+	{"--count=process -A 5", "how often processes allocate: the cheapest view"},
+	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
+	{"-a -- ./server --port 80", "a new process; each block under its stack"},
+	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
+	{"--sample-bytes 512k -p 4711", "a sample by bytes: large blocks matter more"},
+	{"--json --output leaks.json -p 4711", "one JSON object per report, into a file"},
+	{"--record run1.mlk -p 4711", "keep every snapshot for later"},
+	{"report --sort growth run1.mlk", "the last report of a recording, in another order"},
+	{"diff run1.mlk@60 run1.mlk", "what has changed since the first minute"},
+	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
+	{"--format folded -p 4711 60 1", "one minute, as input for a flame graph"},
+	{"--error-exitcode 9 -- ./test", "exit code 9 if ./test leaves memory outstanding"},
+	{NULL, NULL},
+};

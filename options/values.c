@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The values of options: one parser for each type. */
+#include "options/values.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "options/shell_words.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
+/* An interval below would be spent in reports alone; one above is no interval any more. */
+#define MIN_INTERVAL_NS NSEC_PER_MSEC
+#define MAX_INTERVAL_NS (1000000000ULL * NSEC_PER_SEC)
+
+__attribute__((format(printf, 2, 3))) static int complain(char **why, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(why, fmt, args) < 0)
+		*why = NULL;
+	va_end(args);
+	return *why ? -EINVAL : -ENOMEM;
+}
+
+static int take_bounded(const char *arg, uint64_t min, uint64_t max, uint64_t *ret, char **why)
+{
+	int err = number_parse(arg, min, max, ret);
+
+	if (err == -EINVAL)
+		return complain(why, "'%s' is not a whole number", arg);
+	if (err)
+		return complain(why, "%s is not between %" PRIu64 " and %" PRIu64, arg, min, max);
+	return 0;
+}
+
+static int store_flag(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	*(bool *)field = true;
+	return 0;
+}
+
+static int store_level(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	++*(unsigned int *)field;
+	return 0;
+}
+
+static int store_number(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	uint64_t value;
+	int err = take_bounded(arg, def->min, def->max, &value, why);
+
+	if (!err)
+		*(uint32_t *)field = (uint32_t)value;
+	return err;
+}
+
+static int store_code(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	uint64_t value;
+	int err = take_bounded(arg, def->min, def->max, &value, why);
+
+	if (!err)
+		*(int *)field = (int)value;
+	return err;
+}
+
+static unsigned int suffix_shift(char c)
+{
+	switch (c) {
+	case 'k':
+	case 'K':
+		return 10;
+	case 'm':
+	case 'M':
+		return 20;
+	case 'g':
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+static int store_size(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	const char *at = arg;
+	uint64_t value;
+	unsigned int shift;
+	int err = number_take(&at, NULL, 10, &value);
+
+	if (err == -ERANGE)
+		return complain(why, "%s does not fit into 64 bits", arg);
+	shift = err ? 0 : suffix_shift(*at);
+	if (shift)
+		at++;
+	if (err || *at)
+		return complain(why, "'%s' is not a size (bytes, or with a suffix k, M or G)", arg);
+	if (value > UINT64_MAX >> shift)
+		return complain(why, "%s does not fit into 64 bits", arg);
+	value <<= shift;
+	if (def->max && (value < def->min || value > def->max))
+		return complain(why, "%s is not between %" PRIu64 " and %" PRIu64, arg, def->min,
+				def->max);
+	*(uint64_t *)field = value;
+	return 0;
+}
+
+static int store_age(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	uint64_t value;
+	int err = take_bounded(arg, 0, UINT64_MAX / NSEC_PER_MSEC, &value, why);
+
+	if (!err)
+		*(uint64_t *)field = value * NSEC_PER_MSEC;
+	return err;
+}
+
+static int take_seconds(const char *arg, uint64_t *ret, char **why)
+{
+	const char *at = arg;
+	uint64_t ns = 0, unit;
+
+	if (number_take_seconds(&at, &ns, &unit) == -EINVAL || *at)
+		return complain(why, "'%s' is not a number of seconds", arg);
+	if (ns < MIN_INTERVAL_NS || ns > MAX_INTERVAL_NS)
+		return complain(why, "%s is not between 0.001 and 1000000000 seconds", arg);
+	*ret = ns;
+	return 0;
+}
+
+static int store_seconds(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return take_seconds(arg, field, why);
+}
+
+static int store_string(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	if (!*arg)
+		return complain(why, "the argument is empty");
+	*(const char **)field = arg;
+	return 0;
+}
+
+static int store_listen(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	if (listen_address_parse(arg, field))
+		return complain(why, "'%s' is not [ADDR:]PORT in numbers", arg);
+	return 0;
+}
+
+/* "a, b or c" */
+static int join_choices(const char *const *choices, char **ret)
+{
+	cleanup_free char *joined = NULL;
+	size_t len;
+	FILE *out = open_memstream(&joined, &len);
+
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; choices[i]; i++)
+		fprintf(out, "%s%s", !i ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
+	if (fclose(out))
+		return -ENOMEM;
+	*ret = joined;
+	joined = NULL;
+	return 0;
+}
+
+static int store_choice(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	cleanup_free char *words = NULL;
+	int err;
+
+	for (unsigned int i = 0; def->choices[i]; i++) {
+		if (!arg || strcmp(arg, def->choices[i]) == 0) {
+			*(unsigned int *)field = (unsigned int)def->min + i;
+			return 0;
+		}
+	}
+	err = join_choices(def->choices, &words);
+	return err ? err : complain(why, "'%s' is unknown: give %s", arg, words);
+}
+
+static int store_preset(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	*(unsigned int *)field = (unsigned int)def->min;
+	return 0;
+}
+
+static int add_pid(struct options *opts, pid_t pid)
+{
+	for (size_t i = 0; i < opts->pid_cnt; i++)
+		if (opts->pids[i] == pid)
+			return 0;
+	if (array_reserve(&opts->pids, &opts->pid_cap, opts->pid_cnt + 1))
+		return -ENOMEM;
+	opts->pids[opts->pid_cnt++] = pid;
+	return 0;
+}
+
+static int store_pids(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	const char *at = arg;
+
+	for (;;) {
+		const char *word = at;
+		int len = (int)strcspn(word, ",");
+		uint64_t pid = 0;
+		int err = number_take(&at, NULL, 10, &pid);
+
+		if (err || at != word + len || !pid || pid > INT_MAX)
+			return complain(why, "'%.*s' is not a process id", len, word);
+		err = add_pid(field, (pid_t)pid);
+		if (err || !*at)
+			return err;
+		at++;
+	}
+}
+
+static int store_command(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	struct options *opts = field;
+	int err;
+
+	if (opts->command)
+		return complain(why, "given twice");
+	err = shell_words_split(arg, &opts->command);
+	if (err == -EINVAL)
+		return complain(why, "a quote is not closed in: %s", arg);
+	if (err == -ENODATA || (!err && !*opts->command[0]))
+		return complain(why, "the command is empty");
+	return err;
+}
+
+struct shape_word {
+	const char *word;
+	enum memleak_shape shape;
+};
+
+static const struct shape_word alloc_shapes[] = {
+	{"malloc", MEMLEAK_SHAPE_SIZE},
+	{"calloc", MEMLEAK_SHAPE_COUNT_SIZE},
+	{"realloc", MEMLEAK_SHAPE_REALLOC},
+	{"reallocarray", MEMLEAK_SHAPE_REALLOCARRAY},
+	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
+	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
+	{"strdup", MEMLEAK_SHAPE_STRING},
+	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE}, /* the size is at the same place */
+	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
+	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},
+	{"pool_reallocarray", MEMLEAK_SHAPE_HEAP_REALLOCARRAY},
+	{NULL, 0},
+};
+
+static const struct shape_word free_shapes[] = {
+	{"free", MEMLEAK_SHAPE_FREE},
+	{"pool_free", MEMLEAK_SHAPE_HEAP_FREE},
+	{NULL, 0},
+};
+
+static int add_pool_function(struct options *opts, const char *name, size_t len,
+			     enum memleak_shape shape)
+{
+	struct pool_function *added;
+
+	if (array_reserve(&opts->pool_functions, &opts->pool_function_cap,
+			  opts->pool_function_cnt + 1))
+		return -ENOMEM;
+	added = &opts->pool_functions[opts->pool_function_cnt];
+	*added = (struct pool_function){strndup(name, len), shape};
+	if (!added->name)
+		return -ENOMEM;
+	opts->pool_function_cnt++;
+	return 0;
+}
+
+/* The first shape is what is meant if none is given. */
+static int store_pool_function(const struct shape_word *shapes, const char *arg,
+			       struct options *opts, char **why)
+{
+	size_t len = strcspn(arg, ":");
+	const char *word = arg[len] ? arg + len + 1 : shapes->word;
+
+	if (!len)
+		return complain(why, "the name of a function is missing");
+	for (size_t i = 0; i < opts->pool_function_cnt; i++)
+		if (strlen(opts->pool_functions[i].name) == len &&
+		    !strncmp(opts->pool_functions[i].name, arg, len))
+			return complain(why, "%s is given twice", opts->pool_functions[i].name);
+	for (; shapes->word; shapes++)
+		if (!strcmp(shapes->word, word))
+			return add_pool_function(opts, arg, len, shapes->shape);
+	return complain(why, "'%s' is not a shape of a call", word);
+}
+
+static int store_alloc(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return store_pool_function(alloc_shapes, arg, field, why);
+}
+
+static int store_free(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return store_pool_function(free_shapes, arg, field, why);
+}
+
+static int store_rules(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	return suppressions_read(field, arg, why);
+}
+
+static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char *arg, void *field,
+					char **why) = {
+	[OPT_FLAG] = store_flag,     [OPT_LEVEL] = store_level,     [OPT_NUMBER] = store_number,
+	[OPT_CODE] = store_code,     [OPT_SIZE] = store_size,       [OPT_AGE] = store_age,
+	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
+	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
+	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds, [OPT_LISTEN] = store_listen,
+	[OPT_RULES] = store_rules,
+};
+
+int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)
+{
+	*why = NULL;
+	return store[def->type](def, arg, (char *)opts + def->offset, why);
+}
+
+int option_store_interval(const char *arg, struct options *opts, char **why)
+{
+	*why = NULL;
+	return take_seconds(arg, &opts->interval_ns, why);
+}
+
+int option_store_count(const char *arg, struct options *opts, char **why)
+{
+	*why = NULL;
+	return take_bounded(arg, 1, UINT64_MAX, &opts->count, why);
+}

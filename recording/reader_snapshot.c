@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes a snapshot of what a recording says at one moment. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/reader.h"
+#include "report/snapshot_own.h"
+
+/* Where in the snapshot's arrays the next one goes. */
+struct maker {
+	struct recording *recording;
+	struct snapshot *snap;
+	const struct sym_location **next_location;
+};
+
+static bool is_present(const struct read_site *site)
+{
+	return site->words[SITE_PRESENT] != 0;
+}
+
+static struct site make_site(struct maker *maker, const struct read_site *from,
+			     const uint64_t *words, uint64_t t0_ns)
+{
+	struct site site = from->fixed;
+	size_t cnt = site.frame_cnt;
+
+	recording_site_from(words, t0_ns, &site);
+	site.origin.last_comm = recording_string_at(maker->recording, words[SITE_LAST_COMM]);
+	site.origin.cache = recording_string_at(maker->recording, words[SITE_CACHE]);
+	for (size_t i = 0; i < cnt; i++)
+		*maker->next_location++ = from->locations[i];
+	return site;
+}
+
+static void add_blocks(struct snapshot *snap, const struct read_site *site)
+{
+	for (size_t i = 0; i < site->block_cnt; i++) {
+		struct block *block = &snap->blocks[snap->block_cnt++];
+
+		*block = site->blocks[i];
+		block->site = snap->site_cnt;
+		block->age_ns = age_of(snap->t0_ns, block->age_ns);
+	}
+}
+
+/* What a snapshot's arrays must hold. */
+struct room {
+	size_t site_cnt, block_cnt, frame_cnt;
+};
+
+static struct room room_of(const struct recording *recording)
+{
+	struct room room = {0};
+
+	for (size_t i = 0; i < recording->site_cnt; i++) {
+		if (!is_present(&recording->sites[i]))
+			continue;
+		room.site_cnt++;
+		room.block_cnt += recording->sites[i].block_cnt;
+		room.frame_cnt += recording->sites[i].fixed.frame_cnt;
+	}
+	/* A peak may have one long stack many times. */
+	for (size_t i = 0; i < recording->peak_site_cnt; i++)
+		room.frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
+	return room;
+}
+
+bool recording_has_room(const struct recording *recording)
+{
+	struct room room = room_of(recording);
+	/* The snapshot has a copy of the peak. */
+	uint64_t bytes = (room.site_cnt + 2 * recording->peak_site_cnt) * sizeof(struct site) +
+			 room.block_cnt * sizeof(struct block) +
+			 room.frame_cnt * (sizeof(uint64_t) + sizeof(struct sym_location *));
+
+	return bytes <= recording->memory_left;
+}
+
+static int make_room(struct recording *recording, struct snapshot *snap)
+{
+	struct room room = room_of(recording);
+
+	snap->sites = calloc(room.site_cnt + 1, sizeof(*snap->sites));
+	snap->blocks = calloc(room.block_cnt + 1, sizeof(*snap->blocks));
+	free(recording->frame_locations);
+	recording->frame_locations =
+		calloc(room.frame_cnt + 1, sizeof(*recording->frame_locations));
+	recording->frame_cnt = room.frame_cnt;
+	free(recording->peak.sites);
+	recording->peak.sites =
+		calloc(recording->peak_site_cnt + 1, sizeof(*recording->peak.sites));
+	return snap->sites && snap->blocks && recording->frame_locations && recording->peak.sites
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void make_peak(struct maker *maker)
+{
+	struct recording *recording = maker->recording;
+	struct peak *peak = &recording->peak;
+
+	peak->site_cnt = recording->peak_site_cnt;
+	for (size_t i = 0; i < peak->site_cnt; i++) {
+		const struct read_peak_site *from = &recording->peak_sites[i];
+
+		peak->sites[i] =
+			make_site(maker, &recording->sites[from->site], from->words, peak->t0_ns);
+	}
+	maker->snap->peak = peak;
+}
+
+int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
+{
+	struct snapshot *snap = ret;
+	struct maker maker = {.recording = recording, .snap = snap};
+	int err = make_room(recording, snap);
+
+	if (err)
+		return err;
+	maker.next_location = recording->frame_locations;
+	for (size_t i = 0; i < recording->site_cnt; i++) {
+		const struct read_site *site = &recording->sites[i];
+
+		if (!is_present(site))
+			continue;
+		add_blocks(snap, site);
+		snap->sites[snap->site_cnt++] = make_site(&maker, site, site->words, snap->t0_ns);
+	}
+	if (recording->has_peak)
+		make_peak(&maker);
+	snap->summaries = recording->summaries;
+	snap->summary_cnt = recording->summary_cnt;
+	snap->losses = recording->losses;
+	snap->loss_cnt = recording->loss_cnt;
+	recording->summaries = NULL;
+	recording->losses = NULL;
+	err = snapshot_own(snap);
+	recording->frames = snap->frames;
+	return err;
+}

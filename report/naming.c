@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds where the stack of a site begins, and whom its memory is for. */
+#include "report/naming.h"
+
+#include "report/allocator_frames.h"
+#include "report/blame.h"
+
+void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
+{
+	const struct site *site = shown->site;
+	size_t first = 0;
+
+	for (size_t i = 0; i < site->frame_cnt; i++)
+		shown->locations[i] = symbols->lookup(symbols, site, site->frames[i]);
+	while (first < site->frame_cnt && frame_is_allocator(site, shown->locations[first]))
+		first++;
+	/* Nobody else there: then show what is. */
+	shown->first_frame = first < site->frame_cnt ? first : 0;
+	shown->blamed = blamed_of(shown);
+}

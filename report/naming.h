@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names the frames of a site that is shown. */
+#ifndef REPORT_NAMING_H
+#define REPORT_NAMING_H
+
+#include "report/report_site.h"
+
+/* Finds the names of a site's frames, which symbols was told to prepare. */
+void report_site_name(struct symbol_backend *symbols, struct report_site *shown);
+
+#endif

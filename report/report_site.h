@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A site as a report shows it: each frame named, and a function blamed. */
+#ifndef REPORT_REPORT_SITE_H
+#define REPORT_REPORT_SITE_H
+
+#include "report/frame.h"
+#include "report/symbol_backend.h"
+
+struct site_history;
+
+/* Where the code of a frame is, or was last; 0: not known. */
+static inline uint64_t frame_address(uint64_t frame, const struct sym_location *location)
+{
+	if (!frame_is_in_file(frame))
+		return frame_addr(frame);
+	return location ? location->addr : 0;
+}
+
+/* Of a function in a stack. */
+struct place {
+	size_t frame;    /* of the site */
+	size_t function; /* of the location: the innermost inlined one is 0 */
+};
+
+struct report_site {
+	const struct site *site;
+	int64_t growth_bytes; /* against the previous snapshot */
+	int64_t growth_count;
+	const struct site_history *history;    /* NULL: of a single moment */
+	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
+	bool runtime_init;                     /* of libraries; not looked for in groups */
+	size_t first_frame;                    /* the first that is not an allocator's own */
+	struct place blamed;                   /* whom the memory is for, as far as is known */
+	const struct block *blocks;            /* with -a */
+	size_t block_cnt;
+};
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Knows the runtime initialisation of libraries by the functions that keep such memory. All frames
+ * from the allocator to such a function must be of these libraries: what a program's own function
+ * asks for, wherever that is called from, is the program's.
+ */
+#include "report/runtime_init.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/allocator_frames.h"
+
+/*
+ * Without the underscores before them, and how many blocks a site may hold that belongs to
+ * runtime initialisation: a site that has more goes on allocating.
+ */
+static const struct runtime_init_name {
+	const char *name;
+	uint64_t most;
+} runtime_init_names[] = {
+	{"IO_file_doallocate", 3}, /* of the three streams that nobody closes */
+	{"IO_wfile_doallocate", 3},
+	{"setlocale", 256},
+	{"textdomain", 16},
+	{"bindtextdomain", 16},
+	{"dcgettext", 256}, /* catalogs of messages */
+	{"dcigettext", 256},
+	{"tzset", 16},
+	{"tz_convert", 16},
+	{"localtime", 16},
+	{"localtime_r", 16},
+	{"mktime", 16},
+	{"nss_module_allocate", 256}, /* where names of users and hosts are looked up */
+	{"nss_module_load", 256},
+	{"nss_action_parse", 256},
+	{"nss_database_get", 256},
+	{"cxa_atexit", 1},       /* the list, when it does not fit any more */
+	{"dl_allocate_tls", 64}, /* of each thread */
+	{"tls_get_addr", 64},
+	{"dl_init", 4}, /* constructors of the libraries themselves, as
+			   libstdc++'s pool */
+};
+
+static bool is_runtime_init_frame(const char *symbol, uint64_t count)
+{
+	symbol += strspn(symbol, "_");
+	for (size_t i = 0; i < sizeof(runtime_init_names) / sizeof(runtime_init_names[0]); i++)
+		if (!strcmp(symbol, runtime_init_names[i].name))
+			return count <= runtime_init_names[i].most;
+	return false;
+}
+
+static bool is_runtime_init(struct symbol_backend *symbols, const struct site *site)
+{
+	for (size_t i = 0; site->space == SPACE_USER && i < site->frame_cnt; i++) {
+		const struct sym_location *location =
+			symbols->lookup(symbols, site, site->frames[i]);
+
+		if (!location || !location->module || !module_is_runtime(location->module))
+			return false;
+		for (size_t j = 0; j < location->frame_cnt; j++)
+			if (location->frames[j].symbol &&
+			    is_runtime_init_frame(location->frames[j].symbol, site->count))
+				return true;
+	}
+	return false;
+}
+
+static int name(struct symbol_backend *symbols, const struct candidate *candidates, size_t cnt,
+		uint64_t deadline_ns)
+{
+	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
+
+	if (!sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		sites[i] = candidates[i].site;
+	return symbols->prepare(symbols, sites, cnt, deadline_ns);
+}
+
+int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
+			  struct candidate *candidates, size_t cnt, size_t most, size_t *ret_cnt,
+			  struct runtime_init *ret)
+{
+	cleanup_free struct candidate *met = calloc(cnt + 1, sizeof(*met));
+	size_t rest = 0, met_cnt = 0;
+
+	if (!met)
+		return -ENOMEM;
+	for (size_t at = 0; rest < most && at < cnt;) {
+		size_t end = cnt - at < most - rest ? cnt : at + most - rest;
+		int err = name(symbols, candidates + at, end - at, deadline_ns);
+
+		if (err)
+			return err;
+		for (; at < end; at++) {
+			const struct site *site = candidates[at].site;
+
+			if (!is_runtime_init(symbols, site)) {
+				candidates[rest++] = candidates[at];
+				continue;
+			}
+			met[met_cnt++] = candidates[at];
+			ret->bytes += site->bytes;
+			ret->count += site->count;
+		}
+	}
+	for (size_t i = 0; i < met_cnt; i++)
+		candidates[rest + i] = met[i];
+	ret->sites = met_cnt;
+	*ret_cnt = rest;
+	return 0;
+}
+
+int runtime_init_is_all(struct symbol_backend *symbols, uint64_t deadline_ns,
+			const struct candidate *candidates, size_t cnt, bool *ret)
+{
+	cleanup_free struct candidate *copy = calloc(cnt + 1, sizeof(*copy));
+	struct runtime_init all = {0};
+	size_t rest;
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		copy[i] = candidates[i];
+	err = runtime_init_put_last(symbols, deadline_ns, copy, cnt, 1, &rest, &all);
+	if (!err)
+		*ret = !rest;
+	return err;
+}

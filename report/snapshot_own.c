@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Each thing that a snapshot points to is copied once, however many sites point to it. */
+#include "report/snapshot_own.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/hash_map.h"
+#include "report/counts.h"
+#include "report/peak.h"
+
+struct copier {
+	struct arena *arena;
+	struct hash_map copies; /* by the address of the original */
+	uint64_t *next_frame;
+	bool failed;
+};
+
+static void *copy_bytes(struct copier *copier, const void *original, size_t len)
+{
+	void *copy = arena_copy(copier->arena, original, len);
+
+	copier->failed |= !copy;
+	return copy;
+}
+
+static void keep_copy(struct copier *copier, const void *original, void *copy)
+{
+	if (copy && hash_map_set(&copier->copies, (uintptr_t)original, copy))
+		copier->failed = true;
+}
+
+static char *copy_string(struct copier *copier, const char *text)
+{
+	char *copy = text ? hash_map_get(&copier->copies, (uintptr_t)text) : NULL;
+
+	if (!text || copy)
+		return copy;
+	copy = copy_bytes(copier, text, strlen(text) + 1);
+	keep_copy(copier, text, copy);
+	return copy;
+}
+
+static const struct process *copy_process(struct copier *copier, const struct process *process)
+{
+	struct process *copy = process ? hash_map_get(&copier->copies, (uintptr_t)process) : NULL;
+
+	if (!process || copy)
+		return copy;
+	copy = copy_bytes(copier, process, sizeof(*process));
+	if (!copy)
+		return NULL;
+	keep_copy(copier, process, copy);
+	copy->comm = copy_string(copier, process->comm);
+	copy->cgroup = copy_string(copier, process->cgroup);
+	return copy;
+}
+
+static void own_sites(struct copier *copier, struct site *sites, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		struct site *site = &sites[i];
+
+		site->process = copy_process(copier, site->process);
+		site->origin.last_comm = copy_string(copier, site->origin.last_comm);
+		site->origin.cache = copy_string(copier, site->origin.cache);
+		if (site->frame_cnt)
+			memcpy(copier->next_frame, site->frames,
+			       site->frame_cnt * sizeof(*site->frames));
+		site->frames = copier->next_frame;
+		copier->next_frame += site->frame_cnt;
+	}
+}
+
+static const struct peak *copy_peak(struct copier *copier, const struct peak *peak)
+{
+	struct peak *copy = copy_bytes(copier, peak, sizeof(*peak));
+	struct site *sites = copy_bytes(copier, peak->sites, peak->site_cnt * sizeof(*sites));
+
+	if (!copy || !sites)
+		return NULL;
+	own_sites(copier, sites, peak->site_cnt);
+	copy->sites = sites;
+	copy->arena = (struct arena){0};
+	return copy;
+}
+
+static const struct counts *copy_counts(struct copier *copier, const struct counts *counts)
+{
+	struct counts *copy = copy_bytes(copier, counts, sizeof(*counts));
+	struct count_row *rows = copy_bytes(copier, counts->rows, counts->cnt * sizeof(*rows));
+
+	if (!copy || !rows)
+		return NULL;
+	for (size_t i = 0; i < counts->cnt; i++)
+		rows[i].name = copy_string(copier, rows[i].name);
+	copy->rows = rows;
+	return copy;
+}
+
+static size_t count_frames(const struct site *sites, size_t cnt)
+{
+	size_t frames = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		frames += sites[i].frame_cnt;
+	return frames;
+}
+
+int snapshot_own(struct snapshot *snap)
+{
+	struct copier copier = {.arena = &snap->arena};
+	size_t frame_cnt = count_frames(snap->sites, snap->site_cnt);
+
+	if (snap->peak)
+		frame_cnt += count_frames(snap->peak->sites, snap->peak->site_cnt);
+	copier.next_frame = arena_take(copier.arena, frame_cnt * sizeof(uint64_t));
+	if (!copier.next_frame)
+		return -ENOMEM;
+	snap->frames = copier.next_frame;
+	own_sites(&copier, snap->sites, snap->site_cnt);
+	if (snap->peak)
+		snap->peak = copy_peak(&copier, snap->peak);
+	if (snap->counts)
+		snap->counts = copy_counts(&copier, snap->counts);
+	for (size_t i = 0; i < snap->summary_cnt; i++)
+		snap->summaries[i].process = copy_process(&copier, snap->summaries[i].process);
+	for (size_t i = 0; i < snap->loss_cnt; i++)
+		snap->losses[i].process = copy_process(&copier, snap->losses[i].process);
+	hash_map_deinit(&copier.copies);
+	return copier.failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Events of -t as plain data. */
+#ifndef REPORT_TRACE_EVENT_H
+#define REPORT_TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct report_site;
+
+#define SIZE_UNKNOWN UINT64_MAX
+
+/* One allocation or free as it happens (-t). */
+struct trace_event {
+	int64_t wall_ns;
+	bool is_free;
+	pid_t pid;
+	pid_t tid;
+	const char *comm;
+	const char *function; /* NULL: unknown */
+	uint64_t addr;
+	uint64_t size;                   /* SIZE_UNKNOWN: a block that is not tracked */
+	const struct report_site *stack; /* with -tt, else NULL */
+};
+
+#endif

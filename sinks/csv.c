@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A table for spreadsheets and data frames, as RFC 4180 has it: a header, then for each report a
+ * row of each site. What is not known is empty.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "report/frame_walk.h"
+#include "sinks/folded.h"
+#include "sinks/json_parts.h"
+#include "sinks/sink.h"
+
+#define NSEC_PER_MSEC 1000000
+
+static const char header[] =
+	"time,final,site,space,kind,pid,comm,bytes,count,bytes_error,count_error,growth_bytes,"
+	"growth_count,oldest_ms,newest_ms,function,file,line,module,stack\r\n";
+
+/*
+ * A name in quotes, without control bytes. A spreadsheet would take one that begins like a formula
+ * for that, and do what a hostile program wants: an apostrophe makes it text.
+ */
+static void write_text(FILE *out, const char *text)
+{
+	size_t len;
+
+	if (!text || !*text)
+		return;
+	fputc('"', out);
+	if (strchr("=+-@\t\r\n", *text))
+		fputc('\'', out);
+	for (; *text; text += len) {
+		len = strcspn(text, "\"");
+		escape_write(out, text, len);
+		if (text[len]) {
+			fputs("\"\"", out);
+			len++;
+		}
+	}
+	fputc('"', out);
+}
+
+static void write_error(FILE *out, const struct report *report, double variance)
+{
+	if (report->snapshot->sampling.mode != SAMPLING_NONE && !isnan(variance))
+		fprintf(out, "%" PRIu64, estimate_error(variance));
+	fputc(',', out);
+}
+
+static void write_age(FILE *out, uint64_t age_ns)
+{
+	if (age_ns != AGE_UNKNOWN)
+		fprintf(out, "%" PRIu64, age_ns / NSEC_PER_MSEC);
+	fputc(',', out);
+}
+
+static void write_identity(FILE *out, const struct report *report, const struct site *site)
+{
+	char time[TIME_TEXT_SIZE];
+
+	if (time_text(report->snapshot->wall_ns, time))
+		fputs(time, out);
+	fprintf(out, ",%d,%016" PRIx64 ",%s,%s,", report->final, site->id,
+		site->space == SPACE_KERNEL ? "kernel" : "user", kind_name(site->kind));
+	if (site->process)
+		fprintf(out, "%d", site->process->pid);
+	fputc(',', out);
+	if (site->process)
+		write_text(out, site->process->comm);
+	fputc(',', out);
+}
+
+static void write_numbers(FILE *out, const struct report *report, const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+
+	fprintf(out, "%" PRIu64 ",%" PRIu64 ",", site->bytes, site->count);
+	write_error(out, report, site->bytes_variance);
+	write_error(out, report, site->count_variance);
+	fprintf(out, "%" PRId64 ",%" PRId64 ",", shown->growth_bytes, shown->growth_count);
+	write_age(out, site->oldest_ns);
+	write_age(out, site->newest_ns);
+}
+
+static void write_blamed(FILE *out, const struct report_site *shown)
+{
+	struct frame_walk walk;
+	bool known = frame_walk_blamed(&walk, shown);
+
+	if (known && walk.frame)
+		write_text(out, walk.frame->symbol);
+	fputc(',', out);
+	if (known && walk.frame)
+		write_text(out, walk.frame->file);
+	fputc(',', out);
+	if (known && walk.frame && walk.frame->line)
+		fprintf(out, "%u", walk.frame->line);
+	fputc(',', out);
+	if (known && walk.location)
+		write_text(out, walk.location->module);
+	fputc(',', out);
+}
+
+/* As it stands in a line of the format folded. */
+static int write_stack(FILE *out, const struct report_site *shown)
+{
+	cleanup_free char *stack = NULL;
+	size_t len;
+	FILE *stream = open_memstream(&stack, &len);
+	int err = stream ? folded_write_stack(stream, shown) : -ENOMEM;
+
+	if (stream && fclose(stream))
+		err = -ENOMEM;
+	if (!err)
+		write_text(out, stack);
+	return err;
+}
+
+static void csv_header(FILE *out)
+{
+	fputs(header, out);
+}
+
+static int csv_report(FILE *out, const struct report *report)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < report->site_cnt; i++) {
+		const struct report_site *shown = &report->sites[i];
+
+		write_identity(out, report, shown->site);
+		write_numbers(out, report, shown);
+		write_blamed(out, shown);
+		err = write_stack(out, shown);
+		fputs("\r\n", out);
+	}
+	return err;
+}
+
+const struct sink sink_csv = {
+	.name = "csv",
+	.header = csv_header,
+	.report = csv_report,
+};

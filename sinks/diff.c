@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Differences for people, and as one JSON object in one line. */
+#include "sinks/diff.h"
+
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "sinks/json_parts.h"
+#include "sinks/json_writer.h"
+#include "sinks/sink.h"
+#include "sinks/text_part.h"
+
+static void write_moment(FILE *out, const struct diff_side *side)
+{
+	escape_puts(out, side->name);
+	fputs(" [", out);
+	text_write_clock(out, side->snap->wall_ns);
+	fputs(", ", out);
+	text_write_seconds(out, side->snap->elapsed_ns);
+	fputs(" s]", out);
+}
+
+/* Only one of them may be known. */
+static void write_process(FILE *out, const struct diff_site *site)
+{
+	const struct process *process = site->shown.site->process;
+
+	if (!process)
+		return;
+	fputs(", of ", out);
+	escape_puts(out, process->comm ? process->comm : "?");
+}
+
+static void write_site(FILE *out, const struct diff_site *site)
+{
+	const struct text_part part = {.out = out, .indent = "\t"};
+	const struct diff_part *before = &site->parts[0], *after = &site->parts[1];
+
+	fprintf(out, "\t%s: %+" PRId64 " bytes, %+" PRId64 " allocations",
+		change_name(site->change), diff_bytes(site), diff_count(site));
+	if (before->site && after->site)
+		fprintf(out, " (%" PRIu64 " in %" PRIu64 " to %" PRIu64 " in %" PRIu64 ")",
+			before->bytes, before->count, after->bytes, after->count);
+	if (site->shown.site->kind != KIND_HEAP)
+		fprintf(out, ", %s", kind_name(site->shown.site->kind));
+	write_process(out, site);
+	fputc('\n', out);
+	text_write_stack(&part, &site->shown);
+}
+
+static void write_side(FILE *out, const char *word, const struct diff_side *side)
+{
+	fprintf(out, "\t%s: ", word);
+	text_write_sums(out, side->bytes, side->count, side->snap->site_cnt);
+	fputs(side->snap->sampling.mode ? " (estimates)\n" : "\n", out);
+	text_write_lost(out, side->snap->lost, false);
+}
+
+void diff_write_text(FILE *out, const struct diff *diff)
+{
+	fputs("From ", out);
+	write_moment(out, &diff->sides[0]);
+	fputs(" to ", out);
+	write_moment(out, &diff->sides[1]);
+	fputs(":\n", out);
+	for (size_t i = 0; i < diff->shown_cnt; i++)
+		write_site(out, &diff->sites[i]);
+	if (diff->shown_cnt < diff->site_cnt)
+		fprintf(out, "\t(%zu more changed)\n", diff->site_cnt - diff->shown_cnt);
+	fputc('\t', out);
+	for (enum change change = 0; change < CHANGE_CNT; change++)
+		fprintf(out, "%s%zu %s", change ? ", " : "stacks: ", diff->cnt_of[change],
+			change_name(change));
+	fputc('\n', out);
+	write_side(out, "before", &diff->sides[0]);
+	write_side(out, "after", &diff->sides[1]);
+}
+
+static void write_json_side(struct json_writer *json, const char *key, const struct diff_side *side)
+{
+	json_begin_object(json, key);
+	json_string(json, "file", side->name);
+	json_write_time(json, side->snap->wall_ns);
+	json_unsigned(json, "elapsed_ns", side->snap->elapsed_ns);
+	json_write_totals(json, "outstanding", side->bytes, side->count);
+	json_unsigned(json, "sites_total", side->snap->site_cnt);
+	json_bool(json, "sampled", side->snap->sampling.mode != SAMPLING_NONE);
+	json_write_lost(json, side->snap->lost);
+	json_end_object(json);
+}
+
+static void write_json_part(struct json_writer *json, const char *key, const struct diff_part *part)
+{
+	const struct process *process = part->site ? part->site->process : NULL;
+
+	if (!part->site) {
+		json_null(json, key);
+		return;
+	}
+	json_begin_object(json, key);
+	json_write_id(json, part->site->id);
+	if (process)
+		json_signed(json, "pid", process->pid);
+	else
+		json_null(json, "pid");
+	json_unsigned(json, "bytes", part->bytes);
+	json_unsigned(json, "count", part->count);
+	json_end_object(json);
+}
+
+static void write_json_site(struct json_writer *json, const struct diff_site *diff)
+{
+	const struct site *site = diff->shown.site;
+
+	json_begin_object(json, NULL);
+	json_string(json, "change", change_name(diff->change));
+	json_string(json, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
+	json_string(json, "kind", kind_name(site->kind));
+	json_string(json, "comm", site->process ? site->process->comm : NULL);
+	json_signed(json, "bytes", diff_bytes(diff));
+	json_signed(json, "count", diff_count(diff));
+	write_json_part(json, "before", &diff->parts[0]);
+	write_json_part(json, "after", &diff->parts[1]);
+	json_write_stack(json, &diff->shown);
+	json_write_end(json, site->end);
+	json_end_object(json);
+}
+
+void diff_write_json(FILE *out, const struct diff *diff)
+{
+	struct json_writer json;
+
+	json_init(&json, out);
+	json_begin_object(&json, NULL);
+	json_string(&json, "schema", "memleak-diff/1");
+	write_json_side(&json, "before", &diff->sides[0]);
+	write_json_side(&json, "after", &diff->sides[1]);
+	json_begin_object(&json, "stacks");
+	for (enum change change = 0; change < CHANGE_CNT; change++)
+		json_unsigned(&json, change_name(change), diff->cnt_of[change]);
+	json_end_object(&json);
+	json_begin_array(&json, "sites");
+	for (size_t i = 0; i < diff->shown_cnt; i++)
+		write_json_site(&json, &diff->sites[i]);
+	json_end_array(&json);
+	json_end_object(&json);
+	fputc('\n', out);
+}

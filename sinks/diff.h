@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What has changed between two moments, as text and as JSON ("memleak-diff/1"). */
+#ifndef SINKS_DIFF_H
+#define SINKS_DIFF_H
+
+#include <stdio.h>
+
+#include "report/diff.h"
+
+void diff_write_text(FILE *out, const struct diff *diff);
+void diff_write_json(FILE *out, const struct diff *diff);
+
+#endif

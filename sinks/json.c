@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One JSON object per report and line ("memleak/1"), one per event ("memleak-event/1"). Keys are
+ * added, never renamed or removed; an unknown value is null, its key is always there.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "sinks/count.h"
+#include "sinks/json_parts.h"
+#include "sinks/json_writer.h"
+#include "sinks/peak.h"
+#include "sinks/sink.h"
+#include "sinks/stats.h"
+#include "sinks/suppressions.h"
+#include "sinks/text_part.h"
+#include "sinks/verdict.h"
+
+/* Of what forked children have of their parents alone. */
+static void write_inherited(struct json_writer *json, uint64_t bytes, uint64_t count)
+{
+	if (count)
+		json_write_totals(json, "inherited", bytes, count);
+}
+
+static void write_error_of(struct json_writer *json, const char *key, double variance)
+{
+	if (isnan(variance))
+		json_null(json, key);
+	else
+		json_unsigned(json, key, estimate_error(variance));
+}
+
+/* Standard errors, of estimates alone. */
+static void write_errors(struct json_writer *json, const struct report *report, double bytes,
+			 double count)
+{
+	if (report->snapshot->sampling.mode == SAMPLING_NONE)
+		return;
+	json_begin_object(json, "standard_error");
+	write_error_of(json, "bytes", bytes);
+	write_error_of(json, "count", count);
+	json_end_object(json);
+}
+
+static void write_growth(struct json_writer *json, int64_t bytes, int64_t count)
+{
+	json_begin_object(json, "growth");
+	json_signed(json, "bytes", bytes);
+	json_signed(json, "count", count);
+	json_end_object(json);
+}
+
+static void write_age(struct json_writer *json, const char *key, uint64_t age_ns)
+{
+	if (age_ns == AGE_UNKNOWN)
+		json_null(json, key);
+	else
+		json_unsigned(json, key, age_ns);
+}
+
+static void write_origin(struct json_writer *json, const struct site_origin *origin)
+{
+	if (origin->last_comm)
+		json_signed(json, "last_pid", origin->last_pid);
+	else
+		json_null(json, "last_pid");
+	json_string(json, "last_comm", origin->last_comm);
+	json_bool(json, "several_pids", origin->several_pids);
+	json_bool(json, "interrupt", origin->interrupt);
+	json_string(json, "cache", origin->cache);
+	json_bool(json, "several_caches", origin->several_caches);
+	json_bool(json, "reclaimable", origin->reclaimable);
+	json_unsigned(json, "unseen_frees", origin->unseen_frees);
+}
+
+static void write_blocks(struct json_writer *json, const struct report_site *shown)
+{
+	json_begin_array(json, "allocs");
+	for (size_t i = 0; i < shown->block_cnt; i++) {
+		const struct block *block = &shown->blocks[i];
+
+		json_begin_object(json, NULL);
+		json_hex(json, "addr", block->addr);
+		json_unsigned(json, "size", block->size);
+		write_age(json, "age_ns", block->age_ns);
+		json_signed(json, "tid", block->tid);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_site(struct json_writer *json, const struct report *report,
+		       const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+
+	json_begin_object(json, NULL);
+	json_write_id(json, site->id);
+	json_string(json, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
+	json_string(json, "kind", kind_name(site->kind));
+	json_write_process(json, site->process);
+	if (site->space == SPACE_KERNEL)
+		write_origin(json, &site->origin);
+	json_unsigned(json, "bytes", site->bytes);
+	json_unsigned(json, "count", site->count);
+	write_errors(json, report, site->bytes_variance, site->count_variance);
+	write_inherited(json, site->inherited_bytes, site->inherited_count);
+	write_age(json, "oldest_ns", site->oldest_ns);
+	write_age(json, "newest_ns", site->newest_ns);
+	write_growth(json, shown->growth_bytes, shown->growth_count);
+	verdict_write_trend(json, shown->history);
+	verdict_write_ages(json, &site->ages);
+	json_write_stack(json, shown);
+	json_write_blamed(json, shown);
+	json_bool(json, "truncated", site->end == STACK_END_TRUNCATED);
+	json_write_end(json, site->end);
+	json_bool(json, "start_up", shown->runtime_init);
+	if (report->propose)
+		suppressions_propose_json(json, shown);
+	if (report->show_allocs)
+		write_blocks(json, shown);
+	json_end_object(json);
+}
+
+static void write_sites(struct json_writer *json, const char *key, const struct report *report,
+			const struct report_site *sites, size_t cnt)
+{
+	json_begin_array(json, key);
+	for (size_t i = 0; i < cnt; i++)
+		write_site(json, report, &sites[i]);
+	json_end_array(json);
+}
+
+static void write_group(struct json_writer *json, const struct report *report,
+			const struct report_group *group)
+{
+	const struct site *sum = group->sum;
+
+	json_begin_object(json, NULL);
+	json_write_id(json, sum->id);
+	if (report->by == BY_MODULE || report->by == BY_CGROUP)
+		json_string(json, report->by == BY_MODULE ? "module" : "cgroup", group->name);
+	else
+		json_write_process(json, sum->process);
+	if (report->by == BY_THREAD) {
+		json_signed(json, "tid", sum->tid);
+		json_string(json, "thread", group->thread);
+	}
+	json_unsigned(json, "bytes", sum->bytes);
+	json_unsigned(json, "count", sum->count);
+	write_errors(json, report, sum->bytes_variance, sum->count_variance);
+	write_age(json, "oldest_ns", sum->oldest_ns);
+	write_age(json, "newest_ns", sum->newest_ns);
+	write_growth(json, group->growth_bytes, group->growth_count);
+	verdict_write_trend(json, group->history);
+	json_unsigned(json, "sites_total", group->sites_total);
+	write_sites(json, "sites", report, group->sites, group->site_cnt);
+	json_end_object(json);
+}
+
+/* Some of the sites stand below each group, none in the place of all sites. */
+static void write_groups(struct json_writer *json, const struct report *report)
+{
+	write_sites(json, "sites", report, NULL, 0);
+	json_string(json, "by", text_group_word(report->by));
+	json_unsigned(json, "groups_total", report->groups_total);
+	json_begin_array(json, "groups");
+	for (size_t i = 0; i < report->group_cnt; i++)
+		write_group(json, report, &report->groups[i]);
+	json_end_array(json);
+}
+
+static void write_largest(struct json_writer *json, const struct report *report)
+{
+	json_begin_array(json, "largest");
+	for (size_t i = 0; i < report->largest_cnt; i++) {
+		const struct site *site = report->largest[i].site;
+
+		json_begin_object(json, NULL);
+		json_write_process(json, site->process);
+		json_hex(json, "addr", site->largest.addr);
+		json_unsigned(json, "size", site->largest.size);
+		write_age(json, "age_ns", site->largest.age_ns);
+		json_signed(json, "tid", site->largest.tid);
+		json_string(json, "kind", kind_name(site->kind));
+		json_write_id(json, site->id);
+		json_write_stack(json, &report->largest[i]);
+		json_write_end(json, site->end);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_unsigned(json, "largest_total", report->largest_total);
+}
+
+static void write_sampling(struct json_writer *json, const struct sampling *sampling)
+{
+	if (sampling->mode == SAMPLING_NONE) {
+		json_null(json, "sampling");
+		return;
+	}
+	json_begin_object(json, "sampling");
+	json_string(json, "mode", sampling->mode == SAMPLING_BYTES ? "bytes" : "count");
+	json_unsigned(json, sampling->mode == SAMPLING_BYTES ? "interval" : "rate", sampling->rate);
+	json_end_object(json);
+}
+
+/* Which processes had their share of the table of blocks; nothing is said if none had. */
+static void write_losses(struct json_writer *json, const struct snapshot *snap)
+{
+	if (!snap->loss_cnt)
+		return;
+	json_begin_array(json, "lost_by");
+	for (size_t i = 0; i < snap->loss_cnt; i++) {
+		json_begin_object(json, NULL);
+		json_write_process(json, snap->losses[i].process);
+		json_unsigned(json, "share_full", snap->losses[i].refused);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* Frees that no event showed. */
+static void write_inferred(struct json_writer *json, const struct snapshot *snap)
+{
+	json_begin_object(json, "inferred");
+	json_unsigned(json, "replaced", snap->replaced);
+	json_unsigned(json, "gone_with_page", snap->gone_with_page);
+	json_unsigned(json, "beyond_caches", snap->beyond_caches);
+	json_bool(json, "frees_hidden", snap->frees_hidden);
+	json_unsigned(json, "vmalloc_hidden", snap->vmalloc_hidden);
+	json_end_object(json);
+}
+
+static int json_report(FILE *out, const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+	struct json_writer json;
+
+	json_init(&json, out);
+	json_begin_object(&json, NULL);
+	json_string(&json, "schema", "memleak/1");
+	json_write_time(&json, snap->wall_ns);
+	json_unsigned(&json, "elapsed_ns", snap->elapsed_ns);
+	json_bool(&json, "final", report->final);
+	json_write_totals(&json, "outstanding", report->bytes, report->count);
+	write_errors(&json, report, report->bytes_variance, report->count_variance);
+	write_inherited(&json, report->inherited_bytes, report->inherited_count);
+	json_unsigned(&json, "sites_total", report->sites_total);
+	if (report->by == BY_STACK)
+		write_sites(&json, "sites", report, report->sites, report->site_cnt);
+	else
+		write_groups(&json, report);
+	write_sites(&json, "suspects", report, report->suspects, report->suspect_cnt);
+	json_unsigned(&json, "suspects_total", report->suspects_total);
+	if (report->show_largest)
+		write_largest(&json, report);
+	if (report->show_peak)
+		peak_write_json(&json, report);
+	json_unsigned(&json, "walk_ns", snap->walk_ns);
+	write_sampling(&json, &snap->sampling);
+	if (snap->baseline_ns)
+		json_unsigned(&json, "baseline_ns", snap->baseline_ns);
+	else
+		json_null(&json, "baseline_ns");
+	suppressions_write_json(&json, report);
+	json_write_lost(&json, snap->lost);
+	write_losses(&json, snap);
+	write_inferred(&json, snap);
+	json_unsigned(&json, "calls", snap->calls);
+	if (report->show_summary)
+		stats_write_json_summary(&json, report);
+	if (report->show_stats)
+		stats_write_json(&json, snap);
+	json_end_object(&json);
+	fputc('\n', out);
+	return 0;
+}
+
+static void json_event(FILE *out, const struct trace_event *event)
+{
+	struct json_writer json;
+
+	json_init(&json, out);
+	json_begin_object(&json, NULL);
+	json_string(&json, "schema", "memleak-event/1");
+	json_write_time(&json, event->wall_ns);
+	json_string(&json, "event", event->is_free ? "free" : "alloc");
+	json_signed(&json, "pid", event->pid);
+	json_signed(&json, "tid", event->tid);
+	json_string(&json, "comm", event->comm);
+	json_string(&json, "function", event->function);
+	json_hex(&json, "addr", event->addr);
+	if (event->size == SIZE_UNKNOWN)
+		json_null(&json, "size");
+	else
+		json_unsigned(&json, "size", event->size);
+	if (event->stack) {
+		json_write_stack(&json, event->stack);
+		json_write_end(&json, event->stack->site->end);
+	}
+	json_end_object(&json);
+	fputc('\n', out);
+}
+
+const struct sink sink_json = {
+	.name = "json",
+	.says_losses = true,
+	.report = json_report,
+	.event = json_event,
+	.counts = count_write_json,
+};

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The peak, as lines and as JSON. Its sites stand further in, as those of groups do. */
+#include "sinks/peak.h"
+
+#include <inttypes.h>
+
+#include "report/peak.h"
+#include "sinks/json_parts.h"
+#include "sinks/text_part.h"
+
+static const struct peak *peak_of(const struct report *report)
+{
+	const struct peak *peak = report->snapshot->peak;
+
+	return peak && peak->count ? peak : NULL;
+}
+
+/* By how much the peak may have been higher. */
+static void write_higher(FILE *out, const struct peak *peak)
+{
+	uint64_t more = peak->highest_bytes - peak->bytes;
+
+	if (more)
+		fprintf(out, "; at its highest it was %" PRIu64 " bytes more", more);
+}
+
+void peak_write_text(FILE *out, const struct report *report, bool with_process)
+{
+	const struct text_part part = {out, report, "\t\t", with_process};
+	const struct peak *peak = peak_of(report);
+
+	if (!peak) {
+		fputs("\tpeak: nothing was outstanding so far\n", out);
+		return;
+	}
+	fputs("\tpeak: ", out);
+	text_write_sums(out, peak->bytes, peak->count, peak->site_cnt);
+	fputs(", ", out);
+	text_write_seconds(out, report->snapshot->t0_ns - peak->t0_ns);
+	fputs(" s ago", out);
+	write_higher(out, peak);
+	fputc('\n', out);
+	for (size_t i = 0; i < report->peak_cnt; i++)
+		text_write_site(&part, &report->peak[i]);
+	if (report->peak_cnt < peak->site_cnt)
+		text_write_more(out, "\t\t", peak->site_cnt - report->peak_cnt, "stack");
+}
+
+static void write_json_site(struct json_writer *json, const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+
+	json_begin_object(json, NULL);
+	json_write_id(json, site->id);
+	json_string(json, "kind", kind_name(site->kind));
+	json_write_process(json, site->process);
+	json_unsigned(json, "bytes", site->bytes);
+	json_unsigned(json, "count", site->count);
+	json_write_stack(json, shown);
+	json_write_end(json, site->end);
+	json_end_object(json);
+}
+
+void peak_write_json(struct json_writer *json, const struct report *report)
+{
+	const struct peak *peak = peak_of(report);
+
+	if (!peak) {
+		json_null(json, "peak");
+		return;
+	}
+	json_begin_object(json, "peak");
+	json_write_time(json, peak->wall_ns);
+	json_unsigned(json, "age_ns", report->snapshot->t0_ns - peak->t0_ns);
+	json_unsigned(json, "bytes", peak->bytes);
+	json_unsigned(json, "count", peak->count);
+	json_unsigned(json, "highest_bytes", peak->highest_bytes);
+	json_unsigned(json, "sites_total", peak->site_cnt);
+	json_begin_array(json, "sites");
+	for (size_t i = 0; i < report->peak_cnt; i++)
+		write_json_site(json, &report->peak[i]);
+	json_end_array(json);
+	json_end_object(json);
+}

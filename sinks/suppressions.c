@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Suppressions in reports: as lines and as JSON. */
+#include "sinks/suppressions.h"
+
+#include <inttypes.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "options/suppressions.h"
+#include "report/frame_walk.h"
+#include "sinks/text_part.h"
+
+void suppressions_write_text(FILE *out, const struct snapshot *snap)
+{
+	struct suppressed sum = {0};
+
+	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
+		sum.bytes += snap->suppressed[i].bytes;
+		sum.count += snap->suppressed[i].count;
+		sum.sites += snap->suppressed[i].sites;
+	}
+	if (!sum.sites)
+		return;
+	fputs("\tsuppressed: ", out);
+	text_write_sums(out, sum.bytes, sum.count, sum.sites);
+	fputc('\n', out);
+}
+
+void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runtime_init)
+{
+	if (!runtime_init->sites)
+		return;
+	fputs("\tnot shown: ", out);
+	text_write_sums(out, runtime_init->bytes, runtime_init->count, runtime_init->sites);
+	fputs(" that the C and C++ libraries keep for themselves (--no-default-suppressions)\n",
+	      out);
+}
+
+/* Patterns that suppressed nothing are in it as well. */
+void suppressions_write_json(struct json_writer *json, const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+
+	json_begin_array(json, "suppressed");
+	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
+		const struct suppressed *suppressed = &snap->suppressed[i];
+
+		json_begin_object(json, NULL);
+		json_string(json, "pattern", suppressed->pattern);
+		json_unsigned(json, "bytes", suppressed->bytes);
+		json_unsigned(json, "count", suppressed->count);
+		json_unsigned(json, "sites", suppressed->sites);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_begin_object(json, "start_up");
+	json_unsigned(json, "bytes", report->runtime_init.bytes);
+	json_unsigned(json, "count", report->runtime_init.count);
+	json_unsigned(json, "sites", report->runtime_init.sites);
+	json_end_object(json);
+}
+
+/* A line for a whole file is not what was asked for, and may be for everything: it is a comment. */
+static void propose(FILE *out, const struct report_site *shown)
+{
+	struct frame_walk walk;
+	bool known = frame_walk_blamed(&walk, shown) && walk.location;
+	const char *symbol = known && walk.frame ? walk.frame->symbol : NULL;
+	const char *name = symbol || !known ? symbol : walk.location->module;
+	cleanup_free char *pattern = name ? suppression_of(name) : NULL;
+
+	fputs("# ", out);
+	text_write_count(out, shown->site->bytes, "byte");
+	fputs(", ", out);
+	text_write_count(out, shown->site->count, "allocation");
+	if (!pattern)
+		fputs(": neither function nor file is known\n", out);
+	else if (symbol)
+		fprintf(out, "\nleak:%s\n", pattern);
+	else
+		fprintf(out,
+			": the function has no name; the line for its whole file would be\n"
+			"# leak:%s\n",
+			pattern);
+}
+
+void suppressions_propose_text(FILE *out, const struct report *report)
+{
+	size_t cnt = report->by == BY_STACK ? report->runtime_init_from : report->site_cnt;
+
+	for (size_t i = 0; i < cnt; i++)
+		propose(out, &report->sites[i]);
+}
+
+void suppressions_propose_json(struct json_writer *json, const struct report_site *shown)
+{
+	struct frame_walk walk;
+	bool known = frame_walk_blamed(&walk, shown) && walk.frame;
+	const char *symbol = known ? walk.frame->symbol : NULL;
+	cleanup_free char *pattern = symbol ? suppression_of(symbol) : NULL;
+
+	json_string(json, "suppression", pattern);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The totals of a report, how exact they are, and what was lost. */
+#include "sinks/text_facts.h"
+
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "sinks/sink.h"
+#include "sinks/stats.h"
+#include "sinks/suppressions.h"
+#include "sinks/text_part.h"
+
+/* Rounded down: it says 100 only when it is. */
+static void write_complete(FILE *out, const struct report *report)
+{
+	unsigned int permille;
+
+	if (!report->bytes)
+		return;
+	if (report->complete_bytes == report->bytes) {
+		fputs("; all stacks are complete", out);
+		return;
+	}
+	permille = (unsigned int)((long double)report->complete_bytes * 1000 / report->bytes);
+	fprintf(out, "; %u.%u %% of the bytes have complete stacks", permille / 10, permille % 10);
+}
+
+static void write_sampling(FILE *out, const struct report *report)
+{
+	const struct sampling *sampling = &report->snapshot->sampling;
+
+	if (sampling->mode == SAMPLING_NONE)
+		return;
+	if (sampling->mode == SAMPLING_COUNT)
+		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled; ",
+			sampling->rate);
+	else
+		fprintf(out,
+			"\testimates: one sample is taken every %" PRIu64 " bytes on average; ",
+			sampling->rate);
+	text_write_error(out, report->bytes_variance, report->count_variance);
+	fputc('\n', out);
+}
+
+static void write_baseline(FILE *out, uint64_t baseline_ns)
+{
+	if (!baseline_ns)
+		return;
+	fputs("\tbaseline: what was allocated in the first ", out);
+	text_write_seconds(out, baseline_ns);
+	fputs(" s of tracing is left out\n", out);
+}
+
+static void write_totals(FILE *out, const struct report *report)
+{
+	fputs("\toutstanding: ", out);
+	text_write_sums(out, report->bytes, report->count, report->sites_total);
+	if (report->by != BY_STACK) {
+		fputs(" of ", out);
+		text_write_count(out, report->groups_total, text_group_word(report->by));
+	}
+	write_complete(out, report);
+	fputc('\n', out);
+	if (report->inherited_count) {
+		fprintf(out, "\tinherited: %" PRIu64 " bytes, ", report->inherited_bytes);
+		text_write_count(out, report->inherited_count, "allocation");
+		fputs(" that forked children have from their parents, in memory that both share "
+		      "until one writes to it\n",
+		      out);
+	}
+	suppressions_write_text(out, report->snapshot);
+	write_baseline(out, report->snapshot->baseline_ns);
+	write_sampling(out, report);
+}
+
+/* Frees that no event showed: nothing is lost, but the reader should know. */
+static void write_inferred(FILE *out, const struct snapshot *snap)
+{
+	if (snap->replaced) {
+		fputs("\tinferred: ", out);
+		text_write_count(out, snap->replaced, "unseen free");
+		fputs(", from addresses that were handed out again\n", out);
+	}
+	if (snap->gone_with_page) {
+		fputs("\tinferred: ", out);
+		text_write_count(out, snap->gone_with_page, "unseen free");
+		fputs(", from slab pages that were given back\n", out);
+	}
+	if (snap->beyond_caches) {
+		fputs("\tinferred: up to ", out);
+		text_write_count(out, snap->beyond_caches, "unseen free");
+		fputs(" of what is outstanding, as the slab caches grew by less\n", out);
+	}
+	if (snap->vmalloc_hidden)
+		fprintf(out,
+			"\tnot seen: %" PRIu64 " bytes that vmalloc() took in bulk since tracing "
+			"began, for whomever (thread stacks, terminals)\n",
+			snap->vmalloc_hidden);
+	if (snap->frees_hidden)
+		fputs("\tnot seen: frees in bulk and after a grace period; this kernel lets "
+		      "nobody hook its functions\n",
+		      out);
+}
+
+static void write_losses(FILE *out, const struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->loss_cnt; i++) {
+		const struct process *process = snap->losses[i].process;
+
+		fprintf(out, "\tof these, %" PRIu64 " of pid %d", snap->losses[i].refused,
+			process->pid);
+		text_write_name(out, process->comm ? process->comm : "?");
+		fputs(", which had used up its share\n", out);
+	}
+}
+
+/* More than this part of what there is, in thousandths, is said before everything else. */
+#define MUCH_LOST 10
+
+static void write_missing(FILE *out, enum loss loss, uint64_t lost, uint64_t all, const char *what)
+{
+	const struct lost_text *text = &lost_texts[loss];
+	unsigned int permille = all ? (unsigned int)((long double)lost * 1000 / all) : 0;
+
+	if (permille > MUCH_LOST)
+		fprintf(out, "\tincomplete: %u.%u %% of the %s %s (%s)\n", permille / 10,
+			permille % 10, what, text->how, text->remedy);
+}
+
+void text_write_incomplete(FILE *out, const struct report *report)
+{
+	static const enum loss of_blocks[] = {LOSS_ALLOCS_FULL, LOSS_QUOTA_FULL, LOSS_SITES_FULL,
+					      LOSS_NO_MEMORY};
+	const struct snapshot *snap = report->snapshot;
+	uint64_t bytes = 0, bare_bytes = 0;
+
+	for (size_t i = 0; i < sizeof(of_blocks) / sizeof(*of_blocks); i++) {
+		uint64_t lost = snap->lost[of_blocks[i]];
+
+		write_missing(out, of_blocks[i], lost, lost + report->count, "allocations were");
+	}
+	if (!snap->lost[LOSS_STACKS_FULL])
+		return;
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		bytes += snap->sites[i].bytes;
+		bare_bytes += snap->sites[i].frame_cnt ? 0 : snap->sites[i].bytes;
+	}
+	write_missing(out, LOSS_STACKS_FULL, bare_bytes, bytes, "bytes have stacks that were");
+}
+
+void text_write_facts(FILE *out, const struct report *report)
+{
+	write_totals(out, report);
+	write_inferred(out, report->snapshot);
+	if (report->show_stats)
+		stats_write_text(out, report->snapshot);
+	text_write_lost(out, report->snapshot->lost, report->show_stats);
+	write_losses(out, report->snapshot);
+}
+
+void text_write_target(FILE *out, const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+	bool several = text_several_processes(snap), kernel = false;
+	const struct process *process = NULL;
+
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		kernel |= snap->sites[i].space == SPACE_KERNEL;
+		process = snap->sites[i].process ? snap->sites[i].process : process;
+	}
+	if (kernel)
+		fputs(process ? "the kernel and " : "the kernel", out);
+	else if (!process)
+		fputs("nothing outstanding", out);
+	if (several) {
+		fputs("several processes", out);
+	} else if (process) {
+		escape_puts(out, process->comm ? process->comm : "?");
+		fprintf(out, " (%d)", process->pid);
+	}
+}

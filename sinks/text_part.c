@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pieces of the report for people: times, names, frames, and notes in parentheses below them. */
+#include "sinks/text_part.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/escape.h"
+#include "report/blame.h"
+#include "sinks/sink.h"
+
+#define NSEC_PER_SEC 1000000000
+#define SHOWN_PATH_PARTS 2
+
+static const char *const group_words[] = {
+	[BY_STACK] = "stack",   [BY_PROCESS] = "process", [BY_MODULE] = "module",
+	[BY_THREAD] = "thread", [BY_CGROUP] = "cgroup",
+};
+
+_Static_assert(sizeof(group_words) / sizeof(group_words[0]) == BY_CNT, "each grouping has a word");
+
+const char *text_group_word(enum group_by by)
+{
+	return group_words[by];
+}
+
+const char *text_plural(const char *word)
+{
+	return word[strlen(word) - 1] == 's' ? "es" : "s";
+}
+
+void text_write_count(FILE *out, uint64_t cnt, const char *word)
+{
+	fprintf(out, "%" PRIu64 " %s%s", cnt, word, cnt == 1 ? "" : text_plural(word));
+}
+
+void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word)
+{
+	fprintf(out, "%s(%zu more %s%s)\n", indent, cnt, word, cnt == 1 ? "" : text_plural(word));
+}
+
+void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt)
+{
+	text_write_count(out, bytes, "byte");
+	fputs(", ", out);
+	text_write_count(out, count, "allocation");
+	fputs(", ", out);
+	text_write_count(out, site_cnt, "site");
+}
+
+void text_write_clock(FILE *out, int64_t wall_ns)
+{
+	time_t seconds = wall_ns / NSEC_PER_SEC;
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		fprintf(out, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	else
+		fputs("--:--:--", out);
+}
+
+void text_write_seconds(FILE *out, uint64_t ns)
+{
+	uint64_t tenths = ns / (NSEC_PER_SEC / 10);
+
+	fprintf(out, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
+}
+
+void text_write_name(FILE *out, const char *name)
+{
+	fputs(" (", out);
+	escape_puts(out, name);
+	fputc(')', out);
+}
+
+void text_write_error(FILE *out, double bytes_variance, double count_variance)
+{
+	fputs("standard error ", out);
+	if (!isnan(bytes_variance))
+		fprintf(out, "%" PRIu64 " bytes, ", estimate_error(bytes_variance));
+	text_write_count(out, estimate_error(count_variance), "allocation");
+}
+
+void text_write_lost(FILE *out, const uint64_t *lost, bool all)
+{
+	for (size_t i = 0; i < LOSS_CNT; i++) {
+		const struct lost_text *text = &lost_texts[i];
+
+		if (!lost[i] && !all)
+			continue;
+		fprintf(out, "\tlost: %" PRIu64 " %s %s", lost[i],
+			lost[i] == 1 ? text->one : text->many, text->how);
+		if (text->remedy && lost[i])
+			fprintf(out, " (%s)", text->remedy);
+		fputc('\n', out);
+	}
+}
+
+/* Sites that are not shown count, too: which process it is matters as soon as there are two. */
+bool text_several_processes(const struct snapshot *snap)
+{
+	const struct process *first = NULL;
+
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		const struct process *process = snap->sites[i].process;
+
+		if (!process)
+			continue;
+		if (first && first->pid != process->pid)
+			return true;
+		first = process;
+	}
+	return false;
+}
+
+/* The last parts of a path: enough to tell two of one name apart, short enough to read. */
+static const char *path_tail(const char *path, unsigned int parts)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path) {
+		if (at[-1] == '/' && *at && --parts == 0)
+			break;
+		at--;
+	}
+	return at;
+}
+
+static bool is_known(const char *name)
+{
+	return name && *name;
+}
+
+/* "[vdso]" comes with its brackets. */
+static void write_module(FILE *out, const char *module)
+{
+	if (*module == '[') {
+		escape_puts(out, module);
+		return;
+	}
+	fputc('[', out);
+	escape_puts(out, path_tail(module, 1));
+	fputc(']', out);
+}
+
+static void write_place(FILE *out, const struct sym_location *location)
+{
+	if (location && is_known(location->module)) {
+		escape_puts(out, path_tail(location->module, 1));
+		fprintf(out, "+0x%" PRIx64, location->module_offset);
+	} else {
+		fputs("[unknown]", out);
+	}
+}
+
+static void write_unnamed(const struct text_part *part, uint64_t frame,
+			  const struct sym_location *location)
+{
+	FILE *out = part->out;
+	uint64_t addr = frame_address(frame, location);
+
+	fprintf(out, "%s\t", part->indent);
+	if (addr)
+		fprintf(out, "0x%" PRIx64 " ", addr);
+	write_place(out, location);
+	fputc('\n', out);
+}
+
+static void write_line_of(FILE *out, const struct sym_frame *frame)
+{
+	if (!is_known(frame->file))
+		return;
+	fputc(' ', out);
+	escape_puts(out, path_tail(frame->file, SHOWN_PATH_PARTS));
+	if (frame->line)
+		fprintf(out, ":%u", frame->line);
+}
+
+static void write_frame(const struct text_part *part, uint64_t addr,
+			const struct sym_location *location, const struct sym_frame *frame)
+{
+	FILE *out = part->out;
+
+	if (!is_known(frame->symbol)) {
+		write_unnamed(part, addr, location);
+		return;
+	}
+	fprintf(out, "%s\t", part->indent);
+	escape_puts(out, frame->symbol);
+	if (!frame->inlined)
+		fprintf(out, "+0x%" PRIx64, frame->offset);
+	write_line_of(out, frame);
+	if (is_known(location->module)) {
+		fputc(' ', out);
+		write_module(out, location->module);
+	}
+	fputs(frame->inlined ? " (inlined)\n" : "\n", out);
+}
+
+void text_write_stack(const struct text_part *part, const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+
+	if (!site->frame_cnt)
+		fprintf(part->out, "%s\t(stack not known%s)\n", part->indent,
+			part->report && part->report->snapshot->lost[LOSS_STACKS_FULL]
+				? ": the stack table was full, raise --max-memory or "
+				  "--stack-storage-size"
+				: "");
+	for (size_t i = shown->first_frame; i < site->frame_cnt; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		if (!location || !location->frame_cnt)
+			write_unnamed(part, site->frames[i], location);
+		for (size_t j = 0; location && j < location->frame_cnt; j++)
+			write_frame(part, site->frames[i], location, &location->frames[j]);
+	}
+}
+
+/* Functions in a row: the first has its place in the sources, or the first of which that is known.
+ */
+struct row {
+	FILE *out;
+	unsigned int cnt;
+	bool has_line;
+};
+
+static void write_function(struct row *row, const struct sym_location *location,
+			   const struct sym_frame *frame)
+{
+	FILE *out = row->out;
+
+	if (row->cnt)
+		fputs(row->cnt == 1 ? ", called by " : " < ", out);
+	row->cnt++;
+	if (!frame || !is_known(frame->symbol)) {
+		write_place(out, location);
+		return;
+	}
+	escape_puts(out, frame->symbol);
+	if (row->has_line || !is_known(frame->file))
+		return;
+	write_line_of(out, frame);
+	row->has_line = true;
+}
+
+void text_write_blamed(const struct text_part *part, const struct report_site *shown,
+		       unsigned int callers)
+{
+	const struct site *site = shown->site;
+	struct row row = {.out = part->out};
+
+	if (!site->frame_cnt)
+		fputs("an unknown stack", part->out);
+	for (size_t i = shown->blamed.frame; i < site->frame_cnt && row.cnt <= callers; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		if (row.cnt && frame_is_start(location))
+			break;
+		if (!location || !location->frame_cnt)
+			write_function(&row, location, NULL);
+		for (size_t j = row.cnt ? 0 : shown->blamed.function;
+		     location && j < location->frame_cnt && row.cnt <= callers; j++)
+			write_function(&row, location, &location->frames[j]);
+	}
+	if (site->tid)
+		fprintf(part->out, ", of thread %d", site->tid);
+	if (part->with_process && site->process) {
+		fprintf(part->out, ", of process %d (", site->process->pid);
+		escape_puts(part->out, site->process->comm ? site->process->comm : "?");
+		fputs("),", part->out);
+	} else if (site->tid || (callers && row.cnt > 1)) {
+		fputc(',', part->out);
+	}
+}
+
+static const char *kind_words(enum block_kind kind)
+{
+	switch (kind) {
+	case KIND_HEAP:
+		return NULL;
+	case KIND_RESERVE:
+		return "mmap, PROT_NONE reserve";
+	case KIND_STACK:
+		return "thread stack";
+	case KIND_PERCPU:
+		return "percpu, the size of one copy";
+	default:
+		return kind_name(kind);
+	}
+}
+
+static void write_ages(FILE *out, const struct site *site)
+{
+	if (site->oldest_ns == AGE_UNKNOWN || site->newest_ns == AGE_UNKNOWN)
+		return;
+	fputs("; ", out);
+	if (site->newest_ns / (NSEC_PER_SEC / 10) != site->oldest_ns / (NSEC_PER_SEC / 10)) {
+		text_write_seconds(out, site->newest_ns);
+		fputs(" to ", out);
+	}
+	text_write_seconds(out, site->oldest_ns);
+	fputs(" s old", out);
+}
+
+/* A site that is new has grown by all that it holds, which the line above says already. */
+static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
+{
+	if (!bytes && !count)
+		return false;
+	return (uint64_t)bytes != site->bytes || (uint64_t)count != site->count;
+}
+
+/* A line in parentheses, written piece by piece; none if there is no piece. */
+struct note {
+	FILE *out;
+	const char *indent;
+	const char *before; /* NULL: this is the first piece */
+};
+
+static void note_begin(struct note *note)
+{
+	if (note->before)
+		fputs(note->before, note->out);
+	else
+		fprintf(note->out, "%s\t(", note->indent);
+	note->before = "; ";
+}
+
+static void note_name(struct note *note, const char *name)
+{
+	escape_puts(note->out, name ? name : "?");
+}
+
+static void write_end(struct note *note, enum stack_end end)
+{
+	static const char *const words[STACK_END_CNT] = {
+		[STACK_END_TRUNCATED] = "outer frames cut, see --perf-max-stack-depth",
+		[STACK_END_NO_CODE] = "outer frames not known: no code at the return address",
+		[STACK_END_NO_RULE] = "outer frames not known: code without unwind information",
+		[STACK_END_READ] = "outer frames not known: stack memory cannot be read",
+	};
+
+	if (!words[end])
+		return;
+	note_begin(note);
+	fputs(words[end], note->out);
+}
+
+void text_write_end(const struct text_part *part, enum stack_end end)
+{
+	struct note note = {.out = part->out, .indent = part->indent};
+
+	write_end(&note, end);
+	if (note.before)
+		fputs(")\n", part->out);
+}
+
+/* Kernel memory: which cache it is from, and who asked for it. */
+static void write_origin(struct note *note, const struct site *site)
+{
+	const struct site_origin *origin = &site->origin;
+
+	if (origin->cache) {
+		fputc(' ', note->out);
+		note_name(note, origin->cache);
+		if (origin->several_caches)
+			fputs(" and others", note->out);
+	}
+	if (origin->reclaimable)
+		fputs(", reclaimable", note->out);
+	if (origin->unseen_frees > site->count / 2) {
+		note_begin(note);
+		fprintf(note->out, "up to %" PRIu64 " freed unseen", origin->unseen_frees);
+	}
+	if (origin->interrupt) {
+		note_begin(note);
+		fputs("in interrupts", note->out);
+	} else if (!site->process && origin->last_comm) {
+		note_begin(note);
+		fprintf(note->out, "last by pid %d ", origin->last_pid);
+		note_name(note, origin->last_comm);
+		if (origin->several_pids)
+			fputs(", others before", note->out);
+	}
+}
+
+/* What a forked child has of its parent. */
+static void write_inherited(struct note *note, const struct site *site)
+{
+	if (!site->inherited_count)
+		return;
+	note_begin(note);
+	fputs("inherited", note->out);
+	if (site->inherited_count != site->count)
+		fprintf(note->out, ": %" PRIu64 " bytes in %" PRIu64 " allocations",
+			site->inherited_bytes, site->inherited_count);
+}
+
+static void write_growth(struct note *note, const struct site *site, int64_t bytes, int64_t count)
+{
+	if (!has_grown(site, bytes, count))
+		return;
+	note_begin(note);
+	fprintf(note->out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
+		bytes, count);
+}
+
+static void write_sampled(struct note *note, const struct report *report, const struct site *site)
+{
+	if (report->snapshot->sampling.mode == SAMPLING_NONE)
+		return;
+	note_begin(note);
+	text_write_error(note->out, site->bytes_variance, site->count_variance);
+}
+
+/* Ages alone are no reason for a line. */
+static void note_end(struct note *note, const struct site *site)
+{
+	if (!note->before)
+		return;
+	write_ages(note->out, site);
+	fputs(")\n", note->out);
+}
+
+/* What there is to say beyond bcc's line. */
+void text_write_notes(const struct text_part *part, const struct report_site *shown)
+{
+	const struct site *site = shown->site;
+	const char *kind = kind_words(site->kind);
+	struct note note = {.out = part->out, .indent = part->indent};
+
+	if (part->with_process && site->process) {
+		note_begin(&note);
+		fprintf(part->out, "pid %d ", site->process->pid);
+		note_name(&note, site->process->comm);
+	}
+	if (kind) {
+		note_begin(&note);
+		fputs(kind, part->out);
+	}
+	if (site->space == SPACE_KERNEL)
+		write_origin(&note, site);
+	write_inherited(&note, site);
+	write_growth(&note, site, shown->growth_bytes, shown->growth_count);
+	write_sampled(&note, part->report, site);
+	write_end(&note, site->end);
+	note_end(&note, site);
+}
+
+void text_write_site(const struct text_part *part, const struct report_site *shown)
+{
+	fprintf(part->out, "%s%" PRIu64 " bytes in %" PRIu64 " allocations from stack\n",
+		part->indent, shown->site->bytes, shown->site->count);
+	text_write_stack(part, shown);
+	text_write_notes(part, shown);
+}
+
+void text_write_group_notes(const struct text_part *part, const struct report_group *group)
+{
+	struct note note = {.out = part->out, .indent = part->indent};
+
+	write_growth(&note, group->sum, group->growth_bytes, group->growth_count);
+	write_sampled(&note, part->report, group->sum);
+	note_end(&note, group->sum);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Requests to the helper that parses files, and what becomes of a module that ended it. */
+#include "symbolizer/client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "symbolizer/answer.h"
+#include "symbolizer/server/server.h"
+
+/* Gigabytes of DWARF from a slow disk take seconds. */
+#define HANG_NS (10 * 1000000000ULL)
+
+int client_init(struct client *client)
+{
+	*client = (struct client){
+		.helper = HELPER_INIT("symbolizer", HELPER_DROPS_RIGHTS, symbolizer_server_main),
+		.hang_ns = HANG_NS,
+	};
+	return helper_start(&client->helper);
+}
+
+void client_deinit(struct client *client)
+{
+	/* One that works on something may take its time: its work is of no use any more. */
+	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
+}
+
+/* A file that is not the one that was looked for, or over which the helper ended. */
+static void drop_offer(struct module *module)
+{
+	if (module->debug_fd == module->offered_fd)
+		module->debug_fd = -1;
+	if (module->alternate_fd == module->offered_fd)
+		module->alternate_fd = -1;
+	if (module->offered_fd >= 0)
+		close(module->offered_fd);
+	module->offered_fd = -1;
+	free(module->offered_path);
+	module->offered_path = NULL;
+}
+
+/* Nothing like this job is asked again. */
+static void give_up(struct client *client)
+{
+	struct job *job = &client->job;
+
+	switch (job->kind) {
+	case JOB_OPEN:
+		job->module->max_level = NAME_NONE;
+		break;
+	case JOB_DEBUG:
+		drop_offer(job->module);
+		break;
+	case JOB_NAMES:
+		if (job->module->max_level >= job->level)
+			job->module->max_level = job->level - 1;
+		break;
+	case JOB_NONE:
+		break;
+	}
+	job->kind = JOB_NONE;
+	helper_stop(&client->helper, 0);
+}
+
+static int accept_offer(struct module *module, enum server_need kind)
+{
+	int *kept = kind == NEED_DEBUG ? &module->debug_fd : &module->alternate_fd;
+
+	/* It can be of use once; a helper that wants more is not ours any longer. */
+	if (kind == NEED_NOTHING || (*kept >= 0 && *kept != module->offered_fd))
+		return -EPROTO;
+	/* One that is sent again, to a new helper, brings nothing new. */
+	if (*kept < 0) {
+		module->generation++;
+		*kept = module->offered_fd;
+		if (kind == NEED_DEBUG) {
+			free(module->debug_path);
+			module->debug_path = module->offered_path;
+			module->offered_path = NULL;
+		}
+	}
+	free(module->offered_path);
+	module->offered_path = NULL;
+	module->offered_fd = -1;
+	module->candidate = 0;
+	module->fetch_tried = false;
+	module->fetch_awaited = false;
+	return 0;
+}
+
+static int take_opened(struct job *job, struct message_cursor *cursor)
+{
+	struct module *module = job->module;
+	enum server_need before = module->need.kind;
+	struct opened_answer opened;
+	int err = answer_read_opened(cursor, &opened);
+
+	if (err)
+		return err;
+	if (job->kind == JOB_OPEN)
+		module->is_elf = !opened.status;
+	else if (opened.status)
+		drop_offer(module);
+	else
+		err = accept_offer(module, before);
+	if (err) {
+		free(opened.build_id);
+		file_need_deinit(&opened.need);
+		return err;
+	}
+	if (!module->build_id && opened.build_id)
+		module->build_id = strdup(opened.build_id);
+	file_need_deinit(&module->need);
+	module->need = opened.need;
+	free(opened.build_id);
+	job->kind = JOB_NONE;
+	return 0;
+}
+
+static int take_name(struct job *job, struct message_cursor *cursor)
+{
+	struct name_answer answer;
+	struct name *name;
+	int err;
+
+	if (job->answered >= job->cnt)
+		return -EPROTO;
+	name = job->names[job->answered];
+	err = answer_read_name(cursor, job->answered, name->exact, &answer);
+	if (err)
+		return err;
+	err = module__set_frames(job->module, name, answer.frames, answer.frame_cnt);
+	if (err) {
+		free(answer.frames);
+		return err;
+	}
+	name->vaddr = answer.vaddr;
+	name->level = job->level;
+	name->generation = job->generation;
+	job->answered++;
+	return 0;
+}
+
+static int take_answer(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	uint32_t type = message_get_u32(&cursor);
+	struct job *job = arg;
+
+	if (type == SERVER_OPENED && (job->kind == JOB_OPEN || job->kind == JOB_DEBUG))
+		return take_opened(job, &cursor);
+	if (type == SERVER_NAME && job->kind == JOB_NAMES)
+		return take_name(job, &cursor);
+	if (type == SERVER_NAMES_DONE && job->kind == JOB_NAMES && job->answered == job->cnt) {
+		job->kind = JOB_NONE;
+		return 0;
+	}
+	return -EPROTO;
+}
+
+/*
+ * The helper is gone or of no use any more. It may have been killed by somebody who knew nothing
+ * of the module, such as a kernel short of memory: the first time is not counted.
+ */
+static int lose_helper(struct client *client, int err)
+{
+	struct module *module = client->job.module;
+
+	if (err == -EPIPE && !module->deaths++) {
+		client->job.kind = JOB_NONE;
+		return -EAGAIN;
+	}
+	/* Whatever it was that took the helper over, it is in this module. */
+	if (err == -EPROTO)
+		module->max_level = NAME_NONE;
+	give_up(client);
+	return err == -ENOMEM ? err : -EIO;
+}
+
+/* Takes answers until the job is done. */
+static int wait_job(struct client *client, uint64_t deadline_ns)
+{
+	while (client->job.kind != JOB_NONE) {
+		int err = helper_take(&client->helper, deadline_ns, take_answer, &client->job);
+
+		if (err == -ETIMEDOUT)
+			return err;
+		if (err)
+			return lose_helper(client, err);
+		client->job.since_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	return 0;
+}
+
+/*
+ * A large file may take longer than one call has, a hostile one for ever: what has not answered
+ * for hang_ns is ended, so that the others come to their turn.
+ */
+int client_wait(struct client *client, uint64_t deadline_ns)
+{
+	int err;
+
+	do {
+		uint64_t hope_ns = client->job.since_ns + client->hang_ns;
+
+		err = wait_job(client, hope_ns < deadline_ns ? hope_ns : deadline_ns);
+		if (err == -ETIMEDOUT && !clock_left_ms(client->job.since_ns + client->hang_ns)) {
+			give_up(client);
+			err = 0;
+		}
+	} while (err == -ETIMEDOUT && clock_left_ms(deadline_ns));
+	return err == -EIO || err == -EAGAIN ? 0 : err;
+}
+
+/* Begins a job: the helper is idle and the request small enough never to block for long. */
+static int begin(struct client *client, struct message *request, enum job_kind kind,
+		 struct module *module, uint64_t deadline_ns)
+{
+	int err = clock_left_ms(deadline_ns) ? helper_send(&client->helper, request, deadline_ns)
+					     : -ETIMEDOUT;
+
+	request->fd = -1;
+	message_deinit(request);
+	/* It ended while it had nothing to do: killed from outside. */
+	if (err == -EPIPE)
+		return -EAGAIN;
+	if (err)
+		return err;
+	if (kind == JOB_OPEN)
+		module->incarnation = client->helper.incarnation;
+	client->job.kind = kind;
+	client->job.module = module;
+	client->job.generation = module->generation;
+	client->job.since_ns = clock_ns(CLOCK_MONOTONIC);
+	return wait_job(client, deadline_ns);
+}
+
+static void put_anchors(struct message *request, const struct module *module)
+{
+	message_put_u32(request, module->anchor_cnt);
+	for (size_t i = 0; i < module->anchor_cnt; i++) {
+		message_put_string(request, module->anchors[i].name);
+		message_put_u64(request, module->anchors[i].addr);
+	}
+}
+
+int client_open(struct client *client, struct module *module, uint64_t deadline_ns)
+{
+	struct message request = {.fd = module->fd};
+
+	if (helper_start(&client->helper))
+		return -ETIMEDOUT; /* no process, no memory: perhaps the next time */
+	message_put_u32(&request, SERVER_OPEN);
+	message_put_u32(&request, module->id);
+	message_put_string(&request, module->path);
+	message_put_string(&request, module->fd < 0 ? module->build_id : NULL);
+	put_anchors(&request, module);
+	return begin(client, &request, JOB_OPEN, module, deadline_ns);
+}
+
+int client_offer(struct client *client, struct module *module, uint64_t deadline_ns)
+{
+	struct message request = {.fd = module->offered_fd};
+
+	message_put_u32(&request, SERVER_DEBUG);
+	message_put_u32(&request, module->id);
+	return begin(client, &request, JOB_DEBUG, module, deadline_ns);
+}
+
+int client_ask(struct client *client, struct module *module, struct name *const *names, size_t cnt,
+	       enum name_level level, uint64_t deadline_ns)
+{
+	struct message request = {.fd = -1};
+	struct job *job = &client->job;
+
+	message_put_u32(&request, SERVER_NAMES);
+	message_put_u32(&request, module->id);
+	message_put_u32(&request, level);
+	message_put_u32(&request, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		job->names[i] = names[i];
+		message_put_u64(&request, names[i]->offset);
+	}
+	job->level = level;
+	job->cnt = cnt;
+	job->answered = 0;
+	return begin(client, &request, JOB_NAMES, module, deadline_ns);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is asked of a code address and what is known of it, as plain data. */
+#ifndef SYMBOLIZER_FRAME_H
+#define SYMBOLIZER_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One function at an address; several where calls were inlined there. */
+struct sym_frame {
+	const char *symbol; /* demangled; NULL: unknown */
+	uint64_t offset;    /* of the address in the function that holds it; 0 for inlined frames */
+	const char *file;   /* source file as DWARF names it; NULL: unknown */
+	unsigned int line;  /* 0: unknown */
+	bool inlined;       /* this function was inlined into the next frame */
+};
+
+/* The part of a file that is mapped where an address is, or was last; end is 0: not known. */
+struct sym_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset; /* of start in the file */
+};
+
+/* What is known of one address. Owned by the symspace, valid until it is freed. */
+struct sym_location {
+	/* As asked; of a place in a file: where that is mapped or was last; 0: not known. */
+	uint64_t addr;
+	/*
+	 * Path as the process sees it, without the kernel's " (deleted)"; "[vdso]"; "[jit]": code
+	 * in anonymous memory; "[heap]", "[anon]" ...: data, no code was there; NULL: unmapped.
+	 * Of the kernel: "kernel", the name of a module, or "bpf" and "ftrace" for code that it
+	 * makes at run time; NULL: none of them.
+	 */
+	const char *module;
+	/*
+	 * addr as an ELF virtual address of module (what addr2line takes); as an offset in the file
+	 * while that could not be read; addr itself where there is no file. Of the kernel: the
+	 * distance from _stext or from where the module's text lies; addr itself in other code.
+	 */
+	uint64_t module_offset;
+	const char *build_id; /* lower-case hex; NULL: none */
+	struct sym_mapping mapping;
+	size_t frame_cnt; /* at least 1; innermost inlined function first */
+	const struct sym_frame *frames;
+};
+
+struct sym_query {
+	uint64_t addr;
+	bool exact; /* addr was interrupted there; false: addr is a return address, name addr - 1 */
+	uint32_t file; /* addr is an offset in it, from symbolizer__add_file; 0: an address */
+};
+
+#endif

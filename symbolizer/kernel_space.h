@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The code of the kernel: functions from its own list of symbols, lines from debug files. */
+#ifndef SYMBOLIZER_KERNEL_SPACE_H
+#define SYMBOLIZER_KERNEL_SPACE_H
+
+#include "symbolizer/kernel_image.h"
+#include "symbolizer/location.h"
+#include "symbolizer/opened_modules.h"
+
+struct kernel_space {
+	struct opened_modules *modules;
+	struct kernel_image image;
+	struct locations locations;
+};
+
+/* Reads the kernel again when it seems to have changed. -ENOMEM. */
+int kernel_space_refresh(struct kernel_space *space);
+/* The locations of queries. The kernel is read again for addresses that it did not know. */
+int kernel_space_find(struct kernel_space *space, const struct sym_query *queries, size_t cnt,
+		      struct location **ret);
+/* Copies what the file's DWARF has told. -ENOMEM. */
+int kernel_space_publish(struct location *loc);
+
+void kernel_space_deinit(struct kernel_space *space);
+
+#endif

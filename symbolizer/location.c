@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Keeps locations by address. */
+#include "symbolizer/location.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+
+/* No address of a process has the highest bit. */
+static uint64_t key_of(const struct sym_query *query)
+{
+	return query->file ? 1ULL << 63 | (uint64_t)query->file << 40 | query->addr : query->addr;
+}
+
+struct location *locations_get(const struct locations *locations, const struct sym_query *query)
+{
+	return hash_map_get(&locations->newest[query->exact], key_of(query));
+}
+
+int locations_add(struct locations *locations, const struct sym_query *query, struct location **ret)
+{
+	struct location *loc;
+
+	if (array_reserve(&locations->all, &locations->cap, locations->cnt + 1))
+		return -ENOMEM;
+	loc = calloc(1, sizeof(*loc));
+	if (!loc)
+		return -ENOMEM;
+	loc->pub.addr = query->addr;
+	loc->pub.frames = &loc->own;
+	loc->pub.frame_cnt = 1;
+	loc->exact = query->exact;
+	loc->since_ns = clock_ns(CLOCK_MONOTONIC);
+	/* A return address is that of the next instruction, which may be another function's. */
+	loc->pc = query->exact ? query->addr : query->addr - 1;
+	if (hash_map_set(&locations->newest[query->exact], key_of(query), loc)) {
+		free(loc);
+		return -ENOMEM;
+	}
+	locations->all[locations->cnt++] = loc;
+	*ret = loc;
+	return 0;
+}
+
+void locations_deinit(struct locations *locations)
+{
+	for (size_t i = 0; i < locations->cnt; i++) {
+		free(locations->all[i]->own_symbol);
+		free(locations->all[i]->kernel_frames);
+		free(locations->all[i]);
+	}
+	free(locations->all);
+	hash_map_deinit(&locations->newest[false]);
+	hash_map_deinit(&locations->newest[true]);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that the symbolizer has opened, each once, whichever processes map it. */
+#ifndef SYMBOLIZER_OPENED_MODULES_H
+#define SYMBOLIZER_OPENED_MODULES_H
+
+#include "symbolizer/module.h"
+
+struct opened_modules {
+	struct module **items; /* by id */
+	size_t cnt;
+	size_t cap;
+};
+
+/*
+ * The module of a file; fd is taken over, or closed when the file is known already. path is how
+ * the process sees it. Fails only with -ENOMEM.
+ */
+int opened_modules_get(struct opened_modules *list, int fd, const struct file_version *version,
+		       const char *path, struct module **ret);
+
+/* Takes over the module of a part of the kernel, which has no file of its own. -ENOMEM. */
+int opened_modules_add(struct opened_modules *list, struct module *module);
+
+void opened_modules_deinit(struct opened_modules *list);
+
+#endif

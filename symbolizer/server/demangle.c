@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Demangling by libiberty. A mangled name may refer to its own parts again and again: a few
+ * hundred bytes can stand for more than fits into memory, so the text is taken as it comes and
+ * the work is left in the middle when there is too much of it.
+ */
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "helper/message.h"
+#include "symbolizer/server/demangle.h"
+
+struct output {
+	char *text;
+	size_t len;
+	size_t cap;
+	jmp_buf too_much;
+};
+
+static void append(const char *part, size_t len, void *arg)
+{
+	struct output *out = arg;
+
+	if (out->len + len > MESSAGE_STRING_BYTES ||
+	    array_reserve(&out->text, &out->cap, out->len + len + 1))
+		longjmp(out->too_much, 1);
+	if (len) /* an empty part may be NULL */
+		memcpy(out->text + out->len, part, len);
+	out->len += len;
+}
+
+/* The demanglers keep what they need on the stack, so nothing is lost when they are left. */
+static bool demangle_to(const char *name, struct output *out)
+{
+	/* C++ with its parameters; Rust without the hash at the end. */
+	const int options = DMGL_PARAMS | DMGL_ANSI;
+
+	if (setjmp(out->too_much))
+		return false;
+	if (rust_demangle_callback(name, options, append, out))
+		return true;
+	out->len = 0;
+	return cplus_demangle_v3_callback(name, options, append, out);
+}
+
+char *demangle(const char *name)
+{
+	struct output out = {.text = NULL};
+
+	if (demangle_to(name, &out) && out.text) {
+		out.text[out.len] = '\0';
+		return out.text;
+	}
+	free(out.text);
+	return strdup(name);
+}

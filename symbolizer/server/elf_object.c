@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One module, alone in its own Dwfl at the addresses that its file names: whatever is odd about
+ * it cannot disturb another one.
+ */
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "symbolizer/server/debug_facts.h"
+#include "symbolizer/server/elf_object.h"
+
+#define ANCHORED_BASE 0x100000
+
+static int dup_file(int fd)
+{
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* The file was given when the module was reported. */
+static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+		       char **file_name, Elf **elf)
+{
+	return -1;
+}
+
+/*
+ * libdwfl asks for the debug file with the name and the CRC of .gnu_debuglink, or with no name,
+ * and for the alternate file with its name and no CRC.
+ */
+static int find_debug(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+		      const char *file_name, const char *debuglink_file, GElf_Word debuglink_crc,
+		      char **debuginfo_file_name)
+{
+	const struct elf_object *obj = *userdata;
+
+	if (debuglink_file && !debuglink_crc)
+		return dup_file(obj->alternate_fd);
+	return obj->fd < 0 ? -1 : dup_file(obj->debug_fd);
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_no_elf,
+	.find_debuginfo = find_debug,
+	.section_address = dwfl_offline_section_address,
+};
+
+static void set_need(struct elf_object *obj, enum server_need kind, const char *build_id,
+		     const char *file, uint32_t crc)
+{
+	free(obj->need.build_id);
+	free(obj->need.file);
+	obj->need = (struct file_need){
+		.kind = kind,
+		.build_id = build_id ? strdup(build_id) : NULL,
+		.file = file ? strdup(file) : NULL,
+		.crc = crc,
+	};
+	/* Without memory for the name it can only go on without the file. */
+	if (!obj->need.build_id && !obj->need.file)
+		obj->need.kind = NEED_NOTHING;
+}
+
+static void set_need_from(struct elf_object *obj, const struct debug_facts *facts)
+{
+	if (!facts->has_dwarf && obj->debug_fd < 0)
+		set_need(obj, NEED_DEBUG, facts->build_id, facts->link_name, facts->link_crc);
+	else if (facts->alternate_id && obj->alternate_fd < 0)
+		set_need(obj, NEED_ALTERNATE, facts->alternate_id, facts->alternate_name, 0);
+	else
+		set_need(obj, NEED_NOTHING, NULL, NULL, 0);
+}
+
+static int read_segments(struct elf_object *obj, Elf *elf)
+{
+	size_t cnt;
+
+	if (elf_getphdrnum(elf, &cnt) || cnt > UINT16_MAX)
+		cnt = 0;
+	obj->segments = calloc(cnt + 1, sizeof(*obj->segments));
+	if (!obj->segments)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		GElf_Phdr phdr;
+
+		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
+		    !(phdr.p_flags & PF_X))
+			continue;
+		obj->segments[obj->segment_cnt++] =
+			(struct segment){phdr.p_offset, phdr.p_filesz, phdr.p_vaddr};
+	}
+	return 0;
+}
+
+static int read_facts(struct elf_object *obj)
+{
+	struct debug_facts facts;
+	Elf *elf = elf_begin(obj->fd, ELF_C_READ_MMAP, NULL);
+	int err = -ENOEXEC;
+
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		err = read_segments(obj, elf);
+	if (!err)
+		err = debug_facts_init(elf, &facts);
+	if (!err) {
+		set_need_from(obj, &facts);
+		obj->build_id = facts.build_id;
+		facts.build_id = NULL;
+		debug_facts_deinit(&facts);
+	}
+	elf_end(elf);
+	return err;
+}
+
+int elf_object__new(int fd, const char *name, struct elf_object **ret)
+{
+	struct elf_object *obj = calloc(1, sizeof(*obj));
+	int err = -ENOMEM;
+
+	if (!obj) {
+		close(fd);
+		return -ENOMEM;
+	}
+	obj->fd = fd;
+	obj->debug_fd = obj->alternate_fd = -1;
+	obj->name = strdup(name);
+	if (!obj->name)
+		goto err;
+	err = read_facts(obj);
+	if (err)
+		goto err;
+	*ret = obj;
+	return 0;
+err:
+	elf_object__free(obj);
+	return err;
+}
+
+int elf_object__new_absent(const char *build_id, const char *name, struct elf_object **ret)
+{
+	struct elf_object *obj = calloc(1, sizeof(*obj));
+
+	if (!obj)
+		return -ENOMEM;
+	obj->fd = obj->debug_fd = obj->alternate_fd = -1;
+	obj->name = strdup(name);
+	obj->build_id = strdup(build_id);
+	set_need(obj, NEED_DEBUG, build_id, NULL, 0);
+	if (!obj->name || !obj->build_id || !obj->need.build_id) {
+		elf_object__free(obj);
+		return -ENOMEM;
+	}
+	*ret = obj;
+	return 0;
+}
+
+/* What was made from the files that were there until now. */
+static void unload(struct elf_object *obj)
+{
+	dwarf_index__free(obj->dwarf);
+	symbol_table__free(obj->symbols);
+	if (obj->dwfl)
+		dwfl_end(obj->dwfl);
+	obj->dwarf = NULL;
+	obj->symbols = NULL;
+	obj->dwfl = NULL;
+	obj->mod = NULL;
+	obj->no_dwarf = false;
+}
+
+static void free_anchors(struct elf_object *obj)
+{
+	for (size_t i = 0; i < obj->anchor_cnt; i++)
+		free(obj->anchors[i].name);
+	free(obj->anchors);
+}
+
+void elf_object__free(struct elf_object *obj)
+{
+	if (!obj)
+		return;
+	unload(obj);
+	if (obj->fd >= 0)
+		close(obj->fd);
+	if (obj->debug_fd >= 0)
+		close(obj->debug_fd);
+	if (obj->alternate_fd >= 0)
+		close(obj->alternate_fd);
+	free_anchors(obj);
+	free(obj->need.build_id);
+	free(obj->need.file);
+	free(obj->segments);
+	free(obj->build_id);
+	free(obj->name);
+	free(obj);
+}
+
+int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t addr)
+{
+	struct anchor anchor = {.addr = addr};
+
+	if (array_reserve(&obj->anchors, &obj->anchor_cap, obj->anchor_cnt + 1))
+		return -ENOMEM;
+	anchor.name = strdup(name);
+	if (!anchor.name)
+		return -ENOMEM;
+	obj->anchors[obj->anchor_cnt++] = anchor;
+	return 0;
+}
+
+/* By its build id; only a file that was asked for without one is known by its checksum. */
+static bool is_needed(const struct file_need *need, int fd, const struct debug_facts *facts)
+{
+	uint32_t crc;
+
+	if (!facts->has_dwarf)
+		return false;
+	if (need->build_id)
+		return facts->build_id && !strcmp(need->build_id, facts->build_id);
+	return !debug_facts_crc(fd, &crc) && crc == need->crc;
+}
+
+int elf_object__add_debug(struct elf_object *obj, int fd)
+{
+	struct debug_facts facts = {0};
+	/* Modules of the kernel may be compressed. */
+	Elf *elf = obj->fd < 0 ? dwelf_elf_begin(fd) : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	int err = -ENOENT;
+
+	if (elf && elf_kind(elf) == ELF_K_ELF && obj->need.kind != NEED_NOTHING)
+		err = debug_facts_init(elf, &facts);
+	if (!err && !is_needed(&obj->need, fd, &facts))
+		err = -ENOENT;
+	if (!err) {
+		unload(obj);
+		if (obj->need.kind == NEED_DEBUG)
+			obj->debug_fd = fd;
+		else
+			obj->alternate_fd = fd;
+		set_need_from(obj, &facts);
+	} else {
+		close(fd);
+	}
+	debug_facts_deinit(&facts);
+	elf_end(elf);
+	return err;
+}
+
+static struct anchor *find_anchor(struct elf_object *obj, const char *name)
+{
+	for (size_t i = 0; name && i < obj->anchor_cnt; i++)
+		if (!strcmp(obj->anchors[i].name, name))
+			return &obj->anchors[i];
+	return NULL;
+}
+
+static void resolve_sections(struct elf_object *obj, Elf *elf, GElf_Addr bias)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		struct anchor *anchor;
+		GElf_Shdr shdr;
+
+		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_ALLOC))
+			continue;
+		anchor = find_anchor(obj, elf_strptr(elf, names, shdr.sh_name));
+		if (!anchor || anchor->bytes)
+			continue;
+		anchor->vaddr = shdr.sh_addr + bias;
+		anchor->bytes = shdr.sh_size;
+	}
+}
+
+/* What is behind a symbol, to the end of the file, moves with it. */
+static void resolve_symbols(struct elf_object *obj)
+{
+	int cnt = dwfl_module_getsymtab(obj->mod);
+
+	for (int i = 1; i < cnt; i++) {
+		GElf_Addr addr;
+		GElf_Sym sym;
+		const char *name =
+			dwfl_module_getsym_info(obj->mod, i, &sym, &addr, NULL, NULL, NULL);
+		struct anchor *anchor = find_anchor(obj, name);
+
+		if (!anchor || anchor->bytes || sym.st_shndx == SHN_UNDEF)
+			continue;
+		anchor->vaddr = addr;
+		anchor->bytes = UINT64_MAX - addr;
+	}
+}
+
+/* Looks the anchors up in obj->mod, which is open. */
+static void resolve_anchors(struct elf_object *obj)
+{
+	GElf_Addr bias;
+	Elf *elf = obj->anchor_cnt ? dwfl_module_getelf(obj->mod, &bias) : NULL;
+	GElf_Ehdr ehdr;
+
+	for (size_t i = 0; i < obj->anchor_cnt; i++)
+		obj->anchors[i].bytes = 0;
+	if (!elf || !gelf_getehdr(elf, &ehdr))
+		return;
+	if (ehdr.e_type == ET_REL)
+		resolve_sections(obj, elf, bias);
+	else
+		resolve_symbols(obj);
+}
+
+/*
+ * At base 0, where addresses are what the file itself says, also with ET_DYN. What has anchors may
+ * be anywhere, and the first section of a relocatable file not at 0, which means "nowhere".
+ */
+static void open_dwfl(struct elf_object *obj)
+{
+	const GElf_Addr base = obj->anchor_cnt ? ANCHORED_BASE : 0;
+	int fd = dup_file(obj->fd < 0 ? obj->debug_fd : obj->fd);
+	void **userdata;
+
+	obj->dwfl = dwfl_begin(&callbacks);
+	if (!obj->dwfl || fd < 0)
+		goto err;
+	/* A compressed file is read from where the last reader stopped. */
+	lseek(fd, 0, SEEK_SET);
+	dwfl_report_begin(obj->dwfl);
+	obj->mod = dwfl_report_elf(obj->dwfl, obj->name, obj->name, fd, base, true);
+	if (obj->mod)
+		fd = -1;
+	if (dwfl_report_end(obj->dwfl, NULL, NULL))
+		obj->mod = NULL;
+	if (!obj->mod)
+		goto err;
+	dwfl_module_info(obj->mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = obj;
+	resolve_anchors(obj);
+	return;
+err:
+	if (fd >= 0)
+		close(fd);
+}
+
+void elf_object__load(struct elf_object *obj, enum name_level level)
+{
+	Dwarf_Addr bias;
+	Dwarf *dwarf;
+
+	if (!obj->dwfl)
+		open_dwfl(obj);
+	if (!obj->mod)
+		return;
+	if (!obj->symbols && symbol_table__new(obj->mod, &obj->symbols))
+		obj->symbols = NULL;
+	if (level < NAME_FULL || obj->dwarf || obj->no_dwarf)
+		return;
+	dwarf = dwfl_module_getdwarf(obj->mod, &bias);
+	if (!dwarf || dwarf_index__new(dwarf, &obj->dwarf)) {
+		obj->dwarf = NULL;
+		obj->no_dwarf = true;
+	}
+}
+
+/* 0: no anchor knows the address. */
+static uint64_t translate(const struct elf_object *obj, uint64_t addr)
+{
+	for (size_t i = 0; i < obj->anchor_cnt; i++) {
+		const struct anchor *anchor = &obj->anchors[i];
+
+		if (addr >= anchor->addr && addr - anchor->addr < anchor->bytes)
+			return addr - anchor->addr + anchor->vaddr;
+	}
+	return 0;
+}
+
+uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset)
+{
+	const uint64_t page_mask = sysconf(_SC_PAGESIZE) - 1;
+
+	if (obj->anchor_cnt)
+		return translate(obj, offset);
+	/* Mappings are of whole pages: a little before and behind the segment belongs to it. */
+	for (size_t i = 0; i < obj->segment_cnt; i++) {
+		const struct segment *seg = &obj->segments[i];
+
+		if (offset >= (seg->offset & ~page_mask) &&
+		    offset - (seg->offset & ~page_mask) <
+			    ((seg->offset & page_mask) + seg->bytes + page_mask) / (page_mask + 1) *
+				    (page_mask + 1))
+			return offset - seg->offset + seg->vaddr;
+	}
+	return offset;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes what is known of one address of an ELF object as a NAME message. Runs in the helper. */
+#ifndef SYMBOLIZER_SERVER_NAME_WRITER_H
+#define SYMBOLIZER_SERVER_NAME_WRITER_H
+
+#include "helper/message.h"
+#include "symbolizer/server/elf_object.h"
+
+/* Appends vaddr, start, frame count and frames. */
+void name_write(struct elf_object *obj, uint64_t offset, enum name_level level,
+		struct message *msg);
+
+#endif

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls that look as if they were made inside another one, which is over, and such as are."""
+
+from lib import Failure, each, expect, once
+from lib.links import KINDS, attach
+
+
+@once
+@each(*(f"{case}:{kind}" for kind in KINDS
+        for case in ("after_free:maps", "after_free:unmaps", "after_free:one_place",
+                     "after_free_static:maps", "after_free_static:unmaps")))
+def test_after_free(t, case):
+    """The return address of a free that is over lies in a hole of the frame that maps."""
+    program, name, kind = case.split(":")
+    program = t.program(program, name)
+    memleak = attach(t, program, kind)
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+@each("after_free", "after_free_static")
+def test_threads_after_free(t, name):
+    """The same with stacks that libpthread maps."""
+    program = t.program(name, "threads")
+    memleak = t.attach(program)
+    due = int(program.go().facts["stacks"][0])
+    got = sum(site["count"] for site in memleak.stop()["sites"] if site["kind"] == "stack")
+    if got != due:
+        raise Failure(f"{got} of {due} stacks")
+
+
+@each(*(f"{name}:{kind}" for name in ("arenas_by_free", "arenas_by_malloc")
+        for kind in ("session", "multi", "shape")))
+def test_arenas_of_samples(t, case):
+    """What an allocator reserves inside a call that is passed over is its own."""
+    name, kind = case.split(":")
+    program = t.program("after_free", name)
+    memleak = attach(t, program, kind, "--sample-bytes", "64k")
+    truth = program.go()
+    report = memleak.stop()
+    report["sites"] = [site for site in report["sites"] if site["kind"] in ("mmap", "reserve")]
+    report["sites_total"] = len(report["sites"])
+    expect(report, truth)
+
+
+@once
+@each(*KINDS)
+def test_abandoned_call(t, kind):
+    """A jump out of a call hides a few later ones, and each of them is counted."""
+    program = t.program("unawaited", "abandons_once")
+    memleak = attach(t, program, kind)
+    truth = program.go()
+    report = memleak.stop()
+    hidden = truth.count - report["outstanding"]["count"]
+    if not 0 <= hidden <= 50 or report["lost"]["nesting"] < hidden:
+        raise Failure(f"{hidden} of {truth.count} blocks are not shown, lost {report['lost']}")
+
+
+@once
+@each(*KINDS)
+def test_handler_maps(t, kind):
+    """The handler of a signal that comes while the program allocates maps memory."""
+    program = t.program("unawaited", "signal_maps")
+    memleak = attach(t, program, kind)
+    truth = program.go()
+    expect(memleak.stop(), truth)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What libraries keep for themselves is in all totals, and not in the way."""
+
+import re
+
+from lib import Failure, each, owner
+
+SHOWN = ("--no-default-suppressions",)
+
+
+def require(holds, report, text):
+    if not holds:
+        raise Failure(f"{text}: {report!r}")
+
+
+def command(t, *argv, options=(), code=0):
+    return t.command(t.file_of("runtime_init"), *argv, options=options).finish(code)
+
+
+def others(report):
+    """The sites that are no start-up, which must come first."""
+    flags = [site["start_up"] for site in report["sites"]]
+    require(flags == sorted(flags), report, "order")
+    return [site for site in report["sites"] if not site["start_up"]]
+
+
+def check_sum(report):
+    """What is said of start-up is the sum of what is marked so, if all sites are there."""
+    marked = [site for site in report["sites"] if site["start_up"]]
+    require(report["start_up"] == {"bytes": sum(site["bytes"] for site in marked),
+                                   "count": sum(site["count"] for site in marked),
+                                   "sites": len(marked)}, report, "sum")
+    require(len(report["sites"]) == report["sites_total"], report, "number of sites")
+
+
+def test_marked(t):
+    report = command(t, "plain")
+    require(others(report) == [] and report["start_up"]["count"], report, "not marked")
+    check_sum(report)
+
+
+def test_not_marked(t):
+    """The option; the buffer of stdout is always there."""
+    report = command(t, "plain", options=SHOWN)
+    require(len(others(report)) == report["sites_total"], report, "marked")
+    require(any(frame["symbol"] == "_IO_file_doallocate" for site in report["sites"]
+                for frame in site["stack"]), report, "no buffer of stdout")
+    check_sum(report)
+
+
+@each("100000", "1")
+def test_leak(t, top):
+    """The program's own block comes first, be it the smallest."""
+    report = command(t, "leak", options=("-T", top))
+    require([(owner(site), site["bytes"]) for site in others(report)] == [("leak_own", 5)],
+            report, "sites")
+    if top != "1":
+        check_sum(report)
+
+
+def test_thread(t):
+    report = command(t, "thread")
+    require(all(site["kind"] == "stack" for site in others(report)), report, "sites")
+    check_sum(report)
+
+
+def test_streams(t):
+    """Buffers of streams that are never closed are no start-up."""
+    report = command(t, "streams", "7")
+    buffers = [site for site in others(report) if site["count"] == 7 and
+               any(frame["symbol"] == "_IO_file_doallocate" for frame in site["stack"])]
+    require(len(buffers) == 1, report, "buffers")
+    check_sum(report)
+
+
+@each(("plain", (), 0), ("leak", (), 9), ("shown", SHOWN, 9),
+      ("process", ("--by", "process"), 0), ("process_shown", ("--by", "process", *SHOWN), 9))
+def test_exit_code(t, case):
+    name, options, code = case
+    command(t, "leak" if name == "leak" else "plain", options=("--error-exitcode", "9", *options),
+            code=code)
+
+
+def test_text(t):
+    output = t.tmp / "text"
+    t.memleak("-o", "0", "--output", output, "3600", "--", t.file_of("runtime_init"), "plain").finish()
+    text = output.read_text()
+    if not re.search(r"^\tnot shown: \d+ bytes, \d+ allocations?, \d+ sites? that the C and C\+\+ "
+                     r"libraries keep for themselves \(--no-default-suppressions\)$", text, re.M) or \
+            "from stack" in text or "Top 0 stacks" not in text:
+        raise Failure(f"{text!r}")

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Two witnesses: a program that does at random whatever it can, and keeps books of what it has, and
+memleak. In each of many rounds both say the same of each site, to the byte. A failure names the
+seed: SHADOW_SEED=N runs it again, SHADOW_SECONDS=N for longer, SHADOW_GROUPS=A,B with fewer kinds
+of operations, SHADOW_OPERATIONS=N with rounds of another length.
+"""
+
+import itertools
+import os
+import random
+import re
+import sys
+import time
+from collections import Counter
+
+from lib import Failure, alone, each, timeout
+from lib.apart import Apart
+from lib.libraries import library
+
+SECONDS = float(os.environ.get("SHADOW_SECONDS", "6"))
+LONG = int(SECONDS) + 90
+GROUPS = ("plain", "aligned", "resized", "texts", "operators", "odd", "mapped", "cut", "moved", "brief",
+          "signals", "starved", "trimmed", "deep", "bursts")
+FORKS = (*GROUPS, "forked", "executed")
+SITE = re.compile(r"site_\d\d")
+
+
+def site_of(site):
+    """The innermost function of the program's that has books; None if there is none."""
+    return next((frame["symbol"] for frame in site["stack"]
+                 if frame["symbol"] and SITE.fullmatch(frame["symbol"])), None)
+
+
+def sums_of(sites, pids):
+    """{(pid, function, kind): [count, bytes, inherited count]} of those processes, or of all."""
+    found = {}
+    for site in sites:
+        name = site_of(site)
+        if not name or pids and site["pid"] not in pids:
+            continue
+        sums = found.setdefault((site["pid"], name, site["kind"]), [0, 0, 0])
+        sums[0] += site["count"]
+        sums[1] += site["bytes"]
+        sums[2] += site.get("inherited", {"count": 0})["count"]
+    return found
+
+
+def differences(found, right):
+    """{key: (what memleak says, what the program says)}"""
+    none = [0, 0, 0]
+    return {key: (found.get(key, none), list(right.get(key, none))) for key in {*found, *right}
+            if found.get(key, none) != list(right.get(key, none))}
+
+
+class Play:
+    """One run of the program with one seed, and how memleak follows it."""
+
+    def __init__(self, name, groups=GROUPS, threads=1, operations=3000):
+        self.name = name
+        self.seed = int(os.environ.get("SHADOW_SEED", random.getrandbits(48)))
+        self.groups = os.environ.get("SHADOW_GROUPS", ",".join(groups))
+        self.threads = threads
+        self.operations = int(os.environ.get("SHADOW_OPERATIONS", operations))
+        self.round = 0
+        self.ended = set()
+
+    @property
+    def args(self):
+        return (str(self.seed), str(self.operations), str(self.threads), self.groups)
+
+    def __str__(self):
+        return (f"SHADOW_SEED={self.seed} SHADOW_OPERATIONS={self.operations} "
+                f"SHADOW_GROUPS={self.groups} {self.name}, {self.threads} threads, "
+                f"round {self.round}")
+
+    def check(self, report, truth, pids=None):
+        """
+        What has ended is in one report, which may have been an earlier one. A difference must be
+        explained by as many losses.
+        """
+        found = sums_of(report["sites"], pids)
+        if not truth.holds:
+            raise Failure(f"{self}: the program says nothing of what it has")
+        shown = {key[0] for key in found}
+        held = {} if pids else {key: n for key, n in truth.held.items() if key[0] in shown}
+        right = {key: n for key, n in {**truth.holds, **held}.items() if not pids or key[0] in pids}
+        if pids:
+            right = {key: (n[0], n[1], 0) for key, n in right.items()}
+        wrong = differences(found, right)
+        lost = {key: n for key, n in report["lost"].items() if n}
+        if not wrong:
+            return lost
+        # Children inherit what was missed of their parent, once each.
+        missed = Counter()
+        for (pid, _, _), (got, sums) in wrong.items():
+            missed[pid] += abs(got[0] - sums[0]) or 1
+        lines = [f"{pid} {name} {kind}: memleak says {got}, the program {sums}"
+                 for (pid, name, kind), (got, sums) in sorted(wrong.items())]
+        if max(missed.values()) > sum(lost.values()):
+            raise Failure("\n".join([f"{self}: lost {lost}", *lines]))
+        return lost
+
+    def rounds(self, memleak, program, pids=None):
+        deadline = time.monotonic() + SECONDS
+        losses = {}
+        for self.round in itertools.count():
+            truth = program.go()
+            report = memleak.fresh_report()
+            losses.update(self.check(report, truth, pids))
+            if os.environ.get("SHADOW_TELL"):
+                print(f"{self}: {len(truth.holds)} sums agree, lost {losses}", file=sys.stderr,
+                      flush=True)
+            if time.monotonic() > deadline:
+                return truth
+
+
+def run(t, name, *options, program="shadow", preload=None, follow=False, **kwargs):
+    play = Play(name, **kwargs)
+    shadow = t.program(program, *play.args, preload=preload)
+    memleak = t.attach(shadow, *options, *(["-f"] if follow else []), interval="0.2")
+    pids = None if follow else {shadow.pid}
+    truth = play.rounds(memleak, shadow, pids)
+    if follow:
+        memleak.stop()
+        return
+    shadow.close_stdin()
+    shadow.wait()
+    play.check(memleak.finish(), truth, pids)
+
+
+@timeout(LONG)
+@each("one", "threads", "forks")
+def test_agrees(t, name):
+    """The C library's allocator, by one thread, by several, and with children that nobody follows."""
+    run(t, name, threads=1 if name == "one" else 4, groups=FORKS if name == "forks" else GROUPS)
+
+
+@timeout(LONG)
+@each("jemalloc", "tcmalloc", "tcmalloc_full", "mimalloc")
+def test_preloaded(t, name):
+    """jemalloc itself fails where a thread begins without memory."""
+    run(t, name, preload=library(name), threads=3,
+        groups=tuple(group for group in GROUPS if group != "starved" or name != "jemalloc"))
+
+
+@timeout(LONG)
+@each("static", "musl")
+def test_built(t, name):
+    run(t, name, program="shadow_" + name, threads=int(os.environ.get("SHADOW_THREADS", 3)))
+
+
+@alone
+@timeout(LONG)
+@each("one", "threads", "static")
+def test_followed(t, name):
+    """Children begin with all that their parent has, and each goes its own way."""
+    run(t, name, program="shadow_static" if name == "static" else "shadow", follow=True, groups=FORKS,
+        threads=1 if name == "one" else 3, operations=1200)
+
+
+@timeout(LONG)
+def test_frame_pointers(t):
+    """However stacks are walked, the sums are the same."""
+    run(t, "fp", "--unwind", "fp", threads=3)
+
+
+@timeout(LONG)
+def test_all_processes(t):
+    """Among all processes of a small machine."""
+    apart, play = Apart(t), Play("all processes", threads=3)
+    shadow = apart.start(t.program, "shadow", *play.args)
+    memleak = apart.start(t.memleak, "--json", "-T", "100000", "-o", "0", "-A", "0.2").ready()
+    play.rounds(memleak, shadow)
+    memleak.stop()

@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Many processes: all, those of a name, of a cgroup, and children; each by itself."""
+
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+
+from lib import Broken, Failure, Skip, alone, each, slow, timeout, wanted
+from lib.apart import Apart, numbers_of, only_child
+from lib.cgroup import Cgroup, hierarchy
+from lib.context import FOREVER
+from lib.expect import fail, owner
+from lib.links import WORDS
+from lib.memleak import children_of
+from lib.process import until
+
+
+ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
+
+
+def sums(reports):
+    """{pid: (count, bytes)} of what the program's own functions hold in some report."""
+    found = {}
+    for report in reports:
+        here = {}
+        for site in report["sites"]:
+            if ALLOCS.fullmatch(owner(site)):
+                count, size = here.get(site["pid"], (0, 0))
+                here[site["pid"]] = (count + site["count"], size + site["bytes"])
+        found.update(here)
+    return found
+
+
+# With -A others lose something, too: what concerns the tables is everybody's.
+TABLES = ("allocs_full", "stacks_full", "sites_full", "mappings", "processes", "threads_full")
+
+
+def check(reports, truth, all_=False):
+    """What each process holds, told apart."""
+    found, last = sums(reports), reports[-1]
+    lost = {key: n for key, n in last["lost"].items() if n and (not all_ or key in TABLES)}
+    if lost:
+        fail(last, f"lost: {lost}")
+    for pid, wanted in truth.children.items():
+        if found.get(pid) != wanted:
+            fail(last, f"process {pid} holds {found.get(pid)}, not {wanted}")
+    strangers = set(found) - set(truth.children)
+    if strangers:
+        fail(last, f"{strangers} are none of the program's processes")
+
+
+def with_inherited(truth):
+    """What children have when they begin with what their parents have."""
+    for pid, (count, size) in truth.inherits.items():
+        own = truth.children[pid]
+        truth.children[pid] = (own[0] + count, own[1] + size)
+    return truth
+
+
+def find(t, *options, interval=FOREVER, **kwargs):
+    return t.memleak("--json", "-T", "100000", "-o", "0", *options, interval, **kwargs).ready(120)
+
+
+@each("server", "exec")
+def test_follow(t, what):
+    """-f -p: children that go on as they are, and such as execute a program."""
+    program = t.program("family", what, "5")
+    memleak = t.attach(program, "-f")
+    truth = with_inherited(program.go())
+    report = memleak.stop()
+    check([report], truth)
+
+
+def test_pid_of_another(t):
+    """-p A,B: a process that gets the number of A, which has ended, is none of them."""
+    first = t.program("family", "server", "1")
+    second = t.program("family", "server", "1")
+    memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-p", f"{first.pid},{second.pid}",
+                        "0.2").ready()
+    first.end()
+    memleak.fresh_report()
+    t.successor(first, "family", "server", "1").go()
+    truth = second.go()
+    report = memleak.stop()
+    truth.children = {second.pid: truth.children[second.pid]}
+    check([report], truth)
+    if "runs another program" in memleak.notes:
+        raise Failure("the other process is taken for the first")
+
+
+@each("server", "exec")
+def test_follow_command(t, what):
+    program = t.command(t.file_of("family"), what, "5", options=("-f",))
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    program.send(b"xxx")
+    report = program.finish()
+    if report is None:
+        raise Failure("no report")
+
+
+def test_children_are_not_followed(t):
+    """Without -f they are nobody's, and memleak says so."""
+    program = t.program("family", "server", "3")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    truth.children = {program.pid: truth.children[program.pid]}
+    check([report], truth)
+    if "children are not followed" not in memleak.notes:
+        raise Failure("it is not said that there are children")
+
+
+def rename(t, name, program="family"):
+    """The program under a name that no other process has."""
+    path = t.tmp / name
+    shutil.copy(t.file_of(program), path)
+    return path
+
+
+@each("server", "exec")
+def test_comm(t, what):
+    """Those that are there, their children of the same name, and those that begin later."""
+    path = rename(t, f"f{os.getpid()}")
+    first = t.program("family", what, "3", path=path)
+    memleak = find(t, "--comm", path.name)
+    truth = first.go()
+    second = t.program("family", what, "2", path=path)
+    truth.children.update(second.go().children)
+    # The second began to allocate before it said that it was ready.
+    truth.children[second.pid] = (20, 2000)
+    check([memleak.stop()], truth)
+
+
+@each("family", "family_static")
+def test_brief_first(t, program):
+    """The first of a program end before anybody can look at them: those after them are seen."""
+    path = rename(t, f"b{os.getpid()}", program)
+    memleak = find(t, "--comm", path.name, interval="0.2")
+    memleak.signal(signal.SIGSTOP)
+    for _ in range(3):
+        t.process([path]).wait()
+    memleak.signal(signal.SIGCONT)
+    memleak.fresh_report()
+    second = t.program("family", "server", "3", path=path)
+    truth = second.go()
+    truth.children[second.pid] = (20, 2000)
+    report = memleak.stop()
+    if report["lost"]["exec"] != 3:
+        fail(report, f"{report['lost']['exec']} programs were not seen, not 3")
+    report["lost"]["exec"] = 0
+    check([report], truth)
+
+
+def test_private_libc(t):
+    """Probes on the C library are not in memleak's own processes, which they would slow down."""
+    program = t.program("family", "server", "1", path=rename(t, f"o{os.getpid()}"))
+    memleak = find(t, "--comm", f"o{os.getpid()}")
+    for pid in {memleak.pid} | children_of(memleak.pid):
+        maps = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
+        if any("libc.so" in line and " r-xp " in line for line in maps) and not t.sanitized:
+            raise Failure(f"process {pid} of memleak runs the code of libc.so")
+    truth = program.go()
+    check([memleak.stop()], truth)
+
+
+def test_comm_left(t):
+    """A process that executes a program of another name is none any more, nor is what it held."""
+    name = f"l{os.getpid()}"
+    path = rename(t, name)
+    program = t.program("family", "other", "/bin/sleep", "1000", path=path)
+    memleak = find(t, "--comm", name, interval="0.2")
+    truth = program.go()
+    check([memleak.fresh_report()], truth)
+    program.send(b"x")
+    if not until(lambda: comm_of(program.pid) == "sleep", 10):
+        raise Broken("the program executes no other")
+    report = memleak.fresh_report()
+    if report["sites"]:
+        fail(report, "what the process held before is reported")
+    memleak.stop()
+
+
+def test_brief_children(t):
+    """Children that end at once, of a process that was there before: each is reported once."""
+    path = rename(t, f"b{os.getpid()}")
+    program = t.program("family", "brief", "100", path=path)
+    memleak = find(t, "--comm", path.name, interval="0.5")
+    truth = program.go()
+    memleak.stop()
+    check(memleak.reports, truth)
+
+
+def comm_of(pid):
+    return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
+
+
+def heap_of(report, pid):
+    """What its own functions hold, and not what its C library may have begun with."""
+    return sorted((site["count"], site["bytes"]) for site in report["sites"]
+                  if site["pid"] == pid and site["kind"] == "heap"
+                  and owner(site).startswith("leak"))
+
+
+def links_of(pid):
+    """How many BPF links a process holds."""
+    cnt = 0
+    for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            cnt += os.readlink(fd) == "anon_inode:bpf_link"
+    return cnt
+
+
+@each("session", "multi")
+def test_unused_files(t, kind):
+    """Probes go with the last process that maps their file, and come again with the next."""
+    path = t.tmp / f"u{os.getpid()}"
+    other = t.tmp / "other" / path.name
+    other.parent.mkdir()
+    for copy in (path, other):
+        shutil.copy(t.file_of("leak_static"), copy)
+    stays = t.program("leak_static", path=other)
+    memleak = t.memleak("--json", "-v", "-o", "0", "--comm", path.name, "0.1",
+                        env={"MEMLEAK_POOL_ROUND_MS": "1", "MEMLEAK_LINKS": kind}).ready()
+    if WORDS[kind] not in memleak.notes:
+        memleak.stop()
+        raise Skip(f"the kernel has no {WORDS[kind].strip()}")
+    memleak.fresh_report()
+    before = links_of(memleak.pid)
+    for _ in range(2):
+        program = t.program("leak_static", path=path)
+        for _ in range(6):
+            memleak.fresh_report()
+        if links_of(memleak.pid) <= before:
+            raise Failure("probes of a file that is mapped are gone")
+        truth = program.go()
+        wanted("blocks", heap_of(memleak.fresh_report(), program.pid),
+               sorted(truth.sites.values()))
+        program.end()
+        if not until(lambda: links_of(memleak.pid) == before, 20):
+            raise Failure("probes of a file that nobody maps stay")
+    truth = stays.go()
+    wanted("blocks", heap_of(memleak.stop(), stays.pid), sorted(truth.sites.values()))
+
+
+@each("v1", "v2")
+def test_cgroup(t, version):
+    """Those in it and below, their children, one that is moved there, and none that leaves."""
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2")
+        cgroup.take(first.pid, "below/cgroup.procs")
+        stranger = t.program("family", "server", "2")
+        memleak = find(t, "--cgroup", cgroup.path.name)
+        second = t.program("family", "exec", "2")
+        cgroup.take(second.pid)
+        truth = first.go()
+        stranger.go()
+        truth.children.update(second.go().children)
+        report = memleak.stop()
+        check([report], truth)
+        for program in (first, second, stranger):
+            program.end()
+
+
+@each("v1", "v2")
+def test_cgroup_again(t, version):
+    """One of the same name in the same place: from the first instruction of its processes on."""
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2", wrapper=cgroup.entry())
+        memleak = find(t, "--cgroup", cgroup.path.name, interval="0.5")
+        truth = first.go()
+        check([memleak.fresh_report()], truth)
+        first.end()
+        cgroup.remake()
+        second = t.program("family", "exec", "2", wrapper=cgroup.entry())
+        told(memleak, "was created again")
+        truth = second.go()
+        truth.children[second.pid] = (20, 2000)
+        memleak.fresh_report()  # the last one of those that have ended
+        check([memleak.fresh_report()], truth)
+        memleak.stop()
+        second.end()
+
+
+@each("v1", "v2")
+def test_cgroup_elsewhere(t, version):
+    """One in another directory is found with its processes, and it is told when there is none."""
+    with hierarchy(t, version) as root, Cgroup(root) as cgroup:
+        first = t.program("family", "server", "2", wrapper=cgroup.entry("below/cgroup.procs"))
+        memleak = find(t, "--cgroup", cgroup.path / "below", interval="0.5")
+        first.end()
+        (cgroup.path / "below").rmdir()
+        told(memleak, "is gone")
+        (cgroup.path / "below").mkdir()
+        cgroup.remake()
+        second = t.program("family", "server", "2", wrapper=cgroup.entry("below/cgroup.procs"))
+        told(memleak, "was created again: tracing its processes, 1 so far")
+        truth = second.go()
+        check([memleak.fresh_report()], truth)
+        memleak.stop()
+        second.end()
+
+
+@each("libpod", "crio")
+def test_cgroup_container(t, runtime):
+    """A container's id is in two names, one of which is that of the process that watches it."""
+    number = f"{os.getpid():064x}"[::-1]
+    with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
+            cgroup.more(f"{runtime}-{number}.scope", f"{runtime}-conmon-{number}.scope") as paths:
+        memleak = t.memleak("--cgroup", number[:12]).ready()
+        if f"/{paths[0].name}, and" not in memleak.notes:
+            raise Failure(memleak.notes)
+        memleak.stop()
+
+
+def test_cgroup_ambiguous(t):
+    """It is told which have the name."""
+    name = f"memleak-{os.getpid()}.service"
+    with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
+            cgroup.more(name, f"below/{name}") as paths:
+        notes = t.refused("--cgroup", name, code=1, says="several cgroups have that name").notes
+        if not {str(path) for path in paths} <= set(re.split(r"[,\s]+", notes)):
+            raise Failure(notes)
+
+
+def told(memleak, words):
+    memleak.wait_for(f"a note: {words}", lambda: words in memleak.notes, 10)
+
+
+def test_quota(t):
+    """One process may not fill the table: what it was refused is told, and the others lose none."""
+    path = rename(t, f"s{os.getpid()}")
+    hog = t.program("family", "hog", "5000", path=path)
+    other = t.program("family", "server", "3", path=path)
+    memleak = find(t, "--comm", path.name, "--max-allocs", "1000")
+    hog.go()
+    truth = other.go()
+    report = memleak.stop()
+    found = sums([report])
+    kept = found.pop(hog.pid)[0]
+    if not 790 <= kept <= 810:
+        fail(report, f"{kept} of 1000 blocks are the one's who wants more")
+    if found != truth.children:
+        fail(report, f"the others hold {found}, not {truth.children}")
+    lost = {key: n for key, n in report["lost"].items() if n}
+    if lost != {"share_full": 5010 - kept}:
+        fail(report, f"lost: {lost}")
+    losses = [{"pid": hog.pid, "comm": path.name, "share_full": 5010 - kept}]
+    if report.get("lost_by") != losses:
+        fail(report, f"lost_by is {report.get('lost_by')}, not {losses}")
+
+
+@alone
+def test_all(t):
+    """Each process of the machine, which is a small one."""
+    apart = Apart(t)
+    first = apart.start(t.program, "family", "server", "3")
+    second = apart.later(t, "family", "exec", "3")
+    memleak = apart.start(find, t, "-A")
+    truth = first.go()
+    second.send(b"\n")
+    second.ready()
+    truth.children.update(second.go().children)
+    truth.children[numbers_of(only_child(second.pid))[-1]] = (20, 2000)
+    check([memleak.stop()], truth, all_=True)
+
+
+@slow
+@alone
+@timeout(120)
+def test_many_short_ones(t):
+    """Processes that live for a millisecond or two: what each has held at its end."""
+    apart = Apart(t)
+    program = apart.start(t.program, "family", "short", "200")
+    # Nobody reads a pipe meanwhile: memleak would wait, and what tells of mappings overflow.
+    output = t.tmp / "reports"
+    memleak = apart.start(find, t, "-A", "--output", output, interval="1", output=output)
+    truth = program.go()
+    memleak.stop()
+    check(memleak.reports, truth, all_=True)
+
+
+def check_brisk(report):
+    """One stack in a thousand at most is cut."""
+    stacks, cut = report["stats"]["user"]["stacks"], report["lost"]["unwind"]
+    if cut > (stacks["walked"] + stacks["recognised"]) / 1000:
+        fail(report, f"{cut} stacks are cut, of {stacks}")
+
+
+@alone
+@timeout(120)
+def test_brisk_all(t):
+    """-A: a program that is executed 200 times a second; its file is known after the first."""
+    apart = Apart(t)
+    program = apart.start(t.program, "family", "brisk", "600")
+    output = t.tmp / "reports"
+    memleak = apart.start(find, t, "-A", "--stats", "--output", output, interval="1",
+                          output=output)
+    truth = program.go()
+    memleak.stop()
+    check(memleak.reports, truth, all_=True)
+    check_brisk(memleak.reports[-1])
+
+
+@alone
+@timeout(120)
+def test_brisk_follow(t):
+    """-f: the same."""
+    program = t.program("family", "brisk", "600")
+    output = t.tmp / "reports"
+    memleak = find(t, "-f", "-p", str(program.pid), "--stats", "--output", output, interval="1",
+                   output=output)
+    truth = program.go()
+    memleak.stop()
+    check(memleak.reports, truth, all_=True)
+    check_brisk(memleak.reports[-1])
+
+
+def test_command_beside(t):
+    """A command is held at the hook of the dynamic loader, where others have a probe, too."""
+    program = t.program("family", "server", "1", path=rename(t, f"c{os.getpid()}"))
+    memleak = find(t, "--comm", f"c{os.getpid()}")
+    command = t.command(t.file_of("family"), "server", "2", options=("-f",))
+    command.wait_for("ready", lambda: b"ready" in command.out.data)
+    command.send(b"xxx")
+    beside = command.finish()
+    if not sums([beside]):
+        fail(beside, "nothing of the command was seen")
+    truth = program.go()
+    check([memleak.stop()], truth)

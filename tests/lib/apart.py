@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small machine inside this one, for what traces each process: those outside are not seen."""
+
+import contextlib
+import ctypes
+import os
+import shutil
+
+from .case import Broken, Skip
+from .libraries import mapped
+
+NEW_PIDS = ("unshare", "-p", "-f", "--mount-proc", "--kill-child")
+# Each file is covered by its copy. What stays is executed last: nobody has the originals mapped.
+COVER = ('while [ $# -gt 0 ]; do mount --bind "$1" "$2" || exit 1; shift 2; done; '
+         'echo ready; exec cat')
+C_LIBRARY = ("libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
+CLONE_NEWPID = 0x20000000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def only_child(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        children = file.read().split()
+    if len(children) != 1:
+        raise Skip("no pid namespaces here")
+    return int(children[0])
+
+
+def numbers_of(pid):
+    """What a process is called in each pid namespace, from ours on."""
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return [int(number) for number in fields["NSpid"].split()]
+
+
+def join_pids(pid):
+    """Processes that are started from now on are in the pid namespace of another one."""
+    with open(f"/proc/{pid}/ns/pid", "rb") as file:
+        if _libc.setns(file.fileno(), CLONE_NEWPID):
+            raise Broken(f"setns: {os.strerror(ctypes.get_errno())}")
+
+
+class Apart:
+    """
+    A pid namespace, and a mount namespace with copies of the C library and its loader: probes are
+    of a file, so nobody outside comes upon those in the copies.
+    """
+
+    def __init__(self, t):
+        copies = t.tmp / "libraries"
+        copies.mkdir()
+        pairs = []
+        for path in filter(None, (mapped("self", name) for name in C_LIBRARY)):
+            pairs += (shutil.copy(path, copies), path)
+        keeper = t.process((*NEW_PIDS, "sh", "-c", COVER, "sh", *pairs))
+        keeper.wait_for("ready", lambda: b"ready" in keeper.out.data)
+        self.first = only_child(keeper.pid)
+        self.wrapper = ("nsenter", f"--mount=/proc/{self.first}/ns/mnt")
+
+    @contextlib.contextmanager
+    def _joined(self):
+        join_pids(self.first)
+        try:
+            yield
+        finally:
+            join_pids("self")
+
+    def start(self, start, *args, wrapper=(), **kwargs):
+        """What start(*args, wrapper=…) starts, in here."""
+        with self._joined():
+            return start(*args, wrapper=(*self.wrapper, *wrapper), **kwargs)
+
+    def later(self, t, *args):
+        """A program that a process in here starts when it is let go: nothing enters meanwhile."""
+        return self.start(t.program, *args, ready=False,
+                          wrapper=("sh", "-c", 'read -r _; "$@"; exit', "sh"))

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Packages of Debian's suites, fetched by an apt with folders of its own: signatures and checksums
+are apt's work, and nothing is installed.
+"""
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import time
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+ARCHIVE = "http://archive.debian.org/debian/"  # where suites go in the end
+FRESH_SECONDS = 24 * 3600
+
+
+class Unavailable(Exception):
+    """The packages cannot be had; the text says why."""
+
+
+@functools.lru_cache(maxsize=None)
+def mirror(path):
+    """The site that this machine's own apt uses, which may be a local one."""
+    answer = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages",
+         "Origin: Debian"], capture_output=True, text=True, check=False)
+    for uri in answer.stdout.split():
+        if uri.rstrip("/").endswith("/" + path):
+            return uri
+    return f"http://deb.debian.org/{path}/"
+
+
+class Suite:
+    """
+    Some packages of one suite, below a folder of their own: those in `names`; with `parts`, a
+    pattern, instead of those what they depend on of names that match it, and so on.
+    """
+
+    def __init__(self, name, folder, names, parts=None):
+        self.name = name
+        self.folder = folder
+        self.root = folder / "root"
+        self.stamp = folder / "unpacked"  # names, and what lies in root: name and version a line
+        self.names = names
+        self.parts = parts
+
+    def fetch(self):
+        """Unpacks the newest packages into root unless it is there; what happened, or None."""
+        if self._is_fresh():
+            return None
+        try:
+            self._update()
+            packages = self._closure()
+            text = self._heading() + "".join(
+                f"{name} {version}\n" for name, version in sorted(packages.items()))
+            if not self.stamp.exists() or self.stamp.read_text() != text:
+                self.stamp.unlink(missing_ok=True)
+                self._unpack(packages)
+            self.stamp.write_text(text)
+        except Unavailable as reason:
+            if not self.stamp.exists():
+                raise
+            return f"{reason}; what was fetched before is used"
+        return None
+
+    def _heading(self):
+        return "for " + " ".join(self.names) + "\n"
+
+    def _is_fresh(self):
+        try:
+            return (time.time() - self.stamp.stat().st_mtime < FRESH_SECONDS and
+                    self.stamp.read_text().startswith(self._heading()))
+        except FileNotFoundError:
+            return False
+
+    def _sources(self, site):
+        lines = [f"{site} {self.name} main"]
+        if self.name != "sid" and site != ARCHIVE:
+            lines.append(f"{mirror('debian-security')} {self.name}-security main")
+        return "".join(f"deb [signed-by={KEYRING}] {line}\n" for line in lines)
+
+    def _apt(self, *words, cwd=None):
+        etc = self.folder / "etc"
+        options = {
+            "Dir": self.folder, "Dir::Etc": etc, "Dir::Etc::sourcelist": etc / "sources.list",
+            "Dir::Etc::sourceparts": "-", "Dir::State": self.folder / "state",
+            "Dir::State::status": etc / "status", "Dir::Cache": self.folder / "cache",
+            "APT::Architecture": "amd64", "APT::Architectures": "amd64",
+            "APT::Sandbox::User": "root", "Acquire::Languages": "none",
+            "Acquire::Check-Valid-Until": "false",  # the archive's lists are final
+            "Acquire::Retries": "2", "Acquire::http::Timeout": "30",
+        }
+        argv = [words[0], *(f"-o{key}={value}" for key, value in options.items()), *words[1:]]
+        answer = subprocess.run(argv, cwd=cwd or self.folder, capture_output=True, text=True,
+                                check=False, env={**os.environ, "LC_ALL": "C"})
+        if answer.returncode:
+            errors = [line for line in answer.stderr.splitlines() if line.startswith("E:")]
+            raise Unavailable(f"{words[0]} {words[1]}: {(errors or ['it failed'])[0]}")
+        return answer.stdout
+
+    def _update(self):
+        for name in ("etc", "state/lists/partial", "cache/archives/partial"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        (self.folder / "etc/status").touch()
+        first = None
+        for site in (mirror("debian"), ARCHIVE):
+            (self.folder / "etc/sources.list").write_text(self._sources(site))
+            try:
+                self._apt("apt-get", "update", "--error-on=any")
+                return
+            except Unavailable as reason:
+                first = first or reason
+        raise first
+
+    def _show(self, package):
+        """Its version and the parts that it depends on."""
+        text = self._apt("apt-cache", "show", "--no-all-versions", package)
+        fields = dict(line.split(": ", 1) for line in text.splitlines()
+                      if re.match(r"(Version|Depends): ", line))
+        parts = self.parts.findall(fields.get("Depends", "")) if self.parts else []
+        return fields["Version"], parts
+
+    def _closure(self):
+        if not self.parts:
+            return {name: self._show(name)[0] for name in self.names}
+        found = {}
+        todo = [part for name in self.names for part in self._show(name)[1]]
+        while todo:
+            name = todo.pop()
+            if name not in found:
+                found[name], parts = self._show(name)
+                todo += parts
+        return found
+
+    def _unpack(self, packages):
+        debs = self.folder / "debs"
+        for folder in (debs, self.root):
+            shutil.rmtree(folder, ignore_errors=True)
+        debs.mkdir()
+        self._apt("apt-get", "download", *packages, cwd=debs)
+        for deb in sorted(debs.glob("*.deb")):
+            subprocess.run(["dpkg-deb", "-x", deb, self.root], check=True)
+        shutil.rmtree(debs)

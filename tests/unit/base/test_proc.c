@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What /proc says of processes that call themselves anything. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file_id.h"
+#include "base/proc.h"
+
+static const char *const hostile[] = {
+	"\n",
+	"",
+	"a\nb",
+	"x) R 1 2 (y",
+	"\nTgid:\t1\nUid:\t",
+	"\nSeccomp: 2\n",
+	"name\n",
+	"\n\n\n",
+	"\xff\xfe\x80\xc3(",
+	"\x1b[2J\\n\t\x01\x7f",
+	"fifteen bytes..",
+};
+
+static void names_are_told_raw(void **state)
+{
+	char before[17];
+
+	prctl(PR_GET_NAME, before);
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+		char *comm, *thread;
+
+		assert_int_equal(prctl(PR_SET_NAME, hostile[i]), 0);
+		comm = proc_comm(getpid());
+		thread = proc_thread_comm(getpid(), (pid_t)syscall(SYS_gettid));
+		assert_string_equal(comm, hostile[i]);
+		assert_string_equal(thread, hostile[i]);
+		free(comm);
+		free(thread);
+	}
+	prctl(PR_SET_NAME, before);
+}
+
+static void names_make_no_fields(void **state)
+{
+	char before[17], *status;
+	unsigned int uid;
+
+	prctl(PR_GET_NAME, before);
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+		prctl(PR_SET_NAME, hostile[i]);
+		assert_int_equal(proc_read(getpid(), "status", &status), 0);
+		assert_int_equal(proc_status_number(status, "Tgid"), getpid());
+		assert_int_equal(proc_status_number(status, "PPid"), getppid());
+		assert_int_not_equal(proc_status_number(status, "Seccomp"), -1);
+		assert_int_equal(sscanf(proc_status_field(status, "Uid"), "%u", &uid), 1);
+		assert_int_equal(uid, getuid());
+		free(status);
+	}
+	prctl(PR_SET_NAME, before);
+}
+
+static void fields_are_whole_words_at_the_start_of_lines(void **state)
+{
+	const char *status =
+		"Name:\tTgid: 5\nTgidmore:\t1\nTgid:\t77\nEmpty:\t\nSome:\tx 3\nLast:9";
+
+	assert_int_equal(proc_status_number(status, "Tgid"), 77);
+	assert_int_equal(proc_status_number(status, "Last"), 9);
+	assert_int_equal(proc_status_number(status, "Empty"), -1);
+	assert_int_equal(proc_status_number(status, "Some"), -1);
+	assert_int_equal(proc_status_number(status, "gid"), -1);
+	assert_int_equal(proc_status_number(status, "Tgidm"), -1);
+	assert_null(proc_status_field(status, "None"));
+	assert_null(proc_status_field("", "None"));
+	assert_int_equal(strncmp(proc_status_field(status, "Name"), "Tgid: 5\n", 8), 0);
+}
+
+static void what_is_gone_is_an_error(void **state)
+{
+	pid_t pid = fork();
+	char *text = NULL;
+	int fd;
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	fd = proc_open(pid, "status", O_RDONLY);
+	assert_true(fd >= 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(proc_read(pid, "status", &text), -ENOENT);
+	assert_null(proc_comm(pid));
+	assert_int_equal(proc_open(pid, "exe", O_RDONLY), -ENOENT);
+	assert_int_equal(proc_read_fd(fd, &text, NULL), 0);
+	assert_string_equal(text, "");
+	free(text);
+	close(fd);
+}
+
+static void long_files_are_whole(void **state)
+{
+	char name[] = "/tmp/memleak_proc_XXXXXX", *text;
+	size_t len = 100003, got;
+	char *bytes = malloc(len);
+	int fd = mkstemp(name);
+
+	unlink(name);
+	memset(bytes, 'x', len);
+	assert_int_equal(write(fd, bytes, len), len);
+	assert_int_equal(proc_read_fd(fd, &text, &got), 0);
+	assert_int_equal(got, len);
+	assert_int_equal(strlen(text), len);
+	free(text);
+	free(bytes);
+	close(fd);
+}
+
+static void another_version_is_another_file(void **state)
+{
+	struct stat st = {.st_dev = 1, .st_ino = 2, .st_size = 3, .st_mtim = {4, 5}}, other = st;
+	struct file_version a = file_version_of(&st), b;
+
+	assert_true(is_same_file(&st, &other));
+	b = file_version_of(&other);
+	assert_true(file_version_equal(&a, &b));
+	b.mtime.tv_nsec++;
+	assert_false(file_version_equal(&a, &b));
+	assert_true(file_id_equal(&a.id, &b.id));
+	other.st_dev = 9;
+	b.id = file_id_of(&other);
+	assert_false(file_id_equal(&a.id, &b.id));
+	assert_false(is_same_file(&st, &other));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_told_raw),
+		cmocka_unit_test(names_make_no_fields),
+		cmocka_unit_test(fields_are_whole_words_at_the_start_of_lines),
+		cmocka_unit_test(what_is_gone_is_an_error),
+		cmocka_unit_test(long_files_are_whole),
+		cmocka_unit_test(another_version_is_another_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

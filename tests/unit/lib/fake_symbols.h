@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A symbol backend that knows what a table says, and remembers what it was asked for. */
+#ifndef TESTS_UNIT_LIB_FAKE_SYMBOLS_H
+#define TESTS_UNIT_LIB_FAKE_SYMBOLS_H
+
+#include <stddef.h>
+
+#include "report/report.h"
+
+struct fake_symbols {
+	struct symbol_backend backend;
+	const struct sym_location *locations;
+	size_t location_cnt;
+	int prepare_result;
+	size_t prepare_cnt;  /* calls */
+	size_t prepared_cnt; /* sites of the last call */
+	uint64_t deadline_ns;
+};
+
+struct fake_symbols fake_symbols_of(const struct sym_location *locations, size_t cnt);
+
+#endif

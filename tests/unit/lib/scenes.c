@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The scenes, and the processes, stacks, sites and blocks that they are made of. */
+#include "tests/unit/lib/scenes.h"
+
+#include <math.h>
+
+struct process leak = {
+	.image = 1, .pid = 4711, .comm = (char *)"leak", .cgroup = (char *)"/a\x1b[2J/\xff"};
+static struct process other = {
+	.image = 2, .pid = 4712, .comm = (char *)"a (b) c", .cgroup = (char *)"/"};
+struct process hostile = {.image = 3, .pid = 666, .comm = (char *)"\x1b[2Jx\xff\n\"\\"};
+
+/* What addresses are called. */
+
+#define LIBC .module = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define LIBCXX .module = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
+
+const struct sym_location known_locations[] = {
+	{.addr = 0x55d0c001118d,
+	 PROGRAM,
+	 .module_offset = 0x118d,
+	 ONE(.symbol = "leak_small", .offset = 29, .file = "leak.c", .line = 12)},
+	{.addr = 0x55d0c00111ad,
+	 PROGRAM,
+	 .module_offset = 0x11ad,
+	 ONE(.symbol = "leak_big", .offset = 0x1d, .file = "/home/u/src/leak.c", .line = 18)},
+	{.addr = 0x55d0c001126d,
+	 PROGRAM,
+	 .module_offset = 0x126d,
+	 ONE(.symbol = "main", .offset = 0x6d, .file = "../src/leak.c", .line = 40)},
+	{.addr = 0x7f0000027305,
+	 LIBC,
+	 .module_offset = 0x27305,
+	 ONE(.symbol = "__libc_start_main", .offset = 0x85)},
+	{.addr = 0x7f0000099e0e,
+	 LIBC,
+	 .module_offset = 0x99e0e,
+	 ONE(.symbol = "malloc", .offset = 0x1e)},
+	{.addr = 0x7f00000fffff, LIBC, .module_offset = 0xfffff, ONE(.symbol = NULL)},
+	{.addr = 0x7f000014da9c,
+	 LIBCXX,
+	 .module_offset = 0xada9c,
+	 ONE(.symbol = "operator new(unsigned long)", .offset = 0x1c)},
+	{.addr = 0x7ffc00000abc,
+	 .module = "[vdso]",
+	 .module_offset = 0xabc,
+	 ONE(.symbol = "__vdso_gettimeofday", .offset = 0xc)},
+	{.addr = 0x7ffc00000fff, .module = "[vdso]", .module_offset = 0xfff, ONE(.symbol = NULL)},
+	{.addr = 0x7f1200000040,
+	 .module = "[jit]",
+	 .module_offset = 0x7f1200000040,
+	 ONE(.symbol = "Function:~run app.js:3")},
+	{.addr = 0x10, ONE(.symbol = NULL)},
+	{.addr = 0x55d0c0011300,
+	 PROGRAM,
+	 .module_offset = 0x1300,
+	 .frame_cnt = 3,
+	 .frames = FRAMES({.symbol = "std::vector<int, std::allocator<int> >::push_back(int&&)",
+			   .file = "/usr/include/c++/12/bits/stl_vector.h",
+			   .line = 1294,
+			   .inlined = true},
+			  {.symbol = "fill(std::vector<int, std::allocator<int> >&)",
+			   .file = "fill.cc",
+			   .line = 7,
+			   .inlined = true},
+			  {.symbol = "run()", .offset = 0x40, .file = "/src/run.cc", .line = 99})},
+	{.addr = 0x55d0c0011400,
+	 PROGRAM,
+	 .module_offset = 0x1400,
+	 ONE(.symbol = "no_line", .offset = 0, .file = "gen/no_line.c")},
+	{.addr = 0x666,
+	 .module = "/tmp/\x1b]0;owned\x07/lib\xe2\x80\xae"
+		   "os.\xc3\xa9.so\n",
+	 .module_offset = 1,
+	 ONE(.symbol = "\t80 bytes in 5 allocations from stack\n\t\tmain+0x0 "
+		       "\xf0\x9f\x92\xa7\xed\xa0\x80",
+	     .offset = UINT64_MAX,
+	     .file = "dir\x7f/\xc2\x9b"
+		     "31m\"'\\.c",
+	     .line = UINT32_MAX)},
+	{.addr = 0x667, .module = "/", .module_offset = UINT64_MAX, ONE(.symbol = NULL)},
+	{.addr = 0x668, .module = "", ONE(.symbol = "", .offset = 1, .file = "")},
+};
+
+const uint64_t small_stack[] = {0x55d0c001118d, 0x55d0c001126d, 0x7f0000027305};
+const uint64_t big_stack[] = {0x55d0c00111ad, 0x55d0c001126d};
+const uint64_t cxx_stack[] = {0x7f000014da9c, 0x55d0c0011300, 0x55d0c001126d};
+const uint64_t odd_stack[] = {0x7f00000fffff, 0x55d0c0011400, 0x7ffc00000abc, 0x7ffc00000fff,
+			      0x7f1200000040, 0x10,           0xdeadbeef,     0xffffffffffffffff};
+const uint64_t hostile_stack[] = {0x666, 0x667, 0x668};
+static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};
+
+static struct site plain_sites[] = {SMALL, BIG};
+
+static struct site growth_before[] = {
+	SMALL,
+	BIG,
+	{.id = 3, .process = &leak, .bytes = 1000, .count = 10, STACK(cxx_stack)},
+	{.id = 4, .process = &leak, .bytes = 999, .count = 9, STACK(odd_stack)},
+};
+static const struct snapshot growth_snapshot = SNAPSHOT(growth_before);
+static struct site growth_sites[] = {
+	{.id = 3,
+	 .process = &leak,
+	 .bytes = 400,
+	 .count = 4,
+	 AGES(5000 * MS, 5040 * MS),
+	 STACK(cxx_stack)},
+	{.id = 0x9f3c000000000001,
+	 .process = &leak,
+	 .bytes = 80,
+	 .count = 5,
+	 AGES(5600 * MS, 9900 * MS),
+	 STACK(small_stack)},
+	{.id = 0x2,
+	 .process = &leak,
+	 .bytes = 6291456,
+	 .count = 6,
+	 AGES(0, 9949 * MS),
+	 STACK(big_stack)},
+	{.id = 0x5,
+	 .process = &leak,
+	 .bytes = 64,
+	 .count = 4,
+	 AGES(700 * MS, 800 * MS),
+	 STACK(big_stack)},
+};
+
+struct site hostile_sites[] = {
+	{.id = 1, .process = &hostile, .bytes = 80, .count = 5, AGES(MS, MS), STACK(hostile_stack)},
+	{.id = 2, .process = &leak, .bytes = 8, .count = 1, AGES(MS, MS), STACK(small_stack)},
+};
+
+static struct site frame_sites[] = {
+	{.id = 1, .process = &leak, .bytes = 5, .count = 1, AGES(MS, MS), STACK(cxx_stack)},
+	{.id = 2, .process = &leak, .bytes = 4, .count = 1, AGES(MS, MS), STACK(odd_stack)},
+	{.id = 3, .process = &leak, .bytes = 3, .count = 1, AGES(MS, MS), STACK(allocator_stack)},
+	{.id = 4, .process = &leak, .bytes = 2, .count = 1, AGES(MS, MS)},
+	{.id = 5,
+	 .process = &leak,
+	 .bytes = 1,
+	 .count = 1,
+	 AGES(1500 * MS, 61234 * MS),
+	 STACK(big_stack),
+	 .end = STACK_END_TRUNCATED},
+};
+
+struct site kind_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .kind = KIND_HEAP,
+	 .bytes = 0,
+	 .count = 3,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 2,
+	 .process = &leak,
+	 .kind = KIND_MMAP,
+	 .bytes = 8192,
+	 .count = 2,
+	 AGES(1000 * MS, 2000 * MS),
+	 STACK(small_stack)},
+	{.id = 3,
+	 .process = &leak,
+	 .kind = KIND_RESERVE,
+	 .bytes = 2199023255552,
+	 .count = 1,
+	 AGES(1000 * MS, 1000 * MS),
+	 STACK(small_stack)},
+	{.id = 4,
+	 .process = &leak,
+	 .kind = KIND_STACK,
+	 .bytes = 8392704,
+	 .count = 1,
+	 AGES(1000 * MS, 1000 * MS),
+	 STACK(small_stack)},
+	{.id = 5,
+	 .space = SPACE_KERNEL,
+	 .kind = KIND_SLAB,
+	 .bytes = 512,
+	 .count = 1,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(small_stack)},
+	{.id = 6,
+	 .space = SPACE_KERNEL,
+	 .kind = KIND_PAGE,
+	 .bytes = 4096,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 7,
+	 .space = SPACE_KERNEL,
+	 .kind = KIND_PERCPU,
+	 .bytes = 32,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+};
+
+#define ORIGIN(...) .space = SPACE_KERNEL, .origin = {__VA_ARGS__}
+
+static struct site kernel_sites[] = {
+	{.id = 1,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak", .cache = "kmalloc-rcl-256",
+		.reclaimable = true),
+	 .kind = KIND_SLAB,
+	 .bytes = 4096,
+	 .count = 16,
+	 AGES(MS, 2000 * MS),
+	 STACK(small_stack)},
+	{.id = 2,
+	 ORIGIN(.last_pid = 12, .last_comm = "a\n(b)", .several_pids = true, .cache = "x\x1b[1m",
+		.several_caches = true, .unseen_frees = 5),
+	 .kind = KIND_SLAB,
+	 .bytes = 2048,
+	 .count = 8,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 3,
+	 ORIGIN(.interrupt = true),
+	 .kind = KIND_PAGE,
+	 .bytes = 1024,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 4,
+	 .process = &leak,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak"),
+	 .kind = KIND_PERCPU,
+	 .bytes = 32,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+};
+
+static struct site huge_sites[] = {
+	{.id = UINT64_MAX,
+	 .process = &leak,
+	 .bytes = 3ULL << 40,
+	 .count = 1ULL << 40,
+	 AGES(0, 365ULL * 86400 * 1000 * MS),
+	 STACK(small_stack)},
+	{.id = 1, .process = &leak, .bytes = 1ULL << 62, .count = 1, AGES(0, 0), STACK(big_stack)},
+};
+static struct site huge_before[] = {
+	{.id = UINT64_MAX,
+	 .process = &leak,
+	 .bytes = 5ULL << 40,
+	 .count = 1ULL << 41,
+	 STACK(small_stack)},
+};
+static const struct snapshot huge_snapshot = SNAPSHOT(huge_before);
+
+static struct site block_sites[] = {BIG, SMALL};
+static struct block blocks[] = {
+	{.site = 0, .addr = 0x7f3000000010, .size = 1048576, .age_ns = 4900 * MS, .tid = 4711},
+	{.site = 1, .addr = 0x55d0c3a2b2a0, .size = 16, .age_ns = 4900 * MS, .tid = 4711},
+	{.site = 1, .addr = 0x55d0c3a2b2c0, .size = 0, .age_ns = 99 * MS, .tid = 4712},
+	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
+};
+
+/* Variances: of a little more than whole numbers, of nothing, of more than fits, of nobody knows.
+ */
+struct site sampled_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 80000,
+	 .count = 500,
+	 .bytes_variance = 10000.5,
+	 .count_variance = 24.5,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(small_stack),
+	 .end = STACK_END_COMPLETE},
+	{.id = 2,
+	 .process = &leak,
+	 .bytes = 5242880,
+	 .count = 5,
+	 AGES(MS, MS),
+	 STACK(big_stack),
+	 .end = STACK_END_COMPLETE},
+};
+static struct site huge_sampled_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = UINT64_MAX,
+	 .count = 1,
+	 .bytes_variance = 1e50,
+	 .count_variance = 1e-9,
+	 AGES(MS, MS),
+	 STACK(small_stack),
+	 .end = STACK_END_COMPLETE},
+};
+static struct site sizeless_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 80,
+	 .count = 10,
+	 .bytes_variance = NAN,
+	 .count_variance = 90,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(small_stack),
+	 .end = STACK_END_COMPLETE},
+};
+
+static struct site process_sites[] = {
+	SMALL,
+	{.id = 7,
+	 .process = &other,
+	 .bytes = 80,
+	 .count = 5,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(small_stack)},
+};
+
+/* Some of it and all of it. */
+static struct site inherited_sites[] = {
+	SMALL,
+	{.id = 7,
+	 .process = &other,
+	 .bytes = 80,
+	 .count = 5,
+	 .inherited_bytes = 32,
+	 .inherited_count = 2,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(small_stack)},
+	{.id = 8,
+	 .process = &other,
+	 .bytes = 40,
+	 .count = 2,
+	 .inherited_bytes = 40,
+	 .inherited_count = 2,
+	 AGES(600 * MS, 600 * MS),
+	 STACK(big_stack)},
+};
+
+static struct site group_before[] = {
+	SMALL,
+	{.id = 7, .process = &other, .bytes = 1000, .count = 10, STACK(small_stack)},
+};
+static const struct snapshot group_snapshot = SNAPSHOT(group_before);
+struct site group_sites[] = {
+	SMALL,
+	BIG,
+	{.id = 7,
+	 .process = &other,
+	 .bytes = 64,
+	 .count = 4,
+	 AGES(600 * MS, 9000 * MS),
+	 STACK(small_stack)},
+	{.id = 8, .process = &hostile, .bytes = 32, .count = 2, AGES(MS, MS), STACK(hostile_stack)},
+	{.id = 9,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak"),
+	 .kind = KIND_SLAB,
+	 .bytes = 16,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 10, .process = &leak, .bytes = 8, .count = 1, AGES(MS, MS), STACK(cxx_stack)},
+	{.id = 11, .process = &leak, .bytes = 4, .count = 1, AGES(MS, MS)},
+	{.id = 12, .process = &leak, .bytes = 0, .count = 0, AGES(MS, MS)},
+	{.id = 13, .process = &leak, .bytes = 2, .count = 1, AGES(MS, MS), STACK(allocator_stack)},
+};
+
+struct site thread_sites[] = {BIG, SMALL};
+struct block thread_blocks[] = {
+	{.site = 0,
+	 .addr = 1,
+	 .size = 4194304,
+	 .sampled_size = 4194304,
+	 .age_ns = 9 * MS,
+	 .tid = 4711},
+	{.site = 0,
+	 .addr = 2,
+	 .size = 1048576,
+	 .sampled_size = 2097152,
+	 .age_ns = 8 * MS,
+	 .tid = 4712},
+	{.site = 1, .addr = 3, .size = 16, .sampled_size = 16, .age_ns = 7 * MS, .tid = 4712},
+	{.site = 1, .addr = 4, .size = 16, .sampled_size = 16, .age_ns = 6 * MS, .tid = 4711},
+	{.site = 1, .addr = 5, .size = 48, .sampled_size = 48, .age_ns = 5 * MS, .tid = 4712},
+};
+
+#define LARGEST(...) .largest = {__VA_ARGS__, .age_ns = 1500 * MS, .tid = 4712}
+
+static struct site largest_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 300,
+	 .count = 9,
+	 LARGEST(.addr = 0x10, .size = 100),
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 2,
+	 .process = &leak,
+	 .bytes = 200,
+	 .count = 1,
+	 LARGEST(.addr = 0x20, .size = 200),
+	 AGES(MS, MS),
+	 STACK(cxx_stack)},
+	{.id = 3,
+	 .process = &leak,
+	 .kind = KIND_RESERVE,
+	 .bytes = 1ULL << 40,
+	 .count = 1,
+	 LARGEST(.addr = 0x30, .size = 1ULL << 40),
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	{.id = 4,
+	 .process = &hostile,
+	 .kind = KIND_MMAP,
+	 .bytes = 4096,
+	 .count = 1,
+	 LARGEST(.addr = UINT64_MAX, .size = 4096),
+	 AGES(MS, MS)},
+	{.id = 5,
+	 .process = &other,
+	 .bytes = 0,
+	 .count = 1,
+	 LARGEST(.addr = 0x50),
+	 AGES(MS, MS),
+	 STACK(big_stack)},
+};
+
+static struct site peak_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 1000,
+	 .count = 10,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(small_stack),
+	 .end = STACK_END_COMPLETE},
+	{.id = 2,
+	 .process = &hostile,
+	 .kind = KIND_MMAP,
+	 .bytes = 4096,
+	 .count = 1,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 STACK(hostile_stack),
+	 .end = STACK_END_NO_CODE},
+	{.id = 3,
+	 .process = &leak,
+	 .bytes = 2000,
+	 .count = 2,
+	 AGES(AGE_UNKNOWN, AGE_UNKNOWN),
+	 .end = STACK_END_UNKNOWN},
+};
+static const struct peak peak = {
+	.wall_ns = WALL_NS - 3400000000,
+	.t0_ns = 1000000 * MS - 3400000000,
+	.bytes = 7096,
+	.count = 13,
+	.highest_bytes = 8000,
+	.sites = peak_sites,
+	.site_cnt = LENGTH(peak_sites),
+};
+static const struct peak peak_now = {
+	.wall_ns = WALL_NS,
+	.t0_ns = 1000000 * MS,
+	.bytes = 1000,
+	.count = 10,
+	.highest_bytes = 1000,
+	.sites = peak_sites,
+	.site_cnt = 1,
+};
+static const struct peak no_peak = {.highest_bytes = 16};
+
+#define USER_FIGURES                                                                               \
+	{                                                                                          \
+		.known = true, .calls = 1234, .failed = 2, .walked = 3, .cached = 4, .checked = 5, \
+		.disagreed = 6, .stored = 7,                                                       \
+		.calls_of = {[FAMILY_MALLOC] = 1000, [FAMILY_FREE] = 230, [FAMILY_MREMAP] = 4},    \
+		.fills = {{10, 1000000}, {20, 49152}, {30, 69632}, {40, 16384}, {50, 16384}},      \
+	}
+#define KERNEL_FIGURES                                                                             \
+	{                                                                                          \
+		.known = true, .calls = UINT64_MAX, .fills = {{1, 2}, {0, 0}, {3, 4}, {5, 6}},     \
+	}
+
+static struct process_summary summaries[] = {
+	{&leak,
+	 5242960,
+	 80,
+	 5242880,
+	 5242960,
+	 1048576,
+	 15,
+	 {[FAMILY_MALLOC] = 10, [FAMILY_FREE] = 5}},
+	{&hostile, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, {0}},
+};
+
+/* What a user writes into a file may be anything. */
+static const struct suppressed suppressed[] = {
+	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
+
+const struct scene scenes[] = {
+	{.name = "plain", .opts.top = 10, .snap = SNAPSHOT(plain_sites)},
+	{.name = "final", .opts.top = 10, .snap = SNAPSHOT(plain_sites), .final = true},
+	{.name = "empty", .opts.top = 10, .snap = SNAPSHOT_OF(NULL, 0)},
+	{.name = "left-out",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(plain_sites, .baseline_ns = 2345678901, .suppressed = suppressed,
+			  .suppressed_cnt = LENGTH(suppressed))},
+	{.name = "proposed",
+	 .opts = {.top = 10, .gen_suppressions = true},
+	 .snap = SNAPSHOT(frame_sites)},
+	{.name = "proposed-hostile",
+	 .opts = {.top = 10, .gen_suppressions = true},
+	 .snap = SNAPSHOT(hostile_sites)},
+	{.name = "top", .opts.top = 1, .snap = SNAPSHOT(plain_sites)},
+	{.name = "growth",
+	 .opts.top = 10,
+	 .before = &growth_snapshot,
+	 .snap = SNAPSHOT(growth_sites)},
+	{.name = "sort-growth",
+	 .opts = {.top = 2, .sort = SORT_GROWTH},
+	 .before = &growth_snapshot,
+	 .snap = SNAPSHOT(growth_sites)},
+	{.name = "hostile", .opts.top = 10, .snap = SNAPSHOT(hostile_sites)},
+	{.name = "processes", .opts.top = 10, .snap = SNAPSHOT(process_sites)},
+	{.name = "inherited", .opts.top = 10, .snap = SNAPSHOT(inherited_sites)},
+	{.name = "frames", .opts.top = 10, .snap = SNAPSHOT(frame_sites)},
+	{.name = "kinds", .opts.top = 10, .snap = SNAPSHOT(kind_sites)},
+	{.name = "kernel",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(kernel_sites, .replaced = 3, .gone_with_page = 4, .beyond_caches = 5,
+			  .frees_hidden = true, .vmalloc_hidden = 24604672)},
+	{.name = "huge", .opts.top = 10, .before = &huge_snapshot, .snap = SNAPSHOT(huge_sites)},
+	{.name = "blocks",
+	 .opts = {.top = 10, .show_allocs = true},
+	 .snap = SNAPSHOT(block_sites, .blocks = blocks, .block_cnt = LENGTH(blocks))},
+	{.name = "sampled",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(sampled_sites, .sampling = {SAMPLING_COUNT, 10})},
+	{.name = "sampled-bytes",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(sampled_sites, .sampling = {SAMPLING_BYTES, 524288})},
+	{.name = "sampled-huge",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(huge_sampled_sites, .sampling = {SAMPLING_BYTES, 1ULL << 40})},
+	{.name = "sampled-sizeless",
+	 .opts = {.top = 10, .combined_only = true},
+	 .snap = SNAPSHOT(sizeless_sites, .sampling = {SAMPLING_COUNT, 10})},
+	{.name = "by-process",
+	 .opts = {.top = 10, .by = BY_PROCESS},
+	 .before = &group_snapshot,
+	 .snap = SNAPSHOT(group_sites)},
+	{.name = "by-process-sampled",
+	 .opts = {.top = 10, .by = BY_PROCESS},
+	 .snap = SNAPSHOT(sampled_sites, .sampling = {SAMPLING_COUNT, 10})},
+	{.name = "by-module",
+	 .opts = {.top = 10, .by = BY_MODULE},
+	 .before = &group_snapshot,
+	 .snap = SNAPSHOT(group_sites)},
+	{.name = "by-module-top",
+	 .opts = {.top = 1, .by = BY_MODULE, .sort = SORT_GROWTH},
+	 .before = &growth_snapshot,
+	 .snap = SNAPSHOT(growth_sites)},
+	{.name = "by-thread",
+	 .opts = {.top = 10, .by = BY_THREAD, .show_allocs = true},
+	 .snap = SNAPSHOT(thread_sites, .blocks = thread_blocks,
+			  .block_cnt = LENGTH(thread_blocks))},
+	{.name = "by-thread-sampled",
+	 .opts = {.top = 1, .by = BY_THREAD},
+	 .snap = SNAPSHOT(thread_sites, .blocks = thread_blocks, .block_cnt = LENGTH(thread_blocks),
+			  .sampling = {SAMPLING_BYTES, 524288})},
+	{.name = "by-cgroup",
+	 .opts = {.top = 10, .by = BY_CGROUP},
+	 .before = &group_snapshot,
+	 .snap = SNAPSHOT(group_sites)},
+	{.name = "by-empty", .opts = {.top = 10, .by = BY_THREAD}, .snap = SNAPSHOT_OF(NULL, 0)},
+	{.name = "largest", .opts = {.top = 10, .largest = true}, .snap = SNAPSHOT(largest_sites)},
+	{.name = "largest-top",
+	 .opts = {.top = 1, .largest = true, .by = BY_PROCESS},
+	 .snap = SNAPSHOT(largest_sites)},
+	{.name = "largest-none",
+	 .opts = {.top = 10, .largest = true},
+	 .snap = SNAPSHOT_OF(NULL, 0)},
+	{.name = "stats",
+	 .opts = {.top = 1, .stats = true},
+	 .snap = SNAPSHOT(plain_sites, .stats = {USER_FIGURES})},
+	{.name = "stats-both",
+	 .opts = {.top = 1, .stats = true},
+	 .snap = SNAPSHOT(plain_sites, .stats = {USER_FIGURES, KERNEL_FIGURES},
+			  .lost = {[LOSS_ALLOCS_FULL] = 3})},
+	{.name = "summary",
+	 .opts = {.top = 1, .summary = true},
+	 .snap = SNAPSHOT(plain_sites, .summaries = summaries, .summary_cnt = LENGTH(summaries))},
+	{.name = "summary-sort",
+	 .opts = {.top = 1, .summary = true, .summary_sort = SUMMARY_BY_FREED, .max_records = 1},
+	 .snap = SNAPSHOT(plain_sites, .summaries = summaries, .summary_cnt = LENGTH(summaries))},
+	{.name = "peak",
+	 .opts = {.top = 2, .peak = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak)},
+	{.name = "peak-by-count",
+	 .opts = {.top = 1, .peak = true, .sort = SORT_COUNT, .by = BY_PROCESS, .largest = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak)},
+	{.name = "peak-now",
+	 .opts = {.top = 10, .peak = true},
+	 .snap = SNAPSHOT(plain_sites, .peak = &peak_now)},
+	{.name = "peak-none",
+	 .opts = {.top = 10, .peak = true},
+	 .snap = SNAPSHOT_OF(NULL, 0, .peak = &no_peak)},
+	{.name = "max-records",
+	 .opts = {.top = 10, .largest = true, .by = BY_PROCESS, .max_records = 1},
+	 .snap = SNAPSHOT(largest_sites)},
+	{.name = "suspects", .opts.top = 1, .growing = 12, .snap = SNAPSHOT(plain_sites)},
+	{.name = "suspects-more", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(group_sites)},
+	{.name = "suspects-kernel", .opts.top = 1, .growing = 9, .snap = SNAPSHOT(kernel_sites)},
+	{.name = "suspects-none",
+	 .opts = {.top = 1, .sort = SORT_SCORE},
+	 .before = &growth_snapshot,
+	 .growing = 4,
+	 .snap = SNAPSHOT(growth_sites)},
+	{.name = "lost",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,
+			     .lost = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX, 12})},
+};
+
+const size_t scene_cnt = LENGTH(scenes);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * loader/kernel_places: the events' arguments as kernels of several years had them, in BTF made
+ * here, and the fields of classic tracepoints.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "loader/kernel/places.h"
+
+#define NONE MEMLEAK_VALUE_NONE
+
+/* Types by a letter: l long, i int, b bool, v void *, k kmem_cache *, p page *, f function, h head.
+ */
+struct maker {
+	struct btf *btf;
+	int types[128];
+};
+
+static struct maker make(void)
+{
+	struct maker maker = {.btf = btf__new_empty()};
+	struct btf *btf = maker.btf;
+	int size_t_id, cache, page, head, proto;
+
+	assert_non_null(btf);
+	maker.types['i'] = btf__add_int(btf, "unsigned int", 4, 0);
+	size_t_id = btf__add_int(btf, "unsigned long", 8, 0);
+	maker.types['l'] = btf__add_typedef(btf, "size_t", size_t_id);
+	maker.types['b'] = btf__add_int(btf, "_Bool", 1, BTF_INT_BOOL);
+	maker.types['v'] = btf__add_ptr(btf, btf__add_const(btf, 0));
+	cache = btf__add_struct(btf, "kmem_cache", 8);
+	maker.types['k'] = btf__add_ptr(btf, btf__add_const(btf, cache));
+	page = btf__add_struct(btf, "page", 64);
+	maker.types['p'] = btf__add_ptr(btf, page);
+	head = btf__add_struct(btf, "callback_head", 16);
+	maker.types['h'] = btf__add_ptr(btf, head);
+	proto = btf__add_func_proto(btf, 0);
+	maker.types['f'] = btf__add_typedef(btf, "rcu_callback_t", btf__add_ptr(btf, proto));
+	return maker;
+}
+
+static int add_prototype(struct maker *maker, const char *arguments)
+{
+	int proto = btf__add_func_proto(maker->btf, 0);
+
+	for (; *arguments; arguments++)
+		assert_int_equal(btf__add_func_param(maker->btf, "",
+						     maker->types[(unsigned char)*arguments]),
+				 0);
+	return proto;
+}
+
+static void add_event(struct maker *maker, const char *event, const char *arguments)
+{
+	char name[64], with_data[16];
+	int proto;
+
+	snprintf(name, sizeof(name), "btf_trace_%s", event);
+	snprintf(with_data, sizeof(with_data), "v%s", arguments);
+	proto = add_prototype(maker, with_data);
+	assert_true(btf__add_typedef(maker->btf, name, btf__add_ptr(maker->btf, proto)) > 0);
+}
+
+static struct memleak_value_places places(const struct maker *maker)
+{
+	struct memleak_value_places ret;
+	const char *event;
+
+	assert_int_equal(kernel_places_by_btf(maker->btf, &ret, &event), 0);
+	return ret;
+}
+
+/* 5.10: sizes in both, no cache; the percpu event has no call site. */
+static void test_old(void **state)
+{
+	struct maker maker = make();
+	struct memleak_value_places at;
+
+	add_event(&maker, "kmalloc", "lvlli");
+	add_event(&maker, "kmem_cache_alloc", "lvlli");
+	add_event(&maker, "kfree", "lv");
+	add_event(&maker, "kmem_cache_free", "lv");
+	add_event(&maker, "percpu_alloc_percpu", "bbllviv");
+	add_event(&maker, "percpu_free_percpu", "viv");
+	add_event(&maker, "mm_page_alloc", "piii");
+	add_event(&maker, "mm_page_free", "pi");
+	at = places(&maker);
+	assert_int_equal(at.kmalloc_ptr, 1);
+	assert_int_equal(at.kmalloc_size, 3);
+	assert_int_equal(at.kmalloc_cache, NONE);
+	assert_int_equal(at.cache_alloc_size, 3);
+	assert_int_equal(at.cache_alloc_cache, NONE);
+	assert_int_equal(at.kfree_site, 0);
+	assert_int_equal(at.kfree_ptr, 1);
+	assert_int_equal(at.cache_free_ptr, 1);
+	assert_int_equal(at.percpu_alloc_size, 2);
+	assert_int_equal(at.percpu_alloc_ptr, 6);
+	assert_int_equal(at.percpu_free_ptr, 2);
+	assert_int_equal(at.page_alloc_order, 1);
+	assert_int_equal(at.page_alloc_mobility, 3);
+	assert_int_equal(at.page_free_order, 1);
+	btf__free(maker.btf);
+}
+
+/* 6.0: the cache stands before the sizes. */
+static void test_between(void **state)
+{
+	struct maker maker = make();
+	struct memleak_value_places at;
+
+	add_event(&maker, "kmalloc", "lvklli");
+	add_event(&maker, "kmem_cache_alloc", "lvklli");
+	at = places(&maker);
+	assert_int_equal(at.kmalloc_cache, 2);
+	assert_int_equal(at.kmalloc_size, 4);
+	assert_int_equal(at.cache_alloc_cache, 2);
+	assert_int_equal(at.cache_alloc_size, 4);
+	btf__free(maker.btf);
+}
+
+/* 6.1 and later: the cache knows the size, kmalloc has none; percpu has a call site. */
+static void test_new(void **state)
+{
+	struct maker maker = make();
+	struct memleak_value_places at;
+
+	add_event(&maker, "kmalloc", "lvllii");
+	add_event(&maker, "kmem_cache_alloc", "lvkii");
+	add_event(&maker, "kmem_cache_free", "lvk");
+	add_event(&maker, "percpu_alloc_percpu", "lbbllvivli");
+	at = places(&maker);
+	assert_int_equal(at.kmalloc_cache, NONE);
+	assert_int_equal(at.kmalloc_size, 3);
+	assert_int_equal(at.cache_alloc_cache, 2);
+	assert_int_equal(at.cache_alloc_size, NONE);
+	assert_int_equal(at.percpu_alloc_size, 3);
+	assert_int_equal(at.percpu_alloc_ptr, 7);
+	btf__free(maker.btf);
+}
+
+/* A kernel that nobody knows is not guessed at. */
+static void test_unknown(void **state)
+{
+	static const struct {
+		const char *event;
+		const char *arguments;
+	} strange[] = {
+		{"kmalloc", "vl"}, {"kmalloc", "lvi"},           {"kmem_cache_alloc", "lvi"},
+		{"kfree", "vl"},   {"mm_page_alloc", "vi"},      {"mm_page_free", "p"},
+		{"kmalloc", ""},   {"percpu_alloc_percpu", "l"}, {"percpu_free_percpu", "vi"},
+	};
+
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+		struct maker maker = make();
+		struct memleak_value_places at;
+		const char *event = NULL;
+
+		add_event(&maker, strange[i].event, strange[i].arguments);
+		assert_int_equal(kernel_places_by_btf(maker.btf, &at, &event), -EPROTO);
+		assert_string_equal(event, strange[i].event);
+		btf__free(maker.btf);
+	}
+}
+
+static void add_rcu(struct maker *maker, const char *arguments)
+{
+	int proto = add_prototype(maker, arguments);
+
+	assert_true(btf__add_func(maker->btf, "kvfree_call_rcu", BTF_FUNC_GLOBAL, proto) > 0);
+}
+
+static void test_rcu(void **state)
+{
+	struct maker with_func = make(), with_object = make();
+
+	add_rcu(&with_func, "hf");
+	assert_int_equal(places(&with_func).rcu_func, 1);
+	add_rcu(&with_object, "hv");
+	assert_int_equal(places(&with_object).rcu_func, 0);
+	btf__free(with_func.btf);
+	btf__free(with_object.btf);
+}
+
+static int add_variable(struct maker *maker, int type, const char *name)
+{
+	int var = btf__add_var(maker->btf, name, BTF_VAR_GLOBAL_ALLOCATED, type);
+
+	assert_true(var > 0);
+	return var;
+}
+
+/* The count of interrupts: a variable, a member of one, or nowhere. */
+static void test_preempt_count(void **state)
+{
+	struct maker maker = make();
+	int queue, count, hot, anonymous, wrapper;
+
+	assert_int_equal(kernel_places_preempt_count(NULL), 0);
+	assert_int_equal(kernel_places_preempt_count(maker.btf), 0);
+	queue = add_variable(&maker, maker.types['i'], "runqueues");
+	count = add_variable(&maker, maker.types['i'], "__preempt_count");
+	assert_true(btf__add_datasec(maker.btf, ".data..percpu", 4096) > 0);
+	btf__add_datasec_var_info(maker.btf, count, 64, 4);
+	btf__add_datasec_var_info(maker.btf, queue, 1024, 4);
+	assert_int_equal(kernel_places_preempt_count(maker.btf), 64 - 1024);
+	btf__free(maker.btf);
+
+	maker = make();
+	anonymous = btf__add_struct(maker.btf, NULL, 16);
+	btf__add_field(maker.btf, "current_task", maker.types['v'], 0, 0);
+	btf__add_field(maker.btf, "preempt_count", maker.types['i'], 64, 0);
+	wrapper = btf__add_struct(maker.btf, "pcpu_hot", 16);
+	btf__add_field(maker.btf, NULL, anonymous, 0, 0);
+	hot = add_variable(&maker, wrapper, "pcpu_hot");
+	queue = add_variable(&maker, maker.types['i'], "runqueues");
+	assert_true(btf__add_datasec(maker.btf, ".data..percpu", 4096) > 0);
+	btf__add_datasec_var_info(maker.btf, hot, 128, 16);
+	btf__add_datasec_var_info(maker.btf, queue, 256, 4);
+	assert_int_equal(kernel_places_preempt_count(maker.btf), 128 + 8 - 256);
+	btf__free(maker.btf);
+}
+
+static void test_running_kernel(void **state)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct memleak_value_places at;
+	const char *event;
+
+	if (!btf) {
+		print_message("skipped: the kernel has no BTF\n");
+		skip();
+	}
+	assert_true(kernel_places_has(btf, "kmalloc"));
+	assert_false(kernel_places_has(btf, "kmalloc_of_another_world"));
+	assert_int_equal(kernel_places_by_btf(btf, &at, &event), 0);
+	assert_int_not_equal(at.kmalloc_size, NONE);
+	assert_int_not_equal(at.page_alloc_order, NONE);
+	btf__free(btf);
+}
+
+/* A folder like tracefs's, with every event that is wanted. */
+static void write_format(const char *folder, const char *event, const char *fields)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, event);
+	*strrchr(path, '/') = '\0';
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s", folder, event);
+	assert_int_equal(mkdir(path, 0700), 0);
+	strcat(path, "/format");
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "name: x\nID: 1\nformat:\n%s\nprint fmt: \"ptr;\", REC->ptr\n", fields);
+	fclose(file);
+}
+
+static void test_format(void **state)
+{
+	char folder[] = "/tmp/memleak-format-XXXXXX", command[64];
+	struct memleak_value_places at;
+	const char *event = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	write_format(folder, "kmem/kmalloc",
+		     "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"
+		     "\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"
+		     "\tfield:size_t bytes_alloc;\toffset:32;\tsize:8;\tsigned:0;\n");
+	assert_int_equal(kernel_places_by_format(folder, &at, &event), -ENOENT);
+	assert_string_equal(event, "kmem/kmem_cache_alloc");
+	assert_int_equal(at.kmalloc_site, 8);
+	assert_int_equal(at.kmalloc_ptr, 16);
+	assert_int_equal(at.kmalloc_size, 32);
+	write_format(folder, "kmem/kmem_cache_alloc",
+		     "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"
+		     "\tfield:const void * ptr;\toffset:99999;\tsize:8;\tsigned:0;\n");
+	assert_int_equal(kernel_places_by_format(folder, &at, &event), -EPROTO);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_old),
+		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_new),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_rcu),
+		cmocka_unit_test(test_preempt_count),
+		cmocka_unit_test(test_running_kernel),
+		cmocka_unit_test(test_format),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

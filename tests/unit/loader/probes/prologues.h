@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How allocator functions begin, in Debian's x86-64 builds of real libraries, and how far from
+ * there the first place is that the kernel emulates and that every call reaches as it came in.
+ */
+#ifndef TESTS_UNIT_LOADER_PROBES_PROLOGUES_H
+#define TESTS_UNIT_LOADER_PROBES_PROLOGUES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct prologue {
+	const char *function;
+	unsigned int argument_cnt;
+	uint64_t place;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+extern const struct prologue prologues[];
+extern const size_t prologue_cnt;
+
+#endif

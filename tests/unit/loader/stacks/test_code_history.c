@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What stood at an address when a stack was walked: known, or not said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/stacks/code_history.h"
+
+#define IMAGE 7
+#define PROGRAM 0x400000
+#define LIBRARY 0x7f0000000000
+#define SIZE 0x1000
+#define FRAMES_MAX 4
+
+#define TO_FRAME(file, start)                                                                      \
+	((MEMLEAK_FRAME_FILE | (uint64_t)(file) << MEMLEAK_FRAME_OFFSET_BITS) - (start))
+#define PLACE(file, offset)                                                                        \
+	(MEMLEAK_FRAME_FILE | (uint64_t)(file) << MEMLEAK_FRAME_OFFSET_BITS | (offset))
+
+/* The program, and a file at the library's place; 0: nothing is there. */
+static void add(struct code_history *history, uint32_t unloads, uint32_t file)
+{
+	const struct unwind_mapping mappings[] = {
+		{.start = PROGRAM, .end = PROGRAM + SIZE, .to_frame = TO_FRAME(1, PROGRAM)},
+		{.start = LIBRARY,
+		 .end = LIBRARY + SIZE,
+		 .to_frame = TO_FRAME(file, LIBRARY),
+		 .granule_cnt = 16,
+		 .arena = file},
+	};
+
+	assert_int_equal(code_history_add(history, IMAGE, unloads, mappings, file ? 2 : 1), 0);
+}
+
+/* A stack of the library, called by the program. */
+static struct memleak_stack *settle(const struct code_history *history, uint16_t unloads,
+				    uint16_t known_unloads)
+{
+	static union {
+		struct memleak_stack stack;
+		uint64_t words[1 + FRAMES_MAX];
+	} room;
+
+	room.stack.frame_cnt = 2;
+	room.stack.end = UNWIND_END_COMPLETE;
+	room.stack.unresolved = 1;
+	room.stack.unloads = unloads;
+	room.stack.known_unloads = known_unloads;
+	room.words[1] = LIBRARY + 0x10;
+	/* Where a call was the mapping's last instruction. */
+	room.words[2] = PROGRAM + SIZE;
+	code_history_resolve(history, IMAGE, &room.stack);
+	return &room.stack;
+}
+
+static void assert_frames(const struct memleak_stack *stack, uint64_t library, uint64_t program)
+{
+	assert_int_equal(stack->frame_cnt, 2);
+	assert_int_equal(stack->end, UNWIND_END_COMPLETE);
+	assert_true(stack->frames[0] == library);
+	assert_true(stack->frames[1] == program);
+}
+
+static void same_time(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0, 0);
+	add(&history, 0, 2);
+	assert_int_equal(history.cnt, 1);
+	add(&history, 2, 3);
+	assert_frames(settle(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
+	assert_frames(settle(&history, 2, 2), PLACE(3, 0x10), PLACE(1, SIZE));
+	code_history_deinit(&history);
+}
+
+/* Between two readings: what both have is known, if only one thing was unloaded. */
+static void between(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0, 2);
+	add(&history, 2, 2);
+	assert_frames(settle(&history, 1, 1), PLACE(2, 0x10), PLACE(1, SIZE));
+	add(&history, 4, 3);
+	assert_frames(settle(&history, 3, 3), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      PLACE(1, SIZE));
+	add(&history, 6, 0);
+	assert_frames(settle(&history, 5, 5), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      PLACE(1, SIZE));
+	add(&history, 10, 0);
+	assert_frames(settle(&history, 8, 8), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
+	code_history_deinit(&history);
+}
+
+/* Loaded and unloaded between two readings of which one was at the stack's time. */
+static void never_seen(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0, 0);
+	assert_frames(settle(&history, 0, 0), LIBRARY + 0x10, PLACE(1, SIZE));
+	add(&history, 2, 3);
+	assert_frames(settle(&history, 0, 0), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      PLACE(1, SIZE));
+	code_history_deinit(&history);
+}
+
+/* The process ended, or has just begun. */
+static void one_side(void **state)
+{
+	struct code_history history = {0};
+
+	assert_frames(settle(&history, 0, 0), LIBRARY + 0x10, PROGRAM + SIZE);
+	add(&history, 2, 2);
+	assert_frames(settle(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
+	assert_frames(settle(&history, 4, 4), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
+	code_history_deinit(&history);
+}
+
+/* Walked by the table of the file that was there before. */
+static void mistaken(void **state)
+{
+	struct code_history history = {0};
+	const struct memleak_stack *stack;
+
+	add(&history, 0, 2);
+	add(&history, 2, 3);
+	stack = settle(&history, 2, 0);
+	assert_int_equal(stack->frame_cnt, 1);
+	assert_int_equal(stack->end, UNWIND_END_NO_RULE);
+	assert_true(stack->frames[0] == PLACE(3, 0x10));
+	/* The same file again is no mistake. */
+	add(&history, 4, 3);
+	assert_frames(settle(&history, 4, 2), PLACE(3, 0x10), PLACE(1, SIZE));
+	code_history_deinit(&history);
+}
+
+/* Stacks keep 16 bits of the count. */
+static void wrapped(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0xfffe, 2);
+	add(&history, 0x10002, 3);
+	assert_frames(settle(&history, 0x0002, 0x0002), PLACE(3, 0x10), PLACE(1, SIZE));
+	assert_frames(settle(&history, 0xffff, 0xffff), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
+	code_history_deinit(&history);
+}
+
+/* What was interrupted is looked up as it is, and says so afterwards. */
+static void interrupted(void **state)
+{
+	struct code_history history = {0};
+	union {
+		struct memleak_stack stack;
+		uint64_t words[2];
+	} room = {.words = {0, PROGRAM | MEMLEAK_FRAME_EXACT}};
+
+	add(&history, 0, 0);
+	room.stack.frame_cnt = 1;
+	code_history_resolve(&history, IMAGE, &room.stack);
+	assert_true(room.words[1] == (PLACE(1, 0) | MEMLEAK_FRAME_EXACT));
+	assert_true(MEMLEAK_FRAME_IN_FILE(room.words[1]));
+	assert_true(MEMLEAK_FRAME_IS_EXACT(room.words[1]));
+	assert_int_equal(MEMLEAK_FRAME_FILE_NUMBER(room.words[1]), 1);
+	code_history_deinit(&history);
+}
+
+/* The oldest go, so that the memory stays bounded. */
+static void bounded(void **state)
+{
+	struct code_history history = {0};
+
+	for (uint32_t i = 0; i < 10000; i++)
+		add(&history, i, 2);
+	assert_true(history.cnt <= 4096);
+	assert_int_equal(history.mapping_cnt, 2 * history.cnt);
+	assert_true(history.lists[history.cnt - 1].unloads == 9999);
+	code_history_deinit(&history);
+}
+
+/* The first frame was met when nothing was known to be there. */
+static struct memleak_stack *follow(uint64_t addr)
+{
+	static union {
+		struct memleak_stack stack;
+		uint64_t words[1 + FRAMES_MAX];
+	} room;
+
+	memset(&room, 0, sizeof(room));
+	room.stack.frame_cnt = 2;
+	room.stack.end = UNWIND_END_COMPLETE;
+	room.stack.unresolved = 1;
+	room.words[1] = addr | MEMLEAK_FRAME_UNKNOWN;
+	room.words[2] = PROGRAM + SIZE;
+	return &room.stack;
+}
+
+static void followed_without_table(void **state)
+{
+	struct code_history history = {0};
+	struct memleak_stack *stack = follow(PROGRAM + 0x20);
+
+	add(&history, 0, 2);
+	assert_false(code_history_misled(&history, IMAGE, stack));
+	assert_true(code_history_resolve(&history, IMAGE, stack));
+	assert_frames(stack, PLACE(1, 0x20), PLACE(1, SIZE));
+	code_history_deinit(&history);
+}
+
+static void assert_cut(const struct code_history *history, struct memleak_stack *stack,
+		       uint64_t frame)
+{
+	assert_true(code_history_misled(history, IMAGE, stack));
+	code_history_resolve(history, IMAGE, stack);
+	assert_int_equal(stack->frame_cnt, 1);
+	assert_int_equal(stack->end, UNWIND_END_NO_CODE);
+	assert_true(stack->frames[0] == frame);
+}
+
+static void followed_in_spite_of_table(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0, 2);
+	assert_cut(&history, follow(LIBRARY + 0x10), PLACE(2, 0x10));
+	code_history_deinit(&history);
+}
+
+static void followed_into_nothing(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 0, 0);
+	assert_cut(&history, follow(LIBRARY + 0x10), LIBRARY + 0x10);
+	code_history_deinit(&history);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_time),
+		cmocka_unit_test(between),
+		cmocka_unit_test(never_seen),
+		cmocka_unit_test(one_side),
+		cmocka_unit_test(mistaken),
+		cmocka_unit_test(wrapped),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(followed_without_table),
+		cmocka_unit_test(followed_in_spite_of_table),
+		cmocka_unit_test(followed_into_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

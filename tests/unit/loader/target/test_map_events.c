@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Mappings of real processes, most of which have ended when they are asked for. Needs root. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "loader/target/map_events.h"
+#include "symbolizer/symbolizer.h"
+
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
+
+static int open_events(void **state)
+{
+	struct map_events *events = NULL;
+	int err = map_events__new(&events);
+
+	*state = events;
+	return err && err != -EACCES && err != -EPERM ? err : 0;
+}
+
+static int close_events(void **state)
+{
+	map_events__free(*state);
+	return 0;
+}
+
+static struct map_events *events_of(void **state)
+{
+	if (!*state) {
+		print_message("skipped: mappings are told to root only\n");
+		skip();
+	}
+	return *state;
+}
+
+static pid_t start_true(int cpu)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		cpu_set_t cpus;
+
+		CPU_ZERO(&cpus);
+		CPU_SET(cpu, &cpus);
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void wait_for(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static const struct mapping *find_path(const struct proc_maps *maps, const char *path)
+{
+	for_each_mapping (mapping, maps)
+		if (strstr(mapping->path, path))
+			return mapping;
+	return NULL;
+}
+
+static void assert_same_code(const struct proc_maps *told, const struct proc_maps *real)
+{
+	for_each_mapping (mapping, real) {
+		const struct mapping *same = proc_maps_find(told, mapping->start);
+
+		if (!mapping->executable || mapping->start > INT64_MAX)
+			continue;
+		assert_non_null(same);
+		assert_int_equal(same->start, mapping->start);
+		assert_int_equal(same->end, mapping->end);
+		assert_int_equal(same->offset, mapping->offset);
+		assert_int_equal(same->file.ino, mapping->file.ino);
+		assert_int_equal(same->file.dev, mapping->file.dev);
+		assert_true(same->executable && same->readable == mapping->readable &&
+			    same->writable == mapping->writable && same->shared == mapping->shared);
+		assert_string_equal(same->path, mapping->path);
+	}
+}
+
+/* What is told of a process that waits is what /proc shows of it. */
+static void as_in_proc(void **state)
+{
+	struct map_events *events = events_of(state);
+	struct proc_maps told, real;
+	int in[2], out[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		execl("/proc/self/exe", "child", "wait", (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	assert_int_equal(read(out[0], &byte, 1), 1);
+	map_events__consume(events);
+	assert_int_equal(proc_maps_read(pid, &real), 0);
+	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &told), 0);
+	assert_same_code(&told, &real);
+	assert_non_null(find_path(&told, "test_map_events"));
+	assert_non_null(find_path(&told, "[vdso]"));
+	proc_maps_deinit(&told);
+	proc_maps_deinit(&real);
+	close(in[1]);
+	close(out[0]);
+	wait_for(pid);
+}
+
+/* Two hundred at once on all CPUs: each is whole when all have ended. */
+static void many_that_ended(void **state)
+{
+	enum { CNT = 200 };
+	struct map_events *events = events_of(state);
+	int64_t began_ns = (int64_t)clock_ns(CLOCK_REALTIME), ended_ns;
+	int cpu_cnt = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t lost = map_events__lost(events);
+	pid_t pids[CNT];
+
+	for (int i = 0; i < CNT; i++) {
+		pids[i] = start_true(i % cpu_cnt);
+		/* While they run: what is told on two CPUs may be seen in any order. */
+		map_events__consume(events);
+	}
+	for (int i = 0; i < CNT; i++)
+		wait_for(pids[i]);
+	ended_ns = (int64_t)clock_ns(CLOCK_REALTIME);
+	map_events__consume(events);
+	for (int i = 0; i < CNT; i++) {
+		const struct mapping *program, *libc;
+		struct proc_maps maps;
+
+		assert_int_equal(map_events__maps(events, pids[i], IMAGE_NEWEST, &maps), 0);
+		program = find_path(&maps, "/bin/true");
+		libc = find_path(&maps, "/libc.so.6");
+		assert_non_null(program);
+		assert_non_null(libc);
+		assert_non_null(find_path(&maps, "/ld-linux"));
+		assert_non_null(find_path(&maps, "[vdso]"));
+		/* And nothing of the test, which it was before. */
+		assert_null(find_path(&maps, "test_map_events"));
+		assert_true(program->since_ns > began_ns && program->since_ns <= libc->since_ns &&
+			    libc->since_ns < ended_ns);
+		assert_string_equal(map_events__comm(events, pids[i], IMAGE_NEWEST), "true");
+		proc_maps_deinit(&maps);
+		map_events__forget(events, pids[i]);
+		assert_int_equal(map_events__maps(events, pids[i], IMAGE_NEWEST, &maps), -ENOENT);
+	}
+	assert_int_equal(map_events__lost(events), lost);
+}
+
+/* sh executes true: two images, each with its time. */
+static void image_of_a_time(void **state)
+{
+	struct map_events *events = events_of(state);
+	pid_t pid = fork();
+	struct proc_maps maps;
+	uint64_t shell_ns;
+
+	if (!pid) {
+		execl("/bin/sh", "sh", "-c", "kill -STOP $$; exec /bin/true", (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	shell_ns = clock_ns(CLOCK_MONOTONIC);
+	kill(pid, SIGCONT);
+	wait_for(pid);
+	map_events__consume(events);
+	assert_int_equal(map_events__maps(events, pid, shell_ns, &maps), 0);
+	assert_null(find_path(&maps, "/bin/true"));
+	assert_non_null(find_path(&maps, "sh"));
+	proc_maps_deinit(&maps);
+	assert_string_equal(map_events__comm(events, pid, shell_ns), "sh");
+	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), 0);
+	assert_non_null(find_path(&maps, "/bin/true"));
+	proc_maps_deinit(&maps);
+	/* Nobody lived then. */
+	assert_int_equal(map_events__maps(events, pid, clock_ns(CLOCK_MONOTONIC), &maps), -ENOENT);
+	assert_int_equal(map_events__maps(events, pid, 1, &maps), -ENOENT);
+}
+
+/* Three pages, of which the middle one is of the program's file; says where. */
+static void map_code(void)
+{
+	void *code =
+		mmap(NULL, 3 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	mmap((char *)code + PAGE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	close(fd);
+	if (write(STDOUT_FILENO, &code, sizeof(code)) != sizeof(code))
+		_exit(1);
+}
+
+/* What the child of fork_has_its_parents does: its own child maps more. */
+static int fork_child(void)
+{
+	uint64_t pid;
+
+	map_code();
+	pid = (uint64_t)fork();
+	if (!pid) {
+		map_code();
+		_exit(0);
+	}
+	if (waitpid((pid_t)pid, NULL, 0) != (pid_t)pid)
+		return 1;
+	return write(STDOUT_FILENO, &pid, sizeof(pid)) != sizeof(pid);
+}
+
+static void assert_code_at(const struct proc_maps *maps, uint64_t addr)
+{
+	const struct mapping *first = proc_maps_find(maps, addr);
+	const struct mapping *middle = proc_maps_find(maps, addr + PAGE);
+	const struct mapping *last = proc_maps_find(maps, addr + 2 * PAGE);
+
+	assert_true(first && middle && last && first != middle && middle != last);
+	assert_string_equal(first->path, "");
+	assert_int_equal(middle->end - middle->start, PAGE);
+	assert_non_null(strstr(middle->path, "test_map_events"));
+	assert_int_equal(middle->offset, 0);
+	assert_string_equal(last->path, "");
+	assert_int_equal(last->offset, 0);
+}
+
+static void fork_has_its_parents(void **state)
+{
+	struct map_events *events = events_of(state);
+	struct proc_maps of_parent, of_child;
+	uint64_t parents, childs, child;
+	pid_t pid;
+	int out[2];
+
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], STDOUT_FILENO);
+		execl("/proc/self/exe", "child", "fork", (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(read(out[0], &parents, sizeof(parents)), sizeof(parents));
+	assert_int_equal(read(out[0], &childs, sizeof(childs)), sizeof(childs));
+	assert_int_equal(read(out[0], &child, sizeof(child)), sizeof(child));
+	close(out[0]);
+	close(out[1]);
+	wait_for(pid);
+	map_events__consume(events);
+	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &of_parent), 0);
+	assert_int_equal(map_events__maps(events, (pid_t)child, IMAGE_NEWEST, &of_child), 0);
+	assert_code_at(&of_parent, parents);
+	assert_code_at(&of_child, parents);
+	assert_code_at(&of_child, childs);
+	assert_null(proc_maps_find(&of_parent, childs + PAGE));
+	assert_non_null(find_path(&of_child, "/libc.so.6"));
+	proc_maps_deinit(&of_parent);
+	proc_maps_deinit(&of_child);
+}
+
+/* A function of a library, in a process that is gone with all that /proc had of it. */
+static void names_of_one_that_ended(void **state)
+{
+	struct map_events *events = events_of(state);
+	struct sym_query query = {.exact = true};
+	const struct mapping *own_libc, *libc;
+	const struct sym_location *location;
+	struct proc_maps own, maps;
+	struct symbolizer *sym;
+	struct symspace *space;
+	pid_t pid;
+
+	assert_int_equal(symbolizer__new(&sym), 0);
+	pid = start_true(0);
+	wait_for(pid);
+	map_events__consume(events);
+	assert_int_equal(proc_maps_read(getpid(), &own), 0);
+	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), 0);
+	own_libc = proc_maps_find(&own, (uintptr_t)getppid);
+	libc = find_path(&maps, "/libc.so.6");
+	assert_true(own_libc && libc && own_libc->file.ino == libc->file.ino);
+	query.addr = (uintptr_t)getppid - own_libc->start + own_libc->offset - libc->offset +
+		     libc->start;
+	assert_int_equal(symspace__new_ended(sym, &maps, &space), 0);
+	assert_int_equal(symspace__resolve(space, &query, 1, clock_deadline_ns(20 * 1000000000ULL),
+					   &location),
+			 0);
+	assert_string_equal(location->module, libc->path);
+	assert_non_null(location->frames[0].symbol);
+	assert_non_null(strstr(location->frames[0].symbol, "getppid"));
+	symspace__free(space);
+	symbolizer__free(sym);
+	proc_maps_deinit(&own);
+	proc_maps_deinit(&maps);
+}
+
+/* The test itself was there before its events. */
+static void nothing_of_those_before(void **state)
+{
+	struct map_events *events = events_of(state);
+	struct proc_maps maps;
+	pid_t pid;
+
+	map_events__consume(events);
+	assert_int_equal(map_events__maps(events, getpid(), IMAGE_NEWEST, &maps), -ENOENT);
+	assert_int_equal(map_events__maps(events, -1, IMAGE_NEWEST, &maps), -ENOENT);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	wait_for(pid);
+	map_events__consume(events);
+	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), -ENOENT);
+	assert_null(map_events__comm(events, pid, IMAGE_NEWEST));
+}
+
+/* Nobody reads: the ring becomes full, which is told, and nothing wrong is said afterwards. */
+static void what_is_lost_is_told(void **state)
+{
+	struct map_events *events = events_of(state);
+	struct pollfd waits = {.fd = map_events__poll_fd(events), .events = POLLIN};
+	char *code = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct proc_maps maps;
+	pid_t pid;
+	int err;
+
+	assert_true(code != MAP_FAILED);
+	map_events__consume(events);
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(mprotect(code, PAGE, PROT_READ | PROT_EXEC), 0);
+		assert_int_equal(mprotect(code, PAGE, PROT_READ), 0);
+	}
+	assert_int_equal(poll(&waits, 1, 0), 1);
+	pid = start_true(sched_getcpu());
+	wait_for(pid);
+	map_events__consume(events);
+	err = map_events__maps(events, pid, IMAGE_NEWEST, &maps);
+	if (!err) {
+		/* It ran where there was room. */
+		assert_non_null(find_path(&maps, "/libc.so.6"));
+		proc_maps_deinit(&maps);
+	}
+	/* The next record says how many were lost. */
+	for (int cpu = 0; cpu < (int)sysconf(_SC_NPROCESSORS_ONLN); cpu++)
+		wait_for(start_true(cpu));
+	map_events__consume(events);
+	assert_true(map_events__lost(events) > 1000);
+	munmap(code, PAGE);
+}
+
+static int child_main(const char *what)
+{
+	char byte = 0;
+
+	if (!strcmp(what, "fork"))
+		return fork_child();
+	if (write(STDOUT_FILENO, &byte, 1) != 1)
+		return 1;
+	return read(STDIN_FILENO, &byte, 1) != 0;
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_events, close_events)
+	const struct CMUnitTest tests[] = {
+		TEST(as_in_proc),
+		TEST(many_that_ended),
+		TEST(image_of_a_time),
+		TEST(fork_has_its_parents),
+		TEST(names_of_one_that_ended),
+		TEST(nothing_of_those_before),
+		TEST(what_is_lost_is_told),
+	};
+
+	if (argc > 1)
+		return child_main(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

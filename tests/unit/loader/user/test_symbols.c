@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names for many processes, when the helper hangs: the deadline is that of all of them together. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "loader/user/symbols.h"
+
+#define PROCESSES 8
+#define WITHIN_MS 400
+
+struct world {
+	struct symbolizer *symbolizer;
+	struct user_programs programs;
+	struct process_set set;
+	struct site sites[PROCESSES];
+	const struct site *all[PROCESSES];
+	uint64_t frames[PROCESSES];
+};
+
+/* The symbolizer's helper. */
+static pid_t only_child(void)
+{
+	char path[64], text[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	return (pid_t)atoi(text);
+}
+
+/* Each process runs this program; each site is in another function of it. */
+static void make_world(struct world *world)
+{
+	const uintptr_t functions[PROCESSES] = {
+		(uintptr_t)symbolizer__new,   (uintptr_t)symspace__new,
+		(uintptr_t)symspace__resolve, (uintptr_t)process_set_find,
+		(uintptr_t)process_set_ended, (uintptr_t)user_symbols_of,
+		(uintptr_t)process_table_add, (uintptr_t)process_set_purge,
+	};
+
+	*world = (struct world){.set = {.programs = &world->programs}};
+	assert_int_equal(symbolizer__new(&world->symbolizer), 0);
+	for (uint32_t i = 0; i < PROCESSES; i++) {
+		struct user_process *process = calloc(1, sizeof(*process));
+
+		assert_non_null(process);
+		process->info = (struct process){.image = i + 1, .pid = getpid()};
+		process->pidfd = -1;
+		assert_int_equal(symspace__new(world->symbolizer, getpid(), &process->space), 0);
+		assert_int_equal(process_table_add(&world->set.table, process), 0);
+		world->frames[i] = functions[i] + 1;
+		world->sites[i] = (struct site){
+			.process = &process->info,
+			.frames = &world->frames[i],
+			.frame_cnt = 1,
+		};
+		world->all[i] = &world->sites[i];
+	}
+}
+
+static void free_world(struct world *world)
+{
+	process_table_deinit(&world->set.table);
+	symbolizer__free(world->symbolizer);
+}
+
+static void one_deadline_for_all_processes(void **state)
+{
+	struct world world;
+	struct user_symbols symbols;
+	uint64_t begin_ns;
+	pid_t helper;
+
+	make_world(&world);
+	helper = only_child();
+	symbols = user_symbols_of(&world.set);
+	assert_int_equal(kill(helper, SIGSTOP), 0);
+	begin_ns = clock_ns(CLOCK_MONOTONIC);
+	assert_int_equal(symbols.backend.prepare(&symbols.backend, world.all, PROCESSES,
+						 clock_deadline_ns(WITHIN_MS * 1000000ULL)),
+			 0);
+	/* With time of its own, each would take as long. */
+	assert_in_range((clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000, WITHIN_MS - 50,
+			3 * WITHIN_MS);
+	assert_int_equal(kill(helper, SIGCONT), 0);
+	assert_int_equal(symbols.backend.prepare(&symbols.backend, world.all, PROCESSES,
+						 clock_deadline_ns(30 * 1000000000ULL)),
+			 0);
+	for (size_t i = 0; i < PROCESSES; i++) {
+		const struct sym_location *location =
+			symbols.backend.lookup(&symbols.backend, &world.sites[i], world.frames[i]);
+
+		assert_non_null(location);
+		assert_non_null(location->frames[0].symbol);
+	}
+	free_world(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_deadline_for_all_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

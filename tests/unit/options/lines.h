@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Command lines and what must come of them, for test_options.c. Words as a shell splits them. */
+#ifndef TESTS_UNIT_OPTIONS_LINES_H
+#define TESTS_UNIT_OPTIONS_LINES_H
+
+#include <stddef.h>
+
+struct line {
+	const char *line;
+	const char *expected;
+};
+
+extern const struct line good[], bad[];
+extern const size_t good_cnt, bad_cnt;
+
+#endif

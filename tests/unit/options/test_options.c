@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Command lines, good and bad, and what is made from the table of options. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "bpf/memleak.h"
+#include "options/completion.h"
+#include "options/help.h"
+#include "options/parse.h"
+#include "options/shell_words.h"
+#include "options/table.h"
+#include "tests/unit/lib/capture.h"
+#include "tests/unit/options/lines.h"
+
+/* line: words as a shell would split them, without the program's name. */
+static enum options_result parse(const char *line, struct options *ret)
+{
+	char **words = NULL;
+	char **argv;
+	size_t cnt = 0;
+	enum options_result result;
+
+	if (*line)
+		assert_int_equal(shell_words_split(line, &words), 0);
+	while (words && words[cnt])
+		cnt++;
+	argv = calloc(cnt + 2, sizeof(*argv));
+	assert_non_null(argv);
+	argv[0] = (char *)"memleak";
+	for (size_t i = 0; i < cnt; i++)
+		argv[i + 1] = words[i];
+	result = options_parse((int)cnt + 1, argv, ret);
+	/* Strings of options may point into argv: keep them as a test's main would. */
+	if (ret->object)
+		ret->object = strdup(ret->object);
+	if (ret->symbols_prefix)
+		ret->symbols_prefix = strdup(ret->symbols_prefix);
+	if (ret->output)
+		ret->output = strdup(ret->output);
+	if (ret->record)
+		ret->record = strdup(ret->record);
+	for (size_t i = 0; i < 2; i++)
+		if (ret->files[i])
+			ret->files[i] = strdup(ret->files[i]);
+	free(argv);
+	shell_words_free(words);
+	return result;
+}
+
+static void forget(struct options *opts)
+{
+	free((char *)opts->object);
+	free((char *)opts->symbols_prefix);
+	free((char *)opts->output);
+	free((char *)opts->record);
+	free((char *)opts->files[0]);
+	free((char *)opts->files[1]);
+	options_deinit(opts);
+}
+
+static void print_text(FILE *out, const char *name, const char *value)
+{
+	if (value)
+		fprintf(out, " %s=%s", name, value);
+}
+
+static void print_number(FILE *out, const char *name, uint64_t value, uint64_t usual)
+{
+	if (value != usual)
+		fprintf(out, " %s=%" PRIu64, name, value);
+}
+
+/* What is traced, and which allocations. */
+static void describe_tracing(FILE *out, const struct options *opts)
+{
+	print_number(out, "work", opts->mode, MODE_TRACE);
+	for (size_t i = 0; i < opts->file_cnt; i++)
+		fprintf(out, " file=%s", opts->files[i]);
+	for (size_t i = 0; i < opts->pid_cnt; i++)
+		fprintf(out, " pid=%d", opts->pids[i]);
+	for (size_t i = 0; opts->command && opts->command[i]; i++)
+		fprintf(out, " [%s]", opts->command[i]);
+	print_number(out, "trace", opts->trace, 0);
+	print_number(out, "allocs", opts->show_allocs, 0);
+	print_number(out, "older", opts->older_ns, 500000000);
+	print_number(out, "older_given", opts->older_given, 0);
+	print_number(out, "warmup", opts->warmup_ns, 0);
+	for (size_t i = 0; i < opts->suppressions.cnt; i++)
+		fprintf(out, " suppress=%s", opts->suppressions.patterns[i]);
+	print_number(out, "start_up", opts->no_default_suppressions, 0);
+	print_number(out, "propose", opts->gen_suppressions, 0);
+	print_number(out, "combined", opts->combined_only, 0);
+	print_number(out, "missing_free", opts->wa_missing_free, 0);
+	print_number(out, "rate", opts->sample_rate, 1);
+	print_number(out, "bytes", opts->sample_bytes, 0);
+	print_number(out, "top", opts->top, 10);
+	print_number(out, "min", opts->min_size, 0);
+	print_number(out, "max", opts->max_size, UINT64_MAX);
+	print_text(out, "object", opts->object);
+	print_text(out, "prefix", opts->symbols_prefix);
+	for (size_t i = 0; i < opts->pool_function_cnt; i++)
+		fprintf(out, " pool=%s:%d", opts->pool_functions[i].name,
+			opts->pool_functions[i].shape);
+	print_number(out, "kernel", opts->kernel, 0);
+	print_number(out, "percpu", opts->percpu, 0);
+	print_number(out, "movable", opts->movable, 0);
+	print_number(out, "force", opts->force, 0);
+}
+
+/* What differs from the defaults. */
+static char *describe(const struct options *opts)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	describe_tracing(out, opts);
+	print_number(out, "sort", opts->sort, SORT_SIZE);
+	print_number(out, "largest", opts->largest, 0);
+	print_number(out, "peak", opts->peak, 0);
+	print_number(out, "count_by", opts->count_by, COUNT_BY_NOTHING);
+	print_number(out, "stats", opts->stats, 0);
+	print_number(out, "summary", opts->summary, 0);
+	print_number(out, "summary_sort", opts->summary_sort, SUMMARY_BY_OUTSTANDING);
+	print_number(out, "records", opts->max_records, 0);
+	print_number(out, "by", opts->by, BY_STACK);
+	print_number(out, "stacks", opts->stack_storage_size, 0);
+	print_number(out, "depth", opts->stack_depth, 127);
+	print_number(out, "max_allocs", opts->max_allocs, 0);
+	print_number(out, "max_memory", opts->max_memory, 0);
+	print_number(out, "format", opts->format, FORMAT_TEXT);
+	print_text(out, "output", opts->output);
+	if (opts->listen.len) {
+		char address[LISTEN_ADDRESS_SIZE];
+
+		listen_address_print(&opts->listen, address);
+		fprintf(out, " listen=%s%s", address,
+			listen_address_is_loopback(&opts->listen) ? "" : " (open)");
+	}
+	print_text(out, "record", opts->record);
+	print_number(out, "all", opts->all, 0);
+	print_number(out, "code", (uint64_t)opts->error_exitcode, 0);
+	print_number(out, "verbose", opts->verbose, 0);
+	print_number(out, "interval", opts->interval_ns, 5000000000);
+	print_number(out, "count", opts->count, 0);
+	print_number(out, "duration", opts->duration_ns, 0);
+	fclose(out);
+	return text;
+}
+
+static void good_lines(void **state)
+{
+	for (size_t i = 0; i < good_cnt; i++) {
+		struct options opts;
+		enum options_result result;
+		cleanup_free char *text = NULL;
+
+		result = parse(good[i].line, &opts);
+		if (result != OPTIONS_RUN)
+			fail_msg("refused: %s", good[i].line);
+		text = describe(&opts);
+		if (strcmp(text, good[i].expected))
+			fail_msg("%s: got '%s', expected '%s'", good[i].line, text,
+				 good[i].expected);
+		forget(&opts);
+	}
+}
+
+static const char tail[] = "; try 'memleak --help'\n";
+
+static void bad_lines(void **state)
+{
+	for (size_t i = 0; i < bad_cnt; i++) {
+		struct options opts;
+		struct capture capture;
+		enum options_result result;
+		cleanup_free char *said = NULL;
+		size_t len;
+
+		capture_begin(&capture, STDERR_FILENO);
+		result = parse(bad[i].line, &opts);
+		forget(&opts);
+		said = capture_end(&capture);
+		len = strlen(said);
+		if (result != OPTIONS_EXIT_USAGE)
+			fail_msg("taken: %s", bad[i].line);
+		if (strncmp(said, "memleak: ", 9) || len < sizeof(tail) ||
+		    strcmp(said + len - strlen(tail), tail) || !strstr(said, bad[i].expected) ||
+		    strcspn(said, "\n") != len - 1 || strchr(said, '\x1b'))
+			fail_msg("%s: said '%s'", bad[i].line, said);
+	}
+}
+
+static char *printed(const char *line, enum options_result expected)
+{
+	struct options opts;
+	struct capture capture;
+	enum options_result result;
+	char *text;
+
+	capture_begin(&capture, STDOUT_FILENO);
+	result = parse(line, &opts);
+	text = capture_end(&capture);
+	forget(&opts);
+	assert_int_equal(result, expected);
+	return text;
+}
+
+static void version(void **state)
+{
+	cleanup_free char *text = printed("-V", OPTIONS_EXIT_OK);
+	cleanup_free char *other = printed("-v --version --nonsense", OPTIONS_EXIT_OK);
+
+	assert_string_equal(text, "memleak " MEMLEAK_VERSION "\n");
+	assert_string_equal(other, text);
+}
+
+static void help(void **state)
+{
+	cleanup_free char *text = printed("--help", OPTIONS_EXIT_OK);
+	cleanup_free char *other = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);
+
+	assert_string_equal(other, text);
+	for (int i = 0; i < option_cnt; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "--%s", option_table[i].name);
+		assert_non_null(strstr(text, name));
+	}
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (strlen(line) > 100 || line[strlen(line) - 1] == ' ')
+			fail_msg("line too long, or with a blank at its end: %s", line);
+}
+
+static void help_on_full_disk(void **state)
+{
+	struct options opts;
+	struct capture capture;
+	cleanup_free char *said = NULL;
+	int saved = dup(STDOUT_FILENO);
+
+	fflush(stdout);
+	assert_non_null(freopen("/dev/full", "w", stdout));
+	capture_begin(&capture, STDERR_FILENO);
+	assert_int_equal(parse("--help", &opts), OPTIONS_EXIT_FAILED);
+	said = capture_end(&capture);
+	forget(&opts);
+	assert_non_null(freopen("/dev/null", "w", stdout));
+	assert_true(dup2(saved, STDOUT_FILENO) >= 0);
+	close(saved);
+	assert_non_null(strstr(said, "No space left"));
+}
+
+/* Letters and names are used once; what needs an argument says what it is. */
+static void table(void **state)
+{
+	for (int i = 0; i < option_cnt; i++) {
+		const struct option_def *def = &option_table[i];
+
+		assert_non_null(def->name);
+		assert_true(def->help[strlen(def->help) - 1] != '.');
+		assert_true(def->min <= def->max || def->type == OPT_PRESET);
+		assert_true((def->type == OPT_CHOICE) == (def->choices != NULL));
+		for (int j = 0; j < i; j++) {
+			assert_string_not_equal(def->name, option_table[j].name);
+			assert_true(!def->letter || def->letter != option_table[j].letter);
+		}
+	}
+}
+
+/* bash reads the completion script without a complaint. */
+static void completion(void **state)
+{
+	FILE *bash;
+	int status;
+
+	if (system("command -v bash >/dev/null 2>&1")) {
+		print_message("skipped: no bash\n");
+		skip();
+	}
+	bash = popen("bash -n", "w");
+	assert_non_null(bash);
+	options_print_completion(bash);
+	status = pclose(bash);
+	assert_int_equal(status, 0);
+}
+
+static void nothing_given(void **state)
+{
+	char *none[] = {NULL};
+	struct options opts;
+
+	assert_int_equal(options_parse(0, none, &opts), OPTIONS_RUN);
+	options_deinit(&opts);
+	options_deinit(&opts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_lines),    cmocka_unit_test(bad_lines),
+		cmocka_unit_test(version),       cmocka_unit_test(help),
+		cmocka_unit_test(table),         cmocka_unit_test(completion),
+		cmocka_unit_test(nothing_given), cmocka_unit_test(help_on_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

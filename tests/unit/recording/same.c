@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whether two snapshots of a world say the same, one of which went through a recording. */
+#include "tests/unit/recording/same.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void same_string(const char *a, const char *b)
+{
+	assert_int_equal(!a, !b);
+	if (a)
+		assert_string_equal(a, b);
+}
+
+static void same_process(const struct process *a, const struct process *b, bool cgroup)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->image, b->image);
+	assert_int_equal(a->pid, b->pid);
+	same_string(a->comm, b->comm);
+	if (cgroup)
+		same_string(a->cgroup, b->cgroup);
+}
+
+static void same_block(const struct block *a, const struct block *b)
+{
+	assert_int_equal(a->addr, b->addr);
+	assert_int_equal(a->size, b->size);
+	assert_int_equal(a->sampled_size, b->sampled_size);
+	assert_int_equal(a->age_ns, b->age_ns);
+	assert_int_equal(a->tid, b->tid);
+	assert_int_equal(a->inherited, b->inherited);
+}
+
+static void same_location(const struct sym_location *a, const struct sym_location *b)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->addr, b->addr);
+	same_string(a->module, b->module);
+	assert_int_equal(a->module_offset, b->module_offset);
+	same_string(a->build_id, b->build_id);
+	assert_int_equal(a->frame_cnt, b->frame_cnt);
+	for (size_t i = 0; i < a->frame_cnt; i++) {
+		same_string(a->frames[i].symbol, b->frames[i].symbol);
+		assert_int_equal(a->frames[i].offset, b->frames[i].offset);
+		same_string(a->frames[i].file, b->frames[i].file);
+		assert_int_equal(a->frames[i].line, b->frames[i].line);
+		assert_int_equal(a->frames[i].inlined, b->frames[i].inlined);
+	}
+}
+
+static void same_site(const struct site *a, const struct site *b)
+{
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->space, b->space);
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->end, b->end);
+	assert_int_equal(a->tid, b->tid);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->count, b->count);
+	assert_memory_equal(&a->bytes_variance, &b->bytes_variance, sizeof(double));
+	assert_memory_equal(&a->count_variance, &b->count_variance, sizeof(double));
+	assert_int_equal(a->inherited_bytes, b->inherited_bytes);
+	assert_int_equal(a->inherited_count, b->inherited_count);
+	assert_int_equal(a->oldest_ns, b->oldest_ns);
+	assert_int_equal(a->newest_ns, b->newest_ns);
+	assert_memory_equal(&a->ages, &b->ages, sizeof(a->ages));
+	assert_memory_equal(a->kept, b->kept, sizeof(a->kept));
+	same_block(&a->largest, &b->largest);
+	assert_int_equal(a->origin.last_pid, b->origin.last_pid);
+	same_string(a->origin.last_comm, b->origin.last_comm);
+	same_string(a->origin.cache, b->origin.cache);
+	assert_int_equal(a->origin.several_pids, b->origin.several_pids);
+	assert_int_equal(a->origin.interrupt, b->origin.interrupt);
+	assert_int_equal(a->origin.several_caches, b->origin.several_caches);
+	assert_int_equal(a->origin.reclaimable, b->origin.reclaimable);
+	assert_int_equal(a->origin.unseen_frees, b->origin.unseen_frees);
+	assert_int_equal(a->frame_cnt, b->frame_cnt);
+	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
+}
+
+/* A site is asked again for names that it lacks, but not with each snapshot. */
+static void same_names(struct world *world, const struct site *a, const struct site *b,
+		       struct symbol_backend *symbols)
+{
+	for (size_t i = 0; i < a->frame_cnt; i++) {
+		const struct sym_location *named = symbols->lookup(symbols, b, b->frames[i]);
+
+		if (named || world->step == 200)
+			same_location(world_lookup(&world->symbols, a, a->frames[i]), named);
+	}
+}
+
+static const struct site *find_site(const struct site *sites, size_t cnt, uint64_t id)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (sites[i].id == id)
+			return &sites[i];
+	fail_msg("site %" PRIx64 " is missing", id);
+	return NULL;
+}
+
+static void same_blocks(const struct snapshot *a, size_t first, const struct snapshot *b,
+			const struct site *site)
+{
+	size_t index = (size_t)(site - b->sites), at = 0;
+
+	while (at < b->block_cnt && b->blocks[at].site < index)
+		at++;
+	for (size_t i = first; i < a->block_cnt && a->blocks[i].site == a->blocks[first].site;
+	     i++) {
+		assert_true(at < b->block_cnt && b->blocks[at].site == index);
+		same_block(&a->blocks[i], &b->blocks[at++]);
+	}
+	assert_true(at == b->block_cnt || b->blocks[at].site > index);
+}
+
+static void world_compare_peak(struct world *world, const struct peak *a, const struct peak *b,
+			       struct symbol_backend *symbols)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->wall_ns, b->wall_ns);
+	assert_int_equal(a->t0_ns, b->t0_ns);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->highest_bytes, b->highest_bytes);
+	assert_int_equal(a->site_cnt, b->site_cnt);
+	for (size_t i = 0; i < a->site_cnt; i++) {
+		const struct site *site = find_site(b->sites, b->site_cnt, a->sites[i].id);
+
+		assert_int_equal(a->sites[i].bytes, site->bytes);
+		assert_int_equal(a->sites[i].count, site->count);
+		same_names(world, site, site, symbols);
+	}
+}
+
+void world_compare(struct world *world, const struct snapshot *a, const struct snapshot *b,
+		   struct symbol_backend *symbols)
+{
+	size_t block = 0;
+
+	assert_int_equal(a->wall_ns, b->wall_ns);
+	assert_int_equal(a->t0_ns, b->t0_ns);
+	assert_int_equal(a->walk_ns, b->walk_ns);
+	assert_int_equal(a->elapsed_ns, b->elapsed_ns);
+	assert_int_equal(a->sampling.mode, b->sampling.mode);
+	assert_int_equal(a->sampling.rate, b->sampling.rate);
+	assert_memory_equal(a->lost, b->lost, sizeof(a->lost));
+	assert_int_equal(a->calls, b->calls);
+	assert_int_equal(a->replaced, b->replaced);
+	assert_int_equal(a->gone_with_page, b->gone_with_page);
+	assert_int_equal(a->beyond_caches, b->beyond_caches);
+	assert_int_equal(a->frees_hidden, b->frees_hidden);
+	assert_int_equal(a->vmalloc_hidden, b->vmalloc_hidden);
+	assert_memory_equal(a->stats, b->stats, sizeof(a->stats));
+	assert_int_equal(a->site_cnt, b->site_cnt);
+	assert_int_equal(a->block_cnt, b->block_cnt);
+	for (size_t i = 0; i < a->site_cnt; i++) {
+		const struct site *site = find_site(b->sites, b->site_cnt, a->sites[i].id);
+
+		same_site(&a->sites[i], site);
+		same_process(a->sites[i].process, site->process, true);
+		same_names(world, &a->sites[i], site, symbols);
+		while (block < a->block_cnt && a->blocks[block].site < i)
+			block++;
+		if (block < a->block_cnt && a->blocks[block].site == i)
+			same_blocks(a, block, b, site);
+	}
+	assert_int_equal(a->summary_cnt, b->summary_cnt);
+	for (size_t i = 0; i < a->summary_cnt; i++) {
+		same_process(a->summaries[i].process, b->summaries[i].process, true);
+		assert_memory_equal(&a->summaries[i].allocated, &b->summaries[i].allocated,
+				    sizeof(a->summaries[i]) -
+					    offsetof(struct process_summary, allocated));
+	}
+	assert_int_equal(a->loss_cnt, b->loss_cnt);
+	for (size_t i = 0; i < a->loss_cnt; i++)
+		assert_int_equal(a->losses[i].refused, b->losses[i].refused);
+	world_compare_peak(world, a->peak, b->peak, symbols);
+}

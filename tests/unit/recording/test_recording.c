@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Recordings: what is written is read again, and nothing else is taken for one. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "app/replay.h"
+#include "base/cleanup.h"
+#include "recording/reader.h"
+#include "recording/recording.h"
+#include "report/trend.h"
+#include "tests/unit/recording/same.h"
+
+static char path[] = "/tmp/test_recording.XXXXXX";
+
+static struct recording *open_recording(void)
+{
+	FILE *file = fopen(path, "re");
+	struct recording *recording;
+
+	assert_non_null(file);
+	assert_int_equal(recording__new(file, &recording), 0);
+	return recording;
+}
+
+/* Each snapshot of a world, written and read side by side. */
+static void round_trip(unsigned int seed, unsigned int what)
+{
+	struct world *world = world_new(seed, what);
+	struct recording *recording = NULL;
+	struct recorder *recorder;
+
+	assert_int_equal(recorder__new(path, what, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
+	for (int i = 0; i < 200; i++) {
+		struct snapshot snap, again;
+		bool final = i == 199, final_again;
+
+		world_step(world);
+		world_snapshot(world, &snap);
+		assert_int_equal(recorder__add(recorder, &snap, final, &world->symbols, 1), 0);
+		if (!recording)
+			recording = open_recording();
+		assert_int_equal(recording__next(recording, &again, &final_again), 1);
+		assert_int_equal(final_again, final);
+		world_compare(world, &snap, &again, recording__symbols(recording));
+		snapshot_deinit(&snap);
+		snapshot_deinit(&again);
+	}
+	assert_int_equal(recording__flags(recording), what);
+	assert_true(recording__symbols(recording)->names_follow);
+	recorder__free(recorder);
+	recording__free(recording);
+	world_free(world);
+}
+
+static void round_trips(void **state)
+{
+	for (unsigned int seed = 1; seed <= 10; seed++) {
+		round_trip(seed, RECORDING_AGES);
+		round_trip(seed, RECORDING_AGES | RECORDING_BLOCKS);
+		round_trip(seed, RECORDING_AGES | RECORDING_PEAK | RECORDING_SUMMARY);
+		round_trip(seed, 0);
+	}
+}
+
+/* A recording of a few snapshots as bytes. */
+static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
+{
+	unsigned int what = RECORDING_AGES | RECORDING_BLOCKS | RECORDING_PEAK | RECORDING_SUMMARY;
+	struct world *world = world_new(99, what);
+	struct recorder *recorder;
+	uint8_t *bytes;
+	FILE *file;
+
+	world->site_cnt = 5;
+	assert_int_equal(recorder__new(path, what, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	for (int i = 0; i < cnt; i++) {
+		struct snapshot snap;
+
+		world_step(world);
+		world_snapshot(world, &snap);
+		assert_int_equal(recorder__add(recorder, &snap, i == 3, &world->symbols, 1), 0);
+		assert_int_equal(fseek(file, 0, SEEK_END), 0);
+		ends[i] = (size_t)ftell(file);
+		snapshot_deinit(&snap);
+	}
+	recorder__free(recorder);
+	world_free(world);
+	bytes = malloc(ends[cnt - 1]);
+	assert_non_null(bytes);
+	rewind(file);
+	assert_int_equal(fread(bytes, 1, ends[cnt - 1], file), ends[cnt - 1]);
+	fclose(file);
+	*ret_len = ends[cnt - 1];
+	return bytes;
+}
+
+/* How many snapshots there are before the end or an error, which is returned. */
+static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
+{
+	FILE *file = len ? fmemopen((void *)bytes, len, "r") : fopen("/dev/null", "re");
+	struct recording *recording;
+	struct snapshot snap;
+	bool final;
+	int got;
+
+	assert_non_null(file);
+	*ret_cnt = 0;
+	got = recording__new(file, &recording);
+	if (got)
+		return got;
+	while ((got = recording__next(recording, &snap, &final)) == 1) {
+		++*ret_cnt;
+		snapshot_deinit(&snap);
+	}
+	assert_int_equal(recording__next(recording, &snap, &final), 0);
+	recording__free(recording);
+	return got;
+}
+
+#define SMALL_CNT 4
+#define HEADER_LEN 40
+
+/* Cut anywhere: what is whole is read, and that something is missing is known. */
+static void truncations(void **state)
+{
+	size_t len, ends[SMALL_CNT];
+	cleanup_free uint8_t *bytes = small_recording(&len, ends, SMALL_CNT);
+	int cnt;
+
+	for (size_t cut = 0; cut < len; cut++) {
+		int whole = 0, got = read_all(bytes, cut, &cnt);
+
+		while (ends[whole] <= cut)
+			whole++;
+		assert_int_equal(cnt, whole);
+		if (cut < HEADER_LEN)
+			assert_int_equal(got, -ENOEXEC);
+		else if (cut == HEADER_LEN || (whole && ends[whole - 1] == cut))
+			assert_int_equal(got, 0);
+		else
+			assert_int_equal(got, -EBADMSG);
+	}
+	assert_int_equal(read_all(bytes, len, &cnt), 0);
+	assert_int_equal(cnt, SMALL_CNT);
+}
+
+/* No bit may be another: all before the chunk where it is are read, and no more. */
+static void bit_flips(void **state)
+{
+	size_t len, ends[SMALL_CNT];
+	cleanup_free uint8_t *bytes = small_recording(&len, ends, SMALL_CNT);
+	int cnt;
+
+	for (size_t bit = 0; bit < len * 8; bit++) {
+		int whole = 0, got;
+
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		got = read_all(bytes, len, &cnt);
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		while (ends[whole] <= bit / 8)
+			whole++;
+		assert_int_equal(cnt, whole);
+		if (bit / 8 >= HEADER_LEN)
+			assert_int_equal(got, -EBADMSG);
+		else if (got != -ENOTSUP)
+			assert_int_equal(got, -ENOEXEC);
+	}
+}
+
+static void other_files(void **state)
+{
+	uint8_t newer[HEADER_LEN] = "memleak\x1a\xff";
+	uint8_t text[] = "This is no recording at all, but it is long enough to hold a header.\n";
+	int cnt;
+
+	assert_int_equal(read_all(text, sizeof(text), &cnt), -ENOEXEC);
+	assert_int_equal(read_all(newer, sizeof(newer), &cnt), -ENOTSUP);
+	assert_int_equal(read_all(text, 0, &cnt), -ENOEXEC);
+}
+
+static void check_moment(const char *time, int result, size_t cnt)
+{
+	cleanup_free char *name = NULL;
+	struct replay replay;
+
+	assert_int_not_equal(asprintf(&name, "%s@%s", path, time), -1);
+	assert_int_equal(replay_open(name, &replay), result);
+	if (result)
+		return;
+	assert_int_equal(replay.cnt, cnt);
+	replay_deinit(&replay);
+}
+
+/* Times of day begin with tracing, not with the first snapshot. */
+static void times_of_day(void **state)
+{
+	const uint64_t second = 1000000000,
+		       began = 86400 * second - second * 7 / 5; /* 23:59:58.6 */
+	struct recorder *recorder;
+
+	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
+	for (uint64_t i = 1; i < 4; i++) {
+		const struct snapshot snap = {.elapsed_ns = i * second,
+					      .wall_ns = (int64_t)(began + i * second)};
+
+		assert_int_equal(recorder__add(recorder, &snap, i == 3, NULL, 0), 0);
+	}
+	recorder__free(recorder);
+	check_moment("23:59:58", -ENODATA, 0);
+	check_moment("23:59:59", 0, 1);
+	check_moment("00:00:00", 0, 2);
+	check_moment("00:00:01", 0, 3);
+	check_moment("23:59:57", 0, 3);
+	check_moment("0.9", -ENODATA, 0);
+	check_moment("2.0", 0, 2);
+}
+
+/* A snapshot in which site 0 is defined anew if id is not 0, and comes or goes if step is not 0. */
+static void add_chunk(FILE *file, uint64_t id, int64_t step)
+{
+	struct byte_buffer bytes = {0};
+	cleanup_free uint8_t *chunk = NULL;
+	size_t len;
+
+	bytes_put(&bytes, "\0\0\0\0", 4); /* nothing new but sites */
+	bytes_put_number(&bytes, id != 0);
+	if (id) {
+		bytes_put_number(&bytes, 0);
+		bytes_put_number(&bytes, id);
+		bytes_put(&bytes, "\0\0\0\0\0\0", 6);
+	}
+	bytes_put_number(&bytes, 0); /* names */
+	bytes_put_number(&bytes, step != 0);
+	if (step) {
+		bytes_put(&bytes, "\0\1\0", 3); /* of site 0, one word, SITE_PRESENT */
+		bytes_put_signed(&bytes, step);
+	}
+	bytes_put(&bytes, "\0\0\0\0", 4); /* nor anything after them */
+	assert_false(bytes.failed);
+	assert_int_equal(recording_pack(&bytes, &chunk, &len), 0);
+	assert_int_equal(fwrite(chunk, 1, len, file), len);
+	free(bytes.bytes);
+}
+
+/* A site that is there in one snapshot, and so many later another one under its number. */
+static int read_reused(int after, uint64_t id)
+{
+	struct recording_header header = recording_header_now(0);
+	uint8_t bytes[HEADER_BYTES + 2 * MOMENT_CNT * 64] = {0};
+	FILE *file = fmemopen(bytes, sizeof(bytes), "w");
+	int cnt;
+
+	assert_non_null(file);
+	recording_header_put(&header, bytes);
+	assert_int_equal(fwrite(bytes, 1, HEADER_BYTES, file), HEADER_BYTES);
+	add_chunk(file, 1, 1);
+	for (int i = 1; i < after; i++)
+		add_chunk(file, 0, i == 1 ? -1 : 0);
+	add_chunk(file, id, 0);
+	cnt = (int)ftell(file);
+	fclose(file);
+	return read_all(bytes, (size_t)cnt, &cnt);
+}
+
+/* Reports remember a site for so long: a file cannot have them remember ever more. */
+static void reused_numbers(void **state)
+{
+	assert_int_equal(read_reused(1, 1), 0);
+	assert_int_equal(read_reused(1, 2), -EBADMSG);
+	assert_int_equal(read_reused(2, 1), 0);
+	assert_int_equal(read_reused(2, 2), -EBADMSG);
+	assert_int_equal(read_reused(MOMENT_CNT, 2), -EBADMSG);
+	assert_int_equal(read_reused(MOMENT_CNT + 1, 2), 0);
+}
+
+/* The last snapshot, read so that so much memory is left before it is made. */
+static int skip_with(size_t left_else, size_t left)
+{
+	struct recording *recording = open_recording();
+	struct recorded_moment moment;
+	int got;
+
+	for (int i = 1; i < SMALL_CNT; i++)
+		assert_int_equal(recording__skip(recording, &moment), 1);
+	recording->memory_left -= left_else - left;
+	got = recording__skip(recording, &moment);
+	recording__free(recording);
+	return got;
+}
+
+/* The snapshot that is made of what was read counts, too, even before it is made. */
+static void memory_of_snapshot(void **state)
+{
+	size_t len, ends[SMALL_CNT], made, left;
+	struct recording *recording;
+	struct snapshot snap = {0};
+	bool final;
+
+	free(small_recording(&len, ends, SMALL_CNT));
+	recording = open_recording();
+	for (int i = 0; i < SMALL_CNT; i++) {
+		snapshot_deinit(&snap);
+		assert_int_equal(recording__next(recording, &snap, &final), 1);
+	}
+	assert_true(snap.site_cnt && snap.block_cnt && recording->frame_cnt);
+	made = (snap.site_cnt + 2 * recording->peak.site_cnt) * sizeof(*snap.sites) +
+	       snap.block_cnt * sizeof(*snap.blocks) +
+	       recording->frame_cnt * (sizeof(*snap.frames) + sizeof(void *));
+	left = recording->memory_left;
+	assert_int_equal(skip_with(left, made), 1);
+	assert_int_equal(skip_with(left, made - 1), -EFBIG);
+	snapshot_deinit(&snap);
+	recording__free(recording);
+}
+
+/* A full disk takes nothing of a snapshot. */
+static void full_disk(void **state)
+{
+	struct recorder *recorder;
+
+	assert_int_equal(recorder__new("/dev/full", 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), -ENOSPC);
+	recorder__free(recorder);
+	assert_int_equal(recorder__new("/nonexistent/file", 0, &recorder), -ENOENT);
+}
+
+static mode_t mode_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(name, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* Others may not read what they might before; devices stay as they are. */
+static void for_its_owner(void **state)
+{
+	mode_t of_device = mode_of("/dev/null");
+	struct recorder *recorder;
+
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
+	recorder__free(recorder);
+	assert_int_equal(mode_of(path), 0600);
+	assert_int_equal(recorder__new("/dev/null", 0, &recorder), 0);
+	recorder__free(recorder);
+	assert_int_equal(mode_of("/dev/null"), of_device);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_of_day),   cmocka_unit_test(round_trips),
+		cmocka_unit_test(truncations),    cmocka_unit_test(bit_flips),
+		cmocka_unit_test(other_files),    cmocka_unit_test(full_disk),
+		cmocka_unit_test(reused_numbers), cmocka_unit_test(memory_of_snapshot),
+		cmocka_unit_test(for_its_owner),
+	};
+	int fd = mkstemp(path);
+	int result;
+
+	setenv("TZ", "UTC", 1);
+	if (fd < 0)
+		return 99;
+	close(fd);
+	result = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	return result;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A world of sites that come, grow, shrink, get names and go, at random: snapshots of it are what
+ * recordings are tested with. Numbers are as wild as fields are wide.
+ */
+#include "tests/unit/recording/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/snapshot_own.h"
+#include "tests/unit/lib/random.h"
+
+static uint64_t world_random(struct world *world, uint64_t below)
+{
+	return random_next(&world->seed) % below;
+}
+
+/* Of any size, small ones as often as large ones. */
+static uint64_t world_wild(struct world *world)
+{
+	return random_next(&world->seed) >> world_random(world, 64);
+}
+
+static int world_prepare(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
+			 uint64_t deadline_ns)
+{
+	return 0;
+}
+
+const struct sym_location *world_lookup(struct symbol_backend *self, const struct site *site,
+					uint64_t frame)
+{
+	const struct world *world = (const struct world *)self;
+	size_t at = frame % (2 * WORLD_LOCATIONS);
+
+	return at < WORLD_LOCATIONS && (int)at < world->step ? &world->locations[at] : NULL;
+}
+
+static void world_make_locations(struct world *world)
+{
+	static const char *const names[] = {NULL,         "", "main", "operator new(unsigned long)",
+					    "\xff\x1b\n", "a"};
+
+	for (size_t i = 0; i < WORLD_LOCATIONS; i++) {
+		struct sym_location *location = &world->locations[i];
+
+		for (size_t j = 0; j < 3; j++)
+			world->location_frames[i][j] = (struct sym_frame){
+				.symbol = names[world_random(world, 6)],
+				.offset = world_wild(world),
+				.file = names[world_random(world, 6)],
+				.line = (unsigned int)(world_wild(world) >> 33),
+				.inlined = world_random(world, 2),
+			};
+		*location = (struct sym_location){
+			.addr = world_wild(world),
+			.module = names[world_random(world, 6)],
+			.module_offset = world_wild(world),
+			.build_id = names[world_random(world, 6)],
+			.frame_cnt = 1 + world_random(world, 3),
+			.frames = world->location_frames[i],
+		};
+	}
+}
+
+struct world *world_new(uint64_t seed, unsigned int what)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	world->symbols = (struct symbol_backend){.prepare = world_prepare, .lookup = world_lookup};
+	world->seed = seed;
+	world->what = what;
+	world->t0_ns = 1ULL << 50;
+	world->site_cnt = WORLD_SITES;
+	world_make_locations(world);
+	for (size_t i = 0; i < WORLD_PROCESSES; i++) {
+		snprintf(world->comms[i], sizeof(world->comms[i]), "comm%zu", i / 2);
+		world->processes[i] = (struct process){
+			.image = (uint32_t)(1 + i),
+			.pid = (pid_t)(1000 + i),
+			.comm = i ? world->comms[i] : NULL,
+			.cgroup = i % 2 ? (char *)"/a/b" : NULL,
+		};
+	}
+	return world;
+}
+
+void world_free(struct world *world)
+{
+	peak_deinit(&world->peak);
+	free(world);
+}
+
+/* Another site, or the same with another stack. */
+static void world_make_site(struct world *world, struct world_site *at)
+{
+	struct site *site = &at->site;
+
+	*at = (struct world_site){0};
+	site->id = random_next(&world->seed);
+	site->space = (enum address_space)world_random(world, SPACE_CNT);
+	site->kind = (enum block_kind)world_random(world, KIND_CNT);
+	site->end = (enum stack_end)world_random(world, STACK_END_CNT);
+	site->process = world_random(world, 9)
+				? &world->processes[world_random(world, WORLD_PROCESSES)]
+				: NULL;
+	site->frame_cnt = world_random(world, WORLD_FRAMES);
+	for (size_t i = 0; i < site->frame_cnt; i++)
+		at->frames[i] = world_wild(world);
+	site->frames = at->frames;
+	site->origin.interrupt = world_random(world, 2);
+}
+
+static uint64_t world_birth(struct world *world)
+{
+	return world->t0_ns - world_random(world, 1ULL << world_random(world, 50));
+}
+
+static void world_change_blocks(struct world *world, struct world_site *at)
+{
+	struct block *largest = &at->site.largest;
+
+	at->block_cnt = 1 + world_random(world, WORLD_BLOCKS);
+	for (size_t i = 0; i < at->block_cnt; i++)
+		at->blocks[i] = (struct block){
+			.addr = 1 + world_wild(world) / 2,
+			.size = world_wild(world),
+			.sampled_size = world_wild(world),
+			.age_ns = world_birth(world),
+			.tid = (pid_t)world_random(world, 1 << 20),
+			.inherited = world_random(world, 2),
+		};
+	*largest = at->blocks[0];
+}
+
+static void world_change_site(struct world *world, struct world_site *at)
+{
+	struct site *site = &at->site;
+
+	site->bytes = world_wild(world);
+	site->count = world_wild(world);
+	site->bytes_variance = (double)world_random(world, 3) * 1.7;
+	site->count_variance = (double)world_random(world, 3) / 3;
+	site->inherited_bytes = world_random(world, 3) ? 0 : world_wild(world);
+	site->inherited_count = world_random(world, 3);
+	site->kept[world_random(world, AGE_CLASS_CNT)] = (uint32_t)world_wild(world);
+	site->oldest_ns = world_birth(world);
+	site->newest_ns = world_birth(world);
+	for (size_t i = 0; i < 5; i++)
+		site->ages.bytes[world_random(world, AGE_CLASS_CNT)] = world_wild(world);
+	site->ages.count[world_random(world, AGE_CLASS_CNT)] = (uint32_t)world_wild(world);
+	site->origin.last_pid = (pid_t)world_random(world, 5);
+	snprintf(at->comm, sizeof(at->comm), "last%d", (int)world_random(world, 4));
+	site->origin.last_comm = world_random(world, 2) ? at->comm : NULL;
+	site->origin.cache = world_random(world, 2) ? "kmalloc-64" : NULL;
+	site->origin.several_pids = world_random(world, 2);
+	site->origin.several_caches = world_random(world, 2);
+	site->origin.reclaimable = world_random(world, 2);
+	site->origin.unseen_frees = (uint64_t)site->origin.last_pid * 7;
+	if (world->what & RECORDING_AGES)
+		world_change_blocks(world, at);
+}
+
+void world_step(struct world *world)
+{
+	world->step++;
+	world->t0_ns += 1 + world_random(world, 1 << 30);
+	for (size_t i = 0; i < world->site_cnt; i++) {
+		struct world_site *at = &world->sites[i];
+
+		if (!at->site.id || (!at->present && !world_random(world, 100)))
+			world_make_site(world, at);
+		if (!world_random(world, at->present ? 50 : 20))
+			at->present = !at->present;
+		if (at->present && !world_random(world, 4))
+			world_change_site(world, at);
+		/* Its code turned out to be another's. */
+		if (at->site.frame_cnt && !world_random(world, 200))
+			at->frames[0] = world_wild(world);
+	}
+	if (!world_random(world, 20))
+		snprintf(world->comms[world_random(world, WORLD_PROCESSES)], 16, "comm%d",
+			 world->step);
+	world->lost += world_random(world, 3);
+}
+
+static void world_add_site(struct world *world, const struct world_site *at, struct snapshot *snap)
+{
+	struct site *site = &snap->sites[snap->site_cnt];
+	bool ages = world->what & RECORDING_AGES;
+
+	*site = at->site;
+	site->oldest_ns = ages ? world->t0_ns - site->oldest_ns : AGE_UNKNOWN;
+	site->newest_ns = ages ? world->t0_ns - site->newest_ns : AGE_UNKNOWN;
+	if (ages && site->largest.addr)
+		site->largest.age_ns = world->t0_ns - site->largest.age_ns;
+	for (size_t i = 0; world->what & RECORDING_BLOCKS && i < at->block_cnt; i++) {
+		struct block *block = &snap->blocks[snap->block_cnt++];
+
+		*block = at->blocks[i];
+		block->site = snap->site_cnt;
+		block->age_ns = world->t0_ns - block->age_ns;
+	}
+	snap->site_cnt++;
+}
+
+static void world_add_summaries(struct world *world, struct snapshot *snap)
+{
+	snap->summaries = calloc(WORLD_PROCESSES, sizeof(*snap->summaries));
+	assert_non_null(snap->summaries);
+	for (size_t i = 0; i < WORLD_PROCESSES; i++) {
+		struct process_summary *summary;
+
+		if (!world_random(world, 4))
+			continue;
+		summary = &snap->summaries[snap->summary_cnt++];
+		summary->process = &world->processes[i];
+		summary->allocated = world_wild(world);
+		summary->freed = world_wild(world);
+		summary->outstanding = world_wild(world);
+		summary->peak = world_wild(world);
+		summary->largest = world_wild(world);
+		summary->calls = world_wild(world);
+		summary->calls_of[world_random(world, FAMILY_CNT)] = world_wild(world);
+	}
+}
+
+static void world_add_losses(struct world *world, struct snapshot *snap)
+{
+	snap->losses = calloc(1, sizeof(*snap->losses));
+	assert_non_null(snap->losses);
+	snap->losses[snap->loss_cnt++] =
+		(struct process_loss){&world->processes[1], world_wild(world)};
+}
+
+static void world_take_peak(struct world *world, const struct snapshot *snap)
+{
+	struct snapshot copy = *snap;
+
+	copy.sites = calloc(WORLD_SITES, sizeof(struct site));
+	assert_non_null(copy.sites);
+	memcpy(copy.sites, snap->sites, snap->site_cnt * sizeof(struct site));
+	copy.blocks = NULL;
+	copy.summaries = NULL;
+	copy.losses = NULL;
+	copy.summary_cnt = copy.loss_cnt = 0;
+	assert_int_equal(snapshot_own(&copy), 0);
+	peak_deinit(&world->peak);
+	world->peak = peak_from(&copy);
+	world->has_peak = true;
+}
+
+void world_snapshot(struct world *world, struct snapshot *ret)
+{
+	*ret = (struct snapshot){
+		.wall_ns = (int64_t)world->t0_ns + 12345,
+		.t0_ns = world->t0_ns,
+		.walk_ns = world_wild(world),
+		.elapsed_ns = world->t0_ns - (1ULL << 49),
+		.sampling = {SAMPLING_COUNT, 7},
+		.calls = world_wild(world),
+		.replaced = world_wild(world),
+		.gone_with_page = world_wild(world),
+		.beyond_caches = world->t0_ns / 3,
+		.frees_hidden = world->step % 2,
+		.vmalloc_hidden = world->t0_ns / 5,
+		.sites = calloc(WORLD_SITES, sizeof(struct site)),
+		.blocks = calloc(WORLD_SITES * WORLD_BLOCKS, sizeof(struct block)),
+	};
+	assert_non_null(ret->sites);
+	assert_non_null(ret->blocks);
+	ret->lost[world_random(world, LOSS_CNT)] = world->lost;
+	for (size_t i = 0; i < world->site_cnt; i++)
+		if (world->sites[i].present)
+			world_add_site(world, &world->sites[i], ret);
+	if (world->what & RECORDING_AGES) {
+		ret->stats[0] = (struct stats){.known = true, .calls = world_wild(world)};
+		ret->stats[0].calls_of[1] = world_wild(world);
+		ret->stats[1].fills[TABLE_CNT - 1].size = world_wild(world);
+	}
+	if (world->what & RECORDING_SUMMARY)
+		world_add_summaries(world, ret);
+	if (!world_random(world, 10))
+		world_add_losses(world, ret);
+	if (world->what & RECORDING_PEAK && !world_random(world, 10))
+		world_take_peak(world, ret);
+	ret->peak = world->has_peak ? &world->peak : NULL;
+	assert_int_equal(snapshot_own(ret), 0);
+}

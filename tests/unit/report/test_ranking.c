@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Growth against the previous snapshot. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "report/ranking.h"
+
+static void update(struct ranking *ranking, struct site *sites, size_t cnt, struct growth *growth)
+{
+	const struct snapshot snap = {.sites = sites, .site_cnt = cnt};
+
+	assert_int_equal(ranking__update(ranking, &snap, growth), 0);
+}
+
+static void expect(const struct growth *growth, int64_t bytes, int64_t count)
+{
+	assert_int_equal(growth->bytes, bytes);
+	assert_int_equal(growth->count, count);
+}
+
+static void first_counts_from_zero(void **state)
+{
+	struct site sites[] = {{.id = 0, .bytes = 80, .count = 5}, {.id = ~0ULL, .count = 1}};
+	struct growth growth[2];
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	update(ranking, sites, 2, growth);
+	expect(&growth[0], 80, 5);
+	expect(&growth[1], 0, 1);
+	ranking__free(ranking);
+}
+
+static void grows_shrinks_stays(void **state)
+{
+	struct site before[] = {{.id = 1, .bytes = 100, .count = 10},
+				{.id = 2, .bytes = 100, .count = 10},
+				{.id = 3, .bytes = 100, .count = 10}};
+	struct site after[] = {{.id = 3, .bytes = 40, .count = 4},
+			       {.id = 4, .bytes = 7, .count = 1},
+			       {.id = 1, .bytes = 150, .count = 11},
+			       {.id = 2, .bytes = 100, .count = 10}};
+	struct growth growth[4];
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	update(ranking, before, 3, growth);
+	update(ranking, after, 4, growth);
+	expect(&growth[0], -60, -6);
+	expect(&growth[1], 7, 1);
+	expect(&growth[2], 50, 1);
+	expect(&growth[3], 0, 0);
+	ranking__free(ranking);
+}
+
+static void vanished_comes_back(void **state)
+{
+	struct site site = {.id = 1, .bytes = 100, .count = 10};
+	struct growth growth[1];
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	update(ranking, &site, 1, growth);
+	update(ranking, NULL, 0, growth);
+	update(ranking, &site, 1, growth);
+	expect(&growth[0], 100, 10);
+	ranking__free(ranking);
+}
+
+static void huge_totals(void **state)
+{
+	struct site site = {.id = 1, .bytes = 1ULL << 62, .count = 1ULL << 40};
+	struct growth growth[1];
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	update(ranking, &site, 1, growth);
+	expect(&growth[0], 1LL << 62, 1LL << 40);
+	site.bytes = 0;
+	site.count = 0;
+	update(ranking, &site, 1, growth);
+	expect(&growth[0], -(1LL << 62), -(1LL << 40));
+	ranking__free(ranking);
+}
+
+/* Many sites whose ids share their low or high bits, in another order each time. */
+static void many_sites(void **state)
+{
+	size_t cnt = 50000;
+	cleanup_free struct site *sites = calloc(cnt, sizeof(*sites));
+	cleanup_free struct growth *growth = calloc(cnt, sizeof(*growth));
+	struct ranking *ranking;
+
+	assert_non_null(sites);
+	assert_non_null(growth);
+	assert_int_equal(ranking__new(&ranking), 0);
+	for (unsigned int shift = 0; shift <= 40; shift += 20) {
+		for (uint64_t round = 0; round < 3; round++) {
+			for (uint64_t i = 0; i < cnt; i++) {
+				struct site *site = &sites[round % 2 ? cnt - 1 - i : i];
+
+				site->id = i << shift ^ 0xabc0000000000def;
+				site->bytes = i * 10 + round * i;
+				site->count = i + round;
+			}
+			update(ranking, sites, cnt, growth);
+			for (uint64_t i = 0; round && i < cnt; i++)
+				expect(&growth[round % 2 ? cnt - 1 - i : i], (int64_t)i, 1);
+		}
+		update(ranking, NULL, 0, growth);
+	}
+	ranking__free(ranking);
+}
+
+static void nothing_to_free(void **state)
+{
+	ranking__free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_counts_from_zero),
+		cmocka_unit_test(grows_shrinks_stays),
+		cmocka_unit_test(vanished_comes_back),
+		cmocka_unit_test(huge_totals),
+		cmocka_unit_test(many_sites),
+		cmocka_unit_test(nothing_to_free),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A snapshot outlives what it was made of: reports of it are the same when all that is freed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "report/counts.h"
+#include "report/peak.h"
+#include "report/snapshot_own.h"
+#include "sinks/sink.h"
+#include "tests/unit/lib/fake_symbols.h"
+#include "tests/unit/lib/past.h"
+#include "tests/unit/lib/scenes.h"
+
+#define SITES 4
+#define PIECES_MAX 32
+
+/* What a source has given to a snapshot, in pieces of malloc. */
+struct lender {
+	void *pieces[PIECES_MAX];
+	size_t lens[PIECES_MAX];
+	size_t cnt;
+};
+
+static void *lend(struct lender *lender, const void *bytes, size_t len)
+{
+	void *piece = malloc(len);
+
+	assert_non_null(piece);
+	assert_in_range(lender->cnt, 0, PIECES_MAX - 1);
+	memcpy(piece, bytes, len);
+	lender->pieces[lender->cnt] = piece;
+	lender->lens[lender->cnt++] = len;
+	return piece;
+}
+
+static char *lend_string(struct lender *lender, const char *text)
+{
+	return lend(lender, text, strlen(text) + 1);
+}
+
+static void end_lender(struct lender *lender)
+{
+	for (size_t i = 0; i < lender->cnt; i++) {
+		memset(lender->pieces[i], 0xa5, lender->lens[i]);
+		free(lender->pieces[i]);
+	}
+}
+
+static struct process *lend_process(struct lender *lender, pid_t pid, const char *comm)
+{
+	const struct process process = {
+		.image = (uint32_t)pid,
+		.pid = pid,
+		.comm = lend_string(lender, comm),
+		.cgroup = lend_string(lender, "/a/b"),
+	};
+
+	return lend(lender, &process, sizeof(process));
+}
+
+static struct site lend_site(struct lender *lender, uint64_t id, const struct process *process)
+{
+	struct site site = BIG;
+
+	site.id = id;
+	site.process = process;
+	site.frames = lend(lender, id % 2 ? small_stack : big_stack, sizeof(big_stack));
+	site.frame_cnt = LENGTH(big_stack);
+	if (!process) {
+		site.space = SPACE_KERNEL;
+		site.origin.last_pid = 9;
+		site.origin.last_comm = lend_string(lender, "kworker/0:1");
+		site.origin.cache = lend_string(lender, "kmalloc-64");
+	}
+	return site;
+}
+
+static const struct peak *lend_peak(struct lender *lender, const struct site *sites)
+{
+	const struct peak peak = {
+		.wall_ns = WALL_NS,
+		.bytes = 2 * sites[0].bytes,
+		.count = 2 * sites[0].count,
+		.highest_bytes = 3 * sites[0].bytes,
+		.sites = lend(lender, sites, 2 * sizeof(*sites)),
+		.site_cnt = 2,
+	};
+
+	return lend(lender, &peak, sizeof(peak));
+}
+
+/* Two processes, the first of which has two sites, and a site of the kernel. */
+static struct snapshot borrow_snapshot(struct lender *lender)
+{
+	struct process *one = lend_process(lender, 10, "one"),
+		       *two = lend_process(lender, 11, "t\xffwo");
+	struct snapshot snap = SNAPSHOT_OF(calloc(SITES, sizeof(struct site)), SITES,
+					   .summaries = calloc(1, sizeof(struct process_summary)),
+					   .losses = calloc(1, sizeof(struct process_loss)),
+					   .summary_cnt = 1, .loss_cnt = 1);
+
+	assert_non_null(snap.sites);
+	assert_non_null(snap.summaries);
+	assert_non_null(snap.losses);
+	snap.sites[0] = lend_site(lender, 1, one);
+	snap.sites[1] = lend_site(lender, 2, one);
+	snap.sites[2] = lend_site(lender, 3, two);
+	snap.sites[3] = lend_site(lender, 4, NULL);
+	snap.summaries[0] = (struct process_summary){.process = one, .allocated = 1, .calls = 1};
+	snap.losses[0] = (struct process_loss){two, 17};
+	snap.lost[LOSS_RECURSION] = 1;
+	snap.peak = lend_peak(lender, snap.sites + 1);
+	return snap;
+}
+
+static char *print(const struct snapshot *snap, enum output_format format)
+{
+	const struct options opts = {.top = 10, .peak = true, .summary = true};
+	struct fake_symbols symbols = fake_symbols_of(known_locations, LENGTH(known_locations));
+	struct past past = past_of(NULL, snap, 0);
+	struct report report;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(
+		report_init(&opts, snap, past.growth, &symbols.backend, UINT64_MAX, true, &report),
+		0);
+	assert_int_equal(sink_for(format)->report(out, &report), 0);
+	report_deinit(&report);
+	past_deinit(&past);
+	fclose(out);
+	return text;
+}
+
+static void outlives_source(void **state)
+{
+	struct lender lender = {0};
+	struct snapshot snap = borrow_snapshot(&lender);
+	cleanup_free char *text = print(&snap, FORMAT_TEXT), *json = print(&snap, FORMAT_JSON);
+	cleanup_free char *text_again = NULL, *json_again = NULL;
+
+	(void)state;
+	assert_non_null(strstr(json, "kmalloc-64"));
+	assert_non_null(strstr(json, "kworker/0:1"));
+	assert_int_equal(snapshot_own(&snap), 0);
+	end_lender(&lender);
+	text_again = print(&snap, FORMAT_TEXT);
+	json_again = print(&snap, FORMAT_JSON);
+	assert_string_equal(text_again, text);
+	assert_string_equal(json_again, json);
+	assert_string_equal(snap.sites[0].process->cgroup, "/a/b");
+	snapshot_deinit(&snap);
+}
+
+/* One process stays one, and frames are where readers of recordings look for them. */
+static void copies_once(void **state)
+{
+	struct lender lender = {0};
+	struct snapshot snap = borrow_snapshot(&lender);
+
+	(void)state;
+	assert_int_equal(snapshot_own(&snap), 0);
+	end_lender(&lender);
+	assert_ptr_equal(snap.sites[0].process, snap.sites[1].process);
+	assert_ptr_equal(snap.sites[0].process, snap.peak->sites[0].process);
+	assert_ptr_equal(snap.sites[0].process, snap.summaries[0].process);
+	assert_ptr_equal(snap.sites[2].process, snap.losses[0].process);
+	for (size_t i = 0; i < SITES; i++)
+		assert_ptr_equal(snap.sites[i].frames, snap.frames + i * LENGTH(big_stack));
+	assert_ptr_equal(snap.peak->sites[0].frames, snap.frames + SITES * LENGTH(big_stack));
+	snapshot_deinit(&snap);
+}
+
+/* A peak takes over what a snapshot owns, and a later snapshot has a copy of it. */
+static void peak_outlives_snapshot(void **state)
+{
+	struct lender lender = {0};
+	struct snapshot snap = borrow_snapshot(&lender), later = SNAPSHOT_OF(NULL, 0);
+	struct peak peak;
+
+	(void)state;
+	snap.sites[1].kind = KIND_RESERVE;
+	assert_int_equal(snapshot_own(&snap), 0);
+	end_lender(&lender);
+	peak = peak_from(&snap);
+	assert_null(snap.sites);
+	assert_int_equal(peak.site_cnt, SITES - 1);
+	assert_int_equal(peak.count, 5 * (SITES - 1));
+	later.peak = &peak;
+	assert_int_equal(snapshot_own(&later), 0);
+	peak_deinit(&peak);
+	assert_int_equal(later.peak->site_cnt, SITES - 1);
+	assert_int_equal(later.peak->sites[1].id, 3);
+	assert_string_equal(later.peak->sites[1].process->comm, "t\xffwo");
+	assert_memory_equal(later.peak->sites[1].frames, small_stack, sizeof(big_stack));
+	snapshot_deinit(&later);
+}
+
+static char *print_counts(const struct snapshot *snap)
+{
+	const struct options opts = {.top = 10};
+	struct counts_report report;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(counts_report_init(&opts, snap, true, &report), 0);
+	sink_for(FORMAT_JSON)->counts(out, &report);
+	counts_report_deinit(&report);
+	fclose(out);
+	return text;
+}
+
+static void counts_outlive_source(void **state)
+{
+	struct lender lender = {0};
+	const struct count_row rows[] = {
+		{.key = 1, .name = lend_string(&lender, "a\nb"), .calls = 3, .total_calls = 4},
+		{.key = 2, .calls = 1, .total_calls = 1},
+	};
+	const struct counts counts = {
+		.by = COUNT_BY_PROCESS, .rows = lend(&lender, rows, sizeof(rows)), .cnt = 2};
+	struct snapshot snap =
+		SNAPSHOT_OF(NULL, 0, .counts = lend(&lender, &counts, sizeof(counts)));
+	cleanup_free char *text = print_counts(&snap), *again = NULL;
+
+	(void)state;
+	assert_int_equal(snapshot_own(&snap), 0);
+	end_lender(&lender);
+	again = print_counts(&snap);
+	assert_string_equal(again, text);
+	snapshot_deinit(&snap);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(outlives_source),
+		cmocka_unit_test(copies_once),
+		cmocka_unit_test(peak_outlives_snapshot),
+		cmocka_unit_test(counts_outlive_source),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Documents: replaced by another file, written over where none can be made, or left as they were.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/write_all.h"
+#include "sinks/document.h"
+
+static char folder[] = "/tmp/memleak-document-XXXXXX";
+static char path[64];
+static int fd;
+
+static int begin(void **state)
+{
+	strcpy(strrchr(folder, '-'), "-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/file", folder);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0604);
+	return fd < 0;
+}
+
+/* Fails if anything but the document is there. */
+static int end(void **state)
+{
+	close(fd);
+	unlink(path);
+	return rmdir(folder);
+}
+
+static ino_t demand(const char *text)
+{
+	char read_back[64] = "";
+	int in = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st, ours;
+
+	assert_true(in >= 0);
+	assert_int_equal(read(in, read_back, sizeof(read_back) - 1), strlen(text));
+	assert_string_equal(read_back, text);
+	assert_int_equal(fstat(in, &st), 0);
+	assert_int_equal(fstat(fd, &ours), 0);
+	assert_int_equal(st.st_ino, ours.st_ino);
+	close(in);
+	return st.st_ino;
+}
+
+static void another_file(void **state)
+{
+	struct stat st;
+	ino_t first;
+
+	assert_int_equal(fchmod(fd, 0604), 0);
+	assert_int_equal(document_replace(path, &fd, "a long document", 15), 0);
+	first = demand("a long document");
+	assert_int_equal(document_replace(path, &fd, "short", 5), 0);
+	assert_int_not_equal(demand("short"), first);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0604);
+	assert_int_equal(document_replace(path, &fd, "", 0), 0);
+	demand("");
+}
+
+/* A name of the same file that no other can be made beside. */
+static const char *name_in_proc(void)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return name;
+}
+
+/* What is open is written over. */
+static void same_file(void **state)
+{
+	ino_t first = demand("");
+
+	assert_int_equal(document_replace(name_in_proc(), &fd, "a long document", 15), 0);
+	demand("a long document");
+	assert_int_equal(document_replace(name_in_proc(), &fd, "short", 5), 0);
+	assert_int_equal(demand("short"), first);
+}
+
+/* What nobody could find is not taken for written. */
+static void name_is_gone(void **state)
+{
+	assert_int_equal(document_replace("/nonexistent/file", &fd, "lost", 4), -ENOENT);
+	demand("");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(document_replace(path, &fd, "lost", 4), -ENOENT);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(document_replace(path, &fd, "found", 5), 0);
+	demand("found");
+}
+
+/* Another one by that name, in whose place none can come: a folder. */
+static void name_is_taken(void **state)
+{
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(document_replace(path, &fd, "lost", 4), -EISDIR);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void limit_size(rlim_t size)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* What does not fit leaves the old one, or nothing if that is gone already. */
+static void no_room(void **state)
+{
+	assert_int_equal(document_replace(path, &fd, "old", 3), 0);
+	limit_size(4);
+	assert_int_equal(document_replace(path, &fd, "too long", 8), -EFBIG);
+	demand("old");
+	assert_int_equal(document_replace(name_in_proc(), &fd, "too long", 8), -EFBIG);
+	demand("");
+	limit_size(RLIM_INFINITY);
+}
+
+/* What is appended is there whole or not at all. */
+static void no_room_for_more(void **state)
+{
+	assert_int_equal(append_all(fd, "old", 3), 0);
+	limit_size(6);
+	assert_int_equal(append_all(fd, "too long", 8), -EFBIG);
+	demand("old");
+	assert_int_equal(append_all(fd, "new", 3), 0);
+	demand("oldnew");
+	limit_size(RLIM_INFINITY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(another_file, begin, end),
+		cmocka_unit_test_setup_teardown(same_file, begin, end),
+		cmocka_unit_test_setup_teardown(name_is_gone, begin, end),
+		cmocka_unit_test_setup_teardown(name_is_taken, begin, end),
+		cmocka_unit_test_setup_teardown(no_room, begin, end),
+		cmocka_unit_test_setup_teardown(no_room_for_more, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

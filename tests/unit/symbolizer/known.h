@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the tests of the symbolizer share: a folder of their own, files made by the tools of the
+ * build, a child process that runs this same program, and a function whose every address is known.
+ */
+#ifndef TESTS_UNIT_SYMBOLIZER_KNOWN_H
+#define TESTS_UNIT_SYMBOLIZER_KNOWN_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "symbolizer/state.h"
+#include "symbolizer/symbolizer.h"
+
+#define BUDGET_MS 20000
+
+static inline int64_t now_ms(void)
+{
+	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
+}
+
+/* Of make_folder. */
+extern char *folder;
+
+int make_folder(void **state);
+int remove_folder(void **state);
+/* A path in the folder; lives until the next but seven. */
+const char *in_folder(const char *name);
+/* Runs a shell command in the folder; $CC, $SELF are set. False when it fails. */
+bool run(const char *command);
+/* cmocka's skip() says nothing of why. */
+#define SKIP(why)                                                                                  \
+	do {                                                                                       \
+		print_message("skipped: %s\n", why);                                               \
+		skip();                                                                            \
+	} while (0)
+
+/* A call whose return address, function and line the test knows. */
+struct known {
+	uint64_t addr;
+	unsigned int line;
+};
+
+#ifdef __clang__
+#define noinline_function __attribute__((noinline, optnone))
+#else
+#define noinline_function __attribute__((noinline, noclone, noipa))
+#endif
+
+uint64_t return_address(void);
+struct known known_function(void);
+/*
+ * For a program that is started as "PROGRAM child": writes what it knows of its own addresses to
+ * stdout, then waits until stdin is closed.
+ */
+int child_main(void);
+
+struct child {
+	pid_t pid;
+	int in; /* to be closed to end it */
+	struct known known;
+};
+
+/* Runs path as a child. */
+struct child child_start(const char *path);
+void child_end(struct child *child);
+const struct sym_location *resolve_one(struct symspace *space, uint64_t addr, bool exact,
+				       unsigned int budget_ms);
+bool ends_with(const char *text, const char *end);
+void assert_unnamed(const struct sym_location *loc);
+/* The known call, with or without its line. */
+void assert_known(const struct sym_location *loc, const struct known *known, bool with_line);
+
+#endif

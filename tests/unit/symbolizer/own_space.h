@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the tests with hostile files and dying helpers share: a symbolizer on this process. */
+#ifndef TESTS_UNIT_SYMBOLIZER_OWN_SPACE_H
+#define TESTS_UNIT_SYMBOLIZER_OWN_SPACE_H
+
+#include "tests/unit/symbolizer/known.h"
+
+extern struct symbolizer *sym;
+extern struct symspace *space;
+
+int set_up(void **state);
+int tear_down(void **state);
+/* Something else than what the test disturbs is named as ever. */
+void assert_others_named(unsigned int budget_ms);
+void *map_code(const char *path, size_t *len);
+void resolve_many(void *code, size_t len, unsigned int budget_ms);
+bool build_library(const char *flags);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Helpers that die, hang or talk nonsense: names are lost, nothing else. */
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "symbolizer/answer.h"
+#include "tests/unit/symbolizer/own_space.h"
+
+static void random_answers(void **state)
+{
+	struct message msg = {.fd = -1};
+
+	srand(2);
+	for (int round = 0; round < 50000; round++) {
+		struct opened_answer opened;
+		struct message_cursor cursor;
+		struct name_answer name;
+
+		message_reset(&msg);
+		if (rand() % 2) {
+			message_put_u32(&msg, rand() % 8 ? 7 : rand());
+			message_put_u64(&msg, rand());
+			message_put_u64(&msg, rand());
+			message_put_u32(&msg, rand() % 8 ? rand() % 5 : rand());
+		}
+		for (int i = rand() % 12; i > 0; i--) {
+			if (rand() % 2)
+				message_put_string(&msg, rand() % 8 ? "ab\0c" : NULL);
+			message_put_u32(&msg, rand() % 4 ? rand() % 70 : rand());
+		}
+		cursor = message_read(&msg);
+		if (!answer_read_name(&cursor, 7, rand() % 2, &name)) {
+			assert_in_range(name.frame_cnt, 1, SERVER_FRAMES_MAX);
+			free(name.frames);
+		}
+		cursor = message_read(&msg);
+		if (!answer_read_opened(&cursor, &opened)) {
+			free(opened.build_id);
+			file_need_deinit(&opened.need);
+		}
+	}
+	message_deinit(&msg);
+}
+
+/* The helper has no file of ours but its socket, and ends when we do. */
+static void helper_is_confined(void **state)
+{
+	char path[64], text[64] = "";
+	pid_t pid, helper;
+	int pipes[2];
+
+	assert_others_named(BUDGET_MS);
+	snprintf(path, sizeof(path), "/proc/%d/fd/1", (int)sym->client.helper.pid);
+	/* Of a helper that has changed its user only root may see that. */
+	if (readlink(path, text, sizeof(text) - 1) > 0)
+		assert_string_equal(text, "/dev/null");
+
+	/* What loses its parent becomes our child, to be waited for. */
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	assert_int_equal(pipe(pipes), 0);
+	pid = fork();
+	if (!pid) {
+		struct symbolizer *own;
+
+		if (!symbolizer__new(&own) &&
+		    write(pipes[1], &own->client.helper.pid, sizeof(pid_t)) == sizeof(pid_t))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(pipes[1]);
+	assert_int_equal(read(pipes[0], &helper, sizeof(helper)), sizeof(helper));
+	/* The other end was the helper's as well. */
+	assert_int_equal(read(pipes[0], text, 1), 0);
+	close(pipes[0]);
+	assert_int_equal(waitpid(helper, NULL, 0), helper);
+}
+
+/* Whether some address of mapped code has this name. */
+static bool finds(void *code, size_t len, const char *name)
+{
+	for (size_t i = 0; i < len; i += 8) {
+		const struct sym_location *loc =
+			resolve_one(space, (uintptr_t)code + i, true, BUDGET_MS);
+
+		if (loc->frames[0].symbol && !strcmp(loc->frames[0].symbol, name))
+			return true;
+	}
+	return false;
+}
+
+/* Killed while it had nothing to do, by somebody: the next one takes over and knows all again. */
+static void killed_while_idle(void **state)
+{
+	pid_t pid = sym->client.helper.pid;
+
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	assert_string_equal(
+		resolve_one(space, (uintptr_t)set_up, true, BUDGET_MS)->frames[0].symbol, "set_up");
+	assert_int_not_equal(sym->client.helper.pid, pid);
+}
+
+static void hangs(void **state)
+{
+	const struct sym_location *loc;
+	pid_t pid = sym->client.helper.pid;
+	int64_t before;
+	size_t len;
+	void *code;
+
+	if (!build_library("-g"))
+		SKIP("no C compiler");
+	code = map_code(in_folder("lib.so"), &len);
+	sym->client.hang_ns = 100 * 1000000;
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	before = now_ms();
+	loc = resolve_one(space, (uintptr_t)code + 0x1100, true, 200);
+	assert_in_range(now_ms() - before, 150, 5000);
+	assert_unnamed(loc);
+	assert_true(ends_with(loc->module, "lib.so"));
+	/* It has had its chance: the next call ends it and has time left for all others. */
+	before = now_ms();
+	assert_string_equal(
+		resolve_one(space, (uintptr_t)tear_down, true, BUDGET_MS)->frames[0].symbol,
+		"tear_down");
+	assert_true(now_ms() - before < BUDGET_MS / 2);
+	assert_int_not_equal(sym->client.helper.pid, pid);
+	assert_int_not_equal(kill(pid, 0), 0);
+	assert_unnamed(resolve_one(space, (uintptr_t)code + 0x1100, true, BUDGET_MS));
+	munmap(code, len);
+}
+
+/* Killed over a file, which may be none of its fault: another one tries again, once. */
+static void killed_at_work(void **state)
+{
+	pid_t pid = sym->client.helper.pid, killer;
+	int64_t before;
+	size_t len;
+	void *code;
+
+	if (!build_library("-g"))
+		SKIP("no C compiler");
+	code = map_code(in_folder("lib.so"), &len);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	killer = fork();
+	if (!killer) {
+		usleep(100000);
+		kill(pid, SIGKILL);
+		_exit(0);
+	}
+	before = now_ms();
+	resolve_many(code, len, BUDGET_MS);
+	assert_true(now_ms() - before < BUDGET_MS / 2);
+	assert_int_equal(waitpid(killer, NULL, 0), killer);
+	assert_true(finds(code, len, "out"));
+	munmap(code, len);
+	assert_others_named(BUDGET_MS);
+}
+
+/* It was only slow: what it has found meanwhile is there for the next call. */
+static void late_answers(void **state)
+{
+	pid_t pid = sym->client.helper.pid;
+	size_t len;
+	void *code;
+
+	if (!build_library("-g"))
+		SKIP("no C compiler");
+	code = map_code(in_folder("lib.so"), &len);
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	resolve_many(code, len, 100);
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	resolve_many(code, len, BUDGET_MS);
+	assert_int_equal(sym->client.helper.pid, pid);
+	assert_true(finds(code, len, "out"));
+	munmap(code, len);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_answers),
+		cmocka_unit_test_setup_teardown(helper_is_confined, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(killed_while_idle, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hangs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(killed_at_work, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(late_answers, set_up, tear_down),
+	};
+	int failed;
+
+	if (make_folder(NULL))
+		return 99;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	remove_folder(NULL);
+	return failed;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Processes that end, become others or lose their files while they are looked at. */
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "tests/unit/symbolizer/known.h"
+
+static void exited_process(void **state)
+{
+	struct symbolizer *sym = *state;
+	struct child child = child_start("/proc/self/exe");
+	struct symspace *space;
+
+	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
+	child_end(&child);
+	assert_int_equal(symspace__refresh(space), -ESRCH);
+	assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known, true);
+	symspace__free(space);
+	assert_int_equal(symspace__new(sym, child.pid, &space), -ESRCH);
+}
+
+/* A space belongs to an image: what runs under the pid afterwards is not it. */
+static void exec_ends_image(void **state)
+{
+	struct symbolizer *sym = *state;
+	struct symspace *space;
+	int go[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		if (!read(go[0], &byte, 1))
+			execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+		_exit(1);
+	}
+	assert_int_equal(symspace__new(sym, pid, &space), 0);
+	close(go[0]);
+	close(go[1]);
+	while (!symspace__refresh(space))
+		usleep(1000);
+	assert_int_equal(symspace__refresh(space), -ESRCH);
+	assert_string_equal(
+		resolve_one(space, (uintptr_t)known_function, true, BUDGET_MS)->frames[0].symbol,
+		"known_function");
+	symspace__free(space);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void deleted_program(void **state)
+{
+	struct symbolizer *sym = *state;
+	const struct sym_location *loc;
+	struct symspace *space;
+	struct child child;
+
+	assert_true(run("cp \"$SELF\" gone"));
+	child = child_start(in_folder("gone"));
+	/* And another file takes its name. */
+	assert_true(run("rm gone && cp /bin/sleep gone"));
+	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
+	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);
+	assert_known(loc, &child.known, true);
+	assert_true(ends_with(loc->module, "/gone"));
+	child_end(&child);
+	symspace__free(space);
+}
+
+static void *outlive(void *arg)
+{
+	/* The main thread has ended when this one is the last. */
+	char byte;
+
+	_exit(read(STDIN_FILENO, &byte, 1) < 0);
+}
+
+/* The process's own maps file is empty as soon as its first thread has ended. */
+static void first_thread_ended(void **state)
+{
+	struct symbolizer *sym = *state;
+	struct symspace *space;
+	struct proc_maps maps;
+	int in[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		pthread_t thread;
+
+		dup2(in[0], STDIN_FILENO);
+		close(in[1]);
+		if (pthread_create(&thread, NULL, outlive, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	close(in[0]);
+	do {
+		assert_int_equal(proc_maps_read(pid, &maps), 0);
+		proc_maps_deinit(&maps);
+	} while (maps.cnt);
+	assert_int_equal(symspace__new(sym, pid, &space), 0);
+	assert_string_equal(
+		resolve_one(space, (uintptr_t)outlive, true, BUDGET_MS)->frames[0].symbol,
+		"outlive");
+	assert_int_equal(symspace__refresh(space), 0);
+	symspace__free(space);
+	close(in[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static int count_open_files(void)
+{
+	int cnt = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		cnt += fcntl(fd, F_GETFD) >= 0;
+	return cnt;
+}
+
+static void nothing_stays_open(void **state)
+{
+	int before = count_open_files(), with_one_space = 0;
+	struct symbolizer *sym;
+	struct symspace *space;
+
+	assert_int_equal(symbolizer__new(&sym), 0);
+	for (int i = 0; i < 20; i++) {
+		struct child child = child_start("/proc/self/exe");
+
+		assert_int_equal(symspace__new(sym, child.pid, &space), 0);
+		assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known,
+			     true);
+		assert_int_equal(symspace__refresh(space), 0);
+		child_end(&child);
+		symspace__free(space);
+		if (!with_one_space)
+			with_one_space = count_open_files();
+		assert_int_equal(count_open_files(), with_one_space);
+	}
+	symbolizer__free(sym);
+	assert_int_equal(count_open_files(), before);
+}
+
+static void no_such_process(void **state)
+{
+	struct symspace *space;
+
+	/* A kernel thread has no memory; no process has the largest pid. */
+	assert_int_equal(symspace__new(*state, 2, &space), -ESRCH);
+	assert_int_equal(symspace__new(*state, INT_MAX, &space), -ESRCH);
+}
+
+static int open_symbolizer(void **state)
+{
+	return symbolizer__new((struct symbolizer **)state);
+}
+
+static int close_symbolizer(void **state)
+{
+	symbolizer__free(*state);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(exited_process, open_symbolizer, close_symbolizer),
+		cmocka_unit_test_setup_teardown(exec_ends_image, open_symbolizer, close_symbolizer),
+		cmocka_unit_test_setup_teardown(deleted_program, open_symbolizer, close_symbolizer),
+		cmocka_unit_test_setup_teardown(first_thread_ended, open_symbolizer,
+						close_symbolizer),
+		cmocka_unit_test(nothing_stays_open),
+		cmocka_unit_test_setup_teardown(no_such_process, open_symbolizer, close_symbolizer),
+	};
+	int failed;
+
+	if (argc > 1)
+		return child_main();
+	if (make_folder(NULL))
+		return 99;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	remove_folder(NULL);
+	return failed;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* x86-64 and aarch64 as the table builder sees them. */
+#include "unwinder/server/arch.h"
+
+#include <dwarf.h>
+#include <elf.h>
+
+static bool fits(int64_t offset)
+{
+	return offset >= INT16_MIN && offset <= INT16_MAX;
+}
+
+/* Where the saved user registers hold sp, from the stack pointer in a signal trampoline. */
+#define X86_SIGNAL_SP 160
+
+static bool x86_is_signal(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_SP_DEREF && rule->cfa_off == UNWIND_DEREF(X86_SIGNAL_SP, 0);
+}
+
+/*
+ * Each entry of the PLT pushes a word at its byte 11 (6, with a bnd or endbr64 before it, ends at
+ * 10): breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus.
+ */
+static bool x86_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
+{
+	static const uint8_t atoms[] = {DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
+					DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,   DW_OP_plus};
+
+	if (cnt != sizeof(atoms) || ops[0].number != 8 || ops[1].number != 0)
+		return false;
+	for (size_t i = 0; i < cnt; i++)
+		if (atoms[i] && ops[i].atom != atoms[i])
+			return false;
+	if (ops[4].atom < DW_OP_lit1 || ops[4].atom > DW_OP_lit15)
+		return false;
+	*threshold = ops[4].atom - DW_OP_lit0;
+	return true;
+}
+
+static bool x86_saved(const struct unwind_place *fp, const struct unwind_place *ra,
+		      struct unwind_rule *rule)
+{
+	if (ra->kind != PLACE_AT_CFA || ra->offset != -8 || !fits(fp->offset))
+		return false;
+	rule->saved_off = (int16_t)fp->offset;
+	switch (fp->kind) {
+	case PLACE_SAME:
+		rule->saved = UNWIND_SAVED_NONE;
+		rule->saved_off = 0;
+		return true;
+	case PLACE_AT_CFA:
+		rule->saved = UNWIND_SAVED_FP;
+		return true;
+	case PLACE_AT_FP:
+		rule->saved = UNWIND_SAVED_FP_REL;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool arm64_is_signal(const struct unwind_rule *rule)
+{
+	return true;
+}
+
+static bool arm64_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
+{
+	return false;
+}
+
+static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place *ra,
+			struct unwind_rule *rule)
+{
+	bool fp_kept = fp->kind == PLACE_SAME;
+
+	if (!fits(fp->offset) || !fits(ra->offset))
+		return false;
+	if (ra->kind == PLACE_SAME && fp_kept) {
+		rule->saved = UNWIND_SAVED_NONE;
+	} else if (ra->kind == PLACE_AT_CFA && fp_kept) {
+		rule->saved = UNWIND_SAVED_RA;
+		rule->saved_off = (int16_t)ra->offset;
+	} else if (ra->kind == PLACE_AT_CFA && fp->kind == PLACE_AT_CFA &&
+		   ra->offset == fp->offset + 8) {
+		rule->saved = UNWIND_SAVED_PAIR;
+		rule->saved_off = (int16_t)fp->offset;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* mov $15, %rax; syscall. musl says nothing of it; the byte before is looked up for a return. */
+static const unsigned char x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+/* mov x8, #139; svc #0. In the vdso, which says nothing of it; a nop stands before. */
+static const unsigned char arm64_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+
+static const struct unwind_arch arches[] = {
+	{
+		.machine = EM_X86_64,
+		.sp = 7,
+		.fp = 6,
+		.ra = 16,
+		.ra_at_first = {.kind = PLACE_OTHER},
+		.sigreturn = x86_sigreturn,
+		.sigreturn_bytes = sizeof(x86_sigreturn),
+		.sigreturn_lead = 1,
+		.is_plt = x86_is_plt,
+		.is_signal = x86_is_signal,
+		.saved = x86_saved,
+	},
+	{
+		.machine = EM_AARCH64,
+		.sp = 31,
+		.fp = 29,
+		.ra = 30,
+		.ra_at_first = {.kind = PLACE_SAME},
+		.sigreturn = arm64_sigreturn,
+		.sigreturn_bytes = sizeof(arm64_sigreturn),
+		.sigreturn_lead = 4,
+		.is_plt = arm64_is_plt,
+		.is_signal = arm64_is_signal,
+		.saved = arm64_saved,
+	},
+};
+
+const struct unwind_arch *unwind_arch_find(unsigned int machine)
+{
+	for (size_t i = 0; i < sizeof(arches) / sizeof(arches[0]); i++)
+		if (arches[i].machine == machine)
+			return &arches[i];
+	return NULL;
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From an ELF file's call frame information to the rows of a table. */
+#include "unwinder/server/builder.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/order.h"
+#include "unwinder/server/cfi_program.h"
+#include "unwinder/server/elf_image.h"
+#include "unwinder/server/fde_list.h"
+#include "unwinder/server/rule.h"
+
+/* An executable segment. */
+struct code {
+	uint64_t addr;
+	uint64_t offset;
+	uint64_t size;
+};
+
+/*
+ * Steps of one function. libdw runs its instructions from the start for each of them, so this
+ * bounds what a function of any length costs; assembly for video has 7,000.
+ */
+#define FUNCTION_ROWS_MAX 16384
+
+/* Files with more code than this have no C library in them, or do not get its trampoline found. */
+#define TRAMPOLINE_CODE_MAX (4U << 20)
+
+struct builder {
+	struct elf_image image;
+	const struct unwind_arch *arch;
+	struct code *codes;
+	size_t code_cnt;
+	Dwarf_CFI *eh_cfi;
+	Dwarf *dwarf; /* only for .debug_frame; has debug_cfi */
+	Dwarf_CFI *debug_cfi;
+	struct rule_set rules;
+	struct unwind_row *rows;
+	size_t row_cnt;
+	size_t row_cap;
+};
+
+static int add_row(struct builder *builder, uint64_t offset, uint32_t rule)
+{
+	if (builder->row_cnt == UNWIND_TABLE_WORDS_MAX)
+		return -E2BIG;
+	if (array_reserve(&builder->rows, &builder->row_cap, builder->row_cnt + 1))
+		return -ENOMEM;
+	builder->rows[builder->row_cnt++] = (struct unwind_row){offset, rule};
+	return 0;
+}
+
+/* Segments that lie within the file; nothing is mapped from beyond its end. */
+static int find_code(struct builder *builder)
+{
+	size_t cnt, size = builder->image.size;
+
+	if (elf_getphdrnum(builder->image.elf, &cnt))
+		return -ENOEXEC;
+	builder->codes = calloc(cnt + 1, sizeof(*builder->codes));
+	if (!builder->codes)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		GElf_Phdr mem, *header = gelf_getphdr(builder->image.elf, (int)i, &mem);
+
+		if (!header || header->p_type != PT_LOAD || !(header->p_flags & PF_X) ||
+		    header->p_offset > size || header->p_filesz > size - header->p_offset ||
+		    header->p_vaddr > UINT64_MAX - header->p_filesz)
+			continue;
+		builder->codes[builder->code_cnt++] =
+			(struct code){header->p_vaddr, header->p_offset, header->p_filesz};
+	}
+	return builder->code_cnt ? 0 : -ENOENT;
+}
+
+static const struct code *code_at(const struct builder *builder, uint64_t addr)
+{
+	for (size_t i = 0; i < builder->code_cnt; i++)
+		if (addr >= builder->codes[i].addr &&
+		    addr - builder->codes[i].addr < builder->codes[i].size)
+			return &builder->codes[i];
+	return NULL;
+}
+
+static uint64_t code_offset(const struct code *code, uint64_t addr)
+{
+	return addr - code->addr + code->offset;
+}
+
+/* One row of a function; *end is where it stops to hold. -ENODATA: libdw knows none. */
+static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *code, uint64_t at,
+		    uint64_t *end)
+{
+	Dwarf_Addr row_start, row_end;
+	Dwarf_Frame *frame;
+	bool signal = false;
+	int err = -ENODATA;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, at, &frame))
+		return -ENODATA;
+	if (dwarf_frame_info(frame, &row_start, &row_end, &signal) >= 0 && row_end > at) {
+		struct unwind_rule rule = unwind_rule_read(builder->arch, frame, signal);
+
+		err = add_row(builder, code_offset(code, at), rule_set_add(&builder->rules, rule));
+		*end = row_end;
+	}
+	free(frame);
+	return err;
+}
+
+/*
+ * The rows of a function, up to end. What is described, but not so that libdw can read it, is
+ * code of which nothing is known; a frame pointer need not be one there.
+ */
+static int add_slowly(struct builder *builder, const struct code *code, const struct fde *fde,
+		      uint64_t end)
+{
+	Dwarf_CFI *cfi = fde->is_debug ? builder->debug_cfi : builder->eh_cfi;
+	uint64_t at = fde->start;
+
+	for (uint32_t i = 0; at < end; i++) {
+		int err = i < FUNCTION_ROWS_MAX ? add_step(builder, cfi, code, at, &at) : -ENODATA;
+
+		if (err == -ENODATA)
+			return add_row(builder, code_offset(code, at), UNWIND_RULE_UNKNOWN);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+struct function {
+	struct builder *builder;
+	const struct code *code;
+};
+
+static int add_rule(void *arg, uint64_t addr, struct unwind_rule rule)
+{
+	const struct function *function = arg;
+	struct builder *builder = function->builder;
+
+	return add_row(builder, code_offset(function->code, addr),
+		       rule_set_add(&builder->rules, rule));
+}
+
+static int add_function(struct builder *builder, const struct code *code,
+			const struct fde_list *list, const struct fde *fde, uint64_t end)
+{
+	struct function function = {builder, code};
+	size_t row_cnt = builder->row_cnt;
+	int err = cfi_program_run(builder->arch, &list->cies[fde->cie], fde, end, add_rule,
+				  &function);
+
+	if (err != -ENOTSUP)
+		return err;
+	builder->row_cnt = row_cnt;
+	return add_slowly(builder, code, fde, end);
+}
+
+/*
+ * How far the description at `first` is the only one of its kind, and how far it and others that
+ * say something of the same code go together. Linkers make no such files.
+ */
+static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *alone,
+			   uint64_t *together)
+{
+	const struct fde *fde = &list->items[first];
+	size_t next = first + 1;
+
+	*alone = *together = fde->end;
+	/* The same function once more, or what the other section says of it. */
+	while (next < list->cnt && list->items[next].start == fde->start)
+		next++;
+	for (; next < list->cnt && list->items[next].start < *together; next++) {
+		const struct fde *other = &list->items[next];
+
+		if (other->is_debug && !fde->is_debug)
+			continue;
+		if (other->start < *alone)
+			*alone = other->start;
+		/* .eh_frame counts for more. */
+		if (!other->is_debug && fde->is_debug) {
+			*together = other->start;
+			return next;
+		}
+		if (other->end > *together)
+			*together = other->end;
+	}
+	return next;
+}
+
+static uint64_t before(uint64_t addr, const struct code *code)
+{
+	return addr - code->addr < code->size ? addr : code->addr + code->size;
+}
+
+/*
+ * Functions in the order of their addresses; where one ends and none begins, there is no row. Nor
+ * is there one for padding: what returns to a function's first byte shows by it.
+ */
+static int add_functions(struct builder *builder, const struct fde_list *list)
+{
+	const struct code *code = NULL;
+	uint64_t end = 0;
+	size_t next;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < list->cnt; i = next) {
+		const struct fde *fde = &list->items[i];
+		const struct code *home = code_at(builder, fde->start);
+		uint64_t alone, together;
+
+		next = find_contest(list, i, &alone, &together);
+		if (!home)
+			continue;
+		if (code && (home != code || fde->start != end))
+			err = add_row(builder, code_offset(code, end), UNWIND_RULE_NO_ROW);
+		code = home;
+		alone = before(alone, code);
+		end = before(together, code);
+		if (!err)
+			err = add_function(builder, code, list, fde, alone);
+		if (!err && alone < end)
+			err = add_row(builder, code_offset(code, alone), UNWIND_RULE_UNKNOWN);
+	}
+	if (!err && code)
+		err = add_row(builder, code_offset(code, end), UNWIND_RULE_NO_ROW);
+	return err;
+}
+
+static bool is_described(const struct fde_list *list, uint64_t addr)
+{
+	for (size_t i = 0; i < list->cnt && list->items[i].start <= addr; i++)
+		if (addr < list->items[i].end)
+			return true;
+	return false;
+}
+
+/* The trampoline of signal handlers, where only its bytes tell it (the vdso, musl). */
+static int add_sigreturn(struct builder *builder, const struct fde_list *list,
+			 const struct code *code)
+{
+	const struct unwind_arch *arch = builder->arch;
+	struct unwind_rule signal = {.cfa = UNWIND_CFA_SIGNAL};
+	const char *bytes = builder->image.bytes, *found;
+	uint64_t offset, lead;
+	int err;
+
+	if (code->size > TRAMPOLINE_CODE_MAX)
+		return 0;
+	found = memmem(bytes + code->offset, code->size, arch->sigreturn, arch->sigreturn_bytes);
+	if (!found)
+		return 0;
+	offset = (uint64_t)(found - bytes);
+	if (is_described(list, code->addr + offset - code->offset))
+		return 0;
+	lead = offset - code->offset < arch->sigreturn_lead ? 0 : arch->sigreturn_lead;
+	err = add_row(builder, offset - lead, rule_set_add(&builder->rules, signal));
+	if (!err)
+		err = add_row(builder, offset + arch->sigreturn_bytes, UNWIND_RULE_NO_ROW);
+	return err;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct unwind_row *x = a, *y = b;
+
+	/* Of two for one place, the one that says something comes first. */
+	return ORDER(x->offset, y->offset) ?: ORDER(y->rule, x->rule);
+}
+
+/* Segments need not be in the order of their offsets, and hostile ones overlap. */
+static void sort_rows(struct builder *builder)
+{
+	struct unwind_row *rows = builder->rows;
+	bool sorted = true;
+	size_t kept = 0;
+
+	for (size_t i = 1; sorted && i < builder->row_cnt; i++)
+		sorted = rows[i - 1].offset < rows[i].offset;
+	if (!sorted)
+		qsort(rows, builder->row_cnt, sizeof(*rows), by_offset);
+	for (size_t i = 0; i < builder->row_cnt; i++) {
+		if (kept && rows[kept - 1].offset == rows[i].offset)
+			continue;
+		/* A row that says what the one before it says is not needed. */
+		if (kept && rows[kept - 1].rule == rows[i].rule && i + 1 < builder->row_cnt)
+			continue;
+		rows[kept++] = rows[i];
+	}
+	builder->row_cnt = kept;
+}
+
+/* Either may be NULL: then what is described there is not known. */
+static void open_cfi(struct builder *builder, const struct fde_list *list)
+{
+	bool has_debug = false;
+
+	builder->eh_cfi = dwarf_getcfi_elf(builder->image.elf);
+	for (size_t i = 0; !has_debug && i < list->cnt; i++)
+		has_debug = list->items[i].is_debug;
+	if (!has_debug)
+		return;
+	builder->dwarf = dwarf_begin_elf(builder->image.elf, DWARF_C_READ, NULL);
+	builder->debug_cfi = builder->dwarf ? dwarf_getcfi(builder->dwarf) : NULL;
+}
+
+static int add_rows(struct builder *builder)
+{
+	struct fde_list list = {0};
+	int err = fde_list_init(builder->image.elf, &list);
+
+	if (!err) {
+		open_cfi(builder, &list);
+		err = add_functions(builder, &list);
+	}
+	/* Without any other row, this one may still be there. */
+	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
+		err = add_sigreturn(builder, &list, &builder->codes[i]);
+	fde_list_deinit(&list);
+	return err;
+}
+
+static int find_arch(struct builder *builder)
+{
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(builder->image.elf, &header))
+		return -ENOEXEC;
+	builder->arch = unwind_arch_find(header.e_machine);
+	return builder->arch ? 0 : -ENOEXEC;
+}
+
+static void builder_deinit(struct builder *builder)
+{
+	if (builder->dwarf)
+		dwarf_end(builder->dwarf);
+	if (builder->eh_cfi)
+		dwarf_cfi_end(builder->eh_cfi);
+	elf_image_deinit(&builder->image);
+	rule_set_deinit(&builder->rules);
+	free(builder->codes);
+	free(builder->rows);
+}
+
+int unwind_table_build(int fd, struct unwind_table *ret)
+{
+	struct builder builder = {0};
+	int err;
+
+	elf_version(EV_CURRENT);
+	err = elf_image_init(fd, &builder.image);
+	if (err)
+		return err;
+	err = find_arch(&builder);
+	if (!err)
+		err = find_code(&builder);
+	if (!err)
+		err = rule_set_init(&builder.rules);
+	if (!err)
+		err = add_rows(&builder);
+	if (!err) {
+		sort_rows(&builder);
+		err = unwind_table_init(builder.rules.rules, builder.rules.cnt, builder.rows,
+					builder.row_cnt, ret);
+	}
+	builder_deinit(&builder);
+	return err;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs call frame instructions, of which compilers use few. */
+#include "unwinder/server/cfi_program.h"
+
+#include <dwarf.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+/* States that are remembered within each other; compilers need one. */
+#define REMEMBERED_MAX 16
+
+/* The two high bits of a byte are an instruction of their own, if not 0; the others its operand. */
+#define PRIMARY(byte) ((byte)&0xc0)
+#define OPERAND(byte) ((byte)&0x3f)
+
+struct state {
+	uint64_t cfa_reg;
+	int64_t cfa_off;
+	struct unwind_place fp;
+	struct unwind_place ra;
+};
+
+struct program {
+	const struct unwind_arch *arch;
+	const Dwarf_CIE *cie;
+	const uint8_t *at;
+	const uint8_t *end;
+	bool bad; /* something that is not read here */
+	uint64_t addr;
+	uint64_t next_addr;
+	struct state state;
+	struct state first; /* after the instructions of the CIE */
+	struct state remembered[REMEMBERED_MAX];
+	size_t remembered_cnt;
+};
+
+static uint64_t read_fixed(struct program *program, size_t len)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(program->end - program->at) < len) {
+		program->bad = true;
+		return 0;
+	}
+	memcpy(&value, program->at, len);
+	program->at += len;
+	return le64toh(value);
+}
+
+/* A number in groups of seven bits, the lowest first; 63 bits at most. */
+static uint64_t read_leb(struct program *program, bool is_signed)
+{
+	unsigned int shift = 0;
+	uint64_t value = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)read_fixed(program, 1);
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && shift < 63);
+	program->bad |= byte & 0x80;
+	if (is_signed && byte & 0x40)
+		value |= ~0ULL << shift;
+	return value;
+}
+
+static uint64_t read_unsigned(struct program *program)
+{
+	return read_leb(program, false);
+}
+
+static int64_t read_signed(struct program *program)
+{
+	return (int64_t)read_leb(program, true);
+}
+
+static int64_t factored(const struct program *program, uint64_t value)
+{
+	return (int64_t)(value * (uint64_t)program->cie->data_alignment_factor);
+}
+
+static void set_place(struct program *program, uint64_t reg, int kind, int64_t offset)
+{
+	const struct unwind_place place = {.kind = kind, .offset = offset};
+
+	if (reg == program->arch->fp)
+		program->state.fp = place;
+	if (reg == program->arch->ra)
+		program->state.ra = place;
+}
+
+static void restore_place(struct program *program, uint64_t reg)
+{
+	if (reg == program->arch->fp)
+		program->state.fp = program->first.fp;
+	if (reg == program->arch->ra)
+		program->state.ra = program->first.ra;
+}
+
+/* What is said by an expression is left to libdw, unless nobody asks for that register. */
+static void skip_expression(struct program *program, uint64_t reg)
+{
+	uint64_t len = read_unsigned(program);
+
+	if (reg == program->arch->fp || reg == program->arch->ra ||
+	    len > (size_t)(program->end - program->at))
+		program->bad = true;
+	else
+		program->at += len;
+}
+
+static void skip_value(struct program *program, uint64_t reg)
+{
+	program->bad |= reg == program->arch->fp || reg == program->arch->ra;
+	read_unsigned(program);
+}
+
+static void advance(struct program *program, uint64_t delta)
+{
+	program->next_addr = program->addr + delta * program->cie->code_alignment_factor;
+}
+
+static void remember(struct program *program)
+{
+	if (program->remembered_cnt == REMEMBERED_MAX)
+		program->bad = true;
+	else
+		program->remembered[program->remembered_cnt++] = program->state;
+}
+
+static void recall(struct program *program)
+{
+	if (!program->remembered_cnt)
+		program->bad = true;
+	else
+		program->state = program->remembered[--program->remembered_cnt];
+}
+
+/* Instructions that say where a register is. */
+static void run_place(struct program *program, uint8_t instruction)
+{
+	uint64_t reg = read_unsigned(program);
+
+	switch (instruction) {
+	case DW_CFA_offset_extended:
+		set_place(program, reg, PLACE_AT_CFA, factored(program, read_unsigned(program)));
+		break;
+	case DW_CFA_offset_extended_sf:
+		set_place(program, reg, PLACE_AT_CFA,
+			  factored(program, (uint64_t)read_signed(program)));
+		break;
+	case DW_CFA_restore_extended:
+		restore_place(program, reg);
+		break;
+	case DW_CFA_undefined:
+		set_place(program, reg, PLACE_UNDEFINED, 0);
+		break;
+	case DW_CFA_same_value:
+		set_place(program, reg, PLACE_SAME, 0);
+		break;
+	case DW_CFA_expression:
+	case DW_CFA_val_expression:
+		skip_expression(program, reg);
+		break;
+	case DW_CFA_register:
+	case DW_CFA_val_offset:
+	case DW_CFA_val_offset_sf:
+		skip_value(program, reg);
+		break;
+	default:
+		program->bad = true;
+	}
+}
+
+static void run_extended(struct program *program, uint8_t instruction)
+{
+	switch (instruction) {
+	case DW_CFA_nop:
+		break;
+	case DW_CFA_advance_loc1:
+		advance(program, read_fixed(program, 1));
+		break;
+	case DW_CFA_advance_loc2:
+		advance(program, read_fixed(program, 2));
+		break;
+	case DW_CFA_advance_loc4:
+		advance(program, read_fixed(program, 4));
+		break;
+	case DW_CFA_remember_state:
+		remember(program);
+		break;
+	case DW_CFA_restore_state:
+		recall(program);
+		break;
+	case DW_CFA_def_cfa:
+		program->state.cfa_reg = read_unsigned(program);
+		program->state.cfa_off = (int64_t)read_unsigned(program);
+		break;
+	case DW_CFA_def_cfa_register:
+		program->state.cfa_reg = read_unsigned(program);
+		break;
+	case DW_CFA_def_cfa_offset:
+		program->state.cfa_off = (int64_t)read_unsigned(program);
+		break;
+	case DW_CFA_GNU_args_size:
+		read_unsigned(program);
+		break;
+	default:
+		run_place(program, instruction);
+	}
+}
+
+static void run_one(struct program *program)
+{
+	uint8_t byte = (uint8_t)read_fixed(program, 1);
+
+	switch (PRIMARY(byte)) {
+	case DW_CFA_advance_loc:
+		advance(program, OPERAND(byte));
+		break;
+	case DW_CFA_offset:
+		set_place(program, OPERAND(byte), PLACE_AT_CFA,
+			  factored(program, read_unsigned(program)));
+		break;
+	case DW_CFA_restore:
+		restore_place(program, OPERAND(byte));
+		break;
+	default:
+		run_extended(program, byte);
+	}
+}
+
+static struct unwind_rule rule_of(const struct unwind_arch *arch, const struct state *state)
+{
+	static const struct unwind_rule unknown = {.cfa = UNWIND_CFA_UNKNOWN};
+	struct unwind_rule rule = {0};
+
+	if (state->ra.kind == PLACE_UNDEFINED)
+		return (struct unwind_rule){.cfa = UNWIND_CFA_OUTERMOST};
+	if ((state->cfa_reg != arch->sp && state->cfa_reg != arch->fp) ||
+	    state->cfa_off < INT32_MIN || state->cfa_off > INT32_MAX)
+		return unknown;
+	rule.cfa = state->cfa_reg == arch->sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
+	rule.cfa_off = (int32_t)state->cfa_off;
+	return arch->saved(&state->fp, &state->ra, &rule) ? rule : unknown;
+}
+
+/* Nothing is at an address in a CIE. */
+static bool run_cie(struct program *program)
+{
+	program->at = program->cie->initial_instructions;
+	program->end = program->cie->initial_instructions_end;
+	while (!program->bad && program->at < program->end) {
+		run_one(program);
+		program->bad |= program->next_addr != program->addr || program->remembered_cnt;
+	}
+	program->first = program->state;
+	return !program->bad && program->state.cfa_reg != UINT64_MAX &&
+	       program->state.ra.kind != PLACE_OTHER;
+}
+
+int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const struct fde *fde,
+		    uint64_t end, int (*row)(void *arg, uint64_t addr, struct unwind_rule rule),
+		    void *arg)
+{
+	struct program program = {
+		.arch = arch,
+		.cie = cie,
+		.state = {.cfa_reg = UINT64_MAX, .ra = arch->ra_at_first},
+	};
+	int err = 0;
+
+	/* A signal's frame has a rule of its own. */
+	if (fde->is_debug || cie->return_address_register != arch->ra ||
+	    strchr(cie->augmentation, 'S') || !run_cie(&program))
+		return -ENOTSUP;
+	program.at = fde->program;
+	program.end = fde->program_end;
+	program.addr = program.next_addr = fde->start;
+	while (!err && program.at < program.end && program.addr < end) {
+		run_one(&program);
+		if (program.bad || program.next_addr < program.addr)
+			return -ENOTSUP;
+		if (program.next_addr == program.addr)
+			continue;
+		err = row(arg, program.addr, rule_of(arch, &program.state));
+		program.addr = program.next_addr;
+	}
+	if (!err && program.addr < end)
+		err = row(arg, program.addr, rule_of(arch, &program.state));
+	return err;
+}

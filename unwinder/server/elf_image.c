@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Maps an ELF file and hides what libdw must not see. */
+#include "unwinder/server/elf_image.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A .eh_frame_hdr up to its first pointer; the pointer itself. */
+#define HEADER_BYTES 4
+#define HEADER_POINTER 4
+
+static int map_file(int fd, struct elf_image *image)
+{
+	struct stat st;
+	void *bytes;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr))
+		return -ENOEXEC;
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return errno == ENOMEM ? -ENOMEM : -ENOEXEC;
+	image->bytes = bytes;
+	image->size = (size_t)st.st_size;
+	return 0;
+}
+
+/* Only the pages that are written to count as our memory. */
+static bool make_writable(const struct elf_image *image, uint64_t offset, size_t len)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t start = offset / page * page;
+
+	return !mprotect(image->bytes + start, offset - start + len, PROT_READ | PROT_WRITE);
+}
+
+static bool section_named(Elf *elf, const char *wanted, GElf_Shdr *ret)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, ret) ? elf_strptr(elf, names, ret->sh_name) : NULL;
+
+		if (name && !strcmp(name, wanted))
+			return true;
+	}
+	return false;
+}
+
+static bool header_segment(Elf *elf, GElf_Phdr *ret)
+{
+	size_t cnt;
+
+	if (elf_getphdrnum(elf, &cnt))
+		return false;
+	for (size_t i = 0; i < cnt; i++)
+		if (gelf_getphdr(elf, (int)i, ret) && ret->p_type == PT_GNU_EH_FRAME)
+			return true;
+	return false;
+}
+
+/* Without a count there is no table to search; libdw then reads .eh_frame itself. */
+static void hide_search_table(const struct elf_image *image, uint64_t offset, bool keep_pointer)
+{
+	static const uint8_t start[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
+	uint8_t *bytes;
+
+	if (offset > image->size || image->size - offset < HEADER_BYTES + HEADER_POINTER ||
+	    !make_writable(image, offset, HEADER_BYTES))
+		return;
+	bytes = (uint8_t *)image->bytes + offset;
+	/* With a section, the pointer is of no use, but has to be readable. */
+	if (!keep_pointer)
+		memcpy(bytes, start, sizeof(start));
+	bytes[2] = DW_EH_PE_omit;
+	bytes[3] = DW_EH_PE_omit;
+}
+
+static void hide_sections(const struct elf_image *image)
+{
+	Elf64_Ehdr *header = (Elf64_Ehdr *)image->bytes;
+
+	if (!make_writable(image, 0, sizeof(*header)))
+		return;
+	header->e_shoff = 0;
+	header->e_shnum = 0;
+	header->e_shstrndx = 0;
+}
+
+/*
+ * libelf changes the headers of sections that it decompresses, in place. They lie at a file's end,
+ * as a rule.
+ */
+static int make_headers_writable(const struct elf_image *image)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image->bytes;
+	uint64_t offset = header->e_shoff;
+
+	if (!offset || offset >= image->size)
+		return 0;
+	return make_writable(image, offset, image->size - offset) ? 0 : -ENOMEM;
+}
+
+static int open_elf(struct elf_image *image)
+{
+	GElf_Ehdr header;
+
+	if (image->elf)
+		elf_end(image->elf);
+	image->elf = elf_memory(image->bytes, image->size);
+	if (!image->elf || !gelf_getehdr(image->elf, &header) ||
+	    gelf_getclass(image->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return -ENOEXEC;
+	return 0;
+}
+
+/* As libdw decides: the section, if there is any, else the program header. */
+static int hide(struct elf_image *image)
+{
+	GElf_Shdr section, described;
+	GElf_Phdr segment;
+
+	if (section_named(image->elf, ".eh_frame", &described)) {
+		if (section_named(image->elf, ".eh_frame_hdr", &section))
+			hide_search_table(image, section.sh_offset, false);
+		return 0;
+	}
+	if (!header_segment(image->elf, &segment))
+		return 0;
+	hide_search_table(image, segment.p_offset, true);
+	hide_sections(image);
+	return open_elf(image);
+}
+
+int elf_image_init(int fd, struct elf_image *ret)
+{
+	struct elf_image image = {0};
+	int err = map_file(fd, &image);
+
+	if (!err)
+		err = make_headers_writable(&image);
+	if (!err)
+		err = open_elf(&image);
+	if (!err)
+		err = hide(&image);
+	if (err) {
+		elf_image_deinit(&image);
+		return err;
+	}
+	*ret = image;
+	return 0;
+}
+
+void elf_image_deinit(struct elf_image *image)
+{
+	if (image->elf)
+		elf_end(image->elf);
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	*image = (struct elf_image){0};
+}
