@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exactly 20,000 blocks live while they are replaced all the time: no report may say more."""
 
-from lib import alone, expect, expect_between, once, pitfall, timeout
+from lib import alone, expect, expect_between, once, pitfall, slow, timeout
 from lib.case import Broken, Failure
 from lib.expect import check_lost
 
@@ -39,6 +39,7 @@ def check(report, rate):
 @once
 @alone
 @pitfall(29)
+@slow
 def test_flat_out(t):
     reports, rate = run_churn(t)
     for report in reports:
@@ -48,6 +49,7 @@ def test_flat_out(t):
 @once
 @alone
 @pitfall(29)
+@slow
 def test_steady(t):
     """At 20 pairs per millisecond hardly a block is freed during a walk."""
     reports, rate = run_churn(t, "20")
@@ -58,6 +60,7 @@ def test_steady(t):
 @once
 @alone
 @pitfall(29)
+@slow
 def test_combined(t):
     """-C: totals of several sites, which are not read at one moment, but nearly."""
     reports, rate = run_churn(t, options=("-C",))
@@ -70,6 +73,7 @@ def test_combined(t):
 @once
 @alone
 @timeout(120)
+@slow
 def test_new_blocks_are_left_out(t):
     """At full speed no block gets as old as half a second: nothing is reported."""
     program = t.program("churn")

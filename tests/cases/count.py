@@ -121,8 +121,10 @@ def test_count_gone(t, what):
 @each("process", "function", "cgroup")
 def test_count_target_filter(t, by):
     """Of all processes those of a name."""
-    programs = [t.program("leak"), t.program("leak"), t.program("many", "500", "10")]
-    memleak = attach(t, f"--count={by}", "--comm", "leak")
+    path = shutil.copy(t.file_of("leak"), t.tmp / f"n{os.getpid()}")
+    programs = [t.program("leak", path=path), t.program("leak", path=path),
+                t.program("many", "500", "10")]
+    memleak = attach(t, f"--count={by}", "--comm", path.name)
     for program in programs:
         program.go()
     report = stop(memleak)

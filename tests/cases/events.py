@@ -4,7 +4,7 @@
 import collections
 import re
 
-from lib import Failure, each, expect, owner, wanted
+from lib import Failure, each, expect, owner, slow, wanted
 
 
 def test_trace_text(t):
@@ -99,6 +99,7 @@ def test_trace_stacks_of_command(t):
             raise Failure(f"not known: {event}")
 
 
+@slow
 def test_trace_floods(t):
     """Eight threads at full speed: whatever is not printed is counted."""
     program = t.program("threads", "20000")

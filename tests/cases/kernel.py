@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Skip, each, once, pitfall, timeout
+from lib import Skip, each, once, pitfall, slow, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, names_of, require, settled,
                         share_kernel, sites_of, wrong_things)
 from lib.expect import fail
@@ -74,6 +74,7 @@ def test_exact_percpu(t):
 
 
 @once
+@slow
 def test_percpu_pages_are_not_counted_twice(t):
     """-P: 5 MB on each CPU, for which the kernel takes new pages: these are not counted beside."""
     share_kernel(t)

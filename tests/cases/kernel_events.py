@@ -55,6 +55,7 @@ def check_thing(memleak, thing, count):
 
 
 @each("messages:300", "pipes:20:16", "maps:10:16")
+@slow
 def test_stacks(t, what):
     """Objects, pages and percpu memory of a process: who allocated each, and who freed it."""
     share_kernel(t)
@@ -88,6 +89,7 @@ def test_whole_kernel(t):
 
 
 @each("raw_tp", "classic")
+@slow
 def test_programs(t, kind):
     """By the programs of older kernels, too."""
     share_kernel(t)
@@ -101,6 +103,7 @@ def test_programs(t, kind):
 
 
 @once
+@slow
 def test_hooked(t):
     """Frees that have no event of their own, where their function can be hooked."""
     share_kernel(t)

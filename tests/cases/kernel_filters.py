@@ -4,7 +4,7 @@
 import re
 import time
 
-from lib import Failure, alone, each, once, timeout
+from lib import Failure, alone, each, once, slow, timeout
 from lib.kernel import (culprit_of, expect_things, kernel_part, require, settled, share_kernel,
                         sites_of, sum_of_thing, whole_kernel)
 from lib.memleak import when
@@ -62,6 +62,7 @@ def estimated(report, options, exact):
 
 @once
 @timeout(180)
+@slow
 def test_sampling(t):
     """One in ten of a number that no estimate hits: within ten standard deviations."""
     share_kernel(t)
@@ -157,6 +158,7 @@ def test_older_than_all(t):
     require(not report["sites"], report, "older than an hour")
 
 
+@slow
 def test_ages_and_blocks(t):
     """-a: as many blocks as were made, at addresses of their own, ages within the site's."""
     share_kernel(t)
@@ -203,6 +205,7 @@ def test_combined(t, mode):
 
 
 @each("1", "2", "1000")
+@slow
 def test_top(t, name):
     """-T cuts what is shown, never what is counted."""
     share_kernel(t)
@@ -297,6 +300,7 @@ def test_trace_text(t):
 
 
 @timeout(120)
+@slow
 def test_trace_floods(t):
     """Whatever is not printed is counted."""
     share_kernel(t)

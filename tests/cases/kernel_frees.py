@@ -24,6 +24,7 @@ def held(report, holds):
 @alone
 @pitfall(21)
 @timeout(180)
+@slow
 def test_beside_other_programs(t):
     """Four threads in the heap probes of one memleak: another misses none of the kernel's frees."""
     share_kernel(t, whole=True)
@@ -43,6 +44,7 @@ def test_beside_other_programs(t):
 @alone
 @pitfall(21)
 @timeout(180)
+@slow
 def test_two_tracers(t):
     """Two memleaks on the whole kernel: each is the other's other program."""
     share_kernel(t, whole=True)
@@ -140,6 +142,7 @@ def test_flood(t, what):
 @pitfall(25)
 @each("skb_heads", "skb_data")
 @timeout(120)
+@slow
 def test_freed_in_bulk(t, what):
     """Buffers of fragments: their heads go by kmem_cache_free_bulk, which has no event."""
     share_kernel(t)
@@ -196,6 +199,7 @@ def test_freed_by_kfree_rcu(t, what):
 
 @once
 @pitfall(25)
+@slow
 def test_repairs_repair_nothing_that_is_held(t):
     """-F, while blocks come and go around: what is held stays exact."""
     share_kernel(t)
@@ -247,6 +251,7 @@ def test_slab_pages_are_not_counted_twice(t, mode):
 
 @once
 @pitfall(26)
+@slow
 def test_split_pages(t):
     """Huge pages, split by the kernel, half of each freed page by page: the rest is still held."""
     share_kernel(t)

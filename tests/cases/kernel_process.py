@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-K with a process: what is done on its behalf, beside its own memory, and nothing else."""
 
-from lib import AFTER_EXEC, Failure, expect, once, owner, timeout
+from lib import AFTER_EXEC, Failure, expect, once, owner, slow, timeout
 from lib.kernel import (expect_things, kernel_part, require, share_kernel, sites_of, sum_of_thing,
                         user_part)
 from lib.memleak import when
@@ -35,6 +35,7 @@ def test_without_kernel(t):
     require(not kernel_part(report), report, "kernel sites without -K")
 
 
+@slow
 def test_only_this_process(t):
     """Two processes do the same; each memleak sees its own alone."""
     share_kernel(t)
@@ -78,6 +79,7 @@ def test_pid_of_another(t):
 
 
 @once
+@slow
 def test_freed_by_another(t):
     """Sent by the traced process, received by another: gone. And the other way: never there."""
     share_kernel(t)
@@ -96,6 +98,7 @@ def test_freed_by_another(t):
 
 
 @once
+@slow
 def test_left_behind(t):
     """The process ends; what it left in the kernel is in the final report."""
     share_kernel(t)
@@ -109,6 +112,7 @@ def test_left_behind(t):
 
 
 @once
+@slow
 def test_child(t):
     """What a child does is not the process's."""
     share_kernel(t)
@@ -190,6 +194,7 @@ def test_growth(t):
 
 
 @timeout(120)
+@slow
 def test_heap_and_messages(t):
     """Uprobes and tracepoints of one memleak do not disturb each other."""
     share_kernel(t)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mappings are ranges: cut, replaced, moved, grown; and what kind of memory they are."""
 
+import os
 import shutil
 
-from lib import Failure, each, expect, pitfall, timeout
+from lib import Failure, each, expect, pitfall, slow, timeout
 from lib.context import FOREVER
 
 
@@ -36,7 +37,7 @@ def test_unseen(t, name):
 @each("unseen_whole", "unseen_parts")
 def test_unseen_of_found(t, name):
     """The same for a process that was not given by its number."""
-    own = t.tmp / "unseen-mappings"
+    own = t.tmp / f"m{os.getpid()}"
     shutil.copy(t.file_of("mappings"), own)
     program = t.program("mappings", name, path=own)
     memleak = t.memleak("--json", "-T", "100000", "-o", "0", "--comm", own.name, FOREVER).ready()
@@ -88,6 +89,7 @@ def test_huge_blocks(t, name):
 
 
 @timeout(120)
+@slow
 def test_many(t):
     run_mapping(t, "many")
 

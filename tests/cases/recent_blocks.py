@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Blocks that have just been allocated are kept apart from the others, and none is lost between."""
 
-from lib import Failure, alone, each, expect, once, timeout
+from lib import Failure, alone, each, expect, once, slow, timeout
 
 BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: every block goes to the table
 
@@ -22,6 +22,7 @@ def handover(t, buckets, slots, *options):
 @alone
 @timeout(120)
 @each(*BUCKETS)
+@slow
 def test_few_live_blocks(t, buckets):
     handover(t, buckets, 20)
 
@@ -30,6 +31,7 @@ def test_few_live_blocks(t, buckets):
 @alone
 @timeout(120)
 @each(*BUCKETS)
+@slow
 def test_many_live_blocks(t, buckets):
     handover(t, buckets, 50000)
 
@@ -38,6 +40,7 @@ def test_many_live_blocks(t, buckets):
 @alone
 @timeout(120)
 @each(*BUCKETS)
+@slow
 def test_combined(t, buckets):
     """-C, where sites have the totals of recent blocks, too."""
     handover(t, buckets, 2000, "-C")

@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from lib import Failure, alone, each, expect, owner, pitfall
+from lib import Failure, alone, each, expect, owner, pitfall, slow
 from lib.memleak import when
 
 HEADER = re.compile(r"^\[\d\d:\d\d:\d\d\] Top \d+ stacks with outstanding allocations:$", re.M)
@@ -272,6 +272,7 @@ def test_interrupted_twice(t):
         raise Failure(f"exit code {memleak.code}")
 
 
+@slow
 def test_interrupted_while_attaching(t):
     program = t.program("leak")
     for delay in (0.005, 0.02, 0.05, 0.1):
@@ -300,6 +301,7 @@ def test_says_that_nothing_was_seen(t):
 
 
 @pitfall(20)
+@slow
 def test_says_nothing_needless(t):
     """While calls are seen stderr stays silent after the line of readiness."""
     program = t.program("churn")

@@ -4,7 +4,7 @@
 import os
 import re
 
-from lib import Failure, Skip, alone, expect, pitfall, timeout
+from lib import Failure, Skip, alone, expect, pitfall, slow, timeout
 
 
 def grows():
@@ -15,6 +15,7 @@ def grows():
 @alone
 @pitfall(30, 31)
 @timeout(240)
+@slow
 def test_million_blocks(t):
     """1,000,000 blocks in 5,000 stacks: all there, each stack by itself, read at once."""
     program = t.program("sites", "1000000", "5000")
@@ -32,6 +33,7 @@ def test_million_blocks(t):
 
 @alone
 @timeout(240)
+@slow
 def test_exactly_the_limit(t):
     """The default holds a million blocks, and not one less."""
     program = t.program("many", "1000000", "16")
@@ -43,6 +45,7 @@ def test_exactly_the_limit(t):
 @alone
 @pitfall(30)
 @timeout(240)
+@slow
 def test_million_blocks_combined(t):
     program = t.program("sites", "1000000", "5000")
     memleak = t.attach(program, "-C", "--max-allocs", "1100000")
@@ -180,6 +183,7 @@ def test_deep_stack(t):
 
 @alone
 @timeout(240)
+@slow
 def test_tables_grow(t):
     """More blocks and stacks than most programs have fit by default."""
     if not grows():

@@ -14,7 +14,7 @@ import sys
 import time
 from collections import Counter
 
-from lib import Failure, alone, each, timeout
+from lib import Failure, alone, each, slow, timeout
 from lib.apart import Apart
 from lib.libraries import library
 
@@ -138,6 +138,7 @@ def test_agrees(t, name):
 
 @timeout(LONG)
 @each("jemalloc", "tcmalloc", "tcmalloc_full", "mimalloc")
+@slow
 def test_preloaded(t, name):
     """jemalloc itself fails where a thread begins without memory."""
     run(t, name, preload=library(name), threads=3,
@@ -146,6 +147,7 @@ def test_preloaded(t, name):
 
 @timeout(LONG)
 @each("static", "musl")
+@slow
 def test_built(t, name):
     run(t, name, program="shadow_" + name, threads=int(os.environ.get("SHADOW_THREADS", 3)))
 
@@ -153,6 +155,7 @@ def test_built(t, name):
 @alone
 @timeout(LONG)
 @each("one", "threads", "static")
+@slow
 def test_followed(t, name):
     """Children begin with all that their parent has, and each goes its own way."""
     run(t, name, program="shadow_static" if name == "static" else "shadow", follow=True, groups=FORKS,
@@ -160,12 +163,14 @@ def test_followed(t, name):
 
 
 @timeout(LONG)
+@slow
 def test_frame_pointers(t):
     """However stacks are walked, the sums are the same."""
     run(t, "fp", "--unwind", "fp", threads=3)
 
 
 @timeout(LONG)
+@slow
 def test_all_processes(t):
     """Among all processes of a small machine."""
     apart, play = Apart(t), Play("all processes", threads=3)

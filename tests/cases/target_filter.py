@@ -391,6 +391,7 @@ def check_brisk(report):
 
 @alone
 @timeout(120)
+@slow
 def test_brisk_all(t):
     """-A: a program that is executed 200 times a second; its file is known after the first."""
     apart = Apart(t)
@@ -406,6 +407,7 @@ def test_brisk_all(t):
 
 @alone
 @timeout(120)
+@slow
 def test_brisk_follow(t):
     """-f: the same."""
     program = t.program("family", "brisk", "600")
@@ -418,6 +420,7 @@ def test_brisk_follow(t):
     check_brisk(memleak.reports[-1])
 
 
+@slow
 def test_command_beside(t):
     """A command is held at the hook of the dynamic loader, where others have a probe, too."""
     program = t.program("family", "server", "1", path=rename(t, f"c{os.getpid()}"))

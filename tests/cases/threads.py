@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many threads at once: nothing is mixed up, nothing is lost."""
 
-from lib import alone, expect, once, pitfall, timeout
+from lib import alone, expect, once, pitfall, slow, timeout
 
 
 @once
 @alone
 @pitfall(4)
 @timeout(180)
+@slow
 def test_eight_times_100000(t):
     program = t.program("threads")
     memleak = t.attach(program, interval="0.5")
@@ -22,6 +23,7 @@ def test_eight_times_100000(t):
 @once
 @alone
 @timeout(180)
+@slow
 def test_combined(t):
     program = t.program("threads")
     memleak = t.attach(program, "-C")

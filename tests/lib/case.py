@@ -48,7 +48,7 @@ def once(function):
 
 
 def slow(function):
-    """The case takes ten seconds or more, most of them needed: left out of `make check`."""
+    """The case takes some two seconds of CPU time or more: left out of `make check`."""
     function.slow = True
     return function
 
@@ -69,8 +69,8 @@ class Case:
         self.timeout = getattr(function, "timeout", DEFAULT_TIMEOUT)
         self.alone = getattr(function, "alone", False)
         self.once = getattr(function, "once", False)
-        # One of the few that `make check` runs: the first value of a function that is not slow.
-        self.brief = (not getattr(function, "slow", False) and
+        # `make check` runs these: the first value of each function, but for what takes long.
+        self.brief = (not getattr(function, "slow", False) and not self.alone and
                       value == getattr(function, "values", (None,))[0])
         rows = getattr(function, "pitfalls", ())
         name = function.__name__.removeprefix("test_")
