@@ -6,15 +6,17 @@
 #include "app/replay.h"
 #include "base/log.h"
 #include "report/diff.h"
+#include "report/reserves.h"
 #include "sinks/diff.h"
 
 /* One of the two. */
 struct moment_of {
 	struct replay replay;
 	struct snapshot snap;
+	struct snapshot_view view;
 };
 
-static int open_moment(const char *name, struct moment_of *ret)
+static int open_moment(const struct options *opts, const char *name, struct moment_of *ret)
 {
 	struct recorded_moment moment;
 	bool final;
@@ -24,11 +26,16 @@ static int open_moment(const char *name, struct moment_of *ret)
 		return err;
 	for (size_t i = 1; i < ret->replay.cnt; i++)
 		recording__skip(ret->replay.recording, &moment);
-	return replay_next(&ret->replay, &ret->snap, &final);
+	err = replay_next(&ret->replay, &ret->snap, &final);
+	if (err)
+		return err;
+	ret->view = snapshot_view_of(&ret->snap);
+	return opts->reserved ? 0 : reserves_leave_out(&ret->view);
 }
 
 static void close_moment(struct moment_of *moment)
 {
+	snapshot_view_deinit(&moment->view);
 	snapshot_deinit(&moment->snap);
 	replay_deinit(&moment->replay);
 }
@@ -56,7 +63,7 @@ static int compare_moments(const struct options *opts, const struct moment_of *m
 	for (size_t i = 0; i < 2; i++)
 		sides[i] = (struct diff_side){
 			.name = moments[i].replay.path,
-			.snap = &moments[i].snap,
+			.snap = &moments[i].view.snap,
 			.symbols = recording__symbols(moments[i].replay.recording),
 		};
 	err = diff_init(
@@ -77,10 +84,10 @@ int diff_command(const struct options *opts)
 	struct output out = {.fd = -1};
 	struct moment_of moments[2] = {0};
 	const struct replay *const replays[] = {&moments[0].replay, &moments[1].replay};
-	int err = open_moment(opts->files[0], &moments[0]);
+	int err = open_moment(opts, opts->files[0], &moments[0]);
 
 	if (!err)
-		err = open_moment(opts->files[1], &moments[1]);
+		err = open_moment(opts, opts->files[1], &moments[1]);
 	if (!err)
 		err = replay_open_output(opts, replays, 2, &out);
 	if (!err)

@@ -8,6 +8,7 @@
 #include "base/proc.h"
 #include "metrics/listen.h"
 #include "report/grouping.h"
+#include "report/reserves.h"
 #include "report/suppressor.h"
 #include "report/thread_split.h"
 #include "sinks/lost_note.h"
@@ -174,6 +175,8 @@ static int make_view(struct reporter *reporter, const struct snapshot *snap, uin
 	int err = heed_baseline(reporter, snap);
 
 	*ret = snapshot_view_of(snap);
+	if (!err && !opts->reserved)
+		err = reserves_leave_out(ret);
 	if (!err && reporter->suppressor)
 		err = suppressor__apply(reporter->suppressor, reporter->symbols, deadline_ns, ret);
 	if (!err && opts->by == BY_THREAD)

@@ -24,6 +24,9 @@ static const struct metric_family outstanding_blocks = {
 static const struct metric_family error_bytes = {
 	"memleak_outstanding_error_bytes", METRIC_GAUGE, "bytes",
 	"Standard error of memleak_outstanding_bytes, which is an estimate with sampling."};
+static const struct metric_family reserved_bytes = {
+	"memleak_reserved_bytes", METRIC_GAUGE, "bytes",
+	"Address space that holds no memory; without --reserved no other metric counts it."};
 static const struct metric_family sites = {"memleak_sites", METRIC_GAUGE, NULL,
 					   "Stacks that have something outstanding."};
 
@@ -97,6 +100,7 @@ static void write_totals(struct metrics_text *text, const struct report *report)
 	metrics_one_unsigned(text, &outstanding_bytes, report->bytes);
 	metrics_one_unsigned(text, &outstanding_blocks, report->count);
 	metrics_one_unsigned(text, &sites, report->sites_total);
+	metrics_one_unsigned(text, &reserved_bytes, report->snapshot->reserved.bytes);
 	if (report->snapshot->sampling.mode != SAMPLING_NONE)
 		metrics_one_double(text, &error_bytes, sqrt(report->bytes_variance));
 }

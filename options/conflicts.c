@@ -14,7 +14,7 @@ static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
 	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions ||
-	       opts->error_exitcode || opts->kernel || opts->by != BY_STACK;
+	       opts->reserved || opts->error_exitcode || opts->kernel || opts->by != BY_STACK;
 }
 
 static bool has_filters(const bool *given)

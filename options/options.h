@@ -96,6 +96,7 @@ struct options {
 	struct suppressions suppressions;
 	bool gen_suppressions;
 	bool no_default_suppressions;
+	bool reserved; /* as if it were memory */
 	enum sort_order sort;
 	enum group_by by;
 	uint32_t stack_storage_size; /* 0: as the memory allows */

@@ -186,6 +186,10 @@ const struct option_def option_table[] = {
 	 "Also show what the C and C++ libraries allocate for themselves and keep: stdio "
 	 "buffers, locales and the like",
 	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions), REPORT},
+	{"reserved", 0, NULL,
+	 "Show and count address space that is only reserved as if it were memory; else the "
+	 "report says just how much it is",
+	 OPT_FLAG, GROUP_REPORT, FIELD(reserved), REPORT_DIFF},
 	{"gen-suppressions", 0, NULL,
 	 "After each report, print lines for --suppressions: one for the function of each stack "
 	 "shown",

@@ -106,6 +106,13 @@ struct process_summary {
 	uint64_t calls_of[FAMILY_CNT];
 };
 
+/* Address space that is only reserved, where a report leaves it out. */
+struct reserved {
+	uint64_t bytes;
+	uint64_t count;
+	size_t sites;
+};
+
 /* Blocks of a process that were not tracked, as it had its share of the table. */
 struct process_loss {
 	const struct process *process;
@@ -150,6 +157,7 @@ struct snapshot {
 	size_t summary_cnt;
 	const struct suppressed *suppressed; /* if asked for, by pattern; the suppressor's */
 	size_t suppressed_cnt;
+	struct reserved reserved;    /* the view's that a report is made of; else 0 */
 	struct process_loss *losses; /* of the processes that were refused something */
 	size_t loss_cnt;
 	const uint64_t *frames; /* of all sites in their order, behind them the peak's */

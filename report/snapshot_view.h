@@ -22,4 +22,7 @@ void snapshot_view_deinit(struct snapshot_view *view);
 void snapshot_view_set_sites(struct snapshot_view *view, struct site *sites, size_t cnt);
 void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, size_t cnt);
 
+/* Leaves sites out, with their blocks; left_out has an entry for each site. -ENOMEM. */
+int snapshot_view_leave_out(struct snapshot_view *view, const bool *left_out);
+
 #endif

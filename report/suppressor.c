@@ -195,7 +195,7 @@ static bool is_suppressed(size_t pattern)
 
 /* Starts the sums anew; returns how many sites are left out. */
 static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
-		       const size_t *patterns)
+		       const size_t *patterns, bool *left_out)
 {
 	size_t cnt = 0;
 
@@ -210,68 +210,10 @@ static size_t add_sums(struct suppressor *suppressor, const struct snapshot *sna
 		sum->bytes += snap->sites[i].bytes;
 		sum->count += snap->sites[i].count;
 		sum->sites++;
+		left_out[i] = true;
 		cnt++;
 	}
 	return cnt;
-}
-
-/* places: where each site is now, of those that stay. */
-static struct site *copy_sites(const struct snapshot *snap, const size_t *patterns, size_t *places,
-			       size_t *ret_cnt)
-{
-	struct site *rest = calloc(snap->site_cnt + 1, sizeof(*rest));
-	size_t cnt = 0;
-
-	for (size_t i = 0; rest && i < snap->site_cnt; i++) {
-		places[i] = cnt;
-		if (!is_suppressed(patterns[i]))
-			rest[cnt++] = snap->sites[i];
-	}
-	*ret_cnt = cnt;
-	return rest;
-}
-
-static struct block *copy_blocks(const struct snapshot *snap, const size_t *patterns,
-				 const size_t *places, size_t *ret_cnt)
-{
-	struct block *rest;
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < snap->block_cnt; i++)
-		cnt += !is_suppressed(patterns[snap->blocks[i].site]);
-	rest = calloc(cnt + 1, sizeof(*rest));
-	*ret_cnt = cnt;
-	cnt = 0;
-	for (size_t i = 0; rest && i < snap->block_cnt; i++) {
-		const struct block *block = &snap->blocks[i];
-
-		if (is_suppressed(patterns[block->site]))
-			continue;
-		rest[cnt] = *block;
-		rest[cnt++].site = places[block->site];
-	}
-	return rest;
-}
-
-static int leave_out(struct snapshot_view *view, const size_t *patterns)
-{
-	const struct snapshot *snap = &view->snap;
-	cleanup_free size_t *places = calloc(snap->site_cnt + 1, sizeof(*places));
-	size_t site_cnt, block_cnt;
-	struct site *sites;
-	struct block *blocks;
-
-	if (!places)
-		return -ENOMEM;
-	sites = copy_sites(snap, patterns, places, &site_cnt);
-	blocks = sites ? copy_blocks(snap, patterns, places, &block_cnt) : NULL;
-	if (!blocks) {
-		free(sites);
-		return -ENOMEM;
-	}
-	snapshot_view_set_sites(view, sites, site_cnt);
-	snapshot_view_set_blocks(view, blocks, block_cnt);
-	return 0;
 }
 
 /* The snapshot's peak stays whole: the view has one with fewer sites. */
@@ -322,8 +264,9 @@ int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symb
 	size_t cnt = snap->site_cnt + (snap->peak ? snap->peak->site_cnt : 0);
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	cleanup_free size_t *patterns = calloc(cnt + 1, sizeof(*patterns));
+	cleanup_free bool *left_out = calloc(snap->site_cnt + 1, sizeof(*left_out));
 	struct task task = {.sites = sites, .patterns = patterns};
-	int err = sites && patterns ? 0 : -ENOMEM;
+	int err = sites && patterns && left_out ? 0 : -ENOMEM;
 
 	if (err)
 		return err;
@@ -333,8 +276,8 @@ int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symb
 		err = remember(suppressor, &task);
 	if (!err)
 		err = replace_peak(suppressor, view, patterns + snap->site_cnt);
-	if (!err && add_sums(suppressor, snap, patterns))
-		err = leave_out(view, patterns);
+	if (!err && add_sums(suppressor, snap, patterns, left_out))
+		err = snapshot_view_leave_out(view, left_out);
 	if (err)
 		return err;
 	view->snap.suppressed = suppressor->sums;

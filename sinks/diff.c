@@ -53,6 +53,7 @@ static void write_side(FILE *out, const char *word, const struct diff_side *side
 	fprintf(out, "\t%s: ", word);
 	text_write_sums(out, side->bytes, side->count, side->snap->site_cnt);
 	fputs(side->snap->sampling.mode ? " (estimates)\n" : "\n", out);
+	text_write_reserved(out, &side->snap->reserved);
 	text_write_lost(out, side->snap->lost, false);
 }
 
@@ -84,6 +85,7 @@ static void write_json_side(struct json_writer *json, const char *key, const str
 	json_unsigned(json, "elapsed_ns", side->snap->elapsed_ns);
 	json_write_totals(json, "outstanding", side->bytes, side->count);
 	json_unsigned(json, "sites_total", side->snap->site_cnt);
+	json_write_reserved(json, &side->snap->reserved);
 	json_bool(json, "sampled", side->snap->sampling.mode != SAMPLING_NONE);
 	json_write_lost(json, side->snap->lost);
 	json_end_object(json);

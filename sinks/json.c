@@ -247,6 +247,7 @@ static int json_report(FILE *out, const struct report *report)
 	write_errors(&json, report, report->bytes_variance, report->count_variance);
 	write_inherited(&json, report->inherited_bytes, report->inherited_count);
 	json_unsigned(&json, "sites_total", report->sites_total);
+	json_write_reserved(&json, &snap->reserved);
 	if (report->by == BY_STACK)
 		write_sites(&json, "sites", report, report->sites, report->site_cnt);
 	else

@@ -58,6 +58,15 @@ void json_write_totals(struct json_writer *json, const char *key, uint64_t bytes
 	json_end_object(json);
 }
 
+void json_write_reserved(struct json_writer *json, const struct reserved *reserved)
+{
+	json_begin_object(json, "reserved");
+	json_unsigned(json, "bytes", reserved->bytes);
+	json_unsigned(json, "count", reserved->count);
+	json_unsigned(json, "sites", reserved->sites);
+	json_end_object(json);
+}
+
 /* location may be NULL: nothing is known but the address. */
 static void write_frame(struct json_writer *json, uint64_t addr,
 			const struct sym_location *location, const struct sym_frame *frame)

@@ -26,6 +26,9 @@ void json_write_time(struct json_writer *json, int64_t wall_ns);
 /* An object with bytes and count. */
 void json_write_totals(struct json_writer *json, const char *key, uint64_t bytes, uint64_t count);
 
+/* "reserved" */
+void json_write_reserved(struct json_writer *json, const struct reserved *reserved);
+
 /* "lost" */
 void json_write_lost(struct json_writer *json, const uint64_t *lost);
 

@@ -68,6 +68,7 @@ static void write_totals(FILE *out, const struct report *report)
 		      "until one writes to it\n",
 		      out);
 	}
+	text_write_reserved(out, &report->snapshot->reserved);
 	suppressions_write_text(out, report->snapshot);
 	write_baseline(out, report->snapshot->baseline_ns);
 	write_sampling(out, report);

@@ -50,6 +50,15 @@ void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt)
 	text_write_count(out, site_cnt, "site");
 }
 
+void text_write_reserved(FILE *out, const struct reserved *reserved)
+{
+	if (!reserved->sites)
+		return;
+	fputs("\treserved: ", out);
+	text_write_sums(out, reserved->bytes, reserved->count, reserved->sites);
+	fputs(", of address space that holds no memory (--reserved)\n", out);
+}
+
 void text_write_clock(FILE *out, int64_t wall_ns)
 {
 	time_t seconds = wall_ns / NSEC_PER_SEC;

@@ -60,6 +60,9 @@ void text_write_count(FILE *out, uint64_t cnt, const char *word);
 /* "80 bytes, 1 allocation, 2 sites": scripts take "bytes in N allocations" for a stack. */
 void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt);
 
+/* How much address space is left out, in a line of its own; none if there is none. */
+void text_write_reserved(FILE *out, const struct reserved *reserved);
+
 /* "(2 more stacks)", in a line of its own: what there was no room for. */
 void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word);
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mappings are ranges: cut, replaced, moved, grown; and what kind of memory they are."""
 
+import json
 import os
 import shutil
 
-from lib import Failure, each, expect, pitfall, slow, timeout
+from lib import Failure, each, expect, pitfall, slow, timeout, wanted
 from lib.context import FOREVER
+
+from .record import offline
 
 
 def run_mapping(t, name, *options, **kwargs):
@@ -48,7 +51,44 @@ def test_unseen_of_found(t, name):
 @pitfall(10)
 @each("reserve", "files", "stack")
 def test_kind(t, name):
-    run_mapping(t, name)
+    run_mapping(t, name, "--reserved")
+
+
+def test_reserved_apart(t):
+    """Terabytes that nobody can write to are a figure of their own, and in no other."""
+    program = t.program("mappings", "reserve")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    count, total = truth.sites.pop(("reserve", "reserve"))
+    expect(report, truth)
+    wanted("reserved", report["reserved"], {"bytes": total, "count": count, "sites": 1})
+    wanted("outstanding", report["outstanding"], {"bytes": truth.bytes, "count": truth.count})
+
+
+def test_reserved_by(t):
+    """Nor are they in any group."""
+    program = t.program("mappings", "reserve")
+    memleak = t.attach(program, "--by", "process")
+    truth = program.go()
+    report = memleak.stop()
+    total = truth.sites["reserve", "reserve"][1]
+    wanted("groups", [group["bytes"] for group in report["groups"]], [truth.bytes - total])
+
+
+def test_reserved_diff(t):
+    """Of two moments the difference is what there is of memory."""
+    program = t.program("mappings", "reserve")
+    file = t.tmp / "run.mlk"
+    memleak = t.attach(program, "--record", file)
+    truth = program.go()
+    total = truth.sites["reserve", "reserve"][1]
+    memleak.stop()
+    for options, left_out in ((), total), (("--reserved",), 0):
+        text = offline(t, "diff", "--json", *options, f"{file}", f"{file}")
+        after = json.loads(text)["after"]
+        wanted("outstanding", after["outstanding"]["bytes"], truth.bytes - left_out)
+        wanted("reserved", after["reserved"]["bytes"], left_out)
 
 
 @pitfall(10)
@@ -67,7 +107,7 @@ def from_thread_start(site):
 @each("reserve", "huge", "huge_and_small")
 def test_packed_word(t, name):
     """-C packs size and count into one word: terabytes must not carry into the count."""
-    run_mapping(t, name, "-C")
+    run_mapping(t, name, "-C", "--reserved")
 
 
 @pitfall(6)

@@ -35,7 +35,7 @@ def test_arenas_of_samples(t, case):
     """What an allocator reserves inside a call that is passed over is its own."""
     name, kind = case.split(":")
     program = t.program("after_free", name)
-    memleak = attach(t, program, kind, "--sample-bytes", "64k")
+    memleak = attach(t, program, kind, "--sample-bytes", "64k", "--reserved")
     truth = program.go()
     report = memleak.stop()
     report["sites"] = [site for site in report["sites"] if site["kind"] in ("mmap", "reserve")]

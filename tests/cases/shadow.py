@@ -118,7 +118,7 @@ class Play:
 def run(t, name, *options, program="shadow", preload=None, follow=False, **kwargs):
     play = Play(name, **kwargs)
     shadow = t.program(program, *play.args, preload=preload)
-    memleak = t.attach(shadow, *options, *(["-f"] if follow else []), interval="0.2")
+    memleak = t.attach(shadow, "--reserved", *options, *(["-f"] if follow else []), interval="0.2")
     pids = None if follow else {shadow.pid}
     truth = play.rounds(memleak, shadow, pids)
     if follow:
@@ -175,6 +175,6 @@ def test_all_processes(t):
     """Among all processes of a small machine."""
     apart, play = Apart(t), Play("all processes", threads=3)
     shadow = apart.start(t.program, "shadow", *play.args)
-    memleak = apart.start(t.memleak, "--json", "-T", "100000", "-o", "0", "-A", "0.2").ready()
+    memleak = apart.start(t.memleak, "--json", "--reserved", "-T", "100000", "-o", "0", "-A", "0.2").ready()
     play.rounds(memleak, shadow)
     memleak.stop()

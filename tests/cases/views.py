@@ -258,7 +258,7 @@ def test_largest_is_gone(t):
 def test_largest_is_memory(t):
     """Terabytes of address space are no allocation that was asked for."""
     program = t.program("mappings", "reserve")
-    memleak = t.attach(program, "--largest")
+    memleak = t.attach(program, "--largest", "--reserved")
     program.go()
     report = memleak.stop()
     kinds = {site["kind"] for site in report["sites"]}

@@ -11,7 +11,7 @@ MAYBE_TEXT = (str, type(None))
 
 REPORT = {
     "schema": (str,), "time": (str,), "elapsed_ns": INTEGER, "final": (bool,),
-    "outstanding": (dict,), "sites_total": INTEGER, "sites": (list,), "walk_ns": INTEGER,
+    "outstanding": (dict,), "sites_total": INTEGER, "reserved": (dict,), "sites": (list,), "walk_ns": INTEGER,
     "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER,
     "suppressed": (list,), "start_up": (dict,), "lost": (dict,),
     "inferred": (dict,), "suspects": (list,), "suspects_total": INTEGER,
@@ -37,6 +37,7 @@ KERNEL_SITE = {
     "reclaimable": (bool,), "unseen_frees": INTEGER,
 }
 SUPPRESSED = {"pattern": (str,), "bytes": INTEGER, "count": INTEGER, "sites": INTEGER}
+RESERVED = {"bytes": INTEGER, "count": INTEGER, "sites": INTEGER}
 INFERRED_COUNTERS = ("replaced", "gone_with_page")
 INFERRED = {"replaced": INTEGER, "gone_with_page": INTEGER, "beyond_caches": INTEGER,
             "frees_hidden": (bool,), "vmalloc_hidden": INTEGER}
@@ -195,6 +196,7 @@ def check_report(report, with_allocs=False):
                                                 "sites": INTEGER})
     for entry in report["suppressed"]:
         check_keys("suppressed", entry, SUPPRESSED)
+    check_keys("reserved", report["reserved"], RESERVED)
     for site in report["suspects"]:
         check_site(site, with_allocs)
         require(site["trend"]["tendency"] in ("steady", "steps"), "a suspect that does not grow")

@@ -499,7 +499,7 @@ const struct scene scenes[] = {
 	{.name = "left-out",
 	 .opts.top = 10,
 	 .snap = SNAPSHOT(plain_sites, .baseline_ns = 2345678901, .suppressed = suppressed,
-			  .suppressed_cnt = LENGTH(suppressed))},
+			  .suppressed_cnt = LENGTH(suppressed), .reserved = {2199023255552, 3, 2})},
 	{.name = "proposed",
 	 .opts = {.top = 10, .gen_suppressions = true},
 	 .snap = SNAPSHOT(frame_sites)},

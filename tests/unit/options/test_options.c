@@ -98,6 +98,7 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	for (size_t i = 0; i < opts->suppressions.cnt; i++)
 		fprintf(out, " suppress=%s", opts->suppressions.patterns[i]);
 	print_number(out, "start_up", opts->no_default_suppressions, 0);
+	print_number(out, "reserved", opts->reserved, 0);
 	print_number(out, "propose", opts->gen_suppressions, 0);
 	print_number(out, "combined", opts->combined_only, 0);
 	print_number(out, "missing_free", opts->wa_missing_free, 0);
