@@ -47,6 +47,22 @@ static int region_new(const struct mapping *m, struct region **ret)
 	return 0;
 }
 
+static struct region *region_copy(const struct region *from)
+{
+	struct region *region = malloc(sizeof(*region));
+
+	if (!region)
+		return NULL;
+	*region = *from;
+	region->kept = false;
+	region->path = strdup(from->path);
+	if (!region->path) {
+		free(region);
+		return NULL;
+	}
+	return region;
+}
+
 /* The path is not compared: a file that is renamed or deleted stays what it is. */
 static bool is_same(const struct region *region, const struct mapping *m)
 {
@@ -144,6 +160,25 @@ int regions_update(struct regions *regions, const struct proc_maps *maps,
 	free(regions->live);
 	regions->live = live;
 	regions->live_cnt = maps->cnt;
+	return 0;
+}
+
+int regions_copy(const struct regions *from, struct regions *ret)
+{
+	struct regions copy = {.live = calloc(from->live_cnt + 1, sizeof(*copy.live))};
+
+	if (!copy.live)
+		return -ENOMEM;
+	while (copy.live_cnt < from->live_cnt) {
+		struct region *region = region_copy(from->live[copy.live_cnt]);
+
+		if (!region) {
+			regions_deinit(&copy);
+			return -ENOMEM;
+		}
+		copy.live[copy.live_cnt++] = region;
+	}
+	*ret = copy;
 	return 0;
 }
 

@@ -42,6 +42,9 @@ struct regions {
 int regions_update(struct regions *regions, const struct proc_maps *maps,
 		   int (*opened)(void *arg, struct region *region), void *arg);
 
+/* What is mapped there, with the modules. -ENOMEM. */
+int regions_copy(const struct regions *from, struct regions *ret);
+
 /* The newest region that holds addr; NULL: none ever did. */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 

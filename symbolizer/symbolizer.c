@@ -105,6 +105,22 @@ int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps, st
 	return 0;
 }
 
+int symspace__new_forked(const struct symspace *parent, struct symspace **ret)
+{
+	struct symspace *space = new_space(parent->sym);
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	err = regions_copy(&parent->process.regions, &space->process.regions);
+	if (err) {
+		symspace__free(space);
+		return err;
+	}
+	*ret = space;
+	return 0;
+}
+
 int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
 			    struct symspace **ret)
 {

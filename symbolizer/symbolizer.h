@@ -51,6 +51,8 @@ int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
  */
 int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps,
 			struct symspace **ret);
+/* The same of a process that another one has forked: it had what that space has now. */
+int symspace__new_forked(const struct symspace *parent, struct symspace **ret);
 /*
  * The kernel that runs. Functions are those of /proc/kallsyms; lines and inlined calls come from
  * vmlinux and the modules' files where distributions install them with DWARF (below /boot,

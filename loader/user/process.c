@@ -145,11 +145,28 @@ static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since
 	return strdup(comm ? comm : "?");
 }
 
+/* Of one whose parent was there before there was anything to be told: what that has, or had. */
+static int open_ended_space(const struct user_context *ctx, struct user_process *process,
+			    const struct user_process *parent)
+{
+	struct proc_maps maps;
+	int err = user_process__told_maps(ctx, process, &maps);
+
+	if (err == -ENOENT && parent) {
+		symspace__refresh(parent->space);
+		return symspace__new_forked(parent->space, &process->space);
+	}
+	if (err)
+		return err;
+	err = symspace__new_ended(ctx->symbolizer, &maps, &process->space);
+	proc_maps_deinit(&maps);
+	return err;
+}
+
 int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
 			    const struct user_process *parent, struct user_process **ret)
 {
 	struct user_process *process = calloc(1, sizeof(*process));
-	struct proc_maps maps;
 	int err;
 
 	if (!process)
@@ -160,14 +177,7 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 	process->ended = true;
 	process->pidfd = -1;
 	process->since_ns = since_ns;
-	err = user_process__told_maps(ctx, process, &maps);
-	/* Of one whose parent was there before there was anything to be told. */
-	if (err == -ENOENT && parent)
-		err = user_process__maps(ctx, parent, &maps);
-	if (!err) {
-		err = symspace__new_ended(ctx->symbolizer, &maps, &process->space);
-		proc_maps_deinit(&maps);
-	}
+	err = open_ended_space(ctx, process, parent);
 	if (!err)
 		process->info.comm = told_comm(ctx, pid, since_ns, parent);
 	if (!err && !process->info.comm)

@@ -380,8 +380,8 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 	process->base = base;
 	if (parent)
 		process->r_debug = parent->r_debug;
-	if (parent && descendant &&
-	    ranges_inherit(&process->ranges, &parent->ranges, parent->info.image))
+	/* Of a parent that is not known it is not known either what it had mapped. */
+	if (descendant && (!parent || ranges_inherit(&process->ranges, &parent->ranges, base)))
 		process->mappings_lost++;
 	process->after_exec = !base;
 	if (add(set, process) || process->ended)

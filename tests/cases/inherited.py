@@ -5,6 +5,7 @@ Children begin with copies of what their parents have, which are their own. Each
 """
 
 import re
+import signal
 
 from lib import Failure, alone, each, timeout
 from lib.expect import check_line, fail, owner
@@ -106,6 +107,17 @@ def test_parent_ends(t):
     for _ in range(4):
         memleak.fresh_report()
     check(memleak.stop(), truth)
+
+
+@alone
+def test_generations(t):
+    """Children, their children and so on, which all but the last end before anybody can look."""
+    program = t.program("inherited", "generations")
+    memleak = t.attach(program, "-f")
+    memleak.signal(signal.SIGSTOP)
+    truth = program.go()
+    memleak.signal(signal.SIGCONT)
+    check(memleak.stop(), truth, first=True)
 
 
 @alone

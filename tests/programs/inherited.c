@@ -240,6 +240,33 @@ static void run_gone_exec(void)
 	run_gone(true);
 }
 
+/* Each of them has one child, and ends; the last one stays. */
+static void run_generations(void)
+{
+	int status;
+
+	for (int i = 0; i < 5; i++)
+		put(110 + i, MAP_ALLOC, map_alloc(16 * PAGE), 16 * PAGE);
+	must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, "subreaper");
+	for (int i = 0; i < 4; i++) {
+		if (fork_child()) {
+			if (!i)
+				break;
+			tell("held");
+			_exit(0);
+		}
+		drop(10 * i, 10 * i + 5);
+		take(100 + i, 101 + i, CHILD_ALLOC, child_alloc, 300);
+		unmap(110 + i, 0, (16 - i) * PAGE);
+		put(115 + i, MAP_ALLOC, map_alloc(PAGE), PAGE);
+		if (i == 3)
+			stay();
+	}
+	for (int i = 0; i < 3; i++)
+		must(wait(&status) > 0 && !status, "child");
+	at(1);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -254,6 +281,7 @@ static const struct {
 	{"gone_exec", run_gone_exec},
 	{"exec", run_exec},
 	{"mappings", run_mappings},
+	{"generations", run_generations},
 	{"many", run_many},
 };
 

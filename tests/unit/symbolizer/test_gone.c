@@ -48,6 +48,23 @@ static void named_from_mappings(void **state)
 	symspace__free(space);
 }
 
+/* A child of a process that nobody can look at any more either. */
+static void forked(void **state)
+{
+	struct symbolizer *sym = *state;
+	struct child child = child_start("/proc/self/exe");
+	struct symspace *parent, *space;
+
+	assert_int_equal(symspace__new(sym, child.pid, &parent), 0);
+	child_end(&child);
+	assert_int_equal(symspace__refresh(parent), -ESRCH);
+	assert_int_equal(symspace__new_forked(parent, &space), 0);
+	symspace__free(parent);
+	assert_int_equal(symspace__refresh(space), -ESRCH);
+	assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known, true);
+	symspace__free(space);
+}
+
 static const struct mapping *find_vdso(const struct proc_maps *maps)
 {
 	for_each_mapping (mapping, maps)
@@ -203,6 +220,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_symbolizer, close_symbolizer)
 	const struct CMUnitTest tests[] = {
 		TEST(named_from_mappings),
+		TEST(forked),
 		TEST(vdso),
 		TEST(another_file_at_the_path),
 		cmocka_unit_test(overlays_have_other_numbers),
