@@ -126,9 +126,9 @@ static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 
 /*
  * The block is in the table, if it was stored; its place gets the word. The totals of sites count
- * all blocks with -C, and otherwise those of the table.
+ * all blocks with -C, and otherwise those of the table. False: it was freed meanwhile.
  */
-static __always_inline void recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
+static __always_inline bool recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
 					  const struct memleak_block_key *key,
 					  struct memleak_block *block, bool stored)
 {
@@ -137,10 +137,11 @@ static __always_inline void recent__moved(struct memleak_recent *bucket, __u32 p
 	if (stored != config.combined_only)
 		block__credit(block, stored ? 1 : -1);
 	if (__sync_val_compare_and_swap(&bucket->words[place], moving, word) == moving)
-		return;
+		return true;
 	if (stored)
 		table__take(key, block);
 	recent__publish(&bucket->words[place], word);
+	return false;
 }
 
 static __always_inline void recent__write(struct memleak_recent *bucket, __u32 place,

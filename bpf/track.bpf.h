@@ -148,6 +148,7 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 	struct memleak_block_key out_key = *key;
 	struct memleak_block out = *block;
 	__u32 place = MEMLEAK_RECENT_BLOCKS;
+	__u64 lost_bytes;
 	bool stored;
 
 	if (bucket)
@@ -158,14 +159,16 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 		return;
 	}
 	stored = table__store(&out_key, &out);
-	if (!stored)
-		peak__sub(out.size);
+	lost_bytes = stored ? 0 : out.size;
 	if (bucket && place < MEMLEAK_RECENT_BLOCKS) {
-		recent__moved(bucket, place, key->addr | MEMLEAK_RECENT_WRITING, &out_key, &out,
-			      stored);
+		/* Whoever has freed it has taken it from the total. */
+		if (!recent__moved(bucket, place, key->addr | MEMLEAK_RECENT_WRITING, &out_key,
+				   &out, stored))
+			lost_bytes = 0;
 		recent__write(bucket, place, key, block);
 		stored = config.combined_only;
 	}
+	peak__sub(lost_bytes);
 	if (stored)
 		block__credit(block, 1);
 }

@@ -119,6 +119,21 @@ def test_peak_after_exec(t):
         raise Failure(f"{report['peak']} is less than {held}")
 
 
+@each("table", "combined")
+def test_peak_of_full_table(t, how):
+    """Blocks are freed while they are refused by a full table: the total goes down by each once."""
+    options = {"combined": ["-C"], "table": []}[how]
+    program = t.program("chase", "65600", "20000", "6", str(64 * BIG))
+    memleak = t.attach(program, "--peak", "--max-allocs", "65536", *options,
+                       env={"MEMLEAK_RECENT_BUCKETS": "1"})
+    program.go(100)
+    report = memleak.stop()
+    if not report["lost"]["allocs_full"]:
+        raise Failure("the table was never full")
+    wanted("outstanding", report["outstanding"]["bytes"], 0)
+    wanted("at most", report["peak"]["highest_bytes"], 64 * BIG)
+
+
 def test_peak_text(t):
     program = t.program("leak")
     memleak = t.memleak("-o", "0", "-p", str(program.pid), "--peak", "3600").ready()

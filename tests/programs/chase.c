@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * chase HELD ROUNDS BLOCKS SIZE: so many blocks are held while there are rounds, in each of which one
+ * thread allocates so many, and then one more while another thread frees the others. When all are
+ * freed, a last one of the size comes and goes.
+ */
+#include <pthread.h>
+#include <sched.h>
+
+#include "truth.h"
+
+#define BLOCK 5000
+#define BLOCKS_MAX 64
+#define HELD_MAX 100000
+#define PAUSES 512
+
+static void *held[HELD_MAX], *blocks[BLOCKS_MAX];
+static long held_cnt, round_cnt, block_cnt;
+static long begun, joined, freed; /* rounds */
+
+OWN_FRAME static void *chase_block(size_t size)
+{
+	return keep(malloc(size));
+}
+
+/* On one CPU the other thread has to get it. */
+static void wait_until(const long *rounds, long wanted)
+{
+	for (int i = 1; __atomic_load_n(rounds, __ATOMIC_ACQUIRE) < wanted; i++)
+		if (i % 1000 == 0)
+			sched_yield();
+}
+
+/* So the threads meet at another moment in each round. */
+static void pause_a_little(long round)
+{
+	for (long i = round * 7 % PAUSES; i; i--)
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void *chaser(void *arg)
+{
+	for (long i = 1; i <= round_cnt; i++) {
+		wait_until(&begun, i);
+		__atomic_store_n(&joined, i, __ATOMIC_RELEASE);
+		for (long j = 0; j < block_cnt; j++)
+			free(blocks[j]);
+		__atomic_store_n(&freed, i, __ATOMIC_RELEASE);
+	}
+	return arg;
+}
+
+static void play_round(long i)
+{
+	void *block;
+
+	for (long j = 0; j < block_cnt; j++)
+		blocks[j] = chase_block(BLOCK);
+	__atomic_store_n(&begun, i, __ATOMIC_RELEASE);
+	wait_until(&joined, i);
+	pause_a_little(i);
+	block = chase_block(BLOCK);
+	wait_until(&freed, i);
+	free(block);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	must(argc == 5, "arguments");
+	held_cnt = atol(argv[1]);
+	round_cnt = atol(argv[2]);
+	block_cnt = atol(argv[3]);
+	must(held_cnt <= HELD_MAX && block_cnt <= BLOCKS_MAX, "numbers of blocks");
+	must(!pthread_create(&thread, NULL, chaser, NULL), "pthread_create");
+	ready();
+	for (long i = 0; i < held_cnt; i++)
+		held[i] = chase_block(1);
+	for (long i = 1; i <= round_cnt; i++)
+		play_round(i);
+	pthread_join(thread, NULL);
+	for (long i = 0; i < held_cnt; i++)
+		free(held[i]);
+	free(chase_block(atol(argv[4])));
+	ready();
+	return 0;
+}
