@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of blocks, the totals of the sites that hold them, and what is counted.
+ * The tables of blocks, the totals of the sites that hold them, and what is counted.
  *
  * Two rules keep the totals exact: a site is credited only after the block was stored, and
  * debited only by whoever succeeded in deleting it.
@@ -20,6 +20,25 @@ struct {
 	__type(key, struct memleak_block_key);
 	__type(value, struct memleak_block);
 } blocks SEC(".maps");
+
+/*
+ * The second table of blocks, once the loader has made it. A hash table takes memory for its places
+ * when it is made: few processes have as many blocks as there may be.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(max_entries, 1);
+			__type(key, struct memleak_block_key);
+			__type(value, struct memleak_block);
+		});
+} more_blocks SEC(".maps");
+
+volatile struct memleak_block_watch block_watch;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -156,19 +175,37 @@ static __always_inline bool table__may_have(const struct memleak_block_key *key)
 	return !cnt || *cnt;
 }
 
+/* NULL: there is only one table. */
+static __always_inline void *table__second(void)
+{
+	__u32 at = 0;
+
+	return config.grows ? bpf_map_lookup_elem(&more_blocks, &at) : NULL;
+}
+
 /*
- * Takes a block out of the table. It is copied before it is deleted, since a deleted element may be
- * reused at once, and debited only if the delete succeeded, since someone else may have been first.
+ * Takes a block out of the tables. It is copied before it is deleted, since a deleted element may
+ * be reused at once, and debited only if the delete succeeded, since someone else may have been
+ * first.
  */
 static __always_inline bool table__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
-	struct memleak_block *found = bpf_map_lookup_elem(&blocks, key);
+	void *second = table__second();
+	struct memleak_block *found = second ? bpf_map_lookup_elem(second, key) : NULL;
+	int err;
 
-	if (!found)
-		return false;
-	*ret = *found;
-	if (bpf_map_delete_elem(&blocks, key))
+	if (second && found) {
+		*ret = *found;
+		err = bpf_map_delete_elem(second, key);
+	} else {
+		found = bpf_map_lookup_elem(&blocks, key);
+		if (!found)
+			return false;
+		*ret = *found;
+		err = bpf_map_delete_elem(&blocks, key);
+	}
+	if (err)
 		return false;
 	filter__add(key, -1);
 	quota__add(key->image, -1);
@@ -176,8 +213,21 @@ static __always_inline bool table__take(const struct memleak_block_key *key,
 	return true;
 }
 
+static __always_inline int table__insert(const struct memleak_block_key *key,
+					 const struct memleak_block *block)
+{
+	void *second = table__second();
+	int err = second ? bpf_map_update_elem(second, key, block, BPF_NOEXIST) : -E2BIG;
+
+	if (err != -E2BIG)
+		return err;
+	if (config.grows && !block_watch.told)
+		__sync_fetch_and_add(&block_watch.stored, 1);
+	return bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
+}
+
 /*
- * Stores a block whose key is not in the table. False: it was lost, which is counted. The caller
+ * Stores a block whose key is not in the tables. False: it was lost, which is counted. The caller
  * credits the site. Errors of map functions are ints: older kernels leave the upper half of the
  * register undefined.
  */
@@ -191,7 +241,7 @@ static __always_inline bool table__store(const struct memleak_block_key *key,
 		return false;
 	}
 	filter__add(key, 1);
-	err = bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
+	err = table__insert(key, block);
 	if (!err) {
 		quota__add(key->image, 1);
 		return true;

@@ -322,6 +322,7 @@ struct memleak_config {
 	__u8 recent;        /* there is a recent-block cache */
 	__u8 summary;       /* totals are kept for each image */
 	__u8 peak;          /* the total of all blocks is kept */
+	__u8 grows;         /* there may be a second table of blocks */
 	__u8 quotas;        /* there are per-process quotas of the block table */
 	__u8 count;         /* enum memleak_count_by: calls are counted, and nothing else is done */
 	__u8 count_targets; /* probes fire for every process: only calls of targets count */
@@ -345,6 +346,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_LIBS, /* the dynamic loader has changed the list of libraries */
 	MEMLEAK_REC_CODE, /* a walk met code, at addr, that the tables do not know of */
 	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */
+	MEMLEAK_REC_BLOCKS, /* the first table of blocks may be getting full */
 	MEMLEAK_REC_PEAK,   /* more is outstanding than the limit that the loader has set */
 };
 

@@ -15,6 +15,13 @@ struct memleak_stack_watch {
 	__u64 told;
 };
 
+/* How many blocks were put into the first table of blocks since the loader looked at it. */
+struct memleak_block_watch {
+	__u64 stored;
+	__u64 limit; /* the loader gets a record when it is reached */
+	__u64 told;
+};
+
 /*
  * --peak: how much is outstanding in all. The programs add blocks, the loader what they do not see:
  * mappings, and blocks of images that are gone.

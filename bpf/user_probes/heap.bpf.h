@@ -191,6 +191,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 	summary__freed(thread->image, thread__repair(thread, &key));
 	block__store(&key, &block);
 	tell_of_peak(key.image);
+	tell_of_blocks(key.image);
 }
 
 #endif

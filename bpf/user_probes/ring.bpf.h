@@ -52,6 +52,19 @@ static __always_inline void tell_of_peak(__u32 image)
 		bpf_ringbuf_submit(record, 0);
 }
 
+/* The second table of blocks can be there before the first one is full. */
+static __always_inline void tell_of_blocks(__u32 image)
+{
+	struct memleak_record *record;
+
+	if (!config.grows || block_watch.told || block_watch.stored < block_watch.limit)
+		return;
+	block_watch.told = 1;
+	record = record__reserve(MEMLEAK_REC_BLOCKS, image);
+	if (record)
+		bpf_ringbuf_submit(record, 0);
+}
+
 static __always_inline void emit_range(struct thread_state *thread, __u32 type, __u64 addr,
 				       __u64 len, __u32 flags)
 {

@@ -46,13 +46,12 @@ static void choose_sizes(uint32_t blocks, struct memleak_config *config)
 }
 
 static int size_tables(const struct table_sizes *sizes, struct bpf_object *object,
-		       uint32_t stack_depth, bool on_demand, const struct memleak_config *config)
+		       uint32_t stack_depth, bool on_demand, struct memleak_config *config)
 {
 	const struct {
 		const char *name;
 		uint32_t entries;
 	} tables[] = {
-		{"blocks", sizes->blocks},
 		{"recent", config->recent_mask + 1},
 		{"filter", (config->filter_mask + 1) / MEMLEAK_FILTER_IN_LINE},
 		{"stacks", sizes->stacks},
@@ -81,6 +80,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	const struct memory_limit limit = memory_limit_read();
 	uint64_t memory = table_memory(opts, &limit);
 	struct table_sizes sizes;
+	int err;
 
 	/* Each of the two spaces has tables of its own. */
 	if (opts->kernel && options_trace_processes(opts))
@@ -101,7 +101,11 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->pid_namespace = pid_namespace_own();
 	config->stack_cache = !stack_cache || strcmp(stack_cache, "no") != 0;
 	choose_sizes(sizes.blocks, config);
-	return size_tables(&sizes, object, stack_depth, on_demand, config);
+	err = size_tables(&sizes, object, stack_depth, on_demand, config);
+	/* How many there may be is exact if the user has said it. */
+	return err ? err
+		   : block_tables_prepare(object, sizes.blocks, !opts->max_allocs, on_demand,
+					  config);
 }
 
 int tracker_init(struct tracker *tracker, uint32_t stack_depth,
@@ -109,14 +113,15 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 {
 	int err;
 
-	tracker->blocks_fd = bpf_object__find_map_fd_by_name(tracker->object, "blocks");
 	tracker->sites_fd = bpf_object__find_map_fd_by_name(tracker->object, "sites");
 	tracker->counters_fd = bpf_object__find_map_fd_by_name(tracker->object, "counters");
 	/* Only the objects for user space have them. */
 	tracker->summaries_fd = bpf_object__find_map_fd_by_name(tracker->object, "summaries");
-	if (tracker->blocks_fd < 0 || tracker->sites_fd < 0 || tracker->counters_fd < 0)
+	if (tracker->sites_fd < 0 || tracker->counters_fd < 0)
 		return -ENOENT;
-	err = stack_table_init(&tracker->stacks, tracker->object, stack_depth, watch);
+	err = block_tables_init(&tracker->blocks, tracker->object);
+	if (!err)
+		err = stack_table_init(&tracker->stacks, tracker->object, stack_depth, watch);
 	if (!err)
 		err = quotas_init(&tracker->quotas, tracker->object);
 	if (err)
@@ -147,6 +152,7 @@ void tracker_deinit(struct tracker *tracker)
 	recent_blocks_deinit(&tracker->recent);
 	quotas_deinit(&tracker->quotas);
 	stack_table_deinit(&tracker->stacks);
+	block_tables_deinit(&tracker->blocks);
 	site_table_deinit(&tracker->sites);
 }
 
@@ -183,14 +189,6 @@ static int purge_site(void *arg, const void *key, const void *value)
 void tracker_purge(struct tracker *tracker, const struct image_set *images)
 {
 	struct purge purge = {tracker, images};
-	const struct table_walk blocks = {
-		.fd = tracker->blocks_fd,
-		.key_size = sizeof(struct memleak_block_key),
-		.value_size = sizeof(struct memleak_block),
-		.element = purge_block,
-		.deleted = purged_block,
-		.arg = &purge,
-	};
 	const struct table_walk sites = {
 		.fd = tracker->sites_fd,
 		.key_size = sizeof(uint64_t),
@@ -204,7 +202,7 @@ void tracker_purge(struct tracker *tracker, const struct image_set *images)
 	for (size_t i = 0; tracker->summaries_fd >= 0 && i < images->cnt; i++)
 		bpf_map_delete_elem(tracker->summaries_fd, &images->items[i]);
 	tracker->purged_bytes += recent_blocks_purge(&tracker->recent, images);
-	table_walk_delete(&blocks);
+	block_tables_delete(&tracker->blocks, purge_block, purged_block, &purge);
 	table_walk_delete(&sites);
 	site_table_drop_images(&tracker->sites, images);
 	if (tracker->descendants)

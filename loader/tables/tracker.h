@@ -9,6 +9,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "loader/tables/block_tables.h"
 #include "loader/tables/descendants.h"
 #include "loader/tables/quotas.h"
 #include "loader/tables/recent_blocks.h"
@@ -48,7 +49,7 @@ struct tracker {
 				  attached */
 	uint64_t page_offset;  /* added to the addresses of pages in reports */
 
-	int blocks_fd;
+	struct block_tables blocks; /* with one table, unless the source watches it */
 	int sites_fd;
 	int counters_fd;
 	int summaries_fd;
@@ -75,7 +76,7 @@ struct tracker {
 int tracker_prepare(const struct options *opts, struct bpf_object *object, uint32_t stack_depth,
 		    bool on_demand, struct memleak_config *config);
 
-/* After load. The caller has set the fields above blocks_fd. watch: see struct stack_table. */
+/* After load. The caller has set the fields above blocks. watch: see struct stack_table. */
 int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 		 volatile struct memleak_stack_watch *watch);
 void tracker_deinit(struct tracker *tracker);

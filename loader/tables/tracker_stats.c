@@ -122,8 +122,7 @@ static int fill_tables(struct tracker *tracker)
 	recent_blocks_count(&tracker->recent, &fills[TABLE_RECENT].used, &fills[TABLE_BLOCKS].used);
 	if (tracker->descendants)
 		fills[TABLE_BLOCKS].used -= tracker->descendants->left_cnt;
-	fills[TABLE_BLOCKS].size =
-		bpf_map__max_entries(bpf_object__find_map_by_name(tracker->object, "blocks"));
+	fills[TABLE_BLOCKS].size = tracker->blocks.first + tracker->blocks.second;
 	/* One bucket means that there is no cache. */
 	if (tracker->recent.bucket_cnt > 1)
 		fills[TABLE_RECENT].size = tracker->recent.bucket_cnt * MEMLEAK_RECENT_BLOCKS;

@@ -230,13 +230,6 @@ static int visit_site(void *arg, const void *key, const void *value)
 static int walk_tables(struct tracker_walk *walk)
 {
 	const struct tracker *tracker = walk->tracker;
-	const struct table_walk blocks = {
-		.fd = tracker->blocks_fd,
-		.key_size = sizeof(struct memleak_block_key),
-		.value_size = sizeof(struct memleak_block),
-		.element = visit_table_block,
-		.arg = walk,
-	};
 	const struct table_walk sites = {
 		.fd = tracker->sites_fd,
 		.key_size = sizeof(uint64_t),
@@ -252,7 +245,7 @@ static int walk_tables(struct tracker_walk *walk)
 		inheritance_begin(&tracker->descendants->inheritance);
 	err = recent_blocks_walk(&walk->tracker->recent, visit_block, walk);
 	if (!err)
-		err = table_walk_run(&blocks);
+		err = block_tables_walk(&tracker->blocks, visit_table_block, walk);
 	return err ? err : walk_descendants(walk);
 }
 

@@ -57,8 +57,7 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 
 	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
 	if (inherits(opts))
-		err |= descendants_prepare(skel->obj, bpf_map__max_entries(skel->maps.blocks),
-					   features->hash_on_demand);
+		err |= descendants_prepare(skel->obj, config->max_allocs, features->hash_on_demand);
 	config->unwind = opts->unwind;
 	if (opts->summary)
 		err |= bpf_map__set_max_entries(skel->maps.summaries,
@@ -344,6 +343,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 {
 	struct tracker *tracker = &programs->tracker;
 	int err = load(programs, filter, process_cnt, choose, arg);
+	struct user_bpf *skel = programs->ctx.skel;
 
 	if (err)
 		return err;
@@ -351,8 +351,10 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 	tracker->object = programs->ctx.skel->obj;
 	tracker->space = SPACE_USER;
 	tracker->is_second = lifecycle_is_second;
-	err = tracker_init(tracker, tracker->opts->stack_depth,
-			   &programs->ctx.skel->bss->stack_watch);
+	err = tracker_init(tracker, tracker->opts->stack_depth, &skel->bss->stack_watch);
+	if (!err && skel->rodata->config.grows)
+		block_tables_watch(&tracker->blocks, skel->rodata->config.max_allocs,
+				   &skel->bss->block_watch);
 	if (!err && inherits(tracker->opts)) {
 		tracker->descendants = &programs->descendants;
 		err = descendants_init(&programs->descendants, tracker->object);

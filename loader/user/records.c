@@ -57,6 +57,7 @@ static int handle_record(void *arg, void *data, size_t len)
 	if (len < sizeof(*record))
 		return 0;
 	switch (record->type) {
+	case MEMLEAK_REC_BLOCKS: /* looked at when all records have been read */
 	case MEMLEAK_REC_PEAK:
 		return 0; /* the total is looked at in any case */
 	case MEMLEAK_REC_EXEC:

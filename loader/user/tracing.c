@@ -142,6 +142,7 @@ static int take_in(struct tracing *tracing, bool all, uint64_t deadline_ns)
 	cgroup_watch_check(&tracing->cgroup);
 	stack_copies_consume(&programs->copies);
 	err = records_consume(&tracing->records, all);
+	block_tables_grow(&programs->tracker.blocks, &programs->tracker.recent);
 	process_set_end_gone(set);
 	process_set_finish_stacks(set, STACKS_AT_ONCE);
 	/* Whoever executed a program told so before its first stack came. */

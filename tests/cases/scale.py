@@ -56,6 +56,32 @@ def test_million_blocks_combined(t):
         raise Failure(f"{report['sites_total']} sites, not 5,000")
 
 
+def test_second_table(t):
+    """Blocks are found, freed and forgotten in either table; more than the first holds fit."""
+    first, second = t.program("many", "3000", "16"), t.program("many", "3000", "16")
+    memleak = t.memleak("--json", "-v", "-o", "0", "-p", f"{first.pid},{second.pid}", "0.2",
+                        env={"MEMLEAK_FIRST_BLOCKS": "4096", "MEMLEAK_RECENT_BUCKETS": "0"}).ready()
+    first.go()
+    memleak.wait_for("the second table", lambda: "second table" in memleak.notes)
+    second.go()
+    expect_count(memleak, 6000)
+    first.go()
+    expect_count(memleak, 3000)
+    second.go()
+    expect_count(memleak, 0)
+    first.go()
+    second.go()
+    expect_count(memleak, 20)
+
+
+def expect_count(memleak, count):
+    report = memleak.fresh_report()
+    if report["outstanding"] != {"bytes": 16 * count, "count": count}:
+        raise Failure(f"{report['outstanding']}, not {count} blocks")
+    if any(report["lost"].values()):
+        raise Failure(f"lost {report['lost']}")
+
+
 @pitfall(4)
 def test_block_table_full(t):
     """What does not fit is counted; what is freed makes room again."""
