@@ -30,6 +30,10 @@
 #define REPORT_NS 10000000000ULL
 #define TURN_NS 10000000000ULL
 
+/* Reports take a fifth of a core at most: if each costs more than that, they come less often. */
+#define REPORT_SHARE 5
+#define REPORT_CHEAP_NS 200000000ULL
+
 struct run {
 	const struct options *opts;
 	struct source *source;
@@ -45,7 +49,7 @@ struct run {
 	int end_fd; /* a timer, too: --duration is over */
 	uint64_t end_ns;
 	uint64_t reports;
-	bool begun; /* a report was printed */
+	bool stretched; /* an interval was longer than was asked for */
 	bool finished;
 	struct run_result *result;
 };
@@ -213,12 +217,31 @@ static int handle_signal(struct run *run)
 	return make_report(run, true);
 }
 
+/* The next report comes late enough for its cost, if that is as high as this one's. */
+static int stretch_interval(struct run *run, uint64_t cost_ns)
+{
+	uint64_t interval_ns = run->opts->interval_ns, least_ns = REPORT_SHARE * cost_ns;
+
+	if (cost_ns < REPORT_CHEAP_NS || least_ns <= interval_ns || run->finished)
+		return 0;
+	if (!run->stretched)
+		log_note("reports cost %.1f s of CPU time each: they come %.1f s apart, not %g s, "
+			 "to take a fifth of a core at most",
+			 (double)cost_ns / 1e9, (double)least_ns / 1e9, (double)interval_ns / 1e9);
+	run->stretched = true;
+	return start_timer(run->timer_fd, clock_ns(CLOCK_MONOTONIC) + least_ns - cost_ns,
+			   interval_ns);
+}
+
 static int handle_interval(struct run *run)
 {
+	uint64_t begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	bool last = is_last(run);
+	int err;
 
 	run->reports++;
-	return make_report(run, last);
+	err = make_report(run, last);
+	return err ? err : stretch_interval(run, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns);
 }
 
 static int handle(struct run *run, int fd)

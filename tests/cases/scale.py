@@ -42,6 +42,22 @@ def test_exactly_the_limit(t):
     expect(memleak.stop(), truth)
 
 
+@timeout(240)
+@slow
+def test_costly_reports(t):
+    """They come less often than they were asked for, which is said once."""
+    program = t.program("many", "1000000", "16")
+    memleak = t.attach(program, interval="0.1")
+    truth = program.go(180)
+    memleak.wait_for("a longer interval", lambda: "apart, not 0.1 s" in memleak.notes)
+    before, after = memleak.fresh_report(), memleak.fresh_report()
+    expect(after, truth)
+    if after["elapsed_ns"] - before["elapsed_ns"] < 1e9:
+        raise Failure("the next report came after less than five times 0.2 s")
+    if memleak.notes.count("apart") != 1:
+        raise Failure(f"notes {memleak.notes!r}")
+
+
 @alone
 @pitfall(30)
 @timeout(240)
