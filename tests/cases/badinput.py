@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 
-from lib import Failure, Skip, each, expect, pitfall
+from lib import Failure, Skip, each, expect, once, pitfall
 from lib.cgroup import Cgroup, accounting, hierarchy
 
 
@@ -205,6 +205,7 @@ def test_few_file_descriptors(t):
         raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
 
 
+@once
 def test_address_space(t):
     """With too little address space, memleak says that this is why it does not start."""
     t.refused("-p", str(os.getpid()), "1", code=1, says=["ulimit -v", "40 MiB"],
