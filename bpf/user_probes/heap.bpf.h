@@ -54,6 +54,16 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 	return sampled && !config.trace_events && !block__may_be_held(key);
 }
 
+/*
+ * What the program holds, no allocator frees by itself: it is the program's own free, even if it is
+ * made inside another call. operator new asks the program's new_handler for memory.
+ */
+static __always_inline bool free__is_of_handler(const struct thread_state *thread,
+						const struct memleak_block_key *key)
+{
+	return thread->call.slot && !thread->unawaited && block__may_be_held(key);
+}
+
 /* caller 0: it was not looked who called. */
 static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *thread,
 				      __u64 caller)
@@ -87,7 +97,8 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 		note_free(ctx, thread, 0);
 		return false;
 	}
-	if (thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), shape))
+	if (!free__is_of_handler(thread, &key) &&
+	    thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), shape))
 		return false;
 	note_free(ctx, thread, arch_return_address(ctx));
 	if (thread__take(thread, &key, &block))

@@ -5,7 +5,7 @@ from lib import AFTER_EXEC, Failure, Truth, each, expect, once, pitfall
 from lib.libraries import LIBRARIES, library
 
 OPERATORS = ("new", "array", "nothrow", "aligned", "delete", "sizes", "many", "between_failures")
-THROWING = ("bad_alloc", "between_throws", "in_child")
+THROWING = ("bad_alloc", "between_throws", "in_child", "new_handler")
 
 
 def run(t, *args, options=(), lines=True, may_lose=(), **kwargs):
@@ -113,6 +113,13 @@ def test_exception_through_new(t):
 @through_libraries("bad_alloc", "between_throws", "in_child")
 def test_exception_through_preloaded_new(t, what):
     """The same where operator new itself is probed; nothing of what is allocated meanwhile is lost."""
+    _, name, thing = what
+    run(t, "cxx", thing, preload=library(name))
+
+
+@through_libraries("new_handler")
+def test_frees_in_new_handler(t, what):
+    """operator new asks the program for memory, which gives back blocks of its own."""
     _, name, thing = what
     run(t, "cxx", thing, preload=library(name))
 

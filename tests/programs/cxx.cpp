@@ -122,6 +122,48 @@ OWN_FRAME static void between_throws(int times)
 	leaks("too_much", times, times * 70);
 }
 
+static void *reserve[40];
+static std::size_t reserve_cnt;
+
+OWN_FRAME static void *reserve_block(std::size_t size)
+{
+	return keep(malloc(size)); /* LEAK */
+}
+
+/* As programs do that keep something for bad times: all but the last is given back. */
+static void give_back()
+{
+	if (reserve_cnt == 1)
+		throw std::bad_alloc();
+	free(reserve[--reserve_cnt]);
+}
+
+/* Called by operator new again and again, the handler frees and at last throws. */
+OWN_FRAME static void new_handler(int times)
+{
+	volatile std::size_t huge = std::size_t(1) << 62;
+	int caught = 0;
+
+	std::set_new_handler(give_back);
+	for (int i = 0; i < times; i++) {
+		for (reserve_cnt = 0; reserve_cnt < ARRAY_SIZE(reserve); reserve_cnt++)
+			reserve[reserve_cnt] = reserve_block(300);
+		if (i % 2) {
+			must(!::operator new(huge, std::nothrow), "nothrow");
+			caught++;
+		} else {
+			try {
+				keep(::operator new(huge));
+			} catch (const std::bad_alloc &) {
+				caught++;
+			}
+		}
+	}
+	std::set_new_handler(nullptr);
+	must(caught == times, "bad_alloc");
+	leaks("reserve_block", times, times * 300);
+}
+
 /* What gives nothing throws nothing. */
 OWN_FRAME static void between_failures(int times)
 {
@@ -185,6 +227,7 @@ static const struct {
 	{"delete", frees_all},
 	{"bad_alloc", bad_alloc},
 	{"between_throws", between_throws},
+	{"new_handler", new_handler},
 	{"between_failures", between_failures},
 	{"in_child", in_child},
 	{"sizes", leak_sizes},
