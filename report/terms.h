@@ -11,7 +11,7 @@
 enum block_kind {
 	KIND_HEAP,    /* malloc and its kin */
 	KIND_MMAP,    /* private anonymous memory from mmap */
-	KIND_RESERVE, /* the same with PROT_NONE: address space, no memory */
+	KIND_RESERVE, /* address space without memory: no access, or more than there is memory */
 	KIND_STACK,   /* the same with MAP_STACK: a thread's stack */
 	KIND_SLAB,
 	KIND_PAGE,

@@ -291,7 +291,7 @@ static const char *kind_words(enum block_kind kind)
 	case KIND_HEAP:
 		return NULL;
 	case KIND_RESERVE:
-		return "mmap, PROT_NONE reserve";
+		return "mmap, reserved address space";
 	case KIND_STACK:
 		return "thread stack";
 	case KIND_PERCPU:

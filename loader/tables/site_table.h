@@ -27,8 +27,8 @@ struct site_entry {
 	size_t frame_cnt;
 	enum unwind_end end;
 	bool interrupt;
-	uint64_t descendant_of;  /* the site of an ancestor whose stack it has; 0: none, the image
-				    has allocated there */
+	uint64_t stack_of; /* the site whose stack it has, an ancestor's or of another kind; 0:
+			      none, the image has allocated there */
 	uint64_t resolved_stack; /* its stack, hashed with resolved frames */
 	uint64_t resolved_id;    /* the site with that stack */
 	struct site_entry

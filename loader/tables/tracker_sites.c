@@ -134,9 +134,9 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	if (is_final(entry) && tracker->space == SPACE_USER)
 		return 0;
 	found = meet_site(tracker, entry);
-	/* Where the image has not allocated anything itself, an ancestor has. */
-	while (!found && source->descendant_of) {
-		source = site_table_get(&tracker->sites, source->descendant_of);
+	/* Where the image has not allocated anything of that kind itself, another site tells. */
+	while (!found && source->stack_of) {
+		source = site_table_get(&tracker->sites, source->stack_of);
 		if (!source)
 			return -ENOMEM;
 		found = is_final(source) || meet_site(tracker, source);
@@ -150,23 +150,46 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	return err || source == entry ? err : copy_stack(entry, source);
 }
 
-struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image)
+/* NULL: no memory. */
+static struct site_entry *get_met(struct tracker *tracker, uint64_t site)
 {
-	struct site_entry *source = site_table_get(&tracker->sites, site), *entry;
+	struct site_entry *entry = site_table_get(&tracker->sites, site);
 
-	if (!source)
-		return NULL;
-	if (!source->met)
-		meet_site(tracker, source);
-	entry = site_table_get(&tracker->sites, site__id(source->stack, image, source->kind));
+	if (entry && !entry->met)
+		meet_site(tracker, entry);
+	return entry;
+}
+
+/* The site with the stack of another one. */
+static struct site_entry *get_twin(struct tracker *tracker, const struct site_entry *source,
+				   uint32_t image, uint32_t kind)
+{
+	struct site_entry *entry =
+		site_table_get(&tracker->sites, site__id(source->stack, image, kind));
+
 	if (!entry || entry->met)
 		return entry;
 	entry->image = image;
-	entry->kind = source->kind;
+	entry->kind = kind;
 	entry->stack = source->stack;
-	entry->descendant_of = site;
+	entry->stack_of = source->id;
 	entry->met = true;
 	return entry;
+}
+
+struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image)
+{
+	const struct site_entry *source = get_met(tracker, site);
+
+	return source ? get_twin(tracker, source, image, source->kind) : NULL;
+}
+
+uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t kind)
+{
+	const struct site_entry *source = get_met(tracker, site), *twin;
+
+	twin = source ? get_twin(tracker, source, source->image, kind) : NULL;
+	return twin ? twin->id : 0;
 }
 
 /* Joins a site to the one of its resolved stack, which is made if there is none so far. */

@@ -17,4 +17,8 @@ int tracker_sites_load(struct tracker *tracker);
  */
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 
+/* The id of the site that the image has with the same stack for memory of that kind; 0: no memory.
+ */
+uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t kind);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "bpf/memleak.h"
 
 struct taken {
 	pid_t tid;
@@ -21,9 +22,9 @@ struct taken {
 	size_t cnt;
 };
 
-void ranges_init(struct ranges *ranges, uint64_t page_size)
+void ranges_init(struct ranges *ranges, uint64_t page_size, uint64_t memory_bytes)
 {
-	*ranges = (struct ranges){.page_size = page_size};
+	*ranges = (struct ranges){.page_size = page_size, .memory_bytes = memory_bytes};
 }
 
 void ranges_clear(struct ranges *ranges)
@@ -32,7 +33,7 @@ void ranges_clear(struct ranges *ranges)
 		free(ranges->taken[i].pieces);
 	free(ranges->taken);
 	free(ranges->items);
-	ranges_init(ranges, ranges->page_size);
+	ranges_init(ranges, ranges->page_size, ranges->memory_bytes);
 }
 
 void ranges_deinit(struct ranges *ranges)
@@ -195,10 +196,27 @@ int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, b
 	return 0;
 }
 
-static bool same_block(const struct range *a, const struct range *b)
+uint32_t range_kind(const struct ranges *ranges, const struct range *range)
+{
+	if (range->kind == MEMLEAK_KIND_MMAP && range->end - range->start > ranges->memory_bytes)
+		return MEMLEAK_KIND_RESERVE;
+	return range->kind;
+}
+
+static bool same_call(const struct range *a, const struct range *b)
 {
 	return a->end == b->start && a->site == b->site && a->birth_ns == b->birth_ns &&
 	       a->tid == b->tid;
+}
+
+bool range_goes_on(const struct range *a, const struct range *b)
+{
+	return same_call(a, b) && a->kind != b->kind;
+}
+
+static bool same_block(const struct range *a, const struct range *b)
+{
+	return same_call(a, b) && a->kind == b->kind;
 }
 
 /* Puts a piece back where it was cut out: it is one block again with what the cut left of it. */
@@ -264,9 +282,17 @@ static bool is_anonymous(const struct mapping *mapping)
 	       (!mapping->file.ino || !strncmp(mapping->path, huge, sizeof(huge) - 1));
 }
 
-/* Adds what is left of a range; *at: the first mapping that may have some of it. */
-static int add_left(struct ranges *left, const struct range *range, const struct proc_maps *maps,
-		    size_t *at)
+static bool is_accessible(const struct mapping *mapping)
+{
+	return mapping->readable || mapping->writable || mapping->executable;
+}
+
+/*
+ * Adds what is left of a range, which goes on from the one before or does not; *at: the first
+ * mapping that may have some of it.
+ */
+static int add_left(struct ranges *left, const struct range *range, bool goes_on,
+		    const struct proc_maps *maps, size_t *at)
 {
 	while (*at < maps->cnt && maps->mappings[*at].end <= range->start)
 		++*at;
@@ -277,7 +303,10 @@ static int add_left(struct ranges *left, const struct range *range, const struct
 
 		if (!is_anonymous(mapping))
 			continue;
-		if (i > *at && last && last->end == piece.start && last->start >= range->start) {
+		if (piece.reserved)
+			piece.kind =
+				is_accessible(mapping) ? MEMLEAK_KIND_MMAP : MEMLEAK_KIND_RESERVE;
+		if (last && (goes_on || last->start >= range->start) && same_block(last, &piece)) {
 			last->end = piece.end;
 			continue;
 		}
@@ -296,9 +325,10 @@ int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64
 
 	for (size_t i = 0; !err && i < ranges->cnt; i++) {
 		const struct range *range = &ranges->items[i];
+		bool goes_on = i && range_goes_on(range - 1, range);
 
 		if (range->placed_ns < as_of_ns)
-			err = add_left(&left, range, maps, &at);
+			err = add_left(&left, range, goes_on, maps, &at);
 		else if (!(err = reserve(&left, 1)))
 			left.items[left.cnt++] = *range;
 	}

@@ -6,6 +6,9 @@
  * Unmapping is told before it happens: the range is *taken*, and given back if the call failed
  * or put elsewhere if it moved. A thread has one call in progress, so one set of taken pieces.
  * Addresses and lengths are bytes; operations cover whole pages, as the kernel's do.
+ *
+ * What was mapped without access becomes memory where it gets access, part by part; which parts
+ * these are is known as of the last ranges_reconcile().
  */
 #ifndef LOADER_TARGET_MAPPED_RANGES_H
 #define LOADER_TARGET_MAPPED_RANGES_H
@@ -24,9 +27,10 @@ struct range {
 	uint64_t birth_ns;
 	uint64_t mapped_size; /* of the whole mapping when it was made */
 	pid_t tid;
-	uint32_t kind;          /* enum memleak_kind */
+	uint32_t kind;          /* enum memleak_kind: see range_kind() */
 	uint32_t descendant_of; /* the image whose site it is; 0: the process's own */
 	uint64_t placed_ns;     /* when it came to this address */
+	bool reserved;          /* mapped without access: of which parts are in use, kind says */
 };
 
 struct taken;
@@ -39,10 +43,17 @@ struct ranges {
 	size_t taken_cnt;
 	size_t taken_cap;
 	uint64_t page_size;
+	uint64_t memory_bytes; /* a range of more than the machine has is address space */
 };
 
-void ranges_init(struct ranges *ranges, uint64_t page_size);
+void ranges_init(struct ranges *ranges, uint64_t page_size, uint64_t memory_bytes);
 void ranges_deinit(struct ranges *ranges);
+
+/* What kind of memory it is at present. */
+uint32_t range_kind(const struct ranges *ranges, const struct range *range);
+
+/* Whether they are one block, of which just one part is in use; b is the range behind a. */
+bool range_goes_on(const struct range *a, const struct range *b);
 
 /* Those with a result return 0 or -ENOMEM. */
 
@@ -66,9 +77,9 @@ int ranges_untake(struct ranges *ranges, pid_t tid);
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns);
 
 /*
- * Drops what is no anonymous memory of the process any more, though nobody has told: of what was
- * placed before as_of_ns, when reading the maps began. Whatever had been told until then has been
- * applied.
+ * Drops what is no anonymous memory of the process any more, though nobody has told, and finds out
+ * which parts of what was reserved are in use: of what was placed before as_of_ns, when reading the
+ * maps began. Whatever had been told until then has been applied.
  */
 int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64_t as_of_ns);
 

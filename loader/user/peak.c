@@ -29,7 +29,7 @@ static uint64_t mapped_bytes(const struct process_set *set)
 		const struct ranges *ranges = &set->table.items[i]->ranges;
 
 		for (size_t j = 0; j < ranges->cnt; j++)
-			if (ranges->items[j].kind == MEMLEAK_KIND_MMAP)
+			if (range_kind(ranges, &ranges->items[j]) == MEMLEAK_KIND_MMAP)
 				bytes += ranges->items[j].end - ranges->items[j].start;
 	}
 	return bytes;

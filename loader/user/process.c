@@ -85,6 +85,13 @@ static int check_class(pid_t pid, bool found)
 	return 0;
 }
 
+static void init_ranges(struct ranges *ranges)
+{
+	uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	ranges_init(ranges, page_size, (uint64_t)sysconf(_SC_PHYS_PAGES) * page_size);
+}
+
 int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 		      struct user_process **ret)
 {
@@ -100,7 +107,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return -ENOMEM;
-	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
+	init_ranges(&process->ranges);
 	process->info.pid = pid;
 	process->info.comm = read_comm(pid);
 	if (options_want_cgroups(ctx->opts))
@@ -171,7 +178,7 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 
 	if (!process)
 		return -ENOMEM;
-	ranges_init(&process->ranges, (uint64_t)sysconf(_SC_PAGESIZE));
+	init_ranges(&process->ranges);
 	process->info.pid = pid;
 	process->found = true;
 	process->ended = true;

@@ -19,6 +19,7 @@ static void handle_mapping(struct user_process *process, const struct memleak_re
 		.birth_ns = record->time_ns,
 		.mapped_size = record->len,
 		.kind = record->kind,
+		.reserved = record->kind == MEMLEAK_KIND_RESERVE,
 		.placed_ns = record->time_ns,
 		.tid = (pid_t)record->tid,
 	};

@@ -7,28 +7,53 @@
 #include <stdlib.h>
 
 #include "bpf/summary.h"
+#include "loader/tables/tracker_sites.h"
 #include "loader/tables/tracker_walk.h"
 #include "loader/tables/translate.h"
 
-static int walk_mappings(struct tracker_walk *walk, const struct user_process *process)
+/* What of one call's mapping is of that kind: one block, in however many parts. */
+static int walk_kind(struct tracker_walk *walk, const struct user_process *process, size_t first,
+		     size_t end, uint32_t kind)
 {
 	const struct tracker_owner owner = {.process = &process->info, .ended = process->ended};
+	const struct range *range = &process->ranges.items[first];
+	uint64_t site = range->site;
+	struct block plain = {.sampled_size = range->mapped_size, .tid = range->tid};
 
-	for (size_t i = 0; i < process->ranges.cnt; i++) {
-		const struct range *range = &process->ranges.items[i];
-		struct block plain = {
-			.addr = range->start,
-			.size = range->end - range->start,
-			.sampled_size = range->mapped_size,
-			.tid = range->tid,
-		};
-		int err = (range->descendant_of ? tracker_walk_inherit : tracker_walk_add)(
-			walk, &owner, range->site, &plain, range->birth_ns);
+	for (size_t i = first; i < end; i++) {
+		const struct range *part = &process->ranges.items[i];
 
-		if (err)
-			return err;
+		if (range_kind(&process->ranges, part) != kind)
+			continue;
+		if (!plain.size)
+			plain.addr = part->start;
+		plain.size += part->end - part->start;
 	}
-	return 0;
+	if (!plain.size)
+		return 0;
+	if (kind != (range->reserved ? MEMLEAK_KIND_RESERVE : range->kind))
+		site = tracker_sites_of_kind(walk->tracker, site, kind);
+	if (!site)
+		return -ENOMEM;
+	return (range->descendant_of ? tracker_walk_inherit : tracker_walk_add)(
+		walk, &owner, site, &plain, range->birth_ns);
+}
+
+static int walk_mappings(struct tracker_walk *walk, const struct user_process *process)
+{
+	static const uint32_t kinds[] = {MEMLEAK_KIND_MMAP, MEMLEAK_KIND_RESERVE,
+					 MEMLEAK_KIND_STACK};
+	const struct ranges *ranges = &process->ranges;
+	int err = 0;
+
+	for (size_t first = 0, end; !err && first < ranges->cnt; first = end) {
+		for (end = first + 1; end < ranges->cnt; end++)
+			if (!range_goes_on(&ranges->items[end - 1], &ranges->items[end]))
+				break;
+		for (size_t i = 0; !err && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			err = walk_kind(walk, process, first, end, kinds[i]);
+	}
+	return err;
 }
 
 /* The programs go on while sums are read one after the other: a block may be in one alone. */

@@ -5,8 +5,9 @@ import json
 import os
 import shutil
 
-from lib import Failure, each, expect, pitfall, slow, timeout, wanted
+from lib import Failure, each, expect, pitfall, slow, sum_of, timeout, wanted
 from lib.context import FOREVER
+from lib.kernel import settled
 
 from .record import offline
 
@@ -52,6 +53,28 @@ def test_unseen_of_found(t, name):
 @each("reserve", "files", "stack")
 def test_kind(t, name):
     run_mapping(t, name, "--reserved")
+
+
+@each("used_parts", "used_whole", "used_huge")
+def test_used_reserve(t, name):
+    """What can be read or written of reserved address space is memory."""
+    run_mapping(t, name, "--reserved")
+
+
+def test_used_inherited(t):
+    run_mapping(t, "used_forked", "--reserved", "-f")
+
+
+@each("used_no_more", "used_unmapped", "used_moved")
+def test_used_later(t, name):
+    """The same after each report: whatever becomes of it, and of what it was."""
+    program = t.program("mappings", name)
+    memleak = t.attach(program, "--reserved", interval="0.2")
+    for _ in range(2):
+        truth = program.go()
+        report = settled(memleak, lambda report: sum_of(report) == truth.sites, name)  # noqa: B023
+        expect(report, truth)
+    memleak.stop()
 
 
 def test_reserved_apart(t):
@@ -113,7 +136,7 @@ def test_packed_word(t, name):
 @pitfall(6)
 @each("huge", "huge_and_small")
 def test_huge(t, name):
-    run_mapping(t, name)
+    run_mapping(t, name, "--reserved")
 
 
 @pitfall(6)

@@ -5,8 +5,12 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "truth.h"
 
@@ -266,6 +270,114 @@ OWN_FRAME static void reserve(void)
 	maps("reserve", 1, 2048 * GIB, "reserve");
 }
 
+OWN_FRAME static char *new_reserve(size_t pages)
+{
+	char *p = keep(mmap(NULL, pages * PAGE, PROT_NONE, VAST, -1, 0)); /* LEAK */
+
+	must(p != MAP_FAILED, "reserve");
+	return p;
+}
+
+static void protect(char *p, size_t pages, int prot)
+{
+	must(mprotect(p, pages * PAGE, prot) == 0, "mprotect");
+}
+
+static void say_reserve(unsigned int count, size_t pages)
+{
+	maps("new_reserve", count, pages * PAGE, "reserve");
+}
+
+static void say_used(unsigned int count, size_t pages)
+{
+	maps("new_reserve", count, pages * PAGE, "mmap");
+}
+
+static void used_whole(void)
+{
+	protect(new_reserve(8), 8, RW);
+	say_used(1, 8);
+}
+
+/* However many parts of it are used, it was one call. */
+static void used_parts(void)
+{
+	char *p = new_reserve(64);
+
+	protect(p, 2, RW);
+	protect(p + 10 * PAGE, 3, PROT_READ);
+	protect(p + 63 * PAGE, 1, RW);
+	say_used(1, 6);
+	say_reserve(1, 58);
+}
+
+static void used_no_more(void)
+{
+	char *p = new_reserve(64);
+
+	protect(p, 8, RW);
+	say_used(1, 8);
+	say_reserve(1, 56);
+	ready();
+	protect(p, 6, PROT_NONE);
+	protect(p + 32 * PAGE, 1, RW);
+	say_used(1, 3);
+	say_reserve(1, 61);
+}
+
+static void used_unmapped(void)
+{
+	char *p = new_reserve(64);
+
+	protect(p, 8, RW);
+	say_used(1, 8);
+	say_reserve(1, 56);
+	ready();
+	unmap(p, 7);
+	unmap(p + 20 * PAGE, 1);
+	say_used(1, 1);
+	say_reserve(2, 55);
+}
+
+static void used_moved(void)
+{
+	char *p = new_reserve(8);
+
+	protect(p, 8, RW);
+	say_used(1, 8);
+	ready();
+	remap(p, 8, 400, MREMAP_MAYMOVE, NULL);
+	say_used(1, 400);
+}
+
+/* The child has as much as its parent, in use or not. */
+static void used_forked(void)
+{
+	char *p = new_reserve(8);
+	pid_t child;
+
+	protect(p, 3, RW);
+	child = fork();
+	must(child >= 0, "fork");
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		protect(p, 1, PROT_NONE);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	must(waitpid(child, NULL, WUNTRACED) == child, "waitpid");
+	say_used(2, 3 + 2);
+	say_reserve(2, 5 + 6);
+}
+
+/* More than the machine's memory is address space, whatever may be done with it. */
+static const char *kind_of(size_t bytes)
+{
+	size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+
+	return bytes > memory ? "reserve" : "mmap";
+}
+
 OWN_FRAME static void huge(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -273,22 +385,34 @@ OWN_FRAME static void huge(void)
 
 		must(p != MAP_FAILED, "400 GiB");
 	}
-	maps("huge", 3, 1200 * GIB, "mmap");
+	maps("huge", 3, 1200 * GIB, kind_of(400 * GIB));
+}
+
+static void used_huge(void)
+{
+	size_t pages = 2048 * GIB / PAGE;
+
+	protect(new_reserve(pages), pages, RW);
+	maps("new_reserve", 1, pages * PAGE, kind_of(pages * PAGE));
 }
 
 /* All that the packed word of -C must not mix up: huge ones and small ones of one function. */
 OWN_FRAME static void huge_and_small(void)
 {
 	size_t pages[] = {1, 100 * GIB / PAGE, 7, 400 * GIB / PAGE, 1000 * GIB / PAGE, 3};
-	size_t total = 0;
+	size_t total[2] = {0}, count[2] = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
 		void *p = keep(mmap(NULL, pages[i] * PAGE, RW, VAST, -1, 0)); /* LEAK */
+		bool is_reserve = !strcmp(kind_of(pages[i] * PAGE), "reserve");
 
 		must(p != MAP_FAILED, "mapping");
-		total += pages[i];
+		total[is_reserve] += pages[i];
+		count[is_reserve]++;
 	}
-	maps("huge_and_small", ARRAY_SIZE(pages), total * PAGE, "mmap");
+	maps("huge_and_small", count[0], total[0] * PAGE, "mmap");
+	if (count[1])
+		maps("huge_and_small", count[1], total[1] * PAGE, "reserve");
 }
 
 /* Nothing of this is anonymous private memory. */
@@ -415,6 +539,13 @@ static const struct {
 	{"move_later", move_later},
 	{"not_ours", not_ours},
 	{"reserve", reserve},
+	{"used_whole", used_whole},
+	{"used_parts", used_parts},
+	{"used_no_more", used_no_more},
+	{"used_unmapped", used_unmapped},
+	{"used_moved", used_moved},
+	{"used_huge", used_huge},
+	{"used_forked", used_forked},
 	{"huge", huge},
 	{"huge_and_small", huge_and_small},
 	{"files", files},

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "bpf/memleak.h"
 #include "loader/target/mapped_ranges.h"
 
 #define PAGE 4096ULL
@@ -15,8 +16,16 @@
 
 static struct range page_range(uint64_t page, uint64_t cnt, uint64_t site)
 {
-	return (struct range){
-		BASE + page * PAGE, BASE + (page + cnt) * PAGE, site, 1, cnt * PAGE, 7, 0, 0, 0};
+	return (struct range){BASE + page * PAGE,
+			      BASE + (page + cnt) * PAGE,
+			      site,
+			      1,
+			      cnt * PAGE,
+			      7,
+			      0,
+			      0,
+			      0,
+			      false};
 }
 
 static void insert_pages(struct ranges *ranges, uint64_t page, uint64_t cnt, uint64_t site)
@@ -56,11 +65,11 @@ static void test_reconcile(void **state)
 		{.start = BASE + 9 * PAGE, .end = BASE + 20 * PAGE, .path = ""},
 	};
 	const struct proc_maps maps = {.mappings = mappings, .cnt = 6};
-	struct range late = {BASE + 30 * PAGE, BASE + 31 * PAGE, 9, 1, PAGE, 7, 0, 0, 5};
-	struct range odd = {BASE + 12 * PAGE, BASE + 12 * PAGE + 100, 4, 1, 100, 7, 0, 0, 0};
+	struct range late = {BASE + 30 * PAGE, BASE + 31 * PAGE, 9, 1, PAGE, 7, 0, 0, 5, false};
+	struct range odd = {BASE + 12 * PAGE, BASE + 12 * PAGE + 100, 4, 1, 100, 7, 0, 0, 0, false};
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 1, 7, 1);
 	insert_pages(&ranges, 8, 3, 2);
 	insert_pages(&ranges, 11, 1, 3);
@@ -80,11 +89,80 @@ static void test_reconcile(void **state)
 	ranges_deinit(&ranges);
 }
 
+static void reconcile(struct ranges *ranges, bool second_has_access)
+{
+	struct mapping mappings[] = {
+		{.start = BASE, .end = BASE + 2 * PAGE, .path = ""},
+		{.start = BASE + 2 * PAGE,
+		 .end = BASE + 5 * PAGE,
+		 .path = "",
+		 .readable = second_has_access},
+		{.start = BASE + 5 * PAGE, .end = BASE + 20 * PAGE, .path = ""},
+	};
+	const struct proc_maps maps = {.mappings = mappings, .cnt = 3};
+
+	assert_int_equal(ranges_reconcile(ranges, &maps, 5), 0);
+}
+
+static void assert_kind(const struct ranges *ranges, size_t i, uint32_t kind)
+{
+	assert_int_equal(range_kind(ranges, &ranges->items[i]), kind);
+}
+
+/* Parts of what was reserved get access and lose it; what had it at first is memory in any case. */
+static void test_reserved(void **state)
+{
+	struct range range = page_range(0, 8, 1);
+	struct ranges ranges;
+
+	ranges_init(&ranges, PAGE, 100 * PAGE);
+	range.kind = MEMLEAK_KIND_RESERVE;
+	range.reserved = true;
+	assert_int_equal(ranges_insert(&ranges, &range), 0);
+	range = page_range(8, 2, 1);
+	range.kind = MEMLEAK_KIND_MMAP;
+	range.birth_ns = 2;
+	assert_int_equal(ranges_insert(&ranges, &range), 0);
+	reconcile(&ranges, true);
+	assert_int_equal(ranges.cnt, 4);
+	assert_item(&ranges, 1, 2, 3, 1);
+	assert_kind(&ranges, 0, MEMLEAK_KIND_RESERVE);
+	assert_kind(&ranges, 1, MEMLEAK_KIND_MMAP);
+	assert_kind(&ranges, 2, MEMLEAK_KIND_RESERVE);
+	assert_kind(&ranges, 3, MEMLEAK_KIND_MMAP);
+	assert_true(range_goes_on(&ranges.items[1], &ranges.items[2]));
+	assert_false(range_goes_on(&ranges.items[2], &ranges.items[3]));
+	unmap_pages(&ranges, 3, 1);
+	assert_int_equal(ranges.cnt, 5);
+	assert_kind(&ranges, 2, MEMLEAK_KIND_MMAP);
+	reconcile(&ranges, false);
+	assert_int_equal(ranges.cnt, 3);
+	assert_item(&ranges, 0, 0, 3, 1);
+	assert_item(&ranges, 1, 4, 4, 1);
+	assert_kind(&ranges, 1, MEMLEAK_KIND_RESERVE);
+	ranges_deinit(&ranges);
+}
+
+/* More than the machine has is no memory, until it is cut to less. */
+static void test_beyond_memory(void **state)
+{
+	struct range range = page_range(0, 101, 1);
+	struct ranges ranges;
+
+	ranges_init(&ranges, PAGE, 100 * PAGE);
+	range.kind = MEMLEAK_KIND_MMAP;
+	assert_int_equal(ranges_insert(&ranges, &range), 0);
+	assert_kind(&ranges, 0, MEMLEAK_KIND_RESERVE);
+	unmap_pages(&ranges, 0, 1);
+	assert_kind(&ranges, 0, MEMLEAK_KIND_MMAP);
+	ranges_deinit(&ranges);
+}
+
 static void test_front_middle_tail(void **state)
 {
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 0, 10, 1);
 	unmap_pages(&ranges, 0, 1);
 	assert_item(&ranges, 0, 1, 9, 1);
@@ -102,10 +180,10 @@ static void test_front_middle_tail(void **state)
 /* Lengths are kept as asked for, but the kernel unmaps whole pages. */
 static void test_odd_length(void **state)
 {
-	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7, 0, 0, 0};
+	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7, 0, 0, 0, false};
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	assert_int_equal(ranges_insert(&ranges, &range), 0);
 	assert_int_equal(ranges.items[0].end - ranges.items[0].start, 5000);
 	assert_int_equal(ranges_take(&ranges, 7, BASE + PAGE, 1, false), 0);
@@ -118,7 +196,7 @@ static void test_replaced(void **state)
 {
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 0, 10, 1);
 	insert_pages(&ranges, 3, 2, 2);
 	assert_int_equal(ranges.cnt, 3);
@@ -132,7 +210,7 @@ static void test_failed_unmap(void **state)
 {
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 0, 10, 1);
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 2 * PAGE, 3 * PAGE, false), 0);
 	assert_int_equal(ranges.cnt, 2);
@@ -151,7 +229,7 @@ static void test_failed_unmap_of_pieces(void **state)
 {
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 0, 6, 1);
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 4 * PAGE, 2 * PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, 2), 0);
@@ -172,7 +250,7 @@ static void test_moved(void **state)
 {
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 0, 4, 1);
 	assert_int_equal(ranges_take(&ranges, 7, BASE, 4 * PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 100 * PAGE, 6 * PAGE, 2), 0);
@@ -200,7 +278,7 @@ static void test_pieces_know_the_whole(void **state)
 {
 	struct ranges ranges;
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 0, 16, 1);
 	unmap_pages(&ranges, 4, 2);
 	assert_int_equal(ranges_take(&ranges, 7, BASE, PAGE, false), 0);
@@ -219,9 +297,9 @@ static void test_pieces_know_the_whole(void **state)
 static void test_absurd(void **state)
 {
 	struct ranges ranges;
-	struct range wrapped = {UINT64_MAX - 10, 5, 1, 1, 16, 7, 0, 0, 0};
+	struct range wrapped = {UINT64_MAX - 10, 5, 1, 1, 16, 7, 0, 0, 0, false};
 
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	insert_pages(&ranges, 0, 1, 1);
 	assert_int_equal(ranges_insert(&ranges, &wrapped), 0);
 	assert_int_equal(ranges.cnt, 1);
@@ -300,7 +378,7 @@ static void test_model(void **state)
 	struct ranges ranges;
 
 	srand(1);
-	ranges_init(&ranges, PAGE);
+	ranges_init(&ranges, PAGE, UINT64_MAX);
 	for (uint64_t i = 1; i <= 20000; i++) {
 		random_step(&ranges, model, i);
 		assert_model(&ranges, model);
@@ -315,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_odd_length),   cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_failed_unmap), cmocka_unit_test(test_failed_unmap_of_pieces),
 		cmocka_unit_test(test_moved),        cmocka_unit_test(test_pieces_know_the_whole),
+		cmocka_unit_test(test_reserved),     cmocka_unit_test(test_beyond_memory),
 		cmocka_unit_test(test_absurd),       cmocka_unit_test(test_model),
 	};
 
