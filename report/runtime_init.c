@@ -2,7 +2,9 @@
 /*
  * Knows the runtime initialisation of libraries by the functions that keep such memory. All frames
  * from the allocator to such a function must be of these libraries: what a program's own function
- * asks for, wherever that is called from, is the program's.
+ * asks for, wherever that is called from, is the program's. In a static program, whose file has the
+ * library as well, the names alone tell: they are reserved for the library, which calls nothing of
+ * the program's from there.
  */
 #include "report/runtime_init.h"
 
@@ -20,50 +22,87 @@
 static const struct runtime_init_name {
 	const char *name;
 	uint64_t most;
+	bool is_public; /* reserved without underscores, too */
 } runtime_init_names[] = {
-	{"IO_file_doallocate", 3}, /* of the three streams that nobody closes */
-	{"IO_wfile_doallocate", 3},
-	{"setlocale", 256},
-	{"textdomain", 16},
-	{"bindtextdomain", 16},
-	{"dcgettext", 256}, /* catalogs of messages */
-	{"dcigettext", 256},
-	{"tzset", 16},
-	{"tz_convert", 16},
-	{"localtime", 16},
-	{"localtime_r", 16},
-	{"mktime", 16},
-	{"nss_module_allocate", 256}, /* where names of users and hosts are looked up */
-	{"nss_module_load", 256},
-	{"nss_action_parse", 256},
-	{"nss_database_get", 256},
-	{"cxa_atexit", 1},       /* the list, when it does not fit any more */
-	{"dl_allocate_tls", 64}, /* of each thread */
-	{"tls_get_addr", 64},
-	{"dl_init", 4}, /* constructors of the libraries themselves, as
+	{"IO_file_doallocate", 3, false}, /* of the three streams that nobody closes */
+	{"IO_wfile_doallocate", 3, false},
+	{"setlocale", 256, true},
+	{"textdomain", 16, true},
+	{"bindtextdomain", 16, true},
+	{"dcgettext", 256, true}, /* catalogs of messages */
+	{"dcigettext", 256, false},
+	{"tzset", 16, true},
+	{"tz_convert", 16, false},
+	{"localtime", 16, true},
+	{"localtime_r", 16, true},
+	{"mktime", 16, true},
+	{"nss_module_allocate", 256, false}, /* where names of users and hosts are looked up */
+	{"nss_module_load", 256, false},
+	{"nss_action_parse", 256, false},
+	{"nss_database_get", 256, false},
+	{"cxa_atexit", 1, false},       /* the list, when it does not fit any more */
+	{"dl_allocate_tls", 64, false}, /* of each thread */
+	{"tls_get_addr", 64, false},
+	{"dl_init", 4, false}, /* constructors of the libraries themselves, as
 			   libstdc++'s pool */
+	/* Of static programs, which begin without a dynamic loader */
+	{"dl_non_dynamic_init", 64, false},
+	{"dl_relocate_static_pie", 64, false},
+	{"libc_init_first", 64, false},
+	{"libc_setup_tls", 64, false},
+	{"GLOBAL__sub_I_eh_alloc.cc", 1, false}, /* the pool */
 };
 
-static bool is_runtime_init_frame(const char *symbol, uint64_t count)
+static bool is_runtime_init_frame(const char *symbol, uint64_t count, bool in_program)
 {
-	symbol += strspn(symbol, "_");
-	for (size_t i = 0; i < sizeof(runtime_init_names) / sizeof(runtime_init_names[0]); i++)
-		if (!strcmp(symbol, runtime_init_names[i].name))
-			return count <= runtime_init_names[i].most;
+	const char *plain = symbol + strspn(symbol, "_");
+
+	for (size_t i = 0; i < sizeof(runtime_init_names) / sizeof(runtime_init_names[0]); i++) {
+		const struct runtime_init_name *known = &runtime_init_names[i];
+
+		if (!strcmp(plain, known->name))
+			return count <= known->most &&
+			       (!in_program || plain != symbol || known->is_public);
+	}
 	return false;
+}
+
+/* The file of a static program: the C library in it calls main. NULL: it is not known to be one. */
+static const char *static_program(struct symbol_backend *symbols, const struct site *site)
+{
+	static const char start[] = "__libc_start_";
+
+	for (size_t i = site->frame_cnt; i-- > 0;) {
+		const struct sym_location *location =
+			symbols->lookup(symbols, site, site->frames[i]);
+
+		for (size_t j = 0; location && location->module && j < location->frame_cnt; j++)
+			if (location->frames[j].symbol &&
+			    !strncmp(location->frames[j].symbol, start, sizeof(start) - 1))
+				return module_is_runtime(location->module) ? NULL
+									   : location->module;
+	}
+	return NULL;
 }
 
 static bool is_runtime_init(struct symbol_backend *symbols, const struct site *site)
 {
+	const char *program = site->space == SPACE_USER ? static_program(symbols, site) : NULL;
+
 	for (size_t i = 0; site->space == SPACE_USER && i < site->frame_cnt; i++) {
 		const struct sym_location *location =
 			symbols->lookup(symbols, site, site->frames[i]);
+		bool in_program;
 
-		if (!location || !location->module || !module_is_runtime(location->module))
+		if (!location || !location->module)
+			return false;
+		in_program = program && !strcmp(location->module, program);
+		if (!in_program && !module_is_runtime(location->module))
 			return false;
 		for (size_t j = 0; j < location->frame_cnt; j++)
 			if (location->frames[j].symbol &&
-			    is_runtime_init_frame(location->frames[j].symbol, site->count))
+			    is_runtime_init_frame(location->frames[j].symbol, site->count,
+						  in_program))
 				return true;
 	}
 	return false;

@@ -13,8 +13,11 @@ def require(holds, report, text):
         raise Failure(f"{text}: {report!r}")
 
 
-def command(t, *argv, options=(), code=0):
-    return t.command(t.file_of("runtime_init"), *argv, options=options).finish(code)
+PROGRAMS = ("runtime_init", "runtime_init_static")
+
+
+def command(t, *argv, options=(), code=0, program="runtime_init"):
+    return t.command(t.file_of(program), *argv, options=options).finish(code)
 
 
 def others(report):
@@ -33,8 +36,9 @@ def check_sum(report):
     require(len(report["sites"]) == report["sites_total"], report, "number of sites")
 
 
-def test_marked(t):
-    report = command(t, "plain")
+@each(*PROGRAMS)
+def test_marked(t, program):
+    report = command(t, "plain", program=program)
     require(others(report) == [] and report["start_up"]["count"], report, "not marked")
     check_sum(report)
 
@@ -48,25 +52,35 @@ def test_not_marked(t):
     check_sum(report)
 
 
-@each("100000", "1")
-def test_leak(t, top):
+def test_static_cxx(t):
+    """The pool for exceptions is of the library that the program has in it."""
+    report = command(t, program="cxx_static", code=99)  # without an argument it ends at once
+    require(others(report) == [] and report["start_up"]["bytes"] > 72704, report, "not marked")
+    check_sum(report)
+
+
+@each("100000", "1", "static")
+def test_leak(t, case):
     """The program's own block comes first, be it the smallest."""
-    report = command(t, "leak", options=("-T", top))
+    top, program = ("100000", PROGRAMS[1]) if case == "static" else (case, PROGRAMS[0])
+    report = command(t, "leak", options=("-T", top), program=program)
     require([(owner(site), site["bytes"]) for site in others(report)] == [("leak_own", 5)],
             report, "sites")
     if top != "1":
         check_sum(report)
 
 
-def test_thread(t):
-    report = command(t, "thread")
+@each(*PROGRAMS)
+def test_thread(t, program):
+    report = command(t, "thread", program=program)
     require(all(site["kind"] == "stack" for site in others(report)), report, "sites")
     check_sum(report)
 
 
-def test_streams(t):
+@each(*PROGRAMS)
+def test_streams(t, program):
     """Buffers of streams that are never closed are no start-up."""
-    report = command(t, "streams", "7")
+    report = command(t, "streams", "7", program=program)
     buffers = [site for site in others(report) if site["count"] == 7 and
                any(frame["symbol"] == "_IO_file_doallocate" for frame in site["stack"])]
     require(len(buffers) == 1, report, "buffers")

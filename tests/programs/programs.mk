@@ -13,10 +13,10 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 PLAIN := leak functions edges handover mappings threads pending churn process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family inherited growing strings odd_strings runtime_init after_free \
-	leaderless chase
+	leaderless
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static \
-	after_free_static libplugin.so libearly.so \
+	after_free_static runtime_init_static libplugin.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -107,6 +107,9 @@ $(P)/leak_stripped_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static -s $<
 
 $(P)/after_free_static: tests/programs/after_free.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -static $<
+
+$(P)/runtime_init_static: tests/programs/runtime_init.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
 
 $(P)/family_static: tests/programs/family.c $(PROGRAM_DEPS)
