@@ -13,7 +13,7 @@
 
 struct descendants {
 	struct inheritance inheritance;
-	uint64_t heard_ns; /* the records of all forks up to then have come */
+	uint64_t heard_ns; /* all records up to then have come */
 	uint64_t lost;     /* forks that were not kept, as memory here was short */
 	uint64_t left_cnt; /* blocks that are in the table of freed ones, as last read */
 	int release_fd;    /* the program that lets go of an image */

@@ -181,7 +181,7 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 	init_ranges(&process->ranges);
 	process->info.pid = pid;
 	process->found = true;
-	process->ended = true;
+	process->gone_ns = clock_ns(CLOCK_MONOTONIC);
 	process->pidfd = -1;
 	process->since_ns = since_ns;
 	err = open_ended_space(ctx, process, parent);
@@ -359,9 +359,9 @@ void user_process__read_mappings(const struct user_context *ctx, struct user_pro
 	symspace__read_maps(process->space, &process->maps);
 }
 
-void user_process__compare_mappings(struct user_process *process)
+void user_process__compare_mappings(struct user_process *process, uint64_t heard_ns)
 {
-	if (!process->maps.cnt)
+	if (!process->maps.cnt || process->read_ns > heard_ns)
 		return;
 	process->compared_ns = process->read_ns;
 	/* Of one that has ended, what it had when it ended is outstanding. */

@@ -24,7 +24,7 @@ struct user_process {
 	uint32_t base;     /* the image whose mappings it began with; 0: its own */
 	bool found;        /* not given by its number: what is wrong with it need not be said */
 	int pidfd;         /* -1: its end is told by a record alone */
-	bool gone;         /* so the pidfd says */
+	uint64_t gone_ns;  /* when it was met as ended, before a record said so; 0: it was not */
 	bool told;         /* that was read of one that was found and has ended */
 	bool left;         /* it is no target any more */
 	uint32_t unloads;  /* of the target that it was */
@@ -92,10 +92,10 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
  */
 void user_process__read_mappings(const struct user_context *ctx, struct user_process *process);
 /*
- * Drops tracked mappings that are no more, by what was read. All records that had come until then
- * have been applied.
+ * Drops tracked mappings that are no more, by what was read, if all records up to then have been
+ * applied: those up to heard_ns were.
  */
-void user_process__compare_mappings(struct user_process *process);
+void user_process__compare_mappings(struct user_process *process, uint64_t heard_ns);
 
 /* Walks its deferred stacks, so many at most. */
 void user_process__finish_deferred(const struct user_context *ctx,

@@ -113,7 +113,7 @@ static void retry(struct process_set *set)
 	for (size_t i = 0; i < set->table.cnt; i++) {
 		struct user_process *process = set->table.items[i];
 
-		if (process->attached || process->gone || process->ended ||
+		if (process->attached || process->gone_ns || process->ended ||
 		    process->tries >= RETRIES_MAX)
 			continue;
 		process->tries++;
@@ -135,7 +135,7 @@ void process_set_poll(struct process_set *set)
 
 		if (!process)
 			continue;
-		process->gone = true;
+		process->gone_ns = clock_ns(CLOCK_MONOTONIC);
 		epoll_ctl(set->epoll_fd, EPOLL_CTL_DEL, process->pidfd, NULL);
 	}
 	if (read(set->retry_fd, &expirations, sizeof(expirations)) > 0)
@@ -159,7 +159,7 @@ static int add(struct process_set *set, struct user_process *process)
 	}
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
 	/* What one that has ended has unloaded is told with its end. */
-	if (!process->ended)
+	if (!process->gone_ns)
 		refresh(set, process);
 	return process->pidfd < 0 ? 0 : process_set_watch(set, process->pidfd, process);
 }
@@ -384,7 +384,7 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 	if (descendant && (!parent || ranges_inherit(&process->ranges, &parent->ranges, base)))
 		process->mappings_lost++;
 	process->after_exec = !base;
-	if (add(set, process) || process->ended)
+	if (add(set, process) || process->gone_ns)
 		return;
 	if (attach_process(&set->programs->ctx, process) == -EAGAIN)
 		process_set_retry_soon(set);
@@ -398,14 +398,17 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 {
 	process->left = true;
 	process->unloads = unloads;
-	process->ended = process->found || process->gone;
+	process->ended = process->found || process->gone_ns;
 	if (!process->found || process->attached)
 		return;
 	refresh(set, process);
 	attach_ended(&set->programs->ctx, process);
 }
 
-/* A record may be lost, or the program that sends it was not run by the kernel. */
+/*
+ * A record may be lost, or the program that sends it was not run by the kernel. What else was sent
+ * of the process before comes first.
+ */
 void process_set_end_gone(struct process_set *set)
 {
 	for (size_t i = 0; i < set->table.cnt; i++) {
@@ -413,8 +416,12 @@ void process_set_end_gone(struct process_set *set)
 		uint32_t key = (uint32_t)process->info.pid;
 		struct memleak_target target = {0};
 
-		if (!process->gone || process->ended)
+		if (!process->gone_ns || process->ended)
 			continue;
+		if (process->gone_ns > set->programs->descendants.heard_ns) {
+			process_set_retry_soon(set);
+			continue;
+		}
 		bpf_map_lookup_elem(targets_fd(set), &key, &target);
 		if (target.image == process->info.image)
 			bpf_map_delete_elem(targets_fd(set), &key);
@@ -577,7 +584,8 @@ void process_set_read_mappings(struct process_set *set)
 void process_set_compare_mappings(struct process_set *set)
 {
 	for (size_t i = 0; i < set->table.cnt; i++)
-		user_process__compare_mappings(set->table.items[i]);
+		user_process__compare_mappings(set->table.items[i],
+					       set->programs->descendants.heard_ns);
 }
 
 void process_set_finish_stacks(struct process_set *set, size_t most)

@@ -5,6 +5,8 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -110,18 +112,32 @@ static int handle_event(void *arg, void *data, size_t len)
 	if (records->event)
 		records->event(records->arg, process_set_process(records->set, event->image),
 			       event);
-	if (event->time_ns > records->set->programs->descendants.heard_ns)
+	if (event->time_ns > records->begun_ns)
 		return -EAGAIN;
 	return records->all || clock_left_ms(records->set->programs->ctx.deadline_ns) ? 0 : -EAGAIN;
+}
+
+/* The kernel has them in a page each, before the data: libbpf tells them only since 1.3. */
+static int map_positions(struct records *records, int fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (pages == MAP_FAILED)
+		return -errno;
+	records->read_to = (unsigned long *)pages;
+	records->written_to = (unsigned long *)(pages + page);
+	return 0;
 }
 
 int records_init(struct records *records)
 {
 	const struct user_bpf *skel = records->set->programs->ctx.skel;
-	int err;
+	int fd = bpf_map__fd(skel->maps.records), err = map_positions(records, fd);
 
-	records->rings =
-		ring_buffer__new(bpf_map__fd(skel->maps.records), handle_record, records, NULL);
+	if (err)
+		return err;
+	records->rings = ring_buffer__new(fd, handle_record, records, NULL);
 	if (!records->rings)
 		return -errno;
 	err = ring_buffer__add(records->rings, bpf_map__fd(skel->maps.events), handle_event,
@@ -134,15 +150,28 @@ void records_deinit(struct records *records)
 {
 	ring_buffer__free(records->rings);
 	records->rings = NULL;
+	if (records->read_to)
+		munmap(records->read_to, 2 * (size_t)sysconf(_SC_PAGESIZE));
+	records->read_to = NULL;
+}
+
+static unsigned long position(const unsigned long *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
 int records_consume(struct records *records, bool all)
 {
+	unsigned long written_to;
 	int err;
 
 	records->all = all;
-	records->set->programs->descendants.heard_ns = clock_ns(CLOCK_MONOTONIC);
+	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	written_to = position(records->written_to);
 	err = ring_buffer__consume(records->rings);
+	/* A program that is interrupted while it writes a record holds up those behind it. */
+	if ((long)(position(records->read_to) - written_to) >= 0)
+		records->set->programs->descendants.heard_ns = records->begun_ns;
 	process_set_refresh_changed(records->set);
 	return err < 0 && err != -EAGAIN ? err : 0;
 }

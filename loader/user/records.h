@@ -13,7 +13,11 @@ struct records {
 	/* Takes an event; process: NULL if its image is no more. NULL: nobody wants them. */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
-	bool all; /* events are told, whatever the time */
+	bool all;          /* events are told, whatever the time */
+	uint64_t begun_ns; /* when it began to take in */
+	/* How far the ring of records has been read and written; the kernel's, mapped. */
+	unsigned long *read_to;
+	unsigned long *written_to;
 };
 
 /* The set is filled in. 0 or a negative errno; to be deinited either way. */
