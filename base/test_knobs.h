@@ -17,6 +17,7 @@ enum test_knob {
 	TEST_KNOB_PLACE,           /* MEMLEAK_PLACE: "entry": probes at first instructions only */
 	TEST_KNOB_POOL_ROUND_MS,   /* MEMLEAK_POOL_ROUND_MS: how soon unused probes go */
 	TEST_KNOB_RECENT_BUCKETS,  /* MEMLEAK_RECENT_BUCKETS: of the cache; 0: none */
+	TEST_KNOB_RECORDS_BYTES,   /* MEMLEAK_RECORDS_BYTES: of the ring of records */
 	TEST_KNOB_SECCOMP,         /* MEMLEAK_SECCOMP: "kills", as return probes once did */
 	TEST_KNOB_STACK_CACHE,     /* MEMLEAK_STACK_CACHE: "no": each stack is walked anew */
 	TEST_KNOB_VERIFY_UNWIND,   /* MEMLEAK_VERIFY_UNWIND: so many are walked by libdwfl, too */

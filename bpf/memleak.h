@@ -69,7 +69,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_EVENTS,     /* -t lines that found the ring full */
 	MEMLEAK_LOST_EXEC,       /* programs executed whose first allocations were not seen */
 	MEMLEAK_LOST_QUOTA_FULL, /* the process had used up its quota of the block table */
-	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced */
+	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced, or whose exec was not told */
 	MEMLEAK_LOST_HEAPS,      /* heaps that were freed as a whole: their blocks are kept */
 	MEMLEAK_LOST_INHERITED,  /* frees of blocks that children have copies of, or are copies */
 	MEMLEAK_LOST_STRINGS,    /* strings not read to their end: their sizes are what was read */

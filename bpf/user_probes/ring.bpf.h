@@ -18,13 +18,22 @@ struct {
 	__uint(max_entries, 1 << 24);
 } events SEC(".maps");
 
+/* That a process has ended is noticed without its record, too. */
+static __always_inline void count_lost_record(__u32 type)
+{
+	if (type == MEMLEAK_REC_NEW || type == MEMLEAK_REC_EXEC || type == MEMLEAK_REC_LEFT)
+		count(MEMLEAK_LOST_PROCESSES, 1);
+	else if (type != MEMLEAK_REC_END)
+		count(MEMLEAK_LOST_MAPPINGS, 1);
+}
+
 static __always_inline struct memleak_record *record__reserve(__u32 type, __u32 image)
 {
 	struct memleak_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	__u64 pid_tgid = current_pids();
 
 	if (!record) {
-		count(MEMLEAK_LOST_MAPPINGS, 1);
+		count_lost_record(type);
 		return NULL;
 	}
 	record->type = type;

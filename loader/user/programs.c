@@ -49,6 +49,7 @@ static bool inherits(const struct options *opts)
 static int prepare_tables(const struct user_context *ctx, const struct features *features,
 			  size_t process_cnt)
 {
+	const char *records_bytes = test_knob(TEST_KNOB_RECORDS_BYTES);
 	const struct options *opts = ctx->opts;
 	struct user_bpf *skel = ctx->skel;
 	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
@@ -66,6 +67,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 					(uint32_t)process_cnt + EXECS_AT_ONCE);
 	err |= bpf_map__set_autocreate(
 		config->exchange ? skel->maps.thread_table : skel->maps.thread_places, false);
+	if (records_bytes)
+		err |= bpf_map__set_max_entries(skel->maps.records, (uint32_t)atoi(records_bytes));
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = stacks_to_compare();

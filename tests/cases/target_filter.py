@@ -5,6 +5,7 @@ import contextlib
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 
@@ -152,6 +153,22 @@ def test_brief_first(t, program):
         fail(report, f"{report['lost']['exec']} programs were not seen, not 3")
     report["lost"]["exec"] = 0
     check([report], truth)
+
+
+def test_records_are_lost(t):
+    """Programs come faster than memleak reads of them: those that it never hears of are counted."""
+    path = rename(t, f"l{os.getpid()}")
+    page = resource.getpagesize()
+    memleak = find(t, "--comm", path.name, interval="0.2", env={"MEMLEAK_RECORDS_BYTES": str(page)})
+    cnt = page // 100
+    memleak.signal(signal.SIGSTOP)
+    for _ in range(cnt):
+        t.process([path]).wait()
+    memleak.signal(signal.SIGCONT)
+    memleak.fresh_report()
+    lost = memleak.stop()["lost"]
+    if not lost["processes"] or lost["mappings"] or lost["exec"] + lost["processes"] != cnt:
+        raise Failure(f"of {cnt} programs lost: {lost}")
 
 
 def test_private_libc(t):
