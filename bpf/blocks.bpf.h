@@ -23,7 +23,8 @@ struct {
 
 /*
  * The second table of blocks, once the loader has made it. A hash table takes memory for its places
- * when it is made: few processes have as many blocks as there may be.
+ * when it is made: few processes have as many blocks as there may be. It has no types, which
+ * kernels before 6.2 would want to be the same.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -33,8 +34,8 @@ struct {
 		values, struct {
 			__uint(type, BPF_MAP_TYPE_HASH);
 			__uint(max_entries, 1);
-			__type(key, struct memleak_block_key);
-			__type(value, struct memleak_block);
+			__uint(key_size, sizeof(struct memleak_block_key));
+			__uint(value_size, sizeof(struct memleak_block));
 		});
 } more_blocks SEC(".maps");
 
