@@ -12,8 +12,12 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The kernel's own batches hold about 500 pointers, which fill a page. */
-#define BULK_MOST 512
+/*
+ * A batch is taken in steps, so that the verifier follows short loops. The kernel's own batches
+ * fill a page with pointers: about 500, or 8000 where pages are large. Drivers make others.
+ */
+#define BULK_STEP 64
+#define BULK_MOST 65536
 
 /* bpf_get_stack begins with the program and its trampoline. */
 #define HOOK_FRAMES 2
@@ -33,6 +37,14 @@ struct {
 	__type(value, struct bulk_call);
 } bulk_calls SEC(".maps");
 
+static __always_inline __u64 read_pointer(__u64 addr)
+{
+	__u64 pointer = 0;
+
+	bpf_probe_read_kernel(&pointer, sizeof(pointer), (void *)addr);
+	return pointer;
+}
+
 /*
  * Functions of their own, not static: the verifier checks them once and not at each turn of a loop.
  */
@@ -46,6 +58,13 @@ __noinline int bulk__free_one(__u64 object, __u64 stack)
 	count(MEMLEAK_STAT_CALLS, 1);
 	if (forget_block(&key, &size))
 		emit_event(MEMLEAK_EVENT_FREE, MEMLEAK_KERNEL_BULK_FREE, object, size, stack);
+	return 0;
+}
+
+__noinline int bulk__free_step(__u64 objects, __u64 cnt, __u64 first, __u64 stack)
+{
+	for (__u64 i = 0; i < BULK_STEP && first + i < cnt; i++)
+		bulk__free_one(read_pointer(objects + (first + i) * sizeof(__u64)), stack);
 	return 0;
 }
 
@@ -67,12 +86,18 @@ __noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
 	return 0;
 }
 
-static __always_inline __u64 read_pointer(__u64 addr)
+__noinline int bulk__record_step(__u64 objects, __u64 cnt, __u64 first, __u64 site_id, __u64 size)
 {
-	__u64 pointer = 0;
+	for (__u64 i = 0; i < BULK_STEP && first + i < cnt; i++)
+		bulk__record_one(read_pointer(objects + (first + i) * sizeof(__u64)), site_id,
+				 size);
+	return 0;
+}
 
-	bpf_probe_read_kernel(&pointer, sizeof(pointer), (void *)addr);
-	return pointer;
+static __always_inline void bulk__count_lost(__u64 cnt)
+{
+	if (cnt > BULK_MOST)
+		count(MEMLEAK_LOST_RECURSION, cnt - BULK_MOST);
 }
 
 /*
@@ -83,8 +108,9 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 {
 	__u64 stack = free_stack(ctx, user, 0, skipped);
 
-	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++)
-		bulk__free_one(read_pointer(objects + i * sizeof(__u64)), stack);
+	for (__u64 first = 0; first < BULK_MOST && first < cnt; first += BULK_STEP)
+		bulk__free_step(objects, cnt, first, stack);
+	bulk__count_lost(cnt);
 	return 0;
 }
 
@@ -134,8 +160,9 @@ static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_ca
 	if (!site)
 		return 0;
 	origin__note_cache(&site->origin, cache, 0, size);
-	for (__u32 i = 0; i < BULK_MOST && i < cnt; i++)
-		bulk__record_one(read_pointer(objects + i * sizeof(__u64)), id, size);
+	for (__u64 first = 0; first < BULK_MOST && first < cnt; first += BULK_STEP)
+		bulk__record_step(objects, cnt, first, id, size);
+	bulk__count_lost(cnt);
 	return 0;
 }
 
