@@ -22,7 +22,7 @@ SECONDS = float(os.environ.get("SHADOW_SECONDS", "6"))
 LONG = int(SECONDS) + 90
 GROUPS = ("plain", "aligned", "resized", "texts", "operators", "odd", "mapped", "cut", "moved", "brief",
           "signals", "starved", "trimmed", "deep", "bursts")
-FORKS = (*GROUPS, "forked", "executed")
+FORKS = (*GROUPS, "forked", "ended", "executed")
 SITE = re.compile(r"site_\d\d")
 
 
@@ -91,10 +91,11 @@ class Play:
         lost = {key: n for key, n in report["lost"].items() if n}
         if not wrong:
             return lost
-        # Children inherit what was missed of their parent, once each.
+        # Children inherit what was missed of their parent, once each. One mapping that was missed
+        # may be in many parts by now, all of them of its site.
         missed = Counter()
-        for (pid, _, _), (got, sums) in wrong.items():
-            missed[pid] += abs(got[0] - sums[0]) or 1
+        for (pid, _, kind), (got, sums) in wrong.items():
+            missed[pid] += abs(got[0] - sums[0]) if kind == "heap" and got[0] != sums[0] else 1
         lines = [f"{pid} {name} {kind}: memleak says {got}, the program {sums}"
                  for (pid, name, kind), (got, sums) in sorted(wrong.items())]
         if max(missed.values()) > sum(lost.values()):
