@@ -8,11 +8,17 @@
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 
+/* All that was outstanding came and went before anybody could look at it. */
+static bool has_no_copy(const struct peak *peak)
+{
+	return !peak->t0_ns && peak->highest_bytes;
+}
+
 static const struct peak *peak_of(const struct report *report)
 {
 	const struct peak *peak = report->snapshot->peak;
 
-	return peak && peak->count ? peak : NULL;
+	return peak && (peak->count || has_no_copy(peak)) ? peak : NULL;
 }
 
 /* By how much the peak may have been higher. */
@@ -31,6 +37,12 @@ void peak_write_text(FILE *out, const struct report *report, bool with_process)
 
 	if (!peak) {
 		fputs("\tpeak: nothing was outstanding so far\n", out);
+		return;
+	}
+	if (has_no_copy(peak)) {
+		fprintf(out,
+			"\tpeak: %" PRIu64 " bytes, freed before their stacks could be copied\n",
+			peak->highest_bytes);
 		return;
 	}
 	fputs("\tpeak: ", out);
@@ -70,8 +82,13 @@ void peak_write_json(struct json_writer *json, const struct report *report)
 		return;
 	}
 	json_begin_object(json, "peak");
-	json_write_time(json, peak->wall_ns);
-	json_unsigned(json, "age_ns", report->snapshot->t0_ns - peak->t0_ns);
+	if (has_no_copy(peak)) {
+		json_null(json, "time");
+		json_null(json, "age_ns");
+	} else {
+		json_write_time(json, peak->wall_ns);
+		json_unsigned(json, "age_ns", report->snapshot->t0_ns - peak->t0_ns);
+	}
 	json_unsigned(json, "bytes", peak->bytes);
 	json_unsigned(json, "count", peak->count);
 	json_unsigned(json, "highest_bytes", peak->highest_bytes);

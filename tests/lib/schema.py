@@ -59,7 +59,7 @@ FRAME = {
 ALLOC = {"addr": (str,), "size": INTEGER, "age_ns": MAYBE_INTEGER, "tid": MAYBE_INTEGER}
 LARGEST = {**PROCESS, **ALLOC, "kind": (str,), "id": (str,), "stack": (list,)}
 PEAK = {
-    "time": (str,), "age_ns": INTEGER, "bytes": INTEGER, "count": INTEGER,
+    "time": MAYBE_TEXT, "age_ns": MAYBE_INTEGER, "bytes": INTEGER, "count": INTEGER,
     "highest_bytes": INTEGER, "sites_total": INTEGER, "sites": (list,),
 }
 LOST = ("allocs_full", "stacks_full", "nesting", "recursion", "unwind")
@@ -171,7 +171,7 @@ def check_groups(report, with_allocs):
 
 def check_peak(peak):
     check_keys("peak", peak, PEAK)
-    require(peak["age_ns"] >= 0, f"the peak is {peak['age_ns']} ns old")
+    require((peak["age_ns"] or 0) >= 0, f"the peak is {peak['age_ns']} ns old")
     require(peak["highest_bytes"] >= peak["bytes"], "at most less than at some moment")
     for site in peak["sites"]:
         for frame in site["stack"]:

@@ -462,7 +462,8 @@ static const struct peak peak_now = {
 	.sites = peak_sites,
 	.site_cnt = 1,
 };
-static const struct peak no_peak = {.highest_bytes = 16};
+static const struct peak no_peak = {0};
+static const struct peak peak_uncopied = {.highest_bytes = 16};
 
 #define USER_FIGURES                                                                               \
 	{                                                                                          \
@@ -600,6 +601,9 @@ const struct scene scenes[] = {
 	{.name = "peak-none",
 	 .opts = {.top = 10, .peak = true},
 	 .snap = SNAPSHOT_OF(NULL, 0, .peak = &no_peak)},
+	{.name = "peak-uncopied",
+	 .opts = {.top = 10, .peak = true},
+	 .snap = SNAPSHOT_OF(NULL, 0, .peak = &peak_uncopied)},
 	{.name = "max-records",
 	 .opts = {.top = 10, .largest = true, .by = BY_PROCESS, .max_records = 1},
 	 .snap = SNAPSHOT(largest_sites)},

@@ -29,7 +29,7 @@ static void make_world(struct world *world)
 		.process = calloc(1, sizeof(*world->process)),
 	};
 	assert_non_null(world->process);
-	ranges_init(&world->process->ranges, PAGE);
+	ranges_init(&world->process->ranges, PAGE, 1ULL << 40);
 	world->process->info.image = 1;
 	world->process->found = true;
 	world->process->attached = true;
