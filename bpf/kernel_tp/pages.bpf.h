@@ -45,22 +45,22 @@ struct {
 	__type(value, struct slab_page);
 } slab_pages SEC(".maps");
 
-/* What this CPU last took from the page allocator. */
-struct fresh_page {
-	__u64 addr;
-	__u64 len; /* 0: nothing, or its use is known */
-};
+/*
+ * What this CPU last took from the page allocator: the address, and the order in the low bits. 0:
+ * nothing, or its use is known. It is one word, of which no interrupt can change a part.
+ */
+#define FRESH_ORDER 31ULL
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct fresh_page);
+	__type(value, __u64);
 } fresh_pages SEC(".maps");
 
-static __always_inline void direct_map__learn(const struct fresh_page *page, __u64 object)
+static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 object)
 {
-	__u64 difference = (object & ~(page->len - 1)) - page->addr;
+	__u64 difference = (object & ~(len - 1)) - page;
 
 	if (!difference || difference & (DIRECT_MAP_ALIGN - 1))
 		return;
@@ -73,26 +73,26 @@ static __always_inline void direct_map__learn(const struct fresh_page *page, __u
 static __always_inline void slab_page__meet(__u64 object, __u64 size)
 {
 	__u32 zero = 0;
-	struct fresh_page *page = bpf_map_lookup_elem(&fresh_pages, &zero);
+	volatile __u64 *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
 	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
+	__u64 page = fresh ? *fresh : 0, offset;
 	struct slab_page slab = {0};
 	struct memleak_block block;
-	__u64 offset;
 
-	if (!page || !page->len || !size)
+	if (!page || !size)
 		return;
+	key.addr = page & ~FRESH_ORDER;
+	slab.len = 1ULL << kernel_config.page_shift << (page & FRESH_ORDER);
 	if (!direct_map) {
-		direct_map__learn(page, object);
+		direct_map__learn(key.addr, slab.len, object);
 		return;
 	}
-	offset = object - (page->addr + direct_map);
-	if (offset >= page->len)
+	offset = object - (key.addr + direct_map);
+	if (offset >= slab.len)
 		return;
-	key.addr = page->addr;
-	slab.len = page->len;
 	slab.stride = size;
 	slab.phase = offset % size;
-	page->len = 0;
+	*fresh = 0;
 	bpf_map_update_elem(&slab_pages, &key.addr, &slab, BPF_ANY);
 	block__take(&key, &block);
 }
@@ -155,7 +155,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	struct memleak_block_key key = {.domain = MEMLEAK_DOMAIN_PAGE};
 	__u32 zero = 0, walked, for_slab = 0;
 	__u32 user = second + STACK_PAGE_ALLOC;
-	struct fresh_page *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
+	volatile __u64 *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
 	struct slab_page slab = {.len = len};
 	struct memleak_site *site = NULL;
 	struct requester requester;
@@ -166,10 +166,8 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 		return 0; /* the allocation has failed */
 	count(MEMLEAK_STAT_CALLS, 1);
 	key.addr = frame << kernel_config.page_shift;
-	if (fresh) {
-		fresh->addr = key.addr;
-		fresh->len = len;
-	}
+	if (fresh)
+		*fresh = key.addr | order;
 	repair(&key);
 	if (mobility == MIGRATE_MOVABLE && !kernel_config.movable)
 		return 0;
