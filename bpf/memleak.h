@@ -50,6 +50,7 @@ enum memleak_tail {
 	MEMLEAK_TAIL_VMA,    /* it is walked by the kernel's own mappings */
 	MEMLEAK_TAIL_EVENT,  /* it is walked for an event alone */
 	MEMLEAK_TAIL_DECIDE, /* is it nested in a marked call? */
+	MEMLEAK_TAIL_ENTER,  /* it is not: the entry goes on */
 	MEMLEAK_TAIL_CNT,
 };
 

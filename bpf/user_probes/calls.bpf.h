@@ -80,8 +80,7 @@ struct tail_calls session_tail_calls SEC(".maps");
 struct entry {
 	struct tail_calls *tail_calls;
 	__u32 binding;
-	bool throws;  /* an exception may end the call */
-	bool decided; /* it is known not to be made inside another one */
+	bool throws; /* an exception may end the call */
 };
 
 /*
@@ -98,15 +97,23 @@ static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_c
 }
 
 /*
- * Has a walk of the stack decide whether the call is made inside a marked one: the program that
- * walks finishes this entry. Comes back only if there is none.
+ * Has a walk of the stack decide whether the call is made inside a marked one. If it is not, the
+ * program that walks runs this entry once more, as decided. Comes back only if there is none.
  */
 static __always_inline void stack__decide(struct pt_regs *ctx, const struct entry *entry,
 					  struct thread_state *thread, __u32 shape)
 {
 	thread->asked_shape = shape;
-	thread->asked_throws = entry->throws;
 	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_DECIDE);
+}
+
+/* Whether this entry is known not to be made inside another call. */
+static __always_inline bool thread__was_decided(struct thread_state *thread)
+{
+	if (!thread->decided)
+		return false;
+	thread->decided = false;
+	return true;
 }
 
 static __always_inline bool shape__maps(__u32 shape)
@@ -172,8 +179,6 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 {
 	bool mapping = shape__maps(shape);
 
-	if (entry->decided)
-		return false;
 	if (config.sessions && thread->unawaited) {
 		/*
 		 * The marked function jumps to no other one: the next call is made from the same
@@ -200,7 +205,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
 					       struct thread_state *thread, __u64 slot, __u32 shape)
 {
-	if (entry->decided || !mark__may_be_freeing(thread, slot, arch_return_address(ctx)))
+	if (!mark__may_be_freeing(thread, slot, arch_return_address(ctx)))
 		return false;
 	stack__decide(ctx, entry, thread, shape);
 	return true;
@@ -311,9 +316,9 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 
 	if (!thread)
 		return NULL;
-	if (thread__is_nested(ctx, entry, thread, slot, shape))
-		return NULL;
-	if (shape__maps(shape) && thread__is_freeing(ctx, entry, thread, slot, shape))
+	if (!thread__was_decided(thread) &&
+	    (thread__is_nested(ctx, entry, thread, slot, shape) ||
+	     (shape__maps(shape) && thread__is_freeing(ctx, entry, thread, slot, shape))))
 		return NULL;
 	thread__drop_call(thread);
 	thread->nested = 0;

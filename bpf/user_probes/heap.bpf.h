@@ -86,18 +86,20 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 	struct memleak_block_key key = {.addr = addr};
 	struct memleak_block block;
 	struct thread_state *thread;
+	bool decided;
 
 	if (!key.addr)
 		return false;
 	thread = thread__get(entry->binding);
 	if (!thread)
 		return false;
+	decided = thread__was_decided(thread);
 	key.image = thread->image;
 	if (!(children_inherit() && thread->descendant) && free__is_of_others(&key)) {
 		note_free(ctx, thread, 0);
 		return false;
 	}
-	if (!free__is_of_handler(thread, &key) &&
+	if (!decided && !free__is_of_handler(thread, &key) &&
 	    thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), shape))
 		return false;
 	note_free(ctx, thread, arch_return_address(ctx));

@@ -88,7 +88,7 @@ struct thread_state {
 
 	/* an entry that a walk of the stack decides about */
 	__u32 asked_shape;
-	bool asked_throws;
+	bool decided; /* it was: the call is not nested */
 
 	__u64 countdown; /* --sample-bytes: bytes to the thread's next sample */
 
@@ -251,6 +251,7 @@ static __always_inline struct thread_state *thread__get(__u32 binding)
 		return NULL;
 	}
 	thread->generation = generation;
+	thread->decided = false;
 	thread->tid = pid_tgid;
 	thread->image = target->image;
 	thread->binding = target->binding;

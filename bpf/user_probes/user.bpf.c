@@ -250,35 +250,42 @@ int session_call(struct pt_regs *ctx)
 }
 
 /*
- * Finishes an entry which may be nested in a marked call. True: its return is awaited.
+ * Walks the stack for an entry which may be nested in a marked call, and lets it go on if it is not.
  */
-static __always_inline bool enter_decided(struct pt_regs *ctx, struct tail_calls *tail_calls)
+static __always_inline void decide(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
 	struct thread_state *thread = thread__find();
 
 	if (!thread || thread__is_inside(ctx, thread))
-		return false;
-
-	const struct entry entry = {
-		.tail_calls = tail_calls,
-		.binding = MEMLEAK_ANY_BINDING,
-		.throws = thread->asked_throws,
-		.decided = true,
-	};
-
-	return enter_shape(ctx, &entry, thread->asked_shape);
+		return;
+	thread->decided = true;
+	bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_ENTER);
+	thread->decided = false;
 }
 
 SEC("uprobe")
 int session_decide(struct pt_regs *ctx)
 {
-	return !enter_decided(ctx, &session_tail_calls);
+	decide(ctx, &session_tail_calls);
+	return 1;
 }
 
 /* The same for other links than those of sessions. */
 SEC("uprobe")
 int decide_nesting(struct pt_regs *ctx)
 {
-	enter_decided(ctx, &tail_calls);
+	decide(ctx, &tail_calls);
+	return 0;
+}
+
+/* What was decided about where each shape has a program. */
+SEC("uprobe")
+int enter_decided(struct pt_regs *ctx)
+{
+	const struct entry entry = {.tail_calls = &tail_calls, .binding = MEMLEAK_ANY_BINDING};
+	struct thread_state *thread = thread__find();
+
+	if (thread)
+		enter_shape(ctx, &entry, thread->asked_shape);
 	return 0;
 }

@@ -126,6 +126,7 @@ static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 		{skel->progs.walk_by_vma, kind != LINK_SESSION && config->find_vma},
 		{skel->progs.walk_event, kind != LINK_SESSION && config->trace_stacks},
 		{skel->progs.decide_nesting, kind != LINK_SESSION},
+		{skel->progs.enter_decided, kind == LINK_SHAPE},
 	};
 	int type = kind == LINK_SESSION ? SESSION_LINK_ATTACH_TYPE : MULTI_LINK_ATTACH_TYPE;
 	int err = 0;
@@ -201,12 +202,15 @@ static int put_tail_calls(const struct user_bpf *skel, enum link_kind kind)
 		[MEMLEAK_TAIL_VMA] = skel->progs.walk_by_vma,
 		[MEMLEAK_TAIL_EVENT] = skel->progs.walk_event,
 		[MEMLEAK_TAIL_DECIDE] = skel->progs.decide_nesting,
+		[MEMLEAK_TAIL_ENTER] = kind == LINK_SHAPE ? skel->progs.enter_decided
+							    : skel->progs.enter_any,
 	};
 	const struct bpf_program *const session_tail_calls[MEMLEAK_TAIL_CNT] = {
 		[MEMLEAK_TAIL_WALK] = skel->progs.session_walk,
 		[MEMLEAK_TAIL_VMA] = skel->progs.session_walk_by_vma,
 		[MEMLEAK_TAIL_EVENT] = skel->progs.session_event,
 		[MEMLEAK_TAIL_DECIDE] = skel->progs.session_decide,
+		[MEMLEAK_TAIL_ENTER] = skel->progs.session_call,
 	};
 
 	if (kind == LINK_SESSION)
