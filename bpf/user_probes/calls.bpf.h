@@ -293,12 +293,13 @@ static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thre
 	thread->call.return_address = arch_return_address(ctx);
 }
 
-/* At the end of a heap function's entry: whether its return is awaited. */
-static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread)
+/* At the end of an entry: whether the return of the call is awaited. */
+static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread,
+						 __u32 shape)
 {
 	bool awaits = thread__awaits_return(thread);
 
-	if (!thread->unawaited || thread->careful)
+	if (!thread->unawaited || thread->careful || shape__maps(shape))
 		thread__note_caller(ctx, thread);
 	return awaits;
 }

@@ -8,16 +8,10 @@
 #include "bpf/user_probes/stack.bpf.h"
 #include "bpf/user_probes/strings.bpf.h"
 
-/*
- * The entry of a function that allocates. True, here and below: the return of the call is awaited.
- */
-static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
-					__u32 operation, __u64 addr, __u64 size)
+/* The entry of a function that allocates. */
+static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
+					__u32 shape, __u32 operation, __u64 addr, __u64 size)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, shape);
-
-	if (!thread)
-		return false;
 	thread->operation = operation;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
@@ -36,11 +30,6 @@ static __always_inline bool enter_alloc(struct pt_regs *ctx, const struct entry 
 		thread->frees_old =
 			shape == MEMLEAK_SHAPE_REALLOCF || shape == MEMLEAK_SHAPE_HEAP_REALLOCF;
 	}
-	if (thread->chosen)
-		stack__capture(ctx, entry, thread);
-	else if (operation == OP_REALLOC && addr)
-		stack__capture_event(ctx, entry, thread);
-	return thread__leaves_entry(ctx, thread);
 }
 
 /*
@@ -80,7 +69,7 @@ static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *
  * someone else. There is no return probe, hence a mark of its own, which only mappings made inside
  * free look at.
  */
-static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
+static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
 				       __u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr};
@@ -89,34 +78,32 @@ static __always_inline bool enter_free(struct pt_regs *ctx, const struct entry *
 	bool decided;
 
 	if (!key.addr)
-		return false;
+		return;
 	thread = thread__get(entry->binding);
 	if (!thread)
-		return false;
+		return;
 	decided = thread__was_decided(thread);
 	key.image = thread->image;
 	if (!(children_inherit() && thread->descendant) && free__is_of_others(&key)) {
 		note_free(ctx, thread, 0);
-		return false;
+		return;
 	}
 	if (!decided && !free__is_of_handler(thread, &key) &&
 	    thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), shape))
-		return false;
+		return;
 	note_free(ctx, thread, arch_return_address(ctx));
 	if (thread__take(thread, &key, &block))
 		summary__freed(key.image, block.size);
 	else
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	stack__tell_free(ctx, entry, thread, key.addr, block.size);
-	return false;
 }
 
 /* A whole heap is freed at once, and which blocks were in it is not known. */
-static __always_inline bool enter_destroy(const struct entry *entry, __u64 heap)
+static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 {
 	if (heap && thread__get(entry->binding))
 		count(MEMLEAK_LOST_HEAPS, 1);
-	return false;
 }
 
 /*

@@ -50,18 +50,17 @@ static __always_inline void note_unload(const struct thread_state *thread)
  * The hook of the dynamic loader: its list of libraries is about to change, or has changed. Where
  * the code is must be read again.
  */
-static __always_inline bool enter_libraries(struct pt_regs *ctx, __u32 binding)
+static __always_inline void enter_libraries(struct pt_regs *ctx, __u32 binding)
 {
 	struct thread_state *thread = thread__get(binding);
 	struct memleak_record *record;
 
 	if (!thread)
-		return false;
+		return;
 	note_unload(thread);
 	record = record__reserve(MEMLEAK_REC_LIBS, thread->image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);
-	return false;
 }
 
 #endif

@@ -16,13 +16,10 @@
 #define MREMAP_DONTUNMAP 4
 #define MAX_ERRNO 4095
 
-static __always_inline bool enter_mmap(struct pt_regs *ctx, const struct entry *entry)
+static __always_inline void begin_mmap(struct pt_regs *ctx, struct thread_state *thread)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MMAP);
 	__u64 flags = PT_REGS_PARM4(ctx);
 
-	if (!thread)
-		return false;
 	thread->operation = OP_MMAP;
 	thread->size = PT_REGS_PARM2(ctx);
 	if (PT_REGS_PARM3(ctx) == PROT_NONE)
@@ -36,46 +33,31 @@ static __always_inline bool enter_mmap(struct pt_regs *ctx, const struct entry *
 			 chosen(thread->size, &thread->countdown);
 	/* What was mapped there is gone even when the new mapping is not tracked. */
 	thread->has_old = flags & MAP_FIXED;
-	if (thread->chosen)
-		stack__capture(ctx, entry, thread);
-	thread__note_caller(ctx, thread);
-	return thread__awaits_return(thread);
 }
 
 /*
  * The record of an unmapping is sent before it happens, since the range may belong to someone else
  * right after.
  */
-static __always_inline bool enter_munmap(struct pt_regs *ctx, const struct entry *entry)
+static __always_inline void begin_munmap(struct pt_regs *ctx, struct thread_state *thread)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MUNMAP);
-
-	if (!thread)
-		return false;
-	thread__note_caller(ctx, thread);
 	thread->operation = OP_MUNMAP;
+	thread->chosen = false;
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM2(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, thread->size, 0);
-	stack__capture_event(ctx, entry, thread);
-	return true;
 }
 
-static __always_inline bool enter_mremap(struct pt_regs *ctx, const struct entry *entry)
+static __always_inline void begin_mremap(struct pt_regs *ctx, struct thread_state *thread)
 {
-	struct thread_state *thread = thread__enter(ctx, entry, MEMLEAK_SHAPE_MREMAP);
 	bool copy = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP;
 
-	if (!thread)
-		return false;
-	thread__note_caller(ctx, thread);
 	thread->operation = OP_MREMAP;
+	thread->chosen = false;
 	thread->addr = PT_REGS_PARM1(ctx);
 	thread->size = PT_REGS_PARM3(ctx);
 	emit_range(thread, MEMLEAK_REC_TAKE, thread->addr, PT_REGS_PARM2(ctx),
 		   copy ? MEMLEAK_TAKE_COPY : 0);
-	stack__capture_event(ctx, entry, thread);
-	return true;
 }
 
 static __always_inline void leave_mmap(struct thread_state *thread, __u64 addr)

@@ -24,12 +24,14 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 }
 
 /* A path that goes into memory of the caller makes no block. */
-static __always_inline bool fills_buffer(__u32 shape, __u64 arg2, __u64 arg3)
+static __always_inline bool fills_buffer(struct pt_regs *ctx, __u32 shape)
 {
-	return (shape == MEMLEAK_SHAPE_PATH && arg2) || (shape == MEMLEAK_SHAPE_HEAP_PATH && arg3);
+	return (shape == MEMLEAK_SHAPE_PATH && PT_REGS_PARM2(ctx)) ||
+	       (shape == MEMLEAK_SHAPE_HEAP_PATH && PT_REGS_PARM3(ctx));
 }
 
-static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
+static __always_inline void enter_heap(struct pt_regs *ctx, struct thread_state *thread,
+				       __u32 shape)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
 	__u32 operation = OP_ALLOC;
@@ -83,15 +85,13 @@ static __always_inline bool enter_heap(struct pt_regs *ctx, const struct entry *
 	case MEMLEAK_SHAPE_STRING:
 	case MEMLEAK_SHAPE_PATH:
 	case MEMLEAK_SHAPE_HEAP_PATH:
-		if (fills_buffer(shape, arg2, arg3))
-			return false;
 		operation = OP_STRING;
 		size = 0;
 		break;
 	default:
-		return false;
+		return;
 	}
-	return enter_alloc(ctx, entry, shape, operation, addr, size);
+	begin_alloc(ctx, thread, shape, operation, addr, size);
 }
 
 /* The return of the call at slot. What the outermost call was, the state of the thread says. */
@@ -123,28 +123,70 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 	thread__resume_call(thread);
 }
 
+/* Whether it frees something, too: with -tt such a call has a stack in any case. */
+static __always_inline bool thread__frees(const struct thread_state *thread)
+{
+	switch (thread->operation) {
+	case OP_REALLOC:
+		return thread->addr;
+	case OP_MUNMAP:
+	case OP_MREMAP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* True, here and below: the return of the call is awaited. */
+static __always_inline bool enter_call(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
+{
+	struct thread_state *thread;
+
+	if (fills_buffer(ctx, shape))
+		return false;
+	thread = thread__enter(ctx, entry, shape);
+	if (!thread)
+		return false;
+	switch (shape) {
+	case MEMLEAK_SHAPE_MMAP:
+		begin_mmap(ctx, thread);
+		break;
+	case MEMLEAK_SHAPE_MUNMAP:
+		begin_munmap(ctx, thread);
+		break;
+	case MEMLEAK_SHAPE_MREMAP:
+		begin_mremap(ctx, thread);
+		break;
+	default:
+		enter_heap(ctx, thread, shape);
+	}
+	if (thread->chosen)
+		stack__capture(ctx, entry, thread);
+	else if (thread__frees(thread))
+		stack__capture_event(ctx, entry, thread);
+	return thread__leaves_entry(ctx, thread, shape);
+}
+
 static __always_inline bool enter_shape(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
+	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx);
+
 	switch (shape) {
 	case MEMLEAK_SHAPE_FREE:
-		return enter_free(ctx, entry, shape, PT_REGS_PARM1(ctx));
 	case MEMLEAK_SHAPE_HEAP_FREE:
-		return enter_free(ctx, entry, shape, PT_REGS_PARM2(ctx));
+		enter_free(ctx, entry, shape, shape == MEMLEAK_SHAPE_FREE ? arg1 : arg2);
+		return false;
 	case MEMLEAK_SHAPE_HEAP_DESTROY:
-		return enter_destroy(entry, PT_REGS_PARM1(ctx));
-	case MEMLEAK_SHAPE_MMAP:
-		return enter_mmap(ctx, entry);
-	case MEMLEAK_SHAPE_MUNMAP:
-		return enter_munmap(ctx, entry);
-	case MEMLEAK_SHAPE_MREMAP:
-		return enter_mremap(ctx, entry);
+		enter_destroy(entry, arg1);
+		return false;
 	case MEMLEAK_SHAPE_LIBRARIES:
-		return enter_libraries(ctx, entry->binding);
+		enter_libraries(ctx, entry->binding);
+		return false;
 	case MEMLEAK_SHAPE_RAISE:
 		thread__raise(ctx);
 		return false;
 	default:
-		return enter_heap(ctx, entry, shape);
+		return enter_call(ctx, entry, shape);
 	}
 }
 
@@ -250,7 +292,8 @@ int session_call(struct pt_regs *ctx)
 }
 
 /*
- * Walks the stack for an entry which may be nested in a marked call, and lets it go on if it is not.
+ * Walks the stack for an entry which may be nested in a marked call, and lets it go on if it is
+ * not.
  */
 static __always_inline void decide(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {

@@ -202,8 +202,8 @@ static int put_tail_calls(const struct user_bpf *skel, enum link_kind kind)
 		[MEMLEAK_TAIL_VMA] = skel->progs.walk_by_vma,
 		[MEMLEAK_TAIL_EVENT] = skel->progs.walk_event,
 		[MEMLEAK_TAIL_DECIDE] = skel->progs.decide_nesting,
-		[MEMLEAK_TAIL_ENTER] = kind == LINK_SHAPE ? skel->progs.enter_decided
-							    : skel->progs.enter_any,
+		[MEMLEAK_TAIL_ENTER] =
+			kind == LINK_SHAPE ? skel->progs.enter_decided : skel->progs.enter_any,
 	};
 	const struct bpf_program *const session_tail_calls[MEMLEAK_TAIL_CNT] = {
 		[MEMLEAK_TAIL_WALK] = skel->progs.session_walk,
