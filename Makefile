@@ -14,6 +14,7 @@
 #   make check-all           all of these, but a choice of the sanitized cases
 #   make check-kernels       cases on other kernels, in QEMU: needs no root
 #   make check-verifier      instructions that verifiers take: VERIFIER_ARGS, see tests/verifier/run
+#   make diagnosis           is the right function accused? small servers with real libraries, as root
 #   make soak                random programs against their own books, SOAK_SECONDS in all, as root
 #   make fuzz                hostile input for each parser, FUZZ_SECONDS long each
 # For work on tests: make unit, make programs, make bench-programs; make clean
@@ -33,7 +34,8 @@ VERSION := 0.1
 
 # Any target but these needs the packages; say which one is missing before a compiler does.
 CHECKS := check check-cases check-sanitize check-install check-style check-clang check-all
-PLAIN_GOALS := clean demo $(CHECKS) check-includes check-kernels check-verifier deps uninstall
+PLAIN_GOALS := clean demo $(CHECKS) check-includes check-kernels check-verifier deps diagnosis \
+	uninstall
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
 missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
 	PROTOC_C='$(PROTOC_C)' \
@@ -187,7 +189,9 @@ check-includes:
 
 # Test programs: each is one file, built by the rule in tests/programs/programs.mk.
 include tests/programs/programs.mk
-programs: $(PROGRAMS)
+# Small servers, of which tests/diagnosis/run has memleak say who leaks.
+include tests/diagnosis/diagnosis.mk
+programs: $(PROGRAMS) $(SAMPLE)
 
 # Programs of the benchmarks: with frame pointers the kernel can walk them as well.
 BENCH := $(addprefix $(O)/bench/,calls calls_fp pairs probe floor)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whom memleak accuses in small servers, and whom it does not: some of tests/diagnosis."""
+
+from lib import Failure, ROOT, once
+
+LEAKING = ("strdup_table", "error_path", "session_list", "cxx_cycle")
+HEALTHY = ("arena", "config_reload")
+
+
+@once
+def test_sample(t):
+    """Reports come each second, and the first verdict after ten; all servers run at once."""
+    for name in (*LEAKING, *HEALTHY):
+        t.file_of(f"../diagnosis/{name}")
+    judge = t.process((ROOT / "tests/diagnosis/run", "--memleak", t.path, "--programs",
+                       t.programs.parent / "diagnosis", "--seconds", "14", "--interval", "1",
+                       *LEAKING, *HEALTHY))
+    if judge.wait(80):
+        raise Failure(judge.out.text + judge.err.text)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The servers that tests/diagnosis/run has judged, built into $(O)/tests/diagnosis as distributions
+# build theirs. Each is one file beside server.c, and names its library in its first lines.
+D := $(O)/tests/diagnosis
+SERVER := tests/diagnosis/server.c
+SERVER_DEPS := $(SERVER) tests/diagnosis/server.h tests/diagnosis/diagnosis.mk
+SERVERS := $(patsubst tests/%,$(O)/tests/%,$(basename $(filter-out $(SERVER),\
+	$(wildcard tests/diagnosis/*.c tests/diagnosis/*.cpp))))
+# Those that `make check` runs, too.
+SAMPLE := $(addprefix $(D)/,strdup_table error_path session_list cxx_cycle arena \
+	config_reload)
+
+SERVER_FLAGS := -D_GNU_SOURCE -O2 -g -Wall -Wno-unused-result -pthread
+libraries = $$(sed -n 's|^// library: ||p' $< | while read -r name _; do \
+	case $$name in -*) echo $$name ;; *) $(PKG_CONFIG) --cflags --libs $$name ;; esac; done)
+
+$(D)/server.o: $(SERVER_DEPS)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(SERVER_FLAGS) -c -o $@ $<
+
+$(D)/%: tests/diagnosis/%.c $(D)/server.o
+	$(CC) -std=gnu11 $(SERVER_FLAGS) -o $@ $< $(D)/server.o $(libraries)
+
+$(D)/%: tests/diagnosis/%.cpp $(D)/server.o
+	$(CXX) -std=c++17 $(SERVER_FLAGS) -o $@ $< $(D)/server.o $(libraries)
+
+.PHONY: diagnosis diagnosis-programs
+diagnosis-programs: $(SERVERS)
+
+# Some five minutes; DIAGNOSIS_ARGS: see tests/diagnosis/run --help.
+diagnosis:
+	scripts/install-packages --diagnosis
+	$(MAKE) all diagnosis-programs
+	O='$(O)' tests/diagnosis/run $(DIAGNOSIS_ARGS)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Leaks: the reply's buffer on the way of an error, one request in ten.
+// expect: answer
+#include "server.h"
+
+static bool answer(unsigned int number)
+{
+	char *reply = malloc(2000); // LEAK
+
+	snprintf(reply, 2000, "request %u", number);
+	if (number % 10 == 3)
+		return false;
+	free(reply);
+	return true;
+}
+
+void handle_request(unsigned int number)
+{
+	answer(number);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Healthy: a cache that is filled in 30 s, and full from then on.
+// expect: nothing after 55 s
+#include "server.h"
+
+static char *cache[1200];
+
+static void cache_page(unsigned int number)
+{
+	char **place = &cache[number % CNT(cache)];
+
+	if (!*place)
+		*place = malloc(800);
+	snprintf(*place, 800, "page %u", number);
+}
+
+void handle_request(unsigned int number)
+{
+	cache_page(number);
+}

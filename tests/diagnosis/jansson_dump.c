@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Leaks: the text of each reply; its tree is freed.
+// expect: send_reply
+// library: jansson (libjansson-dev)
+#include <jansson.h>
+
+#include "server.h"
+
+static size_t send_reply(unsigned int number)
+{
+	json_t *reply = json_pack("{s:s, s:i}", "status", "ok", "number", (int)number);
+	char *text = json_dumps(reply, JSON_INDENT(2)); // LEAK
+
+	json_decref(reply);
+	return strlen(text);
+}
+
+void handle_request(unsigned int number)
+{
+	must(send_reply(number) > 10, "dump JSON");
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Leaks: the replies of a store that say nothing new.
+// expect: read_reply
+// library: hiredis (libhiredis-dev)
+#include <hiredis/hiredis.h>
+
+#include "server.h"
+
+static redisReader *reader;
+
+void start_up(void)
+{
+	reader = redisReaderCreate();
+}
+
+static bool read_reply(bool is_new)
+{
+	static const char text[] = "*2\r\n$5\r\nalpha\r\n$4\r\nbeta\r\n";
+	void *reply = NULL;
+
+	redisReaderFeed(reader, text, sizeof(text) - 1);
+	redisReaderGetReply(reader, &reply); // LEAK
+	if (is_new)
+		freeReplyObject(reply);
+	return reply != NULL;
+}
+
+void handle_request(unsigned int number)
+{
+	must(read_reply(number % 3), "read");
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Healthy: answers of getaddrinfo() that are freed, of which the last one is kept.
+// expect: nothing
+#include <netdb.h>
+
+#include "server.h"
+
+static struct addrinfo *last;
+
+void handle_request(unsigned int number)
+{
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
+
+	if (last)
+		freeaddrinfo(last);
+	last = NULL;
+	must(!getaddrinfo("127.0.0.1", "80", &hints, &last), "resolve");
+}

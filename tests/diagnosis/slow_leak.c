@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Leaks: little, and seldom: a complaint of a client, every two seconds.
+// expect: log_complaint within 50 s
+#include "server.h"
+
+char *last;
+
+static void log_complaint(unsigned int number)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "request %u: bad header", number);
+	last = strdup(text); // LEAK
+}
+
+void handle_request(unsigned int number)
+{
+	if (number % 80 == 79)
+		log_complaint(number);
+}
