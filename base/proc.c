@@ -5,10 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <limits.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -47,6 +49,29 @@ pid_t proc_living_thread(pid_t pid)
 	}
 	closedir(dir);
 	return ret;
+}
+
+int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int err = proc ? 0 : -errno;
+
+	while (!err && (entry = readdir(proc))) {
+		uint64_t pid;
+
+		if (number_parse(entry->d_name, 1, INT_MAX, &pid) == 0)
+			err = visit(arg, (pid_t)pid);
+	}
+	if (proc)
+		closedir(proc);
+	return err;
+}
+
+/* Two that have ended have the same memory, too: none. */
+bool proc_share_memory(pid_t pid, pid_t other)
+{
+	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0 && shows_memory(pid);
 }
 
 /* The name of a process is its main thread's, and all its threads are found from there. */

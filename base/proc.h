@@ -6,6 +6,7 @@
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -14,6 +15,12 @@
  * memory any more. pid: there is none.
  */
 pid_t proc_living_thread(pid_t pid);
+
+/* Calls visit for each process, until it returns anything but 0, which is returned; or -errno. */
+int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg);
+
+/* Whether two processes use the same memory, as after clone(CLONE_VM). */
+bool proc_share_memory(pid_t pid, pid_t other);
 
 /* Opens /proc/PID/name, to be closed on exec. A descriptor or a negative errno. */
 int proc_open(pid_t pid, const char *name, int flags);

@@ -202,10 +202,11 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 /* Value of the target table; the key is the process's number in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
-	__u32 base;    /* the image with whose mappings it began; 0: it executed a program */
-	__u32 borrows; /* a child that runs in its parent's memory, until it executes a program */
+	__u32 base;         /* the image with whose mappings it began; 0: it executed a program */
+	__u32 borrows;      /* it runs in its parent's memory, until it executes a program */
 	__u32 has_forked;   /* and the loader has a record of that */
-	__u32 binding;      /* how often another thread than the first has executed a program */
+	__u32 binding;      /* how often another thread than the first has executed a program, or
+			     * MEMLEAK_BORROWED */
 	__u32 unloads;      /* grows before and after libraries are unloaded */
 	__u32 loader_state; /* what the dynamic loader was about to do when its hook was last called
 			     */
@@ -254,6 +255,8 @@ struct memleak_cgroup {
 #define MEMLEAK_COOKIE_SHAPE(cookie) ((cookie)&0x7f)
 #define MEMLEAK_COOKIE_BINDING(cookie) ((__u32)((cookie) >> 8))
 #define MEMLEAK_ANY_BINDING (~0U)
+/* Of processes that borrow the memory of one whose probes fire for its own threads alone. */
+#define MEMLEAK_BORROWED (MEMLEAK_ANY_BINDING - 1)
 
 /*
  * Set in a frame of user space that was interrupted there by a signal: the address is of the
@@ -327,6 +330,7 @@ struct memleak_config {
 	__u8 quotas;        /* there are per-process quotas of the block table */
 	__u8 count;         /* enum memleak_count_by: calls are counted, and nothing else is done */
 	__u8 count_targets; /* probes fire for every process: only calls of targets count */
+	__u8 bound;         /* probes fire for one process each, not for who borrows its memory */
 	__u8 sessions; /* the result of a program at an entry says whether the return is to be seen
 			*/
 };
@@ -341,6 +345,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: 1 if another
 			     * thread than the first has executed it */
 	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
+	MEMLEAK_REC_BORROW, /* it made one that borrows its memory; addr: its pid */
 	MEMLEAK_REC_NEW,  /* a new target; addr: the image that it copies, or 0; len: descendant */
 	MEMLEAK_REC_END,  /* a target ended, or is no target any more; addr: its unloads */
 	MEMLEAK_REC_LEFT, /* a target executes a program that is no target */

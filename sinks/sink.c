@@ -65,7 +65,8 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 			     "not tracked: the process had used up its share of the block table",
 			     "raise --max-memory or --max-allocs, or sample with -s"},
 	[LOSS_PROCESSES] = {"processes", "process", "processes",
-			    "not traced: too many at once, or gone before memleak could look",
+			    "not traced, or not from the first call: too many or too fast, or gone "
+			    "before memleak could look",
 			    NULL},
 	[LOSS_HEAPS] = {"heaps", "heap", "heaps",
 			"freed as a whole (mi_heap_destroy): the blocks inside are still shown",

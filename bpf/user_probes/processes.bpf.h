@@ -15,6 +15,9 @@
 
 #define FIRST_BITS 10
 
+#define CLONE_VM 0x100
+#define CLONE_VFORK 0x4000
+
 /* The arguments of events that a first program has seen, and no second one yet: by their address.
  */
 struct {
@@ -154,10 +157,9 @@ static __always_inline void tell_of_fork(__u32 tgid, const struct memleak_target
  * A child has copies of what its parent has mapped, or runs in its parent's memory until it
  * executes a program: then what it allocates and frees is the parent's.
  */
-static __always_inline void target__fork(const struct memleak_target *parent,
-					 struct task_struct *child, __u32 tgid, bool second)
+static __always_inline void target__fork(const struct memleak_target *parent, __u64 clone_flags,
+					 __u32 tgid, bool second)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 	struct memleak_target target = {0};
 	__u64 now = bpf_ktime_get_ns();
 
@@ -165,7 +167,8 @@ static __always_inline void target__fork(const struct memleak_target *parent,
 		target.base = target__base(parent);
 		target.unloads = parent->unloads;
 		target.loader_state = parent->loader_state;
-		target.borrows = BPF_CORE_READ(child, mm) == BPF_CORE_READ(task, mm);
+		target.borrows = (clone_flags & CLONE_VM) != 0;
+		target.binding = config.bound ? MEMLEAK_BORROWED : parent->binding;
 		target.image = target.borrows ? parent->image : image__new();
 		target.descendant = target.borrows && parent->descendant;
 		if (!target.borrows)
@@ -177,46 +180,53 @@ static __always_inline void target__fork(const struct memleak_target *parent,
 		tell_of_fork(tgid, &target, parent ? parent->image : 0, now);
 }
 
-/* Children are not followed: the loader says so once there is one. */
-static __always_inline void tell_of_child(struct memleak_target *target, __u32 child)
+/*
+ * Children are not followed: the loader says so once there is one. One that stays in its parent's
+ * memory needs probes; a parent that waits for its child has it execute a program soon.
+ */
+static __always_inline void tell_of_child(struct memleak_target *target, __u32 child,
+					  __u64 clone_flags)
 {
 	__u32 tgid = current_pids() >> 32;
 
-	if (!target || target->has_forked)
-		return;
-	target->has_forked = 1;
-	tell_of_process(MEMLEAK_REC_FORK, tgid, target->image, child);
+	if ((clone_flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) {
+		tell_of_process(MEMLEAK_REC_BORROW, tgid, target->image, child);
+	} else if (!target->has_forked) {
+		target->has_forked = 1;
+		tell_of_process(MEMLEAK_REC_FORK, tgid, target->image, child);
+	}
 }
 
 static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
-	struct task_struct *child = (void *)ctx->args[1];
+	struct task_struct *child = (void *)ctx->args[0];
 	__u32 child_tgid = process_number(child);
+	__u64 clone_flags = ctx->args[1];
 
 	/* 0: the process is of another namespace */
 	if (child_tgid == tgid || !child_tgid)
 		return 0;
 	if (second && bpf_map_lookup_elem(&targets, &child_tgid))
 		return 0;
-	if (target && (target_filter.follow || !target->image))
-		target__fork(target, child, child_tgid, second);
+	if (target && (target_filter.follow || !target->image || clone_flags & CLONE_VM))
+		target__fork(target, clone_flags, child_tgid, second);
 	else if (target_filter.join && BPF_CORE_READ(child, mm) && target_filter__fits(child))
-		target__fork(target, child, child_tgid, second);
-	else if (!target_filter.join)
-		tell_of_child(target, child_tgid);
+		target__fork(target, clone_flags, child_tgid, second);
+	if (target && target->image && !target_filter.follow && !target_filter.join)
+		tell_of_child(target, child_tgid, clone_flags);
 	return 0;
 }
 
-SEC("raw_tp/sched_process_fork")
+SEC("raw_tp/task_newtask")
 int process_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	first__saw(ctx);
 	return on_fork(ctx, false);
 }
 
-SEC("raw_tp/sched_process_fork")
+SEC("raw_tp/task_newtask")
 int process_fork_second(struct bpf_raw_tracepoint_args *ctx)
 {
 	second__sees(ctx);
@@ -272,6 +282,15 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 	bpf_ringbuf_submit(record, 0);
 }
 
+/* A process that was a target only by its parent's memory has left that. */
+static __always_inline bool target__stays(const struct memleak_target *target,
+					  struct task_struct *task)
+{
+	if (target_filter.follow)
+		return true;
+	return target_filter.join ? target_filter__fits(task) : !target->borrows;
+}
+
 static __always_inline int on_exec(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -281,7 +300,7 @@ static __always_inline int on_exec(struct bpf_raw_tracepoint_args *ctx, bool sec
 
 	if (target && (!target->image || target->exec_cnt == exec_cnt))
 		return 0;
-	if (target && (target_filter.follow || !target_filter.join || target_filter__fits(task)))
+	if (target && target__stays(target, task))
 		target__exec(target, tgid, ctx->args[1], exec_cnt);
 	else if (target)
 		target__leave(MEMLEAK_REC_LEFT, tgid, target);

@@ -16,7 +16,8 @@
 struct probe_link {
 	int fd;                /* LINK_SESSION, LINK_MULTI */
 	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
-	struct file_id file;   /* that it is in */
+	bool lent;
+	struct file_id file; /* that it is in */
 };
 
 struct probe_file {
@@ -28,6 +29,7 @@ struct attachment {
 	struct probe_set *set;
 	const struct probe_programs *programs;
 	pid_t pid;
+	uint32_t binding;
 	const char *path; /* names the very file that is open, whatever its own path says by now */
 	struct file_id file;
 	struct probe *probes;
@@ -52,6 +54,7 @@ static int add_link(const struct attachment *to, struct probe_link link)
 	if (array_reserve(&set->links, &set->link_cap, set->link_cnt + 1))
 		return -ENOMEM;
 	link.file = to->file;
+	link.lent = to->binding == MEMLEAK_BORROWED;
 	set->links[set->link_cnt++] = link;
 	return 0;
 }
@@ -64,9 +67,9 @@ static void destroy_link(const struct probe_link *link)
 		close(link->fd);
 }
 
-static uint64_t cookie_of(const struct probe_set *set, const struct probe *probe)
+static uint64_t cookie_of(const struct attachment *to, const struct probe *probe)
 {
-	return MEMLEAK_COOKIE(probe->shape, set->binding) |
+	return MEMLEAK_COOKIE(probe->shape, to->binding) |
 	       (probe->throws ? MEMLEAK_COOKIE_THROWS : 0);
 }
 
@@ -82,7 +85,7 @@ static int attach_perf(struct attachment *to, const struct probe *probe, bool at
 	else if (to->programs->kind == LINK_SHAPE)
 		prog = to->programs->shapes[probe->shape];
 	else
-		opts.bpf_cookie = cookie_of(to->set, probe);
+		opts.bpf_cookie = cookie_of(to, probe);
 
 	link.perf = bpf_program__attach_uprobe_opts(prog, to->pid ? to->pid : -1, to->path,
 						    probe->offset, &opts);
@@ -162,7 +165,7 @@ static int link_multi(struct attachment *to, enum multi_link_when when)
 		if (!is_held(to, when, &to->probes[i]))
 			continue;
 		offsets[multi.cnt] = to->probes[i].offset;
-		cookies[multi.cnt++] = cookie_of(to->set, &to->probes[i]);
+		cookies[multi.cnt++] = cookie_of(to, &to->probes[i]);
 	}
 	if (!multi.cnt)
 		return 0;
@@ -196,6 +199,21 @@ static void attach_all_multi(struct attachment *to)
 	attach_multi(to, MULTI_LINK_ENTRY);
 }
 
+static void attach_links(struct attachment *to)
+{
+	if (probe_programs_bound(to->programs))
+		attach_all_multi(to);
+	else
+		attach_all_perf(to);
+}
+
+static void lend_links(struct attachment *to)
+{
+	to->pid = 0;
+	to->binding = MEMLEAK_BORROWED;
+	attach_links(to);
+}
+
 /* Keeps the file open for a rebinding. */
 static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
 {
@@ -220,7 +238,7 @@ static int check_places(struct attachment *to, int fd)
 	int err = backing_inode(fd, &to->file);
 
 	/* Those that all processes share are in no need of it. */
-	if (!err && to->pid)
+	if (!err && to->binding != MEMLEAK_ANY_BINDING)
 		err = keep_file(set, fd, &to->file);
 	if (err)
 		return err;
@@ -254,6 +272,14 @@ static int drop_failed(struct attachment *to, size_t old_cnt)
 	return first;
 }
 
+/* From malloc; NULL: there is no memory. */
+static char *path_of(int fd)
+{
+	char *path;
+
+	return asprintf(&path, "/proc/self/fd/%d", fd) < 0 ? NULL : path;
+}
+
 int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     int fd, struct probe *probes, size_t cnt)
 {
@@ -261,6 +287,7 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 		.set = set,
 		.programs = programs,
 		.pid = pid,
+		.binding = set->binding,
 		.probes = probes,
 		.cnt = cnt,
 	};
@@ -270,32 +297,72 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 
 	if (!cnt)
 		return 0;
-	if (asprintf(&path, "/proc/self/fd/%d", fd) < 0) {
-		path = NULL;
+	path = path_of(fd);
+	if (!path)
 		return -ENOMEM;
-	}
 	to.path = path;
 	err = check_places(&to, fd);
 	if (err)
 		return err;
-	if (programs->kind == LINK_SESSION || programs->kind == LINK_MULTI)
-		attach_all_multi(&to);
-	else
-		attach_all_perf(&to);
+	attach_links(&to);
+	if (set->lent && probe_programs_bound(programs))
+		lend_links(&to);
 	return drop_failed(&to, old_cnt);
+}
+
+/* Copies of the probes of one file, from malloc; NULL: there is no memory. */
+static struct probe *probes_of(const struct probe_set *set, const struct probe_file *file,
+			       size_t *cnt)
+{
+	struct probe *probes = calloc(set->cnt + 1, sizeof(*probes));
+
+	*cnt = 0;
+	for (size_t i = 0; probes && i < set->cnt; i++)
+		if (file_id_equal(&set->items[i].file, &file->id))
+			probes[(*cnt)++] = set->items[i];
+	return probes;
+}
+
+static int lend_file(struct probe_set *set, const struct probe_file *file,
+		     const struct probe_programs *programs)
+{
+	struct attachment to = {.set = set, .programs = programs, .file = file->id};
+	cleanup_free struct probe *probes = probes_of(set, file, &to.cnt);
+	cleanup_free char *path = path_of(file->fd);
+	int err = 0;
+
+	if (!probes || !path)
+		return -ENOMEM;
+	to.probes = probes;
+	to.path = path;
+	lend_links(&to);
+	for (size_t i = 0; !err && i < to.cnt; i++)
+		err = probes[i].err;
+	return err;
+}
+
+int probe_set_lend(struct probe_set *set, const struct probe_programs *programs)
+{
+	int first = 0;
+
+	set->lent = true;
+	for (size_t i = 0; probe_programs_bound(programs) && i < set->file_cnt; i++) {
+		int err = lend_file(set, &set->files[i], programs);
+
+		if (!first)
+			first = err;
+	}
+	return first;
 }
 
 static int rebind_file(struct probe_set *set, const struct probe_set *old, size_t file,
 		       const struct probe_programs *programs, pid_t pid)
 {
-	cleanup_free struct probe *probes = calloc(old->cnt + 1, sizeof(*probes));
-	size_t cnt = 0;
+	size_t cnt;
+	cleanup_free struct probe *probes = probes_of(old, &old->files[file], &cnt);
 
 	if (!probes)
 		return -ENOMEM;
-	for (size_t i = 0; i < old->cnt; i++)
-		if (file_id_equal(&old->items[i].file, &old->files[file].id))
-			probes[cnt++] = old->items[i];
 	return probe_set_attach(set, programs, pid, old->files[file].fd, probes, cnt);
 }
 
@@ -316,19 +383,34 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 	return first;
 }
 
-size_t probe_set_drop(struct probe_set *set, const struct file_id *file)
+/* Destroys the links of one file, or those that were lent: file NULL. Returns how many. */
+static size_t drop_links(struct probe_set *set, const struct file_id *file)
 {
 	size_t kept = 0, gone;
 
 	for (size_t i = 0; i < set->link_cnt; i++) {
-		if (file_id_equal(&set->links[i].file, file))
-			destroy_link(&set->links[i]);
+		const struct probe_link *link = &set->links[i];
+
+		if (file ? file_id_equal(&link->file, file) : link->lent)
+			destroy_link(link);
 		else
-			set->links[kept++] = set->links[i];
+			set->links[kept++] = *link;
 	}
 	gone = set->link_cnt - kept;
 	set->link_cnt = kept;
-	kept = 0;
+	return gone;
+}
+
+void probe_set_end_lending(struct probe_set *set)
+{
+	set->lent = false;
+	drop_links(set, NULL);
+}
+
+size_t probe_set_drop(struct probe_set *set, const struct file_id *file)
+{
+	size_t kept = 0, gone = drop_links(set, file);
+
 	for (size_t i = 0; i < set->cnt; i++)
 		if (!file_id_equal(&set->items[i].file, file))
 			set->items[kept++] = set->items[i];

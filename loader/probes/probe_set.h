@@ -35,6 +35,12 @@ struct probe_programs {
 	struct bpf_program *ret;
 };
 
+/* Links of these kinds to one process leave out those that borrow its memory. */
+static inline bool probe_programs_bound(const struct probe_programs *programs)
+{
+	return programs->kind == LINK_SESSION || programs->kind == LINK_MULTI;
+}
+
 /* A function to probe, or probed. */
 struct probe {
 	const char *function; /* lives as long as the options */
@@ -51,6 +57,7 @@ struct probe_file;
 
 struct probe_set {
 	uint32_t binding; /* see MEMLEAK_COOKIE */
+	bool lent;        /* those that borrow the memory of the process are probed, too */
 	struct probe *items;
 	size_t cnt;
 	size_t cap;
@@ -77,6 +84,14 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
  */
 int probe_set_rebind(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     struct probe_set *old);
+
+/*
+ * Probes the same places, and those to come, for processes that borrow the memory of this one: by
+ * links to all processes, whose calls the programs sort out. 0 or the first error.
+ */
+int probe_set_lend(struct probe_set *set, const struct probe_programs *programs);
+/* The memory that was lent is not that of the process any more. */
+void probe_set_end_lending(struct probe_set *set);
 
 /* Removes the probes of one file, of a set for all processes. Returns how many links went. */
 size_t probe_set_drop(struct probe_set *set, const struct file_id *file);

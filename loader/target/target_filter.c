@@ -3,9 +3,7 @@
 #include "loader/target/target_filter.h"
 
 #include <bpf/btf.h>
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "base/number.h"
 #include "base/proc.h"
 
 struct member_list {
@@ -168,39 +165,18 @@ static pid_t parent_of(pid_t pid)
 	return proc_read(pid, "status", &status) ? -1 : (pid_t)proc_status_number(status, "PPid");
 }
 
-static bool is_own(pid_t pid)
-{
-	return pid == getpid() || parent_of(pid) == getpid();
-}
-
 static int add_pid(void *arg, pid_t pid)
 {
 	struct member_list *list = arg;
-	bool own = is_own(pid);
+	pid_t parent = parent_of(pid);
+	bool own = pid == getpid() || parent == getpid();
 
 	if (!own && list->target_filter->rule.by_comm && !has_comm(list->target_filter, pid))
 		return 0;
 	if (array_reserve(&list->items, &list->cap, list->cnt + 1))
 		return -ENOMEM;
-	list->items[list->cnt++] = (struct member){pid, own};
+	list->items[list->cnt++] = (struct member){pid, parent, own};
 	return 0;
-}
-
-static int visit_all(struct member_list *list)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	int err = proc ? 0 : -errno;
-
-	while (!err && (entry = readdir(proc))) {
-		uint64_t pid;
-
-		if (number_parse(entry->d_name, 1, INT_MAX, &pid) == 0)
-			err = add_pid(list, (pid_t)pid);
-	}
-	if (proc)
-		closedir(proc);
-	return err;
 }
 
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt)
@@ -208,7 +184,7 @@ int target_filter_find(const struct target_filter *target_filter, struct member 
 	struct member_list list = {.target_filter = target_filter};
 	int err = target_filter->rule.by_cgroup
 			  ? cgroup_visit(target_filter->cgroup.path, add_pid, &list)
-			  : visit_all(&list);
+			  : proc_visit(add_pid, &list);
 
 	if (err) {
 		log_error("cannot list processes: %s", strerror(-err));

@@ -33,6 +33,7 @@ void target_filter_tell_cgroup(const struct target_filter *target_filter,
 
 struct member {
 	pid_t pid;
+	pid_t parent;
 	bool own; /* memleak itself, or a process that it has made */
 };
 

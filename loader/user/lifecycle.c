@@ -19,8 +19,8 @@ int lifecycle_init(struct lifecycle *lifecycle, const struct user_bpf *skel, boo
 	} programs[LIFECYCLE_LINKS] = {
 		{skel->progs.process_exec, "sched_process_exec"},
 		{skel->progs.process_exec_second, "sched_process_exec"},
-		{skel->progs.process_fork, "sched_process_fork"},
-		{skel->progs.process_fork_second, "sched_process_fork"},
+		{skel->progs.process_fork, "task_newtask"},
+		{skel->progs.process_fork_second, "task_newtask"},
 		{skel->progs.thread_exit, "sched_process_exit"},
 		{skel->progs.thread_exit_second, "sched_process_exit"},
 		{skel->progs.process_move, "cgroup_attach_task"},

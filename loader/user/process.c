@@ -403,6 +403,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	int err;
 
 	process->gap_counted = false;
+	probe_set_end_lending(&process->probes);
 	if (rebind && !ctx->pool)
 		rebind_probes(ctx, process);
 	free(process->info.comm);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/proc.h"
 #include "loader/target/map_events.h"
 #include "loader/user/attach.h"
 
@@ -188,13 +189,93 @@ static int targets_fd(const struct process_set *set)
 	return bpf_map__fd(set->programs->ctx.skel->maps.targets);
 }
 
+/* Of a pid that another process may have by now. */
+static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
+{
+	struct memleak_target target;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.image == image;
+}
+
+/* A process works in the memory of a target: what it allocates and frees is that one's. */
+static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
+{
+	uint32_t key = (uint32_t)pid, owner_key = (uint32_t)owner;
+	struct memleak_target target;
+
+	if (!proc_share_memory(proc_living_thread(owner), pid) ||
+	    bpf_map_lookup_elem(targets_fd(set), &owner_key, &target) || !target.image)
+		return false;
+	target.borrows = 1;
+	target.exec_cnt = 0;
+	if (set->programs->ctx.skel->rodata->config.bound)
+		target.binding = MEMLEAK_BORROWED;
+	bpf_map_update_elem(targets_fd(set), &key, &target, BPF_NOEXIST);
+	/* One that ended or executed a program before it was a target has not left. */
+	if (!proc_share_memory(proc_living_thread(owner), pid) && is_target(set, pid, target.image))
+		bpf_map_delete_elem(targets_fd(set), &key);
+	return true;
+}
+
+/* Probes of calls that are only counted stay with the process. */
+static void lend(struct process_set *set, struct user_process *process, pid_t borrower)
+{
+	const struct user_context *ctx = &set->programs->ctx;
+	int err;
+
+	if (process->probes.lent || ctx->entries_only || ctx->pool)
+		return;
+	err = probe_set_lend(&process->probes, &ctx->programs);
+	if (err)
+		log_note("cannot probe process %d: %s", borrower, strerror(-err));
+	else
+		log_note("process %d works in the memory of process %d, and is probed, too",
+			 borrower, process->info.pid);
+}
+
+void process_set_lend(struct process_set *set, struct user_process *process, pid_t borrower)
+{
+	set->processes_lost +=
+		!process->probes.lent && set->programs->ctx.skel->rodata->config.bound;
+	lend(set, process, borrower);
+}
+
+struct lender {
+	struct process_set *set;
+	struct user_process *process;
+};
+
+static int find_borrower(void *arg, pid_t pid)
+{
+	const struct lender *lender = arg;
+	pid_t owner = lender->process->info.pid;
+
+	if (pid != owner && add_borrower(lender->set, pid, owner))
+		lend(lender->set, lender->process, pid);
+	return 0;
+}
+
+/* One of several that were given may work in the memory of another one. */
+static bool is_borrower(const struct process_set *set, pid_t pid)
+{
+	struct memleak_target target;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.borrows;
+}
+
 int process_set_give(struct process_set *set, pid_t pid)
 {
 	struct memleak_target target = {.image = number(set)};
 	struct user_process *process;
 	uint32_t key = (uint32_t)pid;
-	int err = user_process__new(&set->programs->ctx, pid, false, &process);
+	struct lender lender;
+	int err;
 
+	if (is_borrower(set, pid))
+		return 0;
+	err = user_process__new(&set->programs->ctx, pid, false, &process);
 	if (err)
 		return err;
 	process->info.image = target.image;
@@ -203,7 +284,9 @@ int process_set_give(struct process_set *set, pid_t pid)
 		return err;
 	if (bpf_map_update_elem(targets_fd(set), &key, &target, BPF_ANY))
 		return -errno;
-	return attach_given(set, process);
+	err = attach_given(set, process);
+	lender = (struct lender){set, process};
+	return err ? err : proc_visit(find_borrower, &lender);
 }
 
 /* An image is no more: what is held of it is deleted with the next purge. */
@@ -253,6 +336,7 @@ static void add_member(struct process_set *set, const struct member *member)
 		return;
 	}
 	if (!bpf_map_lookup_elem(targets_fd(set), &key, &known) ||
+	    add_borrower(set, member->pid, member->parent) ||
 	    user_process__new(&set->programs->ctx, member->pid, true, &process))
 		return;
 	process->info.image = target.image;
@@ -308,15 +392,6 @@ static void end_others(struct process_set *set, pid_t pid)
 
 	if (process)
 		process->ended = true;
-}
-
-/* Of a pid that another process may have by now. */
-static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
-{
-	struct memleak_target target;
-	uint32_t key = (uint32_t)pid;
-
-	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.image == image;
 }
 
 /* One that has ended, or did so while it was looked at, is what was told of it. */

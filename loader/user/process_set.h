@@ -52,6 +52,8 @@ void process_set_describe(const struct process_set *set);
 /* A process has become a target, whose mappings are those of base at first; 0: its own. */
 void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,
 		     uint32_t base);
+/* Another process works in the memory of this one: its calls until now may not have been seen. */
+void process_set_lend(struct process_set *set, struct user_process *process, pid_t borrower);
 /* Its memory is gone, and what it is now is not traced. */
 void process_set_leave(struct process_set *set, struct user_process *process);
 /* The process that ran the record's image executes another program. */

@@ -21,6 +21,9 @@
 /* Images of which it was not heard yet that they are no more. */
 #define EXECS_AT_ONCE 1024
 
+/* Processes that borrow the memory of others: between vfork and exec, or for longer. */
+#define BORROWERS_AT_ONCE 1024
+
 static uint32_t stacks_to_compare(void)
 {
 	const char *wanted = test_knob(TEST_KNOB_VERIFY_UNWIND);
@@ -56,7 +59,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	int err = tracker_prepare(opts, skel->obj, opts->stack_depth, features->hash_on_demand,
 				  config);
 
-	err |= bpf_map__set_max_entries(skel->maps.targets, (uint32_t)process_cnt);
+	err |= bpf_map__set_max_entries(skel->maps.targets,
+					(uint32_t)process_cnt + BORROWERS_AT_ONCE);
 	if (inherits(opts))
 		err |= descendants_prepare(skel->obj, config->max_allocs, features->hash_on_demand);
 	config->unwind = opts->unwind;
@@ -306,6 +310,8 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 		return -ENOMEM;
 	err = prepare_tables(ctx, &features, process_cnt);
 	ctx->programs.kind = wanted_links(&features);
+	((struct memleak_config *)&ctx->skel->rodata->config)->bound =
+		!ctx->pool && probe_programs_bound(&ctx->programs);
 	if (!err)
 		err = choose ? choose(arg, ctx) : choose_links(ctx);
 	if (!err)

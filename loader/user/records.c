@@ -85,6 +85,9 @@ static int handle_record(void *arg, void *data, size_t len)
 			 "): children are not followed without -f",
 			 process->info.pid, (uint64_t)record->addr);
 		break;
+	case MEMLEAK_REC_BORROW:
+		process_set_lend(set, process, (pid_t)record->addr);
+		break;
 	case MEMLEAK_REC_LIBS:
 	case MEMLEAK_REC_CODE:
 		process->changed = true;

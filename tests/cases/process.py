@@ -373,3 +373,53 @@ def test_main_thread_has_ended(t, kind):
     memleak = attach(t, program, kind)
     truth = program.go()
     expect(memleak.stop(), truth)
+
+
+def start_workers(t, what):
+    return t.program("workers", what, f"w{os.getpid()}")
+
+
+def check_workers(memleak, program, may_lose=()):
+    """While the worker is there, and when it has ended."""
+    for _ in range(2):
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect(report, truth, may_lose=may_lose)
+        if any(site["pid"] != program.pid for site in report["sites"]):
+            raise Failure("a site of another process")
+    memleak.stop()
+
+
+@each("session", "multi", "perf", "shape")
+def test_workers(t, kind):
+    """A process in the memory of another one frees what that has, and allocates for it."""
+    program = start_workers(t, "before")
+    check_workers(attach(t, program, kind, interval="0.2"), program)
+
+
+@each("-f", "--comm", "-C", "-s1")
+def test_workers_with(t, option):
+    program = start_workers(t, "before")
+    given = ["--comm", f"w{os.getpid()}"] if option == "--comm" else [option, "-p", str(program.pid)]
+    older = [] if option == "-C" else ["-o", "0"]
+    check_workers(t.memleak("--json", *older, *given, "0.2").ready(), program)
+
+
+@each("-p", "-f", "--comm")
+def test_worker_is_made(t, option):
+    """Before its first call is seen, as the report says, or at once where all are probed."""
+    program = start_workers(t, "later")
+    given = ["--comm", f"w{os.getpid()}"] if option == "--comm" else ["-p", str(program.pid)]
+    memleak = t.memleak("--json", "-o", "0", *(["-f"] if option == "-f" else []), *given, "0.2").ready()
+    program.go()
+    if option == "-p":
+        memleak.wait_for("the note", lambda: "works in the memory of" in memleak.notes)
+    check_workers(memleak, program, may_lose=("processes",) if option == "-p" else ())
+
+
+def test_worker_executes(t):
+    """It is no worker any more."""
+    program = start_workers(t, "exec")
+    memleak = t.attach(program)
+    truth = program.go()
+    expect(memleak.stop(), truth)

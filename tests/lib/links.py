@@ -8,9 +8,9 @@ WORDS = {"session": "links of sessions", "multi": "uprobe_multi links\n", "perf"
          "shape": "without cookies"}
 
 
-def attach(t, program, kind, *options):
+def attach(t, program, kind, *options, **kwargs):
     """memleak with such links; skips the case where the kernel does not have them."""
-    memleak = t.attach(program, "-v", *options, env={"MEMLEAK_LINKS": kind})
+    memleak = t.attach(program, "-v", *options, env={"MEMLEAK_LINKS": kind}, **kwargs)
     if WORDS[kind] not in memleak.notes:
         memleak.stop()
         raise Skip(f"the kernel has no {WORDS[kind].strip()}")
