@@ -18,13 +18,31 @@ struct {
 	__uint(max_entries, 1 << 24);
 } events SEC(".maps");
 
+/* Set for the loader: a record was lost that only says what to look at. */
+__u32 hint_lost;
+
 /* That a process has ended is noticed without its record, too. */
 static __always_inline void count_lost_record(__u32 type)
 {
-	if (type == MEMLEAK_REC_NEW || type == MEMLEAK_REC_EXEC || type == MEMLEAK_REC_LEFT)
-		count(MEMLEAK_LOST_PROCESSES, 1);
-	else if (type != MEMLEAK_REC_END)
+	switch (type) {
+	case MEMLEAK_REC_MAP:
+	case MEMLEAK_REC_TAKE:
+	case MEMLEAK_REC_UNTAKE:
+	case MEMLEAK_REC_GONE:
+	case MEMLEAK_REC_MOVE:
 		count(MEMLEAK_LOST_MAPPINGS, 1);
+		break;
+	case MEMLEAK_REC_NEW:
+	case MEMLEAK_REC_EXEC:
+	case MEMLEAK_REC_LEFT:
+	case MEMLEAK_REC_BORROW:
+		count(MEMLEAK_LOST_PROCESSES, 1);
+		break;
+	case MEMLEAK_REC_END:
+		break;
+	default:
+		hint_lost = 1;
+	}
 }
 
 static __always_inline struct memleak_record *record__reserve(__u32 type, __u32 image)

@@ -163,6 +163,17 @@ static unsigned long position(const unsigned long *at)
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
+/* Whoever may have changed is looked at. */
+static void find_hints(struct process_set *set)
+{
+	uint32_t *lost = &set->programs->ctx.skel->bss->hint_lost;
+
+	if (!__atomic_exchange_n(lost, 0, __ATOMIC_ACQ_REL))
+		return;
+	for (size_t i = 0; i < set->table.cnt; i++)
+		set->table.items[i]->changed = true;
+}
+
 int records_consume(struct records *records, bool all)
 {
 	unsigned long written_to;
@@ -170,6 +181,7 @@ int records_consume(struct records *records, bool all)
 
 	records->all = all;
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	find_hints(records->set);
 	written_to = position(records->written_to);
 	err = ring_buffer__consume(records->rings);
 	/* A program that is interrupted while it writes a record holds up those behind it. */

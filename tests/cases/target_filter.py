@@ -171,6 +171,30 @@ def test_records_are_lost(t):
         raise Failure(f"of {cnt} programs lost: {lost}")
 
 
+def test_hint_is_lost(t):
+    """A library comes while records find no room: its allocator is probed, and nothing is lost."""
+    path = rename(t, f"h{os.getpid()}", "dlopen")
+    page = resource.getpagesize()
+    program = t.program("dlopen", t.file_of("libbump.so"), "alloc", path=path)
+    memleak = find(t, "--comm", path.name, interval="0.1", env={"MEMLEAK_RECORDS_BYTES": str(page)})
+    memleak.signal(signal.SIGSTOP)
+    for _ in range(page // 100):
+        t.process([path]).wait()
+    program.go()
+    memleak.signal(signal.SIGCONT)
+
+    def seen():
+        program.go()
+        return any(site["pid"] == program.pid and owner(site) == "foreign_alloc"
+                   for site in memleak.fresh_report()["sites"])
+
+    if not until(seen, 5):
+        raise Failure("the library's allocator is never seen")
+    lost = memleak.stop()["lost"]
+    if not lost["processes"] or lost["mappings"]:
+        raise Failure(f"lost: {lost}")
+
+
 def test_private_libc(t):
     """Probes on the C library are not in memleak's own processes, which they would slow down."""
     program = t.program("family", "server", "1", path=rename(t, f"o{os.getpid()}"))
