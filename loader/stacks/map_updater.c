@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads that update maps of maps. The caller waits until the programs see the change, and no
- * longer.
+ * Threads that update maps of maps. Who puts a map there waits until the programs see it, and no
+ * longer; who has one taken out does not wait at all.
  */
 #include "loader/stacks/map_updater.h"
 
@@ -16,8 +16,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* So many updates can wait for the kernel at once. */
-#define THREADS 4
+#include "base/array.h"
+
+/*
+ * So many updates can wait for the kernel at once, each for 10 to 100 ms: programs may begin
+ * several hundred times a second. Threads are started as they are needed.
+ */
+#define THREADS 32
+
+/* Keys of maps that are to be taken out. */
+struct keys {
+	uint32_t *items;
+	size_t cnt;
+	size_t cap;
+};
 
 struct map_updater {
 	pthread_t threads[THREADS];
@@ -32,8 +44,13 @@ struct map_updater {
 	bool waiting;
 	int maps_fd;
 	uint32_t key;
-	int map_fd; /* -1: the map under key is taken out */
+	int map_fd;
 	int err;
+	/* One thread at a time takes out what has been gathered. */
+	int removed_fd;
+	struct keys removed;
+	struct keys removing;
+	bool removes;
 };
 
 static void update(struct map_updater *map_updater)
@@ -45,14 +62,47 @@ static void update(struct map_updater *map_updater)
 	map_updater->idle_cnt--;
 	pthread_cond_broadcast(&map_updater->changed);
 	pthread_mutex_unlock(&map_updater->lock);
-	if (map_fd < 0)
-		err = bpf_map_delete_elem(maps_fd, &key) ? -errno : 0;
-	else
-		err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
+	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&map_updater->lock);
 	/* An update that fails is never seen, so the caller is still waiting for it. */
-	if (err && map_fd >= 0)
+	if (err)
 		map_updater->err = err;
+	map_updater->idle_cnt++;
+	pthread_cond_broadcast(&map_updater->changed);
+}
+
+/*
+ * The kernel waits once for all keys, or where it is older, for each; where it is older still, it
+ * takes them one by one.
+ */
+static void remove_keys(int maps_fd, const struct keys *keys)
+{
+	for (size_t i = 0; i < keys->cnt;) {
+		uint32_t cnt = (uint32_t)(keys->cnt - i);
+
+		if (!bpf_map_delete_batch(maps_fd, &keys->items[i], &cnt, NULL))
+			return;
+		if (errno != ENOENT)
+			cnt = 0;
+		i += cnt;
+		/* The first one that was not taken out is not there, or is tried alone. */
+		bpf_map_delete_elem(maps_fd, &keys->items[i++]);
+	}
+}
+
+static void remove_gathered(struct map_updater *map_updater)
+{
+	struct keys keys = map_updater->removed;
+
+	map_updater->removed = map_updater->removing;
+	map_updater->removed.cnt = 0;
+	map_updater->removing = keys;
+	map_updater->removes = true;
+	map_updater->idle_cnt--;
+	pthread_mutex_unlock(&map_updater->lock);
+	remove_keys(map_updater->removed_fd, &keys);
+	pthread_mutex_lock(&map_updater->lock);
+	map_updater->removes = false;
 	map_updater->idle_cnt++;
 	pthread_cond_broadcast(&map_updater->changed);
 }
@@ -68,6 +118,8 @@ static void *run(void *arg)
 	while (!map_updater->ends) {
 		if (map_updater->waiting)
 			update(map_updater);
+		else if (map_updater->removed.cnt && !map_updater->removes)
+			remove_gathered(map_updater);
 		else
 			pthread_cond_wait(&map_updater->changed, &map_updater->lock);
 	}
@@ -79,22 +131,28 @@ static void *run(void *arg)
  * All signals are left to the main thread. Others may fork: once this returns, the threads never
  * hold a lock of any library.
  */
-static int start_threads(struct map_updater *map_updater)
+static int start_thread(struct map_updater *map_updater)
 {
 	sigset_t all, before;
-	int err = 0;
+	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (!err && map_updater->thread_cnt < THREADS) {
-		err = -pthread_create(&map_updater->threads[map_updater->thread_cnt], NULL, run,
-				      map_updater);
-		map_updater->thread_cnt += !err;
-	}
+	err = -pthread_create(&map_updater->threads[map_updater->thread_cnt], NULL, run,
+			      map_updater);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	map_updater->thread_cnt += !err;
 	while (map_updater->ready_cnt < map_updater->thread_cnt)
 		pthread_cond_wait(&map_updater->changed, &map_updater->lock);
 	return map_updater->thread_cnt ? 0 : err;
+}
+
+/* Unless as many run as may. */
+static int find_thread(struct map_updater *map_updater)
+{
+	if (map_updater->idle_cnt || map_updater->thread_cnt == THREADS)
+		return 0;
+	return start_thread(map_updater);
 }
 
 int map_updater__new(struct map_updater **ret)
@@ -132,16 +190,21 @@ void map_updater__free(struct map_updater *map_updater)
 		join(map_updater->threads[i], map_updater->tids[i]);
 	pthread_cond_destroy(&map_updater->changed);
 	pthread_mutex_destroy(&map_updater->lock);
+	free(map_updater->removed.items);
+	free(map_updater->removing.items);
 	free(map_updater);
 }
 
 static int hand_over(struct map_updater *map_updater, int maps_fd, uint32_t key, int map_fd)
 {
-	int err = map_updater->thread_cnt ? 0 : start_threads(map_updater);
+	int err;
 
+	while (map_updater->waiting)
+		pthread_cond_wait(&map_updater->changed, &map_updater->lock);
+	err = find_thread(map_updater);
 	if (err)
 		return err;
-	while (map_updater->waiting || !map_updater->idle_cnt)
+	while (!map_updater->idle_cnt)
 		pthread_cond_wait(&map_updater->changed, &map_updater->lock);
 	map_updater->maps_fd = maps_fd;
 	map_updater->key = key;
@@ -180,9 +243,20 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 	return err;
 }
 
+/* One that is not there would cost the others a wait of their own. */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key)
 {
+	struct keys *removed = &map_updater->removed;
+	uint32_t found;
+
+	if (bpf_map_lookup_elem(maps_fd, &key, &found))
+		return;
 	pthread_mutex_lock(&map_updater->lock);
-	hand_over(map_updater, maps_fd, key, -1);
+	map_updater->removed_fd = maps_fd;
+	/* Without memory for it, it stays, and takes up room. */
+	if (!array_reserve(&removed->items, &removed->cap, removed->cnt + 1) &&
+	    !find_thread(map_updater))
+		removed->items[removed->cnt++] = key;
+	pthread_cond_broadcast(&map_updater->changed);
 	pthread_mutex_unlock(&map_updater->lock);
 }

@@ -17,7 +17,7 @@ void map_updater__free(struct map_updater *map_updater);
 /* Puts a map into a map of maps under key. 0: the programs see it. Else a negative errno. */
 int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key, int map_fd);
 
-/* Has what is under key taken out soon. */
+/* Has what is under key taken out soon. All of these are of the same map of maps. */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key);
 
 #endif

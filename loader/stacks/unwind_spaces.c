@@ -238,9 +238,6 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 
 	if (!entries || !keys)
 		return -ENOMEM;
-	/* Caches are keyed by the generation: 0 is none. */
-	if (!++spaces->generation)
-		spaces->generation = 1;
 	entries[0].space = (struct unwind_space){
 		.generation = spaces->generation,
 		.mapping_cnt = (uint32_t)list->cnt,
@@ -260,7 +257,10 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 	return err;
 }
 
-/* Only a change is published: with each, the programs' caches start anew. */
+/*
+ * Only a change is published: with each, the programs' caches start anew. In a process that has
+ * ended no program walks any more.
+ */
 static int publish_change(struct unwind_spaces *spaces, struct told_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
 {
@@ -270,7 +270,10 @@ static int publish_change(struct unwind_spaces *spaces, struct told_space *space
 		return 0;
 	err = code_history_add(&spaces->history, subject->image, subject->unloads, list->items,
 			       list->cnt);
-	if (!err)
+	/* Caches are keyed by the generation: 0 is none. */
+	if (!++spaces->generation)
+		spaces->generation = 1;
+	if (!err && !subject->ended)
 		err = publish(spaces, subject, list);
 	if (err)
 		return err;
