@@ -21,6 +21,7 @@ enum memleak_kernel_event {
 	MEMLEAK_KERNEL_BULK_ALLOC,
 	MEMLEAK_KERNEL_BULK_FREE,
 	MEMLEAK_KERNEL_RCU_FREE,
+	MEMLEAK_KERNEL_BULK_PAGES,
 	MEMLEAK_KERNEL_EVENT_CNT,
 };
 
@@ -51,7 +52,8 @@ struct memleak_value_places {
 	__u8 percpu_alloc_ptr;
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
-	__u8 rcu_func; /* kvfree_call_rcu's second argument is the offset of the head */
+	__u8 bulk_pages_array; /* the last argument; NONE: the kernel allocates no pages in bulk */
+	__u8 rcu_func;         /* kvfree_call_rcu's second argument is the offset of the head */
 };
 
 struct memleak_code_range {

@@ -58,7 +58,8 @@ static const char *const kernel_allocator_names[] = {
 	"vzalloc",           "alloc_percpu",
 	"pcpu_alloc",        "do_kmalloc",
 	"do_kmem_cache",     "kmem_cache_zalloc",
-	"pcpu_create_chunk",
+	"pcpu_create_chunk", "vm_area_alloc_pages",
+	"bpf_trampoline", /* between a hooked function's entry and the rest of it */
 };
 
 /* Whole names, but for what compilers put behind a dot: others begin like them (kfree_skb). */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What no tracepoint shows: objects that the kernel allocates and frees in bulk, and those it is
- * to free after a grace period. Hooks on functions, as fentry/fexit or as kprobes; the tables are
- * those of the object that has the tracepoints.
+ * What no tracepoint shows: objects that the kernel allocates and frees in bulk, those it is to
+ * free after a grace period, and pages that it allocates in bulk. Hooks on functions, as
+ * fentry/fexit or, but for the pages, as kprobes; the tables are those of the object that has the
+ * tracepoints.
  *
  * An object that is handed to kvfree_call_rcu() is freed from there on: its owner has let go, and
  * the kernel frees it in bulk or keeps it for the next allocation without an event.
@@ -68,36 +69,38 @@ __noinline int bulk__free_step(__u64 objects, __u64 cnt, __u64 first, __u64 stac
 	return 0;
 }
 
-__noinline int bulk__record_one(__u64 object, __u64 site_id, __u64 size)
+__noinline int bulk__record_one(__u64 addr, __u32 domain, __u64 site_id, __u64 size)
 {
-	struct memleak_block_key key = {.addr = object, .domain = MEMLEAK_DOMAIN_SLAB};
+	struct memleak_block_key key = {.addr = addr, .domain = domain};
 	struct memleak_site *site = bpf_map_lookup_elem(&sites, &site_id);
 
 	/*
-	 * Each object is chosen separately: a sample of whole batches would be worse than its rate
+	 * Each block is chosen separately: a sample of whole batches would be worse than its rate
 	 * says.
 	 */
 	if (!chosen(size, countdown(interrupt_level())))
 		return 0;
-	if (site && object)
+	if (site && addr)
 		record_block(site_id, &key, size, (__u32)current_pids());
-	emit_event(MEMLEAK_EVENT_ALLOC, MEMLEAK_KERNEL_BULK_ALLOC, object, size,
-		   config.trace_stacks && site ? site->stack : 0);
+	emit_event(MEMLEAK_EVENT_ALLOC,
+		   domain == MEMLEAK_DOMAIN_PAGE ? MEMLEAK_KERNEL_BULK_PAGES
+						 : MEMLEAK_KERNEL_BULK_ALLOC,
+		   addr, size, config.trace_stacks && site ? site->stack : 0);
 	return 0;
 }
 
 __noinline int bulk__record_step(__u64 objects, __u64 cnt, __u64 first, __u64 site_id, __u64 size)
 {
 	for (__u64 i = 0; i < BULK_STEP && first + i < cnt; i++)
-		bulk__record_one(read_pointer(objects + (first + i) * sizeof(__u64)), site_id,
-				 size);
+		bulk__record_one(read_pointer(objects + (first + i) * sizeof(__u64)),
+				 MEMLEAK_DOMAIN_SLAB, site_id, size);
 	return 0;
 }
 
-static __always_inline void bulk__count_lost(__u64 cnt)
+static __always_inline void bulk__count_lost(__u64 cnt, __u64 most)
 {
-	if (cnt > BULK_MOST)
-		count(MEMLEAK_LOST_RECURSION, cnt - BULK_MOST);
+	if (cnt > most)
+		count(MEMLEAK_LOST_RECURSION, cnt - most);
 }
 
 /*
@@ -110,7 +113,7 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 
 	for (__u64 first = 0; first < BULK_MOST && first < cnt; first += BULK_STEP)
 		bulk__free_step(objects, cnt, first, stack);
-	bulk__count_lost(cnt);
+	bulk__count_lost(cnt, BULK_MOST);
 	return 0;
 }
 
@@ -138,31 +141,51 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 	return true;
 }
 
-static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_cache *cache,
-					 __u64 objects, __u32 cnt)
+/* A function of its own for its stack: those that record a batch have only 512 bytes together. */
+__noinline __u64 bulk__make_site(__u32 user, __u32 walked, __u32 kind)
 {
-	__u32 user = second + STACK_BULK_ALLOC, walked;
 	struct requester requester;
-	__u64 size = BPF_CORE_READ(cache, size), id;
-	struct memleak_site *site;
 	struct stack_buffer *buf;
+	__u64 id;
 
-	if (!cnt || !is_traced(&requester) || !wanted(size) ||
-	    bulk__is_passed(requester.level, size, cnt))
+	if (!is_traced(&requester))
 		return 0;
 	buf = stack__buffer(user, requester.level);
 	if (!buf)
 		return 0;
-	walked = stack__walk(ctx, buf);
 	trim_stack(user, requester.level, walked,
 		   walked > HOOK_FRAMES ? buf->words[1 + HOOK_FRAMES] : 0);
-	site = site__of(buf, MEMLEAK_KIND_SLAB, &requester, &id);
+	return site__of(buf, kind, &requester, &id) ? id : 0;
+}
+
+static __always_inline struct memleak_site *bulk__site(void *ctx, __u32 user, __u32 level,
+						       __u32 kind, __u64 *id)
+{
+	struct stack_buffer *buf = stack__buffer(user, level);
+
+	if (!buf)
+		return NULL;
+	*id = bulk__make_site(user, stack__walk(ctx, buf), kind);
+	return bpf_map_lookup_elem(&sites, id);
+}
+
+static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_cache *cache,
+					 __u64 objects, __u32 cnt)
+{
+	struct requester requester;
+	__u64 size = BPF_CORE_READ(cache, size), id;
+	struct memleak_site *site;
+
+	if (!cnt || !is_traced(&requester) || !wanted(size) ||
+	    bulk__is_passed(requester.level, size, cnt))
+		return 0;
+	site = bulk__site(ctx, second + STACK_BULK_ALLOC, requester.level, MEMLEAK_KIND_SLAB, &id);
 	if (!site)
 		return 0;
 	origin__note_cache(&site->origin, cache, 0, size);
 	for (__u64 first = 0; first < BULK_MOST && first < cnt; first += BULK_STEP)
 		bulk__record_step(objects, cnt, first, id, size);
-	bulk__count_lost(cnt);
+	bulk__count_lost(cnt, BULK_MOST);
 	return 0;
 }
 
@@ -196,6 +219,153 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 			     (__u32)hook_argument(ctx, 4));
 }
 
+/*
+ * Pages in bulk: the function fills the empty places of an array from its beginning, and returns
+ * how far it came. So it matters which places were empty before. Of larger arrays the rest is
+ * lost; the kernel's own callers have at most a page full of addresses.
+ */
+#define BULK_PAGES_STEPS 16
+#define BULK_PAGES_MOST (BULK_PAGES_STEPS * BULK_STEP)
+
+/* A call that has not returned. The key is the address of its arguments. */
+struct bulk_pages {
+	__u64 array;
+	__u64 full[BULK_PAGES_STEPS]; /* a bit for each place that was not empty */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, struct bulk_pages);
+} bulk_pages SEC(".maps");
+
+/* Without a branch: the highest bit of a kernel address is set. */
+__noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
+{
+	__u64 full = 0;
+
+	for (__u64 i = 0; i < BULK_STEP && first + i < cnt; i++)
+		full |= read_pointer(array + (first + i) * sizeof(__u64)) >> 63 << i;
+	return full;
+}
+
+/*
+ * The last page may come from the way of single pages, which has an event: then it is what the CPU
+ * last took, or its block is there. The block alone would not do with sampling, and what the CPU
+ * last took may be an interrupt's meanwhile.
+ */
+__noinline int bulk_pages__is_told(__u64 addr)
+{
+	struct memleak_block_key key = {.addr = addr, .domain = MEMLEAK_DOMAIN_PAGE};
+	__u32 zero = 0;
+	volatile __u64 *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
+	struct memleak_block block;
+
+	if (fresh && *fresh == addr)
+		return 1;
+	if (!block__may_be_held(&key) || !block__take(&key, &block))
+		return 0;
+	store_block(addr, block.size, block.birth_ns, block.site,
+		    BLOCK_WORD(MEMLEAK_DOMAIN_PAGE, block.halved, block.tid));
+	return 1;
+}
+
+__noinline int bulk_pages__record_step(__u64 array, __u64 cnt, __u64 first, __u64 full,
+				       __u64 site_id)
+{
+	__u64 size = 1ULL << kernel_config.page_shift;
+
+	for (__u64 i = 0; i < BULK_STEP && first + i < cnt; i++) {
+		__u64 page = read_pointer(array + (first + i) * sizeof(__u64)), addr;
+
+		addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;
+		if (full >> i & 1 || (first + i == cnt - 1 && bulk_pages__is_told(addr)))
+			continue;
+		bulk__record_one(addr, MEMLEAK_DOMAIN_PAGE, site_id, size);
+	}
+	return 0;
+}
+
+static __always_inline __u64 bulk_pages__array(const __u64 *ctx)
+{
+	return hook_argument(ctx, kernel_config.at.bulk_pages_array);
+}
+
+/* The bits of the flags that say how mobile the pages are, since 2.6. */
+static __always_inline __u32 bulk_pages__mobility(const __u64 *ctx)
+{
+	return hook_argument(ctx, 0) >> 3 & 3;
+}
+
+static __always_inline bool bulk_pages__wanted(const __u64 *ctx, struct requester *requester)
+{
+	return is_traced(requester) && wanted(1ULL << kernel_config.page_shift) &&
+	       (bulk_pages__mobility(ctx) != MIGRATE_MOVABLE || kernel_config.movable);
+}
+
+/* alloc_pages_bulk(gfp, node, nodes, cnt, [list,] array) */
+static __always_inline int hook_bulk_pages(__u64 *ctx, __u32 second)
+{
+	struct bulk_pages call = {.array = bulk_pages__array(ctx)};
+	__u64 key = place__of(ctx), cnt = (__u32)hook_argument(ctx, 3);
+	__u32 zero = 0;
+	volatile __u64 *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);
+	struct requester requester;
+
+	if (!call.array || !bulk_pages__wanted(ctx, &requester))
+		return 0;
+	if (fresh)
+		*fresh = 0;
+#pragma unroll
+	for (__u32 i = 0; i < BULK_PAGES_STEPS; i++)
+		call.full[i] = bulk_pages__full(call.array, cnt, i * BULK_STEP);
+	if (bpf_map_update_elem(&bulk_pages, &key, &call, BPF_ANY))
+		count(MEMLEAK_LOST_RECURSION, cnt);
+	return 0;
+}
+
+static __always_inline int on_bulk_pages(__u64 *ctx, __u32 second, const struct bulk_pages *call,
+					 __u64 cnt)
+{
+	struct memleak_site *site;
+	struct requester requester;
+	__u64 id;
+
+	if (!cnt || !bulk_pages__wanted(ctx, &requester))
+		return 0;
+	site = bulk__site(ctx, second + STACK_BULK_PAGES, requester.level, MEMLEAK_KIND_PAGE, &id);
+	if (!site)
+		return 0;
+	site->origin.reclaimable = bulk_pages__mobility(ctx) == MIGRATE_RECLAIMABLE;
+#pragma unroll
+	for (__u32 i = 0; i < BULK_PAGES_STEPS; i++)
+		bulk_pages__record_step(call->array, cnt, i * BULK_STEP, call->full[i], id);
+	bulk__count_lost(cnt, BULK_PAGES_MOST);
+	return 0;
+}
+
+/*
+ * cnt = alloc_pages_bulk(...). Nothing in the kernel wants its pages in a list, and from some time
+ * on none can be given.
+ */
+static __always_inline int hook_bulk_pages_return(__u64 *ctx, __u32 second)
+{
+	__u64 cnt = hook_argument(ctx, kernel_config.at.bulk_pages_array + 1);
+	__u64 key = place__of(ctx), array = bulk_pages__array(ctx);
+	struct bulk_pages *call = bpf_map_lookup_elem(&bulk_pages, &key);
+	struct requester requester;
+
+	if (!array && bulk_pages__wanted(ctx, &requester))
+		count(MEMLEAK_LOST_RECURSION, cnt);
+	if (!call)
+		return 0;
+	if (call->array == array)
+		on_bulk_pages(ctx, second, call, cnt);
+	bpf_map_delete_elem(&bulk_pages, &key);
+	return 0;
+}
+
 /* The kernel does not promise in which order it runs the hooks of a function. */
 #define HOOK_PROGRAMS(section, hook, event)                                                        \
 	SEC(section) int trampoline_##hook(__u64 *ctx)                                             \
@@ -211,6 +381,8 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 HOOK_PROGRAMS("fentry/kmem_cache_free_bulk", bulk_free, HANDLED_BULK_FREE)
 HOOK_PROGRAMS("fentry/kvfree_call_rcu", rcu_free, HANDLED_RCU_FREE)
 HOOK_PROGRAMS("fexit/kmem_cache_alloc_bulk", bulk_alloc, HANDLED_BULK_ALLOC)
+HOOK_PROGRAMS("fentry/__alloc_pages_bulk", bulk_pages, HANDLED_BULK_PAGES)
+HOOK_PROGRAMS("fexit/__alloc_pages_bulk", bulk_pages_return, HANDLED_BULK_PAGES_RETURN)
 
 SEC("kprobe")
 int kprobe_bulk_free(struct pt_regs *ctx)

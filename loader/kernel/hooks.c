@@ -18,10 +18,13 @@
 static const struct {
 	const char *prog;
 	const char *functions[2];
+	bool pages; /* by trampolines alone */
 } kernel_hooks[] = {
-	{"bulk_free", {"kmem_cache_free_bulk"}},
-	{"rcu_free", {"kvfree_call_rcu"}},
-	{"bulk_alloc", {"kmem_cache_alloc_bulk", "kmem_cache_alloc_bulk_noprof"}},
+	{"bulk_free", {"kmem_cache_free_bulk"}, false},
+	{"rcu_free", {"kvfree_call_rcu"}, false},
+	{"bulk_alloc", {"kmem_cache_alloc_bulk", "kmem_cache_alloc_bulk_noprof"}, false},
+	{"bulk_pages", {"__alloc_pages_bulk", "alloc_pages_bulk_noprof"}, true},
+	{"bulk_pages_return", {"__alloc_pages_bulk", "alloc_pages_bulk_noprof"}, true},
 };
 
 /* Of each hook there are two on one function. */
@@ -34,6 +37,8 @@ static bool is_trampoline(const struct bpf_program *prog)
 
 static const char *hooked_function(const struct kernel_loading *loading, size_t hook)
 {
+	if (kernel_hooks[hook].pages && loading->at.bulk_pages_array == MEMLEAK_VALUE_NONE)
+		return NULL;
 	for (size_t i = 0; i < LENGTH(kernel_hooks[hook].functions); i++) {
 		const char *name = kernel_hooks[hook].functions[i];
 
@@ -210,9 +215,11 @@ static int load_hooks(const struct kernel_loading *loading, const struct bpf_obj
 	for (size_t i = 0; !err && i < LENGTH(kernel_hooks); i++) {
 		const char *function = hooked_function(loading, i);
 
-		if (function)
-			err = trampolines ? attach_trampolines(hooks, i)
-					  : attach_kprobes(hooks, i, function);
+		if (!function || (kernel_hooks[i].pages && !trampolines))
+			continue;
+		err = trampolines ? attach_trampolines(hooks, i)
+				  : attach_kprobes(hooks, i, function);
+		hooks->pages |= kernel_hooks[i].pages;
 	}
 	if (!err)
 		return 0;
@@ -236,6 +243,8 @@ void kernel_hooks_init(const struct kernel_loading *loading, const struct bpf_ob
 		if (!err) {
 			log_verbose("objects freed in bulk or after a grace period are seen by %s",
 				    kind);
+			if (hooks->pages)
+				log_verbose("pages allocated in bulk are seen by %s", kind);
 			return;
 		}
 		log_verbose("%s programs are not available: %s", kind, strerror(-err));

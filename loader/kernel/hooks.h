@@ -15,6 +15,7 @@ struct hooks_bpf;
 struct kernel_hooks {
 	struct hooks_bpf *skel; /* NULL: none can be had */
 	struct bpf_object *object;
+	bool pages; /* those that are allocated in bulk are seen */
 	struct bpf_link *links[KERNEL_HOOK_LINKS];
 	size_t link_cnt;
 };

@@ -12,6 +12,7 @@
  *   percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
  *   percpu_free_percpu  (base, off, ptr)
  *   kvfree_call_rcu     (head, ptr), once (head, func)
+ *   alloc_pages_bulk    (gfp, node, nodemask, cnt, [list,] array)
  */
 #include "loader/kernel/places.h"
 
@@ -190,20 +191,42 @@ static const struct {
 	{"percpu_free_percpu", place_percpu_free},
 };
 
+static bool parameters_of_function(const struct btf *btf, const char *function,
+				   struct parameters *ret)
+{
+	int id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	if (!type || !btf_is_func_proto(type))
+		return false;
+	*ret = (struct parameters){btf, btf_params(type), btf_vlen(type)};
+	return true;
+}
+
 /* Whether kvfree_call_rcu() is told the object, or how far the head lies inside it. */
 static void place_rcu_free(const struct btf *btf, struct memleak_value_places *ret)
 {
-	int id = btf__find_by_name_kind(btf, "kvfree_call_rcu", BTF_KIND_FUNC);
-	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+	const struct btf_type *type;
 	struct parameters params;
 
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 2)
+	if (!parameters_of_function(btf, "kvfree_call_rcu", &params) || params.cnt < 2)
 		return;
-	params = (struct parameters){btf, btf_params(type), btf_vlen(type)};
 	type = resolve(btf, params.items[1].type);
 	type = type && btf_is_ptr(type) ? resolve(btf, type->type) : NULL;
 	ret->rcu_func = type && btf_is_func_proto(type);
+}
+
+static void place_bulk_pages(const struct btf *btf, struct memleak_value_places *ret)
+{
+	struct parameters params;
+
+	if (!parameters_of_function(btf, "__alloc_pages_bulk", &params) &&
+	    !parameters_of_function(btf, "alloc_pages_bulk_noprof", &params))
+		return;
+	if ((params.cnt == 5 || (params.cnt == 6 && points_to(&params, 4, "list_head"))) &&
+	    is_int(&params, 3, 4) && is_pointer(&params, params.cnt - 1))
+		ret->bulk_pages_array = (__u8)(params.cnt - 1);
 }
 
 int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret,
@@ -220,6 +243,7 @@ int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret
 		return -EPROTO;
 	}
 	place_rcu_free(btf, ret);
+	place_bulk_pages(btf, ret);
 	return 0;
 }
 

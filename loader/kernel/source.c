@@ -31,7 +31,7 @@ struct kernel_source {
 	struct kernel_symbols symbols;
 	struct tracker tracker;
 	struct slab_caches caches;    /* when tracing began; empty: they are not reconciled */
-	uint64_t vmalloc_before;      /* bytes that vmalloc() had when tracing began; 0: unknown */
+	uint64_t vmalloc_before;      /* bytes that vmalloc() had then; 0: unknown, or of no use */
 	uint64_t hooks_missed_before; /* events that the hooks left out before tracking began */
 	struct process *processes;    /* that are traced; an image is an index plus one */
 	int *pidfds;                  /* of each; -1: it has ended */
@@ -56,6 +56,7 @@ static const char *const event_names[] = {
 	[MEMLEAK_KERNEL_BULK_ALLOC] = "kmem_cache_alloc_bulk",
 	[MEMLEAK_KERNEL_BULK_FREE] = "kmem_cache_free_bulk",
 	[MEMLEAK_KERNEL_RCU_FREE] = "kvfree_call_rcu",
+	[MEMLEAK_KERNEL_BULK_PAGES] = "alloc_pages_bulk",
 };
 
 _Static_assert(sizeof(event_names) / sizeof(event_names[0]) == MEMLEAK_KERNEL_EVENT_CNT,
@@ -134,7 +135,8 @@ static int kernel_source__start(struct source *base)
 	if (!source->programs.hooks.skel && !source->opts->sample_bytes &&
 	    source->opts->sample_rate <= 1)
 		read_caches(&source->caches);
-	if (!source->opts->sample_bytes && source->opts->sample_rate <= 1)
+	if (!source->programs.hooks.pages && !source->opts->sample_bytes &&
+	    source->opts->sample_rate <= 1)
 		source->vmalloc_before = read_vmalloc();
 	source->tracker.sums_left_out = source->caches.cnt || source->vmalloc_before;
 	tracker_start(&source->tracker);

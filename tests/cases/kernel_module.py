@@ -3,12 +3,14 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 from lib import Skip, alone, timeout
 from lib.case import Broken
 from lib.expect import find_source, source_lines
-from lib.kernel import culprit_of, kernel_part, names_of, require, share_kernel, whole_kernel
+from lib.kernel import (check_kernel_lost, culprit_of, kernel_part, names_of, require, share_kernel,
+                        whole_kernel)
 
 LEAK = pathlib.Path("/sys/module/leaky/parameters/leak")
 # What the module's functions ask for: {function: (word, kind, bytes of one block)}. A slab block
@@ -18,6 +20,11 @@ LEAKS = {
     "leak_kmalloc": ("kmalloc", "slab", 1024),
     "leak_object": ("object", "slab", None),
     "leak_percpu": ("percpu", "percpu", 64),
+}
+# In calls of several sizes, which have no events: where functions can be hooked.
+BULK_LEAKS = {
+    "leak_bulk_page": ("bulk_page", "page", 4096),
+    "leak_bulk_object": ("bulk_object", "slab", None),
 }
 COUNT = 2000
 
@@ -100,6 +107,40 @@ def test_growth(t):
     first = [names[0] for names in map(check_order, memleak.reports) if names]
     require(first and set(first) <= {"leak_pages", "leak_kmalloc"}, memleak.reports[-1],
             f"the first sites of the reports are of {first}")
+
+
+def check_bulk(report, count):
+    """A page may come by the way of single ones, whose stack is another: the sites together."""
+    check_kernel_lost(report)
+    for name, (_, kind, size) in BULK_LEAKS.items():
+        sites = [site for site in kernel_part(report) if culprit_of(site) == name]
+        require({site["kind"] for site in sites} <= {kind}, report, f"{name} is no {kind}")
+        require(sum(site["count"] for site in sites) == count, report,
+                f"{name}: {[site['count'] for site in sites]}, not {count}")
+        require(size is None or sum(site["bytes"] for site in sites) == size * count, report,
+                f"{name}: {[site['bytes'] for site in sites]} bytes")
+
+
+@alone
+@timeout(180)
+def test_bulk(t):
+    """What is allocated in bulk is reported once, also where old pages stand between new ones."""
+    load_module()
+    share_kernel(t, whole=True)
+    memleak = whole_kernel(t, "-v")
+    if not re.search("are seen by fentry", memleak.notes):
+        raise Skip("this kernel's functions cannot be hooked")
+    try:
+        for number in (1, 2):
+            for word, _, _ in BULK_LEAKS.values():
+                write(f"{word} {COUNT}")
+            check_bulk(memleak.fresh_report(), number * COUNT)
+    finally:
+        write("free")
+    report = memleak.fresh_report()
+    check_bulk(report, 0)
+    require(not report["inferred"]["vmalloc_hidden"], report, "pages of vmalloc() are hidden")
+    memleak.stop()
 
 
 @alone

@@ -17,7 +17,7 @@ from .process import PATIENCE
 ALLOCATOR = re.compile(
     r"_*(kv?[mzc]alloc|kmem_cache_alloc|krealloc|kmemdup|slab_alloc|slab_post_alloc|new_slab|"
     r"alloc_pages|alloc_frozen_pages|folio_alloc|vma_alloc_folio|get_free_page|get_zeroed_page|"
-    r"alloc_page|pcpu_alloc|alloc_percpu|trace_|traceiter_|bpf_trace_run|bpf_prog_|"
+    r"alloc_page|pcpu_alloc|alloc_percpu|trace_|traceiter_|bpf_trace_run|bpf_prog_|bpf_trampoline_|"
     r"perf_trace_|alloc_pages_vma)\w*$")
 
 # What the slab allocator calls to get pages of its own.

@@ -35,7 +35,7 @@ struct held {
 	unsigned int cnt;
 };
 
-static struct held kmallocs, objects, pages, percpus;
+static struct held kmallocs, objects, bulk_objects, pages, bulk_pages, percpus;
 static struct kmem_cache *cache;
 static DEFINE_MUTEX(lock);
 
@@ -44,31 +44,69 @@ static int hold(struct held *held, void *block)
 	if (!block)
 		return -ENOMEM;
 	held->blocks[held->cnt++] = block;
-	return 0;
+	return 1;
 }
 
-static noinline int leak_kmalloc(void)
+/* How many come by one call: single ones, few, and as many as fill a page with their addresses. */
+static unsigned int bulk_size(unsigned int most)
+{
+	static const unsigned int sizes[] = {1, 2, 65, 7, 512, 100, 63};
+	static unsigned int turn;
+
+	return min(most, sizes[turn++ % ARRAY_SIZE(sizes)]);
+}
+
+static noinline int leak_kmalloc(unsigned int most)
 {
 	void *block = kmalloc(KMALLOC_SIZE, GFP_KERNEL); /* LEAK */
 
 	return hold(&kmallocs, block);
 }
 
-static noinline int leak_object(void)
+static noinline int leak_object(unsigned int most)
 {
 	void *block = kmem_cache_alloc(cache, GFP_KERNEL); /* LEAK */
 
 	return hold(&objects, block);
 }
 
-static noinline int leak_pages(void)
+static noinline int leak_bulk_object(unsigned int most)
+{
+	void **to = &bulk_objects.blocks[bulk_objects.cnt];
+	int cnt = kmem_cache_alloc_bulk(cache, GFP_KERNEL, bulk_size(most), to); /* LEAK */
+
+	bulk_objects.cnt += cnt;
+	return cnt ? cnt : -ENOMEM;
+}
+
+static noinline int leak_pages(unsigned int most)
 {
 	struct page *block = alloc_pages(GFP_KERNEL, PAGE_ORDER); /* LEAK */
 
 	return hold(&pages, block);
 }
 
-static noinline int leak_percpu(void)
+/*
+ * The call fills what is empty in its array. Where it can, every other place at the front has a
+ * page that was held before.
+ */
+static noinline int leak_bulk_page(unsigned int most)
+{
+	static struct page *array[MOST];
+	unsigned int size = bulk_size(most), old = min3(size, bulk_pages.cnt, 40U), i;
+	unsigned int before = bulk_pages.cnt;
+
+	memset(array, 0, sizeof(array));
+	for (i = 0; i < old; i++)
+		array[2 * i + 1] = bulk_pages.blocks[i];
+	alloc_pages_bulk_array(GFP_KERNEL, size + old, array); /* LEAK */
+	for (i = 0; i < size + old; i++)
+		if (array[i] && (i % 2 == 0 || i >= 2 * old))
+			hold(&bulk_pages, array[i]);
+	return bulk_pages.cnt > before ? bulk_pages.cnt - before : -ENOMEM;
+}
+
+static noinline int leak_percpu(unsigned int most)
 {
 	void __percpu *block = __alloc_percpu(PERCPU_SIZE, 8); /* LEAK */
 
@@ -76,14 +114,14 @@ static noinline int leak_percpu(void)
 }
 
 /* No leak: it is freed by RCU, which no tracepoint of the slab allocator may show. */
-static noinline int leak_nothing(void)
+static noinline int leak_nothing(unsigned int most)
 {
 	struct fleeting *block = kmalloc(sizeof(*block), GFP_KERNEL);
 
 	if (!block)
 		return -ENOMEM;
 	kfree_rcu(block, rcu);
-	return 0;
+	return 1;
 }
 
 static void free_all(void)
@@ -92,34 +130,45 @@ static void free_all(void)
 		kfree(kmallocs.blocks[--kmallocs.cnt]);
 	while (objects.cnt)
 		kmem_cache_free(cache, objects.blocks[--objects.cnt]);
+	if (bulk_objects.cnt)
+		kmem_cache_free_bulk(cache, bulk_objects.cnt, bulk_objects.blocks);
+	bulk_objects.cnt = 0;
+	while (bulk_pages.cnt)
+		__free_page(bulk_pages.blocks[--bulk_pages.cnt]);
 	while (pages.cnt)
 		__free_pages(pages.blocks[--pages.cnt], PAGE_ORDER);
 	while (percpus.cnt)
 		free_percpu((void __percpu __force *)percpus.blocks[--percpus.cnt]);
 }
 
+/* A function allocates up to so many blocks and says how many, or an error. */
 static const struct {
 	const char *name;
-	int (*function)(void);
+	int (*function)(unsigned int most);
 	struct held *held;
 } leaks[] = {
-	{"kmalloc", leak_kmalloc, &kmallocs}, {"object", leak_object, &objects},
-	{"pages", leak_pages, &pages},        {"percpu", leak_percpu, &percpus},
+	{"kmalloc", leak_kmalloc, &kmallocs},
+	{"object", leak_object, &objects},
+	{"bulk_object", leak_bulk_object, &bulk_objects},
+	{"pages", leak_pages, &pages},
+	{"bulk_page", leak_bulk_page, &bulk_pages},
+	{"percpu", leak_percpu, &percpus},
 	{"nothing", leak_nothing, NULL},
 };
 
 /* A loop of its own, so that each burst is one stack. */
 static noinline int burst(unsigned int which, unsigned int cnt)
 {
-	unsigned int i;
-	int err = 0;
+	int done;
 
-	for (i = 0; !err && i < cnt; i++) {
-		if (leaks[which].held && leaks[which].held->cnt == MOST)
+	for (; cnt; cnt -= done) {
+		if (leaks[which].held && cnt > MOST - leaks[which].held->cnt)
 			return -ENOSPC;
-		err = leaks[which].function();
+		done = leaks[which].function(cnt);
+		if (done < 0)
+			return done;
 	}
-	return err;
+	return 0;
 }
 
 static int on_write(const char *text, const struct kernel_param *param)
@@ -144,7 +193,7 @@ static int on_write(const char *text, const struct kernel_param *param)
 static const struct kernel_param_ops leak_ops = {.set = on_write};
 
 module_param_cb(leak, &leak_ops, NULL, 0200);
-MODULE_PARM_DESC(leak, "WHAT COUNT: kmalloc, object, pages, percpu, nothing; or free");
+MODULE_PARM_DESC(leak, "WHAT COUNT, where WHAT is the name of a function without leak_; or free");
 
 /* A constructor keeps the allocator from merging the cache with another of that size. */
 static void construct(void *block)

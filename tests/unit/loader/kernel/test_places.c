@@ -21,7 +21,9 @@
 
 #define NONE MEMLEAK_VALUE_NONE
 
-/* Types by a letter: l long, i int, b bool, v void *, k kmem_cache *, p page *, f function, h head.
+/*
+ * Types by a letter: l long, i int, b bool, v void *, k kmem_cache *, p page *, f function, h head,
+ * L list.
  */
 struct maker {
 	struct btf *btf;
@@ -32,7 +34,7 @@ static struct maker make(void)
 {
 	struct maker maker = {.btf = btf__new_empty()};
 	struct btf *btf = maker.btf;
-	int size_t_id, cache, page, head, proto;
+	int size_t_id, cache, page, head, list, proto;
 
 	assert_non_null(btf);
 	maker.types['i'] = btf__add_int(btf, "unsigned int", 4, 0);
@@ -46,6 +48,8 @@ static struct maker make(void)
 	maker.types['p'] = btf__add_ptr(btf, page);
 	head = btf__add_struct(btf, "callback_head", 16);
 	maker.types['h'] = btf__add_ptr(btf, head);
+	list = btf__add_struct(btf, "list_head", 16);
+	maker.types['L'] = btf__add_ptr(btf, list);
 	proto = btf__add_func_proto(btf, 0);
 	maker.types['f'] = btf__add_typedef(btf, "rcu_callback_t", btf__add_ptr(btf, proto));
 	return maker;
@@ -174,23 +178,49 @@ static void test_unknown(void **state)
 	}
 }
 
-static void add_rcu(struct maker *maker, const char *arguments)
+static void add_function(struct maker *maker, const char *name, const char *arguments)
 {
 	int proto = add_prototype(maker, arguments);
 
-	assert_true(btf__add_func(maker->btf, "kvfree_call_rcu", BTF_FUNC_GLOBAL, proto) > 0);
+	assert_true(btf__add_func(maker->btf, name, BTF_FUNC_GLOBAL, proto) > 0);
 }
 
 static void test_rcu(void **state)
 {
 	struct maker with_func = make(), with_object = make();
 
-	add_rcu(&with_func, "hf");
+	add_function(&with_func, "kvfree_call_rcu", "hf");
 	assert_int_equal(places(&with_func).rcu_func, 1);
-	add_rcu(&with_object, "hv");
+	add_function(&with_object, "kvfree_call_rcu", "hv");
 	assert_int_equal(places(&with_object).rcu_func, 0);
 	btf__free(with_func.btf);
 	btf__free(with_object.btf);
+}
+
+/* Once with a list before the array; what nobody knows is not hooked. */
+static void test_bulk_pages(void **state)
+{
+	static const struct {
+		const char *function;
+		const char *arguments;
+		__u8 array;
+	} kernels[] = {
+		{"__alloc_pages_bulk", "iiviLv", 5},
+		{"alloc_pages_bulk_noprof", "iiviLv", 5},
+		{"alloc_pages_bulk_noprof", "iiviv", 4},
+		{"alloc_pages_bulk_noprof", "iivlv", NONE},
+		{"alloc_pages_bulk_noprof", "iivivv", NONE},
+		{"alloc_pages_bulk_noprof", "iivv", NONE},
+		{"alloc_pages_bulk", "iiviv", NONE},
+	};
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		struct maker maker = make();
+
+		add_function(&maker, kernels[i].function, kernels[i].arguments);
+		assert_int_equal(places(&maker).bulk_pages_array, kernels[i].array);
+		btf__free(maker.btf);
+	}
 }
 
 static int add_variable(struct maker *maker, int type, const char *name)
@@ -295,13 +325,10 @@ static void test_format(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_old),
-		cmocka_unit_test(test_between),
-		cmocka_unit_test(test_new),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_rcu),
-		cmocka_unit_test(test_preempt_count),
-		cmocka_unit_test(test_running_kernel),
+		cmocka_unit_test(test_old),           cmocka_unit_test(test_between),
+		cmocka_unit_test(test_new),           cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_rcu),           cmocka_unit_test(test_bulk_pages),
+		cmocka_unit_test(test_preempt_count), cmocka_unit_test(test_running_kernel),
 		cmocka_unit_test(test_format),
 	};
 
