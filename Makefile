@@ -16,6 +16,7 @@
 #   make check-verifier      instructions that verifiers take: VERIFIER_ARGS, see tests/verifier/run
 #   make diagnosis           is the right function accused? small servers with real libraries, as root
 #   make soak                random programs against their own books, SOAK_SECONDS in all, as root
+#   make simulate            how many verdicts on made-up programs are wrong, SIMULATE_SEEDS of each sort
 #   make fuzz                hostile input for each parser, FUZZ_SECONDS long each
 # For work on tests: make unit, make programs, make bench-programs; make clean
 #   O=DIR             another build folder    WERROR=1        warnings are errors
@@ -89,7 +90,7 @@ SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 PACKED := $(patsubst %.bpf.c,$(O)/%.bpf.gz.o,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all unit programs bench bench-programs deps demo $(CHECKS) check-includes check-kernels \
+.PHONY: all unit simulate programs bench bench-programs deps demo $(CHECKS) check-includes check-kernels \
 	check-verifier fuzz soak install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -182,6 +183,11 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_LIB) $(ARCHIVES)
 # Tests that were built before and have gone from the tree are not to be run.
 unit: $(UNIT_BIN)
 	@find $(O)/tests/unit -type f -name 'test_*' ! -name '*.[do]' $(UNIT_BIN:%=! -path %) -delete
+
+# How often verdicts are wrong, and how soon they are right.
+SIMULATE_SEEDS ?= 1000
+simulate: $(O)/tests/unit/report/test_verdicts
+	$< $(SIMULATE_SEEDS)
 
 # Rooms include only what is below them, and no files each other.
 check-includes:

@@ -14,6 +14,7 @@
 struct entry {
 	struct entry *next;
 	struct site_history history;
+	uint32_t image;               /* 0: of no one process */
 	uint64_t update;              /* the last that had it */
 	uint32_t last[AGE_CLASS_CNT]; /* blocks of the last snapshot, as sampled */
 };
@@ -21,6 +22,9 @@ struct entry {
 struct ranking {
 	struct entry *entries; /* in no order */
 	struct hash_map by_id; /* the same */
+	/* By image: how many bytes it has, which stand where pointers do; and had at the last. */
+	struct hash_map processes;
+	struct hash_map last_processes;
 	uint64_t updates;
 	uint64_t elapsed_ns; /* of the last snapshot */
 };
@@ -52,6 +56,8 @@ void ranking__free(struct ranking *ranking)
 		free_entry(entry);
 	}
 	hash_map_deinit(&ranking->by_id);
+	hash_map_deinit(&ranking->processes);
+	hash_map_deinit(&ranking->last_processes);
 	free(ranking);
 }
 
@@ -89,25 +95,51 @@ static int add_moment(struct site_history *history, const struct moment *moment)
 	return 0;
 }
 
-static struct moment moment_of(const struct snapshot *snap, const struct site *site)
+static uint64_t process_bytes(const struct hash_map *processes, uint32_t image)
 {
-	struct moment moment = {
-		.elapsed_ns = snap->elapsed_ns,
+	return (uintptr_t)hash_map_get(processes, image);
+}
+
+static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
+{
+	hash_map_deinit(&ranking->last_processes);
+	ranking->last_processes = ranking->processes;
+	ranking->processes = (struct hash_map){0};
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[i];
+		uint64_t bytes = site->bytes;
+
+		if (!site->process)
+			continue;
+		bytes += process_bytes(&ranking->processes, site->process->image);
+		if (bytes && hash_map_set(&ranking->processes, site->process->image,
+					  (void *)(uintptr_t)bytes))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* After count_blocks(). */
+static struct moment moment_of(const struct ranking *ranking, const struct entry *entry,
+			       uint64_t elapsed_ns, const struct site *site)
+{
+	struct moment ret = {
+		.elapsed_ns = elapsed_ns,
 		.bytes = site->bytes,
 		.count = site->count,
+		.process_bytes = entry->image ? process_bytes(&ranking->processes, entry->image)
+					      : site->bytes,
 	};
-	uint64_t bytes = 0;
 
-	for (size_t i = AGE_CLASS_CNT, span = SPAN_CNT; i-- > 0;) {
-		bytes += site->ages.bytes[i];
-		moment.sampled += site->ages.count[i];
-		if (!span || i != SPAN_CLASS(span - 1))
-			continue;
-		span--;
-		moment.old_bytes[span] = (float)bytes;
-		moment.old_count[span] = moment.sampled;
-	}
-	return moment;
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		for (size_t span = 0; span <= SPAN_CNT; span++) {
+			if (i < span_class(span))
+				continue;
+			ret.held_bytes[span] += (float)site->ages.bytes[i];
+			ret.held[span] += site->ages.count[i];
+			ret.freed[span] += (uint32_t)entry->history.freed[i];
+		}
+	return ret;
 }
 
 static void count_blocks(struct entry *entry, const struct site *site)
@@ -123,16 +155,20 @@ static void count_blocks(struct entry *entry, const struct site *site)
 }
 
 /* A site that is new to reports held nothing at the one before. */
-static int add_site(struct ranking *ranking, uint64_t id, struct entry **ret)
+static int add_site(struct ranking *ranking, const struct site *site, struct entry **ret)
 {
-	const struct moment none = {.elapsed_ns = ranking->elapsed_ns};
 	struct entry *entry = calloc(1, sizeof(*entry));
+	struct moment none = {.elapsed_ns = ranking->elapsed_ns};
 
 	if (!entry)
 		return -ENOMEM;
-	entry->history.id = id;
+	entry->history.id = site->id;
+	if (site->process) {
+		entry->image = site->process->image;
+		none.process_bytes = process_bytes(&ranking->last_processes, entry->image);
+	}
 	if ((ranking->updates > 1 && add_moment(&entry->history, &none)) ||
-	    hash_map_set(&ranking->by_id, id, entry)) {
+	    hash_map_set(&ranking->by_id, site->id, entry)) {
 		free_entry(entry);
 		return -ENOMEM;
 	}
@@ -146,21 +182,21 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 		       const struct site *site, struct growth *ret)
 {
 	struct entry *entry = hash_map_get(&ranking->by_id, site->id);
-	const struct moment moment = moment_of(snap, site);
 	struct site_history *history;
-	struct moment last = {0};
-	int err = entry ? 0 : add_site(ranking, site->id, &entry);
+	struct moment moment, last = {0};
+	int err = entry ? 0 : add_site(ranking, site, &entry);
 
 	if (err)
 		return err;
 	history = &entry->history;
 	if (history->moment_cnt)
 		last = history->moments[history->moment_cnt - 1];
+	count_blocks(entry, site);
+	moment = moment_of(ranking, entry, snap->elapsed_ns, site);
 	err = add_moment(history, &moment);
 	if (err)
 		return err;
 	entry->update = ranking->updates;
-	count_blocks(entry, site);
 	if (!ret)
 		return 0;
 	trend_of(history, &history->trend);
@@ -176,8 +212,8 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 static int update_absent(struct ranking *ranking, const struct snapshot *snap)
 {
 	const struct site nothing = {0};
-	const struct moment moment = moment_of(snap, &nothing);
 	struct entry **link = &ranking->entries, *entry;
+	struct moment moment;
 	int err = 0;
 
 	while (!err && (entry = *link)) {
@@ -189,6 +225,7 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap)
 		}
 		if (entry->update != ranking->updates) {
 			count_blocks(entry, &nothing);
+			moment = moment_of(ranking, entry, snap->elapsed_ns, &nothing);
 			err = add_moment(&entry->history, &moment);
 		}
 		link = &entry->next;
@@ -198,7 +235,7 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap)
 
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth)
 {
-	int err = 0;
+	int err = sum_processes(ranking, snap);
 
 	ranking->updates++;
 	for (size_t i = 0; !err && i < snap->site_cnt; i++)

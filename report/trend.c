@@ -11,20 +11,43 @@
 
 #include "base/order.h"
 
+/* Five that rise are the fewest of which the trend test can be sure. */
 #define LEAST_MOMENTS 5
 #define LEAST_S 10
-#define LEAST_RISES 3
-/* Reports, and times that a step takes on average: what is the recent past. */
-#define RECENT_REPORTS 3
-#define RECENT_STEPS 4
-/* What is asked of a site that is said to grow; a suspect's score. */
 #define LEAST_CONFIDENCE 0.95
+/* Of its past, what a site is judged by: so that what comes and goes is seen to go each time. */
+#define LATER_PART 0.6
 #define LEAST_SCORE 0.4
-/* Of blocks of an age at which so many are kept none is expected to be freed. */
-#define LIKELY_KEPT 0.75
-#define STILL_CONFIDENCE 0.9
-/* Growth in the recent past is expected to be at least this part of what it was before. */
+/* So often it must have risen, and if that was now and then: a program may load in a few steps. */
+#define LEAST_RISES 3
+#define LEAST_STEPS 5
+#define STEADY_RISES 0.7
+/* Reports, and times that a step takes on average: what is of late. */
+#define LATE_REPORTS 4
+#define LATE_STEPS 4
+/* Growth of late is at least this part of what it was before. */
 #define STILL_GROWING 0.2
+/*
+ * For each block that it grew by so few may be freed meanwhile. Where lifetimes are scattered over
+ * orders of magnitude about half of those that reach an age are freed by the time that they are
+ * twice as old, so that an eighth speaks against any lifetimes that may be met.
+ */
+#define MOST_FREED 0.125
+/*
+ * In a short while even blocks that live for long are not freed: what grows for so many seconds may
+ * have freed half of that for a lifetime of an hour, which is as good as never.
+ */
+#define LONG_LIFE_S 3600.0
+/* Blocks of some age: few come to be so old, and chance makes more of few. 2^-8 is rare enough. */
+#define LEAST_OLD_GAIN 8
+/* For so long a span must have been watched: most that reached it and are freed were by then. */
+#define LEAST_SPANS 1.5
+/*
+ * What they are among must have grown by this part of what they did, but for its ups and downs:
+ * some times the largest fall between two reports.
+ */
+#define LEAST_SHARE 0.5
+#define FALLS 3
 /* The normal distribution's, for 95 % between low and high. */
 #define Z_95 1.959964
 #define NSEC_PER_SEC 1e9
@@ -39,18 +62,23 @@ struct series {
 	double bytes[MOMENT_CNT];
 	double held[MOMENT_CNT];
 	size_t cnt;
+	size_t past;   /* moments before these */
+	double past_s; /* since the first of all */
+	/* When it grows in steps, it rose so often: a step may be two of blocks of some age. */
+	uint32_t least_steps;
 };
 
 /* What a series says. */
 struct finding {
 	double growth; /* see struct leak_score */
 	double risen;
-	double rises; /* how often it became more than it ever was */
-	size_t first; /* where the growth begins */
-	bool grows;
-	bool levelled;
-	bool shrinks;
+	size_t since;   /* the moment where the window begins */
+	size_t late;    /* and what is of late */
+	size_t first;   /* of the series: where the growth does, perhaps before */
 	double level_s; /* when it became what it is at most */
+	bool steady;
+	bool shrinks;
+	struct reasons reasons;
 };
 
 static const char *const tendency_names[] = {
@@ -73,20 +101,34 @@ bool trend_is_suspect(const struct trend *trend)
 	       trend->score.total >= LEAST_SCORE;
 }
 
-/* span: SPAN_CNT means all blocks. */
+static uint64_t span_ns(size_t span)
+{
+	return age_class_ns(span_class(span));
+}
+
+/* span: SPAN_CNT means all blocks. Before a span has passed there are none so old. */
 static void series_of(const struct site_history *history, size_t span, struct series *ret)
 {
-	ret->cnt = history->moment_cnt;
-	for (size_t i = 0; i < ret->cnt; i++) {
-		const struct moment *moment = &history->moments[i];
+	const struct moment *moments = history->moments;
+	size_t cnt = history->moment_cnt;
+	bool all = span == SPAN_CNT;
 
-		ret->at_s[i] = (double)moment->elapsed_ns / NSEC_PER_SEC;
-		if (span < SPAN_CNT) {
-			ret->bytes[i] = (double)moment->old_bytes[span];
-			ret->held[i] = moment->old_count[span];
-		} else {
-			ret->bytes[i] = ret->held[i] = (double)moment->bytes;
+	*ret = (struct series){
+		.least_steps = all ? LEAST_STEPS : 2 * LEAST_STEPS,
+		.past_s = (double)(moments[cnt - 1].elapsed_ns - moments[0].elapsed_ns) /
+			  NSEC_PER_SEC,
+	};
+	for (size_t i = 0; i < cnt; i++) {
+		const struct moment *moment = &moments[i];
+
+		if (moment->elapsed_ns < span_ns(span)) {
+			ret->past++;
+			continue;
 		}
+		ret->at_s[ret->cnt] = (double)moment->elapsed_ns / NSEC_PER_SEC;
+		ret->bytes[ret->cnt] =
+			all ? (double)moment->bytes : (double)moment->held_bytes[span];
+		ret->held[ret->cnt++] = all ? (double)moment->bytes : moment->held[span];
 	}
 }
 
@@ -172,81 +214,141 @@ static size_t beginning(const struct series *series)
 /* The moments from first on. */
 static struct series part_of(const struct series *series, size_t first)
 {
-	struct series ret = {.cnt = series->cnt - first};
+	struct series ret = *series;
 
+	ret.cnt -= first;
+	ret.past += first;
 	memcpy(ret.at_s, series->at_s + first, ret.cnt * sizeof(ret.at_s[0]));
 	memcpy(ret.bytes, series->bytes + first, ret.cnt * sizeof(ret.bytes[0]));
 	memcpy(ret.held, series->held + first, ret.cnt * sizeof(ret.held[0]));
 	return ret;
 }
 
-/* Where the recent past begins. */
-static size_t recent_of(const struct series *series)
+static double length_s(const struct series *series, size_t first)
 {
-	return series->cnt > RECENT_MOMENTS ? series->cnt - RECENT_MOMENTS : 0;
+	return series->at_s[series->cnt - 1] - series->at_s[first];
 }
 
-/* Whether it has grown since a moment at some part of the rate that it did in the whole. */
-static bool has_gained(const struct series *series, const struct finding *found, size_t since)
+/*
+ * The later part, or the last moments if these are more: what a program did at its start, and
+ * traffic until as much is freed as comes, are over some time.
+ */
+static struct series window_of(const struct series *series)
 {
-	size_t last = series->cnt - 1;
-	double gained = series->held[last] - series->held[since];
-	double whole = series->held[last] - series->held[found->first];
+	size_t first = 0;
 
-	return gained >= STILL_GROWING * whole * (series->at_s[last] - series->at_s[since]) /
-				 (series->at_s[last] - series->at_s[found->first]);
+	while (first + RECENT_MOMENTS < series->cnt &&
+	       length_s(series, first + 1) >= LATER_PART * series->past_s)
+		first++;
+	return part_of(series, first);
 }
 
-/* What never shrank is asked whether it has grown for as long as a few of its steps took. */
-static bool still_climbs(const struct series *series, const struct finding *found)
+/* How often it became more than it ever was since a moment. */
+static uint32_t rises_of(const struct series *series, size_t first, double *ret_level_s)
 {
-	double step_s = (found->level_s - series->at_s[found->first]) / found->rises;
-	size_t last = series->cnt - 1, since = last;
+	double most = series->held[first];
+	uint32_t rises = 0;
 
-	while (since > found->first &&
-	       (last - since < RECENT_REPORTS ||
-		series->at_s[last] - series->at_s[since] < RECENT_STEPS * step_s))
-		since--;
-	return has_gained(series, found, since);
+	*ret_level_s = series->at_s[first];
+	for (size_t i = first + 1; i < series->cnt; i++) {
+		if (series->held[i] <= most)
+			continue;
+		most = series->held[i];
+		*ret_level_s = series->at_s[i];
+		rises++;
+	}
+	return rises;
 }
 
-/* And what goes up and down whether there is a trend in its recent past alone. */
-static bool still_grows(const struct series *series, const struct finding *found)
+/*
+ * Where it began to grow as it does in the window: before it, too, while some reports together
+ * gained neither much less nor much more, as a program does that loads.
+ */
+static size_t extended(const struct series *series, size_t first)
 {
-	size_t since = recent_of(series);
-	struct series recent;
+	double rate = (series->held[series->cnt - 1] - series->held[first]) /
+		      fmax(length_s(series, first), 1);
 
-	if (given_back(series) == 0)
-		return still_climbs(series, found);
-	recent = part_of(series, since);
-	return confidence(&recent) >= STILL_CONFIDENCE && given_back(&recent) <= 0.5 &&
-	       (since <= found->first || has_gained(series, found, since));
+	while (first) {
+		size_t before = first > LATE_REPORTS ? first - LATE_REPORTS : 0;
+		double gained = series->held[first] - series->held[before];
+		double even = rate * (series->at_s[first] - series->at_s[before]);
+
+		if (gained < STILL_GROWING * even || gained > even / STILL_GROWING)
+			break;
+		first = before;
+	}
+	return first;
+}
+
+static bool is_steady(const struct series *series, size_t first, uint32_t rises)
+{
+	return rises >= STEADY_RISES * (double)(series->cnt - 1 - first);
+}
+
+/* The moment before the last few reports, or before the time that a few steps took. */
+static size_t late_of(const struct series *series, const struct finding *found)
+{
+	double growing_s = length_s(series, found->first);
+	double steps_s = found->steady ? 0 : LATE_STEPS * growing_s / (found->reasons.rises + 1);
+	size_t last = series->cnt - 1, late = last;
+
+	while (late > found->first &&
+	       (last - late < LATE_REPORTS || length_s(series, late) < steps_s))
+		late--;
+	return late;
+}
+
+/* The rate since then, of that before. */
+static double lately(const struct series *series, size_t first, size_t late)
+{
+	double before_s = series->at_s[late] - series->at_s[first];
+	double before = series->held[late] - series->held[first];
+	double since = series->held[series->cnt - 1] - series->held[late];
+
+	if (late == first)
+		return 1;
+	return before > 0 ? since / length_s(series, late) / (before / before_s) : since > 0;
+}
+
+/* Whether the window's growth is one at all. */
+static enum objection object(const struct series *series, const struct series *window,
+			     const struct finding *found)
+{
+	const struct reasons *reasons = &found->reasons;
+
+	if (window->cnt < LEAST_MOMENTS || series->past_s < LEAST_S)
+		return OBJECTION_EARLY;
+	if (reasons->confidence < LEAST_CONFIDENCE)
+		return OBJECTION_TREND;
+	if (found->growth <= 0 || reasons->rises < LEAST_RISES ||
+	    (!found->steady && reasons->rises < series->least_steps))
+		return OBJECTION_RISES;
+	if (reasons->lately < STILL_GROWING)
+		return OBJECTION_LATELY;
+	return OBJECTION_NONE;
 }
 
 static struct finding find(const struct series *series)
 {
-	struct finding ret = {.first = beginning(series)};
-	double most = series->held[ret.first], sure;
+	struct series window = window_of(series);
+	size_t since = window.past - series->past;
+	struct finding ret = {.since = window.past, .first = since + beginning(&window)};
+	struct reasons *reasons = &ret.reasons;
+	double last = window.held[window.cnt - 1];
 
-	ret.level_s = series->at_s[ret.first];
-	for (size_t i = ret.first + 1; i < series->cnt; i++) {
-		if (series->held[i] <= most)
-			continue;
-		most = series->held[i];
-		ret.level_s = series->at_s[i];
-		ret.rises++;
-	}
-	sure = confidence(series);
-	ret.shrinks = sure <= -LEAST_CONFIDENCE;
-	if (sure < LEAST_CONFIDENCE || series->cnt < LEAST_MOMENTS)
-		return ret;
-	if (ret.rises < LEAST_RISES || !still_grows(series, &ret)) {
-		ret.levelled = series->at_s[series->cnt - 1] > ret.level_s;
-		return ret;
-	}
-	ret.grows = true;
-	ret.growth = sure * (1 - given_back(series));
-	ret.risen = 1 - series->held[ret.first] / series->held[series->cnt - 1];
+	ret.first = extended(series, ret.first);
+	reasons->window_ns = (uint64_t)(length_s(&window, 0) * NSEC_PER_SEC);
+	reasons->confidence = confidence(&window);
+	reasons->rises = rises_of(series, ret.first, &ret.level_s);
+	ret.steady = is_steady(series, ret.first, reasons->rises);
+	ret.late = late_of(series, &ret);
+	reasons->lately = lately(series, ret.first, ret.late);
+	ret.late += series->past;
+	ret.shrinks = reasons->confidence <= -LEAST_CONFIDENCE;
+	ret.growth = fmax(reasons->confidence, 0) * (1 - given_back(&window));
+	ret.risen = last > 0 ? fmax(1 - window.held[0] / last, 0) : 0;
+	reasons->objection = object(series, &window, &ret);
 	return ret;
 }
 
@@ -297,103 +399,180 @@ uint64_t history_lifetime_ns(const struct site_history *history)
 	return i < AGE_CLASS_CNT ? age_class_ns(i) : UINT64_MAX;
 }
 
-/* Of those older than a span, what Laplace's rule says of the next one. */
-static double unfreed(const struct site_history *history, size_t span)
+/* What is kept and freed of the blocks of a span since a moment, as Laplace's rule has it. */
+static double unfreed(const struct site_history *history, size_t span, size_t since)
 {
 	const struct moment *now = &history->moments[history->moment_cnt - 1];
-	double kept = span < SPAN_CNT ? now->old_count[span] : now->sampled;
-	double freed = (double)history_freed(history, span < SPAN_CNT ? SPAN_CLASS(span) : 0);
+	double freed = (double)(now->freed[span] - history->moments[since].freed[span]);
 
-	return history->seen ? (kept + 1) / (kept + freed + 2) : NAN;
+	return history->seen ? (now->held[span] + 1) / (now->held[span] + freed + 2) : NAN;
 }
 
-static struct leak_score score_of(const struct site_history *history, size_t span,
-				  const struct finding *found)
-{
-	struct leak_score ret = {
-		.growth = found->growth,
-		.risen = found->risen,
-		.unfreed = unfreed(history, span),
-		.older_ns = span < SPAN_CNT ? age_class_ns(SPAN_CLASS(span)) : 0,
-	};
+/* What a site held at a moment, of which its process held more. */
+typedef double amount_fn(const struct moment *moment, size_t span);
 
-	/* fmax takes the other if one is not a number. */
-	ret.total = ret.growth * fmax(span < SPAN_CNT ? 0 : ret.risen / 2, ret.unfreed);
-	return ret;
+static double blocks_of(const struct moment *moment, size_t span)
+{
+	return moment->held[span];
+}
+
+static double bytes_of(const struct moment *moment, size_t span)
+{
+	return span < SPAN_CNT ? (double)moment->held_bytes[span] : (double)moment->bytes;
+}
+
+static double process_bytes_of(const struct moment *moment, size_t span)
+{
+	return (double)moment->process_bytes;
+}
+
+struct amount {
+	amount_fn *of;
+	size_t span;
+};
+
+static double change(const struct site_history *history, size_t since, struct amount amount)
+{
+	const struct moment *moments = history->moments;
+
+	return amount.of(&moments[history->moment_cnt - 1], amount.span) -
+	       amount.of(&moments[since], amount.span);
+}
+
+/* Whether the whole grew with a part of it since a moment, as far as its ups and downs show. */
+static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
+		       struct amount part, double fall)
+{
+	double gained = change(history, since, part);
+
+	return fall >= gained ||
+	       change(history, since, whole) + FALLS * fall >= LEAST_SHARE * gained;
+}
+
+/* Whether what some blocks are among grew with them, in the window and of late. */
+static bool grew_with(const struct site_history *history, const struct finding *found,
+		      struct amount whole, struct amount part)
+{
+	const struct moment *moments = history->moments;
+	double fall = 0;
+
+	for (size_t i = found->since; i + 1 < history->moment_cnt; i++)
+		fall = fmax(fall, whole.of(&moments[i], whole.span) -
+					  whole.of(&moments[i + 1], whole.span));
+	return grew_since(history, found->since, whole, part, fall) &&
+	       grew_since(history, found->late, whole, part, fall);
+}
+
+static bool site_grew_with(const struct site_history *history, const struct finding *found,
+			   size_t span)
+{
+	const struct amount part = {blocks_of, span};
+
+	for (size_t i = 0; i < span; i++)
+		if (!grew_with(history, found, (struct amount){blocks_of, i}, part))
+			return false;
+	return grew_with(history, found, (struct amount){blocks_of, SPAN_CNT}, part);
+}
+
+/* Whether blocks that grow are likely to be freed, or have only become older, or moved. */
+static enum objection weigh(const struct site_history *history, size_t span,
+			    const struct finding *found, struct reasons *reasons)
+{
+	const struct moment *now = &history->moments[history->moment_cnt - 1];
+	double window_s = (double)reasons->window_ns / NSEC_PER_SEC;
+	struct amount blocks = {blocks_of, span}, bytes = {bytes_of, span};
+
+	reasons->freed = now->freed[span] - history->moments[found->since].freed[span];
+	reasons->gained = (int64_t)change(history, found->since, blocks);
+	reasons->gained_bytes = (int64_t)change(history, found->since, bytes);
+	reasons->freed_most =
+		fmax((double)reasons->gained, 0) * fmin(MOST_FREED, window_s / LONG_LIFE_S);
+	if (reasons->objection)
+		return reasons->objection;
+	if ((double)reasons->freed > reasons->freed_most)
+		return OBJECTION_FREED;
+	if (span < SPAN_CNT && (reasons->gained < LEAST_OLD_GAIN ||
+				(double)now->elapsed_ns < LEAST_SPANS * (double)span_ns(span)))
+		return OBJECTION_EARLY;
+	if (span < SPAN_CNT && !site_grew_with(history, found, span))
+		return OBJECTION_SITE;
+	if (!grew_with(history, found, (struct amount){process_bytes_of, span}, bytes))
+		return OBJECTION_PROCESS;
+	return OBJECTION_NONE;
 }
 
 static enum tendency tendency_of(const struct series *series, const struct finding *found)
 {
-	if (found->grows)
-		return found->rises >= 0.7 * (double)(series->cnt - 1 - found->first)
-			       ? TENDENCY_STEADY
-			       : TENDENCY_STEPS;
+	switch (found->reasons.objection) {
+	case OBJECTION_EARLY:
+		return TENDENCY_UNKNOWN;
+	case OBJECTION_NONE:
+	case OBJECTION_FREED:
+	case OBJECTION_SITE:
+	case OBJECTION_PROCESS:
+		return found->steady ? TENDENCY_STEADY : TENDENCY_STEPS;
+	case OBJECTION_TREND:
+	case OBJECTION_RISES:
+	case OBJECTION_LATELY:
+		break;
+	}
 	if (found->shrinks)
 		return TENDENCY_SHRINKS;
-	return found->levelled ? TENDENCY_LEVELLED : TENDENCY_FLAT;
+	return confidence(series) >= LEAST_CONFIDENCE &&
+			       series->at_s[series->cnt - 1] > found->level_s
+		       ? TENDENCY_LEVELLED
+		       : TENDENCY_FLAT;
 }
-
-static uint64_t since_ns(const struct series *series, const struct finding *found)
+static void judge(const struct site_history *history, size_t span, const struct series *series,
+		  const struct finding *found, struct trend *ret)
 {
+	bool grows = ret->tendency == TENDENCY_STEADY || ret->tendency == TENDENCY_STEPS;
 	double now_s = series->at_s[series->cnt - 1];
-	double since_s = found->grows ? series->at_s[found->first] : found->level_s;
+	struct leak_score *score = &ret->score;
 
-	return found->grows || found->levelled ? (uint64_t)((now_s - since_s) * NSEC_PER_SEC) : 0;
+	score->unfreed = unfreed(history, span, found->since);
+	score->older_ns = span_ns(span);
+	if (ret->tendency == TENDENCY_UNKNOWN)
+		return;
+	if (grows)
+		ret->since_ns = (uint64_t)((now_s - series->at_s[found->first]) * NSEC_PER_SEC);
+	else if (ret->tendency == TENDENCY_LEVELLED)
+		ret->since_ns = (uint64_t)((now_s - found->level_s) * NSEC_PER_SEC);
+	slope_of(series, grows ? found->first : found->since - series->past, ret);
+	if (found->reasons.objection)
+		return;
+	score->growth = found->growth;
+	score->risen = found->risen;
+	score->total = score->growth * (isnan(score->unfreed) ? score->risen : score->unfreed);
 }
 
-static bool is_constant(const struct series *series)
+/* Looks at the blocks older than a span, or at all; true: they grow. */
+static bool look(const struct site_history *history, size_t span, struct trend *ret)
 {
-	for (size_t i = 1; i < series->cnt; i++)
-		if (series->held[i] != series->held[0])
-			return false;
-	return true;
-}
-
-/* Looks at the blocks older than a span, or at all. */
-static void look(const struct site_history *history, size_t span, struct trend *ret)
-{
-	struct series series = {.cnt = 0};
-	struct leak_score score;
 	struct finding found;
+	struct series series;
 
 	series_of(history, span, &series);
-	if (span < SPAN_CNT && is_constant(&series))
-		return;
+	if (!series.cnt)
+		return false;
 	found = find(&series);
-	score = score_of(history, span, &found);
-	if (span < SPAN_CNT && score.total <= ret->score.total)
-		return;
-	ret->score = score;
+	found.reasons.objection = weigh(history, span, &found, &found.reasons);
+	if (span < SPAN_CNT && found.reasons.objection)
+		return false;
+	ret->reasons = found.reasons;
 	ret->tendency = tendency_of(&series, &found);
-	ret->since_ns = since_ns(&series, &found);
-	slope_of(&series, found.grows ? found.first : recent_of(&series), ret);
-}
-
-/* Whatever begins to be traced seems to grow at first. */
-static bool is_known_for_long(const struct site_history *history)
-{
-	const struct moment *moments = history->moments;
-	size_t cnt = history->moment_cnt;
-
-	return cnt >= LEAST_MOMENTS && (double)(moments[cnt - 1].elapsed_ns -
-						moments[0].elapsed_ns) >= LEAST_S * NSEC_PER_SEC;
+	judge(history, span, &series, &found, ret);
+	return !found.reasons.objection;
 }
 
 /*
- * Beside all blocks those are looked at that have outlived nearly all that were freed. Only where
- * there are such: what is older than a span goes on growing for as long when nothing else does.
+ * Beside all blocks those are looked at that have outlived most that were freed: of the youngest
+ * span that grows.
  */
 void trend_of(const struct site_history *history, struct trend *ret)
 {
-	size_t span = 0;
-
 	*ret = (struct trend){.bytes_per_s = NAN, .low = NAN, .high = NAN};
-	ret->score.unfreed = unfreed(history, SPAN_CNT);
-	if (!is_known_for_long(history))
-		return;
-	look(history, SPAN_CNT, ret);
-	while (span < SPAN_CNT && unfreed(history, span) < LIKELY_KEPT)
-		span++;
-	if (span < SPAN_CNT)
-		look(history, span, ret);
+	for (size_t i = 0; i <= SPAN_CNT; i++)
+		if (look(history, i ? i - 1 : SPAN_CNT, ret))
+			return;
 }

@@ -15,16 +15,23 @@
 
 /* Older than so much: 2^10 ms, and for each further span four times as long. */
 #define SPAN_CNT 7
-#define SPAN_CLASS(span) (11 + 2 * (span))
+
+/* The first class of age of a span; SPAN_CNT means all blocks. */
+static inline size_t span_class(size_t span)
+{
+	return span < SPAN_CNT ? 11 + 2 * span : 0;
+}
 
 /* A site at a report. */
 struct moment {
 	uint64_t elapsed_ns;
 	uint64_t bytes;
 	uint64_t count;
-	uint32_t sampled;             /* blocks, as sampled; 0 with -C */
-	float old_bytes[SPAN_CNT];    /* as sampled: those in blocks older than each span */
-	uint32_t old_count[SPAN_CNT]; /* and how many these are */
+	uint64_t process_bytes; /* of all sites of the process; its own if it is nobody's */
+	/* As sampled, of blocks older than each span; the last of each are of all. 0 with -C. */
+	float held_bytes[SPAN_CNT + 1];
+	uint32_t held[SPAN_CNT + 1];
+	uint32_t freed[SPAN_CNT + 1]; /* so far: a report had them, and a later one did not */
 };
 
 #define MOMENT_CNT 32
@@ -42,15 +49,41 @@ enum tendency {
 };
 
 /*
- * Each part and the whole are in [0, 1]. They are of the blocks older than some span, that one by
- * which the whole is most: what a place allocates and soon frees says nothing of what it leaks.
+ * Each part and the whole are in [0, 1]. They are of all blocks or, if these do not grow, of those
+ * older than some span that do: what a place allocates and soon frees says nothing of what it
+ * leaks.
  */
 struct leak_score {
-	double total;   /* growth * max(unfreed, risen / 2); the latter only of all blocks */
+	double total;   /* growth * unfreed, or * risen if that is not known */
 	double growth;  /* how sure it is that they grow, and how little of that was given back */
 	double risen;   /* what they grew by, of what they are now */
 	double unfreed; /* the next of them is never freed, by Laplace's rule; NAN: not known */
 	uint64_t older_ns; /* the span; 0: of all blocks */
+};
+
+/* Why a site is not said to grow. */
+enum objection {
+	OBJECTION_NONE,
+	OBJECTION_EARLY,   /* too few reports */
+	OBJECTION_TREND,   /* it may be chance */
+	OBJECTION_RISES,   /* it rose too few times */
+	OBJECTION_LATELY,  /* no more of late */
+	OBJECTION_FREED,   /* too many were freed */
+	OBJECTION_SITE,    /* all blocks of the site, or the younger ones, did not grow by it */
+	OBJECTION_PROCESS, /* nor did all of the process */
+};
+
+/* What a verdict is made from: what the blocks did in the window, the later half of their past. */
+struct reasons {
+	enum objection objection;
+	uint64_t window_ns;
+	double confidence; /* that there is a trend; less than 0: downwards */
+	uint32_t rises;
+	int64_t gained_bytes;
+	int64_t gained; /* blocks */
+	uint64_t freed;
+	double freed_most; /* of which no more may be freed */
+	double lately;     /* its rate of late, of that before */
 };
 
 struct trend {
@@ -61,6 +94,7 @@ struct trend {
 	double low;
 	double high;
 	struct leak_score score;
+	struct reasons reasons;
 };
 
 struct site_history {

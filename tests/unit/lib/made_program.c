@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes up programs, and looks at them. */
+#include "tests/unit/lib/made_program.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/order.h"
+#include "tests/unit/lib/random.h"
+
+#define SECOND 1000000000.0
+#define OLDER_S 0.5
+
+int made_program_init(struct made_program *ret)
+{
+	*ret = (struct made_program){.blocks = calloc(MADE_BLOCKS, sizeof(*ret->blocks))};
+	return ret->blocks ? 0 : -1;
+}
+
+void made_program_deinit(struct made_program *program)
+{
+	free(program->blocks);
+}
+
+void made_program_begin(struct made_program *program, uint64_t seed)
+{
+	*program =
+		(struct made_program){.random = seed, .blocks = program->blocks, .interval_s = 5};
+}
+
+double made_uniform(struct made_program *program)
+{
+	return (double)(random_next(&program->random) >> 11) / 9007199254740992.0;
+}
+
+double made_between(struct made_program *program, double low, double high)
+{
+	return low + (high - low) * made_uniform(program);
+}
+
+double made_scale(struct made_program *program, double low, double high)
+{
+	return low * pow(high / low, made_uniform(program));
+}
+
+double made_exponential(struct made_program *program, double mean)
+{
+	return -mean * log(1 - made_uniform(program));
+}
+
+double made_lognormal(struct made_program *program, double mean, double sigma)
+{
+	double radius = sqrt(-2 * log(1 - made_uniform(program)));
+	double normal = radius * cos(2 * M_PI * made_uniform(program));
+
+	return mean * exp(sigma * normal - sigma * sigma / 2);
+}
+
+void made_block(struct made_program *program, uint32_t site, double birth_s, double life_s,
+		uint32_t size)
+{
+	assert_true(program->cnt < MADE_BLOCKS);
+	program->blocks[program->cnt++] = (struct made_block){
+		.birth_s = birth_s, .death_s = birth_s + life_s, .size = size, .site = site};
+}
+
+void made_churn(struct made_program *program, uint32_t site, double from_s, double to_s,
+		double per_second, double life_s, uint32_t size)
+{
+	for (double at = from_s + made_exponential(program, 1 / per_second); at < to_s;
+	     at += made_exponential(program, 1 / per_second))
+		made_block(program, site, at, made_exponential(program, life_s),
+			   size / 2 + (uint32_t)(made_uniform(program) * size));
+}
+
+void made_leak(struct made_program *program, uint32_t site, double from_s, double to_s,
+	       double per_second, uint32_t size)
+{
+	made_churn(program, site, from_s, to_s, per_second, FOREVER, size);
+}
+
+static int by_birth(const void *left, const void *right)
+{
+	const struct made_block *a = left, *b = right;
+
+	return ORDER(a->birth_s, b->birth_s);
+}
+
+/* The living blocks of a run. */
+struct living {
+	const struct made_block **blocks;
+	size_t cnt;
+	size_t next; /* of the program's, which are sorted */
+};
+
+static void look_at(const struct made_block *made, double at_s, double last_s, struct site *site)
+{
+	uint64_t bytes = made->size + (uint64_t)(made->bytes_per_s * (at_s - made->birth_s));
+
+	site->bytes += bytes;
+	site->count++;
+	if (made->birth_s <= last_s - OLDER_S)
+		site->kept[age_class((uint64_t)((last_s - made->birth_s) * SECOND))]++;
+	ages_add(&site->ages, (uint64_t)((at_s - made->birth_s) * SECOND), bytes);
+}
+
+static void look(const struct made_program *program, struct living *living, double at_s,
+		 double last_s, struct site *sites)
+{
+	size_t kept = 0;
+
+	while (living->next < program->cnt &&
+	       program->blocks[living->next].birth_s <= at_s - OLDER_S)
+		living->blocks[living->cnt++] = &program->blocks[living->next++];
+	for (size_t i = 0; i < living->cnt; i++) {
+		const struct made_block *made = living->blocks[i];
+
+		if (made->death_s <= at_s)
+			continue;
+		living->blocks[kept++] = made;
+		look_at(made, at_s, last_s, &sites[made->site]);
+	}
+	living->cnt = kept;
+}
+
+/* Only what holds something is in the snapshot, as in a run. */
+static void report(struct ranking *ranking, const struct site *sites, double at_s,
+		   struct growth *ret)
+{
+	struct site holding[MADE_SITES];
+	struct growth growth[MADE_SITES];
+	struct snapshot now = {.sites = holding, .elapsed_ns = (uint64_t)(at_s * SECOND)};
+
+	for (size_t i = 0; i < MADE_SITES; i++)
+		if (sites[i].count)
+			holding[now.site_cnt++] = sites[i];
+	assert_int_equal(ranking__update(ranking, &now, growth), 0);
+	for (size_t i = 0, next = 0; i < MADE_SITES; i++)
+		ret[i] = sites[i].count ? growth[next++] : (struct growth){.history = NULL};
+}
+
+void made_program_run(struct made_program *program, double until_s, made_report_fn *told, void *arg)
+{
+	struct process process = {.image = 1, .pid = 1};
+	struct living living = {.blocks = calloc(program->cnt + 1, sizeof(*living.blocks))};
+	struct growth growth[MADE_SITES];
+	struct site sites[MADE_SITES];
+	struct ranking *ranking;
+	double last_s = 0;
+
+	assert_non_null(living.blocks);
+	assert_int_equal(ranking__new(&ranking), 0);
+	qsort(program->blocks, program->cnt, sizeof(*program->blocks), by_birth);
+	for (double at_s = program->interval_s; at_s <= until_s; at_s += program->interval_s) {
+		for (uint32_t i = 0; i < MADE_SITES; i++)
+			sites[i] = (struct site){.id = i + 1, .process = &process};
+		look(program, &living, at_s, last_s, sites);
+		report(ranking, sites, at_s, growth);
+		told(arg, at_s, sites, growth);
+		last_s = at_s;
+	}
+	ranking__free(ranking);
+	free(living.blocks);
+}
+
+static void keep_trends(void *arg, double at_s, const struct site *sites,
+			const struct growth *growth)
+{
+	struct trend *ret = arg;
+
+	for (size_t i = 0; i < MADE_SITES; i++)
+		ret[i] = growth[i].history ? growth[i].history->trend : (struct trend){0};
+}
+
+void made_program_judge(struct made_program *program, double until_s, struct trend *ret)
+{
+	made_program_run(program, until_s, keep_trends, ret);
+}
