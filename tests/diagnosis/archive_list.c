@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: what reads an archive, where the archive is not one.
-// expect: list_upload
+// expect: list_upload through archive_read_new
 // library: libarchive (libarchive-dev)
 #include <archive.h>
 

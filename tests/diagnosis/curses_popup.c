@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: a window for each alarm of a monitor.
-// expect: show_alarm
+// expect: show_alarm through newwin or newwin_sp
 // library: ncurses (libncurses-dev)
 #include <curses.h>
 

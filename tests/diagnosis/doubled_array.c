@@ -3,6 +3,8 @@
 // expect: nothing after 40 s
 #include "server.h"
 
+bool begins_watched = true;
+
 static unsigned int *entries;
 static size_t size, used;
 

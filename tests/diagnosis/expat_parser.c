@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: a parser for each feed.
-// expect: read_feed
+// expect: read_feed through XML_ParserCreate or XML_Parse
 // library: expat (libexpat1-dev)
 #include <expat.h>
 

@@ -3,6 +3,8 @@
 // expect: nothing after 55 s
 #include "server.h"
 
+bool begins_watched = true;
+
 static char *cache[1200];
 
 static void cache_page(unsigned int number)

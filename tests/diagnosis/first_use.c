@@ -3,6 +3,8 @@
 // expect: nothing after 45 s
 #include "server.h"
 
+bool begins_watched = true;
+
 static char *features[30];
 
 static void use_feature(unsigned int which)

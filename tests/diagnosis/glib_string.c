@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the text that g_string_free() hands out.
-// expect: render_status
+// expect: render_status through g_string_append_printf
 // library: glib-2.0 (libglib2.0-dev)
 #include <glib.h>
 

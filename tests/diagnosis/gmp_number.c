@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: numbers of many digits that are never cleared.
-// expect: check_signature
+// expect: check_signature through __gmpz_pow_ui or __gmpz_n_pow_ui
 // library: gmp (libgmp-dev)
 #include <gmp.h>
 

@@ -3,6 +3,8 @@
 // expect: nothing after 45 s
 #include "server.h"
 
+bool begins_watched = true;
+
 static char *words[300];
 
 static const char *intern(unsigned int which)

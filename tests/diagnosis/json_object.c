@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: each request's JSON tree.
-// expect: parse_body
+// expect: parse_body through json_tokener_parse
 // library: json-c (libjson-c-dev)
 #include <json-c/json.h>
 

@@ -3,6 +3,8 @@
 // expect: nothing after 30 s
 #include "server.h"
 
+bool begins_watched = true;
+
 static char *catalog[1000];
 
 static void load_catalog(unsigned int part)

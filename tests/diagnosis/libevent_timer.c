@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the timers of connections, which are deleted and not freed.
-// expect: arm_timeout
+// expect: arm_timeout through event_new
 // library: libevent_core (libevent-dev)
 #include <event2/event.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: what a request to libuv has found, as it is never cleaned up.
-// expect: resolve_root
+// expect: resolve_root through uv_fs_realpath
 // library: libuv (libuv1-dev)
 #include <uv.h>
 

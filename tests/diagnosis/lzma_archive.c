@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the encoder of each archived day.
-// expect: archive_day
+// expect: archive_day through lzma_easy_encoder or lzma_code
 // library: liblzma (liblzma-dev)
 #include <lzma.h>
 

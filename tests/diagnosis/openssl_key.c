@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the key that each token is signed with is made anew, and never freed.
-// expect: sign_token
+// expect: sign_token through EVP_PKEY_new_raw_private_key
 // library: libcrypto (libssl-dev)
 #include <openssl/evp.h>
 

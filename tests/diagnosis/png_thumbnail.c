@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the structures of libpng for each thumbnail.
-// expect: make_thumbnail
+// expect: make_thumbnail through png_write_row or png_create_write_struct
 // library: libpng (libpng-dev)
 #include <png.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the parsed options of a connection string.
-// expect: check_address
+// expect: check_address through PQconninfoParse
 // library: libpq (libpq-dev)
 #include <libpq-fe.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the replies of a store that say nothing new.
-// expect: read_reply
+// expect: read_reply through redisReaderGetReply
 // library: hiredis (libhiredis-dev)
 #include <hiredis/hiredis.h>
 

@@ -21,6 +21,7 @@ extern "C" {
 void handle_request(unsigned int number);
 void start_up(void);
 extern unsigned int requests_per_s;
+extern bool begins_watched; /* its first request comes when memleak traces, not before */
 
 /* The server's. */
 unsigned int random_below(unsigned int end);

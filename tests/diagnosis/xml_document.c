@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the tree of each XML request.
-// expect: parse_order
+// expect: parse_order through xmlReadMemory
 // library: libxml-2.0 (libxml2-dev)
 #include <libxml/parser.h>
 

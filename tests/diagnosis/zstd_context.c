@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaks: the context of each message that is compressed.
-// expect: pack_message
+// expect: pack_message through ZSTD_createCCtx or ZSTD_compressCCtx
 // library: libzstd (libzstd-dev)
 #include <zstd.h>
 
