@@ -52,7 +52,7 @@ BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(ARCH)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 
 # libmicrohttpd is loaded when --listen is given: here only its headers count.
-LIBS := libbpf libelf libdw zlib capstone libprotobuf-c
+LIBS := libbpf libelf libdw zlib capstone libprotobuf-c libseccomp
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS) libmicrohttpd)
 PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 

@@ -2,7 +2,6 @@
 /* Starts, confines and ends helper processes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "helper/helper.h"
 
 #if HELPER_SANITIZED
@@ -23,10 +23,8 @@
 void __lsan_do_leak_check(void);
 #endif
 
-/* The overflow uid and gid, which own nothing. */
-#define NOBODY 65534
-
-#define MEMORY_MIN_BYTES (1024UL * 1024 * 1024)
+/* What a helper ends with that could not give up its rights. */
+#define NOT_CONFINED 3
 
 static struct helper *running;
 static uint64_t stopped_cpu_ns;
@@ -84,57 +82,6 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void set_limit(int resource, rlim_t value)
-{
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit))
-		return;
-	if (limit.rlim_max > value)
-		limit.rlim_max = value;
-	if (limit.rlim_cur > limit.rlim_max)
-		limit.rlim_cur = limit.rlim_max;
-	setrlimit(resource, &limit);
-}
-
-/*
- * A file can ask for any amount of memory (a compressed section says how large it gets). Half of
- * the machine's is the limit, and when memory is short all the same, the kernel takes us first.
- */
-static void limit_memory(void)
-{
-	rlim_t half = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		ssize_t ignored = write(fd, "1000", 4);
-
-		(void)ignored;
-		close(fd);
-	}
-	if (!HELPER_SANITIZED)
-		set_limit(RLIMIT_DATA, half > MEMORY_MIN_BYTES ? half : MEMORY_MIN_BYTES);
-}
-
-/*
- * By file names in its DWARF (split units, alternate files) a target can make elfutils open any
- * path, and for root opening alone does harm: /dev/watchdog, a tape.
- */
-static void drop_rights(void)
-{
-	limit_memory();
-	set_limit(RLIMIT_CORE, 0);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (!geteuid() && !setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY)) {
-		int err = setresuid(NOBODY, NOBODY, NOBODY);
-
-		/* A user namespace without that uid: there, root has no power to lose. */
-		(void)err;
-	}
-	/* No dumps; the leak check of a sanitizer needs to trace itself. */
-	prctl(PR_SET_DUMPABLE, HELPER_SANITIZED, 0, 0, 0);
-}
-
 /* Each module takes a few files, and there may be hundreds. */
 static void raise_file_limit(void)
 {
@@ -153,10 +100,9 @@ static void child_main(const struct helper *helper, pid_t parent, int sock)
 	raise_file_limit();
 	if (helper->niceness)
 		setpriority(PRIO_PROCESS, 0, helper->niceness);
-	if (helper->rights == HELPER_DROPS_RIGHTS)
-		drop_rights();
-	/* After the change of user, which would clear it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (helper->rights == HELPER_DROPS_RIGHTS && confine())
+		_exit(NOT_CONFINED);
 	if (getppid() == parent)
 		helper->work(sock);
 #if HELPER_SANITIZED
@@ -258,6 +204,9 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 	/* -ECHILD when the program ignores SIGCHLD: then it is gone as well. */
 	while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_CONFINED)
+		log_error("the %s cannot give up its rights here, so it does not run",
+			  helper->name);
 	/* A sanitizer found something in the helper: its report is no use if nobody fails. */
 	if (HELPER_SANITIZED && grace_ms && WIFEXITED(status) && WEXITSTATUS(status))
 		abort();

@@ -11,23 +11,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "helper/confine.h"
 #include "helper/message.h"
-
-/* Built with AddressSanitizer, which wants some things otherwise. */
-#if defined(__SANITIZE_ADDRESS__)
-#define HELPER_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HELPER_SANITIZED 1
-#endif
-#endif
-#ifndef HELPER_SANITIZED
-#define HELPER_SANITIZED 0
-#endif
 
 enum helper_rights {
 	HELPER_KEEPS_RIGHTS,
-	HELPER_DROPS_RIGHTS, /* root becomes nobody; memory and core dumps are limited */
+	HELPER_DROPS_RIGHTS, /* confine.h */
 };
 
 /* Stays where it is while it runs. */

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a confined process can do no more, and what it still can. */
+#include "helper/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static bool opens(void)
+{
+	return open("/etc/passwd", O_RDONLY) >= 0;
+}
+
+static bool opens_itself(void)
+{
+	return open("/proc/self/status", O_RDONLY) >= 0;
+}
+
+static bool makes_files(void)
+{
+	return open("/tmp", O_TMPFILE | O_RDWR, 0600) >= 0 || !mkdir("/tmp/confined", 0700);
+}
+
+static bool reaches_network(void)
+{
+	return socket(AF_INET, SOCK_DGRAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
+}
+
+static bool signals_parent(void)
+{
+	return !kill(getppid(), 0);
+}
+
+static bool traces_parent(void)
+{
+	return !ptrace(PTRACE_SEIZE, getppid(), NULL, NULL);
+}
+
+static bool makes_processes(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return pid > 0;
+}
+
+static bool runs_programs(void)
+{
+	char *const argv[] = {"true", NULL};
+
+	execv("/bin/true", argv);
+	return false; /* if it does, the exit code is that of success */
+}
+
+static bool makes_code(void)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+	       MAP_FAILED;
+}
+
+static bool has_much_memory(void)
+{
+	return mmap(NULL, 2UL << 30, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+}
+
+static bool becomes_root(void)
+{
+	return !setuid(0);
+}
+
+static bool has_environment(void)
+{
+	return getenv("PATH") != NULL;
+}
+
+static bool cannot_allocate(void)
+{
+	char *block = malloc(64UL << 20);
+
+	if (!block)
+		return true;
+	memset(block, 1, 64UL << 20);
+	free(block);
+	return false;
+}
+
+static bool cannot_make_tables(void)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 || write(fd, "words", 5) != 5 ||
+	       mmap(NULL, 5, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED;
+}
+
+/* 0: a confined process can; 1: it cannot; 2: it could not be confined. */
+static int ask(bool (*can)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (confine())
+			_exit(2);
+		_exit(can() ? 0 : 1);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void can_do_no_harm(void **state)
+{
+	static const struct {
+		const char *what;
+		bool (*can)(void);
+	} deeds[] = {
+		{"opens a file of the system", opens},
+		{"opens its own", opens_itself},
+		{"makes files", makes_files},
+		{"reaches the network", reaches_network},
+		{"signals its parent", signals_parent},
+		{"traces its parent", traces_parent},
+		{"makes processes", makes_processes},
+		{"runs programs", runs_programs},
+		{"makes code", makes_code},
+		{"has much memory", has_much_memory},
+		{"becomes root", becomes_root},
+		{"has an environment", has_environment},
+		{"cannot allocate", cannot_allocate},
+		{"cannot make tables", cannot_make_tables},
+	};
+
+	(void)state;
+	/* There is no filter of system calls, which a sanitizer would not live with. */
+	if (HELPER_SANITIZED)
+		skip();
+	for (size_t i = 0; i < sizeof(deeds) / sizeof(*deeds); i++) {
+		int said = ask(deeds[i].can);
+
+		if (said != 1)
+			fail_msg("%s: %d", deeds[i].what, said);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(can_do_no_harm)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
