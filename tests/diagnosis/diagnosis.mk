@@ -30,5 +30,5 @@ diagnosis-programs: $(SERVERS)
 # Some five minutes; DIAGNOSIS_ARGS: see tests/diagnosis/run --help.
 diagnosis:
 	scripts/install-packages --diagnosis
-	$(MAKE) all diagnosis-programs
-	O='$(O)' tests/diagnosis/run $(DIAGNOSIS_ARGS)
+	$(MAKE) O=$(O)/check TEST_KNOBS=1 all diagnosis-programs
+	O=$(O)/check tests/diagnosis/run $(DIAGNOSIS_ARGS)
