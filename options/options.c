@@ -13,6 +13,9 @@ void options_deinit(struct options *opts)
 	for (size_t i = 0; i < opts->pool_function_cnt; i++)
 		free(opts->pool_functions[i].name);
 	free(opts->pool_functions);
+	for (size_t i = 0; i < opts->own_cnt; i++)
+		free(opts->own[i]);
+	free(opts->own);
 	suppressions_deinit(&opts->suppressions);
 	shell_words_free(opts->command);
 	memset(opts, 0, sizeof(*opts));

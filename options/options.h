@@ -96,6 +96,9 @@ struct options {
 	struct suppressions suppressions;
 	bool gen_suppressions;
 	bool no_default_suppressions;
+	char **own; /* files and folders of the program; none: what lies where such do */
+	size_t own_cnt;
+	size_t own_cap;
 	bool reserved; /* as if it were memory */
 	enum sort_order sort;
 	enum group_by by;

@@ -186,6 +186,10 @@ const struct option_def option_table[] = {
 	 "Also show what the C and C++ libraries allocate for themselves and keep: stdio "
 	 "buffers, locales and the like",
 	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions), REPORT},
+	{"own", 0, "PATH",
+	 "Name a function whose file, source or script is PATH or lies below it, instead of what "
+	 "looks like the program's own (see Who is named); may be given more than once",
+	 OPT_OWN, GROUP_REPORT, .words = WORDS_FILE, REPORT_DIFF},
 	{"reserved", 0, NULL,
 	 "Show and count address space that is only reserved as if it were memory; else the "
 	 "report says just how much it is",

@@ -19,6 +19,7 @@ enum option_type {
 	OPT_LISTEN,  /* struct listen_address */
 	OPT_ALLOC,   /* struct options as a whole */
 	OPT_FREE,    /* struct options as a whole */
+	OPT_OWN,     /* struct options as a whole */
 	OPT_RULES,   /* struct suppressions */
 	OPT_CHOICE,  /* an enum, by the word's place in choices, counted from min */
 	OPT_PRESET,  /* an enum, always min */

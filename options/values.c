@@ -312,6 +312,23 @@ static int store_free(const struct option_def *def, const char *arg, void *field
 	return store_pool_function(free_shapes, arg, field, why);
 }
 
+static int store_own(const struct option_def *def, const char *arg, void *field, char **why)
+{
+	struct options *opts = field;
+
+	while (!strncmp(arg, "./", 2))
+		arg += 2 + strspn(arg + 2, "/");
+	if (!*arg || !strcmp(arg, "."))
+		return complain(why, "a path is missing");
+	if (array_reserve(&opts->own, &opts->own_cap, opts->own_cnt + 1))
+		return -ENOMEM;
+	opts->own[opts->own_cnt] = strdup(arg);
+	if (!opts->own[opts->own_cnt])
+		return -ENOMEM;
+	opts->own_cnt++;
+	return 0;
+}
+
 static int store_rules(const struct option_def *def, const char *arg, void *field, char **why)
 {
 	return suppressions_read(field, arg, why);
@@ -324,7 +341,7 @@ static int (*const store[OPT_TYPE_CNT])(const struct option_def *def, const char
 	[OPT_STRING] = store_string, [OPT_PIDS] = store_pids,       [OPT_COMMAND] = store_command,
 	[OPT_ALLOC] = store_alloc,   [OPT_FREE] = store_free,       [OPT_CHOICE] = store_choice,
 	[OPT_PRESET] = store_preset, [OPT_SECONDS] = store_seconds, [OPT_LISTEN] = store_listen,
-	[OPT_RULES] = store_rules,
+	[OPT_OWN] = store_own,       [OPT_RULES] = store_rules,
 };
 
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why)

@@ -148,7 +148,7 @@ static void sort_changed(struct diff *diff, size_t cnt, enum sort_order order)
 	qsort_r(diff->sites, diff->site_cnt, sizeof(*diff->sites), compare, &order);
 }
 
-static int name_sites(struct diff *diff)
+static int name_sites(const struct options *opts, struct diff *diff)
 {
 	for (size_t i = 0; i < diff->shown_cnt; i++) {
 		struct diff_site *site = &diff->sites[i];
@@ -159,7 +159,7 @@ static int name_sites(struct diff *diff)
 			calloc(site->shown.site->frame_cnt + 1, sizeof(*site->shown.locations));
 		if (!site->shown.locations)
 			return -ENOMEM;
-		report_site_name(side->symbols, &site->shown);
+		report_site_name(opts, side->symbols, &site->shown);
 	}
 	return 0;
 }
@@ -195,7 +195,7 @@ int diff_init(const struct options *opts, const struct diff_side *sides, bool sa
 	if (!err) {
 		sort_changed(&diff, cnt, opts->sort);
 		diff.shown_cnt = diff.site_cnt < opts->top ? diff.site_cnt : opts->top;
-		err = name_sites(&diff);
+		err = name_sites(opts, &diff);
 	}
 	if (err) {
 		diff_deinit(&diff);

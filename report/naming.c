@@ -5,7 +5,8 @@
 #include "report/allocator_frames.h"
 #include "report/blame.h"
 
-void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
+void report_site_name(const struct options *opts, struct symbol_backend *symbols,
+		      struct report_site *shown)
 {
 	const struct site *site = shown->site;
 	size_t first = 0;
@@ -16,5 +17,5 @@ void report_site_name(struct symbol_backend *symbols, struct report_site *shown)
 		first++;
 	/* Nobody else there: then show what is. */
 	shown->first_frame = first < site->frame_cnt ? first : 0;
-	shown->blamed = blamed_of(shown);
+	blame(opts, shown);
 }

@@ -3,9 +3,11 @@
 #ifndef REPORT_NAMING_H
 #define REPORT_NAMING_H
 
+#include "options/options.h"
 #include "report/report_site.h"
 
-/* Finds the names of a site's frames, which symbols was told to prepare. */
-void report_site_name(struct symbol_backend *symbols, struct report_site *shown);
+/* Finds the names of a site's frames, which symbols was told to prepare. opts may be NULL. */
+void report_site_name(const struct options *opts, struct symbol_backend *symbols,
+		      struct report_site *shown);
 
 #endif

@@ -123,7 +123,8 @@ static size_t named_cnt(const struct report *report)
 	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->suspect_cnt;
 }
 
-static int name_sites(struct symbol_backend *symbols, uint64_t deadline_ns, struct report *report)
+static int name_sites(const struct options *opts, struct symbol_backend *symbols,
+		      uint64_t deadline_ns, struct report *report)
 {
 	size_t cnt = named_cnt(report);
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
@@ -135,7 +136,7 @@ static int name_sites(struct symbol_backend *symbols, uint64_t deadline_ns, stru
 		sites[i] = report->sites[i].site;
 	err = symbols->prepare(symbols, sites, cnt, deadline_ns);
 	for (size_t i = 0; !err && i < cnt; i++)
-		report_site_name(symbols, &report->sites[i]);
+		report_site_name(opts, symbols, &report->sites[i]);
 	return err;
 }
 
@@ -332,7 +333,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (!err && opts->summary)
 		err = show_summaries(opts, &report);
 	if (!err && symbols && named_cnt(&report))
-		err = name_sites(symbols, deadline_ns, &report);
+		err = name_sites(opts, symbols, deadline_ns, &report);
 	if (err) {
 		report_deinit(&report);
 		return err;

@@ -30,8 +30,11 @@ struct report_site {
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
 	bool runtime_init;                     /* of libraries; not looked for in groups */
 	size_t first_frame;                    /* the first that is not an allocator's own */
+	size_t wrapped_frame;                  /* frames before this one only get it for others */
 	struct place blamed;                   /* whom the memory is for, as far as is known */
-	const struct block *blocks;            /* with -a */
+	struct place through;                  /* the library call that it came by */
+	bool has_through;
+	const struct block *blocks; /* with -a */
 	size_t block_cnt;
 };
 

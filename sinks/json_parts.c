@@ -117,19 +117,28 @@ void json_write_stack(struct json_writer *json, const struct report_site *shown)
 	json_end_array(json);
 }
 
-void json_write_blamed(struct json_writer *json, const struct report_site *shown)
+static void write_index(struct json_writer *json, const char *key, const struct report_site *shown,
+			const struct place *place)
 {
-	size_t index = shown->blamed.function;
+	size_t index = place->function;
 
-	if (!shown->site->frame_cnt) {
-		json_null(json, "culprit");
-		return;
-	}
-	for (size_t i = 0; i < shown->blamed.frame; i++)
+	for (size_t i = 0; i < place->frame; i++)
 		index += shown->locations[i] && shown->locations[i]->frame_cnt
 				 ? shown->locations[i]->frame_cnt
 				 : 1;
-	json_unsigned(json, "culprit", index);
+	json_unsigned(json, key, index);
+}
+
+void json_write_blamed(struct json_writer *json, const struct report_site *shown)
+{
+	if (shown->site->frame_cnt)
+		write_index(json, "culprit", shown, &shown->blamed);
+	else
+		json_null(json, "culprit");
+	if (shown->has_through)
+		write_index(json, "through", shown, &shown->through);
+	else
+		json_null(json, "through");
 }
 
 static const char *end_word(enum stack_end end)

@@ -12,7 +12,7 @@ void json_write_id(struct json_writer *json, uint64_t id);
 void json_write_process(struct json_writer *json, const struct process *process);
 /* "stack" */
 void json_write_stack(struct json_writer *json, const struct report_site *shown);
-/* "culprit": which entry of "stack" */
+/* "culprit" and "through": which entries of "stack" */
 void json_write_blamed(struct json_writer *json, const struct report_site *shown);
 /* "stack_end" */
 void json_write_end(struct json_writer *json, enum stack_end end);

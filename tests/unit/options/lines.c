@@ -70,6 +70,8 @@ const struct line good[] = {
 	 " pid=1 suppress=leak_big suppress=^leak_*$"},
 	{"--gen-suppressions", " propose=1"},
 	{"--no-default-suppressions", " start_up=1"},
+	{"--own src/a --own ./b/ -p 1", " pid=1 own=src/a own=b/"},
+	{"diff --own /srv a b", " work=2 file=a file=b own=/srv"},
 	{"--reserved", " reserved=1"},
 	{"diff --reserved a b", " work=2 file=a file=b reserved=1"},
 	{"-s 1 -s 100", " rate=100"},

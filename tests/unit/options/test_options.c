@@ -98,6 +98,8 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	for (size_t i = 0; i < opts->suppressions.cnt; i++)
 		fprintf(out, " suppress=%s", opts->suppressions.patterns[i]);
 	print_number(out, "start_up", opts->no_default_suppressions, 0);
+	for (size_t i = 0; i < opts->own_cnt; i++)
+		fprintf(out, " own=%s", opts->own[i]);
 	print_number(out, "reserved", opts->reserved, 0);
 	print_number(out, "propose", opts->gen_suppressions, 0);
 	print_number(out, "combined", opts->combined_only, 0);

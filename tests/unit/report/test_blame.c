@@ -9,19 +9,28 @@
 
 #include <cmocka.h>
 
+#include "options/options.h"
 #include "report/blame.h"
 #include "report/frame_walk.h"
+#include "report/function_name.h"
 #include "report/naming.h"
+#include "report/wrapper_names.h"
 #include "tests/unit/lib/fake_symbols.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define MOST 8
 
-/* Of a stack: "module:function", "module:function,function" with the inlined ones first. */
+/*
+ * Of a stack: "module|function", "module|function,function" with the inlined ones first; a
+ * function may be followed by "@" and its source.
+ */
 struct stack {
 	const char *frames[MOST];
 	const char *named; /* NULL: a place without a name */
 	size_t frame;
+	const char *through; /* NULL: nothing is named beside it */
+	char *own[2];
+	size_t wrapped_frame;
 };
 
 static const char *const wrapper_symbols[] = {
@@ -116,13 +125,19 @@ static struct sym_location location_of(const char *text, char *store, struct sym
 	char *at;
 
 	strcpy(store, text);
-	at = strchr(store, ':');
+	at = strchr(store, '|');
 	*at++ = 0;
 	location.module = *store ? store : NULL;
 	for (char *name = strtok(at, ","); name; name = strtok(NULL, ",")) {
 		if (location.frame_cnt)
 			frames[location.frame_cnt - 1].inlined = true;
-		frames[location.frame_cnt++].symbol = name;
+		frames[location.frame_cnt].symbol = name;
+		name = strchr(name, '@');
+		if (name) {
+			*name++ = 0;
+			frames[location.frame_cnt].file = name;
+		}
+		location.frame_cnt++;
 	}
 	return location;
 }
@@ -135,10 +150,13 @@ static void check(const struct stack *stack)
 	uint64_t addrs[MOST];
 	struct site site = {.id = 1, .bytes = 1, .count = 1, .frames = addrs};
 	const struct sym_location *found[MOST];
-	struct report_site shown = {.site = &site, .locations = found};
+	struct report_site shown = {
+		.site = &site, .locations = found, .wrapped_frame = stack->wrapped_frame};
+	struct options opts = {.own = (char **)stack->own,
+			       .own_cnt = !!stack->own[0] + !!stack->own[1]};
 	struct frame_walk walk;
 	struct fake_symbols fake;
-	const char *named;
+	const char *named, *through = NULL;
 	size_t met = 0;
 
 	for (size_t i = 0; i < MOST && stack->frames[i]; i++) {
@@ -148,7 +166,7 @@ static void check(const struct stack *stack)
 		site.frame_cnt++;
 	}
 	fake = fake_symbols_of(locations, site.frame_cnt);
-	report_site_name(&fake.backend, &shown);
+	report_site_name(&opts, &fake.backend, &shown);
 	assert_int_equal(frame_walk_blamed(&walk, &shown), site.frame_cnt > 0);
 	if (!site.frame_cnt)
 		return;
@@ -156,6 +174,10 @@ static void check(const struct stack *stack)
 	if (walk.next != stack->frame || !named != !stack->named ||
 	    (named && strcmp(named, stack->named)))
 		fail_msg("%s: named %s of frame %zu", stack->frames[0], named, walk.next);
+	if (shown.has_through)
+		through = found[shown.through.frame]->frames[shown.through.function].symbol;
+	if (!through != !stack->through || (through && strcmp(through, stack->through)))
+		fail_msg("%s: through %s", stack->frames[0], through);
 	assert_true(frame_walk_at_blamed(&walk));
 	for (frame_walk_begin(&walk, &shown); frame_walk_next(&walk);)
 		met += frame_walk_at_blamed(&walk);
@@ -165,43 +187,203 @@ static void check(const struct stack *stack)
 static void culprits(void **state)
 {
 	static const struct stack stacks[] = {
-		{{NULL}, NULL, 0},
-		{{"app:leak", "app:main"}, "leak", 0},
-		{{"app:malloc", "app:zmalloc", "app:leak", "app:main"}, "leak", 2},
+		{.frames = {NULL}},
+		{.frames = {"app|leak", "app|main"}, .named = "leak"},
+		{.frames = {"app|malloc", "app|zmalloc", "app|leak", "app|main"},
+		 .named = "leak",
+		 .frame = 2},
 		/* What is inlined counts as well. */
-		{{"app:xmalloc,xstrdup,keep,load", "app:main"}, "keep", 0},
-		{{"app:xmalloc,xstrdup", "app:keep,load", "app:main"}, "keep", 1},
+		{.frames = {"app|xmalloc,xstrdup,keep,load", "app|main"}, .named = "keep"},
+		{.frames = {"app|xmalloc,xstrdup", "app|keep,load", "app|main"},
+		 .named = "keep",
+		 .frame = 1},
 		/* Libraries that ask for whoever calls them. */
-		{{"/lib/libc.so.6:fopen", "app:open_log", "app:main"}, "open_log", 1},
-		{{"/lib/libstdc++.so.6:grow", "app:std::vector<int>::push_back(int)",
-		  "app:add(int)"},
-		 "add(int)",
-		 2},
-		/* But not those that are programs' own. */
-		{{"/lib/libssl.so.3:CRYPTO_malloc", "/lib/libssl.so.3:SSL_new", "app:main"},
-		 "SSL_new",
-		 1},
+		{.frames = {"/lib/libc.so.6|_IO_file_open", "/lib/libc.so.6|fopen", "app|open_log",
+			    "app|main"},
+		 .named = "open_log",
+		 .frame = 2,
+		 .through = "fopen"},
+		{.frames = {"/lib/libstdc++.so.6|std::grow", "app|std::vector<int>::push_back(int)",
+			    "app|add(int)"},
+		 .named = "add(int)",
+		 .frame = 2},
+		{.frames = {"/lib/libssl.so.3|CRYPTO_malloc", "/lib/libssl.so.3|BUF_grow",
+			    "/lib/libssl.so.3|SSL_new", "app|accept_one", "app|main"},
+		 .named = "accept_one",
+		 .frame = 3,
+		 .through = "SSL_new"},
+		/* What the program passes on by wrappers of its own, and a library calls back. */
+		{.frames = {"/usr/lib/libz.so.1|deflateInit2_", "app|my_zalloc", "app|pack",
+			    "app|main"},
+		 .named = "pack",
+		 .frame = 2,
+		 .through = "deflateInit2_"},
+		{.frames = {"app|keep_row", "/usr/lib/libsqlite3.so.0|sqlite3_exec", "app|load",
+			    "app|main"},
+		 .named = "keep_row"},
+		/* Wrappers of libraries are no news. */
+		{.frames = {"/lib/libglib-2.0.so.0|g_malloc", "/lib/libglib-2.0.so.0|g_strdup",
+			    "app|keep", "app|main"},
+		 .named = "keep",
+		 .frame = 2},
+		{.frames = {"/lib/libc.so.6|strdup", "app|keep", "app|main"},
+		 .named = "keep",
+		 .frame = 1},
+		/* What the program is by where its files lie. */
+		{.frames = {"/lib/libssl.so.3|BIO_new", "/srv/shop/libcart.so|cart_open",
+			    "app|serve"},
+		 .named = "cart_open",
+		 .frame = 1,
+		 .through = "BIO_new"},
+		{.frames = {"/opt/x/libcart.so|cart_open", "app|serve"},
+		 .named = "serve",
+		 .frame = 1,
+		 .through = "cart_open"},
+		{.frames = {"app|lua_newstate@/src/deps/lua/lstate.c",
+			    "app|script_new@/src/script.c"},
+		 .named = "script_new",
+		 .frame = 1,
+		 .through = "lua_newstate"},
+		{.frames = {"app|boost::make@/usr/include/boost/a.hpp,connect@a.cc", "app|main"},
+		 .named = "connect",
+		 .through = "boost::make"},
+		{.frames = {"/opt/x/libcart.so|cart_open", "app|serve"},
+		 .named = "cart_open",
+		 .own = {"/srv", "/opt/x/"}},
+		{.frames = {"app|list_add@/home/me/base/list.c", "app|serve@/home/me/shop/serve.c"},
+		 .named = "serve",
+		 .frame = 1,
+		 .through = "list_add",
+		 .own = {"shop"}},
+		{.frames = {"app|list_add", "app|serve"},
+		 .named = "list_add",
+		 .own = {"/srv/shop"}},
+		/* Scripts, and those who run them. */
+		{.frames = {"/usr/bin/python3.12|list_resize", "/usr/bin/python3.12|list_append",
+			    "[jit]|py::push:/usr/lib/python3.12/heapq.py",
+			    "[jit]|py::keep:/srv/app.py", "/usr/bin/python3.12|_PyEval_Vector"},
+		 .named = "py::keep:/srv/app.py",
+		 .frame = 3,
+		 .through = "py::push:/usr/lib/python3.12/heapq.py"},
+		{.frames = {"/usr/lib/libsqlite3.so.0|sqlite3_step", "/usr/lib/x.so|pysqlite_step",
+			    "/usr/bin/python3|cfunction_call", "/usr/bin/python3|main"},
+		 .named = "pysqlite_step",
+		 .frame = 1},
+		{.frames = {"/usr/bin/python3|", "/usr/bin/python3|PyList_Append",
+			    "/usr/bin/python3|main"},
+		 .named = "PyList_Append",
+		 .frame = 1},
+		{.frames = {"/usr/bin/node|v8::internal::Heap::Grow()", "[jit]|Builtin:ArrayPush",
+			    "[jit]|JS:*remember /srv/app.js:3:1",
+			    "[jit]|JS:~emit node:events:510:44"},
+		 .named = "JS:*remember /srv/app.js:3:1",
+		 .frame = 2},
 		/* There is nobody else. */
-		{{"app:xmalloc", "/lib/libc.so.6:__libc_start_call_main", "app:_start"},
-		 "xmalloc",
-		 0},
-		{{"app:xmalloc", "app:xstrdup"}, "xmalloc", 0},
-		{{"/lib/libc.so.6:malloc", "/lib/ld.so.2:dl_init"}, "dl_init", 1},
-		/* A place in a file says where to look, one in nothing does not. */
-		{{"app:zmalloc", "app:", "app:main"}, NULL, 1},
-		{{"app:zmalloc", ":", "app:main"}, "zmalloc", 0},
-		{{":", "app:main"}, NULL, 0},
+		{.frames = {"app|xmalloc", "/lib/libc.so.6|__libc_start_call_main", "app|_start"},
+		 .named = "xmalloc"},
+		{.frames = {"app|xmalloc", "app|xstrdup"}, .named = "xmalloc"},
+		{.frames = {"/lib/libc.so.6|malloc", "/lib/ld.so.2|dl_init"},
+		 .named = "dl_init",
+		 .frame = 1},
+		{.frames = {"/lib/libglib-2.0.so.0|g_malloc", "/lib/liba.so|helper",
+			    "/lib/liba.so|work", "/lib/libglib-2.0.so.0|g_thread_proxy"},
+		 .named = "helper",
+		 .frame = 1},
+		/* What has no name ends no search. */
+		{.frames = {"app|zmalloc", "app|", "app|serve"}, .named = "serve", .frame = 2},
+		{.frames = {"app|zmalloc", "|", "app|serve"}, .named = "serve", .frame = 2},
+		{.frames = {"|", "app|serve"}, .named = "serve", .frame = 1},
+		{.frames = {"/lib/libsqlite3.so.0|", "/lib/libsqlite3.so.0|sqlite3_step", "app|",
+			    "app|"},
+		 .named = "sqlite3_step",
+		 .frame = 1},
+		{.frames = {"/lib/libc.so.6|strdup", "app|", "app|"}, .frame = 1},
+		/* By what it does it gets memory for others. */
+		{.frames = {"app|get_mem", "app|grow", "app|load", "app|main"},
+		 .named = "load",
+		 .frame = 2,
+		 .through = "grow",
+		 .wrapped_frame = 2},
+		{.frames = {"app|get_mem"}, .named = "get_mem", .wrapped_frame = 1},
 	};
 
 	for (size_t i = 0; i < LENGTH(stacks); i++)
 		check(&stacks[i]);
 }
 
+static void short_names(void **state)
+{
+	static const char *const names[][2] = {
+		{"leak", "leak"},
+		{"pkg::Class::method(int, char const*) const", "pkg::Class::method"},
+		{"std::vector<int> make_ints<int>(int)", "make_ints<int>"},
+		{"void Map<std::string, std::vector<int> >::put<int>(int&&)", "Map<...>::put<int>"},
+		{"load.isra.0", "load"},
+		{"load.part.0.constprop.1", "load"},
+		{"load [clone .cold]", "load"},
+		{"load(int) [clone .isra.0]", "load"},
+		{"ztry.lto_priv.0", "ztry"},
+		{"dlopen@@GLIBC_2.34", "dlopen"},
+		{"main.(*Server).Serve", "main.(*Server).Serve"},
+		{"(anonymous namespace)::load(int)", "load"},
+		{"v8::(anonymous namespace)::load(int)", "v8::load"},
+		{"Shop::operator()(int)", "Shop::operator()"},
+		{"Shop::operator<<(int)", "Shop::operator<<"},
+		{"operator new(unsigned long)", "operator new"},
+		{"<app::Cache as app::Store>::put", "app::Cache::put"},
+		{"<alloc::vec::Vec<T>>::push", "alloc::vec::Vec<T>::push"},
+		{"py::keep:/srv/app.py", "keep"},
+		{"JS:*remember /srv/app.js:3:1", "remember"},
+		{"JS:~ /srv/app.js:3:1", "[script]"},
+		{"", ""},
+		{"::", "::"},
+		{"<", ""},
+		{"> operator", "operator"},
+		{"a<b", "a<b"},
+	};
+
+	for (size_t i = 0; i < LENGTH(names); i++) {
+		char *name = function_name_short(names[i][0]);
+
+		assert_string_equal(name, names[i][1]);
+		free(name);
+	}
+}
+
+static void cut_names(void **state)
+{
+	char name[] = "abcdefghijklmnop";
+
+	function_name_cut(name, 16);
+	assert_string_equal(name, "abcdefghijklmnop");
+	function_name_cut(name, 10);
+	assert_string_equal(name, "abc...mnop");
+}
+
+static void script_functions(void **state)
+{
+	struct script_function script;
+
+	assert_true(script_function_of("JS:*remember /srv/a.js:30:1", &script));
+	assert_int_equal(script.line, 30);
+	assert_int_equal(script.path_len, strlen("/srv/a.js"));
+	assert_true(script_function_of("Function:~run app.js:3", &script));
+	assert_int_equal(script.line, 3);
+	assert_int_equal(script.path_len, strlen("app.js"));
+	assert_true(script_function_of("py::<module>:/srv/a.py", &script));
+	assert_int_equal(script.name_len, strlen("<module>"));
+	assert_string_equal(script.path, "/srv/a.py");
+	assert_false(script_function_of("py::", &script));
+	assert_false(script_function_of("JS:", &script));
+	assert_false(script_function_of("main", &script));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrappers),
-		cmocka_unit_test(culprits),
+		cmocka_unit_test(wrappers),         cmocka_unit_test(culprits),
+		cmocka_unit_test(short_names),      cmocka_unit_test(cut_names),
+		cmocka_unit_test(script_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads demangled names of C++ and Rust, and those that runtimes give to code of scripts. */
+#include "report/function_name.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arguments of templates that are longer are of more noise than use. */
+#define ARGUMENTS_MAX 16
+
+#define CNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+static bool ends_in_operator(const char *symbol, const char *end)
+{
+	size_t len = strlen("operator");
+
+	return (size_t)(end - symbol) >= len && !strncmp(end - len, "operator", len);
+}
+
+/* "<" and ">" of templates stand behind a name; those of operators do not. */
+static bool opens_template(const char *symbol, const char *at)
+{
+	return at == symbol ||
+	       ((is_word(at[-1]) || at[-1] == ':') && !ends_in_operator(symbol, at));
+}
+
+/*
+ * The parameters' parenthesis; that of "(anonymous namespace)" and Go's "(*Type)" have no name
+ * before them, and that of "operator()" belongs to the name.
+ */
+static bool opens_parameters(const char *symbol, const char *at)
+{
+	return at > symbol && !strchr(":. ", at[-1]) &&
+	       !(at[1] == ')' && ends_in_operator(symbol, at));
+}
+
+struct function_name function_name_of(const char *symbol)
+{
+	struct function_name name = {symbol, symbol, NULL, NULL};
+	size_t depth = 0;
+	const char *at;
+
+	for (at = symbol; *at; at++) {
+		if (!depth && *at == '(' && opens_parameters(symbol, at))
+			break;
+		if (*at == '(' || (*at == '<' && opens_template(symbol, at))) {
+			if (!depth++)
+				name.end = at;
+		} else if ((*at == ')' || *at == '>') && depth) {
+			depth--;
+		} else if (!depth && *at == ' ' && at[1] == '[') {
+			break; /* "[clone .cold]" */
+		} else if (!depth && *at == ' ' && !ends_in_operator(symbol, at)) {
+			name = (struct function_name){at + 1, at + 1, NULL, NULL};
+		} else if (!depth && !strncmp(at, "::", 2) && at[2] != '<') {
+			name.last = at + 2;
+			name.end = NULL;
+		}
+	}
+	if (!name.end || name.end <= name.last)
+		name.end = at;
+	name.rest = at;
+	return name;
+}
+
+/* "py::NAME:PATH" of CPython. */
+static bool python_function_of(const char *symbol, struct script_function *ret)
+{
+	const char *name = symbol + strlen("py::"), *colon;
+
+	if (strncmp(symbol, "py::", strlen("py::")))
+		return false;
+	colon = strchr(name, ':');
+	if (!colon || colon == name)
+		return false;
+	*ret = (struct script_function){name, (size_t)(colon - name), colon + 1, strlen(colon + 1),
+					0};
+	return true;
+}
+
+/* A number behind a colon at the end of a text of *len bytes, which it is taken from. */
+static bool take_number(const char *text, size_t *len, unsigned int *ret)
+{
+	size_t at = *len;
+
+	while (at && isdigit((unsigned char)text[at - 1]))
+		at--;
+	if (at == *len || at < 2 || text[at - 1] != ':')
+		return false;
+	*ret = (unsigned int)strtoul(text + at, NULL, 10);
+	*len = at - 1;
+	return true;
+}
+
+/* "JS:*NAME PATH:LINE:COLUMN" of V8, whose sign says how it was compiled. */
+static bool v8_function_of(const char *symbol, struct script_function *ret)
+{
+	static const char *const kinds[] = {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"};
+	struct script_function found = {0};
+	unsigned int last;
+
+	for (size_t i = 0; i < CNT(kinds) && !found.name; i++)
+		if (!strncmp(symbol, kinds[i], strlen(kinds[i])))
+			found.name = symbol + strlen(kinds[i]);
+	if (!found.name)
+		return false;
+	found.name += strspn(found.name, "*~^+");
+	found.path = strrchr(found.name, ' ');
+	if (!found.path)
+		return false;
+	found.name_len = (size_t)(found.path - found.name);
+	found.path_len = strlen(++found.path);
+	if (take_number(found.path, &found.path_len, &last) &&
+	    !take_number(found.path, &found.path_len, &found.line))
+		found.line = last;
+	*ret = found;
+	return true;
+}
+
+bool script_function_of(const char *symbol, struct script_function *ret)
+{
+	return python_function_of(symbol, ret) || v8_function_of(symbol, ret);
+}
+
+/* Behind a dot, and a number behind that; what else stands behind dots belongs to names of Go. */
+static const char *const clone_suffixes[] = {
+	"isra", "constprop", "part", "cold", "lto_priv", "llvm", "localalias", "clone", "0",
+};
+
+static const char *name_end(const char *name, const char *end)
+{
+	const char *at;
+
+	for (at = name + 1; at < end; at++) {
+		if (*at == '@')
+			return at; /* "@@GLIBC_2.34" */
+		if (*at != '.')
+			continue;
+		for (size_t i = 0; i < CNT(clone_suffixes); i++) {
+			size_t len = strlen(clone_suffixes[i]);
+
+			if ((size_t)(end - at) > len && !strncmp(at + 1, clone_suffixes[i], len) &&
+			    (at + 1 + len == end || at[1 + len] == '.'))
+				return at;
+		}
+	}
+	return end;
+}
+
+/* Behind the bracket that closes the one at at. */
+static const char *behind_bracket(const char *at, const char *end)
+{
+	size_t depth = 0;
+
+	for (; at < end; at++) {
+		if (*at == '<' || *at == '(')
+			depth++;
+		else if ((*at == '>' || *at == ')') && at[-1] != '-' && !--depth)
+			return at + 1;
+	}
+	return end;
+}
+
+/* "<app::Cache as app::Store>::put" of Rust is one of Cache's. */
+static const char *behind_type(const char *at, const char *end, char **out)
+{
+	const char *behind = behind_bracket(at, end);
+	const char *type_end = memmem(at, (size_t)(behind - at), " as ", 4);
+
+	if (!type_end)
+		type_end = behind - (behind[-1] == '>');
+	for (at++; at < type_end; at++)
+		*(*out)++ = *at;
+	return behind;
+}
+
+static void shorten(const char *symbol, const char *at, const char *end, char *out)
+{
+	if (at < end && *at == '<')
+		at = behind_type(at, end, &out);
+	while (at < end) {
+		const char *behind = at + 1;
+
+		if (*at == '(' && !strncmp(at, "(anonymous namespace)::", 23)) {
+			at += 23;
+			continue;
+		}
+		if (*at == '<' && opens_template(symbol, at)) {
+			behind = behind_bracket(at, end);
+			if (behind - at > ARGUMENTS_MAX) {
+				out = stpcpy(out, "<...>");
+				at = behind;
+				continue;
+			}
+		}
+		while (at < behind)
+			*out++ = *at++;
+	}
+	*out = 0;
+}
+
+char *function_name_short(const char *symbol)
+{
+	struct script_function script;
+	struct function_name name;
+	char *ret;
+
+	if (script_function_of(symbol, &script))
+		return script.name_len ? strndup(script.name, script.name_len) : strdup("[script]");
+	name = function_name_of(symbol);
+	if (name.whole == name.rest)
+		return strdup(symbol);
+	/* Each "<...>" stands for more than its own length. */
+	ret = malloc(strlen(symbol) + 1);
+	if (ret)
+		shorten(symbol, name.whole, name_end(name.whole, name.rest), ret);
+	return ret;
+}
+
+void function_name_cut(char *name, size_t max)
+{
+	size_t len = strlen(name), head = (max - 3) / 2, tail = max - 3 - head;
+
+	if (len <= max)
+		return;
+	memcpy(name + head, "...", 3);
+	memmove(name + head + 3, name + len - tail, tail + 1);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tells the program's own code from that of libraries and languages, by where files lie. */
+#include "report/own.h"
+
+#include <string.h>
+
+#include "report/allocator_frames.h"
+#include "report/function_name.h"
+
+#define CNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Where systems have their libraries. */
+static const char *const system_folders[] = {
+	"/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/opt/", "/nix/", "/gnu/", "/snap/",
+};
+
+/* Sources that come with compilers and languages: what is in them was compiled into programs. */
+static const char *const language_folders[] = {
+	"/usr/include/", "/usr/local/include/", "/usr/lib/", "/usr/local/go/", "/rustc/",
+};
+
+/* Where programs and package managers keep what others wrote, in whatever tree. */
+static const char *const package_folders[] = {
+	"deps",          "_deps",       "third_party", "third-party",     "thirdparty",
+	"3rdparty",      "vendor",      "subprojects", "node_modules",    "site-packages",
+	"dist-packages", "include/c++", "pkg/mod",     ".cargo/registry", ".cargo/git",
+	"lib-dynload",   ".pyenv",
+};
+
+/* Beginnings of what is no file, but code that comes with the language. */
+static const char *const built_in_scripts[] = {"node:", "<frozen"};
+
+/* Programs and libraries ("libNAME.so") that run scripts. A version may follow. */
+static const char *const interpreters[] = {
+	"python", "pypy",    "node", "nodejs", "perl",  "ruby",  "php", "php-fpm",  "php-cgi",
+	"java",   "jvm",     "lua",  "luajit", "tclsh", "tcl",   "R",   "guile",    "mono",
+	"dotnet", "coreclr", "deno", "bun",    "julia", "mozjs", "gjs", "beam.smp",
+};
+
+/* What V8 compiles of its own. */
+static const char *const built_in_code[] = {"Builtin:", "BytecodeHandler:", "Stub:", "RegExp:"};
+
+static bool begins_with_one_of(const char *text, const char *const *prefixes, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (!strncmp(text, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+#define BEGINS(text, prefixes) begins_with_one_of(text, prefixes, CNT(prefixes))
+
+/* Whether folder is one of the folders, or several in a row, or the whole, of a path. */
+static bool has_part(const char *path, const char *part)
+{
+	size_t len = strlen(part);
+
+	for (const char *at = path; (at = strstr(at, part)); at++)
+		if ((at == path || at[-1] == '/') && (!at[len] || at[len] == '/'))
+			return true;
+	return false;
+}
+
+static bool is_of_package(const char *path)
+{
+	for (size_t i = 0; i < CNT(package_folders); i++)
+		if (has_part(path, package_folders[i]))
+			return true;
+	return false;
+}
+
+static bool is_library_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strstr(slash ? slash : path, ".so");
+}
+
+/* "python3.11", "libpython3.11.so.1.0", "libruby-3.1.so" */
+static bool is_interpreter(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	if (is_library_file(path) && !strncmp(name, "lib", 3))
+		name += 3;
+	for (size_t i = 0; i < CNT(interpreters); i++) {
+		size_t len = strlen(interpreters[i]);
+		const char *rest = name + len;
+
+		if (strncmp(name, interpreters[i], len))
+			continue;
+		rest += strspn(rest, "0123456789.-");
+		if (!*rest || !strncmp(rest, "so", 2))
+			return true;
+	}
+	return false;
+}
+
+/* At PATH or below it; a relative one may be anywhere. */
+static bool is_below(const char *path, const char *own)
+{
+	size_t len = strlen(own);
+
+	while (len > 1 && own[len - 1] == '/')
+		len--;
+	if (*own != '/')
+		return has_part(path, own);
+	return !strncmp(path, own, len) && (!path[len] || path[len] == '/' || len == 1);
+}
+
+static bool is_named_own(const struct options *opts, const char *path)
+{
+	for (size_t i = 0; path && i < opts->own_cnt; i++)
+		if (is_below(path, opts->own[i]))
+			return true;
+	return false;
+}
+
+static enum code_owner script_owner(const struct options *opts, const char *symbol)
+{
+	struct script_function script;
+
+	if (!symbol)
+		return CODE_OF_NOBODY;
+	if (!script_function_of(symbol, &script))
+		return BEGINS(symbol, built_in_code) ? CODE_OF_INTERPRETER : CODE_OF_PROGRAM;
+	if (BEGINS(script.path, built_in_scripts))
+		return CODE_OF_LIBRARY;
+	if (opts && opts->own_cnt)
+		return is_named_own(opts, script.path) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
+	return BEGINS(script.path, language_folders) || strstr(script.path, "/lib/python") ||
+			       is_of_package(script.path)
+		       ? CODE_OF_LIBRARY
+		       : CODE_OF_PROGRAM;
+}
+
+static bool is_from_elsewhere(const char *source)
+{
+	return source && (BEGINS(source, language_folders) || is_of_package(source));
+}
+
+/* Node's addons lie among packages; whatever else is no library is a program, wherever it is. */
+static bool is_program(const char *module)
+{
+	if (!is_library_file(module))
+		return !has_part(module, "node_modules");
+	return !BEGINS(module, system_folders) && !is_of_package(module);
+}
+
+enum code_owner code_owner(const struct options *opts, const struct sym_location *location,
+			   const struct sym_frame *frame)
+{
+	const char *module = location ? location->module : NULL;
+	const char *source = frame ? frame->file : NULL;
+
+	if (!module || !*module)
+		return CODE_OF_NOBODY;
+	if (!strcmp(module, "[jit]"))
+		return script_owner(opts, frame ? frame->symbol : NULL);
+	if (*module == '[')
+		return CODE_OF_NOBODY;
+	if (module_is_runtime(module))
+		return CODE_OF_RUNTIME;
+	if (opts && opts->own_cnt && (is_named_own(opts, module) || is_named_own(opts, source)))
+		return CODE_OF_PROGRAM;
+	if (is_interpreter(module))
+		return CODE_OF_INTERPRETER;
+	if ((opts && opts->own_cnt) || is_from_elsewhere(source))
+		return CODE_OF_LIBRARY;
+	return is_program(module) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
+}

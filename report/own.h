@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose code a frame is: the program's own, a library's, a language's. Judged by the path of the
+ * file, of the source, or of the script; knows nothing of memory.
+ */
+#ifndef REPORT_OWN_H
+#define REPORT_OWN_H
+
+#include "options/options.h"
+#include "symbolizer/symbolizer.h"
+
+enum code_owner {
+	CODE_OF_NOBODY, /* nothing is known of it, or no code was there */
+	CODE_OF_PROGRAM,
+	CODE_OF_LIBRARY,
+	CODE_OF_RUNTIME,     /* C and C++ libraries, dynamic loaders, allocators */
+	CODE_OF_INTERPRETER, /* of scripts, which are the program */
+};
+
+/*
+ * opts: with what --own names; NULL: it names nothing. frame: of location, which may be NULL.
+ *
+ * Without --own the program's are executables that interpret nothing, libraries that lie neither
+ * where systems have theirs nor where package managers put them, and scripts of which the same
+ * holds; but not what was compiled from sources that lie in such places. With --own all that lies
+ * where it says, and nothing else.
+ */
+enum code_owner code_owner(const struct options *opts, const struct sym_location *location,
+			   const struct sym_frame *frame);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Knows by their names the functions that ask for memory on behalf of others. */
+#include "report/wrapper_names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "report/function_name.h"
+
+/* Anywhere in a function's own name, in small letters or large ones. */
+static const char *const wrapper_parts[] = {
+	"malloc", "calloc",  "realloc", "memalign",  "zalloc",   "palloc",
+	"strdup", "strndup", "memdup",  "mem_alloc", "memalloc", "asprintf",
+};
+
+/* Whole names without the underscores before them; of programs that call theirs otherwise. */
+static const char *const wrapper_names[] = {
+	"xalloc",
+	"ngx_alloc", /* nginx */
+	"ngx_palloc_block",
+	"ngx_palloc_large",
+	"AllocSetAlloc", /* PostgreSQL */
+	"AllocSetAllocLarge",
+	"AllocSetAllocFromNewBlock",
+	"AllocSetAllocChunkFromBlock",
+	"AllocSetContextCreateInternal",
+	"AllocSetRealloc",
+	"GenerationAlloc",
+	"SlabAlloc",
+	"BumpAlloc",
+	"MemoryContextAlloc",
+	"MemoryContextAllocExtended",
+	"MemoryContextAllocZero",
+	"MemoryContextAllocHuge",
+	"MemoryContextAllocAligned",
+	"dynahash_alloc",
+	"DynaHashAlloc",
+	"g_slice_alloc", /* GLib */
+	"g_slice_alloc0",
+	"ggc_internal_alloc", /* GCC */
+	"ggc_internal_cleared_alloc",
+	"ggc_alloc",
+	"obstack_begin",
+	"obstack_newchunk",
+	"PyObject_GC_New", /* CPython */
+	"PyObject_GC_NewVar",
+	"PyObject_New",
+	"PyObject_NewVar",
+	"PyType_GenericAlloc",
+	"PyType_AllocNoTrack",
+	"PyObject_ArenaMmap",
+	"new_arena",
+	"allocate_from_new_pool",
+	"pymalloc_alloc",
+	"gc_alloc",
+	"alloc_skb", /* the kernel */
+	"alloc_skb_with_frags",
+	"netdev_alloc_skb",
+	"napi_alloc_skb",
+	"sock_alloc_send_pskb",
+};
+
+/* What the names of the standard libraries of C++ and Rust begin with. */
+static const char *const library_prefixes[] = {
+	"std::",          "__gnu_cxx::",        "alloc::alloc::", "alloc::borrow::",
+	"alloc::boxed::", "alloc::collections", "alloc::fmt::",   "alloc::raw_vec::",
+	"alloc::rc::",    "alloc::slice::",     "alloc::str::",   "alloc::string::",
+	"alloc::sync::",  "alloc::vec::",       "core::clone::",  "core::iter::",
+	"core::ops::",    "core::option::",     "core::ptr::",    "core::result::",
+	"core::slice::",  "core::str::",        "hashbrown::",
+};
+
+#define CNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* A large letter behind a small one begins a word: "itemAlloc" has no "malloc". */
+static bool is_one_word(const char *text, size_t len)
+{
+	for (size_t i = 1; i < len; i++)
+		if (islower((unsigned char)text[i - 1]) && isupper((unsigned char)text[i]))
+			return false;
+	return true;
+}
+
+static bool holds(const struct function_name *name, const char *part)
+{
+	size_t len = strlen(part);
+
+	for (const char *at = name->last; (size_t)(name->end - at) >= len; at++)
+		if (!strncasecmp(at, part, len) && is_one_word(at, len))
+			return true;
+	return false;
+}
+
+static bool is_of_library(const char *whole)
+{
+	whole += *whole == '<'; /* Rust's methods: "<alloc::vec::Vec<T> as ...>::push" */
+	for (size_t i = 0; i < CNT(library_prefixes); i++)
+		if (begins_with(whole, library_prefixes[i]))
+			return true;
+	return false;
+}
+
+/* Compilers put ".isra.0" behind it. */
+static bool is_known_wrapper(const struct function_name *name)
+{
+	const char *plain = name->last + strspn(name->last, "_");
+	size_t len = strcspn(plain, ".(");
+
+	for (size_t i = 0; name->last == name->whole && i < CNT(wrapper_names); i++)
+		if (strlen(wrapper_names[i]) == len && !strncmp(plain, wrapper_names[i], len))
+			return true;
+	return false;
+}
+
+bool function_is_wrapper(const char *symbol)
+{
+	struct function_name name = function_name_of(symbol);
+
+	for (size_t i = 0; i < CNT(wrapper_parts); i++)
+		if (holds(&name, wrapper_parts[i]))
+			return true;
+	return is_known_wrapper(&name) || begins_with(name.last, "operator new") ||
+	       is_of_library(name.whole);
+}
