@@ -45,10 +45,14 @@ bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown)
 	return true;
 }
 
+bool frame_walk_at(const struct frame_walk *walk, const struct place *place)
+{
+	return walk->next == place->frame && walk->left == (walk->frame ? place->function : 0);
+}
+
 bool frame_walk_at_blamed(const struct frame_walk *walk)
 {
-	return walk->next == walk->shown->blamed.frame &&
-	       walk->left == (walk->frame ? walk->shown->blamed.function : 0);
+	return frame_walk_at(walk, &walk->shown->blamed);
 }
 
 static char *place_name(const struct frame_walk *walk)

@@ -28,6 +28,7 @@ char *frame_name(const struct frame_walk *walk);
 
 /* Goes to the blamed function, from where on it can be walked inwards; false: no stack is known. */
 bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown);
+bool frame_walk_at(const struct frame_walk *walk, const struct place *place);
 bool frame_walk_at_blamed(const struct frame_walk *walk);
 
 /* Whose stack it is: the process's name, as raw bytes, or "[kernel]". */

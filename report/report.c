@@ -22,6 +22,9 @@
 /* Nobody looks at more suspects than these first. */
 #define MAX_SUSPECTS 5
 
+/* Stacks that seem to leak, and are named to tell whose they are. */
+#define MAX_PATHS 256
+
 static void add_totals(const struct candidate *candidates, struct report *report)
 {
 	for (size_t i = 0; i < report->sites_total; i++) {
@@ -45,8 +48,8 @@ struct shown {
 	struct largest_sites largest;
 	struct candidate *peak;
 	size_t peak_cnt;
-	struct candidate *suspects;
-	size_t suspect_cnt;
+	struct candidate *paths; /* those that seem to leak */
+	size_t path_cnt;
 };
 
 static void show(struct report_site *sites, const struct candidate *candidates, size_t cnt)
@@ -80,7 +83,7 @@ static int give_locations(struct report *report, size_t cnt)
 
 static int show_sites(const struct shown *shown, struct report *report)
 {
-	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->suspect_cnt;
+	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->path_cnt;
 	struct report_site *next;
 
 	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
@@ -96,9 +99,9 @@ static int show_sites(const struct shown *shown, struct report *report)
 	report->peak = next += shown->largest.cnt;
 	show(next, shown->peak, shown->peak_cnt);
 	report->peak_cnt = shown->peak_cnt;
-	report->suspects = next += shown->peak_cnt;
-	show(next, shown->suspects, shown->suspect_cnt);
-	report->suspect_cnt = shown->suspect_cnt;
+	report->paths = next += shown->peak_cnt;
+	show(next, shown->paths, shown->path_cnt);
+	report->path_cnt = shown->path_cnt;
 	return give_locations(report, cnt);
 }
 
@@ -120,7 +123,7 @@ static void find_blocks(struct report *report)
 /* Sites that stand one behind the other, in whatever part of the report. */
 static size_t named_cnt(const struct report *report)
 {
-	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->suspect_cnt;
+	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->path_cnt;
 }
 
 static int name_sites(const struct options *opts, struct symbol_backend *symbols,
@@ -270,10 +273,10 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 }
 
 /* Suspects are shown whatever else is. */
-static int show_suspects(struct report *report, struct shown *shown)
+static int show_paths(struct report *report, struct shown *shown)
 {
 	int err = site_order_suspects(shown->candidates, report->sites_total,
-				      &report->suspects_total, &shown->suspects);
+				      &report->suspects_total, &shown->paths);
 
 	for (size_t i = 0; i < report->sites_total; i++) {
 		const struct site_history *history = shown->candidates[i].growth.history;
@@ -281,8 +284,8 @@ static int show_suspects(struct report *report, struct shown *shown)
 		report->judged += history && history->trend.tendency != TENDENCY_UNKNOWN;
 	}
 	if (!err)
-		shown->suspect_cnt = report->suspects_total < MAX_SUSPECTS ? report->suspects_total
-									   : MAX_SUSPECTS;
+		shown->path_cnt =
+			report->suspects_total < MAX_PATHS ? report->suspects_total : MAX_PATHS;
 	return err;
 }
 
@@ -290,7 +293,7 @@ static void shown_deinit(struct shown *shown)
 {
 	free(shown->candidates);
 	free(shown->peak);
-	free(shown->suspects);
+	free(shown->paths);
 	largest_sites_deinit(&shown->largest);
 }
 
@@ -317,7 +320,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		return err;
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
-	err = show_suspects(&report, &shown);
+	err = show_paths(&report, &shown);
 	if (!err)
 		err = sort_out_runtime_init(opts, symbols, deadline_ns, grouping, &report, &shown);
 	if (!err && grouping)
@@ -334,6 +337,9 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		err = show_summaries(opts, &report);
 	if (!err && symbols && named_cnt(&report))
 		err = name_sites(opts, symbols, deadline_ns, &report);
+	if (!err)
+		err = suspects_init(report.paths, report.path_cnt, MAX_SUSPECTS,
+				    &report.suspect_cnt, &report.suspects);
 	if (err) {
 		report_deinit(&report);
 		return err;
@@ -360,6 +366,7 @@ void report_deinit(struct report *report)
 		free(report->groups[i].thread);
 	free(report->groups);
 	free(report->summaries);
+	free(report->suspects);
 	free(report->sites);
 	free(report->location_store);
 	memset(report, 0, sizeof(*report));

@@ -11,6 +11,7 @@
 #include "report/report_site.h"
 #include "report/runtime_init.h"
 #include "report/snapshot.h"
+#include "report/suspects.h"
 #include "report/symbol_backend.h"
 
 struct grouping;
@@ -48,11 +49,13 @@ struct report {
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	const struct process_summary **summaries; /* sorted, as many as are shown; if asked for */
 	size_t summary_cnt;
-	size_t largest_total;               /* processes that have a largest block */
-	const struct report_site *suspects; /* those that seem to leak, the worst first */
+	size_t largest_total;            /* processes that have a largest block */
+	const struct report_site *paths; /* the sites that seem to leak, the worst first */
+	size_t path_cnt;
+	struct suspect *suspects; /* these by whom they are of */
 	size_t suspect_cnt;
-	size_t suspects_total;
-	size_t judged; /* sites of which enough is known to say whether they grow */
+	size_t suspects_total; /* sites that seem to leak */
+	size_t judged;         /* sites of which enough is known to say whether they grow */
 	struct runtime_init runtime_init;
 	size_t runtime_init_from; /* by stack: from this site on it is nothing else */
 	bool only_runtime_init;   /* there is nothing else at all */

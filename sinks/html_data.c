@@ -135,7 +135,7 @@ static void write_frames(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
 	const char *missing = frame_missing(shown->site);
-	size_t cnt = 0, blamed = 0;
+	size_t cnt = 0, blamed = 0, through = 0;
 	struct frame_walk walk;
 
 	json_begin_array(json, "frames");
@@ -151,6 +151,8 @@ static void write_frames(struct page *page, const struct report_site *shown)
 	while (frame_walk_next(&walk)) {
 		if (frame_walk_at_blamed(&walk))
 			blamed = cnt;
+		if (shown->has_through && frame_walk_at(&walk, &shown->through))
+			through = cnt;
 		cnt++;
 		const struct function function = {
 			.name = name_number(page, &walk),
@@ -164,6 +166,8 @@ static void write_frames(struct page *page, const struct report_site *shown)
 	}
 	json_end_array(json);
 	json_unsigned(json, "culprit", blamed);
+	if (shown->has_through)
+		json_unsigned(json, "through", through);
 }
 
 static void write_moment(struct json_writer *json, uint64_t elapsed_ns, uint64_t bytes,
@@ -244,13 +248,13 @@ static void write_notes(struct page *page, const struct report *report,
 	json_string(&page->report.json, "notes", notes + strspn(notes, "\t"));
 }
 
-static void write_site(struct page *page, const struct report *report,
-		       const struct report_site *shown)
+/* Within an object. */
+static void write_site_keys(struct page *page, const struct report *report,
+			    const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
 	const struct site *site = shown->site;
 
-	json_begin_object(json, NULL);
 	json_write_id(json, site->id);
 	json_unsigned(json, "bytes", site->bytes);
 	json_unsigned(json, "count", site->count);
@@ -258,6 +262,25 @@ static void write_site(struct page *page, const struct report *report,
 	write_trend(json, shown);
 	write_moments(json, report, shown);
 	write_frames(page, shown);
+}
+
+static void write_site(struct page *page, const struct report *report,
+		       const struct report_site *shown)
+{
+	json_begin_object(&page->report.json, NULL);
+	write_site_keys(page, report, shown);
+	json_end_object(&page->report.json);
+}
+
+static void write_suspect(struct page *page, const struct report *report,
+			  const struct suspect *suspect)
+{
+	struct json_writer *json = &page->report.json;
+
+	json_begin_object(json, NULL);
+	write_site_keys(page, report, suspect->site);
+	json_unsigned(json, "paths", suspect->path_cnt);
+	write_thousandths(json, "rate_of_paths", suspect->bytes_per_s);
 	json_end_object(json);
 }
 
@@ -275,6 +298,11 @@ static void write_values(struct page *page, const struct report *report)
 	for (size_t i = 0; i < report->site_cnt && !page->failed; i++)
 		write_site(page, report, &report->sites[i]);
 	json_end_array(json);
+	json_begin_array(json, "suspects");
+	for (size_t i = 0; i < report->suspect_cnt && !page->failed; i++)
+		write_suspect(page, report, &report->suspects[i]);
+	json_end_array(json);
+	json_unsigned(json, "suspects_total", report->suspects_total);
 	json_end_object(json);
 	json_end_array(&page->functions.json);
 	json_end_array(&page->strings.json);

@@ -90,12 +90,12 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 	json_end_array(json);
 }
 
-static void write_site(struct json_writer *json, const struct report *report,
-		       const struct report_site *shown)
+/* Within an object. */
+static void write_site_keys(struct json_writer *json, const struct report *report,
+			    const struct report_site *shown)
 {
 	const struct site *site = shown->site;
 
-	json_begin_object(json, NULL);
 	json_write_id(json, site->id);
 	json_string(json, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
 	json_string(json, "kind", kind_name(site->kind));
@@ -120,7 +120,29 @@ static void write_site(struct json_writer *json, const struct report *report,
 		suppressions_propose_json(json, shown);
 	if (report->show_allocs)
 		write_blocks(json, shown);
+}
+
+static void write_site(struct json_writer *json, const struct report *report,
+		       const struct report_site *shown)
+{
+	json_begin_object(json, NULL);
+	write_site_keys(json, report, shown);
 	json_end_object(json);
+}
+
+static void write_suspects(struct json_writer *json, const struct report *report)
+{
+	json_begin_array(json, "suspects");
+	for (size_t i = 0; i < report->suspect_cnt; i++) {
+		const struct suspect *suspect = &report->suspects[i];
+
+		json_begin_object(json, NULL);
+		write_site_keys(json, report, suspect->site);
+		json_unsigned(json, "paths", suspect->path_cnt);
+		json_real(json, "bytes_per_s", suspect->bytes_per_s);
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
 static void write_sites(struct json_writer *json, const char *key, const struct report *report,
@@ -252,7 +274,7 @@ static int json_report(FILE *out, const struct report *report)
 		write_sites(&json, "sites", report, report->sites, report->site_cnt);
 	else
 		write_groups(&json, report);
-	write_sites(&json, "suspects", report, report->suspects, report->suspect_cnt);
+	write_suspects(&json, report);
 	json_unsigned(&json, "suspects_total", report->suspects_total);
 	if (report->show_largest)
 		write_largest(&json, report);

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/escape.h"
-#include "report/blame.h"
 #include "sinks/sink.h"
 
 #define NSEC_PER_SEC 1000000000
@@ -154,7 +153,7 @@ static void write_module(FILE *out, const char *module)
 	fputc(']', out);
 }
 
-static void write_place(FILE *out, const struct sym_location *location)
+void text_write_place(FILE *out, const struct sym_location *location)
 {
 	if (location && is_known(location->module)) {
 		escape_puts(out, path_tail(location->module, 1));
@@ -173,11 +172,11 @@ static void write_unnamed(const struct text_part *part, uint64_t frame,
 	fprintf(out, "%s\t", part->indent);
 	if (addr)
 		fprintf(out, "0x%" PRIx64 " ", addr);
-	write_place(out, location);
+	text_write_place(out, location);
 	fputc('\n', out);
 }
 
-static void write_line_of(FILE *out, const struct sym_frame *frame)
+void text_write_source(FILE *out, const struct sym_frame *frame)
 {
 	if (!is_known(frame->file))
 		return;
@@ -200,7 +199,7 @@ static void write_frame(const struct text_part *part, uint64_t addr,
 	escape_puts(out, frame->symbol);
 	if (!frame->inlined)
 		fprintf(out, "+0x%" PRIx64, frame->offset);
-	write_line_of(out, frame);
+	text_write_source(out, frame);
 	if (is_known(location->module)) {
 		fputc(' ', out);
 		write_module(out, location->module);
@@ -225,63 +224,6 @@ void text_write_stack(const struct text_part *part, const struct report_site *sh
 			write_unnamed(part, site->frames[i], location);
 		for (size_t j = 0; location && j < location->frame_cnt; j++)
 			write_frame(part, site->frames[i], location, &location->frames[j]);
-	}
-}
-
-/* Functions in a row: the first has its place in the sources, or the first of which that is known.
- */
-struct row {
-	FILE *out;
-	unsigned int cnt;
-	bool has_line;
-};
-
-static void write_function(struct row *row, const struct sym_location *location,
-			   const struct sym_frame *frame)
-{
-	FILE *out = row->out;
-
-	if (row->cnt)
-		fputs(row->cnt == 1 ? ", called by " : " < ", out);
-	row->cnt++;
-	if (!frame || !is_known(frame->symbol)) {
-		write_place(out, location);
-		return;
-	}
-	escape_puts(out, frame->symbol);
-	if (row->has_line || !is_known(frame->file))
-		return;
-	write_line_of(out, frame);
-	row->has_line = true;
-}
-
-void text_write_blamed(const struct text_part *part, const struct report_site *shown,
-		       unsigned int callers)
-{
-	const struct site *site = shown->site;
-	struct row row = {.out = part->out};
-
-	if (!site->frame_cnt)
-		fputs("an unknown stack", part->out);
-	for (size_t i = shown->blamed.frame; i < site->frame_cnt && row.cnt <= callers; i++) {
-		const struct sym_location *location = shown->locations[i];
-
-		if (row.cnt && frame_is_start(location))
-			break;
-		if (!location || !location->frame_cnt)
-			write_function(&row, location, NULL);
-		for (size_t j = row.cnt ? 0 : shown->blamed.function;
-		     location && j < location->frame_cnt && row.cnt <= callers; j++)
-			write_function(&row, location, &location->frames[j]);
-	}
-	if (site->tid)
-		fprintf(part->out, ", of thread %d", site->tid);
-	if (part->with_process && site->process) {
-		fprintf(part->out, ", of process %d (", site->process->pid);
-		escape_puts(part->out, site->process->comm ? site->process->comm : "?");
-		fputs("),", part->out);
-	} else if (site->tid || (callers && row.cnt > 1)) {
-		fputc(',', part->out);
 	}
 }
 

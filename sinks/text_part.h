@@ -24,12 +24,10 @@ struct text_part {
 /* From the first frame on that is not the allocator's. */
 void text_write_stack(const struct text_part *part, const struct report_site *shown);
 
-/*
- * In one line: the function that is blamed for the memory, its place in the sources, so many
- * functions that called it, and the thread and process.
- */
-void text_write_blamed(const struct text_part *part, const struct report_site *shown,
-		       unsigned int callers);
+/* A file and an offset, of what has no name; location may be NULL. */
+void text_write_place(FILE *out, const struct sym_location *location);
+/* After a blank, the end of the path of a source and the line; nothing if that is not known. */
+void text_write_source(FILE *out, const struct sym_frame *frame);
 
 /* The line that ends in "from stack", the stack, and what else there is to say. */
 void text_write_site(const struct text_part *part, const struct report_site *shown);

@@ -228,17 +228,20 @@ function pickable(item, site) {
 }
 
 function showVerdicts() {
-	const suspects = sites.filter(site => site.suspect)
-		.sort((a, b) => b.score - a.score || b.rate - a.rate);
+	const suspects = report.suspects;
+	const told = suspects.reduce((sum, suspect) => sum + suspect.paths, 0);
 	const known = sites.some(site => site.tendency && site.tendency !== "unknown");
-	for (const site of suspects.slice(0, 10)) {
+	for (const site of suspects) {
 		const item = pickable(element("li"), site);
-		item.append(element("b", titleOf(site)), " " + sentence(site));
+		item.append(element("b", titleOf(site)), " " + (site.paths < 2 ? "" :
+			site.paths + " paths that grow by " + speed(site.rate_of_paths) +
+			" together; the first: ") + sentence(site));
 		at("verdicts").append(item);
 	}
 	at("verdict").textContent = suspects.length ? number(suspects.length) +
-		(suspects.length === 1 ? " site seems" : " sites seem") + " to leak" +
-		(suspects.length > 10 ? ", the first ten of them:" : "") :
+		(suspects.length === 1 ? " function seems" : " functions seem") + " to leak" +
+		(report.suspects_total > told ? "; " + number(report.suspects_total - told) +
+			" more sites grow" : "") :
 		known ? "Nothing looks like a leak so far" : "What grows is not known yet";
 }
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Merges the stacks that seem to leak by process and blamed function, and sums their rates. */
+#include "report/suspects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "report/trend.h"
+
+/* What grows by less than this part of all that suspects grow by is no news beside them. */
+#define TRIFLE 0.001
+
+static const struct sym_frame *blamed_function(const struct report_site *site)
+{
+	const struct sym_location *location;
+
+	if (!site->site->frame_cnt)
+		return NULL;
+	location = site->locations[site->blamed.frame];
+	return location && location->frame_cnt ? &location->frames[site->blamed.function] : NULL;
+}
+
+static const char *module_of(const struct report_site *site)
+{
+	const struct sym_location *location = site->locations[site->blamed.frame];
+
+	return location && location->module ? location->module : "";
+}
+
+/* Those without a name stay apart. */
+static bool are_one(const struct report_site *a, const struct report_site *b)
+{
+	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
+
+	return left && right && left->symbol && right->symbol &&
+	       a->site->process == b->site->process && a->site->tid == b->site->tid &&
+	       !strcmp(left->symbol, right->symbol) && !strcmp(module_of(a), module_of(b));
+}
+
+static double weight_of(const struct report_site *path)
+{
+	return path->history->trend.score.total * path->history->trend.bytes_per_s;
+}
+
+static void add(struct suspect *suspect, const struct report_site *path)
+{
+	const struct site_history *history = path->history;
+
+	if (!suspect->site || weight_of(path) > weight_of(suspect->site))
+		suspect->site = path;
+	suspect->path_cnt++;
+	suspect->bytes_per_s += history->trend.bytes_per_s;
+	suspect->weight += weight_of(path);
+	suspect->seen += history->seen;
+	suspect->freed += history_freed(history, 0);
+	if (history->trend.since_ns > suspect->since_ns)
+		suspect->since_ns = history->trend.since_ns;
+}
+
+static int by_weight(const void *left, const void *right)
+{
+	const struct suspect *a = left, *b = right;
+
+	return ORDER(b->weight, a->weight) ?: ORDER(b->site->site->bytes, a->site->site->bytes)
+					   ?: ORDER(a->site->site->id, b->site->site->id);
+}
+
+static size_t merge(const struct report_site *paths, size_t cnt, struct suspect *suspects)
+{
+	size_t merged = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		size_t at = 0;
+
+		while (at < merged && !are_one(suspects[at].site, &paths[i]))
+			at++;
+		if (at == merged)
+			suspects[merged++] = (struct suspect){0};
+		add(&suspects[at], &paths[i]);
+	}
+	return merged;
+}
+
+int suspects_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
+		  struct suspect **ret)
+{
+	struct suspect *suspects = calloc(cnt + 1, sizeof(*suspects));
+	double whole = 0;
+	size_t shown = 0;
+
+	if (!suspects)
+		return -ENOMEM;
+	cnt = merge(paths, cnt, suspects);
+	qsort(suspects, cnt, sizeof(*suspects), by_weight);
+	for (size_t i = 0; i < cnt; i++)
+		whole += suspects[i].bytes_per_s;
+	for (size_t i = 0; i < cnt && shown < most; i++)
+		if (suspects[i].bytes_per_s >= TRIFLE * whole)
+			suspects[shown++] = suspects[i];
+	*ret_cnt = shown;
+	*ret = suspects;
+	return 0;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a line as long as there is room, and again with less in it if there is not. */
+#include "sinks/verdict_line.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "report/blame.h"
+#include "report/function_name.h"
+
+#define NSEC_PER_SEC 1000000000
+#define NSEC_PER_MSEC 1000000
+
+/* Bytes of a line, without its end. */
+#define WIDTH 120
+
+#define NAME_MOST 60
+#define NAME_LEAST 20
+
+/* How much is said. */
+struct detail {
+	unsigned int callers; /* that are named beside the function whose memory it is */
+	bool blocks;
+	bool score;
+	size_t name_max; /* bytes */
+};
+
+/* What is tried, one after the other; then names are cut further and further. */
+static const struct detail details[] = {
+	{2, true, true, SIZE_MAX},  {1, true, true, SIZE_MAX},   {0, true, true, SIZE_MAX},
+	{0, true, false, SIZE_MAX}, {0, false, false, SIZE_MAX},
+};
+
+static void write_amount(FILE *out, double bytes)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+
+	while (fabs(bytes) >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		bytes /= 1024;
+		unit++;
+	}
+	fprintf(out, "%.*f %s", unit && fabs(bytes) < 100 ? 1 : 0, bytes, units[unit]);
+}
+
+static void write_span(FILE *out, uint64_t ns)
+{
+	if (ns < NSEC_PER_SEC)
+		fprintf(out, "%" PRIu64 " ms", ns / NSEC_PER_MSEC);
+	else
+		fprintf(out, "%" PRIu64 " s", ns / NSEC_PER_SEC);
+}
+
+static void write_blocks(FILE *out, const struct suspect *suspect)
+{
+	const struct site_history *history = suspect->site->history;
+
+	if (!suspect->seen)
+		return;
+	if (!suspect->freed) {
+		fprintf(out, "; none of %" PRIu64 " blocks freed", suspect->seen);
+		return;
+	}
+	fprintf(out, "; %" PRIu64 " of %" PRIu64 " blocks freed", suspect->freed, suspect->seen);
+	if (!history->trend.score.older_ns)
+		return;
+	fputs(", but those older than ", out);
+	write_span(out, history->trend.score.older_ns);
+	fputs(" stay", out);
+}
+
+/* Only what site_is_suspect() has is written. */
+static const char *manner_of(enum tendency tendency)
+{
+	switch (tendency) {
+	case TENDENCY_STEADY:
+		return "steadily";
+	case TENDENCY_STEPS:
+		return "in steps";
+	case TENDENCY_UNKNOWN:
+	case TENDENCY_FLAT:
+	case TENDENCY_LEVELLED:
+	case TENDENCY_SHRINKS:
+	case TENDENCY_CNT:
+		break;
+	}
+	return "";
+}
+
+static bool is_known(const char *name)
+{
+	return name && *name;
+}
+
+static void write_name(FILE *out, const char *symbol, size_t max)
+{
+	cleanup_free char *name = function_name_short(symbol);
+
+	if (!name)
+		return;
+	function_name_cut(name, max);
+	escape_puts(out, name);
+}
+
+/* Of a script's function its place is part of the symbol. */
+static void write_source(FILE *out, const struct sym_frame *frame)
+{
+	struct script_function script;
+	cleanup_free char *path = NULL;
+	struct sym_frame place = *frame;
+
+	if (!is_known(frame->file) && script_function_of(frame->symbol, &script)) {
+		place.file = path = strndup(script.path, script.path_len);
+		place.line = script.line;
+	}
+	text_write_source(out, &place);
+}
+
+/* Functions in a row: one has its place in the sources, the first of which that is known. */
+struct row {
+	FILE *out;
+	unsigned int cnt;
+	bool has_source;
+	size_t name_max;
+};
+
+static const struct sym_frame *frame_of(const struct sym_location *location, size_t function)
+{
+	return location && location->frame_cnt ? &location->frames[function] : NULL;
+}
+
+static void write_function(struct row *row, const struct sym_location *location, size_t function)
+{
+	const struct sym_frame *frame = frame_of(location, function);
+
+	row->cnt++;
+	if (!frame || !is_known(frame->symbol)) {
+		text_write_place(row->out, location);
+		return;
+	}
+	write_name(row->out, frame->symbol, row->name_max);
+	if (row->has_source)
+		return;
+	write_source(row->out, frame);
+	row->has_source = is_known(frame->file);
+}
+
+static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
+{
+	struct place place = shown->blamed;
+
+	while (row->cnt <= most) {
+		const struct sym_location *location = shown->locations[place.frame];
+
+		if (location && place.function + 1 < location->frame_cnt)
+			place.function++;
+		else
+			place = (struct place){.frame = place.frame + 1};
+		if (place.frame >= shown->site->frame_cnt ||
+		    frame_is_start(shown->locations[place.frame]))
+			break;
+		fputs(row->cnt == 1 ? ", called by " : " < ", row->out);
+		write_function(row, shown->locations[place.frame], place.function);
+	}
+}
+
+/* Whose it is; ends with a comma if more than a name stands there. */
+static void write_owner(FILE *out, const struct text_part *part, const struct report_site *shown,
+			const struct detail *detail)
+{
+	const struct site *site = shown->site;
+	struct row row = {.out = out, .name_max = detail->name_max};
+
+	if (site->frame_cnt) {
+		write_function(&row, shown->locations[shown->blamed.frame], shown->blamed.function);
+		if (shown->has_through) {
+			fputs(", through ", out);
+			write_name(out,
+				   frame_of(shown->locations[shown->through.frame],
+					    shown->through.function)
+					   ->symbol,
+				   detail->name_max);
+		}
+		write_callers(&row, shown, detail->callers);
+	} else {
+		fputs("an unknown stack", out);
+	}
+	if (site->tid)
+		fprintf(out, ", of thread %d", site->tid);
+	if (part->with_process && site->process) {
+		fprintf(out, ", of process %d (", site->process->pid);
+		escape_puts(out, site->process->comm ? site->process->comm : "?");
+		fputs("),", out);
+	} else if (site->tid || row.cnt > 1 || shown->has_through) {
+		fputc(',', out);
+	}
+}
+
+static void write_line(FILE *out, const struct text_part *part, const struct suspect *suspect,
+		       const struct detail *detail)
+{
+	const struct trend *trend = &suspect->site->history->trend;
+
+	fputc('[', out);
+	text_write_clock(out, part->report->snapshot->wall_ns);
+	fputs("] ", out);
+	write_owner(out, part, suspect->site, detail);
+	fputs(" grows ", out);
+	write_amount(out, suspect->bytes_per_s);
+	fprintf(out, "/s, %s for %" PRIu64 " s", manner_of(trend->tendency),
+		suspect->since_ns / NSEC_PER_SEC);
+	if (suspect->path_cnt > 1)
+		fprintf(out, ", %zu paths", suspect->path_cnt);
+	if (detail->blocks)
+		write_blocks(out, suspect);
+	if (detail->score)
+		fprintf(out, " (score %.2f)", trend->score.total);
+}
+
+/* To be freed; NULL: no memory. */
+static char *line_of(const struct text_part *part, const struct suspect *suspect,
+		     const struct detail *detail)
+{
+	char *line = NULL;
+	size_t len;
+	FILE *out = open_memstream(&line, &len);
+
+	if (!out)
+		return NULL;
+	write_line(out, part, suspect, detail);
+	fclose(out);
+	return line;
+}
+
+void verdict_write_line(const struct text_part *part, const struct suspect *suspect)
+{
+	size_t cnt = sizeof(details) / sizeof(details[0]);
+	struct detail detail = details[cnt - 1];
+	char *line = NULL;
+
+	for (size_t i = 0; i < cnt && (!line || strlen(line) > WIDTH); i++) {
+		free(line);
+		line = line_of(part, suspect, &details[i]);
+	}
+	for (detail.name_max = NAME_MOST;
+	     line && strlen(line) > WIDTH && detail.name_max >= NAME_LEAST; detail.name_max -= 2) {
+		free(line);
+		line = line_of(part, suspect, &detail);
+	}
+	if (line)
+		fprintf(part->out, "%s\n", line);
+	free(line);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One line for people about what seems to leak. */
+#ifndef SINKS_VERDICT_LINE_H
+#define SINKS_VERDICT_LINE_H
+
+#include "sinks/text_part.h"
+
+/*
+ * Who it is, through which call, and how fast it grows, for how long, by how many paths. Of a line
+ * that gets too long callers are left out first, then the score and the blocks; then names are cut.
+ */
+void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
+
+#endif

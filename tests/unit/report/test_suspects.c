@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Stacks that seem to leak, merged by whom they are of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "report/suspects.h"
+#include "report/trend.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define MOST 8
+
+static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
+
+#define FUNCTION(name)                                                                             \
+	{                                                                                          \
+		.module = "/srv/app", .frame_cnt = 1, .frames = &(const struct sym_frame)          \
+		{                                                                                  \
+			.symbol = (name)                                                           \
+		}                                                                                  \
+	}
+
+static const struct sym_location load = FUNCTION("load"), save = FUNCTION("save"),
+				 no_name = FUNCTION(NULL);
+
+/* A path of a function that grows by so much. */
+struct path {
+	const struct process *process;
+	const struct sym_location *location;
+	double bytes_per_s;
+};
+
+/* What is expected. */
+struct merged {
+	const struct sym_location *location;
+	size_t path_cnt;
+	double bytes_per_s;
+};
+
+static void check(const struct path *paths, size_t cnt, const struct merged *expected,
+		  size_t expected_cnt)
+{
+	static const uint64_t frames[] = {0x1000};
+	struct site_history histories[MOST] = {0};
+	struct site sites[MOST] = {0};
+	struct report_site shown[MOST] = {0};
+	struct suspect *suspects;
+	size_t found;
+
+	for (size_t i = 0; i < cnt; i++) {
+		histories[i].trend = (struct trend){.tendency = TENDENCY_STEADY,
+						    .bytes_per_s = paths[i].bytes_per_s,
+						    .since_ns = i,
+						    .score.total = 0.5};
+		histories[i].seen = 10;
+		histories[i].freed[0] = 1;
+		sites[i] = (struct site){
+			.id = i + 1, .process = paths[i].process, .frames = frames, .frame_cnt = 1};
+		shown[i] = (struct report_site){
+			.site = &sites[i],
+			.locations = (const struct sym_location **)&paths[i].location,
+			.history = &histories[i]};
+	}
+	assert_int_equal(suspects_init(shown, cnt, 3, &found, &suspects), 0);
+	assert_int_equal(found, expected_cnt);
+	for (size_t i = 0; i < found; i++) {
+		assert_ptr_equal(suspects[i].site->locations[0], expected[i].location);
+		assert_int_equal(suspects[i].path_cnt, expected[i].path_cnt);
+		assert_true(suspects[i].bytes_per_s == expected[i].bytes_per_s);
+		assert_int_equal(suspects[i].seen, 10 * expected[i].path_cnt);
+		assert_int_equal(suspects[i].freed, expected[i].path_cnt);
+	}
+	free(suspects);
+}
+
+static void paths_of_one_function(void **state)
+{
+	static const struct path paths[] = {
+		{&one, &save, 250}, {&one, &load, 100}, {&one, &load, 200}, {&one, &load, 24}};
+	static const struct merged expected[] = {{&load, 3, 324}, {&save, 1, 250}};
+
+	check(paths, LENGTH(paths), expected, LENGTH(expected));
+}
+
+static void what_stays_apart(void **state)
+{
+	static const struct path paths[] = {
+		{&one, &load, 30}, {&other, &load, 20}, {&one, &no_name, 10}, {&one, &no_name, 10}};
+	static const struct merged expected[] = {{&load, 1, 30}, {&load, 1, 20}, {&no_name, 1, 10}};
+
+	check(paths, LENGTH(paths), expected, LENGTH(expected));
+}
+
+static void trifles(void **state)
+{
+	static const struct path paths[] = {{&one, &load, 97280}, {&one, &save, 2}};
+	static const struct merged expected[] = {{&load, 1, 97280}};
+	static const struct path alone[] = {{&one, &save, 2}};
+	static const struct merged expected_alone[] = {{&save, 1, 2}};
+
+	check(paths, LENGTH(paths), expected, LENGTH(expected));
+	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
+	check(NULL, 0, NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(paths_of_one_function),
+		cmocka_unit_test(what_stays_apart),
+		cmocka_unit_test(trifles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A line about what seems to leak: what is left out of it when it gets too long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "sinks/verdict_line.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A function of a program, the library's that it called, and its caller. */
+struct names {
+	const char *function;
+	const char *through; /* NULL: none */
+	const char *caller;
+	const char *file;
+	size_t path_cnt;
+	const char *expected; /* behind the clock */
+};
+
+static char *line_of(const struct names *names)
+{
+	static const uint64_t frames[] = {1, 2, 3};
+	const struct sym_frame functions[] = {
+		{.symbol = names->through},
+		{.symbol = names->function, .file = names->file, .line = 11},
+		{.symbol = names->caller}};
+	const struct sym_location locations[] = {
+		{.module = "/lib/l.so", .frame_cnt = 1, .frames = &functions[0]},
+		{.module = "/srv/app", .frame_cnt = 1, .frames = &functions[1]},
+		{.module = "/srv/app", .frame_cnt = 1, .frames = &functions[2]}};
+	const struct sym_location *found[] = {&locations[0], &locations[1], &locations[2]};
+	const struct site site = {.frames = frames, .frame_cnt = LENGTH(frames)};
+	const struct site_history history = {
+		.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 24000, .score.total = 0.97}};
+	const struct report_site shown = {.site = &site,
+					  .locations = found,
+					  .history = &history,
+					  .blamed = {.frame = 1},
+					  .has_through = names->through};
+	const struct suspect suspect = {.site = &shown,
+					.path_cnt = names->path_cnt,
+					.bytes_per_s = 24000,
+					.seen = 600,
+					.freed = names->path_cnt,
+					.since_ns = 60000000000};
+	const struct snapshot snap = {0};
+	const struct report report = {.snapshot = &snap};
+	char *text = NULL;
+	size_t len;
+	const struct text_part part = {open_memstream(&text, &len), &report, "", false};
+
+	assert_non_null(part.out);
+	verdict_write_line(&part, &suspect);
+	fclose(part.out);
+	return text;
+}
+
+static void lines(void **state)
+{
+	static const struct names known[] = {
+		{"add", NULL, "run", "a.c", 1,
+		 "add a.c:11, called by run, grows 23.4 KiB/s, steadily for 60 s; 1 of 600 blocks "
+		 "freed (score 0.97)\n"},
+		{"find_user", "sqlite3_prepare_v2", "main", "/home/me/sql_stmt.c", 57,
+		 "find_user me/sql_stmt.c:11, through sqlite3_prepare_v2, grows 23.4 KiB/s, "
+		 "steadily for 60 s, 57 paths\n"},
+		{"find_user.isra.0", "json_load", NULL, NULL, 2,
+		 "find_user, through json_load, grows 23.4 KiB/s, steadily for 60 s, 2 paths; 2 of "
+		 "600 "
+		 "blocks freed\n"},
+		{"shop::Cart<shop::Item, std::less<int> >::add(shop::Item const&)", NULL, "main",
+		 "cart.cc", 1,
+		 "shop::Cart<...>::add cart.cc:11 grows 23.4 KiB/s, steadily for 60 s; 1 of 600 "
+		 "blocks freed (score 0.97)\n"},
+		{"very_long_namespace_of_a_company::another_one::AndThenAClass::and_its_method_too",
+		 "another_function_with_a_name_that_is_long_for_no_reason", "main", "c.cc", 1,
+		 "very_long_n...s_method_too c.cc:11, through "
+		 "another_fun...or_no_reason, grows"},
+		{"JS:*remember /srv/app.js:3:1", NULL, "JS:~serve /srv/app.js:9:1", NULL, 1,
+		 "remember srv/app.js:3 grows 23.4 KiB/s, steadily for 60 s; 1 "
+		 "of "
+		 "600 blocks freed (score 0.97)\n"},
+	};
+
+	for (size_t i = 0; i < LENGTH(known); i++) {
+		cleanup_free char *line = line_of(&known[i]);
+		const char *text = strchr(line, ' ') + 1;
+
+		if (strncmp(text, known[i].expected, strlen(known[i].expected)))
+			fail_msg("%s", line);
+		if (strlen(line) > 121)
+			fail_msg("%zu: %s", strlen(line) - 1, line);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
