@@ -8,6 +8,7 @@
 
 #include "base/bisect.h"
 #include "base/cleanup.h"
+#include "report/funnels.h"
 #include "report/grouping.h"
 #include "report/largest.h"
 #include "report/naming.h"
@@ -50,9 +51,11 @@ struct shown {
 	size_t peak_cnt;
 	struct candidate *paths; /* those that seem to leak */
 	size_t path_cnt;
+	struct funnels funnels;
 };
 
-static void show(struct report_site *sites, const struct candidate *candidates, size_t cnt)
+static void show(const struct funnels *funnels, struct report_site *sites,
+		 const struct candidate *candidates, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)
 		sites[i] = (struct report_site){
@@ -60,6 +63,7 @@ static void show(struct report_site *sites, const struct candidate *candidates, 
 			.growth_bytes = candidates[i].growth.bytes,
 			.growth_count = candidates[i].growth.count,
 			.history = candidates[i].growth.history,
+			.wrapped_frame = funnels_frame_cnt(funnels, candidates[i].site),
 		};
 }
 
@@ -89,7 +93,7 @@ static int show_sites(const struct shown *shown, struct report *report)
 	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
 	if (!next)
 		return -ENOMEM;
-	show(next, shown->candidates, shown->cnt);
+	show(&shown->funnels, next, shown->candidates, shown->cnt);
 	report->site_cnt = shown->cnt;
 	report->largest = next += shown->cnt;
 	for (size_t i = 0; i < shown->largest.cnt; i++)
@@ -97,10 +101,10 @@ static int show_sites(const struct shown *shown, struct report *report)
 	report->largest_cnt = shown->largest.cnt;
 	report->largest_total = shown->largest.total;
 	report->peak = next += shown->largest.cnt;
-	show(next, shown->peak, shown->peak_cnt);
+	show(&shown->funnels, next, shown->peak, shown->peak_cnt);
 	report->peak_cnt = shown->peak_cnt;
 	report->paths = next += shown->peak_cnt;
-	show(next, shown->paths, shown->path_cnt);
+	show(&shown->funnels, next, shown->paths, shown->path_cnt);
 	report->path_cnt = shown->path_cnt;
 	return give_locations(report, cnt);
 }
@@ -295,6 +299,7 @@ static void shown_deinit(struct shown *shown)
 	free(shown->peak);
 	free(shown->paths);
 	largest_sites_deinit(&shown->largest);
+	funnels_deinit(&shown->funnels);
 }
 
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
@@ -321,6 +326,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
 	err = show_paths(&report, &shown);
+	if (!err)
+		err = funnels_init(shown.candidates, report.sites_total, &shown.funnels);
 	if (!err)
 		err = sort_out_runtime_init(opts, symbols, deadline_ns, grouping, &report, &shown);
 	if (!err && grouping)

@@ -20,7 +20,7 @@ bool site_is_suspect(const struct site *site, const struct site_history *history
 	       site->origin.unseen_frees <= site->count / 2;
 }
 
-static bool is_suspect(const struct candidate *candidate)
+bool candidate_is_suspect(const struct candidate *candidate)
 {
 	return candidate->growth.history &&
 	       site_is_suspect(candidate->site, candidate->growth.history);
@@ -86,14 +86,14 @@ int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *
 	size_t found = 0;
 
 	for (size_t i = 0; i < cnt; i++)
-		found += is_suspect(&candidates[i]);
+		found += candidate_is_suspect(&candidates[i]);
 	suspects = calloc(found + 1, sizeof(*suspects));
 	if (!suspects)
 		return -ENOMEM;
 	*ret_cnt = found;
 	*ret = suspects;
 	for (size_t i = 0; i < cnt; i++)
-		if (is_suspect(&candidates[i]))
+		if (candidate_is_suspect(&candidates[i]))
 			*suspects++ = candidates[i];
 	qsort(*ret, found, sizeof(**ret), by_weight);
 	return 0;

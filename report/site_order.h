@@ -20,6 +20,7 @@ int site_order_init(const struct site *sites, const struct growth *growth, size_
  * does a site of whose blocks more than half may have been freed unseen.
  */
 bool site_is_suspect(const struct site *site, const struct site_history *history);
+bool candidate_is_suspect(const struct candidate *candidate);
 
 /* Of these those that seem to leak: what leaks most, as far as can be told, first. */
 int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,

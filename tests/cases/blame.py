@@ -15,10 +15,19 @@ def names_of(report):
 
 def test_library_call(t):
     """What a library allocates deep inside is the program's function's that called it."""
-    program = t.program("named")
+    program = t.program("named", "library")
     memleak = t.attach(program)
     program.go()
     wanted("names", names_of(memleak.stop()), {("match_user", "regcomp")})
+
+
+def test_wrapper(t):
+    """Who is called from many places for many sizes gets it for others; a constructor does not."""
+    program = t.program("named", "own")
+    memleak = t.attach(program, "-T", "50")
+    program.go()
+    wanted("names", names_of(memleak.stop()),
+           {(f"taker_{i}", "take") for i in range(8)} | {("make", None)})
 
 
 def test_own(t):
