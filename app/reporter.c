@@ -8,6 +8,7 @@
 #include "base/proc.h"
 #include "metrics/listen.h"
 #include "report/grouping.h"
+#include "report/pools.h"
 #include "report/reserves.h"
 #include "report/suppressor.h"
 #include "report/thread_split.h"
@@ -27,6 +28,8 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 
 	if (!err)
 		err = ranking__new(&reporter.group_ranking);
+	if (!err)
+		err = ranking__new(&reporter.pool_ranking);
 	if (!err && opts->suppressions.cnt)
 		err = suppressor__new(&opts->suppressions, &reporter.suppressor);
 	if (err) {
@@ -41,9 +44,11 @@ void reporter_deinit(struct reporter *reporter)
 {
 	ranking__free(reporter->ranking);
 	ranking__free(reporter->group_ranking);
+	ranking__free(reporter->pool_ranking);
 	suppressor__free(reporter->suppressor);
 	reporter->ranking = NULL;
 	reporter->group_ranking = NULL;
+	reporter->pool_ranking = NULL;
 	reporter->suppressor = NULL;
 }
 
@@ -75,11 +80,12 @@ static int print_report(struct reporter *reporter, const struct report *report)
 }
 
 static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
-			 const struct growth *growth, uint64_t deadline_ns, bool final)
+			 const struct growth *growth, const struct pools *pools,
+			 uint64_t deadline_ns, bool final)
 {
 	struct report report;
-	int err = report_init(reporter->opts, snap, growth, reporter->symbols, deadline_ns, final,
-			      &report);
+	int err = report_init_groups(reporter->opts, snap, growth, NULL, NULL, pools,
+				     reporter->symbols, deadline_ns, final, &report);
 
 	if (err)
 		return err;
@@ -103,7 +109,7 @@ static void read_thread_names(struct report *report)
 
 static int report_grouped(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct grouping *grouping,
-			  uint64_t deadline_ns, bool final, bool show)
+			  const struct pools *pools, uint64_t deadline_ns, bool final, bool show)
 {
 	const struct snapshot sums = {
 		.elapsed_ns = snap->elapsed_ns, .sites = grouping->sums, .site_cnt = grouping->cnt};
@@ -114,7 +120,7 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 
 	if (err || !show)
 		return err;
-	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth,
+	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth, pools,
 				 reporter->symbols, deadline_ns, final, &report);
 	if (err)
 		return err;
@@ -127,14 +133,15 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 }
 
 static int report_groups(struct reporter *reporter, const struct snapshot *snap,
-			 const struct growth *growth, uint64_t deadline_ns, bool final, bool show)
+			 const struct growth *growth, const struct pools *pools,
+			 uint64_t deadline_ns, bool final, bool show)
 {
 	struct grouping grouping;
 	int err = grouping_init(reporter->opts->by, snap, reporter->symbols, &grouping);
 
 	if (err)
 		return err;
-	err = report_grouped(reporter, snap, growth, &grouping, deadline_ns, final, show);
+	err = report_grouped(reporter, snap, growth, &grouping, pools, deadline_ns, final, show);
 	grouping_deinit(&grouping);
 	return err;
 }
@@ -164,6 +171,8 @@ static int heed_baseline(struct reporter *reporter, const struct snapshot *snap)
 	if (since_ns > snap->elapsed_ns)
 		since_ns = snap->elapsed_ns;
 	err = begin_anew(&reporter->ranking, since_ns);
+	if (!err)
+		err = begin_anew(&reporter->pool_ranking, since_ns);
 	return err ? err : begin_anew(&reporter->group_ranking, since_ns);
 }
 
@@ -185,6 +194,23 @@ static int make_view(struct reporter *reporter, const struct snapshot *snap, uin
 	return err;
 }
 
+static int report_pools(struct reporter *reporter, const struct snapshot *snap,
+			const struct growth *growth, uint64_t deadline_ns, bool final, bool show)
+{
+	struct pools pools;
+	int err = pools_init(snap, reporter->symbols, deadline_ns, &pools);
+
+	if (err)
+		return err;
+	err = pools_rank(&pools, snap, reporter->pool_ranking);
+	if (!err && reporter->opts->by != BY_STACK)
+		err = report_groups(reporter, snap, growth, &pools, deadline_ns, final, show);
+	else if (!err && show)
+		err = report_stacks(reporter, snap, growth, &pools, deadline_ns, final);
+	pools_deinit(&pools);
+	return err;
+}
+
 static int report_view(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		       bool final, bool show)
 {
@@ -198,11 +224,7 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 			return -ENOMEM;
 	}
 	err = ranking__update(reporter->ranking, snap, growth);
-	if (err)
-		return err;
-	if (reporter->opts->by != BY_STACK)
-		return report_groups(reporter, snap, growth, deadline_ns, final, show);
-	return show ? report_stacks(reporter, snap, growth, deadline_ns, final) : 0;
+	return err ? err : report_pools(reporter, snap, growth, deadline_ns, final, show);
 }
 
 int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,

@@ -23,6 +23,7 @@ struct reporter {
 	struct suppressor *suppressor; /* NULL: nothing is suppressed */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
+	struct ranking *pool_ranking;
 	uint64_t baseline_ns; /* of the last snapshot */
 	uint64_t last_ns;     /* its elapsed_ns */
 	uint64_t reports;     /* that were printed */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/own.h"
+#include "report/runtime_objects.h"
 #include "report/wrapper_names.h"
 
 /* A function of a stack, and whose it is. */
@@ -150,6 +151,17 @@ static struct place blamed_of_others(const struct options *opts, const struct re
 	return place;
 }
 
+/* What a runtime does on behalf of a script that is not known. */
+static const struct runtime_objects *objects_of(const struct options *opts,
+						const struct report_site *shown)
+{
+	struct spot spot = {0};
+
+	if (shown->site->frame_cnt)
+		spot = spot_at(opts, shown, shown->blamed);
+	return spot.owner == CODE_OF_INTERPRETER ? runtime_objects_of(spot.location->module) : NULL;
+}
+
 void blame(const struct options *opts, struct report_site *shown)
 {
 	size_t first = shown->first_frame;
@@ -161,6 +173,8 @@ void blame(const struct options *opts, struct report_site *shown)
 	if (!find(opts, shown, first, is_own, &spot) &&
 	    !find(opts, shown, shown->first_frame, is_own, &spot)) {
 		shown->blamed = blamed_of_others(opts, shown);
+		if (!shown->objects)
+			shown->objects = objects_of(opts, shown);
 		return;
 	}
 	shown->blamed = spot.place;

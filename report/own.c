@@ -77,11 +77,11 @@ static bool is_library_file(const char *path)
 }
 
 /* "python3.11", "libpython3.11.so.1.0", "libruby-3.1.so" */
-static bool is_interpreter(const char *path)
+const char *interpreter_of(const char *module)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *slash = strrchr(module, '/'), *name = slash ? slash + 1 : module;
 
-	if (is_library_file(path) && !strncmp(name, "lib", 3))
+	if (is_library_file(module) && !strncmp(name, "lib", 3))
 		name += 3;
 	for (size_t i = 0; i < CNT(interpreters); i++) {
 		size_t len = strlen(interpreters[i]);
@@ -91,9 +91,9 @@ static bool is_interpreter(const char *path)
 			continue;
 		rest += strspn(rest, "0123456789.-");
 		if (!*rest || !strncmp(rest, "so", 2))
-			return true;
+			return interpreters[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* At PATH or below it; a relative one may be anywhere. */
@@ -163,7 +163,7 @@ enum code_owner code_owner(const struct options *opts, const struct sym_location
 		return CODE_OF_RUNTIME;
 	if (opts && opts->own_cnt && (is_named_own(opts, module) || is_named_own(opts, source)))
 		return CODE_OF_PROGRAM;
-	if (is_interpreter(module))
+	if (interpreter_of(module))
 		return CODE_OF_INTERPRETER;
 	if ((opts && opts->own_cnt) || is_from_elsewhere(source))
 		return CODE_OF_LIBRARY;

@@ -28,4 +28,7 @@ enum code_owner {
 enum code_owner code_owner(const struct options *opts, const struct sym_location *location,
 			   const struct sym_frame *frame);
 
+/* What runs scripts by the name of its file, without a version; NULL: another file. */
+const char *interpreter_of(const char *module);
+
 #endif

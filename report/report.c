@@ -13,6 +13,7 @@
 #include "report/largest.h"
 #include "report/naming.h"
 #include "report/peak.h"
+#include "report/pools.h"
 #include "report/runtime_init.h"
 #include "report/site_order.h"
 #include "report/summary_order.h"
@@ -85,7 +86,7 @@ static int give_locations(struct report *report, size_t cnt)
 	return 0;
 }
 
-static int show_sites(const struct shown *shown, struct report *report)
+static int show_sites(const struct shown *shown, const struct pools *pools, struct report *report)
 {
 	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->path_cnt;
 	struct report_site *next;
@@ -106,6 +107,8 @@ static int show_sites(const struct shown *shown, struct report *report)
 	report->paths = next += shown->peak_cnt;
 	show(&shown->funnels, next, shown->paths, shown->path_cnt);
 	report->path_cnt = shown->path_cnt;
+	for (size_t i = 0; pools && i < shown->path_cnt; i++)
+		next[i].objects = pools_objects(pools, next[i].site);
 	return give_locations(report, cnt);
 }
 
@@ -277,11 +280,27 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 }
 
 /* Suspects are shown whatever else is. */
-static int show_paths(struct report *report, struct shown *shown)
+static int show_paths(const struct pools *pools, struct report *report, struct shown *shown)
 {
-	int err = site_order_suspects(shown->candidates, report->sites_total,
-				      &report->suspects_total, &shown->paths);
+	size_t pool_cnt = pools ? pools->cnt : 0, cnt = 0;
+	cleanup_free struct candidate *judged =
+		calloc(report->sites_total + pool_cnt + 1, sizeof(*judged));
+	int err;
 
+	if (!judged)
+		return -ENOMEM;
+	for (size_t i = 0; i < report->sites_total; i++) {
+		size_t at = (size_t)(shown->candidates[i].site - report->snapshot->sites);
+
+		if (!pool_cnt || !pools->is_in_pool[at])
+			judged[cnt++] = shown->candidates[i];
+	}
+	for (size_t i = 0; i < pool_cnt; i++) {
+		judged[cnt++] = (struct candidate){&pools->pools[i].sum, pools->growth[i]};
+		if (pool_is_unclear(pools->growth[i].history))
+			report->unclear = &pools->pools[i];
+	}
+	err = site_order_suspects(judged, cnt, &report->suspects_total, &shown->paths);
 	for (size_t i = 0; i < report->sites_total; i++) {
 		const struct site_history *history = shown->candidates[i].growth.history;
 
@@ -304,8 +323,9 @@ static void shown_deinit(struct shown *shown)
 
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
-		       const struct growth *group_growth, struct symbol_backend *symbols,
-		       uint64_t deadline_ns, bool final, struct report *ret)
+		       const struct growth *group_growth, const struct pools *pools,
+		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
+		       struct report *ret)
 {
 	struct report report = {
 		.snapshot = snap,
@@ -325,7 +345,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		return err;
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
-	err = show_paths(&report, &shown);
+	err = show_paths(pools, &report, &shown);
 	if (!err)
 		err = funnels_init(shown.candidates, report.sites_total, &shown.funnels);
 	if (!err)
@@ -338,7 +358,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (!err)
 		err = show_peak(opts, snap->peak, &shown);
 	if (!err)
-		err = show_sites(&shown, &report);
+		err = show_sites(&shown, pools, &report);
 	shown_deinit(&shown);
 	if (!err && opts->summary)
 		err = show_summaries(opts, &report);
@@ -364,7 +384,8 @@ int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret)
 {
-	return report_init_groups(opts, snap, growth, NULL, NULL, symbols, deadline_ns, final, ret);
+	return report_init_groups(opts, snap, growth, NULL, NULL, NULL, symbols, deadline_ns, final,
+				  ret);
 }
 
 void report_deinit(struct report *report)

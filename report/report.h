@@ -15,6 +15,7 @@
 #include "report/symbol_backend.h"
 
 struct grouping;
+struct pools;
 
 /* What --by sums sites up to, with the top of its sites. */
 struct report_group {
@@ -57,8 +58,9 @@ struct report {
 	size_t suspects_total; /* sites that seem to leak */
 	size_t judged;         /* sites of which enough is known to say whether they grow */
 	struct runtime_init runtime_init;
-	size_t runtime_init_from; /* by stack: from this site on it is nothing else */
-	bool only_runtime_init;   /* there is nothing else at all */
+	size_t runtime_init_from;   /* by stack: from this site on it is nothing else */
+	bool only_runtime_init;     /* there is nothing else at all */
+	const struct pool *unclear; /* grows in too few steps to be judged; NULL: none does */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;
@@ -79,11 +81,15 @@ struct report {
 int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret);
-/* With groups, whose sums and growth are of the same snapshot; the report points into both. */
+/*
+ * With groups, whose sums and growth are of the same snapshot, and pools, which may both be NULL;
+ * the report points into them.
+ */
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
-		       const struct growth *group_growth, struct symbol_backend *symbols,
-		       uint64_t deadline_ns, bool final, struct report *ret);
+		       const struct growth *group_growth, const struct pools *pools,
+		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
+		       struct report *ret);
 void report_deinit(struct report *report);
 
 #endif

@@ -6,6 +6,7 @@
 #include "report/frame.h"
 #include "report/symbol_backend.h"
 
+struct runtime_objects;
 struct site_history;
 
 /* Where the code of a frame is, or was last; 0: not known. */
@@ -34,7 +35,8 @@ struct report_site {
 	struct place blamed;                   /* whom the memory is for, as far as is known */
 	struct place through;                  /* the library call that it came by */
 	bool has_through;
-	const struct block *blocks; /* with -a */
+	const struct runtime_objects *objects; /* it is for them, whatever asked; NULL: not so */
+	const struct block *blocks;            /* with -a */
 	size_t block_cnt;
 };
 

@@ -30,13 +30,19 @@ static const char *module_of(const struct report_site *site)
 }
 
 /* Those without a name stay apart. */
-static bool are_one(const struct report_site *a, const struct report_site *b)
+static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
 	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
 
 	return left && right && left->symbol && right->symbol &&
-	       a->site->process == b->site->process && a->site->tid == b->site->tid &&
 	       !strcmp(left->symbol, right->symbol) && !strcmp(module_of(a), module_of(b));
+}
+
+static bool are_one(const struct report_site *a, const struct report_site *b)
+{
+	if (a->site->process != b->site->process || a->site->tid != b->site->tid)
+		return false;
+	return a->objects || b->objects ? a->objects == b->objects : have_one_name(a, b);
 }
 
 static double weight_of(const struct report_site *path)

@@ -15,6 +15,7 @@
 #include "base/escape.h"
 #include "base/intern.h"
 #include "report/frame_walk.h"
+#include "report/runtime_objects.h"
 #include "report/site_order.h"
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
@@ -280,6 +281,8 @@ static void write_suspect(struct page *page, const struct report *report,
 	json_begin_object(json, NULL);
 	write_site_keys(page, report, suspect->site);
 	json_unsigned(json, "paths", suspect->path_cnt);
+	if (suspect->site->objects)
+		json_string(json, "objects", suspect->site->objects->words);
 	write_thousandths(json, "rate_of_paths", suspect->bytes_per_s);
 	json_end_object(json);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/runtime_objects.h"
 #include "sinks/count.h"
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
@@ -140,6 +141,8 @@ static void write_suspects(struct json_writer *json, const struct report *report
 		write_site_keys(json, report, suspect->site);
 		json_unsigned(json, "paths", suspect->path_cnt);
 		json_real(json, "bytes_per_s", suspect->bytes_per_s);
+		json_string(json, "objects",
+			    suspect->site->objects ? suspect->site->objects->words : NULL);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -23,6 +23,10 @@ void verdict_write_text(FILE *out, const struct report *report, bool with_proces
 		told += report->suspects[i].path_cnt;
 		verdict_write_line(&part, &report->suspects[i]);
 	}
+	if (report->unclear && !report->suspect_cnt) {
+		verdict_write_unclear(&part, report->unclear);
+		return;
+	}
 	if (!report->judged || (report->suspect_cnt && told == report->suspects_total))
 		return;
 	fputc('[', out);

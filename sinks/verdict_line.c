@@ -11,6 +11,8 @@
 #include "base/escape.h"
 #include "report/blame.h"
 #include "report/function_name.h"
+#include "report/pools.h"
+#include "report/runtime_objects.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
@@ -175,7 +177,9 @@ static void write_owner(FILE *out, const struct text_part *part, const struct re
 	const struct site *site = shown->site;
 	struct row row = {.out = out, .name_max = detail->name_max};
 
-	if (site->frame_cnt) {
+	if (shown->objects) {
+		fputs(shown->objects->words, out);
+	} else if (site->frame_cnt) {
 		write_function(&row, shown->locations[shown->blamed.frame], shown->blamed.function);
 		if (shown->has_through) {
 			fputs(", through ", out);
@@ -195,7 +199,7 @@ static void write_owner(FILE *out, const struct text_part *part, const struct re
 		fprintf(out, ", of process %d (", site->process->pid);
 		escape_puts(out, site->process->comm ? site->process->comm : "?");
 		fputs("),", out);
-	} else if (site->tid || row.cnt > 1 || shown->has_through) {
+	} else if (site->tid || row.cnt > 1 || (shown->has_through && !shown->objects)) {
 		fputc(',', out);
 	}
 }
@@ -209,12 +213,16 @@ static void write_line(FILE *out, const struct text_part *part, const struct sus
 	text_write_clock(out, part->report->snapshot->wall_ns);
 	fputs("] ", out);
 	write_owner(out, part, suspect->site, detail);
-	fputs(" grows ", out);
+	fputs(suspect->site->objects ? " grow " : " grows ", out);
 	write_amount(out, suspect->bytes_per_s);
 	fprintf(out, "/s, %s for %" PRIu64 " s", manner_of(trend->tendency),
 		suspect->since_ns / NSEC_PER_SEC);
-	if (suspect->path_cnt > 1)
+	if (suspect->path_cnt > 1 && !suspect->site->objects)
 		fprintf(out, ", %zu paths", suspect->path_cnt);
+	if (suspect->site->objects) {
+		fprintf(out, "; %s", suspect->site->objects->advice);
+		return;
+	}
 	if (detail->blocks)
 		write_blocks(out, suspect);
 	if (detail->score)
@@ -234,6 +242,17 @@ static char *line_of(const struct text_part *part, const struct suspect *suspect
 	write_line(out, part, suspect, detail);
 	fclose(out);
 	return line;
+}
+
+void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
+{
+	fputc('[', part->out);
+	text_write_clock(part->out, part->report->snapshot->wall_ns);
+	fprintf(part->out,
+		"] whether %s grow is not known yet: they have taken memory in steps of ",
+		pool->objects->words);
+	write_amount(part->out, (double)pool->step_bytes);
+	fputc('\n', part->out);
 }
 
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect)

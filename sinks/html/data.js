@@ -83,7 +83,7 @@ const line = entry => [nameOf(entry), placeOf(entry),
 	strings[entry[0]][0] === "+" ? "" : moduleOf(entry), entry[4] ? "(inlined)" : ""]
 	.filter(part => part).join(" ");
 const blamed = site => site.frames.length ? functions[site.frames[site.culprit]] : null;
-const titleOf = site => (blamed(site) ? line(blamed(site)) : "stack not known") +
+const titleOf = site => site.objects || (blamed(site) ? line(blamed(site)) : "stack not known") +
 	(site.through === undefined ? "" : ", through " + nameOf(functions[site.frames[site.through]]));
 
 const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "risen"]

@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who is named for memory: the program's own function, and the library call that it made."""
 
-from lib import wanted
+import re
+
+from lib import Failure, slow, timeout, wanted
+
+# Arenas of a megabyte: none of the stacks that each was due on grows.
+PYTHON = """
+import sys, time
+print("ready", flush=True)
+sys.stdin.read(1)
+kept = []
+for number in range(150):
+    kept.append([str(number) + "x" * 100 for one in range(3000)])
+    time.sleep(0.2)
+"""
 
 
 def symbol_of(site, key):
@@ -28,6 +41,24 @@ def test_wrapper(t):
     program.go()
     wanted("names", names_of(memleak.stop()),
            {(f"taker_{i}", "take") for i in range(8)} | {("make", None)})
+
+
+@slow
+@timeout(120)
+def test_python(t):
+    """What python takes for its objects is judged as one."""
+    program = t.process(["/usr/bin/python3", "-c", PYTHON])
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
+    program.send()
+    program.wait(90)
+    memleak.wait()
+    text = memleak.out.text
+    if not re.search(r"^\[[\d:]+\] python objects grow \d\.\d MiB/s, \w+.* for \d+ s; which: ", text,
+                     re.M):
+        raise Failure(text)
+    if "nothing seems to leak" in text.split("python objects grow")[0]:
+        raise Failure(text)
 
 
 def test_own(t):

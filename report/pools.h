@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory that runtimes of languages take in large steps and hand out themselves. Whoever happens to
+ * ask when a step is due says little, so that of each process and language there is one sum, which
+ * is judged as a site is.
+ */
+#ifndef REPORT_POOLS_H
+#define REPORT_POOLS_H
+
+#include "report/ranking.h"
+#include "report/runtime_objects.h"
+#include "report/symbol_backend.h"
+
+struct pool {
+	struct site sum; /* with the stack of the largest of its sites */
+	const struct runtime_objects *objects;
+	uint64_t step_bytes; /* of its largest block */
+};
+
+struct pools {
+	struct pool *pools;
+	size_t cnt;
+	bool *is_in_pool;      /* for each site of the snapshot */
+	struct growth *growth; /* for each pool */
+};
+
+/* symbols tell the files of frames until deadline_ns. The sums point into snap. -ENOMEM. */
+int pools_init(const struct snapshot *snap, struct symbol_backend *symbols, uint64_t deadline_ns,
+	       struct pools *ret);
+void pools_deinit(struct pools *pools);
+
+/* Remembers them, each snapshot once, and fills growth. */
+int pools_rank(struct pools *pools, const struct snapshot *snap, struct ranking *ranking);
+
+/* What a site is for, if it is one of the sums; else NULL. */
+const struct runtime_objects *pools_objects(const struct pools *pools, const struct site *site);
+
+/* Whether it grew in steps that are too few to be judged. */
+bool pool_is_unclear(const struct site_history *history);
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What runtimes of languages take for themselves is one sum for each process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/pools.h"
+#include "tests/unit/lib/fake_symbols.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define ARENA 1048576
+
+#define PLACE(at, file)                                                                            \
+	{                                                                                          \
+		.addr = (at), .module = (file), .frame_cnt = 1,                                    \
+		.frames = &(const struct sym_frame)                                                \
+		{                                                                                  \
+			0                                                                          \
+		}                                                                                  \
+	}
+
+static const struct sym_location places[] = {
+	PLACE(1, "/lib/libc.so.6"), PLACE(2, "/usr/bin/python3.11"), PLACE(3, "/usr/lib/mmap.so"),
+	PLACE(4, "/usr/bin/node"),  PLACE(5, "/srv/shop"),
+};
+
+static struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
+
+#define SITE(number, owner, how, ...)                                                              \
+	{                                                                                          \
+		.id = (number), .process = (owner), .kind = (how), .bytes = (number)*ARENA,        \
+		.count = (number), .oldest_ns = (number), .newest_ns = (number),                   \
+		.ages.count[3] = (number), .kept[3] = 1, .largest.size = ARENA,                    \
+		.frames = (const uint64_t[]){__VA_ARGS__},                                         \
+		.frame_cnt = LENGTH(((const uint64_t[]){__VA_ARGS__}))                             \
+	}
+
+static struct site sites[] = {
+	SITE(1, &one, KIND_MMAP, 1, 2),   SITE(2, &one, KIND_MMAP, 2, 2, 1),
+	SITE(3, &one, KIND_HEAP, 2, 2),   SITE(4, &one, KIND_MMAP, 3, 2),
+	SITE(5, &other, KIND_MMAP, 2),    SITE(6, &one, KIND_MMAP, 4, 2),
+	SITE(7, &other, KIND_MMAP, 5, 4), SITE(8, &one, KIND_STACK, 2),
+};
+
+static void check(const struct pool *pool, const struct process *process, const char *words,
+		  uint64_t arenas)
+{
+	assert_ptr_equal(pool->sum.process, process);
+	assert_string_equal(pool->objects->words, words);
+	assert_int_equal(pool->sum.bytes, arenas * ARENA);
+	assert_int_equal(pool->sum.count, arenas);
+	assert_int_equal(pool->sum.ages.count[3], arenas);
+	assert_int_equal(pool->step_bytes, ARENA);
+}
+
+static void sums(void **state)
+{
+	static const bool expected[] = {true, true, false, false, true, true, false, false};
+	struct snapshot snap = {.elapsed_ns = 1, .sites = sites, .site_cnt = LENGTH(sites)};
+	struct fake_symbols fake = fake_symbols_of(places, LENGTH(places));
+	struct ranking *ranking;
+	struct pools pools;
+
+	assert_int_equal(pools_init(&snap, &fake.backend, 0, &pools), 0);
+	assert_int_equal(pools.cnt, 3);
+	assert_memory_equal(pools.is_in_pool, expected, sizeof(expected));
+	check(&pools.pools[0], &one, "python objects", 3);
+	check(&pools.pools[1], &other, "python objects", 5);
+	check(&pools.pools[2], &one, "JavaScript objects", 6);
+	assert_int_equal(pools.pools[0].sum.frame_cnt, 3);
+	assert_int_equal(pools.pools[0].sum.oldest_ns, 2);
+	assert_int_equal(pools.pools[0].sum.newest_ns, 1);
+	assert_int_equal(pools.pools[0].sum.kept[3], 2);
+	assert_int_not_equal(pools.pools[0].sum.id, pools.pools[2].sum.id);
+	assert_ptr_equal(pools_objects(&pools, &pools.pools[1].sum), pools.pools[0].objects);
+	assert_null(pools_objects(&pools, &sites[0]));
+	assert_int_equal(ranking__new(&ranking), 0);
+	assert_int_equal(pools_rank(&pools, &snap, ranking), 0);
+	assert_int_equal(pools.growth[1].bytes, 5 * ARENA);
+	ranking__free(ranking);
+	pools_deinit(&pools);
+}
+
+static void nobody_names(void **state)
+{
+	struct snapshot snap = {.sites = sites, .site_cnt = LENGTH(sites)};
+	struct pools pools;
+
+	assert_int_equal(pools_init(&snap, NULL, 0, &pools), 0);
+	assert_int_equal(pools.cnt, 0);
+	pools_deinit(&pools);
+}
+
+static void unclear(void **state)
+{
+	struct moment moments[] = {{.bytes = ARENA}, {.bytes = 2 * ARENA}};
+	struct site_history history = {.moments = moments, .moment_cnt = 2};
+
+	assert_true(pool_is_unclear(&history));
+	history.trend.tendency = TENDENCY_FLAT;
+	assert_true(pool_is_unclear(&history));
+	history.trend.tendency = TENDENCY_LEVELLED;
+	assert_false(pool_is_unclear(&history));
+	history.trend.tendency = TENDENCY_FLAT;
+	moments[1].bytes = ARENA;
+	assert_false(pool_is_unclear(&history));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums),
+		cmocka_unit_test(nobody_names),
+		cmocka_unit_test(unclear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
