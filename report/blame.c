@@ -107,27 +107,42 @@ static bool find(const struct options *opts, const struct report_site *shown, si
 	return false;
 }
 
+static bool is_call(const struct report_site *shown, const struct spot *spot)
+{
+	if (spot->owner == CODE_OF_PROGRAM)
+		return spot->symbol && spot->place.frame < shown->wrapped_frame;
+	return spot->owner == CODE_OF_LIBRARY || (spot->owner == CODE_OF_RUNTIME && spot->symbol);
+}
+
 /*
- * Inside of a function, what it called of a library: the outermost that has a name. That is
- * nothing to be told if it is a wrapper, as is strdup(), or the standard library of C++.
+ * Inside of a function, what it called of a library: the outermost function there. If that has no
+ * name (it was jumped to from one that has), the next one of the same file that does. It is nothing
+ * to be told if it is a wrapper, as is strdup(), or the standard library of C++.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
 		      struct place place, struct place *ret)
 {
+	const char *module = NULL;
+
 	while (step_in(shown, &place)) {
 		struct spot spot = spot_at(opts, shown, place);
 
-		if (!spot.symbol || spot.owner == CODE_OF_NOBODY ||
-		    spot.owner == CODE_OF_INTERPRETER)
+		if (module && (!spot.location || !spot.location->module ||
+			       strcmp(spot.location->module, module)))
+			break;
+		if (!is_call(shown, &spot))
 			continue;
-		if (spot.owner == CODE_OF_PROGRAM && place.frame >= shown->wrapped_frame)
+		if (spot.symbol && function_is_wrapper(spot.symbol))
+			break;
+		if (!module)
+			*ret = place;
+		module = spot.location->module;
+		if (!spot.symbol)
 			continue;
-		if (function_is_wrapper(spot.symbol))
-			return false;
 		*ret = place;
 		return true;
 	}
-	return false;
+	return module;
 }
 
 /*

@@ -170,6 +170,19 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 	}
 }
 
+/* What has no name is somewhere in a library. */
+static void write_call(FILE *out, const struct report_site *shown, size_t name_max)
+{
+	const struct sym_location *location = shown->locations[shown->through.frame];
+	const struct sym_frame *frame = frame_of(location, shown->through.function);
+	const char *slash = strrchr(location->module, '/');
+
+	if (frame && is_known(frame->symbol))
+		write_name(out, frame->symbol, name_max);
+	else
+		escape_puts(out, slash ? slash + 1 : location->module);
+}
+
 /* Whose it is; ends with a comma if more than a name stands there. */
 static void write_owner(FILE *out, const struct text_part *part, const struct report_site *shown,
 			const struct detail *detail)
@@ -183,11 +196,7 @@ static void write_owner(FILE *out, const struct text_part *part, const struct re
 		write_function(&row, shown->locations[shown->blamed.frame], shown->blamed.function);
 		if (shown->has_through) {
 			fputs(", through ", out);
-			write_name(out,
-				   frame_of(shown->locations[shown->through.frame],
-					    shown->through.function)
-					   ->symbol,
-				   detail->name_max);
+			write_call(out, shown, detail->name_max);
 		}
 		write_callers(&row, shown, detail->callers);
 	} else {
