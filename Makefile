@@ -65,7 +65,8 @@ ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 else
-ALL_CFLAGS += -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+ALL_CFLAGS += -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+HARDENED := -pie -Wl,-z,relro,-z,now
 endif
 
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror) \
@@ -98,7 +99,7 @@ UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 all: $(O)/memleak $(O)/memleak.8 $(O)/memleak.bash
 
 $(O)/memleak: $(O)/app/main.o $(ARCHIVES)
-	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(CC) $(SANITIZE_FLAGS) $(HARDENED) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 define archive
 $(O)/lib/$(subst /,-,$(1)).a: $(filter-out $(O)/app/main.o,$(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c)))
