@@ -38,6 +38,11 @@
  * have freed half of that for a lifetime of an hour, which is as good as never.
  */
 #define LONG_LIFE_S 3600.0
+/*
+ * A buffer that is made larger is another block each time, as is one of any size that takes the
+ * place of another: so often in a row larger ones come by chance once in 8! = 40320 times.
+ */
+#define REPLACED_RISES 7
 /* Blocks of some age: few come to be so old, and chance makes more of few. 2^-8 is rare enough. */
 #define LEAST_OLD_GAIN 8
 /* For so long a span must have been watched: most that reached it and are freed were by then. */
@@ -399,13 +404,12 @@ uint64_t history_lifetime_ns(const struct site_history *history)
 	return i < AGE_CLASS_CNT ? age_class_ns(i) : UINT64_MAX;
 }
 
-/* What is kept and freed of the blocks of a span since a moment, as Laplace's rule has it. */
-static double unfreed(const struct site_history *history, size_t span, size_t since)
+/* What Laplace's rule says of the next of the blocks of a span. */
+static double unfreed(const struct site_history *history, size_t span, uint64_t freed)
 {
-	const struct moment *now = &history->moments[history->moment_cnt - 1];
-	double freed = (double)(now->freed[span] - history->moments[since].freed[span]);
+	double kept = history->moments[history->moment_cnt - 1].held[span];
 
-	return history->seen ? (now->held[span] + 1) / (now->held[span] + freed + 2) : NAN;
+	return history->seen ? (kept + 1) / (kept + (double)freed + 2) : NAN;
 }
 
 /* What a site held at a moment, of which its process held more. */
@@ -474,6 +478,18 @@ static bool site_grew_with(const struct site_history *history, const struct find
 	return grew_with(history, found, (struct amount){blocks_of, SPAN_CNT}, part);
 }
 
+/* Whether there have been as many blocks all along, and never less in them. */
+static bool are_replaced(const struct site_history *history, const struct finding *found)
+{
+	const struct moment *moments = history->moments;
+
+	for (size_t i = found->since; i + 1 < history->moment_cnt; i++)
+		if (moments[i + 1].count != moments[i].count ||
+		    moments[i + 1].bytes < moments[i].bytes)
+			return false;
+	return found->reasons.rises >= REPLACED_RISES;
+}
+
 /* Whether blocks that grow are likely to be freed, or have only become older, or moved. */
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)
@@ -489,6 +505,8 @@ static enum objection weigh(const struct site_history *history, size_t span,
 		fmax((double)reasons->gained, 0) * fmin(MOST_FREED, window_s / LONG_LIFE_S);
 	if (reasons->objection)
 		return reasons->objection;
+	if (reasons->freed && span == SPAN_CNT && are_replaced(history, found))
+		reasons->freed = 0;
 	if ((double)reasons->freed > reasons->freed_most)
 		return OBJECTION_FREED;
 	if (span < SPAN_CNT && (reasons->gained < LEAST_OLD_GAIN ||
@@ -530,7 +548,7 @@ static void judge(const struct site_history *history, size_t span, const struct 
 	double now_s = series->at_s[series->cnt - 1];
 	struct leak_score *score = &ret->score;
 
-	score->unfreed = unfreed(history, span, found->since);
+	score->unfreed = unfreed(history, span, found->reasons.freed);
 	score->older_ns = span_ns(span);
 	if (ret->tendency == TENDENCY_UNKNOWN)
 		return;

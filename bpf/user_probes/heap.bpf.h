@@ -152,6 +152,19 @@ static __always_inline void count_failure(const struct thread_state *thread)
 		count(MEMLEAK_STAT_FAILED, 1);
 }
 
+/*
+ * What a place reallocates again and again lives on: by its age it would always have just come.
+ * With descendants the birth tells who has a copy of which block.
+ */
+static __always_inline __u64 birth_of(const struct thread_state *thread)
+{
+	if (children_inherit())
+		return bpf_ktime_get_ns();
+	if (thread->operation == OP_REALLOC && thread->has_old && thread->old.site == thread->site)
+		return thread->old.birth_ns;
+	return about_now();
+}
+
 /* A failed realloc leaves the old block as it was, unless it is of those that free it. */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
 {
@@ -179,7 +192,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 		if (!key.addr || !thread->chosen)
 			return;
 		if (!config.combined_only)
-			block.birth_ns = children_inherit() ? bpf_ktime_get_ns() : about_now();
+			block.birth_ns = birth_of(thread);
 		if (block.site)
 			summary__allocated(thread->image, thread->size);
 	}

@@ -58,6 +58,22 @@ def test_words(t):
 
 
 @slow
+@timeout(120)
+def test_arrays(t):
+    """An array that is reallocated all the time is as old as it is, and is seen to grow."""
+    program = t.program("arrays", "16")
+    memleak = t.attach(program, interval="1")
+    program.go(seconds=60)
+    report = memleak.stop()
+    wanted("suspects", sorted(judged(report["suspects"])), ["grow_large", "grow_small"])
+    for name, rate in (("grow_small", 4000), ("grow_large", 7500)):
+        trend = judged(report["suspects"])[name]
+        if not 0.7 * rate <= trend["bytes_per_s"] <= 1.4 * rate:
+            raise Failure(f"{name} grows by {rate} bytes/s: {trend}")
+        wanted(f"freed of {name}", trend["freed"], 0)
+
+
+@slow
 @each("score", "growth")
 def test_sort(t, order):
     """What grows comes before what is more."""

@@ -100,19 +100,23 @@ struct living {
 	size_t next; /* of the program's, which are sorted */
 };
 
-static void look_at(const struct made_block *made, double at_s, double last_s, struct site *site)
+static void look_at(struct made_program *program, const struct made_block *made, double at_s,
+		    double last_s, struct site *site)
 {
 	uint64_t bytes = made->size + (uint64_t)(made->bytes_per_s * (at_s - made->birth_s));
+	double birth_s = made->replaced ? at_s - OLDER_S : made->birth_s;
 
+	if (made->sigma)
+		bytes = (uint64_t)made_lognormal(program, (double)bytes, made->sigma);
 	site->bytes += bytes;
 	site->count++;
-	if (made->birth_s <= last_s - OLDER_S)
-		site->kept[age_class((uint64_t)((last_s - made->birth_s) * SECOND))]++;
-	ages_add(&site->ages, (uint64_t)((at_s - made->birth_s) * SECOND), bytes);
+	if (birth_s <= last_s - OLDER_S)
+		site->kept[age_class((uint64_t)((last_s - birth_s) * SECOND))]++;
+	ages_add(&site->ages, (uint64_t)((at_s - birth_s) * SECOND), bytes);
 }
 
-static void look(const struct made_program *program, struct living *living, double at_s,
-		 double last_s, struct site *sites)
+static void look(struct made_program *program, struct living *living, double at_s, double last_s,
+		 struct site *sites)
 {
 	size_t kept = 0;
 
@@ -125,7 +129,7 @@ static void look(const struct made_program *program, struct living *living, doub
 		if (made->death_s <= at_s)
 			continue;
 		living->blocks[kept++] = made;
-		look_at(made, at_s, last_s, &sites[made->site]);
+		look_at(program, made, at_s, last_s, &sites[made->site]);
 	}
 	living->cnt = kept;
 }

@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_LIB_MADE_PROGRAM_H
 #define TESTS_UNIT_LIB_MADE_PROGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,9 @@
 struct made_block {
 	double birth_s;
 	double death_s;
-	double bytes_per_s; /* by which it is made larger, at every look */
+	double bytes_per_s; /* by which it is made larger */
+	double sigma;       /* of sizes that are drawn anew for each report; 0: it has one */
+	bool replaced;      /* it is another block in each report */
 	uint32_t size;
 	uint32_t site;
 };
@@ -28,8 +31,6 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
-	/* Blocks from before tracing that were freed up to a moment, so many a second; 0: none */
-	double unknown_per_s;
 };
 
 int made_program_init(struct made_program *ret);

@@ -354,13 +354,35 @@ static struct plan make_steps(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 20 * period_s};
 }
 
-/* An array that is reallocated. */
+/* A block that is made larger where it is. */
 static struct plan make_array(struct made_program *program, double bytes_per_s)
 {
 	made_block(program, 0, 1, FOREVER, 1 << 20);
 	program->blocks[0].bytes_per_s = bytes_per_s;
 	made_churn(program, 1, 0, 300, 50, 3, 500);
 	return (struct plan){.until_s = 300};
+}
+
+/* And one that is moved when it is. */
+static struct plan make_moved_array(struct made_program *program, double bytes_per_s)
+{
+	struct plan plan = make_array(program, bytes_per_s);
+
+	program->blocks[0].replaced = true;
+	return plan;
+}
+
+/* Some buffers of any size. */
+static struct plan make_buffers(struct made_program *program, double sigma)
+{
+	size_t cnt = 1 + (size_t)(4 * made_uniform(program));
+
+	for (size_t i = 0; i < cnt; i++) {
+		made_block(program, 0, made_between(program, 0, 4), FOREVER, 1 << 16);
+		program->blocks[i].replaced = true;
+		program->blocks[i].sigma = sigma;
+	}
+	return (struct plan){.until_s = 2000};
 }
 
 static const double lives_s[] = {20, 40, 75, 150, 300, 600};
@@ -405,6 +427,8 @@ static void waves(void **state)
 	EACH(times_s, i)
 	innocent("swells and ebbs", make_waves, 5 * times_s[i], 0.1);
 	EACH(times_s, i)
+	innocent("buffers", make_buffers, 20 / times_s[i], 0.1);
+	EACH(times_s, i)
 	innocent("refresh", make_refresh, times_s[i], 0.3);
 	assert_int_equal(missed, 0);
 }
@@ -424,6 +448,8 @@ static void leaks(void **state)
 	guilty("late leak", make_late, rates[i], rates[i] < 1 ? 120 : 60);
 	EACH(grows, i)
 	guilty("array", make_array, grows[i], 25);
+	EACH(grows, i)
+	guilty("array that moves", make_moved_array, grows[i], 60);
 	EACH(periods, i)
 	guilty("leak in steps", make_steps, periods[i], 10 * periods[i]);
 	assert_int_equal(missed, 0);
