@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -tt: the stacks of frees, and of calls that get no site. */
+/*
+ * -tt: the stacks of frees, and of calls that get no site; and the programs that walk by the
+ * kernel's own mappings, for these as for all others.
+ */
 #ifndef BPF_USER_PROBES_EVENT_STACK_BPF_H
 #define BPF_USER_PROBES_EVENT_STACK_BPF_H
 
@@ -50,7 +53,18 @@ static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_sta
 	return thread__awaits_return(thread);
 }
 
-static __always_inline bool capture_event(struct pt_regs *ctx)
+/* What the walk finds is certain, but cannot be cached: nobody tells when it changes. */
+static __always_inline void walk__all_by_vma(struct walk *walk, __u32 entry)
+{
+	walk->doubtful = 0;
+	walk->depends.not_fitting = 1;
+	for (int i = 0; i < STEPS_MAX; i++)
+		if (walk_step_by_vma(entry))
+			break;
+}
+
+static __always_inline bool capture_event(struct pt_regs *ctx, struct tail_calls *tail_calls,
+					  bool by_vma)
 {
 	struct thread_state *thread = thread__find();
 	__u64 return_address, stack = 0;
@@ -64,11 +78,17 @@ static __always_inline bool capture_event(struct pt_regs *ctx)
 		walk__begin(walk, ctx, thread->image, thread->unloads, &thread->space);
 		return_address = walk__see_call(walk, ctx);
 		walk->regs.pc = arch_code_address(return_address);
-		if (!walk_look_up(entry) || !walk__is_stored(walk)) {
+		if (by_vma || !walk_look_up(entry) || !walk__is_stored(walk)) {
 			walk->stack.hash = 0;
-			for (int i = 0; i < STEPS_MAX; i++)
-				if (walk_step(entry))
-					break;
+			if (by_vma) {
+				walk__all_by_vma(walk, entry);
+			} else if (!walk__all(walk, entry)) {
+				walk__give_back(walk);
+				thread->event_by_vma = true;
+				bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_VMA);
+				thread->event_by_vma = false;
+				return tell_of_event(ctx, thread, 0);
+			}
 			walk__store_stack(ctx, walk, return_address);
 		}
 		stack = walk->stack.hash;
@@ -81,7 +101,7 @@ SEC("uprobe")
 int walk_event(struct pt_regs *ctx)
 {
 	stay_on_own_stack(ctx, &tail_calls);
-	capture_event(ctx);
+	capture_event(ctx, &tail_calls, false);
 	return 0;
 }
 
@@ -89,7 +109,42 @@ SEC("uprobe")
 int session_event(struct pt_regs *ctx)
 {
 	stay_on_own_stack(ctx, &session_tail_calls);
-	return !capture_event(ctx);
+	return !capture_event(ctx, &session_tail_calls, false);
+}
+
+static __always_inline bool capture_by_vma(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+	struct walk *walk;
+	__u32 entry = 0;
+
+	if (!thread)
+		return true;
+	if (config.trace_stacks && thread->event_by_vma) {
+		thread->event_by_vma = false;
+		return capture_event(ctx, NULL, true);
+	}
+	walk = capture__begin(ctx, thread, &entry);
+	if (!walk)
+		return thread__awaits_return(thread);
+	walk__all_by_vma(walk, entry);
+	walk__store(ctx, walk, thread);
+	return capture__end(walk, thread);
+}
+
+SEC("uprobe")
+int walk_by_vma(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &tail_calls);
+	capture_by_vma(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int session_walk_by_vma(struct pt_regs *ctx)
+{
+	stay_on_own_stack(ctx, &session_tail_calls);
+	return !capture_by_vma(ctx);
 }
 
 #endif

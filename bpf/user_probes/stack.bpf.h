@@ -158,6 +158,17 @@ static __always_inline bool capture__end(struct walk *walk, struct thread_state 
 	return thread__awaits_return(thread);
 }
 
+/* False: there is code that only the kernel's own mappings tell of. */
+static __always_inline bool walk__all(struct walk *walk, __u32 entry)
+{
+	bool known = !config.find_vma || walk__is_certain(walk);
+
+	for (int i = 0; known && i < STEPS_MAX; i++)
+		if (walk_step(entry))
+			break;
+	return known && !(config.find_vma && walk->unknown);
+}
+
 /* True: the return of the call is awaited. */
 static __always_inline bool capture(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
@@ -171,39 +182,13 @@ static __always_inline bool capture(struct pt_regs *ctx, struct tail_calls *tail
 	if (!walk)
 		return thread__awaits_return(thread);
 	if (!walk_look_up(entry) || !walk__find_site(walk, thread)) {
-		bool known = !config.find_vma || walk__is_certain(walk);
-
-		for (int i = 0; known && i < STEPS_MAX; i++)
-			if (walk_step(entry))
-				break;
-		if (!known || (config.find_vma && walk->unknown)) {
+		if (!walk__all(walk, entry)) {
 			walk__give_back(walk);
 			bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_VMA);
 			return thread__awaits_return(thread);
 		}
 		walk__store(ctx, walk, thread);
 	}
-	return capture__end(walk, thread);
-}
-
-/* What the walk finds is certain, but cannot be cached: nobody tells when it changes. */
-static __always_inline bool capture_by_vma(struct pt_regs *ctx)
-{
-	struct thread_state *thread = thread__find();
-	struct walk *walk;
-	__u32 entry = 0;
-
-	if (!thread)
-		return true;
-	walk = capture__begin(ctx, thread, &entry);
-	if (!walk)
-		return thread__awaits_return(thread);
-	walk->doubtful = 0;
-	walk->depends.not_fitting = 1;
-	for (int i = 0; i < STEPS_MAX; i++)
-		if (walk_step_by_vma(entry))
-			break;
-	walk__store(ctx, walk, thread);
 	return capture__end(walk, thread);
 }
 
@@ -216,25 +201,10 @@ int walk_stack(struct pt_regs *ctx)
 }
 
 SEC("uprobe")
-int walk_by_vma(struct pt_regs *ctx)
-{
-	stay_on_own_stack(ctx, &tail_calls);
-	capture_by_vma(ctx);
-	return 0;
-}
-
-SEC("uprobe")
 int session_walk(struct pt_regs *ctx)
 {
 	stay_on_own_stack(ctx, &session_tail_calls);
 	return !capture(ctx, &session_tail_calls);
-}
-
-SEC("uprobe")
-int session_walk_by_vma(struct pt_regs *ctx)
-{
-	stay_on_own_stack(ctx, &session_tail_calls);
-	return !capture_by_vma(ctx);
 }
 
 /* The last thing that an entry program does: it returns only if the tail call fails. */

@@ -96,6 +96,7 @@ struct thread_state {
 	__u64 stack;     /* of the call in progress, key of the stack table; 0: not known */
 	__u64 free_addr; /* what is being freed; 0: the walk is for the call in progress */
 	__u64 free_size;
+	bool event_by_vma; /* the walk that goes on by the kernel's mappings is for an event */
 };
 
 struct {

@@ -2,9 +2,11 @@
 """-t: one line for each event, besides the reports."""
 
 import collections
+import os
 import re
+import signal
 
-from lib import Failure, each, expect, owner, slow, wanted
+from lib import Failure, Skip, each, expect, owner, slow, wanted
 
 
 def test_trace_text(t):
@@ -97,6 +99,30 @@ def test_trace_stacks_of_command(t):
     for event in memleak.events:
         if not event["stack"] or not event["function"]:
             raise Failure(f"not known: {event}")
+
+
+@slow
+@each("session", "multi", "perf")
+def test_trace_stacks_of_known_file(t, kind):
+    """A program that runs again: stacks are whole from its first call on, those of frees, too."""
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (5, 17):
+        raise Skip("the kernel does not tell what is mapped")
+    program = t.program("sh", "-c", 'while echo ready; read runs; do for run in $runs; do '
+                        '"$0" all < /dev/zero > /dev/null; done; done', t.file_of("functions"),
+                        path="/bin/sh")
+    memleak = t.attach(program, "-f", "-tt", interval="0.2", env={"MEMLEAK_LINKS": kind})
+    program.send(b"1\n")
+    program.ready()
+    memleak.fresh_report()
+    known = len(memleak.events)
+    memleak.signal(signal.SIGSTOP)  # nobody reads what the program has mapped
+    program.send(b"1 2 3 4 5 6 7 8 9 10\n")
+    program.ready()
+    memleak.signal(signal.SIGCONT)
+    memleak.stop()
+    ends = collections.Counter((event["event"], event["stack_end"])
+                               for event in memleak.events[known:])
+    wanted("ends of stacks", set(ends), {("alloc", "complete"), ("free", "complete")})
 
 
 @slow
