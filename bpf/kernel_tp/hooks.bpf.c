@@ -271,19 +271,23 @@ __noinline int bulk_pages__is_told(__u64 addr)
 	return 1;
 }
 
+/* left: how many places come behind this one */
+__noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 site_id)
+{
+	__u64 addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;
+
+	if (full & 1 || (!left && bulk_pages__is_told(addr)))
+		return 0;
+	bulk__record_one(addr, MEMLEAK_DOMAIN_PAGE, site_id, 1ULL << kernel_config.page_shift);
+	return 0;
+}
+
 __noinline int bulk_pages__record_step(__u64 array, __u64 cnt, __u64 first, __u64 full,
 				       __u64 site_id)
 {
-	__u64 size = 1ULL << kernel_config.page_shift;
-
-	for (__u64 i = 0; i < BULK_STEP && first + i < cnt; i++) {
-		__u64 page = read_pointer(array + (first + i) * sizeof(__u64)), addr;
-
-		addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;
-		if (full >> i & 1 || (first + i == cnt - 1 && bulk_pages__is_told(addr)))
-			continue;
-		bulk__record_one(addr, MEMLEAK_DOMAIN_PAGE, site_id, size);
-	}
+	for (__u64 i = 0; i < BULK_STEP && first + i < cnt; i++)
+		bulk_pages__record_one(read_pointer(array + (first + i) * sizeof(__u64)), full >> i,
+				       cnt - 1 - first - i, site_id);
 	return 0;
 }
 
