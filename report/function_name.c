@@ -40,6 +40,24 @@ static bool opens_parameters(const char *symbol, const char *at)
 	       !(at[1] == ')' && ends_in_operator(symbol, at));
 }
 
+/*
+ * Behind the signs of an operator that begins at at, whose arguments of a template may stand there,
+ * too: "operator+<char>", "operator<< <char>". at itself if there is none.
+ */
+static const char *behind_operator(const char *symbol, const char *at)
+{
+	const char *signs = at + strlen("operator");
+
+	if (strncmp(at, "operator", strlen("operator")) || (at > symbol && is_word(at[-1])))
+		return at;
+	if (!strncmp(signs, "()", 2) || !strncmp(signs, "[]", 2))
+		return signs + 2;
+	if (!*signs || !strchr("+-*/%^&|~!=<>,", *signs))
+		return at;
+	signs += *signs == '<' ? strspn(signs, "<=>") : strspn(signs, "+-*/%^&|~!=>,");
+	return signs + (signs[0] == ' ' && signs[1] == '<');
+}
+
 struct function_name function_name_of(const char *symbol)
 {
 	struct function_name name = {symbol, symbol, NULL, NULL};
@@ -47,6 +65,16 @@ struct function_name function_name_of(const char *symbol)
 	const char *at;
 
 	for (at = symbol; *at; at++) {
+		const char *behind = depth ? at : behind_operator(symbol, at);
+
+		if (behind > at) {
+			at = behind - (*behind != '<');
+			if (*behind != '<')
+				continue;
+			depth++;
+			name.end = at;
+			continue;
+		}
 		if (!depth && *at == '(' && opens_parameters(symbol, at))
 			break;
 		if (*at == '(' || (*at == '<' && opens_template(symbol, at))) {
@@ -185,19 +213,21 @@ static void shorten(const char *symbol, const char *at, const char *end, char *o
 	if (at < end && *at == '<')
 		at = behind_type(at, end, &out);
 	while (at < end) {
-		const char *behind = at + 1;
+		const char *signs = behind_operator(symbol, at), *behind;
+		bool is_operator = signs > at;
 
-		if (*at == '(' && !strncmp(at, "(anonymous namespace)::", 23)) {
+		while (at < signs && at < end)
+			*out++ = *at++;
+		if (!strncmp(at, "(anonymous namespace)::", 23)) {
 			at += 23;
 			continue;
 		}
-		if (*at == '<' && opens_template(symbol, at)) {
+		behind = at < end ? at + 1 : at;
+		if (at < end && *at == '<' && (is_operator || opens_template(symbol, at)))
 			behind = behind_bracket(at, end);
-			if (behind - at > ARGUMENTS_MAX) {
-				out = stpcpy(out, "<...>");
-				at = behind;
-				continue;
-			}
+		if (behind - at > ARGUMENTS_MAX) {
+			out = stpcpy(out, "<...>");
+			at = behind;
 		}
 		while (at < behind)
 			*out++ = *at++;

@@ -28,13 +28,15 @@ struct detail {
 	unsigned int callers; /* that are named beside the function whose memory it is */
 	bool blocks;
 	bool score;
+	bool manner;     /* in which it grows */
 	size_t name_max; /* bytes */
 };
 
 /* What is tried, one after the other; then names are cut further and further. */
 static const struct detail details[] = {
-	{2, true, true, SIZE_MAX},  {1, true, true, SIZE_MAX},   {0, true, true, SIZE_MAX},
-	{0, true, false, SIZE_MAX}, {0, false, false, SIZE_MAX},
+	{2, true, true, true, SIZE_MAX},   {1, true, true, true, SIZE_MAX},
+	{0, true, true, true, SIZE_MAX},   {0, true, false, true, SIZE_MAX},
+	{0, false, false, true, SIZE_MAX}, {0, false, false, false, SIZE_MAX},
 };
 
 static void write_amount(FILE *out, double bytes)
@@ -224,8 +226,10 @@ static void write_line(FILE *out, const struct text_part *part, const struct sus
 	write_owner(out, part, suspect->site, detail);
 	fputs(suspect->site->objects ? " grow " : " grows ", out);
 	write_amount(out, suspect->bytes_per_s);
-	fprintf(out, "/s, %s for %" PRIu64 " s", manner_of(trend->tendency),
-		suspect->since_ns / NSEC_PER_SEC);
+	fputs("/s", out);
+	if (detail->manner)
+		fprintf(out, ", %s", manner_of(trend->tendency));
+	fprintf(out, " for %" PRIu64 " s", suspect->since_ns / NSEC_PER_SEC);
 	if (suspect->path_cnt > 1 && !suspect->site->objects)
 		fprintf(out, ", %zu paths", suspect->path_cnt);
 	if (suspect->site->objects) {

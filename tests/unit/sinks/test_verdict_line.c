@@ -81,8 +81,8 @@ static void lines(void **state)
 		 "blocks freed (score 0.97)\n"},
 		{"very_long_namespace_of_a_company::another_one::AndThenAClass::and_its_method_too",
 		 "another_function_with_a_name_that_is_long_for_no_reason", "main", "c.cc", 1,
-		 "very_long_n...s_method_too c.cc:11, through "
-		 "another_fun...or_no_reason, grows"},
+		 "very_long_name..._its_method_too c.cc:11, through "
+		 "another_functi...g_for_no_reason, grows"},
 		{"JS:*remember /srv/app.js:3:1", NULL, "JS:~serve /srv/app.js:9:1", NULL, 1,
 		 "remember srv/app.js:3 grows 23.4 KiB/s, steadily for 60 s; 1 "
 		 "of "
