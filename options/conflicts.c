@@ -13,7 +13,7 @@
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
-	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions ||
+	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions || opts->why ||
 	       opts->reserved || opts->error_exitcode || opts->kernel || opts->by != BY_STACK;
 }
 
@@ -165,6 +165,7 @@ static const char *beyond_format(const struct options *opts)
 	       : opts->stats            ? "--stats"
 	       : opts->summary          ? "--summary"
 	       : opts->gen_suppressions ? "--gen-suppressions"
+	       : opts->why              ? "--why"
 					: NULL;
 }
 

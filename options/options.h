@@ -95,6 +95,7 @@ struct options {
 	bool force;   /* what probes could hurt, too */
 	struct suppressions suppressions;
 	bool gen_suppressions;
+	bool why;
 	bool no_default_suppressions;
 	char **own; /* files and folders of the program; none: what lies where such do */
 	size_t own_cnt;

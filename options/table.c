@@ -194,6 +194,10 @@ const struct option_def option_table[] = {
 	 "Show and count address space that is only reserved as if it were memory; else the "
 	 "report says just how much it is",
 	 OPT_FLAG, GROUP_REPORT, FIELD(reserved), REPORT_DIFF},
+	{"why", 0, NULL,
+	 "Below each stack, say what its verdict is made of: what the tests found, and what they "
+	 "want",
+	 OPT_FLAG, GROUP_REPORT, FIELD(why), REPORT},
 	{"gen-suppressions", 0, NULL,
 	 "After each report, print lines for --suppressions: one for the function of each stack "
 	 "shown",

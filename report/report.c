@@ -334,6 +334,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.show_peak = opts->peak,
 		.show_stats = opts->stats,
 		.show_summary = opts->summary,
+		.show_why = opts->why,
 		.propose = opts->gen_suppressions,
 		.final = final,
 	};

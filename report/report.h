@@ -68,6 +68,7 @@ struct report {
 	bool show_peak;
 	bool show_stats;
 	bool show_summary;
+	bool show_why;
 	bool propose; /* suppressions */
 	bool final;
 	bool recorded;                              /* threads may well be running */

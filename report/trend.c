@@ -100,6 +100,22 @@ const char *tendency_name(enum tendency tendency)
 	return tendency_names[tendency];
 }
 
+const char *objection_words(enum objection objection)
+{
+	static const char *const words[] = {
+		[OBJECTION_NONE] = "",
+		[OBJECTION_EARLY] = "too few reports",
+		[OBJECTION_TREND] = "it may be chance",
+		[OBJECTION_RISES] = "it rose too few times",
+		[OBJECTION_LATELY] = "no more of late",
+		[OBJECTION_FREED] = "too many were freed",
+		[OBJECTION_SITE] = "the blocks have only become older",
+		[OBJECTION_PROCESS] = "the process did not grow by it",
+	};
+
+	return words[objection];
+}
+
 bool trend_is_suspect(const struct trend *trend)
 {
 	return (trend->tendency == TENDENCY_STEADY || trend->tendency == TENDENCY_STEPS) &&

@@ -119,6 +119,9 @@ bool trend_is_suspect(const struct trend *trend);
 /* In reports: "unknown", "flat", "steady", "steps", "levelled", "shrinks". */
 const char *tendency_name(enum tendency tendency);
 
+/* What is said against growth; "": nothing. */
+const char *objection_words(enum objection objection);
+
 /* Judges the past of a site. */
 void trend_of(const struct site_history *history, struct trend *ret);
 

@@ -401,12 +401,35 @@ void text_write_notes(const struct text_part *part, const struct report_site *sh
 	note_end(&note, site);
 }
 
+/* Why it is a suspect, or is not: what was found, and what is wanted. */
+static void write_why(const struct text_part *part, const struct site_history *history)
+{
+	const struct reasons *reasons = &history->trend.reasons;
+	FILE *out = part->out;
+
+	fprintf(out, "%s\t(why: ", part->indent);
+	if (history->trend.score.older_ns)
+		fprintf(out, "blocks older than %" PRIu64 " s, ",
+			history->trend.score.older_ns / NSEC_PER_SEC);
+	fprintf(out,
+		"in %" PRIu64 " s: trend at %.1f %% (95), %" PRIu32 " new maxima (3; in steps 5), ",
+		reasons->window_ns / NSEC_PER_SEC, 100 * reasons->confidence, reasons->rises);
+	fprintf(out, "of late %.2f of the rate before (0.2), ", reasons->lately);
+	fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " blocks, ", reasons->gained_bytes,
+		reasons->gained);
+	fprintf(out, "%" PRIu64 " freed (at most %.1f): %s%s)\n", reasons->freed,
+		reasons->freed_most, reasons->objection ? "no leak, " : "a leak",
+		objection_words(reasons->objection));
+}
+
 void text_write_site(const struct text_part *part, const struct report_site *shown)
 {
 	fprintf(part->out, "%s%" PRIu64 " bytes in %" PRIu64 " allocations from stack\n",
 		part->indent, shown->site->bytes, shown->site->count);
 	text_write_stack(part, shown);
 	text_write_notes(part, shown);
+	if (part->report && part->report->show_why && shown->history)
+		write_why(part, shown->history);
 }
 
 void text_write_group_notes(const struct text_part *part, const struct report_group *group)

@@ -46,7 +46,7 @@ def test_verdicts(t):
 def test_words(t):
     """The verdict comes first, and names function, line and rate."""
     program = t.program("growing", "16")
-    memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
+    memleak = t.memleak("-p", str(program.pid), "-T", "1", "--why", "1").ready()
     program.go(seconds=60)
     memleak.stop()
     text = memleak.out.text
@@ -54,6 +54,8 @@ def test_words(t):
                r"(4[5-9]|5[0-3])\.\d KiB/s, steadily for \d+ s; none of \d+ blocks freed "
                r"\(score (0\.9\d|1\.00)\)\n(\[.*\n)*\[[\d:]+\] Top 1 stacks")
     if not re.search(pattern, text, re.M):
+        raise Failure(f"{text!r}")
+    if not re.search(r"^\t\t\(why: .*trend at .* blocks, \d+ freed .*: (a|no) leak", text, re.M):
         raise Failure(f"{text!r}")
 
 

@@ -102,6 +102,7 @@ static void describe_tracing(FILE *out, const struct options *opts)
 		fprintf(out, " own=%s", opts->own[i]);
 	print_number(out, "reserved", opts->reserved, 0);
 	print_number(out, "propose", opts->gen_suppressions, 0);
+	print_number(out, "why", opts->why, 0);
 	print_number(out, "combined", opts->combined_only, 0);
 	print_number(out, "missing_free", opts->wa_missing_free, 0);
 	print_number(out, "rate", opts->sample_rate, 1);
