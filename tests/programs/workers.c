@@ -46,6 +46,7 @@ static void await(const int *ends)
 static int work(void *arg)
 {
 	(void)arg;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	await(to_worker);
 	if (!strcmp(name, "exec"))
 		execl("/bin/true", "true", NULL);
