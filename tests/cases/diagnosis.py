@@ -3,8 +3,8 @@
 
 from lib import Failure, ROOT, once
 
-LEAKING = ("strdup_table", "error_path", "session_list", "cxx_cycle")
-HEALTHY = ("arena", "config_reload")
+LEAKING = ("strdup_table", "error_path", "zlib_deflate", "cxx_cycle")
+HEALTHY = ("two_tables", "session_timeout")
 
 
 @once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Healthy: a cache that is filled in 30 s, and full from then on.
-// expect: nothing after 55 s
+// expect: nothing after 58 s
 #include "server.h"
 
 bool begins_watched = true;
