@@ -215,8 +215,10 @@ int confine(void)
 	err = drop_capabilities();
 	if (err)
 		return err;
-	/* No dumps; the leak check of a sanitizer needs to trace itself. */
-	prctl(PR_SET_DUMPABLE, HELPER_SANITIZED, 0, 0, 0);
+	/* The leak check of a sanitizer reads and traces the process itself. */
+	if (HELPER_SANITIZED)
+		return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : 0;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	close_file_system();
-	return HELPER_SANITIZED ? 0 : filter_calls();
+	return filter_calls();
 }
