@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, Skip, each, expect
+from lib import Failure, Skip, each, expect, once
 
 CAPS = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore"
 NOBODY = ("--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -35,6 +35,7 @@ def check(pid, deployment):
         raise Failure(f"{facts['Name']} has rights: {left} {facts}")
 
 
+@once
 @each(*DEPLOYMENTS)
 def test_helpers_have_no_rights(t, deployment):
     wrapper = DEPLOYMENTS[deployment]
