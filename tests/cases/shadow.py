@@ -98,6 +98,11 @@ class Play:
             missed[pid] += abs(got[0] - sums[0]) if kind == "heap" and got[0] != sums[0] else 1
         lines = [f"{pid} {name} {kind}: memleak says {got}, the program {sums}"
                  for (pid, name, kind), (got, sums) in sorted(wrong.items())]
+        lines += [f"{site['pid']} {site['kind']} of no site: {site['count']} of {site['bytes']} bytes, "
+                  f"stack {site['stack_end']}: {[frame['symbol'] for frame in site['stack']]}"
+                  for site in report["sites"] if site["pid"] in missed and not site_of(site)]
+        lines.append(f"{report['outstanding']} in all, {sum(site['count'] for site in report['sites'])} "
+                     f"in sites; inferred {report['inferred']}")
         if max(missed.values()) > sum(lost.values()):
             raise Failure("\n".join([f"{self}: lost {lost}", *lines]))
         return lost
