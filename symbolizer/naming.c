@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
@@ -16,7 +15,6 @@ struct run {
 	struct fetcher *fetcher;
 	int root_fd;
 	uint64_t deadline_ns;
-	bool last; /* no other run follows for what is not in time */
 };
 
 bool naming_is_open(const struct module *module, const struct name *name)
@@ -191,7 +189,7 @@ static int await_fetches(struct run *run, struct module *const *modules, size_t 
 	for (size_t i = 0; !err && i < cnt; i++)
 		if (modules[i]->fetched_fd >= 0)
 			err = name_module(run, modules[i], NAME_FULL);
-	for (size_t i = 0; run->last && i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		modules[i]->fetch_awaited |= modules[i]->fetching;
 	return err;
 }
@@ -207,21 +205,12 @@ static int name_all(struct run *run, struct module *const *modules, size_t cnt)
 }
 
 int naming_run(struct client *client, struct fetcher *fetcher, struct module *const *modules,
-	       size_t cnt, int root_fd, uint64_t slice_ns, uint64_t deadline_ns)
+	       size_t cnt, int root_fd, uint64_t deadline_ns)
 {
-	uint64_t slice_end_ns = slice_ns ? clock_deadline_ns(slice_ns) : deadline_ns;
-	struct run run = {
-		.client = client,
-		.fetcher = fetcher,
-		.root_fd = root_fd,
-		.deadline_ns = slice_end_ns < deadline_ns ? slice_end_ns : deadline_ns,
-		.last = slice_end_ns >= deadline_ns,
-	};
+	struct run run = {client, fetcher, root_fd, deadline_ns};
 	int err = cnt ? name_all(&run, modules, cnt) : 0;
 
 	for (size_t i = 0; i < cnt; i++)
 		module__want_nothing(modules[i]);
-	if (err == -ETIMEDOUT && !run.last)
-		return 1;
 	return err == -ENOMEM ? err : 0;
 }
