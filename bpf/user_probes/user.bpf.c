@@ -304,6 +304,7 @@ static __always_inline void decide(struct pt_regs *ctx, struct tail_calls *tail_
 	thread->decided = true;
 	bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_ENTER);
 	thread->decided = false;
+	count(MEMLEAK_LOST_NESTING, 1);
 }
 
 SEC("uprobe")

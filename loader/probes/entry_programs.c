@@ -76,13 +76,14 @@ static int choose_programs(struct user_bpf *skel, const struct memleak_config *c
 	return err;
 }
 
-static int put_tail_calls(const struct user_bpf *skel)
+int entry_programs_put_tail_calls(const struct user_bpf *skel, const struct bpf_program *enter)
 {
 	const struct bpf_program *const tail_calls[MEMLEAK_TAIL_CNT] = {
 		[MEMLEAK_TAIL_WALK] = skel->progs.walk_stack,
 		[MEMLEAK_TAIL_VMA] = skel->progs.walk_by_vma,
 		[MEMLEAK_TAIL_EVENT] = skel->progs.walk_event,
 		[MEMLEAK_TAIL_DECIDE] = skel->progs.decide_nesting,
+		[MEMLEAK_TAIL_ENTER] = enter,
 	};
 
 	return skeleton_put_tail_calls(skel->maps.tail_calls, tail_calls);
@@ -102,7 +103,7 @@ static int load(struct entry_programs *programs)
 		return -EINVAL;
 	err = bpf_object__load(skel->obj);
 	if (!err)
-		err = put_tail_calls(skel);
+		err = entry_programs_put_tail_calls(skel, skel->progs.enter_any);
 	return err;
 }
 

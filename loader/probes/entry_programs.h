@@ -19,4 +19,10 @@ void entry_programs__free(struct entry_programs *programs);
 /* The entry program, loaded now if it is not yet. NULL: it cannot be loaded, which was logged. */
 struct bpf_program *entry_programs__get(struct entry_programs *programs);
 
+/*
+ * Puts what programs of entries call at their end into the array for links that are no sessions.
+ * enter: the one that an entry goes on with when it is decided about. 0 or a negative errno.
+ */
+int entry_programs_put_tail_calls(const struct user_bpf *skel, const struct bpf_program *enter);
+
 #endif

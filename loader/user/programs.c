@@ -201,14 +201,6 @@ static int choose_links(struct user_context *ctx)
 
 static int put_tail_calls(const struct user_bpf *skel, enum link_kind kind)
 {
-	const struct bpf_program *const tail_calls[MEMLEAK_TAIL_CNT] = {
-		[MEMLEAK_TAIL_WALK] = skel->progs.walk_stack,
-		[MEMLEAK_TAIL_VMA] = skel->progs.walk_by_vma,
-		[MEMLEAK_TAIL_EVENT] = skel->progs.walk_event,
-		[MEMLEAK_TAIL_DECIDE] = skel->progs.decide_nesting,
-		[MEMLEAK_TAIL_ENTER] =
-			kind == LINK_SHAPE ? skel->progs.enter_decided : skel->progs.enter_any,
-	};
 	const struct bpf_program *const session_tail_calls[MEMLEAK_TAIL_CNT] = {
 		[MEMLEAK_TAIL_WALK] = skel->progs.session_walk,
 		[MEMLEAK_TAIL_VMA] = skel->progs.session_walk_by_vma,
@@ -219,7 +211,8 @@ static int put_tail_calls(const struct user_bpf *skel, enum link_kind kind)
 
 	if (kind == LINK_SESSION)
 		return skeleton_put_tail_calls(skel->maps.session_tail_calls, session_tail_calls);
-	return skeleton_put_tail_calls(skel->maps.tail_calls, tail_calls);
+	return entry_programs_put_tail_calls(skel, kind == LINK_SHAPE ? skel->progs.enter_decided
+								      : skel->progs.enter_any);
 }
 
 /* The entry programs end with the one that walks. */

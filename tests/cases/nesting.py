@@ -2,6 +2,7 @@
 """Calls that look as if they were made inside another one, which is over, and such as are."""
 
 from lib import Failure, each, expect, once
+from lib.libraries import library
 from lib.links import KINDS, attach
 
 
@@ -54,6 +55,16 @@ def test_abandoned_call(t, kind):
     hidden = truth.count - report["outstanding"]["count"]
     if not 0 <= hidden <= 50 or report["lost"]["nesting"] < hidden:
         raise Failure(f"{hidden} of {truth.count} blocks are not shown, lost {report['lost']}")
+
+
+@once
+@each(*KINDS)
+def test_new_after_unawaited(t, kind):
+    """An exception may end operator new, which has probes of its own beside those of sessions."""
+    program = t.program("unawaited", "news", preload=library("tcmalloc"))
+    memleak = attach(t, program, kind, "-z", "1000")
+    truth = program.go()
+    expect(memleak.stop(), truth)
 
 
 @once

@@ -19,6 +19,9 @@
 #define MAPPED (1 << 20)
 #define CALLS 10000
 
+/* Of an allocator's library, where one is preloaded. */
+extern void *new_plain(size_t) __asm__("_Znwm") __attribute__((weak));
+
 static size_t header;
 static void (*inside)(void); /* what the next malloc does, too */
 static jmp_buf out;
@@ -108,6 +111,32 @@ static void holes(void)
 		with_hole();
 	}
 	leaks("plain_alloc", TURNS, TURNS * BOOKED);
+}
+
+OWN_FRAME static void *new_block(void)
+{
+	return keep(new_plain(BOOKED)); /* LEAK */
+}
+
+OWN_FRAME static void new_in_hole(void)
+{
+	char hole[8192];
+
+	keep(hole);
+	new_block();
+	keep(hole);
+}
+
+/* An exception may end what comes after a call that is left out. */
+static void news(void)
+{
+	must(new_plain != NULL, "operator new");
+	leave_out_many();
+	for (int i = 0; i < TURNS; i++) {
+		leave_out();
+		new_in_hole();
+	}
+	leaks("new_block", TURNS, TURNS * BOOKED);
 }
 
 /* One place calls whatever it is given. */
@@ -256,7 +285,7 @@ static const struct {
 	void (*run)(void);
 } things[] = {
 	{"many", leave_out_many}, {"nested", nested}, {"headers", headers},     {"in_turn", in_turn},
-	{"holes", holes},         {"one_place", one_place}, {"jumps", jumps},
+	{"news", news},           {"holes", holes},         {"one_place", one_place}, {"jumps", jumps},
 	{"resizes", resizes},     {"abandons", abandons}, {"signal_here", signal_here},
 	{"signal_stack", signal_stack}, {"abandons_once", abandons_once},
 	{"signal_maps", signal_maps},
