@@ -187,16 +187,16 @@ static int filter_calls(void)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(*maps); i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, maps[i], 1,
-				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+				       SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 	/* fstat() of the C library; a name in place of "" would say no more than that it is there.
 	 */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-				       SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+				       SCMP_CMP(3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0));
 	/* abort(): a signal to itself. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+				       SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
