@@ -78,18 +78,6 @@ static uint64_t id_of(const struct key *key)
 	return id;
 }
 
-static void add(struct site *sum, const struct site *site)
-{
-	sum->bytes += site->bytes;
-	sum->count += site->count;
-	sum->bytes_variance += site->bytes_variance;
-	sum->count_variance += site->count_variance;
-	if (site->oldest_ns > sum->oldest_ns)
-		sum->oldest_ns = site->oldest_ns;
-	if (site->newest_ns < sum->newest_ns)
-		sum->newest_ns = site->newest_ns;
-}
-
 static bool by_name(enum group_by by)
 {
 	return by == BY_MODULE || by == BY_CGROUP;
@@ -109,7 +97,7 @@ static void sum_up(const struct key *keys, const struct snapshot *snap, struct g
 				.newest_ns = AGE_UNKNOWN,
 			};
 		}
-		add(&grouping->sums[grouping->cnt - 1], site);
+		site_add_sums(&grouping->sums[grouping->cnt - 1], site);
 		grouping->group_of[keys[i].site] = grouping->cnt - 1;
 	}
 }

@@ -30,28 +30,14 @@ static const struct runtime_objects *objects_of(const struct site *site,
 	return NULL;
 }
 
-static void add_ages(struct site *sum, const struct site *site)
-{
-	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
-		sum->ages.bytes[i] += site->ages.bytes[i];
-		sum->ages.count[i] += site->ages.count[i];
-		sum->kept[i] += site->kept[i];
-	}
-}
-
 static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 {
 	struct site *sum = &pool->sum;
 
-	sum->bytes += site->bytes;
-	sum->count += site->count;
-	sum->bytes_variance += site->bytes_variance;
-	sum->count_variance += site->count_variance;
-	if (site->oldest_ns > sum->oldest_ns)
-		sum->oldest_ns = site->oldest_ns;
-	if (site->newest_ns < sum->newest_ns)
-		sum->newest_ns = site->newest_ns;
-	add_ages(sum, site);
+	site_add_sums(sum, site);
+	ages_join(&sum->ages, &site->ages);
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		sum->kept[i] += site->kept[i];
 	if (site->largest.size > pool->step_bytes)
 		pool->step_bytes = site->largest.size;
 	if (sum->frames && site->bytes <= *largest)

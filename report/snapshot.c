@@ -38,6 +38,18 @@ void site_set_inherited(struct site *site, const struct sampling *sampling,
 	site->inherited_count = sums.count;
 }
 
+void site_add_sums(struct site *sum, const struct site *site)
+{
+	sum->bytes += site->bytes;
+	sum->count += site->count;
+	sum->bytes_variance += site->bytes_variance;
+	sum->count_variance += site->count_variance;
+	if (site->oldest_ns > sum->oldest_ns)
+		sum->oldest_ns = site->oldest_ns;
+	if (site->newest_ns < sum->newest_ns)
+		sum->newest_ns = site->newest_ns;
+}
+
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block)
 {
 	part->bytes += block->size;
@@ -65,6 +77,14 @@ void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes)
 
 	ages->bytes[at] += bytes;
 	ages->count[at]++;
+}
+
+void ages_join(struct ages *ages, const struct ages *part)
+{
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		ages->bytes[i] += part->bytes[i];
+		ages->count[i] += part->count[i];
+	}
 }
 
 void block_take_larger(struct block *block, const struct block *other)

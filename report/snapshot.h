@@ -175,6 +175,9 @@ void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t 
 void site_set_inherited(struct site *site, const struct sampling *sampling,
 			const struct part *inherited);
 
+/* Adds what a site holds, and how old that is, to a sum that begins with newest_ns AGE_UNKNOWN. */
+void site_add_sums(struct site *sum, const struct site *site);
+
 /* Adds a block. */
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block);
 
@@ -183,6 +186,7 @@ size_t age_class(uint64_t age_ns);
 uint64_t age_class_ns(size_t at);
 
 void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes);
+void ages_join(struct ages *ages, const struct ages *part);
 
 /* Of two blocks the larger, of equal ones the older; a site's own serves to find its largest. */
 void block_take_larger(struct block *block, const struct block *other);

@@ -80,14 +80,6 @@ void site_entry_add(struct site_entry *entry, const struct block *block, uint64_
 		entry->newest_birth_ns = birth_ns;
 }
 
-static void ages_join(struct ages *ages, const struct ages *part)
-{
-	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
-		ages->bytes[i] += part->bytes[i];
-		ages->count[i] += part->count[i];
-	}
-}
-
 void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 {
 	entry->bytes += part->bytes;
