@@ -31,6 +31,7 @@ static const char *const wrapper_names[] = {
 	"MemoryContextAlloc",
 	"MemoryContextAllocExtended",
 	"MemoryContextAllocZero",
+	"MemoryContextAllocZeroAligned",
 	"MemoryContextAllocHuge",
 	"MemoryContextAllocAligned",
 	"dynahash_alloc",
