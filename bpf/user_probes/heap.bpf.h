@@ -152,13 +152,16 @@ static __always_inline void count_failure(const struct thread_state *thread)
 		count(MEMLEAK_STAT_FAILED, 1);
 }
 
+/* The loader reads the blocks: none of them may be met again as another one. */
+volatile bool reading;
+
 /*
  * What a place reallocates again and again lives on: by its age it would always have just come.
  * With descendants the birth tells who has a copy of which block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {
-	if (children_inherit())
+	if (children_inherit() || (reading && thread->has_old))
 		return bpf_ktime_get_ns();
 	if (thread->operation == OP_REALLOC && thread->has_old && thread->old.site == thread->site)
 		return thread->old.birth_ns;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Blocks that have just been allocated are kept apart from the others, and none is lost between."""
 
-from lib import Failure, alone, each, expect, once, slow, timeout
+from lib import Failure, alone, each, expect, once, owner, slow, timeout, wanted
 
 BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: every block goes to the table
 
@@ -57,3 +57,17 @@ def test_met_once(t):
         addresses = [block["addr"] for site in report["sites"] for block in site["allocs"]]
         if len(set(addresses)) != len(addresses):
             raise Failure(f"{len(addresses) - len(set(addresses))} blocks are there twice")
+
+
+@once
+@timeout(90)
+@each("0", "64")
+def test_reallocated_while_read(t, buckets):
+    """A block that is moved while blocks are read is not met twice, wherever it was and is."""
+    program = t.program("moving", "5")
+    memleak = t.attach(program, "-o", "0", interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
+    program.go(seconds=60)
+    memleak.stop()
+    most = max(site["count"] for report in memleak.reports for site in report["sites"]
+               if owner(site) == "move")
+    wanted("most of 64 blocks that a report had", most, 64)
