@@ -188,8 +188,7 @@ static int filter_calls(void)
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(*maps); i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, maps[i], 1,
 				       SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* fstat() of the C library; a name in place of "" would say no more than that it is there.
-	 */
+	/* fstat() of the C library; given a name, it would tell only whether that exists. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				       SCMP_CMP(3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0));

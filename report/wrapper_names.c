@@ -19,6 +19,7 @@ static const char *const wrapper_names[] = {
 	"ngx_alloc", /* nginx */
 	"ngx_palloc_block",
 	"ngx_palloc_large",
+	"sdsnewlen",     /* Redis */
 	"AllocSetAlloc", /* PostgreSQL */
 	"AllocSetAllocLarge",
 	"AllocSetAllocFromNewBlock",

@@ -152,12 +152,14 @@ static __always_inline void count_failure(const struct thread_state *thread)
 		count(MEMLEAK_STAT_FAILED, 1);
 }
 
-/* The loader reads the blocks: none of them may be met again as another one. */
+/* Set by the loader while it reads the blocks for a report. */
 volatile bool reading;
 
 /*
  * What a place reallocates again and again lives on: by its age it would always have just come.
- * With descendants the birth tells who has a copy of which block.
+ * But what moves while the blocks are read must not be met a second time: its birth says that it
+ * came after the moment of the report. With descendants the birth tells who has a copy of which
+ * block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {

@@ -20,8 +20,9 @@ void entry_programs__free(struct entry_programs *programs);
 struct bpf_program *entry_programs__get(struct entry_programs *programs);
 
 /*
- * Puts what programs of entries call at their end into the array for links that are no sessions.
- * enter: the one that an entry goes on with when it is decided about. 0 or a negative errno.
+ * Fills the array of what entry programs call at their end, for links that are no sessions.
+ * enter: the program that continues an entry which is known not to be nested. 0 or a negative
+ * errno.
  */
 int entry_programs_put_tail_calls(const struct user_bpf *skel, const struct bpf_program *enter);
 

@@ -61,7 +61,7 @@ def test_met_once(t):
 
 @once
 @timeout(90)
-@each("0", "64")
+@each("64", "8192", "0")
 def test_reallocated_while_read(t, buckets):
     """A block that is moved while blocks are read is not met twice, wherever it was and is."""
     program = t.program("moving", "5")
