@@ -196,6 +196,13 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 	return err;
 }
 
+void user_process__watch(struct user_process *process)
+{
+	process->pidfd = (int)syscall(SYS_pidfd_open, process->info.pid, 0);
+	if (process->pidfd >= 0)
+		process->gone_ns = 0;
+}
+
 void user_process__free(struct user_process *process)
 {
 	if (!process)

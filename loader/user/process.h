@@ -68,6 +68,9 @@ void user_process__free(struct user_process *process);
  */
 int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
 			    const struct user_process *parent, struct user_process **ret);
+/* After that: it may not have ended. */
+void user_process__watch(struct user_process *process);
+
 
 /* What its program allocated first was not seen. */
 void user_process__count_gap(struct user_process *process);

@@ -394,7 +394,10 @@ static void end_others(struct process_set *set, pid_t pid)
 		process->ended = true;
 }
 
-/* One that has ended, or did so while it was looked at, is what was told of it. */
+/*
+ * One that has ended, or did so while it was looked at, is what was told of it. So is one that
+ * could not be read because it was about to execute a program: it goes on.
+ */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,
 			struct user_process **ret)
@@ -410,7 +413,10 @@ static int open_process(const struct process_set *set, const struct memleak_reco
 	}
 	if (!err)
 		user_process__free(*ret);
-	return user_process__new_ended(&set->programs->ctx, pid, record->time_ns, parent, ret);
+	err = user_process__new_ended(&set->programs->ctx, pid, record->time_ns, parent, ret);
+	if (!err && is_target(set, pid, image))
+		user_process__watch(*ret);
+	return err;
 }
 
 /* One that ended before it was asked was where its parent is, or where it was before. */

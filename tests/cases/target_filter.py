@@ -426,6 +426,20 @@ def test_many_short_ones(t):
     check(memleak.reports, truth, all_=True)
 
 
+@slow
+@alone
+@timeout(120)
+def test_slow_exec(t):
+    """A process that is looked at in the middle of an exec goes on."""
+    apart = Apart(t)
+    program = apart.start(t.program, "family", "heavy", "300")
+    output = t.tmp / "reports"
+    memleak = apart.start(find, t, "-A", "--output", output, interval="1", output=output)
+    truth = program.go()
+    memleak.stop()
+    check(memleak.reports, truth, all_=True)
+
+
 def check_brisk(report):
     """One stack in a thousand at most is cut."""
     stacks, cut = report["stats"]["user"]["stacks"], report["lost"]["unwind"]

@@ -6,6 +6,7 @@
  */
 #include <spawn.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -207,6 +208,24 @@ static void run_short(int cnt)
 	hold_on(cnt);
 }
 
+/* Children have much memory to give back on their way to another program. */
+static void run_heavy(int cnt)
+{
+	const size_t size = 128 << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(memory != MAP_FAILED, "mmap");
+	memset(memory, 1, size);
+	begin();
+	for (int i = 0; i < cnt; i++) {
+		int status;
+
+		fork_leaf(i % 5 + 1, false);
+		must(wait(&status) > 0 && status == 0, "child");
+	}
+	hold_on(cnt);
+}
+
 /* One program after the other, 200 in a second if each of them is as quick. */
 static void run_brisk(int cnt)
 {
@@ -250,6 +269,8 @@ int main(int argc, char **argv)
 		run_hog(cnt);
 	if (argc > 2 && !strcmp(argv[1], "brisk"))
 		run_brisk(cnt);
+	if (argc > 2 && !strcmp(argv[1], "heavy"))
+		run_heavy(cnt);
 	if (argc > 2 && !strcmp(argv[1], "other"))
 		run_other(argv + 2);
 	if (argc > 2 && !strcmp(argv[1], "exec"))
