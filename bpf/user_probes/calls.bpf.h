@@ -229,6 +229,7 @@ static __always_inline void thread__suspend_call(struct thread_state *thread)
 	to->kind = thread->kind;
 	to->chosen = thread->chosen;
 	to->has_old = thread->has_old;
+	to->old_met = thread->old_met;
 	to->frees_old = thread->frees_old;
 	to->throws = thread->throws;
 	to->unawaited = thread->unawaited;
@@ -254,6 +255,7 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 	thread->kind = from->kind;
 	thread->chosen = from->chosen;
 	thread->has_old = from->has_old;
+	thread->old_met = from->old_met;
 	thread->frees_old = from->frees_old;
 	thread->throws = from->throws;
 	thread->unawaited = from->unawaited;
@@ -323,6 +325,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 		return NULL;
 	thread__drop_call(thread);
 	thread->nested = 0;
+	thread->raised = 0;
 	thread->call.slot = slot;
 	thread->call.return_address = 0;
 	thread->function = PT_REGS_IP(ctx);
@@ -350,15 +353,6 @@ static __always_inline bool thread__leave(struct thread_state *thread, __u64 slo
 		count(MEMLEAK_LOST_NESTING, 1);
 	}
 	return false;
-}
-
-/* An exception is about to end the marked call, if that is in progress: the call gives nothing. */
-static __always_inline void thread__raise(struct pt_regs *ctx)
-{
-	struct thread_state *thread = thread__find();
-
-	if (thread && !thread->unawaited && mark__encloses(&thread->call, arch_entry_slot(ctx)))
-		thread->call.slot = 0;
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "bpf/clock.bpf.h"
 #include "bpf/user_probes/inheritance.bpf.h"
+#include "bpf/user_probes/reading.bpf.h"
 #include "bpf/user_probes/stack.bpf.h"
 #include "bpf/user_probes/strings.bpf.h"
 
@@ -26,10 +27,45 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
 		thread->has_old = thread__take(thread, &key, &thread->old);
+		thread->old_met = thread->has_old && reading__has_met(&key, &thread->old);
 		thread->extra = PT_REGS_PARM3(ctx);
 		thread->frees_old =
 			shape == MEMLEAK_SHAPE_REALLOCF || shape == MEMLEAK_SHAPE_HEAP_REALLOCF;
 	}
+}
+
+/*
+ * An exception is about to end the marked call, if that is in progress: it gives nothing, and what
+ * it was to reallocate stays.
+ */
+static __always_inline void raise_in_call(struct pt_regs *ctx)
+{
+	struct thread_state *thread = thread__find();
+	struct memleak_block_key key = {0};
+
+	if (!thread || thread->unawaited || !mark__encloses(&thread->call, arch_entry_slot(ctx)))
+		return;
+	thread->raised = thread->call.slot;
+	thread->call.slot = 0;
+	if (thread->operation != OP_REALLOC || !thread->has_old)
+		return;
+	key.addr = thread->addr;
+	key.image = thread->image;
+	thread__untake(thread, &key);
+	block__store(&key, &thread->old);
+}
+
+/* The call at slot returns after all: it has caught the exception itself. */
+static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
+{
+	struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
+
+	if (slot != thread->raised)
+		return false;
+	thread->raised = 0;
+	if (thread->operation == OP_REALLOC && thread->has_old)
+		thread->has_old = thread__take(thread, &key, &thread->old);
+	return true;
 }
 
 /*
@@ -152,22 +188,20 @@ static __always_inline void count_failure(const struct thread_state *thread)
 		count(MEMLEAK_STAT_FAILED, 1);
 }
 
-/* Set by the loader while it reads the blocks for a report. */
-volatile bool reading;
-
 /*
  * What a place reallocates again and again lives on: by its age it would always have just come.
- * But what moves while the blocks are read must not be met a second time: its birth says that it
- * came after the moment of the report. With descendants the birth tells who has a copy of which
- * block.
+ * What becomes another place's while the blocks are read came after that, which the CPU's clock may
+ * not say yet. With descendants the birth tells who has a copy of which block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {
-	if (children_inherit() || (reading && thread->has_old))
-		return bpf_ktime_get_ns();
-	if (thread->operation == OP_REALLOC && thread->has_old && thread->old.site == thread->site)
-		return thread->old.birth_ns;
-	return about_now();
+	if (thread->operation == OP_REALLOC && thread->has_old && !children_inherit()) {
+		if (thread->old.site == thread->site)
+			return thread->old.birth_ns;
+		if (reading.number)
+			return bpf_ktime_get_ns();
+	}
+	return children_inherit() ? bpf_ktime_get_ns() : about_now();
 }
 
 /* A failed realloc leaves the old block as it was, unless it is of those that free it. */
@@ -207,6 +241,8 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 		return;
 	}
 	summary__freed(thread->image, thread__repair(thread, &key));
+	if (thread->has_old && block.birth_ns == thread->old.birth_ns)
+		reading__move(thread, &key, &block);
 	block__store(&key, &block);
 	tell_of_peak(key.image);
 	tell_of_blocks(key.image);

@@ -243,6 +243,7 @@ static __always_inline void thread__forget_calls(void)
 	thread->call.slot = 0;
 	thread->freed.slot = 0;
 	thread->suspended.call.slot = 0;
+	thread->raised = 0;
 	thread->overwritten = 0;
 	thread->awaits_all = false;
 }

@@ -37,6 +37,7 @@ struct suspended_call {
 	__u32 kind;
 	bool chosen;
 	bool has_old;
+	bool old_met;
 	bool frees_old;
 	bool throws;
 	bool unawaited;
@@ -53,6 +54,7 @@ struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the last outermost free; it has no return probe */
 	__u64 free_function;    /* address of the function of that free */
+	__u64 raised;           /* slot of a call in which an exception was raised */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may yet return */
 	__u32 nested;           /* calls that were taken for nested in the one in progress */
 	__u32 generation;       /* value of targets_generation when the following were looked up */
@@ -72,6 +74,7 @@ struct thread_state {
 	__u32 kind;
 	bool chosen;
 	bool has_old;
+	bool old_met;    /* a reading of the blocks had it before it was taken */
 	bool frees_old;  /* a failure frees the old block, too */
 	bool throws;     /* an exception may end it: its return is always to be reported */
 	bool unawaited;  /* its return will not be reported, so its mark will stay */

@@ -100,7 +100,7 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 	struct thread_state *thread = thread__find();
 	__u64 result = PT_REGS_RC(ctx);
 
-	if (!thread || !thread__leave(thread, slot))
+	if (!thread || (!thread__leave(thread, slot) && !goes_on(thread, slot)))
 		return;
 	switch (thread->operation) {
 	case OP_MMAP:
@@ -183,7 +183,7 @@ static __always_inline bool enter_shape(struct pt_regs *ctx, const struct entry 
 		enter_libraries(ctx, entry->binding);
 		return false;
 	case MEMLEAK_SHAPE_RAISE:
-		thread__raise(ctx);
+		raise_in_call(ctx);
 		return false;
 	default:
 		return enter_call(ctx, entry, shape);

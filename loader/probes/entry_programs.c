@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "bpf/memleak.h"
+#include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/probes/multi_link.h"
 #include "loader/probes/skeleton.h"

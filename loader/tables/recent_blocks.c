@@ -101,11 +101,14 @@ static void read_bucket(const struct memleak_recent *bucket, struct memleak_rece
 		ret->words[i] = read_block(bucket, i, &ret->blocks[i]);
 }
 
-int recent_blocks_walk(struct recent_blocks *recent,
+int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt,
 		       int (*element)(void *arg, const void *key, const void *value), void *arg)
 {
-	for (size_t i = 0; i < recent->bucket_cnt; i++)
+	for (size_t i = 0; i < recent->bucket_cnt; i++) {
 		read_bucket(&recent->buckets[i], &recent->seen[i]);
+		if (read_cnt)
+			*read_cnt = (uint32_t)i + 1;
+	}
 	for (size_t i = 0; i < recent->bucket_cnt * MEMLEAK_RECENT_BLOCKS; i++) {
 		const struct memleak_recent *bucket = &recent->seen[i / MEMLEAK_RECENT_BLOCKS];
 		size_t place = i % MEMLEAK_RECENT_BLOCKS;

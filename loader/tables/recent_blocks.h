@@ -32,8 +32,9 @@ void recent_blocks_deinit(struct recent_blocks *recent);
 /*
  * Calls element, as struct table_walk does, for each block of the cache. A block that is moved to
  * the table meanwhile is met here, there, or both; so the table has to be walked afterwards.
+ * read_cnt: is told how many buckets have been read; NULL: nobody asks.
  */
-int recent_blocks_walk(struct recent_blocks *recent,
+int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt,
 		       int (*element)(void *arg, const void *key, const void *value), void *arg);
 
 /* Whether the last walk has met a block at that address. */

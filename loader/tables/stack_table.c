@@ -197,7 +197,7 @@ int stack_table_evict(struct stack_table *table, struct recent_blocks *recent)
 
 	if (!table->watch || table->watch->stored < table->watch->limit)
 		return 0;
-	err = recent_blocks_walk(recent, visit_recent, &eviction);
+	err = recent_blocks_walk(recent, NULL, visit_recent, &eviction);
 	numbers_sort(&eviction.recent);
 	if (!err)
 		err = table_walk_run(&sites);

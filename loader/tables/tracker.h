@@ -54,6 +54,8 @@ struct tracker {
 	int counters_fd;
 	int summaries_fd;
 	struct recent_blocks recent;
+	volatile struct memleak_reading *reading; /* NULL: blocks are not reallocated */
+	uint32_t reading_number;                  /* of the last one */
 	struct quotas quotas;
 	struct site_table sites;
 	struct stack_table stacks;

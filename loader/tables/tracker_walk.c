@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "bpf/reading.h"
 #include "loader/tables/table_walk.h"
 #include "loader/tables/tracker_sites.h"
 #include "loader/tables/tracker_stats.h"
@@ -132,7 +133,7 @@ static int keep_for_descendants(struct descendants *descendants, const struct me
 {
 	const struct inherited_block inherited_block = {
 		.image = at->image,
-		.tid = (pid_t)block->tid,
+		.tid = (pid_t)block__tid(block),
 		.addr = at->addr,
 		.size = block->size,
 		.site = block->site,
@@ -176,17 +177,15 @@ static int walk_descendants(struct tracker_walk *walk)
 	return err ? err : inheritance_share(&descendants->inheritance, give_to_descendant, walk);
 }
 
-static int visit_block(void *arg, const void *key, const void *value)
+static int take_block(struct tracker_walk *walk, const struct memleak_block_key *at,
+		      const struct memleak_block *block)
 {
-	const struct memleak_block_key *at = key;
-	const struct memleak_block *block = value;
-	struct tracker_walk *walk = arg;
 	const struct tracker *tracker = walk->tracker;
 	struct block plain = {
 		.addr = at->addr,
 		.size = block->size,
 		.sampled_size = block->size << block->halved,
-		.tid = (pid_t)block->tid,
+		.tid = (pid_t)block__tid(block),
 	};
 	struct tracker_owner owner;
 
@@ -197,6 +196,54 @@ static int visit_block(void *arg, const void *key, const void *value)
 	if (at->domain == MEMLEAK_DOMAIN_PAGE)
 		plain.addr += tracker->page_offset;
 	return tracker_walk_add(walk, &owner, block->site, &plain, block->birth_ns);
+}
+
+/* It was met before it was moved, or is handed over. */
+static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
+{
+	const struct tracker *tracker = walk->tracker;
+
+	return tracker->reading && block__reading(block) == tracker->reading_number;
+}
+
+static int visit_block(void *arg, const void *key, const void *value)
+{
+	return was_moved(arg, value) ? 0 : take_block(arg, key, value);
+}
+
+static int take_handed(struct tracker_walk *walk)
+{
+	const volatile struct memleak_reading *reading = walk->tracker->reading;
+	int err = 0;
+
+	for (size_t i = 0; reading && !err && i < MEMLEAK_HANDED_MAX && i < reading->handed_cnt;
+	     i++) {
+		const struct memleak_handed handed = reading->handed[i];
+
+		/* Its program may have been interrupted. */
+		if (was_moved(walk, &handed.block))
+			err = take_block(walk, &handed.key, &handed.block);
+	}
+	return err;
+}
+
+static void begin_reading(struct tracker *tracker)
+{
+	bool first = tracker->reading_number < MEMLEAK_READING_FIRST ||
+		     tracker->reading_number == MEMLEAK_READING_LAST;
+
+	tracker->reading_number = first ? MEMLEAK_READING_FIRST : tracker->reading_number + 1;
+	if (!tracker->reading)
+		return;
+	tracker->reading->read_cnt = 0;
+	tracker->reading->handed_cnt = 0;
+	__atomic_store_n(&tracker->reading->number, tracker->reading_number, __ATOMIC_SEQ_CST);
+}
+
+static void end_reading(struct tracker *tracker)
+{
+	if (tracker->reading)
+		__atomic_store_n(&tracker->reading->number, 0, __ATOMIC_SEQ_CST);
 }
 
 /* For a block of the table, which may have been met in the cache before it was moved. */
@@ -229,7 +276,7 @@ static int visit_site(void *arg, const void *key, const void *value)
 
 static int walk_tables(struct tracker_walk *walk)
 {
-	const struct tracker *tracker = walk->tracker;
+	struct tracker *tracker = walk->tracker;
 	const struct table_walk sites = {
 		.fd = tracker->sites_fd,
 		.key_size = sizeof(uint64_t),
@@ -243,9 +290,15 @@ static int walk_tables(struct tracker_walk *walk)
 		return table_walk_run(&sites);
 	if (tracker->descendants)
 		inheritance_begin(&tracker->descendants->inheritance);
-	err = recent_blocks_walk(&walk->tracker->recent, visit_block, walk);
+	begin_reading(tracker);
+	err = recent_blocks_walk(&tracker->recent,
+				 tracker->reading ? &tracker->reading->read_cnt : NULL, visit_block,
+				 walk);
 	if (!err)
 		err = block_tables_walk(&tracker->blocks, visit_table_block, walk);
+	if (!err)
+		err = take_handed(walk);
+	end_reading(tracker);
 	return err ? err : walk_descendants(walk);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "bpf/memleak.h"
+#include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 
 int lifecycle_init(struct lifecycle *lifecycle, const struct user_bpf *skel, bool by_cgroup)

@@ -17,6 +17,7 @@
 #include "base/proc.h"
 #include "base/proc_maps.h"
 #include "bpf/memleak.h"
+#include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/probes/backing_inode.h"
 #include "loader/probes/probe_safety.h"

@@ -71,7 +71,6 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 /* After that: it may not have ended. */
 void user_process__watch(struct user_process *process);
 
-
 /* What its program allocated first was not seen. */
 void user_process__count_gap(struct user_process *process);
 

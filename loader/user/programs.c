@@ -358,6 +358,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 	tracker->space = SPACE_USER;
 	tracker->is_second = lifecycle_is_second;
 	err = tracker_init(tracker, tracker->opts->stack_depth, &skel->bss->stack_watch);
+	tracker->reading = &skel->bss->reading;
 	if (!err && skel->rodata->config.grows)
 		block_tables_watch(&tracker->blocks, skel->rodata->config.max_allocs,
 				   &skel->bss->block_watch);

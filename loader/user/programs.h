@@ -7,6 +7,7 @@
 #define LOADER_USER_PROGRAMS_H
 
 #include "bpf/memleak.h"
+#include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/stacks/stack_copies.h"
 #include "loader/tables/tracker.h"

@@ -128,9 +128,7 @@ int user_snapshot_read(struct process_set *set, const struct peak *peak, struct 
 
 	if (err)
 		return err;
-	set->programs->ctx.skel->bss->reading = true;
 	err = tracker_walk_begin(tracker, &walk, &snap);
-	set->programs->ctx.skel->bss->reading = false;
 	snap.peak = peak;
 	for (size_t i = 0; !err && i < set->table.cnt; i++)
 		err = walk_mappings(&walk, set->table.items[i]);

@@ -201,7 +201,7 @@ def test_built_in_cxx(t, thing):
     run(t, "cxx_built_in", thing)
 
 
-@each(*OPERATORS, "bad_alloc", "between_throws")
+@each(*OPERATORS, "bad_alloc", "between_throws", "reallocated")
 def test_own_operator_new(t, thing):
     """operator new of the program itself, which allocates otherwise, and delete."""
     run(t, "cxx_own_new", thing)

@@ -192,6 +192,29 @@ OWN_FRAME static void in_child(int times)
 	must(waitpid(child, &status, 0) == child && !status, "the child lives");
 }
 
+extern "C" void *mi_new_realloc(void *old, std::size_t size) __attribute__((weak));
+
+/* A block that could not be reallocated is still there. */
+OWN_FRAME static void reallocated(int times)
+{
+	volatile std::size_t huge = std::size_t(1) << 62;
+	int caught = 0;
+
+	for (int i = 0; i < times; i++) {
+		void *p = keep(::operator new(40)); /* LEAK */
+		void *q = keep(mi_new_realloc(keep(::operator new(50)), 21)); /* LEAK */
+
+		try {
+			keep(mi_new_realloc(p, huge));
+		} catch (const std::bad_alloc &) {
+			caught++;
+		}
+		keep(mi_new_realloc(q, 18)); /* LEAK */
+	}
+	must(caught == times, "bad_alloc");
+	leaks("reallocated", 2 * times, times * (40 + 18));
+}
+
 /* Of every size, so that the slow ways of the allocator are gone, too. */
 OWN_FRAME static void leak_sizes(int times)
 {
@@ -230,6 +253,7 @@ static const struct {
 	{"new_handler", new_handler},
 	{"between_failures", between_failures},
 	{"in_child", in_child},
+	{"reallocated", reallocated},
 	{"sizes", leak_sizes},
 	{"many", leak_many},
 };

@@ -2,6 +2,7 @@
 /* A program's own operator new and delete: pieces of one array, and now and then a chunk of libc. */
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 static char room[64 << 20];
@@ -13,15 +14,31 @@ __attribute__((noinline)) static void note(std::size_t size)
 		free(malloc(size % 100));
 }
 
-void *operator new(std::size_t size)
+/* An exception that never leaves the allocator. */
+__attribute__((noinline)) static void throw_within(std::size_t size)
+{
+	try {
+		if (size % 2)
+			throw std::bad_alloc();
+	} catch (const std::bad_alloc &) {
+	}
+}
+
+__attribute__((always_inline)) static inline void *next_piece(std::size_t size)
 {
 	std::size_t wanted = (size + 31) & ~std::size_t(15);
 
+	throw_within(size);
 	if (size > sizeof(room) || wanted > sizeof(room) - used)
 		throw std::bad_alloc();
 	note(size);
 	used += wanted;
 	return room + used - wanted;
+}
+
+void *operator new(std::size_t size)
+{
+	return next_piece(size);
 }
 
 void operator delete(void *) noexcept
@@ -32,4 +49,14 @@ void operator delete(void *) noexcept
 void operator delete(void *p, std::size_t) noexcept
 {
 	operator delete(p);
+}
+
+/* Under the name that one of mimalloc's has. */
+extern "C" void *mi_new_realloc(void *old, std::size_t size)
+{
+	void *p = next_piece(size);
+
+	memmove(p, old, size);
+	__asm__ volatile("" : "+r"(p)); /* it returns itself */
+	return p;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "bpf/memleak.h"
+#include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/user/process_set.h"
 
