@@ -80,6 +80,13 @@ static size_t drop_others(struct elf_function *found, size_t cnt, enum elf_scope
 }
 
 /* All functions of one module that no module before it has defined. */
+/* A file without such functions, or that cannot be read, is one; no memory to read it is not. */
+static void note_failure(struct attach_state *state, int err)
+{
+	if (err == -ENOMEM && !state->err)
+		state->err = err;
+}
+
 static void attach_module(struct attach_state *state, const struct module *module,
 			  enum elf_scope scope, enum module_part part)
 {
@@ -90,18 +97,22 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	};
 	struct probe_list list;
 	size_t cnt = 0;
+	int err =
+		elf_functions_find(module->fd, named.names, named.name_cnt, ELF_ALL, &found, &cnt);
 
-	if (elf_functions_find(module->fd, named.names, named.name_cnt, ELF_ALL, &found, &cnt))
+	cnt = err ? 0 : drop_others(found, cnt, scope);
+	chosen = err ? NULL : calloc(cnt + 1, sizeof(*chosen));
+	if (!chosen) {
+		note_failure(state, err ? err : -ENOMEM);
 		return;
-	cnt = drop_others(found, cnt, scope);
-	chosen = calloc(cnt + 1, sizeof(*chosen));
-	if (!chosen)
-		return;
+	}
 	named.found = found;
 	named.found_cnt = cnt;
 	cnt = choose_functions(state, module, part, found, cnt, chosen);
-	if (probe_list_init(module->fd, allocator_functions, &named, chosen, cnt,
-			    state->ctx->entries_only, &list) == 0) {
+	err = probe_list_init(module->fd, allocator_functions, &named, chosen, cnt,
+			      state->ctx->entries_only, &list);
+	note_failure(state, err);
+	if (!err) {
 		for (size_t i = 0; i < list.left_cnt; i++)
 			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);
@@ -127,7 +138,10 @@ static void attach_pools(struct attach_state *state, const struct module *module
 	cleanup_free struct elf_function *found = NULL;
 	const struct named_functions through_none = {0};
 	struct probe_list list;
+	int err;
 
+	if (!functions || !names)
+		note_failure(state, -ENOMEM);
 	if (!pool_cnt || !functions || !names)
 		return;
 	for (size_t i = 0; i < pool_cnt; i++) {
@@ -137,10 +151,14 @@ static void attach_pools(struct attach_state *state, const struct module *module
 		functions[i] =
 			(struct allocator_function){pool->name, pool->shape, family_of(pool)};
 	}
-	if (elf_functions_find(module->fd, names, pool_cnt, ELF_ALL, &found, &cnt))
+	err = elf_functions_find(module->fd, names, pool_cnt, ELF_ALL, &found, &cnt);
+	note_failure(state, err);
+	if (err)
 		return;
-	if (probe_list_init(module->fd, functions, &through_none, found, cnt,
-			    state->ctx->entries_only, &list) == 0) {
+	err = probe_list_init(module->fd, functions, &through_none, found, cnt,
+			      state->ctx->entries_only, &list);
+	note_failure(state, err);
+	if (!err) {
 		for (size_t i = 0; i < list.left_cnt; i++)
 			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);
@@ -178,6 +196,9 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	}
 	state->later = true;
 	search_module(state, module, scope);
+	/* The next process that maps it tries again. */
+	if (state->err == -ENOMEM)
+		return;
 	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
 	if (!state->err)
 		state->err = err;
