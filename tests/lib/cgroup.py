@@ -27,7 +27,8 @@ class Cgroup:
     def __exit__(self, *_):
         for path in (self.path / "below", self.path):
             for pid in (path / "cgroup.procs").read_text(encoding="ascii").split():
-                (self.path.parent / "cgroup.procs").write_text(pid, encoding="ascii")
+                with contextlib.suppress(ProcessLookupError):
+                    (self.path.parent / "cgroup.procs").write_text(pid, encoding="ascii")
             if not until(lambda path=path: removed(path), 10):
                 raise Broken(f"{path} cannot be removed")
 
