@@ -153,16 +153,11 @@ static struct both_spaces *both_of_symbols(struct symbol_backend *self)
 static int both_spaces__prepare(struct symbol_backend *self, const struct site *const *sites,
 				size_t cnt, uint64_t deadline_ns)
 {
-	struct symbol_backend *user = both_of_symbols(self)->user->symbols;
-	struct symbol_backend *kernel = both_of_symbols(self)->kernel->symbols;
-	int err;
+	struct both_spaces *both = both_of_symbols(self);
+	int err = both->user->symbols->prepare(both->user->symbols, sites, cnt, deadline_ns);
 
-	user->slice_ns = kernel->slice_ns = self->slice_ns;
-	err = user->prepare(user, sites, cnt, deadline_ns);
-	if (!err)
-		err = kernel->prepare(kernel, sites, cnt, deadline_ns);
-	user->slice_ns = kernel->slice_ns = 0;
-	return err;
+	return err ? err
+		   : both->kernel->symbols->prepare(both->kernel->symbols, sites, cnt, deadline_ns);
 }
 
 static const struct sym_location *both_spaces__lookup(struct symbol_backend *self,

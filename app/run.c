@@ -3,14 +3,12 @@
 #include "app/run.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
 #include "app/reporter.h"
-#include "app/serving_symbols.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -42,7 +40,6 @@ struct run {
 	const struct sink *sink;
 	struct output *out;
 	struct server *server; /* NULL: none */
-	struct serving_symbols symbols;
 	struct reporter reporter;
 	struct recorder *recorder; /* NULL: nothing is recorded */
 	struct event_listener listener;
@@ -85,20 +82,6 @@ static int take_in(struct run *run,
 	return err;
 }
 
-/* While a report is being named: what is taken in concerns the next one. */
-static int serve_source(void *arg, uint64_t deadline_ns)
-{
-	struct run *run = arg;
-	struct pollfd source = {
-		.fd = run->source->ops->poll_fd(run->source),
-		.events = POLLIN,
-	};
-
-	if (poll(&source, 1, 0) <= 0)
-		return 0;
-	return take_in(run, run->source->ops->dispatch, deadline_ns);
-}
-
 static int report_counts(struct run *run, const struct snapshot *snap, bool final)
 {
 	const struct options *opts = run->opts;
@@ -125,7 +108,7 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 static int record(struct run *run, const struct snapshot *snap, uint64_t deadline_ns, bool final)
 {
 	uint64_t own_ns = clock_deadline_ns(final ? RECORD_LAST_NS : RECORD_NS);
-	int err = recorder__add(run->recorder, snap, final, &run->symbols.backend,
+	int err = recorder__add(run->recorder, snap, final, run->source->symbols,
 				final || own_ns < deadline_ns ? own_ns : deadline_ns);
 
 	if (err)
@@ -264,6 +247,7 @@ static int handle_interval(struct run *run)
 static int handle(struct run *run, int fd)
 {
 	uint64_t expirations;
+	int err;
 
 	if (fd == run->signal_fd)
 		return handle_signal(run);
@@ -276,15 +260,8 @@ static int handle(struct run *run, int fd)
 		return make_report(run, true);
 	if (run->server && fd == server__poll_fd(run->server))
 		return 0;
-	return take_in(run, run->source->ops->dispatch, clock_deadline_ns(TURN_NS));
-}
-
-/* Nothing may be left to trace after a turn, or a report, during which there are turns, too. */
-static int handle_and_end(struct run *run, int fd)
-{
-	int err = handle(run, fd);
-
-	if (!err && !run->finished && run->source->ops->ended(run->source))
+	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(TURN_NS));
+	if (!err && run->source->ops->ended(run->source))
 		err = make_report(run, true);
 	return err;
 }
@@ -306,7 +283,7 @@ static int wait_for_one(struct run *run, int epoll_fd)
 		return -errno;
 	if (run->server)
 		serve(run, event.data.fd);
-	return cnt > 0 ? handle_and_end(run, event.data.fd) : 0;
+	return cnt > 0 ? handle(run, event.data.fd) : 0;
 }
 
 static int loop(struct run *run)
@@ -347,13 +324,12 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	int err;
 
 	*ret = (struct run_result){0};
-	run.symbols = serving_symbols_of(source, serve_source, &run);
 	run.signal_fd = signals_open();
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0
 		      ? -errno
-		      : reporter_init(opts, &run.symbols.backend, out, &run.reporter);
+		      : reporter_init(opts, source->symbols, out, &run.reporter);
 	run.reporter.server = server;
 	if (!err)
 		err = loop(&run);

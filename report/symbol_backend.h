@@ -10,16 +10,13 @@
 struct symbol_backend {
 	/*
 	 * Makes the names of all frames of these sites ready, in one go; returns by deadline_ns.
-	 * lookup finds them afterwards. Fails only with -ENOMEM, or with what serving others does.
-	 * With slice_ns it returns 1 after so long if it is not done, and goes on when called
-	 * again.
+	 * lookup finds them afterwards. Fails only with -ENOMEM.
 	 */
 	int (*prepare)(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
 		       uint64_t deadline_ns);
 	/* NULL: nothing known. Valid until the next prepare. */
 	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
 					     uint64_t frame);
-	uint64_t slice_ns; /* 0: all of it at once */
 	/* A later snapshot may name what has no name now, however long prepare took. */
 	bool names_follow;
 };

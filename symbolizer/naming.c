@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
@@ -16,15 +15,7 @@ struct run {
 	struct fetcher *fetcher;
 	int root_fd;
 	uint64_t deadline_ns;
-	uint64_t slice_end_ns; /* the deadline: no other run follows for what is not in time */
 };
-
-/* A question that was asked is not left: its answer would be lost. */
-static bool slice_is_over(const struct run *run)
-{
-	return run->slice_end_ns < run->deadline_ns &&
-	       clock_ns(CLOCK_MONOTONIC) >= run->slice_end_ns;
-}
 
 bool naming_is_open(const struct module *module, const struct name *name)
 {
@@ -177,7 +168,7 @@ static int await_fetch(struct run *run, struct module *module)
 	int err = 0;
 
 	while (!err && module->fetching && !module->fetch_awaited) {
-		err = fetcher_take(run->fetcher, run->slice_end_ns);
+		err = fetcher_take(run->fetcher, run->deadline_ns);
 		if (!err && module->fetched_fd >= 0)
 			err = name_module(run, module, NAME_FULL);
 	}
@@ -198,7 +189,7 @@ static int await_fetches(struct run *run, struct module *const *modules, size_t 
 	for (size_t i = 0; !err && i < cnt; i++)
 		if (modules[i]->fetched_fd >= 0)
 			err = name_module(run, modules[i], NAME_FULL);
-	for (size_t i = 0; run->slice_end_ns == run->deadline_ns && i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++)
 		modules[i]->fetch_awaited |= modules[i]->fetching;
 	return err;
 }
@@ -208,31 +199,18 @@ static int name_all(struct run *run, struct module *const *modules, size_t cnt)
 	int err = client_wait(run->client, run->deadline_ns);
 
 	for (int level = NAME_SYMBOL; level <= NAME_FULL; level++)
-		for (size_t i = 0; !err && i < cnt; i++) {
+		for (size_t i = 0; !err && i < cnt; i++)
 			err = name_module(run, modules[i], level);
-			if (!err && slice_is_over(run))
-				err = -ETIMEDOUT;
-		}
 	return err ? err : await_fetches(run, modules, cnt);
 }
 
 int naming_run(struct client *client, struct fetcher *fetcher, struct module *const *modules,
-	       size_t cnt, int root_fd, uint64_t slice_ns, uint64_t deadline_ns)
+	       size_t cnt, int root_fd, uint64_t deadline_ns)
 {
-	uint64_t slice_end_ns = slice_ns ? clock_deadline_ns(slice_ns) : deadline_ns;
-	struct run run = {
-		.client = client,
-		.fetcher = fetcher,
-		.root_fd = root_fd,
-		.deadline_ns = deadline_ns,
-		.slice_end_ns = slice_end_ns < deadline_ns ? slice_end_ns : deadline_ns,
-	};
+	struct run run = {client, fetcher, root_fd, deadline_ns};
 	int err = cnt ? name_all(&run, modules, cnt) : 0;
 
 	for (size_t i = 0; i < cnt; i++)
 		module__want_nothing(modules[i]);
-	/* Who waited may have been woken a moment before the end of the slice. */
-	if (err == -ETIMEDOUT && run.slice_end_ns < deadline_ns && clock_left_ms(deadline_ns))
-		return 1;
 	return err == -ENOMEM ? err : 0;
 }

@@ -15,11 +15,10 @@ bool naming_is_open(const struct module *module, const struct name *name);
 
 /*
  * Looks up what is on the todo lists of the modules and empties them. root_fd: the root directory
- * of the process that they belong to, or -1. What was not found by deadline_ns shows in the names.
- * 1: slice_ns was over before, and there is more to be found; it is waited for when this is called
- * again. Else 0 or -ENOMEM.
+ * of the process that they belong to, or -1. Fails only with -ENOMEM: what was not found or not
+ * in time shows in the names.
  */
 int naming_run(struct client *client, struct fetcher *fetcher, struct module *const *modules,
-	       size_t cnt, int root_fd, uint64_t slice_ns, uint64_t deadline_ns);
+	       size_t cnt, int root_fd, uint64_t deadline_ns);
 
 #endif

@@ -200,7 +200,7 @@ static int collect(struct location **locs, size_t cnt, struct module **modules, 
 }
 
 static int name_locations(struct symspace *space, struct location **locs, size_t cnt,
-			  uint64_t slice_ns, uint64_t deadline_ns)
+			  uint64_t deadline_ns)
 {
 	struct symbolizer *sym = space->sym;
 	struct module **modules = calloc(sym->modules.cnt + 1, sizeof(*modules));
@@ -213,8 +213,7 @@ static int name_locations(struct symspace *space, struct location **locs, size_t
 		err = collect(locs, cnt, modules, &module_cnt);
 	if (!err)
 		err = naming_run(&sym->client, &sym->fetcher, modules, module_cnt,
-				 space->kernel ? -1 : space->process.image.root_fd, slice_ns,
-				 deadline_ns);
+				 space->kernel ? -1 : space->process.image.root_fd, deadline_ns);
 	if (!err && !space->kernel)
 		err = process_space_name_jits(&space->process, locs, cnt, deadline_ns);
 	free(modules);
@@ -233,14 +232,14 @@ static int find_locations(struct symspace *space, const struct sym_query *querie
 	return err;
 }
 
-int symspace__resolve_some(struct symspace *space, const struct sym_query *queries, size_t cnt,
-			   uint64_t slice_ns, uint64_t deadline_ns, const struct sym_location **ret)
+int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
+		      uint64_t deadline_ns, const struct sym_location **ret)
 {
 	struct location **locs = calloc(cnt + 1, sizeof(*locs));
 	int err = locs ? find_locations(space, queries, cnt, locs) : -ENOMEM;
 
 	if (!err)
-		err = name_locations(space, locs, cnt, slice_ns, deadline_ns);
+		err = name_locations(space, locs, cnt, deadline_ns);
 	for (size_t i = 0; !err && i < cnt; i++) {
 		if (space->kernel)
 			err = kernel_space_publish(locs[i]);
@@ -250,10 +249,4 @@ int symspace__resolve_some(struct symspace *space, const struct sym_query *queri
 	}
 	free(locs);
 	return err;
-}
-
-int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
-		      uint64_t deadline_ns, const struct sym_location **ret)
-{
-	return symspace__resolve_some(space, queries, cnt, 0, deadline_ns, ret);
 }

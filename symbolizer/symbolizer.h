@@ -93,11 +93,5 @@ int symspace__update(struct symspace *space, const struct proc_maps *maps);
  */
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      uint64_t deadline_ns, const struct sym_location **ret);
-/* The same, but returns 1 if slice_ns were over before all was named: it goes on with the next
- * call.
- */
-int symspace__resolve_some(struct symspace *space, const struct sym_query *queries, size_t cnt,
-			   uint64_t slice_ns, uint64_t deadline_ns,
-			   const struct sym_location **ret);
 
 #endif

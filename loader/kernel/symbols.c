@@ -71,8 +71,7 @@ static int kernel_symbols__prepare(struct symbol_backend *self, const struct sit
 	if (err)
 		return err;
 	note_error(symbols);
-	return symspace__resolve_some(symbols->space, queries, frame_cnt, self->slice_ns,
-				      deadline_ns, locations);
+	return symspace__resolve(symbols->space, queries, frame_cnt, deadline_ns, locations);
 }
 
 static const struct sym_location *kernel_symbols__lookup(struct symbol_backend *self,

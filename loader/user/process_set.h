@@ -79,9 +79,7 @@ void process_set_settle_stacks(struct process_set *set);
 
 /* Finds out which images have children that have something of them. 0 or -ENOMEM. */
 int process_set_find_descendants(struct process_set *set);
-/* A report begins: it has what those that have ended had, and the next one has not. */
-void process_set_settle_ended(struct process_set *set);
-/* Frees the processes that had ended when the last report began, unless all have ended. */
+/* Frees the processes that have ended, unless all have. */
 void process_set_forget_ended(struct process_set *set);
 /* Deletes what is held of images that are no more. */
 void process_set_purge(struct process_set *set);

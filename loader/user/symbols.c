@@ -63,10 +63,9 @@ static size_t count_frames(struct process_set *set, const struct user_process *p
 }
 
 /* All frames of one process's sites in one go. */
-static int prepare_process(const struct user_symbols *symbols, struct user_process *process,
+static int prepare_process(struct process_set *set, struct user_process *process,
 			   const struct site *const *sites, size_t cnt, uint64_t deadline_ns)
 {
-	struct process_set *set = symbols->set;
 	size_t frame_cnt = count_frames(set, process, sites, cnt), at = 0;
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
@@ -84,18 +83,16 @@ static int prepare_process(const struct user_symbols *symbols, struct user_proce
 			if (can_name(process, sites[i], sites[i]->frames[j]))
 				queries[at++] = query_of(set, sites[i]->frames[j]);
 	}
-	return symspace__resolve_some(process->space, queries, at, symbols->backend.slice_ns,
-				      deadline_ns, locations);
+	return symspace__resolve(process->space, queries, at, deadline_ns, locations);
 }
 
 static int user_symbols__prepare(struct symbol_backend *self, const struct site *const *sites,
 				 size_t cnt, uint64_t deadline_ns)
 {
-	const struct user_symbols *symbols = symbols_of(self);
-	const struct process_table *table = &symbols->set->table;
+	struct process_set *set = symbols_of(self)->set;
 
-	for (size_t i = 0; i < table->cnt; i++) {
-		int err = prepare_process(symbols, table->items[i], sites, cnt, deadline_ns);
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		int err = prepare_process(set, set->table.items[i], sites, cnt, deadline_ns);
 
 		if (err)
 			return err;

@@ -8,9 +8,6 @@ import re
 import resource
 import shutil
 import signal
-import socket
-import subprocess
-from ctypes.util import find_library
 
 from lib import Broken, Failure, Skip, alone, each, slow, timeout, wanted
 from lib.apart import Apart, numbers_of, only_child
@@ -19,7 +16,7 @@ from lib.context import FOREVER
 from lib.expect import fail, owner
 from lib.links import WORDS
 from lib.memleak import children_of
-from lib.process import PATIENCE, until
+from lib.process import until
 
 
 ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
@@ -196,31 +193,6 @@ def test_hint_is_lost(t):
     lost = memleak.stop()["lost"]
     if not lost["processes"] or lost["mappings"]:
         raise Failure(f"lost: {lost}")
-
-
-def test_naming_waits(t):
-    """A server of debug files lets a report wait: a program that begins meanwhile is probed."""
-    if not find_library("debuginfod"):
-        raise Skip("no libdebuginfod")
-    first, second = (t.tmp / folder / f"n{os.getpid()}" for folder in "ab")
-    for path, program in (first, "again"), (second, "own_malloc_static"):
-        path.parent.mkdir()
-        shutil.copy(t.file_of(program), path)
-    subprocess.run(["strip", first], check=True)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(PATIENCE)
-        urls = "http://127.0.0.1:{}/".format(server.getsockname()[1])
-        program = t.program("again", path=first)
-        memleak = find(t, "-v", "--comm", first.name, interval="0.2",
-                       env={"DEBUGINFOD_URLS": urls, "HOME": os.fspath(t.tmp)})
-        program.go()
-        with server.accept()[0]:
-            reports = len(memleak.take())
-            later = t.program("own_malloc_static", path=second)
-            memleak.wait_for("its probes", lambda: f"pid {later.pid}: malloc at" in memleak.notes)
-            if len(memleak.take()) != reports:
-                raise Failure("its probes came after the report")
-    memleak.stop()
 
 
 def test_private_libc(t):
