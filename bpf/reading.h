@@ -48,6 +48,7 @@ static inline __attribute__((always_inline)) void block__set_reading(struct meml
 struct memleak_handed {
 	struct memleak_block_key key;
 	struct memleak_block block;
+	__u64 number; /* of the reading; written last */
 };
 
 struct memleak_reading {

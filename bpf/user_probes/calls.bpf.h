@@ -229,7 +229,7 @@ static __always_inline void thread__suspend_call(struct thread_state *thread)
 	to->kind = thread->kind;
 	to->chosen = thread->chosen;
 	to->has_old = thread->has_old;
-	to->old_met = thread->old_met;
+	to->met_by = thread->met_by;
 	to->frees_old = thread->frees_old;
 	to->throws = thread->throws;
 	to->unawaited = thread->unawaited;
@@ -255,7 +255,7 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 	thread->kind = from->kind;
 	thread->chosen = from->chosen;
 	thread->has_old = from->has_old;
-	thread->old_met = from->old_met;
+	thread->met_by = from->met_by;
 	thread->frees_old = from->frees_old;
 	thread->throws = from->throws;
 	thread->unawaited = from->unawaited;

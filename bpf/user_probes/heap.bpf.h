@@ -27,7 +27,7 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
 		thread->has_old = thread__take(thread, &key, &thread->old);
-		thread->old_met = thread->has_old && reading__has_met(&key, &thread->old);
+		thread->met_by = thread->has_old ? reading__that_met(&key, &thread->old) : 0;
 		thread->extra = PT_REGS_PARM3(ctx);
 		thread->frees_old =
 			shape == MEMLEAK_SHAPE_REALLOCF || shape == MEMLEAK_SHAPE_HEAP_REALLOCF;
@@ -52,6 +52,7 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 	key.addr = thread->addr;
 	key.image = thread->image;
 	thread__untake(thread, &key);
+	reading__move(thread, &key, &thread->old);
 	block__store(&key, &thread->old);
 }
 
@@ -63,8 +64,10 @@ static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 	if (slot != thread->raised)
 		return false;
 	thread->raised = 0;
-	if (thread->operation == OP_REALLOC && thread->has_old)
+	if (thread->operation == OP_REALLOC && thread->has_old) {
 		thread->has_old = thread__take(thread, &key, &thread->old);
+		thread->met_by = thread->has_old ? reading__that_met(&key, &thread->old) : 0;
+	}
 	return true;
 }
 

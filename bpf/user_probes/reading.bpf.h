@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that are reallocated while the loader reads the blocks for a report: each is to be met
- * once, at its old address or at the new one.
+ * Blocks that are reallocated while the loader reads the blocks for a report: none is to be met
+ * twice, at its old address and at the new one, and hardly any not at all.
  *
  * The loader reads the recent-block cache bucket by bucket, then the table. What was in a bucket
  * that has been read, it has met; a block that is stored in such a bucket, and that it has not met
- * before, is handed to it.
+ * before, is handed to it. What was in the table counts as met.
  */
 #ifndef BPF_USER_PROBES_READING_BPF_H
 #define BPF_USER_PROBES_READING_BPF_H
@@ -20,33 +20,32 @@ static __always_inline bool reading__has_passed(const struct memleak_block_key *
 	return (block__hash(key) & config.recent_mask) < reading.read_cnt;
 }
 
-/* Of a block that was just taken out. The bucket that is being read counts as read. */
-static __always_inline bool reading__has_met(const struct memleak_block_key *key,
-					     const struct memleak_block *block)
+/*
+ * The number of the reading that has met a block which was just taken out, or 0. The bucket that is
+ * being read counts as read.
+ */
+static __always_inline __u32 reading__that_met(const struct memleak_block_key *key,
+					       const struct memleak_block *block)
 {
 	__u32 number = reading.number;
+	bool met = block__reading(block) == number ||
+		   (block__hash(key) & config.recent_mask) <= reading.read_cnt;
 
-	return number && (block__reading(block) == number ||
-			  (block__hash(key) & config.recent_mask) <= reading.read_cnt);
+	return met ? number : 0;
 }
 
 static __always_inline void reading__hand(const struct memleak_block_key *key,
-					  const struct memleak_block *block)
+					  const struct memleak_block *block, __u32 number)
 {
-	volatile struct memleak_handed *handed;
-	__u32 at = config.exchange ? __sync_fetch_and_add(&reading.handed_cnt, 1)
-				   : reading.handed_cnt++;
+	__u32 at = __sync_fetch_and_add(&reading.handed_cnt, 1);
+	struct memleak_handed *handed;
 
 	if (at >= MEMLEAK_HANDED_MAX)
 		return;
-	handed = &reading.handed[at];
-	handed->key.addr = key->addr;
-	handed->key.image = key->image;
-	handed->key.domain = key->domain;
-	handed->block.size = block->size;
-	handed->block.birth_ns = block->birth_ns;
-	handed->block.site = block->site;
-	handed->block.tid = block->tid;
+	handed = (struct memleak_handed *)&reading.handed[at];
+	handed->key = *key;
+	handed->block = *block;
+	recent__publish(&handed->number, number);
 }
 
 /* Before the block, which keeps its birth, is stored. With descendants none does. */
@@ -55,12 +54,15 @@ static __always_inline void reading__move(const struct thread_state *thread,
 					  struct memleak_block *block)
 {
 	__u32 number = reading.number;
+	bool met = thread->met_by == number;
 
-	if (!number || children_inherit() || (!thread->old_met && !reading__has_passed(key)))
+	if (!number || children_inherit())
+		return;
+	if (!met && (!config.exchange || !reading__has_passed(key)))
 		return;
 	block__set_reading(block, number);
-	if (!thread->old_met)
-		reading__hand(key, block);
+	if (!met)
+		reading__hand(key, block, number);
 }
 
 #endif

@@ -37,7 +37,7 @@ struct suspended_call {
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	bool old_met;
+	__u32 met_by;
 	bool frees_old;
 	bool throws;
 	bool unawaited;
@@ -74,7 +74,7 @@ struct thread_state {
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	bool old_met;    /* a reading of the blocks had it before it was taken */
+	__u32 met_by;    /* the reading of the blocks that had it before it was taken; 0: none */
 	bool frees_old;  /* a failure frees the old block, too */
 	bool throws;     /* an exception may end it: its return is always to be reported */
 	bool unawaited;  /* its return will not be reported, so its mark will stay */

@@ -218,11 +218,15 @@ static int take_handed(struct tracker_walk *walk)
 
 	for (size_t i = 0; reading && !err && i < MEMLEAK_HANDED_MAX && i < reading->handed_cnt;
 	     i++) {
-		const struct memleak_handed handed = reading->handed[i];
+		const volatile struct memleak_handed *handed = &reading->handed[i];
+		struct memleak_handed copy;
 
 		/* Its program may have been interrupted. */
-		if (was_moved(walk, &handed.block))
-			err = take_block(walk, &handed.key, &handed.block);
+		if (__atomic_load_n(&handed->number, __ATOMIC_ACQUIRE) !=
+		    walk->tracker->reading_number)
+			continue;
+		copy = *handed;
+		err = take_block(walk, &copy.key, &copy.block);
 	}
 	return err;
 }

@@ -79,7 +79,6 @@ static size_t drop_others(struct elf_function *found, size_t cnt, enum elf_scope
 	return kept;
 }
 
-/* All functions of one module that no module before it has defined. */
 /* A file without such functions, or that cannot be read, is one; no memory to read it is not. */
 static void note_failure(struct attach_state *state, int err)
 {
@@ -87,6 +86,7 @@ static void note_failure(struct attach_state *state, int err)
 		state->err = err;
 }
 
+/* All functions of one module that no module before it has defined. */
 static void attach_module(struct attach_state *state, const struct module *module,
 			  enum elf_scope scope, enum module_part part)
 {
