@@ -180,6 +180,7 @@ def test_what_was_lost(t):
     memleak = t.attach(program, "-s", "2", "--record", path, interval="0.2")
     program.go()
     report = memleak.fresh_report()
+    memleak.fresh_report()  # a snapshot is recorded after its report, and before the next
     memleak.signal(signal.SIGKILL)
     memleak.wait()
     memleak.aftermath()
