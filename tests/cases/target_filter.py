@@ -22,13 +22,21 @@ from lib.process import until
 ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
 
 
-def sums(reports):
-    """{pid: (count, bytes)} of what the program's own functions hold in some report."""
+def is_nameless(site):
+    """Its stack was cut, which the report counts, and nobody knows what was there."""
+    return site["stack_end"] == "cut" and not any(frame["symbol"] for frame in site["stack"])
+
+
+def sums(reports, nameless=()):
+    """
+    {pid: (count, bytes)} of what the program's own functions hold in some report; of the pids in
+    nameless also what has no name there.
+    """
     found = {}
     for report in reports:
         here = {}
         for site in report["sites"]:
-            if ALLOCS.fullmatch(owner(site)):
+            if ALLOCS.fullmatch(owner(site)) or (site["pid"] in nameless and is_nameless(site)):
                 count, size = here.get(site["pid"], (0, 0))
                 here[site["pid"]] = (count + site["count"], size + site["bytes"])
         found.update(here)
@@ -39,9 +47,9 @@ def sums(reports):
 TABLES = ("allocs_full", "stacks_full", "sites_full", "mappings", "processes", "threads_full")
 
 
-def check(reports, truth, all_=False):
+def check(reports, truth, all_=False, nameless=()):
     """What each process holds, told apart."""
-    found, last = sums(reports), reports[-1]
+    found, last = sums(reports, nameless), reports[-1]
     lost = {key: n for key, n in last["lost"].items() if n and (not all_ or key in TABLES)}
     if lost:
         fail(last, f"lost: {lost}")
@@ -422,8 +430,11 @@ def test_many_short_ones(t):
     output = t.tmp / "reports"
     memleak = apart.start(find, t, "-A", "--output", output, interval="1", output=output)
     truth = program.go()
-    memleak.stop()
-    check(memleak.reports, truth, all_=True)
+    report = memleak.stop()
+    # Without bpf_find_vma, code is known when the loader has read what is mapped, or never.
+    old = tuple(map(int, os.uname().release.split(".")[:2])) < (5, 17)
+    nameless = truth.children if old and report["lost"]["unwind"] else ()
+    check(memleak.reports, truth, all_=True, nameless=nameless)
 
 
 @slow
