@@ -63,11 +63,17 @@ def test_met_once(t):
 @timeout(90)
 @each("64", "8192", "0")
 def test_reallocated_while_read(t, buckets):
-    """A block that is moved while blocks are read is not met twice, wherever it was and is."""
+    """
+    A block that is moved while blocks are read is not met twice, wherever it was and is; and hardly
+    ever not at all, unless it was in the table.
+    """
     program = t.program("moving", "5")
     memleak = t.attach(program, "-o", "0", interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
     program.go(seconds=60)
     memleak.stop()
-    most = max(site["count"] for report in memleak.reports for site in report["sites"]
-               if owner(site) == "move")
-    wanted("most of 64 blocks that a report had", most, 64)
+    counts = [site["count"] for report in memleak.reports for site in report["sites"]
+              if owner(site) == "move"]
+    wanted("most of 64 blocks that a report had", max(counts), 64)
+    missing = sum(64 - count for count in counts)
+    if buckets == "8192" and missing > len(counts) / 4:
+        raise Failure(f"{missing} blocks are missing in {len(counts)} reports: {counts}")

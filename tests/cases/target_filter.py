@@ -419,22 +419,29 @@ def test_all(t):
     check([memleak.stop()], truth, all_=True)
 
 
+def trace_all(t, *arguments):
+    """-A: what each process of the program has held; and what it said of itself."""
+    apart = Apart(t)
+    program = apart.start(t.program, "family", *arguments)
+    # Nobody reads a pipe meanwhile: memleak would wait, and what tells of mappings overflow.
+    output = t.tmp / "reports"
+    memleak = apart.start(find, t, "-A", "--stats", "--output", output, interval="1",
+                          output=output)
+    truth = program.go()
+    memleak.stop()
+    return memleak.reports, truth
+
+
 @slow
 @alone
 @timeout(120)
 def test_many_short_ones(t):
     """Processes that live for a millisecond or two: what each has held at its end."""
-    apart = Apart(t)
-    program = apart.start(t.program, "family", "short", "200")
-    # Nobody reads a pipe meanwhile: memleak would wait, and what tells of mappings overflow.
-    output = t.tmp / "reports"
-    memleak = apart.start(find, t, "-A", "--output", output, interval="1", output=output)
-    truth = program.go()
-    report = memleak.stop()
+    reports, truth = trace_all(t, "short", "200")
     # Without bpf_find_vma, code is known when the loader has read what is mapped, or never.
     old = tuple(map(int, os.uname().release.split(".")[:2])) < (5, 17)
-    nameless = truth.children if old and report["lost"]["unwind"] else ()
-    check(memleak.reports, truth, all_=True, nameless=nameless)
+    nameless = truth.children if old and reports[-1]["lost"]["unwind"] else ()
+    check(reports, truth, all_=True, nameless=nameless)
 
 
 @slow
@@ -442,13 +449,7 @@ def test_many_short_ones(t):
 @timeout(120)
 def test_slow_exec(t):
     """A process that is looked at in the middle of an exec goes on."""
-    apart = Apart(t)
-    program = apart.start(t.program, "family", "heavy", "300")
-    output = t.tmp / "reports"
-    memleak = apart.start(find, t, "-A", "--output", output, interval="1", output=output)
-    truth = program.go()
-    memleak.stop()
-    check(memleak.reports, truth, all_=True)
+    check(*trace_all(t, "heavy", "300"), all_=True)
 
 
 def check_brisk(report):
@@ -463,15 +464,9 @@ def check_brisk(report):
 @slow
 def test_brisk_all(t):
     """-A: a program that is executed 200 times a second; its file is known after the first."""
-    apart = Apart(t)
-    program = apart.start(t.program, "family", "brisk", "600")
-    output = t.tmp / "reports"
-    memleak = apart.start(find, t, "-A", "--stats", "--output", output, interval="1",
-                          output=output)
-    truth = program.go()
-    memleak.stop()
-    check(memleak.reports, truth, all_=True)
-    check_brisk(memleak.reports[-1])
+    reports, truth = trace_all(t, "brisk", "600")
+    check(reports, truth, all_=True)
+    check_brisk(reports[-1])
 
 
 @alone
