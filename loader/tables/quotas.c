@@ -54,6 +54,11 @@ void quotas_uncount(struct quotas *quotas, uint32_t image)
 	__atomic_sub_fetch(&quotas->items[MEMLEAK_QUOTAS].held, 1, __ATOMIC_RELAXED);
 }
 
+uint64_t quotas_held(const struct quotas *quotas, uint32_t image)
+{
+	return quotas->items ? quotas->items[image % MEMLEAK_QUOTAS].held : 0;
+}
+
 uint64_t quotas_refused(const struct quotas *quotas, uint32_t image)
 {
 	return quotas->items ? quotas->items[image % MEMLEAK_QUOTAS].refused : 0;

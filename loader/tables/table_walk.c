@@ -86,21 +86,37 @@ static int visit_doomed(void *arg, const void *key, const void *value)
 	return 0;
 }
 
+/* Deletes keys in batches, each of which ends early at a key that has gone meanwhile. */
+static int delete_doomed(const struct doomed *doomed)
+{
+	const struct table_walk *walk = doomed->walk;
+	size_t at = 0;
+
+	while (at < doomed->cnt) {
+		const char *keys = doomed->keys + at * walk->key_size;
+		uint32_t wanted = doomed->cnt - at < BATCH ? (uint32_t)(doomed->cnt - at) : BATCH;
+		uint32_t cnt = wanted;
+		int err = bpf_map_delete_batch(walk->fd, keys, &cnt, NULL);
+
+		if (err && err != -ENOENT)
+			return err;
+		for (uint32_t i = 0; walk->deleted && i < cnt; i++)
+			walk->deleted(walk->arg, keys + i * walk->key_size);
+		at += cnt + (cnt < wanted);
+	}
+	return 0;
+}
+
 int table_walk_delete(const struct table_walk *walk)
 {
 	struct doomed doomed = {.walk = walk};
 	struct table_walk search = *walk;
-	int err;
+	int err, delete_err;
 
 	search.element = visit_doomed;
 	search.arg = &doomed;
 	err = table_walk_run(&search);
-	for (size_t i = 0; i < doomed.cnt; i++) {
-		const char *key = doomed.keys + i * walk->key_size;
-
-		if (!bpf_map_delete_elem(walk->fd, key) && walk->deleted)
-			walk->deleted(walk->arg, key);
-	}
+	delete_err = delete_doomed(&doomed);
 	free(doomed.keys);
-	return err;
+	return err ? err : delete_err;
 }

@@ -24,8 +24,13 @@
 #define RETRIES_MAX 400
 /* So often before tracing begins anyway. */
 #define START_RETRIES 100
-/* So many images that are gone are not waited with until a report. */
-#define PURGE_AT 256
+/*
+ * What is held of images that are gone is not waited with until a report if that is this part of
+ * the blocks that there may be, or if there are so many images, which have sites, too: each purge
+ * walks over all blocks.
+ */
+#define PURGE_PART 8
+#define PURGE_AT 1024
 
 int process_set_init(struct process_set *set, struct user_programs *programs,
 		     const struct options *opts)
@@ -292,9 +297,19 @@ int process_set_give(struct process_set *set, pid_t pid)
 /* An image is no more: what is held of it is deleted with the next purge. */
 static void drop(struct process_set *set, uint32_t image)
 {
+	if (image_set_has(&set->gone, image))
+		return;
 	/* Without memory for it, what is held stays, and takes up room. */
 	image_set_add(&set->gone, image);
-	if (set->gone.cnt >= set->purge_at)
+	set->gone_blocks += quotas_held(&set->programs->tracker.quotas, image);
+}
+
+/* A report may not be soon. */
+static void purge_if_due(struct process_set *set)
+{
+	uint32_t most = set->programs->ctx.skel->rodata->config.max_allocs;
+
+	if (set->gone.cnt >= set->purge_at || set->gone_blocks >= most / PURGE_PART)
 		process_set_purge(set);
 }
 
@@ -435,6 +450,7 @@ static void miss_process(struct process_set *set, const struct memleak_record *r
 	if (is_target(set, (pid_t)key, image))
 		bpf_map_delete_elem(targets_fd(set), &key);
 	drop(set, image);
+	purge_if_due(set);
 	set->processes_lost += err != -ENOEXEC;
 }
 
@@ -517,6 +533,7 @@ void process_set_leave(struct process_set *set, struct user_process *process)
 			continue;
 		unwind_spaces_forget(&set->programs->unwind, process->info.pid);
 		forget_process(set, i);
+		purge_if_due(set);
 		return;
 	}
 }
@@ -545,6 +562,7 @@ void process_set_exec(struct process_set *set, const struct memleak_record *reco
 	bool reattach = record->len;
 
 	drop(set, record->image);
+	purge_if_due(set);
 	/* Of one that ended unseen, whose number another process has. */
 	if (!process && !rule->join && !rule->follow)
 		return;
@@ -616,6 +634,7 @@ void process_set_purge(struct process_set *set)
 	image_set_deinit(&purged);
 	image_set_deinit(&set->gone);
 	set->gone = kept;
+	set->gone_blocks = 0;
 	set->purge_at = 2 * kept.cnt + PURGE_AT;
 }
 
