@@ -54,7 +54,7 @@ MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 # libmicrohttpd is loaded when --listen is given: here only its headers count.
 LIBS := libbpf libelf libdw zlib capstone libprotobuf-c libseccomp
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS) libmicrohttpd)
-PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
+PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm -pthread
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wno-unused-parameter $(if $(WERROR),-Werror)

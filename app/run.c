@@ -8,11 +8,13 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
+#include "app/report_thread.h"
 #include "app/reporter.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "base/turns.h"
 #include "sinks/sink.h"
 
 /*
@@ -51,6 +53,14 @@ struct run {
 	uint64_t reports;
 	bool stretched; /* an interval was longer than was asked for */
 	bool finished;
+	struct report_thread thread; /* busy: it makes the report that has begun */
+	struct snapshot snap;        /* of the report that has begun, so below */
+	uint64_t deadline_ns;
+	uint64_t cost_ns;
+	bool of_interval;
+	bool final;
+	bool due;   /* an interval has ended since it began */
+	bool asked; /* somebody has asked for another one since */
 	struct run_result *result;
 };
 
@@ -105,46 +115,90 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
  * After the report, in the time that it left: names that it asked for are known by then. Nobody
  * waits for the last one but who ends memleak, and what it does not name stays without one.
  */
-static int record(struct run *run, const struct snapshot *snap, uint64_t deadline_ns, bool final)
+static int record(struct run *run)
 {
-	uint64_t own_ns = clock_deadline_ns(final ? RECORD_LAST_NS : RECORD_NS);
-	int err = recorder__add(run->recorder, snap, final, run->source->symbols,
-				final || own_ns < deadline_ns ? own_ns : deadline_ns);
+	uint64_t own_ns = clock_deadline_ns(run->final ? RECORD_LAST_NS : RECORD_NS);
+	bool is_own = run->final || own_ns < run->deadline_ns;
+	int err = recorder__add(run->recorder, &run->snap, run->final, run->source->symbols,
+				is_own ? own_ns : run->deadline_ns);
 
 	if (err)
 		log_error("cannot write to %s: %s", run->opts->record, strerror(-err));
 	return err;
 }
 
-/* Everything that happened up to now goes into the report. */
-static int make_report(struct run *run, bool final)
+/* What may wait for names, and for who reads the report. */
+static int show_report(void *arg)
 {
-	struct snapshot snap;
-	const struct source_ops *ops = run->source->ops;
-	uint64_t deadline_ns = clock_deadline_ns(REPORT_NS);
-	int err = take_in(run, ops->settle, deadline_ns);
+	struct run *run = arg;
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int err;
 
+	if (run->opts->count_by)
+		err = report_counts(run, &run->snap, run->final);
+	else
+		err = reporter_add(&run->reporter, &run->snap, run->deadline_ns, run->final, true);
+	run->result->outstanding = run->reporter.outstanding;
+	if (!err && run->recorder)
+		err = record(run);
+	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	return err;
+}
+
+/* Takes the snapshot. Everything that happened up to now goes into the report. */
+static int take_snapshot(struct run *run, bool final)
+{
+	const struct source_ops *ops = run->source->ops;
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int err;
+
+	run->deadline_ns = clock_deadline_ns(REPORT_NS);
+	err = take_in(run, ops->settle, run->deadline_ns);
 	if (err)
 		return err;
-	final |= ops->ended(run->source);
-	run->finished = final;
-	err = ops->read(run->source, deadline_ns, &snap);
+	run->final = final || ops->ended(run->source);
+	run->finished = run->final;
+	err = ops->read(run->source, run->deadline_ns, &run->snap);
 	if (err) {
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
 	}
-	deadline_ns += snap.walk_ns;
-	if (run->opts->count_by)
-		err = report_counts(run, &snap, final);
-	else
-		err = reporter_add(&run->reporter, &snap, deadline_ns, final, true);
-	run->result->outstanding = run->reporter.outstanding;
-	if (!err && run->recorder)
-		err = record(run, &snap, deadline_ns, final);
+	run->deadline_ns += run->snap.walk_ns;
+	run->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	return 0;
+}
+
+/* The report is made. */
+static int end_report(struct run *run, int err)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
 	if (!err)
-		err = ops->maintain(run->source, &snap);
-	snapshot_deinit(&snap);
+		err = run->source->ops->maintain(run->source, &run->snap);
+	snapshot_deinit(&run->snap);
+	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
+}
+
+/* Events of -t are named, too, and the last report has nobody to wait for. */
+static bool is_for_thread(const struct run *run)
+{
+	return !run->opts->trace && !run->opts->count_by && !run->final;
+}
+
+/* One that has begun comes to its end before the next one begins. */
+static int make_report(struct run *run, bool final)
+{
+	int err = run->thread.busy ? end_report(run, report_thread_hurry(&run->thread)) : 0;
+
+	if (!err)
+		err = take_snapshot(run, final);
+	if (err)
+		return err;
+	if (!is_for_thread(run))
+		return end_report(run, show_report(run));
+	report_thread_begin(&run->thread);
+	return 0;
 }
 
 static int add_fd(int epoll_fd, int fd)
@@ -207,7 +261,8 @@ static int handle_signal(struct run *run)
 	case REQUEST_NONE:
 		return 0;
 	case REQUEST_REPORT:
-		return make_report(run, false);
+		run->asked = run->thread.busy;
+		return run->asked ? 0 : make_report(run, false);
 	case REQUEST_BASELINE:
 		return set_baseline(run);
 	case REQUEST_END:
@@ -218,30 +273,54 @@ static int handle_signal(struct run *run)
 }
 
 /* The next report comes late enough for its cost, if that is as high as this one's. */
-static int stretch_interval(struct run *run, uint64_t cost_ns)
+static int stretch_interval(struct run *run)
 {
-	uint64_t interval_ns = run->opts->interval_ns, least_ns = REPORT_SHARE * cost_ns;
+	uint64_t interval_ns = run->opts->interval_ns, least_ns = REPORT_SHARE * run->cost_ns;
 
-	if (cost_ns < REPORT_CHEAP_NS || least_ns <= interval_ns || run->finished)
+	if (run->cost_ns < REPORT_CHEAP_NS || least_ns <= interval_ns || run->finished)
 		return 0;
 	if (!run->stretched)
 		log_note("reports cost %.1f s of CPU time each: they come %.1f s apart, not %g s, "
 			 "to take a fifth of a core at most",
-			 (double)cost_ns / 1e9, (double)least_ns / 1e9, (double)interval_ns / 1e9);
+			 (double)run->cost_ns / 1e9, (double)least_ns / 1e9,
+			 (double)interval_ns / 1e9);
 	run->stretched = true;
-	return start_timer(run->timer_fd, clock_ns(CLOCK_MONOTONIC) + least_ns - cost_ns,
+	run->due = false;
+	return start_timer(run->timer_fd, clock_ns(CLOCK_MONOTONIC) + least_ns - run->cost_ns,
 			   interval_ns);
 }
 
 static int handle_interval(struct run *run)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	bool last = is_last(run);
 	int err;
 
+	run->due = run->thread.busy;
+	if (run->due)
+		return 0;
 	run->reports++;
 	err = make_report(run, last);
-	return err ? err : stretch_interval(run, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns);
+	run->of_interval = run->thread.busy;
+	return err || run->of_interval ? err : stretch_interval(run);
+}
+
+/* The thread has made a report. What was to come next has waited for it. */
+static int handle_report(struct run *run)
+{
+	int err = end_report(run, report_thread_finish(&run->thread));
+
+	if (!err && run->of_interval)
+		err = stretch_interval(run);
+	run->of_interval = false;
+	if (err)
+		return err;
+	if (run->source->ops->ended(run->source))
+		return make_report(run, true);
+	if (run->asked) {
+		run->asked = false;
+		return make_report(run, false);
+	}
+	return run->due ? handle_interval(run) : 0;
 }
 
 static int handle(struct run *run, int fd)
@@ -258,10 +337,12 @@ static int handle(struct run *run, int fd)
 	}
 	if (fd == run->end_fd)
 		return make_report(run, true);
+	if (fd == run->thread.done_fd)
+		return handle_report(run);
 	if (run->server && fd == server__poll_fd(run->server))
 		return 0;
 	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(TURN_NS));
-	if (!err && run->source->ops->ended(run->source))
+	if (!err && !run->thread.busy && run->source->ops->ended(run->source))
 		err = make_report(run, true);
 	return err;
 }
@@ -277,8 +358,11 @@ static int wait_for_one(struct run *run, int epoll_fd)
 {
 	struct epoll_event event = {.data.fd = -1};
 	int timeout_ms = run->server ? server__timeout_ms(run->server) : -1;
-	int cnt = epoll_wait(epoll_fd, &event, 1, timeout_ms);
+	int cnt;
 
+	turn_give();
+	cnt = epoll_wait(epoll_fd, &event, 1, timeout_ms);
+	turn_take();
 	if (cnt < 0 && errno != EINTR)
 		return -errno;
 	if (run->server)
@@ -299,12 +383,29 @@ static int loop(struct run *run)
 		err = add_fd(epoll_fd, run->end_fd);
 	if (!err)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
+	if (!err)
+		err = add_fd(epoll_fd, run->thread.done_fd);
 	if (!err && run->server)
 		err = add_fd(epoll_fd, server__poll_fd(run->server));
 	if (!err)
 		err = start_timers(run);
 	while (!err && !run->finished)
 		err = wait_for_one(run, epoll_fd);
+	return err;
+}
+
+/* The loop with the thread. A report that has begun is not waited for where something failed. */
+static int run_loop(struct run *run)
+{
+	int err = report_thread_start(&run->thread, show_report, run);
+
+	if (err)
+		log_error("cannot start a thread: %s", strerror(-err));
+	else
+		err = loop(run);
+	if (run->thread.busy)
+		end_report(run, report_thread_hurry(&run->thread));
+	report_thread_stop(&run->thread);
 	return err;
 }
 
@@ -332,7 +433,7 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		      : reporter_init(opts, source->symbols, out, &run.reporter);
 	run.reporter.server = server;
 	if (!err)
-		err = loop(&run);
+		err = run_loop(&run);
 	ret->reader_gone = err == -EPIPE;
 	if (err == -ENOMEM)
 		log_error("out of memory");

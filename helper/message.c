@@ -2,7 +2,6 @@
 /* Messages over a SOCK_SEQPACKET pair. */
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/turns.h"
 #include "helper/message.h"
 
 #define STRING_NULL UINT32_MAX
@@ -131,9 +131,9 @@ static int wait_for(int sock, short events, uint64_t deadline_ns)
 		unsigned int left_ms = clock_left_ms(deadline_ns);
 		int got;
 
-		if (!left_ms)
+		if (!left_ms || turn_is_hurried())
 			return -ETIMEDOUT;
-		got = poll(&pfd, 1, left_ms > INT_MAX ? -1 : (int)left_ms);
+		got = turn_poll(&pfd, left_ms > INT_MAX ? -1 : (int)left_ms);
 		if (got > 0)
 			return 0;
 		if (got < 0 && errno != EINTR)

@@ -13,12 +13,15 @@ struct symbolizer {
 	struct client client;
 	struct fetcher fetcher;
 	struct opened_modules modules;
+	bool keeps;              /* spaces that are freed */
+	struct symspace *kept;
 };
 
 struct symspace {
 	struct symbolizer *sym;
 	struct kernel_space *kernel; /* NULL: the space is that of a process */
 	struct process_space process;
+	struct symspace *next; /* that is kept */
 };
 
 /* The kernel of other roots than the running one's. */

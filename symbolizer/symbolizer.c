@@ -31,6 +31,7 @@ void symbolizer__free(struct symbolizer *sym)
 {
 	if (!sym)
 		return;
+	symbolizer__keep_spaces(sym, false);
 	client_deinit(&sym->client);
 	fetcher_deinit(&sym->fetcher);
 	opened_modules_deinit(&sym->modules);
@@ -145,16 +146,37 @@ int symspace__new_kernel(struct symbolizer *sym, struct symspace **ret)
 	return symspace__new_kernel_at(sym, &kernel_roots_host, ret);
 }
 
-void symspace__free(struct symspace *space)
+static void free_space(struct symspace *space)
 {
-	if (!space)
-		return;
 	if (space->kernel)
 		kernel_space_deinit(space->kernel);
 	else
 		process_space_deinit(&space->process);
 	free(space->kernel);
 	free(space);
+}
+
+void symspace__free(struct symspace *space)
+{
+	if (!space)
+		return;
+	if (!space->sym->keeps) {
+		free_space(space);
+		return;
+	}
+	space->next = space->sym->kept;
+	space->sym->kept = space;
+}
+
+void symbolizer__keep_spaces(struct symbolizer *sym, bool keep)
+{
+	sym->keeps = keep;
+	while (!keep && sym->kept) {
+		struct symspace *space = sym->kept;
+
+		sym->kept = space->next;
+		free_space(space);
+	}
 }
 
 int symspace__kernel_error(const struct symspace *space)

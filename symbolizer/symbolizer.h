@@ -31,6 +31,12 @@ int symbolizer__new(struct symbolizer **ret);
 void symbolizer__free(struct symbolizer *sym);
 
 /*
+ * Spaces that are freed stay, with the locations that they gave out, until they are not kept any
+ * more: for a caller that others interrupt while it waits for names.
+ */
+void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
+
+/*
  * A number for an open file, to ask for places in it: it stays right whatever is mapped where. fd
  * stays the caller's; path is how a process sees the file. The same file gets the same number.
  */

@@ -421,6 +421,7 @@ static void count_source__free(struct source *base)
 {
 	struct count_source *count = count_source_of(base);
 
+	user_symbols_deinit(&count->symbols);
 	tracing_deinit(&count->tracing);
 	for (size_t i = 0; i < count->counts.cnt; i++)
 		free(count->counts.rows[i].name);

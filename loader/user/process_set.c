@@ -641,7 +641,7 @@ void process_set_purge(struct process_set *set)
 void process_set_forget_ended(struct process_set *set)
 {
 	for (size_t i = 0; i < set->table.cnt && !process_set_ended(set);)
-		if (set->table.items[i]->ended)
+		if (set->table.items[i]->settled)
 			remove_process(set, i);
 		else
 			i++;
@@ -700,6 +700,12 @@ void process_set_finish_stacks(struct process_set *set, size_t most)
 		refresh(set, process);
 		user_process__finish_deferred(&set->programs->ctx, process, deferred, most);
 	}
+}
+
+void process_set_settle_ended(struct process_set *set)
+{
+	for (size_t i = 0; i < set->table.cnt; i++)
+		set->table.items[i]->settled = set->table.items[i]->ended;
 }
 
 void process_set_settle_stacks(struct process_set *set)

@@ -80,7 +80,9 @@ void process_set_settle_stacks(struct process_set *set);
 
 /* Finds out which images have children that have something of them. 0 or -ENOMEM. */
 int process_set_find_descendants(struct process_set *set);
-/* Frees the processes that have ended, unless all have. */
+/* Notes which have ended: what they had at their end is in the snapshot that follows. */
+void process_set_settle_ended(struct process_set *set);
+/* Frees those of which that was noted, unless all have ended. */
 void process_set_forget_ended(struct process_set *set);
 /* Deletes what is held of images that are no more. */
 void process_set_purge(struct process_set *set);

@@ -78,13 +78,19 @@ static int user_source__read(struct source *base, uint64_t deadline_ns, struct s
 
 	set->programs->ctx.deadline_ns = deadline_ns;
 	err = with_peak ? user_peak_report(&source->peak) : 0;
-	return err ? err : user_snapshot_read(set, with_peak ? &source->peak.kept : NULL, ret);
+	if (!err)
+		err = user_snapshot_read(set, with_peak ? &source->peak.kept : NULL, ret);
+	/* Processes may go before the report is made: their names are needed for it. */
+	if (!err)
+		symbolizer__keep_spaces(set->programs->ctx.symbolizer, true);
+	return err;
 }
 
 static int user_source__maintain(struct source *base, const struct snapshot *snap)
 {
 	struct user_source *source = user_source_of(base);
 
+	symbolizer__keep_spaces(source->tracing.programs.ctx.symbolizer, false);
 	deferred_stacks_go_on(&source->tracing.programs.copies.deferred);
 	tracing_maintain(&source->tracing, snap->calls);
 	return tracker_reported(&source->tracing.programs.tracker);
@@ -99,6 +105,7 @@ static void user_source__free(struct source *base)
 {
 	struct user_source *source = user_source_of(base);
 
+	user_symbols_deinit(&source->symbols);
 	tracing_deinit(&source->tracing);
 	peak_deinit(&source->peak.kept);
 	free(source);

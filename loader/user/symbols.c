@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/order.h"
 
 static struct user_symbols *symbols_of(struct symbol_backend *self)
 {
@@ -33,86 +34,104 @@ static struct sym_query query_of(const struct process_set *set, uint64_t frame)
 	return query;
 }
 
-/*
- * Whose code names a site. Of a peak the process may be gone: places in files are the same in any
- * other.
- */
-static struct user_process *namer_of(struct process_set *set, const struct site *site)
+static struct user_process *process_of(const struct user_symbols *symbols, const struct site *site)
 {
-	struct user_process *process =
-		site->process ? process_set_process(set, site->process->image) : NULL;
-
-	return process || !site->process || !set->table.cnt ? process : set->table.items[0];
+	return site->process ? process_set_process(symbols->set, site->process->image) : NULL;
 }
 
-/* Whether that process has, or had, at an address what the site's had. */
-static bool can_name(const struct user_process *process, const struct site *site, uint64_t frame)
+/* Of a process that is gone only places in files have a name: that is the same in any other. */
+static bool can_name(const struct user_symbols *symbols, const struct site *site, uint64_t frame)
 {
-	return MEMLEAK_FRAME_IN_FILE(frame) || process->info.image == site->process->image;
+	return MEMLEAK_FRAME_IN_FILE(frame) || process_of(symbols, site);
 }
 
-static size_t count_frames(struct process_set *set, const struct user_process *process,
-			   const struct site *const *sites, size_t cnt)
+/* NULL: nobody's, or no memory. */
+static struct symspace *space_of(struct user_symbols *symbols, const struct site *site)
 {
-	size_t frames = 0;
+	const struct user_process *process = process_of(symbols, site);
+	const struct proc_maps none = {0};
 
-	for (size_t i = 0; i < cnt; i++)
-		if (namer_of(set, sites[i]) == process)
-			frames += sites[i]->frame_cnt;
-	return frames;
+	if (site->space != SPACE_USER || !site->process)
+		return NULL;
+	if (process)
+		return process->space;
+	if (!symbols->files)
+		symspace__new_ended(symbols->set->programs->ctx.symbolizer, &none, &symbols->files);
+	return symbols->files;
 }
 
-/* All frames of one process's sites in one go. */
-static int prepare_process(struct process_set *set, struct user_process *process,
-			   const struct site *const *sites, size_t cnt, uint64_t deadline_ns)
+/* A site with the space that names it, as the process may go while names are waited for. */
+struct named_site {
+	struct symspace *space;
+	const struct site *site;
+};
+
+static int by_space(const void *a, const void *b)
 {
-	size_t frame_cnt = count_frames(set, process, sites, cnt), at = 0;
+	return ORDER((uintptr_t)((const struct named_site *)a)->space,
+		     (uintptr_t)((const struct named_site *)b)->space);
+}
+
+/* All frames of one space's sites in one go. */
+static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
+			 size_t cnt, uint64_t deadline_ns)
+{
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
+	size_t frame_cnt = 0, at = 0;
 
-	if (!frame_cnt)
-		return 0;
-	queries = calloc(frame_cnt, sizeof(*queries));
-	locations = calloc(frame_cnt, sizeof(*locations));
+	for (size_t i = 0; i < cnt; i++)
+		frame_cnt += sites[i].site->frame_cnt;
+	queries = calloc(frame_cnt + 1, sizeof(*queries));
+	locations = calloc(frame_cnt + 1, sizeof(*locations));
 	if (!queries || !locations)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		if (namer_of(set, sites[i]) != process)
-			continue;
-		for (size_t j = 0; j < sites[i]->frame_cnt; j++)
-			if (can_name(process, sites[i], sites[i]->frames[j]))
-				queries[at++] = query_of(set, sites[i]->frames[j]);
+		const struct site *site = sites[i].site;
+
+		for (size_t j = 0; j < site->frame_cnt; j++)
+			if (can_name(symbols, site, site->frames[j]))
+				queries[at++] = query_of(symbols->set, site->frames[j]);
 	}
-	return symspace__resolve(process->space, queries, at, deadline_ns, locations);
+	return symspace__resolve(sites->space, queries, at, deadline_ns, locations);
 }
 
 static int user_symbols__prepare(struct symbol_backend *self, const struct site *const *sites,
 				 size_t cnt, uint64_t deadline_ns)
 {
-	struct process_set *set = symbols_of(self)->set;
+	cleanup_free struct named_site *named = calloc(cnt + 1, sizeof(*named));
+	struct user_symbols *symbols = symbols_of(self);
+	size_t named_cnt = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < set->table.cnt; i++) {
-		int err = prepare_process(set, set->table.items[i], sites, cnt, deadline_ns);
+	if (!named)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		struct symspace *space = space_of(symbols, sites[i]);
 
-		if (err)
-			return err;
+		if (space)
+			named[named_cnt++] = (struct named_site){space, sites[i]};
 	}
-	return 0;
+	qsort(named, named_cnt, sizeof(*named), by_space);
+	for (size_t first = 0, end; !err && first < named_cnt; first = end) {
+		for (end = first + 1; end < named_cnt; end++)
+			if (named[end].space != named[first].space)
+				break;
+		err = prepare_space(symbols, named + first, end - first, deadline_ns);
+	}
+	return err;
 }
 
 static const struct sym_location *user_symbols__lookup(struct symbol_backend *self,
 						       const struct site *site, uint64_t frame)
 {
-	struct process_set *set = symbols_of(self)->set;
-	struct sym_query query = query_of(set, frame);
+	struct user_symbols *symbols = symbols_of(self);
+	struct sym_query query = query_of(symbols->set, frame);
+	struct symspace *space = space_of(symbols, site);
 	const struct sym_location *location;
-	struct user_process *process;
 
-	if (is_unsure(frame))
-		return NULL;
-	process = namer_of(set, site);
-	if (!process || !can_name(process, site, frame) ||
-	    symspace__resolve(process->space, &query, 1, 0, &location))
+	if (is_unsure(frame) || !space || !can_name(symbols, site, frame) ||
+	    symspace__resolve(space, &query, 1, 0, &location))
 		return NULL;
 	return location;
 }
@@ -123,4 +142,10 @@ struct user_symbols user_symbols_of(struct process_set *set)
 		.backend = {.prepare = user_symbols__prepare, .lookup = user_symbols__lookup},
 		.set = set,
 	};
+}
+
+void user_symbols_deinit(struct user_symbols *symbols)
+{
+	symspace__free(symbols->files);
+	symbols->files = NULL;
 }

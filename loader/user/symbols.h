@@ -9,8 +9,10 @@
 struct user_symbols {
 	struct symbol_backend backend;
 	struct process_set *set;
+	struct symspace *files; /* of no process: names places in files; NULL: none yet */
 };
 
 struct user_symbols user_symbols_of(struct process_set *set);
+void user_symbols_deinit(struct user_symbols *symbols);
 
 #endif

@@ -168,6 +168,7 @@ int tracing_settle(struct tracing *tracing, uint64_t deadline_ns)
 	/* Whatever is moving has its records before the kernel moves it. */
 	err = records_consume(&tracing->records, true);
 	process_set_compare_mappings(&tracing->set);
+	process_set_settle_ended(&tracing->set);
 	return err;
 }
 

@@ -8,6 +8,9 @@ import re
 import resource
 import shutil
 import signal
+import socket
+import subprocess
+from ctypes.util import find_library
 
 from lib import Broken, Failure, Skip, alone, each, slow, timeout, wanted
 from lib.apart import Apart, numbers_of, only_child
@@ -16,7 +19,7 @@ from lib.context import FOREVER
 from lib.expect import fail, owner
 from lib.links import WORDS
 from lib.memleak import children_of
-from lib.process import until
+from lib.process import PATIENCE, until
 
 
 ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
@@ -201,6 +204,45 @@ def test_hint_is_lost(t):
     lost = memleak.stop()["lost"]
     if not lost["processes"] or lost["mappings"]:
         raise Failure(f"lost: {lost}")
+
+
+def test_others_while_named(t):
+    """
+    While a report waits for a server of debug files, its process executes a program of another name
+    and one of its own name begins: that is probed at once, and the report has all places.
+    """
+    if not find_library("debuginfod"):
+        raise Skip("no libdebuginfod")
+    path = rename(t, f"n{os.getpid()}")
+    subprocess.run(["strip", path], check=True)
+    later = t.tmp / "later" / path.name
+    later.parent.mkdir()
+    shutil.copy(t.file_of("own_malloc_static"), later)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(PATIENCE)
+        url = "http://127.0.0.1:{}/".format(server.getsockname()[1])
+        program = t.program("family", "other", "/bin/sleep", "1000", path=path)
+        memleak = find(t, "-v", "--comm", path.name, interval="0.2",
+                       env={"DEBUGINFOD_URLS": url, "HOME": os.fspath(t.tmp)})
+        truth = program.go()
+        with server.accept()[0]:
+            cnt = len(memleak.take())
+            program.send(b"x")
+            if not until(lambda: comm_and_state_of(program.pid) == ("sleep", "S"), 10):
+                raise Broken("the program executes no other")
+            second = t.program("own_malloc_static", path=later)
+            memleak.wait_for("its probes", lambda: f"pid {second.pid}: malloc at" in memleak.notes)
+            if len(memleak.take()) != cnt:
+                raise Failure("its probes came after the report")
+    report = memleak.report_number(cnt)
+    held = [site for site in report["sites"] if site["pid"] == program.pid]
+    # Its functions have no names, but are known by their places.
+    own = [site for site in held if any(frame["module"] == os.fspath(path)
+                                        for frame in site["stack"])]
+    count, size = truth.children[program.pid]
+    if sum(site["count"] for site in own) < count or sum(site["bytes"] for site in own) < size:
+        fail(report, f"{truth.children} in {path}")
+    memleak.stop()
 
 
 def test_private_libc(t):

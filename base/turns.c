@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A lock that is given in the order of asking, and waits without it. */
+#include "base/turns.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* So long a thread may take to notice that it is to hurry. */
+#define SLICE_MS 50
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+static uint64_t asked, served; /* so many turns, of which the last may not be over */
+static atomic_bool hurried;
+static _Thread_local bool shares;
+
+void turn_take(void)
+{
+	uint64_t own;
+
+	pthread_mutex_lock(&mutex);
+	own = asked++;
+	while (own != served)
+		pthread_cond_wait(&turned, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+void turn_give(void)
+{
+	pthread_mutex_lock(&mutex);
+	served++;
+	pthread_cond_broadcast(&turned);
+	pthread_mutex_unlock(&mutex);
+}
+
+void turn_share(void)
+{
+	shares = true;
+}
+
+int turn_poll(struct pollfd *fd, int timeout_ms)
+{
+	int cnt;
+
+	if (!shares)
+		return poll(fd, 1, timeout_ms);
+	turn_give();
+	do {
+		int slice_ms = timeout_ms < 0 || timeout_ms > SLICE_MS ? SLICE_MS : timeout_ms;
+
+		cnt = poll(fd, 1, slice_ms);
+		if (timeout_ms > 0)
+			timeout_ms -= slice_ms;
+	} while (!cnt && timeout_ms && !hurried);
+	turn_take();
+	return cnt;
+}
+
+void turn_hurry(bool hurry)
+{
+	hurried = hurry;
+}
+
+bool turn_is_hurried(void)
+{
+	return shares && hurried;
+}
