@@ -8,8 +8,10 @@
 #include "report/own.h"
 
 static const struct runtime_objects known[] = {
-	{"python", "python objects", "which: run with PYTHONMALLOC=malloc and -X perf (3.12)"},
-	{"node", "JavaScript objects", "which: run with --heapsnapshot-signal"},
+	{"python", "python objects", "which: run with PYTHONMALLOC=malloc and -X perf (3.12)",
+	 "which: run with -X perf (3.12)"},
+	{"node", "JavaScript objects", "which: run with --heapsnapshot-signal",
+	 "which: run with --heapsnapshot-signal"},
 };
 
 const struct runtime_objects *runtime_objects_of(const char *module)

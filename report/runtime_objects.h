@@ -6,7 +6,8 @@
 struct runtime_objects {
 	const char *interpreter; /* its name without a version */
 	const char *words;       /* "python objects" */
-	const char *advice;      /* how to find out which ones grow */
+	const char *advice;      /* how to find out which ones grow; so below, by single blocks */
+	const char *block_advice;
 };
 
 /* module: a file's path; NULL: it is of no such runtime. */

@@ -233,7 +233,11 @@ static void write_line(FILE *out, const struct text_part *part, const struct sus
 	if (suspect->path_cnt > 1 && !suspect->site->objects)
 		fprintf(out, ", %zu paths", suspect->path_cnt);
 	if (suspect->site->objects) {
-		fprintf(out, "; %s", suspect->site->objects->advice);
+		bool blocks = suspect->site->site->kind == KIND_HEAP;
+
+		fprintf(out, "; %s",
+			blocks ? suspect->site->objects->block_advice
+			       : suspect->site->objects->advice);
 		return;
 	}
 	if (detail->blocks)

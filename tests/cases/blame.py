@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, slow, timeout, wanted
+from lib import Failure, each, slow, timeout, wanted
 
 # Arenas of a megabyte: none of the stacks that each was due on grows.
 PYTHON = """
@@ -45,17 +45,21 @@ def test_wrapper(t):
 
 @slow
 @timeout(120)
-def test_python(t):
-    """What python takes for its objects is judged as one."""
-    program = t.process(["/usr/bin/python3", "-c", PYTHON])
+@each("pymalloc", "malloc")
+def test_python(t, allocator):
+    """What python takes for its objects is judged as one, in steps or block by block."""
+    program = t.process(["/usr/bin/python3", "-c", PYTHON],
+                        env={"PYTHONMALLOC": allocator})
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
     program.send()
     program.wait(90)
     memleak.wait()
     text = memleak.out.text
-    if not re.search(r"^\[[\d:]+\] python objects grow \d\.\d MiB/s, \w+.* for \d+ s; which: ", text,
-                     re.M):
+    advice = "run with -X perf (3.12)" if allocator == "malloc" else \
+        "run with PYTHONMALLOC=malloc and -X perf (3.12)"
+    if not re.search(r"^\[[\d:]+\] python objects grow \d\.\d MiB/s, \w+.* for \d+ s; which: " +
+                     re.escape(advice) + "$", text, re.M):
         raise Failure(text)
     if "nothing seems to leak" in text.split("python objects grow")[0]:
         raise Failure(text)
