@@ -9,6 +9,7 @@
 #include "app/run.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/output_file.h"
 #include "base/signals.h"
 #include "loader/kernel/source.h"
 #include "loader/target/child.h"
@@ -95,7 +96,7 @@ static int open_recorder(struct session *session)
 	int err = opts->record ? recorder__new(opts->record, flags, &session->recorder) : 0;
 
 	if (err)
-		log_error("cannot write to %s: %s", opts->record, strerror(-err));
+		log_error("cannot write to %s: %s", opts->record, output_file_error(err));
 	if (err || !opts->record || !output_is(&session->out, opts->record))
 		return err;
 	log_error("--output and --record are the same file: %s", opts->record);

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/output_file.h"
 #include "base/write_all.h"
 #include "recording/recorder.h"
 #include "recording/recording.h"
@@ -17,12 +18,12 @@
  */
 static int open_for_owner(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int fd = output_file_open(path);
 	struct stat st;
 	int err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) == 0 &&
 	    (!S_ISREG(st.st_mode) || !(st.st_mode & 077) || fchmod(fd, 0600) == 0))
 		return fd;

@@ -11,6 +11,7 @@
 
 #include "base/file_id.h"
 #include "base/log.h"
+#include "base/output_file.h"
 #include "base/write_all.h"
 #include "sinks/document.h"
 
@@ -37,10 +38,12 @@ int output_init(struct output *out, const char *path, bool document, bool binary
 	*out = (struct output){
 		.fd = STDOUT_FILENO, .name = path ? path : "stdout", .document = document};
 	if (path)
-		out->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (out->fd < 0 || fcntl(out->fd, F_GETFD) < 0) {
-		log_error("cannot write to %s: %s", out->name, strerror(errno));
-		return -errno;
+		out->fd = output_file_open(path);
+	else if (fcntl(out->fd, F_GETFD) < 0)
+		out->fd = -errno;
+	if (out->fd < 0) {
+		log_error("cannot write to %s: %s", out->name, output_file_error(out->fd));
+		return out->fd;
 	}
 	if (document)
 		out->path = find_document(out->fd, path);

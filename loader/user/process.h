@@ -30,7 +30,7 @@ struct user_process {
 	uint32_t unloads;  /* of the target that it was */
 	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */
 	bool ended;
-	bool settled;      /* it had ended when the last report was begun */
+	bool settled;       /* it had ended when the last report was begun */
 	unsigned int tries; /* to attach, since it has loaded code */
 	bool changed;       /* it has loaded or unloaded code since it was read */
 	uint64_t r_debug;   /* struct module_list */
