@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "metrics/host.h"
 #include "metrics/http_library.h"
 #include "metrics/pages.h"
 
@@ -30,6 +31,7 @@ enum fixed_page {
 	FIXED_HEALTH,
 	FIXED_UNKNOWN,
 	FIXED_METHOD,
+	FIXED_HOST,
 	FIXED_NO_REPORT,
 	FIXED_BUSY,
 	FIXED_CNT
@@ -65,6 +67,8 @@ static const struct {
 	[FIXED_HEALTH] = {MHD_HTTP_OK, "ok\n"},
 	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page: / lists all\n"},
 	[FIXED_METHOD] = {MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served\n"},
+	[FIXED_HOST] = {MHD_HTTP_MISDIRECTED_REQUEST,
+			"ask by an address, localhost or this machine's host name\n"},
 	[FIXED_NO_REPORT] = {MHD_HTTP_SERVICE_UNAVAILABLE,
 			     "there is no report yet, or none in this form\n"},
 	[FIXED_BUSY] = {MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -112,6 +116,12 @@ static enum page_kind metrics_kind(struct server *server, struct MHD_Connection 
 	return PAGE_OPEN_METRICS;
 }
 
+static bool is_for_us(struct server *server, struct MHD_Connection *connection)
+{
+	return host_is_ours(server->http.lookup_connection_value(connection, MHD_HEADER_KIND,
+								 MHD_HTTP_HEADER_HOST));
+}
+
 static enum MHD_Result send_path(struct server *server, struct MHD_Connection *connection,
 				 const char *path)
 {
@@ -144,7 +154,8 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 		*state = &head_seen;
 		return MHD_YES;
 	}
-	return send_path(server, connection, url);
+	return is_for_us(server, connection) ? send_path(server, connection, url)
+					     : send_fixed(server, connection, FIXED_HOST);
 }
 
 /* No page has an escape in its name. */

@@ -147,6 +147,9 @@ def test_http(t):
     head = request(address, "/report", method="HEAD")
     wanted("HEAD", (head.status, head.body, int(head.getheader("Content-Length")) > 100),
            (200, b"", True))
+    for host, status in (("localhost", 200), (socket.gethostname(), 200), ("[::1]:80", 200),
+                         ("rebound.example", 421), ("localhost.rebound.example:80", 421)):
+        wanted(host, request(address, "/report", headers={"Host": host}).status, status)
     if "/metrics" not in fetch(address, "/"):
         raise Failure("/ does not list /metrics")
     fetch(address, "/report?a=b")

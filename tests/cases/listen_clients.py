@@ -28,17 +28,17 @@ def say(address, data):
 GARBAGE = {
     "zeros": b"\0" * 10000,
     "no_line": b"x" * 100000,
-    "header": b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * (1 << 20) + b"\r\n\r\n",
+    "header": b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * (1 << 20) + b"\r\n\r\n",
     "headers": b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100000 + b"\r\n",
-    "path": b"GET /" + b"%2e" * 300000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-    "body": b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"z" * 1000000,
-    "post": b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n"
+    "path": b"GET /" + b"%2e" * 300000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "body": b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" + b"z" * 1000000,
+    "post": b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999999\r\n\r\n"
             + b"z" * 1000000,
-    "chunks": b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    "chunks": b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
               + b"ffffffffffffffff\r\n" + b"z" * 100000,
-    "length": b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    "version": b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
-    "pipeline": b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 100,
+    "length": b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    "version": b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+    "pipeline": b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100,
     "tls": bytes.fromhex("16030100c8010000c40303") + b"\xff" * 200,
 }
 
@@ -133,7 +133,7 @@ def test_slow_readers(t):
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(address)
-        client.sendall(b"GET /report HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.sendall(b"GET /report HTTP/1.1\r\nHost: localhost\r\n\r\n")
         clients.append(client)
     for _ in range(4):
         memleak.fresh_report()
