@@ -98,13 +98,13 @@ static __always_inline bool target__add(__u32 tgid, const struct memleak_target 
 }
 
 /* How many programs the thread has executed, in all its parents as well. */
-static __always_inline __u64 task__exec_cnt(const struct task_struct *task)
+static __always_inline __u64 task__exec_cnt(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, self_exec_id);
 }
 
 /* A process that fits the target filter becomes a target. */
-static __always_inline void target__join(__u32 tgid, const struct task_struct *task, bool second)
+static __always_inline void target__join(__u32 tgid, struct task_struct *task, bool second)
 {
 	struct memleak_target target = {.image = image__new(), .exec_cnt = task__exec_cnt(task)};
 
