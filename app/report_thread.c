@@ -28,40 +28,52 @@ static void wait_for(int fd)
 static void *run(void *arg)
 {
 	struct report_thread *thread = arg;
+	bool ends;
 
-	for (;;) {
+	do {
 		wait_for(thread->begin_fd);
 		turn_take();
 		turn_share();
-		if (!thread->end)
+		ends = !thread->work;
+		if (!ends)
 			thread->err = thread->work(thread->arg);
 		turn_give();
-		if (thread->end)
-			return NULL;
 		tell(thread->done_fd);
-	}
+	} while (!ends);
+	return NULL;
 }
 
-int report_thread_start(struct report_thread *ret, int (*work)(void *arg), void *arg)
+static void close_fds(const struct report_thread *thread)
+{
+	if (thread->begin_fd >= 0)
+		close(thread->begin_fd);
+	if (thread->done_fd >= 0)
+		close(thread->done_fd);
+}
+
+int report_thread_start(struct report_thread *ret)
 {
 	int err;
 
 	*ret = (struct report_thread){
-		.work = work,
-		.arg = arg,
 		.begin_fd = eventfd(0, EFD_CLOEXEC),
 		.done_fd = eventfd(0, EFD_CLOEXEC),
 	};
 	err = ret->begin_fd < 0 || ret->done_fd < 0 ? -errno : 0;
-	turn_take();
 	if (!err)
 		err = -pthread_create(&ret->thread, NULL, run, ret);
 	ret->runs = !err;
+	if (err)
+		close_fds(ret);
+	else
+		turn_take();
 	return err;
 }
 
-void report_thread_begin(struct report_thread *thread)
+void report_thread_begin(struct report_thread *thread, int (*work)(void *arg), void *arg)
 {
+	thread->work = work;
+	thread->arg = arg;
 	thread->busy = true;
 	tell(thread->begin_fd);
 }
@@ -87,19 +99,11 @@ int report_thread_hurry(struct report_thread *thread)
 
 void report_thread_stop(struct report_thread *thread)
 {
-	if (thread->busy)
-		report_thread_hurry(thread);
-	thread->end = true;
-	if (thread->runs) {
-		tell(thread->begin_fd);
-		turn_give();
-		pthread_join(thread->thread, NULL);
-		turn_take();
-	}
+	if (!thread->runs)
+		return;
+	report_thread_begin(thread, NULL, NULL);
 	turn_give();
-	if (thread->begin_fd >= 0)
-		close(thread->begin_fd);
-	if (thread->done_fd >= 0)
-		close(thread->done_fd);
+	pthread_join(thread->thread, NULL);
+	close_fds(thread);
 	thread->runs = false;
 }

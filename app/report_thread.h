@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The thread that makes reports while the main loop serves what is traced: it names stacks and
- * writes, and gives its turn away while it waits for names or for a reader (base/turns.h).
+ * writes, and gives its turn away while it waits for names (base/turns.h).
  */
 #ifndef APP_REPORT_THREAD_H
 #define APP_REPORT_THREAD_H
@@ -11,29 +11,30 @@
 
 struct report_thread {
 	pthread_t thread;
-	int (*work)(void *arg); /* 0 or a negative errno */
-	void *arg;
-	int begin_fd; /* eventfd; so are the others */
-	int done_fd;
+	int begin_fd; /* eventfd */
+	int done_fd;  /* eventfd */
 	bool runs;
 	bool busy;
-	bool end;
+	int (*work)(void *arg); /* 0 or a negative errno; NULL: the thread is to end */
+	void *arg;
 	int err; /* what work returned */
 };
 
 /*
- * Starts it; the caller has its turn from then on, and is to give it away where it waits. The
- * thread stays until it is stopped, as helpers end with the thread that has started them. 0 or a
- * negative errno; to be stopped either way.
+ * Starts it; the caller has its turn from then on, and is to give it away where it waits. 0 or a
+ * negative errno.
  */
-int report_thread_start(struct report_thread *ret, int (*work)(void *arg), void *arg);
-/* Unless it is busy. */
-void report_thread_begin(struct report_thread *thread);
+int report_thread_start(struct report_thread *ret);
+/* Must not be called while it is busy. */
+void report_thread_begin(struct report_thread *thread, int (*work)(void *arg), void *arg);
 /* When done_fd is readable: what work returned. */
 int report_thread_finish(struct report_thread *thread);
 /* Has it hurry and waits for it, with the caller's turn given away: what work returned. */
 int report_thread_hurry(struct report_thread *thread);
-/* Ends it, idle or not. */
+/*
+ * Ends it, if it was started and is not busy. Only when no helper runs any more: helpers end with
+ * the thread that has started them.
+ */
 void report_thread_stop(struct report_thread *thread);
 
 #endif

@@ -53,14 +53,16 @@ struct run {
 	uint64_t reports;
 	bool stretched; /* an interval was longer than was asked for */
 	bool finished;
-	struct report_thread thread; /* busy: it makes the report that has begun */
-	struct snapshot snap;        /* of the report that has begun, so below */
+	/* Of the report that has begun: */
+	struct report_thread *thread; /* busy: it makes the report */
+	struct snapshot snap;
 	uint64_t deadline_ns;
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
 	bool due;   /* an interval has ended since it began */
 	bool asked; /* somebody has asked for another one since */
+	bool over;  /* --duration has ended since */
 	struct run_result *result;
 };
 
@@ -127,7 +129,7 @@ static int record(struct run *run)
 	return err;
 }
 
-/* What may wait for names, and for who reads the report. */
+/* The part of a report that may wait: for names, and for whoever reads it. */
 static int show_report(void *arg)
 {
 	struct run *run = arg;
@@ -180,7 +182,10 @@ static int end_report(struct run *run, int err)
 	return err;
 }
 
-/* Events of -t are named, too, and the last report has nobody to wait for. */
+/*
+ * With -t the main loop names stacks, too, and only one may ask for names at a time. While the last
+ * report is made nothing needs to be served.
+ */
 static bool is_for_thread(const struct run *run)
 {
 	return !run->opts->trace && !run->opts->count_by && !run->final;
@@ -189,7 +194,7 @@ static bool is_for_thread(const struct run *run)
 /* One that has begun comes to its end before the next one begins. */
 static int make_report(struct run *run, bool final)
 {
-	int err = run->thread.busy ? end_report(run, report_thread_hurry(&run->thread)) : 0;
+	int err = run->thread->busy ? end_report(run, report_thread_hurry(run->thread)) : 0;
 
 	if (!err)
 		err = take_snapshot(run, final);
@@ -197,7 +202,7 @@ static int make_report(struct run *run, bool final)
 		return err;
 	if (!is_for_thread(run))
 		return end_report(run, show_report(run));
-	report_thread_begin(&run->thread);
+	report_thread_begin(run->thread, show_report, run);
 	return 0;
 }
 
@@ -261,7 +266,7 @@ static int handle_signal(struct run *run)
 	case REQUEST_NONE:
 		return 0;
 	case REQUEST_REPORT:
-		run->asked = run->thread.busy;
+		run->asked = run->thread->busy;
 		return run->asked ? 0 : make_report(run, false);
 	case REQUEST_BASELINE:
 		return set_baseline(run);
@@ -295,32 +300,41 @@ static int handle_interval(struct run *run)
 	bool last = is_last(run);
 	int err;
 
-	run->due = run->thread.busy;
+	run->due = run->thread->busy;
 	if (run->due)
 		return 0;
 	run->reports++;
 	err = make_report(run, last);
-	run->of_interval = run->thread.busy;
+	run->of_interval = run->thread->busy;
 	return err || run->of_interval ? err : stretch_interval(run);
 }
 
 /* The thread has made a report. What was to come next has waited for it. */
 static int handle_report(struct run *run)
 {
-	int err = end_report(run, report_thread_finish(&run->thread));
+	int err = end_report(run, report_thread_finish(run->thread));
 
 	if (!err && run->of_interval)
 		err = stretch_interval(run);
 	run->of_interval = false;
 	if (err)
 		return err;
-	if (run->source->ops->ended(run->source))
+	if (run->over || run->source->ops->ended(run->source))
 		return make_report(run, true);
 	if (run->asked) {
 		run->asked = false;
 		return make_report(run, false);
 	}
 	return run->due ? handle_interval(run) : 0;
+}
+
+/* A report that has begun gets its names, as it does when an interval ends. */
+static int handle_end(struct run *run)
+{
+	uint64_t expirations;
+
+	run->over = read(run->end_fd, &expirations, sizeof(expirations)) > 0;
+	return run->thread->busy ? 0 : make_report(run, true);
 }
 
 static int handle(struct run *run, int fd)
@@ -336,13 +350,13 @@ static int handle(struct run *run, int fd)
 		return handle_interval(run);
 	}
 	if (fd == run->end_fd)
-		return make_report(run, true);
-	if (fd == run->thread.done_fd)
+		return handle_end(run);
+	if (fd == run->thread->done_fd)
 		return handle_report(run);
 	if (run->server && fd == server__poll_fd(run->server))
 		return 0;
 	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(TURN_NS));
-	if (!err && !run->thread.busy && run->source->ops->ended(run->source))
+	if (!err && !run->thread->busy && run->source->ops->ended(run->source))
 		err = make_report(run, true);
 	return err;
 }
@@ -384,7 +398,7 @@ static int loop(struct run *run)
 	if (!err)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
 	if (!err)
-		err = add_fd(epoll_fd, run->thread.done_fd);
+		err = add_fd(epoll_fd, run->thread->done_fd);
 	if (!err && run->server)
 		err = add_fd(epoll_fd, server__poll_fd(run->server));
 	if (!err)
@@ -394,26 +408,13 @@ static int loop(struct run *run)
 	return err;
 }
 
-/* The loop with the thread. A report that has begun is not waited for where something failed. */
-static int run_loop(struct run *run)
-{
-	int err = report_thread_start(&run->thread, show_report, run);
-
-	if (err)
-		log_error("cannot start a thread: %s", strerror(-err));
-	else
-		err = loop(run);
-	if (run->thread.busy)
-		end_report(run, report_thread_hurry(&run->thread));
-	report_thread_stop(&run->thread);
-	return err;
-}
-
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct server *server, struct recorder *recorder, struct run_result *ret)
+		struct server *server, struct recorder *recorder, struct report_thread *thread,
+		struct run_result *ret)
 {
 	struct run run = {
 		.opts = opts,
+		.thread = thread,
 		.source = source,
 		.sink = sink_for(opts->format),
 		.out = out,
@@ -433,7 +434,10 @@ int run_reports(const struct options *opts, struct source *source, struct output
 		      : reporter_init(opts, source->symbols, out, &run.reporter);
 	run.reporter.server = server;
 	if (!err)
-		err = run_loop(&run);
+		err = loop(&run);
+	/* A report that has begun when something fails is ended in haste. */
+	if (thread->busy)
+		end_report(&run, report_thread_hurry(thread));
 	ret->reader_gone = err == -EPIPE;
 	if (err == -ENOMEM)
 		log_error("out of memory");

@@ -3,6 +3,7 @@
 #ifndef APP_RUN_H
 #define APP_RUN_H
 
+#include "app/report_thread.h"
 #include "loader/source.h"
 #include "metrics/listen.h"
 #include "options/options.h"
@@ -15,10 +16,12 @@ struct run_result {
 };
 
 /*
- * From the ready line to the final report; signals are held. server: that of --listen, or NULL.
+ * From the ready line to the final report; signals are held. server: that of --listen, or NULL;
+ * thread: has been started.
  * 0 or a negative errno; has said what failed.
  */
 int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct server *server, struct recorder *recorder, struct run_result *ret);
+		struct server *server, struct recorder *recorder, struct report_thread *thread,
+		struct run_result *ret);
 
 #endif

@@ -35,6 +35,7 @@ struct session {
 	struct source *source;
 	struct server *server;
 	struct recorder *recorder;
+	struct report_thread thread;
 	struct run_result result;
 };
 
@@ -144,10 +145,15 @@ static int trace(struct session *session)
 		err = begin_files(session);
 	if (err)
 		return err;
+	err = report_thread_start(&session->thread);
+	if (err) {
+		log_error("cannot start a thread: %s", strerror(-err));
+		return err;
+	}
 	session->source->ops->describe(session->source);
 	child_release(&session->child);
 	return run_reports(session->opts, session->source, &session->out, session->server,
-			   session->recorder, &session->result);
+			   session->recorder, &session->thread, &session->result);
 }
 
 /* Probes go first: from here on the target runs at its own speed. */
@@ -159,6 +165,7 @@ static int finish(struct session *session, int err)
 	if (session->source)
 		session->source->ops->free(session->source);
 	symbolizer__free(session->symbolizer);
+	report_thread_stop(&session->thread);
 	server__free(session->server);
 	recorder__free(session->recorder);
 	output_deinit(&session->out);

@@ -11,7 +11,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
-static uint64_t asked, served; /* so many turns, of which the last may not be over */
+static uint64_t asked, served; /* so many turns have been asked for, and so many are over */
 static atomic_bool hurried;
 static _Thread_local bool shares;
 
@@ -39,12 +39,17 @@ void turn_share(void)
 	shares = true;
 }
 
+void turn_forget(void)
+{
+	shares = false;
+}
+
 int turn_poll(struct pollfd *fd, int timeout_ms)
 {
-	int cnt;
+	int cnt = poll(fd, 1, shares ? 0 : timeout_ms);
 
-	if (!shares)
-		return poll(fd, 1, timeout_ms);
+	if (cnt || !shares)
+		return cnt;
 	turn_give();
 	do {
 		int slice_ms = timeout_ms < 0 || timeout_ms > SLICE_MS ? SLICE_MS : timeout_ms;

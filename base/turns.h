@@ -16,13 +16,15 @@ void turn_give(void);
 
 /* From now on the calling thread, whose turn it is, gives it away while it is in turn_poll(). */
 void turn_share(void);
+/* First of all in a process that such a thread has forked: there is no other thread in it. */
+void turn_forget(void);
 /*
  * poll(2) of one descriptor, which returns 0 early when the thread is to hurry. What is shared may
  * have changed meanwhile.
  */
 int turn_poll(struct pollfd *fd, int timeout_ms);
 
-/* Whether threads that share are to wait for nothing any more. */
+/* Tells threads that share to stop waiting, or to wait again. */
 void turn_hurry(bool hurry);
 /* Of the calling thread: false unless it shares. */
 bool turn_is_hurried(void);

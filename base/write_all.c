@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "base/turns.h"
 
 /* How long those who read nothing may keep memleak from ending. */
 #define PATIENCE_MS 1000
@@ -19,9 +18,8 @@ static int wait_for_reader(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLOUT};
 
-	while (turn_poll(&ready, PATIENCE_MS) == 0)
-		if (signals_end_pending() ||
-		    (turn_is_hurried() && poll(&ready, 1, PATIENCE_MS) == 0))
+	while (poll(&ready, 1, PATIENCE_MS) == 0)
+		if (signals_end_pending())
 			return -ECANCELED;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/turns.h"
 #include "symbolizer/answer.h"
 #include "symbolizer/server/server.h"
 
@@ -212,7 +213,7 @@ int client_wait(struct client *client, uint64_t deadline_ns)
 			give_up(client);
 			err = 0;
 		}
-	} while (err == -ETIMEDOUT && clock_left_ms(deadline_ns));
+	} while (err == -ETIMEDOUT && clock_left_ms(deadline_ns) && !turn_is_hurried());
 	return err == -EIO || err == -EAGAIN ? 0 : err;
 }
 

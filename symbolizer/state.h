@@ -13,7 +13,7 @@ struct symbolizer {
 	struct client client;
 	struct fetcher fetcher;
 	struct opened_modules modules;
-	bool keeps; /* spaces that are freed */
+	bool keeps; /* freed spaces go to kept, until nobody uses them */
 	struct symspace *kept;
 };
 

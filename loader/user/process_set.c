@@ -25,9 +25,8 @@
 /* So often before tracing begins anyway. */
 #define START_RETRIES 100
 /*
- * What is held of images that are gone is not waited with until a report if that is this part of
- * the blocks that there may be, or if there are so many images, which have sites, too: each purge
- * walks over all blocks.
+ * A purge, which walks over all blocks, does not wait for a report if images that are gone hold
+ * this part of the blocks that there may be, or if there are so many of them: they have sites, too.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -638,9 +637,20 @@ void process_set_purge(struct process_set *set)
 	set->purge_at = 2 * kept.cnt + PURGE_AT;
 }
 
+/* Then the last report has them, too. */
+static bool all_settled(const struct process_set *set)
+{
+	if (set->filter.rule.join)
+		return false;
+	for (size_t i = 0; i < set->table.cnt; i++)
+		if (!set->table.items[i]->settled)
+			return false;
+	return true;
+}
+
 void process_set_forget_ended(struct process_set *set)
 {
-	for (size_t i = 0; i < set->table.cnt && !process_set_ended(set);)
+	for (size_t i = 0; i < set->table.cnt && !all_settled(set);)
 		if (set->table.items[i]->settled)
 			remove_process(set, i);
 		else

@@ -82,7 +82,7 @@ static int user_source__read(struct source *base, uint64_t deadline_ns, struct s
 		err = user_snapshot_read(set, with_peak ? &source->peak.kept : NULL, ret);
 	/* Processes may go before the report is made: their names are needed for it. */
 	if (!err)
-		symbolizer__keep_spaces(set->programs->ctx.symbolizer, true);
+		user_symbols_keep(&source->symbols, true);
 	return err;
 }
 
@@ -90,7 +90,7 @@ static int user_source__maintain(struct source *base, const struct snapshot *sna
 {
 	struct user_source *source = user_source_of(base);
 
-	symbolizer__keep_spaces(source->tracing.programs.ctx.symbolizer, false);
+	user_symbols_keep(&source->symbols, false);
 	deferred_stacks_go_on(&source->tracing.programs.copies.deferred);
 	tracing_maintain(&source->tracing, snap->calls);
 	return tracker_reported(&source->tracing.programs.tracker);

@@ -34,35 +34,51 @@ static struct sym_query query_of(const struct process_set *set, uint64_t frame)
 	return query;
 }
 
-static struct user_process *process_of(const struct user_symbols *symbols, const struct site *site)
+/* The space of a site's process; of one that has gone, NULL unless it is kept. */
+static struct symspace *own_space(struct user_symbols *symbols, const struct site *site)
 {
-	return site->process ? process_set_process(symbols->set, site->process->image) : NULL;
+	uint32_t image = site->process->image;
+	const struct user_process *process = process_set_process(symbols->set, image);
+
+	if (!process)
+		return hash_map_get(&symbols->kept, image);
+	/* Without memory for it, it is not kept. */
+	if (symbols->keeps)
+		hash_map_set(&symbols->kept, image, process->space);
+	return process->space;
 }
 
-/* Of a process that is gone only places in files have a name: that is the same in any other. */
-static bool can_name(const struct user_symbols *symbols, const struct site *site, uint64_t frame)
+/*
+ * Whose names a site has; places in files are the same for all processes. in_files: others cannot
+ * be named. NULL: nobody's, or no memory.
+ */
+static struct symspace *space_of(struct user_symbols *symbols, const struct site *site,
+				 bool *in_files)
 {
-	return MEMLEAK_FRAME_IN_FILE(frame) || process_of(symbols, site);
-}
-
-/* NULL: nobody's, or no memory. */
-static struct symspace *space_of(struct user_symbols *symbols, const struct site *site)
-{
-	const struct user_process *process = process_of(symbols, site);
 	const struct proc_maps none = {0};
+	struct symspace *space;
 
+	*in_files = false;
 	if (site->space != SPACE_USER || !site->process)
 		return NULL;
-	if (process)
-		return process->space;
+	space = own_space(symbols, site);
+	if (space)
+		return space;
+	*in_files = true;
 	if (!symbols->files)
 		symspace__new_ended(symbols->set->programs->ctx.symbolizer, &none, &symbols->files);
 	return symbols->files;
 }
 
+static bool can_name(uint64_t frame, bool in_files)
+{
+	return MEMLEAK_FRAME_IN_FILE(frame) || !in_files;
+}
+
 /* A site with the space that names it, as the process may go while names are waited for. */
 struct named_site {
 	struct symspace *space;
+	bool in_files;
 	const struct site *site;
 };
 
@@ -90,7 +106,7 @@ static int prepare_space(const struct user_symbols *symbols, const struct named_
 		const struct site *site = sites[i].site;
 
 		for (size_t j = 0; j < site->frame_cnt; j++)
-			if (can_name(symbols, site, site->frames[j]))
+			if (can_name(site->frames[j], sites[i].in_files))
 				queries[at++] = query_of(symbols->set, site->frames[j]);
 	}
 	return symspace__resolve(sites->space, queries, at, deadline_ns, locations);
@@ -107,10 +123,11 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 	if (!named)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		struct symspace *space = space_of(symbols, sites[i]);
+		struct named_site *next = &named[named_cnt];
 
-		if (space)
-			named[named_cnt++] = (struct named_site){space, sites[i]};
+		next->site = sites[i];
+		next->space = space_of(symbols, sites[i], &next->in_files);
+		named_cnt += next->space != NULL;
 	}
 	qsort(named, named_cnt, sizeof(*named), by_space);
 	for (size_t first = 0, end; !err && first < named_cnt; first = end) {
@@ -127,10 +144,11 @@ static const struct sym_location *user_symbols__lookup(struct symbol_backend *se
 {
 	struct user_symbols *symbols = symbols_of(self);
 	struct sym_query query = query_of(symbols->set, frame);
-	struct symspace *space = space_of(symbols, site);
 	const struct sym_location *location;
+	bool in_files;
+	struct symspace *space = space_of(symbols, site, &in_files);
 
-	if (is_unsure(frame) || !space || !can_name(symbols, site, frame) ||
+	if (is_unsure(frame) || !space || !can_name(frame, in_files) ||
 	    symspace__resolve(space, &query, 1, 0, &location))
 		return NULL;
 	return location;
@@ -144,8 +162,17 @@ struct user_symbols user_symbols_of(struct process_set *set)
 	};
 }
 
+void user_symbols_keep(struct user_symbols *symbols, bool keep)
+{
+	symbols->keeps = keep;
+	if (!keep)
+		hash_map_deinit(&symbols->kept);
+	symbolizer__keep_spaces(symbols->set->programs->ctx.symbolizer, keep);
+}
+
 void user_symbols_deinit(struct user_symbols *symbols)
 {
+	hash_map_deinit(&symbols->kept);
 	symspace__free(symbols->files);
 	symbols->files = NULL;
 }

@@ -206,43 +206,64 @@ def test_hint_is_lost(t):
         raise Failure(f"lost: {lost}")
 
 
-def test_others_while_named(t):
-    """
-    While a report waits for a server of debug files, its process executes a program of another name
-    and one of its own name begins: that is probed at once, and the report has all places.
-    """
+@contextlib.contextmanager
+def waiting_report(t, *args):
+    """(memleak, program, truth, path) while a report waits for a server of debug files."""
     if not find_library("debuginfod"):
         raise Skip("no libdebuginfod")
     path = rename(t, f"n{os.getpid()}")
     subprocess.run(["strip", path], check=True)
-    later = t.tmp / "later" / path.name
-    later.parent.mkdir()
-    shutil.copy(t.file_of("own_malloc_static"), later)
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
         url = "http://127.0.0.1:{}/".format(server.getsockname()[1])
-        program = t.program("family", "other", "/bin/sleep", "1000", path=path)
+        program = t.program("family", *args, path=path)
         memleak = find(t, "-v", "--comm", path.name, interval="0.2",
                        env={"DEBUGINFOD_URLS": url, "HOME": os.fspath(t.tmp)})
         truth = program.go()
         with server.accept()[0]:
-            cnt = len(memleak.take())
-            program.send(b"x")
-            if not until(lambda: comm_and_state_of(program.pid) == ("sleep", "S"), 10):
-                raise Broken("the program executes no other")
-            second = t.program("own_malloc_static", path=later)
-            memleak.wait_for("its probes", lambda: f"pid {second.pid}: malloc at" in memleak.notes)
-            if len(memleak.take()) != cnt:
-                raise Failure("its probes came after the report")
+            yield memleak, program, truth, path
+
+
+def test_others_while_named(t):
+    """
+    While a report waits for names, its process executes a program of another name and one of its
+    own name begins: that is probed at once, and the report has all places.
+    """
+    with waiting_report(t, "other", "/bin/sleep", "1000") as (memleak, program, truth, path):
+        cnt = len(memleak.take())
+        program.send(b"x")
+        if not until(lambda: comm_and_state_of(program.pid) == ("sleep", "S"), 10):
+            raise Broken("the program executes no other")
+        (t.tmp / "later").mkdir()
+        later = pathlib.Path(shutil.copy(t.file_of("own_malloc_static"),
+                                         t.tmp / "later" / path.name))
+        second = t.program("own_malloc_static", path=later)
+        memleak.wait_for("its probes", lambda: f"pid {second.pid}: malloc at" in memleak.notes)
+        if len(memleak.take()) != cnt:
+            raise Failure("its probes came after the report")
     report = memleak.report_number(cnt)
-    held = [site for site in report["sites"] if site["pid"] == program.pid]
     # Its functions have no names, but are known by their places.
-    own = [site for site in held if any(frame["module"] == os.fspath(path)
-                                        for frame in site["stack"])]
+    own = [site for site in report["sites"]
+           if site["pid"] == program.pid and
+           any(frame["module"] == os.fspath(path) for frame in site["stack"])]
+    if any(int(frame["addr"], 16) == 0 for site in own for frame in site["stack"]):
+        fail(report, "places have no addresses")
     count, size = truth.children[program.pid]
     if sum(site["count"] for site in own) < count or sum(site["bytes"] for site in own) < size:
         fail(report, f"{truth.children} in {path}")
     memleak.stop()
+
+
+def test_interrupted_while_named(t):
+    """A signal to end does not wait for the names of a report that has begun."""
+    with waiting_report(t, "server", "1") as (memleak, _, _, _):
+        cnt = len(memleak.take())
+        memleak.signal(signal.SIGINT)
+        begun = memleak.report_number(cnt)
+    last = memleak.finish()
+    # So long a report waits at most.
+    if last["elapsed_ns"] - begun["elapsed_ns"] > 9e9:
+        fail(last, "the last report came when the one before had waited for all its names")
 
 
 def test_private_libc(t):
