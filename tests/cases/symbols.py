@@ -7,11 +7,22 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 
 from lib import Failure, Skip, each, expect, owner, pitfall
 from lib.expect import culprit
+from lib.memleak import children_of
+
+
+def helper_of(memleak, name):
+    """The pid of a helper process."""
+    for pid in children_of(memleak.pid):
+        with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+            if file.read().strip() == name:
+                return pid
+    raise Failure(f"no {name} runs")
 
 
 def run(t, *args, **kwargs):
@@ -332,3 +343,18 @@ def test_broken_library(t, name):
             raise Failure(f"the stack is {names}")
     if "marker" not in [owner(site) for site in report["sites"]]:
         raise Failure("the program's own names are gone")
+
+
+def test_killed_while_reports_come(t):
+    """Who parses files is killed by somebody: the next report starts another one, and has names."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2")
+    memleak.report_number(0)
+    killed = helper_of(memleak, "symbolizer")
+    os.kill(killed, signal.SIGKILL)
+    truth = program.go()
+    memleak.fresh_report()
+    expect(memleak.fresh_report(), truth)
+    if helper_of(memleak, "symbolizer") == killed:
+        raise Failure("it was not killed")
+    expect(memleak.stop(), truth)
