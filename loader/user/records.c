@@ -51,28 +51,24 @@ static void handle_mapping(struct user_process *process, const struct memleak_re
 		process->mappings_lost++;
 }
 
-static int handle_record(void *arg, void *data, size_t len)
+static void apply(struct process_set *set, const struct memleak_record *record)
 {
-	const struct memleak_record *record = data;
-	struct process_set *set = ((struct records *)arg)->set;
 	struct user_process *process;
 
-	if (len < sizeof(*record))
-		return 0;
 	switch (record->type) {
 	case MEMLEAK_REC_BLOCKS: /* looked at when all records have been read */
 	case MEMLEAK_REC_PEAK:
-		return 0; /* the total is looked at in any case */
+		return; /* the total is looked at in any case */
 	case MEMLEAK_REC_EXEC:
 		process_set_exec(set, record);
-		return 0;
+		return;
 	case MEMLEAK_REC_NEW:
 		process_set_new(set, record, record->image, (uint32_t)record->addr);
-		return 0;
+		return;
 	}
 	process = process_set_process(set, record->image);
 	if (!process)
-		return 0; /* an image that is no more */
+		return; /* an image that is no more */
 	switch (record->type) {
 	case MEMLEAK_REC_LEFT:
 		process_set_leave(set, process);
@@ -98,7 +94,28 @@ static int handle_record(void *arg, void *data, size_t len)
 	default:
 		handle_mapping(process, record);
 	}
-	return 0;
+}
+
+static unsigned long position(const unsigned long *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+/* Whether what was there when it began has been read. */
+static bool is_read(const struct records *records)
+{
+	return (long)(position(records->read_to) - records->until) >= 0;
+}
+
+/* -EAGAIN: it came meanwhile, and others may come faster than they are applied. */
+static int handle_record(void *arg, void *data, size_t len)
+{
+	const struct memleak_record *record = data;
+	struct records *records = arg;
+
+	if (len >= sizeof(*record))
+		apply(records->set, record);
+	return is_read(records) ? -EAGAIN : 0;
 }
 
 /*
@@ -140,27 +157,26 @@ int records_init(struct records *records)
 
 	if (err)
 		return err;
-	records->rings = ring_buffer__new(fd, handle_record, records, NULL);
-	if (!records->rings)
+	records->ring = ring_buffer__new(fd, handle_record, records, NULL);
+	if (!records->ring)
 		return -errno;
-	err = ring_buffer__add(records->rings, bpf_map__fd(skel->maps.events), handle_event,
-			       records);
+	fd = bpf_map__fd(skel->maps.events);
+	records->events = ring_buffer__new(fd, handle_event, records, NULL);
+	if (!records->events)
+		return -errno;
+	err = process_set_watch(records->set, ring_buffer__epoll_fd(records->ring), NULL);
 	return err ? err
-		   : process_set_watch(records->set, ring_buffer__epoll_fd(records->rings), NULL);
+		   : process_set_watch(records->set, ring_buffer__epoll_fd(records->events), NULL);
 }
 
 void records_deinit(struct records *records)
 {
-	ring_buffer__free(records->rings);
-	records->rings = NULL;
+	ring_buffer__free(records->ring);
+	ring_buffer__free(records->events);
+	records->ring = records->events = NULL;
 	if (records->read_to)
 		munmap(records->read_to, 2 * (size_t)sysconf(_SC_PAGESIZE));
 	records->read_to = NULL;
-}
-
-static unsigned long position(const unsigned long *at)
-{
-	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
 /* Whoever may have changed is looked at. */
@@ -174,19 +190,27 @@ static void find_hints(struct process_set *set)
 		set->table.items[i]->changed = true;
 }
 
+static int consume(struct ring_buffer *ring)
+{
+	int err = ring_buffer__consume(ring);
+
+	return err < 0 && err != -EAGAIN ? err : 0;
+}
+
 int records_consume(struct records *records, bool all)
 {
-	unsigned long written_to;
 	int err;
 
 	records->all = all;
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	find_hints(records->set);
-	written_to = position(records->written_to);
-	err = ring_buffer__consume(records->rings);
+	records->until = position(records->written_to);
+	err = consume(records->ring);
 	/* A program that is interrupted while it writes a record holds up those behind it. */
-	if ((long)(position(records->read_to) - written_to) >= 0)
+	if (is_read(records))
 		records->set->programs->descendants.heard_ns = records->begun_ns;
+	if (!err)
+		err = consume(records->events);
 	process_set_refresh_changed(records->set);
-	return err < 0 && err != -EAGAIN ? err : 0;
+	return err;
 }

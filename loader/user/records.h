@@ -9,13 +9,15 @@
 
 struct records {
 	struct process_set *set;
-	struct ring_buffer *rings;
+	struct ring_buffer *ring;
+	struct ring_buffer *events;
 	/* Takes an event; process: NULL if its image is no more. NULL: nobody wants them. */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
-	bool all;          /* events are told, whatever the time */
-	uint64_t begun_ns; /* when it began to take in */
-	/* How far the ring of records has been read and written; the kernel's, mapped. */
+	bool all;            /* events are told, whatever the time */
+	uint64_t begun_ns;   /* when it began to take in */
+	unsigned long until; /* how far the ring of records had been written then */
+	/* How far it has been read and written; the kernel's, mapped. */
 	unsigned long *read_to;
 	unsigned long *written_to;
 };
