@@ -328,7 +328,8 @@ static int handle_report(struct run *run)
 	return run->due ? handle_interval(run) : 0;
 }
 
-/* A report that has begun gets its names, as it does when an interval ends. */
+/* The end of --duration lets a report that has begun have its names, as that of an interval does.
+ */
 static int handle_end(struct run *run)
 {
 	uint64_t expirations;
@@ -435,7 +436,7 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	run.reporter.server = server;
 	if (!err)
 		err = loop(&run);
-	/* A report that has begun when something fails is ended in haste. */
+	/* If something failed, a report that has begun is finished without waiting for names. */
 	if (thread->busy)
 		end_report(&run, report_thread_hurry(thread));
 	ret->reader_gone = err == -EPIPE;

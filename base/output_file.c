@@ -23,23 +23,20 @@
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
-/* A number that sudo has left in the environment; -1: none. */
+/* A number that sudo has left in the environment; UINT32_MAX: none. */
 static uint32_t sudo_id(const char *name)
 {
 	const char *text = getenv(name);
 	uint64_t id;
 
-	if (!text || number_take(&text, NULL, 10, &id) || *text || id >= UINT32_MAX)
+	if (!text || number_parse(text, 0, UINT32_MAX - 1, &id))
 		return UINT32_MAX;
 	return (uint32_t)id;
 }
 
-/* For anybody but root the kernel decides. */
 static bool may_be_trusted(const struct stat *st)
 {
-	uid_t own = geteuid();
-
-	return own || st->st_uid == own || st->st_uid == sudo_id("SUDO_UID");
+	return st->st_uid == 0 || st->st_uid == sudo_id("SUDO_UID");
 }
 
 static int make(const char *path)
@@ -51,7 +48,7 @@ static int make(const char *path)
 	if (fd < 0)
 		return -errno;
 	/* If root may not give it away here, it stays root's. */
-	if (!geteuid() && user != UINT32_MAX && group != UINT32_MAX) {
+	if (user != UINT32_MAX && group != UINT32_MAX) {
 		int err = fchown(fd, user, group);
 
 		(void)err;
@@ -115,21 +112,27 @@ static int open_found(const char *path, int links)
 	}
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || may_be_trusted(&st)))
+	if (fstat(fd, &st) == 0 && (S_ISCHR(st.st_mode) || may_be_trusted(&st)))
 		return fd;
 	close(fd);
 	return -EACCES;
 }
 
+/* For anybody but root the kernel decides, by its own rules of files in folders of all users. */
 int output_file_open(const char *path)
 {
-	return open_found(path, 0);
+	int fd;
+
+	if (!geteuid())
+		return open_found(path, 0);
+	fd = open(path, FLAGS | O_CREAT, 0600);
+	return fd < 0 ? -errno : fd;
 }
 
 const char *output_file_error(int err)
 {
 	if (err == -EACCES && !geteuid())
-		return "it belongs to another user, who may have put it there: remove it, or give "
-		       "another name";
+		return "permission denied, or it belongs to another user, who may have put it "
+		       "there: give another name";
 	return strerror(-err);
 }

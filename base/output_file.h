@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opens files that the user named to write to, with rights that others of the machine lack. */
+/*
+ * Opens the output files that the user names. memleak may have more rights than other users, who
+ * must not lead it to another file.
+ */
 #ifndef BASE_OUTPUT_FILE_H
 #define BASE_OUTPUT_FILE_H
 
 /*
- * Opens path to append to. A file that it makes is for its owner alone: who runs memleak, or who
- * asked sudo to. As root: -EACCES if the file, or a link that leads to it, belongs to anybody else,
- * who could have put it there to have root write to it. An fd, or another negative errno.
+ * Opens path to append to. A file that it makes can be read by its owner alone: the user who runs
+ * memleak, or who called sudo. As root: -EACCES if the file or pipe, or a link that leads to it,
+ * belongs to anybody else, who could have put it there. An fd, or another negative errno.
  */
 int output_file_open(const char *path);
 

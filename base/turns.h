@@ -16,7 +16,7 @@ void turn_give(void);
 
 /* From now on the calling thread, whose turn it is, gives it away while it is in turn_poll(). */
 void turn_share(void);
-/* First of all in a process that such a thread has forked: there is no other thread in it. */
+/* To be called first in a process that such a thread has forked: it has no other thread. */
 void turn_forget(void);
 /*
  * poll(2) of one descriptor, which returns 0 early when the thread is to hurry. What is shared may

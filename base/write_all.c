@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/signals.h"
+#include "base/turns.h"
 
 /* How long those who read nothing may keep memleak from ending. */
 #define PATIENCE_MS 1000
@@ -19,7 +20,7 @@ static int wait_for_reader(int fd)
 	struct pollfd ready = {.fd = fd, .events = POLLOUT};
 
 	while (poll(&ready, 1, PATIENCE_MS) == 0)
-		if (signals_end_pending())
+		if (signals_end_pending() || turn_is_hurried())
 			return -ECANCELED;
 	return 0;
 }

@@ -109,8 +109,8 @@ static void child_main(const struct helper *helper, pid_t parent, int sock)
 		helper->work(sock);
 #if HELPER_SANITIZED
 	/*
-	 * The network libraries, which the other helper loads, do leak. What a thread beside the
-	 * one that forked has on its stack seems to.
+	 * The network libraries, which the other helper loads, do leak. In a child of another
+	 * thread than the main one, what is only on the main thread's stack looks leaked.
 	 */
 	if (helper->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();

@@ -223,10 +223,9 @@ const struct option_def option_table[] = {
 	{"output", 0, "FILE",
 	 "Write reports to FILE instead of stdout. FILE is emptied when tracing begins; each "
 	 "report is appended whole or not at all. In formats that allow one report per file, "
-	 "each report replaces the one before, and stdout or a pipe gets only the final one. A new "
-	 "FILE can be read by its owner alone: you, also with sudo. As root, memleak writes to no "
-	 "file "
-	 "and through no link of another user",
+	 "each report replaces the one before, and stdout or a pipe gets only the final one. Only "
+	 "you can read a new FILE, also if you use sudo. As root, memleak refuses a FILE, or a "
+	 "link to it, that belongs to another user",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, REPORT_DIFF},
 	{"listen", 0, "[ADDR:]PORT",
 	 "Also serve the last report over HTTP: /metrics for Prometheus and compatible "

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/order.h"
+#include "base/turns.h"
 #include "report/peak.h"
 
 /* What a site matches: the index of a pattern, or one of these. */
@@ -160,7 +161,7 @@ static int judge(const struct suppressor *suppressor, struct symbol_backend *sym
 	if (!open_cnt)
 		return 0;
 	err = symbols->prepare(symbols, open, open_cnt, deadline_ns);
-	in_time = clock_ns(CLOCK_MONOTONIC) < deadline_ns;
+	in_time = clock_ns(CLOCK_MONOTONIC) < deadline_ns && !turn_is_hurried();
 	for (size_t i = 0; !err && i < task->cnt; i++) {
 		if (task->patterns[i] != NOT_KNOWN)
 			continue;

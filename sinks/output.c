@@ -25,12 +25,18 @@ static bool is_file_of(int fd, const struct stat *st)
 /* What can be replaced: a file, and not by another name the one that stdout or stderr goes to. */
 static char *find_document(int fd, const char *path)
 {
-	struct stat st;
+	struct stat st, named;
+	char *ret;
 
 	if (!path || fstat(fd, &st) || !S_ISREG(st.st_mode) || is_file_of(STDOUT_FILENO, &st) ||
 	    is_file_of(STDERR_FILENO, &st))
 		return NULL;
-	return realpath(path, NULL);
+	ret = realpath(path, NULL);
+	/* Somebody else may have put another one in its place. */
+	if (ret && !stat(ret, &named) && is_same_file(&named, &st))
+		return ret;
+	free(ret);
+	return NULL;
 }
 
 int output_init(struct output *out, const char *path, bool document, bool binary)

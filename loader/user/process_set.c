@@ -25,8 +25,8 @@
 /* So often before tracing begins anyway. */
 #define START_RETRIES 100
 /*
- * A purge, which walks over all blocks, does not wait for a report if images that are gone hold
- * this part of the blocks that there may be, or if there are so many of them: they have sites, too.
+ * A purge walks over all blocks, so it usually waits for a report. It does not if images that are
+ * gone hold this part of the table, or if there are so many of them: they have sites, too.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -637,7 +637,7 @@ void process_set_purge(struct process_set *set)
 	set->purge_at = 2 * kept.cnt + PURGE_AT;
 }
 
-/* Then the last report has them, too. */
+/* Whether all had ended when the last report was begun: then it was the final one. */
 static bool all_settled(const struct process_set *set)
 {
 	if (set->filter.rule.join)
@@ -650,7 +650,9 @@ static bool all_settled(const struct process_set *set)
 
 void process_set_forget_ended(struct process_set *set)
 {
-	for (size_t i = 0; i < set->table.cnt && !all_settled(set);)
+	if (all_settled(set))
+		return;
+	for (size_t i = 0; i < set->table.cnt;)
 		if (set->table.items[i]->settled)
 			remove_process(set, i);
 		else

@@ -82,7 +82,7 @@ void process_set_settle_stacks(struct process_set *set);
 int process_set_find_descendants(struct process_set *set);
 /* Notes which have ended: what they had at their end is in the snapshot that follows. */
 void process_set_settle_ended(struct process_set *set);
-/* Frees the processes that had ended by then, unless those are all. */
+/* Frees the processes that had ended by then, unless no others are left. */
 void process_set_forget_ended(struct process_set *set);
 /* Deletes what is held of images that are no more. */
 void process_set_purge(struct process_set *set);

@@ -107,7 +107,8 @@ static bool is_read(const struct records *records)
 	return (long)(position(records->read_to) - records->until) >= 0;
 }
 
-/* -EAGAIN: it came meanwhile, and others may come faster than they are applied. */
+/* -EAGAIN ends the reading: this one came since, and others may come faster than they are applied.
+ */
 static int handle_record(void *arg, void *data, size_t len)
 {
 	const struct memleak_record *record = data;
@@ -116,6 +117,13 @@ static int handle_record(void *arg, void *data, size_t len)
 	if (len >= sizeof(*record))
 		apply(records->set, record);
 	return is_read(records) ? -EAGAIN : 0;
+}
+
+static int consume(struct ring_buffer *ring)
+{
+	int err = ring_buffer__consume(ring);
+
+	return err < 0 && err != -EAGAIN ? err : 0;
 }
 
 /*
@@ -129,6 +137,11 @@ static int handle_event(void *arg, void *data, size_t len)
 
 	if (len < sizeof(*event))
 		return 0;
+	/* Its process may have begun meanwhile, too. */
+	if (event->time_ns > records->begun_ns) {
+		records->until = position(records->written_to);
+		consume(records->ring);
+	}
 	if (records->event)
 		records->event(records->arg, process_set_process(records->set, event->image),
 			       event);
@@ -190,11 +203,9 @@ static void find_hints(struct process_set *set)
 		set->table.items[i]->changed = true;
 }
 
-static int consume(struct ring_buffer *ring)
+bool records_are_read(const struct records *records)
 {
-	int err = ring_buffer__consume(ring);
-
-	return err < 0 && err != -EAGAIN ? err : 0;
+	return position(records->read_to) == position(records->written_to);
 }
 
 int records_consume(struct records *records, bool all)

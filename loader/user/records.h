@@ -29,4 +29,7 @@ void records_deinit(struct records *records);
  */
 int records_consume(struct records *records, bool all);
 
+/* Whether no record waits. */
+bool records_are_read(const struct records *records);
+
 #endif

@@ -49,36 +49,33 @@ static struct symspace *own_space(struct user_symbols *symbols, const struct sit
 }
 
 /*
- * Whose names a site has; places in files are the same for all processes. in_files: others cannot
- * be named. NULL: nobody's, or no memory.
+ * The space that names a site's frames: that of its process, else that of files, as places in files
+ * are the same for all. NULL: none, or no memory.
  */
-static struct symspace *space_of(struct user_symbols *symbols, const struct site *site,
-				 bool *in_files)
+static struct symspace *space_of(struct user_symbols *symbols, const struct site *site)
 {
 	const struct proc_maps none = {0};
 	struct symspace *space;
 
-	*in_files = false;
 	if (site->space != SPACE_USER || !site->process)
 		return NULL;
 	space = own_space(symbols, site);
 	if (space)
 		return space;
-	*in_files = true;
 	if (!symbols->files)
 		symspace__new_ended(symbols->set->programs->ctx.symbolizer, &none, &symbols->files);
 	return symbols->files;
 }
 
-static bool can_name(uint64_t frame, bool in_files)
+static bool can_name(const struct user_symbols *symbols, const struct symspace *space,
+		     uint64_t frame)
 {
-	return MEMLEAK_FRAME_IN_FILE(frame) || !in_files;
+	return MEMLEAK_FRAME_IN_FILE(frame) || space != symbols->files;
 }
 
 /* A site with the space that names it, as the process may go while names are waited for. */
 struct named_site {
 	struct symspace *space;
-	bool in_files;
 	const struct site *site;
 };
 
@@ -106,7 +103,7 @@ static int prepare_space(const struct user_symbols *symbols, const struct named_
 		const struct site *site = sites[i].site;
 
 		for (size_t j = 0; j < site->frame_cnt; j++)
-			if (can_name(site->frames[j], sites[i].in_files))
+			if (can_name(symbols, sites->space, site->frames[j]))
 				queries[at++] = query_of(symbols->set, site->frames[j]);
 	}
 	return symspace__resolve(sites->space, queries, at, deadline_ns, locations);
@@ -126,7 +123,7 @@ static int user_symbols__prepare(struct symbol_backend *self, const struct site 
 		struct named_site *next = &named[named_cnt];
 
 		next->site = sites[i];
-		next->space = space_of(symbols, sites[i], &next->in_files);
+		next->space = space_of(symbols, sites[i]);
 		named_cnt += next->space != NULL;
 	}
 	qsort(named, named_cnt, sizeof(*named), by_space);
@@ -144,11 +141,10 @@ static const struct sym_location *user_symbols__lookup(struct symbol_backend *se
 {
 	struct user_symbols *symbols = symbols_of(self);
 	struct sym_query query = query_of(symbols->set, frame);
+	struct symspace *space = space_of(symbols, site);
 	const struct sym_location *location;
-	bool in_files;
-	struct symspace *space = space_of(symbols, site, &in_files);
 
-	if (is_unsure(frame) || !space || !can_name(frame, in_files) ||
+	if (is_unsure(frame) || !space || !can_name(symbols, space, frame) ||
 	    symspace__resolve(space, &query, 1, 0, &location))
 		return NULL;
 	return location;

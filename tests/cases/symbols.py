@@ -346,7 +346,7 @@ def test_broken_library(t, name):
 
 
 def test_killed_while_reports_come(t):
-    """Who parses files is killed by somebody: the next report starts another one, and has names."""
+    """The symbolizer is killed from outside: the next report starts another one, and has names."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
     memleak.report_number(0)

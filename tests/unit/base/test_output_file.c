@@ -23,6 +23,8 @@ static char folder[] = "/tmp/output-file-XXXXXX";
 static int enter(void **state)
 {
 	(void)state;
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
 	return !mkdtemp(folder) || chdir(folder);
 }
 
@@ -106,6 +108,20 @@ static void somebody_elses_file(void **state)
 	assert_non_null(strstr(output_file_error(-EACCES), "another user"));
 }
 
+static void somebody_elses_pipe(void **state)
+{
+	int reader;
+
+	(void)state;
+	need_root();
+	assert_int_equal(mkfifo("file", 0666), 0);
+	reader = open("file", O_RDONLY | O_NONBLOCK);
+	expect_opened("file");
+	assert_int_equal(chown("file", SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(output_file_open("file"), -EACCES);
+	close(reader);
+}
+
 static void own_link(void **state)
 {
 	(void)state;
@@ -161,6 +177,7 @@ int main(void)
 		cmocka_unit_test_teardown(made_for_its_owner, drop_names),
 		cmocka_unit_test_teardown(made_for_who_asked_sudo, drop_names),
 		cmocka_unit_test_teardown(somebody_elses_file, drop_names),
+		cmocka_unit_test_teardown(somebody_elses_pipe, drop_names),
 		cmocka_unit_test_teardown(own_link, drop_names),
 		cmocka_unit_test_teardown(somebody_elses_link, drop_names),
 		cmocka_unit_test_teardown(links_in_a_circle, drop_names),
