@@ -66,7 +66,7 @@ def test_peak_is_near(t):
 
 def test_peak_mappings(t):
     """Mappings count, reserves do not."""
-    program = t.program("functions", "mmap", "munmap", "malloc")
+    program = t.program("functions", "mmap", "malloc", "munmap")
     memleak = t.attach(program, "--peak", interval="0.2")
     truth = program.go()
     memleak.fresh_report()

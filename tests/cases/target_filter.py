@@ -86,6 +86,7 @@ def test_follow(t, what):
     check([report], truth)
 
 
+@alone
 def test_pid_of_another(t):
     """-p A,B: a process that gets the number of A, which has ended, is none of them."""
     first = t.program("family", "server", "1")
