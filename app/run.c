@@ -62,7 +62,6 @@ struct run {
 	bool final;
 	bool due;   /* an interval has ended since it began */
 	bool asked; /* somebody has asked for another one since */
-	bool over;  /* --duration has ended since */
 	struct run_result *result;
 };
 
@@ -319,7 +318,7 @@ static int handle_report(struct run *run)
 	run->of_interval = false;
 	if (err)
 		return err;
-	if (run->over || run->source->ops->ended(run->source))
+	if (clock_ns(CLOCK_MONOTONIC) >= run->end_ns || run->source->ops->ended(run->source))
 		return make_report(run, true);
 	if (run->asked) {
 		run->asked = false;
@@ -334,8 +333,9 @@ static int handle_end(struct run *run)
 {
 	uint64_t expirations;
 
-	run->over = read(run->end_fd, &expirations, sizeof(expirations)) > 0;
-	return run->thread->busy ? 0 : make_report(run, true);
+	if (read(run->end_fd, &expirations, sizeof(expirations)) < 0 || run->thread->busy)
+		return 0;
+	return make_report(run, true);
 }
 
 static int handle(struct run *run, int fd)

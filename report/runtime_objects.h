@@ -4,10 +4,10 @@
 #define REPORT_RUNTIME_OBJECTS_H
 
 struct runtime_objects {
-	const char *interpreter; /* its name without a version */
-	const char *words;       /* "python objects" */
-	const char *advice;      /* how to find out which ones grow; so below, by single blocks */
-	const char *block_advice;
+	const char *interpreter;  /* its name without a version */
+	const char *words;        /* "python objects" */
+	const char *advice;       /* how to find out which ones grow */
+	const char *block_advice; /* the same where each has a block of its own */
 };
 
 /* module: a file's path; NULL: it is of no such runtime. */
