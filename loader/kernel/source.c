@@ -318,7 +318,7 @@ static int kernel_source__read(struct source *base, uint64_t deadline_ns, struct
 	int err;
 
 	source->tracker.page_offset = *source->programs.switches.direct_map;
-	err = tracker_walk_begin(&source->tracker, &walk, &snap);
+	err = tracker_walk_begin(&source->tracker, clock_ns(CLOCK_MONOTONIC), &walk, &snap);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;

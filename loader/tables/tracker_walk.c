@@ -410,17 +410,18 @@ static struct sampling sampling_of(const struct options *opts)
 	return (struct sampling){0};
 }
 
-int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struct snapshot *snap)
+int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
+		       struct snapshot *snap)
 {
 	*walk = (struct tracker_walk){
 		.tracker = tracker,
-		.t0_ns = clock_ns(CLOCK_MONOTONIC),
+		.t0_ns = t0_ns,
 		.sampling = sampling_of(tracker->opts),
 	};
 	*snap = (struct snapshot){
-		.t0_ns = walk->t0_ns,
-		.wall_ns = (int64_t)clock_ns(CLOCK_REALTIME),
-		.elapsed_ns = walk->t0_ns - tracker->start_ns,
+		.t0_ns = t0_ns,
+		.wall_ns = clock_wall_of(t0_ns),
+		.elapsed_ns = t0_ns - tracker->start_ns,
 		.sampling = walk->sampling,
 	};
 	if (tracker->baseline_ns)

@@ -23,8 +23,9 @@ struct tracker_walk {
 	size_t block_cap;
 };
 
-/* Begins a snapshot: reads the clock and the blocks of the kernel tables. */
-int tracker_walk_begin(struct tracker *tracker, struct tracker_walk *walk, struct snapshot *snap);
+/* Begins a snapshot of what there was at t0_ns, now or just before: reads the kernel's tables. */
+int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
+		       struct snapshot *snap);
 /* A block that the source knows itself, such as a mapping. */
 int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns);

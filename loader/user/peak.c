@@ -89,7 +89,7 @@ static int take(struct user_peak *peak)
 	int err;
 
 	tracker->any_age = true;
-	err = user_snapshot_read(peak->set, NULL, &snap);
+	err = user_snapshot_read(peak->set, begin_ns, NULL, &snap);
 	tracker->any_age = false;
 	if (err)
 		return err;

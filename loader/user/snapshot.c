@@ -119,7 +119,8 @@ static void add_losses(const struct process_set *set, struct snapshot *snap)
 	snap->lost[LOSS_UNWIND] += set->programs->copies.deferred.cut;
 }
 
-int user_snapshot_read(struct process_set *set, const struct peak *peak, struct snapshot *ret)
+int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct peak *peak,
+		       struct snapshot *ret)
 {
 	struct tracker *tracker = &set->programs->tracker;
 	struct tracker_walk walk;
@@ -128,7 +129,7 @@ int user_snapshot_read(struct process_set *set, const struct peak *peak, struct 
 
 	if (err)
 		return err;
-	err = tracker_walk_begin(tracker, &walk, &snap);
+	err = tracker_walk_begin(tracker, t0_ns, &walk, &snap);
 	snap.peak = peak;
 	for (size_t i = 0; !err && i < set->table.cnt; i++)
 		err = walk_mappings(&walk, set->table.items[i]);

@@ -167,3 +167,23 @@ def test_mapping_and_heap_apart(t):
     kinds = sorted(site["kind"] for site in report["sites"])
     if kinds != ["heap", "heap", "heap", "mmap"]:  # malloc, calloc, marker, mmap
         raise Failure(f"kinds {kinds}")
+
+
+def test_one_moment(t):
+    """
+    What is mapped and what is allocated is of one moment: they are made by turns. With -f the times
+    of blocks are exact.
+    """
+    program = t.program("pairs", "mapped")
+    memleak = t.attach(program, "-f", interval="0.05")
+    program.send()
+    memleak.report_number(20)
+    truth = program.go()
+    expect(memleak.fresh_report(), truth)
+    memleak.stop()
+    for report in memleak.reports:
+        sums = sum_of(report)
+        allocated = sums.get(("odd_alloc", "heap"), (0, 0))[0]
+        mapped = sums.get(("pages_map", "mmap"), (0, 0))[0]
+        if not 0 <= allocated - mapped <= 1:
+            raise Failure(f"{allocated} allocated and {mapped} mapped at one moment")
