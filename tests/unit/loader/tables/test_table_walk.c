@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* loader/tables/table_walk on a table of the kernel's: each element once, and what was deleted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <bpf/bpf.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loader/tables/table_walk.h"
+
+/* Several batches. */
+#define ELEMENTS 40000
+
+struct seen {
+	int fd;
+	uint8_t met[ELEMENTS];
+	uint8_t deleted[ELEMENTS];
+};
+
+static int meet(void *arg, const void *key, const void *value)
+{
+	struct seen *seen = arg;
+	uint32_t at;
+
+	memcpy(&at, key, sizeof(at));
+	assert_true(at < ELEMENTS);
+	assert_memory_equal(key, value, sizeof(at));
+	seen->met[at]++;
+	return 0;
+}
+
+/* Two of three; of these, somebody else deletes one of five first. */
+static bool is_doomed(uint32_t at)
+{
+	return at % 3 != 0;
+}
+
+static bool vanishes(uint32_t at)
+{
+	return is_doomed(at) && at % 5 == 0;
+}
+
+static int judge(void *arg, const void *key, const void *value)
+{
+	struct seen *seen = arg;
+	uint32_t at;
+
+	meet(arg, key, value);
+	memcpy(&at, key, sizeof(at));
+	if (vanishes(at))
+		assert_int_equal(bpf_map_delete_elem(seen->fd, key), 0);
+	return is_doomed(at);
+}
+
+static void note_deleted(void *arg, const void *key)
+{
+	struct seen *seen = arg;
+	uint32_t at;
+
+	memcpy(&at, key, sizeof(at));
+	seen->deleted[at]++;
+}
+
+static struct seen seen;
+
+static struct table_walk walk_of(int (*element)(void *arg, const void *key, const void *value))
+{
+	return (struct table_walk){
+		.fd = seen.fd,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(uint32_t),
+		.element = element,
+		.deleted = note_deleted,
+		.arg = &seen,
+	};
+}
+
+static int fill(void **state)
+{
+	seen.fd = bpf_map_create(BPF_MAP_TYPE_HASH, "walked", sizeof(uint32_t), sizeof(uint32_t),
+				 ELEMENTS, NULL);
+	for (uint32_t i = 0; seen.fd >= 0 && i < ELEMENTS; i++)
+		assert_int_equal(bpf_map_update_elem(seen.fd, &i, &i, BPF_NOEXIST), 0);
+	memset(seen.met, 0, sizeof(seen.met));
+	memset(seen.deleted, 0, sizeof(seen.deleted));
+	return 0;
+}
+
+static int empty(void **state)
+{
+	if (seen.fd >= 0)
+		close(seen.fd);
+	return 0;
+}
+
+static void skip_without_rights(void)
+{
+	if (seen.fd < 0) {
+		assert_int_equal(seen.fd, -EPERM);
+		skip();
+	}
+}
+
+static void meets_each_once(void **state)
+{
+	const struct table_walk walk = walk_of(meet);
+
+	skip_without_rights();
+	assert_int_equal(table_walk_run(&walk), 0);
+	for (uint32_t i = 0; i < ELEMENTS; i++)
+		assert_int_equal(seen.met[i], 1);
+}
+
+static void tells_what_it_deleted(void **state)
+{
+	const struct table_walk walk = walk_of(judge), again = walk_of(meet);
+
+	skip_without_rights();
+	assert_int_equal(table_walk_delete(&walk), 0);
+	memset(seen.met, 0, sizeof(seen.met));
+	assert_int_equal(table_walk_run(&again), 0);
+	for (uint32_t i = 0; i < ELEMENTS; i++) {
+		assert_int_equal(seen.met[i], !is_doomed(i));
+		assert_int_equal(seen.deleted[i], is_doomed(i) && !vanishes(i));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(meets_each_once, fill, empty),
+		cmocka_unit_test_setup_teardown(tells_what_it_deleted, fill, empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
