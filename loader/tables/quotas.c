@@ -56,7 +56,7 @@ void quotas_uncount(struct quotas *quotas, uint32_t image)
 
 uint64_t quotas_held(const struct quotas *quotas, uint32_t image)
 {
-	return quotas->items ? quotas->items[image % MEMLEAK_QUOTAS].held : 0;
+	return quotas->items[image % MEMLEAK_QUOTAS].held;
 }
 
 uint64_t quotas_refused(const struct quotas *quotas, uint32_t image)

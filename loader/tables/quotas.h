@@ -22,7 +22,7 @@ void quotas_deinit(struct quotas *quotas);
 void quotas_begin(struct quotas *quotas, uint32_t image);
 /* A block of the image has been deleted from the table. */
 void quotas_uncount(struct quotas *quotas, uint32_t image);
-/* How many blocks the table has of an image; 0 without quotas. */
+/* With quotas: how many blocks the table has of an image. */
 uint64_t quotas_held(const struct quotas *quotas, uint32_t image);
 uint64_t quotas_refused(const struct quotas *quotas, uint32_t image);
 

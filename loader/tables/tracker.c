@@ -156,6 +156,16 @@ void tracker_deinit(struct tracker *tracker)
 	site_table_deinit(&tracker->sites);
 }
 
+uint64_t tracker_held(const struct tracker *tracker, uint32_t image)
+{
+	uint64_t recent, held;
+
+	if (tracker->quotas.items)
+		return quotas_held(&tracker->quotas, image);
+	recent_blocks_count(&tracker->recent, &recent, &held);
+	return held;
+}
+
 struct purge {
 	struct tracker *tracker;
 	const struct image_set *images;

@@ -83,6 +83,9 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 		 volatile struct memleak_stack_watch *watch);
 void tracker_deinit(struct tracker *tracker);
 
+/* How many blocks the table has of an image; of all of them, if it has no quotas. */
+uint64_t tracker_held(const struct tracker *tracker, uint32_t image);
+
 /* Deletes what the tables hold of images that are no more. */
 void tracker_purge(struct tracker *tracker, const struct image_set *images);
 

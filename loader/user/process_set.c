@@ -300,7 +300,7 @@ static void drop(struct process_set *set, uint32_t image)
 		return;
 	/* Without memory for it, what is held stays, and takes up room. */
 	image_set_add(&set->gone, image);
-	set->gone_blocks += quotas_held(&set->programs->tracker.quotas, image);
+	set->gone_blocks += tracker_held(&set->programs->tracker, image);
 }
 
 /* A report may not be soon. */

@@ -219,6 +219,16 @@ def test_short_life_after_exec(t):
         raise Failure(f"{report['outstanding']}, the truth is {truth.sites}")
 
 
+@pitfall(15)
+@each("alone", "followed")
+def test_many_execs(t, how):
+    """What an image had makes room for the next ones, though no report comes in between."""
+    options = ("--max-allocs", "1000", *(["-f"] if how == "followed" else []))
+    memleak = t.command(t.file_of("process"), "again", "30", options=options)
+    report = memleak.finish()
+    expect(report, truth_in(memleak), may_lose=AFTER_EXEC)
+
+
 def test_static_command(t):
     memleak = t.command(t.file_of("leak_static"))
     memleak.wait_for("ready", lambda: "ready\n" in memleak.out.text)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes that beget others or become others: process NAME. What a child does to its copy of
+ * Processes that beget others or become others: process NAME [N]. What a child does to its copy of
  * the memory is none of the parent's business; what was before an exec is gone.
  */
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "truth.h"
 
@@ -187,6 +188,21 @@ static void second(void)
 	leaks("second_alloc", 10, 320);
 }
 
+/* Becomes itself, so many times, and has 200 blocks each time. */
+static void again(const char *times)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+	char left[16];
+
+	for (int i = 0; i < 200; i++)
+		second_alloc();
+	nanosleep(&moment, NULL);
+	snprintf(left, sizeof(left), "%d", atoi(times) - 1);
+	if (atoi(times))
+		execl("/proc/self/exe", "process", "again", left, NULL);
+	leaks("second_alloc", 200, 200 * 32);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -203,7 +219,11 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	must(argc == 2, "usage");
+	must(argc >= 2, "usage");
+	if (argc == 3 && !strcmp(argv[1], "again")) {
+		again(argv[2]);
+		return 0;
+	}
 	if (!strcmp(argv[1], "second")) {
 		second();
 		ready();
