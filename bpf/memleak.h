@@ -300,6 +300,15 @@ enum memleak_unwind {
 	MEMLEAK_UNWIND_DWARF, /* by tables alone */
 };
 
+/* Frees of blocks from before tracing began are counted for each image, by its low bits. */
+#define MEMLEAK_EARLIER_CNT 16384
+
+struct memleak_earlier {
+	__u64 frees;
+	__u64 sized; /* of these, so many had a size that could be read */
+	__u64 bytes; /* and that was so much */
+};
+
 /* Options of the programs, set before load and constant for them. */
 struct memleak_config {
 	__u64 min_size;
@@ -326,6 +335,7 @@ struct memleak_config {
 	__u8 recent;        /* there is a recent-block cache */
 	__u8 summary;       /* totals are kept for each image */
 	__u8 peak;          /* the total of all blocks is kept */
+	__u8 earlier;       /* frees of blocks from before tracing began are counted */
 	__u8 grows;         /* there may be a second table of blocks */
 	__u8 quotas;        /* there are per-process quotas of the block table */
 	__u8 count;         /* enum memleak_count_by: calls are counted, and nothing else is done */

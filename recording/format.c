@@ -68,6 +68,7 @@ void recording_header_put(const struct recording_header *header, uint8_t *bytes)
 int recording_header_take(const uint8_t *bytes, struct recording_header *ret)
 {
 	struct recording_header header = {
+		.version = take_u32(bytes + 8),
 		.flags = take_u32(bytes + 12),
 		.lost_cnt = bytes[32],
 		.shape_cnt = bytes[33],
@@ -76,7 +77,7 @@ int recording_header_take(const uint8_t *bytes, struct recording_header *ret)
 
 	if (memcmp(bytes, MAGIC, MAGIC_BYTES))
 		return -ENOEXEC;
-	if (take_u32(bytes + 8) > RECORDING_VERSION)
+	if (header.version > RECORDING_VERSION)
 		return -ENOTSUP;
 	if (take_u32(bytes + 36) != crc_of(0, bytes, 36))
 		return -ENOEXEC;

@@ -8,10 +8,12 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 1
+#define RECORDING_VERSION 2
+#define RECORDING_WITH_EARLIER_FREES 2 /* from this version on */
 #define RUN_ID_BYTES 16
 
 struct recording_header {
+	unsigned int version;
 	unsigned int flags;
 	uint8_t run[RUN_ID_BYTES];
 	size_t lost_cnt;

@@ -62,8 +62,8 @@ struct recording {
 	/* Of the present snapshot. */
 	struct process_summary *summaries;
 	size_t summary_cnt;
-	struct process_loss *losses;
-	size_t loss_cnt;
+	struct process_tally *tallies;
+	size_t tally_cnt;
 	struct peak peak; /* its times and sums; arrays are made for each snapshot */
 	bool has_peak;
 	struct read_peak_site *peak_sites;

@@ -113,7 +113,7 @@ const struct sym_location *recording_take_location_ref(const struct recording *r
 	return number ? recording->locations[number - 1] : NULL;
 }
 
-/* A snapshot may have a summary and losses of each, and a copy. */
+/* A snapshot may have a summary and tallies of each, and a copy. */
 int recording_take_process(struct recording *recording, struct byte_reader *from)
 {
 	struct read_process *process;
@@ -121,7 +121,7 @@ int recording_take_process(struct recording *recording, struct byte_reader *from
 	if (!recording_take_memory(recording, 1,
 				   sizeof(*process) + sizeof(struct process) +
 					   sizeof(struct process_summary) +
-					   sizeof(struct process_loss) + 8 * MALLOC_BYTES))
+					   sizeof(struct process_tally) + 8 * MALLOC_BYTES))
 		return -EFBIG;
 	if (array_reserve(&recording->processes, &recording->process_cap,
 			  recording->process_cnt + 1))

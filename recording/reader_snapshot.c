@@ -131,10 +131,10 @@ int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 		make_peak(&maker);
 	snap->summaries = recording->summaries;
 	snap->summary_cnt = recording->summary_cnt;
-	snap->losses = recording->losses;
-	snap->loss_cnt = recording->loss_cnt;
+	snap->tallies = recording->tallies;
+	snap->tally_cnt = recording->tally_cnt;
 	recording->summaries = NULL;
-	recording->losses = NULL;
+	recording->tallies = NULL;
 	err = snapshot_own(snap);
 	recording->frames = snap->frames;
 	return err;

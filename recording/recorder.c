@@ -117,14 +117,17 @@ static int add_summary(struct recorder *recorder, const struct process_summary *
 	return 0;
 }
 
-static int add_loss(struct recorder *recorder, const struct process_loss *loss)
+static int add_tally(struct recorder *recorder, const struct process_tally *tally)
 {
-	struct section_buffer *section = &recorder->sections[SECTION_LOSSES];
+	struct section_buffer *section = &recorder->sections[SECTION_TALLIES];
 	uint64_t process;
-	int err = recorder_process(recorder, loss->process, &process);
+	int err = recorder_process(recorder, tally->process, &process);
 
 	bytes_put_number(&section->bytes, err ? 0 : process);
-	bytes_put_number(&section->bytes, loss->refused);
+	bytes_put_number(&section->bytes, tally->refused);
+	bytes_put_number(&section->bytes, tally->earlier.cnt);
+	bytes_put_number(&section->bytes, tally->earlier.sized);
+	bytes_put_number(&section->bytes, tally->earlier.bytes);
 	section->cnt++;
 	return err;
 }
@@ -142,8 +145,8 @@ static int fill_sections(struct recorder *recorder, const struct snapshot *snap,
 		err = recorder_add_states(recorder, snap);
 	for (size_t i = 0; !err && i < snap->summary_cnt; i++)
 		err = add_summary(recorder, &snap->summaries[i]);
-	for (size_t i = 0; !err && i < snap->loss_cnt; i++)
-		err = add_loss(recorder, &snap->losses[i]);
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
+		err = add_tally(recorder, &snap->tallies[i]);
 	return err;
 }
 

@@ -10,7 +10,7 @@
 #include "recording/reader.h"
 
 #define SUMMARY_BYTES_MIN 2
-#define LOSS_BYTES_MIN 2
+#define TALLY_BYTES_MIN 2
 
 static struct recording *recording_of(struct symbol_backend *self)
 {
@@ -74,11 +74,11 @@ int recording__new(FILE *file, struct recording **ret)
 static void forget_snapshot(struct recording *recording)
 {
 	free(recording->summaries);
-	free(recording->losses);
+	free(recording->tallies);
 	recording->summaries = NULL;
-	recording->losses = NULL;
+	recording->tallies = NULL;
 	recording->summary_cnt = 0;
-	recording->loss_cnt = 0;
+	recording->tally_cnt = 0;
 }
 
 void recording__free(struct recording *recording)
@@ -162,22 +162,28 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	return err;
 }
 
-static int take_losses(struct recording *recording, struct byte_reader *from)
+static int take_tallies(struct recording *recording, struct byte_reader *from)
 {
-	size_t cnt = bytes_take_cnt(from, LOSS_BYTES_MIN);
+	size_t cnt = bytes_take_cnt(from, TALLY_BYTES_MIN);
 
 	if (from->failed || cnt > recording->process_cnt)
 		return -EBADMSG;
-	recording->losses = calloc(cnt + 1, sizeof(*recording->losses));
-	if (!recording->losses)
+	recording->tallies = calloc(cnt + 1, sizeof(*recording->tallies));
+	if (!recording->tallies)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		struct read_process *process = recording_take_process_ref(recording, from);
+		struct process_tally *tally = &recording->tallies[recording->tally_cnt++];
 
 		if (!process)
 			return -EBADMSG;
-		recording->losses[recording->loss_cnt++] =
-			(struct process_loss){&process->process, bytes_take_number(from)};
+		tally->process = &process->process;
+		tally->refused = bytes_take_number(from);
+		if (recording->header.version < RECORDING_WITH_EARLIER_FREES)
+			continue;
+		tally->earlier.cnt = bytes_take_number(from);
+		tally->earlier.sized = bytes_take_number(from);
+		tally->earlier.bytes = bytes_take_number(from);
 	}
 	return from->failed ? -EBADMSG : 0;
 }
@@ -196,7 +202,7 @@ static const struct {
 	{recording_take_states, 0},
 	{recording_take_site_blocks, 2},
 	{take_summaries, 0},
-	{take_losses, 0},
+	{take_tallies, 0},
 	{recording_take_peak, 0},
 };
 

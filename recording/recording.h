@@ -24,7 +24,7 @@
  *	names		of a site: the location of each of its frames
  *	states		of each site that has changed, came or went: changes of its words
  *	blocks		of each site whose blocks have changed: all of them
- *	summaries, losses of processes
+ *	summaries, tallies of processes
  *	peak		if it is another than before
  *
  * each a count and so many items. Times are kept as births, so that what only grows older does

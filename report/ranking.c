@@ -19,15 +19,34 @@ struct entry {
 	uint32_t last[AGE_CLASS_CNT]; /* blocks of the last snapshot, as sampled */
 };
 
+/* What a process holds. */
+struct process_sum {
+	uint64_t bytes;
+	uint64_t blocks;
+	struct earlier_frees earlier;
+};
+
+struct process_sums {
+	struct process_sum *items;
+	size_t cnt, cap;
+	struct hash_map by_image; /* the places of items, counted from 1, stand where pointers do */
+};
+
 struct ranking {
 	struct entry *entries; /* in no order */
 	struct hash_map by_id; /* the same */
-	/* By image: how many bytes it has, which stand where pointers do; and had at the last. */
-	struct hash_map processes;
-	struct hash_map last_processes;
+	struct process_sums processes;
+	struct process_sums last_processes; /* at the last snapshot */
 	uint64_t updates;
 	uint64_t elapsed_ns; /* of the last snapshot */
 };
+
+static void process_sums_deinit(struct process_sums *sums)
+{
+	free(sums->items);
+	hash_map_deinit(&sums->by_image);
+	*sums = (struct process_sums){0};
+}
 
 static void free_entry(struct entry *entry)
 {
@@ -56,8 +75,8 @@ void ranking__free(struct ranking *ranking)
 		free_entry(entry);
 	}
 	hash_map_deinit(&ranking->by_id);
-	hash_map_deinit(&ranking->processes);
-	hash_map_deinit(&ranking->last_processes);
+	process_sums_deinit(&ranking->processes);
+	process_sums_deinit(&ranking->last_processes);
 	free(ranking);
 }
 
@@ -95,40 +114,69 @@ static int add_moment(struct site_history *history, const struct moment *moment)
 	return 0;
 }
 
-static uint64_t process_bytes(const struct hash_map *processes, uint32_t image)
+static struct process_sum process_sum(const struct process_sums *sums, uint32_t image)
 {
-	return (uintptr_t)hash_map_get(processes, image);
+	size_t place = (uintptr_t)hash_map_get(&sums->by_image, image);
+
+	return place ? sums->items[place - 1] : (struct process_sum){0};
+}
+
+static int add_to_process(struct process_sums *sums, uint32_t image, const struct process_sum *more)
+{
+	size_t place = (uintptr_t)hash_map_get(&sums->by_image, image);
+	struct process_sum *sum;
+
+	if (!place) {
+		if (array_reserve(&sums->items, &sums->cap, sums->cnt + 1) ||
+		    hash_map_set(&sums->by_image, image, (void *)(uintptr_t)(sums->cnt + 1)))
+			return -ENOMEM;
+		sums->items[sums->cnt] = (struct process_sum){0};
+		place = ++sums->cnt;
+	}
+	sum = &sums->items[place - 1];
+	sum->bytes += more->bytes;
+	sum->blocks += more->blocks;
+	sum->earlier.cnt += more->earlier.cnt;
+	sum->earlier.sized += more->earlier.sized;
+	sum->earlier.bytes += more->earlier.bytes;
+	return 0;
 }
 
 static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 {
-	hash_map_deinit(&ranking->last_processes);
-	ranking->last_processes = ranking->processes;
-	ranking->processes = (struct hash_map){0};
-	for (size_t i = 0; i < snap->site_cnt; i++) {
-		const struct site *site = &snap->sites[i];
-		uint64_t bytes = site->bytes;
+	struct process_sums *sums = &ranking->processes;
+	int err = 0;
 
-		if (!site->process)
-			continue;
-		bytes += process_bytes(&ranking->processes, site->process->image);
-		if (bytes && hash_map_set(&ranking->processes, site->process->image,
-					  (void *)(uintptr_t)bytes))
-			return -ENOMEM;
+	process_sums_deinit(&ranking->last_processes);
+	ranking->last_processes = *sums;
+	*sums = (struct process_sums){0};
+	for (size_t i = 0; !err && i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[i];
+		const struct process_sum held = {.bytes = site->bytes, .blocks = site->count};
+
+		if (site->process)
+			err = add_to_process(sums, site->process->image, &held);
 	}
-	return 0;
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++) {
+		const struct process_sum freed = {.earlier = snap->tallies[i].earlier};
+
+		err = add_to_process(sums, snap->tallies[i].process->image, &freed);
+	}
+	return err;
 }
 
 /* After count_blocks(). */
 static struct moment moment_of(const struct ranking *ranking, const struct entry *entry,
 			       uint64_t elapsed_ns, const struct site *site)
 {
+	struct process_sum process = process_sum(&ranking->processes, entry->image);
 	struct moment ret = {
 		.elapsed_ns = elapsed_ns,
 		.bytes = site->bytes,
 		.count = site->count,
-		.process_bytes = entry->image ? process_bytes(&ranking->processes, entry->image)
-					      : site->bytes,
+		.process_bytes = entry->image ? process.bytes : site->bytes,
+		.process_blocks = process.blocks,
+		.earlier = process.earlier,
 	};
 
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
@@ -159,13 +207,17 @@ static int add_site(struct ranking *ranking, const struct site *site, struct ent
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
 	struct moment none = {.elapsed_ns = ranking->elapsed_ns};
+	struct process_sum last;
 
 	if (!entry)
 		return -ENOMEM;
 	entry->history.id = site->id;
 	if (site->process) {
 		entry->image = site->process->image;
-		none.process_bytes = process_bytes(&ranking->last_processes, entry->image);
+		last = process_sum(&ranking->last_processes, entry->image);
+		none.process_bytes = last.bytes;
+		none.process_blocks = last.blocks;
+		none.earlier = last.earlier;
 	}
 	if ((ranking->updates > 1 && add_moment(&entry->history, &none)) ||
 	    hash_map_set(&ranking->by_id, site->id, entry)) {

@@ -304,7 +304,10 @@ static int show_paths(const struct pools *pools, struct report *report, struct s
 	for (size_t i = 0; i < report->sites_total; i++) {
 		const struct site_history *history = shown->candidates[i].growth.history;
 
-		report->judged += history && history->trend.tendency != TENDENCY_UNKNOWN;
+		if (!history)
+			continue;
+		report->judged += history->trend.tendency != TENDENCY_UNKNOWN;
+		report->undecided += history->trend.reasons.objection == OBJECTION_EARLIER;
 	}
 	if (!err)
 		shown->path_cnt =

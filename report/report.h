@@ -57,6 +57,8 @@ struct report {
 	size_t suspect_cnt;
 	size_t suspects_total; /* sites that seem to leak */
 	size_t judged;         /* sites of which enough is known to say whether they grow */
+	/* Sites that grow, perhaps only in the place of what was there before tracing began. */
+	size_t undecided;
 	struct runtime_init runtime_init;
 	size_t runtime_init_from;   /* by stack: from this site on it is nothing else */
 	bool only_runtime_init;     /* there is nothing else at all */

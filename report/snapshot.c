@@ -101,7 +101,7 @@ void snapshot_deinit(struct snapshot *snap)
 	free(snap->sites);
 	free(snap->blocks);
 	free(snap->summaries);
-	free(snap->losses);
+	free(snap->tallies);
 	arena_deinit(&snap->arena);
 	memset(snap, 0, sizeof(*snap));
 }

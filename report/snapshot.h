@@ -113,10 +113,18 @@ struct reserved {
 	size_t sites;
 };
 
-/* Blocks of a process that were not tracked, as it had its share of the table. */
-struct process_loss {
+/* Frees of blocks from before tracing began. */
+struct earlier_frees {
+	uint64_t cnt;
+	uint64_t sized; /* of these, so many whose size is known, */
+	uint64_t bytes; /* which is so much */
+};
+
+/* What is counted of a process, since tracing began. */
+struct process_tally {
 	const struct process *process;
-	uint64_t refused;
+	uint64_t refused; /* blocks that were not tracked, as it had its share of the table */
+	struct earlier_frees earlier; /* where all blocks are tracked */
 };
 
 /* What a pattern of --suppressions has taken out of a snapshot. */
@@ -157,11 +165,11 @@ struct snapshot {
 	size_t summary_cnt;
 	const struct suppressed *suppressed; /* if asked for, by pattern; the suppressor's */
 	size_t suppressed_cnt;
-	struct reserved reserved;    /* the view's that a report is made of; else 0 */
-	struct process_loss *losses; /* of the processes that were refused something */
-	size_t loss_cnt;
+	struct reserved reserved;      /* the view's that a report is made of; else 0 */
+	struct process_tally *tallies; /* of the processes of which anything is counted */
+	size_t tally_cnt;
 	const uint64_t *frames; /* of all sites in their order, behind them the peak's */
-	struct arena arena;     /* what sites, summaries and losses point to, peak and counts */
+	struct arena arena;     /* what sites, summaries and tallies point to, peak and counts */
 };
 
 /* Whether somebody has asked for what it holds: neither address space alone nor a stack. */

@@ -125,8 +125,8 @@ int snapshot_own(struct snapshot *snap)
 		snap->counts = copy_counts(&copier, snap->counts);
 	for (size_t i = 0; i < snap->summary_cnt; i++)
 		snap->summaries[i].process = copy_process(&copier, snap->summaries[i].process);
-	for (size_t i = 0; i < snap->loss_cnt; i++)
-		snap->losses[i].process = copy_process(&copier, snap->losses[i].process);
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		snap->tallies[i].process = copy_process(&copier, snap->tallies[i].process);
 	hash_map_deinit(&copier.copies);
 	return copier.failed ? -ENOMEM : 0;
 }

@@ -53,6 +53,8 @@
  */
 #define LEAST_SHARE 0.5
 #define FALLS 3
+/* Where sizes can be read at all, they can be of nearly all blocks. */
+#define MOST_SIZED 0.9
 /* The normal distribution's, for 95 % between low and high. */
 #define Z_95 1.959964
 #define NSEC_PER_SEC 1e9
@@ -111,6 +113,7 @@ const char *objection_words(enum objection objection)
 		[OBJECTION_FREED] = "too many were freed",
 		[OBJECTION_SITE] = "the blocks have only become older",
 		[OBJECTION_PROCESS] = "the process did not grow by it",
+		[OBJECTION_EARLIER] = "as many blocks from before tracing began were freed",
 	};
 
 	return words[objection];
@@ -446,6 +449,17 @@ static double process_bytes_of(const struct moment *moment, size_t span)
 	return (double)moment->process_bytes;
 }
 
+/* The same, less what was freed so far of what the process had before tracing began. */
+static double net_bytes_of(const struct moment *moment, size_t span)
+{
+	return (double)moment->process_bytes - (double)moment->earlier.bytes;
+}
+
+static double net_blocks_of(const struct moment *moment, size_t span)
+{
+	return (double)moment->process_blocks - (double)moment->earlier.cnt;
+}
+
 struct amount {
 	amount_fn *of;
 	size_t span;
@@ -506,6 +520,24 @@ static bool are_replaced(const struct site_history *history, const struct findin
 	return found->reasons.rises >= REPLACED_RISES;
 }
 
+/*
+ * Whether blocks from before tracing began were freed, and all of the process grew as if these
+ * blocks had taken their place: not by as many or, where sizes are known, not by as much.
+ */
+static bool replace_earlier(const struct site_history *history, const struct finding *found,
+			    struct amount blocks, struct amount bytes)
+{
+	const struct earlier_frees *now = &history->moments[history->moment_cnt - 1].earlier;
+	const struct earlier_frees *then = &history->moments[found->since].earlier;
+	uint64_t frees = now->cnt - then->cnt, sized = now->sized - then->sized;
+
+	if (!frees)
+		return false;
+	return !grew_with(history, found, (struct amount){net_blocks_of, 0}, blocks) ||
+	       ((double)sized >= MOST_SIZED * (double)frees &&
+		!grew_with(history, found, (struct amount){net_bytes_of, 0}, bytes));
+}
+
 /* Whether blocks that grow are likely to be freed, or have only become older, or moved. */
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)
@@ -532,6 +564,8 @@ static enum objection weigh(const struct site_history *history, size_t span,
 		return OBJECTION_SITE;
 	if (!grew_with(history, found, (struct amount){process_bytes_of, span}, bytes))
 		return OBJECTION_PROCESS;
+	if (replace_earlier(history, found, blocks, bytes))
+		return OBJECTION_EARLIER;
 	return OBJECTION_NONE;
 }
 
@@ -539,6 +573,7 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 {
 	switch (found->reasons.objection) {
 	case OBJECTION_EARLY:
+	case OBJECTION_EARLIER:
 		return TENDENCY_UNKNOWN;
 	case OBJECTION_NONE:
 	case OBJECTION_FREED:
@@ -557,6 +592,7 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 		       ? TENDENCY_LEVELLED
 		       : TENDENCY_FLAT;
 }
+
 static void judge(const struct site_history *history, size_t span, const struct series *series,
 		  const struct finding *found, struct trend *ret)
 {

@@ -28,6 +28,8 @@ struct moment {
 	uint64_t bytes;
 	uint64_t count;
 	uint64_t process_bytes; /* of all sites of the process; its own if it is nobody's */
+	uint64_t process_blocks;
+	struct earlier_frees earlier; /* of the process, so far */
 	/* As sampled, of blocks older than each span; the last of each are of all. 0 with -C. */
 	float held_bytes[SPAN_CNT + 1];
 	uint32_t held[SPAN_CNT + 1];
@@ -71,6 +73,7 @@ enum objection {
 	OBJECTION_FREED,   /* too many were freed */
 	OBJECTION_SITE,    /* all blocks of the site, or the younger ones, did not grow by it */
 	OBJECTION_PROCESS, /* nor did all of the process */
+	OBJECTION_EARLIER, /* it may take the place of blocks from before tracing began */
 };
 
 /* What a verdict is made from: what the blocks did in the window, the later half of their past. */

@@ -233,16 +233,21 @@ static void write_sampling(struct json_writer *json, const struct sampling *samp
 /* Which processes had their share of the table of blocks; nothing is said if none had. */
 static void write_losses(struct json_writer *json, const struct snapshot *snap)
 {
-	if (!snap->loss_cnt)
-		return;
-	json_begin_array(json, "lost_by");
-	for (size_t i = 0; i < snap->loss_cnt; i++) {
+	bool any = false;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++) {
+		if (!snap->tallies[i].refused)
+			continue;
+		if (!any)
+			json_begin_array(json, "lost_by");
+		any = true;
 		json_begin_object(json, NULL);
-		json_write_process(json, snap->losses[i].process);
-		json_unsigned(json, "share_full", snap->losses[i].refused);
+		json_write_process(json, snap->tallies[i].process);
+		json_unsigned(json, "share_full", snap->tallies[i].refused);
 		json_end_object(json);
 	}
-	json_end_array(json);
+	if (any)
+		json_end_array(json);
 }
 
 /* Frees that no event showed. */

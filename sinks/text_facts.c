@@ -105,10 +105,12 @@ static void write_inferred(FILE *out, const struct snapshot *snap)
 
 static void write_losses(FILE *out, const struct snapshot *snap)
 {
-	for (size_t i = 0; i < snap->loss_cnt; i++) {
-		const struct process *process = snap->losses[i].process;
+	for (size_t i = 0; i < snap->tally_cnt; i++) {
+		const struct process *process = snap->tallies[i].process;
 
-		fprintf(out, "\tof these, %" PRIu64 " of pid %d", snap->losses[i].refused,
+		if (!snap->tallies[i].refused)
+			continue;
+		fprintf(out, "\tof these, %" PRIu64 " of pid %d", snap->tallies[i].refused,
 			process->pid);
 		text_write_name(out, process->comm ? process->comm : "?");
 		fputs(", which had used up its share\n", out);

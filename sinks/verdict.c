@@ -27,6 +27,10 @@ void verdict_write_text(FILE *out, const struct report *report, bool with_proces
 		verdict_write_unclear(&part, report->unclear);
 		return;
 	}
+	if (report->undecided && !report->suspect_cnt) {
+		verdict_write_undecided(&part);
+		return;
+	}
 	if (!report->judged || (report->suspect_cnt && told == report->suspects_total))
 		return;
 	fputc('[', out);

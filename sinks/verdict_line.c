@@ -261,6 +261,18 @@ static char *line_of(const struct text_part *part, const struct suspect *suspect
 	return line;
 }
 
+void verdict_write_undecided(const struct text_part *part)
+{
+	size_t cnt = part->report->undecided;
+
+	fputc('[', part->out);
+	text_write_clock(part->out, part->report->snapshot->wall_ns);
+	fprintf(part->out,
+		"] whether %zu site%s is not known yet: as much is freed of what was there "
+		"before\n",
+		cnt, cnt == 1 ? " leaks" : "s leak");
+}
+
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
 	fputc('[', part->out);

@@ -13,6 +13,7 @@
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 
 /* What may grow without being a suspect. */
+void verdict_write_undecided(const struct text_part *part);
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool);
 
 #endif

@@ -9,6 +9,50 @@
 #include "bpf/user_probes/stack.bpf.h"
 #include "bpf/user_probes/strings.bpf.h"
 
+struct memleak_earlier earlier[MEMLEAK_EARLIER_CNT];
+
+#define CHUNK_LEAST 32
+#define CHUNK_MOST (1ULL << 40)
+#define CHUNK_FLAGS 7
+#define CHUNK_MAPPED 2
+#define CHUNK_BEFORE_IS_USED 1
+
+/*
+ * About the size that was asked for, by what glibc's malloc keeps before a block; 0: the block is
+ * not of such a kind. The chunk behind it knows that it is in use.
+ */
+__noinline __u64 chunk_size(__u64 addr)
+{
+	__u64 word, next, size;
+
+	if (addr % 16 || bpf_probe_read_user(&word, sizeof(word), (void *)(addr - 8)))
+		return 0;
+	size = word & ~(__u64)CHUNK_FLAGS;
+	if (size < CHUNK_LEAST || size > CHUNK_MOST)
+		return 0;
+	if (!(word & CHUNK_MAPPED) &&
+	    (bpf_probe_read_user(&next, sizeof(next), (void *)(addr - 8 + size)) ||
+	     !(next & CHUNK_BEFORE_IS_USED)))
+		return 0;
+	return size - 16;
+}
+
+/* A block was not found that is being freed. All are tracked, so it has been there before. */
+static __always_inline void count_earlier(const struct thread_state *thread, __u64 addr)
+{
+	struct memleak_earlier *counts = &earlier[thread->image % MEMLEAK_EARLIER_CNT];
+	__u64 size;
+
+	if (!config.earlier || !tracking || (children_inherit() && thread->freed_in_child))
+		return;
+	size = chunk_size(addr);
+	__sync_fetch_and_add(&counts->frees, 1);
+	if (!size)
+		return;
+	__sync_fetch_and_add(&counts->sized, 1);
+	__sync_fetch_and_add(&counts->bytes, size);
+}
+
 /* The entry of a function that allocates. */
 static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
 					__u32 shape, __u32 operation, __u64 addr, __u64 size)
@@ -28,6 +72,8 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 
 		thread->has_old = thread__take(thread, &key, &thread->old);
 		thread->met_by = thread->has_old ? reading__that_met(&key, &thread->old) : 0;
+		if (!thread->has_old)
+			count_earlier(thread, addr);
 		thread->extra = PT_REGS_PARM3(ctx);
 		thread->frees_old =
 			shape == MEMLEAK_SHAPE_REALLOCF || shape == MEMLEAK_SHAPE_HEAP_REALLOCF;
@@ -131,10 +177,12 @@ static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *
 	    thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), shape))
 		return;
 	note_free(ctx, thread, arch_return_address(ctx));
-	if (thread__take(thread, &key, &block))
+	if (thread__take(thread, &key, &block)) {
 		summary__freed(key.image, block.size);
-	else
+	} else {
+		count_earlier(thread, key.addr);
 		block.size = MEMLEAK_SIZE_UNKNOWN;
+	}
 	stack__tell_free(ctx, entry, thread, key.addr, block.size);
 }
 

@@ -91,17 +91,28 @@ static int take_summaries(const struct process_set *set, struct snapshot *snap)
 }
 
 /* So few as a rule that the order matters little. */
-static int take_losses(const struct process_set *set, struct snapshot *snap)
+static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 {
-	snap->losses = calloc(set->table.cnt + 1, sizeof(*snap->losses));
-	if (!snap->losses)
+	return (struct earlier_frees){counts->frees, counts->sized, counts->bytes};
+}
+
+static int take_tallies(const struct process_set *set, struct snapshot *snap)
+{
+	const struct memleak_earlier *earlier = set->programs->ctx.skel->bss->earlier;
+
+	snap->tallies = calloc(set->table.cnt + 1, sizeof(*snap->tallies));
+	if (!snap->tallies)
 		return -ENOMEM;
 	for (size_t i = 0; i < set->table.cnt; i++) {
 		const struct process *process = &set->table.items[i]->info;
-		uint64_t refused = quotas_refused(&set->programs->tracker.quotas, process->image);
+		const struct process_tally tally = {
+			.process = process,
+			.refused = quotas_refused(&set->programs->tracker.quotas, process->image),
+			.earlier = earlier_of(&earlier[process->image % MEMLEAK_EARLIER_CNT]),
+		};
 
-		if (refused)
-			snap->losses[snap->loss_cnt++] = (struct process_loss){process, refused};
+		if (tally.refused || tally.earlier.cnt)
+			snap->tallies[snap->tally_cnt++] = tally;
 	}
 	return 0;
 }
@@ -138,7 +149,7 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 	if (!err && tracker->opts->summary)
 		err = take_summaries(set, &snap);
 	if (!err)
-		err = take_losses(set, &snap);
+		err = take_tallies(set, &snap);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;

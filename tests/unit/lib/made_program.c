@@ -98,7 +98,20 @@ struct living {
 	const struct made_block **blocks;
 	size_t cnt;
 	size_t next; /* of the program's, which are sorted */
+	struct earlier_frees earlier;
 };
+
+static void see_end(const struct made_program *program, const struct made_block *made,
+		    struct earlier_frees *earlier)
+{
+	if (!program->attached || made->birth_s >= 0)
+		return;
+	earlier->cnt++;
+	if (!program->sized)
+		return;
+	earlier->sized++;
+	earlier->bytes += made->size;
+}
 
 static void look_at(struct made_program *program, const struct made_block *made, double at_s,
 		    double last_s, struct site *site)
@@ -126,21 +139,30 @@ static void look(struct made_program *program, struct living *living, double at_
 	for (size_t i = 0; i < living->cnt; i++) {
 		const struct made_block *made = living->blocks[i];
 
-		if (made->death_s <= at_s)
+		if (made->death_s <= at_s) {
+			see_end(program, made, &living->earlier);
 			continue;
+		}
 		living->blocks[kept++] = made;
-		look_at(program, made, at_s, last_s, &sites[made->site]);
+		if (!program->attached || made->birth_s >= 0)
+			look_at(program, made, at_s, last_s, &sites[made->site]);
 	}
 	living->cnt = kept;
 }
 
 /* Only what holds something is in the snapshot, as in a run. */
-static void report(struct ranking *ranking, const struct site *sites, double at_s,
-		   struct growth *ret)
+static void report(struct ranking *ranking, const struct site *sites,
+		   const struct process_tally *tally, double at_s, struct growth *ret)
 {
 	struct site holding[MADE_SITES];
 	struct growth growth[MADE_SITES];
-	struct snapshot now = {.sites = holding, .elapsed_ns = (uint64_t)(at_s * SECOND)};
+	struct process_tally tallies[] = {*tally};
+	struct snapshot now = {
+		.sites = holding,
+		.elapsed_ns = (uint64_t)(at_s * SECOND),
+		.tallies = tallies,
+		.tally_cnt = 1,
+	};
 
 	for (size_t i = 0; i < MADE_SITES; i++)
 		if (sites[i].count)
@@ -154,6 +176,7 @@ void made_program_run(struct made_program *program, double until_s, made_report_
 {
 	struct process process = {.image = 1, .pid = 1};
 	struct living living = {.blocks = calloc(program->cnt + 1, sizeof(*living.blocks))};
+	struct process_tally tally = {.process = &process};
 	struct growth growth[MADE_SITES];
 	struct site sites[MADE_SITES];
 	struct ranking *ranking;
@@ -166,7 +189,8 @@ void made_program_run(struct made_program *program, double until_s, made_report_
 		for (uint32_t i = 0; i < MADE_SITES; i++)
 			sites[i] = (struct site){.id = i + 1, .process = &process};
 		look(program, &living, at_s, last_s, sites);
-		report(ranking, sites, at_s, growth);
+		tally.earlier = living.earlier;
+		report(ranking, sites, &tally, at_s, growth);
 		told(arg, at_s, sites, growth);
 		last_s = at_s;
 	}

@@ -31,6 +31,8 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
+	bool attached; /* memleak came at 0: of blocks from before it sees but the frees, */
+	bool sized;    /* and perhaps what their sizes were */
 };
 
 int made_program_init(struct made_program *ret);

@@ -185,8 +185,11 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 				    sizeof(a->summaries[i]) -
 					    offsetof(struct process_summary, allocated));
 	}
-	assert_int_equal(a->loss_cnt, b->loss_cnt);
-	for (size_t i = 0; i < a->loss_cnt; i++)
-		assert_int_equal(a->losses[i].refused, b->losses[i].refused);
+	assert_int_equal(a->tally_cnt, b->tally_cnt);
+	for (size_t i = 0; i < a->tally_cnt; i++) {
+		assert_int_equal(a->tallies[i].refused, b->tallies[i].refused);
+		assert_memory_equal(&a->tallies[i].earlier, &b->tallies[i].earlier,
+				    sizeof(a->tallies[i].earlier));
+	}
 	world_compare_peak(world, a->peak, b->peak, symbols);
 }

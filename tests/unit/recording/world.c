@@ -233,12 +233,15 @@ static void world_add_summaries(struct world *world, struct snapshot *snap)
 	}
 }
 
-static void world_add_losses(struct world *world, struct snapshot *snap)
+static void world_add_tallies(struct world *world, struct snapshot *snap)
 {
-	snap->losses = calloc(1, sizeof(*snap->losses));
-	assert_non_null(snap->losses);
-	snap->losses[snap->loss_cnt++] =
-		(struct process_loss){&world->processes[1], world_wild(world)};
+	uint64_t number;
+
+	snap->tallies = calloc(1, sizeof(*snap->tallies));
+	assert_non_null(snap->tallies);
+	number = world_wild(world);
+	snap->tallies[snap->tally_cnt++] = (struct process_tally){
+		&world->processes[1], number, {~number, number / 2, number / 3}};
 }
 
 static void world_take_peak(struct world *world, const struct snapshot *snap)
@@ -250,8 +253,8 @@ static void world_take_peak(struct world *world, const struct snapshot *snap)
 	memcpy(copy.sites, snap->sites, snap->site_cnt * sizeof(struct site));
 	copy.blocks = NULL;
 	copy.summaries = NULL;
-	copy.losses = NULL;
-	copy.summary_cnt = copy.loss_cnt = 0;
+	copy.tallies = NULL;
+	copy.summary_cnt = copy.tally_cnt = 0;
 	assert_int_equal(snapshot_own(&copy), 0);
 	peak_deinit(&world->peak);
 	world->peak = peak_from(&copy);
@@ -289,7 +292,7 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 	if (world->what & RECORDING_SUMMARY)
 		world_add_summaries(world, ret);
 	if (!world_random(world, 10))
-		world_add_losses(world, ret);
+		world_add_tallies(world, ret);
 	if (world->what & RECORDING_PEAK && !world_random(world, 10))
 		world_take_peak(world, ret);
 	ret->peak = world->has_peak ? &world->peak : NULL;

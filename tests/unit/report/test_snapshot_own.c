@@ -103,18 +103,18 @@ static struct snapshot borrow_snapshot(struct lender *lender)
 		       *two = lend_process(lender, 11, "t\xffwo");
 	struct snapshot snap = SNAPSHOT_OF(calloc(SITES, sizeof(struct site)), SITES,
 					   .summaries = calloc(1, sizeof(struct process_summary)),
-					   .losses = calloc(1, sizeof(struct process_loss)),
-					   .summary_cnt = 1, .loss_cnt = 1);
+					   .tallies = calloc(1, sizeof(struct process_tally)),
+					   .summary_cnt = 1, .tally_cnt = 1);
 
 	assert_non_null(snap.sites);
 	assert_non_null(snap.summaries);
-	assert_non_null(snap.losses);
+	assert_non_null(snap.tallies);
 	snap.sites[0] = lend_site(lender, 1, one);
 	snap.sites[1] = lend_site(lender, 2, one);
 	snap.sites[2] = lend_site(lender, 3, two);
 	snap.sites[3] = lend_site(lender, 4, NULL);
 	snap.summaries[0] = (struct process_summary){.process = one, .allocated = 1, .calls = 1};
-	snap.losses[0] = (struct process_loss){two, 17};
+	snap.tallies[0] = (struct process_tally){two, 17, {3, 2, 1}};
 	snap.lost[LOSS_RECURSION] = 1;
 	snap.peak = lend_peak(lender, snap.sites + 1);
 	return snap;
@@ -173,7 +173,7 @@ static void copies_once(void **state)
 	assert_ptr_equal(snap.sites[0].process, snap.sites[1].process);
 	assert_ptr_equal(snap.sites[0].process, snap.peak->sites[0].process);
 	assert_ptr_equal(snap.sites[0].process, snap.summaries[0].process);
-	assert_ptr_equal(snap.sites[2].process, snap.losses[0].process);
+	assert_ptr_equal(snap.sites[2].process, snap.tallies[0].process);
 	for (size_t i = 0; i < SITES; i++)
 		assert_ptr_equal(snap.sites[i].frames, snap.frames + i * LENGTH(big_stack));
 	assert_ptr_equal(snap.peak->sites[0].frames, snap.frames + SITES * LENGTH(big_stack));

@@ -199,6 +199,47 @@ static void run_growing_buffer(struct made_program *program, uint64_t seed)
 	leaks("growing buffer", seed, &trends[0], 750);
 }
 
+/*
+ * A cache that has been full for long, each entry of which makes room for another, two blocks each;
+ * with who leaks beside it, by blocks of another size.
+ */
+static void run_full_before(struct made_program *program, bool sized, double leaks_per_s)
+{
+	const double life_s = made_between(program, 100, 1000),
+		     per_s = made_between(program, 5, 50);
+
+	program->attached = true;
+	program->sized = sized;
+	for (double at = -life_s; at < 60; at += made_exponential(program, 1 / per_s)) {
+		made_block(program, 0, at, life_s, 500 + (uint32_t)(made_uniform(program) * 2000));
+		made_block(program, 1, at, life_s, 32);
+	}
+	if (leaks_per_s > 0)
+		made_leak(program, 2, 0, 60, leaks_per_s, 64);
+}
+
+static void run_replaced(struct made_program *program, uint64_t seed)
+{
+	struct trend trends[MADE_SITES];
+
+	run_full_before(program, seed % 2, 0);
+	made_program_judge(program, 60, trends);
+	does_not("pages of a cache that was full before", seed, &trends[0]);
+	does_not("keys of a cache that was full before", seed, &trends[1]);
+	assert_int_equal(trends[0].reasons.objection, OBJECTION_EARLIER);
+}
+
+/* As many or more: only the sizes tell what is not in the place of anything. */
+static void run_beside_replaced(struct made_program *program, uint64_t seed)
+{
+	struct trend trends[MADE_SITES];
+
+	run_full_before(program, true, 30);
+	made_program_judge(program, 60, trends);
+	does_not("pages beside a leak", seed, &trends[0]);
+	leaks("a leak beside a cache that was full before", seed, &trends[2], 1920);
+}
+
 static void slow_leak(void **state)
 {
 	replay(run_slow_leak, REPLAYS);
@@ -236,6 +277,14 @@ static void growing_buffer(void **state)
 {
 	replay(run_growing_buffer, REPLAYS);
 }
+static void replaced(void **state)
+{
+	replay(run_replaced, REPLAYS);
+}
+static void beside_replaced(void **state)
+{
+	replay(run_beside_replaced, REPLAYS);
+}
 
 int main(int argc, char **argv)
 {
@@ -244,6 +293,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(levelled),  cmocka_unit_test(sawtooth),
 		cmocka_unit_test(startup),   cmocka_unit_test(late),
 		cmocka_unit_test(two),       cmocka_unit_test(growing_buffer),
+		cmocka_unit_test(replaced),  cmocka_unit_test(beside_replaced),
 	};
 
 	first_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
