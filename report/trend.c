@@ -53,6 +53,8 @@
  */
 #define LEAST_SHARE 0.5
 #define FALLS 3
+/* The same where blocks from before tracing began are freed: by these alone, healthy sites grow. */
+#define NET_FALLS 2
 /* Where sizes can be read at all, they can be of nearly all blocks. */
 #define MOST_SIZED 0.9
 /* The normal distribution's, for 95 % between low and high. */
@@ -463,6 +465,7 @@ static double net_blocks_of(const struct moment *moment, size_t span)
 struct amount {
 	amount_fn *of;
 	size_t span;
+	bool is_net; /* less what was there before tracing began */
 };
 
 static double change(const struct site_history *history, size_t since, struct amount amount)
@@ -478,9 +481,10 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 		       struct amount part, double fall)
 {
 	double gained = change(history, since, part);
+	double falls = whole.is_net ? NET_FALLS : FALLS;
 
 	return fall >= gained ||
-	       change(history, since, whole) + FALLS * fall >= LEAST_SHARE * gained;
+	       change(history, since, whole) + falls * fall >= LEAST_SHARE * gained;
 }
 
 /* Whether what some blocks are among grew with them, in the window and of late. */
@@ -500,12 +504,12 @@ static bool grew_with(const struct site_history *history, const struct finding *
 static bool site_grew_with(const struct site_history *history, const struct finding *found,
 			   size_t span)
 {
-	const struct amount part = {blocks_of, span};
+	const struct amount part = {.of = blocks_of, .span = span};
 
 	for (size_t i = 0; i < span; i++)
-		if (!grew_with(history, found, (struct amount){blocks_of, i}, part))
+		if (!grew_with(history, found, (struct amount){.of = blocks_of, .span = i}, part))
 			return false;
-	return grew_with(history, found, (struct amount){blocks_of, SPAN_CNT}, part);
+	return grew_with(history, found, (struct amount){.of = blocks_of, .span = SPAN_CNT}, part);
 }
 
 /* Whether there have been as many blocks all along, and never less in them. */
@@ -533,9 +537,11 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 
 	if (!frees)
 		return false;
-	return !grew_with(history, found, (struct amount){net_blocks_of, 0}, blocks) ||
+	return !grew_with(history, found, (struct amount){.of = net_blocks_of, .is_net = true},
+			  blocks) ||
 	       ((double)sized >= MOST_SIZED * (double)frees &&
-		!grew_with(history, found, (struct amount){net_bytes_of, 0}, bytes));
+		!grew_with(history, found, (struct amount){.of = net_bytes_of, .is_net = true},
+			   bytes));
 }
 
 /* Whether blocks that grow are likely to be freed, or have only become older, or moved. */
@@ -544,7 +550,8 @@ static enum objection weigh(const struct site_history *history, size_t span,
 {
 	const struct moment *now = &history->moments[history->moment_cnt - 1];
 	double window_s = (double)reasons->window_ns / NSEC_PER_SEC;
-	struct amount blocks = {blocks_of, span}, bytes = {bytes_of, span};
+	struct amount blocks = {.of = blocks_of, .span = span},
+		      bytes = {.of = bytes_of, .span = span};
 
 	reasons->freed = now->freed[span] - history->moments[found->since].freed[span];
 	reasons->gained = (int64_t)change(history, found->since, blocks);
@@ -562,7 +569,8 @@ static enum objection weigh(const struct site_history *history, size_t span,
 		return OBJECTION_EARLY;
 	if (span < SPAN_CNT && !site_grew_with(history, found, span))
 		return OBJECTION_SITE;
-	if (!grew_with(history, found, (struct amount){process_bytes_of, span}, bytes))
+	if (!grew_with(history, found, (struct amount){.of = process_bytes_of, .span = span},
+		       bytes))
 		return OBJECTION_PROCESS;
 	if (replace_earlier(history, found, blocks, bytes))
 		return OBJECTION_EARLIER;
