@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "report/own.h"
+#include "report/trend.h"
 
 static bool is_mapping(const struct site *site)
 {
@@ -141,12 +142,16 @@ const struct runtime_objects *pools_objects(const struct pools *pools, const str
 	return NULL;
 }
 
+/* Runtimes give pages back, too. What has not been level for half of its past may go on. */
 bool pool_is_unclear(const struct site_history *history)
 {
 	const struct moment *moments = history->moments;
-	size_t cnt = history->moment_cnt;
+	const struct trend *trend = &history->trend;
+	size_t last = history->moment_cnt - 1;
 
-	return (history->trend.tendency == TENDENCY_FLAT ||
-		history->trend.tendency == TENDENCY_UNKNOWN) &&
-	       cnt && moments[cnt - 1].bytes > moments[0].bytes;
+	if (!history->moment_cnt || moments[last].bytes <= moments[0].bytes ||
+	    trend_is_suspect(trend) || trend->tendency == TENDENCY_SHRINKS)
+		return false;
+	return trend->tendency != TENDENCY_LEVELLED ||
+	       2 * trend->since_ns < moments[last].elapsed_ns - moments[0].elapsed_ns;
 }

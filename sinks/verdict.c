@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "report/pools.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
@@ -14,18 +15,27 @@ static void write_more(FILE *out, size_t cnt)
 	fputs(cnt == 1 ? " grows\n" : " grow\n", out);
 }
 
+/* What a runtime keeps beside its objects says little of how much these grow by. */
+static bool only_of(const struct report *report, const struct pool *pool)
+{
+	for (size_t i = 0; i < report->suspect_cnt; i++)
+		if (report->suspects[i].site->objects != pool->objects)
+			return false;
+	return true;
+}
+
 void verdict_write_text(FILE *out, const struct report *report, bool with_process)
 {
 	const struct text_part part = {out, report, "", with_process};
 	size_t told = 0;
 
+	if (report->unclear && only_of(report, report->unclear)) {
+		verdict_write_unclear(&part, report->unclear);
+		return;
+	}
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		told += report->suspects[i].path_cnt;
 		verdict_write_line(&part, &report->suspects[i]);
-	}
-	if (report->unclear && !report->suspect_cnt) {
-		verdict_write_unclear(&part, report->unclear);
-		return;
 	}
 	if (report->undecided && !report->suspect_cnt) {
 		verdict_write_undecided(&part);

@@ -37,13 +37,19 @@ __noinline __u64 chunk_size(__u64 addr)
 	return size - 16;
 }
 
-/* A block was not found that is being freed. All are tracked, so it has been there before. */
-static __always_inline void count_earlier(const struct thread_state *thread, __u64 addr)
+/*
+ * A block was not found that is being freed. All are tracked, so it has been there before; but for
+ * what the C library has taken from its allocator by another way (glibc's tcache of a thread).
+ */
+static __always_inline void count_earlier(struct pt_regs *ctx, const struct thread_state *thread,
+					  __u64 addr)
 {
 	struct memleak_earlier *counts = &earlier[thread->image % MEMLEAK_EARLIER_CNT];
 	__u64 size;
 
 	if (!config.earlier || !tracking || (children_inherit() && thread->freed_in_child))
+		return;
+	if (arch_return_address(ctx) - PT_REGS_IP(ctx) + SAME_LIBRARY <= 2 * SAME_LIBRARY)
 		return;
 	size = chunk_size(addr);
 	__sync_fetch_and_add(&counts->frees, 1);
@@ -73,7 +79,7 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 		thread->has_old = thread__take(thread, &key, &thread->old);
 		thread->met_by = thread->has_old ? reading__that_met(&key, &thread->old) : 0;
 		if (!thread->has_old)
-			count_earlier(thread, addr);
+			count_earlier(ctx, thread, addr);
 		thread->extra = PT_REGS_PARM3(ctx);
 		thread->frees_old =
 			shape == MEMLEAK_SHAPE_REALLOCF || shape == MEMLEAK_SHAPE_HEAP_REALLOCF;
@@ -180,7 +186,7 @@ static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *
 	if (thread__take(thread, &key, &block)) {
 		summary__freed(key.image, block.size);
 	} else {
-		count_earlier(thread, key.addr);
+		count_earlier(ctx, thread, key.addr);
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	}
 	stack__tell_free(ctx, entry, thread, key.addr, block.size);

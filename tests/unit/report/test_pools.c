@@ -98,13 +98,19 @@ static void nobody_names(void **state)
 
 static void unclear(void **state)
 {
-	struct moment moments[] = {{.bytes = ARENA}, {.bytes = 2 * ARENA}};
+	struct moment moments[] = {{.bytes = ARENA}, {.bytes = 2 * ARENA, .elapsed_ns = 10}};
 	struct site_history history = {.moments = moments, .moment_cnt = 2};
 
 	assert_true(pool_is_unclear(&history));
 	history.trend.tendency = TENDENCY_FLAT;
 	assert_true(pool_is_unclear(&history));
-	history.trend.tendency = TENDENCY_LEVELLED;
+	history.trend.tendency = TENDENCY_STEPS;
+	assert_true(pool_is_unclear(&history));
+	history.trend.score.total = 1;
+	assert_false(pool_is_unclear(&history));
+	history.trend = (struct trend){.tendency = TENDENCY_LEVELLED, .since_ns = 4};
+	assert_true(pool_is_unclear(&history));
+	history.trend.since_ns = 5;
 	assert_false(pool_is_unclear(&history));
 	history.trend.tendency = TENDENCY_FLAT;
 	moments[1].bytes = ARENA;
