@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a cache that was full before, whose entries stay for minutes: none that is seen is freed.
+// Healthy: a cache that was full before, whose entries stay for minutes: none seen is freed.
 // expect: nothing
 #include "server.h"
 
