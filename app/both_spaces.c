@@ -91,7 +91,7 @@ static int join_arrays(struct snapshot *a, const struct snapshot *b)
 	return 0;
 }
 
-/* Moves b into a. The kernel has neither summaries nor losses of processes. */
+/* Moves b into a. The kernel has neither summaries nor tallies of processes. */
 static int join(struct snapshot *a, struct snapshot *b)
 {
 	a->walk_ns = b->t0_ns + b->walk_ns - a->t0_ns;

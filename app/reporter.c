@@ -112,7 +112,12 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 			  const struct pools *pools, uint64_t deadline_ns, bool final, bool show)
 {
 	const struct snapshot sums = {
-		.elapsed_ns = snap->elapsed_ns, .sites = grouping->sums, .site_cnt = grouping->cnt};
+		.elapsed_ns = snap->elapsed_ns,
+		.sites = grouping->sums,
+		.site_cnt = grouping->cnt,
+		.tallies = snap->tallies,
+		.tally_cnt = snap->tally_cnt,
+	};
 	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*group_growth));
 	struct report report;
 	int err = group_growth ? ranking__update(reporter->group_ranking, &sums, group_growth)

@@ -300,8 +300,13 @@ enum memleak_unwind {
 	MEMLEAK_UNWIND_DWARF, /* by tables alone */
 };
 
-/* Frees of blocks from before tracing began are counted for each image, by its low bits. */
+/* Frees of blocks from before tracing began are counted for each image, two of which may share. */
 #define MEMLEAK_EARLIER_CNT 16384
+
+static inline __attribute__((always_inline)) __u32 memleak_earlier_at(__u32 image)
+{
+	return (image * 2654435761U) / (0xffffffffU / MEMLEAK_EARLIER_CNT + 1);
+}
 
 struct memleak_earlier {
 	__u64 frees;

@@ -142,6 +142,24 @@ static int add_to_process(struct process_sums *sums, uint32_t image, const struc
 	return 0;
 }
 
+/*
+ * Frees of what is suppressed, or could not be tracked, cannot be told from those of blocks from
+ * before.
+ */
+static bool earlier_are_known(const struct snapshot *snap)
+{
+	static const enum loss untracked[] = {LOSS_ALLOCS_FULL, LOSS_SITES_FULL, LOSS_THREADS_FULL,
+					      LOSS_NO_MEMORY, LOSS_QUOTA_FULL};
+
+	for (size_t i = 0; i < sizeof(untracked) / sizeof(untracked[0]); i++)
+		if (snap->lost[untracked[i]])
+			return false;
+	for (size_t i = 0; i < snap->suppressed_cnt; i++)
+		if (snap->suppressed[i].count)
+			return false;
+	return true;
+}
+
 static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 {
 	struct process_sums *sums = &ranking->processes;
@@ -157,7 +175,7 @@ static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 		if (site->process)
 			err = add_to_process(sums, site->process->image, &held);
 	}
-	for (size_t i = 0; !err && i < snap->tally_cnt; i++) {
+	for (size_t i = 0; !err && i < snap->tally_cnt && earlier_are_known(snap); i++) {
 		const struct process_sum freed = {.earlier = snap->tallies[i].earlier};
 
 		err = add_to_process(sums, snap->tallies[i].process->image, &freed);

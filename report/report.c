@@ -307,7 +307,7 @@ static int show_paths(const struct pools *pools, struct report *report, struct s
 		if (!history)
 			continue;
 		report->judged += history->trend.tendency != TENDENCY_UNKNOWN;
-		report->undecided += history->trend.reasons.objection == OBJECTION_EARLIER;
+		report->undecided += history->trend.undecided;
 	}
 	if (!err)
 		shown->path_cnt =

@@ -62,7 +62,7 @@ struct report {
 	struct runtime_init runtime_init;
 	size_t runtime_init_from;   /* by stack: from this site on it is nothing else */
 	bool only_runtime_init;     /* there is nothing else at all */
-	const struct pool *unclear; /* grows in too few steps to be judged; NULL: none does */
+	const struct pool *unclear; /* see pool_is_unclear(); NULL: none is */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;

@@ -525,23 +525,27 @@ static bool are_replaced(const struct site_history *history, const struct findin
 }
 
 /*
- * Whether blocks from before tracing began were freed, and all of the process grew as if these
- * blocks had taken their place: not by as many or, where sizes are known, not by as much.
+ * Whether that many blocks from before tracing began were freed, or so much, that what was gained
+ * may have taken their place, and all of the process grew as if it had.
  */
 static bool replace_earlier(const struct site_history *history, const struct finding *found,
-			    struct amount blocks, struct amount bytes)
+			    const struct reasons *reasons, struct amount blocks,
+			    struct amount bytes)
 {
 	const struct earlier_frees *now = &history->moments[history->moment_cnt - 1].earlier;
 	const struct earlier_frees *then = &history->moments[found->since].earlier;
-	uint64_t frees = now->cnt - then->cnt, sized = now->sized - then->sized;
+	double frees = (double)(now->cnt - then->cnt),
+	       freed_bytes = (double)(now->bytes - then->bytes);
+	bool are_sized = (double)(now->sized - then->sized) >= MOST_SIZED * frees;
 
-	if (!frees)
+	if (frees < LEAST_SHARE * (double)reasons->gained)
 		return false;
-	return !grew_with(history, found, (struct amount){.of = net_blocks_of, .is_net = true},
-			  blocks) ||
-	       ((double)sized >= MOST_SIZED * (double)frees &&
-		!grew_with(history, found, (struct amount){.of = net_bytes_of, .is_net = true},
-			   bytes));
+	if (frees > 0 && !grew_with(history, found,
+				    (struct amount){.of = net_blocks_of, .is_net = true}, blocks))
+		return true;
+	return are_sized && freed_bytes >= LEAST_SHARE * (double)reasons->gained_bytes &&
+	       !grew_with(history, found, (struct amount){.of = net_bytes_of, .is_net = true},
+			  bytes);
 }
 
 /* Whether blocks that grow are likely to be freed, or have only become older, or moved. */
@@ -572,7 +576,7 @@ static enum objection weigh(const struct site_history *history, size_t span,
 	if (!grew_with(history, found, (struct amount){.of = process_bytes_of, .span = span},
 		       bytes))
 		return OBJECTION_PROCESS;
-	if (replace_earlier(history, found, blocks, bytes))
+	if (replace_earlier(history, found, reasons, blocks, bytes))
 		return OBJECTION_EARLIER;
 	return OBJECTION_NONE;
 }
@@ -635,6 +639,7 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 		return false;
 	found = find(&series);
 	found.reasons.objection = weigh(history, span, &found, &found.reasons);
+	ret->undecided |= found.reasons.objection == OBJECTION_EARLIER;
 	if (span < SPAN_CNT && found.reasons.objection)
 		return false;
 	ret->reasons = found.reasons;
@@ -650,7 +655,10 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 void trend_of(const struct site_history *history, struct trend *ret)
 {
 	*ret = (struct trend){.bytes_per_s = NAN, .low = NAN, .high = NAN};
-	for (size_t i = 0; i <= SPAN_CNT; i++)
-		if (look(history, i ? i - 1 : SPAN_CNT, ret))
-			return;
+	for (size_t i = 0; i <= SPAN_CNT; i++) {
+		if (!look(history, i ? i - 1 : SPAN_CNT, ret))
+			continue;
+		ret->undecided = false;
+		return;
+	}
 }

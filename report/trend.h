@@ -98,6 +98,8 @@ struct trend {
 	double high;
 	struct leak_score score;
 	struct reasons reasons;
+	/* It grows, or blocks of some age do, perhaps in the place of what was there before. */
+	bool undecided;
 };
 
 struct site_history {

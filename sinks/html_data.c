@@ -306,6 +306,7 @@ static void write_values(struct page *page, const struct report *report)
 		write_suspect(page, report, &report->suspects[i]);
 	json_end_array(json);
 	json_unsigned(json, "suspects_total", report->suspects_total);
+	json_bool(json, "undecided", report->undecided || report->unclear);
 	json_end_object(json);
 	json_end_array(&page->functions.json);
 	json_end_array(&page->strings.json);

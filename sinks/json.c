@@ -284,6 +284,7 @@ static int json_report(FILE *out, const struct report *report)
 		write_groups(&json, report);
 	write_suspects(&json, report);
 	json_unsigned(&json, "suspects_total", report->suspects_total);
+	json_unsigned(&json, "undecided", report->undecided + (report->unclear != NULL));
 	if (report->show_largest)
 		write_largest(&json, report);
 	if (report->show_peak)

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "report/pools.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
@@ -15,32 +14,22 @@ static void write_more(FILE *out, size_t cnt)
 	fputs(cnt == 1 ? " grows\n" : " grow\n", out);
 }
 
-/* What a runtime keeps beside its objects says little of how much these grow by. */
-static bool only_of(const struct report *report, const struct pool *pool)
-{
-	for (size_t i = 0; i < report->suspect_cnt; i++)
-		if (report->suspects[i].site->objects != pool->objects)
-			return false;
-	return true;
-}
-
 void verdict_write_text(FILE *out, const struct report *report, bool with_process)
 {
 	const struct text_part part = {out, report, "", with_process};
 	size_t told = 0;
 
-	if (report->unclear && only_of(report, report->unclear)) {
-		verdict_write_unclear(&part, report->unclear);
-		return;
-	}
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		told += report->suspects[i].path_cnt;
 		verdict_write_line(&part, &report->suspects[i]);
 	}
-	if (report->undecided && !report->suspect_cnt) {
+	/* Beside those that are accused, too: a runtime's may be more than all of them. */
+	if (report->unclear)
+		verdict_write_unclear(&part, report->unclear);
+	if (report->undecided)
 		verdict_write_undecided(&part);
+	if (!report->suspect_cnt && (report->unclear || report->undecided))
 		return;
-	}
 	if (!report->judged || (report->suspect_cnt && told == report->suspects_total))
 		return;
 	fputc('[', out);

@@ -11,8 +11,12 @@
 
 struct memleak_earlier earlier[MEMLEAK_EARLIER_CNT];
 
+/* Who calls free from no farther is of the allocator. */
+#define SAME_OBJECT (1U << 15)
+
 #define CHUNK_LEAST 32
 #define CHUNK_MOST (1ULL << 40)
+#define CHUNK_PAGE 4096
 #define CHUNK_FLAGS 7
 #define CHUNK_MAPPED 2
 #define CHUNK_BEFORE_IS_USED 1
@@ -30,26 +34,27 @@ __noinline __u64 chunk_size(__u64 addr)
 	size = word & ~(__u64)CHUNK_FLAGS;
 	if (size < CHUNK_LEAST || size > CHUNK_MOST)
 		return 0;
-	if (!(word & CHUNK_MAPPED) &&
-	    (bpf_probe_read_user(&next, sizeof(next), (void *)(addr - 8 + size)) ||
+	if (word & CHUNK_MAPPED)
+		return addr % CHUNK_PAGE == 16 ? size - 16 : 0;
+	if ((bpf_probe_read_user(&next, sizeof(next), (void *)(addr - 8 + size)) ||
 	     !(next & CHUNK_BEFORE_IS_USED)))
 		return 0;
 	return size - 16;
 }
 
 /*
- * A block was not found that is being freed. All are tracked, so it has been there before; but for
- * what the C library has taken from its allocator by another way (glibc's tcache of a thread).
+ * A block was not found that is being freed. As a rule it was there before tracing began, unless
+ * the allocator itself frees what it took without a call (glibc's cache of a thread that ends).
  */
 static __always_inline void count_earlier(struct pt_regs *ctx, const struct thread_state *thread,
 					  __u64 addr)
 {
-	struct memleak_earlier *counts = &earlier[thread->image % MEMLEAK_EARLIER_CNT];
+	struct memleak_earlier *counts = &earlier[memleak_earlier_at(thread->image)];
 	__u64 size;
 
 	if (!config.earlier || !tracking || (children_inherit() && thread->freed_in_child))
 		return;
-	if (arch_return_address(ctx) - PT_REGS_IP(ctx) + SAME_LIBRARY <= 2 * SAME_LIBRARY)
+	if (arch_return_address(ctx) - PT_REGS_IP(ctx) + SAME_OBJECT <= 2 * SAME_OBJECT)
 		return;
 	size = chunk_size(addr);
 	__sync_fetch_and_add(&counts->frees, 1);
@@ -78,7 +83,7 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 
 		thread->has_old = thread__take(thread, &key, &thread->old);
 		thread->met_by = thread->has_old ? reading__that_met(&key, &thread->old) : 0;
-		if (!thread->has_old)
+		if (!thread->has_old && operation != OP_RESIZE)
 			count_earlier(ctx, thread, addr);
 		thread->extra = PT_REGS_PARM3(ctx);
 		thread->frees_old =

@@ -114,8 +114,11 @@ static int handle_record(void *arg, void *data, size_t len)
 	const struct memleak_record *record = data;
 	struct records *records = arg;
 
-	if (len >= sizeof(*record))
+	if (len >= sizeof(*record)) {
+		if (record->time_ns > records->begun_ns)
+			records->begun_ns = record->time_ns;
 		apply(records->set, record);
+	}
 	return is_read(records) ? -EAGAIN : 0;
 }
 
@@ -206,6 +209,13 @@ static void find_hints(struct process_set *set)
 bool records_are_read(const struct records *records)
 {
 	return position(records->read_to) == position(records->written_to);
+}
+
+int records_catch_up(struct records *records)
+{
+	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	records->until = position(records->written_to);
+	return consume(records->ring);
 }
 
 int records_consume(struct records *records, bool all)

@@ -29,6 +29,9 @@ void records_deinit(struct records *records);
  */
 int records_consume(struct records *records, bool all);
 
+/* The same for the records alone that have come since; begun_ns is then: all until then are in. */
+int records_catch_up(struct records *records);
+
 /* Whether no record waits. */
 bool records_are_read(const struct records *records);
 

@@ -90,7 +90,6 @@ static int take_summaries(const struct process_set *set, struct snapshot *snap)
 	return 0;
 }
 
-/* So few as a rule that the order matters little. */
 static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 {
 	return (struct earlier_frees){counts->frees, counts->sized, counts->bytes};
@@ -108,7 +107,7 @@ static int take_tallies(const struct process_set *set, struct snapshot *snap)
 		const struct process_tally tally = {
 			.process = process,
 			.refused = quotas_refused(&set->programs->tracker.quotas, process->image),
-			.earlier = earlier_of(&earlier[process->image % MEMLEAK_EARLIER_CNT]),
+			.earlier = earlier_of(&earlier[memleak_earlier_at(process->image)]),
 		};
 
 		if (tally.refused || tally.earlier.cnt)

@@ -80,6 +80,8 @@ static int user_source__read(struct source *base, uint64_t deadline_ns, struct s
 	err = with_peak ? user_peak_report(&source->peak) : 0;
 	/* Of the moment until which mappings have been told, for blocks as well. */
 	if (!err)
+		err = records_catch_up(&source->tracing.records);
+	if (!err)
 		err = user_snapshot_read(set, source->tracing.records.begun_ns,
 					 with_peak ? &source->peak.kept : NULL, ret);
 	/* Processes may go before the report is made: their names are needed for it. */

@@ -242,7 +242,7 @@ function showVerdicts() {
 		(suspects.length === 1 ? " function seems" : " functions seem") + " to leak" +
 		(report.suspects_total > told ? "; " + number(report.suspects_total - told) +
 			" more sites grow" : "") :
-		known ? "Nothing looks like a leak so far" : "What grows is not known yet";
+		known && !report.undecided ? "Nothing looks like a leak so far" : "What grows is not known yet";
 }
 
 // ---- The table

@@ -4,7 +4,7 @@
 from lib import Failure, ROOT, once
 
 LEAKING = ("strdup_table", "error_path", "zlib_deflate", "cxx_cycle")
-HEALTHY = ("two_tables", "session_timeout")
+HEALTHY = ("two_tables", "session_timeout", "earlier_cache")
 
 
 @once

@@ -53,6 +53,18 @@ def differences(found, right):
             if found.get(key, none) != list(right.get(key, none))}
 
 
+def missed_by(wrong):
+    """
+    How many calls at least were missed, if these sums of one process are wrong. One mapping that was
+    missed may be in many parts by now, all of them of its site, and what it replaced is still held
+    by another site: too much there, too little here.
+    """
+    heap = sum(max(abs(got[0] - right[0]), 1)
+               for (_, _, kind), (got, right) in wrong.items() if kind == "heap")
+    mapped = [got[1] > right[1] for (_, _, kind), (got, right) in wrong.items() if kind != "heap"]
+    return heap + max(mapped.count(True), mapped.count(False))
+
+
 class Play:
     """One run of the program with one seed, and how memleak follows it."""
 
@@ -91,11 +103,10 @@ class Play:
         lost = {key: n for key, n in report["lost"].items() if n}
         if not wrong:
             return lost
-        # Children inherit what was missed of their parent, once each. One mapping that was missed
-        # may be in many parts by now, all of them of its site.
+        # Children inherit what was missed of their parent, once each.
         missed = Counter()
-        for (pid, _, kind), (got, sums) in wrong.items():
-            missed[pid] += abs(got[0] - sums[0]) if kind == "heap" and got[0] != sums[0] else 1
+        for pid in {pid for pid, _, _ in wrong}:
+            missed[pid] = missed_by({key: n for key, n in wrong.items() if key[0] == pid})
         lines = [f"{pid} {name} {kind}: memleak says {got}, the program {sums}"
                  for (pid, name, kind), (got, sums) in sorted(wrong.items())]
         lines += [f"{site['pid']} {site['kind']} of no site: {site['count']} of {site['bytes']} bytes, "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Healthy: a cache that was full before, whose entries stay for minutes: none seen is freed.
-// expect: nothing
+// expect: nothing known
 #include "server.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@ REPORT = {
     "outstanding": (dict,), "sites_total": INTEGER, "reserved": (dict,), "sites": (list,), "walk_ns": INTEGER,
     "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER,
     "suppressed": (list,), "start_up": (dict,), "lost": (dict,),
-    "inferred": (dict,), "suspects": (list,), "suspects_total": INTEGER,
+    "inferred": (dict,), "suspects": (list,), "suspects_total": INTEGER, "undecided": INTEGER,
 }
 SITE = {
     "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,

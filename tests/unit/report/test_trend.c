@@ -229,6 +229,23 @@ static void run_replaced(struct made_program *program, uint64_t seed)
 	alarms += trend_is_suspect(&trends[0]) || trend_is_suspect(&trends[1]);
 }
 
+/* A few blocks from before are freed, and of small ones there are fewer and fewer: large ones leak.
+ */
+static void run_few_earlier(struct made_program *program, uint64_t seed)
+{
+	struct trend trends[MADE_SITES];
+
+	program->attached = true;
+	for (double at = 1; at < 60; at += 2)
+		made_block(program, 0, at, FOREVER, 1000000);
+	for (int i = 0; i < 100; i++)
+		made_block(program, 1, 0, made_between(program, 1, 100), 32);
+	for (int i = 0; i < 3; i++)
+		made_block(program, 2, -1, made_between(program, 30, 60), 32);
+	made_program_judge(program, 60, trends);
+	leaks("large blocks", seed, &trends[0], 500000);
+}
+
 /* As many or more: only the sizes tell what is not in the place of anything. */
 static void run_beside_replaced(struct made_program *program, uint64_t seed)
 {
@@ -283,6 +300,10 @@ static void replaced(void **state)
 	replay(run_replaced, RATE_REPLAYS);
 	assert_int_equal(alarms, 0);
 }
+static void few_earlier(void **state)
+{
+	replay(run_few_earlier, REPLAYS);
+}
 static void beside_replaced(void **state)
 {
 	alarms = missed = 0;
@@ -295,11 +316,12 @@ static void beside_replaced(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slow_leak), cmocka_unit_test(hidden_leak),
-		cmocka_unit_test(levelled),  cmocka_unit_test(sawtooth),
-		cmocka_unit_test(startup),   cmocka_unit_test(late),
-		cmocka_unit_test(two),       cmocka_unit_test(growing_buffer),
-		cmocka_unit_test(replaced),  cmocka_unit_test(beside_replaced),
+		cmocka_unit_test(slow_leak),   cmocka_unit_test(hidden_leak),
+		cmocka_unit_test(levelled),    cmocka_unit_test(sawtooth),
+		cmocka_unit_test(startup),     cmocka_unit_test(late),
+		cmocka_unit_test(two),         cmocka_unit_test(growing_buffer),
+		cmocka_unit_test(replaced),    cmocka_unit_test(beside_replaced),
+		cmocka_unit_test(few_earlier),
 	};
 
 	first_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
