@@ -88,7 +88,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	sizes = table_sizes_choose(opts, memory, stack_depth, on_demand);
 	config->min_size = opts->min_size;
 	config->max_size = opts->max_size;
-	config->earlier = !opts->combined_only && !opts->pool_function_cnt && !opts->min_size && opts->max_size == UINT64_MAX && !opts->sample_bytes &&
+	config->earlier = !opts->combined_only && !opts->pool_function_cnt && !opts->min_size &&
+			  opts->max_size == UINT64_MAX && !opts->sample_bytes &&
 			  opts->sample_rate == 1;
 	config->max_allocs = sizes.blocks;
 	config->wide_size =
