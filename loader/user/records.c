@@ -213,9 +213,16 @@ bool records_are_read(const struct records *records)
 
 int records_catch_up(struct records *records)
 {
+	unsigned long before = position(records->read_to);
+	int err;
+
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
-	return consume(records->ring);
+	err = consume(records->ring);
+	/* Whoever has changed is looked at in the next turn. */
+	if (position(records->read_to) != before)
+		process_set_retry_soon(records->set);
+	return err;
 }
 
 int records_consume(struct records *records, bool all)
