@@ -111,18 +111,15 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 			  const struct growth *growth, const struct grouping *grouping,
 			  const struct pools *pools, uint64_t deadline_ns, bool final, bool show)
 {
-	const struct snapshot sums = {
-		.elapsed_ns = snap->elapsed_ns,
-		.sites = grouping->sums,
-		.site_cnt = grouping->cnt,
-		.tallies = snap->tallies,
-		.tally_cnt = snap->tally_cnt,
-	};
+	struct snapshot sums = *snap;
 	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*group_growth));
 	struct report report;
-	int err = group_growth ? ranking__update(reporter->group_ranking, &sums, group_growth)
-			       : -ENOMEM;
+	int err;
 
+	sums.sites = grouping->sums;
+	sums.site_cnt = grouping->cnt;
+	err = group_growth ? ranking__update(reporter->group_ranking, &sums, group_growth)
+			   : -ENOMEM;
 	if (err || !show)
 		return err;
 	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth, pools,

@@ -162,6 +162,7 @@ static bool earlier_are_known(const struct snapshot *snap)
 
 static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 {
+	size_t tally_cnt = earlier_are_known(snap) ? snap->tally_cnt : 0;
 	struct process_sums *sums = &ranking->processes;
 	int err = 0;
 
@@ -175,7 +176,7 @@ static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 		if (site->process)
 			err = add_to_process(sums, site->process->image, &held);
 	}
-	for (size_t i = 0; !err && i < snap->tally_cnt && earlier_are_known(snap); i++) {
+	for (size_t i = 0; !err && i < tally_cnt; i++) {
 		const struct process_sum freed = {.earlier = snap->tallies[i].earlier};
 
 		err = add_to_process(sums, snap->tallies[i].process->image, &freed);

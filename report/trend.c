@@ -53,7 +53,7 @@
  */
 #define LEAST_SHARE 0.5
 #define FALLS 3
-/* The same where blocks from before tracing began are freed: by these alone, healthy sites grow. */
+/* Fewer where frees of earlier blocks are subtracted: what replaces those grows without a leak. */
 #define NET_FALLS 2
 /* Where sizes can be read at all, they can be of nearly all blocks. */
 #define MOST_SIZED 0.9
@@ -534,16 +534,18 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 {
 	const struct earlier_frees *now = &history->moments[history->moment_cnt - 1].earlier;
 	const struct earlier_frees *then = &history->moments[found->since].earlier;
-	double frees = (double)(now->cnt - then->cnt),
-	       freed_bytes = (double)(now->bytes - then->bytes);
-	bool are_sized = (double)(now->sized - then->sized) >= MOST_SIZED * frees;
+	double frees = (double)now->cnt - (double)then->cnt;
+	double sized = (double)now->sized - (double)then->sized;
+	double freed_bytes = (double)now->bytes - (double)then->bytes;
 
-	if (frees < LEAST_SHARE * (double)reasons->gained)
+	/* Less than before: since something was lost they are not known any more. */
+	if (frees <= 0 || frees < LEAST_SHARE * (double)reasons->gained)
 		return false;
-	if (frees > 0 && !grew_with(history, found,
-				    (struct amount){.of = net_blocks_of, .is_net = true}, blocks))
+	if (!grew_with(history, found, (struct amount){.of = net_blocks_of, .is_net = true},
+		       blocks))
 		return true;
-	return are_sized && freed_bytes >= LEAST_SHARE * (double)reasons->gained_bytes &&
+	return sized >= MOST_SIZED * frees &&
+	       freed_bytes >= LEAST_SHARE * (double)reasons->gained_bytes &&
 	       !grew_with(history, found, (struct amount){.of = net_bytes_of, .is_net = true},
 			  bytes);
 }

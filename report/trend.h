@@ -98,7 +98,7 @@ struct trend {
 	double high;
 	struct leak_score score;
 	struct reasons reasons;
-	/* It grows, or blocks of some age do, perhaps in the place of what was there before. */
+	/* All blocks or those of some age grow, but perhaps only replace older ones. */
 	bool undecided;
 };
 

@@ -23,7 +23,7 @@ void verdict_write_text(FILE *out, const struct report *report, bool with_proces
 		told += report->suspects[i].path_cnt;
 		verdict_write_line(&part, &report->suspects[i]);
 	}
-	/* Beside those that are accused, too: a runtime's may be more than all of them. */
+	/* Also beside suspects: these may be the smaller part of what grows. */
 	if (report->unclear)
 		verdict_write_unclear(&part, report->unclear);
 	if (report->undecided)

@@ -268,8 +268,8 @@ void verdict_write_undecided(const struct text_part *part)
 	fputc('[', part->out);
 	text_write_clock(part->out, part->report->snapshot->wall_ns);
 	fprintf(part->out,
-		"] whether %zu site%s is not known yet: as much is freed of what was there "
-		"before\n",
+		"] whether %zu site%s is not known yet: blocks from before tracing are "
+		"freed as fast\n",
 		cnt, cnt == 1 ? " leaks" : "s leak");
 }
 

@@ -20,7 +20,7 @@ struct process_set {
 	struct image_set mapped; /* images of which the programs may be told yet */
 	struct image_set gone;   /* images that are no more, and not purged yet */
 	size_t purge_at;         /* so many */
-	uint64_t gone_blocks;    /* in the table, of images gone since the last purge */
+	uint64_t gone_blocks;    /* of images gone since the last purge: see tracker_held() */
 	uint32_t given_images;   /* so many numbers have been given */
 	uint64_t mappings_lost;  /* of processes that are no more; so below */
 	uint64_t exec_gaps;

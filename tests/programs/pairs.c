@@ -9,7 +9,7 @@
 #include "truth.h"
 
 #define PAGE 4096
-#define PAIRS_MAX 100000
+#define PAIRS_MAX 1000000
 
 OWN_FRAME static void odd_alloc(void)
 {
@@ -35,10 +35,11 @@ static int byte_waits(void)
 	return poll(&in, 1, 0) > 0;
 }
 
-/* At addresses that rise, which is the easiest for who keeps them sorted. */
+/* At rising addresses: a sorted list of them only grows at its end. */
 static int map_by_turns(void)
 {
-	char *at = mmap(NULL, PAIRS_MAX * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at =
+		mmap(NULL, (size_t)PAIRS_MAX * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	size_t count = 0;
 
 	must(at != MAP_FAILED, "room");

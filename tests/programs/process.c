@@ -219,11 +219,11 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	must(argc >= 2, "usage");
 	if (argc == 3 && !strcmp(argv[1], "again")) {
 		again(argv[2]);
 		return 0;
 	}
+	must(argc == 2, "usage");
 	if (!strcmp(argv[1], "second")) {
 		second();
 		ready();

@@ -118,6 +118,38 @@ static void many_sites(void **state)
 	ranking__free(ranking);
 }
 
+/* Frees of earlier blocks belong to the process; where others cannot be told from them they do not.
+ */
+static void earlier_frees(void **state)
+{
+	const struct process process = {.image = 7};
+	struct site site = {.id = 1, .process = &process, .bytes = 100, .count = 10};
+	struct process_tally tally = {.process = &process, .earlier = {5, 4, 300}};
+	struct suppressed suppressed = {.pattern = "cache"};
+	struct snapshot snap = {.sites = &site,
+				.site_cnt = 1,
+				.tallies = &tally,
+				.tally_cnt = 1,
+				.suppressed = &suppressed,
+				.suppressed_cnt = 1};
+	const struct moment *now;
+	struct growth growth;
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	for (int i = 0; i < 4; i++) {
+		suppressed.count = i == 1;
+		snap.lost[LOSS_ALLOCS_FULL] = i == 2;
+		snap.lost[LOSS_UNWIND] = i == 3;
+		assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
+		now = &growth.history->moments[growth.history->moment_cnt - 1];
+		assert_int_equal(now->process_blocks, 10);
+		assert_int_equal(now->earlier.cnt, i == 1 || i == 2 ? 0 : 5);
+		assert_int_equal(now->earlier.bytes, i == 1 || i == 2 ? 0 : 300);
+	}
+	ranking__free(ranking);
+}
+
 static void nothing_to_free(void **state)
 {
 	ranking__free(NULL);
@@ -131,6 +163,7 @@ int main(void)
 		cmocka_unit_test(vanished_comes_back),
 		cmocka_unit_test(huge_totals),
 		cmocka_unit_test(many_sites),
+		cmocka_unit_test(earlier_frees),
 		cmocka_unit_test(nothing_to_free),
 	};
 
