@@ -7,8 +7,8 @@ SERVER_DEPS := $(SERVER) tests/diagnosis/server.h tests/diagnosis/diagnosis.mk
 SERVERS := $(patsubst tests/%,$(O)/tests/%,$(basename $(filter-out $(SERVER),\
 	$(wildcard tests/diagnosis/*.c tests/diagnosis/*.cpp))))
 # Those that `make check` runs, too.
-SAMPLE := $(addprefix $(D)/,strdup_table error_path zlib_deflate cxx_cycle two_tables \
-	session_timeout)
+SAMPLE := $(addprefix $(D)/,$(shell sed -nE \
+	'/^(LEAKING|HEALTHY) = /{s/.*\((.*)\)/\1/; s/[",]/ /g; p}' tests/cases/diagnosis.py))
 
 SERVER_FLAGS := -D_GNU_SOURCE -O2 -g -Wall -Wno-unused-result -pthread
 libraries = $$(sed -n 's|^// library: ||p' $< | while read -r name _; do \
