@@ -19,18 +19,26 @@
 
 /*
  * Reports name what they show; the rest of a recording's frames get names in so much time for each
- * snapshot, while nothing else is done, and in so much for the last one.
+ * snapshot, while nothing else is done, and in so much for the last one if nobody has asked for the
+ * end.
  */
 #define RECORD_NS 1000000000ULL
 #define RECORD_LAST_NS 10000000000ULL
 
 /*
- * All that a report may wait for, and one turn of the loop between reports: hostile files, of
- * however many processes, hold it up for no longer. A walk of the tables, which waits for nobody,
- * does not take that time from the names.
+ * All that a report may wait for: hostile files, of however many processes, hold it up for no
+ * longer. A walk of the tables, which waits for nobody, does not take that time from the names. The
+ * next report waits for this one, so it is not much more than an interval.
  */
 #define REPORT_NS 10000000000ULL
-#define TURN_NS 10000000000ULL
+#define REPORT_MORE_NS 800000000ULL
+/* Whoever has ended memleak waits for the last report. */
+#define REPORT_LAST_NS 1700000000ULL
+
+/* All that one turn of the loop may wait for: with -t for the names of stacks, and the last one. */
+#define TURN_NS 100000000ULL
+#define TURN_TRACE_NS 1000000000ULL
+#define TURN_LAST_NS 800000000ULL
 
 /* Reports take a fifth of a core at most: if each costs more than that, they come less often. */
 #define REPORT_SHARE 5
@@ -60,6 +68,7 @@ struct run {
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
+	bool hasty; /* somebody has asked for the end */
 	bool due;   /* an interval has ended since it began */
 	bool asked; /* somebody has asked for another one since */
 	struct run_result *result;
@@ -113,13 +122,13 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 }
 
 /*
- * After the report, in the time that it left: names that it asked for are known by then. Nobody
- * waits for the last one but who ends memleak, and what it does not name stays without one.
+ * After the report, in the time that it left: names that it asked for are known by then. What the
+ * last one does not name stays without one.
  */
 static int record(struct run *run)
 {
 	uint64_t own_ns = clock_deadline_ns(run->final ? RECORD_LAST_NS : RECORD_NS);
-	bool is_own = run->final || own_ns < run->deadline_ns;
+	bool is_own = (run->final && !run->hasty) || own_ns < run->deadline_ns;
 	int err = recorder__add(run->recorder, &run->snap, run->final, run->source->symbols,
 				is_own ? own_ns : run->deadline_ns);
 
@@ -139,6 +148,9 @@ static int show_report(void *arg)
 		err = report_counts(run, &run->snap, run->final);
 	else
 		err = reporter_add(&run->reporter, &run->snap, run->deadline_ns, run->final, true);
+	if (run->final && !run->opts->count_by && !clock_left_ms(run->deadline_ns))
+		log_note("the last report does not wait longer for names: frames without one are "
+			 "told by file and offset");
 	run->result->outstanding = run->reporter.outstanding;
 	if (!err && run->recorder)
 		err = record(run);
@@ -146,20 +158,34 @@ static int show_report(void *arg)
 	return err;
 }
 
+static uint64_t turn_ns(const struct run *run)
+{
+	return run->opts->trace ? TURN_TRACE_NS : TURN_NS;
+}
+
+static uint64_t report_ns(const struct run *run, bool final)
+{
+	uint64_t most_ns = run->opts->interval_ns + REPORT_MORE_NS;
+
+	return final ? REPORT_LAST_NS : most_ns < REPORT_NS ? most_ns : REPORT_NS;
+}
+
 /* Takes the snapshot. Everything that happened up to now goes into the report. */
 static int take_snapshot(struct run *run, bool final)
 {
 	const struct source_ops *ops = run->source->ops;
-	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), settle_ns;
 	int err;
 
-	run->deadline_ns = clock_deadline_ns(REPORT_NS);
-	err = take_in(run, ops->settle, run->deadline_ns);
+	final |= ops->ended(run->source);
+	settle_ns = clock_deadline_ns(final ? TURN_LAST_NS : turn_ns(run));
+	run->deadline_ns = clock_deadline_ns(report_ns(run, final));
+	err = take_in(run, ops->settle, settle_ns);
 	if (err)
 		return err;
 	run->final = final || ops->ended(run->source);
 	run->finished = run->final;
-	err = ops->read(run->source, run->deadline_ns, &run->snap);
+	err = ops->read(run->source, settle_ns, &run->snap);
 	if (err) {
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
@@ -273,6 +299,7 @@ static int handle_signal(struct run *run)
 		break;
 	}
 	signals_release_end();
+	run->hasty = true;
 	return make_report(run, true);
 }
 
@@ -356,7 +383,7 @@ static int handle(struct run *run, int fd)
 		return handle_report(run);
 	if (run->server && fd == server__poll_fd(run->server))
 		return 0;
-	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(TURN_NS));
+	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(turn_ns(run)));
 	if (!err && !run->thread->busy && run->source->ops->ended(run->source))
 		err = make_report(run, true);
 	return err;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "helper/call.h"
 #include "unwinder/server/protocol.h"
 #include "unwinder/server/server.h"
@@ -18,8 +19,12 @@
  */
 #define NICENESS (-10)
 
+#define SEND_NS 1000000000ULL
+
 struct unwinder {
 	struct helper helper;
+	int fd;     /* the file whose table is being made; -1: none */
+	bool again; /* a helper has ended over it */
 };
 
 int unwinder__new(struct unwinder **ret)
@@ -32,6 +37,8 @@ int unwinder__new(struct unwinder **ret)
 	unwinder->helper =
 		(struct helper)HELPER_INIT("unwinder", HELPER_DROPS_RIGHTS, unwind_server_main);
 	unwinder->helper.niceness = NICENESS;
+	unwinder->fd = -1;
+	unwinder->again = false;
 	err = helper_start(&unwinder->helper);
 	if (err) {
 		unwinder__free(unwinder);
@@ -41,11 +48,20 @@ int unwinder__new(struct unwinder **ret)
 	return 0;
 }
 
+static void end_work(struct unwinder *unwinder)
+{
+	if (unwinder->fd >= 0)
+		close(unwinder->fd);
+	unwinder->fd = -1;
+}
+
 void unwinder__free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	helper_deinit(&unwinder->helper, HELPER_GRACE_MS);
+	/* One that works on something may take its time: its work is of no use any more. */
+	helper_deinit(&unwinder->helper, unwinder->fd < 0 ? HELPER_GRACE_MS : 0);
+	end_work(unwinder);
 	free(unwinder);
 }
 
@@ -118,29 +134,68 @@ static int take_table(void *arg, struct message *answer)
 	return err == -ENOMEM ? 0 : err;
 }
 
-static int ask(struct unwinder *unwinder, int fd, uint64_t deadline_ns, struct table_answer *ret)
+static int send_file(struct unwinder *unwinder)
 {
-	struct message request = {.fd = fd};
+	struct message request = {.fd = unwinder->fd};
 	int err;
 
 	message_put_u32(&request, UNWIND_TABLE);
-	err = helper_call(&unwinder->helper, &request, deadline_ns, take_table, ret);
+	/* It has nothing to do, so nothing waits in its socket. */
+	err = helper_send(&unwinder->helper, &request, clock_deadline_ns(SEND_NS));
 	message_deinit(&request);
 	return err;
 }
 
-int unwinder__table(struct unwinder *unwinder, int fd, uint64_t deadline_ns,
-		    struct unwind_table *ret)
+/* Perhaps it was not the file that ended the helper: once more. */
+static int send_again(struct unwinder *unwinder)
+{
+	if (unwinder->again)
+		return -EIO;
+	unwinder->again = true;
+	return send_file(unwinder);
+}
+
+int unwinder__begin(struct unwinder *unwinder, int fd)
+{
+	int err;
+
+	unwinder->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	unwinder->again = false;
+	err = send_file(unwinder);
+	if (err == -EPIPE)
+		err = send_again(unwinder);
+	if (err)
+		unwinder__give_up(unwinder);
+	return err;
+}
+
+int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwind_table *ret)
 {
 	struct table_answer answer = {0};
-	int err = ask(unwinder, fd, deadline_ns, &answer);
+	int err = helper_take(&unwinder->helper, deadline_ns, take_table, &answer);
 
-	/* Perhaps it was not the file that ended the helper: once more. */
-	if (err == -EPIPE)
-		err = ask(unwinder, fd, deadline_ns, &answer);
+	while (err == -EPIPE) {
+		err = send_again(unwinder);
+		if (!err)
+			err = helper_take(&unwinder->helper, deadline_ns, take_table, &answer);
+	}
+	if (err == -ETIMEDOUT)
+		return -EAGAIN;
+	end_work(unwinder);
 	if (err)
-		return err == -EPIPE ? -EIO : err;
+		return err;
 	if (!answer.status)
 		*ret = answer.table;
 	return answer.status;
+}
+
+void unwinder__give_up(struct unwinder *unwinder)
+{
+	helper_stop(&unwinder->helper, 0);
+	end_work(unwinder);
+}
+
+int unwinder__poll_fd(const struct unwinder *unwinder)
+{
+	return unwinder->helper.sock;
 }

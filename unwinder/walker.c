@@ -11,18 +11,16 @@
 #include "unwinder/server/protocol.h"
 #include "unwinder/unwinder.h"
 
-/* The first walk through a file reads its tables. */
-#define HANG_NS (10 * 1000000000ULL)
+/* It has answered all that it was asked: what is in its socket is no work. */
+#define CLOSE_NS 100000000ULL
 
 struct walker {
-	struct unwinder *own; /* NULL: it is somebody else's */
+	struct unwinder *own;
 	struct helper *helper;
-	unsigned int incarnation; /* of the helper that was told */
-	bool failed;              /* over our work */
 	struct message request;
 };
 
-int walker__new(struct unwinder *unwinder, struct walker **ret)
+int walker__new(struct walker **ret)
 {
 	struct walker *walker = calloc(1, sizeof(*walker));
 	int err;
@@ -30,16 +28,12 @@ int walker__new(struct unwinder *unwinder, struct walker **ret)
 	if (!walker)
 		return -ENOMEM;
 	walker->request.fd = -1;
-	err = unwinder ? 0 : unwinder__new(&walker->own);
-	if (!err) {
-		walker->helper = unwinder__helper(unwinder ? unwinder : walker->own);
-		err = helper_start(walker->helper);
-	}
+	err = unwinder__new(&walker->own);
 	if (err) {
 		walker__free(walker);
 		return err;
 	}
-	walker->incarnation = walker->helper->incarnation;
+	walker->helper = unwinder__helper(walker->own);
 	*ret = walker;
 	return 0;
 }
@@ -53,26 +47,11 @@ void walker__free(struct walker *walker)
 	free(walker);
 }
 
-static bool is_told(const struct walker *walker)
-{
-	return walker->helper->pid && walker->helper->incarnation == walker->incarnation;
-}
-
-bool walker__was_lost(struct walker *walker)
-{
-	if (walker->failed || is_told(walker) || helper_start(walker->helper))
-		return false;
-	walker->incarnation = walker->helper->incarnation;
-	return true;
-}
-
 /* Whatever has become of it, it does not go on with our work. */
 static int check(struct walker *walker, int err)
 {
-	if (!err)
-		return 0;
-	helper_stop(walker->helper, 0);
-	walker->failed = true;
+	if (err)
+		helper_stop(walker->helper, 0);
 	return err;
 }
 
@@ -84,21 +63,24 @@ static struct message *begin(struct walker *walker, uint32_t kind, uint32_t spac
 	return &walker->request;
 }
 
-static int send_request(struct walker *walker)
+/* To a helper that has been told what the request is about. */
+static int send_request(struct walker *walker, uint64_t deadline_ns)
 {
-	if (!is_told(walker))
+	if (!walker->helper->pid)
 		return -EPIPE;
-	return check(walker,
-		     helper_send(walker->helper, &walker->request, clock_deadline_ns(HANG_NS)));
+	return check(walker, helper_send(walker->helper, &walker->request, deadline_ns));
 }
 
-int walker__open(struct walker *walker, uint32_t space)
+int walker__open(struct walker *walker, uint32_t space, uint64_t deadline_ns)
 {
+	int err = helper_start(walker->helper);
+
 	begin(walker, WALKER_OPEN, space);
-	return send_request(walker);
+	return err ? err : send_request(walker, deadline_ns);
 }
 
-int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct walker_code *code)
+int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct walker_code *code,
+		     uint64_t deadline_ns)
 {
 	struct message *request = begin(walker, WALKER_CODE, space);
 	int err;
@@ -107,7 +89,7 @@ int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct
 	message_put_u64(request, code->offset);
 	message_put_u64(request, code->headers);
 	request->fd = fd;
-	err = send_request(walker);
+	err = send_request(walker, deadline_ns);
 	request->fd = -1; /* the caller's */
 	return err;
 }
@@ -115,7 +97,7 @@ int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct
 void walker__close(struct walker *walker, uint32_t space)
 {
 	begin(walker, WALKER_CLOSE, space);
-	send_request(walker);
+	send_request(walker, clock_deadline_ns(CLOSE_NS));
 }
 
 static int take_stack(void *arg, struct message *answer)
@@ -138,11 +120,11 @@ static int take_stack(void *arg, struct message *answer)
 }
 
 int walker__walk(struct walker *walker, uint32_t space, const struct unwind_copy *copy,
-		 struct walker_stack *ret)
+		 uint64_t deadline_ns, struct walker_stack *ret)
 {
 	message_put_bytes(begin(walker, WALKER_WALK, space), copy, sizeof(*copy));
-	if (!is_told(walker))
+	if (!walker->helper->pid)
 		return -EPIPE;
-	return check(walker, helper_call(walker->helper, &walker->request,
-					 clock_deadline_ns(HANG_NS), take_stack, ret));
+	return check(walker,
+		     helper_call(walker->helper, &walker->request, deadline_ns, take_stack, ret));
 }

@@ -9,31 +9,26 @@
 
 #include "unwinder/server/walker_stack.h"
 
-struct unwinder;
 struct walker;
 
-/* Asks the unwinder's process, which outlives it; NULL: one of its own. 0 or a negative errno. */
-int walker__new(struct unwinder *unwinder, struct walker **ret);
+/* Starts the helper. 0 or a negative errno. */
+int walker__new(struct walker **ret);
 void walker__free(struct walker *walker);
 
 /*
- * The unwinder's process has ended over somebody else's work, with all that it was told, and may be
- * told again from now on.
- */
-bool walker__was_lost(struct walker *walker);
-
-/*
  * The following return 0 or a negative errno; after one the helper is gone, with all that it was
- * told: -EPIPE (it ended over the input), -ETIMEDOUT, -EPROTO (nonsense), -ENOMEM.
+ * told, and the next walker__open() begins anew: -EPIPE (it ended over the input), -ETIMEDOUT,
+ * -EPROTO (nonsense), -ENOMEM.
  */
 
 /* Begins the code of a process, which has a number; one that is open is begun anew. */
-int walker__open(struct walker *walker, uint32_t space);
+int walker__open(struct walker *walker, uint32_t space, uint64_t deadline_ns);
 /* The process has mapped an open file as code. */
-int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct walker_code *code);
+int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct walker_code *code,
+		     uint64_t deadline_ns);
 void walker__close(struct walker *walker, uint32_t space);
 
 int walker__walk(struct walker *walker, uint32_t space, const struct unwind_copy *copy,
-		 struct walker_stack *ret);
+		 uint64_t deadline_ns, struct walker_stack *ret);
 
 #endif

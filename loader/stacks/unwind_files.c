@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -28,9 +29,8 @@
 /* So many files without a table are named one by one. */
 #define TOLD_MAX 20
 
-#define NSEC_PER_MSEC 1000000ULL
-/* A file that gives no table in so much time has none; with less it is asked for again. */
-#define PLENTY_MS (UNWINDER_WAIT_MS / 2)
+/* A file that gives no table in so much time has none. */
+#define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 
 struct pending_table {
 	struct unwind_table table;
@@ -57,6 +57,7 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 		.map_updater = map_updater,
 		.symbolizer = symbolizer,
 		.bytes_max = share_of_memory(),
+		.vdso_fd = -1,
 	};
 	return wanted ? unwinder__new(&files->unwinder) : 0;
 }
@@ -68,9 +69,21 @@ static void drop_pending(struct unwind_files *files)
 	files->pending_cnt = 0;
 }
 
+static void drop_job(struct table_job *job)
+{
+	if (job->running)
+		close(job->fd);
+	free(job->name);
+	*job = (struct table_job){0};
+}
+
 void unwind_files_deinit(struct unwind_files *files)
 {
 	unwinder__free(files->unwinder);
+	drop_job(&files->job);
+	if (files->vdso_fd > 0)
+		close(files->vdso_fd);
+	user_budgets_deinit(&files->budgets);
 	unwind_arena_deinit(&files->arena);
 	drop_pending(files);
 	free(files->pending);
@@ -205,35 +218,6 @@ static const char *reason_of(int err)
 	}
 }
 
-/* Has the table of the newest file made. A file that gives none is not tried again. */
-static int build(struct unwind_files *files, int fd, const char *name, uint64_t deadline_ns,
-		 int64_t *patience_ms)
-{
-	struct unwind_table *table = &files->pending[files->pending_cnt].table;
-	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), taken_ns;
-	uint64_t wait_ms =
-		*patience_ms < UNWINDER_WAIT_MS ? (uint64_t)*patience_ms : UNWINDER_WAIT_MS;
-	uint64_t end_ns = start_ns + wait_ms * NSEC_PER_MSEC;
-	bool cut = deadline_ns < start_ns + PLENTY_MS * NSEC_PER_MSEC && deadline_ns < end_ns;
-	int err = unwinder__table(files->unwinder, fd, deadline_ns < end_ns ? deadline_ns : end_ns,
-				  table);
-
-	taken_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
-	files->build_ns += taken_ns;
-	if (err == -ETIMEDOUT && cut)
-		return -EAGAIN;
-	if (err)
-		*patience_ms -= (int64_t)(taken_ns / 1000000);
-	else
-		err = keep(files, table);
-	/* It is no ELF file, or one that does not describe its frames: that is how it was made. */
-	if (err == -ENOEXEC || err == -ENOENT)
-		log_verbose("%s has no unwind information", name);
-	else if (err)
-		tell(files, name, reason_of(err));
-	return 0;
-}
-
 /*
  * Frames of the newest file are to be places in it. That does not hold for the vdso, which has no
  * path, nor for files that compilers write their code to, where code is replaced.
@@ -248,12 +232,94 @@ static void register_symbols(struct unwind_files *files, int fd, const char *nam
 		file->symbols = 0;
 }
 
-ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uint64_t deadline_ns,
-			 int64_t *patience_ms)
+static void add_opened(struct unwind_files *files, int fd, const struct file_version *version,
+		       const char *name)
+{
+	add_item(files, version);
+	register_symbols(files, fd, name);
+	if (backing_inode(fd, &files->items[files->cnt - 1].backing))
+		files->items[files->cnt - 1].backing.ino = 0;
+}
+
+/* Waits for the table that is being made. A file that gives none is not tried again. */
+static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
+{
+	struct table_job *job = &files->job;
+	uint64_t hang_ns = job->since_ns + HANG_NS, now_ns;
+	struct unwind_table *table;
+	int err = reserve(files);
+
+	if (err)
+		return err;
+	table = &files->pending[files->pending_cnt].table;
+	err = unwinder__take(files->unwinder, deadline_ns < hang_ns ? deadline_ns : hang_ns, table);
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (err == -EAGAIN && now_ns < hang_ns)
+		return -EAGAIN;
+	if (err == -EAGAIN) {
+		unwinder__give_up(files->unwinder);
+		err = -ETIMEDOUT;
+	}
+	files->build_ns += now_ns - job->since_ns;
+	user_budgets_spend(&files->budgets, job->uid, now_ns - job->since_ns, now_ns);
+	add_opened(files, job->fd, &job->version, job->name);
+	if (!err)
+		err = keep(files, table);
+	/* It is no ELF file, or one that does not describe its frames: that is how it was made. */
+	if (err == -ENOEXEC || err == -ENOENT)
+		log_verbose("%s has no unwind information", job->name);
+	else if (err)
+		tell(files, job->name, reason_of(err));
+	drop_job(job);
+	return 0;
+}
+
+static int begin_job(struct unwind_files *files, int fd, const struct file_version *version,
+		     const char *name, uid_t uid)
+{
+	struct table_job job = {
+		.running = true,
+		.version = *version,
+		.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0),
+		.name = strdup(name),
+		.uid = uid,
+		.since_ns = clock_ns(CLOCK_MONOTONIC),
+	};
+	int err = job.fd < 0 ? -errno : job.name ? unwinder__begin(files->unwinder, fd) : -ENOMEM;
+
+	if (err && job.fd >= 0)
+		close(job.fd);
+	if (err)
+		free(job.name);
+	else
+		files->job = job;
+	return err;
+}
+
+static int build(struct unwind_files *files, int fd, const struct file_version *version,
+		 const char *name, uid_t uid, uint64_t deadline_ns)
+{
+	int err = files->job.running ? finish_job(files, deadline_ns) : 0;
+
+	/* It was this one. */
+	if (!err && find(files, version) >= 0)
+		return 0;
+	if (!err && !user_budgets_left(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
+		return -ETIMEDOUT;
+	if (!err && !clock_left_ms(deadline_ns))
+		return -EAGAIN;
+	if (!err)
+		err = begin_job(files, fd, version, name, uid);
+	return err ? err : finish_job(files, deadline_ns);
+}
+
+ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uid_t uid,
+			 uint64_t deadline_ns)
 {
 	struct file_version version;
 	struct stat st;
 	ssize_t known;
+	int err;
 
 	if (fstat(fd, &st))
 		return -errno;
@@ -261,21 +327,25 @@ ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, u
 	known = find(files, &version);
 	if (known >= 0)
 		return known;
-	if (files->unwinder && *patience_ms <= 0)
-		return -ETIMEDOUT;
-	if (files->unwinder && !clock_left_ms(deadline_ns))
-		return -EAGAIN;
+	if (files->unwinder) {
+		err = build(files, fd, &version, name, uid, deadline_ns);
+		return err ? err : find(files, &version);
+	}
 	if (reserve(files))
 		return -ENOMEM;
-	add_item(files, &version);
-	register_symbols(files, fd, name);
-	if (backing_inode(fd, &files->items[files->cnt - 1].backing))
-		files->items[files->cnt - 1].backing.ino = 0;
-	if (files->unwinder && build(files, fd, name, deadline_ns, patience_ms)) {
-		files->cnt--;
-		return -EAGAIN;
-	}
+	add_opened(files, fd, &version, name);
 	return (ssize_t)files->cnt - 1;
+}
+
+void unwind_files_poll(struct unwind_files *files)
+{
+	if (files->job.running)
+		finish_job(files, 0);
+}
+
+bool unwind_files_busy(const struct unwind_files *files)
+{
+	return files->job.running;
 }
 
 /*
@@ -301,19 +371,21 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 /* The vdso is kept as the one file without an inode. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns)
 {
-	int64_t patience_ms = UNWINDER_WAIT_MS;
-	cleanup_close int fd = -1;
 	ssize_t added;
 
 	for (size_t i = 0; i < files->cnt; i++)
 		if (!files->items[i].version.id.ino)
 			return (ssize_t)i;
-	fd = vdso_copy();
-	if (fd < 0)
+	if (files->vdso_fd < 0)
+		files->vdso_fd = vdso_copy();
+	if (files->vdso_fd < 0)
 		return -ENOENT;
-	added = unwind_files_add(files, fd, "[vdso]", deadline_ns, &patience_ms);
-	if (added >= 0)
-		files->items[added].version.id = files->items[added].backing = (struct file_id){0};
+	added = unwind_files_add(files, files->vdso_fd, "[vdso]", 0, deadline_ns);
+	if (added < 0)
+		return added;
+	files->items[added].version.id = files->items[added].backing = (struct file_id){0};
+	close(files->vdso_fd);
+	files->vdso_fd = -1;
 	return added;
 }
 

@@ -14,6 +14,7 @@
 #include "base/file_id.h"
 #include "base/proc_maps.h"
 #include "loader/stacks/arena.h"
+#include "loader/stacks/user_budgets.h"
 #include "symbolizer/symbolizer.h"
 #include "unwinder/unwinder.h"
 
@@ -32,6 +33,16 @@ struct unwind_file {
 	uint32_t symbols; /* the file's number at the symbolizer; 0: frames in it are addresses */
 };
 
+/* The file whose table is being made, and for whom. */
+struct table_job {
+	bool running;
+	struct file_version version;
+	int fd;
+	char *name;
+	uid_t uid;
+	uint64_t since_ns;
+};
+
 struct unwind_files {
 	int arenas_fd;
 	int files_fd;       /* the files, for programs that ask the kernel what is mapped */
@@ -39,6 +50,9 @@ struct unwind_files {
 	struct map_updater *map_updater;
 	struct symbolizer *symbolizer;
 	struct unwinder *unwinder; /* NULL: no tables are wanted */
+	struct table_job job;
+	int vdso_fd; /* a copy of the vdso, until its table is there; -1: none */
+	struct user_budgets budgets;
 	struct unwind_file *items;
 	size_t cnt;
 	size_t cap;
@@ -66,14 +80,18 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 void unwind_files_deinit(struct unwind_files *files);
 
 /*
- * The index of an open file, whose table is built if it is new. All but its version is
- * valid after unwind_files_place. name is for messages. *patience_ms is how long may be
- * waited for files that turn out to give no table, and becomes less by each of them; once it is
- * used up, new files are refused. Returns a negative errno without memory or
- * patience; -EAGAIN: deadline_ns came before it was read, and nothing has changed.
+ * The index of an open file, whose table is made if it is new. All but its version is valid after
+ * unwind_files_place. name is for messages; uid is the user whose process maps it. Returns a
+ * negative errno without memory; -ETIMEDOUT: files of that user have taken too long; -EAGAIN: it
+ * was not there by deadline_ns, but will be.
  */
-ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uint64_t deadline_ns,
-			 int64_t *patience_ms);
+ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uid_t uid,
+			 uint64_t deadline_ns);
+
+/* Takes a table that has been made, whoever wanted it. */
+void unwind_files_poll(struct unwind_files *files);
+/* A table is being made: files that are not known have to wait. */
+bool unwind_files_busy(const struct unwind_files *files);
 
 /* The index of a file that cannot be opened, for the reason err; it has no table. */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
+#include "base/proc.h"
 #include "base/proc_maps.h"
 #include "loader/stacks/mapping_list.h"
 #include "loader/target/modules.h"
@@ -20,20 +21,12 @@
 /* Where return probes return to: a walk must see that this is not code of the caller. */
 #define RETURN_PROBES "[uprobes]"
 
-/*
- * How long files of one process may keep memleak waiting in all, and give no table: nobody shall
- * keep it from its other work by making such files. One such file leaves enough time for all
- * others.
- */
-#define PATIENCE_MS (2 * UNWINDER_WAIT_MS)
-
 struct told_space {
 	pid_t pid;
 	uint32_t generation;
 	struct unwind_subject told;
-	int64_t patience_ms;
+	uid_t uid;
 	bool unfinished; /* the deadline came before all files were read */
-	bool told_slow;
 	bool told_many;
 	struct mapping_list list;
 };
@@ -89,14 +82,11 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
 		fd = mapped_file_open(mapping, &st);
 	if (fd < 0)
 		return is_loss(fd) ? unwind_files_add_unreadable(&spaces->files, mapping, fd) : fd;
-	file = unwind_files_add(&spaces->files, fd, mapping->path, deadline_ns,
-				&space->patience_ms);
-	if (file == -ETIMEDOUT && !space->told_slow) {
-		log_note("reading the files of process %d takes too long: files that it maps from "
-			 "now on have no unwind tables",
-			 space->pid);
-		space->told_slow = true;
-	}
+	file = unwind_files_add(&spaces->files, fd, mapping->path, space->uid, deadline_ns);
+	if (file == -ETIMEDOUT && user_budgets_tell(&spaces->files.budgets, space->uid))
+		log_note("reading the files of processes of user %u takes too long: new ones have "
+			 "no unwind tables for some minutes",
+			 space->uid);
 	return file;
 }
 
@@ -211,6 +201,15 @@ static void drop_mappings(struct told_space *space, struct mapping_list *list)
 	space->told_many = true;
 }
 
+/* Of one that has ended it is not known. */
+static uid_t uid_of(pid_t pid)
+{
+	cleanup_free char *status = NULL;
+
+	return proc_read(pid, "status", &status) ? (uid_t)-1
+						 : (uid_t)proc_status_number(status, "Uid");
+}
+
 static struct told_space *space_of(struct unwind_spaces *spaces, pid_t pid)
 {
 	for (size_t i = 0; i < spaces->cnt; i++)
@@ -220,7 +219,7 @@ static struct told_space *space_of(struct unwind_spaces *spaces, pid_t pid)
 		return NULL;
 	spaces->items[spaces->cnt] = (struct told_space){
 		.pid = pid,
-		.patience_ms = PATIENCE_MS,
+		.uid = uid_of(pid),
 	};
 	return &spaces->items[spaces->cnt++];
 }
@@ -364,4 +363,12 @@ uint32_t unwind_spaces_generation(const struct unwind_spaces *spaces, pid_t pid)
 		if (spaces->items[i].pid == pid)
 			return spaces->items[i].generation;
 	return 0;
+}
+
+uid_t unwind_spaces_uid(const struct unwind_spaces *spaces, pid_t pid)
+{
+	for (size_t i = 0; i < spaces->cnt; i++)
+		if (spaces->items[i].pid == pid)
+			return spaces->items[i].uid;
+	return (uid_t)-1;
 }

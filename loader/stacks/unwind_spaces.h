@@ -65,5 +65,7 @@ void unwind_spaces_drop(struct unwind_spaces *spaces, uint32_t image);
 
 /* The generation of the mappings that the programs know of the process; 0: they know none. */
 uint32_t unwind_spaces_generation(const struct unwind_spaces *spaces, pid_t pid);
+/* The user whose process it is; -1: not known. */
+uid_t unwind_spaces_uid(const struct unwind_spaces *spaces, pid_t pid);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/vdso.h"
@@ -16,6 +17,13 @@
 
 /* So many old mappings of a process are kept: copies of its stacks may be on their way. */
 #define OLD_SPACES 4
+
+/*
+ * So long one stack, or what one process has mapped, may take: the first walk through a file reads
+ * its tables. Each time it is not enough costs its user much more.
+ */
+#define WALK_NS 1000000000ULL
+#define FAILURE_NS 10000000000ULL
 
 void walker_spaces_deinit(struct walker_spaces *spaces)
 {
@@ -26,11 +34,24 @@ void walker_spaces_deinit(struct walker_spaces *spaces)
 	*spaces = (struct walker_spaces){0};
 }
 
-static int fail(struct walker_spaces *spaces, int err)
+/*
+ * The helper is gone, with all that it was told, over something of one user's processes. The others
+ * are told of anew when one of their stacks is to be walked.
+ */
+static int fail(struct walker_spaces *spaces, uid_t uid, int err)
 {
-	if (!spaces->err)
-		log_note("libdwfl no longer walks stacks: its helper failed (%s)", strerror(-err));
-	spaces->err = err;
+	/* It may have ended over what it was told before, of another one. */
+	uint64_t cost_ns = err == -EPIPE ? FAILURE_NS / 10 : FAILURE_NS;
+
+	user_budgets_spend(spaces->budgets, uid, cost_ns, clock_ns(CLOCK_MONOTONIC));
+	for (size_t i = 0; i < spaces->cnt; i++)
+		proc_maps_deinit(&spaces->items[i].maps);
+	spaces->cnt = 0;
+	if (!spaces->failed)
+		log_note("libdwfl cannot walk all stacks: its helper failed over some of user %u "
+			 "(%s)",
+			 uid, strerror(-err));
+	spaces->failed = true;
 	return err;
 }
 
@@ -53,7 +74,7 @@ static uint64_t find_headers(const struct proc_maps *maps, const struct mapping 
 }
 
 static int send_mapping(struct walker_spaces *spaces, const struct walker_code_space *space,
-			const struct mapping *mapping)
+			const struct mapping *mapping, uint64_t deadline_ns)
 {
 	struct walker_code code = {.start = mapping->start, .offset = mapping->offset};
 	cleanup_close int fd = -1;
@@ -71,7 +92,7 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 	}
 	if (fd < 0)
 		return 0; /* it is code without a file */
-	return walker__add_code(spaces->walker, space->generation, fd, &code);
+	return walker__add_code(spaces->walker, space->generation, fd, &code, deadline_ns);
 }
 
 /* Drops all mappings of a process but the last few. */
@@ -96,23 +117,12 @@ static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
 
 static int send_space(struct walker_spaces *spaces, const struct walker_code_space *space)
 {
-	int err = walker__open(spaces->walker, space->generation);
+	uint64_t deadline_ns = clock_deadline_ns(WALK_NS);
+	int err = walker__open(spaces->walker, space->generation, deadline_ns);
 
 	for_each_mapping (mapping, &space->maps)
 		if (!err)
-			err = send_mapping(spaces, space, mapping);
-	return err;
-}
-
-/* The process that builds unwind tables, which is the same one, may have ended over a file. */
-static int renew(struct walker_spaces *spaces)
-{
-	int err = 0;
-
-	if (!walker__was_lost(spaces->walker))
-		return 0;
-	for (size_t i = 0; !err && i < spaces->cnt; i++)
-		err = send_space(spaces, &spaces->items[i]);
+			err = send_mapping(spaces, space, mapping, deadline_ns);
 	return err;
 }
 
@@ -127,24 +137,25 @@ static int add_space(struct walker_spaces *spaces, const struct walker_subject *
 		proc_maps_deinit(&maps);
 		return -ENOMEM;
 	}
-	spaces->items[spaces->cnt++] = (struct walker_code_space){subject->pid, generation, maps};
+	spaces->items[spaces->cnt++] =
+		(struct walker_code_space){subject->pid, subject->uid, generation, maps};
 	return send_space(spaces, &spaces->items[spaces->cnt - 1]);
 }
 
 int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject *subject)
 {
-	int err = spaces->err;
+	int err = 0;
 
-	if (err || !subject->generation || walker_spaces_find(spaces, subject->generation))
-		return err;
+	if (!subject->generation || walker_spaces_find(spaces, subject->generation))
+		return 0;
+	if (!user_budgets_left(spaces->budgets, subject->uid, clock_ns(CLOCK_MONOTONIC)))
+		return -ETIMEDOUT;
 	if (!spaces->walker)
-		err = walker__new(spaces->unwinder, &spaces->walker);
-	if (!err)
-		err = renew(spaces);
+		err = walker__new(&spaces->walker);
 	if (!err)
 		err = add_space(spaces, subject);
 	if (err)
-		return fail(spaces, err);
+		return fail(spaces, subject->uid, err);
 	drop_old(spaces, subject->pid, OLD_SPACES);
 	return 0;
 }
@@ -157,11 +168,9 @@ void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid)
 int walker_spaces_walk(struct walker_spaces *spaces, const struct walker_code_space *space,
 		       const struct unwind_copy *copy, struct walker_stack *ret)
 {
-	int err = spaces->err;
+	uid_t uid = space->uid;
+	int err = walker__walk(spaces->walker, space->generation, copy, clock_deadline_ns(WALK_NS),
+			       ret);
 
-	if (!err)
-		err = renew(spaces);
-	if (!err)
-		err = walker__walk(spaces->walker, space->generation, copy, ret);
-	return err && !spaces->err ? fail(spaces, err) : err;
+	return err ? fail(spaces, uid, err) : 0;
 }

@@ -7,11 +7,13 @@
 #define LOADER_STACKS_WALKER_SPACES_H
 
 #include "base/proc_maps.h"
+#include "loader/stacks/user_budgets.h"
 #include "unwinder/walker.h"
 
 /* A process whose mappings are wanted. */
 struct walker_subject {
 	pid_t pid;
+	uid_t uid;
 	uint32_t generation;
 	uint32_t unloads; /* as in struct memleak_target */
 	/* Reads what it has mapped: 0, or a negative errno if nobody knows any more. */
@@ -22,14 +24,15 @@ struct walker_subject {
 /* What a process had mapped while this was the generation of its mappings. */
 struct walker_code_space {
 	pid_t pid;
+	uid_t uid;
 	uint32_t generation;
 	struct proc_maps maps;
 };
 
 struct walker_spaces {
-	struct unwinder *unwinder; /* whose process walks; NULL: one of its own */
 	struct walker *walker;
-	int err;                         /* why nothing is walked any more */
+	struct user_budgets *budgets;
+	bool failed;                     /* once, and it has been said */
 	struct walker_code_space *items; /* oldest first */
 	size_t cnt;
 	size_t cap;
@@ -39,8 +42,8 @@ void walker_spaces_deinit(struct walker_spaces *spaces);
 
 /*
  * Tells the helper what the process has mapped, unless it knows that generation, and drops what it
- * had mapped long ago. Nothing is added if nobody knows its mappings. 0 or a negative errno, after
- * which nothing is walked any more.
+ * had mapped long ago. Nothing is added if nobody knows its mappings. 0 or a negative errno: its
+ * stacks are not walked.
  */
 int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject *subject);
 
@@ -51,7 +54,10 @@ void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid);
 const struct walker_code_space *walker_spaces_find(const struct walker_spaces *spaces,
 						   uint32_t generation);
 
-/* Walks a copied stack by that code. 0 or a negative errno as above. */
+/*
+ * Walks a copied stack by that code. 0 or a negative errno: it was not walked, and the helper may
+ * have to be told again of all that is mapped.
+ */
 int walker_spaces_walk(struct walker_spaces *spaces, const struct walker_code_space *space,
 		       const struct unwind_copy *copy, struct walker_stack *ret);
 

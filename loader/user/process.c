@@ -299,6 +299,7 @@ static struct walker_subject walker_subject(const struct process_in_context *at)
 
 	return (struct walker_subject){
 		.pid = pid,
+		.uid = unwind_spaces_uid(at->ctx->unwind, pid),
 		.generation = unwind_spaces_generation(at->ctx->unwind, pid),
 		.unloads = unloads(at->ctx, at->process),
 		.read_maps = read_maps,
@@ -342,8 +343,11 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	if (user_process__maps(ctx, process, &maps))
 		return;
 	symspace__update(process->space, &maps);
-	if (!unwind_spaces_refresh(ctx->unwind, &subject, &maps))
-		process->changed = !process->ended;
+	process->waits = !unwind_spaces_refresh(ctx->unwind, &subject, &maps);
+	if (process->waits) {
+		process->changed = true;
+		process->told = false;
+	}
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
 	/* One that was found is not read for each report. */

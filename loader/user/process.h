@@ -33,6 +33,7 @@ struct user_process {
 	bool settled;       /* it had ended when the last report was begun */
 	unsigned int tries; /* to attach, since it has loaded code */
 	bool changed;       /* it has loaded or unloaded code since it was read */
+	bool waits;         /* for unwind tables of its files */
 	uint64_t r_debug;   /* struct module_list */
 	struct file_id *permanent;
 	size_t permanent_cnt;

@@ -104,11 +104,26 @@ void process_set_retry_soon(struct process_set *set)
 	timerfd_settime(set->retry_fd, 0, &soon, NULL);
 }
 
+/*
+ * A process whose files wait for a table that is being made need not be looked at before that is
+ * there, of which the helper's socket tells.
+ */
+static bool is_waiting(struct process_set *set, const struct user_process *process)
+{
+	const struct unwind_files *files = &set->programs->unwind.files;
+
+	if (!process->waits || !unwind_files_busy(files))
+		return false;
+	/* It may be watched already. */
+	process_set_watch(set, unwinder__poll_fd(files->unwinder), NULL);
+	return true;
+}
+
 /* What could not be read in time is read with the next turn. */
 static void refresh(struct process_set *set, struct user_process *process)
 {
 	user_process__refresh(&set->programs->ctx, process);
-	if (process->changed)
+	if (process->changed && !is_waiting(set, process))
 		process_set_retry_soon(set);
 }
 
@@ -125,7 +140,8 @@ static void retry(struct process_set *set)
 		if (attach_process(&set->programs->ctx, process) == -EAGAIN)
 			process_set_retry_soon(set);
 		/* Libraries unloaded before the hook was probed went unseen. */
-		refresh(set, process);
+		if (!is_waiting(set, process))
+			refresh(set, process);
 	}
 }
 
@@ -135,6 +151,7 @@ void process_set_poll(struct process_set *set)
 	int cnt = epoll_wait(set->epoll_fd, events, 16, 0);
 	uint64_t expirations;
 
+	unwind_files_poll(&set->programs->unwind.files);
 	for (int i = 0; i < cnt; i++) {
 		struct user_process *process = events[i].data.ptr;
 
@@ -667,12 +684,12 @@ void process_set_refresh_changed(struct process_set *set)
 	for (size_t i = 0; i < set->table.cnt; i++) {
 		struct user_process *process = set->table.items[i];
 
-		if (!process->changed)
+		if (!process->changed || is_waiting(set, process))
 			continue;
 		process->changed = false;
 		process->tries = 0;
 		refresh(set, process);
-		if (process->attached)
+		if (process->attached && !process->ended)
 			attach_later(&set->programs->ctx, process);
 		again |= !process->attached;
 	}
@@ -703,13 +720,15 @@ void process_set_compare_mappings(struct process_set *set)
 void process_set_finish_stacks(struct process_set *set, size_t most)
 {
 	struct deferred_stacks *deferred = &set->programs->copies.deferred;
+	bool patient = most == SIZE_MAX;
 
 	for (size_t i = 0; deferred->waiting_cnt && i < set->table.cnt; i++) {
 		struct user_process *process = set->table.items[i];
 
 		if (!deferred_stacks_is_waiting(deferred, process->info.image))
 			continue;
-		refresh(set, process);
+		if (patient || !is_waiting(set, process))
+			refresh(set, process);
 		user_process__finish_deferred(&set->programs->ctx, process, deferred, most);
 	}
 }

@@ -250,7 +250,7 @@ static int start_copies(struct user_programs *programs)
 
 	copies->deferred.stacks = &programs->tracker.stacks;
 	copies->deferred.spaces = &programs->unwind;
-	copies->walker.unwinder = programs->unwind.files.unwinder;
+	copies->walker.budgets = &programs->unwind.files.budgets;
 	copies->deferred.watch = &skel->bss->deferred_watch;
 	copies->comparison.wanted = stacks_to_compare();
 	err = stack_copies_init(copies, bpf_map__fd(skel->maps.stack_copies));

@@ -16,7 +16,7 @@ PLAIN := leak functions edges handover mappings threads pending churn process dl
 	leaderless workers named
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static \
-	after_free_static runtime_init_static libplugin.so libearly.so \
+	after_free_static runtime_init_static libplugin.so libslow_unwind.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -127,6 +127,9 @@ $(P)/leak_musl_static: tests/programs/leak.c $(PROGRAM_DEPS)
 
 $(P)/libplugin.so: tests/programs/plugin.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $<
+
+$(P)/libslow_unwind.so: tests/programs/plugin.c tests/programs/slow_unwind.S $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -fPIC -shared $< tests/programs/slow_unwind.S
 
 $(P)/libearly.so: tests/programs/early.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $<

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long files and stacks of each user's processes may keep a helper busy: whoever makes such as
+ * take long waits for himself, not others for him. Knows nothing of helpers.
+ */
+#ifndef LOADER_STACKS_USER_BUDGETS_H
+#define LOADER_STACKS_USER_BUDGETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct user_budget {
+	uid_t uid;
+	bool told;
+	uint64_t spent_ns; /* as of paid_ns */
+	uint64_t paid_ns;
+};
+
+struct user_budgets {
+	struct user_budget *items;
+	size_t cnt;
+	size_t cap;
+};
+
+void user_budgets_deinit(struct user_budgets *budgets);
+
+/* Something of a user's process has taken so long, which ends now, a time of CLOCK_MONOTONIC. */
+void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
+			uint64_t now_ns);
+/* Whether more may be done for the user. */
+bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
+/* True once for each user. */
+bool user_budgets_tell(struct user_budgets *budgets, uid_t uid);
+
+#endif

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whatever targets do, reports keep their time and memleak ends when it is told to."""
+
+import os
+import signal
+import time
+
+from lib import Broken, Failure, slow
+from lib.memleak import when
+from lib.process import SLOWNESS
+
+INTERVAL = 1  # seconds
+LATEST = (2 * INTERVAL + 1) * SLOWNESS
+END = 2 * SLOWNESS
+
+
+def see_reports(memleak, cnt):
+    """So many reports come, each in its time."""
+    first = len(memleak.take())
+    for number in range(first, first + cnt):
+        memleak.report_number(number)
+    times = [when(report) for report in memleak.reports]
+    gaps = [after - before for before, after in zip(times, times[1:])]
+    if gaps and max(gaps) > LATEST:
+        raise Failure(f"{max(gaps):.1f} s between two reports: {gaps}")
+
+
+def stop(memleak, **kwargs):
+    """It ends in time; the last report."""
+    begin = time.monotonic()
+    report = memleak.stop(**kwargs)
+    if time.monotonic() - begin > END:
+        raise Failure(f"it took {time.monotonic() - begin:.1f} s to end")
+    return report
+
+
+@slow
+def test_slow_unwind_table(t):
+    """A file whose table takes longer to make than anybody waits."""
+    program = t.program("dlopen", t.file_of("libslow_unwind.so"), "stay")
+    memleak = t.attach(program, interval=str(INTERVAL))
+    see_reports(memleak, 1)
+    program.go()
+    see_reports(memleak, 4)
+    stop(memleak)
+
+
+def helper_of(memleak, name):
+    memleak.look()
+    for pid in memleak.helpers:
+        with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+            if file.read().strip() == name:
+                return pid
+    raise Broken(f"no helper {name}")
+
+
+@slow
+def test_hung_symbolizer(t):
+    """What reads names does not answer: reports come without them, the last one as well."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval=str(INTERVAL))
+    os.kill(helper_of(memleak, "symbolizer"), signal.SIGSTOP)
+    truth = program.go()
+    see_reports(memleak, 3)
+    report = stop(memleak)
+    if "does not wait longer for names" not in memleak.notes:
+        raise Failure(f"nothing is said of the names: {memleak.notes!r}")
+    if report["outstanding"]["count"] != truth.count:
+        raise Failure(f"{report['outstanding']}, not {truth.count} blocks")
+    frames = [frame for site in report["sites"] for frame in site["stack"]]
+    if not any(frame["module"].endswith("/leak") and frame["module_offset"] for frame in frames):
+        raise Failure(f"no file and offset: {frames}")
+
+
+@slow
+def test_hung_unwinder(t):
+    """No table comes: neither reports nor the end wait for it."""
+    program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    memleak = t.attach(program, interval=str(INTERVAL))
+    os.kill(helper_of(memleak, "unwinder"), signal.SIGSTOP)
+    program.go()
+    see_reports(memleak, 3)
+    stop(memleak)
