@@ -39,8 +39,10 @@ static struct spot spot_at(const struct options *opts, const struct report_site 
 	const struct sym_frame *frame =
 		location && location->frame_cnt ? &location->frames[place.function] : NULL;
 	const char *symbol = frame && frame->symbol && *frame->symbol ? frame->symbol : NULL;
+	const struct process *process = shown->site->process;
+	const char *program = process ? process->comm : NULL;
 
-	return (struct spot){place, location, symbol, code_owner(opts, location, frame)};
+	return (struct spot){place, location, symbol, code_owner(opts, program, location, frame)};
 }
 
 /* The next one outwards; false: it is what calls main, or there is none. */

@@ -2,6 +2,7 @@
 /* Tells the program's own code from that of libraries and languages, by where files lie. */
 #include "report/own.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "report/allocator_frames.h"
@@ -139,6 +140,39 @@ static bool is_from_elsewhere(const char *source)
 	return source && (BEGINS(source, language_folders) || is_of_package(source));
 }
 
+static bool is_named(const char *part, size_t part_len, const char *name, size_t len, bool whole)
+{
+	return part_len >= len && !strncmp(part, name, len) &&
+	       (part_len == len || (!whole && !isalnum((unsigned char)part[len])));
+}
+
+/* aria2c and dovecotd: the client and the daemon of what has the rest of the name. */
+static bool is_named_after(const char *part, size_t part_len, const char *program, bool whole)
+{
+	size_t len = strlen(program);
+
+	return is_named(part, part_len, program, len, whole) ||
+	       (len > 4 && strchr("cd", program[len - 1]) &&
+		is_named(part, part_len, program, len - 1, whole));
+}
+
+/*
+ * "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so" of dovecot: many programs are little more
+ * than a call into a library of their own.
+ */
+static bool is_library_of(const char *module, const char *program)
+{
+	const char *part = module, *end;
+
+	if (!program || strlen(program) < 2)
+		return false;
+	for (; (end = strchr(part, '/')); part = end + 1)
+		if (is_named_after(part, (size_t)(end - part), program, true))
+			return true;
+	part += strncmp(part, "lib", 3) ? 0 : 3;
+	return is_named_after(part, strlen(part), program, false);
+}
+
 /* Node's addons lie among packages; whatever else is no library is a program, wherever it is. */
 static bool is_program(const char *module)
 {
@@ -147,8 +181,8 @@ static bool is_program(const char *module)
 	return !BEGINS(module, system_folders) && !is_of_package(module);
 }
 
-enum code_owner code_owner(const struct options *opts, const struct sym_location *location,
-			   const struct sym_frame *frame)
+enum code_owner code_owner(const struct options *opts, const char *program,
+			   const struct sym_location *location, const struct sym_frame *frame)
 {
 	const char *module = location ? location->module : NULL;
 	const char *source = frame ? frame->file : NULL;
@@ -167,5 +201,6 @@ enum code_owner code_owner(const struct options *opts, const struct sym_location
 		return CODE_OF_INTERPRETER;
 	if ((opts && opts->own_cnt) || is_from_elsewhere(source))
 		return CODE_OF_LIBRARY;
-	return is_program(module) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
+	return is_program(module) || is_library_of(module, program) ? CODE_OF_PROGRAM
+								    : CODE_OF_LIBRARY;
 }

@@ -18,15 +18,17 @@ enum code_owner {
 };
 
 /*
- * opts: with what --own names; NULL: it names nothing. frame: of location, which may be NULL.
+ * opts: with what --own names; NULL: it names nothing. program: the name of the process, NULL if
+ * not known. frame: of location, which may be NULL.
  *
  * Without --own the program's are executables that interpret nothing, libraries that lie neither
- * where systems have theirs nor where package managers put them, and scripts of which the same
- * holds; but not what was compiled from sources that lie in such places. With --own all that lies
- * where it says, and nothing else.
+ * where systems have theirs nor where package managers put them, those that bear the program's name
+ * or lie in a folder that does, and scripts that lie where nobody else's are; but not what was
+ * compiled from sources that lie in such places. With --own all that lies where it says, and
+ * nothing else.
  */
-enum code_owner code_owner(const struct options *opts, const struct sym_location *location,
-			   const struct sym_frame *frame);
+enum code_owner code_owner(const struct options *opts, const char *program,
+			   const struct sym_location *location, const struct sym_frame *frame);
 
 /* What runs scripts by the name of its file, without a version; NULL: another file. */
 const char *interpreter_of(const char *module);

@@ -25,7 +25,7 @@ static const struct runtime_objects *objects_of(const struct site *site,
 		const struct sym_location *location =
 			symbols->lookup(symbols, site, site->frames[i]);
 
-		if (code_owner(NULL, location, NULL) != CODE_OF_RUNTIME)
+		if (code_owner(NULL, NULL, location, NULL) != CODE_OF_RUNTIME)
 			return location ? runtime_objects_of(location->module) : NULL;
 	}
 	return NULL;

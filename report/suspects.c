@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Merges the stacks that seem to leak by process and blamed function, and sums their rates. */
+/* Merges the stacks that seem to leak by program and blamed function, and sums their rates. */
 #include "report/suspects.h"
 
 #include <errno.h>
@@ -38,11 +38,27 @@ static bool have_one_name(const struct report_site *a, const struct report_site 
 	       !strcmp(left->symbol, right->symbol) && !strcmp(module_of(a), module_of(b));
 }
 
+/* Workers of one program have its name. */
+static bool have_one_program(const struct process *a, const struct process *b)
+{
+	return a == b || (a && b && a->comm && b->comm && !strcmp(a->comm, b->comm));
+}
+
 static bool are_one(const struct report_site *a, const struct report_site *b)
 {
-	if (a->site->process != b->site->process || a->site->tid != b->site->tid)
+	if (!have_one_program(a->site->process, b->site->process) || a->site->tid != b->site->tid)
 		return false;
 	return a->objects || b->objects ? a->objects == b->objects : have_one_name(a, b);
+}
+
+/* Whether none of the paths before this one is of its suspect and of its process. */
+static bool is_of_new_process(const struct report_site *paths, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (paths[i].site->process == paths[at].site->process &&
+		    are_one(&paths[i], &paths[at]))
+			return false;
+	return true;
 }
 
 static double weight_of(const struct report_site *path)
@@ -85,6 +101,7 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 		if (at == merged)
 			suspects[merged++] = (struct suspect){0};
 		add(&suspects[at], &paths[i]);
+		suspects[at].process_cnt += is_of_new_process(paths, i);
 	}
 	return merged;
 }

@@ -11,6 +11,7 @@
 struct suspect {
 	const struct report_site *site; /* the path that leaks most */
 	size_t path_cnt;
+	size_t process_cnt; /* that they are of; 1 also for the kernel */
 	double bytes_per_s; /* of all paths; so below */
 	double weight;      /* with how sure it is */
 	uint64_t seen;      /* blocks */

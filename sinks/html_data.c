@@ -281,6 +281,7 @@ static void write_suspect(struct page *page, const struct report *report,
 	json_begin_object(json, NULL);
 	write_site_keys(page, report, suspect->site);
 	json_unsigned(json, "paths", suspect->path_cnt);
+	json_unsigned(json, "processes", suspect->process_cnt);
 	if (suspect->site->objects)
 		json_string(json, "objects", suspect->site->objects->words);
 	write_thousandths(json, "rate_of_paths", suspect->bytes_per_s);

@@ -140,6 +140,7 @@ static void write_suspects(struct json_writer *json, const struct report *report
 		json_begin_object(json, NULL);
 		write_site_keys(json, report, suspect->site);
 		json_unsigned(json, "paths", suspect->path_cnt);
+		json_unsigned(json, "processes", suspect->process_cnt);
 		json_real(json, "bytes_per_s", suspect->bytes_per_s);
 		json_string(json, "objects",
 			    suspect->site->objects ? suspect->site->objects->words : NULL);

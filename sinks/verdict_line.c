@@ -186,9 +186,10 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 }
 
 /* Whose it is; ends with a comma if more than a name stands there. */
-static void write_owner(FILE *out, const struct text_part *part, const struct report_site *shown,
+static void write_owner(FILE *out, const struct text_part *part, const struct suspect *suspect,
 			const struct detail *detail)
 {
+	const struct report_site *shown = suspect->site;
 	const struct site *site = shown->site;
 	struct row row = {.out = out, .name_max = detail->name_max};
 
@@ -209,7 +210,10 @@ static void write_owner(FILE *out, const struct text_part *part, const struct re
 	if (part->with_process && site->process) {
 		fprintf(out, ", of process %d (", site->process->pid);
 		escape_puts(out, site->process->comm ? site->process->comm : "?");
-		fputs("),", out);
+		fputc(')', out);
+		if (suspect->process_cnt > 1)
+			fprintf(out, " and %zu more", suspect->process_cnt - 1);
+		fputc(',', out);
 	} else if (site->tid || row.cnt > 1 || (shown->has_through && !shown->objects)) {
 		fputc(',', out);
 	}
@@ -223,7 +227,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct sus
 	fputc('[', out);
 	text_write_clock(out, part->report->snapshot->wall_ns);
 	fputs("] ", out);
-	write_owner(out, part, suspect->site, detail);
+	write_owner(out, part, suspect, detail);
 	fputs(suspect->site->objects ? " grow " : " grows ", out);
 	write_amount(out, suspect->bytes_per_s);
 	fputs("/s", out);

@@ -234,7 +234,8 @@ function showVerdicts() {
 	for (const site of suspects) {
 		const item = pickable(element("li"), site);
 		item.append(element("b", titleOf(site)), " " + (site.paths < 2 ? "" :
-			site.paths + " paths that grow by " + speed(site.rate_of_paths) +
+			site.paths + " paths" + (site.processes < 2 ? "" :
+				" in " + site.processes + " processes") + " that grow by " + speed(site.rate_of_paths) +
 			" together; the first: ") + sentence(site));
 		at("verdicts").append(item);
 	}

@@ -32,6 +32,7 @@ struct stack {
 	const char *through; /* NULL: nothing is named beside it */
 	char *own[2];
 	size_t wrapped_frame;
+	char *program; /* NULL: "app" */
 };
 
 static const char *const wrapper_symbols[] = {
@@ -159,7 +160,8 @@ static void check(const struct stack *stack)
 	struct sym_location locations[MOST];
 	char store[MOST][100];
 	uint64_t addrs[MOST];
-	struct site site = {.id = 1, .bytes = 1, .count = 1, .frames = addrs};
+	struct process process = {.comm = stack->program ?: "app"};
+	struct site site = {.id = 1, .process = &process, .bytes = 1, .count = 1, .frames = addrs};
 	const struct sym_location *found[MOST];
 	struct report_site shown = {
 		.site = &site, .locations = found, .wrapped_frame = stack->wrapped_frame};
@@ -271,6 +273,33 @@ static const struct stack stacks[] = {
 	 .through = "list_add",
 	 .own = {"shop"}},
 	{.frames = {"app|list_add", "app|serve"}, .named = "list_add", .own = {"/srv/shop"}},
+	/* A program that is a call into a library of its own. */
+	{.frames = {"/usr/lib/libc++x.so|make", "/usr/lib/libaria2.so.0.0.0|add_uri",
+		    "/usr/lib/libaria2.so.0.0.0|execute", "/usr/bin/aria2c|"},
+	 .named = "add_uri",
+	 .frame = 1,
+	 .through = "make",
+	 .program = "aria2c"},
+	{.frames = {"/usr/lib/dovecot/modules/libsql.so|query", "/usr/lib/libdovecot.so.0|run"},
+	 .named = "query",
+	 .program = "dovecot"},
+	{.frames = {"/usr/lib/libsql.so|query", "/usr/lib/libdovecot-sql.so.0|run"},
+	 .named = "run",
+	 .frame = 1,
+	 .through = "query",
+	 .program = "dovecot"},
+	{.frames = {"/usr/lib/libxml2.so.2|grow", "/usr/lib/libxml2.so.2|read", "/bin/xml|"},
+	 .named = "read",
+	 .frame = 1,
+	 .program = "xml"},
+	{.frames = {"/usr/lib/libssh.so.4|grow", "/usr/lib/libssh.so.4|read", "/bin/sshd|"},
+	 .named = "read",
+	 .frame = 1,
+	 .program = "sshd"},
+	{.frames = {"/usr/lib/libpython3.11.so|grow", "/usr/lib/libpython3.11.so|Py_Main",
+		    "/usr/bin/python3.11|"},
+	 .named = "grow",
+	 .program = "python3.11"},
 	/* Scripts, and those who run them. */
 	{.frames = {"/usr/bin/python3.12|list_resize", "/usr/bin/python3.12|list_append",
 		    "[jit]|py::push:/usr/lib/python3.12/heapq.py", "[jit]|py::keep:/srv/app.py",

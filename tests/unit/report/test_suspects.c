@@ -14,7 +14,8 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define MOST 8
 
-static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
+static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL},
+			    worker = {3, 3, "one", NULL};
 
 #define FUNCTION(name)                                                                             \
 	{                                                                                          \
@@ -39,6 +40,7 @@ struct merged {
 	const struct sym_location *location;
 	size_t path_cnt;
 	double bytes_per_s;
+	size_t process_cnt;
 };
 
 static void check(const struct path *paths, size_t cnt, const struct merged *expected,
@@ -71,6 +73,7 @@ static void check(const struct path *paths, size_t cnt, const struct merged *exp
 		assert_ptr_equal(suspects[i].site->locations[0], expected[i].location);
 		assert_int_equal(suspects[i].path_cnt, expected[i].path_cnt);
 		assert_true(suspects[i].bytes_per_s == expected[i].bytes_per_s);
+		assert_int_equal(suspects[i].process_cnt, expected[i].process_cnt);
 		assert_int_equal(suspects[i].seen, 10 * expected[i].path_cnt);
 		assert_int_equal(suspects[i].freed, expected[i].path_cnt);
 	}
@@ -81,7 +84,16 @@ static void paths_of_one_function(void **state)
 {
 	static const struct path paths[] = {
 		{&one, &save, 250}, {&one, &load, 100}, {&one, &load, 200}, {&one, &load, 24}};
-	static const struct merged expected[] = {{&load, 3, 324}, {&save, 1, 250}};
+	static const struct merged expected[] = {{&load, 3, 324, 1}, {&save, 1, 250, 1}};
+
+	check(paths, LENGTH(paths), expected, LENGTH(expected));
+}
+
+static void workers(void **state)
+{
+	static const struct path paths[] = {
+		{&one, &load, 30}, {&worker, &load, 50}, {&worker, &load, 10}, {&worker, &save, 5}};
+	static const struct merged expected[] = {{&load, 3, 90, 2}, {&save, 1, 5, 1}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
@@ -90,7 +102,8 @@ static void what_stays_apart(void **state)
 {
 	static const struct path paths[] = {
 		{&one, &load, 30}, {&other, &load, 20}, {&one, &no_name, 10}, {&one, &no_name, 10}};
-	static const struct merged expected[] = {{&load, 1, 30}, {&load, 1, 20}, {&no_name, 1, 10}};
+	static const struct merged expected[] = {
+		{&load, 1, 30, 1}, {&load, 1, 20, 1}, {&no_name, 1, 10, 1}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
@@ -98,9 +111,9 @@ static void what_stays_apart(void **state)
 static void trifles(void **state)
 {
 	static const struct path paths[] = {{&one, &load, 97280}, {&one, &save, 2}};
-	static const struct merged expected[] = {{&load, 1, 97280}};
+	static const struct merged expected[] = {{&load, 1, 97280, 1}};
 	static const struct path alone[] = {{&one, &save, 2}};
-	static const struct merged expected_alone[] = {{&save, 1, 2}};
+	static const struct merged expected_alone[] = {{&save, 1, 2, 1}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
@@ -111,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_of_one_function),
+		cmocka_unit_test(workers),
 		cmocka_unit_test(what_stays_apart),
 		cmocka_unit_test(trifles),
 	};
