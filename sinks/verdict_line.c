@@ -35,6 +35,7 @@ struct detail {
 /* What is tried, one after the other; then names are cut further and further. */
 static const struct detail details[] = {
 	{2, true, true, true, SIZE_MAX},   {1, true, true, true, SIZE_MAX},
+	{1, true, false, true, SIZE_MAX},  {1, false, false, true, SIZE_MAX},
 	{0, true, true, true, SIZE_MAX},   {0, true, false, true, SIZE_MAX},
 	{0, false, false, true, SIZE_MAX}, {0, false, false, false, SIZE_MAX},
 };
@@ -110,8 +111,8 @@ static void write_name(FILE *out, const char *symbol, size_t max)
 	escape_puts(out, name);
 }
 
-/* Of a script's function its place is part of the symbol. */
-static void write_source(FILE *out, const struct sym_frame *frame)
+/* Of a script's function its place is part of the symbol. False: it is not known. */
+static bool write_source(FILE *out, const struct sym_frame *frame)
 {
 	struct script_function script;
 	cleanup_free char *path = NULL;
@@ -122,6 +123,7 @@ static void write_source(FILE *out, const struct sym_frame *frame)
 		place.line = script.line;
 	}
 	text_write_source(out, &place);
+	return is_known(place.file);
 }
 
 /* Functions in a row: one has its place in the sources, the first of which that is known. */
@@ -147,18 +149,18 @@ static void write_function(struct row *row, const struct sym_location *location,
 		return;
 	}
 	write_name(row->out, frame->symbol, row->name_max);
-	if (row->has_source)
-		return;
-	write_source(row->out, frame);
-	row->has_source = is_known(frame->file);
+	if (!row->has_source)
+		row->has_source = write_source(row->out, frame);
 }
 
+/* Those that say something: neither addresses nor main. */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
 	struct place place = shown->blamed;
 
 	while (row->cnt <= most) {
 		const struct sym_location *location = shown->locations[place.frame];
+		const struct sym_frame *frame;
 
 		if (location && place.function + 1 < location->frame_cnt)
 			place.function++;
@@ -167,6 +169,9 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 		if (place.frame >= shown->site->frame_cnt ||
 		    frame_is_start(shown->locations[place.frame]))
 			break;
+		frame = frame_of(shown->locations[place.frame], place.function);
+		if (!frame || !is_known(frame->symbol) || !strcmp(frame->symbol, "main"))
+			continue;
 		fputs(row->cnt == 1 ? ", called by " : " < ", row->out);
 		write_function(row, shown->locations[place.frame], place.function);
 	}
