@@ -76,7 +76,7 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra $(if $(WERROR
 # scripts/check-includes sees to. Each is an archive, and they are linked in this order.
 ROOMS := app metrics recording sinks loader/kernel loader/user loader/stacks loader/tables \
 	loader/probes loader/target loader report options symbolizer symbolizer/server unwinder \
-	unwinder/server helper base
+	unwinder/server prober prober/server helper base
 SRC := $(sort $(wildcard $(ROOMS:%=%/*.c)))
 OBJ := $(SRC:%.c=$(O)/%.o) $(O)/sinks/profile.pb-c.o
 ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(O)/lib/$(subst /,-,$(room)).a)

@@ -17,6 +17,7 @@
 #include "loader/user/count.h"
 #include "loader/user/source.h"
 #include "options/options.h"
+#include "prober/prober.h"
 #include "recording/recording.h"
 #include "sinks/output.h"
 #include "sinks/sink.h"
@@ -165,6 +166,7 @@ static int finish(struct session *session, int err)
 	if (session->source)
 		session->source->ops->free(session->source);
 	symbolizer__free(session->symbolizer);
+	prober_end();
 	report_thread_stop(&session->thread);
 	server__free(session->server);
 	recorder__free(session->recorder);

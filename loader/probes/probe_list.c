@@ -6,59 +6,59 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "loader/probes/function_places.h"
 
 struct choice {
-	int fd;
 	bool entries;
 	const struct allocator_function *functions;
-	const struct named_functions *named;
-	struct elf_function *kept; /* those of the chosen that are probed */
-	size_t kept_cnt;
+	const struct wanted_functions *wanted;
 	struct probe_list *list;
 };
 
 static const struct allocator_function *allocator_of(const struct choice *choice,
-						     const struct elf_function *function)
+						     const struct found_function *function)
 {
 	return &choice->functions[function->name];
 }
 
-static int add_probe(struct probe_list *list, const struct probe *probe)
+static int add_probe(struct probe_list *list, const struct probe *probe,
+		     const struct probe_place *place)
 {
 	if (array_reserve(&list->items, &list->cap, list->cnt + 1) ||
 	    array_reserve(&list->places, &list->place_cap, list->cnt + 1))
 		return -ENOMEM;
 	list->items[list->cnt] = *probe;
-	list->places[list->cnt++] = (struct probe_place){0};
+	list->places[list->cnt++] = *place;
 	return 0;
 }
 
-static int leave(struct choice *choice, const struct elf_function *function,
-		 const struct function_returns *returns)
+static int leave(struct choice *choice, const struct found_function *function)
 {
 	struct probe_list *list = choice->list;
 
 	if (array_reserve(&list->left, &list->left_cap, list->left_cnt + 1))
 		return -ENOMEM;
-	list->left[list->left_cnt++] = (struct left_function){allocator_of(choice, function)->name,
-							      returns->verdict, returns->through};
+	list->left[list->left_cnt++] = (struct left_function){
+		.name = allocator_of(choice, function)->name,
+		.verdict = function->verdict,
+		.through = function->verdict == FUNCTION_THROUGH
+				   ? choice->wanted->items[function->through].name
+				   : NULL,
+	};
 	return 0;
 }
 
-static int keep(struct choice *choice, const struct elf_function *function,
-		const struct function_returns *returns)
+static int add_returns(struct choice *choice, const struct found_function *function)
 {
-	choice->kept[choice->kept_cnt++] = *function;
-	for (size_t i = 0; i < returns->cnt; i++) {
+	const struct probe_place place = {0};
+
+	for (size_t i = 0; i < function->return_cnt; i++) {
 		const struct probe probe = {
 			.function = allocator_of(choice, function)->name,
 			.shape = MEMLEAK_SHAPE_RETURN,
-			.offset = returns->offsets[i],
+			.offset = function->returns[i],
 		};
 
-		if (add_probe(choice->list, &probe))
+		if (add_probe(choice->list, &probe, &place))
 			return -ENOMEM;
 	}
 	return 0;
@@ -68,100 +68,70 @@ static int keep(struct choice *choice, const struct elf_function *function,
  * What an operator does by another function needs no probe of its own. That a delete may be one
  * does no harm: its argument need not be what it frees, so it is left only if it is.
  */
-static bool needs_probe(const struct choice *choice, const struct allocator_function *function,
-			const struct function_returns *returns)
-{
-	if (function->family == ALLOCATOR_THROWING && !choice->entries)
-		return returns->verdict == FUNCTION_RETURNS;
-	if (function->shape == MEMLEAK_SHAPE_FREE)
-		return !returns->jumps_there;
-	return returns->verdict != FUNCTION_THROUGH;
-}
-
-static int choose(struct choice *choice, const struct elf_function *function)
+static bool needs_probe(const struct choice *choice, const struct found_function *function)
 {
 	const struct allocator_function *allocator = allocator_of(choice, function);
-	struct function_returns returns = {.verdict = FUNCTION_UNKNOWN};
-	int err = 0;
 
-	if (allocator_is_operator(allocator))
-		err = function_returns_find(choice->fd, function, choice->named, &returns);
-	if (err == -ENOMEM)
-		return err;
-	if (allocator_is_operator(allocator) && !needs_probe(choice, allocator, &returns)) {
-		err = leave(choice, function, &returns);
-	} else {
-		if (allocator->family != ALLOCATOR_THROWING || choice->entries)
-			returns.cnt = 0;
-		err = keep(choice, function, &returns);
-	}
-	free(returns.offsets);
-	return err;
+	if (!allocator_is_operator(allocator))
+		return true;
+	if (allocator->family == ALLOCATOR_THROWING && !choice->entries)
+		return function->verdict == FUNCTION_RETURNS;
+	if (allocator->shape == MEMLEAK_SHAPE_FREE)
+		return !function->jumps_there;
+	return function->verdict != FUNCTION_THROUGH;
 }
 
-static int place_entries(struct choice *choice)
+static bool throws(const struct choice *choice, const struct found_function *function)
 {
-	cleanup_free unsigned int *argument_cnts =
-		calloc(choice->kept_cnt + 1, sizeof(*argument_cnts));
-	cleanup_free struct probe_place *places = calloc(choice->kept_cnt + 1, sizeof(*places));
-	struct probe_list *list = choice->list;
-
-	if (!argument_cnts || !places)
-		return -ENOMEM;
-	for (size_t i = 0; i < choice->kept_cnt; i++)
-		argument_cnts[i] =
-			shape_argument_cnt(allocator_of(choice, &choice->kept[i])->shape);
-	function_places_find(choice->fd, choice->kept, argument_cnts, choice->kept_cnt, places);
-	for (size_t i = 0; i < choice->kept_cnt; i++) {
-		const struct allocator_function *function = allocator_of(choice, &choice->kept[i]);
-		bool throws = function->family == ALLOCATOR_THROWING && !choice->entries;
-		const struct probe probe = {
-			.function = function->name,
-			.shape = function->shape,
-			.offset = choice->kept[i].offset + places[i].offset,
-			.at_return = !throws && !choice->entries && shape_returns(function->shape),
-			.throws = throws,
-		};
-
-		if (add_probe(list, &probe)) {
-			function_places_deinit(places + i, choice->kept_cnt - i);
-			return -ENOMEM;
-		}
-		list->places[list->cnt - 1] = places[i];
-		list->throws |= throws;
-	}
-	return 0;
+	return allocator_of(choice, function)->family == ALLOCATOR_THROWING && !choice->entries;
 }
 
-int probe_list_init(int fd, const struct allocator_function *functions,
-		    const struct named_functions *named, const struct elf_function *chosen,
-		    size_t cnt, bool entries, struct probe_list *ret)
+static int choose(struct choice *choice, const struct found_function *function)
 {
-	cleanup_free struct elf_function *kept = calloc(cnt + 1, sizeof(*kept));
-	struct choice choice = {
-		.fd = fd,
-		.entries = entries,
-		.functions = functions,
-		.named = named,
-		.kept = kept,
-		.list = ret,
+	if (!needs_probe(choice, function))
+		return leave(choice, function);
+	return throws(choice, function) ? add_returns(choice, function) : 0;
+}
+
+static int add_entry(struct choice *choice, const struct found_function *function)
+{
+	const struct allocator_function *allocator = allocator_of(choice, function);
+	const struct probe probe = {
+		.function = allocator->name,
+		.shape = allocator->shape,
+		.offset = function->offset + function->place.offset,
+		.at_return = !throws(choice, function) && !choice->entries &&
+			     shape_returns(allocator->shape),
+		.throws = throws(choice, function),
 	};
 
-	*ret = (struct probe_list){0};
-	if (!kept)
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++) {
-		int err = choose(&choice, &chosen[i]);
+	choice->list->throws |= probe.throws;
+	return add_probe(choice->list, &probe, &function->place);
+}
 
-		if (err)
-			return err;
-	}
-	return place_entries(&choice);
+int probe_list_init(const struct allocator_function *functions,
+		    const struct wanted_functions *wanted, const struct found_function *chosen,
+		    size_t cnt, bool entries, struct probe_list *ret)
+{
+	struct choice choice = {
+		.entries = entries,
+		.functions = functions,
+		.wanted = wanted,
+		.list = ret,
+	};
+	int err = 0;
+
+	*ret = (struct probe_list){0};
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = choose(&choice, &chosen[i]);
+	for (size_t i = 0; !err && i < cnt; i++)
+		if (needs_probe(&choice, &chosen[i]))
+			err = add_entry(&choice, &chosen[i]);
+	return err;
 }
 
 void probe_list_deinit(struct probe_list *list)
 {
-	function_places_deinit(list->places, list->cnt);
 	free(list->places);
 	free(list->items);
 	free(list->left);

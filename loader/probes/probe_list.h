@@ -7,9 +7,8 @@
 #define LOADER_PROBES_PROBE_LIST_H
 
 #include "loader/probes/allocators.h"
-#include "loader/probes/function_returns.h"
-#include "loader/probes/probe_place.h"
 #include "loader/probes/probe_set.h"
+#include "prober/server/function.h"
 
 /* A function that gets no probe, and why. */
 struct left_function {
@@ -19,8 +18,8 @@ struct left_function {
 };
 
 struct probe_list {
-	struct probe *items; /* instructions that return first */
-	struct probe_place *places;
+	struct probe *items;        /* instructions that return first */
+	struct probe_place *places; /* with texts of what was found */
 	size_t cnt;
 	size_t cap;
 	size_t place_cap;
@@ -31,11 +30,11 @@ struct probe_list {
 };
 
 /*
- * The chosen functions of a file; their names are indexes into functions. What does all by one of
- * the named functions is left. To be deinited even if it fails. Returns 0 or a negative errno.
+ * The chosen ones of a file's functions; their names are indexes into functions and wanted. What
+ * does all by another one is left. To be deinited even if it fails. Returns 0 or a negative errno.
  */
-int probe_list_init(int fd, const struct allocator_function *functions,
-		    const struct named_functions *named, const struct elf_function *chosen,
+int probe_list_init(const struct allocator_function *functions,
+		    const struct wanted_functions *wanted, const struct found_function *chosen,
 		    size_t cnt, bool entries, struct probe_list *ret);
 void probe_list_deinit(struct probe_list *list);
 

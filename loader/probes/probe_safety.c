@@ -15,13 +15,13 @@
 #include "base/proc.h"
 #include "base/test_knobs.h"
 #include "loader/probes/multi_link.h"
-#include "loader/target/elf_functions.h"
+#include "prober/prober.h"
 
 static bool is_go(pid_t pid)
 {
-	cleanup_close int fd = proc_open(pid, "exe", O_RDONLY);
+	cleanup_close int fd = proc_open(pid, "exe", O_RDONLY | O_NONBLOCK);
 
-	return fd >= 0 && elf_has_section(fd, ".go.buildinfo");
+	return fd >= 0 && prober_has_section(fd, ".go.buildinfo");
 }
 
 static bool is_thread_filtered(pid_t pid, const char *tid)

@@ -18,7 +18,7 @@
 #include "bpf/memleak.h"
 #include "loader/probes/backing_inode.h"
 #include "loader/stacks/map_updater.h"
-#include "loader/target/elf_functions.h"
+#include "loader/target/elf_class.h"
 
 /* Bits of a device's minor number in the kernel. */
 #define KERNEL_MINOR_BITS 20

@@ -24,8 +24,8 @@
 #include "base/proc_maps.h"
 #include "base/signals.h"
 #include "loader/target/arch.h"
-#include "loader/target/elf_functions.h"
 #include "loader/target/modules.h"
+#include "prober/prober.h"
 
 #define LOADER_HOOK "_dl_debug_state"
 
@@ -129,29 +129,40 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 	return NULL;
 }
 
-/*
- * Where the hook of the just mapped dynamic loader is in memory. A program that has all in itself
- * may have the function as well, but does not come by it; it has a main.
- */
+/* A program that has all in itself may have the function as well, but does not come by it. */
+static bool find_hook_offset(int fd, uint64_t *ret)
+{
+	static const struct wanted_function names[] = {{.name = LOADER_HOOK}, {.name = "main"}};
+	static const struct wanted_functions wanted = {.items = names, .cnt = 2, .at_entry = true};
+	struct file_functions found;
+	bool is_loader;
+
+	if (prober_functions(fd, arch_elf_machine, &wanted, UINT64_MAX, &found))
+		return false;
+	is_loader = found.cnt == 1 && !found.items[0].name;
+	if (is_loader)
+		*ret = found.items[0].offset;
+	file_functions_deinit(&found);
+	return is_loader;
+}
+
+/* Where the hook of the just mapped dynamic loader is in memory. */
 static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
 		      uint64_t *ret)
 {
-	static const char *const names[] = {LOADER_HOOK, "main"};
 	const struct mapping *file = proc_maps_find(maps, base), *text;
-	cleanup_free struct elf_function *found = NULL;
 	cleanup_close int fd = -1;
-	size_t cnt = 0;
+	uint64_t offset;
 
 	if (!file)
 		return false;
 	fd = process_open_mapping(child->pid, file);
-	if (fd < 0 || elf_functions_find(fd, names, 2, ELF_EXPORTED, &found, &cnt) || cnt != 1 ||
-	    found[0].name)
+	if (fd < 0 || !find_hook_offset(fd, &offset))
 		return false;
-	text = find_offset(maps, file, found[0].offset);
+	text = find_offset(maps, file, offset);
 	if (!text)
 		return false;
-	*ret = text->start + (found[0].offset - text->offset);
+	*ret = text->start + (offset - text->offset);
 	return true;
 }
 

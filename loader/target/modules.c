@@ -19,7 +19,8 @@
 #include "base/mapped_file.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
-#include "loader/target/elf_functions.h"
+#include "loader/target/arch.h"
+#include "prober/prober.h"
 
 /* A hostile list may be endless: more libraries than this are not looked at. */
 #define MAX_LINK_MAPS 16384
@@ -117,9 +118,9 @@ static bool read_own_r_debug(const struct reader *reader, int fd, struct r_debug
 
 	if (!process_auxv(reader->pid, AT_ENTRY, &entry))
 		return false;
-	if (elf_variable_find(fd, "_r_debug", &behind)) /* glibc */
+	if (prober_variable(fd, "_r_debug", &behind)) /* glibc */
 		return read_r_debug(reader, entry + behind, ret);
-	return elf_variable_find(fd, "_dl_debug_addr", &behind) && /* musl */
+	return prober_variable(fd, "_dl_debug_addr", &behind) && /* musl */
 	       read_target(reader, entry + behind, &addr, sizeof(addr)) &&
 	       read_r_debug(reader, addr, ret);
 }
@@ -127,11 +128,20 @@ static bool read_own_r_debug(const struct reader *reader, int fd, struct r_debug
 /* A program that has all in itself may have the variables as well; nobody fills them in. */
 static bool has_main(int fd)
 {
-	static const char *const names[] = {"main"};
-	cleanup_free struct elf_function *found = NULL;
-	size_t cnt = 0;
+	static const struct wanted_function main_function = {.name = "main"};
+	static const struct wanted_functions wanted = {
+		.items = &main_function,
+		.cnt = 1,
+		.at_entry = true,
+	};
+	struct file_functions found;
+	bool has;
 
-	return elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt) || cnt;
+	if (prober_functions(fd, arch_elf_machine, &wanted, UINT64_MAX, &found))
+		return true;
+	has = found.cnt;
+	file_functions_deinit(&found);
+	return has;
 }
 
 /*

@@ -16,8 +16,12 @@
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/proc.h"
+#include "base/test_knobs.h"
 #include "loader/probes/allocators.h"
+#include "loader/target/arch.h"
+#include "loader/target/elf_class.h"
 #include "loader/user/attach_state.h"
+#include "prober/prober.h"
 
 /* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
 enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
@@ -34,8 +38,8 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 
 /* Those of the found functions that are wanted, in the table's order: inner functions are last. */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
-			       enum module_part part, const struct elf_function *found, size_t cnt,
-			       struct elf_function *ret)
+			       enum module_part part, const struct file_functions *found,
+			       struct found_function *ret)
 {
 	const char **settled = state->names.settled;
 	size_t chosen = 0;
@@ -43,16 +47,18 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
 		if (!wanted(state, i, part))
 			continue;
-		for (size_t j = 0; j < cnt; j++) {
-			if (found[j].name != i)
+		for (size_t j = 0; j < found->cnt; j++) {
+			const struct found_function *function = &found->items[j];
+
+			if (function->name != i)
 				continue;
-			if (found[j].exported && settled[i] && settled[i] != module->path &&
+			if (function->exported && settled[i] && settled[i] != module->path &&
 			    !state->later) {
 				say_resolved(state, module, i);
 				continue;
 			}
-			ret[chosen++] = found[j];
-			if (found[j].exported)
+			ret[chosen++] = *function;
+			if (function->exported)
 				settled[i] = module->path;
 		}
 	}
@@ -60,64 +66,91 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 }
 
 /*
- * What a module keeps to itself serves nobody else, and names that one allocator alone has mean
- * that this is built in, as programs in Rust have it.
+ * A file without such functions, or that cannot be read, is one; no memory to read it is not. What
+ * the file itself may be to blame for is said.
  */
-static bool is_meant(const struct elf_function *found, enum elf_scope scope)
+static int search_file(struct attach_state *state, const struct module *module,
+		       const struct wanted_functions *wanted, struct file_functions *ret)
 {
-	return found->exported || allocator_functions[found->name].family == ALLOCATOR_OWN ||
-	       (scope == ELF_GLOBAL && !found->local);
-}
+	int err = prober_functions(module->fd, arch_elf_machine, wanted, state->deadline_ns, ret);
 
-static size_t drop_others(struct elf_function *found, size_t cnt, enum elf_scope scope)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < cnt; i++)
-		if (is_meant(&found[i], scope))
-			found[kept++] = found[i];
-	return kept;
-}
-
-/* A file without such functions, or that cannot be read, is one; no memory to read it is not. */
-static void note_failure(struct attach_state *state, int err)
-{
 	if (err == -ENOMEM && !state->err)
 		state->err = err;
+	if (err == -EIO || err == -ETIMEDOUT || err == -EPROTO)
+		log_note("%s is not searched for allocator functions: %s", module->path,
+			 err == -ETIMEDOUT ? "reading it takes too long"
+					   : "reading it crashed the helper");
+	if (!err && ret->left)
+		log_note("%s has too many definitions of allocator functions: %llu of them %s not "
+			 "probed",
+			 module->path, (unsigned long long)ret->left,
+			 ret->left == 1 ? "is" : "are");
+	return err;
 }
 
-/* All functions of one module that no module before it has defined. */
-static void attach_module(struct attach_state *state, const struct module *module,
-			  enum elf_scope scope, enum module_part part)
+/* Probes the chosen ones of what was found. */
+static void attach_functions(struct attach_state *state, const struct module *module,
+			     const struct allocator_function *functions,
+			     const struct wanted_functions *wanted,
+			     const struct found_function *chosen, size_t cnt)
 {
-	cleanup_free struct elf_function *found = NULL, *chosen = NULL;
-	struct named_functions named = {
-		.names = (const char *const *)state->names.names,
-		.name_cnt = allocator_function_cnt,
-	};
 	struct probe_list list;
-	size_t cnt = 0;
-	int err =
-		elf_functions_find(module->fd, named.names, named.name_cnt, ELF_ALL, &found, &cnt);
+	int err = probe_list_init(functions, wanted, chosen, cnt, state->ctx->entries_only, &list);
 
-	cnt = err ? 0 : drop_others(found, cnt, scope);
-	chosen = err ? NULL : calloc(cnt + 1, sizeof(*chosen));
-	if (!chosen) {
-		note_failure(state, err ? err : -ENOMEM);
-		return;
-	}
-	named.found = found;
-	named.found_cnt = cnt;
-	cnt = choose_functions(state, module, part, found, cnt, chosen);
-	err = probe_list_init(module->fd, allocator_functions, &named, chosen, cnt,
-			      state->ctx->entries_only, &list);
-	note_failure(state, err);
+	if (err && !state->err)
+		state->err = err;
 	if (!err) {
 		for (size_t i = 0; i < list.left_cnt; i++)
 			say_left(state, module, &list.left[i]);
 		attach_probes(state, module, &list);
 	}
 	probe_list_deinit(&list);
+}
+
+static struct wanted_function wanted_of(const struct allocator_function *function, const char *name)
+{
+	return (struct wanted_function){
+		.name = name,
+		.argument_cnt = shape_argument_cnt(function->shape),
+		.everywhere = function->family == ALLOCATOR_OWN,
+		.followed = allocator_is_operator(function),
+	};
+}
+
+static bool probes_at_entry(void)
+{
+	const char *forced = test_knob(TEST_KNOB_PLACE);
+
+	return forced && !strcmp(forced, "entry");
+}
+
+/*
+ * All functions of one module that no module before it has defined. Names that one allocator alone
+ * has mean that this is built in, as programs in Rust have it.
+ */
+static void attach_module(struct attach_state *state, const struct module *module,
+			  enum function_scope scope, enum module_part part)
+{
+	cleanup_free struct wanted_function *items = calloc(allocator_function_cnt, sizeof(*items));
+	const struct wanted_functions wanted = {
+		.items = items,
+		.cnt = items ? allocator_function_cnt : 0,
+		.scope = scope,
+		.through = true,
+		.at_entry = probes_at_entry(),
+	};
+	cleanup_free struct found_function *chosen = NULL;
+	struct file_functions found;
+
+	for (size_t i = 0; i < wanted.cnt; i++)
+		items[i] = wanted_of(&allocator_functions[i], state->names.names[i]);
+	if (search_file(state, module, &wanted, &found))
+		return;
+	chosen = calloc(found.cnt + 1, sizeof(*chosen));
+	if (chosen)
+		attach_functions(state, module, allocator_functions, &wanted, chosen,
+				 choose_functions(state, module, part, &found, chosen));
+	file_functions_deinit(&found);
 }
 
 /* Exceptions leave what is written in C++; what C calls they do not, as a rule. */
@@ -131,44 +164,38 @@ static enum allocator_family family_of(const struct pool_function *pool)
 static void attach_pools(struct attach_state *state, const struct module *module)
 {
 	const struct options *opts = state->ctx->opts;
-	size_t pool_cnt = opts->pool_function_cnt, cnt = 0;
+	size_t pool_cnt = opts->pool_function_cnt;
 	cleanup_free struct allocator_function *functions =
 		calloc(pool_cnt + 1, sizeof(*functions));
-	cleanup_free const char **names = calloc(pool_cnt + 1, sizeof(*names));
-	cleanup_free struct elf_function *found = NULL;
-	const struct named_functions through_none = {0};
-	struct probe_list list;
-	int err;
+	cleanup_free struct wanted_function *items = calloc(pool_cnt + 1, sizeof(*items));
+	const struct wanted_functions wanted = {
+		.items = items,
+		.cnt = pool_cnt,
+		.scope = SCOPE_ALL,
+		.at_entry = probes_at_entry(),
+	};
+	struct file_functions found;
 
-	if (!functions || !names)
-		note_failure(state, -ENOMEM);
-	if (!pool_cnt || !functions || !names)
+	if ((!functions || !items) && !state->err)
+		state->err = -ENOMEM;
+	if (!pool_cnt || !functions || !items)
 		return;
 	for (size_t i = 0; i < pool_cnt; i++) {
 		const struct pool_function *pool = &opts->pool_functions[i];
 
-		names[i] = pool->name;
 		functions[i] =
 			(struct allocator_function){pool->name, pool->shape, family_of(pool)};
+		items[i] = wanted_of(&functions[i], pool->name);
 	}
-	err = elf_functions_find(module->fd, names, pool_cnt, ELF_ALL, &found, &cnt);
-	note_failure(state, err);
-	if (err)
+	if (search_file(state, module, &wanted, &found))
 		return;
-	err = probe_list_init(module->fd, functions, &through_none, found, cnt,
-			      state->ctx->entries_only, &list);
-	note_failure(state, err);
-	if (!err) {
-		for (size_t i = 0; i < list.left_cnt; i++)
-			say_left(state, module, &list.left[i]);
-		attach_probes(state, module, &list);
-	}
-	probe_list_deinit(&list);
+	attach_functions(state, module, functions, &wanted, found.items, found.cnt);
+	file_functions_deinit(&found);
 }
 
 /* What others call inside comes last: pools are made of what allocators give. */
 static void search_module(struct attach_state *state, const struct module *module,
-			  enum elf_scope scope)
+			  enum function_scope scope)
 {
 	attach_pools(state, module);
 	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
@@ -179,7 +206,7 @@ static void search_module(struct attach_state *state, const struct module *modul
  * another one.
  */
 static void attach_once(struct attach_state *state, const struct module *module,
-			enum elf_scope scope)
+			enum function_scope scope)
 {
 	const struct pool_file *known = probe_pool_find(state->ctx->pool, module->fd);
 	size_t found_before = state->heap_found;
@@ -238,7 +265,7 @@ static int attach_object(struct attach_state *state)
 			  err == -ENOEXEC ? "not an ELF file" : strerror(-err));
 		return err;
 	}
-	attach_module(state, &module, ELF_GLOBAL, PART_HEAP);
+	attach_module(state, &module, SCOPE_GLOBAL, PART_HEAP);
 	close(module.fd);
 	return 0;
 }
@@ -246,17 +273,22 @@ static int attach_object(struct attach_state *state)
 /* Exceptions begin there, whatever throws them. A module may have a copy of its own, built in. */
 static void attach_raise(struct attach_state *state, const struct module *module)
 {
-	static const char *const names[] = {"_Unwind_RaiseException"};
-	cleanup_free struct elf_function *found = NULL;
-	size_t cnt = 0;
+	static const struct wanted_function raise = {.name = "_Unwind_RaiseException"};
+	static const struct wanted_functions wanted = {
+		.items = &raise,
+		.cnt = 1,
+		.scope = SCOPE_ALL,
+		.at_entry = true,
+	};
+	struct file_functions found;
 
-	if (elf_functions_find(module->fd, names, 1, ELF_ALL, &found, &cnt))
+	if (search_file(state, module, &wanted, &found))
 		return;
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < found.cnt; i++) {
 		struct probe probe = {
-			.function = names[0],
+			.function = raise.name,
 			.shape = MEMLEAK_SHAPE_RAISE,
-			.offset = found[i].offset,
+			.offset = found.items[i].offset,
 		};
 		const struct probe_place place = {0};
 
@@ -264,6 +296,7 @@ static void attach_raise(struct attach_state *state, const struct module *module
 				 &probe, 1);
 		say_attached(state, module, &probe, &place);
 	}
+	file_functions_deinit(&found);
 }
 
 static void attach_raises(struct attach_state *state, const struct module_list *list)
@@ -291,7 +324,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 	};
 
 	for (size_t i = 0; i < list->cnt; i++) {
-		enum elf_scope scope = i ? ELF_EXPORTED : ELF_GLOBAL;
+		enum function_scope scope = i ? SCOPE_EXPORTED : SCOPE_GLOBAL;
 
 		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
 		if (state->ctx->pool)
@@ -398,9 +431,9 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 		goto out;
 	for (size_t i = 0; list.settled && i < list.cnt; i++) {
 		if (ctx->pool)
-			attach_once(&state, &list.items[i], ELF_EXPORTED);
+			attach_once(&state, &list.items[i], SCOPE_EXPORTED);
 		else if (!was_searched(process, &list.items[i]))
-			search_module(&state, &list.items[i], ELF_EXPORTED);
+			search_module(&state, &list.items[i], SCOPE_EXPORTED);
 	}
 	if (state.throws)
 		attach_raises(&state, &list);
@@ -462,7 +495,7 @@ static struct file_id program_file(const struct proc_maps *maps)
 
 /* What it allocated by a file that nobody had looked into was not seen. */
 static void look_into(struct attach_state *state, const struct mapping *mapping,
-		      enum elf_scope scope)
+		      enum function_scope scope)
 {
 	struct module module = {.path = (char *)mapping->path};
 	struct stat st;
@@ -487,8 +520,8 @@ void attach_ended(const struct user_context *ctx, struct user_process *process)
 		program = program_file(&maps);
 		for_each_mapping (mapping, &maps)
 			look_into(&state, mapping,
-				  file_id_equal(&mapping->file, &program) ? ELF_GLOBAL
-									  : ELF_EXPORTED);
+				  file_id_equal(&mapping->file, &program) ? SCOPE_GLOBAL
+									  : SCOPE_EXPORTED);
 		proc_maps_deinit(&maps);
 	}
 	if (state.placed || state.deferred)

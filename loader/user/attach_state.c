@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
 #include "loader/probes/allocators.h"
 #include "loader/target/arch.h"
+
+/* For all files of a process, which are a matter of milliseconds. */
+#define SEARCH_NS (20 * 1000000000ULL)
 
 static void search_names_deinit(struct search_names *names)
 {
@@ -52,6 +56,7 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 		.process = process,
 		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
 		.bound = ctx->pool || proc_living_thread(pid) != pid ? 0 : pid,
+		.deadline_ns = clock_deadline_ns(SEARCH_NS),
 	};
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
 }

@@ -7,7 +7,6 @@
 #define LOADER_USER_ATTACH_STATE_H
 
 #include "loader/probes/probe_list.h"
-#include "loader/target/elf_functions.h"
 #include "loader/target/modules.h"
 #include "loader/user/process.h"
 
@@ -28,6 +27,7 @@ struct attach_state {
 	bool throws;   /* exceptions may leave a probed function */
 	bool later;    /* files are searched that were loaded by name: each serves by itself */
 	int err;       /* the first failure */
+	uint64_t deadline_ns; /* when no more files are searched */
 };
 
 /* To be ended even if it fails, with -ENOMEM. */

@@ -23,7 +23,7 @@
 #include "loader/probes/probe_safety.h"
 #include "loader/stacks/stack_copies.h"
 #include "loader/target/cgroups.h"
-#include "loader/target/elf_functions.h"
+#include "loader/target/elf_class.h"
 #include "loader/target/map_events.h"
 #include "loader/target/modules.h"
 

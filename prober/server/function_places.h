@@ -3,21 +3,20 @@
  * Where the probes of functions of a file go: reads their code for probe_place. The file is
  * hostile: what is read is bounded, whatever its symbols claim.
  */
-#ifndef LOADER_PROBES_FUNCTION_PLACES_H
-#define LOADER_PROBES_FUNCTION_PLACES_H
+#ifndef PROBER_SERVER_FUNCTION_PLACES_H
+#define PROBER_SERVER_FUNCTION_PLACES_H
 
-#include <stddef.h>
-
-#include "loader/probes/probe_place.h"
-#include "loader/target/elf_functions.h"
+#include "prober/server/elf_functions.h"
+#include "prober/server/probe_place.h"
 
 /*
  * The place of each of cnt functions of the file, argument_cnts[i] of whose arguments are read
  * there; ret has room for them. Never fails: what cannot be read is probed at its entry, as is
- * everything with TEST_KNOB_PLACE.
+ * everything if at_entry.
  */
-void function_places_find(int fd, const struct elf_function *functions,
-			  const unsigned int *argument_cnts, size_t cnt, struct probe_place *ret);
+void function_places_find(int fd, uint16_t machine, const struct elf_function *functions,
+			  const unsigned int *argument_cnts, size_t cnt, bool at_entry,
+			  struct probe_place *ret);
 
 void function_places_deinit(struct probe_place *places, size_t cnt);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/elf_functions: on libc, on this program, and on files that are broken on purpose. */
+/* prober/server/elf_functions: on libc, on this program, and on files that are broken on purpose.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,12 +20,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loader/target/elf_functions.h"
+#include "prober/server/elf_functions.h"
 
 void only_in_symtab(void);
 void __attribute__((noinline)) only_in_symtab(void)
 {
 	__asm__ volatile("");
+}
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
+
+static int find(int fd, const char *const *names, size_t cnt, enum function_scope scope,
+		struct elf_functions *ret)
+{
+	struct wanted_function items[4] = {0};
+	const struct wanted_functions wanted = {.items = items, .cnt = cnt, .scope = scope};
+
+	assert_true(cnt <= sizeof(items) / sizeof(items[0]));
+	for (size_t i = 0; i < cnt; i++)
+		items[i].name = names[i];
+	return elf_functions_find(fd, MACHINE, &wanted, ret);
 }
 
 static const char *libc_path(uintptr_t *base)
@@ -64,40 +83,38 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
 static void test_libc(void **state)
 {
 	static const char *const names[] = {"hsearch", "no_such_function_at_all", "munmap"};
-	struct elf_function *found;
+	struct elf_functions found;
 	uintptr_t base;
-	size_t cnt;
 	int fd = open(libc_path(&base), O_RDONLY);
 
 	assert_true(fd >= 0);
-	assert_int_equal(elf_functions_find(fd, names, 3, ELF_EXPORTED, &found, &cnt), 0);
-	assert_int_equal(cnt, 2);
-	for (size_t i = 0; i < cnt; i++) {
-		struct place there = {(uintptr_t)dlsym(RTLD_NEXT, names[found[i].name]), 0};
+	assert_int_equal(find(fd, names, 3, SCOPE_EXPORTED, &found), 0);
+	assert_int_equal(found.cnt, 2);
+	for (size_t i = 0; i < found.cnt; i++) {
+		struct place there = {(uintptr_t)dlsym(RTLD_NEXT, names[found.items[i].name]), 0};
 
-		assert_true(found[i].exported);
+		assert_true(found.items[i].exported);
 		assert_int_equal(dl_iterate_phdr(find_place, &there), 1);
-		assert_true(found[i].offset == there.offset);
+		assert_true(found.items[i].offset == there.offset);
 	}
-	free(found);
+	free(found.items);
 	close(fd);
 }
 
 static void test_symtab(void **state)
 {
 	static const char *const names[] = {"only_in_symtab"};
-	struct elf_function *found;
-	size_t cnt;
+	struct elf_functions found;
 	int fd = open("/proc/self/exe", O_RDONLY);
 
 	only_in_symtab();
-	assert_int_equal(elf_functions_find(fd, names, 1, ELF_EXPORTED, &found, &cnt), 0);
-	assert_int_equal(cnt, 0);
-	free(found);
-	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), 0);
-	assert_int_equal(cnt, 1);
-	assert_false(found[0].exported);
-	free(found);
+	assert_int_equal(find(fd, names, 1, SCOPE_EXPORTED, &found), 0);
+	assert_int_equal(found.cnt, 0);
+	free(found.items);
+	assert_int_equal(find(fd, names, 1, SCOPE_GLOBAL, &found), 0);
+	assert_int_equal(found.cnt, 1);
+	assert_false(found.items[0].exported);
+	free(found.items);
 	close(fd);
 }
 
@@ -114,19 +131,15 @@ static void test_not_elf(void **state)
 {
 	static const char *const names[] = {"malloc"};
 	unsigned char ident[64] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32};
-	struct elf_function *found;
-	size_t cnt;
+	struct elf_functions found;
 	int fd = memfd_of("#!/bin/sh\necho no program\n", 26);
 
-	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), -ENOEXEC);
-	assert_int_equal(elf_class(fd), -ENOEXEC);
+	assert_int_equal(find(fd, names, 1, SCOPE_GLOBAL, &found), -ENOEXEC);
 	close(fd);
 	fd = memfd_of(ident, sizeof(ident));
-	assert_int_equal(elf_class(fd), ELFCLASS32);
-	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), -ENOEXEC);
+	assert_int_equal(find(fd, names, 1, SCOPE_GLOBAL, &found), -ENOEXEC);
 	close(fd);
 	fd = memfd_of("", 0);
-	assert_int_equal(elf_class(fd), -ENOEXEC);
 	close(fd);
 }
 
@@ -146,8 +159,8 @@ static void test_damaged(void **state)
 	srand(1);
 	for (int i = 0; i < 300; i++) {
 		size_t table = st.st_size - 64 * 64, headers = 64 + 56 * 14;
-		struct elf_function *found = NULL;
-		size_t cnt = 0, at[8];
+		struct elf_functions found = {0};
+		size_t at[8];
 		unsigned char old[8];
 
 		for (int j = 0; j < 8; j++) {
@@ -157,11 +170,11 @@ static void test_damaged(void **state)
 			data[at[j]] = (unsigned char)rand();
 		}
 		fd = memfd_of(data, (size_t)st.st_size);
-		if (elf_functions_find(fd, names, 3, ELF_GLOBAL, &found, &cnt) == 0)
+		if (find(fd, names, 3, SCOPE_GLOBAL, &found) == 0)
 			answers++;
-		for (size_t j = 0; j < cnt; j++)
-			assert_true(found[j].name < 3);
-		free(found);
+		for (size_t j = 0; j < found.cnt; j++)
+			assert_true(found.items[j].name < 3);
+		free(found.items);
 		close(fd);
 		for (int j = 7; j >= 0; j--)
 			data[at[j]] = old[j];
@@ -174,18 +187,17 @@ static void test_damaged(void **state)
 static void test_truncated(void **state)
 {
 	static const char *const names[] = {"malloc"};
-	struct elf_function *found;
+	struct elf_functions found;
 	char head[4096];
 	uintptr_t base;
-	size_t cnt;
 	int libc = open(libc_path(&base), O_RDONLY), fd;
 
 	assert_int_equal(read(libc, head, sizeof(head)), sizeof(head));
 	close(libc);
 	fd = memfd_of(head, sizeof(head));
-	if (elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt) == 0) {
-		assert_int_equal(cnt, 0);
-		free(found);
+	if (find(fd, names, 1, SCOPE_GLOBAL, &found) == 0) {
+		assert_int_equal(found.cnt, 0);
+		free(found.items);
 	}
 	close(fd);
 }

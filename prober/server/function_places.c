@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the code of functions from their file, and what of its code could jump into them. */
-#include "loader/probes/function_places.h"
+#include "prober/server/function_places.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/test_knobs.h"
-#include "loader/target/arch.h"
 
 /* So much is read of a function that is larger, or of unknown size; its probe is not moved. */
 #define FUNCTION_START 64
-#define FUNCTION_MAX (64 << 10)
 
 /* A file that has more of them than allocators have versions of a function wastes our time. */
 #define FUNCTION_CNT_MAX 256
@@ -23,6 +20,7 @@
 
 struct search {
 	int fd;
+	uint16_t machine;
 	const struct elf_function *functions;
 	const unsigned int *argument_cnts;
 	size_t cnt;
@@ -49,11 +47,12 @@ static size_t read_at(int fd, uint64_t offset, uint8_t *bytes, size_t size)
 static void find_place(struct search *search, size_t i, bool move)
 {
 	const struct elf_function *function = &search->functions[i];
-	size_t size = function->size && function->size <= FUNCTION_MAX ? (size_t)function->size
-								       : FUNCTION_START;
+	size_t size = function->size && function->size <= FUNCTION_BYTES_MAX
+			      ? (size_t)function->size
+			      : FUNCTION_START;
 	cleanup_free uint8_t *bytes = malloc(size);
 	struct function_code code = {
-		.machine = arch_elf_machine,
+		.machine = search->machine,
 		.bytes = bytes,
 		.address = function->offset,
 		.room = function->room,
@@ -139,14 +138,15 @@ static void scan_segments(struct search *search)
 	}
 }
 
-void function_places_find(int fd, const struct elf_function *functions,
-			  const unsigned int *argument_cnts, size_t cnt, struct probe_place *ret)
+void function_places_find(int fd, uint16_t machine, const struct elf_function *functions,
+			  const unsigned int *argument_cnts, size_t cnt, bool at_entry,
+			  struct probe_place *ret)
 {
 	cleanup_free bool *entered = calloc(cnt + 1, sizeof(*entered));
-	const char *forced = test_knob(TEST_KNOB_PLACE);
-	bool move = entered && cnt <= FUNCTION_CNT_MAX && !(forced && strcmp(forced, "entry") == 0);
+	bool move = entered && cnt <= FUNCTION_CNT_MAX && !at_entry;
 	struct search search = {
 		.fd = fd,
+		.machine = machine,
 		.functions = functions,
 		.argument_cnts = argument_cnts,
 		.cnt = cnt,

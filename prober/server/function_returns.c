@@ -3,7 +3,7 @@
  * Follows the code of a function to where it returns. It is followed twice: first not beyond what
  * passes another of the named functions, to see whether all of it does; then all of it.
  */
-#include "loader/probes/function_returns.h"
+#include "prober/server/function_returns.h"
 
 #include <errno.h>
 #include <search.h>
@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "loader/target/code_file.h"
 
 /* The slow way of an allocator has some hundreds of instructions. */
 #define FOLLOWED_MAX 20000
-#define RETURNS_MAX 128
+/* All functions of a file together. */
+#define FILE_FOLLOWED_MAX 1000000
+#define NO_NAME SIZE_MAX
 
 /* What does not come back, where that matters: behind such a call there may be no code. */
 static const char *const tail_calls[] = {
@@ -35,7 +35,7 @@ static const char *const tail_calls[] = {
 };
 
 struct walk {
-	struct code_file code;
+	struct code_file *code;
 	const struct named_functions *named;
 	uint64_t entry;
 	bool past_named; /* calls of named functions are followed by more */
@@ -47,8 +47,8 @@ struct walk {
 	uint64_t *returns;
 	size_t return_cnt;
 	size_t return_cap;
-	const char *through;
-	bool tables; /* something is read that could be a table of targets */
+	size_t through; /* NO_NAME: none */
+	bool tables;    /* something is read that could be a table of targets */
 	int err;
 	bool unknown;
 };
@@ -71,7 +71,8 @@ static bool note_seen(struct walk *walk, uint64_t addr)
 
 	if (tfind(key, &walk->seen, compare_addresses))
 		return false;
-	if (++walk->seen_cnt > FOLLOWED_MAX || !tsearch(key, &walk->seen, compare_addresses)) {
+	if (++walk->seen_cnt > FOLLOWED_MAX || ++walk->code->followed > FILE_FOLLOWED_MAX ||
+	    !tsearch(key, &walk->seen, compare_addresses)) {
 		walk->unknown = true;
 		return false;
 	}
@@ -86,38 +87,38 @@ static void push(uint64_t **list, size_t *cnt, size_t *cap, uint64_t addr, int *
 		(*list)[(*cnt)++] = addr;
 }
 
-static const char *named_at(const struct walk *walk, uint64_t addr)
+static size_t named_at(const struct walk *walk, uint64_t addr)
 {
-	uint64_t offset = code_file_offset(&walk->code, addr);
+	uint64_t offset = code_file_offset(walk->code, addr);
 
 	if (addr == walk->entry)
-		return NULL;
+		return NO_NAME;
 	for (size_t i = 0; i < walk->named->found_cnt; i++)
 		if (walk->named->found[i].offset == offset)
-			return walk->named->names[walk->named->found[i].name];
-	return NULL;
+			return walk->named->found[i].name;
+	return NO_NAME;
 }
 
-static const char *named_as(const struct walk *walk, const char *name)
+static size_t named_as(const struct walk *walk, const char *name)
 {
-	for (size_t i = 0; i < walk->named->name_cnt; i++)
-		if (walk->named->names[i] && !strcmp(walk->named->names[i], name))
-			return walk->named->names[i];
-	return NULL;
+	for (size_t i = 0; i < walk->named->cnt; i++)
+		if (walk->named->items[i].name && !strcmp(walk->named->items[i].name, name))
+			return i;
+	return NO_NAME;
 }
 
 /* A branch whose target is a stub of the table of imports goes where that leads. */
 struct destination {
-	uint64_t addr;     /* 0: in another file, or not known */
-	const char *name;  /* of what is imported; NULL: it is not */
-	const char *known; /* one of the named functions; NULL: none */
+	uint64_t addr;    /* 0: in another file, or not known */
+	const char *name; /* of what is imported; NULL: it is not */
+	size_t known;     /* one of the named functions; NO_NAME: none */
 };
 
 static bool find_import(struct walk *walk, uint64_t slot, struct destination *ret)
 {
-	if (!code_file_imported(&walk->code, slot, &ret->name, &ret->addr))
+	if (!code_file_imported(walk->code, slot, &ret->name, &ret->addr))
 		return false;
-	ret->known = ret->addr == walk->entry ? NULL : named_as(walk, ret->name);
+	ret->known = ret->addr == walk->entry ? NO_NAME : named_as(walk, ret->name);
 	return true;
 }
 
@@ -125,12 +126,12 @@ static bool find_stub(struct walk *walk, uint64_t addr, struct destination *ret)
 {
 	uint64_t slot;
 
-	if (!code_file_read(&walk->code, addr))
+	if (!code_file_read(walk->code, addr))
 		return false;
-	if (walk->code.insn->id == X86_INS_ENDBR64 &&
-	    !code_file_read(&walk->code, addr + walk->code.insn->size))
+	if (walk->code->insn->id == X86_INS_ENDBR64 &&
+	    !code_file_read(walk->code, addr + walk->code->insn->size))
 		return false;
-	return walk->code.insn->id == X86_INS_JMP && code_insn_slot(walk->code.insn, &slot) &&
+	return walk->code->insn->id == X86_INS_JMP && code_insn_slot(walk->code->insn, &slot) &&
 	       find_import(walk, slot, ret);
 }
 
@@ -139,10 +140,10 @@ static bool find_destination(struct walk *walk, struct destination *ret)
 {
 	uint64_t target;
 
-	*ret = (struct destination){0};
-	if (code_insn_slot(walk->code.insn, &target))
+	*ret = (struct destination){.known = NO_NAME};
+	if (code_insn_slot(walk->code->insn, &target))
 		return find_import(walk, target, ret);
-	if (!code_insn_target(walk->code.insn, &target))
+	if (!code_insn_target(walk->code->insn, &target))
 		return false;
 	if (find_stub(walk, target, ret))
 		return true;
@@ -167,7 +168,7 @@ static bool follow_call(struct walk *walk)
 		return true;
 	if (never_returns(&to))
 		return false;
-	if (to.known && !walk->past_named) {
+	if (to.known != NO_NAME && !walk->past_named) {
 		walk->through = to.known;
 		return false;
 	}
@@ -177,7 +178,7 @@ static bool follow_call(struct walk *walk)
 /* Whoever jumps through a register leaves for good, unless there may be a table of targets. */
 static void follow_jump(struct walk *walk)
 {
-	const cs_x86_op *op = &walk->code.insn->detail->x86.operands[0];
+	const cs_x86_op *op = &walk->code->insn->detail->x86.operands[0];
 	bool indexed = op->type == X86_OP_MEM && op->mem.index != X86_REG_INVALID;
 	struct destination to;
 
@@ -185,7 +186,7 @@ static void follow_jump(struct walk *walk)
 		walk->unknown |= indexed || walk->tables;
 		return;
 	}
-	if (to.known) {
+	if (to.known != NO_NAME) {
 		if (!walk->past_named)
 			walk->through = to.known;
 		return;
@@ -208,17 +209,17 @@ static void note_table(struct walk *walk, const cs_insn *insn)
 
 static void note_return(struct walk *walk, uint64_t addr)
 {
-	if (walk->return_cnt == RETURNS_MAX)
+	if (walk->return_cnt == FUNCTION_RETURNS_MAX)
 		walk->unknown = true;
 	else
 		push(&walk->returns, &walk->return_cnt, &walk->return_cap,
-		     code_file_offset(&walk->code, addr), &walk->err);
+		     code_file_offset(walk->code, addr), &walk->err);
 }
 
 /* One instruction. True: the next one follows. */
 static bool follow(struct walk *walk, uint64_t addr)
 {
-	const cs_insn *insn = walk->code.insn;
+	const cs_insn *insn = walk->code->insn;
 	uint64_t target;
 
 	switch (insn->id) {
@@ -236,7 +237,7 @@ static bool follow(struct walk *walk, uint64_t addr)
 		return false;
 	default:
 		note_table(walk, insn);
-		if (cs_insn_group(walk->code.handle, insn, CS_GRP_JUMP) &&
+		if (cs_insn_group(walk->code->handle, insn, CS_GRP_JUMP) &&
 		    code_insn_target(insn, &target))
 			push(&walk->todo, &walk->todo_cnt, &walk->todo_cap, target, &walk->err);
 		return true;
@@ -250,11 +251,11 @@ static void walk_code(struct walk *walk)
 		uint64_t addr = walk->todo[--walk->todo_cnt], next;
 
 		while (note_seen(walk, addr)) {
-			if (!code_file_read(&walk->code, addr)) {
+			if (!code_file_read(walk->code, addr)) {
 				walk->unknown = true;
 				break;
 			}
-			next = addr + walk->code.insn->size;
+			next = addr + walk->code->insn->size;
 			if (!follow(walk, addr))
 				break;
 			addr = next;
@@ -267,26 +268,26 @@ static void walk_code(struct walk *walk)
 }
 
 /* Whether its first instruction is a jump to a named function, which then does all. */
-static const char *jumps_to(struct walk *walk)
+static size_t jumps_to(struct walk *walk)
 {
 	struct destination to;
 
-	if (!code_file_read(&walk->code, walk->entry))
-		return NULL;
-	if (walk->code.insn->id == X86_INS_ENDBR64 &&
-	    !code_file_read(&walk->code, walk->entry + walk->code.insn->size))
-		return NULL;
-	if (walk->code.insn->id != X86_INS_JMP || !find_destination(walk, &to))
-		return NULL;
+	if (!code_file_read(walk->code, walk->entry))
+		return NO_NAME;
+	if (walk->code->insn->id == X86_INS_ENDBR64 &&
+	    !code_file_read(walk->code, walk->entry + walk->code->insn->size))
+		return NO_NAME;
+	if (walk->code->insn->id != X86_INS_JMP || !find_destination(walk, &to))
+		return NO_NAME;
 	return to.known;
 }
 
 static void judge(struct walk *walk, struct function_returns *ret)
 {
 	ret->through = jumps_to(walk);
-	ret->jumps_there = ret->through != NULL;
+	ret->jumps_there = ret->through != NO_NAME;
 	ret->verdict = FUNCTION_THROUGH;
-	if (ret->through)
+	if (ret->jumps_there)
 		return;
 	walk_code(walk);
 	ret->verdict = FUNCTION_UNKNOWN;
@@ -294,7 +295,7 @@ static void judge(struct walk *walk, struct function_returns *ret)
 		return;
 	if (!walk->return_cnt) {
 		ret->through = walk->through;
-		ret->verdict = ret->through ? FUNCTION_THROUGH : FUNCTION_UNKNOWN;
+		ret->verdict = ret->through != NO_NAME ? FUNCTION_THROUGH : FUNCTION_UNKNOWN;
 		return;
 	}
 	walk->past_named = true;
@@ -304,18 +305,16 @@ static void judge(struct walk *walk, struct function_returns *ret)
 		ret->verdict = FUNCTION_RETURNS;
 }
 
-int function_returns_find(int fd, const struct elf_function *function,
+int function_returns_find(struct code_file *code, const struct elf_function *function,
 			  const struct named_functions *named, struct function_returns *ret)
 {
 	struct function_returns found = {0};
-	struct walk walk = {.named = named};
-	int err = code_file_init(&walk.code, fd, function->segment.offset);
+	struct walk walk = {.code = code, .named = named, .through = NO_NAME};
 
-	if (err)
-		return err;
-	walk.entry = code_file_address(&walk.code, function->offset);
+	if (!code_file_select(code, function->segment.offset))
+		return -ENOEXEC;
+	walk.entry = code_file_address(code, function->offset);
 	judge(&walk, &found);
-	code_file_deinit(&walk.code);
 	free(walk.todo);
 	if (walk.err || found.verdict != FUNCTION_RETURNS) {
 		free(walk.returns);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads single instructions and relocations of an ELF file. */
-#include "loader/target/code_file.h"
+#include "prober/server/code_file.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include "base/array.h"
 
 #define INSN_MAX 15
 
-/* A file that has more of them, for as many calls as an allocator's slow way has, wastes our time.
- */
+/* A file that has more of them, or of those that matter, wastes our time. */
 #define RELOCATIONS_MAX (8 << 20)
+#define IMPORTS_MAX (1 << 20)
 
-static bool find_segment(struct code_file *code, uint64_t offset)
+bool code_file_select(struct code_file *code, uint64_t segment_offset)
 {
 	size_t cnt;
 
@@ -22,27 +24,77 @@ static bool find_segment(struct code_file *code, uint64_t offset)
 		if (!gelf_getphdr(code->elf, (int)i, &code->segment))
 			return false;
 		if (code->segment.p_type == PT_LOAD && (code->segment.p_flags & PF_X) &&
-		    code->segment.p_offset == offset)
+		    code->segment.p_offset == segment_offset)
 			return true;
 	}
 	return false;
 }
 
-int code_file_init(struct code_file *code, int fd, uint64_t segment_offset)
+/* Only those that put a symbol's address there as it is. */
+static bool is_import(const GElf_Rela *rela)
+{
+	uint64_t type = GELF_R_TYPE(rela->r_info);
+
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+}
+
+static bool add_import(struct code_file *code, const GElf_Shdr *shdr, const GElf_Rela *rela)
+{
+	if (code->import_cnt == IMPORTS_MAX ||
+	    array_reserve(&code->imports, &code->import_cap, code->import_cnt + 1))
+		return false;
+	code->imports[code->import_cnt++] = (struct code_import){
+		.slot = rela->r_offset,
+		.symbol = GELF_R_SYM(rela->r_info),
+		.table = shdr->sh_link,
+	};
+	return true;
+}
+
+static int compare_imports(const void *a, const void *b)
+{
+	const struct code_import *x = a, *y = b;
+
+	return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+/* All relocations are looked at once. */
+static void read_imports(struct code_file *code)
+{
+	Elf_Scn *section = NULL;
+	uint64_t left = RELOCATIONS_MAX;
+
+	while ((section = elf_nextscn(code->elf, section))) {
+		GElf_Shdr shdr;
+		Elf_Data *data;
+		GElf_Rela rela;
+
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_RELA || !shdr.sh_entsize)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; left && data && gelf_getrela(data, i, &rela); i++, left--)
+			if (is_import(&rela) && !add_import(code, &shdr, &rela))
+				left = 1;
+	}
+	if (code->import_cnt)
+		qsort(code->imports, code->import_cnt, sizeof(*code->imports), compare_imports);
+}
+
+int code_file_init(struct code_file *code, int fd)
 {
 	GElf_Ehdr ehdr;
 
 	*code = (struct code_file){.fd = fd};
 	elf_version(EV_CURRENT);
-	code->elf = elf_begin(fd, ELF_C_READ, NULL);
+	code->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!code->elf || !gelf_getehdr(code->elf, &ehdr) || ehdr.e_machine != EM_X86_64 ||
-	    !find_segment(code, segment_offset) ||
 	    cs_open(CS_ARCH_X86, CS_MODE_64, &code->handle) != CS_ERR_OK) {
 		elf_end(code->elf);
 		return -ENOEXEC;
 	}
 	cs_option(code->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	code->insn = cs_malloc(code->handle);
+	read_imports(code);
 	if (code->insn)
 		return 0;
 	code_file_deinit(code);
@@ -55,6 +107,7 @@ void code_file_deinit(struct code_file *code)
 		cs_free(code->insn, 1);
 	cs_close(&code->handle);
 	elf_end(code->elf);
+	free(code->imports);
 }
 
 uint64_t code_file_address(const struct code_file *code, uint64_t offset)
@@ -109,48 +162,21 @@ bool code_insn_slot(const cs_insn *insn, uint64_t *ret)
 	return true;
 }
 
-static bool symbol_of(struct code_file *code, const GElf_Shdr *shdr, const GElf_Rela *rela,
-		      const char **name, uint64_t *addr)
-{
-	Elf_Scn *symbols = elf_getscn(code->elf, shdr->sh_link);
-	Elf_Data *data = symbols ? elf_getdata(symbols, NULL) : NULL;
-	GElf_Shdr symbols_shdr;
-	GElf_Sym sym;
-
-	if (!data || !gelf_getshdr(symbols, &symbols_shdr) ||
-	    !gelf_getsym(data, (int)GELF_R_SYM(rela->r_info), &sym))
-		return false;
-	*name = elf_strptr(code->elf, symbols_shdr.sh_link, sym.st_name);
-	*addr = sym.st_shndx == SHN_UNDEF ? 0 : sym.st_value;
-	return *name != NULL;
-}
-
-/* Only those that put a symbol's address there as it is. */
-static bool is_import(const GElf_Rela *rela)
-{
-	uint64_t type = GELF_R_TYPE(rela->r_info);
-
-	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
-}
-
 bool code_file_imported(struct code_file *code, uint64_t slot, const char **name, uint64_t *addr)
 {
-	Elf_Scn *section = NULL;
+	const struct code_import key = {.slot = slot};
+	const struct code_import *import = code->import_cnt
+						   ? bsearch(&key, code->imports, code->import_cnt,
+							     sizeof(key), compare_imports)
+						   : NULL;
+	Elf_Scn *symbols = import ? elf_getscn(code->elf, import->table) : NULL;
+	Elf_Data *data = symbols ? elf_getdata(symbols, NULL) : NULL;
+	GElf_Shdr shdr;
+	GElf_Sym sym;
 
-	while ((section = elf_nextscn(code->elf, section))) {
-		GElf_Shdr shdr;
-		Elf_Data *data;
-		GElf_Rela rela;
-
-		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_RELA || !shdr.sh_entsize)
-			continue;
-		data = elf_getdata(section, NULL);
-		for (int i = 0; data && gelf_getrela(data, i, &rela); i++) {
-			if (++code->relocations > RELOCATIONS_MAX)
-				return false;
-			if (rela.r_offset == slot && is_import(&rela))
-				return symbol_of(code, &shdr, &rela, name, addr);
-		}
-	}
-	return false;
+	if (!data || !gelf_getshdr(symbols, &shdr) || !gelf_getsym(data, (int)import->symbol, &sym))
+		return false;
+	*name = elf_strptr(code->elf, shdr.sh_link, sym.st_name);
+	*addr = sym.st_shndx == SHN_UNDEF ? 0 : sym.st_value;
+	return *name != NULL;
 }

@@ -6,12 +6,10 @@
  * the function, if there everything that it reads is as it was at the entry and every call passes
  * it once. Bytes in, an offset out: knows no files, no processes and no probes.
  */
-#ifndef LOADER_PROBES_PROBE_PLACE_H
-#define LOADER_PROBES_PROBE_PLACE_H
+#ifndef PROBER_SERVER_PROBE_PLACE_H
+#define PROBER_SERVER_PROBE_PLACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "prober/server/function.h"
 
 /* The code of a function, as far as it could be read. */
 struct function_code {
@@ -22,12 +20,6 @@ struct function_code {
 	uint64_t address; /* of the first byte, in any space that branches are relative to */
 	uint64_t room;    /* offset of the next byte that may be entered from elsewhere */
 	unsigned int argument_cnt; /* how many of its arguments are read by the probe */
-};
-
-struct probe_place {
-	uint64_t offset; /* from the entry */
-	bool emulated;   /* by every kernel that has the probes */
-	char *insn;      /* malloc'ed, as a disassembler shows it; NULL: not known */
 };
 
 /* Never fails: in doubt it is the entry. */

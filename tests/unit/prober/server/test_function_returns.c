@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/function_returns: on functions written for it in this program, and on broken files. */
+/* prober/server/function_returns: on functions written for it in this program, and on broken files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <errno.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loader/probes/function_returns.h"
+#include "prober/server/function_returns.h"
 #include "tests/unit/lib/random.h"
 
 #ifdef __x86_64__
@@ -62,18 +63,18 @@ static const struct {
 	{"loops", FUNCTION_UNKNOWN, 0, false},
 };
 
-static const char *const named_only[] = {"named_function"};
+static const struct wanted_function named_only[] = {{.name = "named_function"}};
 
 static void find_one(int fd, const char *name, struct elf_function *ret)
 {
-	const char *const names[] = {name};
-	struct elf_function *found;
-	size_t cnt;
+	const struct wanted_function item = {.name = name};
+	const struct wanted_functions wanted = {.items = &item, .cnt = 1, .scope = SCOPE_GLOBAL};
+	struct elf_functions found;
 
-	assert_int_equal(elf_functions_find(fd, names, 1, ELF_GLOBAL, &found, &cnt), 0);
-	assert_int_equal(cnt, 1);
-	*ret = found[0];
-	free(found);
+	assert_int_equal(elf_functions_find(fd, EM_X86_64, &wanted, &found), 0);
+	assert_int_equal(found.cnt, 1);
+	*ret = found.items[0];
+	free(found.items);
 }
 
 static void test_verdicts(void **state)
@@ -81,7 +82,9 @@ static void test_verdicts(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY);
 	struct named_functions named = {named_only, 1, NULL, 1};
 	struct elf_function through;
+	struct code_file code;
 
+	assert_int_equal(code_file_init(&code, fd), 0);
 	find_one(fd, "named_function", &through);
 	named.found = &through;
 	for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
@@ -89,11 +92,12 @@ static void test_verdicts(void **state)
 		struct elf_function function;
 
 		find_one(fd, things[i].name, &function);
-		assert_int_equal(function_returns_find(fd, &function, &named, &returns), 0);
+		assert_int_equal(function_returns_find(&code, &function, &named, &returns), 0);
 		assert_int_equal(returns.verdict, things[i].verdict);
 		assert_int_equal(returns.jumps_there, things[i].jumps_there);
 		assert_int_equal(returns.cnt, things[i].cnt);
-		assert_int_equal(returns.verdict == FUNCTION_THROUGH, returns.through != NULL);
+		if (returns.verdict == FUNCTION_THROUGH)
+			assert_int_equal(returns.through, 0);
 		for (size_t j = 0; j < returns.cnt; j++) {
 			uint8_t insn;
 
@@ -102,6 +106,7 @@ static void test_verdicts(void **state)
 		}
 		free(returns.offsets);
 	}
+	code_file_deinit(&code);
 	close(fd);
 }
 
@@ -120,6 +125,7 @@ static void test_hostile(void **state)
 	bytes = malloc((size_t)st.st_size);
 	for (int round = 0; round < 60; round++) {
 		struct function_returns returns = {0};
+		struct code_file code;
 		size_t size = (size_t)st.st_size;
 
 		assert_int_equal(pread(exe, bytes, size, 0), size);
@@ -134,8 +140,11 @@ static void test_hostile(void **state)
 					(uint8_t)random_next(&seed);
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, bytes, size, 0), size);
-		if (function_returns_find(fd, &function, &named, &returns) == 0)
+		if (code_file_init(&code, fd))
+			continue;
+		if (function_returns_find(&code, &function, &named, &returns) == 0)
 			free(returns.offsets);
+		code_file_deinit(&code);
 	}
 	free(bytes);
 	close(exe);

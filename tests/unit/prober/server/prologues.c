@@ -3,7 +3,7 @@
  * How allocator functions begin, in Debian's x86-64 builds of real libraries, and how far from
  * there the first place is that the kernel emulates and that every call reaches as it came in.
  */
-#include "tests/unit/loader/probes/prologues.h"
+#include "tests/unit/prober/server/prologues.h"
 
 #define CODE(bytes) (const uint8_t *)(bytes), sizeof(bytes) - 1
 

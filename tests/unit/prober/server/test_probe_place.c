@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader/probes/probe_place.h"
-#include "tests/unit/loader/probes/prologues.h"
+#include "prober/server/probe_place.h"
+#include "tests/unit/prober/server/prologues.h"
 
 /* Far from the numbers that instructions hold. */
 #define ADDRESS 0x12340000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/function_places: on files made for it, and on files that lie. */
+/* prober/server/function_places: on files made for it, and on files that lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "loader/probes/function_places.h"
-#include "loader/target/arch.h"
+#include "prober/server/function_places.h"
 
 #define FUNCTION_AT 0x100
 #define COLD_AT 0x300
@@ -43,14 +42,19 @@ static const struct elf_function in_file = {
 	.segment = {.offset = 0, .size = FILE_SIZE},
 };
 
-static uint64_t place_in_file(int fd, struct elf_function function)
+static uint64_t place_of(int fd, struct elf_function function, bool at_entry)
 {
 	const unsigned int argument_cnt = 1;
 	struct probe_place place;
 
-	function_places_find(fd, &function, &argument_cnt, 1, &place);
+	function_places_find(fd, EM_X86_64, &function, &argument_cnt, 1, at_entry, &place);
 	function_places_deinit(&place, 1);
 	return place.offset;
+}
+
+static uint64_t place_in_file(int fd, struct elf_function function)
+{
+	return place_of(fd, function, false);
 }
 
 static void test_file(void **state)
@@ -60,10 +64,6 @@ static void test_file(void **state)
 		uint64_t place;
 	} jumps[] = {{-1, 3}, {0, 3}, {1, 0}, {2, 0}, {3, 0}, {4, 3}};
 
-	if (arch_elf_machine != EM_X86_64) {
-		print_message("skipped: jumps are read on x86-64 only\n");
-		skip();
-	}
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
 		int fd = make_file(jumps[i].distance);
 
@@ -102,10 +102,6 @@ static void test_pieces(void **state)
 {
 	const uint64_t edge = 1 << 20;
 
-	if (arch_elf_machine != EM_X86_64) {
-		print_message("skipped: jumps are read on x86-64 only\n");
-		skip();
-	}
 	for (uint64_t at = edge - 6; at <= edge; at++) {
 		int32_t relative = (int32_t)(FUNCTION_AT + 3 - (int64_t)(at + 5));
 		struct elf_function function = in_file;
@@ -122,18 +118,11 @@ static void test_pieces(void **state)
 	}
 }
 
-static void test_forced(void **state)
+static void test_at_entry(void **state)
 {
 	int fd = make_file(0);
 
-#ifndef TEST_KNOBS
-	print_message("skipped: it needs a build with TEST_KNOBS=1\n");
-	close(fd);
-	skip();
-#endif
-	assert_int_equal(setenv("MEMLEAK_PLACE", "entry", 1), 0);
-	assert_int_equal(place_in_file(fd, in_file), 0);
-	assert_int_equal(unsetenv("MEMLEAK_PLACE"), 0);
+	assert_int_equal(place_of(fd, in_file, true), 0);
 	close(fd);
 }
 
@@ -143,7 +132,7 @@ int main(void)
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_forced),
+		cmocka_unit_test(test_at_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

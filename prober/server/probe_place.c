@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the first instruction of a function that the kernel emulates under a probe. */
-#include "loader/probes/probe_place.h"
+#include "prober/server/probe_place.h"
 
 #include <capstone.h>
 #include <elf.h>

@@ -2,15 +2,22 @@
 /*
  * The code of an ELF file by address: single instructions, and what is called through the table
  * that the dynamic loader fills in. x86-64; of other machines' code nothing is known. The file is
- * hostile: all is read, nothing mapped.
+ * hostile: what is read of it is bounded.
  */
-#ifndef LOADER_TARGET_CODE_FILE_H
-#define LOADER_TARGET_CODE_FILE_H
+#ifndef PROBER_SERVER_CODE_FILE_H
+#define PROBER_SERVER_CODE_FILE_H
 
 #include <capstone.h>
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* A word of memory that gets the address of a symbol. */
+struct code_import {
+	uint64_t slot;
+	uint32_t symbol;
+	uint32_t table; /* section that the symbol is in */
+};
 
 struct code_file {
 	int fd;
@@ -18,12 +25,18 @@ struct code_file {
 	csh handle;
 	cs_insn *insn; /* the last one that was read */
 	GElf_Phdr segment;
-	uint64_t relocations; /* that have been looked at */
+	struct code_import *imports; /* by slot */
+	size_t import_cnt;
+	size_t import_cap;
+	uint64_t followed; /* instructions, for function_returns */
 };
 
-/* Opens the segment that begins at this offset of the file. Returns 0 or a negative errno. */
-int code_file_init(struct code_file *code, int fd, uint64_t segment_offset);
+/* Returns 0 or a negative errno. */
+int code_file_init(struct code_file *code, int fd);
 void code_file_deinit(struct code_file *code);
+
+/* Goes to the segment that begins at this offset of the file; false: there is none. */
+bool code_file_select(struct code_file *code, uint64_t segment_offset);
 
 uint64_t code_file_address(const struct code_file *code, uint64_t offset);
 uint64_t code_file_offset(const struct code_file *code, uint64_t addr);

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Asks the helper and believes nothing of what it answers. */
+#include "prober/prober.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/signals.h"
+#include "helper/call.h"
+#include "prober/server/protocol.h"
+#include "prober/server/server.h"
+
+/* So long a signal to end may wait. */
+#define SLICE_NS (50 * 1000000ULL)
+/* Disassemblers write less. */
+#define INSN_TEXT_MAX 200
+
+static struct helper helper = HELPER_INIT("prober", HELPER_DROPS_RIGHTS, prober_server_main);
+
+struct question {
+	int fd;
+	void (*put)(const struct question *question, struct message *request);
+	helper_take_fn take;
+	uint16_t machine;
+	const struct wanted_functions *wanted;
+	const char *name;
+	/* The answer. */
+	uint64_t size; /* of the file */
+	int status;
+	uint64_t value;
+	struct file_functions functions;
+};
+
+/* Until an answer is there, or nobody wants it any more. */
+static int wait_answer(struct question *question, uint64_t deadline_ns)
+{
+	for (;;) {
+		uint64_t slice_ns = clock_deadline_ns(SLICE_NS);
+		int err = helper_take(&helper, slice_ns < deadline_ns ? slice_ns : deadline_ns,
+				      question->take, question);
+
+		if (err != -ETIMEDOUT)
+			return err;
+		if (!signals_end_pending() && clock_left_ms(deadline_ns))
+			continue;
+		helper_stop(&helper, 0);
+		return signals_end_pending() ? -EINTR : -ETIMEDOUT;
+	}
+}
+
+static int ask_once(struct question *question, uint64_t deadline_ns)
+{
+	struct message request = {.fd = question->fd};
+	int err;
+
+	question->put(question, &request);
+	err = helper_send(&helper, &request, deadline_ns);
+	message_deinit(&request);
+	return err ? err : wait_answer(question, deadline_ns);
+}
+
+static int ask(struct question *question, uint64_t deadline_ns)
+{
+	uint64_t latest_ns = clock_deadline_ns(PROBER_WAIT_MS * 1000000ULL);
+	struct stat st;
+	int err;
+
+	if (fstat(question->fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	question->size = (uint64_t)st.st_size;
+	if (deadline_ns > latest_ns)
+		deadline_ns = latest_ns;
+	err = ask_once(question, deadline_ns);
+	/* Perhaps it was not the file that ended the helper: once more. */
+	if (err == -EPIPE)
+		err = ask_once(question, deadline_ns);
+	return err == -EPIPE ? -EIO : err;
+}
+
+static void put_functions(const struct question *question, struct message *request)
+{
+	const struct wanted_functions *wanted = question->wanted;
+
+	message_put_u32(request, PROBER_FUNCTIONS);
+	message_put_u32(request, question->machine);
+	message_put_u32(request, wanted->scope);
+	message_put_u32(request, wanted->through);
+	message_put_u32(request, wanted->at_entry);
+	message_put_u32(request, (uint32_t)wanted->cnt);
+	for (size_t i = 0; i < wanted->cnt; i++) {
+		message_put_string(request, wanted->items[i].name);
+		message_put_u32(request, wanted->items[i].argument_cnt);
+		message_put_u32(request, wanted->items[i].everywhere);
+		message_put_u32(request, wanted->items[i].followed);
+	}
+}
+
+static bool is_name(const struct question *question, size_t name)
+{
+	return name < question->wanted->cnt && question->wanted->items[name].name;
+}
+
+/* What is shown: letters, and not many. */
+static int get_insn(struct message_cursor *cursor, char **ret)
+{
+	size_t len;
+	const char *text = message_get_string(cursor, &len);
+
+	if (!text)
+		return 0;
+	if (len > INSN_TEXT_MAX)
+		return -EPROTO;
+	for (size_t i = 0; i < len; i++)
+		if (!isprint((unsigned char)text[i]))
+			return -EPROTO;
+	*ret = strndup(text, len);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int get_returns(const struct question *question, struct message_cursor *cursor,
+		       struct found_function *function)
+{
+	size_t cnt = message_get_u32(cursor);
+
+	if (cnt > FUNCTION_RETURNS_MAX || (cnt && function->verdict != FUNCTION_RETURNS))
+		return -EPROTO;
+	function->returns = calloc(cnt + 1, sizeof(*function->returns));
+	if (!function->returns)
+		return -ENOMEM;
+	function->return_cnt = cnt;
+	for (size_t i = 0; i < cnt; i++) {
+		function->returns[i] = message_get_u64(cursor);
+		if (function->returns[i] >= question->size)
+			return -EPROTO;
+	}
+	return 0;
+}
+
+/* A probe in a file must be in the file; where in it is the file's own risk. */
+static bool is_in_file(const struct question *question, const struct found_function *function)
+{
+	return function->offset < question->size && function->place.offset < FUNCTION_BYTES_MAX &&
+	       function->place.offset < question->size - function->offset;
+}
+
+static int get_function(const struct question *question, struct message_cursor *cursor,
+			struct found_function *ret)
+{
+	int err;
+
+	ret->name = message_get_u32(cursor);
+	ret->offset = message_get_u64(cursor);
+	ret->exported = message_get_u32(cursor);
+	ret->place.offset = message_get_u64(cursor);
+	ret->place.emulated = message_get_u32(cursor);
+	err = get_insn(cursor, &ret->place.insn);
+	if (err)
+		return err;
+	ret->verdict = message_get_u32(cursor);
+	ret->through = message_get_u32(cursor);
+	ret->jumps_there = message_get_u32(cursor);
+	if (!is_name(question, ret->name) || !is_in_file(question, ret) ||
+	    ret->verdict > FUNCTION_UNKNOWN ||
+	    (ret->verdict == FUNCTION_THROUGH && !is_name(question, ret->through)))
+		return -EPROTO;
+	err = get_returns(question, cursor, ret);
+	return cursor->bad ? -EPROTO : err;
+}
+
+static int get_functions(const struct question *question, struct message_cursor *cursor,
+			 struct file_functions *ret)
+{
+	size_t cnt = message_get_u32(cursor), probe_cnt = 0;
+	int err = 0;
+
+	if (cnt > FILE_PROBES_MAX)
+		return -EPROTO;
+	ret->items = calloc(cnt + 1, sizeof(*ret->items));
+	if (!ret->items)
+		return -ENOMEM;
+	while (!err && ret->cnt < cnt) {
+		struct found_function *function = &ret->items[ret->cnt++];
+
+		err = get_function(question, cursor, function);
+		probe_cnt += 1 + function->return_cnt;
+	}
+	return !err && probe_cnt > FILE_PROBES_MAX ? -EPROTO : err;
+}
+
+static int take_functions(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	uint32_t status = message_get_u32(&cursor);
+	struct question *question = arg;
+	struct file_functions functions = {.left = message_get_u64(&cursor)};
+	int err;
+
+	if (cursor.bad || status > 4095)
+		return -EPROTO;
+	question->status = -(int)status;
+	if (status)
+		return 0;
+	err = get_functions(question, &cursor, &functions);
+	if (err)
+		file_functions_deinit(&functions);
+	else
+		question->functions = functions;
+	/* Without memory of ours the helper is not to blame. */
+	question->status = err;
+	return err == -ENOMEM ? 0 : err;
+}
+
+int prober_functions(int fd, uint16_t machine, const struct wanted_functions *wanted,
+		     uint64_t deadline_ns, struct file_functions *ret)
+{
+	struct question question = {
+		.fd = fd,
+		.put = put_functions,
+		.take = take_functions,
+		.machine = machine,
+		.wanted = wanted,
+	};
+	int err = ask(&question, deadline_ns);
+
+	if (!err)
+		err = question.status;
+	if (!err)
+		*ret = question.functions;
+	return err;
+}
+
+static void put_variable(const struct question *question, struct message *request)
+{
+	message_put_u32(request, PROBER_VARIABLE);
+	message_put_string(request, question->name);
+}
+
+static int take_variable(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	struct question *question = arg;
+
+	question->status = message_get_u32(&cursor) != 0;
+	question->value = message_get_u64(&cursor);
+	return cursor.bad ? -EPROTO : 0;
+}
+
+bool prober_variable(int fd, const char *name, uint64_t *ret)
+{
+	struct question question = {
+		.fd = fd, .put = put_variable, .take = take_variable, .name = name};
+
+	if (ask(&question, MESSAGE_FOREVER) || !question.status)
+		return false;
+	*ret = question.value;
+	return true;
+}
+
+static void put_section(const struct question *question, struct message *request)
+{
+	message_put_u32(request, PROBER_SECTION);
+	message_put_string(request, question->name);
+}
+
+static int take_section(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	struct question *question = arg;
+
+	question->status = message_get_u32(&cursor) != 0;
+	return cursor.bad ? -EPROTO : 0;
+}
+
+bool prober_has_section(int fd, const char *name)
+{
+	struct question question = {
+		.fd = fd, .put = put_section, .take = take_section, .name = name};
+
+	return !ask(&question, MESSAGE_FOREVER) && question.status;
+}
+
+void prober_end(void)
+{
+	helper_deinit(&helper, HELPER_GRACE_MS);
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds functions by name in an ELF file's symbol tables. */
+#include "prober/server/elf_functions.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Executable ones; files have one or two. */
+#define SEGMENTS_MAX 64
+#define NONE SIZE_MAX
+
+/* Of one name. */
+struct definitions {
+	size_t cnt;
+	size_t last; /* the newest of them; NONE: there is none */
+};
+
+struct search {
+	Elf *elf;
+	const struct wanted_functions *wanted;
+	GElf_Phdr segments[SEGMENTS_MAX];
+	size_t segment_cnt;
+	size_t *order; /* indexes of the names, sorted by these: files have many symbols */
+	size_t order_cnt;
+	struct definitions *definitions; /* by index of the name */
+	struct elf_function *found;
+	size_t *before; /* of each that was found, the one of the same name before it, or NONE */
+	size_t found_cnt;
+	size_t found_cap;
+	size_t before_cap;
+	uint64_t left;
+	size_t *by_offset; /* indexes of what was found, sorted by offset */
+	const char *variable;
+	uint64_t value; /* its address */
+};
+
+static void read_segments(struct search *search)
+{
+	size_t cnt;
+
+	if (elf_getphdrnum(search->elf, &cnt))
+		return;
+	for (size_t i = 0; i < cnt && search->segment_cnt < SEGMENTS_MAX; i++) {
+		GElf_Phdr *phdr = &search->segments[search->segment_cnt];
+
+		if (!gelf_getphdr(search->elf, (int)i, phdr))
+			return;
+		if (phdr->p_type == PT_LOAD && (phdr->p_flags & PF_X))
+			search->segment_cnt++;
+	}
+}
+
+/* An address is probed at its place in the file: the executable segment that holds it tells. */
+static bool locate(const struct search *search, uint64_t vaddr, struct elf_function *ret)
+{
+	for (size_t i = 0; i < search->segment_cnt; i++) {
+		const GElf_Phdr *phdr = &search->segments[i];
+
+		if (vaddr >= phdr->p_vaddr && vaddr - phdr->p_vaddr < phdr->p_filesz) {
+			ret->offset = vaddr - phdr->p_vaddr + phdr->p_offset;
+			ret->segment.offset = phdr->p_offset;
+			ret->segment.size = phdr->p_filesz;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int add_found(struct search *search, const struct elf_function *function)
+{
+	struct definitions *same = &search->definitions[function->name];
+
+	for (size_t i = same->last; i != NONE; i = search->before[i])
+		if (search->found[i].offset == function->offset)
+			return 0;
+	if (same->cnt == DEFINITIONS_MAX || search->found_cnt == FILE_PROBES_MAX) {
+		search->left++;
+		return 0;
+	}
+	if (array_reserve(&search->found, &search->found_cap, search->found_cnt + 1) ||
+	    array_reserve(&search->before, &search->before_cap, search->found_cnt + 1))
+		return -ENOMEM;
+	search->found[search->found_cnt] = *function;
+	search->before[search->found_cnt] = same->last;
+	same->last = search->found_cnt++;
+	same->cnt++;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b, void *items)
+{
+	const struct wanted_function *of = items;
+
+	return strcmp(of[*(const size_t *)a].name, of[*(const size_t *)b].name);
+}
+
+static int prepare_names(struct search *search)
+{
+	const struct wanted_functions *wanted = search->wanted;
+
+	search->order = calloc(wanted->cnt + 1, sizeof(*search->order));
+	search->definitions = calloc(wanted->cnt + 1, sizeof(*search->definitions));
+	if (!search->order || !search->definitions)
+		return -ENOMEM;
+	for (size_t i = 0; i < wanted->cnt; i++) {
+		search->definitions[i].last = NONE;
+		if (wanted->items[i].name)
+			search->order[search->order_cnt++] = i;
+	}
+	qsort_r(search->order, search->order_cnt, sizeof(*search->order), compare_names,
+		(void *)wanted->items);
+	return 0;
+}
+
+static bool find_name(const struct search *search, const char *name, size_t *ret)
+{
+	size_t low = 0, high = search->order_cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		size_t index = search->order[middle];
+		int order = strcmp(name, search->wanted->items[index].name);
+
+		if (!order) {
+			*ret = index;
+			return true;
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return false;
+}
+
+/* What a module keeps to itself serves nobody else. */
+static bool is_meant(const struct search *search, const struct elf_function *function)
+{
+	return function->exported || search->wanted->items[function->name].everywhere ||
+	       search->wanted->scope == SCOPE_ALL ||
+	       (search->wanted->scope == SCOPE_GLOBAL && !function->local);
+}
+
+static int match_symbol(struct search *search, const char *name, const GElf_Sym *sym, bool exported)
+{
+	struct elf_function function = {
+		.exported = exported,
+		.local = GELF_ST_BIND(sym->st_info) == STB_LOCAL,
+		.size = sym->st_size,
+		.room = UINT64_MAX,
+	};
+
+	if (!find_name(search, name, &function.name) || !is_meant(search, &function) ||
+	    !locate(search, sym->st_value, &function))
+		return 0;
+	return add_found(search, &function);
+}
+
+static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+{
+	const char *name;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF || !sym->st_value)
+		return 0;
+	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
+	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
+}
+
+/* How many of those that were found lie before the offset. */
+static size_t count_before(const struct search *search, uint64_t offset)
+{
+	size_t low = 0, high = search->found_cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (search->found[search->by_offset[middle]].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Whatever has a symbol may be entered there. The nearest one before it is limited by that. */
+static int limit_room(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	struct elf_function other, *function;
+	size_t cnt;
+
+	if (sym->st_shndx == SHN_UNDEF || type == STT_SECTION || type == STT_FILE ||
+	    !locate(search, sym->st_value, &other))
+		return 0;
+	cnt = count_before(search, other.offset);
+	if (!cnt)
+		return 0;
+	function = &search->found[search->by_offset[cnt - 1]];
+	if (other.offset - function->offset < function->room)
+		function->room = other.offset - function->offset;
+	return 0;
+}
+
+typedef int (*symbol_visitor)(struct search *, const GElf_Shdr *, const GElf_Sym *);
+
+static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr *shdr,
+			symbol_visitor visit)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t cnt;
+
+	if (!data || !shdr->sh_entsize)
+		return 0;
+	cnt = data->d_size / shdr->sh_entsize;
+	for (size_t i = 0; i < cnt && i <= INT32_MAX; i++) {
+		GElf_Sym sym;
+		int err;
+
+		if (!gelf_getsym(data, (int)i, &sym))
+			continue;
+		err = visit(search, shdr, &sym);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A file has one of each type. */
+static int search_tables(struct search *search, uint32_t type, symbol_visitor visit)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(search->elf, section))) {
+		GElf_Shdr shdr;
+
+		if (gelf_getshdr(section, &shdr) && shdr.sh_type == type)
+			return search_table(search, section, &shdr, visit);
+	}
+	return 0;
+}
+
+static bool needs_all(const struct wanted_functions *wanted)
+{
+	bool all = wanted->scope != SCOPE_EXPORTED;
+
+	for (size_t i = 0; i < wanted->cnt; i++)
+		all |= wanted->items[i].everywhere;
+	return all;
+}
+
+static int compare_offsets(const void *a, const void *b, void *found)
+{
+	const struct elf_function *of = found;
+	uint64_t x = of[*(const size_t *)a].offset, y = of[*(const size_t *)b].offset;
+
+	return (x > y) - (x < y);
+}
+
+static int find_rooms(struct search *search, bool all)
+{
+	size_t cnt = search->found_cnt;
+	int err;
+
+	search->by_offset = calloc(cnt + 1, sizeof(*search->by_offset));
+	if (!search->by_offset)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++)
+		search->by_offset[i] = i;
+	qsort_r(search->by_offset, cnt, sizeof(*search->by_offset), compare_offsets, search->found);
+	err = search_tables(search, SHT_DYNSYM, limit_room);
+	if (!err && all)
+		err = search_tables(search, SHT_SYMTAB, limit_room);
+	/* Only the last one of several names for the same place was limited. */
+	for (size_t i = cnt; i-- > 1;) {
+		const struct elf_function *last = &search->found[search->by_offset[i]];
+		struct elf_function *function = &search->found[search->by_offset[i - 1]];
+
+		if (function->offset == last->offset)
+			function->room = last->room;
+	}
+	return err;
+}
+
+static int search_file(struct search *search, int fd, uint16_t machine)
+{
+	bool all = needs_all(search->wanted);
+	GElf_Ehdr ehdr;
+	int err = -ENOEXEC;
+
+	search->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!search->elf)
+		return -ENOEXEC;
+	if (elf_kind(search->elf) == ELF_K_ELF && gelf_getehdr(search->elf, &ehdr) &&
+	    gelf_getclass(search->elf) == ELFCLASS64 && ehdr.e_machine == machine) {
+		read_segments(search);
+		err = search_tables(search, SHT_DYNSYM, match_name);
+	}
+	if (!err && all)
+		err = search_tables(search, SHT_SYMTAB, match_name);
+	if (!err && search->found_cnt)
+		err = find_rooms(search, all);
+	elf_end(search->elf);
+	return err;
+}
+
+int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *wanted,
+		       struct elf_functions *ret)
+{
+	struct search search = {.wanted = wanted};
+	int err;
+
+	elf_version(EV_CURRENT);
+	err = prepare_names(&search);
+	if (!err)
+		err = search_file(&search, fd, machine);
+	free(search.order);
+	free(search.definitions);
+	free(search.before);
+	free(search.by_offset);
+	if (err)
+		free(search.found);
+	else
+		*ret = (struct elf_functions){search.found, search.found_cnt, search.left};
+	return err;
+}
+
+static int match_variable(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+{
+	const char *name;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_shndx == SHN_UNDEF)
+		return 0;
+	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
+	if (!name || strcmp(name, search->variable))
+		return 0;
+	search->value = sym->st_value;
+	return 1;
+}
+
+bool elf_variable_find(int fd, const char *name, uint64_t *ret)
+{
+	struct search search = {.variable = name};
+	GElf_Ehdr ehdr;
+	bool found;
+
+	elf_version(EV_CURRENT);
+	search.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	found = search.elf && gelf_getehdr(search.elf, &ehdr) &&
+		search_tables(&search, SHT_DYNSYM, match_variable) > 0;
+	if (found)
+		*ret = search.value - ehdr.e_entry;
+	elf_end(search.elf);
+	return found;
+}
+
+bool elf_has_section(int fd, const char *name)
+{
+	Elf_Scn *section = NULL;
+	bool found = false;
+	size_t names;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf && elf_getshdrstrndx(elf, &names) == 0)
+		while (!found && (section = elf_nextscn(elf, section))) {
+			GElf_Shdr shdr;
+			const char *is = NULL;
+
+			if (gelf_getshdr(section, &shdr))
+				is = elf_strptr(elf, names, shdr.sh_name);
+			found = is && !strcmp(is, name);
+		}
+	elf_end(elf);
+	return found;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Files and names in, functions out. */
+#include "prober/server/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "helper/call.h"
+#include "prober/server/elf_functions.h"
+#include "prober/server/file_functions.h"
+#include "prober/server/protocol.h"
+
+/* More than any request has: the asker is not hostile. */
+#define NAMES_MAX 65536
+
+static char *get_copy(struct message_cursor *cursor)
+{
+	size_t len;
+	const char *text = message_get_string(cursor, &len);
+
+	return text ? strndup(text, len) : NULL;
+}
+
+static void free_names(struct wanted_function *items, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		free((char *)items[i].name);
+	free(items);
+}
+
+static int get_names(struct message_cursor *cursor, struct wanted_function **ret, size_t *ret_cnt)
+{
+	size_t cnt = message_get_u32(cursor);
+	struct wanted_function *items = cnt <= NAMES_MAX ? calloc(cnt + 1, sizeof(*items)) : NULL;
+
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		items[i].name = get_copy(cursor);
+		items[i].argument_cnt = message_get_u32(cursor);
+		items[i].everywhere = message_get_u32(cursor);
+		items[i].followed = message_get_u32(cursor);
+	}
+	if (cursor->bad) {
+		free_names(items, cnt);
+		return -EPROTO;
+	}
+	*ret = items;
+	*ret_cnt = cnt;
+	return 0;
+}
+
+static void put_function(struct message *reply, const struct found_function *function)
+{
+	message_put_u32(reply, (uint32_t)function->name);
+	message_put_u64(reply, function->offset);
+	message_put_u32(reply, function->exported);
+	message_put_u64(reply, function->place.offset);
+	message_put_u32(reply, function->place.emulated);
+	message_put_string(reply, function->place.insn);
+	message_put_u32(reply, function->verdict);
+	message_put_u32(reply, (uint32_t)function->through);
+	message_put_u32(reply, function->jumps_there);
+	message_put_u32(reply, (uint32_t)function->return_cnt);
+	for (size_t i = 0; i < function->return_cnt; i++)
+		message_put_u64(reply, function->returns[i]);
+}
+
+static int handle_functions(struct message_cursor *cursor, int fd, struct message *reply)
+{
+	struct wanted_function *items = NULL;
+	struct file_functions functions = {0};
+	uint16_t machine = (uint16_t)message_get_u32(cursor);
+	struct wanted_functions wanted = {.scope = message_get_u32(cursor)};
+	int err;
+
+	wanted.through = message_get_u32(cursor);
+	wanted.at_entry = message_get_u32(cursor);
+	err = get_names(cursor, &items, &wanted.cnt);
+	if (err)
+		return err;
+	wanted.items = items;
+	err = file_functions_init(fd, machine, &wanted, &functions);
+	message_put_u32(reply, (uint32_t)-err);
+	message_put_u64(reply, functions.left);
+	message_put_u32(reply, (uint32_t)functions.cnt);
+	for (size_t i = 0; i < functions.cnt; i++)
+		put_function(reply, &functions.items[i]);
+	file_functions_deinit(&functions);
+	free_names(items, wanted.cnt);
+	return 0;
+}
+
+static int handle_name(uint32_t kind, struct message_cursor *cursor, int fd, struct message *reply)
+{
+	char *name = get_copy(cursor);
+	uint64_t value = 0;
+
+	if (!name)
+		return -EPROTO;
+	if (kind == PROBER_SECTION) {
+		message_put_u32(reply, elf_has_section(fd, name));
+	} else {
+		message_put_u32(reply, elf_variable_find(fd, name, &value));
+		message_put_u64(reply, value);
+	}
+	free(name);
+	return 0;
+}
+
+static int handle(void *arg, struct message *request, struct message *reply)
+{
+	struct message_cursor cursor = message_read(request);
+	uint32_t kind = message_get_u32(&cursor);
+
+	if (request->fd < 0 || kind > PROBER_SECTION)
+		return -EPROTO;
+	if (kind == PROBER_FUNCTIONS)
+		return handle_functions(&cursor, request->fd, reply);
+	return handle_name(kind, &cursor, request->fd, reply);
+}
+
+void prober_server_main(int sock)
+{
+	helper_serve(sock, handle, NULL);
+}

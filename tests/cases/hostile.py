@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of targets that are made to keep memleak busy: none costs more than its own probes."""
+
+import os
+import re
+import signal
+import struct
+
+from lib import Failure, expect
+from lib.memleak import children_of
+
+MACHINES = {"x86_64": 62, "aarch64": 183}
+PAGE = 4096
+CODE_BYTES = 1 << 18
+HEADER, SEGMENT, SECTION, SYMBOL = "<16sHHIQQQIHHHHHH", "<IIQQQQQQ", "<IIQQQQIIQQ", "<IBBHQQ"
+SHT_SYMTAB, SHT_STRTAB = 2, 3
+LOCAL_FUNCTION = 2
+
+
+def write_elf(path, symbols, claimed=None):
+    """
+    An ELF file with a segment of code, and (name, address) for each symbol. claimed is how large
+    it says that its table of symbols is, over a hole.
+    """
+    names, at, table = b"\0", {}, [struct.pack(SYMBOL, 0, 0, 0, 0, 0, 0)]
+    for name, address in symbols:
+        if name not in at:
+            at[name] = len(names)
+            names += name + b"\0"
+        table.append(struct.pack(SYMBOL, at[name], LOCAL_FUNCTION, 0, 1, address, 1))
+    table = b"".join(table)
+    start = PAGE + CODE_BYTES
+    sections_at = start + len(names)
+    table_at = sections_at + 3 * struct.calcsize(SECTION)
+    sections = [struct.pack(SECTION, *[0] * 10),
+                struct.pack(SECTION, 0, SHT_SYMTAB, 0, 0, table_at, claimed or len(table), 2, 1, 8,
+                            struct.calcsize(SYMBOL)),
+                struct.pack(SECTION, 0, SHT_STRTAB, 0, 0, start, len(names), 0, 0, 1, 0)]
+    header = struct.pack(HEADER, b"\x7fELF\2\1\1", 3, MACHINES[os.uname().machine], 1, 0, 64,
+                         sections_at, 0, 64, struct.calcsize(SEGMENT), 1,
+                         struct.calcsize(SECTION), 3, 2)
+    segment = struct.pack(SEGMENT, 1, 5, PAGE, PAGE, PAGE, CODE_BYTES, CODE_BYTES, PAGE)
+    with open(path, "wb") as file:
+        file.write(header + segment)
+        file.seek(PAGE)
+        file.write(b"\x90" * CODE_BYTES + names + b"".join(sections) + table)
+        if claimed:
+            file.truncate(table_at + claimed)
+    return path
+
+
+def trace(t, path):
+    program = t.program("mapped", path)
+    memleak = t.attach(program)
+    return program, memleak
+
+
+def finish(program, memleak):
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+
+
+def probed(memleak):
+    return int(re.search(r"(\d+) functions? probed", memleak.notes).group(1))
+
+
+def test_many_definitions(t):
+    """
+    200,000 symbols, 40,000 of which are called malloc: there are 64 probes for these, and a line
+    says so.
+    """
+    names = [b"je_malloc" if i % 5 == 0 else b"other" for i in range(200000)]
+    path = write_elf(t.tmp / "many", [(name, PAGE + 1 + i) for i, name in enumerate(names)])
+    program, memleak = trace(t, write_elf(t.tmp / "none", []))
+    usual = probed(memleak)
+    finish(program, memleak)
+    program, memleak = trace(t, path)
+    if probed(memleak) != usual + 64:
+        raise Failure(f"{probed(memleak)} functions are probed, without the file {usual}")
+    if f"{path} has too many definitions of allocator functions: 39936 of them" not in \
+            memleak.notes:
+        raise Failure(f"nothing is said of what was left out: {memleak.notes}")
+    finish(program, memleak)
+
+
+def test_many_names(t):
+    """All that one file has are 4,096 probes."""
+    names = [prefix + name for prefix in (b"je_", b"_rjem_", b"_rjem_je_", b"tc_", b"mi_")
+             for name in (b"malloc", b"calloc", b"realloc", b"posix_memalign", b"memalign",
+                          b"valloc", b"pvalloc", b"free", b"cfree")]
+    names += [b"mi_" + name for name in (
+        b"zalloc", b"mallocn", b"rezalloc", b"reallocf", b"expand", b"reallocn", b"recalloc",
+        b"malloc_small", b"zalloc_small", b"malloc_aligned", b"zalloc_aligned", b"free_size",
+        b"calloc_aligned", b"realloc_aligned", b"strdup", b"strndup", b"realpath", b"heap_malloc",
+        b"heap_zalloc", b"heap_calloc", b"heap_mallocn", b"heap_realloc", b"heap_strdup")]
+    symbols = [(name, PAGE + 64 * i + j) for i, name in enumerate(names) for j in range(64)]
+    if len(symbols) <= 4096:
+        raise Failure("the file does not have enough")
+    program, memleak = trace(t, write_elf(t.tmp / "none", []))
+    usual = probed(memleak)
+    finish(program, memleak)
+    program, memleak = trace(t, write_elf(t.tmp / "many", symbols))
+    if probed(memleak) != usual + 4096:
+        raise Failure(f"{probed(memleak)} functions are probed, without the file {usual}")
+    finish(program, memleak)
+
+
+def test_hole(t):
+    """A file of some KB that says it has 1.2 GB of symbols: memleak itself does not read them."""
+    claimed = struct.calcsize(SYMBOL) * (50 << 20)
+    program, memleak = trace(t, write_elf(t.tmp / "hole", [(b"malloc", PAGE)], claimed))
+    with open(f"/proc/{memleak.pid}/status", encoding="ascii") as file:
+        peak = int(re.search(r"VmHWM:\s*(\d+) kB", file.read()).group(1)) << 10
+    if peak >= claimed:
+        raise Failure(f"memleak took {peak >> 20} MB")
+    finish(program, memleak)
+
+
+def plugin_blocks(report):
+    """What the library of dlopen has allocated."""
+    sites = [site for site in report["sites"]
+             if any(frame["symbol"] == "plugin_leak" for frame in site["stack"])]
+    return sum(site["count"] for site in sites), sum(site["bytes"] for site in sites)
+
+
+def prober_of(memleak):
+    for pid in children_of(memleak.pid):
+        with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+            if file.read().strip() == "prober":
+                return pid
+    raise Failure("no prober runs")
+
+
+def hang(t):
+    """memleak, asked for functions of a new library, and a prober that does not answer."""
+    program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    memleak = t.attach(program)
+    os.kill(prober_of(memleak), signal.SIGSTOP)
+    program.go()
+    return memleak
+
+
+def end_hung(memleak):
+    blocks = plugin_blocks(memleak.stop())
+    if blocks != (5, 240):
+        raise Failure(f"the library's blocks are {blocks}")
+
+
+def test_prober_hangs(t):
+    """What is found in a file takes for ever: it has no probes, all else is as usual."""
+    memleak = hang(t)
+    memleak.wait_for("the end of patience", lambda: (
+        "libplugin.so is not searched for allocator functions: reading it takes too long"
+        in memleak.notes))
+    end_hung(memleak)
+
+
+def test_end_while_prober_hangs(t):
+    """Whoever asks memleak to end does not wait for files."""
+    memleak = hang(t)
+    end_hung(memleak)
+    if "too long" in memleak.notes:
+        raise Failure(f"it has waited: {memleak.notes}")
+
+
+def test_prober_is_killed(t):
+    """Another one begins where it ended: an allocator that is loaded then is found."""
+    library = t.file_of("libbump.so")
+    program = t.program("dlopen", library, "alloc")
+    memleak = t.attach(program, "-v")
+    os.kill(prober_of(memleak), signal.SIGKILL)
+    program.go()
+    memleak.wait_for("its probes", lambda: f"malloc at {library}+" in memleak.notes)
+    memleak.stop()
