@@ -257,7 +257,8 @@ FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
 	-print_final_stats=1
-FUZZERS := recording symbolizer unwinder
+FUZZERS := prober recording symbolizer unwinder
+FUZZ_SRC_prober := $(filter-out %/server.c,$(wildcard prober/server/*.c))
 FUZZ_SRC_recording := recording/format.c recording/recording.c \
 	$(wildcard recording/reader*.c report/diff*.c) base/byte_buffer.c \
 	$(addprefix report/,ranking.c report.c grouping.c thread_split.c)
@@ -267,6 +268,7 @@ FUZZ_SRC_symbolizer := base/proc_maps.c $(wildcard symbolizer/kallsyms*.c) \
 FUZZ_SRC_unwinder := tests/unit/unwinder/cfi_file.c \
 	$(addprefix unwinder/server/,arch.c builder.c elf_image.c fde_list.c rule.c table.c)
 $(O)/fuzz/fuzz_recording: FUZZ_CC += -DRECORDING_MEMORY_MAX=67108864
+$(O)/fuzz/fuzz_prober: FUZZ_CC += $(PKG_CFLAGS)
 
 define fuzz_inputs
 $(O)/fuzz/fuzz_$(1): tests/fuzz/fuzz_$(1).c $(FUZZ_SRC_$(1)) $(ARCHIVES)
