@@ -8,11 +8,20 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
+
+/* Lines have a path of 4 KB at most, each byte of which may take four. */
+#define PIECE_BYTES (64 << 10)
+
+/* To read as much, and to do what follows from it, takes about a sixteenth of that. */
+#define FEW_LINES 1024
+#define REST_NS_PER_LINE 16000
+#define REST_NS_PER_BYTE 150
 
 /* What of a line is still to be read. */
 struct line {
@@ -104,59 +113,195 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 	return true;
 }
 
-static const char *line_end(const char *at, const char *end)
-{
-	const char *newline = memchr(at, '\n', end - at);
+/* Equal paths are stored once, if they come soon after each other. */
+#define RECENT_PATHS 256
+#define HASHED_BYTES 64
 
-	return newline ? newline : end;
+/* No path is at that place of the store. */
+#define NO_PATH SIZE_MAX
+
+/* Maps that are being read: paths are their places in the store until all are there. */
+struct reading {
+	struct proc_maps maps;
+	size_t cap;
+	size_t store_len;
+	size_t store_cap;
+	size_t recent[RECENT_PATHS]; /* by hash */
+	uint64_t last_end;
+	off_t at;   /* in the file */
+	char *path; /* of the line */
+	size_t path_cap;
+};
+
+static int begin_reading(struct reading *reading)
+{
+	*reading = (struct reading){.maps.whole = true};
+	for (size_t i = 0; i < RECENT_PATHS; i++)
+		reading->recent[i] = NO_PATH;
+	/* For all whose path is left out. */
+	if (array_reserve(&reading->maps.path_store, &reading->store_cap, 1))
+		return -ENOMEM;
+	reading->maps.path_store[reading->store_len++] = '\0';
+	return 0;
+}
+
+/* By its last bytes, which differ where others do not. */
+static size_t hash_path(const char *path, size_t len)
+{
+	uint64_t hash = len;
+
+	for (size_t i = len > HASHED_BYTES ? len - HASHED_BYTES : 0; i < len; i++)
+		hash = (hash ^ (unsigned char)path[i]) * 0x9e3779b97f4a7c15ULL;
+	return (hash >> 32) % RECENT_PATHS;
+}
+
+/* The place of a path in the store; 0, where an empty one is: there is no more room. */
+static int store_path(struct reading *reading, const char *path, size_t *ret)
+{
+	size_t len = strlen(path) + 1, *recent = &reading->recent[hash_path(path, len)];
+
+	if (*recent != NO_PATH && !strcmp(reading->maps.path_store + *recent, path)) {
+		*ret = *recent;
+		return 0;
+	}
+	*ret = 0;
+	if (reading->store_len + len > PROC_MAPS_PATH_BYTES_MAX)
+		return 0;
+	if (array_reserve(&reading->maps.path_store, &reading->store_cap, reading->store_len + len))
+		return -ENOMEM;
+	memcpy(reading->maps.path_store + reading->store_len, path, len);
+	*ret = *recent = reading->store_len;
+	reading->store_len += len;
+	return 0;
+}
+
+static int read_line(struct reading *reading, const char *at, const char *end)
+{
+	struct proc_maps *maps = &reading->maps;
+	struct mapping mapping;
+	size_t path;
+
+	maps->text_bytes += (size_t)(end - at) + 1;
+	if (array_reserve(&reading->path, &reading->path_cap, (size_t)(end - at) + 1) ||
+	    array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
+		return -ENOMEM;
+	if (!parse_line((struct line){at, end}, reading->path, &mapping) ||
+	    mapping.start < reading->last_end) {
+		maps->whole = false;
+		return 0;
+	}
+	if (store_path(reading, mapping.path, &path))
+		return -ENOMEM;
+	reading->last_end = mapping.end;
+	mapping.path = NULL;
+	mapping.since_ns = (int64_t)path;
+	maps->mappings[maps->cnt++] = mapping;
+	return 0;
+}
+
+static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
+{
+	struct proc_maps *maps = &reading->maps;
+
+	free(reading->path);
+	/* Empty ones have a list, too. */
+	if (!err && array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
+		err = -ENOMEM;
+	if (err) {
+		proc_maps_deinit(maps);
+		return err;
+	}
+	for (size_t i = 0; i < maps->cnt; i++) {
+		maps->mappings[i].path = maps->path_store + maps->mappings[i].since_ns;
+		maps->mappings[i].since_ns = 0;
+	}
+	*ret = *maps;
+	return 0;
+}
+
+/* The lines that are whole; ret: so many bytes. */
+static int read_lines(struct reading *reading, const char *text, size_t len, size_t *ret)
+{
+	const char *at = text, *newline;
+	int err = 0;
+
+	while (!err && (newline = memchr(at, '\n', len - (size_t)(at - text)))) {
+		err = read_line(reading, at, newline);
+		at = newline + 1;
+	}
+	*ret = (size_t)(at - text);
+	return err;
 }
 
 int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret)
 {
-	const char *end = text + len;
-	struct proc_maps maps = {.whole = true};
-	char *store;
-	uint64_t last_end = 0;
-	size_t lines = 0;
+	struct reading reading;
+	size_t done = 0;
+	int err = begin_reading(&reading);
 
-	for (const char *at = text; at < end; at = line_end(at, end) + 1)
-		lines++;
-	/* A path and its NUL are never longer than the line and its newline. */
-	maps.path_store = store = malloc(len + 1);
-	maps.mappings = calloc(lines + 1, sizeof(*maps.mappings));
-	if (!store || !maps.mappings) {
-		proc_maps_deinit(&maps);
-		return -ENOMEM;
-	}
-	for (const char *at = text; at < end; at = line_end(at, end) + 1) {
-		struct line line = {at, line_end(at, end)};
+	if (!err)
+		err = read_lines(&reading, text, len, &done);
+	if (!err && done < len)
+		err = read_line(&reading, text + done, text + len);
+	return end_reading(&reading, err, ret);
+}
 
-		if (!parse_line(line, store, &maps.mappings[maps.cnt]) ||
-		    maps.mappings[maps.cnt].start < last_end) {
-			maps.whole = false;
-			continue;
+static bool is_too_much(const struct proc_maps *maps)
+{
+	return maps->cnt >= PROC_MAPS_LINES_MAX || maps->text_bytes >= PROC_MAPS_BYTES_MAX;
+}
+
+/* Piece by piece: what of the last line is not there yet goes to the front. */
+static int read_pieces(int fd, struct reading *reading, char *piece, size_t size)
+{
+	size_t len = 0, done;
+	ssize_t got;
+	int err = 0;
+
+	do {
+		got = pread(fd, piece + len, size - len, reading->at);
+		/* The image may end while it is read: what was read is as good as it gets. */
+		if (got < 0 && errno != EINTR && errno != ESRCH)
+			return -errno;
+		if (got > 0) {
+			reading->at += got;
+			len += (size_t)got;
+			err = read_lines(reading, piece, len, &done);
+			memmove(piece, piece + done, len - done);
+			len -= done;
 		}
-		last_end = maps.mappings[maps.cnt].end;
-		store += strlen(store) + 1;
-		maps.cnt++;
-	}
-	*ret = maps;
-	return 0;
+		/* No line is as long as a piece. */
+		reading->maps.cut = len == size || is_too_much(&reading->maps);
+		if (reading->maps.cut) {
+			reading->maps.whole = false;
+			return err;
+		}
+	} while (!err && (got > 0 || (got < 0 && errno == EINTR)));
+	return err || !len ? err : read_line(reading, piece, piece + len);
 }
 
 int proc_maps_read_fd(int fd, struct proc_maps *ret)
 {
-	cleanup_free char *text = NULL;
+	cleanup_free char *piece = malloc(PIECE_BYTES);
+	struct reading reading;
 	char again;
-	size_t len;
-	/* The image may end while it is read: what was read before is as good as it gets. */
-	int err = proc_read_fd(fd, &text, &len);
+	int err = piece ? begin_reading(&reading) : -ENOMEM;
 
+	if (!piece)
+		return err;
 	if (!err)
-		err = proc_maps_parse(text, len, ret);
+		err = read_pieces(fd, &reading, piece, PIECE_BYTES);
+	err = end_reading(&reading, err, ret);
 	if (!err && pread(fd, &again, 1, 0) != 1)
 		ret->whole = false;
 	return err;
+}
+
+uint64_t proc_maps_rest_ns(const struct proc_maps *maps)
+{
+	if (maps->cnt < FEW_LINES)
+		return 0;
+	return maps->cnt * REST_NS_PER_LINE + maps->text_bytes * REST_NS_PER_BYTE;
 }
 
 int proc_maps_read(pid_t pid, struct proc_maps *ret)

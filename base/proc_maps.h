@@ -35,13 +35,23 @@ struct mapping {
 struct proc_maps {
 	struct mapping *mappings; /* by address; no two overlap */
 	size_t cnt;
-	char *path_store; /* what the paths point into */
+	char *path_store; /* what the paths point into; equal ones may be one */
+	size_t text_bytes;
 	/*
 	 * Nothing is missing: the image was still there after its last line had been read, and no
 	 * line was left out.
 	 */
 	bool whole;
+	bool cut; /* there were more lines than are read */
 };
+
+/*
+ * More of a process's mappings is not read: the kernel takes a second for 100 MB of text. Beyond so
+ * many bytes of different paths these are left out, and empty.
+ */
+#define PROC_MAPS_LINES_MAX (1 << 18)
+#define PROC_MAPS_BYTES_MAX (16 << 20)
+#define PROC_MAPS_PATH_BYTES_MAX (8 << 20)
 
 #define for_each_mapping(m, maps)                                                                  \
 	for (const struct mapping *m = (maps)->mappings; m < (maps)->mappings + (maps)->cnt; m++)
@@ -64,6 +74,12 @@ int proc_maps_read(pid_t pid, struct proc_maps *ret);
  * it was opened for: after an exec, as after the end, it is empty.
  */
 int proc_maps_read_fd(int fd, struct proc_maps *ret);
+
+/*
+ * So long after it was read it should not be read again, or it would take a good part of a core:
+ * one to two seconds for 60,000 mappings, nothing for usual ones.
+ */
+uint64_t proc_maps_rest_ns(const struct proc_maps *maps);
 
 /* The mapping that holds addr, or NULL. */
 const struct mapping *proc_maps_find(const struct proc_maps *maps, uint64_t addr);

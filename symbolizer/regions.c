@@ -3,6 +3,7 @@
 #include "symbolizer/regions.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +16,71 @@
  */
 #define GONE_MAX 8192
 
+#define RECENT_PATHS 64
+
+/* A path, which regions share: a process may have tens of thousands of one file. */
+struct shared_path {
+	size_t users;
+	char text[];
+};
+
+static struct shared_path *shared_of(char *path)
+{
+	return (struct shared_path *)(path - offsetof(struct shared_path, text));
+}
+
+static char *path_new(const char *text)
+{
+	size_t len = strlen(text) + 1;
+	struct shared_path *shared = malloc(sizeof(*shared) + len);
+
+	if (!shared)
+		return NULL;
+	shared->users = 1;
+	memcpy(shared->text, text, len);
+	return shared->text;
+}
+
+static char *path_share(char *path)
+{
+	shared_of(path)->users++;
+	return path;
+}
+
+static void path_free(char *path)
+{
+	if (path && !--shared_of(path)->users)
+		free(shared_of(path));
+}
+
 static void region_free(struct region *region)
 {
 	if (!region)
 		return;
-	free(region->path);
+	path_free(region->path);
 	free(region);
 }
 
-static int region_new(const struct mapping *m, struct region **ret)
+/* Regions that were made just now, by where mappings have the text of their paths. */
+struct recent_paths {
+	const char *texts[RECENT_PATHS];
+	char *paths[RECENT_PATHS];
+};
+
+static char *path_of(struct recent_paths *recent, const char *text)
+{
+	size_t at = ((uintptr_t)text * 0x9e3779b97f4a7c15ULL >> 32) % RECENT_PATHS;
+
+	if (recent->texts[at] == text)
+		return path_share(recent->paths[at]);
+	recent->texts[at] = text;
+	recent->paths[at] = path_new(text);
+	if (!recent->paths[at])
+		recent->texts[at] = NULL;
+	return recent->paths[at];
+}
+
+static int region_new(const struct mapping *m, struct recent_paths *recent, struct region **ret)
 {
 	struct region *region = calloc(1, sizeof(*region));
 
@@ -37,7 +94,7 @@ static int region_new(const struct mapping *m, struct region **ret)
 		.since_ns = m->since_ns,
 		.executable = m->executable,
 		.deleted = m->deleted,
-		.path = strdup(m->path),
+		.path = path_of(recent, m->path),
 	};
 	if (!region->path) {
 		free(region);
@@ -55,11 +112,7 @@ static struct region *region_copy(const struct region *from)
 		return NULL;
 	*region = *from;
 	region->kept = false;
-	region->path = strdup(from->path);
-	if (!region->path) {
-		free(region);
-		return NULL;
-	}
+	region->path = path_share(from->path);
 	return region;
 }
 
@@ -109,21 +162,38 @@ static struct region *take_old(struct regions *regions, size_t *at, const struct
 	return region && is_same(region, m) ? region : NULL;
 }
 
+/* Of the file that another region is of, as maps of one moment tell. */
+static bool is_piece(const struct region *before, const struct region *region)
+{
+	return before && before->module && region->file.ino &&
+	       file_id_equal(&before->file, &region->file);
+}
+
 /* Builds the new list; regions that were there before are shared with the old one. */
 static int build(struct regions *regions, const struct proc_maps *maps, struct region **live,
 		 int (*opened)(void *arg, struct region *region), void *arg)
 {
+	const struct region *before = NULL;
+	struct recent_paths recent = {0};
 	size_t at = 0;
 
 	for (size_t i = 0; i < maps->cnt; i++) {
 		int err;
 
 		live[i] = take_old(regions, &at, &maps->mappings[i]);
-		err = live[i] ? 0 : region_new(&maps->mappings[i], &live[i]);
-		if (!err && live[i]->executable && !live[i]->module)
+		err = live[i] ? 0 : region_new(&maps->mappings[i], &recent, &live[i]);
+		if (err)
+			return err;
+		if (!live[i]->executable)
+			continue;
+		/* Opening each piece of a file would cost the most. */
+		if (!live[i]->module && is_piece(before, live[i]))
+			live[i]->module = before->module;
+		else if (!live[i]->module)
 			err = opened(arg, live[i]);
 		if (err)
 			return err;
+		before = live[i];
 	}
 	return 0;
 }

@@ -262,9 +262,16 @@ static void add_program(struct reader *reader)
 
 static void add_rest(struct reader *reader)
 {
-	for_each_mapping (mapping, reader->maps)
-		if (mapping->executable && mapping->file.ino)
+	const struct mapping *before = NULL;
+
+	for_each_mapping (mapping, reader->maps) {
+		if (!mapping->executable || !mapping->file.ino)
+			continue;
+		/* Opening each piece of a file would cost the most. */
+		if (!before || !file_id_equal(&before->file, &mapping->file))
 			add_module(reader, mapping);
+		before = mapping;
+	}
 }
 
 int module_list_init(pid_t pid, struct module_list *ret)

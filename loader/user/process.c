@@ -30,6 +30,9 @@
 /* So often is it read for its mappings alone what a process has mapped. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
+/* A report does not wait with what is read as fast as this says. */
+#define REST_SETTLE_NS 250000000ULL
+
 static char *read_comm(pid_t pid)
 {
 	char *comm = proc_comm(pid);
@@ -317,6 +320,16 @@ void user_process__finish_deferred(const struct user_context *ctx,
 	deferred_stacks_finish(deferred, &subject, process->info.image, most, ctx->deadline_ns);
 }
 
+static void say_cut(struct user_process *process)
+{
+	if (!process->told_cut)
+		log_note("process %d has mapped more than memleak reads: stacks through code that "
+			 "it "
+			 "maps from now on may be cut, and mappings that it removes unseen stay",
+			 process->info.pid);
+	process->told_cut = true;
+}
+
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
 {
 	struct unwind_subject subject = {
@@ -342,6 +355,13 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	/* Of this image, whatever the process runs by now. */
 	if (user_process__maps(ctx, process, &maps))
 		return;
+	process->rest_ns = proc_maps_rest_ns(&maps);
+	/* What is known of it serves better than a part. */
+	if (maps.cut && unwind_spaces_generation(ctx->unwind, process->info.pid)) {
+		say_cut(process);
+		proc_maps_deinit(&maps);
+		return;
+	}
 	symspace__update(process->space, &maps);
 	process->waits = !unwind_spaces_refresh(ctx->unwind, &subject, &maps);
 	if (process->waits) {
@@ -359,16 +379,24 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	stack_copies_refresh(ctx->copies, &walker);
 }
 
+bool user_process__rests(const struct user_process *process, bool settles)
+{
+	return !process->ended && (!settles || process->rest_ns > REST_SETTLE_NS) &&
+	       clock_ns(CLOCK_MONOTONIC) < process->read_ns + process->rest_ns;
+}
+
 void user_process__read_mappings(const struct user_context *ctx, struct user_process *process)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (process->maps.cnt || !process->ranges.cnt || process->ended || process->left ||
+	    user_process__rests(process, true) ||
 	    (process->compared_ns && now_ns - process->compared_ns < COMPARE_EVERY_NS) ||
 	    !clock_left_ms(ctx->deadline_ns))
 		return;
 	process->read_ns = now_ns;
-	symspace__read_maps(process->space, &process->maps);
+	if (!symspace__read_maps(process->space, &process->maps))
+		process->rest_ns = proc_maps_rest_ns(&process->maps);
 }
 
 void user_process__compare_mappings(struct user_process *process, uint64_t heard_ns)
@@ -427,6 +455,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->info.image = image;
 	process->base = 0;
 	process->since_ns = since_ns;
+	process->rest_ns = 0;
 	process->place_cnt = 0;
 	process->r_debug = 0;
 	process->permanent_cnt = 0;

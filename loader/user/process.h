@@ -51,6 +51,8 @@ struct user_process {
 	bool gap_counted;       /* of this program */
 	struct symspace *space;
 	uint64_t read_ns;              /* when it was read last what the process has mapped */
+	bool told_cut;                 /* that it has mapped more than is read */
+	uint64_t rest_ns;              /* so long it should not be read again */
 	struct function_place *places; /* where -t events said functions are */
 	size_t place_cnt;
 };
@@ -89,6 +91,12 @@ int user_process__maps(const struct user_context *ctx, const struct user_process
  * read by the deadline is marked as changed, to be read once more.
  */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
+
+/*
+ * It has so many mappings that they are not to be read again yet; settles: for a report, which
+ * wants them if that does not take long.
+ */
+bool user_process__rests(const struct user_process *process, bool settles);
 
 /*
  * Reads what it has mapped, to be compared with the mappings that are tracked: if that was not read

@@ -106,12 +106,16 @@ void process_set_retry_soon(struct process_set *set)
 
 /*
  * A process whose files wait for a table that is being made need not be looked at before that is
- * there, of which the helper's socket tells.
+ * there, of which the helper's socket tells; one with very many mappings not all the time.
  */
 static bool is_waiting(struct process_set *set, const struct user_process *process)
 {
 	const struct unwind_files *files = &set->programs->unwind.files;
 
+	if (user_process__rests(process, false)) {
+		process_set_retry_soon(set);
+		return true;
+	}
 	if (!process->waits || !unwind_files_busy(files))
 		return false;
 	/* It may be watched already. */
@@ -122,7 +126,10 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 /* What could not be read in time is read with the next turn. */
 static void refresh(struct process_set *set, struct user_process *process)
 {
-	user_process__refresh(&set->programs->ctx, process);
+	if (user_process__rests(process, true))
+		process->changed = true;
+	else
+		user_process__refresh(&set->programs->ctx, process);
 	if (process->changed && !is_waiting(set, process))
 		process_set_retry_soon(set);
 }
@@ -134,7 +141,7 @@ static void retry(struct process_set *set)
 		struct user_process *process = set->table.items[i];
 
 		if (process->attached || process->gone_ns || process->ended ||
-		    process->tries >= RETRIES_MAX)
+		    process->tries >= RETRIES_MAX || user_process__rests(process, false))
 			continue;
 		process->tries++;
 		if (attach_process(&set->programs->ctx, process) == -EAGAIN)
@@ -676,21 +683,35 @@ void process_set_forget_ended(struct process_set *set)
 			i++;
 }
 
-/* However often they were told of: it is what they have mapped now that is read. */
+static void refresh_changed(struct process_set *set, struct user_process *process)
+{
+	process->changed = false;
+	process->tries = 0;
+	refresh(set, process);
+	if (process->attached && !process->ended)
+		attach_later(&set->programs->ctx, process);
+}
+
+/*
+ * However often they were told of: it is what they have mapped now that is read. In the order of
+ * the table, which goes on where the last turn has ended, so that nobody waits for one alone.
+ */
 void process_set_refresh_changed(struct process_set *set)
 {
+	size_t cnt = set->table.cnt, first = cnt ? set->refresh_at % cnt : 0;
 	bool again = false;
 
-	for (size_t i = 0; i < set->table.cnt; i++) {
-		struct user_process *process = set->table.items[i];
+	for (size_t i = 0; i < cnt; i++) {
+		struct user_process *process = set->table.items[(first + i) % cnt];
 
 		if (!process->changed || is_waiting(set, process))
 			continue;
-		process->changed = false;
-		process->tries = 0;
-		refresh(set, process);
-		if (process->attached && !process->ended)
-			attach_later(&set->programs->ctx, process);
+		if (!clock_left_ms(set->programs->ctx.deadline_ns)) {
+			set->refresh_at = (first + i) % cnt;
+			process_set_retry_soon(set);
+			break;
+		}
+		refresh_changed(set, process);
 		again |= !process->attached;
 	}
 	if (again)

@@ -17,6 +17,7 @@ struct process_set {
 	struct process_table table;
 	int epoll_fd;            /* the pidfds, and what others add; data.ptr: a process or NULL */
 	int retry_fd;            /* timer: a process is to be looked at again */
+	size_t refresh_at;       /* with whom the next turn begins to read what has changed */
 	struct image_set mapped; /* images of which the programs may be told yet */
 	struct image_set gone;   /* images that are no more, and not purged yet */
 	size_t purge_at;         /* so many */

@@ -2,10 +2,11 @@
 """Whatever targets do, reports keep their time and memleak ends when it is told to."""
 
 import os
+import shutil
 import signal
 import time
 
-from lib import Broken, Failure, slow
+from lib import Broken, Failure, expect, slow
 from lib.memleak import when
 from lib.process import SLOWNESS
 
@@ -81,3 +82,48 @@ def test_hung_unwinder(t):
     program.go()
     see_reports(memleak, 3)
     stop(memleak)
+
+
+MAPPINGS = 60000
+MEMORY_MAX = 300 << 20  # some 100 MB of which memleak takes with any target
+
+
+def memory_of(pid):
+    """The most that a process has had, in bytes."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
+
+
+READ_MAX = 16 << 20  # of what one process has mapped, at a time: base/proc_maps.h
+
+
+def read_by(pid):
+    """How many bytes a process has read."""
+    with open(f"/proc/{pid}/io", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("rchar"))
+
+
+@slow
+def test_many_mappings(t):
+    """
+    A process has as many mappings as it may have, all with long paths, and maps more all the time:
+    they are read once a second at most, and no more of them than fits.
+    """
+    folder = t.tmp.joinpath(*["d" * 200] * 18)
+    folder.mkdir(parents=True)
+    shutil.copy(t.file_of("libplugin.so"), folder)
+    program = t.program("mapper", folder / "libplugin.so", str(MAPPINGS))
+    memleak = t.attach(program, interval=str(INTERVAL))
+    see_reports(memleak, 1)
+    truth = program.go()
+    before, read_before = time.monotonic(), read_by(memleak.pid)
+    see_reports(memleak, 5)
+    often = (read_by(memleak.pid) - read_before) / READ_MAX
+    seconds = time.monotonic() - before
+    memory = memory_of(memleak.pid)
+    report = stop(memleak)
+    expect(report, truth)
+    if often > seconds + 1:
+        raise Failure(f"read {often:.1f} times in {seconds:.1f} s")
+    if memory > MEMORY_MAX and not t.sanitized:
+        raise Failure(f"{memory >> 20} MB")

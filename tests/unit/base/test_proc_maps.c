@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -199,6 +200,36 @@ static void own_process(void **state)
 	munmap(area, PAGES * page);
 }
 
+/* Of as many lines as no process should have only the first are read, and equal paths stored once.
+ */
+static void too_many(void **state)
+{
+	enum { PATH_BYTES = 4000, LINES = PROC_MAPS_BYTES_MAX / PATH_BYTES + 100 };
+	FILE *file = tmpfile();
+	char path[PATH_BYTES + 1];
+	struct proc_maps maps;
+
+	assert_non_null(file);
+	memset(path, 'd', PATH_BYTES);
+	path[0] = '/';
+	path[PATH_BYTES] = '\0';
+	for (unsigned int i = 0; i < LINES; i++) {
+		path[PATH_BYTES - 1] = i % 2 ? 'a' : 'b';
+		fprintf(file, "%x000-%x000 r--p 00000000 fe:01 1 %s\n", i + 1, i + 2, path);
+	}
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(proc_maps_read_fd(fileno(file), &maps), 0);
+	assert_true(maps.cut && !maps.whole);
+	assert_in_range(maps.cnt, LINES - 500, LINES - 1);
+	assert_ptr_equal(maps.mappings[0].path, maps.mappings[2].path);
+	assert_string_not_equal(maps.mappings[0].path, maps.mappings[1].path);
+	assert_string_equal(maps.mappings[maps.cnt - 1].path + 1,
+			    maps.mappings[(maps.cnt - 1) % 2].path + 1);
+	assert_in_range(proc_maps_rest_ns(&maps), 1000000000, 5000000000);
+	proc_maps_deinit(&maps);
+	assert_int_equal(fclose(file), 0);
+}
+
 static void no_process(void **state)
 {
 	struct proc_maps maps;
@@ -226,6 +257,7 @@ int main(void)
 		cmocka_unit_test(random_bytes),
 		cmocka_unit_test(look_up),
 		cmocka_unit_test(own_process),
+		cmocka_unit_test(too_many),
 		cmocka_unit_test(no_process),
 	};
 
