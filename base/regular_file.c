@@ -1,46 +1,81 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens regular files whose names come from a target. */
+/* Opens files as paths first: what they are is known before they are opened for reading. */
 #include "base/regular_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-static int open_below(int root_fd, const char *path, int flags)
+/* File systems that the kernel makes up: a read may do anything, or wait. */
+static bool is_made_up(int fd)
 {
-	struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	int fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	static const unsigned int types[] = {
+		PROC_SUPER_MAGIC,     SYSFS_MAGIC,        DEBUGFS_MAGIC,       TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,     CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
+		PSTOREFS_MAGIC,       EFIVARFS_MAGIC,     SELINUX_MAGIC,       BINFMTFS_MAGIC,
+		RDTGROUP_SUPER_MAGIC, SMACK_MAGIC,
+	};
+	struct statfs fs;
 
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-		return fd;
-	/* Without openat2 (a container's filter) a link may lead out; the file is only read. */
-	while (*path == '/')
-		path++;
-	return openat(root_fd, path, flags);
+	if (fstatfs(fd, &fs))
+		return true;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if ((unsigned int)fs.f_type == types[i])
+			return true;
+	return false;
 }
 
-int regular_file_open(int dir_fd, int root_fd, const char *path, int flags, struct stat *st)
+/* Below a root. Without openat2 (a container's filter) a link could lead out: there is no file. */
+static int open_path(int dir_fd, int root_fd, const char *path, int flags, enum links links)
 {
-	int path_flags = O_PATH | O_CLOEXEC | flags;
-	int by_path = root_fd >= 0 ? open_below(root_fd, path, path_flags)
-				   : openat(dir_fd, path, path_flags);
-	char name[64];
-	int fd, err;
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | flags,
+		.resolve = root_fd >= 0 ? RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS : 0,
+	};
 
-	if (by_path < 0)
+	if (links != LINKS_ALL)
+		how.flags |= O_NOFOLLOW;
+	if (links == LINKS_NONE)
+		how.resolve |= RESOLVE_NO_SYMLINKS;
+	if (!how.resolve)
+		return openat(dir_fd, path, (int)how.flags);
+	return (int)syscall(SYS_openat2, root_fd >= 0 ? root_fd : dir_fd, path, &how, sizeof(how));
+}
+
+int regular_file_reopen(int path_fd, struct stat *st)
+{
+	char name[64];
+	int fd;
+
+	if (fstat(path_fd, st))
 		return -errno;
-	if (fstat(by_path, st)) {
-		err = -errno;
-	} else if (!S_ISREG(st->st_mode)) {
-		err = -EACCES;
-	} else {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", by_path);
-		fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-		err = fd < 0 ? -errno : fd;
-	}
-	close(by_path);
-	return err;
+	if (!S_ISREG(st->st_mode) || is_made_up(path_fd))
+		return -ENOEXEC;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
+	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+int regular_file_open(int dir_fd, int root_fd, const char *path, enum links links, struct stat *st)
+{
+	int path_fd = open_path(dir_fd, root_fd, path, 0, links), fd;
+
+	if (path_fd < 0)
+		return -errno;
+	fd = regular_file_reopen(path_fd, st);
+	close(path_fd);
+	return fd;
+}
+
+int folder_open(int root_fd, const char *path, enum links links)
+{
+	int fd = open_path(AT_FDCWD, root_fd, path, O_DIRECTORY, links);
+
+	return fd < 0 ? -errno : fd;
 }

@@ -2,6 +2,7 @@
 /* Candidates for separate debug files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "base/regular_file.h"
 #include "symbolizer/debug_file.h"
 
-#define HOST_DEBUG "/usr/lib/debug"
+/* What distributions call the folder of debug files, which no target can write to. */
+#define DEBUG_FOLDER "/usr/lib/debug"
 
 /* The directory of a path, to be freed. */
 static char *directory_of(const char *path)
@@ -20,42 +22,114 @@ static char *directory_of(const char *path)
 	return slash ? strndup(path, slash - path) : strdup("");
 }
 
-/*
- * The places in one root, by number:
- * build id: /usr/lib/debug/.build-id/ab/cdef.debug; link: DIR/NAME, DIR/.debug/NAME,
- * /usr/lib/debug/DIR/NAME; alternate: NAME from the debug file's directory.
- */
+/* NAME from the debug file's directory, or as it is. */
+static int alternate_place(const struct module *module, char **ret)
+{
+	const char *base = module->debug_path ? module->debug_path : module->path;
+	const char *file = module->need.file;
+	char *dir = file[0] == '/' ? strdup("") : directory_of(base);
+	int len = dir ? asprintf(ret, "%s%s%s", dir, file[0] == '/' ? "" : "/", file) : -1;
+
+	free(dir);
+	if (len < 0)
+		*ret = NULL;
+	return len < 0 ? -ENOMEM : 0;
+}
+
+/* DIR/NAME, DIR/.debug/NAME, /usr/lib/debug/DIR/NAME. */
+static int link_place(const struct module *module, unsigned int index, char **ret)
+{
+	static const char *const around[][2] = {{"", ""}, {"", "/.debug"}, {DEBUG_FOLDER, ""}};
+	char *dir = directory_of(module->path);
+	int len = dir ? asprintf(ret, "%s%s%s/%s", around[index][0], dir, around[index][1],
+				 module->need.file)
+		      : -1;
+
+	free(dir);
+	if (len < 0)
+		*ret = NULL;
+	return len < 0 ? -ENOMEM : 0;
+}
+
+/* The places in one root, by number: by build id, then by name. */
 static int place(const struct module *module, unsigned int index, char **ret)
 {
 	const struct file_need *need = &module->need;
-	static const char *const dirs[][2] = {
-		{"", ""}, {"", ""}, {"", "/.debug"}, {HOST_DEBUG, ""}};
-	const char *base = need->kind == NEED_ALTERNATE ? module->debug_path : module->path;
-	int len = -1;
-	char *dir;
 
 	*ret = NULL;
 	if (index == 0) {
 		if (!need->build_id || strlen(need->build_id) < 4)
 			return -ENOENT;
-		len = asprintf(ret, HOST_DEBUG "/.build-id/%.2s/%s.debug", need->build_id,
-			       need->build_id + 2);
-		return len < 0 ? -ENOMEM : 0;
+		if (asprintf(ret, DEBUG_FOLDER "/.build-id/%.2s/%s.debug", need->build_id,
+			     need->build_id + 2) >= 0)
+			return 0;
+		*ret = NULL;
+		return -ENOMEM;
 	}
-	if (!need->file || index > 3 || (index > 1 && need->kind == NEED_ALTERNATE))
-		return index > 3 ? -ERANGE : -ENOENT;
-	if (need->kind == NEED_ALTERNATE && need->file[0] == '/') {
-		*ret = strdup(need->file);
-		return *ret ? 0 : -ENOMEM;
-	}
-	/* A link is a name without a directory: anything else is somebody's joke. */
-	if (need->kind == NEED_DEBUG && strchr(need->file, '/'))
+	if (index > 3)
+		return -ERANGE;
+	if (!need->file)
 		return -ENOENT;
-	dir = directory_of(base ? base : module->path);
-	if (dir)
-		len = asprintf(ret, "%s%s%s/%s", dirs[index][0], dir, dirs[index][1], need->file);
-	free(dir);
-	return len < 0 ? -ENOMEM : 0;
+	if (need->kind == NEED_ALTERNATE)
+		return index == 1 ? alternate_place(module, ret) : -ENOENT;
+	/* A link is a name without a directory: anything else is somebody's joke. */
+	return strchr(need->file, '/') ? -ENOENT : link_place(module, index - 1, ret);
+}
+
+/* What the path is below the folder of debug files; NULL: it is elsewhere. */
+static const char *below_debug_folder(const char *path)
+{
+	size_t len = strlen(DEBUG_FOLDER "/");
+
+	return strncmp(path, DEBUG_FOLDER "/", len) ? NULL : path + len;
+}
+
+/* A link there may lead to anything in the folder, and to nothing else. */
+static int open_below(int root_fd, const char *path, struct stat *st)
+{
+	int folder_fd = folder_open(root_fd, DEBUG_FOLDER, LINKS_ALL), fd;
+
+	if (folder_fd < 0)
+		return folder_fd;
+	fd = regular_file_open(-1, folder_fd, path, LINKS_ALL, st);
+	close(folder_fd);
+	return fd;
+}
+
+/*
+ * Beside the file that names it. The target may write there: what the name leads to is no link, and
+ * is for all to read or of the same owner, so that nothing leaves to the helper that the target's
+ * user could not have.
+ */
+static int open_beside(const struct module *module, int root_fd, const char *path, struct stat *st)
+{
+	int fd = regular_file_open(AT_FDCWD, root_fd, path, LINKS_NONE, st);
+	struct stat own;
+
+	if (fd < 0 || (st->st_mode & S_IROTH))
+		return fd;
+	if (module->fd >= 0 && !fstat(module->fd, &own) && own.st_uid == st->st_uid)
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
+/*
+ * In the process's own root, or on the host, where only the folder of debug files counts: any other
+ * path there is the target's choice. A process that has ended is taken to have had our root.
+ */
+static int open_place(const struct module *module, int root_fd, bool in_root, const char *path,
+		      struct stat *st)
+{
+	const char *below = below_debug_folder(path);
+
+	if (below)
+		return in_root && root_fd < 0 ? -ENOENT
+					      : open_below(in_root ? root_fd : -1, below, st);
+	/* Only a file's name: a path with others in it leads away. */
+	if (!in_root || (module->need.kind == NEED_ALTERNATE && strchr(module->need.file, '/')))
+		return -ENOENT;
+	return open_beside(module, root_fd, path, st);
 }
 
 static int open_listed(const struct module *module, unsigned int index, int *ret_fd,
@@ -67,7 +141,7 @@ static int open_listed(const struct module *module, unsigned int index, int *ret
 
 	if (index >= module->place_cnt)
 		return -ERANGE;
-	fd = regular_file_open(AT_FDCWD, -1, module->places[index], 0, &st);
+	fd = regular_file_open(AT_FDCWD, -1, module->places[index], LINKS_ALL, &st);
 	if (fd < 0)
 		return -ENOENT;
 	path = strdup(module->places[index]);
@@ -94,11 +168,7 @@ int debug_file_open(const struct module *module, int root_fd, unsigned int index
 	err = place(module, index / 2, &path);
 	if (err)
 		return err;
-	if (in_root && root_fd < 0) {
-		free(path);
-		return -ENOENT;
-	}
-	err = regular_file_open(AT_FDCWD, in_root ? root_fd : -1, path, 0, &st);
+	err = open_place(module, root_fd, in_root, path, &st);
 	/* The file itself under another name, as when it is its own debug link. */
 	if (err >= 0) {
 		found = file_version_of(&st);

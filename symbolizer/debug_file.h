@@ -12,8 +12,8 @@
 
 /*
  * Opens the index-th place for what module needs: those in the process's own root (root_fd, -1:
- * not known) and those of the host. ret_path is to be freed.
- * -ENOENT: nothing there, try the next; -ERANGE: there are no more places; -ENOMEM.
+ * not known) and, below its folder of debug files alone, those of the host. ret_path is to be
+ * freed. -ENOENT: nothing there, try the next; -ERANGE: there are no more places; -ENOMEM.
  */
 int debug_file_open(const struct module *module, int root_fd, unsigned int index, int *ret_fd,
 		    char **ret_path);

@@ -166,7 +166,7 @@ static int copy_vdso(const struct region *region, struct file_version *ret)
 static int open_checked(const struct region *region, int dir_fd, int root_fd, const char *path,
 			struct stat *st)
 {
-	int fd = regular_file_open(dir_fd, root_fd, path, 0, st);
+	int fd = regular_file_open(dir_fd, root_fd, path, LINKS_ALL, st);
 
 	if (fd >= 0 && !mapped_file_is(fd, st, &region->file)) {
 		close(fd);

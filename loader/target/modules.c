@@ -19,6 +19,7 @@
 #include "base/mapped_file.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
+#include "base/regular_file.h"
 #include "loader/target/arch.h"
 #include "prober/prober.h"
 
@@ -162,22 +163,24 @@ static bool find_own_r_debug(struct reader *reader, struct r_debug *ret)
 int process_open_mapping(pid_t pid, const struct mapping *mapping)
 {
 	cleanup_free char *name = NULL;
+	cleanup_close int path_fd = -1;
 	struct stat st;
-	int fd, err;
+	int fd;
 
 	if (asprintf(&name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
 		     (unsigned long long)mapping->end) < 0)
 		return -ENOMEM;
-	fd = proc_open(pid, name, O_RDONLY | O_NONBLOCK);
+	path_fd = proc_open(pid, name, O_PATH);
+	if (path_fd < 0)
+		return path_fd;
+	fd = regular_file_reopen(path_fd, &st);
 	if (fd < 0)
 		return fd;
-	err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -ENOEXEC : 0;
 	/* Something else may be mapped there by now. */
-	if (!err && !mapped_file_is(fd, &st, &mapping->file))
-		err = -ENOENT;
-	if (err)
-		close(fd);
-	return err ? err : fd;
+	if (mapped_file_is(fd, &st, &mapping->file))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 /* Opens the mapped file and adds it, once. Returns its index or a negative errno. */

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/proc.h"
+#include "base/regular_file.h"
 #include "base/test_knobs.h"
 #include "loader/probes/allocators.h"
 #include "loader/target/arch.h"
@@ -234,19 +235,15 @@ static void attach_once(struct attach_state *state, const struct module *module,
 /* The file that -O names, as the process sees it or as we do. */
 static int open_object(pid_t pid, const char *object, struct module *ret)
 {
-	cleanup_free char *inside = NULL;
+	cleanup_close int root_fd = proc_open(pid, "root", O_PATH | O_DIRECTORY);
 	struct stat st;
 
-	if (asprintf(&inside, "root/%s", object) < 0) {
-		inside = NULL;
-		return -ENOMEM;
-	}
-	ret->fd = proc_open(pid, inside, O_RDONLY | O_NONBLOCK);
+	ret->fd = root_fd < 0 ? root_fd : regular_file_open(-1, root_fd, object, LINKS_ALL, &st);
 	if (ret->fd < 0)
-		ret->fd = open(object, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		ret->fd = regular_file_open(AT_FDCWD, -1, object, LINKS_ALL, &st);
 	if (ret->fd < 0)
-		return -errno;
-	if (fstat(ret->fd, &st) || !S_ISREG(st.st_mode) || elf_class(ret->fd) < 0) {
+		return ret->fd;
+	if (elf_class(ret->fd) < 0) {
 		close(ret->fd);
 		return -ENOEXEC;
 	}

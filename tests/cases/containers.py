@@ -54,6 +54,33 @@ def test_container(t, name):
         raise Failure(f"pid {report['sites'][0]['pid']}, not {pid}")
 
 
+@each("library", "device", "pipe", "proc")
+def test_object_leads_out_of_the_root(t, name):
+    """A link that -O names is followed in the program's own root: nothing else is opened."""
+    root = t.tmp / "root"
+    root.mkdir()
+    copy_with_libraries(t.file_of("leak"), root)
+    leads_to = {"library": t.file_of("libbump.so"), "device": "/dev/zero", "proc": "/proc/kcore",
+                "pipe": t.tmp / "pipe"}[name]
+    if name == "pipe":
+        os.mkfifo(leads_to)
+    (root / "allocator.so").symlink_to(leads_to)
+    program = t.program("leak", path="/program", wrapper=("chroot", root))
+    t.refused("--json", "-O", "/allocator.so", "-p", str(program.pid), "1", code=1,
+              says="cannot read /allocator.so: No such file or directory")
+
+
+@each("device", "pipe", "proc")
+def test_object_is_no_file(t, name):
+    """-O with what a read could disturb, or wait for."""
+    path = {"device": "/dev/zero", "proc": "/proc/cpuinfo", "pipe": t.tmp / "pipe"}[name]
+    if name == "pipe":
+        os.mkfifo(path)
+    program = t.program("leak")
+    t.refused("--json", "-O", path, "-p", str(program.pid), "1", code=1,
+              says=f"cannot read {path}: not an ELF file")
+
+
 # Containers of one image: each has an overlay of its own over the same files.
 
 OVERLAY = ("unshare", "-m", "--propagation", "private", "sh", "-c",

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* symbolizer/debug_file: which files are opened for what a file says of itself, and which never. */
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "symbolizer/debug_file.h"
+#include "tests/unit/symbolizer/known.h"
+
+/* A module in the folder, of which the file tells what it needs. */
+static struct module *make_module(enum server_need kind, const char *file)
+{
+	struct file_version version;
+	struct module *module;
+	struct stat st;
+	int fd;
+
+	assert_true(run("echo whole > whole"));
+	fd = open(in_folder("whole"), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	version = file_version_of(&st);
+	assert_int_equal(module__new(fd, &version, in_folder("whole"), &module), 0);
+	module->need.kind = kind;
+	module->need.file = strdup(file);
+	return module;
+}
+
+/* Whether any of the places has something that would be offered to the helper. */
+static bool is_offered(enum server_need kind, const char *file, bool root_known)
+{
+	struct module *module = make_module(kind, file);
+	int root = root_known ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, err = 0;
+	bool offered = false;
+
+	for (unsigned int i = 0; err != -ERANGE; i++) {
+		char *path = NULL;
+		int fd = -1;
+
+		err = debug_file_open(module, root, i, &fd, &path);
+		assert_int_not_equal(err, -ENOMEM);
+		if (err)
+			continue;
+		offered = true;
+		close(fd);
+		free(path);
+	}
+	if (root >= 0)
+		close(root);
+	module__free(module);
+	return offered;
+}
+
+static void beside(void **state)
+{
+	assert_true(run("echo debug > open.debug && chmod 644 open.debug"));
+	assert_true(run("echo debug > closed.debug && chmod 600 closed.debug"));
+	for (int known = 0; known < 2; known++) {
+		assert_true(is_offered(NEED_DEBUG, "open.debug", known));
+		assert_true(is_offered(NEED_DEBUG, "closed.debug", known));
+		assert_true(is_offered(NEED_ALTERNATE, "open.debug", known));
+	}
+}
+
+/* The kinds of files that one may find beside a file, and none of which is for us. */
+static void not_a_file_of_its_own(void **state)
+{
+	assert_true(run("mkfifo fifo; ln -s /etc/passwd link; mkdir folder; "
+			"ln -s /proc/self/environ made_up; ln -s . .debug; echo 1 > target"));
+	for (int known = 0; known < 2; known++) {
+		assert_false(is_offered(NEED_DEBUG, "fifo", known));
+		assert_false(is_offered(NEED_DEBUG, "link", known));
+		assert_false(is_offered(NEED_DEBUG, "folder", known));
+		assert_false(is_offered(NEED_DEBUG, "made_up", known));
+		assert_false(is_offered(NEED_ALTERNATE, "link", known));
+	}
+	assert_true(run("rm .debug && ln -s /etc .debug"));
+	assert_false(is_offered(NEED_DEBUG, "passwd", true));
+	assert_true(run("rm .debug"));
+}
+
+/* Of another owner, and not for all to read. */
+static void not_of_its_owner(void **state)
+{
+	if (geteuid())
+		SKIP("only root can give files away");
+	assert_true(run("echo secret > secret && chmod 600 secret && chown 12345 secret"));
+	assert_false(is_offered(NEED_DEBUG, "secret", true));
+	assert_true(run("chmod 644 secret"));
+	assert_true(is_offered(NEED_DEBUG, "secret", true));
+}
+
+/* A path leads anywhere. */
+static void elsewhere(void **state)
+{
+	char inside[] = "/usr/lib/debug/../../../etc/passwd";
+
+	for (int known = 0; known < 2; known++) {
+		assert_false(is_offered(NEED_ALTERNATE, "/etc/passwd", known));
+		assert_false(is_offered(NEED_ALTERNATE, "/etc/shadow", known));
+		assert_false(is_offered(NEED_ALTERNATE, "../../../../../../etc/passwd", known));
+		assert_false(is_offered(NEED_ALTERNATE, inside, known));
+		assert_false(is_offered(NEED_ALTERNATE, "/dev/zero", known));
+		assert_false(is_offered(NEED_ALTERNATE, "/proc/self/environ", known));
+		assert_false(is_offered(NEED_DEBUG, "../../../../../../etc/passwd", known));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(beside),
+		cmocka_unit_test(not_a_file_of_its_own),
+		cmocka_unit_test(not_of_its_owner),
+		cmocka_unit_test(elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
