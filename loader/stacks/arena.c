@@ -6,11 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 
-int unwind_arena_init(struct unwind_arena *arena, uint32_t number, uint32_t page_cnt)
+int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *ret)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_arena", sizeof(uint32_t),
@@ -18,16 +17,8 @@ int unwind_arena_init(struct unwind_arena *arena, uint32_t number, uint32_t page
 
 	if (fd < 0)
 		return -errno;
-	unwind_arena_deinit(arena);
-	*arena = (struct unwind_arena){.fd = fd, .number = number, .page_cnt = page_cnt};
+	*ret = (struct unwind_arena){.fd = fd, .number = number, .page_cnt = page_cnt};
 	return 0;
-}
-
-void unwind_arena_deinit(struct unwind_arena *arena)
-{
-	if (arena->page_cnt)
-		close(arena->fd);
-	arena->page_cnt = arena->used = 0;
 }
 
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table)
@@ -45,16 +36,12 @@ int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *tabl
 	return 0;
 }
 
-bool unwind_arena_holds(int arenas_fd, uint32_t number, uint32_t page,
-			const struct unwind_table *table)
+bool unwind_arena_holds(int fd, uint32_t page, const struct unwind_table *table)
 {
 	cleanup_free uint32_t *words = malloc(UNWIND_PAGE_BYTES);
-	cleanup_close int fd = -1;
-	uint32_t id;
 
-	if (!words || bpf_map_lookup_elem(arenas_fd, &number, &id))
+	if (!words)
 		return false;
-	fd = bpf_map_get_fd_by_id(id);
 	for (uint32_t i = 0; i < table->page_cnt; i++) {
 		uint32_t key = page + i;
 

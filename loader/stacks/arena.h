@@ -17,18 +17,13 @@ struct unwind_arena {
 	uint32_t used;
 };
 
-/*
- * A new arena, with a number and a size in pages, takes the place of the old one, as arrays do not
- * grow. 0 or a negative errno, after which the old one remains.
- */
-int unwind_arena_init(struct unwind_arena *arena, uint32_t number, uint32_t page_cnt);
-void unwind_arena_deinit(struct unwind_arena *arena);
+/* With a number and a size in pages, as arrays do not grow. The fd is the caller's. */
+int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *ret);
 
 /* Writes a table behind those that are there; it must fit. 0 or a negative errno. */
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
-/* Whether an arena has the words of the table from that page on. */
-bool unwind_arena_holds(int arenas_fd, uint32_t number, uint32_t page,
-			const struct unwind_table *table);
+/* Whether the arena of that fd has the words of the table from that page on. */
+bool unwind_arena_holds(int fd, uint32_t page, const struct unwind_table *table);
 
 #endif

@@ -84,7 +84,9 @@ void unwind_files_deinit(struct unwind_files *files)
 	if (files->vdso_fd > 0)
 		close(files->vdso_fd);
 	user_budgets_deinit(&files->budgets);
-	unwind_arena_deinit(&files->arena);
+	for (uint32_t i = 0; i < files->arena_cnt; i++)
+		close(files->arena_fds[i]);
+	free(files->arena_fds);
 	drop_pending(files);
 	free(files->pending);
 	free(files->items);
@@ -160,7 +162,7 @@ static const struct unwind_file *find_placed_twin(const struct unwind_files *fil
 		if (file->hash == hash && file->granule_cnt == table->granule_cnt &&
 		    file->index == table->index && file->first == table->first &&
 		    file->page_cnt == table->page_cnt &&
-		    unwind_arena_holds(files->arenas_fd, file->arena, file->page, table))
+		    unwind_arena_holds(files->arena_fds[file->arena], file->page, table))
 			return file;
 	}
 	return NULL;
@@ -419,22 +421,26 @@ static void note_twins(struct unwind_files *files)
 /* There is room to spare, so that libraries that come one by one do not each need a new arena. */
 static int make_room(struct unwind_files *files, uint64_t page_cnt)
 {
+	struct unwind_arena arena;
 	int err;
 
 	if (files->arena.page_cnt - files->arena.used >= page_cnt)
 		return 0;
 	if (files->arena_cnt == UNWIND_ARENAS_MAX || page_cnt > UINT32_MAX - SPARE_PAGES)
 		return -ENOSPC;
-	err = unwind_arena_init(&files->arena, files->arena_cnt, (uint32_t)page_cnt + SPARE_PAGES);
+	err = array_reserve(&files->arena_fds, &files->arena_fd_cap, files->arena_cnt + 1);
+	if (!err)
+		err = unwind_arena_init(files->arena_cnt, (uint32_t)page_cnt + SPARE_PAGES, &arena);
 	if (err)
 		return err;
-	err = map_updater__put(files->map_updater, files->arenas_fd, files->arena_cnt,
-			       files->arena.fd);
-	if (err)
-		unwind_arena_deinit(&files->arena);
-	else
-		files->arena_cnt++;
-	return err;
+	err = map_updater__put(files->map_updater, files->arenas_fd, files->arena_cnt, arena.fd);
+	if (err) {
+		close(arena.fd);
+		return err;
+	}
+	files->arena_fds[files->arena_cnt++] = arena.fd;
+	files->arena = arena;
+	return 0;
 }
 
 /* The file remains without a table, so it must not be taken for the twin of another either. */

@@ -60,7 +60,9 @@ struct unwind_files {
 	size_t pending_cnt;
 	size_t pending_cap;
 	struct unwind_arena arena; /* the newest */
+	int *arena_fds; /* of all, as only CAP_SYS_ADMIN may open them again, by their ids */
 	uint32_t arena_cnt;
+	size_t arena_fd_cap;
 	uint64_t bytes_max;
 	bool told_full;
 	uint32_t told_cnt; /* files that were reported to have no table */
