@@ -63,11 +63,10 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 	return err;
 }
 
-/* Opens what is traced: the kernel, given processes, or a new one that is held until probed. */
+/* Opens what is traced: the kernel, given processes, or the command, which is held until probed. */
 static int open_source(struct session *session)
 {
 	const struct options *opts = session->opts;
-	int err;
 
 	if (opts->pid_cnt || options_find_processes(opts))
 		return open_processes(session, opts->pids, opts->pid_cnt);
@@ -76,8 +75,14 @@ static int open_source(struct session *session)
 			 "have no effect without a process");
 	if (!opts->command)
 		return kernel_source__new(opts, session->symbolizer, NULL, 0, 0, &session->source);
-	err = child_start(opts->command, &session->child);
-	return err ? err : open_processes(session, &session->child.pid, 1);
+	return open_processes(session, &session->child.pid, 1);
+}
+
+static int start_command(struct session *session)
+{
+	const struct options *opts = session->opts;
+
+	return opts->command ? child_start(opts->command, opts->user, &session->child) : 0;
 }
 
 static int open_output(struct session *session)
@@ -138,6 +143,8 @@ static int trace(struct session *session)
 	err = signals_hold_all();
 	if (!err && session->opts->listen.len)
 		err = server__new(&session->opts->listen, &session->server);
+	if (!err)
+		err = start_command(session);
 	if (!err)
 		err = open_source(session);
 	if (!err)

@@ -60,7 +60,8 @@ struct options {
 	pid_t *pids;        /* -p; no duplicates */
 	size_t pid_cnt;
 	size_t pid_cap;
-	char **command; /* -c or -- CMD, NULL-terminated; NULL: none */
+	char **command;   /* -c or -- CMD, NULL-terminated; NULL: none */
+	const char *user; /* as whom the command runs; NULL: as memleak does */
 	bool all_processes;
 	const char *comm; /* NULL: any; so below */
 	const char *cgroup;

@@ -55,6 +55,10 @@ const struct option_def option_table[] = {
 	 "Run CMD and trace it from its first allocation on. CMD is split into words as a shell "
 	 "does; nothing in it is expanded. PATH is searched. \"-- CMD ARG...\" is the exact form",
 	 OPT_COMMAND, GROUP_TARGET, .words = WORDS_COMMAND},
+	{"user", 0, "NAME",
+	 "Run the command with the user, the group and the other groups of NAME; the environment "
+	 "stays as it is. By default it runs as memleak does",
+	 OPT_STRING, GROUP_TARGET, FIELD(user), .words = WORDS_NONE},
 	{"all-processes", 'A', NULL,
 	 "Trace every process, including those that begin later: one total for each process and "
 	 "stack",

@@ -10,7 +10,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -62,8 +64,16 @@ static void exec_by_path(char **argv)
 		errno = EACCES;
 }
 
+static bool become(const struct passwd *user)
+{
+	return !initgroups(user->pw_name, user->pw_gid) &&
+	       !setresgid(user->pw_gid, user->pw_gid, user->pw_gid) &&
+	       !setresuid(user->pw_uid, user->pw_uid, user->pw_uid);
+}
+
 /* In the new process: what failed goes through the pipe, which exec closes. */
-static void __attribute__((noreturn)) run_command(char **argv, int error_pipe)
+static void __attribute__((noreturn))
+run_command(char **argv, const struct passwd *user, int error_pipe)
 {
 	sigset_t none;
 	int err;
@@ -71,7 +81,7 @@ static void __attribute__((noreturn)) run_command(char **argv, int error_pipe)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+	if ((!user || become(user)) && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
 		exec_by_path(argv);
 	err = errno;
 	if (write(error_pipe, &err, sizeof(err)) < 0)
@@ -91,7 +101,7 @@ static int wait_stopped(struct child *child)
 	return -ECHILD;
 }
 
-static int fork_command(char **argv, struct child *child)
+static int fork_command(char **argv, const struct passwd *user, struct child *child)
 {
 	cleanup_close int read_end = -1;
 	int ends[2], err = 0, stop;
@@ -101,7 +111,7 @@ static int fork_command(char **argv, struct child *child)
 	read_end = ends[0];
 	child->pid = fork();
 	if (child->pid == 0)
-		run_command(argv, ends[1]);
+		run_command(argv, user, ends[1]);
 	close(ends[1]);
 	if (child->pid < 0)
 		return -errno;
@@ -282,11 +292,32 @@ static int hold_before_constructors(struct child *child)
 	return run_to_hook(child, hook);
 }
 
-int child_start(char **argv, struct child *ret)
+/* Under sudo, root is rarely who the command is meant for. */
+static void say_whose(const char *command, const struct passwd *user)
 {
-	struct child child = {0};
-	int err = fork_command(argv, &child);
+	const char *invoker = getenv("SUDO_USER");
 
+	if (!getenv("SUDO_UID"))
+		return;
+	if (user || !invoker)
+		log_note("%s runs as %s", command, user ? user->pw_name : "root");
+	else
+		log_note("%s runs as root: --user %s runs it as the user who called sudo", command,
+			 invoker);
+}
+
+int child_start(char **argv, const char *user_name, struct child *ret)
+{
+	const struct passwd *user = user_name ? getpwnam(user_name) : NULL;
+	struct child child = {0};
+	int err;
+
+	if (user_name && !user) {
+		log_error("there is no user %s", user_name);
+		return -EINVAL;
+	}
+	say_whose(argv[0], user);
+	err = fork_command(argv, user, &child);
 	if (!err)
 		err = hold_before_constructors(&child);
 	if (err == -ECHILD)

@@ -17,11 +17,11 @@ struct child {
 };
 
 /*
- * Starts argv[0] (PATH is searched) and holds it. Returns 0, -ECHILD (it ran and ended by itself
- * before it could be traced; child_finish has its code) or another negative errno, of which it
- * has said on stderr what failed; then no process is left.
+ * Starts argv[0] (PATH is searched) as that user (NULL: as memleak), and holds it. Returns 0,
+ * -ECHILD (it ran and ended by itself before it could be traced; child_finish has its code) or
+ * another negative errno, of which it has said on stderr what failed; then no process is left.
  */
-int child_start(char **argv, struct child *ret);
+int child_start(char **argv, const char *user, struct child *ret);
 
 /* Lets it run. */
 void child_release(struct child *child);

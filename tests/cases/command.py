@@ -3,9 +3,10 @@
 
 import glob
 import os
+import pwd
 import signal
 
-from lib import AFTER_EXEC, Failure, Skip, each, expect, owner, pitfall
+from lib import AFTER_EXEC, Failure, Skip, each, expect, owner, pitfall, wanted
 from lib.process import alive
 from lib.program import Truth
 
@@ -262,6 +263,56 @@ def test_dynamic_loader_of_musl(t):
     memleak.close_stdin()
     if not any(owner(site) == "leak_small" for site in memleak.finish(code=None)["sites"]):
         raise Failure("leak_small is not seen")
+
+
+FACTS = "grep -E '^(Uid|Gid|Groups|Cap...|NoNewPrivs):' /proc/self/status"
+
+
+def facts_under(t, *options, env=None):
+    """What a shell that memleak starts says of itself."""
+    memleak = t.command("/bin/sh", "-c", FACTS, options=options, env=env)
+    memleak.finish()
+    return memleak, memleak.out.text
+
+
+def test_rights_are_passed_on(t):
+    """memleak gives up what it does not need; its command has what memleak was given."""
+    alone = t.process(["/bin/sh", "-c", FACTS])
+    alone.wait()
+    wanted("rights", facts_under(t)[1], alone.out.text)
+
+
+def test_user(t):
+    """--user: that user, its group and its other groups, and no capability."""
+    memleak, text = facts_under(t, "--user", "nobody", env={"SUDO_UID": "1", "SUDO_USER": "daemon"})
+    nobody = pwd.getpwnam("nobody")
+    facts = dict(line.split(":", 1) for line in text.splitlines())
+    wanted("Uid", set(facts["Uid"].split()), {str(nobody.pw_uid)})
+    wanted("Gid", set(facts["Gid"].split()), {str(nobody.pw_gid)})
+    wanted("Groups", set(map(int, facts["Groups"].split())),
+           set(os.getgrouplist("nobody", nobody.pw_gid)))
+    wanted("capabilities", (int(facts["CapPrm"], 16), int(facts["CapEff"], 16)), (0, 0))
+    if "/bin/sh runs as nobody" not in memleak.notes:
+        raise Failure(memleak.notes)
+
+
+def test_user_is_said(t):
+    """Under sudo a command is root's; as whom else it can run."""
+    memleak, _ = facts_under(t, env={"SUDO_UID": "1", "SUDO_USER": "daemon"})
+    if "/bin/sh runs as root: --user daemon" not in memleak.notes:
+        raise Failure(memleak.notes)
+
+
+def test_no_such_user(t):
+    t.refused("--user", "nobody-of-that-name", "1", "--", "true", code=1,
+              says="there is no user nobody-of-that-name")
+
+
+def test_user_is_ended(t):
+    """memleak may send it signals."""
+    memleak = t.command("/bin/cat", options=("--user", "nobody"))
+    memleak.wait_for("tracing", lambda: "memleak: tracing" in memleak.notes)
+    memleak.stop(code=128 + signal.SIGTERM)
 
 
 def test_environment_is_untouched(t):

@@ -45,6 +45,8 @@ static enum options_result parse(const char *line, struct options *ret)
 		ret->object = strdup(ret->object);
 	if (ret->symbols_prefix)
 		ret->symbols_prefix = strdup(ret->symbols_prefix);
+	if (ret->user)
+		ret->user = strdup(ret->user);
 	if (ret->output)
 		ret->output = strdup(ret->output);
 	if (ret->record)
@@ -61,6 +63,7 @@ static void forget(struct options *opts)
 {
 	free((char *)opts->object);
 	free((char *)opts->symbols_prefix);
+	free((char *)opts->user);
 	free((char *)opts->output);
 	free((char *)opts->record);
 	free((char *)opts->files[0]);
@@ -110,6 +113,7 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	print_number(out, "top", opts->top, 10);
 	print_number(out, "min", opts->min_size, 0);
 	print_number(out, "max", opts->max_size, UINT64_MAX);
+	print_text(out, "user", opts->user);
 	print_text(out, "object", opts->object);
 	print_text(out, "prefix", opts->symbols_prefix);
 	for (size_t i = 0; i < opts->pool_function_cnt; i++)
