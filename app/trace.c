@@ -6,6 +6,7 @@
 #include "app/both_spaces.h"
 #include "app/commands.h"
 #include "app/preflight.h"
+#include "app/rights.h"
 #include "app/run.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -78,11 +79,18 @@ static int open_source(struct session *session)
 	return open_processes(session, &session->child.pid, 1);
 }
 
+/* A command has the rights that memleak was started with; nothing later needs all of them. */
 static int start_command(struct session *session)
 {
 	const struct options *opts = session->opts;
+	int err = opts->command ? child_start(opts->command, opts->user, &session->child) : 0;
 
-	return opts->command ? child_start(opts->command, opts->user, &session->child) : 0;
+	if (err)
+		return err;
+	err = rights_shed(session->out.path != NULL);
+	if (err)
+		log_error("cannot give up capabilities: %s", strerror(-err));
+	return err;
 }
 
 static int open_output(struct session *session)

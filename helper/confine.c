@@ -66,28 +66,53 @@ static void limit_resources(void)
 	set_limit(RLIMIT_DATA, MEMORY_BYTES);
 }
 
+#define OTHER_NAMESPACES (CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS)
+
 /*
  * A network, mounts and the like of its own, where nothing is: the folder names the process's open
- * files and cannot be written to. Each needs a capability.
+ * files and cannot be written to. Who lacks the capabilities has them in a user namespace of its
+ * own, if the kernel lets everybody have one.
  */
 static void leave_namespaces(void)
 {
-	int err = unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS);
+	int err = unshare(OTHER_NAMESPACES);
 
+	if (err && !HELPER_SANITIZED)
+		err = unshare(CLONE_NEWUSER | OTHER_NAMESPACES);
 	if (!HELPER_SANITIZED && !chroot("/proc/self/fdinfo"))
 		err |= chdir("/");
 	(void)err;
 }
 
-/* A user namespace may not have that user: there, without capabilities, root is one like others. */
+static int keep_effective(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, data))
+		return -errno;
+	for (size_t i = 0; i < sizeof(data) / sizeof(*data); i++)
+		data[i].effective = data[i].permitted;
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+/*
+ * A user namespace may not have that user: there, without capabilities, root is one like others.
+ * Capabilities are left for what follows. What says that files of /proc/self are the user's, and
+ * the signal at the parent's end, is lost by the change.
+ */
 static void change_user(void)
 {
 	uid_t user = FIRST_USER + (uid_t)getpid() % USERS;
+	int death_signal = 0, err;
 
-	if (setgroups(0, NULL) || setresgid(user, user, user))
-		return;
-	if (setresuid(user, user, user))
-		return;
+	prctl(PR_GET_PDEATHSIG, &death_signal, 0, 0, 0);
+	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	err = setgroups(0, NULL) || setresgid(user, user, user) || setresuid(user, user, user);
+	err |= keep_effective();
+	(void)err;
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0);
 }
 
 /* Neither of them can be had back by a program that is run. Both need CAP_SETPCAP. */
@@ -117,14 +142,10 @@ static bool has_capabilities(void)
 
 static int drop_capabilities(void)
 {
-	int death_signal = 0;
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
 
 	lock_capabilities();
-	prctl(PR_GET_PDEATHSIG, &death_signal, 0, 0, 0);
-	change_user(); /* which clears that signal */
-	prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capset, &header, none))
 		return -errno;
@@ -208,6 +229,7 @@ int confine(void)
 
 	clearenv();
 	limit_resources();
+	change_user();
 	leave_namespaces();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;

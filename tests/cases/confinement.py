@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """However memleak is run, what reads files of targets has no rights."""
 
+import os
 import re
+import signal
 
 from lib import Failure, Skip, each, expect, once
 
@@ -33,6 +35,70 @@ def check(pid, deployment):
     left = [name for name in sets if int(facts[name], 16)]
     if left or facts["NoNewPrivs"] != "1" or facts["Seccomp"] != "2":
         raise Failure(f"{facts['Name']} has rights: {left} {facts}")
+
+
+# What linux/capability.h calls them.
+KEPT = {"CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7, "CAP_SETPCAP": 8, "CAP_DAC_READ_SEARCH": 2,
+        "CAP_SYS_CHROOT": 18, "CAP_SYS_PTRACE": 19, "CAP_SYS_NICE": 23, "CAP_SYS_RESOURCE": 24,
+        "CAP_SYSLOG": 34, "CAP_PERFMON": 38, "CAP_BPF": 39, "CAP_CHECKPOINT_RESTORE": 40}
+REPLACING = {"CAP_CHOWN": 0, "CAP_DAC_OVERRIDE": 1, "CAP_FOWNER": 3}
+
+
+def demand_few_rights(memleak, kept):
+    """Of each thread."""
+    mask = sum(1 << number for number in kept.values())
+    tasks = os.listdir(f"/proc/{memleak.pid}/task")
+    if len(tasks) < 2:
+        raise Failure(f"threads: {tasks}")
+    for task in tasks:
+        facts = facts_of(f"{memleak.pid}/task/{task}")
+        more = {name: hex(int(facts[name], 16) & ~mask) for name in ("CapPrm", "CapEff", "CapBnd")}
+        if set(more.values()) != {"0x0"}:
+            raise Failure(f"{facts['Name']} has more than it needs: {more}")
+        if int(facts["CapInh"], 16) or int(facts["CapAmb"], 16) or facts["NoNewPrivs"] != "1":
+            raise Failure(f"{facts}")
+
+
+@once
+@each(*DEPLOYMENTS)
+def test_own_rights(t, deployment):
+    """memleak keeps the few capabilities that it needs; helpers that begin later have none."""
+    wrapper = DEPLOYMENTS[deployment]
+    if wrapper and t.process([*wrapper, "true"], stderr=None).wait() != 0:
+        raise Skip("setpriv does not know these capabilities")
+    program = t.program("leak", wrapper=("setpriv", *NOBODY) if deployment == "service" else ())
+    memleak = t.attach(program, "-f", wrapper=wrapper)
+    demand_few_rights(memleak, KEPT)
+    first = set(memleak.helpers)
+    for pid in first:
+        os.kill(pid, signal.SIGKILL)
+    truth = program.go()
+    memleak.signal(signal.SIGUSR1)
+    memleak.report_number(0)
+    memleak.look()
+    later = memleak.helpers - first
+    if not later:
+        raise Failure("no helper has begun again")
+    for pid in later:
+        check(pid, deployment)
+    demand_few_rights(memleak, KEPT)
+    expect(memleak.stop(), truth)
+
+
+def test_rights_to_replace(t):
+    """Files that are replaced by new ones may be any user's, in a folder of that user."""
+    folder = t.tmp / "folder"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 65534, 65534)
+    program = t.program("leak")
+    memleak = t.memleak("--format", "html", "-p", str(program.pid), "--output", folder / "page",
+                        "3600", env={"SUDO_UID": "65534", "SUDO_GID": "65534"}).ready()
+    demand_few_rights(memleak, {**KEPT, **REPLACING})
+    before = os.stat(folder / "page")
+    memleak.stop()
+    after = os.stat(folder / "page")
+    if after.st_ino == before.st_ino or (after.st_uid, after.st_mode & 0o777) != (65534, 0o600):
+        raise Failure(f"not replaced: {before} {after}")
 
 
 @once
