@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,6 +15,8 @@
 
 /* Gigabytes of DWARF from a slow disk take seconds. */
 #define HANG_NS (10 * 1000000000ULL)
+
+#define FILES_EACH 8
 
 int client_init(struct client *client)
 {
@@ -249,10 +252,24 @@ static void put_anchors(struct message *request, const struct module *module)
 	}
 }
 
+/* Of each module the helper has a few files open. */
+static size_t most_opened(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) ? SIZE_MAX : limit.rlim_max / FILES_EACH + 1;
+}
+
 int client_open(struct client *client, struct module *module, uint64_t deadline_ns)
 {
 	struct message request = {.fd = module->fd};
 
+	/* What it has open it does not close: a new one begins with none. */
+	if (client->opened >= most_opened()) {
+		helper_stop(&client->helper, HELPER_GRACE_MS);
+		client->opened = 0;
+	}
+	client->opened++;
 	if (helper_start(&client->helper))
 		return -ETIMEDOUT; /* no process, no memory: perhaps the next time */
 	message_put_u32(&request, SERVER_OPEN);

@@ -29,6 +29,7 @@ struct job {
 
 struct client {
 	struct helper helper;
+	size_t opened;    /* so many modules have been opened in it */
 	struct job job;   /* what it works on */
 	uint64_t hang_ns; /* so long without an answer, over several calls, is for ever */
 };

@@ -36,8 +36,10 @@ struct file_anchor {
 struct module {
 	struct file_version version;
 	uint32_t id; /* in the list of modules */
-	int fd;      /* -1: only a debug file is of use, that with the build id */
-	char *path;  /* as the first process that maps it sees it */
+	int fd;      /* -1: it is closed, or only a debug file is of use, that with the build id */
+	bool closed; /* others are wanted more: it can be opened again */
+	uint64_t used; /* when it was last wanted, as a number that grows */
+	char *path;    /* as the first process that maps it sees it */
 	char *build_id;
 	bool is_elf;               /* false: the helper said that it is none */
 	enum name_level max_level; /* less than NAME_FULL once the helper ended over it */

@@ -13,6 +13,7 @@
 struct run {
 	struct client *client;
 	struct fetcher *fetcher;
+	const struct module_opener *opener;
 	int root_fd;
 	uint64_t deadline_ns;
 };
@@ -88,6 +89,10 @@ static int open_once(struct run *run, struct module *module)
 	int err = 0;
 
 	if (!is_open(run, module)) {
+		if (module->closed)
+			run->opener->open(run->opener->arg, module);
+		if (module->closed)
+			return -ENOEXEC;
 		err = client_open(run->client, module, run->deadline_ns);
 		if (!err)
 			err = offer_again(run, module, NEED_DEBUG, module->debug_fd);
@@ -204,10 +209,10 @@ static int name_all(struct run *run, struct module *const *modules, size_t cnt)
 	return err ? err : await_fetches(run, modules, cnt);
 }
 
-int naming_run(struct client *client, struct fetcher *fetcher, struct module *const *modules,
-	       size_t cnt, int root_fd, uint64_t deadline_ns)
+int naming_run(struct client *client, struct fetcher *fetcher, const struct module_opener *opener,
+	       struct module *const *modules, size_t cnt, int root_fd, uint64_t deadline_ns)
 {
-	struct run run = {client, fetcher, root_fd, deadline_ns};
+	struct run run = {client, fetcher, opener, root_fd, deadline_ns};
 	int err = cnt ? name_all(&run, modules, cnt) : 0;
 
 	for (size_t i = 0; i < cnt; i++)

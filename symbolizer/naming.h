@@ -10,6 +10,12 @@
 #include "symbolizer/fetcher.h"
 #include "symbolizer/module.h"
 
+/* Opens a module's file again that was closed, if there is a way. */
+struct module_opener {
+	void (*open)(void *arg, struct module *module);
+	void *arg;
+};
+
 /* Whether asking again could tell more of this name. */
 bool naming_is_open(const struct module *module, const struct name *name);
 
@@ -18,7 +24,7 @@ bool naming_is_open(const struct module *module, const struct name *name);
  * of the process that they belong to, or -1. Fails only with -ENOMEM: what was not found or not
  * in time shows in the names.
  */
-int naming_run(struct client *client, struct fetcher *fetcher, struct module *const *modules,
-	       size_t cnt, int root_fd, uint64_t deadline_ns);
+int naming_run(struct client *client, struct fetcher *fetcher, const struct module_opener *opener,
+	       struct module *const *modules, size_t cnt, int root_fd, uint64_t deadline_ns);
 
 #endif

@@ -4,9 +4,67 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/array.h"
+
+/* Most are wanted but once, when the helper is sent them. */
+#define OPEN_MAX_FILES 64
+/* Of the files that may be open at all. */
+#define OPEN_SHARE 8
+
+static size_t most_open(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / OPEN_SHARE > OPEN_MAX_FILES)
+		return OPEN_MAX_FILES;
+	return limit.rlim_cur / OPEN_SHARE + 1;
+}
+
+static struct module *longest_unused(const struct opened_modules *list)
+{
+	struct module *oldest = NULL;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		struct module *module = list->items[i];
+
+		/* The kernel's files are no processes'. */
+		if (module->fd >= 0 && module->used && (!oldest || module->used < oldest->used))
+			oldest = module;
+	}
+	return oldest;
+}
+
+/* A file is open that was not before; perhaps others have to be closed for it. */
+static void note_open(struct opened_modules *list, struct module *module)
+{
+	size_t most = most_open();
+
+	module->closed = false;
+	module->used = ++list->uses;
+	list->open_cnt++;
+	while (list->open_cnt > most) {
+		struct module *oldest = longest_unused(list);
+
+		close(oldest->fd);
+		oldest->fd = -1;
+		oldest->closed = true;
+		list->open_cnt--;
+	}
+}
+
+void opened_modules_reopen(struct opened_modules *list, struct module *module, int fd)
+{
+	if (!module->closed) {
+		close(fd);
+		module->used = ++list->uses;
+		return;
+	}
+	module->fd = fd;
+	note_open(list, module);
+}
 
 int opened_modules_add(struct opened_modules *list, struct module *module)
 {
@@ -25,7 +83,7 @@ int opened_modules_get(struct opened_modules *list, int fd, const struct file_ve
 
 	for (size_t i = 0; i < list->cnt; i++) {
 		if (file_version_equal(&list->items[i]->version, version)) {
-			close(fd);
+			opened_modules_reopen(list, list->items[i], fd);
 			*ret = list->items[i];
 			return 0;
 		}
@@ -40,6 +98,7 @@ int opened_modules_get(struct opened_modules *list, int fd, const struct file_ve
 		module__free(module);
 		return err;
 	}
+	note_open(list, module);
 	*ret = module;
 	return 0;
 }

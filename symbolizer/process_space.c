@@ -3,10 +3,13 @@
 #include "symbolizer/process_space.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/regular_file.h"
 
 static int open_region(void *arg, struct region *region)
 {
@@ -221,6 +224,33 @@ void process_space_publish(struct location *loc)
 	loc->pub.module_offset = name->vaddr + !loc->exact;
 	loc->pub.frames = name->frames;
 	loc->pub.frame_cnt = name->frame_cnt;
+}
+
+/* Of no process's any more, it may be where it was. */
+static int open_by_path(const struct module *module, struct file_version *ret)
+{
+	struct stat st;
+	int fd = regular_file_open(AT_FDCWD, -1, module->path, 0, &st);
+
+	if (fd >= 0)
+		*ret = file_version_of(&st);
+	return fd;
+}
+
+void process_space_reopen(struct process_space *space, struct module *module)
+{
+	const struct region *region = regions_find_module(&space->regions, module);
+	struct file_version version;
+	int fd = region ? proc_image_open(&space->image, region, &version) : -ENOENT;
+
+	if (fd < 0 && module->path[0] == '/')
+		fd = open_by_path(module, &version);
+	if (fd < 0)
+		return;
+	if (file_version_equal(&version, &module->version))
+		opened_modules_reopen(space->modules, module, fd);
+	else
+		close(fd);
 }
 
 void process_space_deinit(struct process_space *space)

@@ -34,6 +34,9 @@ int process_space_name_jits(struct process_space *space, struct location **locs,
 /* Copies what the module knows by now to the location. */
 void process_space_publish(struct location *loc);
 
+/* Opens the file of a module that was closed, where the space has, or had, it mapped. */
+void process_space_reopen(struct process_space *space, struct module *module);
+
 void process_space_deinit(struct process_space *space);
 
 #endif

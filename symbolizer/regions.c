@@ -306,6 +306,17 @@ struct region *regions_find_place(const struct regions *regions, const struct mo
 	return NULL;
 }
 
+struct region *regions_find_module(const struct regions *regions, const struct module *module)
+{
+	for (size_t i = 0; i < regions->live_cnt; i++)
+		if (regions->live[i]->module == module)
+			return regions->live[i];
+	for (size_t i = regions->gone_cnt; i-- > 0;)
+		if (regions->gone[i]->module == module)
+			return regions->gone[i];
+	return NULL;
+}
+
 void regions_deinit(struct regions *regions)
 {
 	for (size_t i = 0; i < regions->live_cnt; i++)

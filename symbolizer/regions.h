@@ -52,6 +52,9 @@ struct region *regions_find(const struct regions *regions, uint64_t addr);
 struct region *regions_find_place(const struct regions *regions, const struct module *module,
 				  uint64_t offset);
 
+/* One of that file, present or former; NULL: none. */
+struct region *regions_find_module(const struct regions *regions, const struct module *module);
+
 void regions_deinit(struct regions *regions);
 
 #endif

@@ -221,10 +221,20 @@ static int collect(struct location **locs, size_t cnt, struct module **modules, 
 	return err;
 }
 
+/* The kernel's files are not closed. */
+static void reopen(void *arg, struct module *module)
+{
+	struct symspace *space = arg;
+
+	if (!space->kernel)
+		process_space_reopen(&space->process, module);
+}
+
 static int name_locations(struct symspace *space, struct location **locs, size_t cnt,
 			  uint64_t deadline_ns)
 {
 	struct symbolizer *sym = space->sym;
+	const struct module_opener opener = {reopen, space};
 	struct module **modules = calloc(sym->modules.cnt + 1, sizeof(*modules));
 	size_t module_cnt;
 	int err = -ENOMEM;
@@ -234,7 +244,7 @@ static int name_locations(struct symspace *space, struct location **locs, size_t
 	if (modules)
 		err = collect(locs, cnt, modules, &module_cnt);
 	if (!err)
-		err = naming_run(&sym->client, &sym->fetcher, modules, module_cnt,
+		err = naming_run(&sym->client, &sym->fetcher, &opener, modules, module_cnt,
 				 space->kernel ? -1 : space->process.image.root_fd, deadline_ns);
 	if (!err && !space->kernel)
 		err = process_space_name_jits(&space->process, locs, cnt, deadline_ns);

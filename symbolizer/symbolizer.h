@@ -5,8 +5,8 @@
  * A *symbolizer* owns the files that were opened and a helper process that parses them: ELF
  * and DWARF of a target are hostile input, so a crash, a hang or a file truncated while it is
  * read costs names, never the caller. A *symspace* is the address space of one process image:
- * which file was mapped where. Files stay open, so that a process that has ended and a library
- * that was closed are still named.
+ * which file was mapped where. The files that were wanted last stay open, so that a process that
+ * has ended and a library that was closed are still named; others are opened again.
  *
  * Knows nothing of BPF, blocks or reports; never prints. Not thread-safe.
  * Functions return 0 or a negative errno unless they say otherwise.

@@ -6,7 +6,7 @@ import shutil
 import signal
 import time
 
-from lib import Broken, Failure, expect, slow
+from lib import Broken, Failure, culprit, expect, owner, slow
 from lib.memleak import when
 from lib.process import SLOWNESS
 
@@ -127,3 +127,33 @@ def test_many_mappings(t):
         raise Failure(f"read {often:.1f} times in {seconds:.1f} s")
     if memory > MEMORY_MAX and not t.sanitized:
         raise Failure(f"{memory >> 20} MB")
+
+
+ROUNDS, EACH = 8, 50
+FILES = 256  # that memleak may have open
+
+
+@slow
+def test_many_libraries(t):
+    """Libraries come and go by the hundred: few files stay open, and the last leak is seen."""
+    for number in range(ROUNDS * EACH):
+        shutil.copy(t.file_of("libplugin.so"), t.tmp / f"{number}.so")
+    program = t.program("reload", t.tmp, str(ROUNDS), str(EACH))
+    memleak = t.attach(program, interval="0.2",
+                       wrapper=("prlimit", f"--nofile={FILES}:{FILES}"))
+    fresh = len(os.listdir(f"/proc/{memleak.pid}/fd"))
+    for _ in range(ROUNDS):
+        program.go()
+        memleak.fresh_report()
+        program.go()
+        memleak.fresh_report()
+    cnt = len([fd for fd in os.scandir(f"/proc/{memleak.pid}/fd")
+               if os.path.realpath(fd.path).startswith(str(t.tmp))])
+    report = memleak.stop()
+    if cnt > FILES / 4:
+        raise Failure(f"{cnt} of the libraries are open, besides {fresh} files")
+    leaks = [site for site in report["sites"] if owner(site) == "plugin_leak"]
+    modules = {culprit(site)["module"] for site in leaks}
+    last = t.tmp / f"{ROUNDS * EACH - 1}.so"
+    if os.fspath(last) not in modules or len(modules) != ROUNDS:
+        raise Failure(f"leaks in {sorted(modules)}")

@@ -13,7 +13,7 @@ PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 PLAIN := leak functions edges handover mappings threads pending churn process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family inherited growing arrays moving strings odd_strings runtime_init after_free \
-	leaderless workers named mapped mapper
+	leaderless workers named mapped mapper reload
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static \
 	after_free_static runtime_init_static libplugin.so libslow_unwind.so libearly.so \
