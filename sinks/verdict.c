@@ -17,14 +17,16 @@ static void write_more(FILE *out, size_t cnt)
 void verdict_write_text(FILE *out, const struct report *report, bool with_process)
 {
 	const struct text_part part = {out, report, "", with_process};
+	bool is_told = !report->unclear;
 	size_t told = 0;
 
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		told += report->suspects[i].path_cnt;
+		is_told |= verdict_is_part(report, &report->suspects[i]);
 		verdict_write_line(&part, &report->suspects[i]);
 	}
 	/* Also beside suspects: these may be the smaller part of what grows. */
-	if (report->unclear)
+	if (!is_told)
 		verdict_write_unclear(&part, report->unclear);
 	if (report->undecided)
 		verdict_write_undecided(&part);

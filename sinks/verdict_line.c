@@ -34,10 +34,11 @@ struct detail {
 
 /* What is tried, one after the other; then names are cut further and further. */
 static const struct detail details[] = {
-	{2, true, true, true, SIZE_MAX},   {1, true, true, true, SIZE_MAX},
-	{1, true, false, true, SIZE_MAX},  {1, false, false, true, SIZE_MAX},
-	{0, true, true, true, SIZE_MAX},   {0, true, false, true, SIZE_MAX},
-	{0, false, false, true, SIZE_MAX}, {0, false, false, false, SIZE_MAX},
+	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
+	{1, true, false, true, SIZE_MAX},   {1, false, false, true, SIZE_MAX},
+	{1, false, false, false, SIZE_MAX}, {0, true, true, true, SIZE_MAX},
+	{0, true, false, true, SIZE_MAX},   {0, false, false, true, SIZE_MAX},
+	{0, false, false, false, SIZE_MAX},
 };
 
 static void write_amount(FILE *out, double bytes)
@@ -213,27 +214,38 @@ static void write_owner(FILE *out, const struct text_part *part, const struct su
 	if (site->tid)
 		fprintf(out, ", of thread %d", site->tid);
 	if (part->with_process && site->process) {
-		fprintf(out, ", of process %d (", site->process->pid);
-		escape_puts(out, site->process->comm ? site->process->comm : "?");
-		fputc(')', out);
 		if (suspect->process_cnt > 1)
-			fprintf(out, " and %zu more", suspect->process_cnt - 1);
-		fputc(',', out);
+			fprintf(out, ", of %zu processes (", suspect->process_cnt);
+		else
+			fprintf(out, ", of process %d (", site->process->pid);
+		escape_puts(out, site->process->comm ? site->process->comm : "?");
+		fputs("),", out);
 	} else if (site->tid || row.cnt > 1 || (shown->has_through && !shown->objects)) {
 		fputc(',', out);
 	}
+}
+
+bool verdict_is_part(const struct report *report, const struct suspect *suspect)
+{
+	const struct pool *pool = report->unclear;
+
+	return pool && suspect->site->objects == pool->objects &&
+	       suspect->site->site->process == pool->sum.process;
 }
 
 static void write_line(FILE *out, const struct text_part *part, const struct suspect *suspect,
 		       const struct detail *detail)
 {
 	const struct trend *trend = &suspect->site->history->trend;
+	bool is_part = verdict_is_part(part->report, suspect);
 
 	fputc('[', out);
 	text_write_clock(out, part->report->snapshot->wall_ns);
 	fputs("] ", out);
 	write_owner(out, part, suspect, detail);
 	fputs(suspect->site->objects ? " grow " : " grows ", out);
+	if (is_part)
+		fputs("at least ", out);
 	write_amount(out, suspect->bytes_per_s);
 	fputs("/s", out);
 	if (detail->manner)
@@ -242,7 +254,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct sus
 	if (suspect->path_cnt > 1 && !suspect->site->objects)
 		fprintf(out, ", %zu paths", suspect->path_cnt);
 	if (suspect->site->objects) {
-		bool blocks = suspect->site->site->kind == KIND_HEAP;
+		bool blocks = suspect->site->site->kind == KIND_HEAP && !is_part;
 
 		fprintf(out, "; %s",
 			blocks ? suspect->site->objects->block_advice

@@ -7,10 +7,14 @@
 
 /*
  * Who it is, through which call, and how fast it grows, for how long, by how many paths. Of a line
- * that gets too long callers are left out first, then the score, the blocks and the manner; then
- * names are cut.
+ * that gets too long the second caller is left out first, then the score, the blocks, the other
+ * caller and the manner; then names are cut.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
+
+/* Whether it is but a part of what report->unclear may grow by: the rest is taken in large steps.
+ */
+bool verdict_is_part(const struct report *report, const struct suspect *suspect);
 
 /* What may grow without being a suspect. */
 void verdict_write_undecided(const struct text_part *part);

@@ -10,6 +10,9 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "report/pools.h"
+#include "report/runtime_objects.h"
+#include "sinks/verdict.h"
 #include "sinks/verdict_line.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -103,10 +106,49 @@ static void lines(void **state)
 	}
 }
 
+/* What a runtime takes block by block grows while its steps are too few to tell. */
+static void part_of_a_pool(void **state)
+{
+	static const struct runtime_objects objects = {
+		.words = "python objects", .advice = "pool advice", .block_advice = "block advice"};
+	static const struct process process = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
+	static const char *const expected[] = {
+		"python objects grow at least 700 bytes/s, steadily for 60 s; pool advice\n",
+		"python objects grow 700 bytes/s, steadily for 60 s; block advice\n"};
+	const struct site site = {.process = &process, .kind = KIND_HEAP};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {.site = &site, .history = &history, .objects = &objects};
+	struct suspect suspect = {
+		.site = &shown, .path_cnt = 1, .bytes_per_s = 700, .since_ns = 60000000000};
+	const struct pool pools[] = {{.sum = {.process = &process}, .objects = &objects},
+				     {.sum = {.process = &other}, .objects = &objects}};
+	const struct snapshot snap = {0};
+
+	for (size_t i = 0; i < LENGTH(pools); i++) {
+		const struct report report = {.snapshot = &snap,
+					      .suspects = &suspect,
+					      .suspect_cnt = 1,
+					      .suspects_total = 1,
+					      .unclear = &pools[i]};
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		verdict_write_text(out, &report, false);
+		fclose(out);
+		assert_int_equal(strncmp(strchr(text, ' ') + 1, expected[i], strlen(expected[i])),
+				 0);
+		/* The other process's is told by itself. */
+		assert_int_equal(strstr(text, "not known yet") != NULL, i == 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),
+		cmocka_unit_test(part_of_a_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
