@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -39,11 +40,41 @@ static void bound(uint64_t kept)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 }
 
+static int set(uint64_t effective, uint64_t permitted)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		data[i] = (struct __user_cap_data_struct){
+			.effective = (uint32_t)(effective >> 32 * i),
+			.permitted = (uint32_t)(permitted >> 32 * i),
+		};
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+/* Debian's kernels want CAP_SYS_ADMIN for any event while kernel.perf_event_paranoid is above 2. */
+static bool may_open_events(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != EACCES && errno != EPERM);
+}
+
 int rights_shed(bool replaces_files)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 	uint64_t kept = TRACING | HELPERS | (replaces_files ? REPLACING : 0), permitted;
+	int err;
 
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
@@ -51,14 +82,15 @@ int rights_shed(bool replaces_files)
 	if (~permitted & ADMIN_STANDS_FOR)
 		kept |= BIT(CAP_SYS_ADMIN);
 	kept &= permitted;
+	err = set(kept, permitted);
+	if (err)
+		return err;
+	if (!may_open_events())
+		kept |= BIT(CAP_SYS_ADMIN) & permitted;
 	bound(kept);
-	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		const uint32_t part = (uint32_t)(kept >> 32 * i);
-
-		data[i] = (struct __user_cap_data_struct){.effective = part, .permitted = part};
-	}
 	/* Without inheritable capabilities there are no ambient ones. */
-	if (syscall(SYS_capset, &header, data) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	return 0;
+	err = set(kept, kept);
+	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
+	return err;
 }
