@@ -20,6 +20,8 @@
 #include "metrics/pages.h"
 
 #define CONNECTIONS_MAX 64
+/* So that no other machine, or address of this one, can take all of them. */
+#define CONNECTIONS_OF_ADDRESS_MAX 32
 #define BACKLOG 64
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
@@ -287,6 +289,7 @@ static int start_daemon(struct server *server, int fd)
 	server->daemon = server->http.start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_OF_ADDRESS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_MAX_S,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,

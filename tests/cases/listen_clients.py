@@ -3,6 +3,7 @@
 
 import socket
 import threading
+import time
 
 from lib import Failure, each, slow, timeout, wanted
 from lib.http import after_leak, fetch, listen, request, stop
@@ -103,9 +104,31 @@ def test_idle_clients(t):
     still_serves(memleak, address, first)
 
 
-def start_to_connect(address):
+def test_slow_clients_of_one_address(t):
+    """As many as are served at a time: who comes from another address is answered all the same."""
+    memleak, address, _ = after_leak(t)
+    first = len(memleak.reports)
+    clients = [start_to_connect(address, "127.0.0.2") for _ in range(64)]
+    for client in clients:
+        try:
+            client.sendall(b"GET /metr")
+        except OSError:
+            pass  # one too many
+    for _ in range(3):
+        memleak.fresh_report()
+    begin = time.monotonic()
+    meanwhile(memleak, fetch, address, "/metrics")
+    if time.monotonic() - begin > 2:
+        raise Failure(f"answered after {time.monotonic() - begin:.1f} s")
+    for client in clients:
+        client.close()
+    still_serves(memleak, address, first)
+
+
+def start_to_connect(address, source=""):
     """Those for whom there is no room wait in the kernel."""
     client = socket.socket()
+    client.bind((source, 0))
     client.setblocking(False)
     client.connect_ex(address)
     return client
