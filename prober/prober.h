@@ -10,7 +10,7 @@
 
 #include "prober/server/file_functions.h"
 
-/* The largest files take a second; from a slow disk a few. */
+/* The largest files take a second; from a slow disk a few. Nobody waits longer. */
 #define PROBER_WAIT_MS 5000
 
 /*

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/proc.h"
@@ -66,22 +67,49 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 	return chosen;
 }
 
-/*
- * A file without such functions, or that cannot be read, is one; no memory to read it is not. What
- * the file itself may be to blame for is said.
- */
-static int search_file(struct attach_state *state, const struct module *module,
-		       const struct wanted_functions *wanted, struct file_functions *ret)
+/* What the file itself may be to blame for. */
+static void say_failed(const struct module *module, int err)
 {
-	int err = prober_functions(module->fd, arch_elf_machine, wanted, state->deadline_ns, ret);
-
-	if (err == -ENOMEM && !state->err)
-		state->err = err;
 	if (err == -EIO || err == -ETIMEDOUT || err == -EPROTO)
 		log_note("%s is not searched for allocator functions: %s", module->path,
 			 err == -ETIMEDOUT ? "reading it takes too long"
 					   : "reading it crashed the helper");
-	if (!err && ret->left)
+}
+
+static void say_too_late(const struct attach_state *state)
+{
+	log_note("files of process %d are not searched for allocator functions any more: it takes "
+		 "too long",
+		 state->process->info.pid);
+}
+
+/*
+ * A file without such functions, or that cannot be read, is one; no memory or no time to read it
+ * is not.
+ */
+static int search_file(struct attach_state *state, const struct module *module,
+		       const struct wanted_functions *wanted, struct file_functions *ret)
+{
+	uint64_t left_ns = state->patience_ns - state->taken_ns;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if (state->taken_ns >= state->patience_ns) {
+		if (!state->too_late)
+			say_too_late(state);
+		state->too_late = true;
+		return -ETIMEDOUT;
+	}
+	err = prober_functions(module->fd, arch_elf_machine, wanted,
+			       begin_ns + (left_ns < state->file_ns ? left_ns : state->file_ns),
+			       ret);
+	state->taken_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	state->too_late |= err == -ETIMEDOUT || err == -EINTR;
+	if (err == -ENOMEM && !state->err)
+		state->err = err;
+	if (err)
+		say_failed(module, err);
+	else if (ret->left)
 		log_note("%s has too many definitions of allocator functions: %llu of them %s not "
 			 "probed",
 			 module->path, (unsigned long long)ret->left,
@@ -225,7 +253,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	state->later = true;
 	search_module(state, module, scope);
 	/* The next process that maps it tries again. */
-	if (state->err == -ENOMEM)
+	if (state->err == -ENOMEM || state->too_late)
 		return;
 	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
 	if (!state->err)

@@ -7,14 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "bpf/reading.h"
+#include "bpf/user_probes/user.skel.h"
 #include "loader/probes/allocators.h"
 #include "loader/target/arch.h"
 
-/* For all files of a process, which are a matter of milliseconds. */
-#define SEARCH_NS (20 * 1000000000ULL)
+/*
+ * For one file, and for all of a process, which are a matter of milliseconds: before tracing
+ * begins, when a disk may be slow, and when reports wait.
+ */
+#define FIRST_FILE_NS (5 * 1000000000ULL)
+#define FIRST_NS (20 * 1000000000ULL)
+#define FILE_NS 1000000000ULL
+#define LATER_NS 2000000000ULL
 
 static void search_names_deinit(struct search_names *names)
 {
@@ -46,23 +55,47 @@ static int search_names_init(struct search_names *names, const char *prefix)
 	return 0;
 }
 
+/* Its real user, which it cannot change; of one that has ended nobody knows. */
+static uid_t uid_of(pid_t pid)
+{
+	cleanup_free char *status = NULL;
+
+	return proc_read(pid, "status", &status) ? (uid_t)-1
+						 : (uid_t)proc_status_number(status, "Uid");
+}
+
+/* Whoever has files that take long waits for himself. */
+static struct user_budgets *budgets_of(const struct user_context *ctx)
+{
+	return &ctx->unwind->files.budgets;
+}
+
 int attach_begin(struct attach_state *state, const struct user_context *ctx,
 		 struct user_process *process)
 {
 	pid_t pid = process->info.pid;
+	uid_t uid = uid_of(pid);
+	bool waits = ctx->skel->bss->tracking;
+	uint64_t patience_ns = waits ? LATER_NS : FIRST_NS;
 
+	if (waits && !user_budgets_left(budgets_of(ctx), uid, clock_ns(CLOCK_MONOTONIC)))
+		patience_ns = 0;
 	*state = (struct attach_state){
 		.ctx = ctx,
 		.process = process,
 		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
 		.bound = ctx->pool || proc_living_thread(pid) != pid ? 0 : pid,
-		.deadline_ns = clock_deadline_ns(SEARCH_NS),
+		.uid = uid,
+		.patience_ns = patience_ns,
+		.file_ns = waits ? FILE_NS : FIRST_FILE_NS,
 	};
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
 }
 
 void attach_end(struct attach_state *state)
 {
+	user_budgets_spend(budgets_of(state->ctx), state->uid, state->taken_ns,
+			   clock_ns(CLOCK_MONOTONIC));
 	search_names_deinit(&state->names);
 }
 

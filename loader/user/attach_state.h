@@ -27,10 +27,15 @@ struct attach_state {
 	bool throws;   /* exceptions may leave a probed function */
 	bool later;    /* files are searched that were loaded by name: each serves by itself */
 	int err;       /* the first failure */
-	uint64_t deadline_ns; /* when no more files are searched */
+	uid_t uid;     /* of the process */
+	uint64_t patience_ns; /* how long is still waited for what is in its files */
+	uint64_t taken_ns;    /* that has taken so far */
+	uint64_t file_ns;     /* so long one file is waited for */
+	bool too_late;        /* a file was not searched to its end: somebody else may */
 };
 
-/* To be ended even if it fails, with -ENOMEM. */
+/* To be ended even if it fails, with -ENOMEM. Files are not waited for long once tracing goes on.
+ */
 int attach_begin(struct attach_state *state, const struct user_context *ctx,
 		 struct user_process *process);
 void attach_end(struct attach_state *state);

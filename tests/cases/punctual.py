@@ -84,6 +84,17 @@ def test_hung_unwinder(t):
     stop(memleak)
 
 
+@slow
+def test_hung_prober(t):
+    """What finds functions in files does not answer: neither reports nor the end wait for it."""
+    program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    memleak = t.attach(program, interval=str(INTERVAL))
+    os.kill(helper_of(memleak, "prober"), signal.SIGSTOP)
+    program.go()
+    see_reports(memleak, 3)
+    stop(memleak)
+
+
 MAPPINGS = 60000
 MEMORY_MAX = 300 << 20  # some 100 MB of which memleak takes with any target
 
