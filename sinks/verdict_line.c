@@ -32,7 +32,10 @@ struct detail {
 	size_t name_max; /* bytes */
 };
 
-/* What is tried, one after the other; then names are cut further and further. */
+/*
+ * What is tried, one after the other; then names are cut further and further. A caller alone stays
+ * only where nothing tells the line of source: it says more than how sure the verdict is.
+ */
 static const struct detail details[] = {
 	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
 	{1, true, false, true, SIZE_MAX},   {1, false, false, true, SIZE_MAX},
@@ -112,8 +115,16 @@ static void write_name(FILE *out, const char *symbol, size_t max)
 	escape_puts(out, name);
 }
 
-/* Of a script's function its place is part of the symbol. False: it is not known. */
-static bool write_source(FILE *out, const struct sym_frame *frame)
+static bool has_source(const struct sym_frame *frame)
+{
+	struct script_function script;
+
+	return is_known(frame->file) ||
+	       (frame->symbol && script_function_of(frame->symbol, &script));
+}
+
+/* Of a script's function its place is part of the symbol. */
+static void write_source(FILE *out, const struct sym_frame *frame)
 {
 	struct script_function script;
 	cleanup_free char *path = NULL;
@@ -124,7 +135,6 @@ static bool write_source(FILE *out, const struct sym_frame *frame)
 		place.line = script.line;
 	}
 	text_write_source(out, &place);
-	return is_known(place.file);
 }
 
 /* Functions in a row: one has its place in the sources, the first of which that is known. */
@@ -150,8 +160,10 @@ static void write_function(struct row *row, const struct sym_location *location,
 		return;
 	}
 	write_name(row->out, frame->symbol, row->name_max);
-	if (!row->has_source)
-		row->has_source = write_source(row->out, frame);
+	if (row->has_source)
+		return;
+	write_source(row->out, frame);
+	row->has_source = has_source(frame);
 }
 
 /* Those that say something: neither addresses nor main. */
@@ -305,6 +317,16 @@ void verdict_write_unclear(const struct text_part *part, const struct pool *pool
 	fputc('\n', part->out);
 }
 
+static bool is_tried(const struct detail *detail, const struct suspect *suspect)
+{
+	const struct report_site *shown = suspect->site;
+	const struct sym_frame *frame = NULL;
+
+	if (shown->site->frame_cnt)
+		frame = frame_of(shown->locations[shown->blamed.frame], shown->blamed.function);
+	return detail->score || !detail->callers || !frame || !has_source(frame);
+}
+
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect)
 {
 	size_t cnt = sizeof(details) / sizeof(details[0]);
@@ -312,6 +334,8 @@ void verdict_write_line(const struct text_part *part, const struct suspect *susp
 	char *line = NULL;
 
 	for (size_t i = 0; i < cnt && (!line || strlen(line) > WIDTH); i++) {
+		if (!is_tried(&details[i], suspect))
+			continue;
 		free(line);
 		line = line_of(part, suspect, &details[i]);
 	}

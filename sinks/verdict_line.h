@@ -7,8 +7,8 @@
 
 /*
  * Who it is, through which call, and how fast it grows, for how long, by how many paths. Of a line
- * that gets too long the second caller is left out first, then the score, the blocks, the other
- * caller and the manner; then names are cut.
+ * that gets too long callers are left out first (the nearest stays while no line of source is
+ * known), then the score, the blocks and the manner; then names are cut.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 

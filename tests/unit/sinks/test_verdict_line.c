@@ -87,9 +87,8 @@ static void lines(void **state)
 		 "very_long_name..._its_method_too c.cc:11, through "
 		 "another_functi...g_for_no_reason, grows"},
 		{"JS:*remember /srv/app.js:3:1", NULL, "JS:~serve /srv/app.js:9:1", NULL, 1,
-		 "remember srv/app.js:3, called by serve, grows 23.4 KiB/s, steadily for 60 s; 1 "
-		 "of "
-		 "600 blocks freed\n"},
+		 "remember srv/app.js:3 grows 23.4 KiB/s, steadily for 60 s; 1 of 600 blocks freed "
+		 "(score 0.97)\n"},
 		{"aria2::Option::Option(aria2::Option const&)", NULL, "aria2::addUri(int)", NULL, 2,
 		 "aria2::Option::Option, called by aria2::addUri, grows 23.4 KiB/s, steadily for "
 		 "60 s, 2 paths\n"},
