@@ -60,6 +60,7 @@ def test_hung_symbolizer(t):
     """What reads names does not answer: reports come without them, the last one as well."""
     program = t.program("leak")
     memleak = t.attach(program, interval=str(INTERVAL))
+    see_reports(memleak, 1)
     os.kill(helper_of(memleak, "symbolizer"), signal.SIGSTOP)
     truth = program.go()
     see_reports(memleak, 3)
@@ -78,6 +79,7 @@ def test_hung_unwinder(t):
     """No table comes: neither reports nor the end wait for it."""
     program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
     memleak = t.attach(program, interval=str(INTERVAL))
+    see_reports(memleak, 1)
     os.kill(helper_of(memleak, "unwinder"), signal.SIGSTOP)
     program.go()
     see_reports(memleak, 3)
@@ -168,3 +170,15 @@ def test_many_libraries(t):
     last = t.tmp / f"{ROUNDS * EACH - 1}.so"
     if os.fspath(last) not in modules or len(modules) != ROUNDS:
         raise Failure(f"leaks in {sorted(modules)}")
+
+
+@slow
+def test_hung_prober(t):
+    """What finds functions does not answer: neither reports nor the end wait for it."""
+    program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    memleak = t.attach(program, interval=str(INTERVAL))
+    see_reports(memleak, 1)
+    os.kill(helper_of(memleak, "prober"), signal.SIGSTOP)
+    program.go()
+    see_reports(memleak, 3)
+    stop(memleak)

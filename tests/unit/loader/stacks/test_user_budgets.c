@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests what users may have a helper do for them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "loader/stacks/user_budgets.h"
+
+#define SECOND_NS 1000000000ULL
+
+enum { HOSTILE = 1000, OTHER = 1001 };
+
+/* Whoever has had ten seconds of a helper twice waits; others do not, nor he for ever. */
+static void one_user(void **state)
+{
+	struct user_budgets budgets = {0};
+	uint64_t now_ns = 1000 * SECOND_NS;
+
+	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
+	user_budgets_spend(&budgets, HOSTILE, 10 * SECOND_NS, now_ns);
+	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
+	user_budgets_spend(&budgets, HOSTILE, 11 * SECOND_NS, now_ns);
+	assert_false(user_budgets_left(&budgets, HOSTILE, now_ns));
+	assert_true(user_budgets_left(&budgets, OTHER, now_ns));
+	assert_true(user_budgets_tell(&budgets, HOSTILE));
+	assert_false(user_budgets_tell(&budgets, HOSTILE));
+	assert_false(user_budgets_tell(&budgets, OTHER));
+	/* It comes back however often it is asked for. */
+	for (int i = 0; i < 9; i++)
+		assert_false(user_budgets_left(&budgets, HOSTILE, now_ns += SECOND_NS));
+	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns += 2 * SECOND_NS));
+	user_budgets_deinit(&budgets);
+}
+
+/* What takes no longer than usual costs nothing. */
+static void usual(void **state)
+{
+	struct user_budgets budgets = {0};
+
+	for (int i = 0; i < 1000; i++)
+		user_budgets_spend(&budgets, OTHER, SECOND_NS / 2, SECOND_NS);
+	assert_true(user_budgets_left(&budgets, OTHER, SECOND_NS));
+	user_budgets_deinit(&budgets);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_user),
+		cmocka_unit_test(usual),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
