@@ -3,9 +3,11 @@
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 
-from lib import Failure, Skip, each, expect, once
+from lib import ROOT, Failure, Skip, each, expect, once, slow, wanted
 
 CAPS = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore"
 NOBODY = ("--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -120,3 +122,47 @@ def test_helpers_have_no_rights(t, deployment):
         check(pid, deployment)
     truth = program.go()
     expect(memleak.stop(), truth)
+
+
+def values_of(key):
+    """Those of all lines with that key in the unit."""
+    text = (ROOT / "docs/memleak.service").read_text(encoding="utf-8")
+    return " ".join(re.findall(rf"^{key}=(.*)$", text, re.M)).split()
+
+
+def test_capabilities_of_docs(_):
+    """The unit and the DaemonSet give what the deployments of these cases have."""
+    caps = {name.lstrip("+").upper() for name in CAPS.split(",")}
+    for key in ("AmbientCapabilities", "CapabilityBoundingSet"):
+        wanted(key, {name.removeprefix("CAP_") for name in values_of(key)}, caps)
+    text = (ROOT / "docs/kubernetes.yaml").read_text(encoding="utf-8")
+    wanted("DaemonSet", set(re.search(r"add: \[(.*)\]", text)[1].split(", ")), caps)
+
+
+def calls_in(name):
+    """The system calls of a group of systemd's, and of groups in it."""
+    answer = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True,
+                            text=True, check=True)
+    words = [line.strip() for line in answer.stdout.splitlines()[1:]]
+    calls = {word for word in words if word and word[0] not in "@#"}
+    return calls.union(*(calls_in(word) for word in words if word.startswith("@")))
+
+
+@slow
+def test_calls_of_unit(t):
+    """The unit's filter lets every system call through that memleak and its helpers make."""
+    if not shutil.which("strace") or not shutil.which("systemd-analyze"):
+        raise Skip("strace or systemd-analyze is missing: Debian's strace and systemd have them")
+    calls = set()
+    for word in values_of("SystemCallFilter"):
+        calls |= calls_in(word) if word.startswith("@") else {word}
+    t.program("leak")
+    trace = t.tmp / "calls"
+    strace = t.process(["strace", "-f", "-qq", "-o", trace, *DEPLOYMENTS["service"], t.path, "-A",
+                        "--by", "process", "--sample-bytes", "512k", "-T", "20", "0.5", "2"])
+    strace.wait(60)
+    made = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), re.M))
+    # What uretprobes call, by its number for older straces; systemd knows it since 257.
+    missing = made - calls - {"uretprobe", "syscall_0x14f"}
+    if missing or not {"bpf", "perf_event_open"} <= made:
+        raise Failure(f"not let through: {missing}; made: {sorted(made)}")
