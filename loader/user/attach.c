@@ -105,7 +105,7 @@ static int search_file(struct attach_state *state, const struct module *module,
 			       ret);
 	state->taken_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	state->too_late |= err == -ETIMEDOUT || err == -EINTR;
-	if (err == -ENOMEM && !state->err)
+	if ((err == -ENOMEM || state->too_late) && !state->err)
 		state->err = err;
 	if (err)
 		say_failed(module, err);
