@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import time
 
 from lib import Broken, Failure, culprit, expect, owner, slow
@@ -181,4 +182,21 @@ def test_hung_prober(t):
     os.kill(helper_of(memleak, "prober"), signal.SIGSTOP)
     program.go()
     see_reports(memleak, 3)
+    stop(memleak)
+
+
+@slow
+def test_exec_storm(t):
+    """Programs begin and end all the time, each of a file that is new."""
+    name = f"storm{os.getpid()}"
+    loop = ('i=0; while :; do i=$((i+1)); mkdir -p $0/$i; cp /bin/ls $0/$i/$1; $0/$i/$1 /; '
+            'rm -r $0/$i; done')
+    for number in range(2):
+        folder = t.tmp / str(number)
+        folder.mkdir()
+        t.process(["sh", "-c", loop, folder, name], stdout=subprocess.DEVNULL)
+    memleak = t.memleak("--json", "-o", "0", "--comm", name, str(INTERVAL)).ready()
+    see_reports(memleak, 5)
+    if not any(report["calls"] for report in memleak.reports):
+        raise Failure("none was traced")
     stop(memleak)
