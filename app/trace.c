@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The command that traces: opens what is needed, runs, and takes all of it away again. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/both_spaces.h"
@@ -83,8 +84,12 @@ static int open_source(struct session *session)
 static int start_command(struct session *session)
 {
 	const struct options *opts = session->opts;
+	const char *urls = getenv("DEBUGINFOD_URLS");
 	int err = opts->command ? child_start(opts->command, opts->user, &session->child) : 0;
 
+	if (urls && *urls)
+		log_note("debug information that is missing is fetched from %s (DEBUGINFOD_URLS)",
+			 urls);
 	if (err)
 		return err;
 	err = rights_shed(session->out.path != NULL);

@@ -4,13 +4,19 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "helper/call.h"
 
 /* To notice that nobody waits any more and remove what was half fetched. */
@@ -87,11 +93,56 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	return 0;
 }
 
+/* A number that sudo has left. */
+static bool id_from(const char *name, uint32_t *ret)
+{
+	const char *text = getenv(name);
+	uint64_t id;
+
+	if (!text || number_parse(text, 0, UINT32_MAX - 1, &id))
+		return false;
+	*ret = (uint32_t)id;
+	return true;
+}
+
+/* With that user's cache. The signal at the parent's end is lost by the change. */
+static int become_invoker(void)
+{
+	const struct passwd *user;
+	uint32_t uid, gid;
+	int death_signal = 0;
+
+	if (geteuid() || !id_from("SUDO_UID", &uid) || !id_from("SUDO_GID", &gid))
+		return 0;
+	user = getpwuid(uid);
+	if (user)
+		setenv("HOME", user->pw_dir, 1);
+	prctl(PR_GET_PDEATHSIG, &death_signal, 0, 0, 0);
+	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0);
+	return 0;
+}
+
+/* What servers send is read by nobody with more rights than who asked for it. */
+static int give_up_rights(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+	int err = become_invoker();
+
+	if (!err && (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
+		err = -errno;
+	return err;
+}
+
 static void fetcher_main(int sock)
 {
 	struct fetch_server server = {.client = NULL};
 
 	fetch_sock = sock;
+	if (give_up_rights())
+		return;
 	server.client = open_client(&server.lib);
 	if (server.client)
 		helper_serve(sock, handle, &server);

@@ -2,8 +2,8 @@
 /*
  * Debug files from debuginfod servers, by a helper process of its own: a download goes on while
  * reports are made and is there for a later one. Started only when the environment names servers
- * and something is missing. Unlike the helper that parses, it keeps the caller's rights: it reads
- * no file of the target's, and it fills the user's cache.
+ * and something is missing. Unlike the helper that parses, it has the network, and the files of
+ * the user who called sudo, or of memleak's, as it fills that user's cache; but no capability.
  */
 #ifndef SYMBOLIZER_FETCHER_H
 #define SYMBOLIZER_FETCHER_H

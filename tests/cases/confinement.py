@@ -9,6 +9,8 @@ import subprocess
 
 from lib import ROOT, Failure, Skip, each, expect, once, slow, wanted
 
+from .target_filter import waiting_report
+
 CAPS = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore"
 NOBODY = ("--reuid", "65534", "--regid", "65534", "--clear-groups")
 # The service has ambient capabilities, the container is root with few.
@@ -122,6 +124,31 @@ def test_helpers_have_no_rights(t, deployment):
         check(pid, deployment)
     truth = program.go()
     expect(memleak.stop(), truth)
+
+
+@once
+@each("root", "sudo")
+def test_fetcher(t, who):
+    """What servers send is read by a process without capabilities, the caller's or of sudo's user."""
+    cache = t.tmp / "cache"
+    cache.mkdir()
+    t.tmp.chmod(0o755)
+    env = {"DEBUGINFOD_CACHE_PATH": os.fspath(cache)}
+    if who == "sudo":
+        os.chown(cache, 65534, 65534)
+        env |= {"SUDO_UID": "65534", "SUDO_GID": "65534"}
+    with waiting_report(t, "other", "/bin/sleep", "1000", env=env) as (memleak, *_):
+        memleak.look()
+        all_facts = [facts_of(pid) for pid in memleak.helpers]
+        facts, = [facts for facts in all_facts if facts["Name"] == "symbol fetcher"]
+    user = "65534" if who == "sudo" else "0"
+    wanted("user and group", set(facts["Uid"].split() + facts["Gid"].split()), {user})
+    wanted("rights", [int(facts[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")],
+           [0, 0, 0, 0])
+    wanted("NoNewPrivs", facts["NoNewPrivs"], "1")
+    if "is fetched from http://127.0.0.1:" not in memleak.notes:
+        raise Failure(memleak.notes)
+    memleak.stop()
 
 
 def values_of(key):

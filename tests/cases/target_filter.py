@@ -208,7 +208,7 @@ def test_hint_is_lost(t):
 
 
 @contextlib.contextmanager
-def waiting_report(t, *args):
+def waiting_report(t, *args, env=None):
     """(memleak, program, truth, path) while a report waits for a server of debug files."""
     if not find_library("debuginfod"):
         raise Skip("no libdebuginfod")
@@ -219,7 +219,7 @@ def waiting_report(t, *args):
         url = "http://127.0.0.1:{}/".format(server.getsockname()[1])
         program = t.program("family", *args, path=path)
         memleak = find(t, "-v", "--comm", path.name, interval="0.2",
-                       env={"DEBUGINFOD_URLS": url, "HOME": os.fspath(t.tmp)})
+                       env={"DEBUGINFOD_URLS": url, "HOME": os.fspath(t.tmp), **(env or {})})
         truth = program.go()
         with server.accept()[0]:
             yield memleak, program, truth, path
