@@ -257,7 +257,10 @@ FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
 	-print_final_stats=1
-FUZZERS := prober recording symbolizer unwinder
+FUZZERS := answers prober process recording symbolizer unwinder walker
+FUZZ_SRC_answers := helper/message.c
+FUZZ_SRC_process := base/proc.c loader/target/map_record.c metrics/host.c
+FUZZ_SRC_walker := unwinder/server/walker_space.c
 FUZZ_SRC_prober := $(filter-out %/server.c,$(wildcard prober/server/*.c))
 FUZZ_SRC_recording := recording/format.c recording/recording.c \
 	$(wildcard recording/reader*.c report/diff*.c) base/byte_buffer.c \

@@ -160,10 +160,10 @@ const char *proc_status_field(const char *status, const char *field)
 {
 	size_t len = strlen(field);
 
-	for (const char *line = status; line; line = strchr(line, '\n')) {
-		line += line > status;
+	for (const char *line = status, *end; line; line = end ? end + 1 : NULL) {
 		if (!strncmp(line, field, len) && line[len] == ':')
 			return line + len + 1 + strspn(line + len + 1, " \t");
+		end = strchr(line, '\n');
 	}
 	return NULL;
 }

@@ -74,7 +74,10 @@ void message_put_string(struct message *msg, const char *text)
 
 struct message_cursor message_read(const struct message *msg)
 {
-	return (struct message_cursor){msg->data, msg->data + msg->len, false};
+	static const unsigned char empty;
+	const unsigned char *data = msg->len ? msg->data : &empty;
+
+	return (struct message_cursor){data, data + msg->len, false};
 }
 
 const void *message_get_bytes(struct message_cursor *cursor, size_t len)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzzes what memleak reads of the answers of the prober and the unwinder, which a hostile file may
+ * have taken over; `make fuzz` builds and runs it. The first byte of an input says whose answer the
+ * others are. What is asked is private to the sources, so they are included.
+ */
+#include "prober/prober.c"
+#undef SLICE_NS
+#include "unwinder/unwinder.c"
+#undef SEND_NS
+#include "unwinder/walker.c"
+
+#include <sys/mman.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_status(int err)
+{
+	if (err > 0 || err < -4095)
+		abort();
+}
+
+static void check_functions(const struct question *question)
+{
+	const struct file_functions *functions = &question->functions;
+
+	if (functions->cnt > FILE_PROBES_MAX)
+		abort();
+	for (size_t i = 0; i < functions->cnt; i++) {
+		const struct found_function *function = &functions->items[i];
+
+		if (function->name >= question->wanted->cnt ||
+		    function->offset + function->place.offset >= question->size)
+			abort();
+		for (size_t j = 0; j < function->return_cnt; j++)
+			if (function->returns[j] >= question->size)
+				abort();
+	}
+}
+
+static void fuzz_functions(struct message *answer)
+{
+	static const struct wanted_function items[] = {{.name = "malloc"}, {.name = "free"}, {0}};
+	static const struct wanted_functions wanted = {.items = items, .cnt = 3};
+	struct question question = {.wanted = &wanted, .size = 0x4000};
+	int err = take_functions(&question, answer);
+
+	check_status(err);
+	check_status(question.status);
+	if (err || question.status)
+		return;
+	check_functions(&question);
+	file_functions_deinit(&question.functions);
+}
+
+static void fuzz_variable(struct message *answer)
+{
+	struct question question = {0};
+
+	check_status(take_variable(&question, answer));
+	check_status(take_section(&question, answer));
+}
+
+/* So many bytes are the answer, the others the words. */
+static void fuzz_table(struct message *answer)
+{
+	const size_t head = 28;
+	struct table_answer taken = {0};
+	size_t len = answer->len;
+
+	if (len < head)
+		return;
+	answer->len = head;
+	answer->fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (answer->fd < 0 ||
+	    write(answer->fd, answer->data + head, len - head) != (ssize_t)(len - head))
+		abort();
+	check_status(take_table(&taken, answer));
+	check_status(taken.status);
+	if (taken.table.words && !unwind_table_valid(&taken.table))
+		abort();
+	unwind_table_deinit(&taken.table);
+	close(answer->fd);
+}
+
+static void fuzz_stack(struct message *answer)
+{
+	static struct walker_stack stack;
+	int err = take_stack(&stack, answer);
+
+	check_status(err);
+	if (!err && (stack.cnt > WALKER_FRAMES_MAX || stack.end >= WALKER_END_CNT))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static void (*const fuzz[])(struct message * answer) = {fuzz_functions, fuzz_variable,
+								fuzz_table, fuzz_stack};
+	struct message answer = {.fd = -1};
+
+	if (!size)
+		return 0;
+	message_put_bytes(&answer, data + 1, size - 1);
+	if (answer.failed)
+		return 0;
+	fuzz[data[0] % (sizeof(fuzz) / sizeof(fuzz[0]))](&answer);
+	answer.fd = -1;
+	message_deinit(&answer);
+	return 0;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzzes what memleak itself reads of processes and of those who ask: records of mappings, the
+ * dynamic loader's list in a target's memory, /proc/PID/status, the Host of a request; `make fuzz`
+ * builds and runs it. The first byte of an input says what the others are. The list is private to
+ * its source, so that is included.
+ */
+#include "loader/target/modules.c"
+
+#include <sys/mman.h>
+
+#include "loader/target/map_record.h"
+#include "metrics/host.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Records come one behind the other; the kernel rounds their lengths. */
+static void fuzz_records(const uint8_t *data, size_t size)
+{
+	struct map_record record;
+
+	if (!map_record_parse(data, size, &record))
+		return;
+	if (record.kind == MAP_RECORD_MAPPING &&
+	    (record.mapping.end <= record.mapping.start || record.path_len > size ||
+	     (const uint8_t *)record.path < data))
+		abort();
+	if (strnlen(record.comm, sizeof(record.comm)) == sizeof(record.comm))
+		abort();
+}
+
+/* The input is the target's memory. */
+static void fuzz_list(const uint8_t *data, size_t size)
+{
+	static const struct proc_maps maps;
+	struct module_list list = {0};
+	struct reader reader = {getpid(), memfd_create("fuzz", MFD_CLOEXEC), &maps, &list};
+	struct r_debug debug;
+
+	if (reader.mem < 0 || write(reader.mem, data, size) != (ssize_t)size)
+		abort();
+	if (read_r_debug(&reader, 8, &debug))
+		add_linked(&reader, &debug);
+	add_hook(&reader, size);
+	drop_modules(&list);
+	free(list.items);
+	close(reader.mem);
+}
+
+static char *text_of(const uint8_t *data, size_t size)
+{
+	char *text = strndup((const char *)data, size);
+
+	if (!text)
+		abort();
+	return text;
+}
+
+static void fuzz_status(const uint8_t *data, size_t size)
+{
+	static const char *const fields[] = {"Name", "Tgid", "NSpid", "Uid", "VmRSS"};
+	cleanup_free char *text = text_of(data, size);
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const char *found = proc_status_field(text, fields[i]);
+
+		if (found && (found < text || found > text + strlen(text)))
+			abort();
+		proc_status_number(text, fields[i]);
+	}
+}
+
+static void fuzz_host(const uint8_t *data, size_t size)
+{
+	cleanup_free char *text = text_of(data, size);
+
+	host_is_ours(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static void (*const fuzz[])(const uint8_t *data, size_t size) = {fuzz_records, fuzz_list,
+									 fuzz_status, fuzz_host};
+
+	if (size)
+		fuzz[data[0] % (sizeof(fuzz) / sizeof(fuzz[0]))](data + 1, size - 1);
+	return 0;
+}

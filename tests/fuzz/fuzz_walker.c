@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzzes walks of copied stacks by libdwfl through the C library's call frame information; `make
+ * fuzz` builds and runs it. An input is a copy, as much of it as there is. libdwfl's faults are
+ * found as well, where the helper process is the cure.
+ */
+#include <fcntl.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwinder/server/walker_space.h"
+
+/* Where inputs that find their way into the code say that it is mapped. */
+#define CODE_START 0x10000000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int find_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+
+	if (!slash || strncmp(slash, "/libc.so", strlen("/libc.so")) != 0)
+		return 0;
+	*(int *)arg = open(info->dlpi_name, O_RDONLY | O_CLOEXEC);
+	return 1;
+}
+
+static struct walker_space *make_space(void)
+{
+	const struct walker_code code = {.start = CODE_START, .headers = CODE_START};
+	struct walker_space *space;
+	int fd = -1;
+
+	dl_iterate_phdr(find_library, &fd);
+	if (fd < 0 || walker_space__new(&space))
+		abort();
+	walker_space__add(space, fd, &code);
+	return space;
+}
+
+/* What the helper refuses else. */
+static void bound(struct unwind_copy *copy)
+{
+	copy->register_cnt %= UNWIND_COPY_REGISTERS + 1;
+	copy->call_cnt %= UNWIND_COPY_CALLS + 1;
+	copy->stack.bytes %= UNWIND_COPY_BYTES + 1;
+	copy->other.bytes %= UNWIND_COPY_OTHER_BYTES + 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct walker_space *space;
+	static struct unwind_copy copy;
+	static struct walker_stack stack;
+
+	if (!space)
+		space = make_space();
+	memset(&copy, 0, sizeof(copy));
+	memcpy(&copy, data, size < sizeof(copy) ? size : sizeof(copy));
+	bound(&copy);
+	walker_space__walk(space, &copy, &stack);
+	if (stack.cnt > WALKER_FRAMES_MAX || stack.end >= WALKER_END_CNT)
+		abort();
+	return 0;
+}
