@@ -69,7 +69,7 @@ static bool may_open_events(void)
 	return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-int rights_shed(bool replaces_files)
+int rights_shed(bool replaces_files, bool needs_admin)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -79,7 +79,7 @@ int rights_shed(bool replaces_files)
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
 	permitted = (uint64_t)data[1].permitted << 32 | data[0].permitted;
-	if (~permitted & ADMIN_STANDS_FOR)
+	if (needs_admin || ~permitted & ADMIN_STANDS_FOR)
 		kept |= BIT(CAP_SYS_ADMIN);
 	kept &= permitted;
 	err = set(kept, permitted);

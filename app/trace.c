@@ -14,6 +14,7 @@
 #include "base/output_file.h"
 #include "base/signals.h"
 #include "loader/kernel/source.h"
+#include "loader/probes/link_kind.h"
 #include "loader/target/child.h"
 #include "loader/target/private_libc.h"
 #include "loader/user/count.h"
@@ -92,7 +93,8 @@ static int start_command(struct session *session)
 			 urls);
 	if (err)
 		return err;
-	err = rights_shed(session->out.path != NULL);
+	err = rights_shed(session->out.path != NULL,
+			  options_trace_processes(opts) && link_kind_needs_admin());
 	if (err)
 		log_error("cannot give up capabilities: %s", strerror(-err));
 	return err;

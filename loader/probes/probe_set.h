@@ -16,13 +16,7 @@
 
 #include "base/file_id.h"
 #include "bpf/memleak.h"
-
-enum link_kind {
-	LINK_SESSION, /* one link for the entries and returns of a file, one for entries alone */
-	LINK_MULTI,   /* one for the entries, one for the returns */
-	LINK_PERF,    /* one perf event for each, with a cookie */
-	LINK_SHAPE,   /* one perf event for each, without: the program tells the shape */
-};
+#include "loader/probes/link_kind.h"
 
 struct entry_programs;
 

@@ -12,6 +12,7 @@
 #include "base/test_knobs.h"
 #include "loader/probes/entry_programs.h"
 #include "loader/probes/features.h"
+#include "loader/probes/link_kind.h"
 #include "loader/probes/multi_link.h"
 #include "loader/probes/probe_safety.h"
 #include "loader/probes/skeleton.h"
@@ -84,34 +85,6 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	return err ? -EINVAL : 0;
 }
 
-static enum link_kind best_links(const struct features *features)
-{
-	if (!features->cookies)
-		return LINK_SHAPE;
-	if (!features->multi_links)
-		return LINK_PERF;
-	return features->session_links ? LINK_SESSION : LINK_MULTI;
-}
-
-static enum link_kind wanted_links(const struct features *features)
-{
-	static const struct {
-		const char *name;
-		enum link_kind kind;
-	} names[] = {{"multi", LINK_MULTI}, {"perf", LINK_PERF}, {"shape", LINK_SHAPE}};
-	enum link_kind best = best_links(features);
-	const char *forced = test_knob(TEST_KNOB_LINKS);
-
-	for (size_t i = 0; forced && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(forced, names[i].name) == 0 && names[i].kind > best)
-			return names[i].kind;
-	return best;
-}
-
-/*
- * Those that links of a session or multi links hold are loaded for them; what is called at a
- * program's end must be of its kind.
- */
 static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
 	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
@@ -302,7 +275,7 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	if (!ctx->programs.entries)
 		return -ENOMEM;
 	err = prepare_tables(ctx, &features, process_cnt);
-	ctx->programs.kind = wanted_links(&features);
+	ctx->programs.kind = link_kind_choose(&features);
 	((struct memleak_config *)&ctx->skel->rodata->config)->bound =
 		!ctx->pool && probe_programs_bound(&ctx->programs);
 	if (!err)
