@@ -140,6 +140,7 @@ static bool is_from_elsewhere(const char *source)
 	return source && (BEGINS(source, language_folders) || is_of_package(source));
 }
 
+/* Behind the name no other one goes on; whole: there nothing follows. */
 static bool is_named(const char *part, size_t part_len, const char *name, size_t len, bool whole)
 {
 	return part_len >= len && !strncmp(part, name, len) &&
@@ -157,18 +158,21 @@ static bool is_named_after(const char *part, size_t part_len, const char *progra
 }
 
 /*
- * "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so" of dovecot: many programs are little more
- * than a call into a library of their own.
+ * "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so" of dovecot: many programs of a system are
+ * little more than a call into a library of their own. Folders count from below the system's on,
+ * as "/usr/lib/", "/usr/local/lib/".
  */
 static bool is_library_of(const char *module, const char *program)
 {
-	const char *part = module, *end;
+	const char *part = strstr(module, "/lib"), *end;
 
-	if (!program || strlen(program) < 2)
+	if (!program || strlen(program) < 2 || interpreter_of(program) || !part ||
+	    !BEGINS(module, system_folders) || is_of_package(module))
 		return false;
-	for (; (end = strchr(part, '/')); part = end + 1)
-		if (is_named_after(part, (size_t)(end - part), program, true))
+	for (part = strchrnul(part + 1, '/'); *part && (end = strchr(part + 1, '/')); part = end)
+		if (is_named_after(part + 1, (size_t)(end - part - 1), program, true))
 			return true;
+	part = strrchr(module, '/') + 1;
 	part += strncmp(part, "lib", 3) ? 0 : 3;
 	return is_named_after(part, strlen(part), program, false);
 }

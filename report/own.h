@@ -22,10 +22,10 @@ enum code_owner {
  * not known. frame: of location, which may be NULL.
  *
  * Without --own the program's are executables that interpret nothing, libraries that lie neither
- * where systems have theirs nor where package managers put them, those that bear the program's name
- * or lie in a folder that does, and scripts that lie where nobody else's are; but not what was
- * compiled from sources that lie in such places. With --own all that lies where it says, and
- * nothing else.
+ * where systems have theirs nor where package managers put them, system libraries that bear the
+ * program's name or lie in a folder that does (unless it interprets), and scripts that lie where
+ * nobody else's are; but not what was compiled from sources that lie in such places. With --own all
+ * that lies where it says, and nothing else.
  */
 enum code_owner code_owner(const struct options *opts, const char *program,
 			   const struct sym_location *location, const struct sym_frame *frame);

@@ -44,11 +44,16 @@ static bool have_one_program(const struct process *a, const struct process *b)
 	return a == b || (a && b && a->comm && b->comm && !strcmp(a->comm, b->comm));
 }
 
+/* What a runtime takes says little of whose it is: of each process by itself. */
 static bool are_one(const struct report_site *a, const struct report_site *b)
 {
-	if (!have_one_program(a->site->process, b->site->process) || a->site->tid != b->site->tid)
+	const struct process *left = a->site->process, *right = b->site->process;
+
+	if (a->site->tid != b->site->tid)
 		return false;
-	return a->objects || b->objects ? a->objects == b->objects : have_one_name(a, b);
+	if (a->objects || b->objects)
+		return a->objects == b->objects && left == right;
+	return have_one_program(left, right) && have_one_name(a, b);
 }
 
 /* Whether none of the paths before this one is of its suspect and of its process. */

@@ -166,7 +166,7 @@ static void write_function(struct row *row, const struct sym_location *location,
 	row->has_source = has_source(frame);
 }
 
-/* Those that say something: neither addresses nor main. */
+/* Those that say something: no addresses, nor main and what calls that. */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
 	struct place place = shown->blamed;
@@ -183,8 +183,10 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 		    frame_is_start(shown->locations[place.frame]))
 			break;
 		frame = frame_of(shown->locations[place.frame], place.function);
-		if (!frame || !is_known(frame->symbol) || !strcmp(frame->symbol, "main"))
+		if (!frame || !is_known(frame->symbol))
 			continue;
+		if (!strcmp(frame->symbol, "main"))
+			break;
 		fputs(row->cnt == 1 ? ", called by " : " < ", row->out);
 		write_function(row, shown->locations[place.frame], place.function);
 	}
@@ -324,7 +326,8 @@ static bool is_tried(const struct detail *detail, const struct suspect *suspect)
 
 	if (shown->site->frame_cnt)
 		frame = frame_of(shown->locations[shown->blamed.frame], shown->blamed.function);
-	return detail->score || !detail->callers || !frame || !has_source(frame);
+	return detail->score || !detail->callers || !frame || !is_known(frame->symbol) ||
+	       !has_source(frame);
 }
 
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect)

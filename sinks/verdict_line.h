@@ -7,13 +7,12 @@
 
 /*
  * Who it is, through which call, and how fast it grows, for how long, by how many paths. Of a line
- * that gets too long callers are left out first (the nearest stays while no line of source is
- * known), then the score, the blocks and the manner; then names are cut.
+ * that gets too long callers are left out first, but the nearest only behind the others where no
+ * line of source is known; then the score, the blocks and the manner; then names are cut.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 
-/* Whether it is but a part of what report->unclear may grow by: the rest is taken in large steps.
- */
+/* Whether it is but a part of what report->unclear may grow by. */
 bool verdict_is_part(const struct report *report, const struct suspect *suspect);
 
 /* What may grow without being a suspect. */

@@ -8,6 +8,7 @@ struct process leak = {
 	.image = 1, .pid = 4711, .comm = (char *)"leak", .cgroup = (char *)"/a\x1b[2J/\xff"};
 static struct process other = {
 	.image = 2, .pid = 4712, .comm = (char *)"a (b) c", .cgroup = (char *)"/"};
+static struct process worker = {.image = 4, .pid = 4713, .comm = (char *)"leak"};
 struct process hostile = {.image = 3, .pid = 666, .comm = (char *)"\x1b[2Jx\xff\n\"\\"};
 
 /* What addresses are called. */
@@ -361,6 +362,17 @@ struct site group_sites[] = {
 	{.id = 13, .process = &leak, .bytes = 2, .count = 1, AGES(MS, MS), STACK(allocator_stack)},
 };
 
+/* The same function of two processes. */
+static struct site worker_sites[] = {
+	BIG,
+	{.id = 21,
+	 .process = &worker,
+	 .bytes = 4194304,
+	 .count = 4,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(big_stack)},
+};
+
 struct site thread_sites[] = {BIG, SMALL};
 struct block thread_blocks[] = {
 	{.site = 0,
@@ -609,6 +621,7 @@ const struct scene scenes[] = {
 	 .snap = SNAPSHOT(largest_sites)},
 	{.name = "suspects", .opts.top = 1, .growing = 12, .snap = SNAPSHOT(plain_sites)},
 	{.name = "suspects-more", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(group_sites)},
+	{.name = "suspects-workers", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(worker_sites)},
 	{.name = "suspects-kernel", .opts.top = 1, .growing = 9, .snap = SNAPSHOT(kernel_sites)},
 	{.name = "suspects-none",
 	 .opts = {.top = 1, .sort = SORT_SCORE},

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "report/runtime_objects.h"
 #include "report/suspects.h"
 #include "report/trend.h"
 
@@ -98,6 +99,38 @@ static void workers(void **state)
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
 
+/* What a runtime takes for its objects is judged by process. */
+static void objects(void **state)
+{
+	static const uint64_t frames[] = {0x1000};
+	static const struct process *const processes[] = {&one, &worker, &one};
+	static const struct sym_location *const location = &load;
+	const struct runtime_objects *objects = runtime_objects_of("/usr/bin/python3");
+	struct site_history history = {.trend = {.bytes_per_s = 10, .score.total = 0.5}};
+	struct report_site shown[LENGTH(processes)] = {0};
+	struct site sites[LENGTH(processes)] = {0};
+	struct suspect *suspects;
+	size_t found;
+
+	assert_non_null(objects);
+	for (size_t i = 0; i < LENGTH(processes); i++) {
+		sites[i] = (struct site){
+			.id = i, .process = processes[i], .frames = frames, .frame_cnt = 1};
+		shown[i] =
+			(struct report_site){.site = &sites[i],
+					     .locations = (const struct sym_location **)&location,
+					     .objects = objects,
+					     .history = &history};
+	}
+	assert_int_equal(suspects_init(shown, LENGTH(shown), MOST, &found, &suspects), 0);
+	assert_int_equal(found, 2);
+	assert_ptr_equal(suspects[0].site->site->process, &one);
+	assert_int_equal(suspects[0].path_cnt, 2);
+	for (size_t i = 0; i < found; i++)
+		assert_int_equal(suspects[i].process_cnt, 1);
+	free(suspects);
+}
+
 static void what_stays_apart(void **state)
 {
 	static const struct path paths[] = {
@@ -125,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_of_one_function),
 		cmocka_unit_test(workers),
+		cmocka_unit_test(objects),
 		cmocka_unit_test(what_stays_apart),
 		cmocka_unit_test(trifles),
 	};
