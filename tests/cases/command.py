@@ -226,6 +226,10 @@ def test_many_execs(t, how):
     """What an image had makes room for the next ones, though no report comes in between."""
     options = ("--max-allocs", "1000", *(["-f"] if how == "followed" else []))
     memleak = t.command(t.file_of("process"), "again", "30", options=options)
+    for image in range(31):
+        memleak.wait_for(f"image {image}", lambda so_far=image: so_far ==
+                         memleak.err.text.count("runs another program now"))
+        memleak.send(b"x")
     report = memleak.finish()
     expect(report, truth_in(memleak), may_lose=AFTER_EXEC)
 
