@@ -120,10 +120,12 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 /* No path is at that place of the store. */
 #define NO_PATH SIZE_MAX
 
-/* Maps that are being read: paths are their places in the store until all are there. */
+/* Maps that are being read: until all are there the store may move. */
 struct reading {
 	struct proc_maps maps;
 	size_t cap;
+	size_t *paths; /* of each mapping, its place in the store */
+	size_t paths_cap;
 	size_t store_len;
 	size_t store_cap;
 	size_t recent[RECENT_PATHS]; /* by hash */
@@ -179,10 +181,10 @@ static int read_line(struct reading *reading, const char *at, const char *end)
 {
 	struct proc_maps *maps = &reading->maps;
 	struct mapping mapping;
-	size_t path;
 
 	maps->text_bytes += (size_t)(end - at) + 1;
 	if (array_reserve(&reading->path, &reading->path_cap, (size_t)(end - at) + 1) ||
+	    array_reserve(&reading->paths, &reading->paths_cap, maps->cnt + 1) ||
 	    array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
 		return -ENOMEM;
 	if (!parse_line((struct line){at, end}, reading->path, &mapping) ||
@@ -190,11 +192,9 @@ static int read_line(struct reading *reading, const char *at, const char *end)
 		maps->whole = false;
 		return 0;
 	}
-	if (store_path(reading, mapping.path, &path))
+	if (store_path(reading, mapping.path, &reading->paths[maps->cnt]))
 		return -ENOMEM;
 	reading->last_end = mapping.end;
-	mapping.path = NULL;
-	mapping.since_ns = (int64_t)path;
 	maps->mappings[maps->cnt++] = mapping;
 	return 0;
 }
@@ -204,16 +204,15 @@ static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 	struct proc_maps *maps = &reading->maps;
 
 	free(reading->path);
+	for (size_t i = 0; i < maps->cnt; i++)
+		maps->mappings[i].path = maps->path_store + reading->paths[i];
+	free(reading->paths);
 	/* Empty ones have a list, too. */
 	if (!err && array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
 		err = -ENOMEM;
 	if (err) {
 		proc_maps_deinit(maps);
 		return err;
-	}
-	for (size_t i = 0; i < maps->cnt; i++) {
-		maps->mappings[i].path = maps->path_store + maps->mappings[i].since_ns;
-		maps->mappings[i].since_ns = 0;
 	}
 	*ret = *maps;
 	return 0;

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from lib import Broken, Failure, culprit, expect, owner, slow
+from lib import Broken, Failure, culprit, each, expect, owner, slow
 from lib.memleak import when
 from lib.process import SLOWNESS
 
@@ -76,23 +76,13 @@ def test_hung_symbolizer(t):
 
 
 @slow
-def test_hung_unwinder(t):
-    """No table comes: neither reports nor the end wait for it."""
+@each("unwinder", "prober")
+def test_hung(t, name):
+    """Neither tables nor functions of a new file come: reports and the end do not wait for them."""
     program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
     memleak = t.attach(program, interval=str(INTERVAL))
     see_reports(memleak, 1)
-    os.kill(helper_of(memleak, "unwinder"), signal.SIGSTOP)
-    program.go()
-    see_reports(memleak, 3)
-    stop(memleak)
-
-
-@slow
-def test_hung_prober(t):
-    """What finds functions in files does not answer: neither reports nor the end wait for it."""
-    program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
-    memleak = t.attach(program, interval=str(INTERVAL))
-    os.kill(helper_of(memleak, "prober"), signal.SIGSTOP)
+    os.kill(helper_of(memleak, name), signal.SIGSTOP)
     program.go()
     see_reports(memleak, 3)
     stop(memleak)
@@ -171,18 +161,6 @@ def test_many_libraries(t):
     last = t.tmp / f"{ROUNDS * EACH - 1}.so"
     if os.fspath(last) not in modules or len(modules) != ROUNDS:
         raise Failure(f"leaks in {sorted(modules)}")
-
-
-@slow
-def test_hung_prober(t):
-    """What finds functions does not answer: neither reports nor the end wait for it."""
-    program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
-    memleak = t.attach(program, interval=str(INTERVAL))
-    see_reports(memleak, 1)
-    os.kill(helper_of(memleak, "prober"), signal.SIGSTOP)
-    program.go()
-    see_reports(memleak, 3)
-    stop(memleak)
 
 
 @slow

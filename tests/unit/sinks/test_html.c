@@ -158,12 +158,37 @@ static void the_script_is_harmless(void **state)
 	assert_int_equal(count_of(page, "http"), 2);
 }
 
+/* One function that leaks in two processes of one name is one suspect of both. */
+static void suspects_of_workers(void **state)
+{
+	enum { REPORTS = 12 };
+	static struct process workers[] = {{.image = 1, .pid = 1, .comm = (char *)"w"},
+					   {.image = 2, .pid = 2, .comm = (char *)"w"}};
+	struct site sites[REPORTS][2];
+	struct snapshot snaps[REPORTS];
+	cleanup_free char *page = NULL;
+
+	for (uint64_t i = 0; i < REPORTS; i++) {
+		for (size_t j = 0; j < 2; j++)
+			sites[i][j] = (struct site){.id = j + 1,
+						    .process = &workers[j],
+						    .bytes = (i + 1) * 4096,
+						    .count = i + 1,
+						    STACK(big_stack)};
+		snaps[i] = (struct snapshot){
+			.elapsed_ns = (i + 1) * 5000 * MS, .sites = sites[i], .site_cnt = 2};
+	}
+	page = print_story(&sink_html, snaps, REPORTS);
+	assert_non_null(strstr(page, "\"processes\":2"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_expected),
 		cmocka_unit_test(names_are_no_markup),
 		cmocka_unit_test(the_script_is_harmless),
+		cmocka_unit_test(suspects_of_workers),
 	};
 
 	setenv("TZ", "TST-1", 1);
