@@ -30,11 +30,6 @@ enum link_kind link_kind_choose(const struct features *features)
 	return best;
 }
 
-/*
- * Those that links of a session or multi links hold are loaded for them; what is called at a
- * program's end must be of its kind.
- */
-
 bool link_kind_needs_admin(void)
 {
 	struct features features;

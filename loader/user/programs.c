@@ -85,6 +85,10 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	return err ? -EINVAL : 0;
 }
 
+/*
+ * Those that links of a session or multi links hold are loaded for them; what is called at a
+ * program's end must be of its kind.
+ */
 static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
 	struct memleak_config *config = (struct memleak_config *)&skel->rodata->config;
