@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lists in tests/: each fault and each option has a case, and each case that is named exists."""
+"""
+The lists in tests/: each fault and each option has a case, and each case that is named exists. None
+is hidden by another one of its name.
+"""
 
 import importlib
+import importlib.util
 import re
 
-from lib import Failure, ROOT, once
+from lib import Broken, Failure, ROOT, once
 from lib.case import cases_of
 
 
@@ -62,3 +66,21 @@ def test_options(_t):
     if not options or options != set(rows):
         raise Failure("options without a row, or rows without an option: "
                       f"{sorted(options ^ set(rows))}")
+
+
+@once
+def test_hidden(t):
+    """Two cases of one name in a file are an error; the second would run alone."""
+    path = t.tmp / "twice.py"
+    source = "def test_once(_t):\n    pass\n\n\ndef test_{}(_t):\n    pass\n"
+    spec = importlib.util.spec_from_file_location("twice", path)
+    module = importlib.util.module_from_spec(spec)
+    for name, wanted in ("again", None), ("once", f"{path}:5: test_once hides that of line 1"):
+        path.write_text(source.format(name), encoding="utf-8")
+        spec.loader.exec_module(module)
+        try:
+            said, count = None, len(list(cases_of("twice", module)))
+        except Broken as broken:
+            said = str(broken)
+        if said != wanted or count != 2:
+            raise Failure(f"of test_once and test_{name}: {said}, {count} cases")

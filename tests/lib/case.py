@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a case is: a function test_NAME(t, ...) with decorators, and the ways it can end."""
 
+import ast
+import pathlib
+
 BROKEN = 99  # exit code of a test program that cannot do its part
 DEFAULT_TIMEOUT = 90
 
@@ -85,8 +88,20 @@ class Case:
             self.function(t, self.value)
 
 
+def check_none_hidden(module):
+    """Of two functions of one name Python keeps the last and says nothing."""
+    seen = {}
+    for node in ast.parse(pathlib.Path(module.__file__).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            if node.name in seen:
+                raise Broken(f"{module.__file__}:{node.lineno}: {node.name} hides that of line "
+                             f"{seen[node.name]}")
+            seen[node.name] = node.lineno
+
+
 def cases_of(area, module):
     """The cases of a module in the order in which they are written."""
+    check_none_hidden(module)
     for name, function in vars(module).items():
         if not name.startswith("test_") or not callable(function):
             continue
