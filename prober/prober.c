@@ -179,7 +179,7 @@ static int get_functions(const struct question *question, struct message_cursor 
 	size_t cnt = message_get_u32(cursor), probe_cnt = 0;
 	int err = 0;
 
-	if (cnt > FILE_PROBES_MAX)
+	if (cursor->bad || cnt > FILE_PROBES_MAX)
 		return -EPROTO;
 	ret->items = calloc(cnt + 1, sizeof(*ret->items));
 	if (!ret->items)

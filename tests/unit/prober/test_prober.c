@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * prober/prober with a false helper in the place of its own: what it may not say is refused, and it
+ * is ended for it. The helper is private to the source, so that is included.
+ */
+#include "prober/prober.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FILE_SIZE 0x4000
+#define MALLOC 0
+#define FREE 1
+#define NOBODY 2
+
+static const struct wanted_function items[] = {
+	[MALLOC] = {.name = "malloc"}, [FREE] = {.name = "free"}, [NOBODY] = {0}};
+static const struct wanted_functions wanted = {.items = items, .cnt = 3};
+
+/* What the false helper answers: it has our memory as it was when it began. */
+static struct message false_answer = {.fd = -1};
+
+static int give_false_answer(void *arg, struct message *request, struct message *reply)
+{
+	message_put_bytes(reply, false_answer.data, false_answer.len);
+	return 0;
+}
+
+static void false_server_main(int sock)
+{
+	helper_serve(sock, give_false_answer, NULL);
+}
+
+static int make_file(void **state)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, FILE_SIZE), 0);
+	*state = (void *)(intptr_t)fd;
+	helper.work = false_server_main;
+	return 0;
+}
+
+static int close_file(void **state)
+{
+	prober_end();
+	message_deinit(&false_answer);
+	close((int)(intptr_t)*state);
+	return 0;
+}
+
+/* Asks a helper that gives the answer which was put. */
+static int ask_false(void **state, struct file_functions *ret)
+{
+	int err;
+
+	helper_stop(&helper, HELPER_GRACE_MS);
+	err = prober_functions((int)(intptr_t)*state, 0, &wanted, MESSAGE_FOREVER, ret);
+	/* Who talks nonsense is not asked again. */
+	assert_int_equal(helper.pid != 0, err != -EPROTO);
+	return err;
+}
+
+static void put_head(uint32_t status, uint32_t cnt)
+{
+	message_reset(&false_answer);
+	message_put_u32(&false_answer, status);
+	message_put_u64(&false_answer, 5);
+	message_put_u32(&false_answer, cnt);
+}
+
+/* A function as it may be said to be, for a test to make something of it that it may not. */
+static struct found_function honest(void)
+{
+	static uint64_t returns[] = {0x1010, FILE_SIZE - 1};
+
+	return (struct found_function){.name = MALLOC,
+				       .offset = 0x1000,
+				       .exported = true,
+				       .place = {.offset = 4, .insn = "push %rbp"},
+				       .verdict = FUNCTION_RETURNS,
+				       .returns = returns,
+				       .return_cnt = 2};
+}
+
+static void put_function(const struct found_function *function)
+{
+	message_put_u32(&false_answer, (uint32_t)function->name);
+	message_put_u64(&false_answer, function->offset);
+	message_put_u32(&false_answer, function->exported);
+	message_put_u64(&false_answer, function->place.offset);
+	message_put_u32(&false_answer, function->place.emulated);
+	message_put_string(&false_answer, function->place.insn);
+	message_put_u32(&false_answer, function->verdict);
+	message_put_u32(&false_answer, (uint32_t)function->through);
+	message_put_u32(&false_answer, function->jumps_there);
+	message_put_u32(&false_answer, (uint32_t)function->return_cnt);
+	for (size_t i = 0; i < function->return_cnt; i++)
+		message_put_u64(&false_answer, function->returns ? function->returns[i] : 0);
+}
+
+static void assert_taken(void **state, const struct found_function *function)
+{
+	struct file_functions functions;
+
+	put_head(0, 1);
+	put_function(function);
+	assert_int_equal(ask_false(state, &functions), 0);
+	assert_int_equal(functions.cnt, 1);
+	assert_int_equal(functions.left, 5);
+	assert_int_equal(functions.items[0].offset, function->offset);
+	assert_int_equal(functions.items[0].place.offset, function->place.offset);
+	assert_int_equal(functions.items[0].return_cnt, function->return_cnt);
+	file_functions_deinit(&functions);
+}
+
+static void assert_refused(void **state, const struct found_function *function)
+{
+	struct file_functions functions;
+
+	/* The one before it is in order, and is not kept, either. */
+	struct found_function first = honest();
+
+	put_head(0, 2);
+	put_function(&first);
+	put_function(function);
+	assert_int_equal(ask_false(state, &functions), -EPROTO);
+}
+
+static void honest_answers(void **state)
+{
+	struct found_function function = honest();
+
+	assert_taken(state, &function);
+	function.place.insn = NULL;
+	function.place.offset = FILE_SIZE - 0x1001;
+	assert_taken(state, &function);
+	function.verdict = FUNCTION_THROUGH;
+	function.through = FREE;
+	function.return_cnt = 0;
+	assert_taken(state, &function);
+}
+
+static void names_of_nobody(void **state)
+{
+	struct found_function function = honest();
+
+	function.name = NOBODY;
+	assert_refused(state, &function);
+	function.name = 3;
+	assert_refused(state, &function);
+	function = honest();
+	function.return_cnt = 0;
+	function.verdict = FUNCTION_THROUGH;
+	function.through = NOBODY;
+	assert_refused(state, &function);
+	function.through = UINT32_MAX;
+	assert_refused(state, &function);
+}
+
+/* Places are counted from the entry: neither they nor their sum may lead out of the file. */
+static void places_outside(void **state)
+{
+	static const struct {
+		uint64_t offset;
+		uint64_t place;
+	} outside[] = {
+		{FILE_SIZE, 0},       {UINT64_MAX, 0},
+		{UINT64_MAX, 1},      {0x1000, FILE_SIZE - 0x1000},
+		{0x1000, UINT64_MAX}, {0x1000, UINT64_MAX - 0xfff},
+	};
+	struct found_function function = honest();
+
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		function.offset = outside[i].offset;
+		function.place.offset = outside[i].place;
+		assert_refused(state, &function);
+	}
+}
+
+/* In a file that is large enough for it. */
+static void place_far_from_its_entry(void **state)
+{
+	struct found_function function = honest();
+
+	assert_int_equal(ftruncate((int)(intptr_t)*state, 4 * FUNCTION_BYTES_MAX), 0);
+	function.place.offset = FUNCTION_BYTES_MAX - 1;
+	assert_taken(state, &function);
+	function.place.offset = FUNCTION_BYTES_MAX;
+	assert_refused(state, &function);
+}
+
+static void returns_outside(void **state)
+{
+	static uint64_t outside[] = {0x1010, FILE_SIZE};
+	struct found_function function = honest();
+
+	function.returns = outside;
+	assert_refused(state, &function);
+	outside[1] = UINT64_MAX;
+	assert_refused(state, &function);
+}
+
+/* Only what returns has returns; and there is no fourth verdict. */
+static void verdicts(void **state)
+{
+	struct found_function function = honest();
+
+	function.verdict = FUNCTION_UNKNOWN;
+	assert_refused(state, &function);
+	function.verdict = FUNCTION_UNKNOWN + 1;
+	function.return_cnt = 0;
+	assert_refused(state, &function);
+}
+
+/* Too many of everything, each of which is in the message and in order. */
+static void counts(void **state)
+{
+	struct found_function function = honest();
+	struct file_functions functions;
+	size_t cnt = FILE_PROBES_MAX / FUNCTION_RETURNS_MAX;
+
+	function.returns = NULL;
+	function.return_cnt = FUNCTION_RETURNS_MAX;
+	assert_taken(state, &function);
+	function.return_cnt = FUNCTION_RETURNS_MAX + 1;
+	assert_refused(state, &function);
+
+	/* Together with the entries these are more probes than a file has. */
+	function.return_cnt = FUNCTION_RETURNS_MAX;
+	put_head(0, (uint32_t)cnt);
+	for (size_t i = 0; i < cnt; i++)
+		put_function(&function);
+	assert_int_equal(ask_false(state, &functions), -EPROTO);
+
+	function.return_cnt = 0;
+	put_head(0, FILE_PROBES_MAX + 1);
+	for (size_t i = 0; i < FILE_PROBES_MAX + 1; i++)
+		put_function(&function);
+	assert_int_equal(ask_false(state, &functions), -EPROTO);
+
+	/* Nothing is reserved for what is not there. */
+	put_head(0, UINT32_MAX);
+	assert_int_equal(ask_false(state, &functions), -EPROTO);
+}
+
+static void strings(void **state)
+{
+	char text[INSN_TEXT_MAX + 2];
+	struct found_function function = honest();
+
+	memset(text, 'a', sizeof(text));
+	text[INSN_TEXT_MAX + 1] = '\0';
+	function.place.insn = text;
+	assert_refused(state, &function);
+	text[INSN_TEXT_MAX] = '\0';
+	assert_taken(state, &function);
+	function.place.insn = "\033[2J";
+	assert_refused(state, &function);
+	function.place.insn = "two\nlines";
+	assert_refused(state, &function);
+}
+
+/* Wherever it is cut, a string among the rest. */
+static void truncated(void **state)
+{
+	struct found_function function = honest();
+	struct file_functions functions;
+	size_t len;
+
+	put_head(0, 1);
+	put_function(&function);
+	len = false_answer.len;
+	while (len-- > 1) {
+		false_answer.len = len;
+		assert_int_equal(ask_false(state, &functions), -EPROTO);
+	}
+}
+
+static void statuses(void **state)
+{
+	struct file_functions functions;
+
+	put_head(ENOEXEC, 0);
+	assert_int_equal(ask_false(state, &functions), -ENOEXEC);
+	false_answer.len = 8;
+	assert_int_equal(ask_false(state, &functions), -EPROTO);
+	put_head(4096, 0);
+	assert_int_equal(ask_false(state, &functions), -EPROTO);
+	put_head(UINT32_MAX, 0);
+	assert_int_equal(ask_false(state, &functions), -EPROTO);
+}
+
+static void variables_and_sections(void **state)
+{
+	int fd = (int)(intptr_t)*state;
+	uint64_t value = 1;
+
+	message_reset(&false_answer);
+	message_put_u32(&false_answer, 1);
+	message_put_u64(&false_answer, 77);
+	assert_true(prober_variable(fd, "environ", &value));
+	assert_int_equal(value, 77);
+	assert_true(prober_has_section(fd, ".debug_info"));
+
+	helper_stop(&helper, HELPER_GRACE_MS);
+	false_answer.len--;
+	assert_false(prober_variable(fd, "environ", &value));
+	assert_int_equal(value, 77);
+	assert_int_equal(helper.pid, 0);
+
+	false_answer.len = 3;
+	assert_false(prober_has_section(fd, ".debug_info"));
+	assert_int_equal(helper.pid, 0);
+}
+
+#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_file, close_file)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_FILE(honest_answers),
+		WITH_FILE(names_of_nobody),
+		WITH_FILE(places_outside),
+		WITH_FILE(place_far_from_its_entry),
+		WITH_FILE(returns_outside),
+		WITH_FILE(verdicts),
+		WITH_FILE(counts),
+		WITH_FILE(strings),
+		WITH_FILE(truncated),
+		WITH_FILE(statuses),
+		WITH_FILE(variables_and_sections),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
