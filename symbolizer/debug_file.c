@@ -84,26 +84,14 @@ static const char *below_debug_folder(const char *path)
 	return strncmp(path, DEBUG_FOLDER "/", len) ? NULL : path + len;
 }
 
-/* A link there may lead to anything in the folder, and to nothing else. */
-static int open_below(int root_fd, const char *path, struct stat *st)
-{
-	int folder_fd = folder_open(root_fd, DEBUG_FOLDER, LINKS_ALL), fd;
-
-	if (folder_fd < 0)
-		return folder_fd;
-	fd = regular_file_open(-1, folder_fd, path, LINKS_ALL, st);
-	close(folder_fd);
-	return fd;
-}
-
 /*
- * Beside the file that names it. The target may write there: what the name leads to is no link, and
- * is for all to read or of the same owner, so that nothing leaves to the helper that the target's
- * user could not have.
+ * What leaves to the helper could have been read by whoever made the file that names it: it is for
+ * all to read, or of the same owner. Whether it is the right one is for the helper to say.
  */
-static int open_beside(const struct module *module, int root_fd, const char *path, struct stat *st)
+static int open_for_owner(const struct module *module, int root_fd, const char *path,
+			  enum links links, struct stat *st)
 {
-	int fd = regular_file_open(AT_FDCWD, root_fd, path, LINKS_NONE, st);
+	int fd = regular_file_open(AT_FDCWD, root_fd, path, links, st);
 	struct stat own;
 
 	if (fd < 0 || (st->st_mode & S_IROTH))
@@ -112,6 +100,18 @@ static int open_beside(const struct module *module, int root_fd, const char *pat
 		return fd;
 	close(fd);
 	return -EACCES;
+}
+
+/* A link there may lead to anything in the folder, and to nothing else. */
+static int open_below(const struct module *module, int root_fd, const char *path, struct stat *st)
+{
+	int folder_fd = folder_open(root_fd, DEBUG_FOLDER, LINKS_ALL), fd;
+
+	if (folder_fd < 0)
+		return folder_fd;
+	fd = open_for_owner(module, folder_fd, path, LINKS_ALL, st);
+	close(folder_fd);
+	return fd;
 }
 
 /*
@@ -124,12 +124,14 @@ static int open_place(const struct module *module, int root_fd, bool in_root, co
 	const char *below = below_debug_folder(path);
 
 	if (below)
-		return in_root && root_fd < 0 ? -ENOENT
-					      : open_below(in_root ? root_fd : -1, below, st);
+		return in_root && root_fd < 0
+			       ? -ENOENT
+			       : open_below(module, in_root ? root_fd : -1, below, st);
 	/* Only a file's name: a path with others in it leads away. */
 	if (!in_root || (module->need.kind == NEED_ALTERNATE && strchr(module->need.file, '/')))
 		return -ENOENT;
-	return open_beside(module, root_fd, path, st);
+	/* Beside the file that names it, where the target may write: no link. */
+	return open_for_owner(module, root_fd, path, LINKS_NONE, st);
 }
 
 static int open_listed(const struct module *module, unsigned int index, int *ret_fd,

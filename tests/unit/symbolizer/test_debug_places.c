@@ -25,11 +25,11 @@ static struct module *make_module(enum server_need kind, const char *file)
 	return module;
 }
 
-/* Whether any of the places has something that would be offered to the helper. */
-static bool is_offered(enum server_need kind, const char *file, bool root_known)
+/* Whether any of the places has something that would be offered to the helper. NULL: no root. */
+static bool is_offered_in(enum server_need kind, const char *file, const char *root_path)
 {
 	struct module *module = make_module(kind, file);
-	int root = root_known ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, err = 0;
+	int root = root_path ? open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, err = 0;
 	bool offered = false;
 
 	for (unsigned int i = 0; err != -ERANGE; i++) {
@@ -48,6 +48,11 @@ static bool is_offered(enum server_need kind, const char *file, bool root_known)
 		close(root);
 	module__free(module);
 	return offered;
+}
+
+static bool is_offered(enum server_need kind, const char *file, bool root_known)
+{
+	return is_offered_in(kind, file, root_known ? "/" : NULL);
 }
 
 static void beside(void **state)
@@ -89,6 +94,23 @@ static void not_of_its_owner(void **state)
 	assert_true(is_offered(NEED_DEBUG, "secret", true));
 }
 
+/* Nor from the folder of debug files. */
+static void not_of_its_owner_below_folder(void **state)
+{
+	char make[512], root[256];
+
+	if (geteuid())
+		SKIP("only root can give files away");
+	snprintf(root, sizeof(root), "%s", in_folder("root"));
+	snprintf(make, sizeof(make),
+		 "d=root/usr/lib/debug$PWD && mkdir -p $d && echo secret > $d/hidden && "
+		 "chmod 600 $d/hidden && chown 12345 $d/hidden && echo debug > $d/shown && "
+		 "chmod 600 $d/shown");
+	assert_true(run(make));
+	assert_false(is_offered_in(NEED_DEBUG, "hidden", root));
+	assert_true(is_offered_in(NEED_DEBUG, "shown", root));
+}
+
 /* A path leads anywhere. */
 static void elsewhere(void **state)
 {
@@ -108,9 +130,8 @@ static void elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beside),
-		cmocka_unit_test(not_a_file_of_its_own),
-		cmocka_unit_test(not_of_its_owner),
+		cmocka_unit_test(beside),           cmocka_unit_test(not_a_file_of_its_own),
+		cmocka_unit_test(not_of_its_owner), cmocka_unit_test(not_of_its_owner_below_folder),
 		cmocka_unit_test(elsewhere),
 	};
 
