@@ -257,9 +257,11 @@ FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
 	-print_final_stats=1
-FUZZERS := answers prober process recording symbolizer unwinder walker
+FUZZERS := answers http prober process recording suppressions symbolizer unwinder walker
 FUZZ_SRC_answers := helper/message.c
+FUZZ_SRC_http := metrics/host.c metrics/listen.c
 FUZZ_SRC_process := base/proc.c loader/target/map_record.c metrics/host.c
+FUZZ_SRC_suppressions := base/escape.c options/suppressions.c
 FUZZ_SRC_walker := unwinder/server/walker_space.c
 FUZZ_SRC_prober := $(filter-out %/server.c,$(wildcard prober/server/*.c))
 FUZZ_SRC_recording := recording/format.c recording/recording.c \
@@ -272,6 +274,7 @@ FUZZ_SRC_unwinder := tests/unit/unwinder/cfi_file.c \
 	$(addprefix unwinder/server/,arch.c builder.c elf_image.c fde_list.c rule.c table.c)
 $(O)/fuzz/fuzz_recording: FUZZ_CC += -DRECORDING_MEMORY_MAX=67108864
 $(O)/fuzz/fuzz_prober: FUZZ_CC += $(PKG_CFLAGS)
+$(O)/fuzz/fuzz_http: FUZZ_CC += -DMEMLEAK_VERSION='"$(VERSION)"'
 
 define fuzz_inputs
 $(O)/fuzz/fuzz_$(1): tests/fuzz/fuzz_$(1).c $(FUZZ_SRC_$(1)) $(ARCHIVES)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzzes what clients send to the server of --listen; `make fuzz` builds and runs it. An input is
+ * what one client sends before it waits for the end; libmicrohttpd takes it apart, without a
+ * network between. The first byte's lowest bit: behind the head of a request that has somebody
+ * else's Host; the next one: the pages are made anew while the client waits.
+ */
+#include "metrics/listen.h"
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/*
+ * Not the Host at the end: libmicrohttpd forgets a line that the next one goes on, so that another
+ * Host, which no browser sends, would count.
+ */
+#define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
+/* What takes more turns never ends. */
+#define TURNS_MAX 1000
+#define STATUS_SIZE sizeof("HTTP/1.1 200 ")
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A name that no file has and no other machine can reach. */
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static socklen_t address_len;
+
+static struct server *make_server(void)
+{
+	struct listen_address listening = {0};
+	struct server *server;
+	int len = snprintf(address.sun_path + 1, 16, "fuzz%d", (int)getpid());
+
+	address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+	memcpy(&listening, &address, address_len);
+	listening.len = address_len;
+	if (server__new(&listening, &server))
+		abort();
+	return server;
+}
+
+static int connect_client(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, address_len))
+		abort();
+	return fd;
+}
+
+static void send_bytes(int fd, const void *bytes, size_t len)
+{
+	if (send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
+		abort();
+}
+
+/* What it could do without waiting is done. */
+static bool is_idle(struct server *server)
+{
+	struct pollfd pfd = {.fd = server__poll_fd(server), .events = POLLIN};
+
+	return server__timeout_ms(server) && !poll(&pfd, 1, 0);
+}
+
+/*
+ * The first bytes of what the client is answered, until it is hung up on, or is to be once its time
+ * is over. A server that finds something to do for ever takes all of memleak's time.
+ */
+static void receive(struct server *server, int fd, char ret[STATUS_SIZE])
+{
+	char bytes[65536];
+	size_t len = 0;
+
+	for (int i = 0; i < TURNS_MAX; i++) {
+		ssize_t got;
+
+		server__dispatch(server);
+		got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		for (ssize_t j = 0; j < got && len < STATUS_SIZE - 1; j++)
+			ret[len++] = bytes[j];
+		if (got <= 0 && is_idle(server))
+			return;
+	}
+	abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct server *server;
+	char status[STATUS_SIZE] = "";
+	int fd;
+
+	if (!size)
+		return 0;
+	if (!server)
+		server = make_server();
+	fd = connect_client();
+	if (data[0] & 1)
+		send_bytes(fd, FOREIGN_HEAD, strlen(FOREIGN_HEAD));
+	send_bytes(fd, data + 1, size - 1);
+	shutdown(fd, SHUT_WR);
+	if (data[0] & 2) {
+		server__dispatch(server);
+		server__show(server, NULL, NULL, 0);
+	}
+	receive(server, fd, status);
+	close(fd);
+	if (*status && strncmp(status, "HTTP/1.", strlen("HTTP/1.")) != 0)
+		abort();
+	if ((data[0] & 1) && strstr(status, " 200 "))
+		abort();
+	return 0;
+}
