@@ -4,6 +4,12 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
+#include "base/signals.h"
+
+/* So long a signal to end may wait. */
+#define SLICE_NS (50 * 1000000ULL)
+
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns)
 {
 	int err = helper_start(helper);
@@ -30,6 +36,23 @@ int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take
 	if (err)
 		helper_stop(helper, 0);
 	return err;
+}
+
+int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper_take_fn take,
+			     void *arg)
+{
+	for (;;) {
+		uint64_t slice_ns = clock_deadline_ns(SLICE_NS);
+		int err = helper_take(helper, slice_ns < deadline_ns ? slice_ns : deadline_ns, take,
+				      arg);
+
+		if (err != -ETIMEDOUT)
+			return err;
+		if (signals_end_pending())
+			return -EINTR;
+		if (!clock_left_ms(deadline_ns))
+			return -ETIMEDOUT;
+	}
 }
 
 int helper_call(struct helper *helper, struct message *request, uint64_t deadline_ns,

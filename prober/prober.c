@@ -9,13 +9,10 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/signals.h"
 #include "helper/call.h"
 #include "prober/server/protocol.h"
 #include "prober/server/server.h"
 
-/* So long a signal to end may wait. */
-#define SLICE_NS (50 * 1000000ULL)
 /* Disassemblers write less. */
 #define INSN_TEXT_MAX 200
 
@@ -38,18 +35,11 @@ struct question {
 /* Until an answer is there, or nobody wants it any more. */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
-	for (;;) {
-		uint64_t slice_ns = clock_deadline_ns(SLICE_NS);
-		int err = helper_take(&helper, slice_ns < deadline_ns ? slice_ns : deadline_ns,
-				      question->take, question);
+	int err = helper_take_unless_ended(&helper, deadline_ns, question->take, question);
 
-		if (err != -ETIMEDOUT)
-			return err;
-		if (!signals_end_pending() && clock_left_ms(deadline_ns))
-			continue;
+	if (err == -ETIMEDOUT || err == -EINTR)
 		helper_stop(&helper, 0);
-		return signals_end_pending() ? -EINTR : -ETIMEDOUT;
-	}
+	return err;
 }
 
 static int ask_once(struct question *question, uint64_t deadline_ns)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "helper/call.h"
 #include "unwinder/server/protocol.h"
 #include "unwinder/server/server.h"
@@ -172,14 +173,19 @@ int unwinder__begin(struct unwinder *unwinder, int fd)
 int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwind_table *ret)
 {
 	struct table_answer answer = {0};
-	int err = helper_take(&unwinder->helper, deadline_ns, take_table, &answer);
+	int err;
 
+	/* Files are many, and a stack that is cut matters little by then. */
+	if (signals_end_pending())
+		deadline_ns = 0;
+	err = helper_take_unless_ended(&unwinder->helper, deadline_ns, take_table, &answer);
 	while (err == -EPIPE) {
 		err = send_again(unwinder);
 		if (!err)
-			err = helper_take(&unwinder->helper, deadline_ns, take_table, &answer);
+			err = helper_take_unless_ended(&unwinder->helper, deadline_ns, take_table,
+						       &answer);
 	}
-	if (err == -ETIMEDOUT)
+	if (err == -ETIMEDOUT || err == -EINTR)
 		return -EAGAIN;
 	end_work(unwinder);
 	if (err)

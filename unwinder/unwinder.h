@@ -28,7 +28,7 @@ int unwinder__begin(struct unwinder *unwinder, int fd);
 
 /*
  * That table, checked; to be given to unwind_table_deinit. -EAGAIN: it was not there by
- * deadline_ns, a moment of CLOCK_MONOTONIC; the helper goes on. After anything else it can have the
+ * deadline_ns, a moment of CLOCK_MONOTONIC, or memleak is to end; the helper goes on. After anything else it can have the
  * next table made. Besides what builder.h says: -EIO (the helper ended over the file), -EPROTO
  * (what it gave is no table).
  */

@@ -94,6 +94,8 @@ static int search_file(struct attach_state *state, const struct module *module,
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
+	if (state->err == -EINTR)
+		return -EINTR;
 	if (state->taken_ns >= state->patience_ns) {
 		if (!state->too_late)
 			say_too_late(state);

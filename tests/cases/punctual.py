@@ -8,8 +8,8 @@ import subprocess
 import time
 
 from lib import Broken, Failure, culprit, each, expect, owner, slow
-from lib.memleak import when
-from lib.process import SLOWNESS
+from lib.memleak import held_ids, when
+from lib.process import SLOWNESS, until
 
 INTERVAL = 1  # seconds
 LATEST = (2 * INTERVAL + 1) * SLOWNESS
@@ -47,13 +47,20 @@ def test_slow_unwind_table(t):
     stop(memleak)
 
 
-def helper_of(memleak, name):
+def find_helper(memleak, name):
     memleak.look()
     for pid in memleak.helpers:
         with open(f"/proc/{pid}/comm", encoding="ascii") as file:
             if file.read().strip() == name:
                 return pid
-    raise Broken(f"no helper {name}")
+    return None
+
+
+def helper_of(memleak, name):
+    pid = find_helper(memleak, name)
+    if not pid:
+        raise Broken(f"no helper {name}")
+    return pid
 
 
 @slow
@@ -85,6 +92,28 @@ def test_hung(t, name):
     os.kill(helper_of(memleak, name), signal.SIGSTOP)
     program.go()
     see_reports(memleak, 3)
+    stop(memleak)
+
+
+def waits_for_helper(memleak):
+    """Its programs are loaded, and it polls, as loading does not."""
+    with open(f"/proc/{memleak.pid}/wchan", encoding="ascii") as file:
+        polls = file.read().startswith("poll_")
+    return polls and bool(held_ids(memleak.pid, "prog"))
+
+
+@slow
+def test_end_before_tracing(t):
+    """Files are waited for longer before tracing begins, but not by whoever wants the end."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), str(INTERVAL))
+    until(lambda: find_helper(memleak, "unwinder"))
+    os.kill(helper_of(memleak, "unwinder"), signal.SIGSTOP)
+    if not until(lambda: waits_for_helper(memleak)):
+        raise Broken("memleak does not wait for the table")
+    memleak.look()
+    if "tracing" in memleak.notes:
+        raise Broken(f"tracing has begun: {memleak.notes!r}")
     stop(memleak)
 
 
