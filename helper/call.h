@@ -25,8 +25,8 @@ int helper_send(struct helper *helper, struct message *request, uint64_t deadlin
 int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take, void *arg);
 
 /*
- * The same, for some milliseconds only once memleak is asked to end: -EINTR, and the helper goes on,
- * too.
+ * The same, for some milliseconds only once memleak is asked to end: -EINTR, and the helper goes
+ * on, too.
  */
 int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper_take_fn take,
 			     void *arg);

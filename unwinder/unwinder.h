@@ -28,9 +28,9 @@ int unwinder__begin(struct unwinder *unwinder, int fd);
 
 /*
  * That table, checked; to be given to unwind_table_deinit. -EAGAIN: it was not there by
- * deadline_ns, a moment of CLOCK_MONOTONIC, or memleak is to end; the helper goes on. After anything else it can have the
- * next table made. Besides what builder.h says: -EIO (the helper ended over the file), -EPROTO
- * (what it gave is no table).
+ * deadline_ns, a moment of CLOCK_MONOTONIC, or memleak is to end; the helper goes on. After
+ * anything else it can have the next table made. Besides what builder.h says: -EIO (the helper
+ * ended over the file), -EPROTO (what it gave is no table).
  */
 int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwind_table *ret);
 /* Nobody waits for that table any more: the helper is ended. */
