@@ -95,24 +95,24 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void child_main(const struct helper *helper, pid_t parent, int sock)
+static void child_main(const struct helper_kind *kind, pid_t parent, int sock)
 {
 	reset_signals();
 	sock = keep_only(sock);
 	raise_file_limit();
-	if (helper->niceness)
-		setpriority(PRIO_PROCESS, 0, helper->niceness);
+	if (kind->niceness)
+		setpriority(PRIO_PROCESS, 0, kind->niceness);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (helper->rights == HELPER_DROPS_RIGHTS && confine())
+	if (kind->rights == HELPER_DROPS_RIGHTS && confine())
 		_exit(NOT_CONFINED);
 	if (getppid() == parent)
-		helper->work(sock);
+		kind->work(sock);
 #if HELPER_SANITIZED
 	/*
 	 * The network libraries, which the other helper loads, do leak. In a child of another
 	 * thread than the main one, what is only on the main thread's stack looks leaked.
 	 */
-	if (helper->rights == HELPER_DROPS_RIGHTS && forked_by_main)
+	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();
 #endif
 	_exit(0);
@@ -141,8 +141,8 @@ int helper_start(struct helper *helper)
 	}
 	if (!pid) {
 		turn_forget();
-		prctl(PR_SET_NAME, helper->name, 0, 0, 0);
-		child_main(helper, parent, socks[1]);
+		prctl(PR_SET_NAME, helper->kind->name, 0, 0, 0);
+		child_main(helper->kind, parent, socks[1]);
 	}
 	close(socks[1]);
 	helper->pid = pid;
@@ -215,7 +215,7 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_CONFINED)
 		log_error("the %s cannot give up its rights here, so it does not run",
-			  helper->name);
+			  helper->kind->name);
 	/* A sanitizer found something in the helper: its report is no use if nobody fails. */
 	if (HELPER_SANITIZED && grace_ms && WIFEXITED(status) && WEXITSTATUS(status))
 		abort();

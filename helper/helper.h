@@ -19,12 +19,17 @@ enum helper_rights {
 	HELPER_DROPS_RIGHTS, /* confine.h */
 };
 
-/* Stays where it is while it runs. */
-struct helper {
+/* What a helper is: constant, and the same for all of its kind. */
+struct helper_kind {
 	const char *name; /* 15 bytes of it are shown */
 	enum helper_rights rights;
 	void (*work)(int sock);
-	int niceness;             /* less than 0: it goes before others, where that is allowed */
+	int niceness; /* less than 0: it goes before others, where that is allowed */
+};
+
+/* Stays where it is while it runs. */
+struct helper {
+	const struct helper_kind *kind;
 	pid_t pid;                /* 0: not running */
 	int sock;                 /* -1: not running */
 	unsigned int incarnation; /* counts starts: what an earlier process was told is lost */
@@ -32,12 +37,9 @@ struct helper {
 	struct helper *next;
 };
 
-#define HELPER_INIT(called, has_rights, does_work)                                                 \
+#define HELPER_INIT(of_kind)                                                                       \
 	{                                                                                          \
-		.name = (called), .rights = (has_rights), .work = (does_work), .sock = -1,         \
-		.answer = {                                                                        \
-			.fd = -1                                                                   \
-		}                                                                                  \
+		.kind = (of_kind), .sock = -1, .answer = {.fd = -1 }                               \
 	}
 
 /*

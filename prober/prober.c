@@ -16,7 +16,13 @@
 /* Disassemblers write less. */
 #define INSN_TEXT_MAX 200
 
-static struct helper helper = HELPER_INIT("prober", HELPER_DROPS_RIGHTS, prober_server_main);
+static const struct helper_kind kind = {
+	.name = "prober",
+	.rights = HELPER_DROPS_RIGHTS,
+	.work = prober_server_main,
+};
+
+static struct helper helper = HELPER_INIT(&kind);
 
 struct question {
 	int fd;

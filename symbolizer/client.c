@@ -18,10 +18,16 @@
 
 #define FILES_EACH 8
 
+static const struct helper_kind helper_kind = {
+	.name = "symbolizer",
+	.rights = HELPER_DROPS_RIGHTS,
+	.work = symbolizer_server_main,
+};
+
 int client_init(struct client *client)
 {
 	*client = (struct client){
-		.helper = HELPER_INIT("symbolizer", HELPER_DROPS_RIGHTS, symbolizer_server_main),
+		.helper = HELPER_INIT(&helper_kind),
 		.hang_ns = HANG_NS,
 	};
 	return helper_start(&client->helper);

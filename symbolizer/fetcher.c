@@ -148,12 +148,18 @@ static void fetcher_main(int sock)
 		helper_serve(sock, handle, &server);
 }
 
+static const struct helper_kind kind = {
+	.name = "symbol fetcher",
+	.rights = HELPER_KEEPS_RIGHTS,
+	.work = fetcher_main,
+};
+
 void fetcher_init(struct fetcher *fetcher)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
 	*fetcher = (struct fetcher){
-		.helper = HELPER_INIT("symbol fetcher", HELPER_KEEPS_RIGHTS, fetcher_main),
+		.helper = HELPER_INIT(&kind),
 	};
 	fetcher->unavailable = !urls || !*urls;
 }

@@ -22,6 +22,13 @@
 
 #define SEND_NS 1000000000ULL
 
+static const struct helper_kind kind = {
+	.name = "unwinder",
+	.rights = HELPER_DROPS_RIGHTS,
+	.work = unwind_server_main,
+	.niceness = NICENESS,
+};
+
 struct unwinder {
 	struct helper helper;
 	int fd;     /* the file whose table is being made; -1: none */
@@ -35,9 +42,7 @@ int unwinder__new(struct unwinder **ret)
 
 	if (!unwinder)
 		return -ENOMEM;
-	unwinder->helper =
-		(struct helper)HELPER_INIT("unwinder", HELPER_DROPS_RIGHTS, unwind_server_main);
-	unwinder->helper.niceness = NICENESS;
+	unwinder->helper = (struct helper)HELPER_INIT(&kind);
 	unwinder->fd = -1;
 	unwinder->again = false;
 	err = helper_start(&unwinder->helper);

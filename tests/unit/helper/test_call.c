@@ -100,11 +100,17 @@ static void assert_answered(struct helper *helper, uint32_t value, uint32_t hand
 	assert_int_equal(echo.handled, handled);
 }
 
+static const struct helper_kind echo_kind = {
+	.name = "echo",
+	.rights = HELPER_DROPS_RIGHTS,
+	.work = serve,
+};
+
 static int set_up(void **state)
 {
 	struct helper *helper = malloc(sizeof(*helper));
 
-	*helper = (struct helper)HELPER_INIT("echo", HELPER_DROPS_RIGHTS, serve);
+	*helper = (struct helper)HELPER_INIT(&echo_kind);
 	*state = helper;
 	return 0;
 }

@@ -30,6 +30,12 @@ static void work(int sock)
 		abort();
 }
 
+static const struct helper_kind kind = {
+	.name = "busy",
+	.rights = HELPER_KEEPS_RIGHTS,
+	.work = work,
+};
+
 static void start(struct helper *helper)
 {
 	char ready;
@@ -42,8 +48,8 @@ static void helpers_count(void **state)
 {
 	const double used_seconds = USED_NS / 1e9;
 	struct own_cost alone, both, one, none;
-	struct helper first = HELPER_INIT("busy", HELPER_KEEPS_RIGHTS, work);
-	struct helper second = HELPER_INIT("busy", HELPER_KEEPS_RIGHTS, work);
+	struct helper first = HELPER_INIT(&kind);
+	struct helper second = HELPER_INIT(&kind);
 
 	own_cost_read(&alone);
 	assert_true(alone.resident_bytes > 0);

@@ -37,6 +37,12 @@ static void false_server_main(int sock)
 	helper_serve(sock, give_false_answer, NULL);
 }
 
+static const struct helper_kind false_kind = {
+	.name = "prober",
+	.rights = HELPER_DROPS_RIGHTS,
+	.work = false_server_main,
+};
+
 static int make_file(void **state)
 {
 	int fd = memfd_create("file", MFD_CLOEXEC);
@@ -44,7 +50,7 @@ static int make_file(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, FILE_SIZE), 0);
 	*state = (void *)(intptr_t)fd;
-	helper.work = false_server_main;
+	helper.kind = &false_kind;
 	return 0;
 }
 
