@@ -16,13 +16,13 @@
 /* Disassemblers write less. */
 #define INSN_TEXT_MAX 200
 
-static const struct helper_kind kind = {
+static const struct helper_kind prober_kind = {
 	.name = "prober",
 	.rights = HELPER_DROPS_RIGHTS,
 	.work = prober_server_main,
 };
 
-static struct helper helper = HELPER_INIT(&kind);
+static struct helper helper = HELPER_INIT(&prober_kind);
 
 struct question {
 	int fd;

@@ -22,7 +22,7 @@
 
 #define SEND_NS 1000000000ULL
 
-static const struct helper_kind kind = {
+static const struct helper_kind unwinder_kind = {
 	.name = "unwinder",
 	.rights = HELPER_DROPS_RIGHTS,
 	.work = unwind_server_main,
@@ -42,7 +42,7 @@ int unwinder__new(struct unwinder **ret)
 
 	if (!unwinder)
 		return -ENOMEM;
-	unwinder->helper = (struct helper)HELPER_INIT(&kind);
+	unwinder->helper = (struct helper)HELPER_INIT(&unwinder_kind);
 	unwinder->fd = -1;
 	unwinder->again = false;
 	err = helper_start(&unwinder->helper);

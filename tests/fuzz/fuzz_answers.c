@@ -5,7 +5,6 @@
  * others are. What is asked is private to the sources, so they are included.
  */
 #include "prober/prober.c"
-#undef SLICE_NS
 #include "unwinder/unwinder.c"
 #undef SEND_NS
 #include "unwinder/walker.c"
