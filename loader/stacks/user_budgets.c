@@ -12,6 +12,8 @@
 
 /* What takes no longer is usual, and free. */
 #define USUAL_NS 1000000000ULL
+/* The same of what everybody waits for. */
+#define USUAL_WAIT_NS 50000000ULL
 
 void user_budgets_deinit(struct user_budgets *budgets)
 {
@@ -35,20 +37,39 @@ static struct user_budget *find(struct user_budgets *budgets, uid_t uid, uint64_
 	return NULL;
 }
 
+static struct user_budget *find_or_add(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
+{
+	struct user_budget *budget = find(budgets, uid, now_ns);
+
+	if (budget || array_reserve(&budgets->items, &budgets->cap, budgets->cnt + 1))
+		return budget;
+	budget = &budgets->items[budgets->cnt++];
+	*budget = (struct user_budget){.uid = uid, .paid_ns = now_ns};
+	return budget;
+}
+
 void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns)
 {
-	struct user_budget *budget;
+	struct user_budget *budget = taken_ns < USUAL_NS ? NULL : find_or_add(budgets, uid, now_ns);
 
-	if (taken_ns < USUAL_NS)
-		return;
-	budget = find(budgets, uid, now_ns);
-	if (!budget) {
-		if (array_reserve(&budgets->items, &budgets->cap, budgets->cnt + 1))
-			return;
-		budget = &budgets->items[budgets->cnt++];
-		*budget = (struct user_budget){.uid = uid, .paid_ns = now_ns};
-	}
-	budget->spent_ns += taken_ns;
+	if (budget)
+		budget->spent_ns += taken_ns;
+}
+
+void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns)
+{
+	struct user_budget *budget =
+		taken_ns < USUAL_WAIT_NS ? NULL : find_or_add(budgets, uid, now_ns);
+
+	if (budget)
+		budget->rest_ns = now_ns + taken_ns;
+}
+
+bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
+{
+	const struct user_budget *budget = find(budgets, uid, now_ns);
+
+	return budget && now_ns < budget->rest_ns;
 }
 
 bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)

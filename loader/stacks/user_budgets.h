@@ -16,6 +16,7 @@ struct user_budget {
 	bool told;
 	uint64_t spent_ns; /* as of paid_ns */
 	uint64_t paid_ns;
+	uint64_t rest_ns; /* nobody waits for files of the user before */
 };
 
 struct user_budgets {
@@ -29,6 +30,12 @@ void user_budgets_deinit(struct user_budgets *budgets);
 /* Something of a user's process has taken so long, which ends now, a time of CLOCK_MONOTONIC. */
 void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			uint64_t now_ns);
+/*
+ * Everybody has waited so long, until now, for files of a user's process: as much time, if it was
+ * not usual, belongs to others next.
+ */
+void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns);
+bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /* Whether more may be done for the user. */
 bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /* True once for each user. */

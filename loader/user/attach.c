@@ -96,6 +96,10 @@ static int search_file(struct attach_state *state, const struct module *module,
 
 	if (state->err == -EINTR)
 		return -EINTR;
+	if (state->spent || state->rests) {
+		state->held = true;
+		return -EAGAIN;
+	}
 	if (state->taken_ns >= state->patience_ns) {
 		if (!state->too_late)
 			say_too_late(state);
@@ -255,7 +259,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	state->later = true;
 	search_module(state, module, scope);
 	/* The next process that maps it tries again. */
-	if (state->err == -ENOMEM || state->too_late)
+	if (state->err == -ENOMEM || state->too_late || state->held)
 		return;
 	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
 	if (!state->err)
@@ -337,7 +341,7 @@ static void attach_raises(struct attach_state *state, const struct module_list *
 		if (known && known->raises_known)
 			continue;
 		attach_raise(state, module);
-		if (known)
+		if (known && !state->held)
 			known->raises_known = true;
 	}
 }
@@ -464,8 +468,9 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	}
 	if (state.throws)
 		attach_raises(&state, &list);
-	if (list.settled)
+	if (list.settled && !state.held)
 		note_searched(process, &list);
+	process->changed |= state.held;
 	module_list_deinit(&list);
 out:
 	attach_end(&state);
@@ -490,9 +495,9 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 		goto out;
 	}
 	attach_all(&state, &list);
-	process->attached = list.settled;
+	process->attached = list.settled && !state.held;
 	note_loader(process, &list);
-	if (list.settled) {
+	if (process->attached) {
 		note_searched(process, &list);
 		note_missing_pools(&state);
 	}
@@ -551,7 +556,7 @@ void attach_ended(const struct user_context *ctx, struct user_process *process)
 									  : SCOPE_EXPORTED);
 		proc_maps_deinit(&maps);
 	}
-	if (state.placed || state.deferred)
+	if (state.placed || state.deferred || state.held)
 		user_process__count_gap(process);
 	attach_end(&state);
 }

@@ -23,7 +23,10 @@
 #define FIRST_FILE_NS (5 * 1000000000ULL)
 #define FIRST_NS (20 * 1000000000ULL)
 #define FILE_NS 1000000000ULL
-#define LATER_NS 2000000000ULL
+#define LATER_NS 1500000000ULL
+
+/* So long nobody looks again whether files of a user's processes may be searched. */
+#define HELD_NS 100000000ULL
 
 static void search_names_deinit(struct search_names *names)
 {
@@ -76,17 +79,17 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 	pid_t pid = process->info.pid;
 	uid_t uid = uid_of(pid);
 	bool waits = ctx->skel->bss->tracking;
-	uint64_t patience_ns = waits ? LATER_NS : FIRST_NS;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (waits && !user_budgets_left(budgets_of(ctx), uid, clock_ns(CLOCK_MONOTONIC)))
-		patience_ns = 0;
 	*state = (struct attach_state){
 		.ctx = ctx,
 		.process = process,
 		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
 		.bound = ctx->pool || proc_living_thread(pid) != pid ? 0 : pid,
 		.uid = uid,
-		.patience_ns = patience_ns,
+		.patience_ns = waits ? LATER_NS : FIRST_NS,
+		.spent = waits && !user_budgets_left(budgets_of(ctx), uid, now_ns),
+		.rests = waits && user_budgets_rests(budgets_of(ctx), uid, now_ns),
 		.file_ns = waits ? FILE_NS : FIRST_FILE_NS,
 	};
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
@@ -94,8 +97,17 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 
 void attach_end(struct attach_state *state)
 {
-	user_budgets_spend(budgets_of(state->ctx), state->uid, state->taken_ns,
-			   clock_ns(CLOCK_MONOTONIC));
+	struct user_budgets *budgets = budgets_of(state->ctx);
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	user_budgets_spend(budgets, state->uid, state->taken_ns, now_ns);
+	if (state->ctx->skel->bss->tracking)
+		user_budgets_rest(budgets, state->uid, state->taken_ns, now_ns);
+	if (state->held && state->spent && user_budgets_tell(budgets, state->uid))
+		log_note("reading the files of processes of user %u takes too long: new ones are "
+			 "not searched for allocator functions for some minutes",
+			 state->uid);
+	state->process->held_ns = state->held ? now_ns + HELD_NS : 0;
 	search_names_deinit(&state->names);
 }
 

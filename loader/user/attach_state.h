@@ -31,6 +31,9 @@ struct attach_state {
 	uint64_t patience_ns; /* how long is still waited for what is in its files */
 	uint64_t taken_ns;    /* that has taken so far */
 	uint64_t file_ns;     /* so long one file is waited for */
+	bool spent;           /* the user's processes have taken too long already */
+	bool rests;           /* the user's last one took long just now */
+	bool held;            /* for either reason a file is searched later */
 	bool too_late;        /* a file was not searched to its end: somebody else may */
 };
 

@@ -31,6 +31,7 @@ struct user_process {
 	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */
 	bool ended;
 	bool settled;       /* it had ended when the last report was begun */
+	uint64_t held_ns;   /* a file was not searched yet: not to be tried before; 0: all were */
 	unsigned int tries; /* to attach, since it has loaded code */
 	bool changed;       /* it has loaded or unloaded code since it was read */
 	bool waits;         /* for unwind tables of its files */

@@ -20,6 +20,8 @@
 
 /* A process that is still loading its libraries is looked at again after so long. */
 #define RETRY_NS 5000000L
+/* One whose files are to be searched later. */
+#define HELD_RETRY_NS 100000000L
 /* So often; then when it says that it has loaded some. */
 #define RETRIES_MAX 400
 /* So often before tracing begins anyway. */
@@ -134,6 +136,19 @@ static void refresh(struct process_set *set, struct user_process *process)
 		process_set_retry_soon(set);
 }
 
+/* A user's files are searched when those of others had their time. */
+static bool is_held(struct process_set *set, const struct user_process *process)
+{
+	struct itimerspec armed = {0}, later = {.it_value = {.tv_nsec = HELD_RETRY_NS}};
+
+	if (clock_ns(CLOCK_MONOTONIC) >= process->held_ns)
+		return false;
+	timerfd_gettime(set->retry_fd, &armed);
+	if (!armed.it_value.tv_sec && !armed.it_value.tv_nsec)
+		timerfd_settime(set->retry_fd, 0, &later, NULL);
+	return true;
+}
+
 /* Probes what a process has mapped since; a failure shows at the next event of the process. */
 static void retry(struct process_set *set)
 {
@@ -141,11 +156,15 @@ static void retry(struct process_set *set)
 		struct user_process *process = set->table.items[i];
 
 		if (process->attached || process->gone_ns || process->ended ||
-		    process->tries >= RETRIES_MAX || user_process__rests(process, false))
+		    process->tries >= RETRIES_MAX || user_process__rests(process, false) ||
+		    is_held(set, process))
 			continue;
 		process->tries++;
-		if (attach_process(&set->programs->ctx, process) == -EAGAIN)
+		if (attach_process(&set->programs->ctx, process) == -EAGAIN && !process->held_ns)
 			process_set_retry_soon(set);
+		if (process->held_ns)
+			process->tries = 0;
+		is_held(set, process);
 		/* Libraries unloaded before the hook was probed went unseen. */
 		if (!is_waiting(set, process))
 			refresh(set, process);
@@ -704,7 +723,7 @@ void process_set_refresh_changed(struct process_set *set)
 	for (size_t i = 0; i < cnt; i++) {
 		struct user_process *process = set->table.items[(first + i) % cnt];
 
-		if (!process->changed || is_waiting(set, process))
+		if (!process->changed || is_waiting(set, process) || is_held(set, process))
 			continue;
 		if (!clock_left_ms(set->programs->ctx.deadline_ns)) {
 			set->refresh_at = (first + i) % cnt;

@@ -5,10 +5,11 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 from lib import Broken, Failure, culprit, each, expect, owner, slow
-from lib.memleak import held_ids, when
+from lib.memleak import children_of, held_ids, when
 from lib.process import SLOWNESS, until
 
 INTERVAL = 1  # seconds
@@ -190,6 +191,47 @@ def test_many_libraries(t):
     last = t.tmp / f"{ROUNDS * EACH - 1}.so"
     if os.fspath(last) not in modules or len(modules) != ROUNDS:
         raise Failure(f"leaks in {sorted(modules)}")
+
+
+def hang(memleak, name, ended):
+    """Whatever helper of that name memleak starts does not answer."""
+    while not ended.wait(0.005):
+        for pid in children_of(memleak.pid):
+            try:
+                with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+                    if file.read().strip() == name:
+                        os.kill(pid, signal.SIGSTOP)
+            except OSError:
+                pass
+
+
+STORM = 20
+
+
+@slow
+def test_hung_storm(t):
+    """
+    Many programs begin at once, and searching the file of each takes longer than is waited. What
+    was held back is searched when it does not any more.
+    """
+    name = f"hung{os.getpid()}"
+    memleak = t.memleak("--json", "-v", "-o", "0", "--comm", name, str(INTERVAL)).ready()
+    see_reports(memleak, 1)
+    ended = threading.Event()
+    thread = threading.Thread(target=hang, args=(memleak, "prober", ended))
+    thread.start()
+    try:
+        for number in range(STORM):
+            folder = t.tmp / str(number)
+            folder.mkdir()
+            shutil.copy("/bin/sleep", folder / name)
+            t.process([folder / name, "3600"])
+        see_reports(memleak, 5)
+    finally:
+        ended.set()
+        thread.join()
+    memleak.wait_for("a probe", lambda: ": malloc at " in memleak.notes)
+    stop(memleak)
 
 
 @slow

@@ -46,11 +46,27 @@ static void usual(void **state)
 	user_budgets_deinit(&budgets);
 }
 
+/* Whom everybody has waited for waits as long; what is usual is free here, too. */
+static void rests(void **state)
+{
+	struct user_budgets budgets = {0};
+	uint64_t now_ns = 1000 * SECOND_NS;
+
+	user_budgets_rest(&budgets, OTHER, SECOND_NS / 100, now_ns);
+	user_budgets_rest(&budgets, HOSTILE, SECOND_NS, now_ns);
+	assert_false(user_budgets_rests(&budgets, OTHER, now_ns));
+	assert_true(user_budgets_rests(&budgets, HOSTILE, now_ns + SECOND_NS - 1));
+	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
+	assert_false(user_budgets_rests(&budgets, HOSTILE, now_ns + SECOND_NS));
+	user_budgets_deinit(&budgets);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_user),
 		cmocka_unit_test(usual),
+		cmocka_unit_test(rests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
