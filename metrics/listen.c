@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,9 +20,9 @@
 #include "metrics/http_library.h"
 #include "metrics/pages.h"
 
-#define CONNECTIONS_MAX 64
+#define CONNECTIONS_MAX 512
 /* So that no other machine, or address of this one, can take all of them. */
-#define CONNECTIONS_OF_ADDRESS_MAX 32
+#define CONNECTIONS_OF_ADDRESS_MAX 128
 #define BACKLOG 64
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
@@ -48,6 +49,9 @@ struct server {
 	size_t alive_bytes; /* of these and of old ones */
 	uint64_t reports;
 	bool was_full;
+	struct listen_address local; /* len 0: its address is no file */
+	dev_t dev;                   /* of that file */
+	ino_t ino;
 };
 
 /* The bytes of a response, which outlive their page while someone reads them. */
@@ -118,8 +122,11 @@ static enum page_kind metrics_kind(struct server *server, struct MHD_Connection 
 	return PAGE_OPEN_METRICS;
 }
 
+/* A web page can name any host, but no browser opens a file. */
 static bool is_for_us(struct server *server, struct MHD_Connection *connection)
 {
+	if (server->local.len)
+		return true;
 	return host_is_ours(server->http.lookup_connection_value(connection, MHD_HEADER_KIND,
 								 MHD_HTTP_HEADER_HOST));
 }
@@ -249,7 +256,60 @@ static int make_fixed_pages(struct server *server)
 	return 0;
 }
 
-static int open_socket(const struct listen_address *address)
+/* A socket that nobody listens on is left from a run that was killed. */
+static int remove_stale(int fd, const struct listen_address *address)
+{
+	struct stat st;
+
+	if (!connect(fd, &address->any, address->len) || errno == EAGAIN)
+		return -EADDRINUSE;
+	if (errno != ECONNREFUSED)
+		return errno == ENOENT ? 0 : -errno;
+	if (lstat(address->local.sun_path, &st))
+		return -errno;
+	if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return -EEXIST;
+	return unlink(address->local.sun_path) ? -errno : 0;
+}
+
+/* It has its mode from the beginning. */
+static int bind_local(struct server *server, int fd, const struct listen_address *address)
+{
+	mode_t old_mask;
+	struct stat st;
+	int err = remove_stale(fd, address);
+
+	if (err)
+		return err;
+	old_mask = umask(0777 & ~address->mode);
+	if (bind(fd, &address->any, address->len) || lstat(address->local.sun_path, &st))
+		err = -errno;
+	umask(old_mask);
+	if (err)
+		return err;
+	server->local = *address;
+	server->dev = st.st_dev;
+	server->ino = st.st_ino;
+	return 0;
+}
+
+/* Somebody else's may have replaced it. */
+static void remove_local(const struct server *server)
+{
+	const char *path = server->local.local.sun_path;
+	struct stat st;
+
+	if (server->local.len && !lstat(path, &st) && st.st_dev == server->dev &&
+	    st.st_ino == server->ino)
+		unlink(path);
+}
+
+static bool is_file(const struct listen_address *address)
+{
+	return address->any.sa_family == AF_UNIX && *address->local.sun_path;
+}
+
+static int open_socket(struct server *server, const struct listen_address *address)
 {
 	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int one = 1, err = 0;
@@ -261,7 +321,11 @@ static int open_socket(const struct listen_address *address)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
 	/* A server that just ended leaves connections that wait for their time. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, &address->any, address->len) || listen(fd, BACKLOG))
+	if (is_file(address))
+		err = bind_local(server, fd, address);
+	else if (bind(fd, &address->any, address->len))
+		err = -errno;
+	if (!err && listen(fd, BACKLOG))
 		err = -errno;
 	if (!err)
 		return fd;
@@ -270,14 +334,18 @@ static int open_socket(const struct listen_address *address)
 }
 
 /* Port 0 has become another one. */
-static void say_where(int fd)
+static void say_where(const struct server *server, int fd)
 {
-	struct listen_address address = {.len = sizeof(address.v6)};
+	struct listen_address address = {.len = sizeof(address.local)};
 	char text[LISTEN_ADDRESS_SIZE];
 
 	if (getsockname(fd, &address.any, &address.len))
 		return;
 	listen_address_print(&address, text);
+	if (server->local.len) {
+		log_note("listening on %s", text);
+		return;
+	}
 	log_note("listening on http://%s/%s", text,
 		 listen_address_is_loopback(&address) ? ""
 						      : ": whoever reaches that address can read "
@@ -313,7 +381,7 @@ int server__new(const struct listen_address *address, struct server **ret)
 		return err;
 	}
 	err = err ? err : make_fixed_pages(server);
-	fd = err ? err : open_socket(address);
+	fd = err ? err : open_socket(server, address);
 	err = fd < 0 ? fd : start_daemon(server, fd);
 	if (err) {
 		listen_address_print(address, text);
@@ -321,7 +389,7 @@ int server__new(const struct listen_address *address, struct server **ret)
 		server__free(server);
 		return err;
 	}
-	say_where(fd);
+	say_where(server, fd);
 	own_cost_read(&own);
 	make_pages(server, &metrics);
 	*ret = server;
@@ -338,6 +406,7 @@ void server__free(struct server *server)
 	for (size_t i = 0; i < FIXED_CNT; i++)
 		if (server->fixed[i])
 			server->http.destroy_response(server->fixed[i]);
+	remove_local(server);
 	free(server);
 }
 

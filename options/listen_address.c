@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -38,6 +39,35 @@ static int parse_v6(const char *host, const char *port, struct listen_address *r
 	return parse_port(port, &ret->v6.sin6_port);
 }
 
+static int parse_mode(const char *text, mode_t *ret)
+{
+	char *end;
+	unsigned long mode = strtoul(text, &end, 8);
+
+	if (*text < '0' || *text > '7' || *end || mode > 0777)
+		return -EINVAL;
+	*ret = (mode_t)mode;
+	return 0;
+}
+
+/* Behind "unix:". */
+static int parse_local(const char *text, struct listen_address *ret)
+{
+	struct listen_address address = {.local.sun_family = AF_UNIX,
+					 .len = sizeof(address.local),
+					 .mode = S_IRUSR | S_IWUSR};
+	const char *comma = strstr(text, ",mode=");
+	size_t len = comma ? (size_t)(comma - text) : strlen(text);
+
+	if (!len || (comma && parse_mode(comma + strlen(",mode="), &address.mode)))
+		return -EINVAL;
+	if (len >= sizeof(address.local.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.local.sun_path, text, len);
+	*ret = address;
+	return 0;
+}
+
 int listen_address_parse(const char *text, struct listen_address *ret)
 {
 	const char *colon = strrchr(text, ':');
@@ -48,6 +78,8 @@ int listen_address_parse(const char *text, struct listen_address *ret)
 	size_t len;
 	int err;
 
+	if (!strncmp(text, "unix:", strlen("unix:")))
+		return parse_local(text + strlen("unix:"), ret);
 	if (!colon) {
 		err = parse_v4("127.0.0.1", text, &address);
 	} else {
@@ -67,6 +99,8 @@ int listen_address_parse(const char *text, struct listen_address *ret)
 
 bool listen_address_is_loopback(const struct listen_address *address)
 {
+	if (address->any.sa_family == AF_UNIX)
+		return true;
 	if (address->any.sa_family == AF_INET)
 		return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
@@ -76,7 +110,9 @@ void listen_address_print(const struct listen_address *address, char ret[LISTEN_
 {
 	char host[INET6_ADDRSTRLEN];
 
-	if (address->any.sa_family == AF_INET) {
+	if (address->any.sa_family == AF_UNIX) {
+		snprintf(ret, LISTEN_ADDRESS_SIZE, "unix:%s", address->local.sun_path);
+	} else if (address->any.sa_family == AF_INET) {
 		inet_ntop(AF_INET, &address->v4.sin_addr, host, sizeof(host));
 		snprintf(ret, LISTEN_ADDRESS_SIZE, "%s:%u", host, ntohs(address->v4.sin_port));
 	} else {

@@ -231,10 +231,11 @@ const struct option_def option_table[] = {
 	 "you can read a new FILE, also if you use sudo. As root, memleak refuses a FILE, or a "
 	 "link to it, that belongs to another user",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, REPORT_DIFF},
-	{"listen", 0, "[ADDR:]PORT",
+	{"listen", 0, "ADDRESS",
 	 "Also serve the last report over HTTP: /metrics for Prometheus and compatible "
-	 "collectors, /report as JSON, /pprof as a profile. The default address is 127.0.0.1, "
-	 "which only this machine can reach; an IPv6 address stands in brackets",
+	 "collectors, /report as JSON, /pprof as a profile. ADDRESS is PORT of 127.0.0.1, which "
+	 "only this machine can reach, ADDR:PORT, where an IPv6 address stands in brackets, or "
+	 "unix:PATH[,mode=MODE], a socket that only you can open unless an octal MODE says more",
 	 OPT_LISTEN, GROUP_REPORT, FIELD(listen), .words = WORDS_NONE},
 	{"record", 0, "FILE",
 	 "Also write every snapshot to FILE, with the names in all stacks, for \"memleak "

@@ -152,8 +152,14 @@ static int store_string(const struct option_def *def, const char *arg, void *fie
 
 static int store_listen(const struct option_def *def, const char *arg, void *field, char **why)
 {
-	if (listen_address_parse(arg, field))
-		return complain(why, "'%s' is not [ADDR:]PORT in numbers", arg);
+	int err = listen_address_parse(arg, field);
+
+	if (err == -ENAMETOOLONG)
+		return complain(why, "the path of a socket has at most %zu bytes",
+				sizeof(((struct listen_address *)NULL)->local.sun_path) - 1);
+	if (err)
+		return complain(why, "'%s' is not [ADDR:]PORT in numbers or unix:PATH[,mode=MODE]",
+				arg);
 	return 0;
 }
 

@@ -2,9 +2,11 @@
 """--listen: what is served, and to whom."""
 
 import gzip
+import http.client
 import os
 import shutil
 import socket
+import stat
 import subprocess
 
 from lib import Failure, ROOT, Skip, each, slow, timeout, wanted
@@ -305,3 +307,69 @@ def test_ipv6(t):
     wanted("host", address[0], "::1")
     fetch(address, "/healthz")
     stop(memleak)
+
+
+class LocalConnection(http.client.HTTPConnection):
+    """Over a socket in the file system."""
+
+    def __init__(self, path):
+        super().__init__("any.example")
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(self.path))
+
+
+def listen_locally(t, path, options=""):
+    memleak = t.attach(t.program("leak"), "--listen", f"unix:{path}{options}", interval="0.2")
+    memleak.wait_for("its address", lambda: f"listening on unix:{path}" in memleak.notes)
+    memleak.fresh_report()
+    connection = LocalConnection(path)
+    connection.request("GET", "/metrics")
+    if not connection.getresponse().read().endswith(b"\n# EOF\n"):
+        raise Failure("no metrics")
+    connection.close()
+    return memleak
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def test_local(t):
+    """A socket in the file system, for its owner alone or for more; it goes with memleak."""
+    path = t.tmp / "socket"
+    for options, mode in (("", 0o600), (",mode=0666", 0o666)):
+        memleak = listen_locally(t, path, options)
+        wanted("mode", mode_of(path), mode)
+        stop(memleak)
+        wanted("socket at the end", path.exists(), False)
+
+
+def test_local_stale(t):
+    """What a run that was killed has left is replaced."""
+    path = t.tmp / "socket"
+    old = socket.socket(socket.AF_UNIX)
+    old.bind(str(path))
+    old.close()
+    stop(listen_locally(t, path))
+
+
+@each("live", "file", "long")
+def test_local_taken(t, sort):
+    """Nothing else that is in its place is touched."""
+    path = t.tmp / ("x" * 110 if sort == "long" else "place")
+    live = socket.socket(socket.AF_UNIX)
+    if sort == "live":
+        live.bind(str(path))
+        live.listen()
+    elif sort == "file":
+        path.write_text("mine")
+    t.refused("--listen", f"unix:{path}", "-p", str(os.getpid()), "1", "1",
+              code=2 if sort == "long" else 1,
+              says={"live": "Address already in use", "file": "File exists",
+                    "long": "at most 107 bytes"}[sort])
+    if sort == "file":
+        wanted("file", path.read_text(), "mine")
+    live.close()

@@ -155,6 +155,8 @@ static char *describe(const struct options *opts)
 		listen_address_print(&opts->listen, address);
 		fprintf(out, " listen=%s%s", address,
 			listen_address_is_loopback(&opts->listen) ? "" : " (open)");
+		if (opts->listen.any.sa_family == AF_UNIX)
+			fprintf(out, " %o", (unsigned int)opts->listen.mode);
 	}
 	print_text(out, "record", opts->record);
 	print_number(out, "all", opts->all, 0);
