@@ -191,6 +191,7 @@ static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 	struct stat st;
 
 	module.fd = process_open_mapping(reader->pid, mapping);
+	list->no_files |= module.fd == -EMFILE || module.fd == -ENFILE;
 	if (module.fd < 0)
 		return module.fd;
 	if (fstat(module.fd, &st)) {

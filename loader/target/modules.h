@@ -26,7 +26,8 @@ struct module_list {
 	size_t cap;
 	/* So many from the first on were there when the program started, and never go. */
 	size_t permanent_cnt;
-	bool settled; /* the dynamic loader has finished loading what it was loading */
+	bool no_files; /* memleak may not open more: some are missing */
+	bool settled;  /* the dynamic loader has finished loading what it was loading */
 	/* The hook that the dynamic loader calls when its list changes; module index, or -1. */
 	ssize_t hook_module;
 	uint64_t hook_offset; /* in the file */

@@ -494,6 +494,12 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 			  strerror(-err));
 		goto out;
 	}
+	if (list.no_files) {
+		log_note("not all files of process %d are searched for allocator functions: too "
+			 "many are open (ulimit -n)",
+			 process->info.pid);
+		state.err = -EMFILE;
+	}
 	attach_all(&state, &list);
 	process->attached = list.settled && !state.held;
 	note_loader(process, &list);

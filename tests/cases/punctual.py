@@ -165,6 +165,7 @@ def test_many_mappings(t):
 
 ROUNDS, EACH = 8, 50
 FILES = 256  # that memleak may have open
+FILES_MIN = 128  # with which it begins
 
 
 @slow
@@ -191,6 +192,22 @@ def test_many_libraries(t):
     last = t.tmp / f"{ROUNDS * EACH - 1}.so"
     if os.fspath(last) not in modules or len(modules) != ROUNDS:
         raise Failure(f"leaks in {sorted(modules)}")
+
+
+@slow
+def test_too_many_libraries(t):
+    """A process has more libraries than memleak may open: it says so."""
+    for number in range(FILES_MIN + 50):
+        shutil.copy(t.file_of("libplugin.so"), t.tmp / f"{number}.so")
+    libraries = ":".join(os.fspath(path) for path in t.tmp.glob("*.so"))
+    program = t.process(["env", f"LD_PRELOAD={libraries}", "sleep", "3600"])
+    if not until(lambda: b"sleep" in open(f"/proc/{program.pid}/cmdline", "rb").read()[:6]):
+        raise Broken("sleep does not begin")
+    memleak = t.memleak("--json", "-p", str(program.pid), str(INTERVAL),
+                        wrapper=("prlimit", f"--nofile={FILES_MIN}:{FILES_MIN}"))
+    memleak.finish(1, final=False)
+    if "too many are open" not in memleak.notes or "defines malloc" in memleak.notes:
+        raise Failure(f"nothing is said of the files: {memleak.notes!r}")
 
 
 def hang(memleak, name, ended):
