@@ -21,6 +21,8 @@
 #define NICENESS (-10)
 
 #define SEND_NS 1000000000ULL
+/* The longest of turns; before tracing begins there are longer waits. */
+#define TURN_NS 1000000000ULL
 
 static const struct helper_kind unwinder_kind = {
 	.name = "unwinder",
@@ -177,18 +179,21 @@ int unwinder__begin(struct unwinder *unwinder, int fd)
 
 int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwind_table *ret)
 {
+	int (*take)(struct helper * helper, uint64_t deadline_ns, helper_take_fn take, void *arg) =
+		helper_take_unless_ended;
 	struct table_answer answer = {0};
 	int err;
 
-	/* Files are many, and a stack that is cut matters little by then. */
-	if (signals_end_pending())
+	/* A turn, which the last stacks need as well, is short enough for whoever ends memleak. */
+	if (deadline_ns <= clock_deadline_ns(TURN_NS))
+		take = helper_take;
+	else if (signals_end_pending())
 		deadline_ns = 0;
-	err = helper_take_unless_ended(&unwinder->helper, deadline_ns, take_table, &answer);
+	err = take(&unwinder->helper, deadline_ns, take_table, &answer);
 	while (err == -EPIPE) {
 		err = send_again(unwinder);
 		if (!err)
-			err = helper_take_unless_ended(&unwinder->helper, deadline_ns, take_table,
-						       &answer);
+			err = take(&unwinder->helper, deadline_ns, take_table, &answer);
 	}
 	if (err == -ETIMEDOUT || err == -EINTR)
 		return -EAGAIN;

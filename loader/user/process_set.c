@@ -723,7 +723,7 @@ void process_set_refresh_changed(struct process_set *set)
 	for (size_t i = 0; i < cnt; i++) {
 		struct user_process *process = set->table.items[(first + i) % cnt];
 
-		if (!process->changed || is_waiting(set, process) || is_held(set, process))
+		if (!process->changed || is_waiting(set, process))
 			continue;
 		if (!clock_left_ms(set->programs->ctx.deadline_ns)) {
 			set->refresh_at = (first + i) % cnt;
@@ -731,7 +731,8 @@ void process_set_refresh_changed(struct process_set *set)
 			break;
 		}
 		refresh_changed(set, process);
-		again |= !process->attached;
+		/* What it has mapped is read meanwhile. */
+		again |= !is_held(set, process) && !process->attached;
 	}
 	if (again)
 		retry(set);
