@@ -13,7 +13,7 @@
 /* What takes no longer is usual, and free. */
 #define USUAL_NS 1000000000ULL
 /* The same of what everybody waits for. */
-#define USUAL_WAIT_NS 250000000ULL
+#define USUAL_WAIT_NS 900000000ULL
 
 void user_budgets_deinit(struct user_budgets *budgets)
 {
