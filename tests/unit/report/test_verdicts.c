@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * How often verdicts are wrong, and how soon they are right: made-up programs, many of each sort.
- * Each run has other seeds, which it prints. A few of each sort, or many:
- * build/tests/unit/report/test_verdicts [HOW_MANY [FIRST_SEED]]
+ * Alone it takes a few of each sort, always the same: the bars are for many, and a few drawn anew
+ * would miss them by chance. Many, from other seeds in each run, which it prints:
+ * build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
  */
 #include <math.h>
 #include <setjmp.h>
@@ -24,7 +25,7 @@
 #define SEEDS_MAX 10000
 #define SAMPLE_WRONG 20
 
-static uint64_t first_seed;
+static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
 static size_t missed; /* bars, of a test: each is tried before it fails */
 
@@ -474,9 +475,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(leaks),  cmocka_unit_test(hidden_leaks),
 	};
 
-	if (argc > 1)
+	if (argc > 1) {
 		seed_cnt = strtoull(argv[1], NULL, 0);
-	first_seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL) * 1000000;
+		first_seed = (uint64_t)time(NULL) * 1000000;
+	}
+	if (argc > 2)
+		first_seed = strtoull(argv[2], NULL, 0);
 	if (!seed_cnt || seed_cnt > SEEDS_MAX)
 		return 2;
 	printf("# %zu seeds from %llu on\n", seed_cnt, (unsigned long long)first_seed);
