@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * How often verdicts are wrong, and how soon they are right: made-up programs, many of each sort.
- * Alone it takes a few of each sort, always the same: the bars are for many, and a few drawn anew
- * would miss them by chance. Many, from other seeds in each run, which it prints:
- * build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
+ * Without arguments it makes a few of each sort, always the same ones: the bars are meant for many,
+ * and a few that are drawn anew can miss one by chance. Many, from seeds that differ from run to
+ * run and are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
  */
 #include <math.h>
 #include <setjmp.h>
