@@ -33,7 +33,7 @@
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
 /* Whoever has ended memleak waits for the last report. */
-#define REPORT_LAST_NS 1700000000ULL
+#define REPORT_LAST_NS 1400000000ULL
 
 /* All that one turn of the loop may wait for: with -t for the names of stacks, and the last one. */
 #define TURN_NS 100000000ULL
