@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import time
 
 from .case import Broken, Failure, Skip
 from .memleak import Memleak
@@ -14,6 +15,7 @@ from .program import Program
 FOREVER = "3600"
 KNOBS = b"memleak: test knobs"  # stands in a memleak that reads test knobs: base/test_knobs.c
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
+SUCCESSOR_SECONDS = 20  # what took the number may end before
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=1:abort_on_error=0",
     "LSAN_OPTIONS": "exitcode=99",
@@ -77,17 +79,22 @@ class Context:
 
     def successor(self, ended, *args):
         """A test program that gets the number of a process that has ended."""
-        for _ in range(100):
+        deadline = time.monotonic() + SUCCESSOR_SECONDS
+        while time.monotonic() < deadline:
             try:
+                last = LAST_PID.read_text(encoding="ascii")
                 LAST_PID.write_text(str(ended.pid - 1), encoding="ascii")
             except OSError as error:
                 raise Skip(f"no number of a process can be chosen: {error}") from error
             program = self.program(*args, ready=False)
+            # Else all that start from now on take the numbers that others wait for.
+            LAST_PID.write_text(last, encoding="ascii")
             if program.pid == ended.pid:
                 program.ready()
                 return program
             program.end()
-        raise Broken(f"another process gets the number {ended.pid}, or the next one, each time")
+            time.sleep(0.1)
+        raise Broken(f"another process has the number {ended.pid}, or got the next one each time")
 
     def memleak(self, *args, wrapper=(), env=None, **kwargs):
         """Starts memleak with exactly these arguments."""
