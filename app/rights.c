@@ -3,55 +3,24 @@
 #include "app/rights.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <linux/perf_event.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BIT(cap) (1ULL << (cap))
+#include "base/capabilities.h"
 
 /* CAP_SYS_ADMIN stands for each of them that is not there. */
-#define ADMIN_STANDS_FOR (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_CHECKPOINT_RESTORE))
+#define ADMIN_STANDS_FOR                                                                           \
+	(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
 /* Some kernels count tables as locked memory, of which libbpf then takes more than is allowed. */
 #define TRACING                                                                                    \
-	(ADMIN_STANDS_FOR | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYSLOG) |     \
-	 BIT(CAP_SYS_RESOURCE))
-
-/*
- * A helper that has crashed is started again. It gets another user and a root folder, and loses
- * what it inherits; then it is another user's process, which only CAP_KILL can end.
- */
-#define HELPERS                                                                                    \
-	(BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP) | BIT(CAP_SYS_CHROOT) |              \
-	 BIT(CAP_KILL) | BIT(CAP_SYS_NICE))
+	(ADMIN_STANDS_FOR | CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |         \
+	 CAPABILITY(CAP_SYSLOG) | CAPABILITY(CAP_SYS_RESOURCE))
 
 /* The folder, and the file's owner, may be any user. */
-#define REPLACING (BIT(CAP_DAC_OVERRIDE) | BIT(CAP_CHOWN) | BIT(CAP_FOWNER))
-
-/* Who may not change the bounding set has no program's capabilities either: of no_new_privs. */
-static void bound(uint64_t kept)
-{
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (!(kept & BIT(cap)))
-			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
-}
-
-static int set(uint64_t effective, uint64_t permitted)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
-		data[i] = (struct __user_cap_data_struct){
-			.effective = (uint32_t)(effective >> 32 * i),
-			.permitted = (uint32_t)(permitted >> 32 * i),
-		};
-	return syscall(SYS_capset, &header, data) ? -errno : 0;
-}
+#define REPLACING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_FOWNER))
 
 /* Debian's kernels want CAP_SYS_ADMIN for any event while kernel.perf_event_paranoid is above 2. */
 static bool may_open_events(void)
@@ -69,27 +38,26 @@ static bool may_open_events(void)
 	return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-int rights_shed(bool replaces_files, bool needs_admin)
+int rights_shed(bool replaces_files, bool ends_command, bool needs_admin)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-	uint64_t kept = TRACING | HELPERS | (replaces_files ? REPLACING : 0), permitted;
-	int err;
+	uint64_t kept = TRACING | (replaces_files ? REPLACING : 0) |
+			(ends_command ? CAPABILITY(CAP_KILL) : 0);
+	uint64_t permitted;
+	int err = capabilities_permitted(&permitted);
 
-	if (syscall(SYS_capget, &header, data))
-		return -errno;
-	permitted = (uint64_t)data[1].permitted << 32 | data[0].permitted;
+	if (err)
+		return err;
 	if (needs_admin || ~permitted & ADMIN_STANDS_FOR)
-		kept |= BIT(CAP_SYS_ADMIN);
+		kept |= CAPABILITY(CAP_SYS_ADMIN);
 	kept &= permitted;
-	err = set(kept, permitted);
+	err = capabilities_set(kept | (CAPABILITY(CAP_SETPCAP) & permitted), permitted);
 	if (err)
 		return err;
 	if (!may_open_events())
-		kept |= BIT(CAP_SYS_ADMIN) & permitted;
-	bound(kept);
-	/* Without inheritable capabilities there are no ambient ones. */
-	err = set(kept, kept);
+		kept |= CAPABILITY(CAP_SYS_ADMIN) & permitted;
+	/* Who may not do so has no program's capabilities either: of no_new_privs. */
+	capabilities_bound(kept);
+	err = capabilities_set(kept, kept);
 	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
 	return err;

@@ -57,7 +57,7 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 		opts, session->symbolizer, pids, cnt, START_NS, &session->source);
 	if (err || !opts->kernel)
 		return err;
-	err = kernel_source__new(opts, session->symbolizer, pids, cnt, session->child.pid, &kernel);
+	err = kernel_source__new(opts, session->symbolizer, pids, cnt, &kernel);
 	if (err)
 		return err;
 	err = both_spaces__new(session->source, kernel, &session->source);
@@ -77,7 +77,7 @@ static int open_source(struct session *session)
 		log_note("-O, -S, --alloc, --free, --force and --unwind concern user memory: they "
 			 "have no effect without a process");
 	if (!opts->command)
-		return kernel_source__new(opts, session->symbolizer, NULL, 0, 0, &session->source);
+		return kernel_source__new(opts, session->symbolizer, NULL, 0, &session->source);
 	return open_processes(session, &session->child.pid, 1);
 }
 
@@ -93,7 +93,7 @@ static int start_command(struct session *session)
 			 urls);
 	if (err)
 		return err;
-	err = rights_shed(session->out.path != NULL,
+	err = rights_shed(session->out.path != NULL, opts->command != NULL,
 			  options_trace_processes(opts) && link_kind_needs_admin());
 	if (err)
 		log_error("cannot give up capabilities: %s", strerror(-err));

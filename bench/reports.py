@@ -20,6 +20,11 @@ BUSY = 0.1  # a tracer that uses more of a processor than this is making a repor
 IDLE_SECONDS = 2
 
 
+def children_of(pid):
+    path = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+    return path.read_text(encoding="ascii").split()
+
+
 class Reports:
     """Follows the reports that a tracer writes: when they came, and what it had used by then."""
 
@@ -40,8 +45,8 @@ class Reports:
 
     def processes(self):
         """The tracer and its helpers."""
-        path = f"/proc/{self.pid}/task/{self.pid}/children"
-        return [self.pid, *pathlib.Path(path).read_text(encoding="ascii").split()]
+        children = children_of(self.pid)
+        return [self.pid, *children, *(pid for child in children for pid in children_of(child))]
 
     def cpu_ns(self):
         return sum(cpu_ns(pid) for pid in self.processes())

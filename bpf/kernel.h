@@ -66,8 +66,8 @@ struct memleak_code_range {
 
 /* Constant for the programs of the kernel object. */
 struct memleak_kernel_config {
-	__u32 own_tgid;     /* memleak's; its children are its helpers */
-	__u32 command_tgid; /* of the child that is the traced command; 0: none */
+	__u32 own_tgid;     /* memleak's */
+	__u32 starter_tgid; /* of its child whose children are its helpers */
 	__u8 by_process;    /* only what target processes allocate */
 	__u8 wa_missing_free;
 	__u8 percpu;

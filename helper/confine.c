@@ -25,6 +25,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/capabilities.h"
+
 /*
  * Private memory, and a file in memory. What is read can ask for any amount: a compressed section
  * says how large it gets.
@@ -86,14 +88,10 @@ static void leave_namespaces(void)
 
 static int keep_effective(void)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	uint64_t permitted;
+	int err = capabilities_permitted(&permitted);
 
-	if (syscall(SYS_capget, &header, data))
-		return -errno;
-	for (size_t i = 0; i < sizeof(data) / sizeof(*data); i++)
-		data[i].effective = data[i].permitted;
-	return syscall(SYS_capset, &header, data) ? -errno : 0;
+	return err ? err : capabilities_set(permitted, permitted);
 }
 
 /*
@@ -118,8 +116,7 @@ static void change_user(void)
 /* Neither of them can be had back by a program that is run. Both need CAP_SETPCAP. */
 static void lock_capabilities(void)
 {
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	capabilities_bound(0);
 	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECURE_ALL_LOCKS, 0, 0, 0);
 }
 
@@ -142,13 +139,13 @@ static bool has_capabilities(void)
 
 static int drop_capabilities(void)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+	int err;
 
 	lock_capabilities();
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &header, none))
-		return -errno;
+	err = capabilities_set(0, 0);
+	if (err)
+		return err;
 	return has_capabilities() ? -EPERM : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A child process at the other end of a socket, for work on input that may be hostile or slow:
- * started, confined, ended. It ends with its parent, and when the socket is closed. Knows nothing
+ * A process at the other end of a socket, for work on input that may be hostile or slow:
+ * started, confined, ended. It ends with memleak, and when the socket is closed. Knows nothing
  * of what the work is; call.h has what is said over the socket.
  */
 #ifndef HELPER_HELPER_H
@@ -12,20 +12,8 @@
 #include <sys/types.h>
 
 #include "helper/confine.h"
+#include "helper/kind.h"
 #include "helper/message.h"
-
-enum helper_rights {
-	HELPER_KEEPS_RIGHTS,
-	HELPER_DROPS_RIGHTS, /* confine.h */
-};
-
-/* What a helper is: constant, and the same for all of its kind. */
-struct helper_kind {
-	const char *name; /* 15 bytes of it are shown */
-	enum helper_rights rights;
-	void (*work)(int sock);
-	int niceness; /* less than 0: it goes before others, where that is allowed */
-};
 
 /* Stays where it is while it runs. */
 struct helper {
@@ -43,8 +31,8 @@ struct helper {
 	}
 
 /*
- * Forks, unless it runs; the child closes every file it has but the socket, runs work and ends
- * when that returns. It has the parent's memory, hence the advice to start helpers early.
+ * Starts it, unless it runs: it has no open file but the socket, runs work and ends when that
+ * returns. It has the memory that memleak had when the first helper was started.
  */
 int helper_start(struct helper *helper);
 

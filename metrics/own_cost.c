@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "helper/helper.h"
+#include "helper/starter.h"
 
 static uint64_t resident_bytes(pid_t pid)
 {
@@ -22,9 +23,10 @@ static uint64_t resident_bytes(pid_t pid)
 
 void own_cost_read(struct own_cost *cost)
 {
-	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helper_stopped_cpu_ns();
+	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helper_stopped_cpu_ns() +
+			  helper_cpu_ns(starter_pid());
 
-	cost->resident_bytes = resident_bytes(getpid());
+	cost->resident_bytes = resident_bytes(getpid()) + resident_bytes(starter_pid());
 	for (const struct helper *helper = helper_running(); helper; helper = helper->next) {
 		cpu_ns += helper_cpu_ns(helper->pid);
 		cost->resident_bytes += resident_bytes(helper->pid);

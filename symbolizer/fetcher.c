@@ -5,16 +5,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/capabilities.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "helper/call.h"
@@ -127,11 +126,11 @@ static int become_invoker(void)
 /* What servers send is read by nobody with more rights than who asked for it. */
 static int give_up_rights(void)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
 	int err = become_invoker();
 
-	if (!err && (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
+	if (!err)
+		err = capabilities_set(0, 0);
+	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
 	return err;
 }

@@ -129,12 +129,12 @@ static __always_inline __u32 interrupt_level(void)
 
 #endif
 
-/* Whether this is memleak itself, or a helper process of its own. */
+/* Whether this is memleak itself or one of its helper processes. */
 static __always_inline bool is_own(__u32 tgid)
 {
-	if (tgid == kernel_config.own_tgid)
+	if (tgid == kernel_config.own_tgid || tgid == kernel_config.starter_tgid)
 		return true;
-	return parent_tgid() == kernel_config.own_tgid && tgid != kernel_config.command_tgid;
+	return parent_tgid() == kernel_config.starter_tgid;
 }
 
 /* Who allocates. */

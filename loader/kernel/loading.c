@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "helper/starter.h"
 #include "loader/kernel/places.h"
 #include "loader/tables/tracker.h"
 
@@ -25,7 +26,7 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 	const struct kernel_functions *functions = loading->functions;
 
 	config->own_tgid = (uint32_t)getpid();
-	config->command_tgid = (uint32_t)loading->command;
+	config->starter_tgid = (uint32_t)starter_pid();
 	config->by_process = loading->target_cnt > 0;
 	config->wa_missing_free = loading->opts->wa_missing_free;
 	config->percpu = loading->opts->percpu;

@@ -19,7 +19,6 @@
 struct kernel_loading {
 	const struct options *opts;
 	const struct kernel_functions *functions;
-	pid_t command;
 	uint32_t target_cnt;
 	struct btf *btf; /* the kernel's; NULL: none */
 	struct memleak_value_places at;

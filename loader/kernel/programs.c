@@ -238,12 +238,11 @@ static int load_best(struct kernel_loading *loading, struct kernel_programs *pro
 }
 
 int kernel_programs_init(const struct options *opts, const struct kernel_functions *functions,
-			 pid_t command, size_t target_cnt, struct kernel_programs *ret)
+			 size_t target_cnt, struct kernel_programs *ret)
 {
 	struct kernel_loading loading = {
 		.opts = opts,
 		.functions = functions,
-		.command = command,
 		.target_cnt = (uint32_t)target_cnt,
 		.btf = btf__load_vmlinux_btf(),
 		.stack_depth = features_walk_depth(opts->stack_depth),

@@ -39,11 +39,11 @@ struct kernel_programs {
 };
 
 /*
- * Loads and attaches them; nothing is recorded yet. command is the pid of the traced command, 0:
- * none. Returns 0 or a negative errno; has said what failed. ret needs deinit in either case.
+ * Loads and attaches them; nothing is recorded yet. Returns 0 or a negative errno; has said what
+ * failed. ret needs deinit in either case.
  */
 int kernel_programs_init(const struct options *opts, const struct kernel_functions *functions,
-			 pid_t command, size_t target_cnt, struct kernel_programs *ret);
+			 size_t target_cnt, struct kernel_programs *ret);
 void kernel_programs_deinit(struct kernel_programs *programs);
 
 /* Whether it only handles what another program missed. */

@@ -464,14 +464,14 @@ static const struct source_ops kernel_source_ops = {
 };
 
 static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, const pid_t *pids,
-		  size_t pid_cnt, pid_t command)
+		  size_t pid_cnt)
 {
 	int err = read_functions(source);
 
 	if (!err)
 		err = kernel_symbols_init(&source->symbols, symbolizer);
 	if (!err)
-		err = kernel_programs_init(source->opts, &source->functions, command, pid_cnt,
+		err = kernel_programs_init(source->opts, &source->functions, pid_cnt,
 					   &source->programs);
 	if (!err)
 		err = open_rings(source);
@@ -494,7 +494,7 @@ static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, c
 }
 
 int kernel_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
-		       size_t pid_cnt, pid_t command, struct source **ret)
+		       size_t pid_cnt, struct source **ret)
 {
 	struct kernel_source *source = calloc(1, sizeof(*source));
 	int err;
@@ -504,7 +504,7 @@ int kernel_source__new(const struct options *opts, struct symbolizer *symbolizer
 	source->source.ops = &kernel_source_ops;
 	source->opts = opts;
 	source->epoll_fd = -1;
-	err = set_up(source, symbolizer, pids, pid_cnt, command);
+	err = set_up(source, symbolizer, pids, pid_cnt);
 	if (err) {
 		kernel_source__free(&source->source);
 		return err;

@@ -7,10 +7,10 @@
 
 /*
  * Loads and attaches the BPF programs. pids: only what these processes ask for; none: everything.
- * command: which of the processes is memleak's own child, 0: none. Returns 0 or a negative errno;
- * has said on stderr what failed. opts and symbolizer must outlive the source.
+ * Returns 0 or a negative errno; has said on stderr what failed. opts and symbolizer must outlive
+ * the source.
  */
 int kernel_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
-		       size_t pid_cnt, pid_t command, struct source **ret);
+		       size_t pid_cnt, struct source **ret);
 
 #endif

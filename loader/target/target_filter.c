@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "helper/starter.h"
 
 struct member_list {
 	const struct target_filter *target_filter;
@@ -169,7 +170,7 @@ static int add_pid(void *arg, pid_t pid)
 {
 	struct member_list *list = arg;
 	pid_t parent = parent_of(pid);
-	bool own = pid == getpid() || parent == getpid();
+	bool own = pid == getpid() || pid == starter_pid() || parent == starter_pid();
 
 	if (!own && list->target_filter->rule.by_comm && !has_comm(list->target_filter, pid))
 		return 0;

@@ -42,9 +42,8 @@ def check(pid, deployment):
 
 
 # What linux/capability.h calls them.
-KEPT = {"CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7, "CAP_SETPCAP": 8, "CAP_DAC_READ_SEARCH": 2,
-        "CAP_SYS_CHROOT": 18, "CAP_SYS_PTRACE": 19, "CAP_SYS_NICE": 23, "CAP_SYS_RESOURCE": 24,
-        "CAP_SYSLOG": 34, "CAP_PERFMON": 38, "CAP_BPF": 39, "CAP_CHECKPOINT_RESTORE": 40}
+KEPT = {"CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_SYS_RESOURCE": 24, "CAP_SYSLOG": 34,
+        "CAP_PERFMON": 38, "CAP_BPF": 39, "CAP_CHECKPOINT_RESTORE": 40}
 REPLACING = {"CAP_CHOWN": 0, "CAP_DAC_OVERRIDE": 1, "CAP_FOWNER": 3}
 
 
@@ -149,6 +148,57 @@ def test_fetcher(t, who):
     if "is fetched from http://127.0.0.1:" not in memleak.notes:
         raise Failure(memleak.notes)
     memleak.stop()
+
+
+STARTER = {"CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7, "CAP_SETPCAP": 8, "CAP_SYS_CHROOT": 18,
+           "CAP_SYS_ADMIN": 21, "CAP_SYS_NICE": 23}
+
+
+def starter_of(memleak):
+    memleak.look()
+    pid, = memleak.starters
+    return pid
+
+
+@once
+def test_starter(t):
+    """What starts helpers has the rights that takes, no file of memleak's, and nothing else."""
+    program = t.program("leak")
+    memleak = t.attach(program)
+    pid = starter_of(memleak)
+    facts = facts_of(pid)
+    mask = sum(1 << number for number in STARTER.values())
+    more = {name: hex(int(facts[name], 16) & ~mask) for name in ("CapPrm", "CapEff", "CapBnd")}
+    if set(more.values()) != {"0x0"} or int(facts["CapInh"], 16) or int(facts["CapAmb"], 16):
+        raise Failure(f"more than it needs: {more} {facts}")
+    files = {os.readlink(f"/proc/{pid}/fd/{fd}").split(":")[0]
+             for fd in os.listdir(f"/proc/{pid}/fd")}
+    if not t.sanitized:  # whose report goes to stderr
+        wanted("files", files, {"/dev/null", "socket"})
+    truth = program.go()
+    expect(memleak.stop(), truth)
+
+
+def test_starter_gone(t):
+    """Without it nothing is lost but names of what is new, which a line says."""
+    program = t.program("leak")
+    memleak = t.attach(program, interval="0.2")
+    memleak.report_number(0)
+    os.kill(starter_of(memleak), signal.SIGKILL)
+    truth = program.go()
+    memleak.fresh_report()
+    report = memleak.stop()
+    wanted("blocks", report["outstanding"]["count"], truth.count)
+    wanted("lines", memleak.notes.count("the process that starts helpers is gone"), 1)
+
+
+def test_killed(t):
+    """kill -9 of memleak leaves no process of its own."""
+    memleak = t.attach(t.program("leak"))
+    memleak.look()
+    memleak.signal(signal.SIGKILL)
+    memleak.wait(10)
+    memleak.aftermath()
 
 
 def values_of(key):

@@ -8,7 +8,7 @@ import struct
 import time
 
 from lib import Failure, expect
-from lib.memleak import children_of
+from lib.memleak import helpers_of
 from lib.process import SLOWNESS
 
 MACHINES = {"x86_64": 62, "aarch64": 183}
@@ -127,7 +127,7 @@ def plugin_blocks(report):
 
 
 def prober_of(memleak):
-    for pid in children_of(memleak.pid):
+    for pid in helpers_of(memleak.pid):
         with open(f"/proc/{pid}/comm", encoding="ascii") as file:
             if file.read().strip() == "prober":
                 return pid

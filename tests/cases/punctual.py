@@ -9,7 +9,7 @@ import threading
 import time
 
 from lib import Broken, Failure, culprit, each, expect, owner, slow
-from lib.memleak import children_of, held_ids, when
+from lib.memleak import helpers_of, held_ids, when
 from lib.process import SLOWNESS, until
 
 INTERVAL = 1  # seconds
@@ -213,7 +213,7 @@ def test_too_many_libraries(t):
 def hang(memleak, name, ended):
     """Whatever helper of that name memleak starts does not answer."""
     while not ended.wait(0.005):
-        for pid in children_of(memleak.pid):
+        for pid in helpers_of(memleak.pid):
             try:
                 with open(f"/proc/{pid}/comm", encoding="ascii") as file:
                     if file.read().strip() == name:

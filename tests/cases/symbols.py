@@ -13,12 +13,12 @@ import subprocess
 
 from lib import Failure, Skip, each, expect, owner, pitfall
 from lib.expect import culprit
-from lib.memleak import children_of
+from lib.memleak import helpers_of
 
 
 def helper_of(memleak, name):
     """The pid of a helper process."""
-    for pid in children_of(memleak.pid):
+    for pid in helpers_of(memleak.pid):
         with open(f"/proc/{pid}/comm", encoding="ascii") as file:
             if file.read().strip() == name:
                 return pid

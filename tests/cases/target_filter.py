@@ -18,7 +18,7 @@ from lib.cgroup import Cgroup, hierarchy
 from lib.context import FOREVER
 from lib.expect import fail, owner
 from lib.links import WORDS
-from lib.memleak import children_of
+from lib.memleak import children_of, helpers_of
 from lib.process import PATIENCE, until
 
 
@@ -271,7 +271,7 @@ def test_private_libc(t):
     """Probes on the C library are not in memleak's own processes, which they would slow down."""
     program = t.program("family", "server", "1", path=rename(t, f"o{os.getpid()}"))
     memleak = find(t, "--comm", f"o{os.getpid()}")
-    for pid in {memleak.pid} | children_of(memleak.pid):
+    for pid in {memleak.pid} | children_of(memleak.pid) | helpers_of(memleak.pid):
         maps = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
         if any("libc.so" in line and " r-xp " in line for line in maps) and not t.sanitized:
             raise Failure(f"process {pid} of memleak runs the code of libc.so")

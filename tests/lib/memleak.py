@@ -54,6 +54,11 @@ def children_of(pid):
     return children
 
 
+def helpers_of(pid):
+    """Those of memleak are children of the process that starts them."""
+    return set().union(*map(children_of, children_of(pid)))
+
+
 class Memleak(Process):
     """json: stdout (or the output file) holds NDJSON, which is checked line by line."""
 
@@ -67,6 +72,7 @@ class Memleak(Process):
         self.counts = []
         self.ids = set()
         self.helpers = set()
+        self.starters = set()
         self.finished = False
 
     @property
@@ -85,7 +91,8 @@ class Memleak(Process):
         """Remembers what must be gone after the end."""
         self.ids |= held_ids(self.pid, "prog")
         if not self.command:
-            self.helpers |= children_of(self.pid)
+            self.starters |= children_of(self.pid)
+            self.helpers |= helpers_of(self.pid)
 
     def _take(self, lines):
         for line in lines:
@@ -152,8 +159,9 @@ class Memleak(Process):
         if self.ids and not until(lambda: not self.ids & living_programs(), 10):
             left = sorted(self.ids & living_programs())
             raise Failure(f"BPF programs {left} are left behind")
-        if not until(lambda: not any(alive(pid) for pid in self.helpers), 10):
-            raise Failure(f"helper processes {sorted(self.helpers)} are left behind")
+        helpers = self.helpers | self.starters
+        if not until(lambda: not any(alive(pid) for pid in helpers), 10):
+            raise Failure(f"helper processes {sorted(helpers)} are left behind")
 
 
 def parse(line):

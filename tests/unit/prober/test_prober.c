@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "helper/starter.h"
+
 #define FILE_SIZE 0x4000
 #define MALLOC 0
 #define FREE 1
@@ -23,7 +25,7 @@ static const struct wanted_function items[] = {
 	[MALLOC] = {.name = "malloc"}, [FREE] = {.name = "free"}, [NOBODY] = {0}};
 static const struct wanted_functions wanted = {.items = items, .cnt = 3};
 
-/* What the false helper answers: it has our memory as it was when it began. */
+/* What the false helper answers: it has our memory as it was when the starter began. */
 static struct message false_answer = {.fd = -1};
 
 static int give_false_answer(void *arg, struct message *request, struct message *reply)
@@ -62,12 +64,19 @@ static int close_file(void **state)
 	return 0;
 }
 
+/* The next one gives the answer that has been put. */
+static void forget_helper(void)
+{
+	helper_stop(&helper, HELPER_GRACE_MS);
+	starter_end();
+}
+
 /* Asks a helper that gives the answer which was put. */
 static int ask_false(void **state, struct file_functions *ret)
 {
 	int err;
 
-	helper_stop(&helper, HELPER_GRACE_MS);
+	forget_helper();
 	err = prober_functions((int)(intptr_t)*state, 0, &wanted, MESSAGE_FOREVER, ret);
 	/* Who talks nonsense is not asked again. */
 	assert_int_equal(helper.pid != 0, err != -EPROTO);
@@ -312,17 +321,19 @@ static void variables_and_sections(void **state)
 	message_reset(&false_answer);
 	message_put_u32(&false_answer, 1);
 	message_put_u64(&false_answer, 77);
+	forget_helper();
 	assert_true(prober_variable(fd, "environ", &value));
 	assert_int_equal(value, 77);
 	assert_true(prober_has_section(fd, ".debug_info"));
 
-	helper_stop(&helper, HELPER_GRACE_MS);
 	false_answer.len--;
+	forget_helper();
 	assert_false(prober_variable(fd, "environ", &value));
 	assert_int_equal(value, 77);
 	assert_int_equal(helper.pid, 0);
 
 	false_answer.len = 3;
+	forget_helper();
 	assert_false(prober_has_section(fd, ".debug_info"));
 	assert_int_equal(helper.pid, 0);
 }

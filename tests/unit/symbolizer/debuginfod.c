@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "helper/starter.h"
 #include "tests/unit/symbolizer/known.h"
 
 int listen_here(void)
@@ -25,6 +26,7 @@ int listen_here(void)
 	setenv("DEBUGINFOD_CACHE_PATH", in_folder("cache"), 1);
 	setenv("DEBUGINFOD_TIMEOUT", "60", 1);
 	setenv("no_proxy", "127.0.0.1", 1);
+	starter_end();
 	run("rm -rf cache");
 	return sock;
 }

@@ -26,13 +26,12 @@ struct world {
 	uint64_t frames[PROCESSES];
 };
 
-/* The symbolizer's helper. */
-static pid_t only_child(void)
+static pid_t only_child(pid_t pid)
 {
 	char path[64], text[32] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	assert_non_null(fgets(text, sizeof(text), file));
@@ -84,7 +83,8 @@ static void one_deadline_for_all_processes(void **state)
 	pid_t helper;
 
 	make_world(&world);
-	helper = only_child();
+	/* The symbolizer's, whose parent starts helpers. */
+	helper = only_child(only_child(getpid()));
 	symbols = user_symbols_of(&world.set);
 	assert_int_equal(kill(helper, SIGSTOP), 0);
 	begin_ns = clock_ns(CLOCK_MONOTONIC);

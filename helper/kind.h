@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a helper is. */
+#ifndef HELPER_KIND_H
+#define HELPER_KIND_H
+
+enum helper_rights {
+	HELPER_KEEPS_RIGHTS,
+	HELPER_DROPS_RIGHTS, /* confine.h */
+};
+
+/* Constant, and the same for all of its kind. */
+struct helper_kind {
+	const char *name; /* 15 bytes of it are shown */
+	enum helper_rights rights;
+	void (*work)(int sock);
+	int niceness; /* less than 0: it goes before others, where that is allowed */
+};
+
+#endif

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Both sides: memleak asks, the starter forks, kills and waits. */
+#include "helper/starter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/capabilities.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/turns.h"
+#include "helper/confine.h"
+#include "helper/message.h"
+
+#if HELPER_SANITIZED
+/* In the helper, whose _exit() passes over the sanitizer's own check. */
+void __lsan_do_leak_check(void);
+static bool forked_by_main;
+#endif
+
+/*
+ * A helper gets another user, namespaces and a root folder, and loses what it inherits; then it is
+ * another user's process, which only CAP_KILL can end.
+ */
+#define CONFINING                                                                                  \
+	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETPCAP) |               \
+	 CAPABILITY(CAP_SYS_CHROOT) | CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_KILL) |           \
+	 CAPABILITY(CAP_SYS_NICE))
+
+/* It waits for nothing but processes that end. */
+#define WAIT_NS 5000000000ULL
+
+enum request { REQUEST_FORK, REQUEST_WAIT };
+
+static struct {
+	pid_t pid;  /* 0: never started */
+	pid_t user; /* of it */
+	int sock;   /* -1: it is gone */
+} starter;
+
+static void close_from(unsigned int first)
+{
+	struct rlimit limit;
+	int max = 1 << 16;
+
+	/* By number: the C library's wrapper is younger than some systems we run on. */
+	if (!syscall(SYS_close_range, first, ~0U, 0))
+		return;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < 1UL << 20)
+		max = limit.rlim_cur;
+	for (int fd = first; fd < max; fd++)
+		close(fd);
+}
+
+/* Moves sock to 3 and puts /dev/null below it, so that nothing of the caller's stays open. */
+static int keep_only(int sock)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* sock and null may be anywhere, even on 0..3 when the caller closed its own. */
+	if (sock < 4)
+		sock = fcntl(sock, F_DUPFD_CLOEXEC, 4);
+	if (null >= 0 && null < 4)
+		null = fcntl(null, F_DUPFD_CLOEXEC, 4);
+	for (int fd = 0; fd <= (HELPER_SANITIZED ? 1 : 2); fd++) {
+		if (null < 0)
+			close(fd);
+		else
+			dup2(null, fd);
+	}
+	dup3(sock, 3, O_CLOEXEC);
+	close_from(4);
+	return 3;
+}
+
+/*
+ * The terminal's signals and requests are for the parent, which ends us; all others do what they
+ * usually do.
+ */
+static void reset_signals(void)
+{
+	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				      SIGTSTP, SIGPIPE, SIGUSR1, SIGUSR2};
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Each module takes a few files, and there may be hundreds. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void __attribute__((noreturn))
+run_helper(const struct helper_kind *kind, pid_t parent, int sock)
+{
+	prctl(PR_SET_NAME, kind->name, 0, 0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	sock = keep_only(sock);
+	raise_file_limit();
+	if (kind->niceness)
+		setpriority(PRIO_PROCESS, 0, kind->niceness);
+	if (kind->rights == HELPER_DROPS_RIGHTS && confine())
+		_exit(STARTER_NOT_CONFINED);
+	if (getppid() == parent)
+		kind->work(sock);
+#if HELPER_SANITIZED
+	/*
+	 * The network libraries, which the other helper loads, do leak. In a child of another
+	 * thread than the main one, what is only on the main thread's stack looks leaked.
+	 */
+	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
+		__lsan_do_leak_check();
+#endif
+	_exit(0);
+}
+
+static int fork_helper(const struct helper_kind *kind, int sock)
+{
+	pid_t own = getpid(), pid = fork();
+
+	if (!pid)
+		run_helper(kind, own, sock);
+	return pid < 0 ? -errno : pid;
+}
+
+static int wait_for(pid_t pid, bool to_kill)
+{
+	int status = -1;
+
+	if (to_kill)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+/* Both are the same program at the same addresses; nobody but memleak has the other end. */
+static int answer(struct message *request, struct message *reply)
+{
+	struct message_cursor cursor = message_read(request);
+	enum request wanted = message_get_u32(&cursor);
+	uint64_t what = message_get_u64(&cursor);
+	bool to_kill = message_get_u32(&cursor);
+	int result;
+
+	if (cursor.bad || (wanted == REQUEST_FORK) != (request->fd >= 0))
+		return -EPROTO;
+	if (wanted == REQUEST_FORK)
+		result = fork_helper((const struct helper_kind *)(uintptr_t)what, request->fd);
+	else
+		result = wait_for((pid_t)what, to_kill);
+	message_put_u32(reply, (uint32_t)result);
+	return 0;
+}
+
+static void serve(int sock)
+{
+	struct message request = {.fd = -1}, reply = {.fd = -1};
+	int err;
+
+	do {
+		message_reset(&request);
+		message_reset(&reply);
+		err = message_receive(sock, &request, MESSAGE_FOREVER);
+		if (!err)
+			err = answer(&request, &reply);
+		if (!err)
+			err = message_send(sock, &reply, MESSAGE_FOREVER);
+	} while (!err);
+}
+
+static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
+{
+	uint64_t permitted;
+
+	turn_forget();
+	prctl(PR_SET_NAME, "helper starter", 0, 0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	reset_signals();
+	sock = keep_only(sock);
+	if (!capabilities_permitted(&permitted)) {
+		capabilities_bound(permitted & CONFINING);
+		capabilities_set(permitted & CONFINING, permitted & CONFINING);
+	}
+	if (getppid() == parent)
+		serve(sock);
+	_exit(0);
+}
+
+/* Helpers that are left end with it. */
+static void end(void)
+{
+	if (starter.user != getpid() || starter.sock < 0)
+		return;
+	close(starter.sock);
+	starter.sock = -1;
+	kill(starter.pid, SIGKILL);
+	while (waitpid(starter.pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void starter_end(void)
+{
+	end();
+	starter.user = 0;
+}
+
+static int start(void)
+{
+	pid_t parent = getpid();
+	int socks[2];
+
+	if (starter.user == parent)
+		return starter.sock < 0 ? -EPIPE : 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks))
+		return -errno;
+#if HELPER_SANITIZED
+	forked_by_main = syscall(SYS_gettid) == parent;
+#endif
+	starter.pid = fork();
+	if (starter.pid < 0) {
+		int err = -errno;
+
+		close(socks[0]);
+		close(socks[1]);
+		return err;
+	}
+	if (!starter.pid)
+		run_starter(parent, socks[1]);
+	close(socks[1]);
+	starter.user = parent;
+	starter.sock = socks[0];
+	atexit(end);
+	return 0;
+}
+
+/* Without it, what helpers would have found is not known. */
+static void lose(int err)
+{
+	log_error("the process that starts helpers is gone (%s): from now on new code has no names "
+		  "and no probes; start memleak again",
+		  err == -ETIMEDOUT ? "it hangs" : "it ended");
+	end();
+}
+
+/* Keeps the turn: nobody else may ask meanwhile. */
+static int wait_for_answer(uint64_t deadline_ns)
+{
+	struct pollfd pfd = {.fd = starter.sock, .events = POLLIN};
+	int got;
+
+	do {
+		got = poll(&pfd, 1, (int)clock_left_ms(deadline_ns));
+	} while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got ? 0 : -ETIMEDOUT;
+}
+
+/* The fd stays the caller's. 0 or a negative errno; *ret: what it says. */
+static int ask(enum request wanted, uint64_t what, bool to_kill, int fd, int *ret)
+{
+	uint64_t deadline_ns = clock_deadline_ns(WAIT_NS);
+	struct message msg = {.fd = fd};
+	struct message_cursor cursor;
+	int err;
+
+	message_put_u32(&msg, wanted);
+	message_put_u64(&msg, what);
+	message_put_u32(&msg, to_kill);
+	err = message_send(starter.sock, &msg, deadline_ns);
+	msg.fd = -1;
+	message_reset(&msg);
+	if (!err)
+		err = wait_for_answer(deadline_ns);
+	if (!err)
+		err = message_receive(starter.sock, &msg, deadline_ns);
+	cursor = message_read(&msg);
+	*ret = (int)message_get_u32(&cursor);
+	message_deinit(&msg);
+	if (err == -EPIPE || err == -ETIMEDOUT)
+		lose(err);
+	return err;
+}
+
+pid_t starter_pid(void)
+{
+	int err = start();
+
+	return err ? err : starter.pid;
+}
+
+pid_t starter_fork(const struct helper_kind *kind, int sock)
+{
+	int err = start(), pid = 0;
+
+	if (!err)
+		err = ask(REQUEST_FORK, (uintptr_t)kind, false, sock, &pid);
+	close(sock);
+	return err ? err : pid;
+}
+
+int starter_wait(pid_t pid, bool to_kill)
+{
+	int status = -1;
+
+	if (starter.user != getpid() || starter.sock < 0)
+		return -1;
+	return ask(REQUEST_WAIT, (uint64_t)pid, to_kill, -1, &status) ? -1 : status;
+}
