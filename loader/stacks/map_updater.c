@@ -253,9 +253,12 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 		return;
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->removed_fd = maps_fd;
-	/* Without memory for it, it stays, and takes up room. */
-	if (!array_reserve(&removed->items, &removed->cap, removed->cnt + 1) &&
-	    !find_thread(map_updater))
+	/*
+	 * Without memory for it, it stays, and takes up room. While a thread is started, others may
+	 * take what has been gathered.
+	 */
+	if (!find_thread(map_updater) &&
+	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))
 		removed->items[removed->cnt++] = key;
 	pthread_cond_broadcast(&map_updater->changed);
 	pthread_mutex_unlock(&map_updater->lock);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* loader/stacks/map_updater: what was put is there, what was removed goes, however fast they come.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <bpf/bpf.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "loader/stacks/map_updater.h"
+
+#define KEYS 12 /* fewer than there may be threads: each new one is started meanwhile */
+#define UPDATERS 40
+#define WITHIN_NS 10000000000ULL
+
+static int inner_fd = -1, outer_fd = -1;
+
+static int set_up(void **state)
+{
+	(void)state;
+	inner_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "inner", 4, 4, 1, NULL);
+	if (inner_fd >= 0) {
+		LIBBPF_OPTS(bpf_map_create_opts, opts, .inner_map_fd = (uint32_t)inner_fd);
+
+		outer_fd = bpf_map_create(BPF_MAP_TYPE_HASH_OF_MAPS, "outer", 4, 4, 1024, &opts);
+	}
+	return outer_fd < 0 && errno != EPERM ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close(outer_fd);
+	close(inner_fd);
+	return 0;
+}
+
+static bool is_there(uint32_t key)
+{
+	uint32_t id;
+
+	return !bpf_map_lookup_elem(outer_fd, &key, &id);
+}
+
+static void put_and_remove(struct map_updater *updater)
+{
+	uint64_t deadline_ns = clock_deadline_ns(WITHIN_NS);
+
+	for (uint32_t key = 0; key < KEYS; key++) {
+		assert_int_equal(map_updater__put(updater, outer_fd, key, inner_fd), 0);
+		assert_true(is_there(key));
+		if (key % 3)
+			map_updater__remove(updater, outer_fd, key);
+	}
+	for (uint32_t key = 0; key < KEYS; key++) {
+		while (key % 3 && is_there(key) && clock_left_ms(deadline_ns))
+			usleep(1000);
+		assert_int_equal(is_there(key), !(key % 3));
+	}
+}
+
+static void none_is_mixed_up(void **state)
+{
+	(void)state;
+	if (outer_fd < 0) {
+		skip();
+	}
+	for (int i = 0; i < UPDATERS; i++) {
+		struct map_updater *updater;
+
+		assert_int_equal(map_updater__new(&updater), 0);
+		put_and_remove(updater);
+		map_updater__free(updater);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(none_is_mixed_up, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
