@@ -259,7 +259,7 @@ FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -m
 	-print_final_stats=1
 FUZZERS := answers http prober process recording suppressions symbolizer unwinder walker
 FUZZ_SRC_answers := helper/message.c
-FUZZ_SRC_http := metrics/host.c metrics/listen.c
+FUZZ_SRC_http := metrics/host.c metrics/web_server.c
 FUZZ_SRC_process := base/proc.c loader/target/map_record.c metrics/host.c
 FUZZ_SRC_suppressions := base/escape.c options/suppressions.c
 FUZZ_SRC_walker := unwinder/server/walker_space.c

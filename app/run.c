@@ -381,34 +381,22 @@ static int handle(struct run *run, int fd)
 		return handle_end(run);
 	if (fd == run->thread->done_fd)
 		return handle_report(run);
-	if (run->server && fd == server__poll_fd(run->server))
-		return 0;
 	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(turn_ns(run)));
 	if (!err && !run->thread->busy && run->source->ops->ended(run->source))
 		err = make_report(run, true);
 	return err;
 }
 
-/* Clients have a turn when there is one, and when the time of one is over. */
-static void serve(struct run *run, int fd)
-{
-	if (fd == server__poll_fd(run->server) || !server__timeout_ms(run->server))
-		server__dispatch(run->server);
-}
-
 static int wait_for_one(struct run *run, int epoll_fd)
 {
 	struct epoll_event event = {.data.fd = -1};
-	int timeout_ms = run->server ? server__timeout_ms(run->server) : -1;
 	int cnt;
 
 	turn_give();
-	cnt = epoll_wait(epoll_fd, &event, 1, timeout_ms);
+	cnt = epoll_wait(epoll_fd, &event, 1, -1);
 	turn_take();
 	if (cnt < 0 && errno != EINTR)
 		return -errno;
-	if (run->server)
-		serve(run, event.data.fd);
 	return cnt > 0 ? handle(run, event.data.fd) : 0;
 }
 
@@ -427,8 +415,6 @@ static int loop(struct run *run)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
 	if (!err)
 		err = add_fd(epoll_fd, run->thread->done_fd);
-	if (!err && run->server)
-		err = add_fd(epoll_fd, server__poll_fd(run->server));
 	if (!err)
 		err = start_timers(run);
 	while (!err && !run->finished)

@@ -193,16 +193,37 @@ static const int allowed[] = {
 	SCMP_SYS(memfd_create),
 };
 
+/* What takes connections to a socket, and answers: no other socket is made or connected. */
+static const int serving[] = {
+	SCMP_SYS(accept),     SCMP_SYS(accept4),     SCMP_SYS(epoll_create1),
+	SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_wait),  SCMP_SYS(epoll_pwait),
+	SCMP_SYS(eventfd2),   SCMP_SYS(getpeername), SCMP_SYS(getsockname),
+	SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),  SCMP_SYS(recv),
+	SCMP_SYS(recvfrom),   SCMP_SYS(send),        SCMP_SYS(sendto),
+	SCMP_SYS(shutdown),   SCMP_SYS(uname),
+};
+
 /* But no code. */
 static const int maps[] = {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)};
 
-static int filter_calls(void)
+static int allow(scmp_filter_ctx filter, const int *calls, size_t cnt)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	return err;
+}
+
+static int filter_calls(bool serves)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int err = filter ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !err && i < sizeof(allowed) / sizeof(*allowed); i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	if (!err)
+		err = allow(filter, allowed, sizeof(allowed) / sizeof(*allowed));
+	if (!err && serves)
+		err = allow(filter, serving, sizeof(serving) / sizeof(*serving));
 	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(*maps); i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, maps[i], 1,
 				       SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
@@ -220,7 +241,7 @@ static int filter_calls(void)
 	return err;
 }
 
-int confine(void)
+int confine(bool serves)
 {
 	int err;
 
@@ -238,5 +259,5 @@ int confine(void)
 		return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : 0;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	close_file_system();
-	return filter_calls();
+	return filter_calls(serves);
 }

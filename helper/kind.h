@@ -6,12 +6,14 @@
 enum helper_rights {
 	HELPER_KEEPS_RIGHTS,
 	HELPER_DROPS_RIGHTS, /* confine.h */
+	HELPER_SERVES, /* the same, but it may answer who connects to a socket that it is given */
 };
 
 /* Constant, and the same for all of its kind. */
 struct helper_kind {
 	const char *name; /* 15 bytes of it are shown */
 	enum helper_rights rights;
+	void (*prepare)(void); /* before rights go; NULL: there is nothing to do */
 	void (*work)(int sock);
 	int niceness; /* less than 0: it goes before others, where that is allowed */
 };

@@ -120,13 +120,15 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 	raise_file_limit();
 	if (kind->niceness)
 		setpriority(PRIO_PROCESS, 0, kind->niceness);
-	if (kind->rights == HELPER_DROPS_RIGHTS && confine())
+	if (kind->prepare)
+		kind->prepare();
+	if (kind->rights != HELPER_KEEPS_RIGHTS && confine(kind->rights == HELPER_SERVES))
 		_exit(STARTER_NOT_CONFINED);
 	if (getppid() == parent)
 		kind->work(sock);
 #if HELPER_SANITIZED
 	/*
-	 * The network libraries, which the other helper loads, do leak. In a child of another
+	 * The network libraries, which other helpers load, do leak. In a child of another
 	 * thread than the main one, what is only on the main thread's stack looks leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)

@@ -19,6 +19,7 @@ int http_library_load(struct http_library *ret)
 		{"MHD_create_response_from_buffer_with_free_callback_cls",
 		 &library.create_response_from_buffer_with_free_callback_cls},
 		{"MHD_destroy_response", &library.destroy_response},
+		{"MHD_get_connection_values", &library.get_connection_values},
 		{"MHD_get_daemon_info", &library.get_daemon_info},
 		{"MHD_get_timeout", &library.get_timeout},
 		{"MHD_lookup_connection_value", &library.lookup_connection_value},

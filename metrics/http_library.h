@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libmicrohttpd, loaded when --listen asks for it: it brings GnuTLS and what that needs, which no
- * other run is to start with. Knows nothing of pages.
+ * libmicrohttpd, loaded by the process that needs it: it brings GnuTLS and what that needs, which
+ * nothing else is to start with. Knows nothing of pages.
  */
 #ifndef METRICS_HTTP_LIBRARY_H
 #define METRICS_HTTP_LIBRARY_H
@@ -14,6 +14,7 @@ struct http_library {
 	__typeof__(MHD_create_response_from_buffer_with_free_callback_cls)
 		*create_response_from_buffer_with_free_callback_cls;
 	__typeof__(MHD_destroy_response) *destroy_response;
+	__typeof__(MHD_get_connection_values) *get_connection_values;
 	__typeof__(MHD_get_daemon_info) *get_daemon_info;
 	__typeof__(MHD_get_timeout) *get_timeout;
 	__typeof__(MHD_lookup_connection_value) *lookup_connection_value;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Renders metrics and reports into memory. */
+/* Renders metrics and reports into files in memory. */
 #include "metrics/pages.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sinks/sink.h"
 
@@ -36,19 +39,21 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 	}
 }
 
-void page_make(enum page_kind kind, const struct metrics *metrics, struct page *ret)
+int page_make(enum page_kind kind, const struct metrics *metrics)
 {
-	struct page page = {0};
-	FILE *out = open_memstream(&page.bytes, &page.len);
-	int err = out ? write_page(out, kind, metrics) : -ENOMEM;
+	int fd = memfd_create("page", MFD_CLOEXEC), err = -errno;
+	FILE *out = fd < 0 ? NULL : fdopen(fcntl(fd, F_DUPFD_CLOEXEC, 0), "w");
 
+	if (out)
+		err = write_page(out, kind, metrics);
 	if (out && fclose(out))
 		err = -ENOMEM;
-	if (err) {
-		free(page.bytes);
-		page = (struct page){0};
+	if (!out || err) {
+		if (fd >= 0)
+			close(fd);
+		return err ? err : -ENOMEM;
 	}
-	*ret = page;
+	return fd;
 }
 
 const char *page_type(enum page_kind kind)

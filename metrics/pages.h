@@ -13,13 +13,8 @@ enum page_kind {
 	PAGE_CNT,
 };
 
-struct page {
-	char *bytes; /* from malloc; NULL: there is none */
-	size_t len;
-};
-
-/* What cannot be made, for want of a report or of memory, has no bytes. */
-void page_make(enum page_kind kind, const struct metrics *metrics, struct page *ret);
+/* A file in memory; what cannot be made, for want of a report or of memory: a negative errno. */
+int page_make(enum page_kind kind, const struct metrics *metrics);
 
 const char *page_type(enum page_kind kind);
 

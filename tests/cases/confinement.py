@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 from lib import ROOT, Failure, Skip, each, expect, once, slow, wanted
+from lib.http import address_of, fetch
 
 from .target_filter import waiting_report
 
@@ -114,11 +115,14 @@ def test_helpers_have_no_rights(t, deployment):
     if wrapper and t.process([*wrapper, "true"], stderr=None).wait() != 0:
         raise Skip("setpriv does not know these capabilities")
     program = t.program("leak", wrapper=("setpriv", *NOBODY) if deployment == "service" else ())
-    memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600", wrapper=wrapper)
+    memleak = t.memleak("--json", "-o", "0", "--listen", "0", "-p", str(program.pid), "3600",
+                        wrapper=wrapper)
     memleak.ready()
+    fetch(address_of(memleak), "/metrics")
     helpers = memleak.helpers
-    if len(helpers) < 2:
-        raise Failure(f"helpers: {helpers}")
+    names = {facts_of(pid)["Name"] for pid in helpers}
+    if len(helpers) < 3 or "HTTP server" not in names:
+        raise Failure(f"helpers: {names}")
     for pid in helpers:
         check(pid, deployment)
     truth = program.go()

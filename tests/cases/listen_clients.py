@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--listen: clients that mean no good hold up neither reports nor others for long."""
 
+import os
+import signal
 import socket
 import threading
 import time
 
 from lib import Failure, each, slow, timeout, wanted
-from lib.http import after_leak, fetch, listen, request, stop
+from lib.http import after_leak, fetch, listen, request, scrape, stop
 
 SILENCE = 10  # seconds after which a silent client is cut off
 
@@ -38,6 +40,7 @@ GARBAGE = {
     "chunks": b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
               + b"ffffffffffffffff\r\n" + b"z" * 100000,
     "length": b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    "two_hosts": b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
     "version": b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
     "pipeline": b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100,
     "tls": bytes.fromhex("16030100c8010000c40303") + b"\xff" * 200,
@@ -123,6 +126,95 @@ def test_slow_clients(t, sources):
     for client in clients:
         client.close()
     still_serves(memleak, address, first)
+
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def is_answered(client):
+    try:
+        return client.recv(1000).startswith(b"HTTP/1.1 200")
+    except OSError:
+        return False
+
+
+def test_limit_of_address(t):
+    """One address has 128 connections at most; another one is served beside it."""
+    memleak, address, _ = after_leak(t)
+    first = len(memleak.reports)
+    clients = []
+    for _ in range(160):
+        client = start_to_connect(address, "127.0.0.2")
+        client.setblocking(True)
+        client.settimeout(5)
+        clients.append(client)
+
+    def ask_all():
+        for client in clients:
+            try:
+                client.sendall(HEALTH)
+            except OSError:
+                pass  # it was refused
+        return sum(is_answered(client) for client in clients)
+
+    wanted("answers", meanwhile(memleak, ask_all), 128)
+    wanted("health", meanwhile(memleak, fetch, address, "/healthz"), "ok\n")
+    for _ in range(2):
+        memleak.fresh_report()
+    for client in clients:
+        client.close()
+    still_serves(memleak, address, first)
+
+
+def server_of(memleak):
+    """The process that has the clients."""
+    memleak.look()
+    for pid in memleak.helpers:
+        with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
+            if file.read() == "HTTP server\n":
+                return pid
+    raise Failure(f"no HTTP server among {memleak.helpers}")
+
+
+def test_server_killed(t):
+    """It is started again, at the same address, and has pages of a later report."""
+    memleak, address, _ = after_leak(t)
+    first = len(memleak.reports)
+    os.kill(server_of(memleak), signal.SIGKILL)
+    for _ in range(50):
+        memleak.fresh_report()
+        if meanwhile(memleak, request, address, "/report").status == 200:
+            break
+    before = scrape(address).value("memleak_reports_total")
+    memleak.fresh_report()
+    if scrape(address).value("memleak_reports_total") <= before:
+        raise Failure("pages are old")
+    wanted("lines", memleak.notes.count("the HTTP server has ended"), 1)
+    still_serves(memleak, address, first)
+
+
+def test_server_hangs(t):
+    """Reports keep their times, and memleak its end; what is served is the latest once it goes on."""
+    memleak, address, _ = after_leak(t)
+    pid = server_of(memleak)
+    os.kill(pid, signal.SIGSTOP)
+    first = len(memleak.reports)
+    for _ in range(10):
+        memleak.fresh_report()
+    if max(gaps(memleak.reports[first:])) > 1_400_000_000:
+        raise Failure(f"reports were held up: {gaps(memleak.reports)}")
+    os.kill(pid, signal.SIGCONT)
+    memleak.fresh_report()
+    memleak.fresh_report()
+    told = meanwhile(memleak, scrape, address).value("memleak_reports_total")
+    if told < first + 10:
+        raise Failure(f"page of report {told}")
+    os.kill(pid, signal.SIGSTOP)
+    begin = time.monotonic()
+    stop(memleak)
+    # A sanitizer gives it five more, for its own check.
+    if time.monotonic() - begin > (7 if t.sanitized else 2):
+        raise Failure(f"ended after {time.monotonic() - begin:.1f} s")
 
 
 def start_to_connect(address, source=""):

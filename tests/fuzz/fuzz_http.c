@@ -5,7 +5,7 @@
  * network between. The first byte's lowest bit: behind the head of a request that has somebody
  * else's Host; the next one: the pages are made anew while the client waits.
  */
-#include "metrics/listen.h"
+#include "metrics/web_server.h"
 
 #include <poll.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -31,18 +32,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static socklen_t address_len;
 
-static struct server *make_server(void)
+static struct web_server *make_server(void)
 {
-	struct listen_address listening = {0};
-	struct server *server;
 	int len = snprintf(address.sun_path + 1, 16, "fuzz%d", (int)getpid());
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct web_server *server;
 
 	address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
-	memcpy(&listening, &address, address_len);
-	listening.len = address_len;
-	if (server__new(&listening, &server))
+	web_server_prepare();
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, address_len) || listen(fd, 64) ||
+	    web_server__new(fd, false, &server))
 		abort();
 	return server;
+}
+
+/* As memleak does before the first report. */
+static void show_pages(struct web_server *server)
+{
+	struct own_cost own = {0};
+	const struct metrics metrics = {.own = &own};
+
+	for (size_t i = 0; i < PAGE_CNT; i++) {
+		int fd = page_make(i, &metrics);
+
+		web_server__show(server, i, fd);
+		if (fd >= 0)
+			close(fd);
+	}
 }
 
 static int connect_client(void)
@@ -61,18 +77,18 @@ static void send_bytes(int fd, const void *bytes, size_t len)
 }
 
 /* What it could do without waiting is done. */
-static bool is_idle(struct server *server)
+static bool is_idle(struct web_server *server)
 {
-	struct pollfd pfd = {.fd = server__poll_fd(server), .events = POLLIN};
+	struct pollfd pfd = {.fd = web_server__poll_fd(server), .events = POLLIN};
 
-	return server__timeout_ms(server) && !poll(&pfd, 1, 0);
+	return web_server__timeout_ms(server) && !poll(&pfd, 1, 0);
 }
 
 /*
  * The first bytes of what the client is answered, until it is hung up on, or is to be once its time
  * is over. A server that finds something to do for ever takes all of memleak's time.
  */
-static void receive(struct server *server, int fd, char ret[STATUS_SIZE])
+static void receive(struct web_server *server, int fd, char ret[STATUS_SIZE])
 {
 	char bytes[65536];
 	size_t len = 0;
@@ -80,7 +96,7 @@ static void receive(struct server *server, int fd, char ret[STATUS_SIZE])
 	for (int i = 0; i < TURNS_MAX; i++) {
 		ssize_t got;
 
-		server__dispatch(server);
+		web_server__dispatch(server);
 		got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 		for (ssize_t j = 0; j < got && len < STATUS_SIZE - 1; j++)
 			ret[len++] = bytes[j];
@@ -92,22 +108,24 @@ static void receive(struct server *server, int fd, char ret[STATUS_SIZE])
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct server *server;
+	static struct web_server *server;
 	char status[STATUS_SIZE] = "";
 	int fd;
 
 	if (!size)
 		return 0;
-	if (!server)
+	if (!server) {
 		server = make_server();
+		show_pages(server);
+	}
 	fd = connect_client();
 	if (data[0] & 1)
 		send_bytes(fd, FOREIGN_HEAD, strlen(FOREIGN_HEAD));
 	send_bytes(fd, data + 1, size - 1);
 	shutdown(fd, SHUT_WR);
 	if (data[0] & 2) {
-		server__dispatch(server);
-		server__show(server, NULL, NULL, 0);
+		web_server__dispatch(server);
+		show_pages(server);
 	}
 	receive(server, fd, status);
 	close(fd);

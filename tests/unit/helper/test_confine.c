@@ -119,7 +119,7 @@ static int ask(bool (*can)(void))
 	pid_t pid = fork();
 
 	if (!pid) {
-		if (confine())
+		if (confine(false))
 			_exit(2);
 		_exit(can() ? 0 : 1);
 	}

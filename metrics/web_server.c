@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requests and answers. Clients are hostile: there are so many of them at a time, each with so
+ * much memory, and one that keeps silent is cut off. Whoever still reads an old page keeps it
+ * alive, up to a bound.
+ */
+#include "metrics/web_server.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "metrics/host.h"
+#include "metrics/http_library.h"
+
+#define CONNECTIONS_MAX 512
+/* So that no other machine, or address of this one, can take all of them. */
+#define CONNECTIONS_OF_ADDRESS_MAX 128
+#define REQUEST_MAX_BYTES 16384
+#define SILENCE_MAX_S 10
+/* What readers of old pages keep alive. */
+#define OLD_MAX_BYTES (64UL * 1024 * 1024)
+
+enum fixed_page {
+	FIXED_INDEX,
+	FIXED_HEALTH,
+	FIXED_UNKNOWN,
+	FIXED_METHOD,
+	FIXED_HOST,
+	FIXED_NO_REPORT,
+	FIXED_BUSY,
+	FIXED_CNT
+};
+
+struct web_server {
+	struct http_library http;
+	struct MHD_Daemon *daemon;
+	struct MHD_Response *fixed[FIXED_CNT];
+	struct MHD_Response *pages[PAGE_CNT]; /* NULL: none */
+	size_t bytes[PAGE_CNT];
+	size_t alive_bytes; /* of these and of old ones */
+	bool local;         /* its address is a file */
+	bool was_full;
+};
+
+/* The bytes of a response, which outlive their page while someone reads them. */
+struct content {
+	struct web_server *server;
+	void *bytes;
+	size_t len;
+};
+
+static const struct {
+	unsigned int status;
+	const char *text;
+} fixed_pages[FIXED_CNT] = {
+	[FIXED_INDEX] = {MHD_HTTP_OK,
+			 "memleak " MEMLEAK_VERSION "\n\n"
+			 "/metrics  OpenMetrics, for Prometheus and compatible collectors\n"
+			 "/report   the last report as JSON\n"
+			 "/pprof    the same as a profile\n"
+			 "/healthz  ok\n"},
+	[FIXED_HEALTH] = {MHD_HTTP_OK, "ok\n"},
+	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page: / lists all\n"},
+	[FIXED_METHOD] = {MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served\n"},
+	[FIXED_HOST] = {MHD_HTTP_MISDIRECTED_REQUEST,
+			"ask by an address, localhost or this machine's host name\n"},
+	[FIXED_NO_REPORT] = {MHD_HTTP_SERVICE_UNAVAILABLE,
+			     "there is no report yet, or none in this form\n"},
+	[FIXED_BUSY] = {MHD_HTTP_SERVICE_UNAVAILABLE,
+			"too many clients are still reading old reports\n"},
+};
+
+static void add_headers(struct web_server *server, struct MHD_Response *response, const char *type)
+{
+	server->http.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	server->http.add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	server->http.add_response_header(response, "X-Content-Type-Options", "nosniff");
+}
+
+static enum MHD_Result send_fixed(struct web_server *server, struct MHD_Connection *connection,
+				  enum fixed_page page)
+{
+	return server->http.queue_response(connection, fixed_pages[page].status,
+					   server->fixed[page]);
+}
+
+/* These are small, whatever a report lists. */
+static bool is_metrics(enum page_kind kind)
+{
+	return kind == PAGE_OPEN_METRICS || kind == PAGE_PROMETHEUS;
+}
+
+static size_t old_bytes(const struct web_server *server)
+{
+	size_t bytes = server->alive_bytes;
+
+	for (size_t i = 0; i < PAGE_CNT; i++)
+		bytes -= server->bytes[i];
+	return bytes;
+}
+
+static enum MHD_Result send_page(struct web_server *server, struct MHD_Connection *connection,
+				 enum page_kind kind)
+{
+	if (!server->pages[kind])
+		return send_fixed(server, connection, FIXED_NO_REPORT);
+	if (!is_metrics(kind) && old_bytes(server) > OLD_MAX_BYTES)
+		return send_fixed(server, connection, FIXED_BUSY);
+	return server->http.queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
+}
+
+/* Only who names the older form and not the newer one gets it. */
+static enum page_kind metrics_kind(struct web_server *server, struct MHD_Connection *connection)
+{
+	const char *accept = server->http.lookup_connection_value(connection, MHD_HEADER_KIND,
+								  MHD_HTTP_HEADER_ACCEPT);
+
+	if (accept && strstr(accept, "text/plain") && !strstr(accept, "openmetrics"))
+		return PAGE_PROMETHEUS;
+	return PAGE_OPEN_METRICS;
+}
+
+static enum MHD_Result count_hosts(void *arg, enum MHD_ValueKind kind, const char *name,
+				   const char *value)
+{
+	size_t *cnt = arg;
+
+	*cnt += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+	return MHD_YES;
+}
+
+/* A web page can name any host, but no browser opens a file. */
+static bool is_for_us(struct web_server *server, struct MHD_Connection *connection)
+{
+	size_t cnt = 0;
+
+	if (server->local)
+		return true;
+	server->http.get_connection_values(connection, MHD_HEADER_KIND, count_hosts, &cnt);
+	return cnt <= 1 && host_is_ours(server->http.lookup_connection_value(
+				   connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST));
+}
+
+static enum MHD_Result send_path(struct web_server *server, struct MHD_Connection *connection,
+				 const char *path)
+{
+	if (!strcmp(path, "/metrics"))
+		return send_page(server, connection, metrics_kind(server, connection));
+	if (!strcmp(path, "/report"))
+		return send_page(server, connection, PAGE_REPORT);
+	if (!strcmp(path, "/pprof"))
+		return send_page(server, connection, PAGE_PPROF);
+	if (!strcmp(path, "/healthz"))
+		return send_fixed(server, connection, FIXED_HEALTH);
+	if (!strcmp(path, "/"))
+		return send_fixed(server, connection, FIXED_INDEX);
+	return send_fixed(server, connection, FIXED_UNKNOWN);
+}
+
+/* Is called for the head of a request, for each part of its body, and at its end. */
+static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *body,
+			      size_t *body_size, void **state)
+{
+	static char head_seen;
+	struct web_server *server = arg;
+
+	if (*body_size)
+		return MHD_NO;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return send_fixed(server, connection, FIXED_METHOD);
+	if (!*state) {
+		*state = &head_seen;
+		return MHD_YES;
+	}
+	return is_for_us(server, connection) ? send_path(server, connection, url)
+					     : send_fixed(server, connection, FIXED_HOST);
+}
+
+/* No page has an escape in its name. */
+static size_t keep_escapes(void *arg, struct MHD_Connection *connection, char *text)
+{
+	return strlen(text);
+}
+
+static void free_content(void *arg)
+{
+	struct content *content = arg;
+
+	content->server->alive_bytes -= content->len;
+	munmap(content->bytes, content->len);
+	free(content);
+}
+
+/* The bytes of a file. NULL: it is empty, or there is no memory. */
+static struct content *map_content(struct web_server *server, int fd)
+{
+	struct content *content;
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size <= 0)
+		return NULL;
+	content = malloc(sizeof(*content));
+	if (!content)
+		return NULL;
+	*content = (struct content){server, NULL, (size_t)st.st_size};
+	content->bytes = mmap(NULL, content->len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (content->bytes != MAP_FAILED)
+		return content;
+	free(content);
+	return NULL;
+}
+
+void web_server__show(struct web_server *server, enum page_kind kind, int fd)
+{
+	struct content *content = fd < 0 ? NULL : map_content(server, fd);
+	struct MHD_Response *response;
+
+	if (server->pages[kind])
+		server->http.destroy_response(server->pages[kind]);
+	server->pages[kind] = NULL;
+	server->bytes[kind] = 0;
+	if (!content)
+		return;
+	server->alive_bytes += content->len;
+	response = server->http.create_response_from_buffer_with_free_callback_cls(
+		content->len, content->bytes, free_content, content);
+	if (!response) {
+		free_content(content);
+		return;
+	}
+	server->pages[kind] = response;
+	server->bytes[kind] = content->len;
+	add_headers(server, response, page_type(kind));
+	if (is_metrics(kind))
+		server->http.add_response_header(response, MHD_HTTP_HEADER_VARY,
+						 MHD_HTTP_HEADER_ACCEPT);
+}
+
+static int make_fixed_pages(struct web_server *server)
+{
+	for (size_t i = 0; i < FIXED_CNT; i++) {
+		server->fixed[i] = server->http.create_response_from_buffer(
+			strlen(fixed_pages[i].text), (void *)fixed_pages[i].text,
+			MHD_RESPMEM_PERSISTENT);
+		if (!server->fixed[i])
+			return -ENOMEM;
+		add_headers(server, server->fixed[i], "text/plain; charset=utf-8");
+	}
+	server->http.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
+					 "GET, HEAD");
+	return 0;
+}
+
+static int start_daemon(struct web_server *server, int fd)
+{
+	server->daemon = server->http.start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_OF_ADDRESS_MAX,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_MAX_S,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+		MHD_OPTION_END);
+	/* If it failed, the end of the process closes the socket, unless this has done so. */
+	return server->daemon ? 0 : -ENOMEM;
+}
+
+static struct http_library library;
+static int library_err = -ELIBACC;
+
+void web_server_prepare(void)
+{
+	library_err = http_library_load(&library);
+}
+
+int web_server__new(int fd, bool local, struct web_server **ret)
+{
+	struct web_server *server = library_err ? NULL : calloc(1, sizeof(*server));
+	int err;
+
+	if (!server)
+		return library_err ? library_err : -ENOMEM;
+	server->http = library;
+	server->local = local;
+	err = make_fixed_pages(server);
+	if (!err)
+		err = start_daemon(server, fd);
+	if (err) {
+		web_server__free(server);
+		return err;
+	}
+	*ret = server;
+	return 0;
+}
+
+void web_server__free(struct web_server *server)
+{
+	if (!server)
+		return;
+	for (size_t i = 0; i < PAGE_CNT; i++)
+		web_server__show(server, i, -1);
+	if (server->daemon)
+		server->http.stop_daemon(server->daemon);
+	for (size_t i = 0; i < FIXED_CNT; i++)
+		if (server->fixed[i])
+			server->http.destroy_response(server->fixed[i]);
+	free(server);
+}
+
+int web_server__poll_fd(const struct web_server *server)
+{
+	return server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+static bool is_full(const struct web_server *server)
+{
+	return server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+		       ->num_connections >= CONNECTIONS_MAX;
+}
+
+int web_server__timeout_ms(struct web_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	if (server->was_full && !is_full(server))
+		return 0;
+	if (server->http.get_timeout(server->daemon, &ms) != MHD_YES)
+		return -1;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/* After it was full, libmicrohttpd needs a turn with room, for which it does not call. */
+void web_server__dispatch(struct web_server *server)
+{
+	bool was_full = is_full(server);
+
+	server->http.run(server->daemon);
+	server->was_full = was_full || is_full(server);
+}
