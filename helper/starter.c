@@ -28,13 +28,13 @@ static bool forked_by_main;
 #endif
 
 /*
- * A helper gets another user, namespaces and a root folder, and loses what it inherits; then it is
- * another user's process, which only CAP_KILL can end.
+ * A helper gets another user, who may have a folder, namespaces and a root folder, and loses what
+ * it inherits; then it is another user's process, which only CAP_KILL can end.
  */
 #define CONFINING                                                                                  \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETPCAP) |               \
 	 CAPABILITY(CAP_SYS_CHROOT) | CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_KILL) |           \
-	 CAPABILITY(CAP_SYS_NICE))
+	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /* It waits for nothing but processes that end. */
 #define WAIT_NS 5000000000ULL

@@ -4,19 +4,28 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/capabilities.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "helper/call.h"
+
+/* Of nobody but all fetchers: what one has put into the cache serves the next. */
+#define FETCHER_USER 0x6d6d0000U
+#define CACHE_FOLDER "/var/cache/memleak"
 
 /* To notice that nobody waits any more and remove what was half fetched. */
 #define GRACE_MS 100
@@ -104,18 +113,11 @@ static bool id_from(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* With that user's cache. The signal at the parent's end is lost by the change. */
-static int become_invoker(void)
+/* The signal at the parent's end is lost by the change. */
+static int become(uid_t uid, gid_t gid)
 {
-	const struct passwd *user;
-	uint32_t uid, gid;
 	int death_signal = 0;
 
-	if (geteuid() || !id_from("SUDO_UID", &uid) || !id_from("SUDO_GID", &gid))
-		return 0;
-	user = getpwuid(uid);
-	if (user)
-		setenv("HOME", user->pw_dir, 1);
 	prctl(PR_GET_PDEATHSIG, &death_signal, 0, 0, 0);
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
 		return -errno;
@@ -123,10 +125,67 @@ static int become_invoker(void)
 	return 0;
 }
 
+/* With that user's cache. */
+static int become_invoker(uid_t uid, gid_t gid)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	if (user)
+		setenv("HOME", user->pw_dir, 1);
+	return become(uid, gid);
+}
+
+/* A folder below the service's or memleak's own. Its descriptor or a negative errno. */
+static int open_cache(void)
+{
+	const char *above = getenv("CACHE_DIRECTORY");
+	cleanup_free char *path = NULL;
+
+	if (!above || !*above) {
+		above = CACHE_FOLDER;
+		mkdir(above, 0755);
+	}
+	if (asprintf(&path, "%s/debuginfod", above) < 0)
+		return -ENOMEM;
+	mkdir(path, 0700);
+	setenv("DEBUGINFOD_CACHE_PATH", path, 1);
+	return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/*
+ * Of nobody else, with a cache that nobody else can read or fill. Where root may not give files
+ * away, it stays what it is.
+ */
+static int become_own_user(void)
+{
+	cleanup_close int cache = open_cache();
+	struct stat st;
+
+	if (cache < 0 || fstat(cache, &st))
+		return -errno;
+	if (st.st_uid && st.st_uid != FETCHER_USER)
+		return -EPERM;
+	if (!st.st_uid &&
+	    fchownat(cache, "", FETCHER_USER, FETCHER_USER, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+		return 0;
+	return become(FETCHER_USER, FETCHER_USER);
+}
+
+static int change_user(void)
+{
+	uint32_t uid, gid;
+
+	if (geteuid())
+		return 0;
+	if (id_from("SUDO_UID", &uid) && id_from("SUDO_GID", &gid))
+		return become_invoker(uid, gid);
+	return become_own_user();
+}
+
 /* What servers send is read by nobody with more rights than who asked for it. */
 static int give_up_rights(void)
 {
-	int err = become_invoker();
+	int err = change_user();
 
 	if (!err)
 		err = capabilities_set(0, 0);
@@ -172,6 +231,9 @@ void fetcher_deinit(struct fetcher *fetcher)
 /* Without a helper there is nothing to wait for any more. */
 static void give_up(struct fetcher *fetcher)
 {
+	log_note("debug information is not fetched: the fetcher has ended, for want of "
+		 "libdebuginfod "
+		 "(package libdebuginfod1) or of a cache (see DEBUGINFOD_URLS in memleak(8))");
 	for (size_t i = 0; i < fetcher->waiting_cnt; i++)
 		fetcher->waiting[i]->fetching = false;
 	fetcher->waiting_cnt = 0;

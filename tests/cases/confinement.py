@@ -129,23 +129,39 @@ def test_helpers_have_no_rights(t, deployment):
     expect(memleak.stop(), truth)
 
 
+FETCHER_USER = 0x6d6d0000
+
+
 @once
 @each("root", "sudo")
 def test_fetcher(t, who):
-    """What servers send is read by a process without capabilities, the caller's or of sudo's user."""
+    """
+    What servers send is read by a process without capabilities: sudo's user, or one of its own with
+    a cache that nobody else has.
+    """
     cache = t.tmp / "cache"
     cache.mkdir()
     t.tmp.chmod(0o755)
-    env = {"DEBUGINFOD_CACHE_PATH": os.fspath(cache)}
     if who == "sudo":
         os.chown(cache, 65534, 65534)
-        env |= {"SUDO_UID": "65534", "SUDO_GID": "65534"}
+        user = 65534
+        env = {"DEBUGINFOD_CACHE_PATH": os.fspath(cache), "SUDO_UID": "65534", "SUDO_GID": "65534"}
+    else:
+        user = FETCHER_USER
+        env = {"CACHE_DIRECTORY": os.fspath(cache)}
+        cache = cache / "debuginfod"
     with waiting_report(t, "other", "/bin/sleep", "1000", env=env) as (memleak, *_):
         memleak.look()
         all_facts = [facts_of(pid) for pid in memleak.helpers]
         facts, = [facts for facts in all_facts if facts["Name"] == "symbol fetcher"]
-    user = "65534" if who == "sudo" else "0"
-    wanted("user and group", set(facts["Uid"].split() + facts["Gid"].split()), {user})
+    wanted("user and group", {int(word) for word in facts["Uid"].split() + facts["Gid"].split()},
+           {user})
+    wanted("groups", facts["Groups"].strip(), "")
+    if who == "root":
+        st = os.stat(cache)
+        wanted("cache", (st.st_uid, st.st_gid, st.st_mode & 0o777), (user, user, 0o700))
+    if not any(path.stat().st_uid == user for path in cache.iterdir()):
+        raise Failure(f"nothing in the cache: {list(cache.iterdir())}")
     wanted("rights", [int(facts[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")],
            [0, 0, 0, 0])
     wanted("NoNewPrivs", facts["NoNewPrivs"], "1")
@@ -154,7 +170,34 @@ def test_fetcher(t, who):
     memleak.stop()
 
 
-STARTER = {"CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7, "CAP_SETPCAP": 8, "CAP_SYS_CHROOT": 18,
+@each("foreign", "link", "file")
+def test_no_cache(t, name):
+    """A cache that is not the fetcher's is left alone; a line says that nothing is fetched."""
+    cache, other = t.tmp / "debuginfod", t.tmp / "other"
+    t.tmp.chmod(0o755)
+    other.mkdir()
+    if name == "link":
+        cache.symlink_to(other)
+    elif name == "file":
+        cache.write_text("")
+    else:
+        cache.mkdir()
+        os.chown(cache, 65534, 65534)
+    before = [os.lstat(path) for path in (cache, other)]
+    path = shutil.copy(t.file_of("leak"), t.tmp / "stripped")
+    subprocess.run(["strip", path], check=True)
+    program = t.program("leak", path=path)
+    memleak = t.attach(program, env={"DEBUGINFOD_URLS": "http://127.0.0.1:9/",
+                                     "CACHE_DIRECTORY": os.fspath(t.tmp)})
+    program.go()
+    memleak.stop()
+    wanted("lines", memleak.notes.count("debug information is not fetched"), 1)
+    after = [os.lstat(path) for path in (cache, other)]
+    wanted("owners", [(st.st_uid, st.st_mode) for st in after],
+           [(st.st_uid, st.st_mode) for st in before])
+
+
+STARTER = {"CAP_CHOWN": 0, "CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7, "CAP_SETPCAP": 8, "CAP_SYS_CHROOT": 18,
            "CAP_SYS_ADMIN": 21, "CAP_SYS_NICE": 23}
 
 

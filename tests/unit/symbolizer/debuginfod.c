@@ -23,11 +23,13 @@ int listen_here(void)
 	assert_int_equal(getsockname(sock, (struct sockaddr *)&addr, &len), 0);
 	snprintf(text, sizeof(text), "http://127.0.0.1:%d", ntohs(addr.sin_port));
 	setenv("DEBUGINFOD_URLS", text, 1);
-	setenv("DEBUGINFOD_CACHE_PATH", in_folder("cache"), 1);
+	/* Of root, and of anybody else. */
+	setenv("CACHE_DIRECTORY", in_folder("cache"), 1);
+	setenv("DEBUGINFOD_CACHE_PATH", in_folder("cache/debuginfod"), 1);
 	setenv("DEBUGINFOD_TIMEOUT", "60", 1);
 	setenv("no_proxy", "127.0.0.1", 1);
 	starter_end();
-	run("rm -rf cache");
+	run("chmod 755 . && rm -rf cache && mkdir cache");
 	return sock;
 }
 
