@@ -83,7 +83,8 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
 	if (fd < 0)
 		return is_loss(fd) ? unwind_files_add_unreadable(&spaces->files, mapping, fd) : fd;
 	file = unwind_files_add(&spaces->files, fd, mapping->path, space->uid, deadline_ns);
-	if (file == -ETIMEDOUT && user_budgets_tell(&spaces->files.budgets, space->uid))
+	if (file == -ETIMEDOUT &&
+	    user_budgets_tell(&spaces->files.budgets, space->uid, BUDGET_TABLES))
 		log_note("reading the files of processes of user %u takes too long: new ones have "
 			 "no unwind tables for some minutes",
 			 space->uid);

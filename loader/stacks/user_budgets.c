@@ -79,12 +79,12 @@ bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 	return !budget || budget->spent_ns < BUDGET_NS;
 }
 
-bool user_budgets_tell(struct user_budgets *budgets, uid_t uid)
+bool user_budgets_tell(struct user_budgets *budgets, uid_t uid, enum budget_work work)
 {
 	for (size_t i = 0; i < budgets->cnt; i++) {
-		if (budgets->items[i].uid != uid || budgets->items[i].told)
+		if (budgets->items[i].uid != uid || budgets->items[i].told[work])
 			continue;
-		budgets->items[i].told = true;
+		budgets->items[i].told[work] = true;
 		return true;
 	}
 	return false;

@@ -11,9 +11,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What is not done for a user any more. */
+enum budget_work { BUDGET_TABLES, BUDGET_PROBES, BUDGET_WORK_CNT };
+
 struct user_budget {
 	uid_t uid;
-	bool told;
+	bool told[BUDGET_WORK_CNT];
 	uint64_t spent_ns; /* as of paid_ns */
 	uint64_t paid_ns;
 	uint64_t rest_ns; /* nobody waits for files of the user before */
@@ -38,7 +41,7 @@ void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_n
 bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /* Whether more may be done for the user. */
 bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
-/* True once for each user. */
-bool user_budgets_tell(struct user_budgets *budgets, uid_t uid);
+/* True once for each user and sort of work. */
+bool user_budgets_tell(struct user_budgets *budgets, uid_t uid, enum budget_work work);
 
 #endif

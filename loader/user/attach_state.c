@@ -103,7 +103,7 @@ void attach_end(struct attach_state *state)
 	user_budgets_spend(budgets, state->uid, state->taken_ns, now_ns);
 	if (state->ctx->skel->bss->tracking)
 		user_budgets_rest(budgets, state->uid, state->taken_ns, now_ns);
-	if (state->held && state->spent && user_budgets_tell(budgets, state->uid))
+	if (state->held && state->spent && user_budgets_tell(budgets, state->uid, BUDGET_PROBES))
 		log_note("reading the files of processes of user %u takes too long: new ones are "
 			 "not searched for allocator functions for some minutes",
 			 state->uid);

@@ -8,9 +8,11 @@ import subprocess
 import threading
 import time
 
-from lib import Broken, Failure, culprit, each, expect, owner, slow
+from lib import Broken, Failure, culprit, each, expect, owner, slow, timeout
 from lib.memleak import helpers_of, held_ids, when
 from lib.process import SLOWNESS, until
+
+from .confinement import NOBODY
 
 INTERVAL = 1  # seconds
 LATEST = (2 * INTERVAL + 1) * SLOWNESS
@@ -93,6 +95,46 @@ def test_hung(t, name):
     os.kill(helper_of(memleak, name), signal.SIGSTOP)
     program.go()
     see_reports(memleak, 3)
+    stop(memleak)
+
+
+HOSTILE = 4
+OWN_TIME = 20  # seconds that a user may keep a helper busy, and one file half of that
+
+
+@slow
+@timeout(120)
+def test_hostile_user(t):
+    """
+    Processes of a user have files whose tables take for ever; another user's process loads a
+    library that leaks. That leak is told of, with its whole stack, and a line says who waits.
+    """
+    t.tmp.chmod(0o755)
+    hostile = []
+    for number in range(HOSTILE):
+        path = shutil.copy(t.file_of("libslow_unwind.so"), t.tmp / f"{number}.so")
+        hostile.append(t.program("dlopen", path, "stay", wrapper=("setpriv", *NOBODY)))
+    honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p",
+                        ",".join(str(program.pid) for program in [honest, *hostile]),
+                        str(INTERVAL)).ready()
+    see_reports(memleak, 1)
+    for program in hostile:
+        program.go()
+    see_reports(memleak, 1)
+    honest.go()
+
+    def leak():
+        sites = [site for site in memleak.take()[-1]["sites"]
+                 if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
+        return sum(site["count"] for site in sites if site["stack_end"] == "complete")
+
+    memleak.wait_for("the leak", lambda: leak() == 5, seconds=OWN_TIME * SLOWNESS)
+    see_reports(memleak, 1)
+    memleak.wait_for("a line", lambda: "processes of user 65534 takes too long" in memleak.notes,
+                     seconds=2 * OWN_TIME * SLOWNESS)
+    if "of user 0 takes" in memleak.notes:
+        raise Failure(f"the honest one pays: {memleak.notes!r}")
     stop(memleak)
 
 

@@ -25,9 +25,11 @@ static void one_user(void **state)
 	user_budgets_spend(&budgets, HOSTILE, 11 * SECOND_NS, now_ns);
 	assert_false(user_budgets_left(&budgets, HOSTILE, now_ns));
 	assert_true(user_budgets_left(&budgets, OTHER, now_ns));
-	assert_true(user_budgets_tell(&budgets, HOSTILE));
-	assert_false(user_budgets_tell(&budgets, HOSTILE));
-	assert_false(user_budgets_tell(&budgets, OTHER));
+	assert_true(user_budgets_tell(&budgets, HOSTILE, BUDGET_TABLES));
+	assert_false(user_budgets_tell(&budgets, HOSTILE, BUDGET_TABLES));
+	assert_true(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
+	assert_false(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
+	assert_false(user_budgets_tell(&budgets, OTHER, BUDGET_TABLES));
 	/* It comes back however often it is asked for. */
 	for (int i = 0; i < 9; i++)
 		assert_false(user_budgets_left(&budgets, HOSTILE, now_ns += SECOND_NS));
