@@ -16,8 +16,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "app/rights.h"
 #include "base/log.h"
 #include "loader/probes/features.h"
+#include "loader/probes/link_kind.h"
 #include "loader/tables/table_sizes.h"
 #include "loader/target/pid_namespace.h"
 
@@ -67,6 +69,28 @@ static int check_capabilities(void)
 		return -EPERM;
 	}
 	return 0;
+}
+
+/* What other capabilities do not stand for. */
+static int check_admin(const struct options *opts)
+{
+	uint64_t caps;
+
+	if (!options_trace_processes(opts) || !effective_capabilities(&caps) ||
+	    caps & 1ULL << CAP_SYS_ADMIN)
+		return 0;
+	if (link_kind_needs_admin()) {
+		log_error(
+			"before Linux 6.6, probes in programs take CAP_SYS_ADMIN: run as root, or "
+			"with that capability, too");
+		return -EPERM;
+	}
+	if (rights_may_open_events())
+		return 0;
+	log_error(
+		"kernel.perf_event_paranoid is above 2, so that events take CAP_SYS_ADMIN: set it "
+		"to 2 (sysctl), or run as root, or with that capability, too");
+	return -EPERM;
 }
 
 static int check_bpf(void)
@@ -181,6 +205,8 @@ int preflight_check(const struct options *opts)
 		return err;
 	libbpf_set_print(print_libbpf);
 	err = check_types();
+	if (!err)
+		err = check_admin(opts);
 	if (err)
 		return err;
 	/* Only the kernel's own walks are bound to it. */

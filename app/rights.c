@@ -23,7 +23,7 @@
 #define REPLACING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_FOWNER))
 
 /* Debian's kernels want CAP_SYS_ADMIN for any event while kernel.perf_event_paranoid is above 2. */
-static bool may_open_events(void)
+bool rights_may_open_events(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -53,7 +53,7 @@ int rights_shed(bool replaces_files, bool ends_command, bool needs_admin)
 	err = capabilities_set(kept | (CAPABILITY(CAP_SETPCAP) & permitted), permitted);
 	if (err)
 		return err;
-	if (!may_open_events())
+	if (!rights_may_open_events())
 		kept |= CAPABILITY(CAP_SYS_ADMIN) & permitted;
 	/* Who may not do so has no program's capabilities either: of no_new_privs. */
 	capabilities_bound(kept);

@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* Whether the kernel gives events of performance to this process. */
+bool rights_may_open_events(void);
+
 /*
  * Gives up, for good, every capability that a run does not need from now on, and the way to get
  * others by running a program. A command must have been started. Call it before there are threads:

@@ -129,6 +129,19 @@ def test_helpers_have_no_rights(t, deployment):
     expect(memleak.stop(), truth)
 
 
+def test_probes_without_admin(t):
+    """Where probes are perf events, which take CAP_SYS_ADMIN, one line says so."""
+    wrapper = DEPLOYMENTS["container"]
+    if t.process([*wrapper, "true"], stderr=None).wait() != 0:
+        raise Skip("setpriv does not know these capabilities")
+    memleak = t.memleak("--json", "-p", str(t.program("leak").pid), "1", wrapper=wrapper,
+                        env={"MEMLEAK_LINKS": "perf"})
+    wanted("code", memleak.wait(20), 1)
+    wanted("lines", memleak.notes.splitlines(),
+           ["memleak: before Linux 6.6, probes in programs take CAP_SYS_ADMIN: run as root, or with "
+            "that capability, too"])
+
+
 FETCHER_USER = 0x6d6d0000
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import stat
+import struct
 import subprocess
 
 from lib import Failure, ROOT, Skip, each, slow, timeout, wanted
@@ -353,6 +354,36 @@ def test_local_stale(t):
     old.bind(str(path))
     old.close()
     stop(listen_locally(t, path))
+
+
+def test_local_replaced(t):
+    """What somebody has put in its place stays."""
+    path = t.tmp / "socket"
+    memleak = listen_locally(t, path)
+    path.unlink()
+    other = socket.socket(socket.AF_UNIX)
+    other.bind(str(path))
+    stop(memleak)
+    wanted("the other one at the end", path.exists(), True)
+    other.close()
+
+
+USER_OBJ, USER, GROUP_OBJ, MASK, OTHER = 1, 2, 4, 16, 32
+NO_ID = 0xffffffff
+
+
+def test_local_in_open_folder(t):
+    """A folder whose default access list lets everybody in does not open the socket."""
+    entries = [(USER_OBJ, 7, NO_ID), (USER, 7, 65534), (GROUP_OBJ, 7, NO_ID), (MASK, 7, NO_ID),
+               (OTHER, 7, NO_ID)]
+    try:
+        os.setxattr(t.tmp, "system.posix_acl_default", struct.pack("<I", 2) + b"".join(
+            struct.pack("<HHI", *entry) for entry in entries))
+    except OSError as error:
+        raise Skip(f"no access lists here: {error}") from error
+    memleak = listen_locally(t, t.tmp / "socket")
+    wanted("mode", mode_of(t.tmp / "socket"), 0o600)
+    stop(memleak)
 
 
 @each("live", "file", "long")
