@@ -7,16 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/bpf.h>
-#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "app/rights.h"
+#include "base/capabilities.h"
 #include "base/log.h"
 #include "loader/probes/features.h"
 #include "loader/probes/link_kind.h"
@@ -38,27 +37,17 @@ static const struct need needs[] = {
 	 "to open the files a process has mapped"},
 };
 
-static bool effective_capabilities(uint64_t *ret)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2];
-
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	*ret = (uint64_t)data[1].effective << 32 | data[0].effective;
-	return true;
-}
-
 static int check_capabilities(void)
 {
-	uint64_t caps;
+	struct capability_sets caps;
 	bool admin;
 
-	if (!effective_capabilities(&caps))
+	if (capabilities_read(&caps))
 		return 0; /* the kernel will say no where it does */
-	admin = caps & 1ULL << CAP_SYS_ADMIN;
+	admin = caps.effective & CAPABILITY(CAP_SYS_ADMIN);
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-		if (caps & 1ULL << needs[i].cap || (admin && needs[i].cap != CAP_SYS_PTRACE))
+		if (caps.effective & CAPABILITY(needs[i].cap) ||
+		    (admin && needs[i].cap != CAP_SYS_PTRACE))
 			continue;
 		if (geteuid())
 			log_error("must run as root (or with %s %s)", needs[i].name,
@@ -74,22 +63,20 @@ static int check_capabilities(void)
 /* What other capabilities do not stand for. */
 static int check_admin(const struct options *opts)
 {
-	uint64_t caps;
+	struct capability_sets caps;
 
-	if (!options_trace_processes(opts) || !effective_capabilities(&caps) ||
-	    caps & 1ULL << CAP_SYS_ADMIN)
+	if (!options_trace_processes(opts) || capabilities_read(&caps) ||
+	    caps.effective & CAPABILITY(CAP_SYS_ADMIN))
 		return 0;
 	if (link_kind_needs_admin()) {
-		log_error(
-			"before Linux 6.6, probes in programs take CAP_SYS_ADMIN: run as root, or "
-			"with that capability, too");
+		log_error("before Linux 6.6, CAP_SYS_ADMIN is needed to probe programs: give "
+			  "memleak that capability, too");
 		return -EPERM;
 	}
 	if (rights_may_open_events())
 		return 0;
-	log_error(
-		"kernel.perf_event_paranoid is above 2, so that events take CAP_SYS_ADMIN: set it "
-		"to 2 (sysctl), or run as root, or with that capability, too");
+	log_error("CAP_SYS_ADMIN is needed while kernel.perf_event_paranoid is above 2: set that "
+		  "to 2 (sysctl), or give memleak the capability, too");
 	return -EPERM;
 }
 

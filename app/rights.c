@@ -42,11 +42,13 @@ int rights_shed(bool replaces_files, bool ends_command, bool needs_admin)
 {
 	uint64_t kept = TRACING | (replaces_files ? REPLACING : 0) |
 			(ends_command ? CAPABILITY(CAP_KILL) : 0);
+	struct capability_sets sets;
 	uint64_t permitted;
-	int err = capabilities_permitted(&permitted);
+	int err = capabilities_read(&sets);
 
 	if (err)
 		return err;
+	permitted = sets.permitted;
 	if (needs_admin || ~permitted & ADMIN_STANDS_FOR)
 		kept |= CAPABILITY(CAP_SYS_ADMIN);
 	kept &= permitted;

@@ -8,14 +8,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int capabilities_permitted(uint64_t *ret)
+int capabilities_read(struct capability_sets *ret)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
-	*ret = (uint64_t)data[1].permitted << 32 | data[0].permitted;
+	*ret = (struct capability_sets){
+		.effective = (uint64_t)data[1].effective << 32 | data[0].effective,
+		.permitted = (uint64_t)data[1].permitted << 32 | data[0].permitted,
+		.inheritable = (uint64_t)data[1].inheritable << 32 | data[0].inheritable,
+	};
 	return 0;
 }
 

@@ -88,10 +88,10 @@ static void leave_namespaces(void)
 
 static int keep_effective(void)
 {
-	uint64_t permitted;
-	int err = capabilities_permitted(&permitted);
+	struct capability_sets sets;
+	int err = capabilities_read(&sets);
 
-	return err ? err : capabilities_set(permitted, permitted);
+	return err ? err : capabilities_set(sets.permitted, sets.permitted);
 }
 
 /*
@@ -122,14 +122,10 @@ static void lock_capabilities(void)
 
 static bool has_capabilities(void)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	struct capability_sets sets;
 
-	if (syscall(SYS_capget, &header, data))
+	if (capabilities_read(&sets) || sets.effective | sets.permitted | sets.inheritable)
 		return true;
-	for (size_t i = 0; i < sizeof(data) / sizeof(*data); i++)
-		if (data[i].effective | data[i].permitted | data[i].inheritable)
-			return true;
 	for (int cap = 0, set; (set = prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0)) >= 0;
 	     cap++)
 		if (set)

@@ -194,16 +194,16 @@ static void serve(int sock)
 
 static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
 {
-	uint64_t permitted;
+	struct capability_sets sets;
 
 	turn_forget();
 	prctl(PR_SET_NAME, "helper starter", 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	reset_signals();
 	sock = keep_only(sock);
-	if (!capabilities_permitted(&permitted)) {
-		capabilities_bound(permitted & CONFINING);
-		capabilities_set(permitted & CONFINING, permitted & CONFINING);
+	if (!capabilities_read(&sets)) {
+		capabilities_bound(sets.permitted & CONFINING);
+		capabilities_set(sets.permitted & CONFINING, sets.permitted & CONFINING);
 	}
 	if (getppid() == parent)
 		serve(sock);

@@ -156,7 +156,7 @@ static int begin_serving(struct server *server)
 /* Whether it has taken all that it was sent; one that has died is started again. */
 static bool is_ready(struct server *server)
 {
-	int err = 0;
+	int err = server->helper.pid ? 0 : -EPIPE;
 
 	while (!err && server->unanswered)
 		err = helper_take(&server->helper, clock_ns(CLOCK_MONOTONIC), take_answer, server);
@@ -190,9 +190,9 @@ static void send_pages(struct server *server, const struct metrics *metrics)
 	for (size_t i = 0; !err && i < PAGE_CNT; i++)
 		err = send_page(server, i, metrics);
 	message_put_u32(&request, HTTP_SHOWN);
-	server->unanswered++;
 	if (!err)
-		helper_send(&server->helper, &request, clock_ns(CLOCK_MONOTONIC));
+		err = helper_send(&server->helper, &request, clock_ns(CLOCK_MONOTONIC));
+	server->unanswered += !err;
 	message_deinit(&request);
 }
 

@@ -41,19 +41,19 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 
 int page_make(enum page_kind kind, const struct metrics *metrics)
 {
-	int fd = memfd_create("page", MFD_CLOEXEC), err = -errno;
-	FILE *out = fd < 0 ? NULL : fdopen(fcntl(fd, F_DUPFD_CLOEXEC, 0), "w");
+	int fd = memfd_create("page", MFD_CLOEXEC), err, ret = -ENOMEM;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (out)
-		err = write_page(out, kind, metrics);
-	if (out && fclose(out))
-		err = -ENOMEM;
-	if (!out || err) {
+	if (!out) {
 		if (fd >= 0)
 			close(fd);
-		return err ? err : -ENOMEM;
+		return -ENOMEM;
 	}
-	return fd;
+	err = write_page(out, kind, metrics);
+	if (!fflush(out))
+		ret = err ? err : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	fclose(out);
+	return ret;
 }
 
 const char *page_type(enum page_kind kind)

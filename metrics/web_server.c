@@ -37,8 +37,10 @@ enum fixed_page {
 	FIXED_CNT
 };
 
+static struct http_library library;
+static int library_err = -ELIBACC;
+
 struct web_server {
-	struct http_library http;
 	struct MHD_Daemon *daemon;
 	struct MHD_Response *fixed[FIXED_CNT];
 	struct MHD_Response *pages[PAGE_CNT]; /* NULL: none */
@@ -76,18 +78,17 @@ static const struct {
 			"too many clients are still reading old reports\n"},
 };
 
-static void add_headers(struct web_server *server, struct MHD_Response *response, const char *type)
+static void add_headers(struct MHD_Response *response, const char *type)
 {
-	server->http.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	server->http.add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	server->http.add_response_header(response, "X-Content-Type-Options", "nosniff");
+	library.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	library.add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	library.add_response_header(response, "X-Content-Type-Options", "nosniff");
 }
 
 static enum MHD_Result send_fixed(struct web_server *server, struct MHD_Connection *connection,
 				  enum fixed_page page)
 {
-	return server->http.queue_response(connection, fixed_pages[page].status,
-					   server->fixed[page]);
+	return library.queue_response(connection, fixed_pages[page].status, server->fixed[page]);
 }
 
 /* These are small, whatever a report lists. */
@@ -112,14 +113,14 @@ static enum MHD_Result send_page(struct web_server *server, struct MHD_Connectio
 		return send_fixed(server, connection, FIXED_NO_REPORT);
 	if (!is_metrics(kind) && old_bytes(server) > OLD_MAX_BYTES)
 		return send_fixed(server, connection, FIXED_BUSY);
-	return server->http.queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
+	return library.queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
 }
 
 /* Only who names the older form and not the newer one gets it. */
-static enum page_kind metrics_kind(struct web_server *server, struct MHD_Connection *connection)
+static enum page_kind metrics_kind(struct MHD_Connection *connection)
 {
-	const char *accept = server->http.lookup_connection_value(connection, MHD_HEADER_KIND,
-								  MHD_HTTP_HEADER_ACCEPT);
+	const char *accept = library.lookup_connection_value(connection, MHD_HEADER_KIND,
+							     MHD_HTTP_HEADER_ACCEPT);
 
 	if (accept && strstr(accept, "text/plain") && !strstr(accept, "openmetrics"))
 		return PAGE_PROMETHEUS;
@@ -142,16 +143,16 @@ static bool is_for_us(struct web_server *server, struct MHD_Connection *connecti
 
 	if (server->local)
 		return true;
-	server->http.get_connection_values(connection, MHD_HEADER_KIND, count_hosts, &cnt);
-	return cnt <= 1 && host_is_ours(server->http.lookup_connection_value(
-				   connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST));
+	library.get_connection_values(connection, MHD_HEADER_KIND, count_hosts, &cnt);
+	return cnt <= 1 && host_is_ours(library.lookup_connection_value(connection, MHD_HEADER_KIND,
+									MHD_HTTP_HEADER_HOST));
 }
 
 static enum MHD_Result send_path(struct web_server *server, struct MHD_Connection *connection,
 				 const char *path)
 {
 	if (!strcmp(path, "/metrics"))
-		return send_page(server, connection, metrics_kind(server, connection));
+		return send_page(server, connection, metrics_kind(connection));
 	if (!strcmp(path, "/report"))
 		return send_page(server, connection, PAGE_REPORT);
 	if (!strcmp(path, "/pprof"))
@@ -223,13 +224,13 @@ void web_server__show(struct web_server *server, enum page_kind kind, int fd)
 	struct MHD_Response *response;
 
 	if (server->pages[kind])
-		server->http.destroy_response(server->pages[kind]);
+		library.destroy_response(server->pages[kind]);
 	server->pages[kind] = NULL;
 	server->bytes[kind] = 0;
 	if (!content)
 		return;
 	server->alive_bytes += content->len;
-	response = server->http.create_response_from_buffer_with_free_callback_cls(
+	response = library.create_response_from_buffer_with_free_callback_cls(
 		content->len, content->bytes, free_content, content);
 	if (!response) {
 		free_content(content);
@@ -237,30 +238,29 @@ void web_server__show(struct web_server *server, enum page_kind kind, int fd)
 	}
 	server->pages[kind] = response;
 	server->bytes[kind] = content->len;
-	add_headers(server, response, page_type(kind));
+	add_headers(response, page_type(kind));
 	if (is_metrics(kind))
-		server->http.add_response_header(response, MHD_HTTP_HEADER_VARY,
-						 MHD_HTTP_HEADER_ACCEPT);
+		library.add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 }
 
 static int make_fixed_pages(struct web_server *server)
 {
 	for (size_t i = 0; i < FIXED_CNT; i++) {
-		server->fixed[i] = server->http.create_response_from_buffer(
-			strlen(fixed_pages[i].text), (void *)fixed_pages[i].text,
-			MHD_RESPMEM_PERSISTENT);
+		server->fixed[i] = library.create_response_from_buffer(strlen(fixed_pages[i].text),
+								       (void *)fixed_pages[i].text,
+								       MHD_RESPMEM_PERSISTENT);
 		if (!server->fixed[i])
 			return -ENOMEM;
-		add_headers(server, server->fixed[i], "text/plain; charset=utf-8");
+		add_headers(server->fixed[i], "text/plain; charset=utf-8");
 	}
-	server->http.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
-					 "GET, HEAD");
+	library.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
+				    "GET, HEAD");
 	return 0;
 }
 
 static int start_daemon(struct web_server *server, int fd)
 {
-	server->daemon = server->http.start_daemon(
+	server->daemon = library.start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
 		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_OF_ADDRESS_MAX,
@@ -271,9 +271,6 @@ static int start_daemon(struct web_server *server, int fd)
 	/* If it failed, the end of the process closes the socket, unless this has done so. */
 	return server->daemon ? 0 : -ENOMEM;
 }
-
-static struct http_library library;
-static int library_err = -ELIBACC;
 
 void web_server_prepare(void)
 {
@@ -287,7 +284,6 @@ int web_server__new(int fd, bool local, struct web_server **ret)
 
 	if (!server)
 		return library_err ? library_err : -ENOMEM;
-	server->http = library;
 	server->local = local;
 	err = make_fixed_pages(server);
 	if (!err)
@@ -307,21 +303,21 @@ void web_server__free(struct web_server *server)
 	for (size_t i = 0; i < PAGE_CNT; i++)
 		web_server__show(server, i, -1);
 	if (server->daemon)
-		server->http.stop_daemon(server->daemon);
+		library.stop_daemon(server->daemon);
 	for (size_t i = 0; i < FIXED_CNT; i++)
 		if (server->fixed[i])
-			server->http.destroy_response(server->fixed[i]);
+			library.destroy_response(server->fixed[i]);
 	free(server);
 }
 
 int web_server__poll_fd(const struct web_server *server)
 {
-	return server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	return library.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
 }
 
 static bool is_full(const struct web_server *server)
 {
-	return server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+	return library.get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
 		       ->num_connections >= CONNECTIONS_MAX;
 }
 
@@ -331,7 +327,7 @@ int web_server__timeout_ms(struct web_server *server)
 
 	if (server->was_full && !is_full(server))
 		return 0;
-	if (server->http.get_timeout(server->daemon, &ms) != MHD_YES)
+	if (library.get_timeout(server->daemon, &ms) != MHD_YES)
 		return -1;
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
@@ -341,6 +337,6 @@ void web_server__dispatch(struct web_server *server)
 {
 	bool was_full = is_full(server);
 
-	server->http.run(server->daemon);
+	library.run(server->daemon);
 	server->was_full = was_full || is_full(server);
 }

@@ -140,6 +140,7 @@ static int open_cache(void)
 {
 	const char *above = getenv("CACHE_DIRECTORY");
 	cleanup_free char *path = NULL;
+	int fd;
 
 	if (!above || !*above) {
 		above = CACHE_FOLDER;
@@ -149,7 +150,8 @@ static int open_cache(void)
 		return -ENOMEM;
 	mkdir(path, 0700);
 	setenv("DEBUGINFOD_CACHE_PATH", path, 1);
-	return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 /*
@@ -161,7 +163,9 @@ static int become_own_user(void)
 	cleanup_close int cache = open_cache();
 	struct stat st;
 
-	if (cache < 0 || fstat(cache, &st))
+	if (cache < 0)
+		return cache;
+	if (fstat(cache, &st))
 		return -errno;
 	if (st.st_uid && st.st_uid != FETCHER_USER)
 		return -EPERM;
@@ -231,9 +235,8 @@ void fetcher_deinit(struct fetcher *fetcher)
 /* Without a helper there is nothing to wait for any more. */
 static void give_up(struct fetcher *fetcher)
 {
-	log_note("debug information is not fetched: the fetcher has ended, for want of "
-		 "libdebuginfod "
-		 "(package libdebuginfod1) or of a cache (see DEBUGINFOD_URLS in memleak(8))");
+	log_note("debug information is not fetched: the fetcher has ended; it needs libdebuginfod "
+		 "(package libdebuginfod1) and a cache (DEBUGINFOD_URLS in memleak(8))");
 	for (size_t i = 0; i < fetcher->waiting_cnt; i++)
 		fetcher->waiting[i]->fetching = false;
 	fetcher->waiting_cnt = 0;

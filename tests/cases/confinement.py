@@ -24,6 +24,14 @@ DEPLOYMENTS = {
 }
 
 
+def deploy(t, deployment):
+    """(what memleak is to be run by, a program that it may trace then)"""
+    wrapper = DEPLOYMENTS[deployment]
+    if wrapper and t.process([*wrapper, "true"], stderr=None).wait() != 0:
+        raise Skip("setpriv does not know these capabilities")
+    return wrapper, t.program("leak", wrapper=("setpriv", *NOBODY) if deployment == "service" else ())
+
+
 def facts_of(pid):
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         return dict(re.findall(r"^(\w+):\t(.*)$", file.read(), re.M))
@@ -70,10 +78,7 @@ def demand_few_rights(memleak, kept):
 @each(*DEPLOYMENTS)
 def test_own_rights(t, deployment):
     """memleak keeps the few capabilities that it needs; helpers that begin later have none."""
-    wrapper = DEPLOYMENTS[deployment]
-    if wrapper and t.process([*wrapper, "true"], stderr=None).wait() != 0:
-        raise Skip("setpriv does not know these capabilities")
-    program = t.program("leak", wrapper=("setpriv", *NOBODY) if deployment == "service" else ())
+    wrapper, program = deploy(t, deployment)
     memleak = t.attach(program, "-f", wrapper=wrapper)
     demand_few_rights(memleak, KEPT)
     first = set(memleak.helpers)
@@ -111,10 +116,7 @@ def test_rights_to_replace(t):
 @once
 @each(*DEPLOYMENTS)
 def test_helpers_have_no_rights(t, deployment):
-    wrapper = DEPLOYMENTS[deployment]
-    if wrapper and t.process([*wrapper, "true"], stderr=None).wait() != 0:
-        raise Skip("setpriv does not know these capabilities")
-    program = t.program("leak", wrapper=("setpriv", *NOBODY) if deployment == "service" else ())
+    wrapper, program = deploy(t, deployment)
     memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600", wrapper=wrapper)
     memleak.ready()
     helpers = memleak.helpers
@@ -128,14 +130,12 @@ def test_helpers_have_no_rights(t, deployment):
 
 def test_probes_without_admin(t):
     """Where probes are perf events, which take CAP_SYS_ADMIN, one line says so."""
-    wrapper = DEPLOYMENTS["container"]
-    if t.process([*wrapper, "true"], stderr=None).wait() != 0:
-        raise Skip("setpriv does not know these capabilities")
-    memleak = t.memleak("--json", "-p", str(t.program("leak").pid), "1", wrapper=wrapper,
+    wrapper, program = deploy(t, "container")
+    memleak = t.memleak("--json", "-p", str(program.pid), "1", wrapper=wrapper,
                         env={"MEMLEAK_LINKS": "perf"})
     wanted("code", memleak.wait(20), 1)
     wanted("lines", memleak.notes.splitlines(),
-           ["memleak: before Linux 6.6, probes in programs take CAP_SYS_ADMIN: run as root, or with "
+           ["memleak: before Linux 6.6, CAP_SYS_ADMIN is needed to probe programs: give memleak "
             "that capability, too"])
 
 
@@ -143,10 +143,7 @@ def test_probes_without_admin(t):
 @each(*DEPLOYMENTS)
 def test_http_server_has_no_rights(t, deployment):
     """Nor has what answers clients."""
-    wrapper = DEPLOYMENTS[deployment]
-    if wrapper and t.process([*wrapper, "true"], stderr=None).wait() != 0:
-        raise Skip("setpriv does not know these capabilities")
-    program = t.program("leak", wrapper=("setpriv", *NOBODY) if deployment == "service" else ())
+    wrapper, program = deploy(t, deployment)
     memleak = t.attach(program, "--listen", "0", wrapper=wrapper)
     fetch(address_of(memleak), "/metrics")
     memleak.look()
