@@ -7,12 +7,15 @@
 # Tests; each installs the packages that it needs, if root runs it:
 #   make check               unit tests and a choice of cases: some five minutes
 #   make check-cases         all cases: a quarter of an hour
+#   make check-agent         some cases again, with programs that keep their account themselves
 #   make check-sanitize      most cases with a memleak that watches its own memory
 #   make check-install       what make install and make uninstall do
 #   make check-style         includes (alone: make check-includes), format of C, scripts
 #   make check-clang         built by clang without a warning; unit tests as nobody
 #   make check-all           all of these, but a choice of the sanitized cases
 #   make check-kernels       cases on other kernels, in QEMU: needs no root
+#   make check-arm64         unit tests and cases on 64-bit ARM, in QEMU: needs no root
+#   make check-service       docs/memleak.service, run by systemd in QEMU
 #   make check-verifier      instructions that verifiers take: VERIFIER_ARGS, see tests/verifier/run
 #   make diagnosis           is the right function accused? small servers with real libraries, as root
 #   make soak                random programs against their own books, SOAK_SECONDS in all, as root
@@ -31,12 +34,13 @@ BPFTOOL ?= $(or $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool),bpftool)
 PKG_CONFIG ?= pkg-config
 PROTOC_C ?= protoc-c
 STRIP ?= strip
+OBJCOPY ?= objcopy
 VERSION := 0.1
 
 # Any target but these needs the packages; say which one is missing before a compiler does.
-CHECKS := check check-cases check-sanitize check-install check-style check-clang check-all
-PLAIN_GOALS := clean demo $(CHECKS) check-includes check-kernels check-verifier deps diagnosis \
-	uninstall
+CHECKS := check check-cases check-agent check-sanitize check-install check-style check-clang check-all
+PLAIN_GOALS := clean demo $(CHECKS) check-includes check-kernels check-arm64 check-service check-verifier deps \
+	diagnosis uninstall
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
 missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
 	PROTOC_C='$(PROTOC_C)' \
@@ -47,12 +51,15 @@ $(error missing packages: $(missing) (install them with: apt-get install $(missi
 endif
 endif
 
-ARCH := $(shell uname -m)
+# Of another processor: with CC, CXX, OBJCOPY and PKG_CONFIG that build for it; RUN runs its programs
+# here. tests/kernels/arm64 shows how.
+ARCH ?= $(shell uname -m)
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(ARCH)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+HEADERS := $(patsubst //%,/%,$(shell $(CC) -print-sysroot 2>/dev/null)/usr/include)
 
 # libmicrohttpd is loaded when --listen is given: here only its headers count.
-LIBS := libbpf libelf libdw zlib capstone libprotobuf-c libseccomp
+LIBS := libbpf libelf libdw zlib capstone libprotobuf-c libseccomp ncursesw
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS) libmicrohttpd)
 PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm -pthread
 
@@ -70,16 +77,24 @@ HARDENED := -pie -Wl,-z,relro,-z,now
 endif
 
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror) \
-	-Wno-unused-parameter -Wno-address-of-packed-member -D__TARGET_ARCH_$(BPF_ARCH) -I. -idirafter /usr/include/$(MULTIARCH)
+	-Wno-unused-parameter -Wno-address-of-packed-member -D__TARGET_ARCH_$(BPF_ARCH) -I. -idirafter $(HEADERS)/$(MULTIARCH)
 
 # The rooms from the top floor down: each may include only rooms behind it in this list, which
 # scripts/check-includes sees to. Each is an archive, and they are linked in this order.
-ROOMS := app metrics recording sinks loader/kernel loader/user loader/stacks loader/tables \
+ROOMS := app screen metrics recording sinks proof loader/agent loader/kernel loader/user loader/stacks loader/tables \
 	loader/probes loader/target loader report options symbolizer symbolizer/server unwinder \
 	unwinder/server prober prober/server helper base
 SRC := $(sort $(wildcard $(ROOMS:%=%/*.c)))
 OBJ := $(SRC:%.c=$(O)/%.o) $(O)/sinks/profile.pb-c.o
 ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(O)/lib/$(subst /,-,$(room)).a)
+
+# The agent, which is loaded into programs, is no part of memleak. Of other rooms it has what reads
+# call frame information.
+AGENT_ROOM := agent
+AGENT_SRC := $(sort $(wildcard agent/*.c)) unwinder/server/arch.c unwinder/server/cfi_program.c
+AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/library/%.o) $(O)/library/agent/entry.o
+AGENT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) -O2 -g -fPIC -fvisibility=hidden -fno-builtin \
+	-fno-stack-protector -ftls-model=initial-exec -Wno-missing-prototypes
 
 BPF_SRC := $(sort $(wildcard bpf/*/*.bpf.c))
 # Unit tests stand in tests/unit/ROOM as what they test stands in ROOM, beside what they share.
@@ -91,15 +106,29 @@ SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 PACKED := $(patsubst %.bpf.c,$(O)/%.bpf.gz.o,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all unit simulate programs bench bench-programs deps demo $(CHECKS) check-includes check-kernels \
-	check-verifier fuzz soak install uninstall clean FORCE
+.PHONY: all unit simulate programs bench bench-programs deps demo $(CHECKS) check-includes check-kernels check-arm64 \
+	check-service check-verifier fuzz soak install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(O)/memleak $(O)/memleak.8 $(O)/memleak.bash
+COMPLETIONS := $(addprefix $(O)/memleak.,bash zsh fish)
+
+all: $(O)/memleak $(O)/libmemleak.so $(O)/memleak.8 $(COMPLETIONS)
 
 $(O)/memleak: $(O)/app/main.o $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(HARDENED) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+# It runs within malloc: nothing in it may be put off until it is called first.
+$(O)/libmemleak.so: $(AGENT_OBJ)
+	$(CC) -shared -Wl,-z,now,-z,relro,-z,defs -o $@ $^
+
+$(O)/library/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/library/%.o: %.S $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ $<
 
 define archive
 $(O)/lib/$(subst /,-,$(1)).a: $(filter-out $(O)/app/main.o,$(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c)))
@@ -170,10 +199,10 @@ $(O)/generate: man/generate.c $(ARCHIVES)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 $(O)/memleak.8: man/memleak.8.in $(O)/generate
-	$(O)/generate man $< > $@
+	$(RUN) $(O)/generate man $< > $@
 
-$(O)/memleak.bash: $(O)/generate
-	$(O)/generate completion > $@
+$(COMPLETIONS): $(O)/memleak.%: $(O)/generate
+	$(RUN) $(O)/generate $* > $@
 
 $(UNIT_LIB): $(patsubst %.c,$(O)/%.o,$(filter-out $(UNIT_SRC),$(UNIT_ALL)))
 
@@ -192,7 +221,7 @@ simulate: $(O)/tests/unit/report/test_verdicts
 
 # Rooms include only what is below them, and no files each other.
 check-includes:
-	@scripts/check-includes $(ROOMS)
+	@scripts/check-includes $(ROOMS:symbolizer=symbolizer $(AGENT_ROOM))
 
 # Test programs: each is one file, built by the rule in tests/programs/programs.mk.
 include tests/programs/programs.mk
@@ -201,7 +230,7 @@ include tests/diagnosis/diagnosis.mk
 programs: $(PROGRAMS) $(SAMPLE)
 
 # Programs of the benchmarks: with frame pointers the kernel can walk them as well.
-BENCH := $(addprefix $(O)/bench/,calls calls_fp pairs probe floor)
+BENCH := $(addprefix $(O)/bench/,calls calls_fp pairs heaps proofs probe floor libforwards.so)
 
 $(O)/bench/calls: bench/calls.c Makefile
 	@mkdir -p $(@D)
@@ -211,13 +240,17 @@ $(O)/bench/calls_fp: bench/calls.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -o $@ $<
 
-$(O)/bench/pairs: bench/pairs.c Makefile
+$(O)/bench/pairs $(O)/bench/heaps: $(O)/bench/%: bench/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fomit-frame-pointer -fno-optimize-sibling-calls -o $@ $< -pthread
 
+$(O)/bench/libforwards.so: bench/forwards.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fno-builtin -fPIC -shared -o $@ $<
+
 $(O)/bench/probe.o: $(O)/bench/probe.skel.h
 $(O)/bench/floor.o: $(O)/bench/floor.skel.h
-$(O)/bench/probe $(O)/bench/floor: $(O)/bench/%: $(O)/bench/%.o $(ARCHIVES)
+$(O)/bench/probe $(O)/bench/floor $(O)/bench/proofs: $(O)/bench/%: $(O)/bench/%.o $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # Tests and measurements have a memleak with test knobs, in a folder of its own.
@@ -234,16 +267,27 @@ demo: deps
 	@exec tests/demo
 
 # What each runs stands in tests/check, which builds it.
-check-all: parts := style unit install cases sanitize_brief clang
-check-cases check-sanitize check-install check-style check-clang: parts = $(@:check-%=%)
+check-all: parts := style unit install cases agent sanitize_brief clang
+check-cases check-agent check-sanitize check-install check-style check-clang: parts = $(@:check-%=%)
 $(CHECKS): deps
 	@exec tests/check $(parts)
 
-# Machines without KVM: no root is needed once the packages are there.
+# Machines without KVM: no root is needed once the packages are there. KERNEL_ARGS: suites.
 check-kernels:
 	scripts/install-packages --kernels
 	$(MAKE) O=$(O)/check TEST_KNOBS=1 all programs
-	O=$(O)/check tests/kernels/run --folder $(O)/kernels
+	O=$(O)/check tests/kernels/run --folder $(O)/kernels $(KERNEL_ARGS)
+
+# Built here for that processor, with a Debian that is unpacked, and run by an emulated one.
+check-arm64:
+	scripts/install-packages --arm64
+	tests/kernels/arm64 $(O)/arm64
+	tests/kernels/run --arm64 $(O)/arm64 --folder $(O)/arm64/kernels --timeout 3600 $(KERNEL_ARGS)
+
+check-service:
+	scripts/install-packages --service
+	$(MAKE) O=$(O) all programs
+	O=$(O) tests/service/run
 
 # By default each compiler that is there, on the running kernel and on all of check-kernels.
 check-verifier:
@@ -257,8 +301,16 @@ FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
 	-print_final_stats=1
-FUZZERS := answers http prober process recording suppressions symbolizer unwinder walker
+FUZZERS := account answers census core http prober process recording retrace suppressions \
+	symbolizer unwinder walker
+FUZZ_SRC_account := $(addprefix loader/agent/,account_view.c agent_process.c code_files.c peak.c) \
+	loader/tables/block_walk.c loader/target/mapped_ranges.c
 FUZZ_SRC_answers := helper/message.c
+FUZZ_SRC_core := app/core_account.c base/read_at.c $(addprefix proof/,core_build_id.c core_file.c core_notes.c)
+FUZZ_SRC_census := base/proc_maps.c $(wildcard proof/heap_*.c) $(addprefix proof/,arena_heaps.c \
+	census.c free_lists.c main_heap.c mapped_chunks.c thread_cache.c)
+FUZZ_SRC_retrace := base/proc_maps.c $(addprefix proof/,heap_proof.c python_variable.c retrace.c \
+	root_kind.c roots.c window.c)
 FUZZ_SRC_http := metrics/host.c metrics/web_server.c
 FUZZ_SRC_process := base/proc.c loader/target/map_record.c metrics/host.c
 FUZZ_SRC_suppressions := base/escape.c options/suppressions.c
@@ -266,13 +318,14 @@ FUZZ_SRC_walker := unwinder/server/walker_space.c
 FUZZ_SRC_prober := $(filter-out %/server.c,$(wildcard prober/server/*.c))
 FUZZ_SRC_recording := recording/format.c recording/recording.c \
 	$(wildcard recording/reader*.c report/diff*.c) base/byte_buffer.c \
-	$(addprefix report/,ranking.c report.c grouping.c thread_split.c)
+	$(addprefix report/,heap_census.c ranking.c report.c grouping.c thread_split.c)
 FUZZ_SRC_symbolizer := base/proc_maps.c $(wildcard symbolizer/kallsyms*.c) \
 	$(addprefix symbolizer/,answer.c kernel_files.c perf_map.c) \
 	$(filter-out %/server.c,$(wildcard symbolizer/server/*.c))
 FUZZ_SRC_unwinder := tests/unit/unwinder/cfi_file.c \
 	$(addprefix unwinder/server/,arch.c builder.c elf_image.c fde_list.c rule.c table.c)
 $(O)/fuzz/fuzz_recording: FUZZ_CC += -DRECORDING_MEMORY_MAX=67108864
+$(O)/fuzz/fuzz_census: FUZZ_CC += -DREADER_WINDOW_BYTES=16384U -DREADER_PAGES=16U
 $(O)/fuzz/fuzz_prober: FUZZ_CC += $(PKG_CFLAGS)
 $(O)/fuzz/fuzz_http: FUZZ_CC += -DMEMLEAK_VERSION='"$(VERSION)"'
 
@@ -284,7 +337,8 @@ $(FUZZERS:%=$(O)/fuzz/fuzz_%):
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -o $@ $^ $(PKG_LIBS)
 
-$(O)/fuzz/recording_seeds: $(O)/tests/fuzz/recording_seeds.o $(UNIT_LIB) $(ARCHIVES)
+$(O)/fuzz/core_seeds $(O)/fuzz/recording_seeds: $(O)/fuzz/%: $(O)/tests/fuzz/%.o $(UNIT_LIB) $(ARCHIVES)
+$(O)/fuzz/%_seeds: $(O)/tests/fuzz/%_seeds.o $(UNIT_LIB) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
@@ -295,6 +349,8 @@ fuzz-objects: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%.o)
 .PHONY: $(FUZZERS:%=fuzz-%)
 fuzz: $(FUZZERS:%=fuzz-%)
 
+fuzz-core fuzz-recording: fuzz-%: $(O)/fuzz/%_seeds
+fuzz-census: $(O)/fuzz/census_seeds
 fuzz-recording: $(O)/fuzz/recording_seeds
 $(FUZZERS:%=fuzz-%): fuzz-%: $(O)/fuzz/fuzz_%
 	mkdir -p $(O)/fuzz/$*/seeds $(O)/fuzz/$*/corpus
@@ -307,15 +363,24 @@ soak: all programs
 	O='$(O)' SHADOW_TELL=1 SHADOW_SECONDS=$$(($(SOAK_SECONDS) / $$(tests/run --list shadow. | wc -l))) \
 		tests/run shadow.
 
+# What is put where, below PREFIX.
+SHARE := $(DESTDIR)$(PREFIX)/share
+INSTALLED := $(DESTDIR)$(PREFIX)/bin/memleak $(DESTDIR)$(PREFIX)/lib/memleak/libmemleak.so \
+	$(SHARE)/man/man8/memleak.8 $(SHARE)/bash-completion/completions/memleak \
+	$(SHARE)/zsh/site-functions/_memleak $(SHARE)/fish/vendor_completions.d/memleak.fish \
+	$(SHARE)/memleak/report.schema.json
+
 install: all
-	install -D -m 755 -s --strip-program=$(STRIP) $(O)/memleak $(DESTDIR)$(PREFIX)/sbin/memleak
-	install -D -m 644 $(O)/memleak.8 $(DESTDIR)$(PREFIX)/share/man/man8/memleak.8
-	install -D -m 644 $(O)/memleak.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/memleak
+	install -D -m 755 -s --strip-program=$(STRIP) $(O)/memleak $(word 1,$(INSTALLED))
+	install -D -m 755 $(O)/libmemleak.so $(word 2,$(INSTALLED))
+	install -D -m 644 $(O)/memleak.8 $(word 3,$(INSTALLED))
+	install -D -m 644 $(O)/memleak.bash $(word 4,$(INSTALLED))
+	install -D -m 644 $(O)/memleak.zsh $(word 5,$(INSTALLED))
+	install -D -m 644 $(O)/memleak.fish $(word 6,$(INSTALLED))
+	install -D -m 644 docs/report.schema.json $(word 7,$(INSTALLED))
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/sbin/memleak $(DESTDIR)$(PREFIX)/share/man/man8/memleak.8 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/memleak
+	rm -f $(INSTALLED)
 
 clean:
 	rm -rf $(O)

@@ -108,15 +108,16 @@ static int join(struct snapshot *a, struct snapshot *b)
 	return join_arrays(a, b);
 }
 
-static int both_spaces__read(struct source *base, uint64_t deadline_ns, struct snapshot *ret)
+static int both_spaces__read(struct source *base, const struct read_request *request,
+			     struct snapshot *ret)
 {
 	struct both_spaces *both = both_of(base);
 	struct snapshot user, kernel;
-	int err = both->user->ops->read(both->user, deadline_ns, &user);
+	int err = both->user->ops->read(both->user, request, &user);
 
 	if (err)
 		return err;
-	err = both->kernel->ops->read(both->kernel, deadline_ns, &kernel);
+	err = both->kernel->ops->read(both->kernel, request, &kernel);
 	if (!err) {
 		err = join(&user, &kernel);
 		snapshot_deinit(&kernel);
@@ -126,6 +127,28 @@ static int both_spaces__read(struct source *base, uint64_t deadline_ns, struct s
 	else
 		*ret = user;
 	return err;
+}
+
+static void both_spaces__at_end(struct source *base, pid_t pid)
+{
+	struct source *user = both_of(base)->user;
+
+	user->ops->at_end(user, pid);
+}
+
+static void both_spaces__expect_pictures(struct source *base)
+{
+	struct source *user = both_of(base)->user;
+
+	user->ops->expect_pictures(user);
+}
+
+static int both_spaces__processes(const struct source *base, struct traced_process **ret,
+				  size_t *ret_cnt)
+{
+	const struct source *user = both_of(base)->user;
+
+	return user->ops->processes(user, ret, ret_cnt);
 }
 
 static uint64_t both_spaces__set_baseline(struct source *base, uint64_t now_ns)
@@ -170,6 +193,15 @@ static const struct sym_location *both_spaces__lookup(struct symbol_backend *sel
 	return backend->lookup(backend, site, addr);
 }
 
+static const struct sym_location *both_spaces__place(struct symbol_backend *self,
+						     const struct site *site, enum sym_kind kind,
+						     uint64_t addr, uint64_t deadline_ns)
+{
+	struct symbol_backend *user = both_of_symbols(self)->user->symbols;
+
+	return user->place ? user->place(user, site, kind, addr, deadline_ns) : NULL;
+}
+
 static void both_spaces__free(struct source *base)
 {
 	struct both_spaces *both = both_of(base);
@@ -189,6 +221,9 @@ static const struct source_ops both_spaces_ops = {
 	.settle = both_spaces__settle,
 	.ended = both_spaces__ended,
 	.read = both_spaces__read,
+	.at_end = both_spaces__at_end,
+	.expect_pictures = both_spaces__expect_pictures,
+	.processes = both_spaces__processes,
 	.set_baseline = both_spaces__set_baseline,
 	.maintain = both_spaces__maintain,
 	.free = both_spaces__free,
@@ -215,7 +250,9 @@ int both_spaces__new(struct source *user, struct source *kernel, struct source *
 	}
 	*both = (struct both_spaces){
 		.source = {.ops = &both_spaces_ops, .symbols = &both->symbols},
-		.symbols = {.prepare = both_spaces__prepare, .lookup = both_spaces__lookup},
+		.symbols = {.prepare = both_spaces__prepare,
+			    .lookup = both_spaces__lookup,
+			    .place = both_spaces__place},
 		.user = user,
 		.kernel = kernel,
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),

@@ -18,4 +18,7 @@ int trace_command(const struct options *opts);
 int report_command(const struct options *opts);
 int diff_command(const struct options *opts);
 
+/* memleak core: the heap of a core file, as any user. */
+int core_command(const struct options *opts);
+
 #endif

@@ -8,6 +8,7 @@
 #include "report/diff.h"
 #include "report/reserves.h"
 #include "sinks/diff.h"
+#include "sinks/html.h"
 
 /* One of the two. */
 struct moment_of {
@@ -40,17 +41,23 @@ static void close_moment(struct moment_of *moment)
 	replay_deinit(&moment->replay);
 }
 
+static int write_diff(FILE *out, const struct options *opts, const struct diff *diff)
+{
+	if (opts->format == FORMAT_HTML)
+		return html_write_diff(out, diff);
+	if (opts->format == FORMAT_JSON)
+		diff_write_json(out, diff);
+	else
+		diff_write_text(out, diff);
+	return 0;
+}
+
 static int print(const struct options *opts, const struct diff *diff, struct output *out)
 {
 	FILE *stream = output_begin(out);
+	int err = stream ? write_diff(stream, opts, diff) : -ENOMEM;
 
-	if (!stream)
-		return -ENOMEM;
-	if (opts->format == FORMAT_JSON)
-		diff_write_json(stream, diff);
-	else
-		diff_write_text(stream, diff);
-	return output_end(out);
+	return err ? err : output_end(out);
 }
 
 static int compare_moments(const struct options *opts, const struct moment_of *moments,

@@ -14,6 +14,8 @@ static int run(const struct options *opts)
 		return report_command(opts);
 	case MODE_DIFF:
 		return diff_command(opts);
+	case MODE_CORE:
+		return core_command(opts);
 	default:
 		return trace_command(opts);
 	}

@@ -10,12 +10,14 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "app/rights.h"
 #include "base/capabilities.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "loader/probes/features.h"
 #include "loader/probes/link_kind.h"
@@ -37,27 +39,45 @@ static const struct need needs[] = {
 	 "to open the files a process has mapped"},
 };
 
+#define NEEDS (sizeof(needs) / sizeof(needs[0]))
+
+/* All at once: whoever is told of one after the other gives up. */
+static void tell_missing(const struct need *const *missing, size_t cnt)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return;
+	for (size_t i = 0; i < cnt; i++)
+		fprintf(out, "%s%s %s", i ? ", " : "", missing[i]->name, missing[i]->purpose);
+	if (fclose(out))
+		return;
+	if (geteuid())
+		log_error("must run as root, or with %s; --agent -- CMD needs no rights", text);
+	else
+		log_error("even root needs %s, and lacks this here", text);
+}
+
 static int check_capabilities(void)
 {
+	const struct need *missing[NEEDS];
 	struct capability_sets caps;
+	size_t cnt = 0;
 	bool admin;
 
 	if (capabilities_read(&caps))
 		return 0; /* the kernel will say no where it does */
 	admin = caps.effective & CAPABILITY(CAP_SYS_ADMIN);
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-		if (caps.effective & CAPABILITY(needs[i].cap) ||
-		    (admin && needs[i].cap != CAP_SYS_PTRACE))
-			continue;
-		if (geteuid())
-			log_error("must run as root (or with %s %s)", needs[i].name,
-				  needs[i].purpose);
-		else
-			log_error("%s is missing: it is needed %s", needs[i].name,
-				  needs[i].purpose);
-		return -EPERM;
-	}
-	return 0;
+	for (size_t i = 0; i < NEEDS; i++)
+		if (!(caps.effective & CAPABILITY(needs[i].cap)) &&
+		    !(admin && needs[i].cap != CAP_SYS_PTRACE))
+			missing[cnt++] = &needs[i];
+	if (!cnt)
+		return 0;
+	tell_missing(missing, cnt);
+	return -EPERM;
 }
 
 /* What other capabilities do not stand for. */

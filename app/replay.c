@@ -86,6 +86,15 @@ static bool is_within(const struct limit *limit, const struct recorded_moment *m
 			    : moment->elapsed_ns <= limit->elapsed_ns;
 }
 
+/* Whether the time was asked for and comes a second or more after the last snapshot. */
+static bool is_behind(const struct limit *limit, const struct recorded_moment *last)
+{
+	return limit->clock ? limit->wall_ns - NSEC_PER_SEC >= last->wall_ns
+			    : limit->elapsed_ns != UINT64_MAX &&
+				      limit->elapsed_ns / NSEC_PER_SEC >
+					      last->elapsed_ns / NSEC_PER_SEC + 1;
+}
+
 static void say_error(const char *path, int err)
 {
 	if (err == -ENOEXEC)
@@ -139,7 +148,7 @@ static int say_end(const struct replay *replay, size_t total, int err)
 
 static int find_moment(struct replay *replay, struct limit *limit)
 {
-	struct recorded_moment moment;
+	struct recorded_moment moment, last = {0};
 	size_t total = 0;
 	int got;
 
@@ -148,7 +157,12 @@ static int find_moment(struct replay *replay, struct limit *limit)
 			limit->wall_ns = wall_of(limit, &moment);
 		if (is_within(limit, &moment))
 			replay->cnt = total;
+		last = moment;
 	}
+	if (!got && total && replay->cnt == total && is_behind(limit, &last))
+		log_note("%s ends %.1f s after tracing began, before the requested time: its last "
+			 "snapshot is shown",
+			 replay->path, (double)last.elapsed_ns / NSEC_PER_SEC);
 	return say_end(replay, total, got);
 }
 
@@ -214,6 +228,12 @@ int replay_open_output(const struct options *opts, const struct replay *const *r
 			err = -EINVAL;
 		}
 	return err ? err : output_empty(ret);
+}
+
+int replay_rewind(struct replay *replay)
+{
+	close_recording(replay);
+	return open_recording(replay);
 }
 
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final)

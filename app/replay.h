@@ -27,6 +27,9 @@ void replay_deinit(struct replay *replay);
 int replay_open_output(const struct options *opts, const struct replay *const *replays, size_t cnt,
 		       struct output *ret);
 
+/* The next snapshot is the first one again. Whoever had its symbols has none any more. */
+int replay_rewind(struct replay *replay);
+
 /* The next snapshot, of which there are cnt. */
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final);
 

@@ -5,6 +5,7 @@
 #include "app/commands.h"
 #include "app/replay.h"
 #include "app/reporter.h"
+#include "app/scrub.h"
 #include "base/log.h"
 
 /* What is asked for, but was not recorded; NULL: all is there. */
@@ -47,7 +48,7 @@ static int report_all(struct replay *replay, struct reporter *reporter)
 }
 
 static int report_from(const struct options *opts, struct replay *replay, struct output *out,
-		       bool *ret_outstanding)
+		       enum last_verdict *ret_verdict)
 {
 	const char *lacks = missing(opts, recording__flags(replay->recording));
 	const struct replay *const replays[] = {replay};
@@ -58,6 +59,8 @@ static int report_from(const struct options *opts, struct replay *replay, struct
 		log_error("%s has %s", replay->path, lacks);
 		return -ENODATA;
 	}
+	if (opts->live)
+		return scrub(opts, replay);
 	err = replay_open_output(opts, replays, 1, out);
 	if (!err)
 		err = reporter_init(opts, recording__symbols(replay->recording), out, &reporter);
@@ -65,7 +68,7 @@ static int report_from(const struct options *opts, struct replay *replay, struct
 		return err;
 	reporter.recorded = true;
 	err = report_all(replay, &reporter);
-	*ret_outstanding = reporter.outstanding;
+	*ret_verdict = reporter.verdict;
 	reporter_deinit(&reporter);
 	return err;
 }
@@ -74,15 +77,15 @@ int report_command(const struct options *opts)
 {
 	struct output out = {.fd = -1};
 	struct replay replay;
-	bool outstanding = false;
+	enum last_verdict verdict = VERDICT_CLEAN;
 	int err = replay_open(opts->files[0], &replay);
 
 	if (err)
 		return EXIT_CANNOT;
-	err = report_from(opts, &replay, &out, &outstanding);
+	err = report_from(opts, &replay, &out, &verdict);
 	replay_deinit(&replay);
 	output_deinit(&out);
 	if (err && err != -EPIPE)
 		return EXIT_CANNOT;
-	return !err && outstanding ? opts->error_exitcode : 0;
+	return !err && verdict == VERDICT_LEFT ? opts->error_exitcode : 0;
 }

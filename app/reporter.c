@@ -3,7 +3,9 @@
 #include "app/reporter.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "app/missing_names.h"
 #include "base/cleanup.h"
 #include "base/proc.h"
 #include "metrics/listen.h"
@@ -12,6 +14,7 @@
 #include "report/reserves.h"
 #include "report/suppressor.h"
 #include "report/thread_split.h"
+#include "screen/screen.h"
 #include "sinks/lost_note.h"
 #include "sinks/sink.h"
 
@@ -52,10 +55,53 @@ void reporter_deinit(struct reporter *reporter)
 	reporter->suppressor = NULL;
 }
 
+static void remember_total(struct reporter *reporter, const struct snapshot *snap)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		bytes += snap->sites[i].bytes;
+	if (reporter->past_cnt == PAST_TOTALS)
+		memmove(reporter->past, reporter->past + 1,
+			--reporter->past_cnt * sizeof(*reporter->past));
+	reporter->past[reporter->past_cnt++] = bytes;
+}
+
+/* What a report shows that is not of its snapshot. */
+static void dress(const struct reporter *reporter, struct report *report)
+{
+	report->recorded = reporter->recorded;
+	report->past = reporter->past;
+	report->past_cnt = reporter->past_cnt;
+	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
+}
+
 /* What is shown of a recording may end before the run did. */
 static bool is_last(const struct reporter *reporter, const struct report *report)
 {
 	return reporter->recorded ? reporter->last : report->final;
+}
+
+/* With a proof it is what is lost that counts. */
+static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
+{
+	const struct proof_facts *proof = report->snapshot->proof;
+
+	if (!opts->prove && !report->snapshot->core)
+		return report->count && !report->only_runtime_init ? VERDICT_LEFT : VERDICT_CLEAN;
+	if (report->definite_count)
+		return VERDICT_LEFT;
+	return proof && proof->processes > proof->unproved && !proof->unproved ? VERDICT_CLEAN
+									       : VERDICT_UNKNOWN;
+}
+
+/* Names that take long come with a later report than the first. */
+static void note_missing_names(struct reporter *reporter, const struct report *report)
+{
+	bool may_come = reporter->past_cnt < 2 && !report->final;
+
+	if (!reporter->recorded && !may_come && !reporter->names_noted)
+		reporter->names_noted = missing_names_note(report);
 }
 
 static int print_report(struct reporter *reporter, const struct report *report)
@@ -63,9 +109,12 @@ static int print_report(struct reporter *reporter, const struct report *report)
 	FILE *stream;
 	int err;
 
-	reporter->outstanding = report->count > 0 && !report->only_runtime_init;
+	reporter->verdict = verdict_of(reporter->opts, report);
+	note_missing_names(reporter, report);
 	if (reporter->server)
 		server__show(reporter->server, report, NULL, 0);
+	if (reporter->screen)
+		return screen__show(reporter->screen, report);
 	if (!output_wants(reporter->out, report->final) && !reporter->recorded)
 		return 0;
 	stream = output_begin(reporter->out);
@@ -89,6 +138,7 @@ static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
 
 	if (err)
 		return err;
+	dress(reporter, &report);
 	err = print_report(reporter, &report);
 	report_deinit(&report);
 	return err;
@@ -126,7 +176,7 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 				 reporter->symbols, deadline_ns, final, &report);
 	if (err)
 		return err;
-	report.recorded = reporter->recorded;
+	dress(reporter, &report);
 	if (!reporter->recorded)
 		read_thread_names(&report);
 	err = print_report(reporter, &report);
@@ -219,7 +269,9 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 	cleanup_free struct growth *growth = NULL;
 	int err;
 
-	show &= reporter->recorded || reporter->server || output_wants(reporter->out, final);
+	remember_total(reporter, snap);
+	show &= reporter->recorded || reporter->server || reporter->screen ||
+		output_wants(reporter->out, final);
 	if (show) {
 		growth = calloc(snap->site_cnt + 1, sizeof(*growth));
 		if (!growth)

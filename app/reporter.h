@@ -10,9 +10,20 @@
 #include "report/report.h"
 #include "sinks/output.h"
 
+struct screen;
 struct server;
 struct sink;
 struct suppressor;
+
+/* What --error-exitcode goes by, of the last report. */
+enum last_verdict {
+	VERDICT_CLEAN,
+	VERDICT_LEFT,    /* something is outstanding or, with --prove, definite */
+	VERDICT_UNKNOWN, /* a proof was wanted, and there is none */
+};
+
+/* Reports whose totals are remembered, this one included. */
+#define PAST_TOTALS 24
 
 struct reporter {
 	const struct options *opts;
@@ -20,16 +31,20 @@ struct reporter {
 	struct symbol_backend *symbols;
 	struct output *out;
 	struct server *server;         /* shows reports, too; NULL: none does; set by the caller */
+	struct screen *screen;         /* the same; then nothing is printed */
 	struct suppressor *suppressor; /* NULL: nothing is suppressed */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;
-	uint64_t baseline_ns; /* of the last snapshot */
-	uint64_t last_ns;     /* its elapsed_ns */
-	uint64_t reports;     /* that were printed */
-	bool recorded;        /* what is not in the snapshots cannot be asked for any more */
-	bool last;            /* recorded: no report comes after this one; set by the caller */
-	bool outstanding;     /* the last report had something */
+	uint64_t baseline_ns;       /* of the last snapshot */
+	uint64_t last_ns;           /* its elapsed_ns */
+	uint64_t reports;           /* that were printed */
+	uint64_t past[PAST_TOTALS]; /* what was outstanding, in bytes; oldest first */
+	size_t past_cnt;
+	bool names_noted; /* that some are missing, and how they come */
+	bool recorded;    /* what is not in the snapshots cannot be asked for any more */
+	bool last;        /* recorded: no report comes after this one; set by the caller */
+	enum last_verdict verdict;
 };
 
 int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,

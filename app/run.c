@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
+#include "app/own_recording.h"
 #include "app/report_thread.h"
 #include "app/reporter.h"
 #include "base/cleanup.h"
@@ -50,8 +51,12 @@ struct run {
 	const struct sink *sink;
 	struct output *out;
 	struct server *server; /* NULL: none */
+	struct screen *screen; /* NULL: none */
+	bool *splits_threads;
 	struct reporter reporter;
 	struct recorder *recorder; /* NULL: nothing is recorded */
+	struct own_recording own_recording;
+	struct prover *prover;
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
@@ -129,8 +134,14 @@ static int record(struct run *run)
 {
 	uint64_t own_ns = clock_deadline_ns(run->final ? RECORD_LAST_NS : RECORD_NS);
 	bool is_own = (run->final && !run->hasty) || own_ns < run->deadline_ns;
-	int err = recorder__add(run->recorder, &run->snap, run->final, run->source->symbols,
-				is_own ? own_ns : run->deadline_ns);
+	uint64_t deadline_ns = is_own ? own_ns : run->deadline_ns;
+	int err = 0;
+
+	own_recording_add(&run->own_recording, &run->snap, run->final, run->source->symbols,
+			  deadline_ns);
+	if (run->recorder)
+		err = recorder__add(run->recorder, &run->snap, run->final, run->source->symbols,
+				    deadline_ns);
 
 	if (err)
 		log_error("cannot write to %s: %s", run->opts->record, strerror(-err));
@@ -142,8 +153,10 @@ static int show_report(void *arg)
 {
 	struct run *run = arg;
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	int err;
+	int err = prover_finish(run->prover, &run->snap);
 
+	if (err)
+		return err;
 	if (run->opts->count_by)
 		err = report_counts(run, &run->snap, run->final);
 	else
@@ -151,8 +164,8 @@ static int show_report(void *arg)
 	if (run->final && !run->opts->count_by && !clock_left_ms(run->deadline_ns))
 		log_note("the last report does not wait longer for names: frames without one are "
 			 "told by file and offset");
-	run->result->outstanding = run->reporter.outstanding;
-	if (!err && run->recorder)
+	run->result->verdict = run->reporter.verdict;
+	if (!err)
 		err = record(run);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
@@ -170,22 +183,32 @@ static uint64_t report_ns(const struct run *run, bool final)
 	return final ? REPORT_LAST_NS : most_ns < REPORT_NS ? most_ns : REPORT_NS;
 }
 
-/* Takes the snapshot. Everything that happened up to now goes into the report. */
-static int take_snapshot(struct run *run, bool final)
+/*
+ * Takes the snapshot. Everything that happened up to now goes into the report. asked: somebody has
+ * asked for this one.
+ */
+static int take_snapshot(struct run *run, bool final, bool asked)
 {
 	const struct source_ops *ops = run->source->ops;
+	struct read_request request;
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), settle_ns;
 	int err;
 
+	own_recording_turn(&run->own_recording, run->opts);
+	if (run->screen)
+		*run->splits_threads = screen__wants_threads(run->screen);
 	final |= ops->ended(run->source);
 	settle_ns = clock_deadline_ns(final ? TURN_LAST_NS : turn_ns(run));
 	run->deadline_ns = clock_deadline_ns(report_ns(run, final));
-	err = take_in(run, ops->settle, settle_ns);
+	request.deadline_ns = settle_ns;
+	err = prover_begin(run->prover, run->source, final || asked, &request.heaps_before_ns);
+	if (!err)
+		err = take_in(run, ops->settle, settle_ns);
 	if (err)
 		return err;
 	run->final = final || ops->ended(run->source);
 	run->finished = run->final;
-	err = ops->read(run->source, settle_ns, &run->snap);
+	err = ops->read(run->source, &request, &run->snap);
 	if (err) {
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
@@ -217,12 +240,12 @@ static bool is_for_thread(const struct run *run)
 }
 
 /* One that has begun comes to its end before the next one begins. */
-static int make_report(struct run *run, bool final)
+static int make_report(struct run *run, bool final, bool asked)
 {
 	int err = run->thread->busy ? end_report(run, report_thread_hurry(run->thread)) : 0;
 
 	if (!err)
-		err = take_snapshot(run, final);
+		err = take_snapshot(run, final, asked);
 	if (err)
 		return err;
 	if (!is_for_thread(run))
@@ -285,6 +308,19 @@ static int set_baseline(struct run *run)
 	return 0;
 }
 
+/* Whoever leaves the screen has seen all, unless others are to be told how it ended. */
+static int leave_screen(struct run *run)
+{
+	screen__close(run->screen);
+	signals_release_end();
+	run->hasty = true;
+	if (run->recorder || run->own_recording.recorder || run->server ||
+	    run->opts->error_exitcode)
+		return make_report(run, true, false);
+	run->finished = true;
+	return 0;
+}
+
 static int handle_signal(struct run *run)
 {
 	switch (signals_read(run->signal_fd)) {
@@ -292,15 +328,61 @@ static int handle_signal(struct run *run)
 		return 0;
 	case REQUEST_REPORT:
 		run->asked = run->thread->busy;
-		return run->asked ? 0 : make_report(run, false);
+		return run->asked ? 0 : make_report(run, false, true);
 	case REQUEST_BASELINE:
 		return set_baseline(run);
 	case REQUEST_END:
 		break;
 	}
+	if (run->screen)
+		return leave_screen(run);
 	signals_release_end();
 	run->hasty = true;
-	return make_report(run, true);
+	return make_report(run, true, false);
+}
+
+/* At once, or behind the one that is being made. */
+static int report_soon(struct run *run, bool asked)
+{
+	run->asked |= run->thread->busy;
+	return run->thread->busy ? 0 : make_report(run, false, asked);
+}
+
+static int handle_key(struct run *run, enum screen_ask ask)
+{
+	switch (ask) {
+	case ASK_QUIT:
+		return leave_screen(run);
+	case ASK_BASE:
+		return set_baseline(run);
+	case ASK_PROOF:
+		return prover_want(run->prover) ? 0 : report_soon(run, true);
+	case ASK_NOW:
+		return report_soon(run, true);
+	case ASK_PAGE:
+		screen__want_page(run->screen);
+		return report_soon(run, false);
+	case ASK_RECORD:
+		run->own_recording.wanted = true;
+		return report_soon(run, false);
+	case ASK_THREADS:
+		return report_soon(run, false);
+	default:
+		return 0;
+	}
+}
+
+static int handle_screen(struct run *run)
+{
+	enum screen_ask ask;
+	int err;
+
+	do {
+		err = screen__next(run->screen, &ask);
+		if (!err)
+			err = handle_key(run, ask);
+	} while (!err && ask != ASK_NOTHING && !run->finished);
+	return err;
 }
 
 /* The next report comes late enough for its cost, if that is as high as this one's. */
@@ -330,7 +412,7 @@ static int handle_interval(struct run *run)
 	if (run->due)
 		return 0;
 	run->reports++;
-	err = make_report(run, last);
+	err = make_report(run, last, false);
 	run->of_interval = run->thread->busy;
 	return err || run->of_interval ? err : stretch_interval(run);
 }
@@ -346,10 +428,10 @@ static int handle_report(struct run *run)
 	if (err)
 		return err;
 	if (clock_ns(CLOCK_MONOTONIC) >= run->end_ns || run->source->ops->ended(run->source))
-		return make_report(run, true);
+		return make_report(run, true, false);
 	if (run->asked) {
 		run->asked = false;
-		return make_report(run, false);
+		return make_report(run, false, true);
 	}
 	return run->due ? handle_interval(run) : 0;
 }
@@ -362,7 +444,20 @@ static int handle_end(struct run *run)
 
 	if (read(run->end_fd, &expirations, sizeof(expirations)) < 0 || run->thread->busy)
 		return 0;
-	return make_report(run, true);
+	return make_report(run, true, false);
+}
+
+/* The command stands still: once its memory has been looked at it goes. */
+static int handle_command_end(struct run *run)
+{
+	cleanup_free struct traced_process *processes = NULL;
+	size_t cnt;
+	int err = run->source->ops->processes(run->source, &processes, &cnt);
+
+	if (err)
+		return err;
+	prover_at_end(run->prover, run->source);
+	return make_report(run, cnt < 2, true);
 }
 
 static int handle(struct run *run, int fd)
@@ -381,9 +476,17 @@ static int handle(struct run *run, int fd)
 		return handle_end(run);
 	if (fd == run->thread->done_fd)
 		return handle_report(run);
+	if (fd == prover_end_fd(run->prover))
+		return handle_command_end(run);
+	if (run->screen && fd == screen__poll_fd(run->screen))
+		return handle_screen(run);
+	if (run->server && fd == server__poll_fd(run->server)) {
+		server__dispatch(run->server);
+		return 0;
+	}
 	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(turn_ns(run)));
 	if (!err && !run->thread->busy && run->source->ops->ended(run->source))
-		err = make_report(run, true);
+		err = make_report(run, true, false);
 	return err;
 }
 
@@ -415,6 +518,12 @@ static int loop(struct run *run)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
 	if (!err)
 		err = add_fd(epoll_fd, run->thread->done_fd);
+	if (!err && run->server)
+		err = add_fd(epoll_fd, server__poll_fd(run->server));
+	if (!err && run->screen)
+		err = add_fd(epoll_fd, screen__poll_fd(run->screen));
+	if (!err && prover_end_fd(run->prover) >= 0)
+		err = add_fd(epoll_fd, prover_end_fd(run->prover));
 	if (!err)
 		err = start_timers(run);
 	while (!err && !run->finished)
@@ -422,18 +531,19 @@ static int loop(struct run *run)
 	return err;
 }
 
-int run_reports(const struct options *opts, struct source *source, struct output *out,
-		struct server *server, struct recorder *recorder, struct report_thread *thread,
-		struct run_result *ret)
+int run_reports(const struct options *opts, const struct run_parts *parts, struct run_result *ret)
 {
 	struct run run = {
 		.opts = opts,
-		.thread = thread,
-		.source = source,
+		.thread = parts->thread,
+		.source = parts->source,
 		.sink = sink_for(opts->format),
-		.out = out,
-		.server = server,
-		.recorder = recorder,
+		.out = parts->out,
+		.server = parts->server,
+		.screen = parts->screen,
+		.splits_threads = parts->splits_threads,
+		.recorder = parts->recorder,
+		.prover = parts->prover,
 		.result = ret,
 		.listener = {print_event, &run},
 	};
@@ -445,13 +555,18 @@ int run_reports(const struct options *opts, struct source *source, struct output
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0
 		      ? -errno
-		      : reporter_init(opts, source->symbols, out, &run.reporter);
-	run.reporter.server = server;
+		      : reporter_init(opts, run.source->symbols, run.out, &run.reporter);
+	run.reporter.server = run.server;
+	run.reporter.screen = run.screen;
 	if (!err)
 		err = loop(&run);
 	/* If something failed, a report that has begun is finished without waiting for names. */
-	if (thread->busy)
-		end_report(&run, report_thread_hurry(thread));
+	if (run.thread->busy)
+		end_report(&run, report_thread_hurry(run.thread));
+	own_recording_end(&run.own_recording);
+	prover_cancel(run.prover);
+	if (run.screen)
+		screen__end(run.screen);
 	ret->reader_gone = err == -EPIPE;
 	if (err == -ENOMEM)
 		log_error("out of memory");

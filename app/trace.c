@@ -6,13 +6,16 @@
 
 #include "app/both_spaces.h"
 #include "app/commands.h"
+#include "app/own_recording.h"
 #include "app/preflight.h"
+#include "app/progress.h"
 #include "app/rights.h"
 #include "app/run.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/output_file.h"
 #include "base/signals.h"
+#include "loader/agent/source.h"
 #include "loader/kernel/source.h"
 #include "loader/probes/link_kind.h"
 #include "loader/target/child.h"
@@ -22,6 +25,7 @@
 #include "options/options.h"
 #include "prober/prober.h"
 #include "recording/recording.h"
+#include "screen/screen.h"
 #include "sinks/output.h"
 #include "sinks/sink.h"
 
@@ -33,13 +37,17 @@
 
 struct session {
 	const struct options *opts;
+	const struct options *given; /* the same, but for what the screen does in its own way */
+	struct options live;         /* these, which keys change */
 	struct output out;
 	struct symbolizer *symbolizer;
 	struct child child;
 	struct source *source;
 	struct server *server;
+	struct screen *screen;
 	struct recorder *recorder;
 	struct report_thread thread;
+	struct prover prover;
 	struct run_result result;
 };
 
@@ -50,6 +58,10 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 	struct source *kernel;
 	int err;
 
+	if (opts->agent)
+		return session->source
+			       ? 0
+			       : agent_source__new(opts, session->symbolizer, &session->source);
 	if (!opts->kernel && (opts->percpu || opts->movable || opts->wa_missing_free))
 		log_note("-P, -F and --movable concern kernel allocations: they have no effect "
 			 "without -K");
@@ -81,19 +93,40 @@ static int open_source(struct session *session)
 	return open_processes(session, &session->child.pid, 1);
 }
 
+/* It is known where the command's account comes from before it is started. */
+static int start_with_agent(struct session *session)
+{
+	const struct options *opts = session->opts;
+	int err = agent_source__new(opts, session->symbolizer, &session->source);
+
+	if (!err)
+		err = agent_source__prepare_command(session->source);
+	if (!err)
+		err = child_start(opts->command, opts->user, opts->prove, opts->live,
+				  &session->child);
+	if (!err)
+		agent_source__wait_for_command(session->source, session->child.pid);
+	return err;
+}
+
 /* A command has the rights that memleak was started with; nothing later needs all of them. */
 static int start_command(struct session *session)
 {
 	const struct options *opts = session->opts;
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	int err = opts->command ? child_start(opts->command, opts->user, &session->child) : 0;
+	int err = 0;
+
+	if (opts->agent && opts->command)
+		err = start_with_agent(session);
+	else if (opts->command)
+		err = child_start(opts->command, opts->user, true, opts->live, &session->child);
 
 	if (urls && *urls)
 		log_note("debug information that is missing is fetched from %s (DEBUGINFOD_URLS)",
 			 urls);
 	if (err)
 		return err;
-	err = rights_shed(session->out.path != NULL, opts->command != NULL,
+	err = rights_shed(session->out.path != NULL || opts->live, opts->command != NULL,
 			  options_trace_processes(opts) && link_kind_needs_admin());
 	if (err)
 		log_error("cannot give up capabilities: %s", strerror(-err));
@@ -111,11 +144,9 @@ static int open_output(struct session *session)
 static int open_recorder(struct session *session)
 {
 	const struct options *opts = session->opts;
-	unsigned int flags = (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
-			     (opts->combined_only ? 0 : RECORDING_AGES) |
-			     (opts->peak ? RECORDING_PEAK : 0) |
-			     (opts->summary ? RECORDING_SUMMARY : 0);
-	int err = opts->record ? recorder__new(opts->record, flags, &session->recorder) : 0;
+	int err = opts->record
+			  ? recorder__new(opts->record, recording_flags(opts), &session->recorder)
+			  : 0;
 
 	if (err)
 		log_error("cannot write to %s: %s", opts->record, output_file_error(err));
@@ -141,13 +172,15 @@ static int begin_files(struct session *session)
 
 static int trace(struct session *session)
 {
-	int err = open_output(session);
+	int err = session->opts->live ? screen__new(session->given, &session->screen) : 0;
 
+	if (!err)
+		err = open_output(session);
 	if (!err)
 		err = open_recorder(session);
 	if (err)
 		return err;
-	if (options_share_probes(session->opts) && private_libc_install())
+	if (!session->opts->agent && options_share_probes(session->opts) && private_libc_install())
 		log_note("memleak is slowed down by its own probes: it cannot use a private copy "
 			 "of the C library");
 	err = symbolizer__new(&session->symbolizer);
@@ -155,7 +188,11 @@ static int trace(struct session *session)
 		log_error("cannot start the symbolizer: %s", strerror(-err));
 		return err;
 	}
-	err = signals_hold_all();
+	if (!session->screen)
+		progress_show(session->symbolizer);
+	err = prover_init(session->opts, &session->prover);
+	if (!err)
+		err = signals_hold_all();
 	if (!err && session->opts->listen.len)
 		err = server__new(&session->opts->listen, &session->server);
 	if (!err)
@@ -174,9 +211,29 @@ static int trace(struct session *session)
 		return err;
 	}
 	session->source->ops->describe(session->source);
-	child_release(&session->child);
-	return run_reports(session->opts, session->source, &session->out, session->server,
-			   session->recorder, &session->thread, &session->result);
+	if (session->screen)
+		err = screen__open(session->screen);
+	if (!err)
+		err = prover_watch(&session->prover, &session->child);
+	if (err)
+		return err;
+	return run_reports(session->opts,
+			   &(struct run_parts){session->source, &session->out, session->server,
+					       session->screen, &session->live.show_allocs,
+					       session->recorder, &session->thread,
+					       &session->prover},
+			   &session->result);
+}
+
+/* Whoever asks whether something is lost is not to take silence for an answer. */
+static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
+{
+	if (verdict == VERDICT_LEFT)
+		return opts->error_exitcode;
+	if (verdict == VERDICT_CLEAN)
+		return code;
+	log_error("--error-exitcode: there is no proof, so it is not known whether memory is lost");
+	return EXIT_CANNOT;
 }
 
 /* Probes go first: from here on the target runs at its own speed. */
@@ -187,6 +244,7 @@ static int finish(struct session *session, int err)
 
 	if (session->source)
 		session->source->ops->free(session->source);
+	prover_deinit(&session->prover);
 	symbolizer__free(session->symbolizer);
 	prober_end();
 	report_thread_stop(&session->thread);
@@ -199,14 +257,30 @@ static int finish(struct session *session, int err)
 		if (!code || err == -ECHILD)
 			code = child_code;
 	}
-	if (opts->error_exitcode && session->result.outstanding && !err)
-		code = opts->error_exitcode;
-	return code;
+	/* Of a run that has ended by itself the screen stays, without probes. */
+	if (session->screen && !err)
+		screen__stay(session->screen);
+	screen__free(session->screen);
+	return opts->error_exitcode && !err ? verdict_code(opts, session->result.verdict, code)
+					    : code;
+}
+
+/* The screen makes groups itself, and its keys change what is looked at. */
+static void begin_live(struct session *session)
+{
+	session->live = *session->given;
+	session->live.show_allocs = session->given->by == BY_THREAD;
+	session->live.by = BY_STACK;
+	session->opts = &session->live;
 }
 
 int trace_command(const struct options *opts)
 {
-	struct session session = {.opts = opts, .out.fd = -1};
+	struct session session = {.opts = opts, .given = opts, .out.fd = -1};
 
-	return preflight_check(opts) ? EXIT_CANNOT : finish(&session, trace(&session));
+	if (opts->live)
+		begin_live(&session);
+	if (!opts->agent && preflight_check(opts))
+		return EXIT_CANNOT;
+	return finish(&session, trace(&session));
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge_pages.h"
+
 #define FIRST_CAP 8
 
 int array_grow(void *items, size_t *cap, size_t wanted, size_t item_bytes)
@@ -14,8 +16,6 @@ int array_grow(void *items, size_t *cap, size_t wanted, size_t item_bytes)
 	size_t grown_cap = *cap > SIZE_MAX / 2 ? SIZE_MAX : *cap * 2;
 	void *grown;
 
-	if (wanted <= *cap)
-		return 0;
 	if (grown_cap < FIRST_CAP)
 		grown_cap = FIRST_CAP;
 	if (grown_cap < wanted)
@@ -25,6 +25,7 @@ int array_grow(void *items, size_t *cap, size_t wanted, size_t item_bytes)
 	grown = reallocarray(grown, grown_cap, item_bytes);
 	if (!grown)
 		return -ENOMEM;
+	huge_pages_use(grown, grown_cap * item_bytes);
 	memcpy(items, &grown, sizeof(grown));
 	*cap = grown_cap;
 	return 0;

@@ -9,10 +9,15 @@
  * Makes room for wanted items in all: array_reserve(&list->items, &list->cap, list->cnt + 1).
  * 0 or -ENOMEM, and then nothing has changed. New items hold no particular value.
  */
-#define array_reserve(items, cap, wanted) array_grow((items), (cap), (wanted), sizeof(**(items)))
+#define array_reserve(items, cap, wanted) array_room((items), (cap), (wanted), sizeof(**(items)))
 
 /* items: address of the pointer to the first item, of whichever type. */
 int array_grow(void *items, size_t *cap, size_t wanted, size_t item_bytes);
+
+static inline int array_room(void *items, size_t *cap, size_t wanted, size_t item_bytes)
+{
+	return wanted <= *cap ? 0 : array_grow(items, cap, wanted, item_bytes);
+}
 
 /* Moves the items from index at on one further, in an array that has room for it. */
 #define array_open(items, cnt, at) array_shift((items), (cnt), (at), sizeof(*(items)))

@@ -10,6 +10,14 @@
 #include "base/escape.h"
 
 static unsigned int verbosity_level;
+static void (*diverted)(void *arg, const char *line, size_t len);
+static void *diverted_arg;
+
+void log_divert(void (*take)(void *arg, const char *line, size_t len), void *arg)
+{
+	diverted = take;
+	diverted_arg = arg;
+}
 
 void log_set_verbosity(unsigned int verbosity)
 {
@@ -23,6 +31,10 @@ unsigned int log_verbosity(void)
 
 static void write_stderr(const char *bytes, size_t len)
 {
+	if (diverted)
+		diverted(diverted_arg, bytes, len);
+	if (diverted && isatty(STDERR_FILENO))
+		return;
 	while (len) {
 		ssize_t written = write(STDERR_FILENO, bytes, len);
 

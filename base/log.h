@@ -6,7 +6,15 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stddef.h>
+
 /* 0: errors and notes, 1: -v, 2: -vv */
+/*
+ * From now on lines, which end in a newline, are given to take, by whichever thread has something
+ * to say; on a stderr that is no terminal they are written all the same. NULL: to stderr again.
+ */
+void log_divert(void (*take)(void *arg, const char *line, size_t len), void *arg);
+
 void log_set_verbosity(unsigned int verbosity);
 unsigned int log_verbosity(void);
 

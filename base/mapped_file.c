@@ -61,7 +61,7 @@ int mapped_file_open(const struct mapping *mapping, struct stat *ret)
 
 	if (!mapping->file.ino || mapping->path[0] != '/')
 		return -ENOENT;
-	fd = regular_file_open(AT_FDCWD, -1, mapping->path, LINKS_ALL, ret);
+	fd = regular_file_open_known(-1, mapping->path, LINKS_ALL, ret);
 	if (fd >= 0 && !is_still_there(mapping, fd, ret)) {
 		close(fd);
 		fd = -ENOENT;

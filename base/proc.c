@@ -20,7 +20,7 @@
 /* More than one read returns of most files. */
 #define READ_BYTES 4096
 
-static bool shows_memory(pid_t tid)
+bool proc_shows_memory(pid_t tid)
 {
 	char path[64], target;
 
@@ -35,7 +35,7 @@ pid_t proc_living_thread(pid_t pid)
 	pid_t ret = pid;
 	DIR *dir;
 
-	if (shows_memory(pid))
+	if (proc_shows_memory(pid))
 		return pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
@@ -44,7 +44,7 @@ pid_t proc_living_thread(pid_t pid)
 	while (ret == pid && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && tid != pid && shows_memory(tid))
+		if (tid > 0 && tid != pid && proc_shows_memory(tid))
 			ret = tid;
 	}
 	closedir(dir);
@@ -71,7 +71,7 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
 /* Two that have ended have the same memory, too: none. */
 bool proc_share_memory(pid_t pid, pid_t other)
 {
-	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0 && shows_memory(pid);
+	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0 && proc_shows_memory(pid);
 }
 
 /* The name of a process is its main thread's, and all its threads are found from there. */

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Whether a process or thread has memory: one that has ended has none, and a zombie neither. */
+bool proc_shows_memory(pid_t tid);
+
 /*
  * A thread that shows what the process has: its main thread unless that has ended, and shows no
  * memory any more. pid: there is none.

@@ -12,6 +12,16 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* Of a walk that does not wait. */
+#define TRIES 3
+
+static bool (*refused)(int path_fd);
+
+void regular_file_refuse(bool (*is_refused)(int path_fd))
+{
+	refused = is_refused;
+}
+
 /* File systems that the kernel makes up: a read may do anything, or wait. */
 static bool is_made_up(int fd)
 {
@@ -31,8 +41,7 @@ static bool is_made_up(int fd)
 	return false;
 }
 
-/* Below a root. Without openat2 (a container's filter) a link could lead out: there is no file. */
-static int open_path(int dir_fd, int root_fd, const char *path, int flags, enum links links)
+static struct open_how path_how(int root_fd, int flags, enum links links)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC | flags,
@@ -43,6 +52,14 @@ static int open_path(int dir_fd, int root_fd, const char *path, int flags, enum 
 		how.flags |= O_NOFOLLOW;
 	if (links == LINKS_NONE)
 		how.resolve |= RESOLVE_NO_SYMLINKS;
+	return how;
+}
+
+/* Below a root. Without openat2 (a container's filter) a link could lead out: there is no file. */
+static int open_path(int dir_fd, int root_fd, const char *path, int flags, enum links links)
+{
+	struct open_how how = path_how(root_fd, flags, links);
+
 	if (!how.resolve)
 		return openat(dir_fd, path, (int)how.flags);
 	return (int)syscall(SYS_openat2, root_fd >= 0 ? root_fd : dir_fd, path, &how, sizeof(how));
@@ -53,6 +70,8 @@ int regular_file_reopen(int path_fd, struct stat *st)
 	char name[64];
 	int fd;
 
+	if (refused && refused(path_fd))
+		return -EREMOTE;
 	if (fstat(path_fd, st))
 		return -errno;
 	if (!S_ISREG(st->st_mode) || is_made_up(path_fd))
@@ -68,6 +87,28 @@ int regular_file_open(int dir_fd, int root_fd, const char *path, enum links link
 
 	if (path_fd < 0)
 		return -errno;
+	fd = regular_file_reopen(path_fd, st);
+	close(path_fd);
+	return fd;
+}
+
+/* Another process may rename something meanwhile. Kernels before 5.12 refuse the flag. */
+int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st)
+{
+	struct open_how how = path_how(root_fd, 0, links);
+	int path_fd = -1, fd;
+
+	how.resolve |= RESOLVE_CACHED;
+	for (int i = 0; path_fd < 0 && i < TRIES; i++) {
+		path_fd = (int)syscall(SYS_openat2, root_fd >= 0 ? root_fd : AT_FDCWD, path, &how,
+				       sizeof(how));
+		if (path_fd < 0 && errno != EAGAIN)
+			break;
+	}
+	if (path_fd < 0 && (errno == EINVAL || errno == ENOSYS))
+		return regular_file_open(AT_FDCWD, root_fd, path, links, st);
+	if (path_fd < 0)
+		return errno == EAGAIN ? -ENOENT : -errno;
 	fd = regular_file_reopen(path_fd, st);
 	close(path_fd);
 	return fd;

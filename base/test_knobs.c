@@ -12,6 +12,7 @@ __attribute__((used)) static const char marker[] = "memleak: test knobs";
 const char *test_knob(enum test_knob knob)
 {
 	static const char *const names[] = {
+		[TEST_KNOB_AGENT_SINCE] = "MEMLEAK_AGENT_SINCE",
 		[TEST_KNOB_FIRST_BLOCKS] = "MEMLEAK_FIRST_BLOCKS",
 		[TEST_KNOB_KERNEL_HOOKS] = "MEMLEAK_KERNEL_HOOKS",
 		[TEST_KNOB_KERNEL_PROGRAMS] = "MEMLEAK_KERNEL_PROGRAMS",

@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 enum test_knob {
-	TEST_KNOB_FIRST_BLOCKS,    /* MEMLEAK_FIRST_BLOCKS: of the first of two tables */
-	TEST_KNOB_KERNEL_HOOKS,    /* MEMLEAK_KERNEL_HOOKS: "fentry", "kprobe" or "none" */
+	TEST_KNOB_AGENT_SINCE,  /* MEMLEAK_AGENT_SINCE: "join": as where probes are placed then */
+	TEST_KNOB_FIRST_BLOCKS, /* MEMLEAK_FIRST_BLOCKS: of the first of two tables */
+	TEST_KNOB_KERNEL_HOOKS, /* MEMLEAK_KERNEL_HOOKS: "fentry", "kprobe" or "none" */
 	TEST_KNOB_KERNEL_PROGRAMS, /* MEMLEAK_KERNEL_PROGRAMS: "tp_btf", "raw_tp", "classic" */
 	TEST_KNOB_LINKS,           /* MEMLEAK_LINKS: "multi", "perf" or "shape", not "session" */
 	TEST_KNOB_PLACE,           /* MEMLEAK_PLACE: "entry": probes at first instructions only */

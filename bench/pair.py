@@ -4,7 +4,7 @@
 import statistics
 
 import peers
-from measure import Calls, ratio, show_ratio
+from measure import BUILD, Calls, ratio, show_ratio
 from tracers import Bpftrace, Floor, Libbpf, Memleak, memleak_knows
 
 DEPTHS = (4, 20)
@@ -49,6 +49,9 @@ class Ways:
             self._trace(LIBBPF, Libbpf)
         if peers.installed("bpftrace"):
             self._trace("bpftrace", Bpftrace)
+        for name, orders in (("agent", "0:f:"), (f"agent {' '.join(SAMPLED)}", f"0:b{SAMPLED[1]}:")):
+            self.programs[name] = self._start(("env", f"LD_PRELOAD={BUILD / 'libmemleak.so'}",
+                                               f"MEMLEAK_AGENT={orders}"))
         for name, wrapper in wrappers().items():
             self.programs[name] = self._start(wrapper)
 

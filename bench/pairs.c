@@ -5,7 +5,8 @@
  * For each line "pairs DEPTH PATHS ROUNDS" on stdin: each thread calls malloc and free so many
  * times, DEPTH functions below its own, which it reaches on so many different paths in turn; then
  * a line with the nanoseconds of processor time that one took, the way there included. "hold"
- * instead of "pairs" frees nothing.
+ * instead of "pairs" frees nothing; "replace DEPTH BLOCKS ROUNDS" has so many blocks, of 16 to 255
+ * bytes, of which it frees one at random before each malloc (of one thread).
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,9 +16,11 @@
 
 #define THREADS_MAX 64
 #define PATHS_MAX 10000
+#define BLOCKS_MAX 2000000
 
 struct order {
 	int hold;
+	int replace;
 	long depth;
 	long paths;
 	long rounds;
@@ -26,6 +29,8 @@ struct order {
 static struct order order;
 static pthread_barrier_t begin, end;
 static double times[THREADS_MAX];
+
+static void *blocks[BLOCKS_MAX];
 
 static double now_ns(void)
 {
@@ -36,9 +41,26 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+static void replace(void)
+{
+	static unsigned long long random = 1;
+	void **block;
+
+	random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+	block = &blocks[(random >> 33) % (unsigned long long)order.paths];
+	free(*block);
+	*block = malloc(16 + (random >> 20) % 240);
+}
+
 static void allocate(void)
 {
-	void *p = malloc(32);
+	void *p;
+
+	if (order.replace) {
+		replace();
+		return;
+	}
+	p = malloc(32);
 
 	__asm__ volatile("" : "+r"(p) : : "memory");
 	if (!order.hold)
@@ -81,7 +103,7 @@ static void *work(void *arg)
 		pthread_barrier_wait(&begin);
 		t0 = now_ns();
 		for (long i = 0; i < order.rounds; i++)
-			descend(i % order.paths, order.depth);
+			descend(i % (order.replace ? 100 : order.paths), order.depth);
 		*ns = (now_ns() - t0) / (double)order.rounds;
 		pthread_barrier_wait(&end);
 	}
@@ -108,7 +130,9 @@ static int read_order(void)
 	if (scanf("%7s %ld %ld %ld", what, &order.depth, &order.paths, &order.rounds) != 4)
 		return 0;
 	order.hold = !strcmp(what, "hold");
-	return order.paths > 0 && order.paths <= PATHS_MAX && order.rounds > 0;
+	order.replace = !strcmp(what, "replace");
+	return order.paths > 0 && order.paths <= (order.replace ? BLOCKS_MAX : PATHS_MAX) &&
+	       order.rounds > 0;
 }
 
 int main(int argc, char **argv)

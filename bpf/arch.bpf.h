@@ -11,6 +11,7 @@
 #define BPF_ARCH_BPF_H
 
 #include "bpf/compat.bpf.h"
+#include "bpf/thread_record.h"
 #include "bpf/unwind.h"
 
 /* The registers of a frame; lr 0: its value is not known any more. */
@@ -96,6 +97,23 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 	return call.opcode == 0xe8 && !arch_is_stub(addr) ? addr : 0;
 }
 
+/*
+ * Where code at a return address gives back so many bytes of the stack and returns, as in the
+ * trampolines of python -X perf, that is its rule, whatever the frame pointer holds.
+ */
+static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
+{
+	__u64 code;
+
+	if (bpf_probe_read_user(&code, sizeof(code), (void *)addr) || !unwind_returns(code))
+		return false;
+	ret->cfa = UNWIND_CFA_SP;
+	ret->saved = UNWIND_SAVED_NONE;
+	ret->saved_off = 0;
+	ret->cfa_off = unwind_given_back(code) + 8;
+	return true;
+}
+
 /* The caller's registers, as far as a walk follows them. */
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
@@ -157,6 +175,61 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SIGNAL_PC 168
 #define ARCH_SIGNAL_LR 0 /* none */
 
+/*
+ * Words in the order of struct user_regs_struct; those of segments behind them are left out. The
+ * upper half of cs and ss may hold anything.
+ */
+#define ARCH_PTRACE_WORDS 21
+#define ARCH_PC 16
+#define ARCH_CS 17
+#define ARCH_SP 19
+#define ARCH_SS 20
+
+/*
+ * Reads the registers of user space that a thread which does not run has; of a thread of the
+ * kernel's that belongs to the process, they are 0. False: they are not where they should be.
+ */
+static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
+{
+	const __u64 bytes = ARCH_PTRACE_WORDS * sizeof(__u64);
+	__u64 at = task_user_registers(task, 16384, bytes);
+
+	if (bpf_probe_read_kernel(ret, bytes, (void *)at))
+		return false;
+	ret[ARCH_CS] &= 0xffff;
+	ret[ARCH_SS] &= 0xffff;
+	ret[ARCH_PTRACE_WORDS] = BPF_CORE_READ(task, thread.fsbase);
+	ret[ARCH_PTRACE_WORDS + 1] = BPF_CORE_READ(task, thread.gsbase);
+	/* Selectors of user space have 3 in their lowest bits. */
+	return (ret[ARCH_CS] & ret[ARCH_SS] & 3) == 3 || !(ret[ARCH_PC] | ret[ARCH_SP]);
+}
+
+/*
+ * As the XSAVE instructions left them. At most max bytes, less than MEMLEAK_VECTOR_BYTES, and whole
+ * words.
+ */
+static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
+{
+	struct fpu *fpu = (void *)task + bpf_core_type_size(struct task_struct);
+	struct fpu___inner *inner;
+	struct fpstate *state;
+	void *from;
+
+	if (bpf_core_field_exists(task->thread.fpu))
+		fpu = __builtin_preserve_access_index(&task->thread.fpu);
+	inner = (void *)fpu;
+	if (bpf_core_field_exists(fpu->fpstate)) {
+		state = BPF_CORE_READ(fpu, fpstate);
+		if (BPF_CORE_READ(state, size) < max)
+			max = BPF_CORE_READ(state, size);
+		from = __builtin_preserve_access_index(&state->regs);
+	} else {
+		from = __builtin_preserve_access_index(&inner->state);
+	}
+	max &= MEMLEAK_VECTOR_BYTES - 8;
+	return bpf_probe_read_kernel(ret, max, from) ? 0 : max;
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 static __always_inline __u64 arch_entry_slot(struct pt_regs *ctx)
@@ -201,6 +274,14 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 	return addr;
 }
 
+/* Trampolines keep a frame pointer. */
+static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
+{
+	(void)addr;
+	(void)ret;
+	return false;
+}
+
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
 	ret->sp = PT_REGS_SP(ctx);
@@ -212,10 +293,9 @@ static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwi
 {
 	const struct user_pt_regs *regs = (const void *)ctx;
 
-	for (int i = 0; i < 31; i++)
-		copy->registers[i] = regs->regs[i];
-	copy->registers[31] = regs->sp;
 	copy->register_cnt = 32;
+	if (bpf_probe_read_kernel(copy->registers, 32 * sizeof(__u64), regs))
+		copy->register_cnt = 0;
 }
 
 /* Drops the signature of the pointer (PAC), which stands in bits that addresses do not use. */
@@ -247,6 +327,51 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SIGNAL_LR 552
 #define ARCH_SIGNAL_SP 560
 #define ARCH_SIGNAL_PC 568
+
+/* As struct user_pt_regs, then TPIDR_EL0, x0 before the system call, and its number or -1. */
+#define ARCH_PTRACE_WORDS 34
+
+/* Of the kernel's pt_regs, what stands behind those that user space sees. */
+struct pt_regs___kernel {
+	__u64 orig_x0;
+	__s32 syscallno;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
+{
+	const __u64 bytes = bpf_core_type_size(struct pt_regs___kernel);
+	struct pt_regs___kernel *regs = (void *)task_user_registers(task, 16384, bytes);
+
+	if (bpf_probe_read_kernel(ret, ARCH_PTRACE_WORDS * sizeof(__u64), regs))
+		return false;
+	ret[ARCH_PTRACE_WORDS] = BPF_CORE_READ(task, thread.uw.tp_value);
+	ret[ARCH_PTRACE_WORDS + 1] = BPF_CORE_READ(regs, orig_x0);
+	ret[ARCH_PTRACE_WORDS + 2] = (__s64)BPF_CORE_READ(regs, syscallno);
+	/* The mode that it was in: 0 is user space. */
+	return !(ret[ARCH_PTRACE_WORDS - 1] & 0xf) ||
+	       !(ret[ARCH_PTRACE_WORDS - 2] | ret[ARCH_PTRACE_WORDS - 3]);
+}
+
+/* The 32 registers of 16 bytes, and where the thread uses them, those of SVE. */
+static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
+{
+	struct thread_struct___one_length *old = (void *)&task->thread;
+	void *sve = BPF_CORE_READ(task, thread.sve_state);
+	__u32 bytes = 0;
+
+	if (max < 512 ||
+	    bpf_probe_read_kernel(ret, 512,
+				  __builtin_preserve_access_index(&task->thread.uw.fpsimd_state)))
+		return 0;
+	if (bpf_core_field_exists(task->thread.vl))
+		bytes = 32 * BPF_CORE_READ(task, thread.vl[0]);
+	else if (bpf_core_field_exists(old->sve_vl))
+		bytes = 32 * BPF_CORE_READ(old, sve_vl);
+	if (!sve || bytes > 32 * 256 || bytes + 512 > max)
+		return 512;
+	bytes &= MEMLEAK_VECTOR_BYTES / 2 - 8;
+	return bpf_probe_read_kernel(ret + 512, bytes, sve) ? 512 : 512 + bytes;
+}
 
 #else
 #error "memleak knows x86-64 and aarch64"

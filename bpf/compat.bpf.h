@@ -27,6 +27,47 @@ struct uprobes_state {
 	struct xol_area *xol_area;
 };
 
+/*
+ * Vector registers of x86-64, the first words of which say what the rest is. First a part of struct
+ * thread_struct, they were then reached by a pointer there, and now lie behind the task.
+ */
+union fpregs_state {
+	unsigned int first;
+};
+
+struct fpstate {
+	unsigned int size;
+	union fpregs_state regs;
+};
+
+struct fpu {
+	struct fpstate *fpstate;
+};
+
+struct fpu___inner {
+	union fpregs_state state;
+};
+
+struct thread_struct {
+	/* of x86-64 */
+	unsigned long fsbase;
+	unsigned long gsbase;
+	struct fpu fpu;
+	/* of aarch64 */
+	struct {
+		unsigned long tp_value;
+		struct {
+			unsigned int first;
+		} fpsimd_state;
+	} uw;
+	void *sve_state; /* NULL: it uses none */
+	unsigned int vl[1];
+};
+
+struct thread_struct___one_length {
+	unsigned int sve_vl;
+};
+
 struct mm_struct {
 	unsigned long start_stack;
 	struct uprobes_state uprobes_state;
@@ -90,6 +131,7 @@ struct pid_namespace {
 	struct {
 		unsigned int inum;
 	} ns;
+	struct task_struct *child_reaper;
 };
 
 struct upid {
@@ -113,11 +155,28 @@ struct signal_struct {
 		int counter;
 	} live;
 	struct pid *pids[PIDTYPE_CNT];
+	int nr_threads;
+	unsigned int flags;
+	unsigned int is_child_subreaper : 1;
+	unsigned int has_child_subreaper : 1;
 };
 
 struct task_struct {
 	__u64 self_exec_id;
+	unsigned int __state;
+	void *stack;
+	int on_cpu;
+	int exit_state;
+	int exit_signal;
+	unsigned int ptrace;
+	int pid;
 	int tgid;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	struct {
+		void *next; /* itself: the list is empty */
+	} ptraced;
+	struct thread_struct thread;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	char comm[16];
@@ -127,6 +186,31 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct css_set *cgroups;
 	struct uprobe_task *utask;
+};
+
+struct task_struct___old {
+	long state;
+};
+
+struct task_struct___rseq {
+	void *rseq;
+};
+
+struct task_struct___rseq_data {
+	struct {
+		void *usrptr;
+	} rseq;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task; /* NULL: there are no more */
 };
 
 struct kmem_cache {
@@ -152,6 +236,63 @@ struct page {
  * tracepoints). Otherwise each is read by a call of a helper.
  */
 #define HAS_TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
+
+/* 0: the thread runs, or could. */
+static __always_inline long task_state(struct task_struct *task)
+{
+	struct task_struct___old *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ(old, state);
+}
+
+/* The bits of signal_struct.flags that say so; the second one is older kernels'. */
+#define SIGNAL_GROUP_EXIT 4
+#define SIGNAL_GROUP_COREDUMP 8
+
+/* Whether all of its process ends, not it alone. */
+static __always_inline bool task_process_ends(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, flags) & (SIGNAL_GROUP_EXIT | SIGNAL_GROUP_COREDUMP);
+}
+
+/* Where the thread has its struct rseq; 0: it has none; -1: not known. */
+static __always_inline __u64 task_rseq(struct task_struct *task)
+{
+	struct task_struct___rseq *pointer = (void *)task;
+	struct task_struct___rseq_data *data = (void *)task;
+
+	if (bpf_core_field_exists(pointer->rseq))
+		return (__u64)BPF_CORE_READ(pointer, rseq);
+	if (bpf_core_field_exists(data->rseq.usrptr))
+		return (__u64)BPF_CORE_READ(data, rseq.usrptr);
+	return (__u64)-1;
+}
+
+/* Kernels for one processor do not say which thread it runs. It was an int, and is a byte now. */
+static __always_inline bool task_on_cpu(struct task_struct *task)
+{
+	__u64 on_cpu = 0;
+
+	if (!bpf_core_field_exists(task->on_cpu))
+		return false;
+	bpf_core_read(&on_cpu, bpf_core_field_size(task->on_cpu), &task->on_cpu);
+	return on_cpu;
+}
+
+/*
+ * Where the registers of user space are while the thread is in the kernel; 0: that is not known.
+ * stack_bytes: of its stack in the kernel, on kernels that do not tell themselves, with bytes
+ * of registers at the end.
+ */
+static __always_inline __u64 task_user_registers(struct task_struct *task, __u64 stack_bytes,
+						 __u64 bytes)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return bpf_task_pt_regs(task);
+	return (__u64)BPF_CORE_READ(task, stack) + stack_bytes - bytes;
+}
 
 /* The bits of a cache's flags, on kernels where they have names. */
 enum _slab_flag_bits {

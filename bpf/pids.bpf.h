@@ -17,24 +17,11 @@ static __always_inline __u64 current_pids(void)
 
 #else
 
-#define MAX_PID_LEVELS 33
+#include "bpf/pid_number.bpf.h"
 
-/*
- * A process has a number in each namespace from the initial one to its own. 0: it has none in
- * memleak's.
- */
 static __always_inline __u32 number_here(struct pid *pid)
 {
-	void *numbers = (void *)pid + bpf_core_field_offset(pid->numbers);
-	__u32 level = BPF_CORE_READ(pid, level);
-
-	for (__u32 i = 0; i < MAX_PID_LEVELS && i <= level; i++) {
-		struct upid *number = numbers + i * bpf_core_type_size(struct upid);
-
-		if (BPF_CORE_READ(number, ns, ns.inum) == config.pid_namespace)
-			return BPF_CORE_READ(number, nr);
-	}
-	return 0;
+	return number_in(pid, config.pid_namespace);
 }
 
 /* The number of the process that a task is of. */

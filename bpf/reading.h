@@ -10,7 +10,8 @@
 
 /*
  * A block that is reallocated while the loader reads the blocks, and keeps its birth, has the
- * number of that reading, which is not to have it again: in the upper bits of tid, which no
+ * number of that reading, which is not to have it again; one that has moved before, but since
+ * pictures of memory are taken, has the number of these: in the upper bits of tid, which no
  * thread's number has, and in the lower bits of birth_ns, some microseconds. Numbers begin where
  * the former are not 0.
  */
@@ -24,7 +25,7 @@ static inline __attribute__((always_inline)) __u32 block__tid(const struct memle
 	return block->tid & ((1U << MEMLEAK_TID_BITS) - 1);
 }
 
-/* 0: it was never moved in a reading. */
+/* 0: it was never moved in a reading, or after a picture. */
 static inline __attribute__((always_inline)) __u32 block__reading(const struct memleak_block *block)
 {
 	__u32 upper = block->tid >> MEMLEAK_TID_BITS;
@@ -55,7 +56,7 @@ struct memleak_reading {
 	__u32 number;     /* of this reading; 0: there is none */
 	__u32 read_cnt;   /* buckets of the recent-block cache that have been read */
 	__u32 handed_cnt; /* may be more than there was room for */
-	__u32 reserved;
+	__u32 picture; /* the number of pictures that this reading belongs to; 0: there are none */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];
 };
 

@@ -67,6 +67,17 @@ struct unwind_rule {
 	__s32 cfa_off;
 };
 
+/* x86: whether these 8 bytes of code begin with add $bytes, %rsp; ret. bytes: a multiple of 8. */
+static inline int unwind_returns(__u64 code)
+{
+	return (code & 0xff87ffffffULL) == 0xc300c48348ULL;
+}
+
+static inline __s32 unwind_given_back(__u64 code)
+{
+	return code >> 24 & 0xff;
+}
+
 /* cfa_off of the two kinds that dereference: 24 bits of outer offset, 8 bits of inner offset. */
 #define UNWIND_DEREF(outer, inner) ((outer)*256 + (inner))
 #define UNWIND_DEREF_OUTER(off) ((off) >> 8)

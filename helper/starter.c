@@ -3,7 +3,6 @@
 #include "helper/starter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/capabilities.h"
@@ -20,6 +20,7 @@
 #include "base/turns.h"
 #include "helper/confine.h"
 #include "helper/message.h"
+#include "helper/own_process.h"
 
 #if HELPER_SANITIZED
 /* In the helper, whose _exit() passes over the sanitizer's own check. */
@@ -36,10 +37,19 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_CHROOT) | CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_KILL) |           \
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
-/* It waits for nothing but processes that end. */
+/*
+ * So long it waits for a process that is killed, or that has closed its socket, to end. The kernel
+ * may have to wait longer, for a file system that does not answer: then others go on without.
+ */
+#define KILLED_NS 200000000ULL
+#define ENDING_NS 2000000000ULL
+#define STUCK_MAX 64
+/* It waits for nothing else. */
 #define WAIT_NS 5000000000ULL
 
 enum request { REQUEST_FORK, REQUEST_WAIT };
+
+static pid_t stuck[STUCK_MAX]; /* of the starter's: 0: none */
 
 static struct {
 	pid_t pid;  /* 0: never started */
@@ -47,57 +57,11 @@ static struct {
 	int sock;   /* -1: it is gone */
 } starter;
 
-static void close_from(unsigned int first)
-{
-	struct rlimit limit;
-	int max = 1 << 16;
-
-	/* By number: the C library's wrapper is younger than some systems we run on. */
-	if (!syscall(SYS_close_range, first, ~0U, 0))
-		return;
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < 1UL << 20)
-		max = limit.rlim_cur;
-	for (int fd = first; fd < max; fd++)
-		close(fd);
-}
-
-/* Moves sock to 3 and puts /dev/null below it, so that nothing of the caller's stays open. */
+/* Nothing of the caller's stays open but its socket. */
 static int keep_only(int sock)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	/* sock and null may be anywhere, even on 0..3 when the caller closed its own. */
-	if (sock < 4)
-		sock = fcntl(sock, F_DUPFD_CLOEXEC, 4);
-	if (null >= 0 && null < 4)
-		null = fcntl(null, F_DUPFD_CLOEXEC, 4);
-	for (int fd = 0; fd <= (HELPER_SANITIZED ? 1 : 2); fd++) {
-		if (null < 0)
-			close(fd);
-		else
-			dup2(null, fd);
-	}
-	dup3(sock, 3, O_CLOEXEC);
-	close_from(4);
+	own_process_keep_files(&sock, 1);
 	return 3;
-}
-
-/*
- * The terminal's signals and requests are for the parent, which ends us; all others do what they
- * usually do.
- */
-static void reset_signals(void)
-{
-	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-				      SIGTSTP, SIGPIPE, SIGUSR1, SIGUSR2};
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL);
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* Each module takes a few files, and there may be hundreds. */
@@ -146,15 +110,40 @@ static int fork_helper(const struct helper_kind *kind, int sock)
 	return pid < 0 ? -errno : pid;
 }
 
+/* Those that were left have ended by now, perhaps. */
+static void reap_stuck(void)
+{
+	for (size_t i = 0; i < STUCK_MAX; i++)
+		if (stuck[i] && waitpid(stuck[i], NULL, WNOHANG))
+			stuck[i] = 0;
+}
+
+/* One that is not remembered stays a zombie until the starter ends. */
+static void leave_stuck(pid_t pid)
+{
+	for (size_t i = 0; i < STUCK_MAX; i++) {
+		if (stuck[i])
+			continue;
+		stuck[i] = pid;
+		return;
+	}
+}
+
+/* -1: it has not ended in time. */
 static int wait_for(pid_t pid, bool to_kill)
 {
+	uint64_t deadline_ns = clock_deadline_ns(to_kill ? KILLED_NS : ENDING_NS);
+	const struct timespec pause = {.tv_nsec = 500000};
 	int status = -1;
+	pid_t got;
 
 	if (to_kill)
 		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	while (!(got = waitpid(pid, &status, WNOHANG)) && clock_left_ms(deadline_ns))
+		nanosleep(&pause, NULL);
+	if (!got)
+		leave_stuck(pid);
+	return got == pid ? status : -1;
 }
 
 /* Both are the same program at the same addresses; nobody but memleak has the other end. */
@@ -168,6 +157,7 @@ static int answer(struct message *request, struct message *reply)
 
 	if (cursor.bad || (wanted == REQUEST_FORK) != (request->fd >= 0))
 		return -EPROTO;
+	reap_stuck();
 	if (wanted == REQUEST_FORK)
 		result = fork_helper((const struct helper_kind *)(uintptr_t)what, request->fd);
 	else
@@ -199,7 +189,7 @@ static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
 	turn_forget();
 	prctl(PR_SET_NAME, "helper starter", 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	reset_signals();
+	own_process_reset_signals();
 	sock = keep_only(sock);
 	if (!capabilities_read(&sets)) {
 		capabilities_bound(sets.permitted & CONFINING);

@@ -21,6 +21,18 @@ struct event_listener {
 	void *arg;
 };
 
+struct read_request {
+	uint64_t deadline_ns;
+	/* Blocks of heaps are wanted that were born before then, for a proof; 0: none are. */
+	uint64_t heaps_before_ns;
+};
+
+/* A process whose heap a proof can look at. */
+struct traced_process {
+	pid_t pid;
+	uint32_t image;
+};
+
 struct source_ops {
 	/* Begins to record. */
 	int (*start)(struct source *source);
@@ -41,8 +53,21 @@ struct source_ops {
 	 */
 	int (*settle)(struct source *source, const struct event_listener *listener,
 		      uint64_t deadline_ns);
-	int (*read)(struct source *source, uint64_t deadline_ns, struct snapshot *ret);
+	int (*read)(struct source *source, const struct read_request *request,
+		    struct snapshot *ret);
 	int (*maintain)(struct source *source, const struct snapshot *snap);
+	/*
+	 * The process runs no more, though its memory is still there: of what it has nothing is too
+	 * young for a report. NULL: there are no such.
+	 */
+	void (*at_end)(struct source *source, pid_t pid);
+	/*
+	 * Pictures of memory are about to be taken, for what is read next: blocks that move before
+	 * that are not judged. NULL: none move.
+	 */
+	void (*expect_pictures)(struct source *source);
+	/* Which processes have heaps; from malloc. NULL: none have. */
+	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*
 	 * Snapshots have only what is allocated from this moment of CLOCK_MONOTONIC on. Returns
 	 * how long after tracing began it is.

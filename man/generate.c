@@ -2,7 +2,7 @@
 /*
  * Prints what is made from the table of options, at build time:
  *   generate man TEMPLATE    TEMPLATE with its line "@OPTIONS@" replaced by the options
- *   generate completion      the completion script for bash
+ *   generate bash|zsh|fish   the completion script for that shell
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -40,17 +40,34 @@ static int print_man(const char *path)
 	return 0;
 }
 
+static int print_completion(const char *shell)
+{
+	static const struct {
+		const char *name;
+		void (*print)(FILE *out);
+	} shells[] = {{"bash", options_print_completion_bash},
+		      {"zsh", options_print_completion_zsh},
+		      {"fish", options_print_completion_fish}};
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+		if (strcmp(shells[i].name, shell) != 0)
+			continue;
+		shells[i].print(stdout);
+		return 0;
+	}
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	int code = 2;
 
 	if (argc == 3 && strcmp(argv[1], "man") == 0)
 		code = print_man(argv[2]);
-	else if (argc == 2 && strcmp(argv[1], "completion") == 0) {
-		options_print_completion(stdout);
-		code = 0;
-	} else
-		fputs("usage: generate man TEMPLATE | generate completion\n", stderr);
+	else if (argc == 2)
+		code = print_completion(argv[1]);
+	if (code == 2)
+		fputs("usage: generate man TEMPLATE | generate bash|zsh|fish\n", stderr);
 	if (fflush(stdout) || ferror(stdout)) {
 		fputs("generate: writing to stdout failed\n", stderr);
 		return 1;

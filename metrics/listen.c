@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * memleak's side: takes the address, and sends the pages of each report to the process that has the
- * clients. It never waits for that one: who does not keep up goes on with older pages.
+ * clients. It never waits for that one: who does not keep up goes on with older pages, and one that
+ * is started again gets the last ones at once.
  */
 #include "metrics/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,14 +26,21 @@
 #include "metrics/pages.h"
 
 #define BACKLOG 64
+#define LOCK_PAUSE_NS 10000000L
+#define LOCK_TRIES 100
 /* To load libmicrohttpd. */
 #define START_NS 10000000000ULL
+/* One that has ended before waits for the next report. */
+#define RESTART_EVERY_NS 1000000000ULL
 
 struct server {
 	struct helper helper;
 	int fd;                  /* listens; -1: not yet */
 	unsigned int unanswered; /* requests whose answers have not come */
-	bool told;               /* that the helper has ended */
+	int epoll_fd;            /* of the helper's socket */
+	uint64_t begun_ns;       /* when the helper was started */
+	bool told;               /* that it has ended */
+	int pages[PAGE_CNT];     /* of the last report; -1: there is none */
 	uint64_t reports;
 	struct listen_address local; /* len 0: its address is no file */
 	dev_t dev;                   /* of that file */
@@ -50,12 +63,33 @@ static int remove_stale(int fd, const struct listen_address *address)
 	return unlink(address->local.sun_path) ? -errno : 0;
 }
 
-/* It has its mode from the beginning. */
-static int bind_local(struct server *server, int fd, const struct listen_address *address)
+/*
+ * Another memleak may want the same place at the same time: whoever has the folder locked looks,
+ * removes and listens before that one looks. The lock is for anybody who may read the folder to
+ * take, so it is not waited for long. -1: it is not locked.
+ */
+static int lock_folder(const struct listen_address *address)
 {
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	cleanup_free char *path = strdup(address->local.sun_path);
+	int fd = path ? open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return fd;
+		nanosleep(&pause, NULL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* It has its mode from the beginning. */
+static int bind_locked(struct server *server, int fd, const struct listen_address *address)
+{
+	int err = remove_stale(fd, address);
 	mode_t old_mask;
 	struct stat st;
-	int err = remove_stale(fd, address);
 
 	if (err)
 		return err;
@@ -68,7 +102,17 @@ static int bind_local(struct server *server, int fd, const struct listen_address
 	server->local = *address;
 	server->dev = st.st_dev;
 	server->ino = st.st_ino;
-	return 0;
+	return listen(fd, BACKLOG) ? -errno : 0;
+}
+
+static int bind_local(struct server *server, int fd, const struct listen_address *address)
+{
+	int lock_fd = lock_folder(address);
+	int err = bind_locked(server, fd, address);
+
+	if (lock_fd >= 0)
+		close(lock_fd);
+	return err;
 }
 
 /* Somebody else's may have replaced it. */
@@ -103,7 +147,7 @@ static int open_socket(struct server *server, const struct listen_address *addre
 		err = bind_local(server, fd, address);
 	else if (bind(fd, &address->any, address->len))
 		err = -errno;
-	if (!err && listen(fd, BACKLOG))
+	if (!err && !server->local.len && listen(fd, BACKLOG))
 		err = -errno;
 	if (!err)
 		return fd;
@@ -130,14 +174,25 @@ static void say_where(const struct server *server, int fd)
 							"the reports, without a password");
 }
 
+/* One that nobody waits for is nonsense. */
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
 	struct server *server = arg;
 	int err = (int)message_get_u32(&cursor);
 
+	if (cursor.bad || !server->unanswered)
+		return -EPROTO;
 	server->unanswered--;
-	return cursor.bad ? -EPROTO : err;
+	return err;
+}
+
+/* Its end makes the server's descriptor readable, and so do answers. */
+static int watch(const struct server *server)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, server->helper.sock, &event) ? -errno : 0;
 }
 
 static int begin_serving(struct server *server)
@@ -148,31 +203,30 @@ static int begin_serving(struct server *server)
 	message_put_u32(&request, HTTP_LISTEN);
 	message_put_u32(&request, server->local.len > 0);
 	server->unanswered = 1;
+	server->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	err = helper_send(&server->helper, &request, clock_deadline_ns(START_NS));
 	message_deinit(&request);
-	return err;
+	return err ? err : watch(server);
 }
 
-/* Whether it has taken all that it was sent; one that has died is started again. */
-static bool is_ready(struct server *server)
+/* Takes all answers that have come. */
+static bool has_ended(struct server *server)
 {
 	int err = server->helper.pid ? 0 : -EPIPE;
 
-	while (!err && server->unanswered)
+	while (!err)
 		err = helper_take(&server->helper, clock_ns(CLOCK_MONOTONIC), take_answer, server);
-	if (!err || err == -ETIMEDOUT)
-		return !err;
+	if (err == -ETIMEDOUT)
+		return false;
 	if (!server->told)
 		log_error("the HTTP server has ended (%s): it is started again", strerror(-err));
 	server->told = true;
-	begin_serving(server);
-	return false;
+	return true;
 }
 
-static int send_page(struct server *server, enum page_kind kind, const struct metrics *metrics)
+static int send_page(struct server *server, enum page_kind kind)
 {
-	cleanup_close int fd = page_make(kind, metrics);
-	struct message request = {.fd = fd < 0 ? -1 : fd};
+	struct message request = {.fd = server->pages[kind]};
 	int err;
 
 	message_put_u32(&request, HTTP_PAGE);
@@ -182,18 +236,51 @@ static int send_page(struct server *server, enum page_kind kind, const struct me
 	return err;
 }
 
-static void send_pages(struct server *server, const struct metrics *metrics)
+static void send_pages(struct server *server)
 {
 	struct message request = {.fd = -1};
 	int err = 0;
 
 	for (size_t i = 0; !err && i < PAGE_CNT; i++)
-		err = send_page(server, i, metrics);
+		err = send_page(server, i);
 	message_put_u32(&request, HTTP_SHOWN);
 	if (!err)
 		err = helper_send(&server->helper, &request, clock_ns(CLOCK_MONOTONIC));
 	server->unanswered += !err;
 	message_deinit(&request);
+}
+
+static void drop_pages(struct server *server)
+{
+	for (size_t i = 0; i < PAGE_CNT; i++) {
+		if (server->pages[i] >= 0)
+			close(server->pages[i]);
+		server->pages[i] = -1;
+	}
+}
+
+static void make_pages(struct server *server, const struct metrics *metrics)
+{
+	drop_pages(server);
+	for (size_t i = 0; i < PAGE_CNT; i++) {
+		int fd = page_make(i, metrics);
+
+		server->pages[i] = fd < 0 ? -1 : fd;
+	}
+}
+
+int server__poll_fd(const struct server *server)
+{
+	return server->epoll_fd;
+}
+
+/* Whoever can end it by what he asks for does not have it started again all the time. */
+void server__dispatch(struct server *server)
+{
+	if (!has_ended(server) || clock_ns(CLOCK_MONOTONIC) - server->begun_ns < RESTART_EVERY_NS)
+		return;
+	if (!begin_serving(server))
+		send_pages(server);
 }
 
 void server__show(struct server *server, const struct report *report,
@@ -203,16 +290,24 @@ void server__show(struct server *server, const struct report *report,
 	const struct metrics metrics = {
 		.report = report, .counts = counts, .top = top, .own = &own};
 
-	if (!is_ready(server))
+	if (has_ended(server)) {
+		if (begin_serving(server))
+			return;
+	} else if (server->unanswered) {
 		return;
+	}
 	own_cost_read(&own);
-	send_pages(server, &metrics);
+	make_pages(server, &metrics);
+	send_pages(server);
 }
 
 static int start(struct server *server, const struct listen_address *address)
 {
 	int err;
 
+	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (server->epoll_fd < 0)
+		return -errno;
 	server->fd = open_socket(server, address);
 	if (server->fd < 0)
 		return server->fd;
@@ -231,7 +326,12 @@ int server__new(const struct listen_address *address, struct server **ret)
 	int err = -ENOMEM;
 
 	if (server) {
-		*server = (struct server){.helper = HELPER_INIT(&http_helper), .fd = -1};
+		*server = (struct server){
+			.helper = HELPER_INIT(&http_helper),
+			.fd = -1,
+			.epoll_fd = -1,
+			.pages = {[0 ... PAGE_CNT - 1] = -1},
+		};
 		err = start(server, address);
 	}
 	if (err == -ELIBACC) {
@@ -247,7 +347,8 @@ int server__new(const struct listen_address *address, struct server **ret)
 	}
 	say_where(server, server->fd);
 	own_cost_read(&own);
-	send_pages(server, &metrics);
+	make_pages(server, &metrics);
+	send_pages(server);
 	*ret = server;
 	return 0;
 }
@@ -257,8 +358,12 @@ void server__free(struct server *server)
 	if (!server)
 		return;
 	helper_deinit(&server->helper, HELPER_GRACE_MS);
+	drop_pages(server);
+	if (server->epoll_fd >= 0)
+		close(server->epoll_fd);
+	/* Nobody replaces one that is listened on. */
+	remove_local(server);
 	if (server->fd >= 0)
 		close(server->fd);
-	remove_local(server);
 	free(server);
 }

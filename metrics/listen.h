@@ -15,6 +15,10 @@ struct server;
 int server__new(const struct listen_address *address, struct server **ret);
 void server__free(struct server *server);
 
+/* Readable when dispatch has something to do: the helper may have ended. */
+int server__poll_fd(const struct server *server);
+void server__dispatch(struct server *server);
+
 /* From now on this is what is served. Neither is kept; its own costs are added. */
 void server__show(struct server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top);

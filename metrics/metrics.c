@@ -30,6 +30,24 @@ static const struct metric_family reserved_bytes = {
 static const struct metric_family sites = {"memleak_sites", METRIC_GAUGE, NULL,
 					   "Stacks that have something outstanding."};
 
+static const struct metric_family proof_bytes = {
+	"memleak_proof_bytes", METRIC_GAUGE, "bytes",
+	"Bytes that a proof looked at, by whether anything points to them: see Proof in the "
+	"manual."};
+static const struct metric_family proof_unproved = {
+	"memleak_proof_unproved_processes", METRIC_GAUGE, NULL,
+	"Processes whose memory the proof could not look at."};
+static const struct metric_family proof_stopped = {
+	"memleak_proof_stopped_seconds", METRIC_GAUGE, "seconds",
+	"The longest time that the proof held a thread."};
+
+static const struct metric_family heap_bytes = {"memleak_heap_bytes", METRIC_GAUGE, "bytes",
+						"What glibc's heaps have, by state: known to "
+						"memleak, older, free, or the allocator's own."};
+static const struct metric_family heap_present = {
+	"memleak_heap_present_bytes", METRIC_GAUGE, "bytes",
+	"Pages of glibc's heaps that are in memory, or swapped out."};
+
 static const struct metric_family calls = {"memleak_calls", METRIC_COUNTER, NULL,
 					   "Calls of allocator functions since tracing began."};
 static const struct metric_family requested_bytes = {
@@ -103,6 +121,33 @@ static void write_totals(struct metrics_text *text, const struct report *report)
 	metrics_one_unsigned(text, &reserved_bytes, report->snapshot->reserved.bytes);
 	if (report->snapshot->sampling.mode != SAMPLING_NONE)
 		metrics_one_double(text, &error_bytes, sqrt(report->bytes_variance));
+}
+
+static void write_proof(struct metrics_text *text, const struct proof_facts *proof)
+{
+	metrics_family(text, &proof_bytes);
+	for (size_t i = 0; i < REACH_CNT; i++) {
+		metrics_begin(text);
+		metrics_label(text, "reach", reach_name(i));
+		metrics_unsigned(text, proof->of[i].bytes);
+	}
+	metrics_one_unsigned(text, &proof_unproved, proof->unproved);
+	metrics_one_double(text, &proof_stopped, (double)proof->stopped_ns / NSEC_PER_SEC);
+}
+
+static void write_heap(struct metrics_text *text, const struct heap_census *census)
+{
+	static const char *const states[] = {"known", "older", "free", "allocator"};
+
+	metrics_family(text, &heap_bytes);
+	for (size_t i = 0; i <= HEAP_USE_CNT; i++) {
+		metrics_begin(text);
+		metrics_label(text, "state", states[i]);
+		metrics_unsigned(text, i < HEAP_USE_CNT
+					       ? heap_census_all(census, (enum heap_use)i).bytes
+					       : heap_census_own(census));
+	}
+	metrics_one_unsigned(text, &heap_present, census->present_bytes);
 }
 
 static void write_call(struct metrics_text *text, const char *space, const char *function,
@@ -186,13 +231,17 @@ int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics)
 	metrics_text_init(&text, out, open_metrics);
 	if (metrics->report) {
 		write_totals(&text, metrics->report);
-		metrics_write_sites(&text, metrics->report);
+		err = metrics_write_sites(&text, metrics->report);
 		metrics_write_groups(&text, metrics->report);
+		if (metrics->report->snapshot->proof)
+			write_proof(&text, metrics->report->snapshot->proof);
+		if (metrics->report->snapshot->census)
+			write_heap(&text, metrics->report->snapshot->census);
 		write_calls(&text, metrics->report->snapshot);
 		write_snapshot(&text, metrics->report->snapshot);
 	}
 	if (metrics->counts) {
-		err = write_counts(&text, metrics->counts, metrics->top);
+		err = err ?: write_counts(&text, metrics->counts, metrics->top);
 		write_snapshot(&text, metrics->counts->snapshot);
 	}
 	write_own(&text, metrics->own);

@@ -8,7 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sinks/html.h"
 #include "sinks/sink.h"
+
+#define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
 static int write_sink(FILE *out, const struct metrics *metrics, enum output_format format)
 {
@@ -31,6 +34,8 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 		return metrics_write(out, metrics, false);
 	case PAGE_REPORT:
 		return write_sink(out, metrics, FORMAT_JSON);
+	case PAGE_HTML:
+		return metrics->report ? html_write_live(out, metrics->report) : -ENOENT;
 	default:
 		/* Below groups there are some of their sites only. */
 		if (metrics->report && metrics->report->by != BY_STACK)
@@ -41,7 +46,7 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 
 int page_make(enum page_kind kind, const struct metrics *metrics)
 {
-	int fd = memfd_create("page", MFD_CLOEXEC), err, ret = -ENOMEM;
+	int fd = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING), err, ret = -ENOMEM;
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out) {
@@ -53,6 +58,12 @@ int page_make(enum page_kind kind, const struct metrics *metrics)
 	if (!fflush(out))
 		ret = err ? err : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	fclose(out);
+	/* Whoever gets it cannot change what others get. */
+	if (ret >= 0 && fcntl(ret, F_ADD_SEALS, SEALS)) {
+		err = -errno;
+		close(ret);
+		ret = err;
+	}
 	return ret;
 }
 
@@ -63,6 +74,7 @@ const char *page_type(enum page_kind kind)
 		[PAGE_PROMETHEUS] = "text/plain; version=0.0.4; charset=utf-8",
 		[PAGE_REPORT] = "application/json",
 		[PAGE_PPROF] = "application/octet-stream",
+		[PAGE_HTML] = "text/html; charset=utf-8",
 	};
 
 	return types[kind];

@@ -10,6 +10,7 @@ enum page_kind {
 	PAGE_PROMETHEUS,
 	PAGE_REPORT,
 	PAGE_PPROF,
+	PAGE_HTML,
 	PAGE_CNT,
 };
 

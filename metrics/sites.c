@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "report/frame_walk.h"
+#include "report/listing.h"
 
 static const struct metric_family site_bytes = {
 	"memleak_site_outstanding_bytes", METRIC_GAUGE, "bytes",
@@ -35,6 +37,19 @@ static const struct metric_family group_score = {
 	"memleak_group_leak_score", METRIC_GAUGE, NULL,
 	"How much this looks like a leak, from 0 to 1, known after a few reports."};
 
+static const struct metric_family site_lost_bytes = {
+	"memleak_site_lost_bytes", METRIC_GAUGE, "bytes",
+	"Bytes that nothing points to, of the stacks shown, and of all others together."};
+static const struct metric_family site_lost_blocks = {
+	"memleak_site_lost_blocks", METRIC_GAUGE, "blocks",
+	"Blocks that nothing points to, of the stacks shown, and of all others together."};
+static const struct metric_family group_lost_bytes = {
+	"memleak_group_lost_bytes", METRIC_GAUGE, "bytes",
+	"Bytes that nothing points to, of what --by sums up to, and of all others together."};
+static const struct metric_family group_lost_blocks = {
+	"memleak_group_lost_blocks", METRIC_GAUGE, "blocks",
+	"Blocks that nothing points to, of what --by sums up to, and of all others together."};
+
 /* Collectors keep each row: however many are shown, there are no more than so many. */
 #define ROWS_MAX 1000
 
@@ -53,18 +68,6 @@ static void label_process(struct metrics_text *text, const struct process *proce
 	metrics_label(text, "comm", process->comm);
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-static bool is_known(const char *name)
-{
-	return name && *name;
-}
-
 /* Where it stands in the file if it has no name. */
 static void label_blamed(struct metrics_text *text, const struct report_site *shown)
 {
@@ -76,14 +79,14 @@ static void label_blamed(struct metrics_text *text, const struct report_site *sh
 
 	if (!location)
 		location = &nowhere;
-	if (frame && is_known(frame->symbol))
+	if (frame && sym_is_known(frame->symbol))
 		metrics_label(text, "function", frame->symbol);
-	else if (is_known(location->module))
-		metrics_label_of(text, "function", "%s+0x%" PRIx64, file_name(location->module),
+	else if (sym_is_known(location->module))
+		metrics_label_of(text, "function", "%s+0x%" PRIx64, path_name(location->module),
 				 location->module_offset);
 	else
 		metrics_label(text, "function", "[unknown]");
-	if (frame && is_known(frame->file) && frame->line)
+	if (frame && sym_is_known(frame->file) && frame->line)
 		metrics_label_of(text, "file", "%s:%u", frame->file, frame->line);
 	else if (frame)
 		metrics_label(text, "file", frame->file);
@@ -103,7 +106,7 @@ static char *callers_of(const struct report_site *shown)
 		const struct sym_location *location = shown->locations[i];
 
 		for (size_t j = skip; location && j < location->frame_cnt; j++)
-			if (cnt < CALLERS_MAX && is_known(location->frames[j].symbol))
+			if (cnt < CALLERS_MAX && sym_is_known(location->frames[j].symbol))
 				fprintf(out, "%s%s", cnt++ ? " < " : "",
 					location->frames[j].symbol);
 		skip = 0;
@@ -161,7 +164,7 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 	metrics_label_of(text, "group", "%016" PRIx64, group->sum->id);
 	if (by == BY_MODULE || by == BY_CGROUP) {
 		metrics_label(text, group_labels[by],
-			      is_known(group->name) ? group->name : "[unknown]");
+			      sym_is_known(group->name) ? group->name : "[unknown]");
 		return;
 	}
 	label_process(text, group->sum->process);
@@ -172,77 +175,130 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 }
 
 /* A row of each family is a site or a group. */
-static const struct site *sum_at(const struct report *report, bool groups, size_t at)
+struct rows {
+	const struct report *report;
+	const struct report_site **sites; /* NULL: groups */
+	size_t cnt;
+};
+
+static const struct site *sum_at(const struct rows *rows, size_t at)
 {
-	return groups ? report->groups[at].sum : report->sites[at].site;
+	return rows->sites ? rows->sites[at]->site : rows->report->groups[at].sum;
 }
 
-static const struct site_history *history_at(const struct report *report, bool groups, size_t at)
+static const struct site_history *history_at(const struct rows *rows, size_t at)
 {
-	return groups ? report->groups[at].history : report->sites[at].history;
+	return rows->sites ? rows->sites[at]->history : rows->report->groups[at].history;
 }
 
-static void begin_row(struct metrics_text *text, const struct report *report, bool groups,
-		      size_t at)
+static void begin_row(struct metrics_text *text, const struct rows *rows, size_t at)
 {
-	if (groups)
-		begin_group(text, report->by, &report->groups[at]);
+	if (rows->sites)
+		begin_site(text, rows->sites[at]);
 	else
-		begin_site(text, &report->sites[at]);
+		begin_group(text, rows->report->by, &rows->report->groups[at]);
 }
 
-static void write_sums(struct metrics_text *text, const struct report *report, bool groups,
-		       size_t cnt, const struct metric_family *family, bool blocks)
+/* The row of all others. */
+static void write_rest(struct metrics_text *text, const struct rows *rows, uint64_t rest)
 {
-	uint64_t rest = blocks ? report->count : report->bytes;
-
-	metrics_family(text, family);
-	for (size_t i = 0; i < cnt; i++) {
-		const struct site *sum = sum_at(report, groups, i);
-		uint64_t value = blocks ? sum->count : sum->bytes;
-
-		begin_row(text, report, groups, i);
-		metrics_unsigned(text, value);
-		rest -= value;
-	}
 	metrics_begin(text);
-	metrics_label(text, groups ? group_labels[report->by] : "function", "other");
+	metrics_label(text, rows->sites ? "function" : group_labels[rows->report->by], "other");
 	metrics_unsigned(text, rest);
 }
 
-static void write_trends(struct metrics_text *text, const struct report *report, bool groups,
-			 size_t cnt, const struct metric_family *family,
+static void write_sums(struct metrics_text *text, const struct rows *rows,
+		       const struct metric_family *family, bool blocks)
+{
+	uint64_t rest = blocks ? rows->report->count : rows->report->bytes;
+
+	metrics_family(text, family);
+	for (size_t i = 0; i < rows->cnt; i++) {
+		const struct site *sum = sum_at(rows, i);
+		uint64_t value = blocks ? sum->count : sum->bytes;
+
+		begin_row(text, rows, i);
+		metrics_unsigned(text, value);
+		rest -= value;
+	}
+	write_rest(text, rows, rest);
+}
+
+static uint64_t lost_of(const struct site *site, bool blocks)
+{
+	return blocks ? site->reach.lost.count : site->reach.lost.bytes;
+}
+
+/* What was not looked at has no row. */
+static void write_lost(struct metrics_text *text, const struct rows *rows,
+		       const struct metric_family *family, bool blocks)
+{
+	const struct snapshot *snap = rows->report->snapshot;
+	uint64_t rest = 0;
+
+	metrics_family(text, family);
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		rest += lost_of(&snap->sites[i], blocks);
+	for (size_t i = 0; i < rows->cnt; i++) {
+		const struct site *sum = sum_at(rows, i);
+
+		if (!sum->reach.proved)
+			continue;
+		begin_row(text, rows, i);
+		metrics_unsigned(text, lost_of(sum, blocks));
+		rest -= lost_of(sum, blocks);
+	}
+	write_rest(text, rows, rest);
+}
+
+static void write_trends(struct metrics_text *text, const struct rows *rows,
+			 const struct metric_family *family,
 			 double (*value_of)(const struct site_history *history))
 {
 	metrics_family(text, family);
-	for (size_t i = 0; i < cnt; i++) {
-		const struct site_history *history = history_at(report, groups, i);
+	for (size_t i = 0; i < rows->cnt; i++) {
+		const struct site_history *history = history_at(rows, i);
 
 		if (!is_judged(history))
 			continue;
-		begin_row(text, report, groups, i);
+		begin_row(text, rows, i);
 		metrics_double(text, value_of(history));
 	}
 }
 
-void metrics_write_sites(struct metrics_text *text, const struct report *report)
+int metrics_write_sites(struct metrics_text *text, const struct report *report)
 {
-	size_t cnt = metrics_rows(report->site_cnt);
+	cleanup_free const struct report_site **sites = NULL;
+	struct rows rows = {.report = report};
+	int err = report_list(report, report->site_cnt, &rows.cnt, &sites);
 
-	write_sums(text, report, false, cnt, &site_bytes, false);
-	write_sums(text, report, false, cnt, &site_blocks, true);
-	write_trends(text, report, false, cnt, &site_growth, growth_of);
-	write_trends(text, report, false, cnt, &site_score, score_of);
+	if (err)
+		return err;
+	rows.sites = sites;
+	rows.cnt = metrics_rows(rows.cnt);
+	write_sums(text, &rows, &site_bytes, false);
+	write_sums(text, &rows, &site_blocks, true);
+	write_trends(text, &rows, &site_growth, growth_of);
+	write_trends(text, &rows, &site_score, score_of);
+	if (!report->snapshot->proof)
+		return 0;
+	write_lost(text, &rows, &site_lost_bytes, false);
+	write_lost(text, &rows, &site_lost_blocks, true);
+	return 0;
 }
 
 void metrics_write_groups(struct metrics_text *text, const struct report *report)
 {
-	size_t cnt = metrics_rows(report->group_cnt);
+	const struct rows rows = {.report = report, .cnt = metrics_rows(report->group_cnt)};
 
 	if (report->by == BY_STACK)
 		return;
-	write_sums(text, report, true, cnt, &group_bytes, false);
-	write_sums(text, report, true, cnt, &group_blocks, true);
-	write_trends(text, report, true, cnt, &group_growth, growth_of);
-	write_trends(text, report, true, cnt, &group_score, score_of);
+	write_sums(text, &rows, &group_bytes, false);
+	write_sums(text, &rows, &group_blocks, true);
+	write_trends(text, &rows, &group_growth, growth_of);
+	write_trends(text, &rows, &group_score, score_of);
+	if (!report->snapshot->proof)
+		return;
+	write_lost(text, &rows, &group_lost_bytes, false);
+	write_lost(text, &rows, &group_lost_blocks, true);
 }

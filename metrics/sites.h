@@ -6,7 +6,8 @@
 #include "metrics/text.h"
 #include "report/report.h"
 
-void metrics_write_sites(struct metrics_text *text, const struct report *report);
+/* What matters most first, as in reports. 0 or -ENOMEM. */
+int metrics_write_sites(struct metrics_text *text, const struct report *report);
 void metrics_write_groups(struct metrics_text *text, const struct report *report);
 
 /* How many rows there are of what is shown. */

@@ -7,7 +7,9 @@
 #include "metrics/web_server.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,14 +17,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/intern.h"
 #include "metrics/host.h"
 #include "metrics/http_library.h"
+#include "sinks/html.h"
 
 #define CONNECTIONS_MAX 512
 /* So that no other machine, or address of this one, can take all of them. */
 #define CONNECTIONS_OF_ADDRESS_MAX 128
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
+#define INDEX_REFRESH_S "2"
 /* What readers of old pages keep alive. */
 #define OLD_MAX_BYTES (64UL * 1024 * 1024)
 
@@ -57,18 +62,20 @@ struct content {
 	size_t len;
 };
 
+#define PAGES                                                                                      \
+	"/         the last report as a page, as soon as there is one; not with --count\n"         \
+	"/metrics  OpenMetrics, for Prometheus and compatible collectors\n"                        \
+	"/report   the last report as JSON\n"                                                      \
+	"/pprof    the same as a profile\n"                                                        \
+	"/healthz  ok\n"
+
 static const struct {
 	unsigned int status;
 	const char *text;
 } fixed_pages[FIXED_CNT] = {
-	[FIXED_INDEX] = {MHD_HTTP_OK,
-			 "memleak " MEMLEAK_VERSION "\n\n"
-			 "/metrics  OpenMetrics, for Prometheus and compatible collectors\n"
-			 "/report   the last report as JSON\n"
-			 "/pprof    the same as a profile\n"
-			 "/healthz  ok\n"},
+	[FIXED_INDEX] = {MHD_HTTP_OK, "memleak " MEMLEAK_VERSION "\n\n" PAGES},
 	[FIXED_HEALTH] = {MHD_HTTP_OK, "ok\n"},
-	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page: / lists all\n"},
+	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page, but\n\n" PAGES},
 	[FIXED_METHOD] = {MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served\n"},
 	[FIXED_HOST] = {MHD_HTTP_MISDIRECTED_REQUEST,
 			"ask by an address, localhost or this machine's host name\n"},
@@ -159,6 +166,8 @@ static enum MHD_Result send_path(struct web_server *server, struct MHD_Connectio
 		return send_page(server, connection, PAGE_PPROF);
 	if (!strcmp(path, "/healthz"))
 		return send_fixed(server, connection, FIXED_HEALTH);
+	if (!strcmp(path, "/") && server->pages[PAGE_HTML])
+		return send_page(server, connection, PAGE_HTML);
 	if (!strcmp(path, "/"))
 		return send_fixed(server, connection, FIXED_INDEX);
 	return send_fixed(server, connection, FIXED_UNKNOWN);
@@ -218,6 +227,18 @@ static struct content *map_content(struct web_server *server, int fd)
 	return NULL;
 }
 
+/* By its tag an older page learns that there is a newer one. */
+static void add_page_headers(struct MHD_Response *response, const struct content *content)
+{
+	char tag[24];
+
+	snprintf(tag, sizeof(tag), "\"%" PRIx64 "\"", intern_hash(content->bytes, content->len));
+	library.add_response_header(response, MHD_HTTP_HEADER_ETAG, tag);
+	library.add_response_header(response, "Content-Security-Policy",
+				    HTML_POLICY_LIVE
+				    "; frame-ancestors 'none'; form-action 'none'");
+}
+
 void web_server__show(struct web_server *server, enum page_kind kind, int fd)
 {
 	struct content *content = fd < 0 ? NULL : map_content(server, fd);
@@ -241,6 +262,8 @@ void web_server__show(struct web_server *server, enum page_kind kind, int fd)
 	add_headers(response, page_type(kind));
 	if (is_metrics(kind))
 		library.add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
+	if (kind == PAGE_HTML)
+		add_page_headers(response, content);
 }
 
 static int make_fixed_pages(struct web_server *server)
@@ -255,6 +278,8 @@ static int make_fixed_pages(struct web_server *server)
 	}
 	library.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
 				    "GET, HEAD");
+	/* A browser that is early gets the page as soon as there is one. */
+	library.add_response_header(server->fixed[FIXED_INDEX], "Refresh", INDEX_REFRESH_S);
 	return 0;
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the completion script: its fixed parts, and an arm for each option that takes words. */
+/*
+ * Prints the completion scripts: for bash its fixed parts and an arm for each option that takes
+ * words, for zsh and fish a line for each option.
+ */
 #include "options/completion.h"
+
+#include <string.h>
 
 #include "options/table.h"
 
@@ -14,6 +19,12 @@ static bool has_words(const struct option_def *def)
 static bool takes_next(const struct option_def *def)
 {
 	return def->metavar && !def->optional;
+}
+
+static void write_choices(FILE *out, const struct option_def *def)
+{
+	for (size_t i = 0; def->choices[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
 }
 
 static void write_pattern(FILE *out, const struct option_def *def)
@@ -31,8 +42,7 @@ static void write_arm(FILE *out, const struct option_def *def)
 	fputs(")\n", out);
 	if (def->choices) {
 		fputs("\t\t_memleak_reply -W '", out);
-		for (size_t i = 0; def->choices[i]; i++)
-			fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
+		write_choices(out, def);
 		fputs("'\n", out);
 	} else if (def->words == WORDS_PID) {
 		fputs("\t\t_memleak_pids\n", out);
@@ -128,15 +138,15 @@ static const char helpers[] =
 
 static const char recordings[] =
 	"\tcase ${COMP_WORDS[1]} in\n"
-	"\treport | diff)\n"
+	"\treport | diff | core)\n"
 	"\t\t[[ $cur == -* ]] || { compopt -o filenames; _memleak_reply -f; }\n"
 	"\t\t;;\n"
-	"\t[rd]*)\n"
-	"\t\t((COMP_CWORD == 1)) && _memleak_reply -W 'report diff'\n"
+	"\t[rdc]*)\n"
+	"\t\t((COMP_CWORD == 1)) && _memleak_reply -W 'report diff core'\n"
 	"\t\t;;\n"
 	"\tesac\n";
 
-void options_print_completion(FILE *out)
+void options_print_completion_bash(FILE *out)
 {
 	fputs(helpers, out);
 	write_arms(out);
@@ -144,4 +154,95 @@ void options_print_completion(FILE *out)
 	write_option_words(out);
 	fputs(recordings, out);
 	fputs("}\n\ncomplete -F _memleak memleak\n", out);
+}
+
+/* The first sentence, or what comes before a colon; quotes and brackets mean something to shells.
+ */
+static void write_first_sentence(FILE *out, const char *help)
+{
+	for (; *help && strncmp(help, ". ", 2) != 0; help++)
+		if (!strchr("'[]\\\"`$", *help))
+			fputc(*help, out);
+}
+
+static void write_zsh_argument(FILE *out, const struct option_def *def)
+{
+	if (!def->metavar)
+		return;
+	fputs(def->optional ? "::argument:" : ":argument:", out);
+	if (def->choices) {
+		fputc('(', out);
+		write_choices(out, def);
+		fputc(')', out);
+	} else if (def->words == WORDS_PID) {
+		fputs("_pids", out);
+	} else if (def->words == WORDS_COMMAND) {
+		fputs("_command_names -e", out);
+	} else if (def->words == WORDS_FILE) {
+		fputs("_files", out);
+	} else {
+		fputc(' ', out);
+	}
+}
+
+static void write_zsh_option(FILE *out, const struct option_def *def)
+{
+	fputs("\t'*", out);
+	if (def->letter)
+		fprintf(out, "'{-%c,--%s%s}'", def->letter, def->name,
+			def->metavar && def->optional ? "=-" : "");
+	else
+		fprintf(out, "--%s%s", def->name, def->metavar && def->optional ? "=-" : "");
+	fputc('[', out);
+	write_first_sentence(out, def->help);
+	fputc(']', out);
+	write_zsh_argument(out, def);
+	fputs("' \\\n", out);
+}
+
+void options_print_completion_zsh(FILE *out)
+{
+	fputs("#compdef memleak\n"
+	      "# SPDX-License-Identifier: GPL-2.0-or-later\n"
+	      "# Completion of memleak for zsh; made from the table of options.\n\n"
+	      "_arguments -s -S \\\n",
+	      out);
+	for (int i = 0; i < option_cnt; i++)
+		write_zsh_option(out, &option_table[i]);
+	fputs("\t'1:interval or command:(report diff core)' \\\n"
+	      "\t'*::file or command:_normal'\n",
+	      out);
+}
+
+static void write_fish_option(FILE *out, const struct option_def *def)
+{
+	fputs("complete -c memleak", out);
+	if (def->letter)
+		fprintf(out, " -s %c", def->letter);
+	fprintf(out, " -l %s", def->name);
+	if (def->metavar && !def->optional)
+		fputs(def->words == WORDS_FILE ? " -r -F" : " -x", out);
+	if (def->choices) {
+		fputs(" -a '", out);
+		write_choices(out, def);
+		fputc('\'', out);
+	} else if (def->words == WORDS_PID) {
+		fputs(" -a '(__fish_complete_pids)'", out);
+	} else if (def->words == WORDS_COMMAND) {
+		fputs(" -a '(__fish_complete_command)'", out);
+	}
+	fputs(" -d '", out);
+	write_first_sentence(out, def->help);
+	fputs("'\n", out);
+}
+
+void options_print_completion_fish(FILE *out)
+{
+	fputs("# SPDX-License-Identifier: GPL-2.0-or-later\n"
+	      "# Completion of memleak for fish; made from the table of options.\n",
+	      out);
+	for (int i = MODE_TRACE + 1; i < MODE_CNT; i++)
+		fprintf(out, "complete -c memleak -n __fish_is_first_arg -a %s\n", mode_names[i]);
+	for (int i = 0; i < option_cnt; i++)
+		write_fish_option(out, &option_table[i]);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of options as a completion script for bash, which needs no other package. */
+/* The table of options as completion scripts for shells, which need no other package. */
 #ifndef OPTIONS_COMPLETION_H
 #define OPTIONS_COMPLETION_H
 
 #include <stdio.h>
 
-void options_print_completion(FILE *out);
+void options_print_completion_bash(FILE *out);
+void options_print_completion_zsh(FILE *out);
+void options_print_completion_fish(FILE *out);
 
 #endif

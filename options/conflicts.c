@@ -14,7 +14,8 @@ static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
 	       opts->peak || opts->stats || opts->summary || opts->gen_suppressions || opts->why ||
-	       opts->reserved || opts->error_exitcode || opts->kernel || opts->by != BY_STACK;
+	       opts->prove || opts->reserved || opts->error_exitcode || opts->kernel ||
+	       opts->by != BY_STACK;
 }
 
 static bool has_filters(const bool *given)
@@ -36,6 +37,25 @@ static bool ends_in_warmup(const struct options *opts)
 	return opts->duration_ns
 		       ? opts->duration_ns <= opts->warmup_ns
 		       : opts->count && opts->count <= opts->warmup_ns / opts->interval_ns;
+}
+
+/* What an account does not have, or needs nobody to look for. */
+static const char *agent_conflict(const struct options *opts, const bool *given)
+{
+	if (!opts->pid_cnt && !opts->command)
+		return "--agent is about programs that have it: give --pid or a command";
+	if (opts->pid_cnt && opts->follow)
+		return "--agent finds children of a command alone: --follow does not go with --pid";
+	if (opts->kernel || opts->combined_only)
+		return "--agent keeps blocks, and nothing of --kernel and --combined-only";
+	if ((opts->peak || opts->summary) && (opts->min_size || opts->max_size != UINT64_MAX))
+		return "--agent adds up blocks of all sizes: --peak and --summary do not go with "
+		       "--min-size and --max-size";
+	if (opts->object || opts->symbols_prefix || opts->pool_function_cnt ||
+	    option_is_given(given, "unwind"))
+		return "--agent places no probes: -O, -S, --alloc, --free and --unwind have no "
+		       "meaning with it";
+	return NULL;
 }
 
 /* What of a command that traces does not go together; NULL: nothing. */
@@ -80,10 +100,21 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		return "--count is about processes: give --pid or a command";
 	if (opts->count_by && (asks_for_blocks(opts) || has_filters(given)))
 		return "--count does nothing else: no other view, filter or order goes with it";
+	if (opts->prove && !options_trace_processes(opts))
+		return "--prove is about processes: give --pid or a command";
+	if (opts->prove && opts->combined_only)
+		return "--combined-only keeps no blocks that --prove could look for";
+	if (opts->prove && (opts->sample_bytes || opts->sample_rate > 1))
+		return "--prove wants to know every block, so it does not go with sampling";
+	if (opts->prove && opts->by == BY_THREAD)
+		return "--prove does not tell blocks of threads apart, so --by thread does not go "
+		       "with it";
 	if (opts->record && opts->count_by)
 		return "--record keeps stacks, which --count does not collect";
 	if (opts->all)
 		return "--all is for 'memleak report'";
+	if (opts->agent && agent_conflict(opts, given))
+		return agent_conflict(opts, given);
 	if (opts->duration_ns && opts->count)
 		return "--duration and COUNT are two ways to end: give one";
 	if (ends_in_warmup(opts))
@@ -108,7 +139,8 @@ static bool tracing_agrees(const struct options *opts, const bool *given)
 /* Diffs have a form of their own, which the other formats cannot have. */
 static bool can_format(const struct options *opts)
 {
-	return opts->mode != MODE_DIFF || format_shows_all(opts->format);
+	return opts->mode != MODE_DIFF || format_shows_all(opts->format) ||
+	       opts->format == FORMAT_HTML;
 }
 
 /* What would change nothing, and why; NULL: nothing is. */
@@ -124,10 +156,36 @@ static const char *without_effect(const struct options *opts, const bool *given)
 	return NULL;
 }
 
+/* What a screen has no place for; NULL: nothing. */
+static const char *beyond_screen(const struct options *opts, const bool *given)
+{
+	static const char *const names[] = {
+		"show-allocs", "largest", "count",  "peak",
+		"stats",       "summary", "census", "gen-suppressions",
+		"why",         "json",    "trace",  "format",
+		"output",      "top",     "all",    "max-records",
+		"all-frames",
+	};
+
+	for (size_t i = 0; opts->live && i < sizeof(names) / sizeof(names[0]); i++)
+		if (option_is_given(given, names[i]))
+			return names[i];
+	return NULL;
+}
+
+/* What each of these commands reads. */
+static const struct {
+	size_t least, most;
+	const char *words;
+} files_wanted[MODE_CNT] = {
+	[MODE_REPORT] = {1, 1, "one recording: FILE or FILE@TIME"},
+	[MODE_DIFF] = {2, 2, "two recordings, or one twice: FILE or FILE@TIME"},
+	[MODE_CORE] = {1, 2, "a core file, and perhaps the program that it is of"},
+};
+
 static bool recordings_agree(const struct options *opts, const bool *given, bool dashes)
 {
 	const char *word = mode_names[opts->mode];
-	size_t wanted = opts->mode == MODE_DIFF ? 2 : 1;
 
 	for (int i = 0; i < option_cnt; i++) {
 		if (!given[i] || option_table[i].offline & 1U << opts->mode)
@@ -138,16 +196,18 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 	}
 	if (dashes)
 		log_error("'memleak %s' runs no command" HELP_HINT, word);
-	else if (opts->file_cnt != wanted)
-		log_error("'memleak %s' needs %s" HELP_HINT, word,
-			  wanted == 1 ? "one recording: FILE or FILE@TIME"
-				      : "two recordings, or one twice: FILE or FILE@TIME");
+	else if (opts->file_cnt < files_wanted[opts->mode].least ||
+		 opts->file_cnt > files_wanted[opts->mode].most)
+		log_error("'memleak %s' needs %s" HELP_HINT, word, files_wanted[opts->mode].words);
+	else if (opts->mode == MODE_CORE && opts->sort != SORT_SIZE && opts->sort != SORT_COUNT)
+		log_error("'memleak %s' knows no growth: --sort takes size or count" HELP_HINT,
+			  word);
 	else if (opts->mode == MODE_DIFF && opts->sort == SORT_SCORE)
 		log_error(
 			"'memleak %s' has no scores: --sort takes size, count or growth" HELP_HINT,
 			word);
 	else if (!can_format(opts))
-		log_error("'memleak %s' prints text or json only" HELP_HINT, word);
+		log_error("'memleak %s' prints text, json or html only" HELP_HINT, word);
 	else if (without_effect(opts, given))
 		log_error("%s" HELP_HINT, without_effect(opts, given));
 	else
@@ -155,20 +215,27 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 	return false;
 }
 
-/* What is asked for that text and JSON alone can tell; NULL: nothing. */
+/* What is asked for that text and JSON alone can tell, or a page; NULL: nothing. */
 static const char *beyond_format(const struct options *opts)
 {
-	return opts->trace              ? "--trace"
-	       : opts->show_allocs      ? "--show-allocs"
-	       : opts->by != BY_STACK   ? "--by"
-	       : opts->count_by         ? "--count"
-	       : opts->largest          ? "--largest"
-	       : opts->peak             ? "--peak"
-	       : opts->stats            ? "--stats"
-	       : opts->summary          ? "--summary"
-	       : opts->gen_suppressions ? "--gen-suppressions"
-	       : opts->why              ? "--why"
-					: NULL;
+	bool is_page = opts->format == FORMAT_HTML;
+
+	return opts->trace                     ? "--trace"
+	       : opts->show_allocs && !is_page ? "--show-allocs"
+	       : opts->by != BY_STACK          ? "--by"
+	       : opts->count_by                ? "--count"
+	       : opts->largest                 ? "--largest"
+	       : opts->peak && !is_page        ? "--peak"
+	       : opts->stats                   ? "--stats"
+	       : opts->summary                 ? "--summary"
+	       : opts->gen_suppressions        ? "--gen-suppressions"
+	       : opts->why                     ? "--why"
+					       : NULL;
+}
+
+static bool format_has_census(enum output_format format)
+{
+	return format_shows_all(format) || format == FORMAT_HTML;
 }
 
 bool options_agree(const struct options *opts, const bool *given, bool dashes)
@@ -176,6 +243,21 @@ bool options_agree(const struct options *opts, const bool *given, bool dashes)
 	bool agree = opts->mode == MODE_TRACE ? tracing_agrees(opts, given)
 					      : recordings_agree(opts, given, dashes);
 
+	if (agree && beyond_screen(opts, given)) {
+		log_error("--live has no place for --%s" HELP_HINT, beyond_screen(opts, given));
+		return false;
+	}
+	if (agree && opts->live && opts->by == BY_CGROUP) {
+		log_error(
+			"--live shows stacks, processes, threads and modules: --by cgroup does not "
+			"go with it" HELP_HINT);
+		return false;
+	}
+	if (agree && opts->census && !format_has_census(opts->format)) {
+		log_error("--format %s has no place for --census: use text, json or html" HELP_HINT,
+			  option_format_word(opts->format));
+		return false;
+	}
 	if (!agree || format_shows_all(opts->format) || !beyond_format(opts))
 		return agree;
 	log_error("--format %s has no place for %s: use text or json" HELP_HINT,

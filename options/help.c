@@ -2,6 +2,7 @@
 /* The options table as text: --help and the man page's OPTIONS section. */
 #include "options/help.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "options/table.h"
@@ -83,33 +84,63 @@ static void write_help_option(FILE *out, const struct option_def *def)
 }
 
 /* Two columns, the second one where the longest of the first ends. */
-static void write_help_lines(FILE *out, const struct option_example *lines)
+static void write_columns(FILE *out, const char *before, const struct option_example *lines,
+			  const char *only)
 {
-	size_t widest = 0;
+	size_t widest = 0, only_len = strlen(only);
 
 	for (size_t i = 0; lines[i].arguments; i++)
-		if (strlen(lines[i].arguments) > widest)
+		if (!strncmp(lines[i].arguments, only, only_len) &&
+		    strlen(lines[i].arguments) > widest)
 			widest = strlen(lines[i].arguments);
 	for (size_t i = 0; lines[i].arguments; i++)
-		fprintf(out, "  memleak %-*s  %s\n", (int)widest, lines[i].arguments,
-			lines[i].text);
+		if (!strncmp(lines[i].arguments, only, only_len))
+			fprintf(out, "  %s%-*s  %s\n", before, (int)widest, lines[i].arguments,
+				lines[i].text);
 }
 
-void options_print_help(FILE *out)
+static void write_begin(FILE *out, const char *only)
 {
 	fputs("memleak: finds memory that programs allocate and never free\n\nUsage:\n", out);
-	write_help_lines(out, option_usages);
-	fputs("\nINTERVAL: seconds between reports (default 5; 0.5 is allowed). COUNT: number of "
-	      "reports\n(default: until Ctrl-C, or until the target ends).\n",
+	write_columns(out, "memleak ", option_usages, only);
+}
+
+void options_print_brief_help(FILE *out)
+{
+	write_begin(out, "");
+	fputs("\nINTERVAL: seconds between reports (default 5). COUNT: number of reports\n\n", out);
+	write_columns(out, "", option_briefs, "");
+	fputs("\nAll options: memleak --help, or man memleak. Of a command: memleak report "
+	      "--help\n",
 	      out);
+}
+
+void options_print_help(FILE *out, enum mode mode)
+{
+	const char *only = mode_names[mode] ? mode_names[mode] : "";
+
+	write_begin(out, only);
+	if (mode == MODE_TRACE)
+		fputs("\nINTERVAL: seconds between reports (default 5; 0.5 is allowed). COUNT: "
+		      "number of reports\n(default: until Ctrl-C, or until the target ends).\n",
+		      out);
 	for (int group = 0; group < GROUP_CNT; group++) {
-		fprintf(out, "\n%s:\n", option_group_names[group]);
-		for (int i = 0; i < option_cnt; i++)
-			if ((int)option_table[i].group == group)
-				write_help_option(out, &option_table[i]);
+		bool begun = false;
+
+		for (int i = 0; i < option_cnt; i++) {
+			const struct option_def *def = &option_table[i];
+
+			if ((int)def->group != group ||
+			    (mode != MODE_TRACE && !(def->offline & 1U << mode)))
+				continue;
+			if (!begun)
+				fprintf(out, "\n%s:\n", option_group_names[group]);
+			begun = true;
+			write_help_option(out, def);
+		}
 	}
 	fputs("\nExamples:\n", out);
-	write_help_lines(out, option_examples);
+	write_columns(out, "memleak ", option_examples, only);
 	fputs("\nExit status: 0 all went well, 1 it could not do its work, 2 wrong usage; with a "
 	      "command,\nthat command's own. See memleak(8).\n",
 	      out);

@@ -5,10 +5,15 @@
 
 #include <stdio.h>
 
+#include "options/options.h"
+
 /* Ends a message about wrong usage. */
 #define HELP_HINT "; try 'memleak --help'"
 
-void options_print_help(FILE *out);
+/* A screen: how it is called, and the options that most people need. */
+void options_print_brief_help(FILE *out);
+/* All that a command takes. */
+void options_print_help(FILE *out, enum mode mode);
 /* The section OPTIONS of the man page. */
 void options_print_man(FILE *out);
 

@@ -18,6 +18,7 @@
 /* In the order of format_words in table.c. */
 enum output_format {
 	FORMAT_TEXT,
+	FORMAT_BCC, /* text as bcc's memleak has it */
 	FORMAT_JSON,
 	FORMAT_CSV,
 	FORMAT_FOLDED,
@@ -37,6 +38,7 @@ enum summary_sort {
 	SUMMARY_BY_CALLS,
 	SUMMARY_BY_PID,
 };
+enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE };
 
 /* A function of the target's that gives memory or takes it back. */
@@ -45,18 +47,20 @@ struct pool_function {
 	enum memleak_shape shape;
 };
 
-/* What is done: tracing, or work on recordings. */
-enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CNT };
+/* What is done: tracing, or work on files that were written before. */
+enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
 /* --count: by what calls are counted. */
 enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FUNCTION };
 
 struct options {
 	enum mode mode;
-	const char *files[2]; /* recordings that are read, each perhaps with a moment: FILE@TIME */
+	/* Recordings, each perhaps with a moment, FILE@TIME; a core, perhaps with its program. */
+	const char *files[2];
 	size_t file_cnt;
 	const char *record; /* where a recording is written; NULL: none */
 	bool all;           /* a report of each snapshot */
+	bool live;          /* on a screen */
 	pid_t *pids;        /* -p; no duplicates */
 	size_t pid_cnt;
 	size_t pid_cap;
@@ -65,6 +69,7 @@ struct options {
 	bool all_processes;
 	const char *comm; /* NULL: any; so below */
 	const char *cgroup;
+	bool agent;         /* their accounts are read */
 	bool follow;        /* children of those */
 	unsigned int trace; /* 1: events, 2: with their stacks */
 	bool show_allocs;
@@ -97,6 +102,9 @@ struct options {
 	struct suppressions suppressions;
 	bool gen_suppressions;
 	bool why;
+	bool prove;
+	bool census;
+	uint32_t prove_every; /* reports, one of which has a proof; at least 1 */
 	bool no_default_suppressions;
 	char **own; /* files and folders of the program; none: what lies where such do */
 	size_t own_cnt;
@@ -110,6 +118,8 @@ struct options {
 	uint32_t max_allocs; /* the same */
 	uint64_t max_memory; /* for the tables; 0: a share of the machine's */
 	enum output_format format;
+	enum colour colour;
+	bool all_frames;
 	const char *output; /* NULL: stdout */
 	struct listen_address listen;
 	int error_exitcode;   /* 0: off */
@@ -122,7 +132,7 @@ struct options {
 /* Text and JSON show whatever can be asked for, and ten stacks; the others show every stack. */
 static inline bool format_shows_all(enum output_format format)
 {
-	return format == FORMAT_TEXT || format == FORMAT_JSON;
+	return format == FORMAT_TEXT || format == FORMAT_BCC || format == FORMAT_JSON;
 }
 
 /* Whether a file in this format can hold one report after the other. */

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/nearest.h"
+#include "base/proc.h"
 #include "bpf/memleak.h"
 #include "options/conflicts.h"
 #include "options/help.h"
@@ -20,10 +23,15 @@
 #define LONG_BASE 256
 #define POSITIONAL 1
 
+#define NSEC_PER_SEC 1000000000ULL
+/* Shorter intervals are usual. */
+#define PID_SECONDS 300
+
 struct parser {
 	struct options *opts;
 	bool given[OPTIONS_MAX];
 	unsigned int positional_cnt;
+	bool briefly; /* help was asked for by its letter */
 	struct option longs[OPTIONS_MAX + 1];
 	char letters[2 + 2 * OPTIONS_MAX + 1];
 };
@@ -95,7 +103,10 @@ static enum options_result take_option(struct parser *p, const struct option_def
 	cleanup_free char *why = NULL;
 
 	if (def->type == OPT_HELP) {
-		options_print_help(stdout);
+		if (p->briefly)
+			options_print_brief_help(stdout);
+		else
+			options_print_help(stdout, p->opts->mode);
 		return end_of_output();
 	}
 	if (def->type == OPT_VERSION) {
@@ -119,6 +130,7 @@ static void take_file(struct options *opts, const char *arg)
 static enum options_result take_positional(struct parser *p, const char *arg)
 {
 	cleanup_free char *why = NULL;
+	const char *meant;
 	int err;
 
 	if (p->opts->mode) {
@@ -137,8 +149,12 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 		return OPTIONS_RUN;
 	if (!why)
 		return out_of_memory();
-	log_error("%s: %s (a command goes after --)" HELP_HINT,
-		  p->positional_cnt == 1 ? "INTERVAL" : "COUNT", why);
+	meant = nearest_word(arg, strlen(arg), mode_names, MODE_CNT);
+	if (p->positional_cnt == 1 && meant)
+		log_error("'%s' is unknown: did you mean 'memleak %s'?" HELP_HINT, arg, meant);
+	else
+		log_error("%s: %s (a command goes after --)" HELP_HINT,
+			  p->positional_cnt == 1 ? "INTERVAL" : "COUNT", why);
 	return OPTIONS_EXIT_USAGE;
 }
 
@@ -147,6 +163,7 @@ static enum options_result unknown_option(const char *arg)
 {
 	size_t len = strcspn(arg, "=");
 	const struct option_def *def = find_option(optopt);
+	const char *names[OPTIONS_MAX], *meant;
 	unsigned int matches = 0;
 
 	if (strncmp(arg, "--", 2) != 0) {
@@ -157,10 +174,18 @@ static enum options_result unknown_option(const char *arg)
 		log_error("option --%s takes no argument" HELP_HINT, def->name);
 		return OPTIONS_EXIT_USAGE;
 	}
-	for (int i = 0; i < option_cnt; i++)
-		matches += strncmp(option_table[i].name, arg + 2, len - 2) == 0;
-	log_error("%s option '%.*s'" HELP_HINT, matches > 1 ? "ambiguous" : "unknown", (int)len,
-		  arg);
+	for (int i = 0; i < option_cnt; i++) {
+		names[i] = option_table[i].name;
+		matches += strncmp(names[i], arg + 2, len - 2) == 0;
+	}
+	meant = nearest_word(arg + 2, len - 2, names, (size_t)option_cnt);
+	if (matches > 1)
+		log_error("ambiguous option '%.*s'" HELP_HINT, (int)len, arg);
+	else if (meant)
+		log_error("unknown option '%.*s': did you mean --%s?" HELP_HINT, (int)len, arg,
+			  meant);
+	else
+		log_error("unknown option '%.*s'" HELP_HINT, (int)len, arg);
 	return OPTIONS_EXIT_USAGE;
 }
 
@@ -194,8 +219,10 @@ static enum options_result take_arguments(struct parser *p, int argc, char **arg
 			result = missing_argument();
 		else if (!def)
 			result = unknown_option(argv[before]);
-		else
+		else {
+			p->briefly = val == def->letter;
 			result = take_option(p, def);
+		}
 		if (result != OPTIONS_RUN)
 			return result;
 	}
@@ -241,11 +268,36 @@ static void set_defaults(const struct parser *p)
 	struct options *opts = p->opts;
 
 	opts->older_given = option_is_given(p->given, "older");
+	opts->prove |= opts->census || option_is_given(p->given, "prove-every");
 	if (opts->combined_only && !opts->older_given)
 		opts->older_ns = 0;
-	/* What other tools read is not cut. */
-	if (!format_shows_all(opts->format) && !option_is_given(p->given, "top"))
+	/* What other tools read is not cut, nor is what one can look through. */
+	if (opts->live || (!format_shows_all(opts->format) && !option_is_given(p->given, "top")))
 		opts->top = UINT32_MAX;
+}
+
+/*
+ * "memleak 25571" traces the kernel and reports every seven hours, if that is what is meant. Nobody
+ * has such an interval by chance that is a process's number and no whole minutes.
+ */
+static bool interval_is_pid(const struct parser *p)
+{
+	const struct options *opts = p->opts;
+	uint64_t seconds = opts->interval_ns / NSEC_PER_SEC;
+	cleanup_free char *comm = NULL;
+
+	if (opts->mode != MODE_TRACE || options_trace_processes(opts) || p->positional_cnt != 1 ||
+	    opts->interval_ns % NSEC_PER_SEC || seconds < PID_SECONDS || seconds % 60 == 0 ||
+	    seconds > INT_MAX)
+		return false;
+	comm = proc_comm((pid_t)seconds);
+	if (!comm)
+		return false;
+	log_error("%" PRIu64 " is a process, %s: -p %" PRIu64
+		  " traces it; to trace the kernel, with "
+		  "so many seconds between reports, write %" PRIu64 ".001" HELP_HINT,
+		  seconds, comm, seconds, seconds);
+	return true;
 }
 
 static enum mode mode_of(int argc, char **argv)
@@ -267,6 +319,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 	*ret = (struct options){
 		.older_ns = 500000000,
 		.sample_rate = 1,
+		.prove_every = 1,
 		.top = 10,
 		.max_size = UINT64_MAX,
 		.sort = SORT_SIZE,
@@ -282,7 +335,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 	if (result != OPTIONS_RUN)
 		return result;
 	set_defaults(&parser);
-	if (!options_agree(ret, parser.given, dashes))
+	if (!options_agree(ret, parser.given, dashes) || interval_is_pid(&parser))
 		return OPTIONS_EXIT_USAGE;
 	if (ret->count_by)
 		keep_nothing(ret);

@@ -11,8 +11,11 @@
 #define MAX_STACKS (1U << 24)
 #define REPORT .offline = 1 << MODE_REPORT
 #define REPORT_DIFF .offline = 1 << MODE_REPORT | 1 << MODE_DIFF
+#define REPORT_CORE .offline = 1 << MODE_REPORT | 1 << MODE_CORE
+#define OFFLINE .offline = 1 << MODE_REPORT | 1 << MODE_DIFF | 1 << MODE_CORE
 
-const char *const mode_names[MODE_CNT] = {[MODE_REPORT] = "report", [MODE_DIFF] = "diff"};
+const char *const mode_names[MODE_CNT] = {
+	[MODE_REPORT] = "report", [MODE_DIFF] = "diff", [MODE_CORE] = "core"};
 
 const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_TARGET] = "What to trace",  [GROUP_FILTER] = "Which allocations",
@@ -20,8 +23,9 @@ const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_OTHER] = "Everything else",
 };
 
-static const char *const format_words[] = {"text",       "json",      "csv",  "folded", "pprof",
-					   "speedscope", "heaptrack", "html", NULL};
+static const char *const format_words[] = {"text",  "bcc",        "json",      "csv",  "folded",
+					   "pprof", "speedscope", "heaptrack", "html", NULL};
+static const char *const colour_words[] = {"auto", "always", "never", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
@@ -49,7 +53,10 @@ const char *option_format_word(enum output_format format)
 
 const struct option_def option_table[] = {
 	/* What to trace */
-	{"pid", 'p', "PID[,PID...]", "Trace these running processes. They are never stopped",
+	{"pid", 'p', "PID[,PID...]",
+	 "Trace these running processes. They are never stopped. The name of a process does "
+	 "instead "
+	 "of its number if no other has that name",
 	 OPT_PIDS, GROUP_TARGET, .words = WORDS_PID},
 	{"command", 'c', "CMD",
 	 "Run CMD and trace it from its first allocation on. CMD is split into words as a shell "
@@ -71,6 +78,12 @@ const struct option_def option_table[] = {
 	 "Trace the processes of this cgroup and of those below it, including those that begin "
 	 "later: its path, the name of a systemd unit, or the id of a container",
 	 OPT_STRING, GROUP_TARGET, FIELD(cgroup), .words = WORDS_FILE},
+	{"agent", 0, NULL,
+	 "Read the account that libmemleak.so keeps in the program: every allocation with its "
+	 "whole "
+	 "stack, without root and at a fraction of what probes cost. A command is started with it; "
+	 "a process of --pid must have been, by LD_PRELOAD (see Agent)",
+	 OPT_FLAG, GROUP_TARGET, FIELD(agent)},
 	{"follow", 'f', NULL,
 	 "Also trace the children of the processes of --pid or of a command, and their children "
 	 "in turn; a forked child begins with copies of what its parent has outstanding. As with "
@@ -142,11 +155,11 @@ const struct option_def option_table[] = {
 	 "Leave out the stacks that FILE names, in the form of LeakSanitizer: lines of "
 	 "leak:PATTERN, which is compared with the function, the module and the source file of "
 	 "each frame. May be given several times. The report says how much was left out",
-	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT},
+	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT_CORE},
 
 	/* What to report */
 	{"top", 'T', "N", "Show N stacks, or N of what --by says (default 10; see --format)",
-	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, REPORT_DIFF},
+	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, OFFLINE},
 	{"max-records", 0, "N",
 	 "Show at most N processes, modules, threads or cgroups: as groups of the report "
 	 "(default: as --top), in the table of --summary (default: all) and by --largest",
@@ -158,7 +171,12 @@ const struct option_def option_table[] = {
 	{"sort", 0, "ORDER",
 	 "Order of the stacks: by size (the default) or count of what is outstanding, by growth "
 	 "since the previous report, or by score: how much they look like a leak",
-	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words, REPORT_DIFF},
+	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words, OFFLINE},
+	{"live", 0, NULL,
+	 "Show reports on a screen of the terminal that answers keys: order, filter, groups, "
+	 "stacks "
+	 "with their source, marks; of a recording any of its moments (see The live screen)",
+	 OPT_FLAG, GROUP_REPORT, FIELD(live), REPORT},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
 	 GROUP_REPORT, FIELD(show_allocs), REPORT},
@@ -202,10 +220,22 @@ const struct option_def option_table[] = {
 	 "Below each stack, say what its verdict is made of: what the tests found, and what they "
 	 "want",
 	 OPT_FLAG, GROUP_REPORT, FIELD(why), REPORT},
+	{"prove", 0, NULL,
+	 "Find out which blocks nothing in the process's memory points to: they are lost, "
+	 "whatever else the program does. Of the others say who holds them (see Proof)",
+	 OPT_FLAG, GROUP_REPORT, FIELD(prove)},
+	{"prove-every", 0, "N",
+	 "Make a proof with every Nth report only (default 1); implies --prove", OPT_NUMBER,
+	 GROUP_REPORT, FIELD(prove_every), 1, UINT32_MAX},
+	{"census", 0, NULL,
+	 "With each proof, also show what glibc's heap held, by size of chunk: blocks known to "
+	 "memleak, older ones, free memory, and how this meets the process's memory in all; "
+	 "implies --prove (see Census)",
+	 OPT_FLAG, GROUP_REPORT, FIELD(census), .offline = 1 << MODE_CORE},
 	{"gen-suppressions", 0, NULL,
 	 "After each report, print lines for --suppressions: one for the function of each stack "
 	 "shown",
-	 OPT_FLAG, GROUP_REPORT, FIELD(gen_suppressions), REPORT},
+	 OPT_FLAG, GROUP_REPORT, FIELD(gen_suppressions), REPORT_CORE},
 	{"trace", 't', NULL,
 	 "Print one line for each allocation and free as it happens, besides the reports; -tt: "
 	 "with the stack of each",
@@ -215,12 +245,21 @@ const struct option_def option_table[] = {
 	 "--show-allocs nor --older works",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
 	{"format", 0, "FORMAT",
-	 "Form of the reports: text (the default), json, csv; folded stacks, from which flame "
-	 "graphs are made; a profile for pprof, speedscope or heaptrack; or html, a page for a "
-	 "browser. Only text and json show ten stacks by default, the others all",
-	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, REPORT_DIFF},
+	 "Form of the reports: text (the default); bcc, text in the form of bcc's memleak, for "
+	 "scripts; json, csv; folded stacks, from which flame graphs are made; a profile for "
+	 "pprof, speedscope or heaptrack; or html, a page for a browser. Only text, bcc and json "
+	 "show ten stacks by default, the others all",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, OFFLINE},
+	{"all-frames", 0, NULL,
+	 "In text, show all frames of each stack, also those of runtimes and those that are the "
+	 "same in every program",
+	 OPT_FLAG, GROUP_REPORT, FIELD(all_frames), OFFLINE},
+	{"color", 0, "WHEN",
+	 "Colour text: auto (the default: on a terminal, unless NO_COLOR is set), always or "
+	 "never",
+	 OPT_CHOICE, GROUP_REPORT, FIELD(colour), .choices = colour_words, OFFLINE},
 	{"json", 0, NULL, "The same as --format json", OPT_PRESET, GROUP_REPORT, FIELD(format),
-	 .min = FORMAT_JSON, REPORT_DIFF},
+	 .min = FORMAT_JSON, OFFLINE},
 	{"duration", 'd', "SECONDS",
 	 "End after SECONDS, with a final report; fractions are allowed. An alternative to COUNT",
 	 OPT_SECONDS, GROUP_REPORT, FIELD(duration_ns)},
@@ -230,10 +269,11 @@ const struct option_def option_table[] = {
 	 "each report replaces the one before, and stdout or a pipe gets only the final one. Only "
 	 "you can read a new FILE, also if you use sudo. As root, memleak refuses a FILE, or a "
 	 "link to it, that belongs to another user",
-	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, REPORT_DIFF},
+	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, OFFLINE},
 	{"listen", 0, "ADDRESS",
-	 "Also serve the last report over HTTP: /metrics for Prometheus and compatible "
-	 "collectors, /report as JSON, /pprof as a profile. ADDRESS is PORT of 127.0.0.1, which "
+	 "Also serve the last report over HTTP: / as a page for a browser, /metrics for "
+	 "Prometheus and compatible collectors, /report as JSON, /pprof as a profile. ADDRESS is "
+	 "PORT of 127.0.0.1, which "
 	 "only this machine can reach, ADDR:PORT, where an IPv6 address stands in brackets, or "
 	 "unix:PATH[,mode=MODE], a socket that only you can open unless an octal MODE says more",
 	 OPT_LISTEN, GROUP_REPORT, FIELD(listen), .words = WORDS_NONE},
@@ -244,8 +284,9 @@ const struct option_def option_table[] = {
 	{"all", 0, NULL, "Report every snapshot of a recording instead of only the last one",
 	 OPT_FLAG, GROUP_REPORT, FIELD(all), REPORT},
 	{"error-exitcode", 0, "N",
-	 "Exit with this code (1 to 255) if anything is outstanding in the last report", OPT_CODE,
-	 GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT},
+	 "Exit with this code (1 to 255) if anything is outstanding in the last report; with "
+	 "--prove, or of a core, if anything is definitely lost",
+	 OPT_CODE, GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT_CORE},
 
 	/* How much to keep */
 	{"max-memory", 0, "SIZE",
@@ -271,11 +312,12 @@ const struct option_def option_table[] = {
 
 	/* Everything else */
 	{"verbose", 'v', NULL, "Print more on stderr; -vv includes libbpf's messages", OPT_LEVEL,
-	 GROUP_OTHER, FIELD(verbose), REPORT_DIFF},
-	{"help", 'h', NULL, "Print this help and exit", .type = OPT_HELP, .group = GROUP_OTHER,
-	 REPORT_DIFF},
+	 GROUP_OTHER, FIELD(verbose), OFFLINE},
+	{"help", 'h', NULL,
+	 "Print all options, or those of a command, and exit; -h: what most people need",
+	 .type = OPT_HELP, .group = GROUP_OTHER, OFFLINE},
 	{"version", 'V', NULL, "Print the version and exit", .type = OPT_VERSION,
-	 .group = GROUP_OTHER, REPORT_DIFF},
+	 .group = GROUP_OTHER, OFFLINE},
 };
 
 const int option_cnt = sizeof(option_table) / sizeof(option_table[0]);
@@ -291,6 +333,7 @@ const struct option_example option_usages[] = {
 	 "a new process, from its first allocation"},
 	{"report [OPTION...] FILE[@TIME]", "the last report of what --record wrote"},
 	{"diff [OPTION...] FILE[@TIME] FILE[@TIME]", "what is new, grown, shrunk or gone"},
+	{"core [OPTION...] CORE [EXECUTABLE]", "what is lost in the heap of a core file"},
 	{NULL, NULL},
 };
 
@@ -306,6 +349,7 @@ const struct option_example option_examples[] = {
 	{"-f -- make", "a command and all that it starts"},
 	{"-p 4711 --by thread", "which threads hold the memory"},
 	{"--count=process -A 5", "how often processes allocate: the cheapest view"},
+	{"--live -p 4711 1", "on a screen, with a report every second; h: help"},
 	{"-p 4711 --sort growth -T 3", "the three stacks that grew most"},
 	{"-a -- ./server --port 80", "a new process; each block under its stack"},
 	{"-s 100 -p 4711", "a busy process: one allocation in a hundred"},
@@ -314,8 +358,32 @@ const struct option_example option_examples[] = {
 	{"--record run1.mlk -p 4711", "keep every snapshot for later"},
 	{"report --sort growth run1.mlk", "the last report of a recording, in another order"},
 	{"diff run1.mlk@60 run1.mlk", "what has changed since the first minute"},
+	{"core core.4711", "a core file: what is lost, and who holds the rest"},
 	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
 	{"--format folded -p 4711 60 1", "one minute, as input for a flame graph"},
 	{"--error-exitcode 9 -- ./test", "exit code 9 if ./test leaves memory outstanding"},
+	{NULL, NULL},
+};
+
+const struct option_example option_briefs[] = {
+	{"-p, --pid PID|NAME", "a running process; it is never stopped"},
+	{"-A, --all-processes", "every process; some: --comm NAME, --cgroup CGROUP"},
+	{"-f, --follow", "and its children"},
+	{"-K, --kernel", "and what the kernel holds for it"},
+	{"--agent", "the program's own account: no root, cheapest"},
+	{"-z, --min-size SIZE", "only blocks of at least SIZE; at most: -Z"},
+	{"-o, --older AGE_MS", "only blocks of at least that age (default 500)"},
+	{"--sample-bytes N", "a sample: cheaper, with estimates"},
+	{"--prove", "find out which blocks nothing points to"},
+	{"--live", "on a screen that answers keys"},
+	{"-T, --top N", "show N stacks (default 10)"},
+	{"--sort ORDER", "by size, count, growth or score"},
+	{"--by WHAT", "group by process, module, thread or cgroup"},
+	{"-a, --show-allocs", "list each block"},
+	{"--format FORMAT", "text, json, html, pprof, folded, csv, ..."},
+	{"--output FILE", "write reports to FILE"},
+	{"--record FILE", "keep every snapshot for memleak report and diff"},
+	{"-d, --duration SECONDS", "end after SECONDS"},
+	{"--error-exitcode N", "exit with N if anything is outstanding"},
 	{NULL, NULL},
 };

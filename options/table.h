@@ -72,5 +72,7 @@ struct option_example {
 };
 extern const struct option_example option_usages[];
 extern const struct option_example option_examples[];
+/* What most people need, as arguments without "memleak". */
+extern const struct option_example option_briefs[];
 
 #endif

@@ -10,7 +10,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "base/number.h"
+#include "options/process_name.h"
 #include "options/shell_words.h"
 
 #define NSEC_PER_SEC 1000000000ULL
@@ -184,16 +186,24 @@ static int join_choices(const char *const *choices, char **ret)
 static int store_choice(const struct option_def *def, const char *arg, void *field, char **why)
 {
 	cleanup_free char *words = NULL;
+	const char *meant;
+	unsigned int i;
 	int err;
 
-	for (unsigned int i = 0; def->choices[i]; i++) {
+	for (i = 0; def->choices[i]; i++) {
 		if (!arg || strcmp(arg, def->choices[i]) == 0) {
 			*(unsigned int *)field = (unsigned int)def->min + i;
 			return 0;
 		}
 	}
+	meant = nearest_word(arg, strlen(arg), def->choices, i);
 	err = join_choices(def->choices, &words);
-	return err ? err : complain(why, "'%s' is unknown: give %s", arg, words);
+	if (err)
+		return err;
+	if (meant)
+		return complain(why, "'%s' is unknown (did you mean %s?): give %s", arg, meant,
+				words);
+	return complain(why, "'%s' is unknown: give %s", arg, words);
 }
 
 static int store_preset(const struct option_def *def, const char *arg, void *field, char **why)
@@ -213,22 +223,45 @@ static int add_pid(struct options *opts, pid_t pid)
 	return 0;
 }
 
+/* A number, or the name of a process. */
+static int take_pid(const char *word, size_t len, pid_t *ret, char **why)
+{
+	cleanup_free char *others = NULL;
+	const char *at = word;
+	uint64_t pid = 0;
+	int err;
+
+	if (!number_take(&at, NULL, 10, &pid) && at == word + len && pid && pid <= INT_MAX) {
+		*ret = (pid_t)pid;
+		return 0;
+	}
+	if (!len || strspn(word, "+-0123456789") == len)
+		return complain(why, "'%.*s' is not a process id", (int)len, word);
+	err = process_by_name(word, len, ret, &others);
+	if (err == -ESRCH)
+		return complain(why, "'%.*s' is neither the number nor the name of a process%s%s%s",
+				(int)len, word, others ? ": did you mean " : "",
+				others ? others : "", others ? "?" : "");
+	if (err == -EMLINK)
+		return complain(why,
+				"several processes are called '%.*s': %s; give one of these, or "
+				"trace all with --comm",
+				(int)len, word, others);
+	return err;
+}
+
 static int store_pids(const struct option_def *def, const char *arg, void *field, char **why)
 {
-	const char *at = arg;
+	for (const char *word = arg;;) {
+		size_t len = strcspn(word, ",");
+		pid_t pid;
+		int err = take_pid(word, len, &pid, why);
 
-	for (;;) {
-		const char *word = at;
-		int len = (int)strcspn(word, ",");
-		uint64_t pid = 0;
-		int err = number_take(&at, NULL, 10, &pid);
-
-		if (err || at != word + len || !pid || pid > INT_MAX)
-			return complain(why, "'%.*s' is not a process id", len, word);
-		err = add_pid(field, (pid_t)pid);
-		if (err || !*at)
+		if (!err)
+			err = add_pid(field, pid);
+		if (err || !word[len])
 			return err;
-		at++;
+		word += len + 1;
 	}
 }
 

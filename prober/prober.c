@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "helper/call.h"
 #include "prober/server/protocol.h"
@@ -22,29 +23,42 @@ static const struct helper_kind prober_kind = {
 	.work = prober_server_main,
 };
 
+/* Whoever reads memory may wait for ever, which costs no file its functions. */
+static const struct helper_kind reader_kind = {
+	.name = "memory reader",
+	.rights = HELPER_DROPS_RIGHTS,
+	.work = prober_server_main,
+};
+
 static struct helper helper = HELPER_INIT(&prober_kind);
+static struct helper reader = HELPER_INIT(&reader_kind);
 
 struct question {
+	struct helper *helper;
 	int fd;
 	void (*put)(const struct question *question, struct message *request);
 	helper_take_fn take;
 	uint16_t machine;
 	const struct wanted_functions *wanted;
 	const char *name;
+	uint64_t addr;
+	size_t len;
 	/* The answer. */
 	uint64_t size; /* of the file */
 	int status;
 	uint64_t value;
 	struct file_functions functions;
+	void *bytes;
+	char *near;
 };
 
 /* Until an answer is there, or nobody wants it any more. */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
-	int err = helper_take_unless_ended(&helper, deadline_ns, question->take, question);
+	int err = helper_take_unless_ended(question->helper, deadline_ns, question->take, question);
 
 	if (err == -ETIMEDOUT || err == -EINTR)
-		helper_stop(&helper, 0);
+		helper_stop(question->helper, 0);
 	return err;
 }
 
@@ -54,7 +68,7 @@ static int ask_once(struct question *question, uint64_t deadline_ns)
 	int err;
 
 	question->put(question, &request);
-	err = helper_send(&helper, &request, deadline_ns);
+	err = helper_send(question->helper, &request, deadline_ns);
 	message_deinit(&request);
 	return err ? err : wait_answer(question, deadline_ns);
 }
@@ -216,6 +230,7 @@ int prober_functions(int fd, uint16_t machine, const struct wanted_functions *wa
 		     uint64_t deadline_ns, struct file_functions *ret)
 {
 	struct question question = {
+		.helper = &helper,
 		.fd = fd,
 		.put = put_functions,
 		.take = take_functions,
@@ -247,12 +262,15 @@ static int take_variable(void *arg, struct message *answer)
 	return cursor.bad ? -EPROTO : 0;
 }
 
-bool prober_variable(int fd, const char *name, uint64_t *ret)
+bool prober_variable(int fd, const char *name, uint64_t deadline_ns, uint64_t *ret)
 {
-	struct question question = {
-		.fd = fd, .put = put_variable, .take = take_variable, .name = name};
+	struct question question = {.helper = &helper,
+				    .fd = fd,
+				    .put = put_variable,
+				    .take = take_variable,
+				    .name = name};
 
-	if (ask(&question, MESSAGE_FOREVER) || !question.status)
+	if (ask(&question, deadline_ns) || !question.status)
 		return false;
 	*ret = question.value;
 	return true;
@@ -275,13 +293,100 @@ static int take_section(void *arg, struct message *answer)
 
 bool prober_has_section(int fd, const char *name)
 {
-	struct question question = {
-		.fd = fd, .put = put_section, .take = take_section, .name = name};
+	struct question question = {.helper = &helper,
+				    .fd = fd,
+				    .put = put_section,
+				    .take = take_section,
+				    .name = name};
 
 	return !ask(&question, MESSAGE_FOREVER) && question.status;
+}
+
+static void put_nearest(const struct question *question, struct message *request)
+{
+	message_put_u32(request, PROBER_NEAREST);
+	message_put_string(request, question->name);
+}
+
+static bool is_printable(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isgraph((unsigned char)text[i]))
+			return false;
+	return true;
+}
+
+static int take_nearest(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	struct question *question = arg;
+	const char *text;
+	size_t len;
+
+	text = message_get_string(&cursor, &len);
+	if (!text || cursor.bad)
+		return -EPROTO;
+	if (len && is_printable(text, len))
+		question->near = strndup(text, len);
+	return 0;
+}
+
+char *prober_nearest(int fd, struct nearest *nearest, uint64_t deadline_ns)
+{
+	cleanup_free char *name = strndup(nearest->word, nearest->len);
+	struct question question = {.helper = &helper,
+				    .fd = fd,
+				    .put = put_nearest,
+				    .take = take_nearest,
+				    .name = name};
+
+	if (!name || ask(&question, deadline_ns) || !question.near)
+		return NULL;
+	if (nearest_is(nearest, question.near))
+		return question.near;
+	free(question.near);
+	return NULL;
+}
+
+static void put_memory(const struct question *question, struct message *request)
+{
+	message_put_u32(request, PROBER_MEMORY);
+	message_put_u64(request, question->addr);
+	message_put_u32(request, (uint32_t)question->len);
+}
+
+static int take_memory(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	struct question *question = arg;
+	const void *bytes;
+
+	question->status = message_get_u32(&cursor) ? 0 : -EFAULT;
+	bytes = message_get_bytes(&cursor, question->len);
+	if (!bytes || cursor.bad)
+		return -EPROTO;
+	memcpy(question->bytes, bytes, question->len);
+	return 0;
+}
+
+int prober_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t deadline_ns)
+{
+	struct question question = {
+		.helper = &reader,
+		.fd = mem_fd,
+		.put = put_memory,
+		.take = take_memory,
+		.addr = addr,
+		.len = len,
+		.bytes = buf,
+	};
+	int err = ask(&question, deadline_ns);
+
+	return err ? err : question.status;
 }
 
 void prober_end(void)
 {
 	helper_deinit(&helper, HELPER_GRACE_MS);
+	helper_deinit(&reader, HELPER_GRACE_MS);
 }

@@ -40,6 +40,7 @@ static uint32_t crc_of(uint32_t crc, const uint8_t *bytes, size_t len)
 struct recording_header recording_header_now(unsigned int flags)
 {
 	struct recording_header header = {
+		.version = RECORDING_VERSION,
 		.flags = flags,
 		.lost_cnt = LOSS_CNT,
 		.shape_cnt = FAMILY_CNT,
@@ -56,7 +57,7 @@ void recording_header_put(const struct recording_header *header, uint8_t *bytes)
 {
 	memset(bytes, 0, HEADER_BYTES);
 	memcpy(bytes, MAGIC, MAGIC_BYTES);
-	put_u32(bytes + 8, RECORDING_VERSION);
+	put_u32(bytes + 8, header->version);
 	put_u32(bytes + 12, header->flags);
 	memcpy(bytes + 16, header->run, RUN_ID_BYTES);
 	bytes[32] = (uint8_t)header->lost_cnt;
@@ -205,6 +206,107 @@ static void stats_from(const struct recording_header *header, const uint64_t *wo
 	}
 }
 
+static void proof_words(const struct proof_facts *proof, uint64_t *word)
+{
+	memset(word, 0, PROOF_WORDS * sizeof(*word));
+	if (!proof)
+		return;
+	*word++ = 1;
+	*word++ = proof->method;
+	*word++ = proof->stopped_ns;
+	*word++ = proof->scanned_bytes;
+	*word++ = proof->pictures;
+	*word++ = proof->processes;
+	*word++ = proof->unproved;
+	for (size_t i = 0; i < REACH_CNT; i++) {
+		*word++ = proof->of[i].bytes;
+		*word++ = proof->of[i].count;
+	}
+}
+
+bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
+			  struct proof_facts *ret)
+{
+	const uint64_t *word = words + SNAPSHOT_WORDS(header) - CENSUS_WORDS - PROOF_WORDS;
+
+	if (!*word++)
+		return false;
+	*ret = (struct proof_facts){.method = PROOF_NONE};
+	if (*word < PROOF_METHOD_CNT)
+		ret->method = (enum proof_method) * word;
+	word++;
+	ret->stopped_ns = *word++;
+	ret->scanned_bytes = *word++;
+	ret->pictures = *word++;
+	ret->processes = *word++;
+	ret->unproved = *word++;
+	if (ret->method == PROOF_NONE)
+		ret->unproved = ret->processes;
+	for (size_t i = 0; i < REACH_CNT; i++) {
+		ret->of[i].bytes = *word++;
+		ret->of[i].count = *word++;
+	}
+	return true;
+}
+
+static void census_words(const struct heap_census *census, uint64_t *word)
+{
+	memset(word, 0, CENSUS_WORDS * sizeof(*word));
+	if (!census)
+		return;
+	*word++ = 1;
+	*word++ = census->processes;
+	*word++ = census->without_heap;
+	*word++ = census->requested_bytes;
+	*word++ = census->elsewhere.bytes;
+	*word++ = census->elsewhere.count;
+	*word++ = census->arenas;
+	*word++ = census->skipped_arenas;
+	*word++ = census->cut_lists;
+	*word++ = census->heap_bytes;
+	*word++ = census->spare_bytes;
+	*word++ = census->present_bytes;
+	*word++ = census->memory.anonymous;
+	*word++ = census->memory.file;
+	*word++ = census->memory.shared;
+	*word++ = census->memory.swapped;
+	for (size_t i = 0; i < HEAP_CLASSES; i++)
+		for (size_t use = 0; use < HEAP_USE_CNT; use++) {
+			*word++ = census->classes[i][use].bytes;
+			*word++ = census->classes[i][use].count;
+		}
+}
+
+bool recording_census_from(const struct recording_header *header, const uint64_t *words,
+			   struct heap_census *ret)
+{
+	const uint64_t *word = words + SNAPSHOT_WORDS(header) - CENSUS_WORDS;
+
+	if (!*word++)
+		return false;
+	ret->processes = *word++;
+	ret->without_heap = *word++;
+	ret->requested_bytes = *word++;
+	ret->elsewhere.bytes = *word++;
+	ret->elsewhere.count = *word++;
+	ret->arenas = *word++;
+	ret->skipped_arenas = *word++;
+	ret->cut_lists = *word++;
+	ret->heap_bytes = *word++;
+	ret->spare_bytes = *word++;
+	ret->present_bytes = *word++;
+	ret->memory.anonymous = *word++;
+	ret->memory.file = *word++;
+	ret->memory.shared = *word++;
+	ret->memory.swapped = *word++;
+	for (size_t i = 0; i < HEAP_CLASSES; i++)
+		for (size_t use = 0; use < HEAP_USE_CNT; use++) {
+			ret->classes[i][use].bytes = *word++;
+			ret->classes[i][use].count = *word++;
+		}
+	return true;
+}
+
 void recording_snapshot_words(const struct recording_header *header, const struct snapshot *snap,
 			      bool final, uint64_t *words)
 {
@@ -231,6 +333,8 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 	words[0] = snap->beyond_caches;
 	words[1] = snap->frees_hidden;
 	words[2] = snap->vmalloc_hidden;
+	proof_words(snap->proof, words + 3);
+	census_words(snap->census, words + 3 + PROOF_WORDS);
 }
 
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
@@ -273,6 +377,37 @@ static uint64_t marks_of(const struct site_origin *origin)
 	       (origin->reclaimable ? MARK_RECLAIMABLE : 0);
 }
 
+static void reach_words(const struct site_reach *reach, uint64_t t0_ns, uint64_t *words)
+{
+	words[SITE_PROVED] = reach->proved;
+	for (size_t i = 0; i < REACH_CNT; i++) {
+		words[SITE_REACH + 2 * i] = reach->of[i].bytes;
+		words[SITE_REACH + 2 * i + 1] = reach->of[i].count;
+	}
+	words[SITE_LOST_BYTES] = reach->lost.bytes;
+	words[SITE_LOST_COUNT] = reach->lost.count;
+	words[SITE_LOST_WITH_BYTES] = reach->hanging.bytes;
+	words[SITE_LOST_WITH_COUNT] = reach->hanging.count;
+	words[SITE_LOST_PER_S] = word_of(reach->lost_per_s);
+	words[SITE_LOST_SINCE] = reach->lost.count ? birth_of(t0_ns, reach->lost_for_ns) : 0;
+}
+
+static void reach_from(const uint64_t *words, uint64_t t0_ns, struct site_reach *reach)
+{
+	reach->proved = words[SITE_PROVED] != 0;
+	for (size_t i = 0; i < REACH_CNT; i++) {
+		reach->of[i].bytes = words[SITE_REACH + 2 * i];
+		reach->of[i].count = words[SITE_REACH + 2 * i + 1];
+	}
+	reach->lost.bytes = words[SITE_LOST_BYTES];
+	reach->lost.count = words[SITE_LOST_COUNT];
+	reach->hanging.bytes = words[SITE_LOST_WITH_BYTES];
+	reach->hanging.count = words[SITE_LOST_WITH_COUNT];
+	reach->lost_per_s = double_of(words[SITE_LOST_PER_S]);
+	if (words[SITE_LOST_SINCE])
+		reach->lost_for_ns = age_of(t0_ns, words[SITE_LOST_SINCE]);
+}
+
 void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *words)
 {
 	const struct block *largest = &site->largest;
@@ -302,6 +437,7 @@ void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *wor
 		words[SITE_AGES + 3 * i + 1] = site->ages.count[i];
 		words[SITE_AGES + 3 * i + 2] = site->kept[i];
 	}
+	reach_words(&site->reach, t0_ns, words);
 }
 
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site)
@@ -334,6 +470,7 @@ void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *sit
 		site->ages.count[i] = (uint32_t)words[SITE_AGES + 3 * i + 1];
 		site->kept[i] = (uint32_t)words[SITE_AGES + 3 * i + 2];
 	}
+	reach_from(words, t0_ns, &site->reach);
 }
 
 void recording_summary_words(const struct process_summary *summary, uint64_t *words)

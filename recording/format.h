@@ -8,8 +8,11 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 2
-#define RECORDING_WITH_EARLIER_FREES 2 /* from this version on */
+#define RECORDING_VERSION 4
+/* From these versions on: */
+#define RECORDING_WITH_EARLIER_FREES 2
+#define RECORDING_WITH_HOLDERS 3
+#define RECORDING_WITH_HANGING 4
 #define RUN_ID_BYTES 16
 
 struct recording_header {
@@ -39,7 +42,9 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 /* A snapshot's own words. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
-#define TAIL_WORDS 3
+#define PROOF_WORDS (7 + 2 * REACH_CNT)
+#define CENSUS_WORDS (16 + 2 * HEAP_CLASSES * HEAP_USE_CNT)
+#define TAIL_WORDS (3 + PROOF_WORDS + CENSUS_WORDS)
 #define SNAPSHOT_WORDS(header)                                                                     \
 	(HEAD_WORDS + (header)->lost_cnt + SPACE_CNT * STAT_WORDS(header) + TAIL_WORDS)
 
@@ -47,6 +52,12 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 			      bool final, uint64_t *words);
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
 			     struct snapshot *snap, bool *final);
+/* Whether the snapshot has a proof. */
+bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
+			  struct proof_facts *ret);
+/* The same of a census. */
+bool recording_census_from(const struct recording_header *header, const uint64_t *words,
+			   struct heap_census *ret);
 
 /* A site's words: what it holds. All are 0 while a snapshot does not have it. */
 enum {
@@ -71,6 +82,14 @@ enum {
 	SITE_MARKS,
 	SITE_AGES, /* of each class in turn: bytes, count, kept */
 	SITE_UNSEEN_FREES = SITE_AGES + 3 * AGE_CLASS_CNT,
+	SITE_PROVED,
+	SITE_REACH, /* of each kind in turn: bytes, count */
+	SITE_LOST_BYTES = SITE_REACH + 2 * REACH_CNT,
+	SITE_LOST_COUNT,
+	SITE_LOST_WITH_BYTES,
+	SITE_LOST_WITH_COUNT,
+	SITE_LOST_PER_S,
+	SITE_LOST_SINCE,
 	SITE_WORDS,
 };
 

@@ -38,6 +38,14 @@ struct read_peak_site {
 	uint64_t words[SITE_WORDS];
 };
 
+/* Who holds the blocks of a site, in the present snapshot. */
+struct read_chain {
+	size_t site;
+	struct holder *holders; /* without sites, which are: */
+	size_t *sites;          /* numbers counted from 1; 0: none */
+	size_t cnt;
+};
+
 struct recording {
 	FILE *file;
 	struct recording_header header;
@@ -68,6 +76,12 @@ struct recording {
 	bool has_peak;
 	struct read_peak_site *peak_sites;
 	size_t peak_site_cnt;
+	struct proof_facts proof;
+	struct heap_census census;
+	struct read_chain *chains;
+	size_t chain_cnt, chain_cap;
+	struct hanging_sum *hanging;
+	size_t hanging_cnt, hanging_cap;
 	const uint64_t *frames; /* the snapshot's */
 	size_t frame_cnt;
 	const struct sym_location **frame_locations; /* beside them */
@@ -95,6 +109,19 @@ int recording_take_states(struct recording *recording, struct byte_reader *from)
 int recording_take_site_blocks(struct recording *recording, struct byte_reader *from);
 int recording_take_peak(struct recording *recording, struct byte_reader *from);
 void recording_free_sites(struct recording *recording);
+
+int recording_take_chain(struct recording *recording, struct byte_reader *from);
+void recording_free_chains(struct recording *recording);
+/*
+ * Gives sites of a snapshot who holds them. index: where the site of each number is in it;
+ * SIZE_MAX: it is not.
+ */
+void recording_give_chains(struct recording *recording, struct snapshot *snap, const size_t *index);
+
+int recording_take_hanging(struct recording *recording, struct byte_reader *from);
+void recording_free_hanging(struct recording *recording);
+/* Gives a snapshot what hangs from what. */
+void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
 /* Whether there is room for the snapshot of what was read so far. */
 bool recording_has_room(const struct recording *recording);

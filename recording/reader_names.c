@@ -57,7 +57,7 @@ static void take_frame(const struct recording *recording, struct byte_reader *fr
 	ret->symbol = recording_take_string_ref(recording, from);
 	ret->offset = bytes_take_number(from);
 	ret->file = recording_take_string_ref(recording, from);
-	ret->line = (unsigned int)bytes_take_below(from, UINT32_MAX);
+	ret->line = (unsigned int)bytes_take_below(from, 1ULL << 32);
 	ret->inlined = bytes_take_below(from, 2);
 }
 

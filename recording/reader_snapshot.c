@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "recording/reader.h"
 #include "report/snapshot_own.h"
 
 /* Where in the snapshot's arrays the next one goes. */
 struct maker {
+	size_t *index; /* of each site by its number; SIZE_MAX: it is not there */
 	struct recording *recording;
 	struct snapshot *snap;
 	const struct sym_location **next_location;
@@ -110,25 +112,42 @@ static void make_peak(struct maker *maker)
 	maker->snap->peak = peak;
 }
 
+static void make_sites(struct maker *maker)
+{
+	struct recording *recording = maker->recording;
+	struct snapshot *snap = maker->snap;
+
+	for (size_t i = 0; i < recording->site_cnt; i++) {
+		const struct read_site *site = &recording->sites[i];
+
+		maker->index[i] = SIZE_MAX;
+		if (!is_present(site))
+			continue;
+		add_blocks(snap, site);
+		maker->index[i] = snap->site_cnt;
+		snap->sites[snap->site_cnt++] = make_site(maker, site, site->words, snap->t0_ns);
+	}
+	recording_give_chains(recording, snap, maker->index);
+}
+
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 {
 	struct snapshot *snap = ret;
-	struct maker maker = {.recording = recording, .snap = snap};
-	int err = make_room(recording, snap);
+	cleanup_free size_t *index = calloc(recording->site_cnt + 1, sizeof(*index));
+	struct maker maker = {.index = index, .recording = recording, .snap = snap};
+	int err = index ? make_room(recording, snap) : -ENOMEM;
 
 	if (err)
 		return err;
 	maker.next_location = recording->frame_locations;
-	for (size_t i = 0; i < recording->site_cnt; i++) {
-		const struct read_site *site = &recording->sites[i];
-
-		if (!is_present(site))
-			continue;
-		add_blocks(snap, site);
-		snap->sites[snap->site_cnt++] = make_site(&maker, site, site->words, snap->t0_ns);
-	}
+	make_sites(&maker);
 	if (recording->has_peak)
 		make_peak(&maker);
+	if (recording_proof_from(&recording->header, recording->words, &recording->proof))
+		snap->proof = &recording->proof;
+	recording_give_hanging(recording, snap);
+	if (recording_census_from(&recording->header, recording->words, &recording->census))
+		snap->census = &recording->census;
 	snap->summaries = recording->summaries;
 	snap->summary_cnt = recording->summary_cnt;
 	snap->tallies = recording->tallies;

@@ -140,6 +140,10 @@ static int fill_sections(struct recorder *recorder, const struct snapshot *snap,
 	if (!err && symbols)
 		err = recorder_add_names(recorder, symbols, final, deadline_ns);
 	if (!err)
+		err = recorder_add_holders(recorder, snap, symbols, deadline_ns);
+	if (!err)
+		recorder_add_hanging(recorder, snap);
+	if (!err)
 		err = recorder_add_peak(recorder, snap);
 	if (!err)
 		err = recorder_add_states(recorder, snap);

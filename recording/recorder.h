@@ -19,6 +19,8 @@ enum section {
 	SECTION_SUMMARIES,
 	SECTION_TALLIES,
 	SECTION_PEAK,
+	SECTION_HOLDERS,
+	SECTION_HANGING,
 	SECTION_CNT,
 };
 
@@ -79,5 +81,12 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_states(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap);
 void recorder_free_sites(struct recorder *recorder);
+
+/* Who holds what, of sites that recorder_add_sites() was told of; symbols may be NULL. */
+int recorder_add_holders(struct recorder *recorder, const struct snapshot *snap,
+			 struct symbol_backend *symbols, uint64_t deadline_ns);
+
+/* What hangs from whose lost blocks; of the same sites. */
+void recorder_add_hanging(struct recorder *recorder, const struct snapshot *snap);
 
 #endif

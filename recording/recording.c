@@ -79,6 +79,8 @@ static void forget_snapshot(struct recording *recording)
 	recording->tallies = NULL;
 	recording->summary_cnt = 0;
 	recording->tally_cnt = 0;
+	recording_free_chains(recording);
+	recording_free_hanging(recording);
 }
 
 void recording__free(struct recording *recording)
@@ -191,19 +193,22 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 /* In the order of a chunk. */
 static const struct {
 	int (*take)(struct recording *recording, struct byte_reader *from);
-	size_t item_bytes; /* takes one item of a list, which has at least so many; 0: takes all */
+	size_t item_bytes;  /* takes one item of a list, which has at least so many; 0: takes all */
+	unsigned int since; /* the version that has it first */
 } sections[] = {
-	{take_head, 0},
-	{recording_take_string, 1},
-	{recording_take_location, 5},
-	{recording_take_process, 4},
-	{recording_take_site, 8},
-	{recording_take_site_names, 1},
-	{recording_take_states, 0},
-	{recording_take_site_blocks, 2},
-	{take_summaries, 0},
-	{take_tallies, 0},
-	{recording_take_peak, 0},
+	{take_head, 0, 1},
+	{recording_take_string, 1, 1},
+	{recording_take_location, 5, 1},
+	{recording_take_process, 4, 1},
+	{recording_take_site, 8, 1},
+	{recording_take_site_names, 1, 1},
+	{recording_take_states, 0, 1},
+	{recording_take_site_blocks, 2, 1},
+	{take_summaries, 0, 1},
+	{take_tallies, 0, 1},
+	{recording_take_peak, 0, 1},
+	{recording_take_chain, 4, RECORDING_WITH_HOLDERS},
+	{recording_take_hanging, 4, RECORDING_WITH_HANGING},
 };
 
 static int take_section(struct recording *recording, struct byte_reader *from, size_t section)
@@ -225,7 +230,8 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 	forget_snapshot(recording);
 	recording->snapshots++;
 	for (size_t i = 0; !err && i < sizeof(sections) / sizeof(sections[0]); i++)
-		err = take_section(recording, &from, i);
+		if (recording->header.version >= sections[i].since)
+			err = take_section(recording, &from, i);
 	if (!err && from.at != from.end)
 		err = -EBADMSG;
 	return err || recording_has_room(recording) ? err : -EFBIG;

@@ -26,6 +26,9 @@
  *	blocks		of each site whose blocks have changed: all of them
  *	summaries, tallies of processes
  *	peak		if it is another than before
+ *	holders		of each site of which a proof tells who holds it: the links of the chain,
+ *			blocks by their site, all else in words
+ *	hanging		of each pair of sites: how much of one hangs from lost blocks of the other
  *
  * each a count and so many items. Times are kept as births, so that what only grows older does
  * not change.

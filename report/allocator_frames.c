@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The names of functions and files that hand out memory, or run a language, for others. */
 #include "report/allocator_frames.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -143,6 +144,7 @@ static const char *const runtime_files[] = {
 	"libc++abi",
 	"libunwind",
 	"libgcc_s",
+	"libffi", /* makes calls for others */
 	"libjemalloc",
 	"libtcmalloc",
 	"libtcmalloc_minimal",
@@ -171,8 +173,7 @@ static bool ends_name(const char *rest, const char *name)
 
 bool module_is_runtime(const char *module)
 {
-	const char *slash = strrchr(module, '/');
-	const char *file = slash ? slash + 1 : module;
+	const char *file = path_name(module);
 
 	if (!strstr(file, ".so"))
 		return false;

@@ -38,7 +38,7 @@ static struct spot spot_at(const struct options *opts, const struct report_site 
 	const struct sym_location *location = shown->locations[place.frame];
 	const struct sym_frame *frame =
 		location && location->frame_cnt ? &location->frames[place.function] : NULL;
-	const char *symbol = frame && frame->symbol && *frame->symbol ? frame->symbol : NULL;
+	const char *symbol = frame && sym_is_known(frame->symbol) ? frame->symbol : NULL;
 	const struct process *process = shown->site->process;
 	const char *program = process ? process->comm : NULL;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keys of sites that are the same in two runs, wherever code and processes were. */
 #include "report/diff_key.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,13 +69,6 @@ static bool has_names(const struct sym_location *location)
 	return location->frame_cnt && location->frames[0].symbol;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Brackets are memory without a file: what is there has the same place in one run alone. */
 static bool is_file(const char *module)
 {
@@ -98,12 +92,12 @@ static void put_frame(struct diff_keys *keys, uint64_t frame, const struct sym_l
 		bytes_put_number(key, keys->same_run ? frame_address(frame, location) : 0);
 	} else if (has_names(location)) {
 		put_way(key, BY_NAMES);
-		put_text(key, base_name(location->module));
+		put_text(key, path_name(location->module));
 		for (size_t i = 0; i < location->frame_cnt; i++)
 			put_text(key, location->frames[i].symbol);
 	} else {
 		put_way(key, BY_FILE);
-		put_text(key, base_name(location->module));
+		put_text(key, path_name(location->module));
 		bytes_put_number(key, is_file(location->module) ? location->module_offset : 0);
 	}
 }

@@ -14,6 +14,8 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 {
 	double distance, rate = (double)sampling->rate;
 
+	if (size == SAMPLED_FOR_CERTAIN)
+		return (struct chance){1, 0};
 	switch (sampling->mode) {
 	case SAMPLING_COUNT:
 		return (struct chance){1 / rate, 1 - 1 / rate};

@@ -11,6 +11,9 @@
 
 enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
 
+/* Of a block that was not left to chance. */
+#define SAMPLED_FOR_CERTAIN UINT64_MAX
+
 struct sampling {
 	enum sampling_mode mode;
 	uint64_t rate; /* one call in rate, or one sample per rate bytes on average */
@@ -23,7 +26,10 @@ struct estimate {
 	double count_variance;
 };
 
-/* Adds a sampled block. sampled_size: when it was sampled; it may have shrunk or grown since. */
+/*
+ * Adds a sampled block. sampled_size: when it was sampled, as it may have shrunk or grown since; or
+ * SAMPLED_FOR_CERTAIN.
+ */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size);
 

@@ -74,7 +74,7 @@ static char *place_name(const struct frame_walk *walk)
 
 char *frame_name(const struct frame_walk *walk)
 {
-	if (walk->frame && walk->frame->symbol && *walk->frame->symbol)
+	if (walk->frame && sym_is_known(walk->frame->symbol))
 		return strdup(walk->frame->symbol);
 	return place_name(walk);
 }

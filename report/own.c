@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "report/allocator_frames.h"
 #include "report/function_name.h"
 
@@ -72,15 +73,13 @@ static bool is_of_package(const char *path)
 
 static bool is_library_file(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return strstr(slash ? slash : path, ".so");
+	return strstr(path_name(path), ".so");
 }
 
 /* "python3.11", "libpython3.11.so.1.0", "libruby-3.1.so" */
 const char *interpreter_of(const char *module)
 {
-	const char *slash = strrchr(module, '/'), *name = slash ? slash + 1 : module;
+	const char *name = path_name(module);
 
 	if (is_library_file(module) && !strncmp(name, "lib", 3))
 		name += 3;
@@ -172,7 +171,7 @@ static bool is_library_of(const char *module, const char *program)
 	for (part = strchrnul(part + 1, '/'); *part && (end = strchr(part + 1, '/')); part = end)
 		if (is_named_after(part + 1, (size_t)(end - part - 1), program, true))
 			return true;
-	part = strrchr(module, '/') + 1;
+	part = path_name(module);
 	part += strncmp(part, "lib", 3) ? 0 : 3;
 	return is_named_after(part, strlen(part), program, false);
 }

@@ -142,6 +142,15 @@ const struct runtime_objects *pools_objects(const struct pools *pools, const str
 	return NULL;
 }
 
+bool pools_have(const struct pools *pools, const struct process *process,
+		const struct runtime_objects *objects)
+{
+	for (size_t i = 0; i < pools->cnt; i++)
+		if (pools->pools[i].sum.process == process && pools->pools[i].objects == objects)
+			return true;
+	return false;
+}
+
 /* Runtimes give pages back, too. What has not been level for half of its past may go on. */
 bool pool_is_unclear(const struct site_history *history)
 {

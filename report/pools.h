@@ -35,6 +35,10 @@ int pools_rank(struct pools *pools, const struct snapshot *snap, struct ranking 
 /* What a site is for, if it is one of the sums; else NULL. */
 const struct runtime_objects *pools_objects(const struct pools *pools, const struct site *site);
 
+/* Whether a process has a pool for such objects. */
+bool pools_have(const struct pools *pools, const struct process *process,
+		const struct runtime_objects *objects);
+
 /* Whether it grew, and neither as a leak does nor until long ago. */
 bool pool_is_unclear(const struct site_history *history);
 

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "report/funnels.h"
 #include "report/grouping.h"
+#include "report/held_by.h"
 #include "report/largest.h"
 #include "report/naming.h"
 #include "report/peak.h"
@@ -34,6 +35,7 @@ static void add_totals(const struct candidate *candidates, struct report *report
 
 		report->bytes += site->bytes;
 		report->count += site->count;
+		report->definite_count += site->reach.of[REACH_DEFINITE].count;
 		report->inherited_bytes += site->inherited_bytes;
 		report->inherited_count += site->inherited_count;
 		report->bytes_variance += site->bytes_variance;
@@ -52,6 +54,10 @@ struct shown {
 	size_t peak_cnt;
 	struct candidate *paths; /* those that seem to leak */
 	size_t path_cnt;
+	struct candidate *lost_paths; /* those of which something is lost */
+	size_t lost_path_cnt;
+	const struct site **holders; /* whose blocks hold those of the others */
+	size_t holder_cnt;
 	struct funnels funnels;
 };
 
@@ -88,7 +94,8 @@ static int give_locations(struct report *report, size_t cnt)
 
 static int show_sites(const struct shown *shown, const struct pools *pools, struct report *report)
 {
-	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->path_cnt;
+	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->path_cnt +
+		     shown->lost_path_cnt + shown->holder_cnt;
 	struct report_site *next;
 
 	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
@@ -109,6 +116,13 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	report->path_cnt = shown->path_cnt;
 	for (size_t i = 0; pools && i < shown->path_cnt; i++)
 		next[i].objects = pools_objects(pools, next[i].site);
+	report->lost_paths = next += shown->path_cnt;
+	show(&shown->funnels, next, shown->lost_paths, shown->lost_path_cnt);
+	report->lost_path_cnt = shown->lost_path_cnt;
+	report->holders = next += shown->lost_path_cnt;
+	for (size_t i = 0; i < shown->holder_cnt; i++)
+		next[i].site = shown->holders[i];
+	report->holder_cnt = shown->holder_cnt;
 	return give_locations(report, cnt);
 }
 
@@ -130,7 +144,8 @@ static void find_blocks(struct report *report)
 /* Sites that stand one behind the other, in whatever part of the report. */
 static size_t named_cnt(const struct report *report)
 {
-	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->path_cnt;
+	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->path_cnt +
+	       report->lost_path_cnt + report->holder_cnt;
 }
 
 static int name_sites(const struct options *opts, struct symbol_backend *symbols,
@@ -147,7 +162,40 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 	err = symbols->prepare(symbols, sites, cnt, deadline_ns);
 	for (size_t i = 0; !err && i < cnt; i++)
 		report_site_name(opts, symbols, &report->sites[i]);
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = held_by_name(&report->sites[i], report->holders, report->holder_cnt, symbols,
+				   deadline_ns);
 	return err;
+}
+
+/* What a runtime has handed out of large steps is no blocks: the largest that is one tells. */
+static const char *script_holder_of(const struct report *report, const struct report_site *objects)
+{
+	const struct report_site *largest = NULL;
+
+	for (size_t i = 0; i < named_cnt(report); i++) {
+		const struct report_site *shown = &report->sites[i];
+
+		if (shown->objects == objects->objects &&
+		    shown->site->process == objects->site->process && shown->held_by_cnt &&
+		    shown->site->reach.held_by[0].kind == HOLDER_SCRIPT &&
+		    (!largest || shown->site->bytes > largest->site->bytes))
+			largest = shown;
+	}
+	return largest ? largest->held_by[0] : NULL;
+}
+
+static void judge_objects(const struct pools *pools, struct report *report)
+{
+	for (size_t i = 0; i < report->suspect_cnt; i++) {
+		struct suspect *suspect = &report->suspects[i];
+
+		if (!suspect->site->objects)
+			continue;
+		suspect->in_pools = pools && pools_have(pools, suspect->site->site->process,
+							suspect->site->objects);
+		suspect->holder = script_holder_of(report, suspect->site);
+	}
 }
 
 static int show_groups(const struct candidate *candidates, const struct grouping *grouping,
@@ -315,13 +363,46 @@ static int show_paths(const struct pools *pools, struct report *report, struct s
 	return err;
 }
 
+static int show_lost_paths(struct report *report, struct shown *shown)
+{
+	int err = site_order_losses(shown->candidates, report->sites_total, &report->losses_total,
+				    &shown->lost_paths);
+
+	if (!err)
+		shown->lost_path_cnt =
+			report->losses_total < MAX_PATHS ? report->losses_total : MAX_PATHS;
+	return err;
+}
+
+/* With a proof: whose blocks hold those of the sites that are shown. */
+static int show_holders(struct shown *shown)
+{
+	const struct candidate *const lists[] = {shown->candidates, shown->paths};
+	const size_t cnts[] = {shown->cnt, shown->path_cnt};
+
+	return held_by_sites(lists, cnts, 2, &shown->holders, &shown->holder_cnt);
+}
+
 static void shown_deinit(struct shown *shown)
 {
 	free(shown->candidates);
 	free(shown->peak);
 	free(shown->paths);
+	free(shown->lost_paths);
+	free(shown->holders);
 	largest_sites_deinit(&shown->largest);
 	funnels_deinit(&shown->funnels);
+}
+
+/* Who leaks, and who has lost blocks. */
+static int name_culprits(struct report *report)
+{
+	int err = suspects_init(report->paths, report->path_cnt, report->bytes, MAX_SUSPECTS,
+				&report->suspect_cnt, &report->suspects);
+
+	return err ? err
+		   : losses_init(report->lost_paths, report->lost_path_cnt, MAX_SUSPECTS,
+				 &report->loss_cnt, &report->losses);
 }
 
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
@@ -338,6 +419,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.show_stats = opts->stats,
 		.show_summary = opts->summary,
 		.show_why = opts->why,
+		.all_frames = opts->all_frames,
 		.propose = opts->gen_suppressions,
 		.final = final,
 	};
@@ -351,6 +433,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
 	err = show_paths(pools, &report, &shown);
 	if (!err)
+		err = show_lost_paths(&report, &shown);
+	if (!err)
 		err = funnels_init(shown.candidates, report.sites_total, &shown.funnels);
 	if (!err)
 		err = sort_out_runtime_init(opts, symbols, deadline_ns, grouping, &report, &shown);
@@ -362,6 +446,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (!err)
 		err = show_peak(opts, snap->peak, &shown);
 	if (!err)
+		err = show_holders(&shown);
+	if (!err)
 		err = show_sites(&shown, pools, &report);
 	shown_deinit(&shown);
 	if (!err && opts->summary)
@@ -369,12 +455,12 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (!err && symbols && named_cnt(&report))
 		err = name_sites(opts, symbols, deadline_ns, &report);
 	if (!err)
-		err = suspects_init(report.paths, report.path_cnt, MAX_SUSPECTS,
-				    &report.suspect_cnt, &report.suspects);
+		err = name_culprits(&report);
 	if (err) {
 		report_deinit(&report);
 		return err;
 	}
+	judge_objects(pools, &report);
 	give_sites(&report);
 	for (size_t i = report.runtime_init_from; !grouping && i < report.site_cnt; i++)
 		report.sites[i].runtime_init = true;
@@ -399,6 +485,9 @@ void report_deinit(struct report *report)
 	free(report->groups);
 	free(report->summaries);
 	free(report->suspects);
+	free(report->losses);
+	for (size_t i = 0; report->sites && i < named_cnt(report); i++)
+		held_by_deinit(&report->sites[i]);
 	free(report->sites);
 	free(report->location_store);
 	memset(report, 0, sizeof(*report));

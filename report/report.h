@@ -47,6 +47,7 @@ struct report {
 	double count_variance;
 	uint64_t inherited_bytes; /* what forked children have of their parents */
 	uint64_t inherited_count;
+	uint64_t definite_count; /* with a proof: blocks of these that nothing points to */
 	uint64_t complete_bytes; /* of those whose stack is known to its outer end */
 	const struct process_summary **summaries; /* sorted, as many as are shown; if asked for */
 	size_t summary_cnt;
@@ -55,8 +56,15 @@ struct report {
 	size_t path_cnt;
 	struct suspect *suspects; /* these by whom they are of */
 	size_t suspect_cnt;
-	size_t suspects_total; /* sites that seem to leak */
-	size_t judged;         /* sites of which enough is known to say whether they grow */
+	size_t suspects_total;                /* sites that seem to leak */
+	const struct report_site *lost_paths; /* the sites of which something is lost */
+	size_t lost_path_cnt;
+	struct proven_loss *losses; /* these by whom they are of */
+	size_t loss_cnt;
+	size_t losses_total;               /* sites of which something is lost */
+	const struct report_site *holders; /* sites whose blocks hold those of others */
+	size_t holder_cnt;
+	size_t judged; /* sites of which enough is known to say whether they grow */
 	/* Sites that grow, perhaps only in the place of what was there before tracing began. */
 	size_t undecided;
 	struct runtime_init runtime_init;
@@ -73,7 +81,14 @@ struct report {
 	bool show_why;
 	bool propose; /* suppressions */
 	bool final;
-	bool recorded;                              /* threads may well be running */
+	bool recorded; /* threads may well be running */
+	bool all_frames;
+	bool colour;
+	/* What was outstanding at the last reports, in bytes, the oldest first; this one is the
+	 * last.
+	 */
+	const uint64_t *past;
+	size_t past_cnt;
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
 

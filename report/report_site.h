@@ -36,7 +36,9 @@ struct report_site {
 	struct place through;                  /* the library call that it came by */
 	bool has_through;
 	const struct runtime_objects *objects; /* it is for them, whatever asked; NULL: not so */
-	const struct block *blocks;            /* with -a */
+	char **held_by;                        /* who holds it, from the root down, in words */
+	size_t held_by_cnt;
+	const struct block *blocks; /* with -a */
 	size_t block_cnt;
 };
 

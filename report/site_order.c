@@ -79,22 +79,51 @@ int site_order_init(const struct site *sites, const struct growth *growth, size_
 	return 0;
 }
 
-int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
-			struct candidate **ret)
+static int choose(const struct candidate *candidates, size_t cnt,
+		  bool (*is_wanted)(const struct candidate *candidate),
+		  int (*compare_two)(const void *left, const void *right), size_t *ret_cnt,
+		  struct candidate **ret)
 {
-	struct candidate *suspects;
+	struct candidate *chosen;
 	size_t found = 0;
 
 	for (size_t i = 0; i < cnt; i++)
-		found += candidate_is_suspect(&candidates[i]);
-	suspects = calloc(found + 1, sizeof(*suspects));
-	if (!suspects)
+		found += is_wanted(&candidates[i]);
+	chosen = calloc(found + 1, sizeof(*chosen));
+	if (!chosen)
 		return -ENOMEM;
 	*ret_cnt = found;
-	*ret = suspects;
+	*ret = chosen;
 	for (size_t i = 0; i < cnt; i++)
-		if (candidate_is_suspect(&candidates[i]))
-			*suspects++ = candidates[i];
-	qsort(*ret, found, sizeof(**ret), by_weight);
+		if (is_wanted(&candidates[i]))
+			*chosen++ = candidates[i];
+	qsort(*ret, found, sizeof(**ret), compare_two);
 	return 0;
+}
+
+int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+			struct candidate **ret)
+{
+	return choose(candidates, cnt, candidate_is_suspect, by_weight, ret_cnt, ret);
+}
+
+static bool is_loss(const struct candidate *candidate)
+{
+	return candidate->site->reach.lost.count;
+}
+
+static uint64_t loss_bytes(const struct candidate *candidate)
+{
+	return candidate->site->reach.lost.bytes + candidate->site->reach.hanging.bytes;
+}
+
+static int by_loss(const void *left, const void *right)
+{
+	return ORDER(loss_bytes(right), loss_bytes(left)) ?: by_size(left, right);
+}
+
+int site_order_losses(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+		      struct candidate **ret)
+{
+	return choose(candidates, cnt, is_loss, by_loss, ret_cnt, ret);
 }

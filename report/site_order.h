@@ -26,4 +26,8 @@ bool candidate_is_suspect(const struct candidate *candidate);
 int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 			struct candidate **ret);
 
+/* Those of which something is lost: the largest loss, with what hangs from it, first. */
+int site_order_losses(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+		      struct candidate **ret);
+
 #endif

@@ -38,6 +38,25 @@ void site_set_inherited(struct site *site, const struct sampling *sampling,
 	site->inherited_count = sums.count;
 }
 
+static void reach_sum_add(struct reach_sum *sum, const struct reach_sum *part)
+{
+	sum->bytes += part->bytes;
+	sum->count += part->count;
+}
+
+/* Holders are each site's own. */
+static void reach_add(struct site_reach *sum, const struct site_reach *reach)
+{
+	for (size_t i = 0; i < REACH_CNT; i++)
+		reach_sum_add(&sum->of[i], &reach->of[i]);
+	reach_sum_add(&sum->lost, &reach->lost);
+	reach_sum_add(&sum->hanging, &reach->hanging);
+	sum->lost_per_s += reach->lost_per_s;
+	if (reach->lost_for_ns > sum->lost_for_ns)
+		sum->lost_for_ns = reach->lost_for_ns;
+	sum->proved |= reach->proved;
+}
+
 void site_add_sums(struct site *sum, const struct site *site)
 {
 	sum->bytes += site->bytes;
@@ -48,6 +67,7 @@ void site_add_sums(struct site *sum, const struct site *site)
 		sum->oldest_ns = site->oldest_ns;
 	if (site->newest_ns < sum->newest_ns)
 		sum->newest_ns = site->newest_ns;
+	reach_add(&sum->reach, &site->reach);
 }
 
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block)
@@ -100,6 +120,9 @@ void snapshot_deinit(struct snapshot *snap)
 {
 	free(snap->sites);
 	free(snap->blocks);
+	for (size_t i = 0; i < snap->heap_cnt; i++)
+		free(snap->heaps[i].blocks);
+	free(snap->heaps);
 	free(snap->summaries);
 	free(snap->tallies);
 	arena_deinit(&snap->arena);

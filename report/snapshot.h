@@ -14,7 +14,11 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "report/core_facts.h"
 #include "report/estimate.h"
+#include "report/heap_block.h"
+#include "report/heap_census.h"
+#include "report/reach.h"
 #include "report/stats.h"
 #include "report/terms.h"
 
@@ -47,10 +51,11 @@ struct block {
 	size_t site; /* index into sites; 0 in a site's own */
 	uint64_t addr;
 	uint64_t size;
-	uint64_t sampled_size; /* its size when it was sampled */
+	uint64_t sampled_size; /* its size when it was sampled, or SAMPLED_FOR_CERTAIN */
 	uint64_t age_ns;
 	pid_t tid;
 	bool inherited; /* a forked child's copy of a block of its parent's */
+	bool moved;     /* since a picture of its process was taken */
 };
 
 /* Some of the blocks of a site. */
@@ -92,6 +97,7 @@ struct site {
 	enum stack_end end;     /* how the walk of the stack ended */
 	struct block largest;   /* of its blocks; with -C not known */
 	struct site_origin origin;
+	struct site_reach reach; /* if there was a proof; else 0 */
 };
 
 /* What --summary tells of a process. */
@@ -135,6 +141,15 @@ struct suppressed {
 	size_t sites;
 };
 
+/* The blocks of a process's heap that a proof can look at. */
+struct heap {
+	uint32_t image;
+	pid_t pid;
+	struct heap_block *blocks; /* in any order */
+	size_t block_cnt;
+	size_t block_cap;
+};
+
 struct counts;
 struct peak;
 
@@ -148,6 +163,14 @@ struct snapshot {
 	size_t site_cnt;
 	struct block *blocks; /* only when asked for; sorted by site, then oldest first */
 	size_t block_cnt;
+	struct heap *heaps; /* for a proof, which takes them; none otherwise */
+	size_t heap_cnt;
+	const struct proof_facts *proof;   /* NULL: there was none */
+	const struct hanging_sum *hanging; /* of it, by site */
+	size_t hanging_cnt;
+	const struct heap_census *census; /* the same, or nobody has asked for it */
+	/* NULL: it is of no core. Else sites are sorts of blocks, and have no stacks. */
+	const struct core_facts *core;
 	struct sampling sampling;
 	uint64_t lost[LOSS_CNT]; /* since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
@@ -183,7 +206,10 @@ void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t 
 void site_set_inherited(struct site *site, const struct sampling *sampling,
 			const struct part *inherited);
 
-/* Adds what a site holds, and how old that is, to a sum that begins with newest_ns AGE_UNKNOWN. */
+/*
+ * Adds what a site holds, how old that is and what a proof says of it to a sum that begins with
+ * newest_ns AGE_UNKNOWN.
+ */
 void site_add_sums(struct site *sum, const struct site *site);
 
 /* Adds a block. */

@@ -56,6 +56,21 @@ static const struct process *copy_process(struct copier *copier, const struct pr
 	return copy;
 }
 
+/* The sites that it leads through are of the snapshot, and stay where they are. */
+static const struct holder *copy_chain(struct copier *copier, const struct site_reach *reach)
+{
+	struct holder *chain;
+
+	if (!reach->held_by_cnt)
+		return NULL;
+	chain = copy_bytes(copier, reach->held_by, reach->held_by_cnt * sizeof(*chain));
+	for (size_t i = 0; chain && i < reach->held_by_cnt; i++) {
+		chain[i].path = copy_string(copier, chain[i].path);
+		chain[i].words = copy_string(copier, chain[i].words);
+	}
+	return chain;
+}
+
 static void own_sites(struct copier *copier, struct site *sites, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
@@ -64,6 +79,7 @@ static void own_sites(struct copier *copier, struct site *sites, size_t cnt)
 		site->process = copy_process(copier, site->process);
 		site->origin.last_comm = copy_string(copier, site->origin.last_comm);
 		site->origin.cache = copy_string(copier, site->origin.cache);
+		site->reach.held_by = copy_chain(copier, &site->reach);
 		if (site->frame_cnt)
 			memcpy(copier->next_frame, site->frames,
 			       site->frame_cnt * sizeof(*site->frames));
@@ -121,6 +137,13 @@ int snapshot_own(struct snapshot *snap)
 	own_sites(&copier, snap->sites, snap->site_cnt);
 	if (snap->peak)
 		snap->peak = copy_peak(&copier, snap->peak);
+	if (snap->proof)
+		snap->proof = copy_bytes(&copier, snap->proof, sizeof(*snap->proof));
+	if (snap->hanging)
+		snap->hanging = copy_bytes(&copier, snap->hanging,
+					   snap->hanging_cnt * sizeof(*snap->hanging));
+	if (snap->census)
+		snap->census = copy_bytes(&copier, snap->census, sizeof(*snap->census));
 	if (snap->counts)
 		snap->counts = copy_counts(&copier, snap->counts);
 	for (size_t i = 0; i < snap->summary_cnt; i++)

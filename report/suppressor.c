@@ -31,6 +31,7 @@ struct suppressor {
 	size_t verdict_cnt;
 	struct suppressed *sums; /* by pattern */
 	struct peak peak;        /* its sites are ours, all else the snapshot's */
+	struct proof_facts proof;
 };
 
 /* The sites of a snapshot and of its peak, and what they match. */
@@ -194,27 +195,123 @@ static bool is_suppressed(size_t pattern)
 	return pattern < NOT_KNOWN;
 }
 
-/* Starts the sums anew; returns how many sites are left out. */
+static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
+{
+	sum->bytes += bytes;
+	sum->count += count;
+}
+
+/*
+ * Who knows of a block does not want to hear of what hangs from it, and is gone with it. So much
+ * that is of a site: ret_sum is what the last of it was added to.
+ */
+static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
+				   uint64_t site, struct suppressed **ret_sum)
+{
+	size_t at = bisect_below(snap->hanging, snap->hanging_cnt, site, site);
+	struct reach_sum all = {0};
+
+	for (; at < snap->hanging_cnt && snap->hanging[at].site == site; at++) {
+		const struct reach_sum *of = &snap->hanging[at].of;
+		size_t pattern = known_pattern(suppressor, snap->hanging[at].head);
+
+		if (!is_suppressed(pattern))
+			continue;
+		*ret_sum = &suppressor->sums[pattern];
+		add_to(*ret_sum, of->bytes, of->count);
+		all.bytes += of->bytes;
+		all.count += of->count;
+	}
+	return all;
+}
+
+/*
+ * Starts the sums anew; returns how many sites are left out. hanging: what is, of those that are
+ * not.
+ */
 static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
-		       const size_t *patterns, bool *left_out)
+		       const size_t *patterns, bool *left_out, struct reach_sum *hanging)
 {
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < suppressor->suppressions->cnt; i++)
 		suppressor->sums[i] = (struct suppressed){suppressor->sums[i].pattern, 0, 0, 0};
 	for (size_t i = 0; i < snap->site_cnt; i++) {
-		struct suppressed *sum;
+		const struct site *site = &snap->sites[i];
+		struct suppressed *sum = NULL;
 
-		if (!is_suppressed(patterns[i]))
-			continue;
-		sum = &suppressor->sums[patterns[i]];
-		sum->bytes += snap->sites[i].bytes;
-		sum->count += snap->sites[i].count;
+		if (is_suppressed(patterns[i])) {
+			sum = &suppressor->sums[patterns[i]];
+			add_to(sum, site->bytes, site->count);
+		} else {
+			hanging[i] = hanging_of(suppressor, snap, site->id, &sum);
+			if (!hanging[i].count || hanging[i].count < site->count)
+				continue;
+		}
 		sum->sites++;
 		left_out[i] = true;
 		cnt++;
 	}
 	return cnt;
+}
+
+static void subtract(uint64_t *from, uint64_t number)
+{
+	*from -= number < *from ? number : *from;
+}
+
+static void subtract_sum(struct reach_sum *from, const struct reach_sum *sum)
+{
+	subtract(&from->bytes, sum->bytes);
+	subtract(&from->count, sum->count);
+}
+
+static void replace_proof(struct suppressor *suppressor, struct snapshot_view *view,
+			  const bool *left_out, const struct reach_sum *hanging)
+{
+	struct proof_facts *proof = &suppressor->proof;
+
+	if (!view->snap.proof)
+		return;
+	*proof = *view->snap.proof;
+	for (size_t i = 0; i < view->snap.site_cnt; i++) {
+		for (size_t kind = 0; left_out[i] && kind < REACH_CNT; kind++)
+			subtract_sum(&proof->of[kind], &view->snap.sites[i].reach.of[kind]);
+		if (!left_out[i])
+			subtract_sum(&proof->of[REACH_INDIRECT], &hanging[i]);
+	}
+	view->snap.proof = proof;
+}
+
+/* site: of the view, as the next ones are. */
+static void leave_out_hanging(struct site *site, const bool *left_out,
+			      const struct reach_sum *hanging, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		if (left_out[i])
+			continue;
+		subtract(&site->bytes, hanging[i].bytes);
+		subtract(&site->count, hanging[i].count);
+		subtract_sum(&site->reach.of[REACH_INDIRECT], &hanging[i]);
+		site++;
+	}
+}
+
+static int leave_out(struct suppressor *suppressor, struct snapshot_view *view,
+		     const size_t *patterns)
+{
+	size_t cnt = view->snap.site_cnt;
+	cleanup_free bool *left_out = calloc(cnt + 1, sizeof(*left_out));
+	cleanup_free struct reach_sum *hanging = calloc(cnt + 1, sizeof(*hanging));
+	int err = left_out && hanging ? 0 : -ENOMEM;
+
+	if (err || !add_sums(suppressor, &view->snap, patterns, left_out, hanging))
+		return err;
+	replace_proof(suppressor, view, left_out, hanging);
+	err = snapshot_view_leave_out(view, left_out);
+	if (!err)
+		leave_out_hanging(view->own_sites, left_out, hanging, cnt);
+	return err;
 }
 
 /* The snapshot's peak stays whole: the view has one with fewer sites. */
@@ -265,9 +362,8 @@ int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symb
 	size_t cnt = snap->site_cnt + (snap->peak ? snap->peak->site_cnt : 0);
 	cleanup_free const struct site **sites = calloc(cnt + 1, sizeof(*sites));
 	cleanup_free size_t *patterns = calloc(cnt + 1, sizeof(*patterns));
-	cleanup_free bool *left_out = calloc(snap->site_cnt + 1, sizeof(*left_out));
 	struct task task = {.sites = sites, .patterns = patterns};
-	int err = sites && patterns && left_out ? 0 : -ENOMEM;
+	int err = sites && patterns ? 0 : -ENOMEM;
 
 	if (err)
 		return err;
@@ -277,8 +373,8 @@ int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symb
 		err = remember(suppressor, &task);
 	if (!err)
 		err = replace_peak(suppressor, view, patterns + snap->site_cnt);
-	if (!err && add_sums(suppressor, snap, patterns, left_out))
-		err = snapshot_view_leave_out(view, left_out);
+	if (!err)
+		err = leave_out(suppressor, view, patterns);
 	if (err)
 		return err;
 	view->snap.suppressed = suppressor->sums;

@@ -3,14 +3,19 @@
 #include "report/suspects.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
 #include "report/trend.h"
 
-/* What grows by less than this part of all that suspects grow by is no news beside them. */
+/*
+ * What grows by less than this part of all that suspects grow by is no news beside them, nor is
+ * what adds less than that to all that is held in a day: it would take years to double it.
+ */
 #define TRIFLE 0.001
+#define SECONDS_OF_DAY 86400.0
 
 static const struct sym_frame *blamed_function(const struct report_site *site)
 {
@@ -29,13 +34,23 @@ static const char *module_of(const struct report_site *site)
 	return location && location->module ? location->module : "";
 }
 
-/* Those without a name stay apart. */
+static uint64_t offset_of(const struct report_site *site)
+{
+	const struct sym_location *location = site->locations[site->blamed.frame];
+
+	return location ? location->module_offset : 0;
+}
+
+/* Those without a name are one only at one place of a file. */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
 	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
 
-	return left && right && left->symbol && right->symbol &&
-	       !strcmp(left->symbol, right->symbol) && !strcmp(module_of(a), module_of(b));
+	if (!left || !right || strcmp(module_of(a), module_of(b)))
+		return false;
+	if (!left->symbol && !right->symbol)
+		return *module_of(a) && offset_of(a) && offset_of(a) == offset_of(b);
+	return left->symbol && right->symbol && !strcmp(left->symbol, right->symbol);
 }
 
 /* Workers of one program have its name. */
@@ -111,11 +126,11 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 	return merged;
 }
 
-int suspects_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
-		  struct suspect **ret)
+int suspects_init(const struct report_site *paths, size_t cnt, uint64_t held_bytes, size_t most,
+		  size_t *ret_cnt, struct suspect **ret)
 {
 	struct suspect *suspects = calloc(cnt + 1, sizeof(*suspects));
-	double whole = 0;
+	double whole = 0, least;
 	size_t shown = 0;
 
 	if (!suspects)
@@ -124,10 +139,68 @@ int suspects_init(const struct report_site *paths, size_t cnt, size_t most, size
 	qsort(suspects, cnt, sizeof(*suspects), by_weight);
 	for (size_t i = 0; i < cnt; i++)
 		whole += suspects[i].bytes_per_s;
+	least = TRIFLE * fmax(whole, (double)held_bytes / SECONDS_OF_DAY);
 	for (size_t i = 0; i < cnt && shown < most; i++)
-		if (suspects[i].bytes_per_s >= TRIFLE * whole)
+		if (suspects[i].bytes_per_s >= least)
 			suspects[shown++] = suspects[i];
 	*ret_cnt = shown;
 	*ret = suspects;
 	return 0;
+}
+
+static void add_loss(struct proven_loss *loss, const struct report_site *path)
+{
+	const struct site_reach *reach = &path->site->reach;
+
+	if (!loss->site ||
+	    reach->lost.bytes + reach->hanging.bytes >
+		    loss->site->site->reach.lost.bytes + loss->site->site->reach.hanging.bytes)
+		loss->site = path;
+	loss->path_cnt++;
+	loss->lost.bytes += reach->lost.bytes;
+	loss->lost.count += reach->lost.count;
+	loss->hanging.bytes += reach->hanging.bytes;
+	loss->hanging.count += reach->hanging.count;
+	loss->per_s += reach->lost_per_s;
+	if (reach->lost_for_ns > loss->for_ns)
+		loss->for_ns = reach->lost_for_ns;
+}
+
+static int by_lost_bytes(const void *left, const void *right)
+{
+	const struct proven_loss *a = left, *b = right;
+
+	return ORDER(b->lost.bytes + b->hanging.bytes, a->lost.bytes + a->hanging.bytes)
+		       ?: ORDER(a->site->site->id, b->site->site->id);
+}
+
+int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
+		struct proven_loss **ret)
+{
+	struct proven_loss *losses = calloc(cnt + 1, sizeof(*losses));
+	size_t merged = 0;
+
+	if (!losses)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		size_t at = 0;
+
+		while (at < merged && !are_one(losses[at].site, &paths[i]))
+			at++;
+		merged += at == merged;
+		add_loss(&losses[at], &paths[i]);
+		losses[at].process_cnt += is_of_new_process(paths, i);
+	}
+	qsort(losses, merged, sizeof(*losses), by_lost_bytes);
+	*ret_cnt = merged < most ? merged : most;
+	*ret = losses;
+	return 0;
+}
+
+bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (are_one(losses[i].site, suspect->site))
+			return true;
+	return false;
 }

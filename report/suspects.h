@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What seems to leak, by the functions that are named for it: paths of one function are one. */
+/*
+ * What seems to leak, and what is proved to be lost, by the functions that are named for it: paths
+ * of one function are one.
+ */
 #ifndef REPORT_SUSPECTS_H
 #define REPORT_SUSPECTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,13 +21,35 @@ struct suspect {
 	uint64_t seen;      /* blocks */
 	uint64_t freed;
 	uint64_t since_ns; /* of the one that has been growing for longest */
+	/* Of objects of a runtime: */
+	bool in_pools;      /* it hands out memory that it takes in large steps */
+	const char *holder; /* the script's variable that has most of them, in words; or NULL */
+};
+
+/* What is lost, in the same form. */
+struct proven_loss {
+	const struct report_site *site; /* the path that has lost most */
+	size_t path_cnt;
+	size_t process_cnt;
+	struct reach_sum lost; /* of all paths; so below */
+	struct reach_sum hanging;
+	double per_s;    /* blocks */
+	uint64_t for_ns; /* of the path that lost something first */
 };
 
 /*
  * Of cnt paths that seem to leak, with their names and histories: suspects, the worst first, at
- * most `most`. Trifles beside all others are left out. The suspects point into paths; to be freed.
+ * most `most`. Trifles beside all others, or beside all that is held, are left out. The suspects
+ * point into paths; to be freed.
  */
-int suspects_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
-		  struct suspect **ret);
+int suspects_init(const struct report_site *paths, size_t cnt, uint64_t held_bytes, size_t most,
+		  size_t *ret_cnt, struct suspect **ret);
+
+/* Of cnt paths of which something is lost: the same, the largest first. */
+int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
+		struct proven_loss **ret);
+
+/* Whether the suspect's memory is lost, too: it is one that is told of already. */
+bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt);
 
 #endif

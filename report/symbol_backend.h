@@ -17,6 +17,14 @@ struct symbol_backend {
 	/* NULL: nothing known. Valid until the next prepare. */
 	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
 					     uint64_t frame);
+	/*
+	 * What is at an address of the site's process: a variable, or the function that a call
+	 * returns to. NULL: nothing known. Valid as the others. NULL: this backend knows no
+	 * addresses.
+	 */
+	const struct sym_location *(*place)(struct symbol_backend *self, const struct site *site,
+					    enum sym_kind kind, uint64_t addr,
+					    uint64_t deadline_ns);
 	/* A later snapshot may name what has no name now, however long prepare took. */
 	bool names_follow;
 };

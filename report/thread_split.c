@@ -90,6 +90,9 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
+	/* What a proof has found is known of all blocks of the stack together. */
+	if (end - first < split->snap->sites[split->blocks[first]->site].count)
+		site.reach = (struct site_reach){0};
 	site.largest = (struct block){0};
 	site.ages = (struct ages){0};
 	memset(site.kept, 0, sizeof(site.kept));

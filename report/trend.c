@@ -11,9 +11,6 @@
 
 #include "base/order.h"
 
-/* Five that rise are the fewest of which the trend test can be sure. */
-#define LEAST_MOMENTS 5
-#define LEAST_S 10
 #define LEAST_CONFIDENCE 0.95
 /* Of its past, what a site is judged by: so that what comes and goes is seen to go each time. */
 #define LATER_PART 0.6
@@ -343,7 +340,7 @@ static enum objection object(const struct series *series, const struct series *w
 {
 	const struct reasons *reasons = &found->reasons;
 
-	if (window->cnt < LEAST_MOMENTS || series->past_s < LEAST_S)
+	if (window->cnt < TREND_LEAST_MOMENTS || series->past_s < TREND_LEAST_S)
 		return OBJECTION_EARLY;
 	if (reasons->confidence < LEAST_CONFIDENCE)
 		return OBJECTION_TREND;

@@ -36,6 +36,13 @@ struct moment {
 	uint32_t freed[SPAN_CNT + 1]; /* so far: a report had them, and a later one did not */
 };
 
+/*
+ * What grows cannot be told before so many reports, and seconds: five that rise are the fewest of
+ * which the trend test can be sure.
+ */
+#define TREND_LEAST_MOMENTS 5
+#define TREND_LEAST_S 10
+
 #define MOMENT_CNT 32
 /* The last ones of them are of one report after the other. */
 #define RECENT_MOMENTS 8

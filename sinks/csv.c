@@ -15,12 +15,16 @@
 #include "sinks/folded.h"
 #include "sinks/json_parts.h"
 #include "sinks/sink.h"
+#include "sinks/text_part.h"
 
 #define NSEC_PER_MSEC 1000000
 
 static const char header[] =
 	"time,final,site,space,kind,pid,comm,bytes,count,bytes_error,count_error,growth_bytes,"
-	"growth_count,oldest_ms,newest_ms,function,file,line,module,stack\r\n";
+	"growth_count,oldest_ms,newest_ms,function,file,line,module,stack,definite_bytes,"
+	"definite_count,indirect_bytes,indirect_count,possible_bytes,possible_count,"
+	"reachable_bytes,reachable_count,lost_bytes,lost_count,lost_with_them_bytes,"
+	"lost_with_them_count,held_by\r\n";
 
 /*
  * A name in quotes, without control bytes. A spreadsheet would take one that begins like a formula
@@ -122,6 +126,44 @@ static int write_stack(FILE *out, const struct report_site *shown)
 	return err;
 }
 
+/* The chain from the root down, as it stands in a text report. */
+static int write_held_by(FILE *out, const struct report_site *shown)
+{
+	cleanup_free char *chain = NULL;
+	size_t len;
+	FILE *stream = open_memstream(&chain, &len);
+
+	if (!stream)
+		return -ENOMEM;
+	text_write_chain(stream, shown);
+	if (fclose(stream))
+		return -ENOMEM;
+	write_text(out, chain);
+	return 0;
+}
+
+static void write_sum(FILE *out, const struct reach_sum *sum)
+{
+	fprintf(out, ",%" PRIu64 ",%" PRIu64, sum->bytes, sum->count);
+}
+
+/* What a proof says. */
+static int write_reach(FILE *out, const struct report_site *shown)
+{
+	const struct site_reach *reach = &shown->site->reach;
+
+	if (!reach->proved) {
+		fputs(",,,,,,,,,,,,,", out);
+		return 0;
+	}
+	for (size_t i = 0; i < REACH_CNT; i++)
+		write_sum(out, &reach->of[i]);
+	write_sum(out, &reach->lost);
+	write_sum(out, &reach->hanging);
+	fputc(',', out);
+	return write_held_by(out, shown);
+}
+
 static void csv_header(FILE *out)
 {
 	fputs(header, out);
@@ -138,6 +180,8 @@ static int csv_report(FILE *out, const struct report *report)
 		write_numbers(out, report, shown);
 		write_blamed(out, shown);
 		err = write_stack(out, shown);
+		if (!err)
+			err = write_reach(out, shown);
 		fputs("\r\n", out);
 	}
 	return err;

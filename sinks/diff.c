@@ -57,17 +57,17 @@ static void write_side(FILE *out, const char *word, const struct diff_side *side
 	text_write_lost(out, side->snap->lost, false);
 }
 
-void diff_write_text(FILE *out, const struct diff *diff)
+void diff_write_moments(FILE *out, const struct diff *diff)
 {
 	fputs("From ", out);
 	write_moment(out, &diff->sides[0]);
 	fputs(" to ", out);
 	write_moment(out, &diff->sides[1]);
 	fputs(":\n", out);
-	for (size_t i = 0; i < diff->shown_cnt; i++)
-		write_site(out, &diff->sites[i]);
-	if (diff->shown_cnt < diff->site_cnt)
-		fprintf(out, "\t(%zu more changed)\n", diff->site_cnt - diff->shown_cnt);
+}
+
+void diff_write_sums(FILE *out, const struct diff *diff)
+{
 	fputc('\t', out);
 	for (enum change change = 0; change < CHANGE_CNT; change++)
 		fprintf(out, "%s%zu %s", change ? ", " : "stacks: ", diff->cnt_of[change],
@@ -75,6 +75,16 @@ void diff_write_text(FILE *out, const struct diff *diff)
 	fputc('\n', out);
 	write_side(out, "before", &diff->sides[0]);
 	write_side(out, "after", &diff->sides[1]);
+}
+
+void diff_write_text(FILE *out, const struct diff *diff)
+{
+	diff_write_moments(out, diff);
+	for (size_t i = 0; i < diff->shown_cnt; i++)
+		write_site(out, &diff->sites[i]);
+	if (diff->shown_cnt < diff->site_cnt)
+		fprintf(out, "\t(%zu more changed)\n", diff->site_cnt - diff->shown_cnt);
+	diff_write_sums(out, diff);
 }
 
 static void write_json_side(struct json_writer *json, const char *key, const struct diff_side *side)

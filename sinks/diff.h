@@ -7,6 +7,10 @@
 
 #include "report/diff.h"
 
+/* Of the text, the first line and the last ones. */
+void diff_write_moments(FILE *out, const struct diff *diff);
+void diff_write_sums(FILE *out, const struct diff *diff);
+
 void diff_write_text(FILE *out, const struct diff *diff);
 void diff_write_json(FILE *out, const struct diff *diff);
 

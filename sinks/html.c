@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A page that needs nothing but itself: the facts in words, then pictures, which html/report.js
- * draws in the browser from JSON in the page.
+ * A page that needs nothing but itself: what a report for people begins and ends with, in the same
+ * words, then pictures, which html/report.js draws in the browser from JSON in the page.
  */
+#include "sinks/html.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "sinks/census.h"
+#include "sinks/diff.h"
 #include "sinks/html_data.h"
+#include "sinks/peak.h"
 #include "sinks/sink.h"
+#include "sinks/text.h"
 #include "sinks/text_facts.h"
-#include "sinks/text_part.h"
 
 #define NSEC_PER_SEC 1000000000
-/* A browser may run what is written here and nothing else, and load nothing at all. */
-#define POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-
 static const char style[] =
 #include "sinks/html/report.css.inc"
 	;
@@ -24,36 +27,138 @@ static const char script[] =
 #include "sinks/html/data.js.inc"
 #include "sinks/html/report.js.inc"
 	;
+static const char live_script[] =
+#include "sinks/html/live.js.inc"
+	;
 static const char body[] =
 #include "sinks/html/body.html.inc"
 	;
 
-/* Text of an element, from a string that is printable UTF-8. */
+/* Text of an element, from a string that is printable UTF-8, but for marks of styles. */
 static void write_text(FILE *out, const char *text)
 {
+	static const char *const classes[STYLE_CNT] = {
+		[STYLE_LOST] = "lost", [STYLE_GROWS] = "grows", [STYLE_CULPRIT] = "culprit",
+		[STYLE_DIM] = "quiet", [STYLE_BOLD] = "bold",
+	};
+
 	for (; *text; text++) {
 		if (*text == '<')
 			fputs("&lt;", out);
 		else if (*text == '&')
 			fputs("&amp;", out);
+		else if (*text >= TEXT_MARK_BEGIN && *text < TEXT_MARK_BEGIN + STYLE_CNT)
+			fprintf(out, "<b class=\"%s\">", classes[*text - TEXT_MARK_BEGIN]);
+		else if (*text == TEXT_MARK_END)
+			fputs("</b>", out);
 		else
 			fputc(*text, out);
 	}
 }
 
-static int write_target(FILE *out, const struct report *report)
+/* What is written of a report or of a difference. */
+typedef void write_words(FILE *out, const void *about);
+
+/* To be freed; NULL: no memory. */
+static char *words_of(write_words *write, const void *about)
 {
-	cleanup_free char *target = NULL;
+	char *words = NULL;
 	size_t len;
-	FILE *memory = open_memstream(&target, &len);
+	FILE *memory = open_memstream(&words, &len);
 
 	if (!memory)
+		return NULL;
+	write(memory, about);
+	if (!fclose(memory))
+		return words;
+	free(words);
+	return NULL;
+}
+
+static void write_lines(FILE *out, char *lines, const char *class)
+{
+	char *rest;
+
+	fprintf(out, "<ul class=\"%s\">\n", class);
+	for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		line += strspn(line, "\t");
+		fputs(!strncmp(line, "lost:", 5) || !strncmp(line, "incomplete:", 11)
+			      ? "<li class=\"warn\">"
+			      : "<li>",
+		      out);
+		write_text(out, line);
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+}
+
+/* Lines of a text report, as a list. */
+static int write_facts(FILE *out, write_words *write, const void *about)
+{
+	cleanup_free char *facts = words_of(write, about);
+
+	if (!facts)
 		return -ENOMEM;
-	text_write_target(memory, report);
-	if (fclose(memory))
-		return -ENOMEM;
-	write_text(out, target);
+	write_lines(out, facts, "facts");
 	return 0;
+}
+
+/* The first line of all is the title. */
+static int write_head(FILE *out, write_words *write, const void *about)
+{
+	cleanup_free char *head = words_of(write, about);
+	char *end = head ? strchrnul(head, '\n') : NULL;
+
+	if (!head)
+		return -ENOMEM;
+	fputs("<h1>", out);
+	if (*end)
+		*end++ = 0;
+	write_text(out, head);
+	fputs("</h1>\n", out);
+	write_lines(out, end, "head");
+	return 0;
+}
+
+static void head_words(FILE *out, const void *about)
+{
+	const struct report *report = about;
+	const struct text_part part = {.out = out,
+				       .report = report,
+				       .indent = "",
+				       .with_process = text_several_processes(report->snapshot),
+				       .look = LOOK_MARKED};
+
+	text_write_head(&part);
+}
+
+static void target_words(FILE *out, const void *about)
+{
+	text_write_target(out, about);
+}
+
+static void fact_words(FILE *out, const void *about)
+{
+	const struct report *report = about;
+
+	if (report->show_peak)
+		peak_write_fact(out, report);
+	text_write_facts(out, report);
+}
+
+static void census_words(FILE *out, const void *about)
+{
+	census_write_facts(out, about);
+}
+
+static void diff_head_words(FILE *out, const void *about)
+{
+	diff_write_moments(out, about);
+}
+
+static void diff_fact_words(FILE *out, const void *about)
+{
+	diff_write_sums(out, about);
 }
 
 static void write_when(FILE *out, const struct report *report)
@@ -73,48 +178,70 @@ static void write_when(FILE *out, const struct report *report)
 	fputs("</p>\n", out);
 }
 
-/* The lines that end a text report, as a list. */
-static int write_facts(FILE *out, const struct report *report)
+static int write_census(FILE *out, const struct report *report)
 {
-	cleanup_free char *facts = NULL;
-	size_t len;
-	FILE *memory = open_memstream(&facts, &len);
-	char *rest;
+	if (!report->snapshot->census)
+		return 0;
+	census_write_html(out, report);
+	return write_facts(out, census_words, report);
+}
 
-	if (!memory)
+static void write_begin(FILE *out, const char *title, bool live)
+{
+	fprintf(out,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>memleak: ",
+		live ? HTML_POLICY_LIVE : HTML_POLICY);
+	write_text(out, title);
+	fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);
+}
+
+static void write_end(FILE *out, bool live)
+{
+	fprintf(out, "<script>\n%s%s</script>\n</body>\n</html>\n", script,
+		live ? live_script : "");
+}
+
+static int write_report(FILE *out, const struct report *report, bool live)
+{
+	cleanup_free char *title = words_of(target_words, report);
+	int err;
+
+	if (!title)
 		return -ENOMEM;
-	text_write_facts(memory, report);
-	if (fclose(memory))
-		return -ENOMEM;
-	fputs("<ul class=\"facts\">\n", out);
-	for (char *line = strtok_r(facts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		line += strspn(line, "\t");
-		fputs(strncmp(line, "lost:", 5) ? "<li>" : "<li class=\"lost\">", out);
-		write_text(out, line);
-		fputs("</li>\n", out);
-	}
-	fputs("</ul>\n", out);
-	return 0;
+	write_begin(out, title, live);
+	err = write_head(out, head_words, report);
+	write_when(out, report);
+	fprintf(out, "%s<h2>Exactly</h2>\n", body);
+	err = err ? err : write_facts(out, fact_words, report);
+	err = err ? err : write_census(out, report);
+	err = err ? err : html_write_data(out, report);
+	write_end(out, live);
+	return err;
+}
+
+int html_write_live(FILE *out, const struct report *report)
+{
+	return write_report(out, report, true);
+}
+
+int html_write_diff(FILE *out, const struct diff *diff)
+{
+	int err;
+
+	write_begin(out, "what has changed", false);
+	err = write_head(out, diff_head_words, diff);
+	fprintf(out, "%s<h2>Exactly</h2>\n", body);
+	err = err ? err : write_facts(out, diff_fact_words, diff);
+	err = err ? err : html_write_diff_data(out, diff);
+	write_end(out, false);
+	return err;
 }
 
 static int html_report(FILE *out, const struct report *report)
 {
-	int err;
-
-	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"" POLICY "\">\n"
-	      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>memleak: ",
-	      out);
-	err = write_target(out, report);
-	fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
-	err = err ? err : write_target(out, report);
-	fputs("</h1>\n", out);
-	write_when(out, report);
-	err = err ? err : write_facts(out, report);
-	fputs(body, out);
-	err = err ? err : html_write_data(out, report);
-	fprintf(out, "<script>\n%s</script>\n</body>\n</html>\n", script);
-	return err;
+	return write_report(out, report, false);
 }
 
 const struct sink sink_html = {

@@ -11,10 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/intern.h"
+#include "base/path.h"
+#include "report/fold.h"
 #include "report/frame_walk.h"
+#include "report/function_name.h"
+#include "report/peak.h"
 #include "report/runtime_objects.h"
 #include "report/site_order.h"
 #include "sinks/json_parts.h"
@@ -31,12 +36,21 @@ struct value {
 	size_t len;
 };
 
+/* What a process held over time. */
+struct past {
+	const struct process *process;
+	const struct site_history *history; /* the longest of its sites; NULL: none */
+};
+
 struct page {
 	struct value strings;
 	struct value functions;
 	struct value report;
 	struct intern string_numbers;
 	struct intern function_numbers;
+	struct intern process_numbers;
+	struct past *pasts; /* of these */
+	size_t past_cnt, past_cap;
 	bool failed; /* no memory */
 };
 
@@ -89,14 +103,18 @@ static size_t string_number(struct page *page, const char *text)
 	return number;
 }
 
-/* Its symbol, or "+0x1f" for a place in its module, or its address. */
+/* Its symbol in short, or "+0x1f" for a place in its module, or its address. */
 static size_t name_number(struct page *page, const struct frame_walk *walk)
 {
 	const char *module = walk->location ? walk->location->module : NULL;
 	char text[32];
 
-	if (walk->frame && walk->frame->symbol && *walk->frame->symbol)
-		return string_number(page, walk->frame->symbol);
+	if (walk->frame && sym_is_known(walk->frame->symbol)) {
+		cleanup_free char *name = function_name_short(walk->frame->symbol);
+
+		page->failed |= !name;
+		return string_number(page, name);
+	}
 	if (module && *module)
 		snprintf(text, sizeof(text), "+0x%" PRIx64, walk->location->module_offset);
 	else
@@ -131,15 +149,38 @@ static size_t function_number(struct page *page, const struct function *function
 	return number;
 }
 
-/* From the outermost function to the one that called the allocator. */
-static void write_frames(struct page *page, const struct report_site *shown)
+/* Of a script's function its place is part of the symbol. */
+static size_t function_of(struct page *page, const struct frame_walk *walk)
+{
+	const struct sym_frame *frame = walk->frame;
+	const char *file = frame ? frame->file : NULL;
+	struct script_function script = {.line = frame ? frame->line : 0};
+	cleanup_free char *path = NULL;
+
+	if (frame && frame->symbol && !(file && *file) &&
+	    script_function_of(frame->symbol, &script))
+		file = path = strndup(script.path, script.path_len);
+
+	const struct function function = {
+		.name = name_number(page, walk),
+		.file = string_number(page, file),
+		.line = script.line,
+		.module = string_number(page, walk->location ? walk->location->module : NULL),
+		.inlined = frame && frame->inlined,
+	};
+
+	return function_number(page, &function);
+}
+
+/* From the outermost function to the one that called the allocator. Returns how many. */
+static size_t write_functions(struct page *page, const struct report_site *shown, size_t *blamed,
+			      size_t *through)
 {
 	struct json_writer *json = &page->report.json;
 	const char *missing = frame_missing(shown->site);
-	size_t cnt = 0, blamed = 0, through = 0;
 	struct frame_walk walk;
+	size_t cnt = 0;
 
-	json_begin_array(json, "frames");
 	if (missing) {
 		const struct function no_function = {.name = string_number(page, missing),
 						     .file = string_number(page, ""),
@@ -151,24 +192,62 @@ static void write_frames(struct page *page, const struct report_site *shown)
 	frame_walk_begin(&walk, shown);
 	while (frame_walk_next(&walk)) {
 		if (frame_walk_at_blamed(&walk))
-			blamed = cnt;
+			*blamed = cnt;
 		if (shown->has_through && frame_walk_at(&walk, &shown->through))
-			through = cnt;
+			*through = cnt;
 		cnt++;
-		const struct function function = {
-			.name = name_number(page, &walk),
-			.file = string_number(page, walk.frame ? walk.frame->file : NULL),
-			.line = walk.frame ? walk.frame->line : 0,
-			.module = string_number(page, walk.location ? walk.location->module : NULL),
-			.inlined = walk.frame && walk.frame->inlined,
-		};
-
-		json_unsigned(json, NULL, function_number(page, &function));
+		json_unsigned(json, NULL, function_of(page, &walk));
 	}
+	return cnt;
+}
+
+/* "inside": of a row, its first place, how many, and the function that stands for them. */
+static void write_row(struct page *page, const struct fold *fold, size_t at)
+{
+	cleanup_free char *name = NULL;
+	struct function row = {.file = string_number(page, ""), .module = row.file};
+
+	if (asprintf(&name, "\u2026 %s", path_name(fold->inside)) < 0) {
+		name = NULL;
+		page->failed = true;
+		return;
+	}
+	row.name = string_number(page, name);
+	json_unsigned(&page->report.json, NULL, at);
+	json_unsigned(&page->report.json, NULL, fold->cnt);
+	json_unsigned(&page->report.json, NULL, function_number(page, &row));
+}
+
+/* What a text report folds: rows from the innermost on, and what every program begins with. */
+static void write_folds(struct page *page, const struct report_site *shown, size_t cnt)
+{
+	struct json_writer *json = &page->report.json;
+	struct fold fold;
+	size_t left = cnt;
+
+	json_begin_array(json, "inside");
+	fold_begin(&fold, shown, shown->site->frame_cnt);
+	while (left && fold_next(&fold)) {
+		left -= fold.cnt < left ? fold.cnt : left;
+		if (fold.inside)
+			write_row(page, &fold, left);
+	}
+	json_end_array(json);
+	json_unsigned(json, "start", fold.at_start && !frame_missing(shown->site) ? left : 0);
+}
+
+static void write_frames(struct page *page, const struct report_site *shown)
+{
+	struct json_writer *json = &page->report.json;
+	size_t blamed = 0, through = 0, cnt;
+
+	json_begin_array(json, "frames");
+	cnt = write_functions(page, shown, &blamed, &through);
 	json_end_array(json);
 	json_unsigned(json, "culprit", blamed);
 	if (shown->has_through)
 		json_unsigned(json, "through", through);
+	write_folds(page, shown, cnt);
 }
 
 static void write_moment(struct json_writer *json, uint64_t elapsed_ns, uint64_t bytes,
@@ -227,42 +306,154 @@ static void write_trend(struct json_writer *json, const struct report_site *show
 	json_unsigned(json, "freed", history ? history_freed(history, 0) : 0);
 }
 
-/* What a text report says of the site in parentheses. */
+/* What a text report says of the site in parentheses, but what a proof says: that is in the page.
+ */
 static void write_notes(struct page *page, const struct report *report,
 			const struct report_site *shown)
 {
 	cleanup_free char *notes = NULL;
 	size_t len;
 	FILE *memory = open_memstream(&notes, &len);
-	const struct text_part part = {memory, report, "", true};
+	const struct text_part part = {memory, report, "", false, LOOK_PLAIN, NULL};
+	struct report_site unproved = *shown;
+	struct site site = *shown->site;
 
 	if (!memory) {
 		page->failed = true;
 		return;
 	}
-	text_write_notes(&part, shown);
+	site.reach = (struct site_reach){0};
+	unproved.site = &site;
+	text_write_notes(&part, &unproved);
 	if (fclose(memory)) {
 		page->failed = true;
 		return;
 	}
 	notes[strcspn(notes, "\n")] = 0;
-	json_string(&page->report.json, "notes", notes + strspn(notes, "\t"));
+	json_string(&page->report.json, "notes", notes + strspn(notes, "\t "));
 }
 
-/* Within an object. */
+static void write_sum(struct json_writer *json, const char *key, const struct reach_sum *sum)
+{
+	json_begin_array(json, key);
+	json_unsigned(json, NULL, sum->bytes);
+	json_unsigned(json, NULL, sum->count);
+	json_end_array(json);
+}
+
+/* What a proof says; nothing of a site that it has not looked at. */
+static void write_reach(struct page *page, const struct report_site *shown)
+{
+	struct json_writer *json = &page->report.json;
+	const struct site_reach *reach = &shown->site->reach;
+
+	if (!reach->proved)
+		return;
+	json_begin_object(json, "reach");
+	for (size_t i = 0; i < REACH_CNT; i++)
+		write_sum(json, reach_name(i), &reach->of[i]);
+	json_end_object(json);
+	write_sum(json, "lost", &reach->lost);
+	write_sum(json, "with_them", &reach->hanging);
+	json_begin_array(json, "held_by");
+	for (size_t i = 0; i < shown->held_by_cnt; i++)
+		json_unsigned(json, NULL, string_number(page, shown->held_by[i]));
+	json_end_array(json);
+}
+
+/* "process": a place in "processes"; nothing of what is no process's. */
+static void write_process(struct page *page, const struct report_site *shown)
+{
+	const struct process *process = shown->site->process;
+	const struct site_history *history = shown->history;
+	struct past *past;
+	uint64_t key;
+	bool is_new;
+	size_t number;
+
+	if (!process)
+		return;
+	/* A difference may be of two runs, and images are numbered in each. */
+	key = (uint64_t)process->image << 32 | (uint32_t)process->pid;
+	number = number_of(page, &page->process_numbers, &key, sizeof(key), &is_new);
+	if (page->failed)
+		return;
+	if (is_new) {
+		if (array_reserve(&page->pasts, &page->past_cap, page->past_cnt + 1)) {
+			page->failed = true;
+			return;
+		}
+		page->pasts[page->past_cnt++] = (struct past){.process = process};
+	}
+	past = &page->pasts[number];
+	if (history && (!past->history || history->moment_cnt > past->history->moment_cnt))
+		past->history = history;
+	json_unsigned(&page->report.json, "process", number);
+}
+
+/* "ages" and "sizes": a class, bytes and blocks, again and again. */
+static void write_class(struct json_writer *json, size_t class, uint64_t bytes, uint64_t count)
+{
+	if (!count)
+		return;
+	json_unsigned(json, NULL, class);
+	json_unsigned(json, NULL, bytes);
+	json_unsigned(json, NULL, count);
+}
+
+/* Sizes are known of blocks that were asked for one by one; class c: less than 2^c bytes. */
+static void write_classes(struct json_writer *json, const struct report_site *shown)
+{
+	const struct ages *ages = &shown->site->ages;
+	uint64_t bytes[65] = {0}, count[65] = {0};
+
+	json_begin_array(json, "ages");
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		write_class(json, i, ages->bytes[i], ages->count[i]);
+	json_end_array(json);
+	if (!shown->block_cnt)
+		return;
+	for (size_t i = 0; i < shown->block_cnt; i++) {
+		uint64_t size = shown->blocks[i].size;
+		int class = size ? 64 - __builtin_clzll(size) : 0;
+
+		bytes[class] += size;
+		count[class]++;
+	}
+	json_begin_array(json, "sizes");
+	for (size_t i = 0; i < 65; i++)
+		write_class(json, i, bytes[i], count[i]);
+	json_end_array(json);
+}
+
+/* Within an object: what it is. */
+static void write_identity(struct page *page, const struct report_site *shown)
+{
+	struct json_writer *json = &page->report.json;
+
+	json_write_id(json, shown->site->id);
+	write_process(page, shown);
+	if (shown->site->kind != KIND_HEAP)
+		json_string(json, "kind", kind_name(shown->site->kind));
+	write_frames(page, shown);
+}
+
 static void write_site_keys(struct page *page, const struct report *report,
 			    const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
 	const struct site *site = shown->site;
 
-	json_write_id(json, site->id);
+	write_identity(page, shown);
 	json_unsigned(json, "bytes", site->bytes);
 	json_unsigned(json, "count", site->count);
+	if (shown->objects)
+		json_string(json, "objects", shown->objects->words);
 	write_notes(page, report, shown);
 	write_trend(json, shown);
 	write_moments(json, report, shown);
-	write_frames(page, shown);
+	write_classes(json, shown);
+	write_reach(page, shown);
 }
 
 static void write_site(struct page *page, const struct report *report,
@@ -273,47 +464,143 @@ static void write_site(struct page *page, const struct report *report,
 	json_end_object(&page->report.json);
 }
 
-static void write_suspect(struct page *page, const struct report *report,
-			  const struct suspect *suspect)
+/* The paths of the lines about losses and suspects, in their order. */
+static void write_told(struct page *page, const struct report *report)
+{
+	json_begin_array(&page->report.json, "told");
+	for (size_t i = 0; i < report->loss_cnt && !page->failed; i++)
+		write_site(page, report, report->losses[i].site);
+	for (size_t i = 0; i < report->suspect_cnt && !page->failed; i++)
+		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
+			write_site(page, report, report->suspects[i].site);
+	json_end_array(&page->report.json);
+}
+
+static void write_peak_site(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
 
 	json_begin_object(json, NULL);
-	write_site_keys(page, report, suspect->site);
-	json_unsigned(json, "paths", suspect->path_cnt);
-	json_unsigned(json, "processes", suspect->process_cnt);
-	if (suspect->site->objects)
-		json_string(json, "objects", suspect->site->objects->words);
-	write_thousandths(json, "rate_of_paths", suspect->bytes_per_s);
+	write_identity(page, shown);
+	json_unsigned(json, "bytes", shown->site->bytes);
+	json_unsigned(json, "count", shown->site->count);
 	json_end_object(json);
 }
 
-static void write_values(struct page *page, const struct report *report)
+static void write_peak(struct page *page, const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+	struct json_writer *json = &page->report.json;
+
+	if (!report->peak_cnt)
+		return;
+	json_begin_object(json, "peak");
+	json_unsigned(json, "ms",
+		      (snap->elapsed_ns - (snap->t0_ns - snap->peak->t0_ns)) / NSEC_PER_MSEC);
+	json_unsigned(json, "bytes", snap->peak->bytes);
+	json_begin_array(json, "sites");
+	for (size_t i = 0; i < report->peak_cnt && !page->failed; i++)
+		write_peak_site(page, &report->peak[i]);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/* Names, and what each process held at the moments that are remembered best. */
+static void write_processes(struct page *page)
 {
 	struct json_writer *json = &page->report.json;
 
-	json_begin_array(&page->strings.json, NULL);
-	json_begin_array(&page->functions.json, NULL);
-	json_begin_object(json, NULL);
+	json_begin_array(json, "processes");
+	for (size_t i = 0; i < page->past_cnt && !page->failed; i++) {
+		const struct past *past = &page->pasts[i];
+		cleanup_free char *name = NULL;
+
+		json_begin_object(json, NULL);
+		if (asprintf(&name, "%s (%d)", past->process->comm ?: "?", past->process->pid) < 0)
+			name = NULL;
+		json_unsigned(json, "name", string_number(page, name));
+		json_begin_array(json, "moments");
+		for (size_t j = 0; past->history && j < past->history->moment_cnt; j++) {
+			const struct moment *moment = &past->history->moments[j];
+
+			write_moment(json, moment->elapsed_ns, moment->process_bytes,
+				     moment->process_blocks);
+		}
+		json_end_array(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_report(struct page *page, const void *about)
+{
+	const struct report *report = about;
+	struct json_writer *json = &page->report.json;
+
 	json_unsigned(json, "bytes", report->bytes);
 	json_unsigned(json, "count", report->count);
-	json_unsigned(json, "sites_total", report->sites_total);
+	json_unsigned(json, "ms", report->snapshot->elapsed_ns / NSEC_PER_MSEC);
+	json_bool(json, "proved", report->snapshot->proof != NULL);
 	json_begin_array(json, "sites");
 	for (size_t i = 0; i < report->site_cnt && !page->failed; i++)
 		write_site(page, report, &report->sites[i]);
 	json_end_array(json);
-	json_begin_array(json, "suspects");
-	for (size_t i = 0; i < report->suspect_cnt && !page->failed; i++)
-		write_suspect(page, report, &report->suspects[i]);
+	write_told(page, report);
+	write_peak(page, report);
+	write_processes(page);
+}
+
+/* What a side had, what the other one has. */
+static void write_diff(struct page *page, const void *about)
+{
+	struct json_writer *json = &page->report.json;
+	const struct diff *diff = about;
+
+	json_unsigned(json, "bytes", diff->sides[1].bytes);
+	json_unsigned(json, "count", diff->sides[1].count);
+	json_bool(json, "diff", true);
+	json_begin_array(json, "sites");
+	for (size_t i = 0; i < diff->shown_cnt && !page->failed; i++) {
+		const struct diff_site *site = &diff->sites[i];
+
+		json_begin_object(json, NULL);
+		write_identity(page, &site->shown);
+		json_string(json, "change", change_name(site->change));
+		json_unsigned(json, "bytes", site->parts[1].bytes);
+		json_unsigned(json, "count", site->parts[1].count);
+		write_sum(json, "before",
+			  &(struct reach_sum){site->parts[0].bytes, site->parts[0].count});
+		json_end_object(json);
+	}
 	json_end_array(json);
-	json_unsigned(json, "suspects_total", report->suspects_total);
-	json_bool(json, "undecided", report->undecided || report->unclear);
-	json_end_object(json);
+	write_processes(page);
+}
+
+typedef void write_about(struct page *page, const void *about);
+
+static void write_values(struct page *page, write_about *write, const void *about)
+{
+	json_begin_array(&page->strings.json, NULL);
+	json_begin_array(&page->functions.json, NULL);
+	json_begin_object(&page->report.json, NULL);
+	write(page, about);
+	json_end_object(&page->report.json);
 	json_end_array(&page->functions.json);
 	json_end_array(&page->strings.json);
 }
 
-int html_write_data(FILE *out, const struct report *report)
+static void page_deinit(struct page *page)
+{
+	intern_deinit(&page->string_numbers);
+	intern_deinit(&page->function_numbers);
+	intern_deinit(&page->process_numbers);
+	free(page->pasts);
+	free(page->strings.text);
+	free(page->functions.text);
+	free(page->report.text);
+}
+
+static int write_data(FILE *out, write_about *write, const void *about)
 {
 	struct page page = {0};
 	bool begun = value_begin(&page.strings);
@@ -321,7 +608,7 @@ int html_write_data(FILE *out, const struct report *report)
 	begun = value_begin(&page.functions) && begun;
 	begun = value_begin(&page.report) && begun;
 	if (begun)
-		write_values(&page, report);
+		write_values(&page, write, about);
 	begun = value_end(&page.strings) && begun;
 	begun = value_end(&page.functions) && begun;
 	begun = value_end(&page.report) && begun;
@@ -331,10 +618,16 @@ int html_write_data(FILE *out, const struct report *report)
 		value_write(out, "functions", &page.functions);
 		value_write(out, "report", &page.report);
 	}
-	intern_deinit(&page.string_numbers);
-	intern_deinit(&page.function_numbers);
-	free(page.strings.text);
-	free(page.functions.text);
-	free(page.report.text);
+	page_deinit(&page);
 	return page.failed ? -ENOMEM : 0;
+}
+
+int html_write_data(FILE *out, const struct report *report)
+{
+	return write_data(out, write_report, report);
+}
+
+int html_write_diff_data(FILE *out, const struct diff *diff)
+{
+	return write_data(out, write_diff, diff);
 }

@@ -5,9 +5,11 @@
 
 #include <stdio.h>
 
+#include "report/diff.h"
 #include "report/report.h"
 
-/* What its pictures are drawn from. 0 or -ENOMEM. */
+/* What its pictures are drawn from. 0 or -ENOMEM; so below. */
 int html_write_data(FILE *out, const struct report *report);
+int html_write_diff_data(FILE *out, const struct diff *diff);
 
 #endif

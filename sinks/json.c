@@ -7,6 +7,8 @@
 #include <math.h>
 
 #include "report/runtime_objects.h"
+#include "sinks/census.h"
+#include "sinks/core.h"
 #include "sinks/count.h"
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
@@ -92,6 +94,50 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 }
 
 /* Within an object. */
+static void write_kinds(struct json_writer *json, const struct reach_sum *of)
+{
+	for (size_t i = 0; i < REACH_CNT; i++)
+		json_write_totals(json, reach_name(i), of[i].bytes, of[i].count);
+}
+
+/* Of a site or group of a report with a proof: null for what was not looked at. */
+static void write_reach(struct json_writer *json, const struct site_reach *reach)
+{
+	if (!reach->proved) {
+		json_null(json, "reach");
+		return;
+	}
+	json_begin_object(json, "reach");
+	write_kinds(json, reach->of);
+	json_write_totals(json, "lost", reach->lost.bytes, reach->lost.count);
+	json_write_totals(json, "lost_with_them", reach->hanging.bytes, reach->hanging.count);
+	json_end_object(json);
+}
+
+static void write_held_by(struct json_writer *json, const struct report_site *shown)
+{
+	json_begin_array(json, "held_by");
+	for (size_t i = 0; i < shown->held_by_cnt; i++)
+		json_string(json, NULL, shown->held_by[i]);
+	json_end_array(json);
+}
+
+static void write_proof(struct json_writer *json, const struct proof_facts *proof)
+{
+	json_begin_object(json, "proof");
+	if (proof->processes > proof->unproved)
+		json_string(json, "method", proof_method_name(proof->method));
+	else
+		json_null(json, "method");
+	json_real(json, "stopped_ms", (double)proof->stopped_ns / 1e6);
+	json_unsigned(json, "scanned_bytes", proof->scanned_bytes);
+	json_unsigned(json, "pictures", proof->pictures);
+	json_unsigned(json, "processes", proof->processes);
+	json_unsigned(json, "unproved", proof->unproved);
+	write_kinds(json, proof->of);
+	json_end_object(json);
+}
+
 static void write_site_keys(struct json_writer *json, const struct report *report,
 			    const struct report_site *shown)
 {
@@ -112,6 +158,10 @@ static void write_site_keys(struct json_writer *json, const struct report *repor
 	write_growth(json, shown->growth_bytes, shown->growth_count);
 	verdict_write_trend(json, shown->history);
 	verdict_write_ages(json, &site->ages);
+	if (report->snapshot->proof) {
+		write_reach(json, &site->reach);
+		write_held_by(json, shown);
+	}
 	json_write_stack(json, shown);
 	json_write_blamed(json, shown);
 	json_bool(json, "truncated", site->end == STACK_END_TRUNCATED);
@@ -131,16 +181,42 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
+/* Begins an object about a function that is on that many paths, in so many processes. */
+static void begin_function(struct json_writer *json, const struct report *report,
+			   const struct report_site *site, size_t paths, size_t processes)
+{
+	json_begin_object(json, NULL);
+	write_site_keys(json, report, site);
+	json_unsigned(json, "paths", paths);
+	json_unsigned(json, "processes", processes);
+}
+
+/* What is lost, by function: each sum is of all its paths. */
+static void write_proven_losses(struct json_writer *json, const struct report *report)
+{
+	json_begin_array(json, "losses");
+	for (size_t i = 0; i < report->loss_cnt; i++) {
+		const struct proven_loss *loss = &report->losses[i];
+
+		begin_function(json, report, loss->site, loss->path_cnt, loss->process_cnt);
+		json_write_totals(json, "lost", loss->lost.bytes, loss->lost.count);
+		json_write_totals(json, "lost_with_them", loss->hanging.bytes, loss->hanging.count);
+		json_real(json, "lost_per_s", loss->per_s);
+		json_unsigned(json, "lost_for_ns", loss->for_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_unsigned(json, "losses_total", report->losses_total);
+}
+
 static void write_suspects(struct json_writer *json, const struct report *report)
 {
 	json_begin_array(json, "suspects");
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		const struct suspect *suspect = &report->suspects[i];
 
-		json_begin_object(json, NULL);
-		write_site_keys(json, report, suspect->site);
-		json_unsigned(json, "paths", suspect->path_cnt);
-		json_unsigned(json, "processes", suspect->process_cnt);
+		begin_function(json, report, suspect->site, suspect->path_cnt,
+			       suspect->process_cnt);
 		json_real(json, "bytes_per_s", suspect->bytes_per_s);
 		json_string(json, "objects",
 			    suspect->site->objects ? suspect->site->objects->words : NULL);
@@ -180,6 +256,8 @@ static void write_group(struct json_writer *json, const struct report *report,
 	write_age(json, "newest_ns", sum->newest_ns);
 	write_growth(json, group->growth_bytes, group->growth_count);
 	verdict_write_trend(json, group->history);
+	if (report->snapshot->proof)
+		write_reach(json, &sum->reach);
 	json_unsigned(json, "sites_total", group->sites_total);
 	write_sites(json, "sites", report, group->sites, group->site_cnt);
 	json_end_object(json);
@@ -296,6 +374,13 @@ static int json_report(FILE *out, const struct report *report)
 		json_unsigned(&json, "baseline_ns", snap->baseline_ns);
 	else
 		json_null(&json, "baseline_ns");
+	if (snap->proof) {
+		write_proof(&json, snap->proof);
+		write_proven_losses(&json, report);
+	}
+	census_write_json(&json, snap->census);
+	if (snap->core)
+		core_write_json(&json, snap->core);
 	suppressions_write_json(&json, report);
 	json_write_lost(&json, snap->lost);
 	write_losses(&json, snap);

@@ -84,6 +84,15 @@ bool output_wants(const struct output *out, bool final)
 	return !out->document || out->path || final;
 }
 
+bool output_has_colour(const struct output *out, enum colour colour)
+{
+	const char *none = getenv("NO_COLOR");
+
+	if (colour != COLOUR_AUTO)
+		return colour == COLOUR_ALWAYS;
+	return !(none && *none) && isatty(out->fd);
+}
+
 void output_deinit(struct output *out)
 {
 	if (out->stream)

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "options/options.h"
+
 struct output {
 	int fd;
 	const char *name; /* for messages */
@@ -32,6 +34,9 @@ void output_deinit(struct output *out);
 
 /* Whether a report has a place: of documents a pipe, like stdout, takes the final one alone. */
 bool output_wants(const struct output *out, bool final);
+
+/* Whether text for it is to be coloured: NO_COLOR and what it is decide if nobody else does. */
+bool output_has_colour(const struct output *out, enum colour colour);
 
 /* A stream to print to; NULL: no memory. */
 FILE *output_begin(struct output *out);

@@ -30,9 +30,8 @@ static void write_higher(FILE *out, const struct peak *peak)
 		fprintf(out, "; at its highest it was %" PRIu64 " bytes more", more);
 }
 
-void peak_write_text(FILE *out, const struct report *report, bool with_process)
+void peak_write_fact(FILE *out, const struct report *report)
 {
-	const struct text_part part = {out, report, "\t\t", with_process};
 	const struct peak *peak = peak_of(report);
 
 	if (!peak) {
@@ -52,10 +51,23 @@ void peak_write_text(FILE *out, const struct report *report, bool with_process)
 	fputs(" s ago", out);
 	write_higher(out, peak);
 	fputc('\n', out);
+}
+
+void peak_write_text(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	const struct peak *peak = peak_of(report);
+	struct text_part sites = *part;
+	FILE *out = part->out;
+
+	peak_write_fact(out, report);
+	if (!peak || has_no_copy(peak))
+		return;
+	sites.indent = part->look == LOOK_BCC ? "\t\t" : "\t";
 	for (size_t i = 0; i < report->peak_cnt; i++)
-		text_write_site(&part, &report->peak[i]);
+		text_write_site(&sites, &report->peak[i]);
 	if (report->peak_cnt < peak->site_cnt)
-		text_write_more(out, "\t\t", peak->site_cnt - report->peak_cnt, "stack");
+		text_write_more(out, sites.indent, peak->site_cnt - report->peak_cnt, "stack");
 }
 
 static void write_json_site(struct json_writer *json, const struct report_site *shown)

@@ -61,6 +61,30 @@ static void add_labels(struct profile *profile, Pprof__Sample *sample, const str
 		profile_add_label(profile, sample, "cache", site->origin.cache, 0);
 }
 
+static void add_bytes(struct profile *profile, Pprof__Sample *sample, const char *key,
+		      uint64_t bytes)
+{
+	const int64_t most = bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
+
+	if (bytes)
+		profile_add_number(profile, sample, key, most, "bytes");
+}
+
+/* What a proof says; what is 0 has no label. */
+static void add_reach(struct profile *profile, Pprof__Sample *sample,
+		      const struct report_site *shown)
+{
+	static const char *const keys[REACH_CNT] = {"definite_bytes", "indirect_bytes",
+						    "possible_bytes", "reachable_bytes"};
+	const struct site_reach *reach = &shown->site->reach;
+
+	for (size_t i = 0; i < REACH_CNT; i++)
+		add_bytes(profile, sample, keys[i], reach->of[i].bytes);
+	add_bytes(profile, sample, "lost_bytes", reach->lost.bytes);
+	if (shown->held_by_cnt)
+		profile_add_label(profile, sample, "held_by", shown->held_by[0], 0);
+}
+
 /* The call: behind it, where the address is, may be another line, or another function. */
 static uint64_t call_address(const struct site *site, uint64_t frame,
 			     const struct sym_location *location)
@@ -113,6 +137,7 @@ static void add_site(struct profile *profile, const struct report_site *shown)
 	add_stack(profile, sample, shown);
 	add_values(profile, sample, shown);
 	add_labels(profile, sample, shown->site);
+	add_reach(profile, sample, shown);
 }
 
 /* What a reader of pprof -comments learns. */

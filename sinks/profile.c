@@ -244,7 +244,7 @@ static void add_lines(struct profile *profile, Pprof__Location *place, Pprof__Ma
 	for (size_t i = 0; i < location->frame_cnt; i++) {
 		const struct sym_frame *frame = &location->frames[i];
 
-		if (frame->symbol && *frame->symbol)
+		if (sym_is_known(frame->symbol))
 			add_line(profile, place, frame->symbol, frame->file, frame->line);
 		if (!mapping)
 			continue;
@@ -309,20 +309,39 @@ void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t 
 		profile->err = -ENOMEM;
 }
 
-void profile_add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
-		       const char *text, int64_t number)
+/* NULL: no memory. */
+static Pprof__Label *add_label(struct profile *profile, Pprof__Sample *sample, const char *key)
 {
 	Pprof__Label *label = malloc(sizeof(*label));
 
 	if (!label || APPEND(sample->label, sample->n_label, label)) {
 		free(label);
 		profile->err = -ENOMEM;
-		return;
+		return NULL;
 	}
 	pprof__label__init(label);
 	label->key = profile_string(profile, key);
-	if (text)
+	return label;
+}
+
+void profile_add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
+		       const char *text, int64_t number)
+{
+	Pprof__Label *label = add_label(profile, sample, key);
+
+	if (label && text)
 		label->str = profile_string(profile, text);
-	else
+	else if (label)
 		label->num = number;
+}
+
+void profile_add_number(struct profile *profile, Pprof__Sample *sample, const char *key,
+			int64_t number, const char *unit)
+{
+	Pprof__Label *label = add_label(profile, sample, key);
+
+	if (!label)
+		return;
+	label->num = number;
+	label->num_unit = profile_string(profile, unit);
 }

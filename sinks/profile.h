@@ -44,5 +44,8 @@ void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t 
 /* text NULL: number is the label. */
 void profile_add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
 		       const char *text, int64_t number);
+/* A number of something. */
+void profile_add_number(struct profile *profile, Pprof__Sample *sample, const char *key,
+			int64_t number, const char *unit);
 
 #endif

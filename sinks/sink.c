@@ -7,6 +7,7 @@
 
 static const struct sink *const sinks[] = {
 	[FORMAT_TEXT] = &sink_text,
+	[FORMAT_BCC] = &sink_bcc,
 	[FORMAT_JSON] = &sink_json,
 	[FORMAT_CSV] = &sink_csv,
 	[FORMAT_FOLDED] = &sink_folded,
@@ -65,8 +66,8 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 			     "not tracked: the process had used up its share of the block table",
 			     "raise --max-memory or --max-allocs, or sample with -s"},
 	[LOSS_PROCESSES] = {"processes", "process", "processes",
-			    "not traced, or not from the first call: too many or too fast, or gone "
-			    "before memleak could look",
+			    "not traced, or not from the first call: too many or too fast, gone "
+			    "before memleak could look, or their files take too long to read",
 			    NULL},
 	[LOSS_HEAPS] = {"heaps", "heap", "heaps",
 			"freed as a whole (mi_heap_destroy): the blocks inside are still shown",

@@ -25,6 +25,7 @@ struct sink {
 };
 
 extern const struct sink sink_text;
+extern const struct sink sink_bcc;
 extern const struct sink sink_json;
 extern const struct sink sink_csv;
 extern const struct sink sink_folded;

@@ -1,178 +1,179 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The report for people, in the form of bcc's memleak: the header, the line that ends in "from
- * stack" and the frames below it are read by scripts and never change. What bcc does not say
- * stands in lines of its own, below the frames.
+ * The report for people: first who it is and how much, then what is lost and what grows, a line
+ * each, then the stacks of these and of the largest others, then the exact sums.
  */
+#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <time.h>
+#include <stdlib.h>
 
-#include "base/escape.h"
+#include "base/cleanup.h"
+#include "report/listing.h"
+#include "report/trend.h"
+#include "sinks/census.h"
+#include "sinks/core.h"
 #include "sinks/count.h"
 #include "sinks/peak.h"
 #include "sinks/sink.h"
 #include "sinks/stats.h"
 #include "sinks/suppressions.h"
+#include "sinks/text.h"
 #include "sinks/text_facts.h"
-#include "sinks/text_part.h"
+#include "sinks/text_lists.h"
 #include "sinks/verdict.h"
 
 #define NSEC_PER_SEC 1000000000
-#define NSEC_PER_MSEC 1000000
 
-static void write_blocks(const struct text_part *part, const struct report_site *shown)
+static void write_amount(FILE *out, double bytes)
+{
+	char text[AMOUNT_TEXT_SIZE];
+
+	text_amount(bytes, text);
+	fputs(text, out);
+}
+
+/* A bar for each of the last reports, from the least of them to the most. */
+static void write_sparkline(FILE *out, const uint64_t *past, size_t cnt)
+{
+	static const char *const bars[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+					   "\u2585", "\u2586", "\u2587", "\u2588"};
+	uint64_t least = past[0], most = past[0];
+
+	for (size_t i = 1; i < cnt; i++) {
+		least = past[i] < least ? past[i] : least;
+		most = past[i] > most ? past[i] : most;
+	}
+	fputc(' ', out);
+	for (size_t i = 0; i < cnt; i++) {
+		double part =
+			most == least ? 0 : (double)(past[i] - least) / (double)(most - least);
+
+		fputs(bars[(size_t)(part * 7 + 0.5)], out);
+	}
+}
+
+static void write_change(const struct text_part *part, const uint64_t *past, size_t cnt)
 {
 	FILE *out = part->out;
+	uint64_t before, now;
 
-	for (size_t i = 0; i < shown->block_cnt; i++) {
-		const struct block *block = &shown->blocks[i];
-
-		fprintf(out, "%s\t0x%" PRIx64 " %" PRIu64 " bytes", part->indent, block->addr,
-			block->size);
-		if (block->age_ns != AGE_UNKNOWN) {
-			fputs(", ", out);
-			text_write_seconds(out, block->age_ns);
-			fputs(" s old", out);
-		}
-		fprintf(out, ", thread %d\n", block->tid);
-	}
+	if (cnt < 2)
+		return;
+	before = past[cnt - 2];
+	now = past[cnt - 1];
+	fputs(now < before ? ", -" : ", +", out);
+	write_amount(out, now < before ? (double)(before - now) : (double)(now - before));
+	fputs(" since the last report", out);
+	/* A page has a picture. */
+	if (part->look != LOOK_MARKED)
+		write_sparkline(out, past, cnt);
 }
 
-static void write_site(const struct text_part *part, const struct report_site *shown)
+static void write_headline(const struct text_part *part)
 {
-	text_write_site(part, shown);
-	if (part->report->show_allocs)
-		write_blocks(part, shown);
-}
+	const struct report *report = part->report;
+	FILE *out = part->out;
 
-/* What follows "from". */
-static void write_group_name(FILE *out, enum group_by by, const struct report_group *group,
-			     bool recorded)
-{
-	const struct process *process = group->sum->process;
-
-	if (by == BY_MODULE || by == BY_CGROUP) {
-		fputs(by == BY_MODULE ? "module " : "cgroup ", out);
-		escape_puts(out, group->name && *group->name ? group->name : "[unknown]");
+	text_begin_style(part, STYLE_BOLD);
+	text_write_clock(out, report->snapshot->wall_ns);
+	if (report->count) {
+		fputc(' ', out);
+		text_write_target(out, report);
+	}
+	text_end_style(part);
+	fprintf(out, "%s traced for %" PRIu64 " s: ", report->count ? "," : "",
+		report->snapshot->elapsed_ns / NSEC_PER_SEC);
+	if (!report->count) {
+		fputs("nothing is outstanding that has passed the filters, such as --older", out);
+		write_change(part, report->past, report->past_cnt);
+		fputc('\n', out);
 		return;
 	}
-	if (by == BY_PROCESS && !process) {
-		fputs("no single process", out);
-		return;
-	}
-	if (by == BY_PROCESS) {
-		fprintf(out, "process %d", process->pid);
-		text_write_name(out, process->comm ? process->comm : "?");
-		return;
-	}
-	fprintf(out, "thread %d", group->sum->tid);
-	if (group->thread)
-		text_write_name(out, group->thread);
-	if (process)
-		fprintf(out, " of %d", process->pid);
-	if (!group->thread && !recorded)
-		fputs(", which has ended", out);
-}
-
-static void write_group(FILE *out, const struct report *report, const struct report_group *group,
-			bool with_process)
-{
-	const struct text_part head = {out, report, "\t", false};
-	const struct text_part sites = {
-		out, report, "\t\t",
-		with_process && (report->by == BY_MODULE || report->by == BY_CGROUP)};
-
-	fprintf(out, "\t%" PRIu64 " bytes in %" PRIu64 " allocations from ", group->sum->bytes,
-		group->sum->count);
-	write_group_name(out, report->by, group, report->recorded);
+	text_begin_style(part, STYLE_BOLD);
+	write_amount(out, (double)report->bytes);
+	text_end_style(part);
+	fputs(" in ", out);
+	text_write_count(out, report->count, "block");
+	write_change(part, report->past, report->past_cnt);
+	text_write_complete(out, report);
 	fputc('\n', out);
-	text_write_group_notes(&head, group);
-	for (size_t i = 0; i < group->site_cnt; i++)
-		write_site(&sites, &group->sites[i]);
-	if (group->site_cnt < group->sites_total)
-		text_write_more(out, "\t\t", group->sites_total - group->site_cnt, "stack");
 }
 
-static void write_largest(const struct text_part *part, const struct report_site *shown)
+/* Until enough is known of any site. */
+static void write_early(const struct text_part *part)
 {
-	const struct block *block = &shown->site->largest;
-	const struct process *process = shown->site->process;
+	const struct report *report = part->report;
 
-	fprintf(part->out, "%slargest allocation", part->indent);
-	if (process) {
-		fprintf(part->out, " of process %d", process->pid);
-		text_write_name(part->out, process->comm ? process->comm : "?");
+	if (report->judged || report->undecided || report->unclear || report->suspect_cnt ||
+	    !report->count)
+		return;
+	fprintf(part->out,
+		"too early to say what grows: that takes %d reports and %d s of tracing, or more\n",
+		TREND_LEAST_MOMENTS, TREND_LEAST_S);
+}
+
+void text_write_head(const struct text_part *part)
+{
+	if (part->report->snapshot->core)
+		core_write_text(part->out, part->report->snapshot->core);
+	else
+		write_headline(part);
+	text_write_incomplete(part->out, part->report);
+	verdict_write_text(part);
+	if (!part->report->snapshot->core)
+		write_early(part);
+}
+
+static int write_stacks(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	cleanup_free const struct report_site **shown = NULL;
+	size_t cnt = 0;
+	int err = report_list(report, report->runtime_init_from, &cnt, &shown);
+
+	for (size_t i = 0; i < cnt && !err; i++) {
+		struct text_part at = *part;
+
+		at.above = i ? shown[i - 1] : NULL;
+		text_write_listed_site(&at, shown[i]);
 	}
-	fprintf(part->out, ": %" PRIu64 " bytes at 0x%" PRIx64 ", ", block->size, block->addr);
-	text_write_seconds(part->out, block->age_ns);
-	fprintf(part->out, " s old, %s, thread %d\n", kind_name(shown->site->kind), block->tid);
-	text_write_stack(part, shown);
+	return err;
 }
 
 static int text_report(FILE *out, const struct report *report)
 {
-	bool with_process = text_several_processes(report->snapshot);
-	const struct text_part sites = {out, report, "\t", with_process};
-	const char *word = text_group_word(report->by);
+	const struct text_part part = {out,
+				       report,
+				       "",
+				       text_several_processes(report->snapshot),
+				       report->colour ? LOOK_COLOUR : LOOK_PLAIN,
+				       NULL};
+	int err = 0;
 
-	verdict_write_text(out, report, with_process);
-	fputc('[', out);
-	text_write_clock(out, report->snapshot->wall_ns);
-	/* Scripts read this line, which says "1 stacks", too. */
-	fprintf(out, "] Top %zu %s%s with outstanding allocations:\n",
-		report->by == BY_STACK ? report->runtime_init_from : report->group_cnt, word,
-		text_plural(word));
-	text_write_incomplete(out, report);
-	if (!report->count)
-		fputs("\t(no outstanding block has passed the filters, such as --older)\n", out);
-	for (size_t i = 0; report->by == BY_STACK && i < report->runtime_init_from; i++)
-		write_site(&sites, &report->sites[i]);
-	for (size_t i = 0; i < report->group_cnt; i++)
-		write_group(out, report, &report->groups[i], with_process);
-	if (report->group_cnt < report->groups_total)
-		text_write_more(out, "\t", report->groups_total - report->group_cnt, word);
-	for (size_t i = 0; i < report->largest_cnt; i++)
-		write_largest(&sites, &report->largest[i]);
-	if (report->largest_cnt < report->largest_total)
-		text_write_more(out, "\t", report->largest_total - report->largest_cnt,
-				"largest allocation");
+	text_write_head(&part);
+	fputc('\n', out);
+	if (report->by == BY_STACK)
+		err = write_stacks(&part);
+	text_write_groups(&part);
+	text_write_largest(&part);
 	if (report->show_peak)
-		peak_write_text(out, report, with_process);
+		peak_write_text(&part);
 	if (report->show_summary)
 		stats_write_summary(out, report);
+	census_write_text(out, report);
 	text_write_facts(out, report);
 	suppressions_write_runtime_init(out, &report->runtime_init);
 	if (report->propose)
 		suppressions_propose_text(out, report);
-	return 0;
-}
-
-static void text_event(FILE *out, const struct trace_event *event)
-{
-	const struct text_part stack = {.out = out, .indent = ""};
-
-	text_write_clock(out, event->wall_ns);
-	fprintf(out, ".%03d %d/%d ", (int)(event->wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC),
-		event->pid, event->tid);
-	escape_puts(out, event->comm ? event->comm : "?");
-	fputs(event->is_free ? " free " : " alloc ", out);
-	escape_puts(out, event->function ? event->function : "?");
-	fprintf(out, " 0x%" PRIx64 " ", event->addr);
-	if (event->size == SIZE_UNKNOWN)
-		fputs("size unknown\n", out);
-	else
-		fprintf(out, "%" PRIu64 " bytes\n", event->size);
-	if (event->stack) {
-		text_write_stack(&stack, event->stack);
-		text_write_end(&stack, event->stack->site->end);
-	}
+	if (!report->final)
+		fputc('\n', out);
+	return err;
 }
 
 const struct sink sink_text = {
 	.name = "text",
 	.says_losses = true,
 	.report = text_report,
-	.event = text_event,
+	.event = text_write_event,
 	.counts = count_write_text,
 };

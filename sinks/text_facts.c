@@ -11,11 +11,11 @@
 #include "sinks/text_part.h"
 
 /* Rounded down: it says 100 only when it is. */
-static void write_complete(FILE *out, const struct report *report)
+void text_write_complete(FILE *out, const struct report *report)
 {
 	unsigned int permille;
 
-	if (!report->bytes)
+	if (!report->bytes || report->snapshot->core)
 		return;
 	if (report->complete_bytes == report->bytes) {
 		fputs("; all stacks are complete", out);
@@ -59,7 +59,7 @@ static void write_totals(FILE *out, const struct report *report)
 		fputs(" of ", out);
 		text_write_count(out, report->groups_total, text_group_word(report->by));
 	}
-	write_complete(out, report);
+	text_write_complete(out, report);
 	fputc('\n', out);
 	if (report->inherited_count) {
 		fprintf(out, "\tinherited: %" PRIu64 " bytes, ", report->inherited_bytes);
@@ -151,9 +151,59 @@ void text_write_incomplete(FILE *out, const struct report *report)
 	write_missing(out, LOSS_STACKS_FULL, bare_bytes, bytes, "bytes have stacks that were");
 }
 
+static const char *method_words(enum proof_method method)
+{
+	switch (method) {
+	case PROOF_STILL:
+		return "while no thread ran";
+	case PROOF_CLONE:
+		return "in a copy";
+	case PROOF_FREEZE:
+		return "in place";
+	case PROOF_ENDED:
+		return "at the end of the process";
+	case PROOF_CORE:
+		return "in the core";
+	case PROOF_NONE:
+	case PROOF_METHOD_CNT:
+		break;
+	}
+	return "in no way";
+}
+
+static void write_proven(FILE *out, const struct proof_facts *proof)
+{
+	fputs("\tproof: ", out);
+	for (size_t i = 0; i < REACH_CNT; i++) {
+		if (i)
+			fputs("; ", out);
+		text_write_reach(out, i, &proof->of[i]);
+	}
+	fputs(". ", out);
+	text_write_count(out, proof->scanned_bytes, "byte");
+	fprintf(out, " of memory searched %s", method_words(proof->method));
+	if (proof->stopped_ns)
+		fprintf(out, ", threads held for %.1f ms", (double)proof->stopped_ns / 1e6);
+	fputc('\n', out);
+}
+
+static void write_proof(FILE *out, const struct proof_facts *proof)
+{
+	if (!proof)
+		return;
+	if (proof->processes > proof->unproved)
+		write_proven(out, proof);
+	if (proof->unproved) {
+		fputs("\tno proof for ", out);
+		text_write_count(out, proof->unproved, "process");
+		fputs(", whose memory changed while it was read, or could not be read\n", out);
+	}
+}
+
 void text_write_facts(FILE *out, const struct report *report)
 {
 	write_totals(out, report);
+	write_proof(out, report->snapshot->proof);
 	write_inferred(out, report->snapshot);
 	if (report->show_stats)
 		stats_write_text(out, report->snapshot);

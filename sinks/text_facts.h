@@ -7,6 +7,9 @@
 
 #include "report/report.h"
 
+/* "; all stacks are complete", or how many are; nothing if nothing is outstanding. */
+void text_write_complete(FILE *out, const struct report *report);
+
 /* A line for each kind of loss that concerns more than 1 % of what the report is about. */
 void text_write_incomplete(FILE *out, const struct report *report);
 

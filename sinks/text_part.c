@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/escape.h"
+#include "report/function_name.h"
 #include "sinks/sink.h"
 
 #define NSEC_PER_SEC 1000000000
@@ -19,6 +21,42 @@ static const char *const group_words[] = {
 };
 
 _Static_assert(sizeof(group_words) / sizeof(group_words[0]) == BY_CNT, "each grouping has a word");
+
+void text_begin_style(const struct text_part *part, enum text_style style)
+{
+	static const char *const codes[STYLE_CNT] = {
+		[STYLE_LOST] = "1;31", [STYLE_GROWS] = "33", [STYLE_CULPRIT] = "1",
+		[STYLE_DIM] = "2",     [STYLE_BOLD] = "1",
+	};
+
+	if (part->look == LOOK_COLOUR)
+		fprintf(part->out, "\x1b[%sm", codes[style]);
+	else if (part->look == LOOK_MARKED)
+		fputc(TEXT_MARK_BEGIN + (int)style, part->out);
+}
+
+void text_end_style(const struct text_part *part)
+{
+	if (part->look == LOOK_COLOUR)
+		fputs("\x1b[0m", part->out);
+	else if (part->look == LOOK_MARKED)
+		fputc(TEXT_MARK_END, part->out);
+}
+
+/* How much further in than the site's line what belongs to it stands. */
+static const char *step_of(enum text_look look)
+{
+	return look == LOOK_BCC ? "\t" : "    ";
+}
+
+void text_begin_line(const struct text_part *part)
+{
+	if (part->look != LOOK_BCC)
+		return;
+	fputc('[', part->out);
+	text_write_clock(part->out, part->report->snapshot->wall_ns);
+	fputs("] ", part->out);
+}
 
 const char *text_group_word(enum group_by by)
 {
@@ -47,6 +85,27 @@ void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt)
 	text_write_count(out, count, "allocation");
 	fputs(", ", out);
 	text_write_count(out, site_cnt, "site");
+}
+
+void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE])
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+
+	while (fabs(bytes) >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(ret, AMOUNT_TEXT_SIZE, "%.*f %s", unit && fabs(bytes) < 100 ? 1 : 0, bytes,
+		 !unit && fabs(bytes) >= 0.5 && fabs(bytes) < 1.5 ? "byte" : units[unit]);
+}
+
+void text_write_reach(FILE *out, enum reach reach, const struct reach_sum *sum)
+{
+	fprintf(out, "%s: ", reach_name(reach));
+	text_write_count(out, sum->bytes, "byte");
+	fputs(" in ", out);
+	text_write_count(out, sum->count, "block");
 }
 
 void text_write_reserved(FILE *out, const struct reserved *reserved)
@@ -136,13 +195,7 @@ static const char *path_tail(const char *path, unsigned int parts)
 	return at;
 }
 
-static bool is_known(const char *name)
-{
-	return name && *name;
-}
-
-/* "[vdso]" comes with its brackets. */
-static void write_module(FILE *out, const char *module)
+void text_write_module(FILE *out, const char *module)
 {
 	if (*module == '[') {
 		escape_puts(out, module);
@@ -155,12 +208,18 @@ static void write_module(FILE *out, const char *module)
 
 void text_write_place(FILE *out, const struct sym_location *location)
 {
-	if (location && is_known(location->module)) {
+	if (location && sym_is_known(location->module)) {
 		escape_puts(out, path_tail(location->module, 1));
 		fprintf(out, "+0x%" PRIx64, location->module_offset);
 	} else {
 		fputs("[unknown]", out);
 	}
+}
+
+/* Then sites have the name of a sort of blocks in the place of a stack. */
+static bool is_of_core(const struct text_part *part)
+{
+	return part->report && part->report->snapshot->core;
 }
 
 static void write_unnamed(const struct text_part *part, uint64_t frame,
@@ -178,7 +237,7 @@ static void write_unnamed(const struct text_part *part, uint64_t frame,
 
 void text_write_source(FILE *out, const struct sym_frame *frame)
 {
-	if (!is_known(frame->file))
+	if (!sym_is_known(frame->file))
 		return;
 	fputc(' ', out);
 	escape_puts(out, path_tail(frame->file, SHOWN_PATH_PARTS));
@@ -186,25 +245,65 @@ void text_write_source(FILE *out, const struct sym_frame *frame)
 		fprintf(out, ":%u", frame->line);
 }
 
+bool text_has_source(const struct sym_frame *frame)
+{
+	struct script_function script;
+
+	return sym_is_known(frame->file) ||
+	       (frame->symbol && script_function_of(frame->symbol, &script));
+}
+
+void text_write_short_source(FILE *out, const struct sym_frame *frame)
+{
+	struct script_function script;
+	cleanup_free char *path = NULL;
+	struct sym_frame place = *frame;
+
+	if (!sym_is_known(frame->file) && frame->symbol &&
+	    script_function_of(frame->symbol, &script)) {
+		place.file = path = strndup(script.path, script.path_len);
+		place.line = script.line;
+	}
+	text_write_source(out, &place);
+}
+
 static void write_frame(const struct text_part *part, uint64_t addr,
 			const struct sym_location *location, const struct sym_frame *frame)
 {
 	FILE *out = part->out;
 
-	if (!is_known(frame->symbol)) {
+	if (!sym_is_known(frame->symbol)) {
 		write_unnamed(part, addr, location);
 		return;
 	}
 	fprintf(out, "%s\t", part->indent);
 	escape_puts(out, frame->symbol);
-	if (!frame->inlined)
+	if (!frame->inlined && !is_of_core(part))
 		fprintf(out, "+0x%" PRIx64, frame->offset);
 	text_write_source(out, frame);
-	if (is_known(location->module)) {
+	if (sym_is_known(location->module)) {
 		fputc(' ', out);
-		write_module(out, location->module);
+		text_write_module(out, location->module);
 	}
 	fputs(frame->inlined ? " (inlined)\n" : "\n", out);
+}
+
+void text_write_function(FILE *out, const char *symbol, size_t max)
+{
+	cleanup_free char *name = function_name_short(symbol);
+
+	if (!name)
+		return;
+	function_name_cut(name, max);
+	escape_puts(out, name);
+}
+
+void text_write_no_stack(const struct text_part *part)
+{
+	fprintf(part->out, "%s%s(stack not known%s)\n", part->indent, step_of(part->look),
+		part->report && part->report->snapshot->lost[LOSS_STACKS_FULL]
+			? ": the stack table was full, raise --max-memory or --stack-storage-size"
+			: "");
 }
 
 void text_write_stack(const struct text_part *part, const struct report_site *shown)
@@ -212,11 +311,7 @@ void text_write_stack(const struct text_part *part, const struct report_site *sh
 	const struct site *site = shown->site;
 
 	if (!site->frame_cnt)
-		fprintf(part->out, "%s\t(stack not known%s)\n", part->indent,
-			part->report && part->report->snapshot->lost[LOSS_STACKS_FULL]
-				? ": the stack table was full, raise --max-memory or "
-				  "--stack-storage-size"
-				: "");
+		text_write_no_stack(part);
 	for (size_t i = shown->first_frame; i < site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
 
@@ -269,6 +364,7 @@ struct note {
 	FILE *out;
 	const char *indent;
 	const char *before; /* NULL: this is the first piece */
+	enum text_look look;
 };
 
 static void note_begin(struct note *note)
@@ -276,8 +372,29 @@ static void note_begin(struct note *note)
 	if (note->before)
 		fputs(note->before, note->out);
 	else
-		fprintf(note->out, "%s\t(", note->indent);
+		fprintf(note->out, "%s%s(", note->indent, step_of(note->look));
 	note->before = "; ";
+}
+
+static void note_bytes(const struct note *note, uint64_t bytes)
+{
+	char text[AMOUNT_TEXT_SIZE];
+
+	if (note->look == LOOK_BCC) {
+		fprintf(note->out, "%" PRIu64 " bytes", bytes);
+		return;
+	}
+	text_amount((double)bytes, text);
+	fputs(text, note->out);
+}
+
+/* Of allocations, which people call blocks. */
+static void note_count(const struct note *note, uint64_t cnt)
+{
+	if (note->look == LOOK_BCC)
+		fprintf(note->out, "%" PRIu64 " allocations", cnt);
+	else
+		text_write_count(note->out, cnt, "block");
 }
 
 static void note_name(struct note *note, const char *name)
@@ -302,7 +419,7 @@ static void write_end(struct note *note, enum stack_end end)
 
 void text_write_end(const struct text_part *part, enum stack_end end)
 {
-	struct note note = {.out = part->out, .indent = part->indent};
+	struct note note = {.out = part->out, .indent = part->indent, .look = part->look};
 
 	write_end(&note, end);
 	if (note.before)
@@ -345,9 +462,12 @@ static void write_inherited(struct note *note, const struct site *site)
 		return;
 	note_begin(note);
 	fputs("inherited", note->out);
-	if (site->inherited_count != site->count)
-		fprintf(note->out, ": %" PRIu64 " bytes in %" PRIu64 " allocations",
-			site->inherited_bytes, site->inherited_count);
+	if (site->inherited_count == site->count)
+		return;
+	fputs(": ", note->out);
+	note_bytes(note, site->inherited_bytes);
+	fputs(" in ", note->out);
+	note_count(note, site->inherited_count);
 }
 
 static void write_growth(struct note *note, const struct site *site, int64_t bytes, int64_t count)
@@ -355,8 +475,15 @@ static void write_growth(struct note *note, const struct site *site, int64_t byt
 	if (!has_grown(site, bytes, count))
 		return;
 	note_begin(note);
-	fprintf(note->out, "%+" PRId64 " bytes in %+" PRId64 " allocations since the last report",
-		bytes, count);
+	if (note->look == LOOK_BCC) {
+		fprintf(note->out, "%+" PRId64 " bytes in %+" PRId64 " allocations", bytes, count);
+	} else {
+		fputs(bytes < 0 ? "-" : "+", note->out);
+		note_bytes(note, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
+		fprintf(note->out, " in %+" PRId64 " block%s", count,
+			count == 1 || count == -1 ? "" : "s");
+	}
+	fputs(" since the last report", note->out);
 }
 
 static void write_sampled(struct note *note, const struct report *report, const struct site *site)
@@ -365,6 +492,20 @@ static void write_sampled(struct note *note, const struct report *report, const 
 		return;
 	note_begin(note);
 	text_write_error(note->out, site->bytes_variance, site->count_variance);
+}
+
+/* What is not simply reachable. */
+static void write_reach(struct note *note, const struct site_reach *reach)
+{
+	for (size_t i = 0; i < REACH_REACHABLE; i++) {
+		if (!reach->of[i].count)
+			continue;
+		note_begin(note);
+		fprintf(note->out, "%s: ", reach_name(i));
+		note_bytes(note, reach->of[i].bytes);
+		fputs(" in ", note->out);
+		text_write_count(note->out, reach->of[i].count, "block");
+	}
 }
 
 /* Ages alone are no reason for a line. */
@@ -381,7 +522,7 @@ void text_write_notes(const struct text_part *part, const struct report_site *sh
 {
 	const struct site *site = shown->site;
 	const char *kind = kind_words(site->kind);
-	struct note note = {.out = part->out, .indent = part->indent};
+	struct note note = {.out = part->out, .indent = part->indent, .look = part->look};
 
 	if (part->with_process && site->process) {
 		note_begin(&note);
@@ -397,8 +538,27 @@ void text_write_notes(const struct text_part *part, const struct report_site *sh
 	write_inherited(&note, site);
 	write_growth(&note, site, shown->growth_bytes, shown->growth_count);
 	write_sampled(&note, part->report, site);
+	write_reach(&note, &site->reach);
 	write_end(&note, site->end);
 	note_end(&note, site);
+}
+
+void text_write_chain(FILE *out, const struct report_site *shown)
+{
+	for (size_t i = 0; i < shown->held_by_cnt; i++) {
+		if (i)
+			fputs(" -> ", out);
+		escape_puts(out, shown->held_by[i]);
+	}
+}
+
+static void write_held_by(const struct text_part *part, const struct report_site *shown)
+{
+	if (!shown->held_by_cnt)
+		return;
+	fprintf(part->out, "%s%s(held by: ", part->indent, step_of(part->look));
+	text_write_chain(part->out, shown);
+	fputs(")\n", part->out);
 }
 
 /* Why it is a suspect, or is not: what was found, and what is wanted. */
@@ -407,7 +567,7 @@ static void write_why(const struct text_part *part, const struct site_history *h
 	const struct reasons *reasons = &history->trend.reasons;
 	FILE *out = part->out;
 
-	fprintf(out, "%s\t(why: ", part->indent);
+	fprintf(out, "%s%s(why: ", part->indent, step_of(part->look));
 	if (history->trend.score.older_ns)
 		fprintf(out, "blocks older than %" PRIu64 " s, ",
 			history->trend.score.older_ns / NSEC_PER_SEC);
@@ -422,21 +582,45 @@ static void write_why(const struct text_part *part, const struct site_history *h
 		objection_words(reasons->objection));
 }
 
+static void write_site_sums(const struct text_part *part, const struct site *site)
+{
+	char text[AMOUNT_TEXT_SIZE];
+
+	if (part->look == LOOK_BCC) {
+		fprintf(part->out, "%s%" PRIu64 " bytes in %" PRIu64 " allocations %s\n",
+			part->indent, site->bytes, site->count,
+			is_of_core(part) ? "of the sort" : "from stack");
+		return;
+	}
+	text_amount((double)site->bytes, text);
+	fputs(part->indent, part->out);
+	text_begin_style(part, STYLE_BOLD);
+	fputs(text, part->out);
+	text_end_style(part);
+	fputs(" in ", part->out);
+	text_write_count(part->out, site->count, "block");
+	fputs(is_of_core(part) ? " of the sort\n" : "\n", part->out);
+}
+
 void text_write_site(const struct text_part *part, const struct report_site *shown)
 {
-	fprintf(part->out, "%s%" PRIu64 " bytes in %" PRIu64 " allocations from stack\n",
-		part->indent, shown->site->bytes, shown->site->count);
-	text_write_stack(part, shown);
+	write_site_sums(part, shown->site);
+	if (part->look == LOOK_BCC || is_of_core(part))
+		text_write_stack(part, shown);
+	else
+		text_write_folded_stack(part, shown);
 	text_write_notes(part, shown);
+	write_held_by(part, shown);
 	if (part->report && part->report->show_why && shown->history)
 		write_why(part, shown->history);
 }
 
 void text_write_group_notes(const struct text_part *part, const struct report_group *group)
 {
-	struct note note = {.out = part->out, .indent = part->indent};
+	struct note note = {.out = part->out, .indent = part->indent, .look = part->look};
 
 	write_growth(&note, group->sum, group->growth_bytes, group->growth_count);
 	write_sampled(&note, part->report, group->sum);
+	write_reach(&note, &group->sum->reach);
 	note_end(&note, group->sum);
 }

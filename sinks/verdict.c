@@ -7,39 +7,57 @@
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
+/* Functions of which something is lost, the largest first; then how many sites are left. */
+static void write_losses(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	size_t left = report->losses_total;
+
+	for (size_t i = 0; i < report->loss_cnt; i++) {
+		verdict_write_loss(part, &report->losses[i]);
+		left -= report->losses[i].path_cnt;
+	}
+	if (!left)
+		return;
+	text_begin_line(part);
+	text_write_count(part->out, left, "more site");
+	fputs(left == 1 ? " has lost blocks\n" : " have lost blocks\n", part->out);
+}
+
 static void write_more(FILE *out, size_t cnt)
 {
-	fputs("] ", out);
 	text_write_count(out, cnt, "more site");
 	fputs(cnt == 1 ? " grows\n" : " grow\n", out);
 }
 
-void verdict_write_text(FILE *out, const struct report *report, bool with_process)
+void verdict_write_text(const struct text_part *part)
 {
-	const struct text_part part = {out, report, "", with_process};
+	const struct report *report = part->report;
 	bool is_told = !report->unclear;
 	size_t told = 0;
 
+	write_losses(part);
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		told += report->suspects[i].path_cnt;
 		is_told |= verdict_is_part(report, &report->suspects[i]);
-		verdict_write_line(&part, &report->suspects[i]);
+		if (suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
+			continue;
+		verdict_write_line(part, &report->suspects[i]);
 	}
 	/* Also beside suspects: these may be the smaller part of what grows. */
 	if (!is_told)
-		verdict_write_unclear(&part, report->unclear);
+		verdict_write_unclear(part, report->unclear);
 	if (report->undecided)
-		verdict_write_undecided(&part);
-	if (!report->suspect_cnt && (report->unclear || report->undecided))
+		verdict_write_undecided(part);
+	if (!report->suspect_cnt && (report->unclear || report->undecided || report->loss_cnt))
 		return;
 	if (!report->judged || (report->suspect_cnt && told == report->suspects_total))
 		return;
-	fputc('[', out);
-	text_write_clock(out, report->snapshot->wall_ns);
+	text_begin_line(part);
 	if (report->suspect_cnt)
-		write_more(out, report->suspects_total - told);
+		write_more(part->out, report->suspects_total - told);
 	else
-		fprintf(out, "] nothing seems to leak: none of the %zu sites grows steadily\n",
+		fprintf(part->out, "nothing seems to leak: none of the %zu sites grows steadily\n",
 			report->sites_total);
 }
 

@@ -5,9 +5,10 @@
 
 #include "report/report.h"
 #include "sinks/json_writer.h"
+#include "sinks/text_part.h"
 
-/* A line for each suspect. */
-void verdict_write_text(FILE *out, const struct report *report, bool with_process);
+/* A line for each loss and each suspect. */
+void verdict_write_text(const struct text_part *part);
 
 /* "trend"; null if there is no history. */
 void verdict_write_trend(struct json_writer *json, const struct site_history *history);

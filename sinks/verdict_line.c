@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/path.h"
 #include "report/blame.h"
 #include "report/function_name.h"
 #include "report/pools.h"
@@ -46,14 +47,10 @@ static const struct detail details[] = {
 
 static void write_amount(FILE *out, double bytes)
 {
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-	size_t unit = 0;
+	char text[AMOUNT_TEXT_SIZE];
 
-	while (fabs(bytes) >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-		bytes /= 1024;
-		unit++;
-	}
-	fprintf(out, "%.*f %s", unit && fabs(bytes) < 100 ? 1 : 0, bytes, units[unit]);
+	text_amount(bytes, text);
+	fputs(text, out);
 }
 
 static void write_span(FILE *out, uint64_t ns)
@@ -100,43 +97,6 @@ static const char *manner_of(enum tendency tendency)
 	return "";
 }
 
-static bool is_known(const char *name)
-{
-	return name && *name;
-}
-
-static void write_name(FILE *out, const char *symbol, size_t max)
-{
-	cleanup_free char *name = function_name_short(symbol);
-
-	if (!name)
-		return;
-	function_name_cut(name, max);
-	escape_puts(out, name);
-}
-
-static bool has_source(const struct sym_frame *frame)
-{
-	struct script_function script;
-
-	return is_known(frame->file) ||
-	       (frame->symbol && script_function_of(frame->symbol, &script));
-}
-
-/* Of a script's function its place is part of the symbol. */
-static void write_source(FILE *out, const struct sym_frame *frame)
-{
-	struct script_function script;
-	cleanup_free char *path = NULL;
-	struct sym_frame place = *frame;
-
-	if (!is_known(frame->file) && script_function_of(frame->symbol, &script)) {
-		place.file = path = strndup(script.path, script.path_len);
-		place.line = script.line;
-	}
-	text_write_source(out, &place);
-}
-
 /* Functions in a row: one has its place in the sources, the first of which that is known. */
 struct row {
 	FILE *out;
@@ -155,15 +115,15 @@ static void write_function(struct row *row, const struct sym_location *location,
 	const struct sym_frame *frame = frame_of(location, function);
 
 	row->cnt++;
-	if (!frame || !is_known(frame->symbol)) {
+	if (!frame || !sym_is_known(frame->symbol)) {
 		text_write_place(row->out, location);
 		return;
 	}
-	write_name(row->out, frame->symbol, row->name_max);
+	text_write_function(row->out, frame->symbol, row->name_max);
 	if (row->has_source)
 		return;
-	write_source(row->out, frame);
-	row->has_source = has_source(frame);
+	text_write_short_source(row->out, frame);
+	row->has_source = text_has_source(frame);
 }
 
 /* Those that say something: no addresses, nor main and what calls that. */
@@ -183,7 +143,7 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 		    frame_is_start(shown->locations[place.frame]))
 			break;
 		frame = frame_of(shown->locations[place.frame], place.function);
-		if (!frame || !is_known(frame->symbol))
+		if (!frame || !sym_is_known(frame->symbol))
 			continue;
 		if (!strcmp(frame->symbol, "main"))
 			break;
@@ -197,12 +157,11 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 {
 	const struct sym_location *location = shown->locations[shown->through.frame];
 	const struct sym_frame *frame = frame_of(location, shown->through.function);
-	const char *slash = strrchr(location->module, '/');
 
-	if (frame && is_known(frame->symbol))
-		write_name(out, frame->symbol, name_max);
+	if (frame && sym_is_known(frame->symbol))
+		text_write_function(out, frame->symbol, name_max);
 	else
-		escape_puts(out, slash ? slash + 1 : location->module);
+		escape_puts(out, path_name(location->module));
 }
 
 /* Whose it is; ends with a comma if more than a name stands there. */
@@ -247,15 +206,22 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 	       suspect->site->site->process == pool->sum.process;
 }
 
-static void write_line(FILE *out, const struct text_part *part, const struct suspect *suspect,
+/* What a line is about, and who writes it. */
+struct told {
+	const struct report_site *site;
+	const void *what;
+	enum text_style style;
+	void (*write)(FILE *out, const struct text_part *part, const struct told *told,
+		      const struct detail *detail);
+};
+
+static void write_line(FILE *out, const struct text_part *part, const struct told *told,
 		       const struct detail *detail)
 {
+	const struct suspect *suspect = told->what;
 	const struct trend *trend = &suspect->site->history->trend;
 	bool is_part = verdict_is_part(part->report, suspect);
 
-	fputc('[', out);
-	text_write_clock(out, part->report->snapshot->wall_ns);
-	fputs("] ", out);
 	write_owner(out, part, suspect, detail);
 	fputs(suspect->site->objects ? " grow " : " grows ", out);
 	if (is_part)
@@ -267,13 +233,20 @@ static void write_line(FILE *out, const struct text_part *part, const struct sus
 	fprintf(out, " for %" PRIu64 " s", suspect->since_ns / NSEC_PER_SEC);
 	if (suspect->path_cnt > 1 && !suspect->site->objects)
 		fprintf(out, ", %zu paths", suspect->path_cnt);
-	if (suspect->site->objects) {
-		bool blocks = suspect->site->site->kind == KIND_HEAP && !is_part;
-
-		fprintf(out, "; %s",
-			blocks ? suspect->site->objects->block_advice
-			       : suspect->site->objects->advice);
+	if (suspect->site->objects && suspect->holder) {
+		fputs(", held by ", out);
+		escape_puts(out, suspect->holder);
 		return;
+	}
+	if (suspect->site->objects) {
+		fprintf(out, "; %s",
+			suspect->in_pools ? suspect->site->objects->advice
+					  : suspect->site->objects->block_advice);
+		return;
+	}
+	if (suspect->site->held_by_cnt) {
+		fputs(", held by ", out);
+		escape_puts(out, suspect->site->held_by[0]);
 	}
 	if (detail->blocks)
 		write_blocks(out, suspect);
@@ -282,16 +255,19 @@ static void write_line(FILE *out, const struct text_part *part, const struct sus
 }
 
 /* To be freed; NULL: no memory. */
-static char *line_of(const struct text_part *part, const struct suspect *suspect,
+static char *line_of(const struct text_part *part, const struct told *told,
 		     const struct detail *detail)
 {
 	char *line = NULL;
 	size_t len;
 	FILE *out = open_memstream(&line, &len);
+	struct text_part inner = *part;
 
 	if (!out)
 		return NULL;
-	write_line(out, part, suspect, detail);
+	inner.out = out;
+	text_begin_line(&inner);
+	told->write(out, &inner, told, detail);
 	fclose(out);
 	return line;
 }
@@ -300,54 +276,95 @@ void verdict_write_undecided(const struct text_part *part)
 {
 	size_t cnt = part->report->undecided;
 
-	fputc('[', part->out);
-	text_write_clock(part->out, part->report->snapshot->wall_ns);
+	text_begin_line(part);
 	fprintf(part->out,
-		"] whether %zu site%s is not known yet: blocks from before tracing are "
+		"whether %zu site%s is not known yet: blocks from before tracing are "
 		"freed as fast\n",
 		cnt, cnt == 1 ? " leaks" : "s leak");
 }
 
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
-	fputc('[', part->out);
-	text_write_clock(part->out, part->report->snapshot->wall_ns);
-	fprintf(part->out,
-		"] whether %s grow is not known yet: they have taken memory in steps of ",
+	text_begin_line(part);
+	fprintf(part->out, "whether %s grow is not known yet: they have taken memory in steps of ",
 		pool->objects->words);
 	write_amount(part->out, (double)pool->step_bytes);
 	fputc('\n', part->out);
 }
 
-static bool is_tried(const struct detail *detail, const struct suspect *suspect)
+static void write_reach(FILE *out, const struct reach_sum *sum, const char *word)
 {
-	const struct report_site *shown = suspect->site;
+	fprintf(out, "%" PRIu64 "%s%s (", sum->count, *word ? " " : "", word);
+	write_amount(out, (double)sum->bytes);
+	fputc(')', out);
+}
+
+static void write_loss(FILE *out, const struct text_part *part, const struct told *told,
+		       const struct detail *detail)
+{
+	const struct proven_loss *loss = told->what;
+	const struct suspect owner = {.site = loss->site, .process_cnt = loss->process_cnt};
+	bool is_one = loss->lost.count == 1;
+
+	write_owner(out, part, &owner, detail);
+	fputs(" has lost ", out);
+	write_reach(out, &loss->lost, is_one ? "block" : "blocks");
+	if (loss->hanging.count) {
+		fputs(is_one ? ", and with it " : ", and with them ", out);
+		write_reach(out, &loss->hanging, "");
+	}
+	if (detail->manner && loss->for_ns >= NSEC_PER_SEC) {
+		fputs(", for ", out);
+		write_span(out, loss->for_ns);
+	}
+	if (loss->per_s > 0)
+		fprintf(out, "; +%.*f/s", loss->per_s < 10 ? 1 : 0, loss->per_s);
+	if (detail->blocks && loss->path_cnt > 1)
+		fprintf(out, ", %zu paths", loss->path_cnt);
+}
+
+static bool is_tried(const struct detail *detail, const struct report_site *shown)
+{
 	const struct sym_frame *frame = NULL;
 
 	if (shown->site->frame_cnt)
 		frame = frame_of(shown->locations[shown->blamed.frame], shown->blamed.function);
-	return detail->score || !detail->callers || !frame || !is_known(frame->symbol) ||
-	       !has_source(frame);
+	return detail->score || !detail->callers || !frame || !sym_is_known(frame->symbol) ||
+	       !text_has_source(frame);
 }
 
-void verdict_write_line(const struct text_part *part, const struct suspect *suspect)
+static void write_told(const struct text_part *part, const struct told *told)
 {
 	size_t cnt = sizeof(details) / sizeof(details[0]);
 	struct detail detail = details[cnt - 1];
 	char *line = NULL;
 
 	for (size_t i = 0; i < cnt && (!line || strlen(line) > WIDTH); i++) {
-		if (!is_tried(&details[i], suspect))
+		if (!is_tried(&details[i], told->site))
 			continue;
 		free(line);
-		line = line_of(part, suspect, &details[i]);
+		line = line_of(part, told, &details[i]);
 	}
 	for (detail.name_max = NAME_MOST;
 	     line && strlen(line) > WIDTH && detail.name_max >= NAME_LEAST; detail.name_max -= 2) {
 		free(line);
-		line = line_of(part, suspect, &detail);
+		line = line_of(part, told, &detail);
 	}
-	if (line)
-		fprintf(part->out, "%s\n", line);
+	if (line) {
+		text_begin_style(part, told->style);
+		fputs(line, part->out);
+		text_end_style(part);
+		fputc('\n', part->out);
+	}
 	free(line);
+}
+
+void verdict_write_line(const struct text_part *part, const struct suspect *suspect)
+{
+	write_told(part, &(struct told){suspect->site, suspect, STYLE_GROWS, write_line});
+}
+
+void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss)
+{
+	write_told(part, &(struct told){loss->site, loss, STYLE_LOST, write_loss});
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One line for people about what seems to leak. */
+/* One line for people about what is lost, or seems to leak. */
 #ifndef SINKS_VERDICT_LINE_H
 #define SINKS_VERDICT_LINE_H
 
@@ -11,6 +11,8 @@
  * line of source is known; then the score, the blocks and the manner; then names are cut.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
+/* The same of what is lost: how much, how much with it, for how long, and how fast. */
+void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss);
 
 /* Whether it is but a part of what report->unclear may grow by. */
 bool verdict_is_part(const struct report *report, const struct suspect *suspect);

@@ -191,12 +191,36 @@ static int lose_helper(struct client *client, int err)
 	return err == -ENOMEM ? err : -EIO;
 }
 
+void client_tell(const struct client *client, const char *path, int percent)
+{
+	if (client->tell)
+		client->tell(path, percent);
+}
+
+static void tell_job(const struct client *client)
+{
+	const struct job *job = &client->job;
+	size_t named = client->named + (job->kind == JOB_NAMES ? job->answered : 0);
+
+	client_tell(client, job->module->path,
+		    client->wanted ? (int)(100 * named / client->wanted) : 0);
+}
+
 /* Takes answers until the job is done. */
 static int wait_job(struct client *client, uint64_t deadline_ns)
 {
-	while (client->job.kind != JOB_NONE) {
-		int err = helper_take(&client->helper, deadline_ns, take_answer, &client->job);
+	uint64_t tell_ns = clock_deadline_ns(CLIENT_TELL_NS);
 
+	while (client->job.kind != JOB_NONE) {
+		uint64_t until_ns = tell_ns < deadline_ns ? tell_ns : deadline_ns;
+		int err = helper_take(&client->helper, until_ns, take_answer, &client->job);
+
+		if (!clock_left_ms(tell_ns)) {
+			tell_job(client);
+			tell_ns = clock_deadline_ns(CLIENT_TELL_NS);
+			if (err == -ETIMEDOUT && clock_left_ms(deadline_ns) && !turn_is_hurried())
+				continue;
+		}
 		if (err == -ETIMEDOUT)
 			return err;
 		if (err)
@@ -307,7 +331,9 @@ int client_ask(struct client *client, struct module *module, struct name *const 
 	message_put_u32(&request, cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		job->names[i] = names[i];
+		message_put_u32(&request, names[i]->kind);
 		message_put_u64(&request, names[i]->offset);
+		message_put_u64(&request, names[i]->anchor);
 	}
 	job->level = level;
 	job->cnt = cnt;

@@ -29,13 +29,21 @@ struct job {
 
 struct client {
 	struct helper helper;
-	size_t opened;    /* so many modules have been opened in it */
-	struct job job;   /* what it works on */
-	uint64_t hang_ns; /* so long without an answer, over several calls, is for ever */
+	size_t opened;         /* so many modules have been opened in it */
+	struct job job;        /* what it works on */
+	size_t named;          /* of the module that it works on, in earlier jobs */
+	size_t wanted;         /* and in all */
+	sym_progress_fn *tell; /* may be NULL */
+	uint64_t hang_ns;      /* so long without an answer, over several calls, is for ever */
 };
 
 int client_init(struct client *client);
 void client_deinit(struct client *client);
+
+/* While something is waited for: what that is. */
+void client_tell(const struct client *client, const char *path, int percent);
+/* So long is waited before that is told, and told again. */
+#define CLIENT_TELL_NS 250000000ULL
 
 /*
  * Waits for what an earlier call left, as long as there is hope. 0: ready for requests;

@@ -167,7 +167,7 @@ static int become_own_user(void)
 		return cache;
 	if (fstat(cache, &st))
 		return -errno;
-	if (st.st_uid && st.st_uid != FETCHER_USER)
+	if ((st.st_uid && st.st_uid != FETCHER_USER) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return -EPERM;
 	if (!st.st_uid &&
 	    fchownat(cache, "", FETCHER_USER, FETCHER_USER, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))

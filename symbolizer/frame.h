@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of a code address and what is known of it, as plain data. */
+/* What is asked of an address and what is known of it, as plain data. */
 #ifndef SYMBOLIZER_FRAME_H
 #define SYMBOLIZER_FRAME_H
 
@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One function at an address; several where calls were inlined there. */
+/*
+ * One function at an address; several where calls were inlined there. Of data, the variable: its
+ * file and line are those of its declaration, and the file may be no more than a name.
+ */
 struct sym_frame {
 	const char *symbol; /* demangled; NULL: unknown */
 	uint64_t offset;    /* of the address in the function that holds it; 0 for inlined frames */
@@ -15,6 +18,12 @@ struct sym_frame {
 	unsigned int line;  /* 0: unknown */
 	bool inlined;       /* this function was inlined into the next frame */
 };
+
+/* Whether a name or path of these is known: an empty one says as little as none. */
+static inline bool sym_is_known(const char *text)
+{
+	return text && *text;
+}
 
 /* The part of a file that is mapped where an address is, or was last; end is 0: not known. */
 struct sym_mapping {
@@ -46,10 +55,25 @@ struct sym_location {
 	const struct sym_frame *frames;
 };
 
+enum sym_kind {
+	SYM_CODE,
+	SYM_DATA, /* addr is somewhere in a variable: of processes alone */
+	SYM_TLS,  /* a variable of each thread's own, of the program: of processes alone */
+	SYM_KIND_CNT,
+};
+
 struct sym_query {
-	uint64_t addr;
+	uint64_t addr; /* with SYM_TLS any of the program's code, such as where it begins */
 	bool exact; /* addr was interrupted there; false: addr is a return address, name addr - 1 */
 	uint32_t file; /* addr is an offset in it, from symbolizer__add_file; 0: an address */
+	enum sym_kind kind;
+	uint64_t distance; /* with SYM_TLS: what is asked for less the thread pointer */
 };
+
+/*
+ * What is waited for, a few times a second: of this file so much of what is wanted has been read,
+ * in per cent; less than 0: its debug information is being fetched. path NULL: nothing any more.
+ */
+typedef void sym_progress_fn(const char *path, int percent);
 
 #endif

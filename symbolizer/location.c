@@ -11,12 +11,19 @@
 /* No address of a process has the highest bit. */
 static uint64_t key_of(const struct sym_query *query)
 {
+	if (query->kind == SYM_TLS)
+		return query->distance;
 	return query->file ? 1ULL << 63 | (uint64_t)query->file << 40 | query->addr : query->addr;
+}
+
+static size_t map_of(const struct sym_query *query)
+{
+	return query->kind == SYM_CODE ? query->exact : 1 + (size_t)query->kind;
 }
 
 struct location *locations_get(const struct locations *locations, const struct sym_query *query)
 {
-	return hash_map_get(&locations->newest[query->exact], key_of(query));
+	return hash_map_get(&locations->newest[map_of(query)], key_of(query));
 }
 
 int locations_add(struct locations *locations, const struct sym_query *query, struct location **ret)
@@ -31,11 +38,12 @@ int locations_add(struct locations *locations, const struct sym_query *query, st
 	loc->pub.addr = query->addr;
 	loc->pub.frames = &loc->own;
 	loc->pub.frame_cnt = 1;
-	loc->exact = query->exact;
+	loc->kind = query->kind;
+	loc->exact = query->exact || query->kind != SYM_CODE;
 	loc->since_ns = clock_ns(CLOCK_MONOTONIC);
 	/* A return address is that of the next instruction, which may be another function's. */
-	loc->pc = query->exact ? query->addr : query->addr - 1;
-	if (hash_map_set(&locations->newest[query->exact], key_of(query), loc)) {
+	loc->pc = loc->exact ? query->addr : query->addr - 1;
+	if (hash_map_set(&locations->newest[map_of(query)], key_of(query), loc)) {
 		free(loc);
 		return -ENOMEM;
 	}
@@ -52,6 +60,6 @@ void locations_deinit(struct locations *locations)
 		free(locations->all[i]);
 	}
 	free(locations->all);
-	hash_map_deinit(&locations->newest[false]);
-	hash_map_deinit(&locations->newest[true]);
+	for (size_t i = 0; i < 1 + SYM_KIND_CNT; i++)
+		hash_map_deinit(&locations->newest[i]);
 }

@@ -15,10 +15,12 @@
 /* What is known of one address of a space. */
 struct location {
 	struct sym_location pub;
-	uint64_t pc; /* the instruction that is looked up */
+	enum sym_kind kind;
+	uint64_t pc; /* the instruction or byte that is looked up */
 	bool exact;
 	unsigned int generation;         /* of the space when it was looked up */
 	struct region *region;           /* NULL: nothing was there, or the space is the kernel's */
+	struct region *code;             /* of data: of the same file; NULL: none */
 	const struct kernel_part *part;  /* NULL: nothing was there, or the space is a process's */
 	struct module *module;           /* the file that may tell more; NULL: none */
 	struct name *name;               /* there; NULL: not in a file */
@@ -30,8 +32,9 @@ struct location {
 };
 
 struct locations {
-	struct hash_map newest[2]; /* [exact], by address or place in a file */
-	struct location **all;     /* also those that were replaced */
+	/* Of code: [exact], by address or place in a file; the others: [1 + kind]. */
+	struct hash_map newest[1 + SYM_KIND_CNT];
+	struct location **all; /* also those that were replaced */
 	size_t cnt;
 	size_t cap;
 	unsigned int generation; /* counts how often the space was read */

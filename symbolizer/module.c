@@ -63,6 +63,8 @@ void module__free(struct module *module)
 	close_file(module->alternate_fd);
 	free_names(&module->names[false]);
 	free_names(&module->names[true]);
+	for (size_t i = 0; i < NAME_KIND_CNT; i++)
+		free_names(&module->variables[i]);
 	for (size_t i = 0; i < module->block_cnt; i++)
 		free(module->blocks[i]);
 	file_need_deinit(&module->need);
@@ -81,23 +83,37 @@ void module__free(struct module *module)
 	free(module);
 }
 
-int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret)
+static int find_or_add(struct hash_map *names, const struct name *empty, struct name **ret)
 {
-	struct name *name = hash_map_get(&module->names[exact], offset);
+	struct name *name = hash_map_get(names, empty->offset);
 
 	if (!name) {
-		name = calloc(1, sizeof(*name));
+		name = malloc(sizeof(*name));
 		if (!name)
 			return -ENOMEM;
-		name->offset = offset;
-		name->exact = exact;
-		if (hash_map_set(&module->names[exact], offset, name)) {
+		*name = *empty;
+		if (hash_map_set(names, empty->offset, name)) {
 			free(name);
 			return -ENOMEM;
 		}
 	}
 	*ret = name;
 	return 0;
+}
+
+int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret)
+{
+	const struct name empty = {.offset = offset, .exact = exact};
+
+	return find_or_add(&module->names[exact], &empty, ret);
+}
+
+int module__variable(struct module *module, enum name_kind kind, uint64_t offset, uint64_t anchor,
+		     struct name **ret)
+{
+	const struct name empty = {.kind = kind, .offset = offset, .anchor = anchor, .exact = true};
+
+	return find_or_add(&module->variables[kind], &empty, ret);
 }
 
 int module__want(struct module *module, struct name *name)

@@ -15,14 +15,16 @@
 #include "symbolizer/frame.h"
 #include "symbolizer/server/protocol.h"
 
-/* One instruction of a module. Lives as long as the module. */
+/* One instruction or variable of a module. Lives as long as the module. */
 struct name {
+	enum name_kind kind;
 	uint64_t offset; /* of the instruction, in the file; its address when there are anchors */
+	uint64_t anchor; /* of a variable: server/protocol.h */
 	bool exact;      /* offsets in frames are of this address, not of the next one */
 	bool listed;     /* in the module's todo */
 	enum name_level level;
 	unsigned int generation; /* the module's when it was looked up */
-	uint64_t vaddr;          /* of the instruction; from NAME_SYMBOL on */
+	uint64_t vaddr;          /* of what is named; from NAME_SYMBOL on */
 	struct sym_frame *frames;
 	size_t frame_cnt;
 };
@@ -67,7 +69,8 @@ struct module {
 	int fetched_fd;     /* it has: to be offered; -1: none */
 	bool fetch_awaited; /* one call has waited for it as long as it could */
 
-	struct hash_map names[2]; /* [exact], by offset */
+	struct hash_map names[2];                 /* of code: [exact], by offset */
+	struct hash_map variables[NAME_KIND_CNT]; /* by offset */
 	struct name **todo;
 	size_t todo_cnt;
 	size_t todo_cap;
@@ -82,6 +85,9 @@ void module__free(struct module *module);
 
 /* The name of an instruction, made empty when it is new. Fails only with -ENOMEM. */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
+/* The same of a variable, of a kind that is not code. */
+int module__variable(struct module *module, enum name_kind kind, uint64_t offset, uint64_t anchor,
+		     struct name **ret);
 /* Puts a name that can still become better on the list. Fails only with -ENOMEM. */
 int module__want(struct module *module, struct name *name);
 /* Empties the list. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/turns.h"
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
@@ -143,9 +145,10 @@ static int ask(struct run *run, struct module *module, enum name_level level)
 		if (is_wanted(module, name, level))
 			names[cnt++] = name;
 		if (cnt == SERVER_OFFSETS_MAX || (cnt && i + 1 == module->todo_cnt)) {
-			int err = client_ask(run->client, module, names, cnt, level,
-					     run->deadline_ns);
+			int err;
 
+			run->client->named = i + 1 - cnt;
+			err = client_ask(run->client, module, names, cnt, level, run->deadline_ns);
 			if (err)
 				return err;
 			cnt = 0;
@@ -158,6 +161,8 @@ static int name_module(struct run *run, struct module *module, enum name_level l
 {
 	int err = -EAGAIN;
 
+	run->client->named = 0;
+	run->client->wanted = module->todo_cnt;
 	for (int i = 0; i < TRIES_MAX && (err == -EAGAIN || err == -EIO); i++) {
 		err = open_module(run, module);
 		if (err || module->max_level < level)
@@ -173,7 +178,14 @@ static int await_fetch(struct run *run, struct module *module)
 	int err = 0;
 
 	while (!err && module->fetching && !module->fetch_awaited) {
-		err = fetcher_take(run->fetcher, run->deadline_ns);
+		uint64_t tell_ns = clock_deadline_ns(CLIENT_TELL_NS);
+		bool more = tell_ns < run->deadline_ns;
+
+		err = fetcher_take(run->fetcher, more ? tell_ns : run->deadline_ns);
+		if (err == -ETIMEDOUT && more && !turn_is_hurried()) {
+			client_tell(run->client, module->path, -1);
+			err = 0;
+		}
 		if (!err && module->fetched_fd >= 0)
 			err = name_module(run, module, NAME_FULL);
 	}
@@ -217,5 +229,6 @@ int naming_run(struct client *client, struct fetcher *fetcher, const struct modu
 
 	for (size_t i = 0; i < cnt; i++)
 		module__want_nothing(modules[i]);
+	client_tell(client, NULL, 0);
 	return err == -ENOMEM ? err : 0;
 }

@@ -90,7 +90,7 @@ int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid
 	size_t len = 0;
 	int fd, err = 0;
 
-	fd = regular_file_open(AT_FDCWD, root_fd, path, LINKS_BEFORE, &st);
+	fd = regular_file_open_known(root_fd, path, LINKS_BEFORE, &st);
 	if (fd < 0)
 		return fd;
 	file = file_version_of(&st);

@@ -50,10 +50,22 @@ static int read_status(struct proc_image *image, pid_t pid)
 	return 0;
 }
 
+static bool is_foreign(int proc_fd)
+{
+	struct stat its, own;
+
+	return fstatat(proc_fd, "ns/user", &its, 0) || stat("/proc/self/ns/user", &own) ||
+	       !is_same_file(&its, &own);
+}
+
 /* Opens what is in the directory of a process or a thread, which is taken over. */
 static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 {
-	struct proc_image image = {.proc_fd = proc_fd, .root_fd = -1};
+	struct proc_image image = {
+		.proc_fd = proc_fd,
+		.root_fd = -1,
+		.foreign = is_foreign(proc_fd),
+	};
 	char byte;
 	int err;
 
@@ -163,11 +175,9 @@ static int copy_vdso(const struct region *region, struct file_version *ret)
 	return fd;
 }
 
-static int open_checked(const struct region *region, int dir_fd, int root_fd, const char *path,
-			struct stat *st)
+/* Takes a descriptor over; closed if it is of another file. */
+static int checked(const struct region *region, int fd, const struct stat *st)
 {
-	int fd = regular_file_open(dir_fd, root_fd, path, LINKS_ALL, st);
-
 	if (fd >= 0 && !mapped_file_is(fd, st, &region->file)) {
 		close(fd);
 		fd = -ENOENT;
@@ -197,14 +207,19 @@ static int open_file(const struct proc_image *image, const struct region *region
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)region->start,
 		 (unsigned long long)region->end);
 	/* Something else may be mapped there by now. */
-	fd = open_checked(region, image->proc_fd, -1, name, st);
+	fd = checked(region, regular_file_open(image->proc_fd, -1, name, LINKS_ALL, st), st);
+	if (fd == -EREMOTE)
+		return fd;
 	if (fd < 0 && region->path[0] == '/' && image->root_fd >= 0)
-		fd = open_checked(region, -1, image->root_fd, region->path, st);
+		fd = checked(region,
+			     regular_file_open_known(image->root_fd, region->path, LINKS_ALL, st),
+			     st);
 	if (fd < 0)
-		fd = open_checked(region, image->proc_fd, -1, "exe", st);
+		fd = checked(region, regular_file_open(image->proc_fd, -1, "exe", LINKS_ALL, st),
+			     st);
 	/* After a chroot of the process, maps still has the path as we would walk it. */
 	if (fd < 0 && region->path[0] == '/')
-		fd = open_checked(region, AT_FDCWD, -1, region->path, st);
+		fd = checked(region, regular_file_open_known(-1, region->path, LINKS_ALL, st), st);
 	return fd;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SYMBOLIZER_PROC_IMAGE_H
 #define SYMBOLIZER_PROC_IMAGE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/file_id.h"
@@ -16,6 +17,7 @@ struct proc_image {
 	int proc_fd; /* the directory /proc/PID, or that of a thread; -1: it was gone before */
 	int maps_fd;
 	int root_fd;    /* O_PATH; -1: may not be seen */
+	bool foreign;   /* in another user namespace: anything may be mounted below the root */
 	uid_t uid;      /* effective */
 	char *jit_path; /* where a JIT map would be, below the root */
 };

@@ -165,9 +165,59 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	return err;
 }
 
+/* A variable is named by the code of the same file: from there it is as far as the file says. */
+static int place_variable(struct process_space *space, const struct sym_query *query,
+			  struct region *region, struct location *loc)
+{
+	struct region *code = region ? regions_find_code(&space->regions, region) : NULL;
+	uint64_t offset = query->distance;
+
+	loc->generation = space->locations.generation;
+	loc->region = region;
+	loc->code = code;
+	if (!region)
+		return 0;
+	region->kept = true;
+	loc->pub.addr = query->addr;
+	loc->pub.module_offset = query->addr;
+	loc->pub.module = module_name(region);
+	if (region->file.ino)
+		loc->pub.mapping = mapping_of(region);
+	if (!code)
+		return 0;
+	code->kept = true;
+	loc->module = code->module;
+	if (query->kind == SYM_DATA)
+		offset = query->addr - code->start + code->offset;
+	return module__variable(code->module, query->kind == SYM_DATA ? NAME_OF_DATA : NAME_OF_TLS,
+				offset, code->offset, &loc->name);
+}
+
+static int find_variable(struct process_space *space, const struct sym_query *query,
+			 struct location **ret)
+{
+	struct location *loc = locations_get(&space->locations, query);
+	struct region *region;
+	int err = 0;
+
+	if (loc && loc->generation == space->locations.generation && loc->pc == query->addr) {
+		*ret = loc;
+		return 0;
+	}
+	region = regions_find_live(&space->regions, query->addr);
+	if (!loc || loc->region != region || loc->pc != query->addr)
+		err = locations_add(&space->locations, query, &loc);
+	if (!err)
+		err = place_variable(space, query, region, loc);
+	*ret = loc;
+	return err;
+}
+
 int process_space_find(struct process_space *space, const struct sym_query *query,
 		       struct location **ret)
 {
+	if (query->kind != SYM_CODE)
+		return find_variable(space, query, ret);
 	if (query->file && query->file <= space->modules->cnt)
 		return find_in_file(space, query, ret);
 	return find_address(space, query, ret);
@@ -197,7 +247,8 @@ int process_space_name_jits(struct process_space *space, struct location **locs,
 		struct location *loc = locs[i];
 		int err;
 
-		if (loc->own_symbol || !loc->region || !is_jit(loc->region) || image->root_fd < 0)
+		if (loc->own_symbol || loc->kind != SYM_CODE || !loc->region ||
+		    !is_jit(loc->region) || image->root_fd < 0)
 			continue;
 		if (!read && clock_left_ms(deadline_ns)) {
 			err = perf_map_read(&space->jit, image->root_fd, image->jit_path,
@@ -217,6 +268,11 @@ void process_space_publish(struct location *loc)
 {
 	const struct name *name = loc->name;
 
+	/* Memory behind a file's own, such as a heap, or too little is known. */
+	if (loc->code && (!name || !name->vaddr))
+		return;
+	if (loc->code)
+		loc->pub.module = module_name(loc->code);
 	if (loc->module)
 		loc->pub.build_id = loc->module->build_id;
 	if (!name || name->level == NAME_NONE)
@@ -230,7 +286,7 @@ void process_space_publish(struct location *loc)
 static int open_by_path(const struct module *module, struct file_version *ret)
 {
 	struct stat st;
-	int fd = regular_file_open(AT_FDCWD, -1, module->path, 0, &st);
+	int fd = regular_file_open_known(-1, module->path, LINKS_ALL, &st);
 
 	if (fd >= 0)
 		*ret = file_version_of(&st);

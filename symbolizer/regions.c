@@ -18,6 +18,9 @@
 
 #define RECENT_PATHS 64
 
+/* Of a file that a dynamic linker maps there are fewer. */
+#define PIECES_MAX 32
+
 /* A path, which regions share: a process may have tens of thousands of one file. */
 struct shared_path {
 	size_t users;
@@ -264,17 +267,70 @@ static bool ends_before(const void *arg, size_t at)
 	return search->regions->live[at]->end <= search->addr;
 }
 
-static struct region *find_live(const struct regions *regions, uint64_t addr)
+/* The first present region that ends behind addr. */
+static size_t live_from(const struct regions *regions, uint64_t addr)
 {
-	size_t at = bisect(regions->live_cnt, ends_before, &(struct search){regions, addr});
+	return bisect(regions->live_cnt, ends_before, &(struct search){regions, addr});
+}
+
+struct region *regions_find_live(const struct regions *regions, uint64_t addr)
+{
+	size_t at = live_from(regions, addr);
 
 	return at < regions->live_cnt && regions->live[at]->start <= addr ? regions->live[at]
 									  : NULL;
 }
 
+static bool is_of(const struct region *region, const struct file_id *file)
+{
+	return file_id_equal(&region->file, file);
+}
+
+/*
+ * Where the file begins of which the region at an index is: what has no content follows its data
+ * without a gap.
+ */
+static size_t first_of_file(const struct regions *regions, size_t at)
+{
+	struct region *const *live = regions->live;
+
+	for (size_t i = 0; i < PIECES_MAX && at && !live[at]->file.ino; i++) {
+		if (live[at - 1]->end != live[at]->start)
+			break;
+		at--;
+	}
+	for (size_t i = 0; i < PIECES_MAX && at && live[at]->offset; i++) {
+		if (!is_of(live[at - 1], &live[at]->file))
+			break;
+		at--;
+	}
+	return at;
+}
+
+struct region *regions_find_code(const struct regions *regions, const struct region *region)
+{
+	size_t first = first_of_file(regions, live_from(regions, region->start));
+	const struct file_id file = regions->live[first]->file;
+
+	for (size_t i = first; file.ino && i < regions->live_cnt && i < first + PIECES_MAX; i++) {
+		struct region *code = regions->live[i];
+
+		/* Another file, or the same one once more. */
+		if (!is_of(code, &file) || (i > first && !code->offset))
+			break;
+		if (code->executable && code->module)
+			return code;
+	}
+	/* A file of one page, of which code and data are mapped from the same place. */
+	for (size_t i = first; file.ino && i-- > 0 && is_of(regions->live[i], &file);)
+		if (regions->live[i]->executable && regions->live[i]->module)
+			return regions->live[i];
+	return NULL;
+}
+
 struct region *regions_find(const struct regions *regions, uint64_t addr)
 {
-	struct region *live = find_live(regions, addr);
+	struct region *live = regions_find_live(regions, addr);
 
 	/* Data where code was before does not make the address a data address. */
 	if (live && live->executable)

@@ -48,6 +48,15 @@ int regions_copy(const struct regions *from, struct regions *ret);
 /* The newest region that holds addr; NULL: none ever did. */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 
+/* The present region that holds addr; NULL: nothing is mapped there. */
+struct region *regions_find_live(const struct regions *regions, uint64_t addr);
+
+/*
+ * The region of code of the file that a present region is of, where the same loader put it; also if
+ * that holds what the file has no content for, behind its data. NULL: none.
+ */
+struct region *regions_find_code(const struct regions *regions, const struct region *region);
+
 /* The newest one that maps code at this offset of the module; NULL: none ever did. */
 struct region *regions_find_place(const struct regions *regions, const struct module *module,
 				  uint64_t offset);

@@ -38,6 +38,11 @@ void symbolizer__free(struct symbolizer *sym)
 	free(sym);
 }
 
+void symbolizer__tell_progress(struct symbolizer *sym, sym_progress_fn *tell)
+{
+	sym->client.tell = tell;
+}
+
 int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint32_t *ret)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), err;
@@ -236,6 +241,8 @@ static int name_locations(struct symspace *space, struct location **locs, size_t
 	struct symbolizer *sym = space->sym;
 	const struct module_opener opener = {reopen, space};
 	struct module **modules = calloc(sym->modules.cnt + 1, sizeof(*modules));
+	const struct proc_image *image = &space->process.image;
+	bool own_root = !space->kernel && !image->foreign;
 	size_t module_cnt;
 	int err = -ENOMEM;
 
@@ -245,7 +252,7 @@ static int name_locations(struct symspace *space, struct location **locs, size_t
 		err = collect(locs, cnt, modules, &module_cnt);
 	if (!err)
 		err = naming_run(&sym->client, &sym->fetcher, &opener, modules, module_cnt,
-				 space->kernel ? -1 : space->process.image.root_fd, deadline_ns);
+				 own_root ? image->root_fd : -1, deadline_ns);
 	if (!err && !space->kernel)
 		err = process_space_name_jits(&space->process, locs, cnt, deadline_ns);
 	free(modules);

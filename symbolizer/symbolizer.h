@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libsymbolizer: code addresses in, frames out.
+ * libsymbolizer: addresses of code in, frames out; addresses of data in, variables out.
  *
  * A *symbolizer* owns the files that were opened and a helper process that parses them: ELF
  * and DWARF of a target are hostile input, so a crash, a hang or a file truncated while it is
@@ -35,6 +35,9 @@ void symbolizer__free(struct symbolizer *sym);
  * more: for a caller that others interrupt while it waits for names.
  */
 void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
+
+/* Of what is waited for in calls from now on; tell may be NULL. */
+void symbolizer__tell_progress(struct symbolizer *sym, sym_progress_fn *tell);
 
 /*
  * A number for an open file, to ask for places in it: it stays right whatever is mapped where. fd
@@ -91,11 +94,12 @@ int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
 /*
- * Names cnt addresses: ret[i] belongs to queries[i] and is never NULL on success (an address
- * without a name has one frame with symbol NULL). Addresses asked before come from memory.
- * What is not named by deadline_ns, a moment of CLOCK_MONOTONIC, comes back with what is known, and
- * is tried again when it is asked for the next time; 0: nothing is waited for. Fails only with
- * -ENOMEM.
+ * Names cnt addresses, of code or data: ret[i] belongs to queries[i] and is never NULL on success
+ * (an address without a name has one frame with symbol NULL). Addresses asked before come from
+ * memory. What is not named by deadline_ns, a moment of CLOCK_MONOTONIC, comes back with what is
+ * known, and is tried again when it is asked for the next time; 0: nothing is waited for. Fails
+ * only with -ENOMEM. Of data, a location has one frame, and its module is the file whose variable
+ * it is, or would be if that said so; for other memory it says what that is ("[heap]", "[anon]").
  */
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      uint64_t deadline_ns, const struct sym_location **ret);

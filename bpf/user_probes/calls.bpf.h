@@ -15,23 +15,26 @@
 #define TRAMPOLINE_ALIGNMENT 4096
 
 /*
- * Is the call at slot made inside the marked one? The stack grows down, so its slot is lower; and
- * the marked call has not returned as long as its slot still holds the return address, or the
- * trampoline of a return probe. An equal slot is a tail call, to which the trampoline that the
- * marked call got is handed on.
+ * Is the call that is entered made inside the marked one? The stack grows down, so its slot is
+ * lower; and the marked call has not returned as long as its slot still holds the return address,
+ * or the trampoline of a return probe. An equal slot is a tail call, to which the trampoline that
+ * the marked call got is handed on.
  */
-static __always_inline bool mark__encloses(const struct call_mark *mark, __u64 slot)
+static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct call_mark *mark)
 {
-	__u64 word;
+	__u64 slot = arch_entry_slot(ctx), word;
 
 	if (!mark->slot || slot > mark->slot)
 		return false;
-	if (!ARCH_SLOT_HOLDS_RETURN_ADDRESS)
-		return slot < mark->slot;
-	if (!arch_read_slot(mark->slot, &word))
+	if (!ARCH_SLOT_HOLDS_RETURN_ADDRESS) {
+		if (slot < mark->slot)
+			return true;
+		word = arch_return_address(ctx);
+	} else if (!arch_read_slot(mark->slot, &word)) {
 		return false;
-	if (word == mark->return_address && slot < mark->slot)
+	} else if (word == mark->return_address && slot < mark->slot) {
 		return true;
+	}
 	/* It begins a page: that spares looking for it with most words. */
 	return word && word % TRAMPOLINE_ALIGNMENT == 0 && word == return_trampoline();
 }
@@ -144,15 +147,15 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 }
 
 /*
- * Whether the call at slot may be made inside the marked one, whose return is not awaited. Such a
- * mark stays when the call is over, and it says nothing of the caller unless the thread is careful:
- * what the allocator calls is called by it, most other calls are not.
+ * Whether the call that is entered may be made inside the marked one, whose return is not awaited.
+ * Such a mark stays when the call is over, and it says nothing of the caller unless the thread is
+ * careful: what the allocator calls is called by it, most other calls are not.
  */
-static __always_inline bool
-mark__may_enclose(struct pt_regs *ctx, const struct thread_state *thread, __u64 slot, bool mapping)
+static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
+					      const struct thread_state *thread, bool mapping)
 {
 	if (thread->call.return_address)
-		return mark__encloses(&thread->call, slot);
+		return mark__encloses(ctx, &thread->call);
 	return mapping || thread__is_of_allocator(thread, arch_return_address(ctx));
 }
 
@@ -186,12 +189,12 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 		 */
 		if (slot >= thread->call.slot)
 			return false;
-		if (mark__may_enclose(ctx, thread, slot, mapping))
+		if (mark__may_enclose(ctx, thread, mapping))
 			stack__decide(ctx, entry, thread, shape);
 		thread__drop_call(thread);
 		return false;
 	}
-	if (!mark__encloses(&thread->call, slot))
+	if (!mark__encloses(ctx, &thread->call))
 		return false;
 	if (slot == thread->call.slot)
 		function__hands_on(thread->image, thread->function);

@@ -100,7 +100,7 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 	struct thread_state *thread = thread__find();
 	struct memleak_block_key key = {0};
 
-	if (!thread || thread->unawaited || !mark__encloses(&thread->call, arch_entry_slot(ctx)))
+	if (!thread || thread->unawaited || !mark__encloses(ctx, &thread->call))
 		return;
 	thread->raised = thread->call.slot;
 	thread->call.slot = 0;

@@ -133,7 +133,7 @@ static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread
 	bool mapping = shape__maps(thread->asked_shape), inside = false;
 	__u64 freed = mapping ? thread->freed.slot : 0, call = 0;
 
-	if (thread->unawaited || mark__encloses(&thread->call, arch_entry_slot(ctx)))
+	if (thread->unawaited || mark__encloses(ctx, &thread->call))
 		call = thread->call.slot;
 	switch (stack__find_calls(ctx, thread, call, freed)) {
 	case NESTING_UNSURE:

@@ -197,6 +197,17 @@ static __always_inline void tell_of_child(struct memleak_target *target, __u32 c
 	}
 }
 
+/*
+ * Whether the child is one that a tracer has had the thread make, as for a picture of its memory:
+ * no program knows of it, and none waits for it.
+ */
+static __always_inline bool is_tracers(struct task_struct *child)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, ptrace) && !BPF_CORE_READ(child, exit_signal);
+}
+
 static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -206,7 +217,7 @@ static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool sec
 	__u64 clone_flags = ctx->args[1];
 
 	/* 0: the process is of another namespace */
-	if (child_tgid == tgid || !child_tgid)
+	if (child_tgid == tgid || !child_tgid || is_tracers(child))
 		return 0;
 	if (second && bpf_map_lookup_elem(&targets, &child_tgid))
 		return 0;

@@ -6,6 +6,9 @@
  * The loader reads the recent-block cache bucket by bucket, then the table. What was in a bucket
  * that has been read, it has met; a block that is stored in such a bucket, and that it has not met
  * before, is handed to it. What was in the table counts as met.
+ *
+ * A picture of a process's memory, which a proof is made of, is older than the reading: it does not
+ * have the blocks where they are that have moved since.
  */
 #ifndef BPF_USER_PROBES_READING_BPF_H
 #define BPF_USER_PROBES_READING_BPF_H
@@ -53,13 +56,17 @@ static __always_inline void reading__move(const struct thread_state *thread,
 					  const struct memleak_block_key *key,
 					  struct memleak_block *block)
 {
-	__u32 number = reading.number;
+	__u32 number = reading.number, picture = reading.picture;
 	bool met = thread->met_by == number;
 
-	if (!number || children_inherit())
+	if (children_inherit())
 		return;
-	if (!met && (!config.exchange || !reading__has_passed(key)))
+	if (!number || (!met && (!config.exchange || !reading__has_passed(key)))) {
+		if (picture &&
+		    (key->addr != thread->addr || block__reading(&thread->old) == picture))
+			block__set_reading(block, picture);
 		return;
+	}
 	block__set_reading(block, number);
 	if (!met)
 		reading__hand(key, block, number);

@@ -212,9 +212,9 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 /*
  * The code at pc is in no mapping that is known: it was made at run time, or is of a library that
  * was loaded just now, or a frame pointer that was none has led here. The frame pointer is
- * followed; whether that was right the loader finds out.
+ * followed; whether that was right the loader finds out. True: the walk is over.
  */
-static __always_inline bool walk__step_unknown(struct walk *walk)
+static __always_inline bool walk__keep_unknown(struct walk *walk)
 {
 	__u64 distance = walk->regs.pc - walk->unknown + SAME_LIBRARY;
 	bool far = !walk->unknown || distance > 2 * SAME_LIBRARY;
@@ -225,11 +225,8 @@ static __always_inline bool walk__step_unknown(struct walk *walk)
 	if (walk->guessed && far)
 		return walk__ends(walk, UNWIND_END_NO_CODE);
 	walk->followed = true;
-	if (walk__keep_frame(walk, MEMLEAK_FRAME_UNKNOWN))
-		return walk__ends(walk, UNWIND_END_TRUNCATED);
-	if (!walk->regs.fp || walk__step_fp(walk))
-		return walk__ends(walk, UNWIND_END_NO_CODE);
-	return false;
+	return walk__keep_frame(walk, MEMLEAK_FRAME_UNKNOWN) &&
+	       walk__ends(walk, UNWIND_END_TRUNCATED);
 }
 
 static __always_inline bool walk__rule_by(struct walk *walk, bool by_vma, __u64 addr, __u64 *rule)
@@ -249,26 +246,12 @@ static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vm
 	       walk__rule_by(walk, by_vma, walk->regs.pc, &rule) && rule;
 }
 
-/* Keeps the frame at pc and goes on to its caller's. True: the walk is over. */
-static __always_inline bool walk__step(struct walk *walk, bool by_vma)
+/* Keeps the frame at pc, which has no row. True: the walk is over. */
+static __always_inline bool walk__keep_without_row(struct walk *walk, bool by_vma)
 {
-	union {
-		__u64 bits;
-		struct unwind_rule rule;
-	} found = {0};
-	__u64 to_frame, permanent;
-	bool made;
+	__u64 to_frame = walk->to_frame, permanent = walk->permanent;
+	bool made = !walk->exact && walk__returns_to_start(walk, by_vma);
 
-	/* A return address may be the first byte of the next function: the call lies before it. */
-	if (!walk__rule_by(walk, by_vma, walk->regs.pc - !walk->exact, &found.bits)) {
-		if (walk__repair(walk))
-			return false;
-		return walk__step_unknown(walk);
-	}
-	to_frame = walk->to_frame;
-	permanent = walk->permanent;
-	made = found.rule.cfa == UNWIND_CFA_NO_ROW && !walk->exact &&
-	       walk__returns_to_start(walk, by_vma);
 	walk->exact |= made;
 	if (!made) {
 		walk->to_frame = to_frame;
@@ -276,11 +259,41 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	}
 	if (walk__keep_frame(walk, 0))
 		return walk__ends(walk, UNWIND_END_TRUNCATED);
-	if (made)
-		return walk__ends(walk, UNWIND_END_COMPLETE);
+	return made && walk__ends(walk, UNWIND_END_COMPLETE);
+}
+
+/* Keeps the frame at pc and goes on to its caller's. True: the walk is over. */
+static __always_inline bool walk__step(struct walk *walk, bool by_vma)
+{
+	union {
+		__u64 bits;
+		struct unwind_rule rule;
+	} found = {0};
+	bool known;
+
+	/* A return address may be the first byte of the next function: the call lies before it. */
+	known = walk__rule_by(walk, by_vma, walk->regs.pc - !walk->exact, &found.bits);
+	if (!known && walk__repair(walk))
+		return false;
+	if (!known) {
+		found.bits = 0;
+		if (walk__keep_unknown(walk))
+			return true;
+	} else if (found.rule.cfa == UNWIND_CFA_NO_ROW) {
+		if (walk__keep_without_row(walk, by_vma))
+			return true;
+	} else if (walk__keep_frame(walk, 0)) {
+		return walk__ends(walk, UNWIND_END_TRUNCATED);
+	}
+	if (found.rule.cfa == UNWIND_CFA_NO_ROW && !walk->exact &&
+	    config.unwind != MEMLEAK_UNWIND_FP)
+		arch_rule_by_code(walk->regs.pc, &found.rule);
 	switch (found.rule.cfa) {
 	case UNWIND_CFA_NO_ROW:
-		return walk__step_fp(walk);
+		if (known)
+			return walk__step_fp(walk);
+		return (!walk->regs.fp || walk__step_fp(walk)) &&
+		       walk__ends(walk, UNWIND_END_NO_CODE);
 	case UNWIND_CFA_UNKNOWN:
 		return walk__ends(walk, UNWIND_END_NO_RULE);
 	case UNWIND_CFA_OUTERMOST:

@@ -138,7 +138,7 @@ static int kernel_source__start(struct source *base)
 	if (!source->programs.hooks.pages && !source->opts->sample_bytes &&
 	    source->opts->sample_rate <= 1)
 		source->vmalloc_before = read_vmalloc();
-	source->tracker.sums_left_out = source->caches.cnt || source->vmalloc_before;
+	source->tracker.walker.sums_left_out = source->caches.cnt || source->vmalloc_before;
 	tracker_start(&source->tracker);
 	kernel_programs_start(&source->programs);
 	return 0;
@@ -216,7 +216,7 @@ static bool kernel_source__ended(const struct source *base)
 /* The sites of the walk with what is outstanding of each, also if it is not in the snapshot. */
 static size_t find_cache_users(const struct kernel_source *source, struct cache_user *users)
 {
-	const struct site_table *table = &source->tracker.sites;
+	const struct site_table *table = &source->tracker.walker.sites;
 	const struct hash_map_slot *slot = NULL;
 	size_t cnt = 0;
 
@@ -251,7 +251,7 @@ static int by_site(const void *a, const void *b)
 static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 {
 	cleanup_free struct cache_user *users =
-		calloc(source->tracker.sites.entries.cnt + 1, sizeof(*users));
+		calloc(source->tracker.walker.sites.entries.cnt + 1, sizeof(*users));
 	size_t cnt = users ? find_cache_users(source, users) : 0;
 	int cpus = libbpf_num_possible_cpus();
 	struct slab_caches now = {0};
@@ -282,7 +282,7 @@ static int reconcile(const struct kernel_source *source, struct snapshot *snap)
  */
 static uint64_t hidden_vmalloc(const struct kernel_source *source)
 {
-	const struct site_table *table = &source->tracker.sites;
+	const struct site_table *table = &source->tracker.walker.sites;
 	const struct hash_map_slot *slot = NULL;
 	uint64_t shown = source->vmalloc_before, now = read_vmalloc();
 
@@ -310,7 +310,8 @@ static void find_page_cache(const struct kernel_source *source, struct snapshot 
 	}
 }
 
-static int kernel_source__read(struct source *base, uint64_t deadline_ns, struct snapshot *ret)
+static int kernel_source__read(struct source *base, const struct read_request *request,
+			       struct snapshot *ret)
 {
 	struct kernel_source *source = kernel_source_of(base);
 	struct tracker_walk walk;
@@ -346,11 +347,11 @@ static int kernel_source__maintain(struct source *base, const struct snapshot *s
 	return tracker_reported(&kernel_source_of(base)->tracker);
 }
 
-static bool find_owner(void *arg, uint32_t image, struct tracker_owner *ret)
+static bool find_owner(void *arg, uint32_t image, struct block_owner *ret)
 {
 	const struct kernel_source *source = arg;
 
-	*ret = (struct tracker_owner){0};
+	*ret = (struct block_owner){0};
 	if (image > source->process_cnt)
 		return false;
 	if (image)
@@ -481,11 +482,11 @@ static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, c
 		return err;
 	source->source.symbols = &source->symbols.backend;
 	source->tracker = (struct tracker){
-		.opts = source->opts,
+		.walker = {.opts = source->opts,
+			   .space = SPACE_KERNEL,
+			   .owner = find_owner,
+			   .arg = source},
 		.object = source->programs.object,
-		.space = SPACE_KERNEL,
-		.owner = find_owner,
-		.arg = source,
 		.skip_frames = skip_frames,
 		.is_second = kernel_programs_is_second,
 	};

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "loader/probes/backing_inode.h"
 #include "loader/probes/entry_programs.h"
 #include "loader/probes/multi_link.h"
@@ -418,14 +420,46 @@ size_t probe_set_drop(struct probe_set *set, const struct file_id *file)
 	return gone;
 }
 
-void probe_set_detach(struct probe_set *set)
+struct detaching {
+	struct probe_set *const *sets;
+	size_t set_cnt;
+	atomic_size_t next; /* among the links of all sets */
+};
+
+static void detach_links(void *arg, size_t worker)
 {
-	for (size_t i = 0; i < set->link_cnt; i++)
-		destroy_link(&set->links[i]);
+	struct detaching *detaching = arg;
+	size_t at = 0, next = detaching->next++;
+
+	for (size_t i = 0; i < detaching->set_cnt; at += detaching->sets[i++]->link_cnt)
+		for (; next - at < detaching->sets[i]->link_cnt; next = detaching->next++)
+			destroy_link(&detaching->sets[i]->links[next - at]);
+}
+
+static void free_set(struct probe_set *set)
+{
 	for (size_t i = 0; i < set->file_cnt; i++)
 		close(set->files[i].fd);
 	free(set->links);
 	free(set->files);
 	free(set->items);
 	*set = (struct probe_set){0};
+}
+
+void probe_sets_detach(struct probe_set *const *sets, size_t cnt)
+{
+	struct detaching detaching = {.sets = sets, .set_cnt = cnt};
+	size_t link_cnt = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		link_cnt += sets[i]->link_cnt;
+	if (link_cnt)
+		parallel_run(link_cnt, detach_links, &detaching);
+	for (size_t i = 0; i < cnt; i++)
+		free_set(sets[i]);
+}
+
+void probe_set_detach(struct probe_set *set)
+{
+	probe_sets_detach(&set, 1);
 }

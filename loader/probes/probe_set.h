@@ -90,6 +90,8 @@ void probe_set_end_lending(struct probe_set *set);
 /* Removes the probes of one file, of a set for all processes. Returns how many links went. */
 size_t probe_set_drop(struct probe_set *set, const struct file_id *file);
 
+/* Each link waits for the kernel when it goes: those of all sets wait together. */
+void probe_sets_detach(struct probe_set *const *sets, size_t cnt);
 void probe_set_detach(struct probe_set *set);
 
 #endif

@@ -215,6 +215,8 @@ static const char *reason_of(int err)
 		return "all tables together have used up their share of the memory";
 	case E2BIG:
 		return "it is too large";
+	case EREMOTE:
+		return "another process serves it (FUSE)";
 	default:
 		return strerror(-err);
 	}

@@ -12,8 +12,15 @@
 
 /* What takes no longer is usual, and free. */
 #define USUAL_NS 1000000000ULL
-/* The same of what everybody waits for. */
-#define USUAL_WAIT_NS 900000000ULL
+/* So much of what everybody has waited for just now is usual. */
+#define USUAL_WAIT_NS 200000000ULL
+/* Less is not worth an entry for a user. */
+#define LITTLE_WAIT_NS 5000000ULL
+/* All of it is forgotten as fast as time passes, and that of one user at this part of the speed. */
+#define REST_SHARE 2
+
+#define HANG_NS 10000000000ULL
+#define HANG_DOUBLINGS 16
 
 void user_budgets_deinit(struct user_budgets *budgets)
 {
@@ -21,17 +28,23 @@ void user_budgets_deinit(struct user_budgets *budgets)
 	*budgets = (struct user_budgets){0};
 }
 
+static uint64_t less(uint64_t ns, uint64_t by_ns)
+{
+	return ns > by_ns ? ns - by_ns : 0;
+}
+
 /* NULL: the user has spent nothing. */
 static struct user_budget *find(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 {
 	for (size_t i = 0; i < budgets->cnt; i++) {
 		struct user_budget *budget = &budgets->items[i];
-		uint64_t back_ns = (now_ns - budget->paid_ns) / SHARE;
+		uint64_t past_ns = less(now_ns, budget->paid_ns);
 
 		if (budget->uid != uid)
 			continue;
-		budget->spent_ns -= back_ns < budget->spent_ns ? back_ns : budget->spent_ns;
-		budget->paid_ns = now_ns;
+		budget->spent_ns = less(budget->spent_ns, past_ns / SHARE);
+		budget->waited_ns = less(budget->waited_ns, past_ns / REST_SHARE);
+		budget->paid_ns += past_ns;
 		return budget;
 	}
 	return NULL;
@@ -56,20 +69,36 @@ void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_
 		budget->spent_ns += taken_ns;
 }
 
+/* What everybody has waited for. */
+static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
+{
+	uint64_t past_ns = less(now_ns, budgets->waited_at_ns);
+
+	budgets->waited_ns = less(budgets->waited_ns, past_ns);
+	budgets->waited_at_ns += past_ns;
+	return budgets->waited_ns;
+}
+
 void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns)
 {
+	/* Nothing is forgotten while it is being waited. */
 	struct user_budget *budget =
-		taken_ns < USUAL_WAIT_NS ? NULL : find_or_add(budgets, uid, now_ns);
+		taken_ns < LITTLE_WAIT_NS ? NULL : find_or_add(budgets, uid, now_ns - taken_ns);
 
-	if (budget)
-		budget->rest_ns = now_ns + taken_ns;
+	budgets->waited_ns = waited(budgets, now_ns - taken_ns) + taken_ns;
+	budgets->waited_at_ns = now_ns;
+	if (!budget)
+		return;
+	budget->waited_ns += taken_ns;
+	budget->paid_ns = now_ns;
 }
 
 bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 {
 	const struct user_budget *budget = find(budgets, uid, now_ns);
 
-	return budget && now_ns < budget->rest_ns;
+	return waited(budgets, now_ns) > USUAL_WAIT_NS ||
+	       (budget && budget->waited_ns > USUAL_WAIT_NS);
 }
 
 bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
@@ -77,6 +106,23 @@ bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 	const struct user_budget *budget = find(budgets, uid, now_ns);
 
 	return !budget || budget->spent_ns < BUDGET_NS;
+}
+
+void user_budgets_hang(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
+{
+	struct user_budget *budget = find_or_add(budgets, uid, now_ns);
+
+	if (!budget)
+		return;
+	budget->hangs_ns = now_ns + (HANG_NS << budget->hang_cnt);
+	budget->hang_cnt += budget->hang_cnt < HANG_DOUBLINGS;
+}
+
+bool user_budgets_hangs(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
+{
+	const struct user_budget *budget = find(budgets, uid, now_ns);
+
+	return budget && now_ns < budget->hangs_ns;
 }
 
 bool user_budgets_tell(struct user_budgets *budgets, uid_t uid, enum budget_work work)

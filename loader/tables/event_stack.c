@@ -15,7 +15,7 @@ int event_stack_init(const struct tracker *tracker, uint64_t key, struct event_s
 	*ret = (struct event_stack){
 		.stack = calloc(1, sizeof(*ret->stack) + depth * sizeof(uint64_t)),
 		.locations = calloc(depth, sizeof(*ret->locations)),
-		.site = {.space = tracker->space},
+		.site = {.space = tracker->walker.space},
 	};
 	ret->shown = (struct report_site){.site = &ret->site, .locations = ret->locations};
 	if (!ret->stack || !ret->locations)
@@ -42,7 +42,7 @@ int event_stack_name(struct event_stack *stack, const struct tracker *tracker,
 	if (!stack->known || !found->frame_cnt)
 		return 0;
 	if (tracker->skip_frames)
-		skipped = tracker->skip_frames(tracker->arg, frames, found->frame_cnt);
+		skipped = tracker->skip_frames(tracker->walker.arg, frames, found->frame_cnt);
 	stack->site.process = process;
 	stack->site.frames = frames + skipped;
 	stack->site.frame_cnt = found->frame_cnt - skipped;

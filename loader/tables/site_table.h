@@ -47,7 +47,8 @@ struct site_entry {
 	struct block largest;
 	struct ages ages;
 	uint32_t kept[AGE_CLASS_CNT];
-	size_t index; /* in the snapshot being made */
+	size_t index;    /* in the snapshot being made */
+	uint32_t number; /* in the walk's heap_list, if that has it there */
 };
 
 struct site_table {

@@ -80,7 +80,7 @@ static int visit_doomed(void *arg, const void *key, const void *value)
 
 	if (verdict != 1)
 		return verdict;
-	if (array_grow(&doomed->keys, &doomed->cap, doomed->cnt + 1, size))
+	if (array_room(&doomed->keys, &doomed->cap, doomed->cnt + 1, size))
 		return -ENOMEM;
 	memcpy(doomed->keys + doomed->cnt++ * size, key, size);
 	return 0;

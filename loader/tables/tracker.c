@@ -130,8 +130,8 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 	if (err)
 		return err;
 	return recent_blocks_init(&tracker->recent, tracker->object,
-				  tracker->space == SPACE_USER ? MEMLEAK_DOMAIN_USER
-							       : MEMLEAK_DOMAIN_SLAB);
+				  tracker->walker.space == SPACE_USER ? MEMLEAK_DOMAIN_USER
+								      : MEMLEAK_DOMAIN_SLAB);
 }
 
 void tracker_deinit(struct tracker *tracker)
@@ -142,12 +142,12 @@ void tracker_deinit(struct tracker *tracker)
 		log_verbose("%s stacks: %" PRIu64 " walked, %" PRIu64
 			    " from the stack cache; %" PRIu64
 			    " from the cache were walked as a check, %" PRIu64 " differed",
-			    tracker->space == SPACE_USER ? "user" : "kernel", stats->walked,
+			    tracker->walker.space == SPACE_USER ? "user" : "kernel", stats->walked,
 			    stats->cached, stats->checked, stats->disagreed);
 	if (stats->stored)
 		log_verbose("%s stacks: %" PRIu64 " stored; the frames of %" PRIu64
 			    " sites were resolved later",
-			    tracker->space == SPACE_USER ? "user" : "kernel", stats->stored,
+			    tracker->walker.space == SPACE_USER ? "user" : "kernel", stats->stored,
 			    tracker->resolved);
 	if (tracker->stacks.evicted.cnt)
 		log_verbose("%zu stacks without outstanding blocks were evicted",
@@ -156,7 +156,7 @@ void tracker_deinit(struct tracker *tracker)
 	quotas_deinit(&tracker->quotas);
 	stack_table_deinit(&tracker->stacks);
 	block_tables_deinit(&tracker->blocks);
-	site_table_deinit(&tracker->sites);
+	site_table_deinit(&tracker->walker.sites);
 }
 
 uint64_t tracker_held(const struct tracker *tracker, uint32_t image)
@@ -217,7 +217,7 @@ void tracker_purge(struct tracker *tracker, const struct image_set *images)
 	tracker->purged_bytes += recent_blocks_purge(&tracker->recent, images);
 	block_tables_delete(&tracker->blocks, purge_block, purged_block, &purge);
 	table_walk_delete(&sites);
-	site_table_drop_images(&tracker->sites, images);
+	site_table_drop_images(&tracker->walker.sites, images);
 	if (tracker->descendants)
 		descendants_forget(tracker->descendants, images);
 }

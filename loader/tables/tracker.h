@@ -10,30 +10,18 @@
 #include <bpf/libbpf.h>
 
 #include "loader/tables/block_tables.h"
+#include "loader/tables/block_walk.h"
 #include "loader/tables/descendants.h"
 #include "loader/tables/quotas.h"
 #include "loader/tables/recent_blocks.h"
-#include "loader/tables/site_table.h"
 #include "loader/tables/stack_table.h"
 #include "loader/target/image_set.h"
 #include "options/options.h"
 #include "report/snapshot.h"
 
-/* What a source knows of an image. */
-struct tracker_owner {
-	const struct process *process; /* NULL: no one process */
-	bool ended;
-};
-
-/* Whether the image is one of the source's; fills ret. */
-typedef bool tracker_owner_fn(void *arg, uint32_t image, struct tracker_owner *ret);
-
 struct tracker {
-	const struct options *opts;
+	struct block_walker walker;
 	struct bpf_object *object;
-	enum address_space space;
-	tracker_owner_fn *owner;
-	void *arg;
 	/* Returns how many frames at the inner end are not worth showing; NULL: none. */
 	size_t (*skip_frames)(void *arg, const uint64_t *frames, size_t cnt);
 	/*
@@ -55,16 +43,10 @@ struct tracker {
 	int summaries_fd;
 	struct recent_blocks recent;
 	volatile struct memleak_reading *reading; /* NULL: blocks are not reallocated */
-	uint32_t reading_number;                  /* of the last one */
+	uint32_t reading_number;                  /* of the last one, or of pictures */
+	uint32_t picture_number;                  /* 0: none were taken */
 	struct quotas quotas;
-	struct site_table sites;
 	struct stack_table stacks;
-	uint64_t start_ns;
-	uint64_t baseline_ns;  /* blocks that are older are left out; 0: none */
-	uint64_t t0_ns;        /* of the last snapshot */
-	uint64_t last_t0_ns;   /* of the last that was reported; 0: there was none */
-	bool sums_left_out;    /* walks also add up what they leave out by its age */
-	bool any_age;          /* walks take blocks whatever -o says, and keep none of them */
 	uint64_t purged_bytes; /* bytes of blocks of images that are no more */
 
 	struct stats stats; /* as of the last snapshot */

@@ -31,7 +31,7 @@ static uint64_t plain_hash(const struct memleak_stack *stack)
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack)
 {
 	uint64_t unresolved = plain_hash(stack);
-	bool sure = tracker->resolve(tracker->arg, entry->image, stack);
+	bool sure = tracker->resolve(tracker->walker.arg, entry->image, stack);
 
 	tracker->resolved++;
 	if (entry->deferred)
@@ -52,7 +52,8 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 		return -ENOMEM;
 	memcpy(entry->frames, stack->frames, stack->frame_cnt * sizeof(uint64_t));
 	if (tracker->skip_frames)
-		skipped = tracker->skip_frames(tracker->arg, entry->frames, stack->frame_cnt);
+		skipped =
+			tracker->skip_frames(tracker->walker.arg, entry->frames, stack->frame_cnt);
 	entry->frame_cnt = stack->frame_cnt - skipped;
 	memmove(entry->frames, entry->frames + skipped, entry->frame_cnt * sizeof(uint64_t));
 	entry->end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN;
@@ -131,12 +132,12 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	bool found;
 	int err = 0;
 
-	if (is_final(entry) && tracker->space == SPACE_USER)
+	if (is_final(entry) && tracker->walker.space == SPACE_USER)
 		return 0;
 	found = meet_site(tracker, entry);
 	/* Where the image has not allocated anything of that kind itself, another site tells. */
 	while (!found && source->stack_of) {
-		source = site_table_get(&tracker->sites, source->stack_of);
+		source = site_table_get(&tracker->walker.sites, source->stack_of);
 		if (!source)
 			return -ENOMEM;
 		found = is_final(source) || meet_site(tracker, source);
@@ -153,7 +154,7 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 /* NULL: no memory. */
 static struct site_entry *get_met(struct tracker *tracker, uint64_t site)
 {
-	struct site_entry *entry = site_table_get(&tracker->sites, site);
+	struct site_entry *entry = site_table_get(&tracker->walker.sites, site);
 
 	if (entry && !entry->met)
 		meet_site(tracker, entry);
@@ -165,7 +166,7 @@ static struct site_entry *get_twin(struct tracker *tracker, const struct site_en
 				   uint32_t image, uint32_t kind)
 {
 	struct site_entry *entry =
-		site_table_get(&tracker->sites, site__id(source->stack, image, kind));
+		site_table_get(&tracker->walker.sites, site__id(source->stack, image, kind));
 
 	if (!entry || entry->met)
 		return entry;
@@ -195,7 +196,7 @@ uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t 
 /* Joins a site to the one of its resolved stack, which is made if there is none so far. */
 static int find_resolved(struct tracker *tracker, struct site_entry *entry)
 {
-	struct site_entry *same = site_table_get(&tracker->sites, entry->resolved_id);
+	struct site_entry *same = site_table_get(&tracker->walker.sites, entry->resolved_id);
 	int err = same ? load_site(tracker, same) : -ENOMEM;
 
 	if (err)
@@ -220,7 +221,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 	if (!entry->joined)
 		err = find_resolved(tracker, entry);
 	/* It is asked for once more, so that its sums are of this walk. */
-	if (!err && !site_table_get(&tracker->sites, entry->resolved_id))
+	if (!err && !site_table_get(&tracker->walker.sites, entry->resolved_id))
 		err = -ENOMEM;
 	if (!err)
 		site_entry_join(entry->joined, entry);
@@ -229,7 +230,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 
 int tracker_sites_load(struct tracker *tracker)
 {
-	struct site_table *table = &tracker->sites;
+	struct site_table *table = &tracker->walker.sites;
 	cleanup_free struct site_entry **entries = calloc(table->entries.cnt + 1, sizeof(*entries));
 	const struct hash_map_slot *slot = NULL;
 	size_t cnt = 0;

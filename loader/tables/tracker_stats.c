@@ -157,8 +157,8 @@ int tracker_stats_read(struct tracker *tracker, struct snapshot *snap)
 	snap->gone_with_page = sums[MEMLEAK_STAT_GONE_WITH_PAGE];
 	fill_stats(sums, &tracker->stats);
 	snap->calls = tracker->stats.calls;
-	if (tracker->opts->stats)
+	if (tracker->walker.opts->stats)
 		err = fill_tables(tracker);
-	snap->stats[tracker->space] = tracker->stats;
+	snap->stats[tracker->walker.space] = tracker->stats;
 	return err;
 }

@@ -35,97 +35,35 @@ static void renew_clocks(const struct tracker *tracker)
 void tracker_start(struct tracker *tracker)
 {
 	tracker_stats_start(tracker);
-	tracker->start_ns = clock_ns(CLOCK_MONOTONIC);
-	if (tracker->opts->warmup_ns)
-		tracker_set_baseline(tracker, tracker->start_ns + tracker->opts->warmup_ns);
+	tracker->walker.start_ns = clock_ns(CLOCK_MONOTONIC);
+	if (tracker->walker.opts->warmup_ns)
+		tracker_set_baseline(tracker,
+				     tracker->walker.start_ns + tracker->walker.opts->warmup_ns);
 }
 
 uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns)
 {
-	if (baseline_ns > tracker->baseline_ns)
-		tracker->baseline_ns = baseline_ns;
+	if (baseline_ns > tracker->walker.baseline_ns)
+		tracker->walker.baseline_ns = baseline_ns;
 	renew_clocks(tracker);
-	return baseline_ns - tracker->start_ns;
+	return baseline_ns - tracker->walker.start_ns;
 }
 
-/* Whether a block is old enough for this report, and no older than is wanted. */
-static bool is_wanted(const struct tracker_walk *walk, const struct tracker_owner *owner,
-		      uint64_t birth_ns)
-{
-	const struct options *opts = walk->tracker->opts;
-	uint64_t older = owner->ended && !opts->older_given ? 0 : opts->older_ns;
-
-	if (walk->tracker->any_age)
-		older = 0;
-	else if (birth_ns < walk->tracker->baseline_ns)
-		return false;
-	return birth_ns <= walk->t0_ns && walk->t0_ns - birth_ns >= older;
-}
-
-static int keep_block(struct tracker_walk *walk, const struct block *block)
-{
-	if (array_reserve(&walk->blocks, &walk->block_cap, walk->block_cnt + 1))
-		return -ENOMEM;
-	walk->blocks[walk->block_cnt++] = *block;
-	return 0;
-}
-
-/* How old a block was when the last snapshot had it. */
-static uint64_t last_age_ns(const struct tracker_walk *walk, uint64_t birth_ns)
-{
-	uint64_t last_ns = walk->tracker->last_t0_ns;
-	bool had = birth_ns <= last_ns && last_ns - birth_ns >= walk->tracker->opts->older_ns;
-
-	return had ? last_ns - birth_ns : AGE_UNKNOWN;
-}
-
-static int add_block(struct tracker_walk *walk, struct site_entry *entry, const struct block *block,
-		     uint64_t birth_ns)
-{
-	const struct options *opts = walk->tracker->opts;
-	struct block kept = *block;
-
-	kept.age_ns = walk->t0_ns - birth_ns;
-	site_entry_add(entry, &kept, birth_ns, last_age_ns(walk, birth_ns));
-	if (walk->sampling.mode)
-		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
-	if (walk->tracker->any_age || (!opts->show_allocs && opts->by != BY_THREAD))
-		return 0;
-	kept.site = (size_t)entry;
-	return keep_block(walk, &kept);
-}
-
-int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
+int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns)
 {
-	bool wanted = walk->tracker->opts->combined_only || is_wanted(walk, owner, birth_ns);
-	struct site_entry *entry;
-
-	if (!wanted && !walk->tracker->sums_left_out)
-		return 0;
-	entry = site_table_get(&walk->tracker->sites, site);
-	if (!entry)
-		return -ENOMEM;
-	if (wanted)
-		return add_block(walk, entry, block, birth_ns);
-	part_add(&entry->left_out, &walk->sampling, block);
-	return 0;
+	return block_walk_add(&walk->blocks, owner, site, block, birth_ns);
 }
 
-int tracker_walk_inherit(struct tracker_walk *walk, const struct tracker_owner *owner,
-			 uint64_t site, const struct block *block, uint64_t birth_ns)
+int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
+			 const struct block *block, uint64_t birth_ns)
 {
-	struct block copy = *block;
 	struct site_entry *entry;
 
-	if (!is_wanted(walk, owner, birth_ns))
+	if (!block_walk_takes(&walk->blocks, owner, birth_ns))
 		return 0;
 	entry = tracker_sites_descendant(walk->tracker, site, owner->process->image);
-	if (!entry)
-		return -ENOMEM;
-	copy.inherited = true;
-	part_add(&entry->inherited, &walk->sampling, &copy);
-	return add_block(walk, entry, &copy, birth_ns);
+	return entry ? block_walk_inherit(&walk->blocks, owner, entry, block, birth_ns) : -ENOMEM;
 }
 
 static int keep_for_descendants(struct descendants *descendants, const struct memleak_block_key *at,
@@ -157,9 +95,9 @@ static int give_to_descendant(void *arg, uint32_t descendant,
 		.sampled_size = inherited_block->size,
 		.tid = inherited_block->tid,
 	};
-	struct tracker_owner owner;
+	struct block_owner owner;
 
-	if (!tracker->owner(tracker->arg, descendant, &owner))
+	if (!tracker->walker.owner(tracker->walker.arg, descendant, &owner))
 		return 0;
 	return tracker_walk_inherit(walk, &owner, inherited_block->site, &plain,
 				    inherited_block->birth_ns);
@@ -178,7 +116,7 @@ static int walk_descendants(struct tracker_walk *walk)
 }
 
 static int take_block(struct tracker_walk *walk, const struct memleak_block_key *at,
-		      const struct memleak_block *block)
+		      const struct memleak_block *block, bool moved)
 {
 	const struct tracker *tracker = walk->tracker;
 	struct block plain = {
@@ -186,12 +124,13 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 		.size = block->size,
 		.sampled_size = block->size << block->halved,
 		.tid = (pid_t)block__tid(block),
+		.moved = moved,
 	};
-	struct tracker_owner owner;
+	struct block_owner owner;
 
 	if (keep_for_descendants(tracker->descendants, at, block))
 		return -ENOMEM;
-	if (!tracker->owner(tracker->arg, at->image, &owner))
+	if (!tracker->walker.owner(tracker->walker.arg, at->image, &owner))
 		return 0;
 	if (at->domain == MEMLEAK_DOMAIN_PAGE)
 		plain.addr += tracker->page_offset;
@@ -206,9 +145,17 @@ static bool was_moved(const struct tracker_walk *walk, const struct memleak_bloc
 	return tracker->reading && block__reading(block) == tracker->reading_number;
 }
 
+/* Since pictures are taken, but before it could have been met. */
+static bool moved_before(const struct tracker_walk *walk, const struct memleak_block *block)
+{
+	uint32_t number = walk->tracker->picture_number;
+
+	return number && block__reading(block) == number;
+}
+
 static int visit_block(void *arg, const void *key, const void *value)
 {
-	return was_moved(arg, value) ? 0 : take_block(arg, key, value);
+	return was_moved(arg, value) ? 0 : take_block(arg, key, value, moved_before(arg, value));
 }
 
 static int take_handed(struct tracker_walk *walk)
@@ -226,17 +173,40 @@ static int take_handed(struct tracker_walk *walk)
 		    walk->tracker->reading_number)
 			continue;
 		copy = *handed;
-		err = take_block(walk, &copy.key, &copy.block);
+		err = take_block(walk, &copy.key, &copy.block, true);
 	}
 	return err;
 }
 
-static void begin_reading(struct tracker *tracker)
+static uint32_t next_number(struct tracker *tracker)
 {
 	bool first = tracker->reading_number < MEMLEAK_READING_FIRST ||
 		     tracker->reading_number == MEMLEAK_READING_LAST;
 
 	tracker->reading_number = first ? MEMLEAK_READING_FIRST : tracker->reading_number + 1;
+	return tracker->reading_number;
+}
+
+static void set_picture(struct tracker *tracker, uint32_t number)
+{
+	tracker->picture_number = number;
+	if (tracker->reading)
+		__atomic_store_n(&tracker->reading->picture, number, __ATOMIC_SEQ_CST);
+}
+
+void tracker_expect_pictures(struct tracker *tracker)
+{
+	set_picture(tracker, next_number(tracker));
+}
+
+void tracker_forget_pictures(struct tracker *tracker)
+{
+	set_picture(tracker, 0);
+}
+
+static void begin_reading(struct tracker *tracker)
+{
+	next_number(tracker);
 	if (!tracker->reading)
 		return;
 	tracker->reading->read_cnt = 0;
@@ -264,17 +234,19 @@ static int visit_site(void *arg, const void *key, const void *value)
 	const struct memleak_site *site = value;
 	struct tracker_walk *walk = arg;
 	const struct tracker *tracker = walk->tracker;
-	struct tracker_owner owner;
+	struct block_owner owner;
 	struct site_entry *entry;
 
-	if (!site->total.number_of_allocs || !tracker->owner(tracker->arg, site->image, &owner))
+	if (!site->total.number_of_allocs ||
+	    !tracker->walker.owner(tracker->walker.arg, site->image, &owner))
 		return 0;
-	entry = site_table_get(&walk->tracker->sites, *(const uint64_t *)key);
+	entry = site_table_get(&walk->tracker->walker.sites, *(const uint64_t *)key);
 	if (!entry)
 		return -ENOMEM;
 	entry->bytes += site->total.total_size + site->wide_bytes;
 	entry->count += site->total.number_of_allocs;
-	estimate_add_sizeless(&entry->estimate, &walk->sampling, site->total.number_of_allocs);
+	estimate_add_sizeless(&entry->estimate, &walk->blocks.sampling,
+			      site->total.number_of_allocs);
 	return 0;
 }
 
@@ -290,7 +262,7 @@ static int walk_tables(struct tracker_walk *walk)
 	};
 	int err;
 
-	if (tracker->opts->combined_only)
+	if (tracker->walker.opts->combined_only)
 		return table_walk_run(&sites);
 	if (tracker->descendants)
 		inheritance_begin(&tracker->descendants->inheritance);
@@ -306,127 +278,11 @@ static int walk_tables(struct tracker_walk *walk)
 	return err ? err : walk_descendants(walk);
 }
 
-/* Names come from memory of the kernel's: they need not have an end. */
-static void fill_origin(struct site_entry *entry, struct site_origin *ret)
-{
-	struct memleak_origin *origin = &entry->origin;
-
-	origin->last_comm[sizeof(origin->last_comm) - 1] = '\0';
-	origin->cache[sizeof(origin->cache) - 1] = '\0';
-	*ret = (struct site_origin){
-		.last_pid = (pid_t)origin->last_pid,
-		.last_comm = origin->last_comm[0] ? origin->last_comm : NULL,
-		.several_pids = origin->several_pids,
-		.interrupt = entry->interrupt,
-		.cache = origin->cache[0] ? origin->cache : NULL,
-		.several_caches = origin->several_caches,
-		.reclaimable = origin->reclaimable,
-	};
-}
-
-static void fill_site(const struct tracker_walk *walk, struct site_entry *entry, struct site *ret)
-{
-	const struct tracker *tracker = walk->tracker;
-	struct tracker_owner owner = {0};
-
-	tracker->owner(tracker->arg, entry->image, &owner);
-	*ret = (struct site){
-		.id = entry->id,
-		.space = tracker->space,
-		.kind = kind_from(entry->kind),
-		.process = owner.process,
-		.oldest_ns = AGE_UNKNOWN,
-		.newest_ns = AGE_UNKNOWN,
-		.frames = entry->frames,
-		.frame_cnt = entry->frame_cnt,
-		.end = stack_end_from(entry->end),
-		.largest = entry->largest,
-		.ages = entry->ages,
-	};
-	memcpy(ret->kept, entry->kept, sizeof(ret->kept));
-	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
-	site_set_inherited(ret, &walk->sampling, &entry->inherited);
-	if (tracker->space == SPACE_KERNEL)
-		fill_origin(entry, &ret->origin);
-	if (tracker->opts->combined_only)
-		return;
-	ret->oldest_ns = walk->t0_ns - entry->oldest_birth_ns;
-	ret->newest_ns = walk->t0_ns - entry->newest_birth_ns;
-}
-
-static int fill_sites(struct tracker_walk *walk, struct snapshot *snap)
-{
-	const struct site_table *table = &walk->tracker->sites;
-	const struct hash_map_slot *slot = NULL;
-	int err = tracker_sites_load(walk->tracker);
-
-	if (err)
-		return err;
-	snap->sites = calloc(table->entries.cnt + 1, sizeof(*snap->sites));
-	if (!snap->sites)
-		return -ENOMEM;
-	while ((slot = hash_map_next(&table->entries, slot))) {
-		struct site_entry *entry = slot->value;
-
-		if (entry->walk != table->walk || !entry->count || entry->joined)
-			continue;
-		entry->index = snap->site_cnt;
-		fill_site(walk, entry, &snap->sites[snap->site_cnt++]);
-	}
-	return 0;
-}
-
-static int by_site_then_age(const void *a, const void *b)
-{
-	const struct block *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->age_ns != y->age_ns)
-		return x->age_ns > y->age_ns ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static void fill_blocks(struct tracker_walk *walk, struct snapshot *snap)
-{
-	for (size_t i = 0; i < walk->block_cnt; i++) {
-		const struct site_entry *entry = (struct site_entry *)walk->blocks[i].site;
-
-		walk->blocks[i].site = entry->joined ? entry->joined->index : entry->index;
-	}
-	if (walk->block_cnt)
-		qsort(walk->blocks, walk->block_cnt, sizeof(*walk->blocks), by_site_then_age);
-	snap->blocks = walk->blocks;
-	snap->block_cnt = walk->block_cnt;
-	walk->blocks = NULL;
-}
-
-static struct sampling sampling_of(const struct options *opts)
-{
-	if (opts->sample_bytes)
-		return (struct sampling){SAMPLING_BYTES, opts->sample_bytes};
-	if (opts->sample_rate > 1)
-		return (struct sampling){SAMPLING_COUNT, opts->sample_rate};
-	return (struct sampling){0};
-}
-
 int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
 		       struct snapshot *snap)
 {
-	*walk = (struct tracker_walk){
-		.tracker = tracker,
-		.t0_ns = t0_ns,
-		.sampling = sampling_of(tracker->opts),
-	};
-	*snap = (struct snapshot){
-		.t0_ns = t0_ns,
-		.wall_ns = clock_wall_of(t0_ns),
-		.elapsed_ns = t0_ns - tracker->start_ns,
-		.sampling = walk->sampling,
-	};
-	if (tracker->baseline_ns)
-		snap->baseline_ns = tracker->baseline_ns - tracker->start_ns;
-	site_table_begin(&tracker->sites);
+	walk->tracker = tracker;
+	block_walk_begin(&tracker->walker, t0_ns, &walk->blocks, snap);
 	return walk_tables(walk);
 }
 
@@ -434,25 +290,16 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 {
 	snap->walk_ns = clock_ns(CLOCK_MONOTONIC) - snap->t0_ns;
 	if (!err)
-		err = fill_sites(walk, snap);
+		err = tracker_sites_load(walk->tracker);
+	if (!err)
+		err = block_walk_fill(&walk->blocks, snap);
 	if (!err)
 		err = tracker_stats_read(walk->tracker, snap);
-	if (!err)
-		err = snapshot_own(snap);
-	if (err) {
-		free(walk->blocks);
-		walk->blocks = NULL;
-		snapshot_deinit(snap);
-		return err;
-	}
-	fill_blocks(walk, snap);
-	if (!walk->tracker->any_age)
-		walk->tracker->t0_ns = snap->t0_ns;
-	return 0;
+	return block_walk_end(&walk->blocks, err, snap);
 }
 
 int tracker_reported(struct tracker *tracker)
 {
-	tracker->last_t0_ns = tracker->t0_ns;
+	tracker->walker.last_t0_ns = tracker->walker.t0_ns;
 	return stack_table_evict(&tracker->stacks, &tracker->recent);
 }

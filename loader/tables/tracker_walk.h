@@ -3,6 +3,7 @@
 #ifndef LOADER_TABLES_TRACKER_WALK_H
 #define LOADER_TABLES_TRACKER_WALK_H
 
+#include "loader/tables/block_walk.h"
 #include "loader/tables/tracker.h"
 
 /* Tracing begins: elapsed times count from here. */
@@ -13,25 +14,28 @@ void tracker_start(struct tracker *tracker);
  */
 uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns);
 
+/*
+ * Pictures of the processes' memory are about to be taken: the blocks of snapshots that are made
+ * until these are forgotten say whether they have moved since.
+ */
+void tracker_expect_pictures(struct tracker *tracker);
+void tracker_forget_pictures(struct tracker *tracker);
+
 /* A snapshot being made. */
 struct tracker_walk {
 	struct tracker *tracker;
-	uint64_t t0_ns;
-	struct sampling sampling;
-	struct block *blocks; /* with -a; site is the address of the entry until sorted out */
-	size_t block_cnt;
-	size_t block_cap;
+	struct block_walk blocks;
 };
 
 /* Begins a snapshot of what there was at t0_ns, now or just before: reads the kernel's tables. */
 int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
 		       struct snapshot *snap);
 /* A block that the source knows itself, such as a mapping. */
-int tracker_walk_add(struct tracker_walk *walk, const struct tracker_owner *owner, uint64_t site,
+int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns);
 /* The same for a block that the image has of an ancestor, whose site it is. */
-int tracker_walk_inherit(struct tracker_walk *walk, const struct tracker_owner *owner,
-			 uint64_t site, const struct block *block, uint64_t birth_ns);
+int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
+			 const struct block *block, uint64_t birth_ns);
 /*
  * Ends the snapshot, which then owns what it points to: err is what happened since it began. On
  * failure both are left empty.

@@ -71,17 +71,28 @@ static bool become(const struct passwd *user)
 	       !setresuid(user->pw_uid, user->pw_uid, user->pw_uid);
 }
 
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			dup2(null, fd);
+}
+
 /* In the new process: what failed goes through the pipe, which exec closes. */
 static void __attribute__((noreturn))
-run_command(char **argv, const struct passwd *user, int error_pipe)
+run_command(char **argv, const struct passwd *user, bool hold, bool quiet, int error_pipe)
 {
 	sigset_t none;
 	int err;
 
+	if (quiet)
+		leave_terminal();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	if ((!user || become(user)) && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+	if ((!user || become(user)) && (!hold || ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0))
 		exec_by_path(argv);
 	err = errno;
 	if (write(error_pipe, &err, sizeof(err)) < 0)
@@ -101,7 +112,8 @@ static int wait_stopped(struct child *child)
 	return -ECHILD;
 }
 
-static int fork_command(char **argv, const struct passwd *user, struct child *child)
+static int fork_command(char **argv, const struct passwd *user, bool hold, bool quiet,
+			struct child *child)
 {
 	cleanup_close int read_end = -1;
 	int ends[2], err = 0, stop;
@@ -111,10 +123,12 @@ static int fork_command(char **argv, const struct passwd *user, struct child *ch
 	read_end = ends[0];
 	child->pid = fork();
 	if (child->pid == 0)
-		run_command(argv, user, ends[1]);
+		run_command(argv, user, hold, quiet, ends[1]);
 	close(ends[1]);
 	if (child->pid < 0)
 		return -errno;
+	if (!hold)
+		return read(read_end, &err, sizeof(err)) == sizeof(err) ? -err : 0;
 	stop = wait_stopped(child);
 	if (stop < 0 && read(read_end, &err, sizeof(err)) == sizeof(err))
 		return -err;
@@ -204,7 +218,7 @@ static bool libraries_complete(pid_t pid)
 	struct module_list list;
 	bool settled;
 
-	if (module_list_init(pid, &list))
+	if (module_list_init(pid, PROBER_WAIT_MS * 1000000ULL, PROBER_WAIT_MS * 1000000ULL, &list))
 		return false;
 	settled = list.settled;
 	module_list_deinit(&list);
@@ -306,7 +320,7 @@ static void say_whose(const char *command, const struct passwd *user)
 			 invoker);
 }
 
-int child_start(char **argv, const char *user_name, struct child *ret)
+int child_start(char **argv, const char *user_name, bool hold, bool quiet, struct child *ret)
 {
 	const struct passwd *user = user_name ? getpwnam(user_name) : NULL;
 	struct child child = {0};
@@ -317,8 +331,8 @@ int child_start(char **argv, const char *user_name, struct child *ret)
 		return -EINVAL;
 	}
 	say_whose(argv[0], user);
-	err = fork_command(argv, user, &child);
-	if (!err)
+	err = fork_command(argv, user, hold, quiet, &child);
+	if (!err && hold)
 		err = hold_before_constructors(&child);
 	if (err == -ECHILD)
 		log_note("%s ended before its libraries were loaded: nothing was traced", argv[0]);
@@ -339,6 +353,18 @@ void child_release(struct child *child)
 	if (child->held)
 		ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
 	child->held = false;
+}
+
+void child_hand_over(struct child *child)
+{
+	if (child->held)
+		ptrace(PTRACE_DETACH, child->pid, NULL, (void *)(long)SIGSTOP);
+	child->held = false;
+}
+
+void child_go_on(const struct child *child)
+{
+	kill(child->pid, SIGCONT);
 }
 
 /* It may be deaf to SIGTERM, or slow to end; whoever waits for memleak learns why. */

@@ -342,3 +342,40 @@ int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64
 	ranges->cap = left.cap;
 	return 0;
 }
+
+static struct range_block block_of(const struct ranges *ranges, size_t first, size_t end,
+				   uint32_t kind)
+{
+	struct range_block block = {.range = &ranges->items[first], .kind = kind};
+
+	for (size_t i = first; i < end; i++) {
+		const struct range *part = &ranges->items[i];
+
+		if (range_kind(ranges, part) != kind)
+			continue;
+		if (!block.bytes)
+			block.addr = part->start;
+		block.bytes += part->end - part->start;
+	}
+	return block;
+}
+
+int ranges_visit(const struct ranges *ranges,
+		 int (*visit)(void *arg, const struct range_block *block), void *arg)
+{
+	static const uint32_t kinds[] = {MEMLEAK_KIND_MMAP, MEMLEAK_KIND_RESERVE,
+					 MEMLEAK_KIND_STACK};
+	int err = 0;
+
+	for (size_t first = 0, end; !err && first < ranges->cnt; first = end) {
+		for (end = first + 1; end < ranges->cnt; end++)
+			if (!range_goes_on(&ranges->items[end - 1], &ranges->items[end]))
+				break;
+		for (size_t i = 0; !err && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			struct range_block block = block_of(ranges, first, end, kinds[i]);
+
+			err = block.bytes ? visit(arg, &block) : 0;
+		}
+	}
+	return err;
+}

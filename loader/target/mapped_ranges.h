@@ -55,6 +55,18 @@ uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 /* Whether they are one block, of which just one part is in use; b is the range behind a. */
 bool range_goes_on(const struct range *a, const struct range *b);
 
+/* What of one call's mapping is of one kind of memory. */
+struct range_block {
+	const struct range *range; /* the first part of the mapping */
+	uint32_t kind;
+	uint64_t addr; /* of the first part of that kind */
+	uint64_t bytes;
+};
+
+/* Each call's mapping is a block for each kind of memory that it has, in however many parts. */
+int ranges_visit(const struct ranges *ranges,
+		 int (*visit)(void *arg, const struct range_block *block), void *arg);
+
 /* Those with a result return 0 or -ENOMEM. */
 
 /* A new mapping; whatever was tracked there is gone. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the limits of the cgroup of this process, and of those above it. */
+/* Reads the limits of the cgroup of a process, and of those above it. */
 #include "loader/target/memory_limit.h"
 
 #include <inttypes.h>
@@ -52,6 +52,11 @@ static void take_limit(const char *directory, bool unified, struct memory_limit 
 
 struct memory_limit memory_limit_read(void)
 {
+	return memory_limit_of(getpid());
+}
+
+struct memory_limit memory_limit_of(pid_t pid)
+{
 	struct memory_limit limit = {
 		.machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
 		.cgroup_limit = UINT64_MAX,
@@ -62,7 +67,7 @@ struct memory_limit memory_limit_read(void)
 	size_t root;
 
 	mount = cgroup_memory_mount(&unified);
-	name = cgroup_of_process(getpid());
+	name = cgroup_of_process(pid);
 	if (!mount || asprintf(&path, "%s%s", mount, name ? name : "") < 0) {
 		path = NULL;
 		return limit;

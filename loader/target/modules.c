@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mapped_file.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
@@ -33,11 +34,48 @@ struct reader {
 	int mem;
 	const struct proc_maps *maps;
 	struct module_list *list;
+	uint64_t deadline_ns;
+	/* The piece that was read last, which what is wanted next often is in, too. */
+	uint64_t piece_addr;
+	size_t piece_len;
+	uint8_t piece[PROBER_MEMORY_MAX];
 };
 
-static bool read_target(const struct reader *reader, uint64_t addr, void *buf, size_t len)
+static bool read_piece(struct reader *reader, uint64_t addr)
 {
-	return addr <= INT64_MAX && pread(reader->mem, buf, len, (off_t)addr) == (ssize_t)len;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	int err = -ETIMEDOUT;
+
+	reader->piece_len = 0;
+	if (!reader->list->hangs && clock_left_ms(reader->deadline_ns))
+		err = prober_memory(reader->mem, addr, reader->piece, sizeof(reader->piece),
+				    reader->deadline_ns);
+	reader->list->hangs |= err == -ETIMEDOUT;
+	reader->list->asked_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	if (err)
+		return false;
+	reader->piece_addr = addr;
+	reader->piece_len = sizeof(reader->piece);
+	return true;
+}
+
+/* Piece by piece, each of which is of one page. */
+static bool read_target(struct reader *reader, uint64_t addr, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	for (size_t done = 0, part; done < len; done += part) {
+		uint64_t at = addr + done, piece = at & ~(uint64_t)(PROBER_MEMORY_MAX - 1);
+		size_t from = (size_t)(at - piece);
+
+		part = PROBER_MEMORY_MAX - from < len - done ? PROBER_MEMORY_MAX - from
+							     : len - done;
+		if ((!reader->piece_len || reader->piece_addr != piece) &&
+		    !read_piece(reader, piece))
+			return false;
+		memcpy(to + done, reader->piece + from, part);
+	}
+	return true;
 }
 
 bool process_auxv(pid_t pid, uint64_t type, uint64_t *ret)
@@ -57,7 +95,7 @@ bool process_auxv(pid_t pid, uint64_t type, uint64_t *ret)
 }
 
 /* The address of the program's dynamic section; the headers tell where they are themselves. */
-static bool find_dynamic(const struct reader *reader, uint64_t *ret)
+static bool find_dynamic(struct reader *reader, uint64_t *ret)
 {
 	uint64_t phdr, phnum, bias = 0, dynamic = 0;
 
@@ -78,7 +116,7 @@ static bool find_dynamic(const struct reader *reader, uint64_t *ret)
 	return dynamic != 0;
 }
 
-static bool read_r_debug(const struct reader *reader, uint64_t addr, struct r_debug *ret)
+static bool read_r_debug(struct reader *reader, uint64_t addr, struct r_debug *ret)
 {
 	if (!addr || !read_target(reader, addr, ret, sizeof(*ret)))
 		return false;
@@ -86,7 +124,7 @@ static bool read_r_debug(const struct reader *reader, uint64_t addr, struct r_de
 	return true;
 }
 
-static bool find_r_debug(const struct reader *reader, struct r_debug *ret)
+static bool find_r_debug(struct reader *reader, struct r_debug *ret)
 {
 	uint64_t dynamic;
 
@@ -113,21 +151,22 @@ static void drop_modules(struct module_list *list)
 	list->cnt = 0;
 }
 
-static bool read_own_r_debug(const struct reader *reader, int fd, struct r_debug *ret)
+static bool read_own_r_debug(struct reader *reader, int fd, uint64_t deadline_ns,
+			     struct r_debug *ret)
 {
 	uint64_t entry, behind, addr;
 
 	if (!process_auxv(reader->pid, AT_ENTRY, &entry))
 		return false;
-	if (prober_variable(fd, "_r_debug", &behind)) /* glibc */
+	if (prober_variable(fd, "_r_debug", deadline_ns, &behind)) /* glibc */
 		return read_r_debug(reader, entry + behind, ret);
-	return prober_variable(fd, "_dl_debug_addr", &behind) && /* musl */
+	return prober_variable(fd, "_dl_debug_addr", deadline_ns, &behind) && /* musl */
 	       read_target(reader, entry + behind, &addr, sizeof(addr)) &&
 	       read_r_debug(reader, addr, ret);
 }
 
 /* A program that has all in itself may have the variables as well; nobody fills them in. */
-static bool has_main(int fd)
+static bool has_main(int fd, uint64_t deadline_ns)
 {
 	static const struct wanted_function main_function = {.name = "main"};
 	static const struct wanted_functions wanted = {
@@ -138,7 +177,7 @@ static bool has_main(int fd)
 	struct file_functions found;
 	bool has;
 
-	if (prober_functions(fd, arch_elf_machine, &wanted, UINT64_MAX, &found))
+	if (prober_functions(fd, arch_elf_machine, &wanted, deadline_ns, &found))
 		return true;
 	has = found.cnt;
 	file_functions_deinit(&found);
@@ -149,15 +188,22 @@ static bool has_main(int fd)
  * The dynamic loader may be run as the program, with the name of another one: it has no DT_DEBUG,
  * but variables. Its list begins with what is the program then.
  */
-static bool find_own_r_debug(struct reader *reader, struct r_debug *ret)
+static bool find_own_r_debug(struct reader *reader, uint64_t patience_ns, struct r_debug *ret)
 {
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), deadline_ns = begin_ns + patience_ns;
 	struct module_list *list = reader->list;
+	uint64_t asked_ns = list->asked_ns;
+	bool found;
 
-	if (!list->cnt || has_main(list->items[0].fd) ||
-	    !read_own_r_debug(reader, list->items[0].fd, ret))
+	list->unasked |= list->cnt && !patience_ns;
+	if (!list->cnt || list->unasked)
 		return false;
-	drop_modules(list);
-	return true;
+	found = !has_main(list->items[0].fd, deadline_ns) &&
+		read_own_r_debug(reader, list->items[0].fd, deadline_ns, ret);
+	list->asked_ns = asked_ns + clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	if (found)
+		drop_modules(list);
+	return found;
 }
 
 int process_open_mapping(pid_t pid, const struct mapping *mapping)
@@ -192,6 +238,8 @@ static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 
 	module.fd = process_open_mapping(reader->pid, mapping);
 	list->no_files |= module.fd == -EMFILE || module.fd == -ENFILE;
+	if (module.fd == -EREMOTE && !list->served)
+		list->served = strdup(mapping->path);
 	if (module.fd < 0)
 		return module.fd;
 	if (fstat(module.fd, &st)) {
@@ -278,7 +326,7 @@ static void add_rest(struct reader *reader)
 	}
 }
 
-int module_list_init(pid_t pid, struct module_list *ret)
+int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct module_list *ret)
 {
 	struct module_list list = {.hook_module = -1};
 	struct reader reader = {.pid = pid, .list = &list};
@@ -295,13 +343,15 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	if (err)
 		return err;
 	reader.mem = mem;
+	reader.deadline_ns = clock_deadline_ns(memory_ns);
+	list.unasked = !memory_ns;
 	reader.maps = &maps;
 	add_program(&reader);
 	list.permanent_cnt = list.cnt;
 	process_auxv(pid, AT_BASE, &base);
 	list.settled = !base; /* static */
-	if ((find_r_debug(&reader, &debug) && debug.r_map) ||
-	    (!base && find_own_r_debug(&reader, &debug))) {
+	if ((!list.unasked && find_r_debug(&reader, &debug) && debug.r_map) ||
+	    (!base && find_own_r_debug(&reader, file_ns, &debug))) {
 		list.settled = debug.r_map && debug.r_state == RT_CONSISTENT;
 		add_linked(&reader, &debug);
 		linked_cnt = list.cnt;
@@ -313,8 +363,10 @@ int module_list_init(pid_t pid, struct module_list *ret)
 	}
 	add_rest(&reader);
 	proc_maps_deinit(&maps);
-	if (!list.cnt)
+	if (!list.cnt) {
+		module_list_deinit(&list);
 		return -ESRCH;
+	}
 	*ret = list;
 	return 0;
 }
@@ -323,5 +375,6 @@ void module_list_deinit(struct module_list *list)
 {
 	drop_modules(list);
 	free(list->items);
+	free(list->served);
 	*list = (struct module_list){0};
 }

@@ -27,19 +27,27 @@ struct module_list {
 	/* So many from the first on were there when the program started, and never go. */
 	size_t permanent_cnt;
 	bool no_files; /* memleak may not open more: some are missing */
+	char *served;  /* one of the files that are not opened, as a process serves them */
 	bool settled;  /* the dynamic loader has finished loading what it was loading */
 	/* The hook that the dynamic loader calls when its list changes; module index, or -1. */
 	ssize_t hook_module;
 	uint64_t hook_offset; /* in the file */
 	uint64_t r_debug;     /* address of what the dynamic loader says of itself; 0: unknown */
+	uint64_t asked_ns;    /* how long it was waited for memory, and for what a file is */
+	bool unasked;         /* there was no time for that */
+	bool hangs;           /* its memory did not come in time */
 };
+
+/* So long memory is waited for as a rule, which may have to come from a disk. */
+#define MODULES_MEMORY_NS 500000000ULL
 
 /*
  * Reads the list. Without a dynamic loader (static program) or before it has started: the
- * program file, then the others by address. Returns 0 or a negative errno (-ESRCH: no such
- * process or nothing mapped).
+ * program file, then the others by address. Whether a program is the dynamic loader its file may
+ * have to tell. That is waited for file_ns, and the process's memory memory_ns. Returns 0 or a
+ * negative errno (-ESRCH: no such process or nothing mapped).
  */
-int module_list_init(pid_t pid, struct module_list *ret);
+int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct module_list *ret);
 void module_list_deinit(struct module_list *list);
 
 struct mapping;

@@ -25,6 +25,9 @@
 #include "loader/user/attach_state.h"
 #include "prober/prober.h"
 
+/* So long names are searched that may have been meant. */
+#define NEAREST_NS 1000000000ULL
+
 /* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
 enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
 
@@ -68,12 +71,13 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 }
 
 /* What the file itself may be to blame for. */
-static void say_failed(const struct module *module, int err)
+static void say_failed(struct attach_state *state, const struct module *module, int err)
 {
-	if (err == -EIO || err == -ETIMEDOUT || err == -EPROTO)
-		log_note("%s is not searched for allocator functions: %s", module->path,
-			 err == -ETIMEDOUT ? "reading it takes too long"
-					   : "reading it crashed the helper");
+	if (err != -EIO && err != -ETIMEDOUT && err != -EPROTO)
+		return;
+	state->missed = true;
+	log_note("%s is not searched for allocator functions: %s", module->path,
+		 err == -ETIMEDOUT ? "reading it takes too long" : "reading it crashed the helper");
 }
 
 static void say_too_late(const struct attach_state *state)
@@ -103,7 +107,7 @@ static int search_file(struct attach_state *state, const struct module *module,
 	if (state->taken_ns >= state->patience_ns) {
 		if (!state->too_late)
 			say_too_late(state);
-		state->too_late = true;
+		state->too_late = state->missed = true;
 		return -ETIMEDOUT;
 	}
 	err = prober_functions(module->fd, arch_elf_machine, wanted,
@@ -111,10 +115,11 @@ static int search_file(struct attach_state *state, const struct module *module,
 			       ret);
 	state->taken_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	state->too_late |= err == -ETIMEDOUT || err == -EINTR;
+	state->missed |= state->too_late;
 	if ((err == -ENOMEM || state->too_late) && !state->err)
 		state->err = err;
 	if (err)
-		say_failed(module, err);
+		say_failed(state, module, err);
 	else if (ret->left)
 		log_note("%s has too many definitions of allocator functions: %llu of them %s not "
 			 "probed",
@@ -266,6 +271,20 @@ static void attach_once(struct attach_state *state, const struct module *module,
 		state->err = err;
 }
 
+/* It is not known whether they have any. Said once of each process. */
+static void say_served(struct attach_state *state, const struct module_list *list)
+{
+	struct user_process *process = state->process;
+
+	if (!process->told_served)
+		(process->found ? log_verbose : log_note)(
+			"process %d: %s, and what else is on file systems that other processes "
+			"serve (FUSE), is not searched for allocator functions",
+			process->info.pid, list->served);
+	state->missed |= !process->told_served;
+	process->told_served = true;
+}
+
 /* The file that -O names, as the process sees it or as we do. */
 static int open_object(pid_t pid, const char *object, struct module *ret)
 {
@@ -384,9 +403,21 @@ static int attach_result(const struct attach_state *state)
 		log_error("process %d ended while probes were being placed in it", pid);
 		return -ESRCH;
 	}
+	/* The report that ends it all is made all the same. */
+	if (state->err == -EINTR) {
+		log_note("no probe was placed in process %d before the end", pid);
+		return 0;
+	}
 	if (state->err) {
 		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
+	}
+	/* A dynamic loader, which there is none of, would be a library with names. */
+	if (!state->process->r_debug && !opts->object && !opts->symbols_prefix) {
+		log_error("process %d is linked statically, and its functions have no names: trace "
+			  "a build of it that is not stripped",
+			  pid);
+		return -ENOENT;
 	}
 	log_error("%s %s %smalloc or any other allocator function: -O PATH names the file that "
 		  "does, -S PREFIX the prefix of its functions",
@@ -441,14 +472,39 @@ static bool is_probed(const struct probe_set *set, const struct pool_function *p
 	return false;
 }
 
-static void note_missing_pools(const struct attach_state *state)
+/* What was meant, of all files; to be freed, or NULL. */
+static char *nearest_function(const struct module_list *list, const char *name)
+{
+	struct nearest nearest = nearest_begin(name, strlen(name));
+	uint64_t deadline_ns = clock_deadline_ns(NEAREST_NS);
+	char *ret = NULL;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		char *found = prober_nearest(list->items[i].fd, &nearest, deadline_ns);
+
+		if (!found)
+			continue;
+		free(ret);
+		ret = found;
+	}
+	return ret;
+}
+
+static void note_missing_pools(const struct attach_state *state, const struct module_list *list)
 {
 	const struct options *opts = state->ctx->opts;
 
-	for (size_t i = 0; i < opts->pool_function_cnt; i++)
-		if (!is_probed(state->probes, &opts->pool_functions[i]))
-			log_note("%s is not probed: process %d has no such function yet",
-				 opts->pool_functions[i].name, state->process->info.pid);
+	for (size_t i = 0; i < opts->pool_function_cnt; i++) {
+		const char *name = opts->pool_functions[i].name;
+		cleanup_free char *meant = NULL;
+
+		if (is_probed(state->probes, &opts->pool_functions[i]))
+			continue;
+		meant = nearest_function(list, name);
+		log_note("%s is not probed: process %d has no such function yet%s%s%s", name,
+			 state->process->info.pid, meant ? "; did you mean " : "",
+			 meant ? meant : "", meant ? "?" : "");
+	}
 }
 
 void attach_later(const struct user_context *ctx, struct user_process *process)
@@ -458,8 +514,10 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	int err = attach_begin(&state, ctx, process);
 
 	state.later = true;
-	if (err || module_list_init(process->info.pid, &list))
+	if (err || attach_modules(&state, &list))
 		goto out;
+	if (list.served)
+		say_served(&state, &list);
 	for (size_t i = 0; list.settled && i < list.cnt; i++) {
 		if (ctx->pool)
 			attach_once(&state, &list.items[i], SCOPE_EXPORTED);
@@ -486,7 +544,7 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 		err = attach_object(&state);
 	if (err)
 		goto out;
-	err = module_list_init(process->info.pid, &list);
+	err = attach_modules(&state, &list);
 	if (err && process->found) {
 		goto out;
 	} else if (err) {
@@ -498,14 +556,17 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 		log_note("not all files of process %d are searched for allocator functions: too "
 			 "many are open (ulimit -n)",
 			 process->info.pid);
+		state.missed = true;
 		state.err = -EMFILE;
 	}
+	if (list.served)
+		say_served(&state, &list);
 	attach_all(&state, &list);
 	process->attached = list.settled && !state.held;
 	note_loader(process, &list);
 	if (process->attached) {
 		note_searched(process, &list);
-		note_missing_pools(&state);
+		note_missing_pools(&state, &list);
 	}
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;

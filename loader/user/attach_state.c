@@ -23,7 +23,7 @@
 #define FIRST_FILE_NS (5 * 1000000000ULL)
 #define FIRST_NS (20 * 1000000000ULL)
 #define FILE_NS 1000000000ULL
-#define LATER_NS 1500000000ULL
+#define LATER_NS 1200000000ULL
 
 /* So long nobody looks again whether files of a user's processes may be searched. */
 #define HELD_NS 100000000ULL
@@ -90,9 +90,21 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 		.patience_ns = waits ? LATER_NS : FIRST_NS,
 		.spent = waits && !user_budgets_left(budgets_of(ctx), uid, now_ns),
 		.rests = waits && user_budgets_rests(budgets_of(ctx), uid, now_ns),
+		.hangs = user_budgets_hangs(budgets_of(ctx), uid, now_ns),
 		.file_ns = waits ? FILE_NS : FIRST_FILE_NS,
+		.was_held = process->held_ns,
 	};
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
+}
+
+/* A program that was executed just now is counted as such. */
+static bool is_late(const struct attach_state *state)
+{
+	bool found = state->placed || state->deferred;
+
+	return !state->process->gap_counted &&
+	       (state->missed || (state->held && (state->spent || state->hangs)) ||
+		(state->was_held && found));
 }
 
 void attach_end(struct attach_state *state)
@@ -100,15 +112,37 @@ void attach_end(struct attach_state *state)
 	struct user_budgets *budgets = budgets_of(state->ctx);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	user_budgets_spend(budgets, state->uid, state->taken_ns, now_ns);
 	if (state->ctx->skel->bss->tracking)
 		user_budgets_rest(budgets, state->uid, state->taken_ns, now_ns);
+	user_budgets_spend(budgets, state->uid, state->taken_ns, now_ns);
 	if (state->held && state->spent && user_budgets_tell(budgets, state->uid, BUDGET_PROBES))
 		log_note("reading the files of processes of user %u takes too long: new ones are "
 			 "not searched for allocator functions for some minutes",
 			 state->uid);
+	if (state->hangs && user_budgets_tell(budgets, state->uid, BUDGET_MEMORY))
+		log_note("memory of a process of user %u does not come: new processes of this user "
+			 "are not searched for allocator functions for some time",
+			 state->uid);
+	if (is_late(state))
+		user_process__count_late(state->process);
 	state->process->held_ns = state->held ? now_ns + HELD_NS : 0;
 	search_names_deinit(&state->names);
+}
+
+int attach_modules(struct attach_state *state, struct module_list *ret)
+{
+	bool waits = !state->spent && !state->rests;
+	int err = module_list_init(state->process->info.pid,
+				   state->hangs || state->rests ? 0 : MODULES_MEMORY_NS,
+				   waits ? state->file_ns : 0, ret);
+
+	if (err)
+		return err;
+	state->taken_ns += ret->asked_ns;
+	if (ret->hangs)
+		user_budgets_hang(budgets_of(state->ctx), state->uid, clock_ns(CLOCK_MONOTONIC));
+	state->held |= ret->unasked;
+	return 0;
 }
 
 /* Where a probe is and what it costs: columns, one line for each. */

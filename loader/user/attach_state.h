@@ -32,9 +32,12 @@ struct attach_state {
 	uint64_t taken_ns;    /* that has taken so far */
 	uint64_t file_ns;     /* so long one file is waited for */
 	bool spent;           /* the user's processes have taken too long already */
-	bool rests;           /* the user's last one took long just now */
+	bool hangs;           /* memory of the user is not read */
+	bool rests;           /* files of the user, or of all, took long just now */
 	bool held;            /* for either reason a file is searched later */
+	bool was_held;        /* so it was the last time */
 	bool too_late;        /* a file was not searched to its end: somebody else may */
+	bool missed;          /* a file is not searched */
 };
 
 /* To be ended even if it fails, with -ENOMEM. Files are not waited for long once tracing goes on.
@@ -42,6 +45,9 @@ struct attach_state {
 int attach_begin(struct attach_state *state, const struct user_context *ctx,
 		 struct user_process *process);
 void attach_end(struct attach_state *state);
+
+/* What the process has mapped. If there is no time to ask its files, they are held. */
+int attach_modules(struct attach_state *state, struct module_list *ret);
 
 /* Places the probes, and notes what came of it. */
 void attach_probes(struct attach_state *state, const struct module *module,

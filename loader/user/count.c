@@ -364,7 +364,8 @@ static int count_source__settle(struct source *base, const struct event_listener
 	return tracing_settle(&count_source_of(base)->tracing, deadline_ns);
 }
 
-static int count_source__read(struct source *base, uint64_t deadline_ns, struct snapshot *ret)
+static int count_source__read(struct source *base, const struct read_request *request,
+			      struct snapshot *ret)
 {
 	struct count_source *count = count_source_of(base);
 	struct tracker *tracker = &count->tracing.programs.tracker;
@@ -382,7 +383,7 @@ static int count_source__read(struct source *base, uint64_t deadline_ns, struct 
 	values = calloc((size_t)cpus, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	snap.elapsed_ns = snap.t0_ns - tracker->start_ns;
+	snap.elapsed_ns = snap.t0_ns - tracker->walker.start_ns;
 	count->counts.interval_ns = snap.t0_ns - count->last_ns;
 	count->last_ns = snap.t0_ns;
 	err = read_rows(count, counts_fd(count), values, cpus);

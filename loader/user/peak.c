@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * --peak: a copy of what is outstanding, taken each time that this has grown by a share beyond
- * what it was at most.
- */
+/* --peak: the programs tell when a copy is due, which is taken of what the tables have then. */
 #include "loader/user/peak.h"
 
-#include <inttypes.h>
-
 #include "base/clock.h"
-#include "base/log.h"
 #include "loader/user/snapshot.h"
-
-/* A sixteenth, but not each of the first few bytes. */
-#define SHARE 16
-#define STEP_MIN 4096
 
 static volatile struct memleak_peak_watch *watch_of(const struct user_peak *peak)
 {
@@ -50,60 +40,30 @@ static void add_unseen(struct user_peak *peak)
 		watch->highest = total;
 }
 
-/* Takes the snapshot over. An older copy stays if it has more; returns whether it does not. */
-static bool keep(struct peak *kept, struct snapshot *snap)
-{
-	struct peak copy = peak_from(snap);
-	bool better = copy.bytes > kept->bytes;
-
-	peak_deinit(better ? kept : &copy);
-	if (better)
-		*kept = copy;
-	return better;
-}
-
-/*
- * What comes and goes faster than it is copied is not waited for again: after a copy that came
- * too late there must be more than ever.
- */
-static void choose_limit(struct user_peak *peak, bool better)
+static int take(struct user_peak *peak)
 {
 	volatile struct memleak_peak_watch *watch = watch_of(peak);
-	uint64_t most = peak->kept.bytes;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	struct tracker *tracker = &peak->set->programs->tracker;
+	struct snapshot snap;
+	int err;
 
-	if (!better && watch->highest > most)
-		most = watch->highest;
-	watch->limit = most + (most / SHARE > STEP_MIN ? most / SHARE : STEP_MIN);
+	tracker->walker.any_age = true;
+	err = user_snapshot_read(peak->set, begin_ns, NULL, &snap);
+	tracker->walker.any_age = false;
+	if (err)
+		return err;
+	err = stack_table_evict(&tracker->stacks, &tracker->recent);
+	if (err) {
+		snapshot_deinit(&snap);
+		return err;
+	}
+	deferred_stacks_go_on(&peak->set->programs->copies.deferred);
+	watch->limit = peak_copies_keep(&peak->copies, &snap, begin_ns, watch->highest);
 	watch->told = 0;
 	/* Nobody tells of what came meanwhile if nothing comes any more. */
 	if ((int64_t)watch->total >= (int64_t)watch->limit)
 		process_set_retry_soon(peak->set);
-}
-
-static int take(struct user_peak *peak)
-{
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), ns;
-	struct tracker *tracker = &peak->set->programs->tracker;
-	struct snapshot snap;
-	bool better;
-	int err;
-
-	tracker->any_age = true;
-	err = user_snapshot_read(peak->set, begin_ns, NULL, &snap);
-	tracker->any_age = false;
-	if (err)
-		return err;
-	better = keep(&peak->kept, &snap);
-	err = stack_table_evict(&tracker->stacks, &tracker->recent);
-	if (err)
-		return err;
-	deferred_stacks_go_on(&peak->set->programs->copies.deferred);
-	ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
-	/* Half of the time is left for other work. */
-	peak->not_before_ns = begin_ns + 2 * ns;
-	log_verbose("peak: a copy took %" PRIu64 " us; the best one has %" PRIu64 " bytes",
-		    ns / 1000, peak->kept.bytes);
-	choose_limit(peak, better);
 	return 0;
 }
 
@@ -116,7 +76,7 @@ int user_peak_watch(struct user_peak *peak)
 	add_unseen(peak);
 	if ((int64_t)watch->total <= 0 || watch->total < watch->limit)
 		return 0;
-	if (clock_ns(CLOCK_MONOTONIC) >= peak->not_before_ns)
+	if (clock_ns(CLOCK_MONOTONIC) >= peak->copies.not_before_ns)
 		return take(peak);
 	process_set_retry_soon(peak->set);
 	return 0;
@@ -125,7 +85,7 @@ int user_peak_watch(struct user_peak *peak)
 int user_peak_report(struct user_peak *peak)
 {
 	const volatile struct memleak_peak_watch *watch = watch_of(peak);
-	struct peak *kept = &peak->kept;
+	struct peak *kept = &peak->copies.kept;
 	int err = 0;
 
 	add_unseen(peak);

@@ -3,15 +3,14 @@
 #ifndef LOADER_USER_PEAK_H
 #define LOADER_USER_PEAK_H
 
+#include "loader/tables/peak_copies.h"
 #include "loader/user/process_set.h"
-#include "report/peak.h"
 
 struct user_peak {
 	struct process_set *set;
-	struct peak kept;
+	struct peak_copies copies;
 	uint64_t mapped; /* in the programs' total, as is what was taken off it again */
 	uint64_t purged;
-	uint64_t not_before_ns; /* for the next copy */
 };
 
 /* Takes a copy when it is time to. 0 or a negative errno. */

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
+#include "base/regular_file.h"
 #include "bpf/memleak.h"
 #include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
@@ -74,11 +75,19 @@ static int check_kind(pid_t pid, bool found)
 
 static int check_class(pid_t pid, bool found)
 {
-	cleanup_close int fd = proc_open(pid, "exe", O_RDONLY);
+	cleanup_close int path_fd = proc_open(pid, "exe", O_PATH);
+	struct stat st;
+	cleanup_close int fd = path_fd < 0 ? path_fd : regular_file_reopen(path_fd, &st);
 
+	if (fd == -EREMOTE)
+		return 0;
 	if (fd < 0) {
 		if (!found)
-			log_error("cannot open the program of process %d: %s", pid, strerror(-fd));
+			log_error("cannot open the program of process %d: %s%s", pid, strerror(-fd),
+				  fd == -EACCES || fd == -EPERM
+					  ? " (a security module or a user namespace keeps it "
+					    "from memleak)"
+					  : "");
 		return fd;
 	}
 	if (elf_class(fd) == ELFCLASS32) {
@@ -417,19 +426,31 @@ void user_process__count_gap(struct user_process *process)
 	process->gap_counted = true;
 }
 
+void user_process__count_late(struct user_process *process)
+{
+	process->late += !process->late_counted;
+	process->late_counted = true;
+}
+
 /*
  * The libraries of a program that has just been executed are not there yet, as a rule. If they
  * are, something may have been allocated before the probes were back.
  */
 static void rebind_probes(const struct user_context *ctx, struct user_process *process)
 {
+	struct user_budgets *budgets = &ctx->unwind->files.budgets;
+	uid_t uid = unwind_spaces_uid(ctx->unwind, process->info.pid);
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	bool hangs = user_budgets_hangs(budgets, uid, now_ns);
 	struct module_list list;
 	struct probe_set old;
 
 	probe_set_rebind(&process->probes, &ctx->programs, process->info.pid, &old);
-	if (module_list_init(process->info.pid, &list) == 0) {
-		if (list.settled)
+	if (module_list_init(process->info.pid, hangs ? 0 : MODULES_MEMORY_NS, 0, &list) == 0) {
+		if (list.settled || hangs)
 			user_process__count_gap(process);
+		if (list.hangs)
+			user_budgets_hang(budgets, uid, now_ns);
 		module_list_deinit(&list);
 	}
 	probe_set_detach(&old);
@@ -442,7 +463,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	struct symspace *space;
 	int err;
 
-	process->gap_counted = false;
+	process->gap_counted = process->late_counted = process->told_served = false;
 	probe_set_end_lending(&process->probes);
 	if (rebind && !ctx->pool)
 		rebind_probes(ctx, process);

@@ -30,6 +30,7 @@ struct user_process {
 	uint32_t unloads;  /* of the target that it was */
 	uint64_t since_ns; /* when it began, or executed a program; 0: before it was found */
 	bool ended;
+	bool at_end;        /* it runs no more, but its memory is there */
 	bool settled;       /* it had ended when the last report was begun */
 	uint64_t held_ns;   /* a file was not searched yet: not to be tried before; 0: all were */
 	unsigned int tries; /* to attach, since it has loaded code */
@@ -50,6 +51,9 @@ struct user_process {
 	uint64_t exec_gaps;     /* programs that ran before their allocator was probed */
 	bool after_exec;        /* a new program whose probes are not complete yet */
 	bool gap_counted;       /* of this program */
+	uint64_t late;          /* programs that were searched late or not in full */
+	bool late_counted;
+	bool told_served; /* that other processes serve some of its files */
 	struct symspace *space;
 	uint64_t read_ns;              /* when it was read last what the process has mapped */
 	bool told_cut;                 /* that it has mapped more than is read */
@@ -78,6 +82,8 @@ void user_process__watch(struct user_process *process);
 
 /* What its program allocated first was not seen. */
 void user_process__count_gap(struct user_process *process);
+/* Nor was what it allocated by a file that was searched too late, or is not. */
+void user_process__count_late(struct user_process *process);
 
 /* What the kernel told that the process has mapped, of its present image. -ENOENT: nothing. */
 int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/signals.h"
 #include "loader/target/map_events.h"
 #include "loader/user/attach.h"
 
@@ -72,13 +73,14 @@ struct user_process *process_set_process(struct process_set *set, uint32_t image
 	return process_table_find(&set->table, image);
 }
 
-bool process_set_owner(void *arg, uint32_t image, struct tracker_owner *ret)
+bool process_set_owner(void *arg, uint32_t image, struct block_owner *ret)
 {
 	const struct user_process *process = process_set_process(arg, image);
 
 	if (!process)
 		return false;
-	*ret = (struct tracker_owner){.process = &process->info, .ended = process->ended};
+	*ret = (struct block_owner){.process = &process->info,
+				    .ended = process->ended || process->at_end};
 	return true;
 }
 
@@ -87,6 +89,11 @@ bool process_set_resolve(void *arg, uint32_t image, struct memleak_stack *stack)
 	const struct process_set *set = arg;
 
 	return code_history_resolve(&set->programs->unwind.history, image, stack);
+}
+
+static bool has_time(const struct process_set *set)
+{
+	return clock_left_ms(set->programs->ctx.deadline_ns) > 0;
 }
 
 bool process_set_ended(const struct process_set *set)
@@ -149,25 +156,40 @@ static bool is_held(struct process_set *set, const struct user_process *process)
 	return true;
 }
 
-/* Probes what a process has mapped since; a failure shows at the next event of the process. */
+static void retry_process(struct process_set *set, struct user_process *process)
+{
+	process->tries++;
+	if (attach_process(&set->programs->ctx, process) == -EAGAIN && !process->held_ns)
+		process_set_retry_soon(set);
+	if (process->held_ns)
+		process->tries = 0;
+	is_held(set, process);
+	/* Libraries unloaded before the hook was probed went unseen. */
+	if (!is_waiting(set, process))
+		refresh(set, process);
+}
+
+/*
+ * Probes what a process has mapped since; a failure shows at the next event of the process. Begins
+ * where the last turn had no more time, so that nobody waits for those before him each time.
+ */
 static void retry(struct process_set *set)
 {
-	for (size_t i = 0; i < set->table.cnt; i++) {
-		struct user_process *process = set->table.items[i];
+	size_t cnt = set->table.cnt, first = cnt ? set->retry_at % cnt : 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct user_process *process = set->table.items[(first + i) % cnt];
 
 		if (process->attached || process->gone_ns || process->ended ||
 		    process->tries >= RETRIES_MAX || user_process__rests(process, false) ||
 		    is_held(set, process))
 			continue;
-		process->tries++;
-		if (attach_process(&set->programs->ctx, process) == -EAGAIN && !process->held_ns)
+		if (!has_time(set)) {
+			set->retry_at = (first + i) % cnt;
 			process_set_retry_soon(set);
-		if (process->held_ns)
-			process->tries = 0;
-		is_held(set, process);
-		/* Libraries unloaded before the hook was probed went unseen. */
-		if (!is_waiting(set, process))
-			refresh(set, process);
+			return;
+		}
+		retry_process(set, process);
 	}
 }
 
@@ -218,8 +240,7 @@ static int attach_given(struct process_set *set, struct user_process *process)
 	const struct timespec pause = {.tv_nsec = RETRY_NS};
 	int err;
 
-	for (int i = 0; !i || (i < START_RETRIES && clock_left_ms(set->programs->ctx.deadline_ns));
-	     i++) {
+	for (int i = 0; !i || (i < START_RETRIES && has_time(set)); i++) {
 		err = attach_process(&set->programs->ctx, process);
 		if (err != -EAGAIN)
 			return err;
@@ -362,6 +383,7 @@ static void forget_process(struct process_set *set, size_t at)
 
 	set->mappings_lost += process->mappings_lost;
 	set->exec_gaps += process->exec_gaps;
+	set->processes_lost += process->late;
 	drop(set, process->info.image);
 	process_table_remove(&set->table, at);
 }
@@ -419,7 +441,7 @@ int process_set_find(struct process_set *set, size_t *ret)
 		if (members[i].own)
 			add_member(set, &members[i]);
 	*ret = 0;
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt && !signals_end_pending(); i++) {
 		if (members[i].own)
 			continue;
 		add_member(set, &members[i]);
@@ -440,6 +462,11 @@ void process_set_describe(const struct process_set *set)
 		 opts->comm ? opts->comm : "", opts->cgroup ? " of cgroup " : "",
 		 opts->cgroup ? set->filter.cgroup.path : "", probe_cnt, probe_cnt == 1 ? "" : "s",
 		 file_cnt, file_cnt == 1 ? "" : "s");
+	if (opts->comm && !set->table.cnt)
+		log_note(
+			"no process is named %s now: ps -e -o comm lists the names, of 15 bytes at "
+			"most",
+			opts->comm);
 }
 
 /* What is told of a process that ended unheard of is not told of another one of its number. */
@@ -707,7 +734,11 @@ static void refresh_changed(struct process_set *set, struct user_process *proces
 	process->changed = false;
 	process->tries = 0;
 	refresh(set, process);
-	if (process->attached && !process->ended)
+	if (!process->attached || process->ended)
+		return;
+	if (is_held(set, process))
+		process->changed = true;
+	else
 		attach_later(&set->programs->ctx, process);
 }
 
@@ -725,7 +756,7 @@ void process_set_refresh_changed(struct process_set *set)
 
 		if (!process->changed || is_waiting(set, process))
 			continue;
-		if (!clock_left_ms(set->programs->ctx.deadline_ns)) {
+		if (!has_time(set)) {
 			set->refresh_at = (first + i) % cnt;
 			process_set_retry_soon(set);
 			break;
@@ -738,11 +769,22 @@ void process_set_refresh_changed(struct process_set *set)
 		retry(set);
 }
 
+/* What has changed was told, as a rule: what there is no time for is read with the next report. */
 void process_set_refresh_given(struct process_set *set)
 {
-	for (size_t i = 0; i < set->table.cnt; i++)
-		if (!set->table.items[i]->found)
-			refresh(set, set->table.items[i]);
+	size_t cnt = set->table.cnt, first = cnt ? set->given_at % cnt : 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct user_process *process = set->table.items[(first + i) % cnt];
+
+		if (process->found || user_process__rests(process, true))
+			continue;
+		if (!has_time(set)) {
+			set->given_at = (first + i) % cnt;
+			return;
+		}
+		refresh(set, process);
+	}
 }
 
 void process_set_read_mappings(struct process_set *set)
@@ -768,7 +810,7 @@ void process_set_finish_stacks(struct process_set *set, size_t most)
 
 		if (!deferred_stacks_is_waiting(deferred, process->info.image))
 			continue;
-		if (patient || !is_waiting(set, process))
+		if (has_time(set) && (patient || !is_waiting(set, process)))
 			refresh(set, process);
 		user_process__finish_deferred(&set->programs->ctx, process, deferred, most);
 	}

@@ -18,6 +18,8 @@ struct process_set {
 	int epoll_fd;            /* the pidfds, and what others add; data.ptr: a process or NULL */
 	int retry_fd;            /* timer: a process is to be looked at again */
 	size_t refresh_at;       /* with whom the next turn begins to read what has changed */
+	size_t retry_at;         /* and to search files */
+	size_t given_at;         /* and to read the given ones for a report */
 	struct image_set mapped; /* images of which the programs may be told yet */
 	struct image_set gone;   /* images that are no more, and not purged yet */
 	size_t purge_at;         /* so many */
@@ -25,7 +27,7 @@ struct process_set {
 	uint32_t given_images;   /* so many numbers have been given */
 	uint64_t mappings_lost;  /* of processes that are no more; so below */
 	uint64_t exec_gaps;
-	uint64_t processes_lost; /* that could not be looked at */
+	uint64_t processes_lost; /* that could not be looked at, or not in time */
 };
 
 /* programs outlives it. 0 or a negative errno; to be deinited either way. */
@@ -40,7 +42,7 @@ void process_set_poll(struct process_set *set);
 /* NULL: none runs it. */
 struct user_process *process_set_process(struct process_set *set, uint32_t image);
 /* For the tracker, with a set as arg. */
-bool process_set_owner(void *set, uint32_t image, struct tracker_owner *ret);
+bool process_set_owner(void *set, uint32_t image, struct block_owner *ret);
 bool process_set_resolve(void *set, uint32_t image, struct memleak_stack *stack);
 /* Whether all have ended, and none can come any more. */
 bool process_set_ended(const struct process_set *set);
@@ -72,7 +74,7 @@ void process_set_refresh_changed(struct process_set *set);
  */
 void process_set_read_mappings(struct process_set *set);
 void process_set_compare_mappings(struct process_set *set);
-/* Reads again what the given ones have mapped. */
+/* Reads again what the given ones have mapped, as far as there is time. */
 void process_set_refresh_given(struct process_set *set);
 /* Finishes deferred stacks that have come, so many of each process at most. */
 void process_set_finish_stacks(struct process_set *set, size_t most);

@@ -12,6 +12,7 @@
 #include "base/test_knobs.h"
 #include "loader/probes/entry_programs.h"
 #include "loader/probes/features.h"
+#include "loader/probes/file_system.h"
 #include "loader/probes/link_kind.h"
 #include "loader/probes/multi_link.h"
 #include "loader/probes/probe_safety.h"
@@ -268,6 +269,7 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	int err;
 
 	features_probe(&features);
+	file_system_refuse_served();
 	ctx->skel = SKELETON_OPEN(user_bpf);
 	if (!ctx->skel) {
 		err = -errno;
@@ -330,16 +332,16 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 
 	if (err)
 		return err;
-	tracker->opts = programs->ctx.opts;
+	tracker->walker.opts = programs->ctx.opts;
 	tracker->object = programs->ctx.skel->obj;
-	tracker->space = SPACE_USER;
+	tracker->walker.space = SPACE_USER;
 	tracker->is_second = lifecycle_is_second;
-	err = tracker_init(tracker, tracker->opts->stack_depth, &skel->bss->stack_watch);
+	err = tracker_init(tracker, tracker->walker.opts->stack_depth, &skel->bss->stack_watch);
 	tracker->reading = &skel->bss->reading;
 	if (!err && skel->rodata->config.grows)
 		block_tables_watch(&tracker->blocks, skel->rodata->config.max_allocs,
 				   &skel->bss->block_watch);
-	if (!err && inherits(tracker->opts)) {
+	if (!err && inherits(tracker->walker.opts)) {
 		tracker->descendants = &programs->descendants;
 		err = descendants_init(&programs->descendants, tracker->object);
 	}

@@ -11,49 +11,39 @@
 #include "loader/tables/tracker_walk.h"
 #include "loader/tables/translate.h"
 
-/* What of one call's mapping is of that kind: one block, in however many parts. */
-static int walk_kind(struct tracker_walk *walk, const struct user_process *process, size_t first,
-		     size_t end, uint32_t kind)
+struct mapping_walk {
+	struct tracker_walk *walk;
+	const struct user_process *process;
+};
+
+static int walk_mapping(void *arg, const struct range_block *found)
 {
-	const struct tracker_owner owner = {.process = &process->info, .ended = process->ended};
-	const struct range *range = &process->ranges.items[first];
+	const struct mapping_walk *at = arg;
+	const struct user_process *process = at->process;
+	const struct block_owner owner = {.process = &process->info,
+					  .ended = process->ended || process->at_end};
+	const struct range *range = found->range;
+	const struct block block = {
+		.addr = found->addr,
+		.size = found->bytes,
+		.sampled_size = range->mapped_size,
+		.tid = range->tid,
+	};
 	uint64_t site = range->site;
-	struct block plain = {.sampled_size = range->mapped_size, .tid = range->tid};
 
-	for (size_t i = first; i < end; i++) {
-		const struct range *part = &process->ranges.items[i];
-
-		if (range_kind(&process->ranges, part) != kind)
-			continue;
-		if (!plain.size)
-			plain.addr = part->start;
-		plain.size += part->end - part->start;
-	}
-	if (!plain.size)
-		return 0;
-	if (kind != (range->reserved ? MEMLEAK_KIND_RESERVE : range->kind))
-		site = tracker_sites_of_kind(walk->tracker, site, kind);
+	if (found->kind != (range->reserved ? MEMLEAK_KIND_RESERVE : range->kind))
+		site = tracker_sites_of_kind(at->walk->tracker, site, found->kind);
 	if (!site)
 		return -ENOMEM;
 	return (range->descendant_of ? tracker_walk_inherit : tracker_walk_add)(
-		walk, &owner, site, &plain, range->birth_ns);
+		at->walk, &owner, site, &block, range->birth_ns);
 }
 
 static int walk_mappings(struct tracker_walk *walk, const struct user_process *process)
 {
-	static const uint32_t kinds[] = {MEMLEAK_KIND_MMAP, MEMLEAK_KIND_RESERVE,
-					 MEMLEAK_KIND_STACK};
-	const struct ranges *ranges = &process->ranges;
-	int err = 0;
+	struct mapping_walk at = {walk, process};
 
-	for (size_t first = 0, end; !err && first < ranges->cnt; first = end) {
-		for (end = first + 1; end < ranges->cnt; end++)
-			if (!range_goes_on(&ranges->items[end - 1], &ranges->items[end]))
-				break;
-		for (size_t i = 0; !err && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-			err = walk_kind(walk, process, first, end, kinds[i]);
-	}
-	return err;
+	return ranges_visit(&process->ranges, walk_mapping, &at);
 }
 
 /* The programs go on while sums are read one after the other: a block may be in one alone. */
@@ -125,6 +115,7 @@ static void add_losses(const struct process_set *set, struct snapshot *snap)
 	for (size_t i = 0; i < set->table.cnt; i++) {
 		snap->lost[LOSS_MAPPINGS] += set->table.items[i]->mappings_lost;
 		snap->lost[LOSS_EXEC] += set->table.items[i]->exec_gaps;
+		snap->lost[LOSS_PROCESSES] += set->table.items[i]->late;
 	}
 	snap->lost[LOSS_UNWIND] += set->programs->copies.deferred.cut;
 }
@@ -145,7 +136,7 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 		err = walk_mappings(&walk, set->table.items[i]);
 	/* Of blocks that came since the source was settled. */
 	process_set_settle_stacks(set);
-	if (!err && tracker->opts->summary)
+	if (!err && tracker->walker.opts->summary)
 		err = take_summaries(set, &snap);
 	if (!err)
 		err = take_tallies(set, &snap);

@@ -69,25 +69,64 @@ static int user_source__settle(struct source *base, const struct event_listener 
 	return take_in(base, listener, tracing_settle, deadline_ns);
 }
 
-static int user_source__read(struct source *base, uint64_t deadline_ns, struct snapshot *ret)
+static int user_source__read(struct source *base, const struct read_request *request,
+			     struct snapshot *ret)
 {
 	struct user_source *source = user_source_of(base);
 	struct process_set *set = &source->tracing.set;
 	bool with_peak = set->programs->ctx.opts->peak;
 	int err;
 
-	set->programs->ctx.deadline_ns = deadline_ns;
+	set->programs->ctx.deadline_ns = request->deadline_ns;
+	set->programs->tracker.walker.heaps_before_ns = request->heaps_before_ns;
 	err = with_peak ? user_peak_report(&source->peak) : 0;
 	/* Of the moment until which mappings have been told, for blocks as well. */
 	if (!err)
 		err = records_catch_up(&source->tracing.records);
 	if (!err)
 		err = user_snapshot_read(set, source->tracing.records.begun_ns,
-					 with_peak ? &source->peak.kept : NULL, ret);
+					 with_peak ? &source->peak.copies.kept : NULL, ret);
+	set->programs->tracker.walker.heaps_before_ns = 0;
+	tracker_forget_pictures(&set->programs->tracker);
 	/* Processes may go before the report is made: their names are needed for it. */
 	if (!err)
 		user_symbols_keep(&source->symbols, true);
 	return err;
+}
+
+static void user_source__at_end(struct source *base, pid_t pid)
+{
+	struct process_table *table = &user_source_of(base)->tracing.set.table;
+
+	for (size_t i = 0; i < table->cnt; i++)
+		if (table->items[i]->info.pid == pid)
+			table->items[i]->at_end = true;
+}
+
+static void user_source__expect_pictures(struct source *base)
+{
+	tracker_expect_pictures(&user_source_of(base)->tracing.set.programs->tracker);
+}
+
+static int user_source__processes(const struct source *base, struct traced_process **ret,
+				  size_t *ret_cnt)
+{
+	const struct process_table *table = &((const struct user_source *)base)->tracing.set.table;
+	struct traced_process *processes = calloc(table->cnt + 1, sizeof(*processes));
+	size_t cnt = 0;
+
+	if (!processes)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->cnt; i++) {
+		const struct user_process *process = table->items[i];
+
+		if (!process->ended && !process->left)
+			processes[cnt++] =
+				(struct traced_process){process->info.pid, process->info.image};
+	}
+	*ret = processes;
+	*ret_cnt = cnt;
+	return 0;
 }
 
 static int user_source__maintain(struct source *base, const struct snapshot *snap)
@@ -111,7 +150,7 @@ static void user_source__free(struct source *base)
 
 	user_symbols_deinit(&source->symbols);
 	tracing_deinit(&source->tracing);
-	peak_deinit(&source->peak.kept);
+	peak_deinit(&source->peak.copies.kept);
 	free(source);
 }
 
@@ -123,6 +162,9 @@ static const struct source_ops user_source_ops = {
 	.settle = user_source__settle,
 	.ended = user_source__ended,
 	.read = user_source__read,
+	.at_end = user_source__at_end,
+	.expect_pictures = user_source__expect_pictures,
+	.processes = user_source__processes,
 	.maintain = user_source__maintain,
 	.set_baseline = user_source__set_baseline,
 	.free = user_source__free,

@@ -150,10 +150,27 @@ static const struct sym_location *user_symbols__lookup(struct symbol_backend *se
 	return location;
 }
 
+static const struct sym_location *user_symbols__place(struct symbol_backend *self,
+						      const struct site *site, enum sym_kind kind,
+						      uint64_t addr, uint64_t deadline_ns)
+{
+	struct user_symbols *symbols = symbols_of(self);
+	struct sym_query query = {.addr = addr, .kind = kind};
+	struct symspace *space = space_of(symbols, site);
+	const struct sym_location *location;
+
+	if (!space || space == symbols->files ||
+	    symspace__resolve(space, &query, 1, deadline_ns, &location))
+		return NULL;
+	return location;
+}
+
 struct user_symbols user_symbols_of(struct process_set *set)
 {
 	return (struct user_symbols){
-		.backend = {.prepare = user_symbols__prepare, .lookup = user_symbols__lookup},
+		.backend = {.prepare = user_symbols__prepare,
+			    .lookup = user_symbols__lookup,
+			    .place = user_symbols__place},
 		.set = set,
 	};
 }

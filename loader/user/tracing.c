@@ -2,10 +2,13 @@
 /* Puts the parts of the user space sources together, and gives each its turn. */
 #include "loader/user/tracing.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "loader/tables/tracker_walk.h"
 #include "loader/target/map_events.h"
 
@@ -38,9 +41,9 @@ static int load(struct tracing *tracing, const struct tracing_request *request)
 	err = process_set_init(set, programs, request->opts);
 	if (err)
 		return err;
-	programs->tracker.owner = process_set_owner;
+	programs->tracker.walker.owner = process_set_owner;
 	programs->tracker.resolve = process_set_resolve;
-	programs->tracker.arg = set;
+	programs->tracker.walker.arg = set;
 	return user_programs_load(programs, &set->filter, request->pid_cnt, request->choose,
 				  request->arg);
 }
@@ -76,15 +79,31 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 				     set->filter.rule.by_cgroup);
 	/* Loading may take seconds, which are not the files'. */
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
-	for (size_t i = 0; !err && i < request->pid_cnt; i++)
+	/* Whoever wants the end does not wait until all are looked at. */
+	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
 		err = process_set_give(set, request->pids[i]);
 	if (!err && set->filter.rule.join)
 		err = process_set_find(set, &found_cnt);
 	return err;
 }
 
+/* Without memory for the list, one after the other. */
+static void detach_all(struct tracing *tracing)
+{
+	struct process_table *table = &tracing->set.table;
+	cleanup_free struct probe_set **sets = calloc(table->cnt + 1, sizeof(*sets));
+
+	if (!sets)
+		return;
+	for (size_t i = 0; i < table->cnt; i++)
+		sets[i] = &table->items[i]->probes;
+	sets[table->cnt] = &tracing->programs.pool.probes;
+	probe_sets_detach(sets, table->cnt + 1);
+}
+
 void tracing_deinit(struct tracing *tracing)
 {
+	detach_all(tracing);
 	process_set_deinit(&tracing->set);
 	user_programs_detach(&tracing->programs);
 	lifecycle_deinit(&tracing->lifecycle);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/nearest.h"
 
 /* Executable ones; files have one or two. */
 #define SEGMENTS_MAX 64
@@ -36,6 +37,8 @@ struct search {
 	size_t *by_offset; /* indexes of what was found, sorted by offset */
 	const char *variable;
 	uint64_t value; /* its address */
+	struct nearest nearest;
+	char *near; /* the nearest name */
 };
 
 static void read_segments(struct search *search)
@@ -355,6 +358,38 @@ bool elf_variable_find(int fd, const char *name, uint64_t *ret)
 		*ret = search.value - ehdr.e_entry;
 	elf_end(search.elf);
 	return found;
+}
+
+static int match_near(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+{
+	const char *name;
+	char *copy;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
+		return 0;
+	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
+	if (!name || !nearest_is(&search->nearest, name))
+		return 0;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	free(search->near);
+	search->near = copy;
+	return 0;
+}
+
+char *elf_nearest_function(int fd, const char *name)
+{
+	struct search search = {.nearest = nearest_begin(name, strlen(name))};
+	int err;
+
+	elf_version(EV_CURRENT);
+	search.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	err = search.elf ? search_tables(&search, SHT_DYNSYM, match_near) : 0;
+	if (search.elf && !err)
+		search_tables(&search, SHT_SYMTAB, match_near);
+	elf_end(search.elf);
+	return search.near;
 }
 
 bool elf_has_section(int fd, const char *name)

@@ -42,6 +42,12 @@ int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *
  */
 bool elf_variable_find(int fd, const char *name, uint64_t *ret);
 
+/*
+ * The name of a function of the file that somebody who asked for `name` may have meant
+ * (base/nearest.h). To be freed; NULL: none is near.
+ */
+char *elf_nearest_function(int fd, const char *name);
+
 /* Whether the file is of ELF and has a section of this name. */
 bool elf_has_section(int fd, const char *name);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "helper/call.h"
 #include "prober/server/elf_functions.h"
@@ -94,13 +95,17 @@ static int handle_functions(struct message_cursor *cursor, int fd, struct messag
 
 static int handle_name(uint32_t kind, struct message_cursor *cursor, int fd, struct message *reply)
 {
-	char *name = get_copy(cursor);
+	char *name = get_copy(cursor), *near;
 	uint64_t value = 0;
 
 	if (!name)
 		return -EPROTO;
 	if (kind == PROBER_SECTION) {
 		message_put_u32(reply, elf_has_section(fd, name));
+	} else if (kind == PROBER_NEAREST) {
+		near = elf_nearest_function(fd, name);
+		message_put_string(reply, near ? near : "");
+		free(near);
 	} else {
 		message_put_u32(reply, elf_variable_find(fd, name, &value));
 		message_put_u64(reply, value);
@@ -109,15 +114,33 @@ static int handle_name(uint32_t kind, struct message_cursor *cursor, int fd, str
 	return 0;
 }
 
+/* Whatever serves the memory may not answer: then this process is ended. */
+static int handle_memory(struct message_cursor *cursor, int fd, struct message *reply)
+{
+	uint64_t addr = message_get_u64(cursor);
+	size_t len = message_get_u32(cursor);
+	char bytes[PROBER_MEMORY_MAX] = {0};
+	bool whole;
+
+	if (cursor->bad || len > sizeof(bytes))
+		return -EPROTO;
+	whole = addr <= INT64_MAX && pread(fd, bytes, len, (off_t)addr) == (ssize_t)len;
+	message_put_u32(reply, whole);
+	message_put_bytes(reply, bytes, len);
+	return 0;
+}
+
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
 	uint32_t kind = message_get_u32(&cursor);
 
-	if (request->fd < 0 || kind > PROBER_SECTION)
+	if (request->fd < 0 || kind > PROBER_MEMORY)
 		return -EPROTO;
 	if (kind == PROBER_FUNCTIONS)
 		return handle_functions(&cursor, request->fd, reply);
+	if (kind == PROBER_MEMORY)
+		return handle_memory(&cursor, request->fd, reply);
 	return handle_name(kind, &cursor, request->fd, reply);
 }
 

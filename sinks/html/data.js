@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an HTML report knows: the JSON that stands before this in the page, as words and as a tree of
+// What a page knows: the JSON that stands before this in the page, as words, rows and a tree of
 // callers. Names come from hostile programs: they become text of elements, never markup.
 "use strict";
 
@@ -8,10 +8,12 @@ const WORDS = {
 	levelled: "levelled off", shrinks: "shrinks",
 };
 
+const grows = site => site.tendency === "steady" || site.tendency === "steps";
+
 const at = id => document.getElementById(id);
 const read = id => JSON.parse(at(id).textContent);
 const strings = read("strings"), functions = read("functions"), report = read("report");
-const sites = report.sites;
+const processes = report.processes.map(process => strings[process.name]);
 
 function element(tag, text, className) {
 	const made = document.createElement(tag);
@@ -48,6 +50,8 @@ function size(bytes) {
 }
 
 function time(ms) {
+	if (ms < 1000 && ms % 100)
+		return ms + " ms";
 	if (ms < 60000)
 		return (ms / 1000).toFixed(ms % 1000 && ms < 10000 ? 1 : 0) + " s";
 	if (ms < 3600000)
@@ -57,11 +61,11 @@ function time(ms) {
 
 const blocks = count => number(count) + (count === 1 ? " block" : " blocks");
 const tail = (path, parts) => path.split("/").slice(-parts).join("/");
+const signed = bytes => (bytes > 0 ? "+" : "") + size(bytes);
 // Thousandths of bytes per second; a slow leak has not even one.
 const speed = rate => (rate > 0 ? "+" : "") +
 	(Math.abs(rate) < 10000 ? rate / 1000 + " B" : size(rate / 1000)) + "/s";
-const rateOf = site => site.rate === null ? "" : speed(site.rate);
-const score = site => site.score === null ? "" : (site.score / 1000).toFixed(2);
+const score = value => value === null || value === undefined ? "" : (value / 1000).toFixed(2);
 
 function moduleOf(entry) {
 	const module = strings[entry[3]];
@@ -82,81 +86,211 @@ function placeOf(entry) {
 const line = entry => [nameOf(entry), placeOf(entry),
 	strings[entry[0]][0] === "+" ? "" : moduleOf(entry), entry[4] ? "(inlined)" : ""]
 	.filter(part => part).join(" ");
-const blamed = site => site.frames.length ? functions[site.frames[site.culprit]] : null;
-const titleOf = site => site.objects || (blamed(site) ? line(blamed(site)) : "stack not known") +
-	(site.through === undefined ? "" : ", through " + nameOf(functions[site.frames[site.through]]));
+const blamed = site => functions[site.frames[site.culprit]];
+const processOf = site => site.process === undefined ? "" : processes[site.process];
 
-const partsOf = site => site.score === null ? "" : "of which " + ["growth", "unfreed", "risen"]
-	.map((name, i) => name + " " + (site.parts[i] === null ? "?" : (site.parts[i] / 1000).toFixed(2)))
-	.join(", ");
+// ---- What a proof says: pairs of bytes and blocks
 
-function sentence(site) {
-	const parts = [];
-	if (site.rate !== null && site.tendency !== "unknown")
-		parts.push((WORDS[site.tendency] || site.tendency) + (site.since_ms ? " for " +
-			time(site.since_ms) : "") + " (" + rateOf(site) + ")");
-	parts.push(size(site.bytes) + " in " + blocks(site.count));
-	if (site.seen)
-		parts.push(site.freed ? number(site.freed) + " of " + number(site.seen) +
-			" blocks that were seen were freed" : "none was seen to be freed");
-	if (score(site))
-		parts.push("score " + score(site));
-	return parts.join("; ");
+const KINDS = ["definite", "indirect", "possible", "reachable"];
+const inBlocks = ([bytes, count]) => blocks(count) + " (" + size(bytes) + ")";
+const bytesLost = site => site.reach ? site.reach.definite[0] + site.reach.indirect[0] : 0;
+const isLost = site => site.reach !== undefined &&
+	(site.reach.definite[1] > 0 || site.reach.indirect[1] > 0);
+const isPossible = site => site.reach !== undefined && site.reach.possible[1] > 0;
+const chainOf = site => (site.held_by || []).map(holder => strings[holder]).join(" \u2192 ");
+
+function proofOf(site) {
+	if (!site.reach)
+		return "";
+	const parts = KINDS.filter(kind => site.reach[kind][1])
+		.map(kind => kind + " " + inBlocks(site.reach[kind]));
+	if (site.lost[1])
+		parts.push("lost " + inBlocks(site.lost) +
+			(site.with_them[1] ? ", and with them " + inBlocks(site.with_them) : ""));
+	return parts.join("; ") + (chainOf(site) ? "\nheld by " + chainOf(site) : "");
+}
+
+function trendOf(site) {
+	if (site.rate === undefined || site.rate === null || site.tendency === "unknown")
+		return "";
+	const parts = ["growth", "unfreed", "risen"].map((name, i) =>
+		name + " " + (site.parts[i] === null ? "?" : score(site.parts[i])));
+	return (WORDS[site.tendency] || site.tendency) + (site.since_ms ? " for " +
+		time(site.since_ms) : "") + " (" + speed(site.rate) + "); " + (!site.seen ? "" :
+		site.freed ? number(site.freed) + " of " + number(site.seen) +
+			" blocks that were seen were freed; " : "none was seen to be freed; ") +
+		"score " + score(site.score) + ", of which " + parts.join(", ");
+}
+
+// ---- Stacks: whole, or folded as in a text report
+
+// Places of frames, the outermost first; a negative one is the function of a row, counted from -1.
+function placesOf(site, isFolded) {
+	const places = [];
+	for (let i = 0; i < site.frames.length; i++)
+		places.push(i);
+	if (!isFolded)
+		return places;
+	for (let i = 0; i < site.inside.length; i += 3)
+		places.splice(site.inside[i], site.inside[i + 1], -1 - i);
+	return places.slice(site.start);
+}
+
+const frameAt = (site, place) => place < 0 ? site.inside[1 - place] : site.frames[place];
+
+function stackOf(site, isFolded) {
+	return placesOf(site, isFolded).reverse().map(place => (place === site.culprit ? "\u2192 " : "  ") +
+		(place < 0 ? "\u2026 " + site.inside[-place] + " frames of " +
+			strings[functions[frameAt(site, place)][0]].slice(2) :
+			line(functions[site.frames[place]])));
+}
+
+// ---- Rows of the table: paths of one function are one
+
+const titleOf = site => (site.objects || line(blamed(site)) + (site.through === undefined ? "" :
+	", through " + nameOf(functions[site.frames[site.through]]))) + (site.kind ? ", " + site.kind : "");
+
+// Of one of several paths, by what they may differ in.
+function titleOfPath(site) {
+	const [inner, outer] = [site.culprit + 1, site.culprit - 1].map(place =>
+		functions[site.frames[place]]);
+	return [placeOf(blamed(site)) || nameOf(blamed(site)), outer ? "called by " + nameOf(outer) : "",
+		inner ? "by way of " + nameOf(inner) : ""].filter(part => part).join(", ");
+}
+
+function keyOf(site) {
+	const owner = blamed(site);
+	return [site.objects || nameOf(owner) + "\n" + owner[3],
+		site.through === undefined ? "" : nameOf(functions[site.frames[site.through]]),
+		site.kind || ""].join("\n");
+}
+
+function rowOf(key, found) {
+	const row = { key, sites: found, values: [0, 0, 0], change: 0, lost: 0, possible: 0, score: null };
+	for (const site of found) {
+		site.values.forEach((value, metric) => { row.values[metric] += value; });
+		row.change += site.changed;
+		row.lost += bytesLost(site);
+		row.possible += isPossible(site) ? site.reach.possible[0] : 0;
+		if (site.score !== null && site.score !== undefined)
+			row.score = Math.max(row.score, site.score);
+	}
+	row.first = found.reduce((most, site) => site.values[0] > most.values[0] ? site : most);
+	row.processes = [...new Set(found.map(processOf))];
+	return row;
+}
+
+function rowsOf(chosen) {
+	const rows = new Map();
+	for (const site of chosen) {
+		site.key = site.key || keyOf(site);
+		if (!rows.has(site.key))
+			rows.set(site.key, []);
+		rows.get(site.key).push(site);
+	}
+	return [...rows].map(([key, found]) => rowOf(key, found));
 }
 
 // ---- The tree of callers: root first, functions of one name and module are one
 
-function newNode(parent, frame) {
-	return { parent, frame, depth: parent ? parent.depth + 1 : 0, children: new Map(),
-		values: [0, 0, 0], hot: [0, 0, 0], frames: new Set(), sites: [] };
+const TONES = ["hot", "possible", "lost", "more", "less"];
+
+function toneOf(site) {
+	if (report.diff)
+		return site.changed > 0 ? "more" : site.changed < 0 ? "less" : "";
+	return isLost(site) ? "lost" : isPossible(site) ? "possible" : site.suspect ? "hot" : "";
 }
 
-const grows = site => site.tendency === "steady" || site.tendency === "steps";
+const keysOfFunctions = functions.map(entry => nameOf(entry) + "\n" + entry[3]);
+
+const newNode = (parent, label) => ({ parent, label, depth: parent ? parent.depth + 1 : 0,
+	sites: [], values: [0, 0, 0], tones: {}, frames: new Set(), children: null });
 
 function addTo(node, site) {
-	[site.bytes, site.count, grows(site) ? site.rate : 0].forEach((value, metric) => {
-		node.values[metric] += value;
-		node.hot[metric] += site.suspect ? value : 0;
-	});
+	const tone = toneOf(site);
+	node.sites.push(site);
+	const part = tone ? node.tones[tone] = node.tones[tone] || [0, 0, 0] : null;
+	for (let metric = 0; metric < 3; metric++) {
+		node.values[metric] += site.values[metric];
+		if (part)
+			part[metric] += site.values[metric];
+	}
 }
 
-function buildTree() {
-	const names = new Map();
-	const keys = functions.map(entry => {
-		const name = nameOf(entry) + "\n" + entry[3];
-		if (!names.has(name))
-			names.set(name, names.size);
-		return names.get(name);
-	});
-	const root = newNode(null, -1);
-	for (const site of sites) {
-		let node = root;
-		addTo(node, site);
-		for (const frame of site.frames) {
-			let child = node.children.get(keys[frame]);
-			if (!child) {
-				child = newNode(node, frame);
-				node.children.set(keys[frame], child);
-			}
-			child.frames.add(frame);
-			addTo(child, site);
-			node = child;
-		}
-		node.sites.push(site);
-		site.leaf = node;
+// Functions, or the name of the process, by which a site is come to from the root.
+function pathOf(site, isInverted, isFolded) {
+	const path = placesOf(site, isFolded).map(place => frameAt(site, place));
+	if (isInverted)
+		path.reverse();
+	if (processes.length > 1)
+		path[isInverted ? "push" : "unshift"](processOf(site) || "kernel");
+	return path;
+}
+
+function treeOf(chosen, isInverted, isFolded) {
+	const root = newNode(null, "all");
+	for (const site of chosen) {
+		site.path = pathOf(site, isInverted, isFolded);
+		addTo(root, site);
 	}
 	return root;
 }
 
-function sitesBelow(node) {
-	const found = [], todo = [node];
-	while (todo.length) {
-		const next = todo.pop();
-		for (const site of next.sites)
-			found.push(site);
-		for (const child of next.children.values())
-			todo.push(child);
+// Made when they are asked for: most boxes are too narrow to be seen.
+function childrenOf(node) {
+	if (node.children)
+		return node.children;
+	const children = new Map();
+	for (const site of node.sites) {
+		const step = site.path[node.depth], isFunction = typeof step === "number";
+		const key = isFunction ? keysOfFunctions[step] : step;
+		if (key === undefined)
+			continue;
+		if (!children.has(key))
+			children.set(key, newNode(node, isFunction ? nameOf(functions[step]) : step));
+		const child = children.get(key);
+		addTo(child, site);
+		if (isFunction)
+			child.frames.add(step);
 	}
-	return found;
+	node.children = [...children.values()];
+	return node.children;
 }
 
+// ---- The past: moments of ms, bytes and blocks
+
+// next: the first moment after ms; between its moments a site is taken to have grown evenly.
+function between(moments, next, ms, which) {
+	if (!next)
+		return 0;
+	if (next === moments.length)
+		return moments[next - 1][which];
+	const from = moments[next - 1], to = moments[next];
+	return from[which] + (to[which] - from[which]) * (ms - from[0]) / (to[0] - from[0]);
+}
+
+function valueAt(moments, ms, which) {
+	const next = moments.findIndex(moment => moment[0] > ms);
+	return between(moments, next < 0 ? moments.length : next, ms, which);
+}
+
+const POINTS = 200;
+
+// What several had together.
+function sumOver(pasts) {
+	let times = [...new Set(pasts.flatMap(moments => moments.map(moment => moment[0])))]
+		.sort((a, b) => a - b);
+	if (times.length > POINTS)
+		times = Array.from({ length: POINTS }, (_, i) =>
+			times[Math.round(i * (times.length - 1) / (POINTS - 1))]);
+	const sums = times.map(ms => [ms, 0]);
+	for (const moments of pasts) {
+		let next = 0;
+		for (const sum of sums) {
+			while (next < moments.length && moments[next][0] <= sum[0])
+				next++;
+			sum[1] += between(moments, next, sum[0], 1);
+		}
+	}
+	return sums;
+}

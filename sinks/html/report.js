@@ -1,27 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The pictures of an HTML report: what seems to leak, boxes for callers, growth, a table of sites.
+// The pictures of a page: bytes over time, boxes for callers, ages and sizes, a table of functions.
 
-const BOX_HEIGHT = 18, ROWS = 50, POINTS = 200;
-const state = { node: null, metric: 0, find: "", sort: "bytes", up: false, rows: ROWS, site: null };
+const BOX_HEIGHT = 18, ROWS = 50, NEAR_PX = 4;
+const state = { find: "", metric: report.diff ? 2 : 0, inverted: false, folded: true, lost: false,
+	peak: false, process: "", range: null, sort: report.diff ? "change" : "bytes", up: false,
+	rows: ROWS, open: new Set() };
+let root, node, shown = [], picked = null, stacked = null;
+
+// ---- What is chosen: a process, what is lost, a range of time
+
+function evaluate(site) {
+	site.changed = report.diff ? site.bytes - site.before[0] : 0;
+	site.values = [site.bytes, site.count, report.diff ? Math.abs(site.changed) :
+		grows(site) ? site.rate : 0];
+	if (!state.range || !site.moments)
+		return;
+	const [from, to] = state.range;
+	const held = valueAt(site.moments, to, 1);
+	site.changed = held - valueAt(site.moments, from, 1);
+	site.values = [held, valueAt(site.moments, to, 2), Math.max(site.changed, 0)];
+}
+
+const isChosen = site => (state.process === "" || String(site.process) === state.process) &&
+	(!state.lost || isLost(site)) &&
+	(!state.range || state.peak || site.values[0] > 0 || site.changed);
 
 // ---- What is searched for
 
 const haystacks = functions.map(entry =>
 	(nameOf(entry) + "\n" + strings[entry[1]] + "\n" + strings[entry[3]]).toLowerCase());
 let hits = new Uint8Array(functions.length);
-const isFound = site => !state.find || site.frames.some(frame => hits[frame]);
+const isFound = site => !state.find || site.frames.some(frame => hits[frame]) ||
+	processOf(site).toLowerCase().includes(state.find);
+
+function tellFound() {
+	const found = shown.filter(isFound), all = state.peak ? report.peak.bytes : report.bytes;
+	const sum = found.reduce((bytes, site) => bytes + site.values[0], 0);
+	at("found").textContent = found.length === report.sites.length ? "" : number(found.length) +
+		" of " + number((state.peak ? report.peak : report).sites.length) + " sites, " + size(sum) +
+		(all && !state.range ? " (" + (100 * sum / all).toFixed(1) + " %)" : "");
+}
 
 function search(text) {
 	state.find = text.toLowerCase();
 	state.rows = ROWS;
 	hits = Uint8Array.from(haystacks, hay => state.find && hay.includes(state.find) ? 1 : 0);
-	const found = state.find ? sites.filter(isFound) : [];
-	const sum = found.reduce((bytes, site) => bytes + site.bytes, 0);
-	at("found").textContent = state.find ? number(found.length) + " of " + number(sites.length) +
-		" sites, " + size(sum) + (report.bytes ?
-		" (" + (100 * sum / report.bytes).toFixed(1) + " %)" : "") : "";
+	tellFound();
 	draw();
 	fillTable();
+}
+
+// All that is seen is made anew of what is chosen.
+function choose() {
+	const all = state.peak ? report.peak.sites : report.sites;
+	all.forEach(evaluate);
+	shown = all.filter(isChosen);
+	root = treeOf(shown, state.inverted, state.folded);
+	tellFound();
+	zoom(root);
 }
 
 // ---- The boxes
@@ -29,16 +65,16 @@ function search(text) {
 const canvas = at("boxes").querySelector("canvas");
 let drawn = [];
 
-const ancestors = node => node.parent ? [...ancestors(node.parent), node] : [node];
-const sorted = node => [...node.children.values()].sort((a, b) =>
+const ancestors = below => below.parent ? [...ancestors(below.parent), below] : [below];
+const sorted = above => [...childrenOf(above)].sort((a, b) =>
 	b.values[state.metric] - a.values[state.metric]);
 
 // Boxes narrower than a pixel are left out, with all below them.
-function place(node, x, width, row, into) {
-	into.push({ node, x, width, row });
+function place(above, x, width, row, into) {
+	into.push({ node: above, x, width, row });
 	let left = x;
-	for (const child of sorted(node)) {
-		const share = width * child.values[state.metric] / node.values[state.metric];
+	for (const child of sorted(above)) {
+		const share = width * child.values[state.metric] / above.values[state.metric];
 		if (!(share >= 1))
 			break;
 		place(child, left, share, row + 1, into);
@@ -46,39 +82,45 @@ function place(node, x, width, row, into) {
 	}
 }
 
-const pathOf = site => new Set(site ? ancestors(site.leaf) : []);
-const labelOf = node => node.parent ? nameOf(functions[node.frame]) : "all";
+// What a variable of the style sheet is in the colours that are shown.
+function colour(name) {
+	const probe = at("hover");
+	probe.style.color = "var(--" + name + ")";
+	const ret = getComputedStyle(probe).color;
+	probe.style.color = "";
+	return ret;
+}
 
 function drawBox(context, colours, box) {
-	const { node, x, width, row } = box, y = row * BOX_HEIGHT;
-	const found = state.find && [...node.frames].some(frame => hits[frame]);
-	const share = node.hot[state.metric] / node.values[state.metric] || 0;
-	context.globalAlpha = state.find && !found ? 0.35 : 1;
-	context.fillStyle = found ? colours.found : colours.cold;
-	context.fillRect(x, y, Math.max(width - 1, 0.5), BOX_HEIGHT - 1);
-	if (share && !found) {
-		context.globalAlpha *= share;
-		context.fillStyle = colours.hot;
+	const { node: of, x, width, row } = box, y = row * BOX_HEIGHT;
+	const found = state.find && ([...of.frames].some(frame => hits[frame]) ||
+		(!of.frames.size && of.parent && of.label.toLowerCase().includes(state.find)));
+	const alpha = state.find && !found ? 0.35 : 1;
+	const fill = (style, share) => {
+		context.globalAlpha = alpha * Math.min(share, 1);
+		context.fillStyle = style;
 		context.fillRect(x, y, Math.max(width - 1, 0.5), BOX_HEIGHT - 1);
-	}
+	};
+	fill(found ? colours.found : colours.cold, 1);
+	for (const tone of found ? [] : TONES)
+		if (of.tones[tone] && of.tones[tone][state.metric])
+			fill(colours[tone], of.tones[tone][state.metric] / of.values[state.metric]);
 	context.globalAlpha = 1;
-	if (colours.path.has(node))
+	if (colours.picked.size && of.sites.some(site => colours.picked.has(site)))
 		context.strokeRect(x + 0.5, y + 0.5, Math.max(width - 2, 1), BOX_HEIGHT - 2);
 	const room = Math.floor((width - 8) / colours.letter);
 	if (room < 3)
 		return;
-	const label = labelOf(node);
 	context.fillStyle = colours.text;
-	context.fillText(label.length > room ? label.slice(0, room - 1) + "\u2026" : label, x + 4,
-		y + BOX_HEIGHT - 5);
+	context.fillText(of.label.length > room ? of.label.slice(0, room - 1) + "\u2026" : of.label,
+		x + 4, y + BOX_HEIGHT - 5);
 }
 
 function draw() {
 	const width = at("boxes").clientWidth, ratio = window.devicePixelRatio || 1;
-	const css = getComputedStyle(document.documentElement);
-	const above = ancestors(state.node).slice(0, -1);
-	drawn = above.map((node, row) => ({ node, x: 0, width, row }));
-	place(state.node, 0, width, above.length, drawn);
+	const above = ancestors(node).slice(0, -1);
+	drawn = above.map((one, row) => ({ node: one, x: 0, width, row }));
+	place(node, 0, width, above.length, drawn);
 	const rows = drawn.reduce((most, box) => Math.max(most, box.row + 1), 1);
 	canvas.width = width * ratio;
 	canvas.height = rows * BOX_HEIGHT * ratio;
@@ -86,10 +128,11 @@ function draw() {
 	const context = canvas.getContext("2d");
 	context.scale(ratio, ratio);
 	context.font = "12px ui-monospace, monospace";
-	context.strokeStyle = css.getPropertyValue("--series");
-	const colours = { path: pathOf(state.site), letter: context.measureText("m").width,
-		text: css.getPropertyValue("--on-box"), cold: css.getPropertyValue("--cold"),
-		hot: css.getPropertyValue("--hot"), found: css.getPropertyValue("--found") };
+	context.strokeStyle = colour("series");
+	const colours = { letter: context.measureText("m").width, text: colour("on-box"),
+		picked: new Set(picked ? picked.sites : []) };
+	for (const name of ["cold", "found", ...TONES])
+		colours[name] = colour(name);
 	for (const box of drawn)
 		drawBox(context, colours, box);
 }
@@ -100,57 +143,33 @@ function boxAt(event) {
 	return drawn.find(box => box.row === row && x >= box.x && x < box.x + box.width);
 }
 
-function describe(node) {
-	const [bytes, count, grown] = node.values;
-	const places = [...new Set([...node.frames].map(frame => placeOf(functions[frame])))]
-		.filter(place => place);
-	return [labelOf(node), places.slice(0, 3).join(", ") + (places.length > 3 ? ", \u2026" : ""),
-		node.parent ? moduleOf(functions[node.frame]) : "", "\u2014 " + size(bytes) + " (" +
-		number(bytes) + " bytes) in " + blocks(count) + (report.bytes ? ", " +
-		(100 * bytes / report.bytes).toFixed(1) + " % of all" : "") +
-		(grown ? ", " + speed(grown) : "")].filter(part => part).join(" ");
+function grownBy(of) {
+	const [more, less] = ["more", "less"].map(tone => of.tones[tone] ? of.tones[tone][2] : 0);
+	if (report.diff)
+		return (more ? ", grown by " + size(more) : "") + (less ? ", shrunk by " + size(less) : "");
+	return !of.values[2] ? "" : ", " + (state.range ? "+" + size(of.values[2]) : speed(of.values[2]));
 }
 
-function zoom(node) {
-	state.node = node;
-	state.site = null;
-	draw();
-	fillTable();
-	at("hover").textContent = describe(node);
-	at("out").disabled = !node.parent;
-	showChart(node.parent ? describe(node) : "All sites together", sitesBelow(node));
-	showStack();
+function describe(of) {
+	const [bytes, count] = of.values, entries = [...of.frames].map(frame => functions[frame]);
+	const places = [...new Set(entries.map(placeOf))].filter(told => told);
+	const all = root.values[0];
+	return [of.label, places.slice(0, 3).join(", ") + (places.length > 3 ? ", \u2026" : ""),
+		entries.length ? moduleOf(entries[0]) : "", "\u2014 " + size(bytes) + " (" +
+		number(bytes) + " bytes) in " + blocks(count) + (all ? ", " +
+		(100 * bytes / all).toFixed(1) + " % of all" : "") + grownBy(of)]
+		.filter(part => part).join(" ");
 }
 
-// ---- Growth
-
-const valueAt = (moments, next, t) => {
-	if (!next)
-		return t < moments[0][0] ? 0 : moments[0][1];
-	if (next === moments.length)
-		return moments[next - 1][1];
-	const [from, low] = moments[next - 1], [to, high] = moments[next];
-	return low + (high - low) * (t - from) / (to - from);
-};
-
-// What several sites had together; between its moments a site is taken to have grown evenly.
-function sumOver(chosen) {
-	let times = [...new Set(chosen.flatMap(site => site.moments.map(moment => moment[0])))]
-		.sort((a, b) => a - b);
-	if (times.length > POINTS)
-		times = Array.from({ length: POINTS }, (_, i) =>
-			times[Math.round(i * (times.length - 1) / (POINTS - 1))]);
-	const sums = times.map(t => [t, 0]);
-	for (const { moments } of chosen) {
-		let next = 0;
-		for (const sum of sums) {
-			while (next < moments.length && moments[next][0] <= sum[0])
-				next++;
-			sum[1] += valueAt(moments, next, sum[0]);
-		}
-	}
-	return sums;
+function zoom(to) {
+	node = to;
+	picked = stacked = null;
+	at("out").disabled = !to.parent;
+	at("hover").textContent = describe(to);
+	refresh();
 }
+
+// ---- Bytes over time
 
 // A round number of units that is at least so much.
 function roundUp(value) {
@@ -159,120 +178,276 @@ function roundUp(value) {
 	return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 20].find(step => step * power * unit >= value) * power * unit;
 }
 
-function showChart(title, chosen) {
-	const svg = at("chart").querySelector("svg"), points = sumOver(chosen);
-	at("chart-title").textContent = "Bytes over time: " + title;
+// A process remembers also what sites held that are gone.
+function pastsOf() {
+	if (picked || node.parent || state.lost)
+		return (picked || node).sites.map(site => site.moments || []);
+	const chosen = report.processes.filter((_, i) => state.process === "" || state.process === String(i));
+	return [...chosen.map(process => process.moments), ...state.process !== "" ? [] :
+		report.sites.filter(site => site.process === undefined).map(site => site.moments)];
+}
+
+const titleOfChosen = () => picked ? picked.title : node.parent ? node.label :
+	state.process !== "" ? processes[state.process] : "all";
+
+const svg = at("chart").querySelector("svg");
+let scale = null, brush = null;
+
+function showChart() {
+	const points = sumOver(pastsOf());
 	svg.replaceChildren();
+	scale = null;
+	svg.toggleAttribute("hidden", points.length < 2);
 	if (points.length < 2) {
-		shape(svg, "text", { x: 10, y: 30 }, "One report so far: growth needs a second one.");
+		at("chart-title").textContent = "Bytes over time: one report so far, growth needs a second one";
 		return;
 	}
-	const width = svg.clientWidth || 1000, height = 220, left = 76, right = 24, top = 10, low = 24;
+	const width = svg.clientWidth || 1000, height = 130, left = 70, right = 20, top = 8, low = 20;
 	const first = points[0][0], span = points[points.length - 1][0] - first;
 	const most = roundUp(Math.max(...points.map(point => point[1])));
-	const x = t => left + (t - first) / span * (width - left - right);
+	const x = ms => left + (ms - first) / span * (width - left - right);
 	const y = bytes => top + (1 - bytes / most) * (height - top - low);
+	scale = { points, x, first, last: first + span, ms: px =>
+		first + (px - left) / (width - left - right) * span };
 	for (let i = 0; i <= 4; i++) {
-		const bytes = most * i / 4, t = first + span * i / 4;
-		shape(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y(bytes), y2: y(bytes) });
-		shape(svg, "text", { x: left - 8, y: y(bytes) + 4, "text-anchor": "end" }, size(bytes));
-		shape(svg, "text", { x: x(t), y: height - 6, "text-anchor": "middle" }, time(t));
+		const bytes = most * i / 4, ms = first + span * i / 4;
+		if (i % 2 === 0) {
+			shape(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y(bytes), y2: y(bytes) });
+			shape(svg, "text", { x: left - 8, y: y(bytes) + 4, "text-anchor": "end" }, size(bytes));
+		}
+		shape(svg, "text", { x: x(ms), y: height - 5, "text-anchor": "middle" }, time(Math.round(ms / 100) * 100));
 	}
-	const path = points.map(([t, bytes]) => x(t).toFixed(1) + "," + y(bytes).toFixed(1)).join(" ");
+	const path = points.map(([ms, bytes]) => x(ms).toFixed(1) + "," + y(bytes).toFixed(1)).join(" ");
 	shape(svg, "polygon", { class: "area", points: x(first) + "," + y(0) + " " + path + " " +
 		x(first + span) + "," + y(0) });
 	shape(svg, "polyline", { class: "series", points: path });
-	for (const [t, bytes] of points.length <= 60 ? points : []) {
-		const dot = shape(svg, "circle", { cx: x(t), cy: y(bytes), r: 3 });
-		shape(dot, "title", {}, time(t) + ": " + number(bytes) + " bytes");
+	for (const [ms, bytes] of points.length <= 60 ? points : []) {
+		const dot = shape(svg, "circle", { cx: x(ms), cy: y(bytes), r: 2.5 });
+		shape(dot, "title", {}, time(ms) + ": " + number(bytes) + " bytes");
 	}
+	if (report.peak && report.peak.ms >= first)
+		shape(svg, "line", { class: "peak", x1: x(report.peak.ms), x2: x(report.peak.ms), y1: top,
+			y2: height - low });
+	svg.append(shape(svg, "rect", { class: "range", y: top, height: height - top - low }));
+	showRange(state.range);
+}
+
+function showRange(range) {
+	const rect = svg.querySelector(".range"), points = scale ? scale.points : [];
+	if (!rect)
+		return;
+	rect.setAttribute("x", range ? scale.x(Math.max(range[0], scale.first)) : 0);
+	rect.setAttribute("width", !range ? 0 : Math.max(scale.x(Math.min(range[1], scale.last)) -
+		scale.x(Math.max(range[0], scale.first)), 0));
+	const [from, to] = !range ? [] : range.map(ms => valueAt(points, ms, 1));
+	const highest = points.reduce((most, point) => point[1] > most[1] ? point : most);
+	at("chart-title").textContent = "Bytes over time: " + titleOfChosen() + (!range ?
+		", at most " + size(highest[1]) + " at " + time(Math.round(highest[0] / 100) * 100) +
+		" \u2014 draw over a range to see what it changed" : ", from " + time(Math.round(range[0])) +
+		" to " + time(Math.round(range[1])) + ": " + size(from) + " \u2192 " + size(to) + " (" +
+		signed(to - from) + ")" + (range !== state.range ? "" : "; below: what was held at its end, " +
+			size(node.values[0]) + " by stacks that the last report has") +
+		" \u2014 click to see all");
+}
+
+const nearest = ms => scale.points.reduce((best, [at]) =>
+	Math.abs(at - ms) < Math.abs(best - ms) ? at : best, scale.points[0][0]);
+const pxOf = event => event.clientX - svg.getBoundingClientRect().left;
+
+function brushed(px) {
+	return [Math.min(brush, px), Math.max(brush, px)].map(at => nearest(scale.ms(at)));
+}
+
+svg.onpointerdown = event => {
+	brush = scale ? pxOf(event) : null;
+};
+document.addEventListener("pointermove", event => {
+	if (brush !== null)
+		showRange(brushed(pxOf(event)));
+});
+document.addEventListener("pointerup", event => {
+	if (brush === null)
+		return;
+	const px = pxOf(event), range = brushed(px);
+	setRange(Math.abs(px - brush) < NEAR_PX || range[0] === range[1] ? null : range);
+	brush = null;
+});
+
+function setRange(range) {
+	state.range = range;
+	choose();
 }
 
 function spark(cell, moments) {
+	if (moments.length < 2)
+		return;
 	const most = Math.max(...moments.map(moment => moment[1]), 1), first = moments[0][0];
 	const span = moments[moments.length - 1][0] - first || 1;
 	shape(shape(cell, "svg", { viewBox: "0 0 90 22", "aria-hidden": true }), "polyline",
-		{ class: "series", points: moments.map(([t, bytes]) =>
-			2 + 86 * (t - first) / span + "," + (20 - 18 * bytes / most)).join(" ") });
+		{ class: "series", points: moments.map(([ms, bytes]) =>
+			2 + 86 * (ms - first) / span + "," + (20 - 18 * bytes / most)).join(" ") });
 }
 
-// ---- One site
+// ---- Ages and sizes: classes by powers of two
+
+function classesOf(found, key) {
+	const classes = [];
+	for (const site of found)
+		for (let i = 0; site[key] && i < site[key].length; i += 3) {
+			const sum = classes[site[key][i]] = classes[site[key][i]] || [0, 0];
+			sum[0] += site[key][i + 1];
+			sum[1] += site[key][i + 2];
+		}
+	return classes;
+}
+
+function showClasses(id, word, found, from) {
+	const panel = at(id), picture = panel.querySelector("svg"), classes = classesOf(found, id);
+	const least = classes.findIndex(sum => sum), cnt = classes.length - least;
+	panel.hidden = report.diff || state.peak || state.range !== null || !classes.length;
+	if (panel.hidden)
+		return;
+	panel.querySelector("p").textContent = "Bytes by " + word + " of their blocks: " + titleOfChosen();
+	picture.replaceChildren();
+	const width = picture.clientWidth || 400, step = Math.min(width / cnt, 60);
+	const most = Math.max(...classes.filter(sum => sum).map(sum => sum[0]), 1);
+	for (let i = least; i < classes.length; i++) {
+		const [bytes, count] = classes[i] || [0, 0], x = (i - least) * step, high = 84 * bytes / most;
+		const bar = shape(picture, "rect", { class: "bar", x: x + 1, width: Math.max(step - 2, 1),
+			y: 92 - high, height: high });
+		shape(bar, "title", {}, "from " + from(i) + " to " + from(i + 1) + ": " + size(bytes) + " in " +
+			blocks(count));
+		if (step > 36 || (i - least) % Math.ceil(36 / step) === 0)
+			shape(picture, "text", { x: x + 1, y: 106 }, from(i));
+	}
+}
+
+function showHistograms() {
+	const found = (picked || node).sites;
+	showClasses("ages", "age", found, at => time(at ? 2 ** (at - 1) : 0));
+	showClasses("sizes", "size", found, at => size(at ? 2 ** (at - 1) : 0));
+}
+
+// ---- One stack
 
 function showStack() {
-	const site = state.site, text = [];
+	const site = stacked;
 	at("stack").hidden = !site;
 	if (!site)
 		return;
-	text.push(number(site.bytes) + " bytes in " + number(site.count) + " allocations from stack");
-	for (const frame of [...site.frames].reverse())
-		text.push("\t" + line(functions[frame]));
-	text.push(site.notes, [sentence(site), partsOf(site), "site " + site.id]
-		.filter(part => part).join("; "));
-	at("stack").textContent = text.join("\n");
+	const text = [number(site.bytes) + " bytes in " + number(site.count) + " allocations from stack" +
+		(processOf(site) ? " of " + processOf(site) : ""), ...stackOf(site, state.folded),
+	site.notes, proofOf(site), trendOf(site), "site " + site.id];
+	at("stack").textContent = text.filter(part => part).join("\n");
 }
 
-function choose(site) {
-	state.site = site;
-	showChart(titleOf(site), [site]);
-	showStack();
-	fillTable();
+// All that is seen of what was picked.
+function refresh() {
 	draw();
-	at("chart-title").scrollIntoView({ block: "nearest" });
+	showChart();
+	showStack();
+	showHistograms();
+	fillTable();
 }
 
-function pickable(item, site) {
+// Sites of one title, of which one's stack is shown.
+function pick(title, found, site) {
+	picked = { title, sites: found };
+	stacked = site;
+	refresh();
+}
+
+function pickable(item, onPick) {
 	item.tabIndex = 0;
-	item.onclick = () => choose(site);
-	item.onkeydown = event => event.key === "Enter" && choose(site);
+	item.onclick = onPick;
+	item.onkeydown = event => event.key === "Enter" && onPick();
 	return item;
 }
 
-function showVerdicts() {
-	const suspects = report.suspects;
-	const told = suspects.reduce((sum, suspect) => sum + suspect.paths, 0);
-	const known = sites.some(site => site.tendency && site.tendency !== "unknown");
-	for (const site of suspects) {
-		const item = pickable(element("li"), site);
-		item.append(element("b", titleOf(site)), " " + (site.paths < 2 ? "" :
-			site.paths + " paths" + (site.processes < 2 ? "" :
-				" in " + site.processes + " processes") + " that grow by " + speed(site.rate_of_paths) +
-			" together; the first: ") + sentence(site));
-		at("verdicts").append(item);
-	}
-	at("verdict").textContent = suspects.length ? number(suspects.length) +
-		(suspects.length === 1 ? " function seems" : " functions seem") + " to leak" +
-		(report.suspects_total > told ? "; " + number(report.suspects_total - told) +
-			" more sites grow" : "") :
-		known && !report.undecided ? "Nothing looks like a leak so far" : "What grows is not known yet";
+// The lines above of losses and suspects, each of a path that may be among the sites.
+function linkTold() {
+	const lines = document.querySelectorAll(".head .lost, .head .grows");
+	(report.told || []).forEach((told, i) => {
+		const site = report.sites.find(one => one.id === told.id) || told;
+		pickable(lines[i], () => {
+			pick(titleOf(site), [site], site);
+			at("chosen").scrollIntoView({ block: "center" });
+		});
+	});
 }
 
 // ---- The table
 
-const COLUMNS = [["function", "Allocated by"], ["bytes", "Bytes"], ["count", "Blocks"],
-	["rate", "Growth"], ["score", "Score"], ["tendency", "Tendency"], ["", "Bytes over time"]];
-const ORDER = { function: titleOf, tendency: site => site.tendency || "" };
+const growthOf = row => state.range ? row.change : row.values[2] || row.first.rate || 0;
+const COLUMNS = [["title", "Allocated by"],
+	...processes.length > 1 ? [["process", "Process"]] : [],
+	...report.diff ? [["before", "Before"], ["bytes", "After"], ["change", "Change"], ["", "What"]] : [
+		["bytes", "Bytes"], ["count", "Blocks"],
+		...report.proved ? [["lost", "Not pointed to"], ["held", "Held by"]] : [],
+		["growth", "Growth"], ["score", "Score"], ["tendency", "Tendency"], ["", "Bytes over time"]]];
+const WORDY = ["process", "held", ""];
+const tendencyOf = row => (row.sites.find(grows) || row.first).tendency || "";
+const ORDER = { title: row => titleOf(row.first), process: row => row.processes.join(),
+	before: row => row.values[0] - row.change, bytes: row => row.values[0], count: row => row.values[1],
+	change: row => Math.abs(row.change), lost: row => row.lost, held: row => chainOf(row.first),
+	growth: growthOf, score: row => row.score === null ? -1 : row.score, tendency: tendencyOf };
 
 function compare(a, b) {
-	const key = ORDER[state.sort] || (site => site[state.sort] === null ? -Infinity : site[state.sort]);
-	const left = key(a), right = key(b);
+	const left = ORDER[state.sort](a), right = ORDER[state.sort](b);
 	return (left < right ? 1 : left > right ? -1 : 0) * (state.up ? -1 : 1);
 }
 
-function fillRow(site) {
-	const row = pickable(element("tr", undefined, site === state.site ? "chosen" : ""), site);
-	row.append(element("td", titleOf(site)), element("td", size(site.bytes)),
-		element("td", number(site.count)), element("td", rateOf(site)),
-		element("td", score(site), site.suspect ? "hot" : ""),
-		element("td", WORDS[site.tendency] || ""), element("td"));
-	row.children[1].title = number(site.bytes) + " bytes";
-	spark(row.lastChild, site.moments);
-	return row;
+// What is possible alone is not lost, but neither is it known to be in use.
+function lostCell(row) {
+	return row.lost ? element("td", size(row.lost), "lost") :
+		row.possible ? element("td", "perhaps " + size(row.possible), "possible") :
+		element("td", row.first.reach ? "" : "?");
+}
+
+const CELLS = {
+	process: row => element("td", row.processes.length > 3 ? number(row.processes.length) +
+		" processes" : row.processes.join(", "), "words"),
+	before: row => element("td", size(row.values[0] - row.change)),
+	bytes: row => element("td", size(row.values[0])),
+	count: row => element("td", number(row.values[1])),
+	change: row => element("td", signed(row.change), row.change > 0 ? "lost" : ""),
+	lost: lostCell,
+	held: row => element("td", row.first.held_by ? chainOf(row.first).split(" \u2192 ")[0] : "", "words"),
+	growth: row => element("td", state.range ? signed(row.change) : row.first.rate === null ||
+		row.first.rate === undefined ? "" : speed(growthOf(row))),
+	score: row => element("td", score(row.score), row.sites.some(site => site.suspect) ? "hot" : ""),
+	tendency: row => element("td", WORDS[tendencyOf(row)] || ""),
+};
+
+function fillRow(row, isPath) {
+	const isPicked = picked && picked.sites.length === row.sites.length && picked.sites[0] === row.sites[0];
+	const item = element("tr", undefined, (isPath ? "path " : "") + (isPicked ? "chosen" : ""));
+	const paths = row.sites.length;
+	item.append(element("td", isPath ? titleOfPath(row.first) : titleOf(row.first) + (paths > 1 ? " (" + number(paths) + " paths)" : "")));
+	for (const [key] of COLUMNS.slice(1, -1))
+		item.append(CELLS[key](row));
+	if (report.diff)
+		item.append(element("td", [...new Set(row.sites.map(site => site.change))].join(", "), "words"));
+	else
+		spark(item.appendChild(element("td")), sumOver(row.sites.map(site => site.moments || [])));
+	return pickable(item, () => {
+		if (paths > 1 && !state.open.delete(row.key))
+			state.open.add(row.key);
+		pick(titleOf(row.first) + (paths > 1 ? " (" + paths + " paths)" : ""), row.sites, row.first);
+	});
+}
+
+// The paths of a row stand below it if it is open.
+function fillRows(row) {
+	return [fillRow(row, false), ...!state.open.has(row.key) || row.sites.length < 2 ? [] :
+		row.sites.map(site => rowOf("", [site])).sort(compare).map(path => fillRow(path, true))];
 }
 
 function fillTable() {
-	const found = sites.filter(isFound).sort(compare), head = element("tr");
+	const rows = rowsOf(node.sites.filter(isFound)).sort(compare);
+	const head = element("tr");
 	for (const [key, title] of COLUMNS) {
-		const cell = element("th", key ? undefined : title);
+		const cell = element("th", key ? undefined : title, WORDY.includes(key) ? "words" : "");
 		const button = element("button", title + (key !== state.sort ? "" : state.up ? " \u25b4" : " \u25be"));
 		button.onclick = () => {
 			state.up = key === state.sort && !state.up;
@@ -284,31 +459,65 @@ function fillTable() {
 		head.append(cell);
 	}
 	at("sites").tHead.replaceChildren(head);
-	at("sites").tBodies[0].replaceChildren(...found.slice(0, state.rows).map(fillRow));
-	at("more").hidden = found.length <= state.rows;
-	at("more").textContent = number(found.length - state.rows) + " more sites: show " + ROWS;
+	at("sites").tBodies[0].replaceChildren(...rows.slice(0, state.rows).flatMap(fillRows));
+	at("more").hidden = rows.length <= state.rows;
+	at("more").textContent = number(rows.length - state.rows) + " more functions: show " + ROWS;
 }
 
 // ---- All together
 
-const root = buildTree();
-state.node = root;
-showVerdicts();
-zoom(root);
+function fillBar() {
+	at("metric").append(...["bytes", "blocks", report.diff ? "change" : "growth"]
+		.map(name => element("option", name)));
+	at("metric").selectedIndex = state.metric;
+	at("process").append(new Option("all processes", ""), ...processes.map((name, i) =>
+		new Option(name, i)));
+	at("process").hidden = processes.length < 2;
+	at("lost").parentNode.hidden = !report.proved;
+	at("peak").parentNode.hidden = !report.peak;
+	at("chart").hidden = report.diff;
+	at("legend").textContent = (report.diff ? "Red has grown, blue has shrunk. " :
+		"Orange is what seems to leak" + (!report.proved ? ". " :
+			", red what nothing points to, yellow what perhaps nothing points to. ")) +
+		"Click on a box to see it alone.";
+}
+
+function toggle(id) {
+	at(id).onchange = event => {
+		state[id] = event.target.checked;
+		choose();
+	};
+}
+
+fillBar();
+linkTold();
+choose();
 canvas.onmousemove = event => {
 	const box = boxAt(event);
-	at("hover").textContent = describe(box ? box.node : state.node);
-	canvas.title = box ? describe(box.node) : "";
+	at("hover").textContent = describe(box ? box.node : node);
 };
 canvas.onclick = event => {
 	const box = boxAt(event);
 	if (box)
 		zoom(box.node);
 };
-at("out").onclick = () => zoom(state.node.parent || root);
+const zoomOut = () => node.parent ? zoom(node.parent) : state.range && setRange(null);
+at("out").onclick = zoomOut;
 at("find").oninput = event => search(event.target.value);
+["inverted", "folded", "lost", "peak"].forEach(toggle);
+at("process").onchange = event => {
+	state.process = event.target.value;
+	choose();
+};
 at("metric").onchange = event => {
 	state.metric = event.target.selectedIndex;
+	draw();
+};
+const darkness = window.matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (document.documentElement.style.colorScheme ||
+	(darkness.matches ? "dark" : "light")) === "dark";
+at("theme").onclick = () => {
+	document.documentElement.style.colorScheme = isDark() ? "light" : "dark";
 	draw();
 };
 at("more").onclick = () => {
@@ -317,12 +526,12 @@ at("more").onclick = () => {
 };
 document.addEventListener("keydown", event => {
 	if (event.key === "Escape")
-		zoom(state.node.parent || root);
+		zoomOut();
 	if (event.key === "/" && document.activeElement !== at("find")) {
 		event.preventDefault();
 		at("find").focus();
 	}
 });
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-window.addEventListener("resize", () => state.site ? choose(state.site) : zoom(state.node));
+darkness.addEventListener("change", draw);
+window.addEventListener("resize", refresh);
 document.documentElement.dataset.ready = "yes";

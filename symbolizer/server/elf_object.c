@@ -87,13 +87,29 @@ static int read_segments(struct elf_object *obj, Elf *elf)
 	for (size_t i = 0; i < cnt; i++) {
 		GElf_Phdr phdr;
 
-		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD ||
-		    !(phdr.p_flags & PF_X))
+		if (!gelf_getphdr(elf, i, &phdr))
 			continue;
-		obj->segments[obj->segment_cnt++] =
-			(struct segment){phdr.p_offset, phdr.p_filesz, phdr.p_vaddr};
+		if (phdr.p_type == PT_TLS)
+			obj->thread_part =
+				(struct thread_part){phdr.p_vaddr, phdr.p_memsz, phdr.p_align};
+		if (phdr.p_type != PT_LOAD)
+			continue;
+		obj->segments[obj->segment_cnt++] = (struct segment){
+			.offset = phdr.p_offset,
+			.bytes = phdr.p_filesz,
+			.vaddr = phdr.p_vaddr,
+			.memory_bytes = phdr.p_memsz,
+			.is_code = phdr.p_flags & PF_X,
+		};
 	}
 	return 0;
+}
+
+static unsigned int machine_of(Elf *elf)
+{
+	GElf_Ehdr ehdr;
+
+	return gelf_getehdr(elf, &ehdr) ? ehdr.e_machine : EM_NONE;
 }
 
 static int read_facts(struct elf_object *obj)
@@ -107,6 +123,7 @@ static int read_facts(struct elf_object *obj)
 	if (!err)
 		err = debug_facts_init(elf, &facts);
 	if (!err) {
+		obj->machine = machine_of(elf);
 		set_need_from(obj, &facts);
 		obj->build_id = facts.build_id;
 		facts.build_id = NULL;
@@ -162,11 +179,15 @@ int elf_object__new_absent(const char *build_id, const char *name, struct elf_ob
 static void unload(struct elf_object *obj)
 {
 	dwarf_index__free(obj->dwarf);
-	symbol_table__free(obj->symbols);
+	variable_index__free(obj->variables);
+	for (size_t i = 0; i < NAME_KIND_CNT; i++) {
+		symbol_table__free(obj->symbols[i]);
+		obj->symbols[i] = NULL;
+	}
 	if (obj->dwfl)
 		dwfl_end(obj->dwfl);
 	obj->dwarf = NULL;
-	obj->symbols = NULL;
+	obj->variables = NULL;
 	obj->dwfl = NULL;
 	obj->mod = NULL;
 	obj->no_dwarf = false;
@@ -347,24 +368,30 @@ err:
 		close(fd);
 }
 
-void elf_object__load(struct elf_object *obj, enum name_level level)
+/* The rest of what level needs: DWARF may take long. */
+static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 {
 	Dwarf_Addr bias;
-	Dwarf *dwarf;
+	Dwarf *dwarf = dwfl_module_getdwarf(obj->mod, &bias);
+	int err = dwarf ? 0 : -ENOENT;
 
+	if (!err && kind == NAME_OF_CODE && !obj->dwarf)
+		err = dwarf_index__new(dwarf, &obj->dwarf);
+	if (!err && kind != NAME_OF_CODE && !obj->variables)
+		err = variable_index__new(dwarf, &obj->variables);
+	obj->no_dwarf = err;
+}
+
+void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level)
+{
 	if (!obj->dwfl)
 		open_dwfl(obj);
 	if (!obj->mod)
 		return;
-	if (!obj->symbols && symbol_table__new(obj->mod, &obj->symbols))
-		obj->symbols = NULL;
-	if (level < NAME_FULL || obj->dwarf || obj->no_dwarf)
-		return;
-	dwarf = dwfl_module_getdwarf(obj->mod, &bias);
-	if (!dwarf || dwarf_index__new(dwarf, &obj->dwarf)) {
-		obj->dwarf = NULL;
-		obj->no_dwarf = true;
-	}
+	if (!obj->symbols[kind] && symbol_table__new(obj->mod, kind, &obj->symbols[kind]))
+		obj->symbols[kind] = NULL;
+	if (level >= NAME_FULL && !obj->no_dwarf)
+		load_dwarf(obj, kind);
 }
 
 /* 0: no anchor knows the address. */
@@ -389,11 +416,22 @@ uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset)
 	for (size_t i = 0; i < obj->segment_cnt; i++) {
 		const struct segment *seg = &obj->segments[i];
 
-		if (offset >= (seg->offset & ~page_mask) &&
+		if (seg->is_code && offset >= (seg->offset & ~page_mask) &&
 		    offset - (seg->offset & ~page_mask) <
 			    ((seg->offset & page_mask) + seg->bytes + page_mask) / (page_mask + 1) *
 				    (page_mask + 1))
 			return offset - seg->offset + seg->vaddr;
 	}
 	return offset;
+}
+
+bool elf_object__has(const struct elf_object *obj, uint64_t vaddr)
+{
+	for (size_t i = 0; i < obj->segment_cnt; i++) {
+		const struct segment *seg = &obj->segments[i];
+
+		if (vaddr >= seg->vaddr && vaddr - seg->vaddr < seg->memory_bytes)
+			return true;
+	}
+	return false;
 }

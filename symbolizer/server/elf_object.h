@@ -13,11 +13,21 @@
 #include "symbolizer/server/dwarf_index.h"
 #include "symbolizer/server/protocol.h"
 #include "symbolizer/server/symbol_table.h"
+#include "symbolizer/server/variable_index.h"
 
 struct segment {
 	uint64_t offset;
 	uint64_t bytes;
 	uint64_t vaddr;
+	uint64_t memory_bytes;
+	bool is_code;
+};
+
+/* What each thread has a copy of. */
+struct thread_part {
+	uint64_t vaddr;
+	uint64_t bytes; /* 0: there is none */
+	uint64_t align;
 };
 
 /*
@@ -39,6 +49,8 @@ struct elf_object {
 	char *build_id; /* hex; NULL: none */
 	struct segment *segments;
 	size_t segment_cnt;
+	struct thread_part thread_part;
+	unsigned int machine; /* e_machine */
 	struct anchor *anchors;
 	size_t anchor_cnt;
 	size_t anchor_cap;
@@ -46,8 +58,9 @@ struct elf_object {
 	/* Made when they are first needed, and again when a debug file comes. */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
-	struct symbol_table *symbols;
+	struct symbol_table *symbols[NAME_KIND_CNT];
 	struct dwarf_index *dwarf;
+	struct variable_index *variables;
 	bool no_dwarf;
 };
 
@@ -64,13 +77,19 @@ void elf_object__free(struct elf_object *obj);
  */
 int elf_object__add_debug(struct elf_object *obj, int fd);
 
-/* Makes what level needs ready. Without memory or with a broken file less is there afterwards. */
-void elf_object__load(struct elf_object *obj, enum name_level level);
+/*
+ * Makes what level needs ready for names of a kind. Without memory or with a broken file less is
+ * there afterwards.
+ */
+void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level);
 
 /*
  * Where the ELF file puts the byte at this offset; the offset itself where it says nothing. With
  * anchors, where libdwfl puts what lies at this address; 0 when no anchor says so.
  */
 uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset);
+
+/* Whether the file has memory at that address, also such as it has no content for. */
+bool elf_object__has(const struct elf_object *obj, uint64_t vaddr);
 
 #endif

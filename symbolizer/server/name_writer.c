@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the function of an address, the calls inlined there, and their lines. */
+/* Finds the function of an address, the calls inlined there, and their lines; or the variable. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbolizer/server/demangle.h"
 #include "symbolizer/server/name_writer.h"
+#include "symbolizer/server/thread_block.h"
 
 /* A function and those inlined into it, outermost first. */
 struct inlines {
@@ -130,8 +131,8 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, 
 	struct dwarf_function found = {0};
 	struct inlines inlines = {.cnt = 0};
 
-	if (obj->symbols)
-		symbol_table__find(obj->symbols, pc, &symbol);
+	if (obj->symbols[NAME_OF_CODE])
+		symbol_table__find(obj->symbols[NAME_OF_CODE], pc, &symbol);
 	if (level == NAME_FULL && obj->dwarf) {
 		dwfl_module_getdwarf(obj->mod, &bias);
 		dwarf_index__find(obj->dwarf, pc - bias, &found);
@@ -158,4 +159,57 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, 
 		put_call_site(msg, &inlines.dies[1]);
 	else
 		put_line(msg, &found.unit, pc - bias);
+}
+
+/* The address of a variable as the file has it, or 0. */
+static uint64_t variable_vaddr(const struct elf_object *obj, enum name_kind kind, uint64_t offset,
+			       uint64_t anchor)
+{
+	const struct thread_part *part = &obj->thread_part;
+	uint64_t vaddr;
+
+	/* The kernel's files are not where they say. */
+	if (obj->anchor_cnt)
+		return 0;
+	if (kind == NAME_OF_TLS) {
+		offset = thread_block_offset(part, obj->machine, offset);
+		return offset < part->bytes ? part->vaddr + offset : 0;
+	}
+	vaddr = elf_object__vaddr(obj, anchor) - anchor + offset;
+	return elf_object__has(obj, vaddr) ? vaddr : 0;
+}
+
+static void find_declaration(const struct elf_object *obj, enum name_kind kind, uint64_t start,
+			     struct declaration *ret)
+{
+	uint64_t bias = 0;
+
+	dwfl_module_getdwarf(obj->mod, &bias);
+	variable_index__find(obj->variables, kind, kind == NAME_OF_DATA ? start - bias : start,
+			     ret);
+}
+
+/* The symbol table knows variables and their sizes, DWARF where they are declared. */
+void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
+		    enum name_level level, struct message *msg)
+{
+	uint64_t vaddr = variable_vaddr(obj, kind, offset, anchor), base = 0;
+	struct declaration declaration = {.line = 0};
+	struct symbol symbol = {.start = vaddr};
+
+	if (kind == NAME_OF_TLS)
+		base = obj->thread_part.vaddr;
+	if (vaddr && obj->symbols[kind] &&
+	    !symbol_table__find(obj->symbols[kind], vaddr - base, &symbol)) {
+		declaration.file = symbol.file;
+		if (level == NAME_FULL && obj->variables)
+			find_declaration(obj, kind, symbol.start, &declaration);
+		symbol.start += base;
+	}
+	message_put_u64(msg, vaddr);
+	message_put_u64(msg, symbol.start);
+	message_put_u32(msg, 1);
+	put_symbol(msg, symbol.name);
+	message_put_string(msg, declaration.file);
+	message_put_u32(msg, declaration.line);
 }

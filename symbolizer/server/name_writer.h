@@ -10,4 +10,8 @@
 void name_write(struct elf_object *obj, uint64_t offset, enum name_level level,
 		struct message *msg);
 
+/* The same of a variable; kind is not code, offset and anchor are as in protocol.h. */
+void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
+		    enum name_level level, struct message *msg);
+
 #endif

@@ -6,7 +6,7 @@
  *   OPEN  id, name, build id, anchor count, per anchor: name, address; fd of the file
  *                                              → OPENED  id, status, build id, need
  *   DEBUG id, fd of a file that may be needed  → OPENED  id, status, build id, need
- *   NAMES id, level, cnt, cnt × offset         → NAME ..., then NAMES_DONE
+ *   NAMES id, level, cnt, cnt × (kind, offset, anchor) → NAME ..., then NAMES_DONE
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
  *
  * A file of which only the build id is sent, without fd, is the debug file that is then needed.
@@ -14,6 +14,11 @@
  * where the ELF file puts it, start where its function begins (vaddr when that is not known).
  * Frames are innermost first; all but the last are inlined. need is a kind, a build id, a file name
  * and a checksum: the separate debug file that the object could use.
+ *
+ * Variables: anchor is the offset of an instruction in the file, and offset is as far from it as
+ * the variable is in memory, also where the file has nothing of it; of a thread's own, offset is
+ * its distance from the thread pointer. The answer has one frame, with the declaration's file and
+ * line; vaddr is 0 where the file has no memory.
  */
 #ifndef SYMBOLIZER_SERVER_PROTOCOL_H
 #define SYMBOLIZER_SERVER_PROTOCOL_H
@@ -28,6 +33,8 @@ enum server_message {
 	SERVER_NAME,
 	SERVER_NAMES_DONE,
 };
+
+enum name_kind { NAME_OF_CODE, NAME_OF_DATA, NAME_OF_TLS, NAME_KIND_CNT };
 
 /* How much is wanted: the symbol tables are read in no time, DWARF may take long. */
 enum name_level { NAME_NONE, NAME_SYMBOL, NAME_FULL };

@@ -110,14 +110,19 @@ static int handle_names(struct server *server, struct elf_object *obj,
 	uint32_t cnt = message_get_u32(cursor);
 	int err = 0;
 
-	if (obj)
-		elf_object__load(obj, level);
 	for (uint32_t i = 0; !err && obj && i < cnt && !cursor->bad; i++) {
-		uint64_t offset = message_get_u64(cursor);
+		enum name_kind kind = message_get_u32(cursor);
+		uint64_t offset = message_get_u64(cursor), anchor = message_get_u64(cursor);
 
+		if (kind >= NAME_KIND_CNT)
+			return -EPROTO;
+		elf_object__load(obj, kind, level);
 		message_put_u32(reply, SERVER_NAME);
 		message_put_u32(reply, i);
-		name_write(obj, offset, level, reply);
+		if (kind == NAME_OF_CODE)
+			name_write(obj, offset, level, reply);
+		else
+			variable_write(obj, kind, offset, anchor, level, reply);
 		err = helper_reply(server->sock, reply);
 	}
 	message_put_u32(reply, SERVER_NAMES_DONE);

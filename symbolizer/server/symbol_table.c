@@ -13,18 +13,28 @@
 
 struct entry {
 	const char *name;
+	const char *file; /* of a local one; NULL: not known */
 	uint64_t start;
 	unsigned char type;
 	unsigned char binding;
 };
 
 struct symbol_table {
+	enum name_kind kind;
+	const char *file; /* that the symbols which are being added are of */
 	struct entry *entries;
 	size_t cnt;
 	struct range_table sized;  /* value: index of the entry */
 	struct range_table labels; /* without a size: until the end of their section */
 	struct range_table sections;
 };
+
+static bool is_section_of(enum name_kind kind, const GElf_Shdr *section)
+{
+	bool is_code = section->sh_flags & SHF_EXECINSTR;
+
+	return kind == NAME_OF_CODE ? is_code : !is_code && section->sh_flags & SHF_ALLOC;
+}
 
 static int add_sections(struct symbol_table *table, Dwfl_Module *mod)
 {
@@ -36,7 +46,7 @@ static int add_sections(struct symbol_table *table, Dwfl_Module *mod)
 		GElf_Shdr shdr;
 		int err;
 
-		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_EXECINSTR) ||
+		if (!gelf_getshdr(scn, &shdr) || !is_section_of(table->kind, &shdr) ||
 		    shdr.sh_size > UINT64_MAX - shdr.sh_addr - bias)
 			continue;
 		err = range_table_add(&table->sections, shdr.sh_addr + bias,
@@ -59,6 +69,37 @@ static bool is_code(const GElf_Sym *sym, GElf_Word shndx, const char *name)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
+static bool is_variable(const GElf_Sym *sym, GElf_Word shndx, const char *name, int type)
+{
+	return name && *name && shndx != SHN_UNDEF && sym->st_size &&
+	       GELF_ST_TYPE(sym->st_info) == type;
+}
+
+/* A file's name stands before what is private to it. */
+static void note_file(struct symbol_table *table, const GElf_Sym *sym, const char *name)
+{
+	if (GELF_ST_TYPE(sym->st_info) == STT_FILE)
+		table->file = name && *name ? name : NULL;
+	else if (GELF_ST_BIND(sym->st_info) != STB_LOCAL)
+		table->file = NULL;
+}
+
+static int add_variable(struct symbol_table *table, const GElf_Sym *sym, uint64_t start,
+			const char *name)
+{
+	if (table->kind == NAME_OF_DATA && table->sections.cnt &&
+	    !range_table_next(&table->sections, start, NULL))
+		return 0;
+	table->entries[table->cnt] = (struct entry){
+		.name = name,
+		.file = table->file,
+		.start = start,
+		.type = GELF_ST_TYPE(sym->st_info),
+		.binding = GELF_ST_BIND(sym->st_info),
+	};
+	return range_table_add(&table->sized, start, start + sym->st_size, table->cnt++);
+}
+
 static int add_symbol(struct symbol_table *table, Dwfl_Module *mod, int i)
 {
 	GElf_Word shndx;
@@ -68,21 +109,28 @@ static int add_symbol(struct symbol_table *table, Dwfl_Module *mod, int i)
 	const struct range *section;
 	uint64_t end;
 
-	if (!is_code(&sym, shndx, name))
+	if (!name)
+		return 0;
+	note_file(table, &sym, name);
+	if (table->kind == NAME_OF_DATA && is_variable(&sym, shndx, name, STT_OBJECT))
+		return add_variable(table, &sym, addr, name);
+	if (table->kind == NAME_OF_TLS && is_variable(&sym, shndx, name, STT_TLS))
+		return add_variable(table, &sym, sym.st_value, name);
+	if (table->kind != NAME_OF_CODE || !is_code(&sym, shndx, name))
 		return 0;
 	section = range_table_next(&table->sections, addr, NULL);
 	/* Data; a file without section headers tells no difference. */
 	if (!section && table->sections.cnt)
 		return 0;
-	table->entries[table->cnt] =
-		(struct entry){name, addr, GELF_ST_TYPE(sym.st_info), GELF_ST_BIND(sym.st_info)};
+	table->entries[table->cnt] = (struct entry){
+		name, table->file, addr, GELF_ST_TYPE(sym.st_info), GELF_ST_BIND(sym.st_info)};
 	end = addr + sym.st_size;
 	if (!sym.st_size && section)
 		return range_table_add(&table->labels, addr, section->end, table->cnt++);
 	return range_table_add(&table->sized, addr, end, table->cnt++);
 }
 
-int symbol_table__new(Dwfl_Module *mod, struct symbol_table **ret)
+int symbol_table__new(Dwfl_Module *mod, enum name_kind kind, struct symbol_table **ret)
 {
 	struct symbol_table *table = calloc(1, sizeof(*table));
 	int cnt = dwfl_module_getsymtab(mod);
@@ -90,6 +138,7 @@ int symbol_table__new(Dwfl_Module *mod, struct symbol_table **ret)
 
 	if (!table)
 		return -ENOMEM;
+	table->kind = kind;
 	if (cnt < 0)
 		cnt = 0;
 	table->entries = calloc(cnt + 1, sizeof(*table->entries));
@@ -174,5 +223,6 @@ int symbol_table__find(const struct symbol_table *table, uint64_t addr, struct s
 		return -ENOENT;
 	ret->start = found->start;
 	ret->name = found->name;
+	ret->file = found->file;
 	return 0;
 }

@@ -122,8 +122,19 @@ def run_as_nobody(t, *args):
 
 
 def test_no_root(t):
+    """All that is missing is told at once."""
     program = t.program("leak")
-    one_line(run_as_nobody(t, "--json", "-p", str(program.pid), "1"))
+    memleak = run_as_nobody(t, "--json", "-p", str(program.pid), "1")
+    one_line(memleak)
+    for name in ("CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE"):
+        if name not in memleak.notes:
+            raise Failure(f"no {name}: {memleak.notes!r}")
+
+
+def test_nobody_has_the_name(t):
+    memleak = t.memleak("--json", "-o", "0", "--comm", "no such name", "3600")
+    memleak.wait_for("a word", lambda: "no process is named no such name now" in memleak.notes)
+    memleak.stop()
 
 
 def test_no_root_command(t):

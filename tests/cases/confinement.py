@@ -193,9 +193,12 @@ def test_fetcher(t, who):
     memleak.stop()
 
 
-@each("foreign", "link", "file")
+@each("foreign", "open", "link", "file")
 def test_no_cache(t, name):
-    """A cache that is not the fetcher's is left alone; a line says that nothing is fetched."""
+    """
+    A cache that is not the fetcher's, or that others may fill, is left alone; a line says that
+    nothing is fetched.
+    """
     cache, other = t.tmp / "debuginfod", t.tmp / "other"
     t.tmp.chmod(0o755)
     other.mkdir()
@@ -205,7 +208,8 @@ def test_no_cache(t, name):
         cache.write_text("")
     else:
         cache.mkdir()
-        os.chown(cache, 65534, 65534)
+        cache.chmod(0o777 if name == "open" else 0o755)
+        os.chown(cache, *[0 if name == "open" else 65534] * 2)
     before = [os.lstat(path) for path in (cache, other)]
     path = shutil.copy(t.file_of("leak"), t.tmp / "stripped")
     subprocess.run(["strip", path], check=True)

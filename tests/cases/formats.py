@@ -253,6 +253,76 @@ def run(*argv):
 FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"  # of libdevel-nytprof-perl
 
 
+def add_reach(sums, function, pairs):
+    """What a proof says of a site, to the sums of its function."""
+    reach = sums.setdefault(function, {})
+    for key, value in pairs:
+        if re.fullmatch("(definite|indirect|possible|reachable|lost)_(with_them_)?(bytes|count)", key):
+            reach[key] = reach.get(key, 0) + int(value or 0)
+        elif key == "held_by":
+            reach[key] = value
+
+
+def reach_of_rows(data):
+    """function → {column of a proof: number}, of the last report in a table."""
+    rows, sums = list(csv.DictReader(io.StringIO(data.decode()))), {}
+    for row in rows:
+        if row["time"] == rows[-1]["time"]:
+            add_reach(sums, row["function"], row.items())
+    return sums
+
+
+def reach_of_samples(data):
+    """The same of the labels of a profile: these are of bytes alone, and there is none for 0."""
+    profile, sums = Profile(data), {}
+    for number, message in fields(gzip.decompress(data)):
+        if number != 2:
+            continue
+        sample = list(fields(message))
+        place = profile.places[packed(next(value for key, value in sample if key == 1))[0]]
+        labels = [dict(fields(value)) for key, value in sample if key == 3]
+        add_reach(sums, profile.strings[profile.functions[place[4][0][1]][2]],
+                  [(profile.strings[label[1]], label.get(3, profile.strings[label.get(2, 0)]))
+                   for label in labels])
+    return sums
+
+
+@each("csv", "pprof")
+def test_proof(t, name):
+    """What nothing points to any more, in two proofs; and who holds the rest."""
+    path = t.tmp / "proved"
+    path.touch()
+    program = t.program("prove_shapes", "tree_that_was_cut")
+    memleak = attach(t, program, "--prove", "--format", name, "--output", path, interval="0.2")
+    program.go()
+    read = reach_of_rows if name == "csv" else reach_of_samples
+
+    def found():
+        data = path.read_bytes()
+        return read(data).get("cut_node", {}).get("lost_bytes", 0) if data else 0
+
+    memleak.wait_for("a loss", found, every=0.05)
+    end(memleak)
+    program.finish()
+    sites = read(path.read_bytes())
+    node = sites["cut_node"]["lost_bytes"]
+    expected = {"cut_node": {"definite_bytes": node, "lost_bytes": node},
+                "cut_leaf": {"indirect_bytes": 96}, "tree_kept": {"reachable_bytes": 2 * node}}
+    if name == "csv":
+        expected["cut_node"] |= {"definite_count": 1, "lost_count": 1,
+                                 "lost_with_them_bytes": 96, "lost_with_them_count": 2}
+        expected["cut_leaf"]["indirect_count"] = expected["tree_kept"]["reachable_count"] = 2
+    for function, numbers in expected.items():
+        held_by = sites[function].get("held_by", "")
+        if held_by.startswith("held ") != (function == "tree_kept"):
+            raise Failure(f"{function} is held by {held_by!r}")
+        for key, value in sites[function].items():
+            if key.endswith(("_bytes", "_count")) and value != numbers.get(key, 0):
+                raise Failure(f"{function}: {key} {value}, not {numbers}")
+        if not numbers.keys() <= sites[function].keys():
+            raise Failure(f"{function}: {sites[function]}, not {numbers}")
+
+
 @each("pprof", "flamegraph")
 def test_read_by(t, name):
     """The tools themselves, where they are."""

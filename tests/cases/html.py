@@ -2,45 +2,61 @@
 """--format html: the page says what the program holds, and a browser draws it."""
 
 import html
+import http.server
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import threading
 
-from lib import Failure, Skip, timeout
+from lib import Failure, Skip, each, timeout, wanted
+from lib.http import listen, request, stop
 
-# Run at the end of the page: what a reader would see and do, told as JSON.
-LOOK = """
+from .record import offline
+
+BIG, SMALL = 1048576, 16
+
+# What a reader sees and does. It stands before the steps of a case, whose "seen" is told as JSON.
+READER = """
 const pixels = () => {
 	const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
 	return new Set(new Uint32Array(data.buffer)).size;
 };
 const rows = () => [...document.querySelectorAll("#sites tbody tr")]
 	.map(row => [...row.cells].map(cell => cell.textContent));
+const names = () => rows().map(row => row[0].split(" ")[0]);
+const boxes = () => drawn.map(box => box.node.label);
+const lines = () => [...document.querySelectorAll(".head li")].map(item => item.textContent);
+const texts = what => [...document.querySelectorAll(what)].map(item => item.textContent);
 const type = text => {
 	at("find").value = text;
 	at("find").dispatchEvent(new Event("input"));
 };
-const click = name => {
-	const box = drawn.find(one => labelOf(one.node) === name);
-	const place = canvas.getBoundingClientRect();
-	canvas.dispatchEvent(new MouseEvent("click", { bubbles: true,
-		clientX: place.left + box.x + box.width / 2,
-		clientY: place.top + (box.row + 0.5) * BOX_HEIGHT }));
+const turn = (id, value) => {
+	at(id).value = value;
+	at(id).dispatchEvent(new Event("change"));
 };
-const seen = { ready: document.documentElement.dataset.ready, title: document.title,
-	scripts: document.scripts.length, images: document.images.length, rows: rows(),
-	boxes: drawn.map(box => labelOf(box.node)), pixels: pixels(),
-	chart: at("chart-title").textContent, dots: document.querySelectorAll("#chart circle").length };
-type("LEAK_SMALL");
-seen.found = rows();
-type("");
-click("leak_big");
-seen.zoomed = [state.node.frame >= 0 && labelOf(state.node), at("chart-title").textContent];
-document.querySelector("#sites tbody tr").click();
-seen.stack = at("stack").textContent;
+const box = name => drawn.find(one => one.node.label === name);
+const click = name => {
+	const place = canvas.getBoundingClientRect(), found = box(name);
+	canvas.dispatchEvent(new MouseEvent("click", { bubbles: true,
+		clientX: place.left + found.x + found.width / 2,
+		clientY: place.top + (found.row + 0.5) * BOX_HEIGHT }));
+};
+const row = name => [...document.querySelectorAll("#sites tbody tr")]
+	.find(one => one.textContent.startsWith(name));
+const drag = (from, to) => {
+	const left = svg.getBoundingClientRect().left;
+	const send = (target, kind, ms) => target.dispatchEvent(new PointerEvent(kind,
+		{ bubbles: true, clientX: left + scale.x(ms) }));
+	send(svg, "pointerdown", from);
+	send(document, "pointermove", to);
+	send(document, "pointerup", to);
+};
+"""
+TELL = """
 const told = document.createElement("pre");
 told.id = "told";
 told.textContent = JSON.stringify(seen);
@@ -62,12 +78,17 @@ def page_of(t, program, *options, until=1):
     for _ in range(until):
         truth = program.go()
         wait_for(truth.bytes)
+    page = last_page(memleak, path)
+    if memleak.code:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+    return page, truth
+
+
+def last_page(memleak, path):
     memleak.signal(signal.SIGINT)
     memleak.wait()
     memleak.aftermath()
-    if memleak.code:
-        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
-    return path.read_text(encoding="utf-8"), truth
+    return path.read_text(encoding="utf-8")
 
 
 def data_of(page):
@@ -79,21 +100,29 @@ def data_of(page):
     return values
 
 
-def seen_by_browser(t, page):
-    """What LOOK tells of the page in headless Chromium."""
+def browse(t, address, dark=False, seconds=0):
+    """What the page has told in headless Chromium; seconds: of a page that waits."""
     if not shutil.which("chromium"):
         raise Skip("chromium is not installed")
-    path = t.tmp / "looked-at.html"
-    path.write_text(page.replace("</body>", f"<script>{LOOK}</script></body>"), encoding="utf-8")
     done = subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000",
-         f"--user-data-dir={t.tmp}/profile", "--dump-dom", path.as_uri()],
+         *(["--blink-settings=preferredColorScheme=0"] if dark else []),
+         *([f"--virtual-time-budget={seconds * 1000}"] if seconds else []),
+         f"--user-data-dir={t.tmp}/profile", "--dump-dom", address],
         capture_output=True, text=True, timeout=60, check=False,
         env={**os.environ, "HOME": str(t.tmp)})
     found = re.search('<pre id="told">(.*?)</pre>', done.stdout, re.S)
     if not found:
         raise Failure(f"the page's script failed: {done.stderr[-500:]!r}")
     return json.loads(html.unescape(found.group(1)))
+
+
+def seen_by_browser(t, page, steps, dark=False):
+    """What the steps of a reader, in JavaScript, leave in "seen"."""
+    path = t.tmp / "looked-at.html"
+    path.write_text(page.replace("</body>", f"<script>{READER}const seen = {{}};\n{steps}{TELL}"
+                                 "</script></body>"), encoding="utf-8")
+    return browse(t, path.as_uri(), dark)
 
 
 def test_data(t):
@@ -111,6 +140,12 @@ def test_data(t):
         held = sorted({moment[1] for moment in site["moments"]})
         if held != [0, site["bytes"] // 2, site["bytes"]]:
             raise Failure(f"a site's moments are {held}")
+        if names[site["start"]] != "main":
+            raise Failure(f"the program begins with {names[site['start']:]}")
+        wanted("blocks by age", sum(site["ages"][2::3]), site["count"])
+    held = {moment[1] for moment in report["processes"][0]["moments"]}
+    if not {truth.bytes // 2, truth.bytes} <= held:
+        raise Failure(f"the process's moments are {held}")
 
 
 def test_no_network(t):
@@ -118,7 +153,7 @@ def test_no_network(t):
     page, _ = page_of(t, t.program("leak"))
     if re.search(r"""\b(src|href|srcset|action|url)\s*[=(]""", page) or "@import" in page:
         raise Failure("the page asks for something")
-    if "default-src 'none'" not in page:
+    if "default-src 'none'" not in page or "connect-src" in page or "fetch" in page:
         raise Failure("nothing forbids the page to ask for something")
 
 
@@ -126,22 +161,152 @@ def test_no_network(t):
 def test_browser(t):
     """Boxes, a chart and a table are drawn; search, zoom and choice of a site work."""
     page, truth = page_of(t, t.program("leak"), until=2)
-    seen = seen_by_browser(t, page)
+    seen = seen_by_browser(t, page, """
+seen.ready = document.documentElement.dataset.ready;
+seen.rows = rows();
+seen.boxes = boxes();
+seen.pixels = pixels();
+seen.dots = texts("#chart circle title");
+seen.chart = at("chart-title").textContent;
+seen.ages = [at("ages").hidden, texts("#ages .bar title"), at("sizes").hidden];
+type("LEAK_SMALL");
+seen.found = names();
+type("");
+click("leak_big");
+seen.zoomed = [node.label, at("chart-title").textContent, names()];
+at("out").click();
+row("leak_small").click();
+seen.stack = at("stack").textContent;
+seen.chosen = at("chart-title").textContent;
+""")
     names = [row[0].split()[0] for row in seen["rows"]]
     if seen["ready"] != "yes" or names != ["leak_big", "leak_small"]:
         raise Failure(f"{seen}")
     if seen["rows"][0][1:3] != ["10.0 MiB", "10"] or seen["rows"][1][1:3] != ["160 B", "10"]:
         raise Failure(f"the table is {seen['rows']}, not {truth.sites}")
-    if not {"all", "main", "round_of_leaks", "leak_big"} <= set(seen["boxes"]):
-        raise Failure(f"the boxes are {seen['boxes']}")
-    if "leak_small" in seen["boxes"] or seen["pixels"] < 3 or seen["dots"] < 3:
+    wanted("boxes", seen["boxes"], ["all", "main", "round_of_leaks", "leak_big"])
+    if "all, at most 10.0 MiB at " not in seen["chart"]:
+        raise Failure(f"the chart is {seen['chart']!r}")
+    if seen["pixels"] < 3 or len(seen["dots"]) < 3:
         raise Failure(f"the pictures are {seen}")
-    if [row[0].split()[0] for row in seen["found"]] != ["leak_small"]:
-        raise Failure(f"found: {seen['found']}")
-    if seen["zoomed"][0] != "leak_big" or "leak_big" not in seen["zoomed"][1]:
+    if seen["ages"][0] or not seen["ages"][2]:
+        raise Failure(f"ages and sizes are {seen['ages']}")
+    wanted("blocks by age", sum(int(text.split(" in ")[1].split()[0]) for text in seen["ages"][1]),
+           truth.count)
+    wanted("found", seen["found"], ["leak_small"])
+    if seen["zoomed"][0] != "leak_big" or "leak_big" not in seen["zoomed"][1] or \
+            seen["zoomed"][2] != ["leak_big"]:
         raise Failure(f"zoomed: {seen['zoomed']}")
-    if "leak_big leak.c:" not in seen["stack"].splitlines()[1].replace("programs/", ""):
+    if "\u2192 leak_small programs/leak.c:" not in seen["stack"] or "leak_small" not in seen["chosen"]:
+        raise Failure(f"the stack is {seen['stack']!r} below {seen['chosen']!r}")
+
+
+@timeout(180)
+def test_range(t):
+    """A range of time says what was held at its end, and how much came in it."""
+    page, _ = page_of(t, t.program("leak"), until=2)
+    seen = seen_by_browser(t, page, """
+const held = bytes => scale.points.filter(point => point[1] === bytes).map(point => point[0]);
+const [none, half, all] = [0, HALF, 2 * HALF].map(held);
+drag(half[0], all[0]);
+seen.later = [rows(), at("chart-title").textContent, at("ages").hidden];
+drag(none.length ? none[0] : scale.first, half[half.length - 1]);
+seen.earlier = rows();
+if (none.length > 1) {
+	drag(none[0], none[1]);
+	seen.nothing = rows();
+}
+drag(half[0], half[0]);
+seen.whole = [rows(), state.range];
+""".replace("HALF", str(5 * (BIG + SMALL))))
+    cells = [row[:4] for row in seen["later"][0]]
+    wanted("cells", [row[1:] for row in cells],
+           [["10.0 MiB", "10", "+5.00 MiB"], ["160 B", "10", "+80 B"]])
+    told = "5.00 MiB \u2192 10.0 MiB (+5.00 MiB); below: what was held at its end, 10.0 MiB"
+    if told not in seen["later"][1] or not seen["later"][2]:
+        raise Failure(f"the range is {seen['later']}")
+    wanted("earlier", [row[1:3] for row in seen["earlier"]], [["5.00 MiB", "5"], ["80 B", "5"]])
+    wanted("nothing", seen.get("nothing", []), [])
+    wanted("whole", [row[1] for row in seen["whole"][0]], ["10.0 MiB", "160 B"])
+    wanted("range", seen["whole"][1], None)
+
+
+@timeout(180)
+def test_processes(t):
+    """Each has its name, and can be seen alone; a function of both is one row, which opens."""
+    programs = [t.program("leak"), t.program("leak")]
+    path = t.tmp / "page"
+    path.touch()
+    memleak = t.memleak("--format", "html", "--output", path, "-o", "0", "-p",
+                        ",".join(str(program.pid) for program in programs), "0.2").ready()
+    total = sum(program.go().bytes for program in programs)
+    memleak.wait_for("both leaks", lambda: f"outstanding: {total} bytes" in
+                     path.read_text(encoding="utf-8"), every=0.02)
+    names = [f"leak ({program.pid})" for program in programs]
+    seen = seen_by_browser(t, last_page(memleak, path), """
+seen.rows = rows();
+seen.boxes = boxes();
+seen.listed = texts("#process option");
+row("leak_big").click();
+seen.open = rows();
+seen.stack = at("stack").textContent;
+turn("process", [...at("process").options].find(option => option.text === NAME).value);
+seen.alone = [rows(), boxes(), at("chart-title").textContent, at("found").textContent];
+turn("process", "");
+at("inverted").click();
+seen.inverted = boxes();
+at("inverted").click();
+at("folded").click();
+seen.unfolded = boxes();
+""".replace("NAME", json.dumps(names[0])))
+    wanted("rows", [row[:1] + row[2:4] for row in seen["rows"]],
+           [[f"{name} programs/leak.c:{line} [leak] (2 paths)", *numbers] for name, line, numbers in
+            (("leak_big", seen["rows"][0][0].split(":")[1].split()[0], ["10.0 MiB", "10"]),
+             ("leak_small", seen["rows"][1][0].split(":")[1].split()[0], ["160 B", "10"]))])
+    wanted("owners", sorted(seen["rows"][0][1].split(", ")), sorted(names))
+    wanted("listed", seen["listed"][0], "all processes")
+    wanted("listed", sorted(seen["listed"][1:]), sorted(names))
+    if not set(names) <= set(seen["boxes"]) or seen["boxes"].count("leak_big") != 2:
+        raise Failure(f"the boxes are {seen['boxes']}")
+    wanted("opened", sorted(row[1] for row in seen["open"][1:3]), sorted(names))
+    if not re.fullmatch(r"programs/leak\.c:\d+, called by round_of_leaks", seen["open"][1][0]):
+        raise Failure(f"a path is {seen['open'][1]}")
+    if not any(f"of {name}" in seen["stack"] for name in names):
         raise Failure(f"the stack is {seen['stack']!r}")
+    rows, boxes, chart, found = seen["alone"]
+    wanted("alone", [row[1:4] for row in rows], [[names[0], "5.00 MiB", "5"], [names[0], "80 B", "5"]])
+    if names[0] not in boxes or names[1] in boxes or names[0] not in chart or "2 of 4" not in found:
+        raise Failure(f"alone: {seen['alone']}")
+    wanted("inverted", seen["inverted"][:4], ["all", "leak_big", "round_of_leaks", "main"])
+    if "_start" in seen["boxes"] or "_start" not in seen["unfolded"]:
+        raise Failure(f"folded {seen['boxes']}, whole {seen['unfolded']}")
+
+
+@timeout(180)
+def test_folded(t):
+    """What is inside of the standard library is one box, and one line, unless all are asked for."""
+    path = t.tmp / "page"
+    path.touch()
+    program = t.program("unwind_cxx", "container")
+    memleak = t.memleak("--format", "html", "--output", path, "-o", "0", "-p", str(program.pid),
+                        "0.2").ready()
+    program.go()
+    memleak.wait_for("a map in the page", lambda: '"fill_map"' in path.read_text(encoding="utf-8"),
+                     every=0.02)
+    seen = seen_by_browser(t, last_page(memleak, path), """
+seen.folded = boxes();
+row("fill_map").click();
+[...document.querySelectorAll("tr.path")].pop().click();
+seen.stack = at("stack").textContent;
+at("folded").click();
+seen.whole = boxes();
+""")
+    inner = [name for name in seen["whole"] if name.startswith("std::")]
+    kept = [name for name in seen["folded"] if name.startswith("std::")]
+    if "\u2026 std" not in seen["folded"] or len(kept) >= len(inner):
+        raise Failure(f"folded {seen['folded']}, whole {seen['whole']}")
+    if not re.search(r"\u2026 [0-9]+ frames of std", seen["stack"]):
+        raise Failure(f"the stack is {seen}")
 
 
 @timeout(180)
@@ -153,8 +318,217 @@ def test_hostile_names(t):
     page, _ = page_of(t, t.program("leak", path=path))
     if "<img" in page or "\x1b" in page:
         raise Failure("the name is in the page as it is")
-    seen = seen_by_browser(t, page)
-    if seen["images"] or seen["scripts"] != 5 or not seen["title"].startswith("memleak: "):
+    seen = seen_by_browser(t, page, """
+seen.rows = rows();
+seen.processes = processes;
+Object.assign(seen, { title: document.title, scripts: document.scripts.length,
+	images: document.images.length, head: document.querySelector("h1").textContent });
+""")
+    if seen["images"] or seen["scripts"] != 5 or not seen["title"].startswith("memleak: <img"):
         raise Failure(f"{seen}")
     if "<img src=x onerror=document.title=1>&lt;\\x1b[2J" not in seen["rows"][0][0]:
         raise Failure(f"the rows are {seen['rows']}")
+    if "<img src=x oner" not in seen["head"] or "<img src=x oner" not in seen["processes"][0]:
+        raise Failure(f"the process is {seen['head']!r}, {seen['processes']}")
+
+
+@timeout(180)
+@each("light", "dark")
+def test_proof(t, colours):
+    """What is lost is told first, has a colour and a filter; of the rest the page says who holds it."""
+    path = t.tmp / "page"
+    path.touch()
+    program = t.program("prove_shapes", "tree_that_was_cut")
+    memleak = t.memleak("--prove", "--format", "html", "--output", path, "-o", "0", "-p",
+                        str(program.pid), "0.2").ready()
+    program.go()
+    memleak.wait_for("a loss in the page", lambda: " has lost " in
+                     path.read_text(encoding="utf-8"), every=0.02)
+    page = last_page(memleak, path)
+    program.finish()
+    seen = seen_by_browser(t, page, """
+const wasDark = matchMedia("(prefers-color-scheme: dark)").matches;
+const shade = () => getComputedStyle(document.body).backgroundColor;
+seen.shades = [wasDark, shade()];
+at("theme").click();
+seen.shades.push(shade());
+seen.rows = rows();
+seen.lines = lines();
+document.querySelector(".head .lost").click();
+seen.proof = at("stack").textContent;
+zoom(root);
+seen.tones = drawn.map(box => [box.node.label, (box.node.tones.lost || [0])[0]]);
+at("lost").click();
+seen.lost = [rows(), boxes(), at("found").textContent];
+seen.kept = document.querySelectorAll("#sites td.lost").length;
+at("lost").click();
+row("tree_kept").click();
+seen.stack = at("stack").textContent;
+""", colours == "dark")
+    shades = ["rgb(251, 251, 250)", "rgb(21, 24, 28)"]
+    is_dark = colours == "dark"
+    wanted("shades", seen["shades"], [is_dark, shades[is_dark], shades[not is_dark]])
+    node = next(row for row in seen["rows"] if row[0].startswith("cut_node "))
+    if not re.fullmatch(r"cut_node .* has lost 1 block \(\d+ bytes\), and with it 2 \(96 bytes\).*",
+                        seen["lines"][0]):
+        raise Failure(f"the lines are {seen['lines']}")
+    if f"definite 1 block ({node[1]}); lost 1 block ({node[1]}), and with them 2 blocks (96 B)" \
+            not in seen["proof"]:
+        raise Failure(f"the chosen loss shows {seen['proof']!r}")
+    rows, boxes, found = seen["lost"]
+    names = [row[0].split()[0] for row in rows]
+    if sorted(names) != ["cut_leaf", "cut_node"] or seen["kept"] != 2 or "3 of" not in found:
+        raise Failure(f"what is lost: {rows}, {found!r}")
+    if "tree_kept" in boxes or not {"cut_leaf", "cut_node"} <= set(boxes):
+        raise Failure(f"what is lost: {boxes}")
+    tones = dict(seen["tones"])
+    if tones["tree_kept"] or not tones["cut_leaf"] == 96 < tones["all"]:
+        raise Failure(f"the colours are of {tones}")
+    kept = next(row for row in seen["rows"] if row[0].startswith("tree_kept"))
+    if "held by held " not in seen["stack"] or not kept[4].startswith("held "):
+        raise Failure(f"the stack is {seen['stack']!r}, the row {kept}")
+
+
+@timeout(180)
+def test_peak(t):
+    """What was held when it was most, beside what is held now; and sizes, where blocks are told."""
+    program = t.program("leak")
+    path = t.tmp / "page"
+    path.touch()
+    memleak = t.memleak("--format", "html", "--output", path, "--peak", "-a", "-o", "0", "-p",
+                        str(program.pid), "0.2").ready()
+    program.go()
+    program.go()
+    memleak.wait_for("the peak", lambda: f"outstanding: {10 * (BIG + SMALL)} bytes" in
+                     path.read_text(encoding="utf-8"), every=0.02)
+    sizes = seen_by_browser(t, path.read_text(encoding="utf-8"), """
+seen.sizes = texts("#sizes .bar title").filter(text => !text.includes(" 0 B in "));
+""")["sizes"]
+    wanted("sizes", sizes, ["from 16 B to 32 B: 160 B in 10 blocks",
+                            "from 1.00 MiB to 2.00 MiB: 10.0 MiB in 10 blocks"])
+    program.go()
+    memleak.wait_for("nothing", lambda: "outstanding: 0 bytes" in path.read_text(encoding="utf-8"),
+                     every=0.02)
+    seen = seen_by_browser(t, last_page(memleak, path), """
+seen.now = rows().map(row => row[1]);
+at("peak").click();
+seen.peak = [rows(), boxes()];
+seen.facts = texts(".facts li");
+""")
+    wanted("now", seen["now"], ["0 B", "0 B"][:len(seen["now"])])
+    wanted("peak", [row[1:3] for row in seen["peak"][0]], [["10.0 MiB", "10"], ["160 B", "10"]])
+    if "leak_big" not in seen["peak"][1] or not seen["facts"][0].startswith("peak: 10485920 bytes"):
+        raise Failure(f"at the peak: {seen}")
+
+
+@timeout(180)
+def test_diff(t):
+    """What has grown and what is gone, in colours."""
+    program = t.program("leak")
+    recording = t.tmp / "recording"
+    memleak = t.attach(program, "--record", recording, "-o", "0", interval="0.2")
+    moments = []
+    for _ in range(3):
+        program.go()
+        moments.append(memleak.fresh_report()["elapsed_ns"] / 1e9)
+    memleak.stop()
+    pages = [offline(t, "diff", "--format", "html", f"{recording}@{moments[before]}",
+                     f"{recording}@{moments[after]}").decode()
+             for before, after in ((0, 1), (1, 2))]
+    steps = """
+seen.rows = rows();
+seen.title = document.querySelector("h1").textContent;
+const root_tones = Object.keys(root.tones);
+seen.tones = [root_tones, root.values[2], describe(root)];
+seen.hidden = at("chart").hidden;
+"""
+    grown, gone = [seen_by_browser(t, page, steps) for page in pages]
+    wanted("grown", [row[1:] for row in grown["rows"]],
+           [["5.00 MiB", "10.0 MiB", "+5.00 MiB", "grown"], ["80 B", "160 B", "+80 B", "grown"]])
+    wanted("gone", [row[1:] for row in gone["rows"]],
+           [["10.0 MiB", "0 B", "\u221210.0 MiB", "gone"], ["160 B", "0 B", "\u2212160 B", "gone"]])
+    wanted("tones", (grown["tones"][0], gone["tones"][0]), (["more"], ["less"]))
+    if "shrunk by 10.0 MiB" not in gone["tones"][2] or not gone["hidden"] or \
+            not gone["title"].startswith("From "):
+        raise Failure(f"{gone}")
+
+
+class Between(http.server.BaseHTTPRequestHandler):
+    """Hands a browser what memleak serves, with the steps of a reader in the page."""
+
+    server: "Server"
+
+    def log_message(self, *args):  # pylint: disable=arguments-differ
+        pass
+
+    def answer(self, with_body):
+        answer = request(self.server.behind, self.path, self.command)
+        self.send_response(answer.status)
+        for name in ("Content-Type", "ETag", "Content-Security-Policy"):
+            if answer.headers[name]:
+                self.send_header(name, answer.headers[name])
+        self.end_headers()
+        if with_body:
+            self.wfile.write(answer.body.replace(b"</body>", self.server.steps + b"</body>"))
+
+    def do_HEAD(self):  # pylint: disable=invalid-name
+        self.server.heads += 1
+        if self.server.heads == 2:
+            self.server.change()
+        self.answer(False)
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        self.server.pages += self.path == "/"
+        self.answer(True)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    def __init__(self, behind, steps, change):
+        super().__init__(("127.0.0.1", 0), Between)
+        self.behind, self.change = behind, change
+        self.steps = f"<script>{steps}</script>".encode()
+        self.heads = self.pages = 0
+
+
+@timeout(180)
+def test_live(t):
+    """At / of --listen: a newer report is opened by itself, and what was chosen stays so."""
+    program = t.program("leak")
+    memleak, address = listen(t, program, "-o", "0")
+    first = program.go()
+
+    def served(size):
+        return lambda: f"outstanding: {size} bytes".encode() in request(address, "/").body
+
+    def change():
+        second = program.go()
+        memleak.wait_for("the second leak", served(second.bytes), every=0.02)
+
+    memleak.wait_for("the first leak", served(first.bytes), every=0.02)
+    answer = request(address, "/")
+    wanted("type", answer.headers["Content-Type"], "text/html; charset=utf-8")
+    for policy in ("default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'"):
+        if policy not in answer.headers["Content-Security-Policy"]:
+            raise Failure(f"the policy is {answer.headers['Content-Security-Policy']}")
+    wanted("without its name", request(address, "/", headers={"Host": "evil.example"}).status, 421)
+    server = Server(address, READER + """
+const seen = { find: at("find").value, isInverted: state.inverted, rows: rows(), boxes: boxes() };
+if (!seen.find) {
+	type("leak_big");
+	at("inverted").click();
+}
+""" + TELL, change)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        seen = browse(t, f"http://127.0.0.1:{server.server_port}/", seconds=20)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    if server.pages < 2:
+        raise Failure(f"{server.pages} pages and {server.heads} heads were asked for")
+    wanted("chosen", (seen["find"], seen["isInverted"]), ("leak_big", True))
+    wanted("rows", [row[1:3] for row in seen["rows"]], [["10.0 MiB", "10"]])
+    wanted("boxes", seen["boxes"][:3], ["all", "leak_big", "round_of_leaks"])
+    stop(memleak)

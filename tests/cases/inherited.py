@@ -7,8 +7,10 @@ Children begin with copies of what their parents have, which are their own. Each
 import re
 import signal
 
-from lib import Failure, alone, each, timeout
+from lib import Failure, alone, each, timeout, wanted
 from lib.expect import check_line, fail, owner
+
+from .prove import KINDS, next_proof
 
 OWN = re.compile(r"(first|second|child|grow|map|new)_alloc")
 ALL = ("frees", "nothing", "same_address", "realloc", "grandchild", "exit", "gone_exec", "exec",
@@ -186,3 +188,28 @@ def test_not_followed(t):
     truth.holds = {key: sums for key, sums in truth.holds.items() if key[0] == program.pid}
     truth.held = {}
     check(memleak.stop(), truth)
+
+
+def proved(report):
+    """The same by kind of what is proved."""
+    found = {}
+    for site in report["sites"]:
+        for kind in KINDS if site["reach"] else ():
+            of = site["reach"][kind]
+            inherited = site.get("inherited", {"count": 0})["count"]
+            if of["count"]:
+                found[site["pid"], owner(site), kind] = (of["count"], of["bytes"], inherited)
+    return found
+
+
+@alone
+def test_proved(t):
+    """A block is lost in one process, and held in the other one."""
+    program = t.program("heirs")
+    memleak = t.attach(program, "-f", "--prove", "--no-default-suppressions", interval="0.2")
+    truth = program.go()
+    report = next_proof(memleak)
+    wanted("what is proved", proved(report), truth.holds)
+    wanted("processes of the proof", report["proof"]["processes"], 2)
+    memleak.stop()
+    program.finish()

@@ -45,7 +45,7 @@ def test_plain_command(t):
     """`memleak 1 2`: the leak is in the second report, first when sorted by growth."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:20000:4048")
-    memleak = t.memleak("-o", "0", "--sort", "growth", "1", "2").ready()
+    memleak = t.memleak("-o", "0", "--format", "bcc", "--sort", "growth", "1", "2").ready()
     program.go()
     memleak.finish()
     text = memleak.out.text

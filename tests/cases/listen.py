@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--listen: what is served, and to whom."""
 
+import ctypes
+import fcntl
 import gzip
 import http.client
 import os
@@ -10,8 +12,10 @@ import stat
 import struct
 import subprocess
 
-from lib import Failure, ROOT, Skip, each, slow, timeout, wanted
+from lib import Broken, Failure, ROOT, Skip, each, slow, timeout, wanted
 from lib.http import (address_of, after_leak, fetch, fetch_json, listen, request, scrape, stop)
+from lib.memleak import parse
+from lib.process import until
 
 BIG = 5 * 1048576
 
@@ -105,7 +109,8 @@ def test_count(t):
     wanted("calls", metrics.value("memleak_calls_total", pid=str(program.pid), comm="leak"), 11)
     wanted("all", metrics.value("memleak_all_calls_total"), 11)
     wanted("bytes", metrics.value("memleak_requested_bytes_total"), BIG + 80)
-    wanted("report", fetch_json(address, "/report")["schema"], "memleak-count/1")
+    report = parse(fetch(address, "/report").removesuffix("\n").encode())
+    wanted("report", report["schema"], "memleak-count/1")
     memleak.signal(2)
     memleak.finish(final=False)
 
@@ -129,6 +134,9 @@ def test_before_the_first_report(t):
     memleak, address = listen(t, program, interval="3600")
     for path in ("/report", "/pprof"):
         wanted(path, request(address, path).status, 503)
+    index = request(address, "/")
+    wanted("index", (index.status, index.headers["Refresh"], b"/metrics" in index.body),
+           (200, "2", True))
     metrics = scrape(address)
     wanted("reports", metrics.value("memleak_reports_total"), 0)
     wanted("sites", "memleak_sites" in metrics.samples, False)
@@ -152,8 +160,8 @@ def test_http(t):
     for host, status in (("localhost", 200), (socket.gethostname(), 200), ("[::1]:80", 200),
                          ("rebound.example", 421), ("localhost.rebound.example:80", 421)):
         wanted(host, request(address, "/report", headers={"Host": host}).status, status)
-    if "/metrics" not in fetch(address, "/"):
-        raise Failure("/ does not list /metrics")
+    if "/metrics" not in fetch(address, "/nothing", status=404):
+        raise Failure("/metrics is not listed")
     fetch(address, "/report?a=b")
     for path in ("/nothing", "/metrics/", "/..", "//metrics", "/%00", "/" + "x" * 5000):
         wanted(path, request(address, path).status, 404)
@@ -309,6 +317,17 @@ def test_ipv6(t):
     stop(memleak)
 
 
+def holds(process, path):
+    """Whether it has that open."""
+    for file in os.scandir(f"/proc/{process.pid}/fd"):
+        try:
+            if os.readlink(file.path) == str(path):
+                return True
+        except OSError:
+            pass
+    return False
+
+
 class LocalConnection(http.client.HTTPConnection):
     """Over a socket in the file system."""
 
@@ -366,6 +385,58 @@ def test_local_replaced(t):
     stop(memleak)
     wanted("the other one at the end", path.exists(), True)
     other.close()
+
+
+def test_local_race(t):
+    """Of two that want the place of a stale one, the second finds the socket of the first."""
+    path = t.tmp / "socket"
+    old = socket.socket(socket.AF_UNIX)
+    old.bind(str(path))
+    old.close()
+    folder = os.open(t.tmp, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    memleak = t.memleak("--listen", f"unix:{path}", "-p", str(os.getpid()), "1", "1")
+    if not until(lambda: holds(memleak, t.tmp)):
+        raise Broken("memleak does not open the folder")
+    path.unlink()
+    first = socket.socket(socket.AF_UNIX)
+    first.bind(str(path))
+    first.listen()
+    os.close(folder)
+    memleak.finish(1, final=False)
+    if "Address already in use" not in memleak.notes:
+        raise Failure(f"the first one is removed: {memleak.notes!r}")
+    first.close()
+
+
+def test_local_locked(t):
+    """A lock that somebody keeps, who need be nobody for that, keeps memleak from nothing."""
+    folder = os.open(t.tmp, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    stop(listen_locally(t, t.tmp / "socket"))
+    os.close(folder)
+
+
+IN_ATTRIB, IN_CREATE = 4, 0x100
+
+
+def test_local_mode_at_first(t):
+    """Its mode is not set after it was made, when others may have connected."""
+    libc = ctypes.CDLL(None)
+    events = libc.inotify_init1(os.O_NONBLOCK)
+    if libc.inotify_add_watch(events, os.fsencode(t.tmp), IN_ATTRIB | IN_CREATE) < 0:
+        raise Broken("no inotify")
+    memleak = t.attach(t.program("leak"), "--listen", f"unix:{t.tmp}/socket",
+                       wrapper=("sh", "-c", 'umask 0; exec "$0" "$@"'))
+    data, masks = os.read(events, 65536), []
+    os.close(events)
+    while data:
+        _, mask, _, length = struct.unpack_from("iIII", data)
+        masks.append(mask)
+        data = data[struct.calcsize("iIII") + length:]
+    wanted("what was done to it", masks, [IN_CREATE])
+    wanted("mode", mode_of(t.tmp / "socket"), 0o600)
+    stop(memleak)
 
 
 USER_OBJ, USER, GROUP_OBJ, MASK, OTHER = 1, 2, 4, 16, 32

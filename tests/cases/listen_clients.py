@@ -9,6 +9,8 @@ import time
 
 from lib import Failure, each, slow, timeout, wanted
 from lib.http import after_leak, fetch, listen, request, scrape, stop
+from lib.memleak import helpers_of
+from lib.process import SLOWNESS
 
 SILENCE = 10  # seconds after which a silent client is cut off
 
@@ -169,7 +171,7 @@ def test_limit_of_address(t):
 def server_of(memleak):
     """The process that has the clients."""
     memleak.look()
-    for pid in memleak.helpers:
+    for pid in helpers_of(memleak.pid):
         with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
             if file.read() == "HTTP server\n":
                 return pid
@@ -181,16 +183,28 @@ def test_server_killed(t):
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
     os.kill(server_of(memleak), signal.SIGKILL)
-    for _ in range(50):
-        memleak.fresh_report()
-        if meanwhile(memleak, request, address, "/report").status == 200:
-            break
-    before = scrape(address).value("memleak_reports_total")
+    before = meanwhile(memleak, scrape, address).value("memleak_reports_total")
     memleak.fresh_report()
-    if scrape(address).value("memleak_reports_total") <= before:
+    memleak.fresh_report()
+    if meanwhile(memleak, scrape, address).value("memleak_reports_total") <= before:
         raise Failure("pages are old")
     wanted("lines", memleak.notes.count("the HTTP server has ended"), 1)
     still_serves(memleak, address, first)
+
+
+def test_server_killed_between(t):
+    """Whoever asks before the next report gets the last one, and soon."""
+    memleak, address, _ = after_leak(t, interval="5")
+    told = fetch(address, "/report")
+    for _ in range(2):
+        time.sleep(1)  # what ends sooner waits for the next report
+        os.kill(server_of(memleak), signal.SIGKILL)
+        begin = time.monotonic()
+        wanted("report", fetch(address, "/report"), told)
+        if time.monotonic() - begin > 1 * SLOWNESS:
+            raise Failure(f"answered after {time.monotonic() - begin:.1f} s")
+    wanted("reports meanwhile", len(memleak.take()), 1)
+    stop(memleak)
 
 
 def test_server_hangs(t):

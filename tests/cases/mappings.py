@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mappings are ranges: cut, replaced, moved, grown; and what kind of memory they are."""
 
-import json
 import os
 import shutil
 
 from lib import Failure, each, expect, pitfall, slow, sum_of, timeout, wanted
 from lib.context import FOREVER
 from lib.kernel import settled
+from lib.memleak import parse
 
 from .record import offline
 
@@ -108,8 +108,8 @@ def test_reserved_diff(t):
     total = truth.sites["reserve", "reserve"][1]
     memleak.stop()
     for options, left_out in ((), total), (("--reserved",), 0):
-        text = offline(t, "diff", "--json", *options, f"{file}", f"{file}")
-        after = json.loads(text)["after"]
+        diff = parse(offline(t, "diff", "--json", *options, f"{file}", f"{file}")[:-1])
+        after = diff["after"]
         wanted("outstanding", after["outstanding"]["bytes"], truth.bytes - left_out)
         wanted("reserved", after["reserved"]["bytes"], left_out)
 

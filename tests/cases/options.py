@@ -79,9 +79,21 @@ def test_hostile_argument(t):
         raise Failure(f"control bytes: {bytes(memleak.err.data)!r}")
 
 
-@each("-h", "--help")
-def test_help(t, name):
-    memleak = t.memleak(name)
+def test_brief_help(t):
+    """A screen, with what most people need."""
+    memleak = t.memleak("-h")
+    if memleak.wait() != 0 or memleak.notes:
+        raise Failure(f"exit code {memleak.code}, stderr {memleak.notes!r}")
+    lines = memleak.out.text.splitlines()
+    if len(lines) > 40 or max(map(len, lines)) > 100:
+        raise Failure("no screen")
+    if not any("--pid" in line for line in lines) or "--help" not in lines[-1]:
+        raise Failure(memleak.out.text)
+    memleak.aftermath()
+
+
+def test_help(t):
+    memleak = t.memleak("--help")
     if memleak.wait() != 0 or memleak.notes:
         raise Failure(f"exit code {memleak.code}, stderr {memleak.notes!r}")
     text = memleak.out.text

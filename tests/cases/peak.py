@@ -136,7 +136,8 @@ def test_peak_of_full_table(t, how):
 
 def test_peak_text(t):
     program = t.program("leak")
-    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--peak", "3600").ready()
+    memleak = t.memleak("-o", "0", "--format", "bcc", "-p", str(program.pid), "--peak",
+                        "3600").ready()
     program.go()
     memleak.stop()
     line = (r"^\tpeak: 5242960 bytes, 10 allocations, 2 sites, 0\.0 s ago\n"

@@ -2,17 +2,21 @@
 """Whatever targets do, reports keep their time and memleak ends when it is told to."""
 
 import os
+import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import threading
 import time
 
-from lib import Broken, Failure, culprit, each, expect, owner, slow, timeout
-from lib.memleak import helpers_of, held_ids, when
+from lib import Broken, Failure, Skip, culprit, each, expect, owner, slow, timeout
+from lib.fuse import Fuse
+from lib.memleak import children_of, helpers_of, held_ids, when
 from lib.process import SLOWNESS, until
 
 from .confinement import NOBODY
+from .hostile import PAGE, write_elf
 
 INTERVAL = 1  # seconds
 LATEST = (2 * INTERVAL + 1) * SLOWNESS
@@ -98,22 +102,78 @@ def test_hung(t, name):
     stop(memleak)
 
 
-HOSTILE = 4
+FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")  # where what is frozen cannot be killed
+
+
+def freeze(pid):
+    """As if it waited for a file system that does not answer. The folder, to be thawed."""
+    folder = FREEZER / f"memleak-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+        (folder / "cgroup.procs").write_text(str(pid), encoding="ascii")
+        (folder / "freezer.state").write_text("FROZEN", encoding="ascii")
+    except OSError as error:
+        raise Skip(f"no freezer of cgroups of version 1 here: {error}") from error
+    return folder
+
+
+@slow
+def test_unkillable(t):
+    """A helper that cannot even be killed is left, and another one begins: nothing waits for it."""
+    library = t.file_of("libbump.so")
+    first = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    second = t.program("dlopen", library, "alloc")
+    memleak = t.memleak("--json", "-v", "-o", "0", "-p", f"{first.pid},{second.pid}",
+                        str(INTERVAL)).ready()
+    see_reports(memleak, 1)
+    pid = helper_of(memleak, "prober")
+    folder = freeze(pid)
+    try:
+        first.go()
+        see_reports(memleak, 4)
+        second.go()
+        memleak.wait_for("its probes", lambda: f"malloc at {library}+" in memleak.notes)
+        see_reports(memleak, 2)
+        state = (folder / "cgroup.procs").read_text(encoding="ascii")
+    finally:
+        (folder / "freezer.state").write_text("THAWED", encoding="ascii")
+    if str(pid) not in state.split():
+        raise Broken("it was killed")
+    stop(memleak)
+    if not until(lambda: not os.path.exists(f"/proc/{pid}")):
+        raise Failure("it is left")
+    folder.rmdir()
+
+
+HOSTILE = {"tables": 4, "mappings": 2, "symbols": 4}  # processes
 OWN_TIME = 20  # seconds that a user may keep a helper busy, and one file half of that
+SYMBOLS = 200000
+MAPPINGS = 60000
+
+
+def hostile_program(t, what, number):
+    """It does what takes long once it goes on."""
+    wrapper = ("setpriv", *NOBODY)
+    if what == "tables":
+        path = shutil.copy(t.file_of("libslow_unwind.so"), t.tmp / f"{number}.so")
+        return t.program("dlopen", path, "stay", wrapper=wrapper)
+    symbols = [(b"malloc" if i % 5 else b"free", PAGE + i) for i in range(SYMBOLS)]
+    path = write_elf(t.tmp / f"{number}.so", symbols if what == "symbols" else [])
+    return t.program("mapper", path, str(MAPPINGS if what == "mappings" else 100),
+                     wrapper=wrapper)
 
 
 @slow
 @timeout(120)
-def test_hostile_user(t):
+@each("tables", "mappings", "symbols")
+def test_hostile_user(t, what):
     """
-    Processes of a user have files whose tables take for ever; another user's process loads a
-    library that leaks. That leak is told of, with its whole stack, and a line says who waits.
+    Processes of a user have files whose tables take for ever, as many mappings as may be, or files
+    with very many allocator functions; another user's process loads a library that leaks. That leak
+    is told of, with its whole stack, and a line says who waits, and for what.
     """
     t.tmp.chmod(0o755)
-    hostile = []
-    for number in range(HOSTILE):
-        path = shutil.copy(t.file_of("libslow_unwind.so"), t.tmp / f"{number}.so")
-        hostile.append(t.program("dlopen", path, "stay", wrapper=("setpriv", *NOBODY)))
+    hostile = [hostile_program(t, what, number) for number in range(HOSTILE[what])]
     honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
     memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p",
                         ",".join(str(program.pid) for program in [honest, *hostile]),
@@ -121,6 +181,9 @@ def test_hostile_user(t):
     see_reports(memleak, 1)
     for program in hostile:
         program.go()
+    if what != "tables":  # one goes on mapping: more would take all processors
+        for program in hostile[1:]:
+            program.go()
     see_reports(memleak, 1)
     honest.go()
 
@@ -131,11 +194,123 @@ def test_hostile_user(t):
 
     memleak.wait_for("the leak", lambda: leak() == 5, seconds=OWN_TIME * SLOWNESS)
     see_reports(memleak, 1)
-    memleak.wait_for("a line", lambda: "processes of user 65534 takes too long" in memleak.notes,
-                     seconds=2 * OWN_TIME * SLOWNESS)
-    if "of user 0 takes" in memleak.notes:
-        raise Failure(f"the honest one pays: {memleak.notes!r}")
+    if what == "tables":
+        memleak.wait_for("a line", lambda: "user 65534 takes too long: new ones have no unwind "
+                         "tables" in memleak.notes, seconds=2 * OWN_TIME * SLOWNESS)
+    if "of user 0 takes" in memleak.notes or "are not searched for" in memleak.notes:
+        raise Failure(f"the honest one pays, or for what takes no time: {memleak.notes!r}")
     stop(memleak)
+
+
+CROWD = 30
+
+
+@slow
+@timeout(120)
+def test_many_with_mappings(t):
+    """
+    Many processes stand still that have as many mappings as may be: to read all of them takes
+    longer than a report may, which nobody waits for, neither before tracing begins nor later.
+    """
+    mapper = t.program("mapper", write_elf(t.tmp / "mapped.so", []), str(MAPPINGS), str(CROWD))
+    mapper.go()
+    mapper.go()
+    honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    pids = ",".join(str(pid) for pid in [*children_of(mapper.pid), honest.pid])
+    arguments = ("--json", "-o", "0", "-T", "1000", "-p", pids, str(INTERVAL))
+    memleak = t.memleak(*arguments)
+    if not until(lambda: find_helper(memleak, "unwinder")):
+        raise Broken("no file is looked at")
+    stop(memleak)
+    memleak = t.memleak(*arguments).ready()
+    see_reports(memleak, 2)
+    honest.go()
+    see_reports(memleak, 3)
+    report = stop(memleak)
+    leaks = [site for site in report["sites"]
+             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
+    if sum(site["count"] for site in leaks) != 5:
+        raise Failure(f"{leaks}")
+
+
+PROBED = 200
+
+
+@slow
+def test_many_probed_files(t):
+    """Many files have allocator functions: removing their probes does not hold up the end."""
+    paths = [write_elf(t.tmp / f"{i}.so", [(b"je_malloc", PAGE), (b"je_free", PAGE + 64)])
+             for i in range(PROBED)]
+    program = t.program("mapped", *paths)
+    memleak = t.attach(program, interval=str(INTERVAL))
+    probed = int(re.search(r"(\d+) functions probed", memleak.notes).group(1))
+    if probed < 2 * PROBED:
+        raise Broken(f"{probed} functions are probed")
+    truth = program.go()
+    see_reports(memleak, 1)
+    expect(stop(memleak), truth)
+
+
+@slow
+@each("early", "late", "below")
+def test_hung_file_system(t, when_mapped):
+    """
+    A process has code mapped of a file system that does not answer, or of an overlay of one, before
+    tracing begins or later: nobody waits for that, and it is said.
+    """
+    (t.tmp / "files").mkdir()
+    shutil.copy(t.file_of("libplugin.so"), t.tmp / "files")
+    path = t.tmp / "mount" / "libplugin.so"
+    honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    early = when_mapped != "late"
+    with Fuse(t.tmp / "files", t.tmp / "mount") as fuse:
+        if when_mapped == "below":
+            fuse.cover()
+        program = t.program("mapped", path) if early else t.program("mapper", path, "10")
+        if early:
+            fuse.hang()
+        memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p", f"{program.pid},{honest.pid}",
+                            str(INTERVAL)).ready()
+        see_reports(memleak, 1)
+        if not early:
+            fuse.hang()
+        program.go()
+        honest.go()
+        see_reports(memleak, 3)
+        report = stop(memleak)
+    leaks = [site for site in report["sites"]
+             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
+    if sum(site["count"] for site in leaks) != 5:
+        raise Failure(f"{leaks}")
+    if f"no unwind table for {path}: another process serves it" not in memleak.notes:
+        raise Failure(f"nothing is said of the table: {memleak.notes!r}")
+    if report["lost"]["processes"] != int(early) or early != (
+            "is not searched for allocator functions" in memleak.notes):
+        raise Failure(f"{report['lost']}, {memleak.notes!r}")
+
+
+@slow
+def test_hung_memory(t):
+    """
+    Where the list of a process's libraries goes on is memory that never comes: it is not waited for
+    long, and who reads it ends when it can.
+    """
+    (t.tmp / "files").mkdir()
+    shutil.copy(t.file_of("libplugin.so"), t.tmp / "files")
+    honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    with Fuse(t.tmp / "files", t.tmp / "mount") as fuse:
+        program = t.program("linked", t.tmp / "mount" / "libplugin.so")
+        fuse.hang()
+        memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p", f"{program.pid},{honest.pid}",
+                            str(INTERVAL)).ready()
+        see_reports(memleak, 1)
+        honest.go()
+        see_reports(memleak, 3)
+        report = stop(memleak)
+    leaks = [site for site in report["sites"]
+             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
+    if sum(site["count"] for site in leaks) != 5:
+        raise Failure(f"{leaks}")
 
 
 def waits_for_helper(memleak):
@@ -146,21 +321,27 @@ def waits_for_helper(memleak):
 
 
 @slow
-def test_end_before_tracing(t):
+@each("tables", "symbols")
+def test_end_before_tracing(t, what):
     """Files are waited for longer before tracing begins, but not by whoever wants the end."""
-    program = t.program("leak")
-    memleak = t.memleak("--json", "-p", str(program.pid), str(INTERVAL))
-    until(lambda: find_helper(memleak, "unwinder"))
-    os.kill(helper_of(memleak, "unwinder"), signal.SIGSTOP)
+    path = t.tmp / "slow.so"
+    if what == "tables":
+        program = t.program("dlopen", t.file_of("libslow_unwind.so"), "stay")
+        only = ()
+    else:
+        program = t.program("mapper", write_elf(path, [(b"malloc", PAGE)] * 5 * SYMBOLS), "100")
+        only = ("-O", str(path))
+    program.go()
+    memleak = t.memleak("--json", *only, "-p", str(program.pid), str(INTERVAL))
+    until(lambda: find_helper(memleak, "unwinder" if what == "tables" else "prober"))
     if not until(lambda: waits_for_helper(memleak)):
-        raise Broken("memleak does not wait for the table")
+        raise Broken("memleak does not wait")
     memleak.look()
     if "tracing" in memleak.notes:
         raise Broken(f"tracing has begun: {memleak.notes!r}")
     stop(memleak)
 
 
-MAPPINGS = 60000
 MEMORY_MAX = 300 << 20  # some 100 MB of which memleak takes with any target
 
 
@@ -265,10 +446,22 @@ def hang(memleak, name, ended):
 
 
 STORM = 20
+FIRST_USER = 70000
 
 
-@slow
-def test_hung_storm(t):
+def storm(t, name, program, users):
+    """Programs begin, each of a file of its own and of one of so many users."""
+    t.tmp.chmod(0o755)
+    for number in range(STORM):
+        user = str(FIRST_USER + number % users)
+        folder = t.tmp / str(number)
+        folder.mkdir()
+        shutil.copy(program, folder / name)
+        t.process(["setpriv", "--reuid", user, "--regid", user, "--clear-groups", folder / name,
+                   "3600"])
+
+
+def hung_storm(t, program, users):
     """
     Many programs begin at once, and searching the file of each takes longer than is waited. What
     was held back is searched when it does not any more.
@@ -280,17 +473,29 @@ def test_hung_storm(t):
     thread = threading.Thread(target=hang, args=(memleak, "prober", ended))
     thread.start()
     try:
-        for number in range(STORM):
-            folder = t.tmp / str(number)
-            folder.mkdir()
-            shutil.copy("/bin/sleep", folder / name)
-            t.process([folder / name, "3600"])
-        see_reports(memleak, 5)
+        storm(t, name, program, users)
+        see_reports(memleak, 8)
     finally:
         ended.set()
         thread.join()
     memleak.wait_for("a probe", lambda: ": malloc at " in memleak.notes)
-    stop(memleak)
+    report = stop(memleak)
+    missed = len(set(re.findall(r"/(\d+)/\S+ is not searched", memleak.notes)))
+    if not missed <= report["lost"]["processes"] + report["lost"]["exec"] <= STORM:
+        raise Failure(f"{report['lost']}, and {missed} are not searched")
+
+
+@slow
+@each("one_user", "many_users")
+def test_hung_storm(t, users):
+    """No user costs others their reports, nor do all of them together."""
+    hung_storm(t, "/bin/sleep", 1 if users == "one_user" else STORM)
+
+
+@slow
+def test_hung_static_storm(t):
+    """Of a program that has all in itself it is asked first whether it is the dynamic loader."""
+    hung_storm(t, t.file_of("leak_static"), STORM)
 
 
 @slow

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What reports say and when: ages, growth, filters, sorting, text, events, the end."""
 
+import os
 import re
 import signal
 import time
@@ -13,14 +14,70 @@ TOTAL = re.compile(r"^\t(\d+) bytes in (\d+) allocations from stack$", re.M)
 
 
 def final_text(t, program, *options, phases=1):
-    memleak = t.memleak("-o", "0", *options, "-p", str(program.pid), "3600").ready()
+    memleak = t.memleak("-o", "0", "--format", "bcc", *options, "-p", str(program.pid),
+                        "3600").ready()
     for _ in range(phases):
         program.go()
     memleak.stop()
     return memleak.out.text
 
 
+def text_for_people(t, program, *options):
+    memleak = t.memleak("-o", "0", *options, "-p", str(program.pid), "3600").ready()
+    program.go()
+    memleak.stop()
+    return memleak.out.text
+
+
 # Text
+
+SCREEN = r"""\d\d:\d\d:\d\d leak \(\d+\), traced for \d+ s: 5\.0 MiB in 10 blocks; all stacks are complete
+too early to say what grows: that takes 5 reports and 10 s of tracing, or more
+
+5\.0 MiB in 5 blocks
+  → leak_big \S*leak\.c:\d+
+    round_of_leaks \S*leak\.c:\d+
+    main \S*leak\.c:\d+
+80 bytes in 5 blocks
+  → leak_small \S*leak\.c:\d+
+    round_of_leaks \S*leak\.c:\d+
+    main \S*leak\.c:\d+
+\toutstanding: 5242960 bytes, 10 allocations, 2 sites; all stacks are complete
+"""
+
+
+def test_screen(t):
+    """Who it is and how much, then each stack down to main, and the function that it is for."""
+    text = text_for_people(t, t.program("leak"))
+    if not re.fullmatch(SCREEN, text):
+        raise Failure(text)
+
+
+def test_all_frames(t):
+    """What calls main is in no stack unless all frames are wanted."""
+    brief = text_for_people(t, t.program("leak"))
+    whole = text_for_people(t, t.program("leak"), "--all-frames")
+    if "__libc_start" in brief or whole.count("__libc_start_main") < 2:
+        raise Failure(brief + whole)
+
+
+@each("file", "always", "never", "terminal", "no_color")
+def test_colour(t, case):
+    """On a terminal, unless its user wants none."""
+    theirs, ours = os.openpty()
+    options = {"always": ("--color", "always"), "never": ("--color", "never")}.get(case, ())
+    stdout = {"stdout": ours} if case not in ("file", "always") else {}
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", *options, "-p", str(program.pid), "3600",
+                        env={"NO_COLOR": "1" if case == "no_color" else ""}, **stdout).ready()
+    program.go()
+    memleak.stop()
+    data = os.read(theirs, 65536) if stdout else memleak.out.data
+    os.close(ours)
+    os.close(theirs)
+    if b"5.0 MiB" not in data or (b"\x1b[1m" in data) != (case in ("always", "terminal")):
+        raise Failure(data)
+
 
 def test_text_form(t):
     """bcc's header, bcc's lines, innermost frame first, with file, line and module."""
@@ -47,7 +104,7 @@ def test_text_first_frame_is_caller(t):
 def test_text_every_interval(t):
     """A report at each interval even when it is empty, and the final one."""
     program = t.program("leak")
-    memleak = t.memleak("-p", str(program.pid), "0.2", "3")
+    memleak = t.memleak("--format", "bcc", "-p", str(program.pid), "0.2", "3")
     memleak.finish()
     if len(HEADER.findall(memleak.out.text)) != 3:
         raise Failure(f"{memleak.out.text!r}")

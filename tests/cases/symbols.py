@@ -6,10 +6,13 @@ import lzma
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import struct
 import subprocess
+import sys
+import time
 
 from lib import Failure, Skip, each, expect, owner, pitfall
 from lib.expect import culprit
@@ -203,6 +206,104 @@ def test_hostile_perf_map(t, name):
     finally:
         if os.path.lexists(path):
             os.unlink(path)
+
+
+SCRIPTS = {
+    "node": ('''
+const kept = [];
+function remember() { kept.push(Buffer.allocUnsafeSlow(20000)); }
+function handle() { for (let i = 0; i < 20; i++) remember(); }
+process.stdin.once("data", () => { setInterval(handle, 20); });
+console.log("ready");
+''', ("node", "--perf-basic-prof", "--no-turbo-inlining"), "leaky.js", 3),
+    "python": ('''
+import ctypes, sys, time
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+kept = []
+def remember():
+    kept.append(libc.malloc(20000))
+def handle():
+    for _ in range(20):
+        remember()
+print("ready", flush=True)
+sys.stdin.readline()
+while True:
+    handle()
+    time.sleep(0.02)
+''', (sys.executable, "-X", "perf"), "leaky.py", 0),
+}
+
+
+@each(*SCRIPTS)
+def test_script(t, name):
+    """A function of a script is accused by name, file and, if the runtime says it, line."""
+    text, argv, file, line = SCRIPTS[name]
+    if not shutil.which(argv[0]):
+        raise Skip(f"no {argv[0]}")
+    if name == "python" and sys.version_info < (3, 12):
+        raise Skip("python names functions to profilers from 3.12 on")
+    path = t.tmp / file
+    path.write_text(text, encoding="utf-8")
+    program = t.process((*argv, path), cwd=t.tmp)
+    program.wait_for("ready", lambda: b"ready" in program.out.data, 60)
+    try:
+        memleak = t.memleak("-T", "3", "-p", str(program.pid), "1").ready(60)
+        program.send()
+        wanted = f"{file}:{line}" if line else file
+        accused = re.compile(rf"^remember .*{re.escape(wanted)}[ ,].*grows ".encode(), re.M)
+        memleak.wait_for(f"an accusation of remember {wanted}",
+                         lambda: accused.search(memleak.out.data), 60)
+        memleak.stop()
+    finally:
+        os.unlink(f"/tmp/perf-{program.pid}.map")
+
+
+def read_until(fd, pattern, seconds=20):
+    """What comes from a terminal until there is what is wanted."""
+    data, end = b"", time.monotonic() + seconds
+    while not re.search(pattern, data):
+        if not select.select([fd], [], [], max(end - time.monotonic(), 0))[0]:
+            raise Failure(f"no {pattern!r} in {data!r}")
+        data += os.read(fd, 65536)
+    return data
+
+
+def test_progress(t):
+    """Who sits at a terminal sees what a report waits for, and then no more of that."""
+    theirs, ours = os.openpty()
+    program = t.program("leak")
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "1", stderr=ours)
+    os.close(ours)
+    read_until(theirs, rb"tracing pid")
+    helper = helper_of(memleak, "symbolizer")
+    os.kill(helper, signal.SIGSTOP)
+    try:
+        program.go()
+        read_until(theirs, rb"\rmemleak: reading symbols of \S+: \d+ %\x1b\[K")
+    finally:
+        os.kill(helper, signal.SIGCONT)
+    read_until(theirs, rb"\r\x1b\[K$")
+    memleak.wait_for("names", lambda: b"leak_big" in memleak.out.data, 20)
+    memleak.popen.send_signal(signal.SIGINT)
+    memleak.wait()
+    os.close(theirs)
+
+
+@each("stripped", "named")
+def test_missing_names(t, kind):
+    """Where functions have no names, it is said once how they get some."""
+    path = shutil.copy(t.file_of("leak"), t.tmp / "bare")
+    if kind == "stripped":
+        tool("strip", path)
+    program = t.program("leak", path=path)
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "0.2").ready()
+    program.go()
+    memleak.wait_for("reports", lambda: memleak.out.data.count(b"outstanding:") > 3, 30)
+    memleak.stop()
+    said = memleak.notes.count("functions of bare have no names: install debug symbols")
+    if said != (kind == "stripped"):
+        raise Failure(f"said {said} times: {memleak.notes}")
 
 
 # Hostile bytes

@@ -78,6 +78,14 @@ def test_static(t, way):
     check_c(t, "unwind_static", way)
 
 
+@each("plain", "callback", "sized", "signal", "recursion", "thread", "library")
+def test_signed(t, way):
+    """Return addresses with a signature in their upper bits."""
+    if os.uname().machine != "aarch64":
+        raise Skip("only aarch64 signs return addresses")
+    check_c(t, "unwind_signed", way)
+
+
 def own_places(report, folder):
     """Offsets of the frames in the longest stack."""
     stacks = [[frame["module_offset"] for frame in site["stack"]

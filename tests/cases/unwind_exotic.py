@@ -12,7 +12,7 @@ from lib import Failure, Skip, each, expect
 
 from .unwind import check, own_names, site_of
 
-BY_HAND = ("expression", "register", "nothing", "signal", "lost", "pointer", "luck")
+BY_HAND = ("expression", "register", "nothing", "signal", "lost", "pointer", "luck", "return")
 
 
 def run(t, name, *args, options=(), **kwargs):

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import re
+import signal
 
 from lib import Failure, Skip, each, expect, owner, wanted
 from lib.process import until
@@ -37,7 +38,8 @@ def test_by_process(t):
 
 def test_by_process_text(t):
     program = t.program("leak")
-    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--by", "process", "3600").ready()
+    memleak = t.memleak("-o", "0", "--format", "bcc", "-p", str(program.pid), "--by", "process",
+                        "3600").ready()
     program.go()
     memleak.stop()
     text = memleak.out.text
@@ -215,7 +217,8 @@ def test_by_cgroup(t):
 
 def test_by_cgroup_text(t):
     program = t.program("leak")
-    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--by", "cgroup", "3600").ready()
+    memleak = t.memleak("-o", "0", "--format", "bcc", "-p", str(program.pid), "--by", "cgroup",
+                        "3600").ready()
     program.go()
     memleak.stop()
     if not re.search(r"^\t5242960 bytes in 10 allocations from cgroup /", memleak.out.text, re.M):
@@ -268,7 +271,8 @@ def test_largest_is_memory(t):
 
 def test_largest_text(t):
     program = t.program("leak")
-    memleak = t.memleak("-o", "0", "-p", str(program.pid), "--largest", "3600").ready()
+    memleak = t.memleak("-o", "0", "--format", "bcc", "-p", str(program.pid), "--largest",
+                        "3600").ready()
     program.go()
     memleak.stop()
     line = (rf"^\tlargest allocation of process {program.pid} \(leak\): 1048576 bytes at "
@@ -297,11 +301,37 @@ def test_max_records(t):
 def test_max_records_text(t):
     programs = [t.program("leak"), t.program("many", "500", "10")]
     pids = ",".join(str(program.pid) for program in programs)
-    memleak = t.memleak("-o", "0", "-p", pids, "--by", "process", "--largest", "--summary",
-                        "--max-records", "1", "3600").ready()
+    memleak = t.memleak("-o", "0", "--format", "bcc", "-p", pids, "--by", "process", "--largest",
+                        "--summary", "--max-records", "1", "3600").ready()
     for program in programs:
         program.go()
     memleak.stop()
     wanted("lines", re.findall(r"^\t(\(.* more .*\))$", memleak.out.text, re.M),
            ["(1 more process)", "(1 more largest allocation)",
             "(1 more process)"])
+
+
+# --prove-every
+
+def test_prove_every(t):
+    """A proof with every third report, and with the last."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--prove-every", "3", interval="0.2")
+    program.go()
+    memleak.report_number(4)
+    memleak.stop()
+    proved = ["proof" in report for report in memleak.reports]
+    wanted("reports with a proof", proved[:5], [True, False, False, True, False])
+    wanted("the last report", proved[-1], True)
+
+
+def test_prove_when_asked(t):
+    """A report that was asked for has a proof."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--prove-every", "100")
+    program.go()
+    for number in range(3):
+        memleak.signal(signal.SIGUSR1)
+        memleak.report_number(number)
+    memleak.stop()
+    wanted("reports with a proof", ["proof" in report for report in memleak.reports], [True] * 4)

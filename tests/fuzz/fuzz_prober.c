@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	elf_variable_find(fd, "pointer", &value);
 	elf_has_section(fd, ".go.buildinfo");
+	free(elf_nearest_function(fd, "mallox"));
 	close(fd);
 	return 0;
 }

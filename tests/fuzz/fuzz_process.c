@@ -5,9 +5,20 @@
  * builds and runs it. The first byte of an input says what the others are. The list is private to
  * its source, so that is included.
  */
-#include "loader/target/modules.c"
+#include "prober/prober.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
+
+/* What a helper reads for memleak, without the way to it. */
+static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t deadline_ns)
+{
+	return pread(mem_fd, buf, len, (off_t)addr) == (ssize_t)len ? 0 : -14;
+}
+
+#define prober_memory read_memory
+#include "loader/target/modules.c"
+#undef prober_memory
 
 #include "loader/target/map_record.h"
 #include "metrics/host.h"
@@ -34,7 +45,13 @@ static void fuzz_list(const uint8_t *data, size_t size)
 {
 	static const struct proc_maps maps;
 	struct module_list list = {0};
-	struct reader reader = {getpid(), memfd_create("fuzz", MFD_CLOEXEC), &maps, &list};
+	struct reader reader = {
+		.pid = getpid(),
+		.mem = memfd_create("fuzz", MFD_CLOEXEC),
+		.maps = &maps,
+		.list = &list,
+		.deadline_ns = UINT64_MAX,
+	};
 	struct r_debug debug;
 
 	if (reader.mem < 0 || write(reader.mem, data, size) != (ssize_t)size)

@@ -83,9 +83,14 @@ static void fuzz_elf(const uint8_t *data, size_t size)
 		abort();
 	if (elf_object__new(fd, "fuzz", &obj))
 		return;
-	elf_object__load(obj, NAME_FULL);
+	for (enum name_kind kind = 0; kind < NAME_KIND_CNT; kind++)
+		elf_object__load(obj, kind, NAME_FULL);
 	for (size_t i = 0; i < 64; i++) {
 		name_write(obj, size * i / 64, NAME_FULL, &msg);
+		message_reset(&msg);
+		variable_write(obj, NAME_OF_DATA, size * i / 64, size / 2, NAME_FULL, &msg);
+		message_reset(&msg);
+		variable_write(obj, NAME_OF_TLS, i - 64, 0, NAME_FULL, &msg);
 		message_reset(&msg);
 	}
 	message_deinit(&msg);

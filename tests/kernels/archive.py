@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes an initramfs: a cpio archive in the format `newc`, several of which may be joined."""
 
+import fnmatch
 import os
 import pathlib
 import stat
-
-from lib.libraries import libraries_of
 
 TOP_LINKS = ("bin", "sbin", "lib", "lib64")  # into /usr, as Debian has them
 
 
 class Archive:
-    def __init__(self, path):
+    def __init__(self, path, processor):
+        self.processor = processor
         self.file = open(path, "wb")  # pylint: disable=consider-using-with
         self.names = set()
         self.inode = 0
@@ -60,8 +60,10 @@ class Archive:
         self.data(path or source, source.read_bytes(), info.st_mode & 0o777, info.st_mtime)
 
     def copy_tree(self, source, path=None, leave_out=()):
+        """leave_out: patterns for names of folders."""
         for folder, folders, files in os.walk(source):
-            folders[:] = sorted(name for name in folders if name not in leave_out)
+            folders[:] = sorted(name for name in folders
+                                if not any(fnmatch.fnmatch(name, out) for out in leave_out))
             inside = pathlib.Path(path or source, os.path.relpath(folder, source))
             for name in sorted(files):
                 full = pathlib.Path(folder, name)
@@ -71,8 +73,8 @@ class Archive:
     def program(self, source, path=None):
         """A program or library together with the libraries that it asks for."""
         self.copy(source, path)
-        for library in libraries_of(source):
-            self.copy(library)
+        for library, place in self.processor.libraries(source):
+            self.copy(library, place)
 
     def top_links(self):
         for name in TOP_LINKS:

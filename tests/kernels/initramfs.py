@@ -1,72 +1,70 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a machine's memory holds at boot: busybox, python3, memleak, the programs and the cases."""
 
-import glob
 import lzma
-import os
 import pathlib
 import re
-import shutil
-import subprocess
 
 from archive import Archive
 from lib.process import ROOT
 
 HERE = pathlib.Path(__file__).resolve().parent
-PYTHON = "/usr/bin/python3"
 HOME = pathlib.Path("/memleak")  # where the tree stands inside
 TOOLS = ("bpftool", "setpriv", "unshare", "nsenter", "prlimit", "setarch",
          "nm", "readelf")
 ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*")
 # Parts of python's library that no case needs.
 NOT_NEEDED = ("test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip",
-              "distutils", "pydoc_data", "dist-packages", "xml", "sqlite3", "config-3.11-x86_64-linux-gnu")
+              "distutils", "pydoc_data", "dist-packages", "xml", "sqlite3", "config-3.11-*")
 MODULES = ("veth", "overlay")
-SEARCH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 
-def write_base(path, build):
-    """The part that is the same for every kernel."""
-    archive = Archive(path)
+def write_base(path, build, processor):
+    """The part that is the same for every kernel of a processor."""
+    archive = Archive(path, processor)
     archive.top_links()
     for folder in ("/proc", "/sys", "/dev", "/tmp", "/run", "/root", "/etc", "/usr/sbin"):
         archive.folder(folder)
-    archive.copy(shutil.which("busybox", path=SEARCH), "/usr/bin/busybox")
+    archive.copy(processor.find("busybox"), "/usr/bin/busybox")
     archive.copy(HERE / "init", "/init")
     archive.data("/etc/passwd", b"root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n")
     archive.data("/etc/group", b"root:x:0:\nnogroup:x:65534:\n")
-    archive.program(os.path.realpath("/bin/sh"), "/usr/bin/sh")  # busybox has no allocator
-    add_python(archive)
+    archive.program(processor.find("sh"), "/usr/bin/sh")  # busybox has no allocator
+    archive.program(processor.find("true"), "/usr/bin/true")  # nor a library
+    add_python(archive, processor)
     for name in TOOLS:
-        where = shutil.which(name, path=SEARCH)
-        if where:
-            archive.program(where)
+        if processor.find(name):
+            archive.program(processor.find(name), f"/usr/bin/{name}")
     for pattern in ALLOCATORS:
-        for library in glob.glob(f"/usr/lib/*-linux-gnu/{pattern}"):
-            archive.program(library)
+        for library in processor.root.glob(f"usr/lib/*-linux-gnu/{pattern}"):
+            archive.program(library, "/" / library.relative_to(processor.root))
     add_tree(archive, build)
     archive.close()
 
 
-def add_python(archive):
-    archive.program(os.path.realpath(PYTHON), PYTHON)
-    library = subprocess.run(
-        [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"],
-        capture_output=True, text=True, check=True).stdout.strip()
-    archive.copy_tree(library, leave_out=NOT_NEEDED)
-    for extension in glob.glob(library + "/lib-dynload/_ctypes*.so"):
-        archive.program(extension)
+def add_python(archive, processor):
+    archive.program(processor.find("python3"), "/usr/bin/python3")
+    for library in processor.root.glob("usr/lib/python3.*"):
+        archive.copy_tree(library, "/" / library.relative_to(processor.root), NOT_NEEDED)
+        for extension in library.glob("lib-dynload/_ctypes*.so"):
+            archive.program(extension, "/" / extension.relative_to(processor.root))
 
 
 def add_tree(archive, build):
-    archive.program(build / "memleak", HOME / "build/memleak")
-    for folder in ("lib", "cases", "programs"):
+    for name in ("memleak", "libmemleak.so"):
+        if (build / name).exists():
+            archive.program(build / name, HOME / "build" / name)
+    for folder in ("lib", "cases", "programs", "golden"):
         archive.copy_tree(ROOT / "tests" / folder, HOME / "tests" / folder, ("__pycache__",))
     archive.copy_tree(HERE / "module", HOME / "tests/kernels/module")
     archive.copy(ROOT / "tests/run", HOME / "tests/run")
-    for program in sorted((build / "tests/programs").iterdir()):
-        if program.is_file():
-            archive.program(program, HOME / "build/tests/programs" / program.name)
+    archive.copy(HERE / "units", HOME / "tests/kernels/units")
+    archive.copy(ROOT / "tests/unit/options/suppressions",
+                 HOME / "tests/unit/options/suppressions")
+    for folder in ("programs", "unit"):
+        for program in sorted((build / "tests" / folder).rglob("*")):
+            if program.is_file() and program.stat().st_mode & 0o111:
+                archive.program(program, HOME / "build/tests" / program.relative_to(build / "tests"))
 
 
 def read_module(path):
@@ -79,9 +77,9 @@ def read_module(path):
     return data, needs
 
 
-def write_own(path, suite_root, command, extra):
+def write_own(path, suite_root, command, extra, processor):
     """The part of one kernel: its modules in the order of their loading, and what is to run."""
-    archive = Archive(path)
+    archive = Archive(path, processor)
     known = {file.name.split(".ko")[0].replace("-", "_"): file
              for file in suite_root.glob("**/lib/modules/**/*.ko*")}
     order = []

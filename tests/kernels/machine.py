@@ -5,11 +5,7 @@ import re
 import subprocess
 import time
 
-# Without KVM. One processor: with more, QEMU may run an instruction after the kernel has patched it
-# on another one, and attaching to tracepoints patches many.
-QEMU = ["qemu-system-x86_64", "-accel", "tcg", "-cpu", "max,la57=off",
-        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-COMMAND_LINE = "console=ttyS0 panic=-1 oops=panic random.trust_cpu=on mitigations=off quiet"
+COMMAND_LINE = "panic=-1 oops=panic random.trust_cpu=on quiet"
 END = re.compile(r"^ended with code (\d+)$", re.M)
 
 
@@ -23,11 +19,12 @@ class Result:
         self.seconds = seconds
 
 
-def boot(kernel, initrd, folder, memory, seconds):
-    """Runs a machine to its end, for so many seconds at most."""
+def boot(processor, kernel, initrd, folder, memory, seconds):
+    """Runs a machine to its end without KVM, for so many seconds at most."""
     console, cases = folder / "console.log", folder / "cases.log"
-    argv = [*QEMU, "-m", memory, "-kernel", kernel, "-initrd", initrd,
-            "-append", COMMAND_LINE, "-serial", f"file:{console}", "-serial", f"file:{cases}"]
+    argv = [*processor.emulator, "-m", memory, "-kernel", kernel, "-initrd", initrd,
+            "-append", f"{processor.command_line} {COMMAND_LINE}",
+            *processor.serial(console, cases)]
     for log in (console, cases):
         log.write_bytes(b"")
     start = time.monotonic()

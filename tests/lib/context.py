@@ -13,6 +13,7 @@ from .process import Process
 from .program import Program
 
 FOREVER = "3600"
+STACK_DEPTH = 512  # of programs with an agent: memleak cuts stacks that it reads
 KNOBS = b"memleak: test knobs"  # stands in a memleak that reads test knobs: base/test_knobs.c
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 SUCCESSOR_SECONDS = 20  # what took the number may end before
@@ -24,8 +25,9 @@ SANITIZER_ENV = {
 
 
 class Context:
-    def __init__(self, memleak, programs):
+    def __init__(self, memleak, programs, agent=None):
         self.path = memleak
+        self.agent = agent  # the library that programs are to load; None: they have none
         self.programs = pathlib.Path(programs)
         self.started = []
         self.folder = None
@@ -69,8 +71,11 @@ class Context:
 
     def program(self, name, *args, path=None, preload=None, ready=True, wrapper=(), **kwargs):
         """Starts a test program and waits until it is ready."""
-        if preload:
-            kwargs["env"] = {**kwargs.get("env", {}), "LD_PRELOAD": os.fspath(preload)}
+        loaded = [os.fspath(library) for library in (self.agent, preload) if library]
+        if loaded:
+            kwargs["env"] = {**kwargs.get("env", {}), "LD_PRELOAD": ":".join(loaded)}
+        if self.agent:
+            kwargs["env"]["MEMLEAK_AGENT"] = f"0:f{STACK_DEPTH}:"
         program = Program([*wrapper, path or self.file_of(name), *args], **kwargs)
         self.started.append(program)
         if ready:
@@ -98,6 +103,9 @@ class Context:
 
     def memleak(self, *args, wrapper=(), env=None, **kwargs):
         """Starts memleak with exactly these arguments."""
+        if self.agent and {"-p", "--", "-c"} & set(args):
+            args = ("--agent", *args)
+            env = {**(env or {}), "MEMLEAK_AGENT_SINCE": "join"}
         self.demand_knobs(env or {})
         path = self.path
         if wrapper:

@@ -35,11 +35,13 @@ def mirror(path):
 class Suite:
     """
     Some packages of one suite, below a folder of their own: those in `names`; with `parts`, a
-    pattern, instead of those what they depend on of names that match it, and so on.
+    pattern, instead of those what they depend on of names that match it, and so on. arch: as
+    Debian calls it.
     """
 
-    def __init__(self, name, folder, names, parts=None):
+    def __init__(self, name, folder, names, parts=None, arch="amd64"):
         self.name = name
+        self.arch = arch
         self.folder = folder
         self.root = folder / "root"
         self.stamp = folder / "unpacked"  # names, and what lies in root: name and version a line
@@ -87,7 +89,7 @@ class Suite:
             "Dir": self.folder, "Dir::Etc": etc, "Dir::Etc::sourcelist": etc / "sources.list",
             "Dir::Etc::sourceparts": "-", "Dir::State": self.folder / "state",
             "Dir::State::status": etc / "status", "Dir::Cache": self.folder / "cache",
-            "APT::Architecture": "amd64", "APT::Architectures": "amd64",
+            "APT::Architecture": self.arch, "APT::Architectures": self.arch,
             "APT::Sandbox::User": "root", "Acquire::Languages": "none",
             "Acquire::Check-Valid-Until": "false",  # the archive's lists are final
             "Acquire::Retries": "2", "Acquire::http::Timeout": "30",

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 from .case import Failure
-from .process import ROOT
+from .process import ROOT, SLOWNESS
 
 # The allocator's own frames may be shown; they are never the culprit.
 ALLOCATOR = re.compile(
@@ -15,8 +15,9 @@ ALLOCATOR = re.compile(
 
 
 # What a program allocates within milliseconds of an exec, before memleak has read where the code
-# of the new image is, may have its stack cut.
-AFTER_EXEC = ("unwind",)
+# of the new image is, may have its stack cut. An emulated processor may be too slow for the new
+# image's files to be searched in time, which is told; the sums are to hold nevertheless.
+AFTER_EXEC = ("unwind",) if SLOWNESS == 1 else ("unwind", "processes")
 
 
 def frames_of(site):

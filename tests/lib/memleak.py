@@ -10,6 +10,7 @@ import subprocess
 import time
 
 from .case import Failure
+from .json_schema import check_schema
 from .process import PATIENCE, Process, alive, until
 from .schema import check_counts, check_event, check_report, check_sequence
 
@@ -165,6 +166,7 @@ class Memleak(Process):
 
 
 def parse(line):
+    """A line that memleak has printed, which keeps to docs/report.schema.json."""
     if re.search(rb"[\x00-\x1f\x7f]", line):
         raise Failure(f"control byte in a JSON line: {line[:200]!r}")
     try:
@@ -173,6 +175,7 @@ def parse(line):
         raise Failure(f"not JSON ({error}): {line[:200]!r}") from error
     if not isinstance(record, dict):
         raise Failure(f"not a JSON object: {line[:200]!r}")
+    check_schema(record)
     return record
 
 

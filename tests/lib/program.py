@@ -16,6 +16,9 @@ class Truth:
         self.inherits = {}  # pid → (count, bytes) besides, if children have what parents had
         self.holds = {}  # (pid, function, kind) → (count, bytes, inherited count)
         self.held = {}    # the same, of processes that have ended
+        self.kinds = {}   # (function, definite|indirect|possible|reachable) → (count, bytes)
+        self.differs = {}  # (tool, function, kind) → the kind that the tool says, or unseen
+        self.differing_sizes = {}  # (tool, function, kind) → the bytes that the tool says
         self.facts = {}   # first word → other words
 
     def add(self, line):
@@ -35,6 +38,12 @@ class Truth:
             pid, function, count, size, kind, inherited = words[1:]
             sums = self.holds if words[0] == "holds" else self.held
             sums[int(pid), function, kind] = (int(count), int(size), int(inherited))
+        elif words[0] == "kind":
+            self.kinds[words[1], words[2]] = (int(words[3]), int(words[4]))
+        elif words[0] == "differs":
+            self.differs[tuple(words[1:4])] = words[4]
+        elif words[0] == "sizes":
+            self.differing_sizes[tuple(words[1:4])] = int(words[4])
         elif words[0] == "missing":
             raise Skip("this machine has no " + " ".join(words[1:]))
         elif words[0] == "block":
@@ -46,6 +55,30 @@ class Truth:
 
     def _site(self, function, kind, count, size):
         self.sites[function, kind] = (int(count), int(size))
+
+    @property
+    def makers(self):
+        """The functions of which it is known whether anything points to their blocks."""
+        return {function for function, _ in self.kinds}
+
+    def kinds_by(self, *tools):
+        """
+        The kinds that a tool must say; the last one that differs is right. None: it says whatever
+        it likes of the function.
+        """
+        sums = {}
+        for (function, kind), (count, size) in self.kinds.items():
+            key = function, kind
+            for tool in tools:
+                key = function, self.differs.get((tool, function, kind), key[1])
+                size = self.differing_sizes.get((tool, function, kind), size)
+            if key[1] == "unseen":
+                continue
+            if key[1] == "unknown":
+                key = function, None
+            before = sums.get(key, (0, 0))
+            sums[key] = (before[0] + count, before[1] + size)
+        return sums
 
     @property
     def count(self):

@@ -62,6 +62,18 @@ PEAK = {
     "time": MAYBE_TEXT, "age_ns": MAYBE_INTEGER, "bytes": INTEGER, "count": INTEGER,
     "highest_bytes": INTEGER, "sites_total": INTEGER, "sites": (list,),
 }
+KINDS_OF_REACH = ("definite", "indirect", "possible", "reachable")
+PROOF = {"method": MAYBE_TEXT, "stopped_ms": (int, float), "scanned_bytes": INTEGER,
+         "pictures": INTEGER, "processes": INTEGER, "unproved": INTEGER}
+CENSUS = {
+    "classes": (list,), "requested_bytes": INTEGER, "allocator": (dict,), "heap_bytes": INTEGER,
+    "present_bytes": INTEGER, "arenas": INTEGER, "elsewhere": (dict,), "skipped_arenas": INTEGER,
+    "cut_lists": INTEGER, "processes": INTEGER, "without_heap": INTEGER,
+    "memory": (dict, type(None)),
+}
+USES = ("known", "older", "free")
+MEMORY = {key + "_bytes": INTEGER
+          for key in ("resident", "swapped", "heap", "other", "file", "shared")}
 LOST = ("allocs_full", "stacks_full", "nesting", "recursion", "unwind")
 KINDS = ("heap", "mmap", "reserve", "stack", "slab", "page", "percpu")
 
@@ -98,6 +110,69 @@ def check_trend(trend):
         require(0 <= trend["score"][key] <= 1, f"score.{key} {trend['score'][key]}")
     low, high = trend["bytes_per_s_low"], trend["bytes_per_s_high"]
     require(low is None or low <= trend["bytes_per_s"] <= high, f"bytes_per_s in {low}..{high}")
+
+
+def check_sums(what, sums, keys):
+    for key in keys:
+        check_keys(what, sums, {key: (dict,)})
+        check_keys(f"{what}.{key}", sums[key], {"bytes": INTEGER, "count": INTEGER})
+        require(min(sums[key].values()) >= 0, f"{what}.{key} {sums[key]}")
+
+
+def check_reach(what, record):
+    """What a proof says of a site or group, and that it says it of no more than there is."""
+    reach = record["reach"]
+    if reach is None:
+        require(not record.get("held_by"), f"{what} is held, though nobody looked at it")
+        return
+    check_sums(f"{what}.reach", reach, (*KINDS_OF_REACH, "lost", "lost_with_them"))
+    for key in ("bytes", "count"):
+        known = sum(reach[kind][key] for kind in KINDS_OF_REACH)
+        require(known <= record[key], f"{what}: a proof of {known} {key}, of {record[key]}")
+        require(reach["lost"][key] <= reach["definite"][key], f"{what}: lost, and not definite")
+    require(reach["lost"]["count"] or not reach["lost_with_them"]["count"],
+            f"{what}: lost with nothing")
+
+
+def check_losses(losses, report):
+    """By function, each with the path that has lost most, and not more than there are."""
+    for loss in losses:
+        check_site(loss, False)
+        check_keys("loss", loss, {"paths": INTEGER, "processes": INTEGER, "lost_for_ns": INTEGER,
+                                  "lost_per_s": (int, float)})
+        check_sums("loss", loss, ("lost", "lost_with_them"))
+        for key in ("lost", "lost_with_them"):
+            require(loss[key]["count"] >= loss["reach"][key]["count"], f"{key} by a path, not all")
+        require(loss["lost"]["count"] and loss["paths"], f"a loss of nothing: {loss}")
+    require(sum(loss["paths"] for loss in losses) <= report.get("losses_total", 0),
+            "more losses than there are")
+
+
+def check_proof(report):
+    """A report with a proof says it of all that is in it, one without it of nothing."""
+    proof = report.get("proof")
+    losses = report.get("losses", [])
+    require(("losses" in report) == (proof is not None), "losses go with a proof, and only so")
+    shown = report["sites"] + report["suspects"] + losses + report.get("groups", [])
+    shown += [site for group in report.get("groups", ()) for site in group["sites"]]
+    for record in shown:
+        require(("reach" in record) == (proof is not None), "reach goes with a proof, and only so")
+        if proof and "stack" in record:
+            check_keys("site", record, {"held_by": (list,)})
+            require(all(isinstance(link, str) and link for link in record["held_by"]),
+                    f"held_by {record['held_by']!r}")
+        if proof:
+            check_reach("site" if "stack" in record else "group", record)
+    check_losses(losses, report)
+    if not proof:
+        return
+    check_keys("proof", proof, PROOF)
+    check_sums("proof", proof, KINDS_OF_REACH)
+    require(proof["unproved"] <= proof["processes"], f"proof of {proof['processes']} processes")
+    methods = ("still", "clone", "freeze", "ended")
+    require(proof["method"] in methods if proof["unproved"] < proof["processes"] else
+            proof["method"] is None, f"proof.method {proof['method']!r}")
+    require(proof["pictures"] in (1, 2) and proof["stopped_ms"] >= 0, f"proof {proof}")
 
 
 def check_site(site, with_allocs):
@@ -183,6 +258,38 @@ def check_peak(peak):
                 f"peak.{key} is {peak[key]}, its sites' sum {shown}")
 
 
+def check_census(report):
+    """Its parts make up the whole: of classes, of the heap, and of the memory."""
+    census = report.get("census")
+    if census is None:
+        return
+    require("proof" in report or "core" in report, "a census without a proof")
+    check_keys("census", census, CENSUS)
+    check_sums("census", census, (*USES, "elsewhere"))
+    check_keys("allocator", census["allocator"], {"bytes": INTEGER, "spare_bytes": INTEGER})
+    sizes = [row["upto_bytes"] for row in census["classes"]]
+    require(sizes == [32 << i for i in range(len(sizes))] or sizes[-1] is None, f"classes {sizes}")
+    for row in census["classes"]:
+        check_sums("class", row, USES)
+    for use in USES:
+        for key in ("bytes", "count"):
+            require(sum(row[use][key] for row in census["classes"]) == census[use][key],
+                    f"{use}.{key} of classes, and of all")
+    require(sum(census[use]["bytes"] for use in USES) + census["allocator"]["bytes"] ==
+            census["heap_bytes"], f"parts of the heap: {census}")
+    require(census["allocator"]["spare_bytes"] <= census["allocator"]["bytes"], "spare bytes")
+    require(census["requested_bytes"] <= census["known"]["bytes"], "more asked for than given")
+    memory = census["memory"]
+    if memory:
+        check_keys("memory", memory, MEMORY)
+        parts = memory["heap_bytes"] + memory["other_bytes"] + memory["file_bytes"] + \
+            memory["shared_bytes"]
+        whole = memory["resident_bytes"] + memory["swapped_bytes"]
+        # The kernel's counters may be behind its page tables.
+        require(parts == whole or (parts > whole and not memory["other_bytes"]),
+                f"parts of the memory: {memory}")
+
+
 def check_report(report, with_allocs=False):
     check_keys("report", report, REPORT)
     require(report["schema"] == "memleak/1", f"schema {report['schema']!r}")
@@ -201,6 +308,8 @@ def check_report(report, with_allocs=False):
         check_site(site, with_allocs)
         require(site["trend"]["tendency"] in ("steady", "steps"), "a suspect that does not grow")
     require(len(report["suspects"]) <= report["suspects_total"], "more suspects than there are")
+    check_proof(report)
+    check_census(report)
     if "by" in report:
         check_groups(report, with_allocs)
     for block in report.get("largest", ()):

@@ -166,6 +166,8 @@ static void huge_make(int i, int size)
 	madvise(start + PAGE, PAGE, MADV_FREE);
 	if (is_huge(start))
 		missing("way to split a huge page");
+	/* Nor does khugepaged make a huge page of the rest, with its own hands. */
+	madvise(start, HUGE_PAGE, MADV_NOHUGEPAGE);
 	madvise(start + HUGE_PAGE / 2, HUGE_PAGE / 2, MADV_DONTNEED);
 	huge.at[i] = (long)start;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mapped FILE: has the first page of a file mapped as code, whatever is in it, and leaks. What
- * FILE says of itself is nobody's business but memleak's.
+ * mapped FILE...: has the first page of files mapped as code, whatever is in them, and leaks. What
+ * they say of themselves is nobody's business but memleak's.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,14 +13,20 @@ OWN_FRAME static void leak_here(void)
 	must(keep(malloc(40)) != NULL, "malloc"); /* LEAK */
 }
 
+static void map_code(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	must(fd >= 0 && mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED,
+	     path);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
-	int fd;
-
-	must(argc == 2, "usage");
-	fd = open(argv[1], O_RDONLY);
-	must(fd >= 0 && mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED,
-	     argv[1]);
+	must(argc > 1, "usage");
+	for (int i = 1; i < argc; i++)
+		map_code(argv[i]);
 	ready();
 	for (int i = 0; i < 3; i++)
 		leak_here();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mapper FILE COUNT: maps a page of a file so many times, every second one as code, in places that
- * the kernel does not join; leaks, and maps and unmaps code without end.
+ * mapper FILE COUNT [COPIES]: maps a page of a file so many times, every second one as code, in
+ * places that the kernel does not join; leaks, and maps and unmaps code until it is told to go on.
+ * Then it stands still, as do so many copies of it.
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "truth.h"
 
@@ -30,11 +33,23 @@ static bool is_told(void)
 	return poll(&in, 1, 0) != 0;
 }
 
+static void copy(void)
+{
+	pid_t pid = fork();
+
+	must(pid >= 0, "fork");
+	if (pid)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	int fd;
 
-	must(argc == 3, "usage");
+	must(argc == 3 || argc == 4, "usage");
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
 	must(fd >= 0, argv[1]);
 	ready();
@@ -47,6 +62,9 @@ int main(int argc, char **argv)
 	say("ready\n");
 	while (!is_told())
 		munmap(map_page(fd, true), 4096);
+	wait_byte();
+	for (int i = 0; argc > 3 && i < atoi(argv[3]); i++)
+		copy();
 	ready();
 	return 0;
 }

@@ -6,14 +6,14 @@ P := $(O)/tests/programs
 comma := ,
 PROGRAM_DEPS := tests/programs/truth.h tests/programs/programs.mk
 PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-	-Wall -Wextra -Wno-unused-result -pthread
+	-Wall -Wextra -Wno-unused-result -Wno-unused-parameter -pthread
 PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # One source file, one program.
-PLAIN := leak functions edges handover mappings threads pending churn process dlopen again sizes \
+PLAIN := leak functions edges handover mappings threads pending churn relocated process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family inherited growing arrays moving strings odd_strings runtime_init after_free \
-	leaderless workers named mapped mapper reload
+	leaderless workers named linked mapped mapper reload census held heirs prove_shapes prove_waits prove_places prove_heap prove_threads
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static \
 	after_free_static runtime_init_static libplugin.so libslow_unwind.so libearly.so \
@@ -22,13 +22,13 @@ VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
 	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
 	stack_cache libstack_cache_small.so libstack_cache_large.so \
-	libframes_first.so libframes_other.so libframes_wide.so shadow shadow_static
+	libprove_library.so libframes_first.so libframes_other.so libframes_wide.so shadow shadow_static
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # What only some machines can build; the cases skip what is missing.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_built_in $(P)/cxx_own_new \
+PROGRAMS += $(P)/cxx $(P)/prove_cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_built_in $(P)/cxx_own_new \
 	$(P)/libown_new.so
 # Linked with another allocator, by the file itself: no package of its headers is needed.
 ALLOCATORS := jemalloc=libjemalloc.so.2 tcmalloc=libtcmalloc_minimal.so.4 \
@@ -42,6 +42,8 @@ endif
 ifneq ($(filter /%,$(shell $(CXX) -print-file-name=libasan.so)),)
 PROGRAMS += $(P)/functions_asan $(P)/strings_asan $(P)/cxx_asan
 endif
+# By compilers that build for this machine only.
+ifeq ($(ARCH),$(shell uname -m))
 CLANG_LIBRARIES := $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/*.a)
 ifneq ($(findstring /libclang_rt.asan-,$(CLANG_LIBRARIES)),)
 PROGRAMS += $(P)/functions_clang_asan $(P)/strings_clang_asan $(P)/cxx_clang_asan
@@ -56,7 +58,11 @@ endif
 ifneq ($(shell command -v musl-gcc),)
 PROGRAMS += $(P)/leak_musl $(P)/leak_musl_static $(P)/again_musl $(P)/shadow_musl
 endif
-ifeq ($(shell uname -m),x86_64)
+endif
+ifeq ($(ARCH),aarch64)
+PROGRAMS += $(P)/unwind_signed
+endif
+ifeq ($(ARCH),x86_64)
 PROGRAMS += $(P)/tiny32 $(P)/own_malloc_fentry
 endif
 
@@ -69,6 +75,7 @@ $(PLAIN:%=$(P)/%): $(P)/%: tests/programs/%.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $< -ldl
 
 $(P)/inherited: tests/programs/inherited.h
+$(filter $(P)/prove_%,$(PROGRAMS)): tests/programs/prove.h
 
 SHADOW := tests/programs/shadow.c tests/programs/shadow.h
 
@@ -98,7 +105,7 @@ $(P)/leak_nodebug: tests/programs/leak.c $(PROGRAM_DEPS)
 
 # Go says so in every program that it makes.
 $(P)/leak_go: $(P)/leak $(PROGRAM_DEPS)
-	objcopy --add-section .go.buildinfo=tests/programs/truth.h $< $@
+	$(OBJCOPY) --add-section .go.buildinfo=tests/programs/truth.h $< $@
 
 $(P)/leak_static: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
@@ -127,6 +134,11 @@ $(P)/leak_musl_static: tests/programs/leak.c $(PROGRAM_DEPS)
 
 $(P)/libplugin.so: tests/programs/plugin.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $<
+
+$(P)/libprove_library.so: tests/programs/prove_library.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -fPIC -shared $<
+
+$(P)/prove_places: $(P)/libprove_library.so
 
 $(P)/libslow_unwind.so: tests/programs/plugin.c tests/programs/slow_unwind.S $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $< tests/programs/slow_unwind.S
@@ -171,7 +183,7 @@ $(P)/own_malloc_library: tests/programs/own_malloc.c $(P)/libbump.so $(PROGRAM_D
 $(P)/own_malloc_prefixed: tests/programs/own_malloc.c $(P)/libbump_je.so $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(BUMP_FLAGS) -DPREFIX=je_ $< -L$(P) -lbump_je -Wl,-rpath,'$$ORIGIN'
 
-$(P)/cxx: tests/programs/cxx.cpp $(PROGRAM_DEPS)
+$(P)/cxx $(P)/prove_cxx: $(P)/%: tests/programs/%.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
 
 $(P)/cxx_static: tests/programs/cxx.cpp $(PROGRAM_DEPS)
@@ -229,7 +241,7 @@ BUILT_IN := $(BUMP_FLAGS) -DPREFIX=_rjem_
 
 $(P)/own_malloc_built_in: $(BUMP) $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(BUILT_IN) $(BUMP)
-	objcopy --wildcard --localize-symbol '_rjem_*' $@
+	$(OBJCOPY) --wildcard --localize-symbol '_rjem_*' $@
 
 $(P)/own_malloc_hidden: $(BUMP) $(PROGRAM_DEPS)
 	echo '{ global: run; local: *; };' > $@.map
@@ -248,10 +260,14 @@ $(P)/unwind: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
 
 # The same file but for the names: frames must be at the same places.
 $(P)/unwind_stripped: $(P)/unwind
-	strip -o $@ $<
+	$(OBJCOPY) --strip-all $< $@
 
 $(P)/unwind_static: tests/programs/unwind.c tests/programs/unwind_library.c $(UNWIND_DEPS)
 	$(PROGRAM_CC) $(NO_FP) -static $< tests/programs/unwind_library.c
+
+# Return addresses are signed (PAC), and what is jumped to begins with bti.
+$(P)/unwind_signed: tests/programs/unwind.c tests/programs/unwind_library.c $(UNWIND_DEPS)
+	$(PROGRAM_CC) $(NO_FP) -mbranch-protection=standard $< tests/programs/unwind_library.c
 
 $(P)/unwind_fp: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
@@ -269,10 +285,10 @@ $(P)/unwind_packed: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_D
 NO_FRAMES := --remove-section .eh_frame --remove-section .eh_frame_hdr
 
 $(P)/unwind_bare: $(P)/unwind
-	objcopy $(NO_FRAMES) $< $@
+	$(OBJCOPY) $(NO_FRAMES) $< $@
 
 $(P)/unwind_bare_fp: $(P)/unwind_fp
-	objcopy $(NO_FRAMES) $< $@
+	$(OBJCOPY) $(NO_FRAMES) $< $@
 
 $(P)/unwind_exotic: tests/programs/unwind_exotic.c $(P)/libunwind_library.so $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(NO_FP) $< -ldl -Wl,-rpath,'$$ORIGIN'

@@ -147,22 +147,34 @@ OWN_FRAME static void other_stack(void)
 
 /* Interrupted at its first byte: the byte before it belongs to another function. */
 #if defined(__x86_64__)
+#define FRAME_OF_TWO                                                                               \
+	"	push %rbx\n"                                                                       \
+	"	.cfi_adjust_cfa_offset 8\n"                                                        \
+	"	push %rbx\n"                                                                       \
+	"	.cfi_adjust_cfa_offset 8\n"
+#define FAULT "	ud2\n"
+#define FAULT_BYTES 2
+#define PC_OF(context) ((context)->uc_mcontext.gregs[REG_RIP])
+#elif defined(__aarch64__)
+#define FRAME_OF_TWO                                                                               \
+	"	stp x29, x30, [sp, #-16]!\n"                                                       \
+	"	.cfi_def_cfa_offset 16\n"                                                          \
+	"	.cfi_offset 29, -16\n"                                                             \
+	"	.cfi_offset 30, -8\n"
+#define FAULT "	udf #0\n"
+#define FAULT_BYTES 4
+#define PC_OF(context) ((context)->uc_mcontext.pc)
+#else
+#error "memleak knows x86-64 and aarch64"
+#endif
 __asm__(".text\n"
-	".type before_it, @function\n"
+	".type before_it, %function\n"
 	"before_it:\n"
-	".cfi_startproc\n"
-	"	push %rbx\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	push %rbx\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	ud2\n"
-	".cfi_endproc\n"
+	".cfi_startproc\n" FRAME_OF_TWO FAULT ".cfi_endproc\n"
 	".size before_it, . - before_it\n"
-	".type first_byte, @function\n"
+	".type first_byte, %function\n"
 	"first_byte:\n"
-	".cfi_startproc\n"
-	"	ud2\n"
-	"	ret\n"
+	".cfi_startproc\n" FAULT "	ret\n"
 	".cfi_endproc\n"
 	".size first_byte, . - first_byte\n");
 extern void first_byte(void);
@@ -172,7 +184,7 @@ OWN_FRAME static void fault_handler(int number, siginfo_t *info, void *context)
 	(void)number;
 	(void)info;
 	inner();
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
+	PC_OF((ucontext_t *)context) += FAULT_BYTES;
 }
 
 OWN_FRAME static void faulting(void)
@@ -184,12 +196,6 @@ OWN_FRAME static void faulting(void)
 	back();
 	say("chain leak_here inner fault_handler first_byte faulting main\n");
 }
-#else
-static void faulting(void)
-{
-	must(0, "an instruction that faults is not known here");
-}
-#endif
 
 OWN_FRAME static void recurse(int depth)
 {

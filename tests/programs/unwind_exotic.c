@@ -84,6 +84,22 @@ BY_HAND(by_lost, KEEPS_RBX ".cfi_undefined rbp\n", GIVES_RBX);
 BY_HAND(by_pointer, "	push %rbp\n	mov %rsp, %rbp\n", "	pop %rbp\n	ret\n");
 /* Nothing is said, and the frame pointer holds something else. */
 BY_HAND(by_luck, "	push %rbp\n	mov $0x1234567, %ebp\n", "	pop %rbp\n	ret\n");
+/* The same, but what comes after the call tells: as in the trampolines of python -X perf. */
+BY_HAND(by_return, "	sub $24, %rsp\n", "	add $24, %rsp\n	ret\n");
+__asm__(".text\n"
+	".type with_no_pointer, @function\n"
+	"with_no_pointer:\n"
+	".cfi_startproc\n"
+	"	push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset rbp, -16\n"
+	"	mov $0x1234567, %ebp\n"
+	"	call by_return\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".cfi_endproc\n"
+	".size with_no_pointer, . - with_no_pointer\n");
+extern void with_no_pointer(void);
 
 #define WAY(name, chain, stack_end)                                                                \
 	OWN_FRAME static void call_##name(void)                                                    \
@@ -100,6 +116,13 @@ WAY(by_signal, "", "cut")
 WAY(by_lost, "", "cut")
 WAY(by_pointer, " call_by_pointer main", "complete")
 WAY(by_luck, "", "cut")
+
+OWN_FRAME static void call_by_return(void)
+{
+	with_no_pointer();
+	back();
+	say("chain leak_here inner by_return with_no_pointer call_by_return main\nend complete\n");
+}
 #endif
 
 OWN_FRAME static void plain(void)
@@ -177,6 +200,7 @@ static const struct {
 	{"lost", call_by_lost},
 	{"pointer", call_by_pointer},
 	{"luck", call_by_luck},
+	{"return", call_by_return},
 #endif
 };
 

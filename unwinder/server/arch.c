@@ -108,6 +108,7 @@ static const struct unwind_arch arches[] = {
 		.sigreturn = x86_sigreturn,
 		.sigreturn_bytes = sizeof(x86_sigreturn),
 		.sigreturn_lead = 1,
+		.has_plt = true,
 		.is_plt = x86_is_plt,
 		.is_signal = x86_is_signal,
 		.saved = x86_saved,

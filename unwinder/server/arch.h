@@ -38,6 +38,7 @@ struct unwind_arch {
 	const unsigned char *sigreturn;
 	size_t sigreturn_bytes;
 	size_t sigreturn_lead; /* bytes before it that belong to it */
+	bool has_plt;          /* the CFA of a procedure linkage table is an expression */
 	/* Whether such an expression for the CFA is the one of a procedure linkage table. */
 	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
 	/* Whether this rule of a signal frame is the kernel's frame. */

@@ -3,6 +3,7 @@
 #include "unwinder/server/cfi_program.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 struct state {
 	uint64_t cfa_reg;
 	int64_t cfa_off;
+	struct unwind_rule cfa; /* by an expression; NO_ROW: by the register above */
 	struct unwind_place fp;
 	struct unwind_place ra;
 };
@@ -26,7 +28,8 @@ struct program {
 	const Dwarf_CIE *cie;
 	const uint8_t *at;
 	const uint8_t *end;
-	bool bad; /* something that is not read here */
+	bool bad;       /* something that is not read here */
+	bool is_signal; /* of the frame that the kernel makes for a signal */
 	uint64_t addr;
 	uint64_t next_addr;
 	struct state state;
@@ -99,16 +102,124 @@ static void restore_place(struct program *program, uint64_t reg)
 		program->state.ra = program->first.ra;
 }
 
-/* What is said by an expression is left to libdw, unless nobody asks for that register. */
-static void skip_expression(struct program *program, uint64_t reg)
+/* A register plus an offset, which begins an expression. */
+static bool read_base(struct program *program, uint64_t *reg, int64_t *offset)
+{
+	uint8_t atom = (uint8_t)read_fixed(program, 1);
+
+	if (atom == DW_OP_bregx)
+		*reg = read_unsigned(program);
+	else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
+		*reg = atom - DW_OP_breg0;
+	else
+		return false;
+	*offset = read_signed(program);
+	return !program->bad;
+}
+
+/* What begins as the other entries of a PLT do: see arch.c. */
+static bool read_plt(struct program *program, int32_t *threshold)
+{
+	static const uint8_t begin[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
+	static const uint8_t end[] = {DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus};
+	const uint8_t *at = program->at;
+
+	if ((size_t)(program->end - at) != sizeof(begin) + 1 + sizeof(end) ||
+	    memcmp(at, begin, sizeof(begin)) || memcmp(at + sizeof(begin) + 1, end, sizeof(end)))
+		return false;
+	*threshold = at[sizeof(begin)] - DW_OP_lit0;
+	return *threshold >= 1 && *threshold <= 15;
+}
+
+/* *(register + outer) + inner */
+static bool read_deref(struct program *program, struct unwind_rule *rule)
+{
+	uint64_t reg, inner = 0;
+	int64_t outer;
+
+	if (!read_base(program, &reg, &outer) || read_fixed(program, 1) != DW_OP_deref)
+		return false;
+	if (program->at < program->end) {
+		if (read_fixed(program, 1) != DW_OP_plus_uconst)
+			return false;
+		inner = read_unsigned(program);
+	}
+	if (program->at != program->end || inner > UINT8_MAX || outer < -(1 << 23) ||
+	    outer >= 1 << 23 || (reg != program->arch->sp && reg != program->arch->fp))
+		return false;
+	rule->cfa = reg == program->arch->sp ? UNWIND_CFA_SP_DEREF : UNWIND_CFA_FP_DEREF;
+	rule->cfa_off = UNWIND_DEREF((int32_t)outer, (int32_t)inner);
+	return true;
+}
+
+/* Runs read on the expression that comes next, which ends where it says. */
+static bool within_expression(struct program *program,
+			      bool (*read)(struct program *program, void *arg), void *arg)
 {
 	uint64_t len = read_unsigned(program);
+	const uint8_t *end = program->end;
+	bool done;
 
-	if (reg == program->arch->fp || reg == program->arch->ra ||
-	    len > (size_t)(program->end - program->at))
+	if (program->bad || len > (size_t)(end - program->at)) {
 		program->bad = true;
-	else
-		program->at += len;
+		return false;
+	}
+	program->end = program->at + len;
+	done = read(program, arg) && !program->bad;
+	program->at = program->end;
+	program->end = end;
+	return done;
+}
+
+static bool read_cfa(struct program *program, void *arg)
+{
+	struct unwind_rule *rule = arg;
+
+	if (program->arch->has_plt && read_plt(program, &rule->cfa_off)) {
+		rule->cfa = UNWIND_CFA_PLT;
+		return true;
+	}
+	return read_deref(program, rule);
+}
+
+static void run_cfa_expression(struct program *program)
+{
+	struct unwind_rule rule = {0};
+
+	if (!within_expression(program, read_cfa, &rule))
+		program->bad = true;
+	program->state.cfa = rule;
+}
+
+/* Functions that align their stack have the saved register at the frame pointer plus an offset. */
+static bool read_place(struct program *program, void *arg)
+{
+	struct unwind_place *place = arg;
+	uint64_t reg;
+
+	place->kind = PLACE_AT_FP;
+	return read_base(program, &reg, &place->offset) && reg == program->arch->fp &&
+	       program->at == program->end;
+}
+
+static bool skip(struct program *program, void *arg)
+{
+	return true;
+}
+
+/* The rest is left to libdw, unless nobody asks for that register. */
+static void run_expression(struct program *program, uint64_t reg, bool is_value)
+{
+	bool is_asked = reg == program->arch->fp || reg == program->arch->ra;
+	struct unwind_place place = {.kind = PLACE_OTHER};
+
+	if (!is_asked || program->is_signal) {
+		within_expression(program, skip, NULL);
+	} else if (within_expression(program, read_place, &place) && !is_value) {
+		set_place(program, reg, place.kind, place.offset);
+	} else {
+		program->bad = true;
+	}
 }
 
 static void skip_value(struct program *program, uint64_t reg)
@@ -162,7 +273,7 @@ static void run_place(struct program *program, uint8_t instruction)
 		break;
 	case DW_CFA_expression:
 	case DW_CFA_val_expression:
-		skip_expression(program, reg);
+		run_expression(program, reg, instruction == DW_CFA_val_expression);
 		break;
 	case DW_CFA_register:
 	case DW_CFA_val_offset:
@@ -195,17 +306,28 @@ static void run_extended(struct program *program, uint8_t instruction)
 		recall(program);
 		break;
 	case DW_CFA_def_cfa:
+		program->state.cfa = (struct unwind_rule){0};
 		program->state.cfa_reg = read_unsigned(program);
 		program->state.cfa_off = (int64_t)read_unsigned(program);
 		break;
 	case DW_CFA_def_cfa_register:
+		program->bad |= program->state.cfa.cfa != UNWIND_CFA_NO_ROW;
 		program->state.cfa_reg = read_unsigned(program);
 		break;
 	case DW_CFA_def_cfa_offset:
+		program->bad |= program->state.cfa.cfa != UNWIND_CFA_NO_ROW;
 		program->state.cfa_off = (int64_t)read_unsigned(program);
+		break;
+	case DW_CFA_def_cfa_expression:
+		run_cfa_expression(program);
 		break;
 	case DW_CFA_GNU_args_size:
 		read_unsigned(program);
+		break;
+	case DW_CFA_GNU_window_save:
+		/* On aarch64: the return address is signed from here on, or no more. It stays
+		 * where it is, and who reads it drops the signature. */
+		program->bad |= program->arch->machine != EM_AARCH64;
 		break;
 	default:
 		run_place(program, instruction);
@@ -232,18 +354,25 @@ static void run_one(struct program *program)
 	}
 }
 
-static struct unwind_rule rule_of(const struct unwind_arch *arch, const struct state *state)
+static struct unwind_rule rule_of(const struct program *program)
 {
 	static const struct unwind_rule unknown = {.cfa = UNWIND_CFA_UNKNOWN};
-	struct unwind_rule rule = {0};
+	const struct unwind_arch *arch = program->arch;
+	const struct state *state = &program->state;
+	struct unwind_rule rule = state->cfa;
 
 	if (state->ra.kind == PLACE_UNDEFINED)
 		return (struct unwind_rule){.cfa = UNWIND_CFA_OUTERMOST};
-	if ((state->cfa_reg != arch->sp && state->cfa_reg != arch->fp) ||
-	    state->cfa_off < INT32_MIN || state->cfa_off > INT32_MAX)
-		return unknown;
-	rule.cfa = state->cfa_reg == arch->sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
-	rule.cfa_off = (int32_t)state->cfa_off;
+	if (rule.cfa == UNWIND_CFA_NO_ROW) {
+		if ((state->cfa_reg != arch->sp && state->cfa_reg != arch->fp) ||
+		    state->cfa_off < INT32_MIN || state->cfa_off > INT32_MAX)
+			return unknown;
+		rule.cfa = state->cfa_reg == arch->sp ? UNWIND_CFA_SP : UNWIND_CFA_FP;
+		rule.cfa_off = (int32_t)state->cfa_off;
+	}
+	if (program->is_signal)
+		return arch->is_signal(&rule) ? (struct unwind_rule){.cfa = UNWIND_CFA_SIGNAL}
+					      : unknown;
 	return arch->saved(&state->fp, &state->ra, &rule) ? rule : unknown;
 }
 
@@ -257,8 +386,8 @@ static bool run_cie(struct program *program)
 		program->bad |= program->next_addr != program->addr || program->remembered_cnt;
 	}
 	program->first = program->state;
-	return !program->bad && program->state.cfa_reg != UINT64_MAX &&
-	       program->state.ra.kind != PLACE_OTHER;
+	return !program->bad && (program->is_signal || (program->state.cfa_reg != UINT64_MAX &&
+							program->state.ra.kind != PLACE_OTHER));
 }
 
 int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const struct fde *fde,
@@ -268,13 +397,12 @@ int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const 
 	struct program program = {
 		.arch = arch,
 		.cie = cie,
+		.is_signal = strchr(cie->augmentation, 'S') != NULL,
 		.state = {.cfa_reg = UINT64_MAX, .ra = arch->ra_at_first},
 	};
 	int err = 0;
 
-	/* A signal's frame has a rule of its own. */
-	if (fde->is_debug || cie->return_address_register != arch->ra ||
-	    strchr(cie->augmentation, 'S') || !run_cie(&program))
+	if (fde->is_debug || cie->return_address_register != arch->ra || !run_cie(&program))
 		return -ENOTSUP;
 	program.at = fde->program;
 	program.end = fde->program_end;
@@ -285,10 +413,10 @@ int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const 
 			return -ENOTSUP;
 		if (program.next_addr == program.addr)
 			continue;
-		err = row(arg, program.addr, rule_of(arch, &program.state));
+		err = row(arg, program.addr, rule_of(&program));
 		program.addr = program.next_addr;
 	}
 	if (!err && program.addr < end)
-		err = row(arg, program.addr, rule_of(arch, &program.state));
+		err = row(arg, program.addr, rule_of(&program));
 	return err;
 }

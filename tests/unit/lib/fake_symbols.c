@@ -24,10 +24,17 @@ static const struct sym_location *fake_lookup(struct symbol_backend *self, const
 	return NULL;
 }
 
+static const struct sym_location *fake_place(struct symbol_backend *self, const struct site *site,
+					     enum sym_kind kind, uint64_t addr,
+					     uint64_t deadline_ns)
+{
+	return fake_lookup(self, site, addr);
+}
+
 struct fake_symbols fake_symbols_of(const struct sym_location *locations, size_t cnt)
 {
 	return (struct fake_symbols){
-		.backend = {.prepare = fake_prepare, .lookup = fake_lookup},
+		.backend = {.prepare = fake_prepare, .lookup = fake_lookup, .place = fake_place},
 		.locations = locations,
 		.location_cnt = cnt,
 	};

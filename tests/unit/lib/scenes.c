@@ -81,6 +81,19 @@ const struct sym_location known_locations[] = {
 	     .line = UINT32_MAX)},
 	{.addr = 0x667, .module = "/", .module_offset = UINT64_MAX, ONE(.symbol = NULL)},
 	{.addr = 0x668, .module = "", ONE(.symbol = "", .offset = 1, .file = "")},
+	/* Variables. */
+	{.addr = 0x55d0c0014040,
+	 PROGRAM,
+	 .module_offset = 0x4040,
+	 ONE(.symbol = "sessions", .file = "/home/u/src/session.c", .line = 15)},
+	{.addr = 0x55d0c0014080,
+	 PROGRAM,
+	 .module_offset = 0x4080,
+	 ONE(.symbol = "cache.lto_priv.0")},
+	{.addr = 0x669,
+	 .module = "/tmp/\x1b]0;owned\x07/lib\xff.so",
+	 .module_offset = 0x669,
+	 ONE(.symbol = "\"\t-> \x1b[2J\xff\n", .file = "dir\x7f/\\.c", .line = UINT32_MAX)},
 };
 
 const uint64_t small_stack[] = {0x55d0c001118d, 0x55d0c001126d, 0x7f0000027305};
@@ -501,6 +514,261 @@ static struct process_summary summaries[] = {
 	{&hostile, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, {0}},
 };
 
+/* What a proof says. */
+
+#define HELD(chain) .held_by = (chain), .held_by_cnt = LENGTH(chain)
+#define REACH(...) .reach = {.proved = true, __VA_ARGS__}
+
+static const struct holder chain_of_sessions[] = {
+	{.kind = HOLDER_GLOBAL, .addr = 0x55d0c0014040, .path = "/usr/bin/leak"},
+	{.kind = HOLDER_BLOCK, .site = &proved_sites[1], .repeats = 1},
+	{.kind = HOLDER_BLOCK, .site = &proved_sites[3], .repeats = 17},
+	{.kind = HOLDER_BLOCK, .repeats = 2},
+	{.kind = HOLDER_BLOCK, .site = &proved_sites[5], .repeats = 1},
+};
+static const struct holder chain_of_cache[] = {
+	{.kind = HOLDER_GLOBAL, .addr = 0x55d0c0014080, .path = "/usr/bin/leak", .is_likely = true},
+};
+
+struct site proved_sites[] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 80,
+	 .count = 5,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(small_stack),
+	 REACH(.of = {[REACH_DEFINITE] = {64, 4}, [REACH_INDIRECT] = {16, 1}}, .lost = {48, 3},
+	       .hanging = {2097168, 3}, .lost_per_s = 0.75, .lost_for_ns = 61999 * MS),
+	 .end = STACK_END_COMPLETE},
+	{.id = 2,
+	 .process = &leak,
+	 .bytes = 5242880,
+	 .count = 5,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(big_stack),
+	 REACH(.of = {[REACH_INDIRECT] = {2097152, 2}, [REACH_REACHABLE] = {3145728, 3}},
+	       HELD(chain_of_sessions)),
+	 .end = STACK_END_COMPLETE},
+	{.id = 3,
+	 .process = &leak,
+	 .bytes = 1200,
+	 .count = 3,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(small_stack),
+	 REACH(.of = {[REACH_POSSIBLE] = {400, 1}, [REACH_REACHABLE] = {800, 2}},
+	       HELD(chain_of_cache)),
+	 .end = STACK_END_COMPLETE},
+	{.id = 4,
+	 .process = &leak,
+	 .bytes = 24,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(cxx_stack),
+	 REACH(.of = {[REACH_DEFINITE] = {24, 1}}, .lost = {24, 1}),
+	 .end = STACK_END_COMPLETE},
+	{.id = 5,
+	 .process = &leak,
+	 .kind = KIND_MMAP,
+	 .bytes = 8192,
+	 .count = 2,
+	 AGES(1000 * MS, 2000 * MS),
+	 STACK(small_stack),
+	 .end = STACK_END_COMPLETE},
+	{.id = 6, .process = &leak, .bytes = 4, .count = 1, AGES(MS, MS), STACK(odd_stack)},
+};
+const struct proof_facts proof_still = {
+	.method = PROOF_STILL,
+	.scanned_bytes = 133120,
+	.pictures = 2,
+	.processes = 1,
+	.of = {{88, 5}, {2097168, 3}, {400, 1}, {3146528, 5}},
+};
+
+/* A leak of two workers, and what grows in them; of a third process nothing is known. */
+#define WORKER_LOSS(number, of_process, ...)                                                       \
+	{                                                                                          \
+		.id = (number), .process = (of_process), .bytes = 80, .count = 5,                  \
+		AGES(600 * MS, 4900 * MS), STACK(small_stack), .end = STACK_END_COMPLETE,          \
+		REACH(.of = {[REACH_DEFINITE] = {80, 5}}, .lost = {80, 5}, __VA_ARGS__)            \
+	}
+static struct site proved_workers[] = {
+	WORKER_LOSS(1, &leak, .lost_per_s = 40, .lost_for_ns = 9000 * MS),
+	WORKER_LOSS(2, &worker, .lost_per_s = 4.5, .lost_for_ns = 12000 * MS, .hanging = {9, 1}),
+	{.id = 3,
+	 .process = &worker,
+	 .bytes = 4194304,
+	 .count = 4,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(big_stack),
+	 REACH(.of = {[REACH_REACHABLE] = {4194304, 4}}, HELD(chain_of_cache)),
+	 .end = STACK_END_COMPLETE},
+	{.id = 4,
+	 .process = &other,
+	 .bytes = 7,
+	 .count = 7,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(cxx_stack),
+	 .end = STACK_END_COMPLETE},
+};
+static const struct proof_facts proof_clone = {
+	.method = PROOF_CLONE,
+	.stopped_ns = 17250000,
+	.scanned_bytes = 5ULL << 30,
+	.pictures = 2,
+	.processes = 4,
+	.unproved = 2,
+	.of = {{160, 10}, {0, 0}, {0, 0}, {4194304, 4}},
+};
+
+/* Each kind of holder, with names of a hostile program; and more that has lost blocks than is told.
+ */
+#define ROOT(name, ...) static const struct holder name[] = {{__VA_ARGS__}}
+ROOT(hostile_root, .kind = HOLDER_GLOBAL, .addr = 0x669, .path = "/tmp/\x1b/lib\xff.so");
+ROOT(nameless_root, .kind = HOLDER_GLOBAL, .addr = 0x7f0000200000, .path = "/tmp/\n/l\"ib.so.1");
+ROOT(stack_root, .kind = HOLDER_STACK, .addr = 0x7ffc00000010, .tid = 4712, .code = 0x669,
+     .path = "th\x1bread");
+ROOT(register_root, .kind = HOLDER_REGISTER, .tid = 4713);
+ROOT(kernel_root, .kind = HOLDER_KERNEL);
+ROOT(heap_root, .kind = HOLDER_HEAP, .addr = 0x55d0c3a2b2a0, .path = "[heap]");
+ROOT(memory_root, .kind = HOLDER_MEMORY, .addr = UINT64_MAX);
+ROOT(worded_root, .kind = HOLDER_STACK, .words = "as a recording\x1b says");
+
+#define ROOTED(number, root)                                                                       \
+	{                                                                                          \
+		.id = (number), .process = &hostile, .bytes = 100 - (number), .count = 1,          \
+		AGES(MS, MS), STACK(hostile_stack),                                                \
+		REACH(.of = {[REACH_REACHABLE] = {100 - (number), 1}}, HELD(root))                 \
+	}
+#define NAMELESS_LOSS(number)                                                                      \
+	{                                                                                          \
+		.id = (number), .process = &hostile, .bytes = 30 - (number), .count = 1,           \
+		AGES(MS, MS),                                                                      \
+		REACH(.of = {[REACH_DEFINITE] = {30 - (number), 1}}, .lost = {30 - (number), 1})   \
+	}
+static struct site proved_hostile[] = {
+	ROOTED(1, hostile_root),  ROOTED(2, nameless_root), ROOTED(3, stack_root),
+	ROOTED(4, register_root), ROOTED(5, kernel_root),   ROOTED(6, heap_root),
+	ROOTED(7, memory_root),   ROOTED(8, worded_root),   NAMELESS_LOSS(11),
+	NAMELESS_LOSS(12),        NAMELESS_LOSS(13),        NAMELESS_LOSS(14),
+	NAMELESS_LOSS(15),        NAMELESS_LOSS(16),        NAMELESS_LOSS(17),
+};
+static const struct proof_facts proof_freeze = {
+	.method = PROOF_FREEZE,
+	.stopped_ns = 2140000000,
+	.scanned_bytes = 1,
+	.pictures = 2,
+	.processes = 2,
+	.unproved = 1,
+	.of = {{112, 7}, {0, 0}, {0, 0}, {764, 8}},
+};
+static const struct proof_facts proof_ended = {
+	.method = PROOF_ENDED,
+	.stopped_ns = 3000000,
+	.scanned_bytes = 133120,
+	.pictures = 1,
+	.processes = 1,
+	.of = {{88, 5}, {2097168, 3}, {400, 1}, {3146528, 5}},
+};
+static const struct proof_facts proof_of_none = {.pictures = 2, .processes = 3, .unproved = 3};
+
+/* What heaps held: of one process, of several of which not all is known, of none, and of a core. */
+const struct heap_census census_of_one = {
+	.processes = 1,
+	.classes = {[0] = {{72, 3}, {24, 1}, {2400000, 100000}},
+		    [2] = {{0, 0}, {120, 1}, {0, 0}},
+		    [5] = {{1032, 1}, {0, 0}, {4096, 4}},
+		    [16] = {{0, 0}, {2097136, 1}, {0, 0}}},
+	.requested_bytes = 1060,
+	.arenas = 1,
+	.heap_bytes = 5500000,
+	.spare_bytes = 135168,
+	.present_bytes = 5390336,
+	.memory = {.anonymous = 6000640, .file = 1355776},
+};
+static const struct heap_census census_of_workers = {
+	.processes = 3,
+	.without_heap = 1,
+	.classes = {[0] = {{24, 1}, {0, 0}, {0, 0}},
+		    [HEAP_CLASSES - 1] = {{0, 0}, {2199023255552, 1}, {0, 0}}},
+	.requested_bytes = 24,
+	.elsewhere = {4096, 1},
+	.arenas = 5,
+	.skipped_arenas = 1,
+	.cut_lists = 2,
+	.heap_bytes = 2199023263744,
+	.present_bytes = 2199023263744,
+	.memory = {4096, 8192, 12288, 2199023263744},
+};
+static const struct heap_census census_of_none = {
+	.processes = 1,
+	.without_heap = 1,
+	.elsewhere = {3000000, 7},
+	.memory = {.anonymous = 4194304},
+};
+static const struct heap_census census_of_core = {
+	.processes = 1,
+	.classes = {[1] = {{0, 0}, {560, 10}, {40, 1}}},
+	.arenas = 1,
+	.heap_bytes = 135168,
+	.spare_bytes = 134400,
+	.present_bytes = 8192,
+};
+static const struct heap_census census_of_lies = {
+	.processes = UINT64_MAX,
+	.without_heap = UINT64_MAX,
+	.classes = {[3] = {{UINT64_MAX, UINT64_MAX}, {1, 0}, {UINT64_MAX, 1}}},
+	.arenas = UINT64_MAX,
+	.heap_bytes = 1,
+	.spare_bytes = UINT64_MAX,
+	.present_bytes = UINT64_MAX,
+	.memory = {UINT64_MAX, 2, UINT64_MAX, UINT64_MAX},
+};
+static const struct core_facts core_of_leak = {
+	.path = "/tmp/core.4711",
+	.program = "leak",
+	.arguments = "leak -v",
+	.pid = 4711,
+	.signal = 6,
+	.memory_bytes = 1000000,
+	.used = {560, 10},
+	.free_ = {40, 1},
+	.own_bytes = 134400,
+};
+
+static const struct core_thread core_threads[] = {
+	{.tid = 4711,
+	 .pc = 0x55d0c3a01189,
+	 .function = "leak_big",
+	 .module = "/opt/leak",
+	 .file = "src/leak.c",
+	 .line = 18},
+	{.tid = 4712, .pc = 0x7f3a1c0e5b50, .function = "read", .module = "/lib/libc.so.6"},
+	{.tid = 4713, .pc = 0x7ffe9d9f1000, .function = "sys\x1b[2J", .module = "[vdso]"},
+	{.tid = 4714, .pc = UINT64_MAX},
+};
+static const struct core_facts core_with_threads = {
+	.path = "/var/crash/core.\x1b[2J",
+	.program = "leak",
+	.arguments = "leak -v --name \"\xff\"",
+	.pid = 4711,
+	.signal = 11,
+	.threads = core_threads,
+	.thread_cnt = LENGTH(core_threads),
+	.memory_bytes = 1ULL << 32,
+	.missing_bytes = 4096,
+	.absent_bytes = 1,
+	.used = {5244184, 14},
+	.free_ = {40, 1},
+	.own_bytes = 134400,
+};
+static const struct proof_facts proof_of_core = {
+	.method = PROOF_CORE,
+	.scanned_bytes = 133120,
+	.pictures = 1,
+	.processes = 1,
+	.of = {{88, 5}, {2097168, 3}, {400, 1}, {3146528, 5}},
+};
+
 /* What a user writes into a file may be anything. */
 static const struct suppressed suppressed[] = {
 	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
@@ -628,6 +896,48 @@ const struct scene scenes[] = {
 	 .before = &growth_snapshot,
 	 .growing = 4,
 	 .snap = SNAPSHOT(growth_sites)},
+	{.name = "prove", .opts.top = 10, .snap = SNAPSHOT(proved_sites, .proof = &proof_still)},
+	{.name = "prove-processes",
+	 .opts.top = 10,
+	 .growing = 12,
+	 .snap = SNAPSHOT(proved_workers, .proof = &proof_clone)},
+	{.name = "prove-hostile",
+	 .opts.top = 9,
+	 .snap = SNAPSHOT(proved_hostile, .proof = &proof_freeze)},
+	{.name = "prove-ended",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(proved_sites, .proof = &proof_ended),
+	 .final = true},
+	{.name = "prove-none",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(plain_sites, .proof = &proof_of_none)},
+	{.name = "census",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(proved_sites, .proof = &proof_still, .census = &census_of_one)},
+	{.name = "census-processes",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(proved_workers, .proof = &proof_clone, .census = &census_of_workers)},
+	{.name = "census-none",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(proved_sites, .proof = &proof_still, .census = &census_of_none)},
+	{.name = "census-core",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(plain_sites, .core = &core_of_leak, .census = &census_of_core)},
+	{.name = "core",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT(proved_sites, .core = &core_with_threads, .proof = &proof_of_core)},
+	{.name = "core-of-nothing",
+	 .opts.top = 10,
+	 .snap = SNAPSHOT_OF(NULL, 0, .core = &core_of_leak)},
+	{.name = "census-huge",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(proved_sites, .proof = &proof_still, .census = &census_of_lies)},
+	{.name = "prove-by-process",
+	 .opts = {.top = 10, .by = BY_PROCESS},
+	 .snap = SNAPSHOT(proved_workers, .proof = &proof_clone)},
+	{.name = "prove-by-module",
+	 .opts = {.top = 10, .by = BY_MODULE},
+	 .snap = SNAPSHOT(proved_sites, .proof = &proof_still)},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,

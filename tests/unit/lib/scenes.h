@@ -50,7 +50,7 @@ struct scene {
 		AGES(600 * MS, 4900 * MS), STACK(big_stack), .end = STACK_END_COMPLETE             \
 	}
 
-extern const struct sym_location known_locations[16];
+extern const struct sym_location known_locations[19];
 extern struct process leak;
 extern struct process hostile;
 extern const uint64_t small_stack[3];
@@ -64,6 +64,9 @@ extern struct site sampled_sites[2];
 extern struct site group_sites[9];
 extern struct site thread_sites[2];
 extern struct block thread_blocks[5];
+extern struct site proved_sites[6];
+extern const struct proof_facts proof_still;
+extern const struct heap_census census_of_one;
 extern const struct scene scenes[];
 extern const size_t scene_cnt;
 

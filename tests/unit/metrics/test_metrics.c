@@ -258,6 +258,22 @@ static void sites(void **state)
 	check_scene("metrics-sites", &scene, &scene.snap);
 }
 
+/* What is lost of each row that a proof has looked at, and of all others. */
+static void proofs(void **state)
+{
+	const struct scene by_stack = {.opts.top = 4,
+				       .snap = SNAPSHOT(proved_sites, .proof = &proof_still)};
+	const struct scene by_process = {.opts = {.top = 1, .by = BY_PROCESS},
+					 .snap = SNAPSHOT(proved_sites, .proof = &proof_still)};
+	const struct scene with_census = {
+		.opts.top = 1,
+		.snap = SNAPSHOT(proved_sites, .proof = &proof_still, .census = &census_of_one)};
+
+	check_scene("metrics-prove", &by_stack, &by_stack.snap);
+	check_scene("metrics-census", &with_census, &with_census.snap);
+	check_scene("metrics-prove-by-process", &by_process, &by_process.snap);
+}
+
 static void cgroups(void **state)
 {
 	const struct scene scene = {.opts = {.top = 1, .by = BY_CGROUP},
@@ -365,10 +381,11 @@ static void odd_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_scene),     cmocka_unit_test(threads),
-		cmocka_unit_test(sites),           cmocka_unit_test(cgroups),
-		cmocka_unit_test(before_a_report), cmocka_unit_test(counts),
-		cmocka_unit_test(many_counts),     cmocka_unit_test(odd_values),
+		cmocka_unit_test(every_scene), cmocka_unit_test(threads),
+		cmocka_unit_test(sites),       cmocka_unit_test(proofs),
+		cmocka_unit_test(cgroups),     cmocka_unit_test(before_a_report),
+		cmocka_unit_test(counts),      cmocka_unit_test(many_counts),
+		cmocka_unit_test(odd_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Command lines, good and bad, and what is made from the table of options. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -106,6 +110,9 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	print_number(out, "reserved", opts->reserved, 0);
 	print_number(out, "propose", opts->gen_suppressions, 0);
 	print_number(out, "why", opts->why, 0);
+	print_number(out, "prove", opts->prove, 0);
+	print_number(out, "census", opts->census, 0);
+	print_number(out, "prove_every", opts->prove_every, 1);
 	print_number(out, "combined", opts->combined_only, 0);
 	print_number(out, "missing_free", opts->wa_missing_free, 0);
 	print_number(out, "rate", opts->sample_rate, 1);
@@ -160,6 +167,7 @@ static char *describe(const struct options *opts)
 	}
 	print_text(out, "record", opts->record);
 	print_number(out, "all", opts->all, 0);
+	print_number(out, "live", opts->live, 0);
 	print_number(out, "code", (uint64_t)opts->error_exitcode, 0);
 	print_number(out, "verbose", opts->verbose, 0);
 	print_number(out, "interval", opts->interval_ns, 5000000000);
@@ -236,21 +244,157 @@ static void version(void **state)
 	assert_string_equal(other, text);
 }
 
+static void assert_fits(const char *text, size_t most_lines)
+{
+	size_t lines = 0;
+
+	for (const char *at = text; *at; at = strchr(at, '\n') + 1) {
+		size_t len = strcspn(at, "\n");
+
+		lines++;
+		if (len > 100 || (len && at[len - 1] == ' '))
+			fail_msg("too long, or with a blank at its end: %.*s", (int)len, at);
+	}
+	if (lines > most_lines)
+		fail_msg("%zu lines", lines);
+}
+
+/* The name as a whole, not the beginning of a longer one. */
+static bool has_name(const char *text, const char *before, const char *name)
+{
+	cleanup_free char *wanted = NULL;
+
+	assert_true(asprintf(&wanted, "%s--%s", before, name) > 0);
+	for (const char *at = text; (at = strstr(at, wanted)); at++)
+		if (!isalnum(at[strlen(wanted)]) && at[strlen(wanted)] != '-')
+			return true;
+	return false;
+}
+
+/* An option's own line, and not where another one's speaks of it. */
+static bool lists(const char *text, const char *name)
+{
+	return has_name(text, ", ", name) || has_name(text, "\n      ", name);
+}
+
 static void help(void **state)
 {
 	cleanup_free char *text = printed("--help", OPTIONS_EXIT_OK);
-	cleanup_free char *other = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);
+	cleanup_free char *diff = printed("diff --help", OPTIONS_EXIT_OK);
 
-	assert_string_equal(other, text);
+	assert_fits(text, SIZE_MAX);
 	for (int i = 0; i < option_cnt; i++) {
-		char name[64];
+		bool of_diff = option_table[i].offline & 1U << MODE_DIFF;
+		const char *name = option_table[i].name;
 
-		snprintf(name, sizeof(name), "--%s", option_table[i].name);
-		assert_non_null(strstr(text, name));
+		assert_true(lists(text, name));
+		if (lists(diff, name) != of_diff)
+			fail_msg("of diff: %s", name);
 	}
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		if (strlen(line) > 100 || line[strlen(line) - 1] == ' ')
-			fail_msg("line too long, or with a blank at its end: %s", line);
+	assert_non_null(strstr(diff, "memleak diff "));
+	assert_null(strstr(diff, "memleak report "));
+}
+
+/* All that stands in it is an option, by its letter and name. */
+static void brief_help(void **state)
+{
+	cleanup_free char *text = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);
+
+	assert_fits(text, 40);
+	for (const struct option_example *brief = option_briefs; brief->arguments; brief++) {
+		const char *name = strstr(brief->arguments, "--");
+		size_t len = strcspn(name, " ");
+		const struct option_def *def = option_table, *end = option_table + option_cnt;
+
+		assert_non_null(strstr(text, brief->arguments));
+		while (def < end &&
+		       (strlen(def->name) != len - 2 || strncmp(def->name, name + 2, len - 2) != 0))
+			def++;
+		assert_true(def < end);
+		assert_true(name == brief->arguments || brief->arguments[1] == def->letter);
+	}
+}
+
+/* The name of a process stands for its number, unless several have it. */
+static void process_names(void **state)
+{
+	char name[16], line[64];
+	struct options opts;
+	pid_t pids[2];
+
+	snprintf(name, sizeof(name), "n%d-%d", getpid(), 1);
+	for (size_t i = 0; i < 2; i++) {
+		struct capture capture;
+		cleanup_free char *said = NULL;
+		enum options_result result;
+
+		pids[i] = fork();
+		if (!pids[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			prctl(PR_SET_NAME, name);
+			raise(SIGSTOP);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pids[i], NULL, WUNTRACED), pids[i]);
+		snprintf(line, sizeof(line), "-p 1,%s", name);
+		capture_begin(&capture, STDERR_FILENO);
+		result = parse(line, &opts);
+		said = capture_end(&capture);
+		if (i) {
+			char both[64];
+
+			assert_int_equal(result, OPTIONS_EXIT_USAGE);
+			snprintf(both, sizeof(both), "%d", pids[1]);
+			assert_non_null(strstr(said, both));
+			assert_non_null(strstr(said, "--comm"));
+		} else {
+			assert_int_equal(result, OPTIONS_RUN);
+			assert_int_equal(opts.pid_cnt, 2);
+			assert_int_equal(opts.pids[1], pids[0]);
+		}
+		forget(&opts);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		kill(pids[i], SIGKILL);
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+}
+
+/* A number of seconds that is a process's is asked about, unless it is whole minutes. */
+static void interval_or_process(void **state)
+{
+	struct options opts;
+	struct capture capture;
+	cleanup_free char *said = NULL;
+	char line[64];
+	pid_t pid;
+
+	for (;;) {
+		pid = fork();
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+		if (pid >= 300 && pid % 60)
+			break;
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	snprintf(line, sizeof(line), "%d", pid);
+	capture_begin(&capture, STDERR_FILENO);
+	assert_int_equal(parse(line, &opts), OPTIONS_EXIT_USAGE);
+	said = capture_end(&capture);
+	forget(&opts);
+	snprintf(line, sizeof(line), "-p %d", pid);
+	assert_non_null(strstr(said, line));
+	snprintf(line, sizeof(line), "%d 3", pid);
+	assert_int_equal(parse(line, &opts), OPTIONS_RUN);
+	forget(&opts);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(parse("3600", &opts), OPTIONS_RUN);
+	forget(&opts);
 }
 
 static void help_on_full_disk(void **state)
@@ -289,21 +433,37 @@ static void table(void **state)
 	}
 }
 
-/* bash reads the completion script without a complaint. */
+/* Each shell that is there reads its completion script without a complaint. */
 static void completion(void **state)
 {
-	FILE *bash;
-	int status;
+	static const struct {
+		const char *seek, *read;
+		void (*print)(FILE *out);
+	} shells[] = {
+		{"command -v bash >/dev/null 2>&1", "bash -n", options_print_completion_bash},
+		{"command -v zsh >/dev/null 2>&1", "zsh -n", options_print_completion_zsh},
+		{"command -v fish >/dev/null 2>&1", "fish --no-execute",
+		 options_print_completion_fish},
+	};
+	size_t seen = 0;
 
-	if (system("command -v bash >/dev/null 2>&1")) {
-		print_message("skipped: no bash\n");
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+		FILE *shell;
+		int status;
+
+		if (system(shells[i].seek))
+			continue;
+		seen++;
+		shell = popen(shells[i].read, "w");
+		assert_non_null(shell);
+		shells[i].print(shell);
+		status = pclose(shell);
+		assert_int_equal(status, 0);
+	}
+	if (!seen) {
+		print_message("skipped: no bash, zsh or fish\n");
 		skip();
 	}
-	bash = popen("bash -n", "w");
-	assert_non_null(bash);
-	options_print_completion(bash);
-	status = pclose(bash);
-	assert_int_equal(status, 0);
 }
 
 static void nothing_given(void **state)
@@ -319,10 +479,17 @@ static void nothing_given(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_lines),    cmocka_unit_test(bad_lines),
-		cmocka_unit_test(version),       cmocka_unit_test(help),
-		cmocka_unit_test(table),         cmocka_unit_test(completion),
-		cmocka_unit_test(nothing_given), cmocka_unit_test(help_on_full_disk),
+		cmocka_unit_test(good_lines),
+		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(version),
+		cmocka_unit_test(help),
+		cmocka_unit_test(table),
+		cmocka_unit_test(completion),
+		cmocka_unit_test(brief_help),
+		cmocka_unit_test(process_names),
+		cmocka_unit_test(nothing_given),
+		cmocka_unit_test(interval_or_process),
+		cmocka_unit_test(help_on_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

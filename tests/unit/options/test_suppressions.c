@@ -301,6 +301,58 @@ static void takes_out(void **state)
 	suppressor__free(suppressor);
 }
 
+/*
+ * What hangs from suppressed blocks alone is left out with them: all of one site, a part of
+ * another, and nothing that hangs from others.
+ */
+static void takes_out_what_hangs(void **state)
+{
+	static const struct hanging_sum hanging[] = {
+		{.site = 10, .head = 30, {10, 1}}, {.site = 20, .head = 10, {20, 2}},
+		{.site = 20, .head = 50, {30, 3}}, {.site = 30, .head = 20, {5, 1}},
+		{.site = 30, .head = 40, {12, 1}}, {.site = 30, .head = 99, {1, 1}},
+	};
+	struct site sites[] = SITES;
+	const struct proof_facts proof = {.of[REACH_DEFINITE] = {90, 9},
+					  .of[REACH_INDIRECT] = {78, 9}};
+	struct snapshot snap = {.sites = sites,
+				.site_cnt = 5,
+				.proof = &proof,
+				.hanging = hanging,
+				.hanging_cnt = LENGTH(hanging)};
+	struct snapshot_view snap_view = snapshot_view_of(&snap);
+	struct fake_symbols symbols = fake_symbols_of(places, LENGTH(places));
+	struct suppressor *suppressor;
+	const struct site *left;
+
+	sites[0].reach.of[REACH_DEFINITE] = (struct reach_sum){10, 1};
+	sites[1].reach.of[REACH_INDIRECT] = (struct reach_sum){10, 1};
+	sites[2].reach.of[REACH_DEFINITE] = (struct reach_sum){12, 1};
+	sites[2].reach.of[REACH_INDIRECT] = (struct reach_sum){18, 2};
+	sites[4].reach.of[REACH_INDIRECT] = (struct reach_sum){50, 5};
+	assert_int_equal(suppressor__new(&suppressions, &suppressor), 0);
+	assert_int_equal(suppressor__apply(suppressor, &symbols.backend, plenty(), &snap_view), 0);
+	assert_int_equal(snap_view.snap.site_cnt, 1);
+	left = &snap_view.snap.sites[0];
+	assert_int_equal(left->id, 30);
+	assert_int_equal(left->bytes, 18);
+	assert_int_equal(left->count, 2);
+	assert_int_equal(left->reach.of[REACH_INDIRECT].bytes, 6);
+	assert_int_equal(left->reach.of[REACH_INDIRECT].count, 1);
+	assert_int_equal(left->reach.of[REACH_DEFINITE].bytes, 12);
+	assert_int_equal(snap_view.snap.proof->of[REACH_DEFINITE].bytes, 80);
+	assert_int_equal(snap_view.snap.proof->of[REACH_DEFINITE].count, 8);
+	assert_int_equal(snap_view.snap.proof->of[REACH_INDIRECT].bytes, 78 - 10 - 12 - 50);
+	assert_int_equal(snap_view.snap.proof->of[REACH_INDIRECT].count, 9 - 1 - 1 - 5);
+	check_sum(&snap_view.snap, 1, 60 + 20 + 12, 6 + 2 + 1, 2);
+	check_sum(&snap_view.snap, 2, 10 + 30, 1 + 3, 2);
+	/* The snapshot itself has all it had. */
+	assert_int_equal(sites[2].bytes, 30);
+	assert_ptr_equal(snap.proof, &proof);
+	snapshot_view_deinit(&snap_view);
+	suppressor__free(suppressor);
+}
+
 /* Names that did not come in time are asked for again; those that did are remembered. */
 static void late_names(void **state)
 {
@@ -406,19 +458,13 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pattern_in_name),
-		cmocka_unit_test(pattern_takes_no_time),
-		cmocka_unit_test(bad_lines),
-		cmocka_unit_test(good_lines),
-		cmocka_unit_test(long_line),
-		cmocka_unit_test(files),
-		cmocka_unit_test(place_by_any_name),
-		cmocka_unit_test(pattern_of_name),
-		cmocka_unit_test(takes_out),
-		cmocka_unit_test(late_names),
-		cmocka_unit_test(names_of_later_snapshots),
-		cmocka_unit_test(takes_out_of_peak),
-		cmocka_unit_test(no_memory),
+		cmocka_unit_test(pattern_in_name),   cmocka_unit_test(pattern_takes_no_time),
+		cmocka_unit_test(bad_lines),         cmocka_unit_test(good_lines),
+		cmocka_unit_test(long_line),         cmocka_unit_test(files),
+		cmocka_unit_test(place_by_any_name), cmocka_unit_test(pattern_of_name),
+		cmocka_unit_test(takes_out),         cmocka_unit_test(takes_out_what_hangs),
+		cmocka_unit_test(late_names),        cmocka_unit_test(names_of_later_snapshots),
+		cmocka_unit_test(takes_out_of_peak), cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -322,13 +322,13 @@ static void variables_and_sections(void **state)
 	message_put_u32(&false_answer, 1);
 	message_put_u64(&false_answer, 77);
 	forget_helper();
-	assert_true(prober_variable(fd, "environ", &value));
+	assert_true(prober_variable(fd, "environ", UINT64_MAX, &value));
 	assert_int_equal(value, 77);
 	assert_true(prober_has_section(fd, ".debug_info"));
 
 	false_answer.len--;
 	forget_helper();
-	assert_false(prober_variable(fd, "environ", &value));
+	assert_false(prober_variable(fd, "environ", UINT64_MAX, &value));
 	assert_int_equal(value, 77);
 	assert_int_equal(helper.pid, 0);
 
@@ -336,6 +336,30 @@ static void variables_and_sections(void **state)
 	forget_helper();
 	assert_false(prober_has_section(fd, ".debug_info"));
 	assert_int_equal(helper.pid, 0);
+}
+
+/* A name is believed only if it is near and can be printed. */
+static void nearest_names(void **state)
+{
+	static const struct {
+		const char *answer;
+		bool good;
+	} answers[] = {
+		{"pool_take", true}, {"pol_tak\x1b", false}, {"something", false}, {"", false}};
+	int fd = (int)(intptr_t)*state;
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		struct nearest nearest = nearest_begin("pol_take", 8);
+		char *name;
+
+		message_reset(&false_answer);
+		message_put_string(&false_answer, answers[i].answer);
+		forget_helper();
+		name = prober_nearest(fd, &nearest, UINT64_MAX);
+		assert_int_equal(name != NULL, answers[i].good);
+		assert_int_equal(nearest.least, answers[i].good ? 1 : 3);
+		free(name);
+	}
 }
 
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_file, close_file)
@@ -354,6 +378,7 @@ int main(void)
 		WITH_FILE(truncated),
 		WITH_FILE(statuses),
 		WITH_FILE(variables_and_sections),
+		WITH_FILE(nearest_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
+#include "report/held_by.h"
+
 static void same_string(const char *a, const char *b)
 {
 	assert_int_equal(!a, !b);
@@ -59,6 +62,77 @@ static void same_location(const struct sym_location *a, const struct sym_locatio
 	}
 }
 
+static void same_sum(const struct reach_sum *a, const struct reach_sum *b)
+{
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->count, b->count);
+}
+
+/* Blocks are told by their site, all else in words. */
+static void same_holder(const struct site *site, const struct holder *a, const struct holder *b)
+{
+	cleanup_free char *words = NULL;
+
+	assert_int_equal(a->kind, b->kind);
+	if (a->kind == HOLDER_BLOCK) {
+		assert_int_equal(!a->site, !b->site);
+		if (a->site)
+			assert_int_equal(a->site->id, b->site->id);
+		assert_int_equal(a->repeats, b->repeats);
+		assert_null(b->words);
+		return;
+	}
+	words = held_by_words(site, a, NULL, 0);
+	same_string(words, b->words);
+}
+
+static void same_reach(const struct site *site, const struct site_reach *a,
+		       const struct site_reach *b)
+{
+	assert_int_equal(a->proved, b->proved);
+	for (size_t i = 0; i < REACH_CNT; i++)
+		same_sum(&a->of[i], &b->of[i]);
+	same_sum(&a->lost, &b->lost);
+	same_sum(&a->hanging, &b->hanging);
+	assert_memory_equal(&a->lost_per_s, &b->lost_per_s, sizeof(double));
+	assert_int_equal(a->lost_for_ns, b->lost_for_ns);
+	assert_int_equal(a->held_by_cnt, b->held_by_cnt);
+	for (size_t i = 0; i < a->held_by_cnt; i++)
+		same_holder(site, &a->held_by[i], &b->held_by[i]);
+}
+
+static void same_proof(const struct proof_facts *a, const struct proof_facts *b)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->method, b->method);
+	assert_int_equal(a->stopped_ns, b->stopped_ns);
+	assert_int_equal(a->scanned_bytes, b->scanned_bytes);
+	assert_int_equal(a->pictures, b->pictures);
+	assert_int_equal(a->processes, b->processes);
+	assert_int_equal(a->unproved, b->unproved);
+	for (size_t i = 0; i < REACH_CNT; i++)
+		same_sum(&a->of[i], &b->of[i]);
+}
+
+static void same_hanging(const struct snapshot *a, const struct snapshot *b)
+{
+	assert_int_equal(a->hanging_cnt, b->hanging_cnt);
+	for (size_t i = 0; i < a->hanging_cnt; i++) {
+		assert_int_equal(a->hanging[i].site, b->hanging[i].site);
+		assert_int_equal(a->hanging[i].head, b->hanging[i].head);
+		same_sum(&a->hanging[i].of, &b->hanging[i].of);
+	}
+}
+
+static void same_census(const struct heap_census *a, const struct heap_census *b)
+{
+	assert_int_equal(!a, !b);
+	if (a)
+		assert_memory_equal(a, b, sizeof(*a));
+}
+
 static void same_site(const struct site *a, const struct site *b)
 {
 	assert_int_equal(a->id, b->id);
@@ -85,6 +159,7 @@ static void same_site(const struct site *a, const struct site *b)
 	assert_int_equal(a->origin.several_caches, b->origin.several_caches);
 	assert_int_equal(a->origin.reclaimable, b->origin.reclaimable);
 	assert_int_equal(a->origin.unseen_frees, b->origin.unseen_frees);
+	same_reach(a, &a->reach, &b->reach);
 	assert_int_equal(a->frame_cnt, b->frame_cnt);
 	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
 }
@@ -165,6 +240,9 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 	assert_int_equal(a->frees_hidden, b->frees_hidden);
 	assert_int_equal(a->vmalloc_hidden, b->vmalloc_hidden);
 	assert_memory_equal(a->stats, b->stats, sizeof(a->stats));
+	same_proof(a->proof, b->proof);
+	same_census(a->census, b->census);
+	same_hanging(a, b);
 	assert_int_equal(a->site_cnt, b->site_cnt);
 	assert_int_equal(a->block_cnt, b->block_cnt);
 	for (size_t i = 0; i < a->site_cnt; i++) {

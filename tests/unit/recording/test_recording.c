@@ -77,7 +77,7 @@ static void round_trips(void **state)
 static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 {
 	unsigned int what = RECORDING_AGES | RECORDING_BLOCKS | RECORDING_PEAK | RECORDING_SUMMARY;
-	struct world *world = world_new(99, what);
+	struct world *world = world_new(98, what);
 	struct recorder *recorder;
 	uint8_t *bytes;
 	FILE *file;
@@ -231,7 +231,7 @@ static void times_of_day(void **state)
 }
 
 /* A snapshot in which site 0 is defined anew if id is not 0, and comes or goes if step is not 0. */
-static void add_chunk(FILE *file, uint64_t id, int64_t step)
+static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t step)
 {
 	struct byte_buffer bytes = {0};
 	cleanup_free uint8_t *chunk = NULL;
@@ -250,7 +250,9 @@ static void add_chunk(FILE *file, uint64_t id, int64_t step)
 		bytes_put(&bytes, "\0\1\0", 3); /* of site 0, one word, SITE_PRESENT */
 		bytes_put_signed(&bytes, step);
 	}
-	bytes_put(&bytes, "\0\0\0\0", 4); /* nor anything after them */
+	/* All else. */
+	bytes_put(&bytes, "\0\0\0\0\0\0",
+		  4 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING));
 	assert_false(bytes.failed);
 	assert_int_equal(recording_pack(&bytes, &chunk, &len), 0);
 	assert_int_equal(fwrite(chunk, 1, len, file), len);
@@ -258,7 +260,7 @@ static void add_chunk(FILE *file, uint64_t id, int64_t step)
 }
 
 /* A site that is there in one snapshot, and so many later another one under its number. */
-static int read_reused(int after, uint64_t id)
+static int read_reused(unsigned int version, int after, uint64_t id)
 {
 	struct recording_header header = recording_header_now(0);
 	uint8_t bytes[HEADER_BYTES + 2 * MOMENT_CNT * 64] = {0};
@@ -266,12 +268,13 @@ static int read_reused(int after, uint64_t id)
 	int cnt;
 
 	assert_non_null(file);
+	header.version = version;
 	recording_header_put(&header, bytes);
 	assert_int_equal(fwrite(bytes, 1, HEADER_BYTES, file), HEADER_BYTES);
-	add_chunk(file, 1, 1);
+	add_chunk(file, version, 1, 1);
 	for (int i = 1; i < after; i++)
-		add_chunk(file, 0, i == 1 ? -1 : 0);
-	add_chunk(file, id, 0);
+		add_chunk(file, version, 0, i == 1 ? -1 : 0);
+	add_chunk(file, version, id, 0);
 	cnt = (int)ftell(file);
 	fclose(file);
 	return read_all(bytes, (size_t)cnt, &cnt);
@@ -280,12 +283,22 @@ static int read_reused(int after, uint64_t id)
 /* Reports remember a site for so long: a file cannot have them remember ever more. */
 static void reused_numbers(void **state)
 {
-	assert_int_equal(read_reused(1, 1), 0);
-	assert_int_equal(read_reused(1, 2), -EBADMSG);
-	assert_int_equal(read_reused(2, 1), 0);
-	assert_int_equal(read_reused(2, 2), -EBADMSG);
-	assert_int_equal(read_reused(MOMENT_CNT, 2), -EBADMSG);
-	assert_int_equal(read_reused(MOMENT_CNT + 1, 2), 0);
+	const unsigned int now = RECORDING_VERSION;
+
+	assert_int_equal(read_reused(now, 1, 1), 0);
+	assert_int_equal(read_reused(now, 1, 2), -EBADMSG);
+	assert_int_equal(read_reused(now, 2, 1), 0);
+	assert_int_equal(read_reused(now, 2, 2), -EBADMSG);
+	assert_int_equal(read_reused(now, MOMENT_CNT, 2), -EBADMSG);
+	assert_int_equal(read_reused(now, MOMENT_CNT + 1, 2), 0);
+}
+
+/* Older files have fewer sections, newer ones are refused. */
+static void versions(void **state)
+{
+	for (unsigned int version = 1; version <= RECORDING_VERSION; version++)
+		assert_int_equal(read_reused(version, 2, 1), 0);
+	assert_int_equal(read_reused(RECORDING_VERSION + 1, 2, 1), -ENOTSUP);
 }
 
 /* The last snapshot, read so that so much memory is left before it is made. */
@@ -366,11 +379,11 @@ static void for_its_owner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_of_day),   cmocka_unit_test(round_trips),
-		cmocka_unit_test(truncations),    cmocka_unit_test(bit_flips),
-		cmocka_unit_test(other_files),    cmocka_unit_test(full_disk),
-		cmocka_unit_test(reused_numbers), cmocka_unit_test(memory_of_snapshot),
-		cmocka_unit_test(for_its_owner),
+		cmocka_unit_test(times_of_day),       cmocka_unit_test(round_trips),
+		cmocka_unit_test(truncations),        cmocka_unit_test(bit_flips),
+		cmocka_unit_test(other_files),        cmocka_unit_test(full_disk),
+		cmocka_unit_test(reused_numbers),     cmocka_unit_test(versions),
+		cmocka_unit_test(memory_of_snapshot), cmocka_unit_test(for_its_owner),
 	};
 	int fd = mkstemp(path);
 	int result;

@@ -141,6 +141,21 @@ static void world_change_blocks(struct world *world, struct world_site *at)
 	*largest = at->blocks[0];
 }
 
+static struct reach_sum world_sum(struct world *world)
+{
+	return (struct reach_sum){world_wild(world), world_wild(world)};
+}
+
+static void world_change_reach(struct world *world, struct site_reach *reach)
+{
+	reach->proved = world_random(world, 2);
+	for (size_t i = 0; i < REACH_CNT; i++)
+		reach->of[i] = world_sum(world);
+	reach->lost = world_random(world, 2) ? world_sum(world) : (struct reach_sum){0};
+	reach->hanging = world_sum(world);
+	reach->lost_per_s = (double)world_wild(world) / 7;
+}
+
 static void world_change_site(struct world *world, struct world_site *at)
 {
 	struct site *site = &at->site;
@@ -165,6 +180,7 @@ static void world_change_site(struct world *world, struct world_site *at)
 	site->origin.several_caches = world_random(world, 2);
 	site->origin.reclaimable = world_random(world, 2);
 	site->origin.unseen_frees = (uint64_t)site->origin.last_pid * 7;
+	world_change_reach(world, &site->reach);
 	if (world->what & RECORDING_AGES)
 		world_change_blocks(world, at);
 }
@@ -200,6 +216,8 @@ static void world_add_site(struct world *world, const struct world_site *at, str
 	*site = at->site;
 	site->oldest_ns = ages ? world->t0_ns - site->oldest_ns : AGE_UNKNOWN;
 	site->newest_ns = ages ? world->t0_ns - site->newest_ns : AGE_UNKNOWN;
+	if (site->reach.lost.count)
+		site->reach.lost_for_ns = world_random(world, 1 << 30);
 	if (ages && site->largest.addr)
 		site->largest.age_ns = world->t0_ns - site->largest.age_ns;
 	for (size_t i = 0; world->what & RECORDING_BLOCKS && i < at->block_cnt; i++) {
@@ -242,6 +260,85 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 	number = world_wild(world);
 	snap->tallies[snap->tally_cnt++] = (struct process_tally){
 		&world->processes[1], number, {~number, number / 2, number / 3}};
+}
+
+static void world_add_proof(struct world *world, struct snapshot *snap)
+{
+	static struct proof_facts facts;
+
+	facts = (struct proof_facts){
+		.method = PROOF_STILL + (enum proof_method)world_random(world, 4),
+		.stopped_ns = world_wild(world),
+		.scanned_bytes = world_wild(world),
+		.pictures = 1 + world_random(world, 2),
+		.processes = world_wild(world),
+		.unproved = world_wild(world),
+	};
+	for (size_t i = 0; i < REACH_CNT; i++)
+		facts.of[i] = world_sum(world);
+	snap->proof = &facts;
+}
+
+static void world_add_census(struct world *world, struct snapshot *snap)
+{
+	static struct heap_census census;
+
+	/* It has nothing but numbers. */
+	for (size_t i = 0; i < sizeof(census) / sizeof(uint64_t); i++)
+		((uint64_t *)&census)[i] = world_wild(world);
+	snap->census = &census;
+}
+
+/* Of some sites, who holds them: in words, by kinds, and by other sites. */
+static void world_add_holders(struct world *world, struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		size_t cnt = world_random(world, 6);
+		struct holder *chain;
+
+		if (!cnt || world_random(world, 4))
+			continue;
+		chain = arena_take(&snap->arena, cnt * sizeof(*chain));
+		assert_non_null(chain);
+		for (size_t j = 0; j < cnt; j++) {
+			chain[j] = (struct holder){
+				.kind = (enum holder_kind)world_random(world, HOLDER_KIND_CNT),
+				.addr = world_wild(world),
+				.tid = (pid_t)world_random(world, 3),
+				.path = "/lib/\xff\x1b.so",
+			};
+			if (chain[j].kind != HOLDER_BLOCK)
+				continue;
+			chain[j].repeats = world_wild(world);
+			if (world_random(world, 5))
+				chain[j].site = &snap->sites[world_random(world, snap->site_cnt)];
+		}
+		snap->sites[i].reach.held_by = chain;
+		snap->sites[i].reach.held_by_cnt = cnt;
+	}
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Each of some sites hangs from the next one by id. */
+static void world_add_hanging(struct world *world, struct snapshot *snap)
+{
+	struct hanging_sum *sums = arena_take(&snap->arena, WORLD_SITES * sizeof(*sums));
+	uint64_t ids[WORLD_SITES];
+
+	assert_non_null(sums);
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		ids[i] = snap->sites[i].id;
+	qsort(ids, snap->site_cnt, sizeof(*ids), by_id);
+	for (size_t i = 0; i + 1 < snap->site_cnt; i += 1 + world_random(world, 3))
+		sums[snap->hanging_cnt++] = (struct hanging_sum){
+			.site = ids[i], .head = ids[i + 1], .of = world_sum(world)};
+	snap->hanging = sums;
 }
 
 static void world_take_peak(struct world *world, const struct snapshot *snap)
@@ -296,5 +393,12 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 	if (world->what & RECORDING_PEAK && !world_random(world, 10))
 		world_take_peak(world, ret);
 	ret->peak = world->has_peak ? &world->peak : NULL;
+	if (!world_random(world, 3)) {
+		world_add_proof(world, ret);
+		if (world_random(world, 2))
+			world_add_census(world, ret);
+		world_add_holders(world, ret);
+		world_add_hanging(world, ret);
+	}
 	assert_int_equal(snapshot_own(ret), 0);
 }

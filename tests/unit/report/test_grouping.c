@@ -26,6 +26,7 @@ static void runtimes(void **state)
 		"/lib/ld-musl-x86_64.so.1",
 		"/usr/lib/libstdc++.so.6.0.30",
 		"/lib/libgcc_s.so.1",
+		"/usr/lib/x86_64-linux-gnu/libffi.so.8.1.4",
 		"libc++.so.1.0",
 		"/usr/lib/libc++abi.so.1",
 		"/usr/lib/libjemalloc.so.2",

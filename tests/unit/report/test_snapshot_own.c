@@ -117,6 +117,8 @@ static struct snapshot borrow_snapshot(struct lender *lender)
 	snap.tallies[0] = (struct process_tally){two, 17, {3, 2, 1}};
 	snap.lost[LOSS_RECURSION] = 1;
 	snap.peak = lend_peak(lender, snap.sites + 1);
+	snap.hanging = lend(lender, &(struct hanging_sum){1, 2, {3, 4}}, sizeof(*snap.hanging));
+	snap.hanging_cnt = 1;
 	return snap;
 }
 
@@ -158,6 +160,8 @@ static void outlives_source(void **state)
 	assert_string_equal(text_again, text);
 	assert_string_equal(json_again, json);
 	assert_string_equal(snap.sites[0].process->cgroup, "/a/b");
+	assert_int_equal(snap.hanging[0].site, 1);
+	assert_int_equal(snap.hanging[0].of.count, 4);
 	snapshot_deinit(&snap);
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "report/runtime_objects.h"
+#include "report/site_order.h"
 #include "report/suspects.h"
 #include "report/trend.h"
 
@@ -28,6 +29,9 @@ static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", N
 
 static const struct sym_location load = FUNCTION("load"), save = FUNCTION("save"),
 				 no_name = FUNCTION(NULL);
+static const struct sym_frame nameless_frame;
+static const struct sym_location nameless = {
+	.module = "/srv/app", .module_offset = 0x1234, .frame_cnt = 1, .frames = &nameless_frame};
 
 /* A path of a function that grows by so much. */
 struct path {
@@ -44,8 +48,8 @@ struct merged {
 	size_t process_cnt;
 };
 
-static void check(const struct path *paths, size_t cnt, const struct merged *expected,
-		  size_t expected_cnt)
+static void check_beside(uint64_t held_bytes, const struct path *paths, size_t cnt,
+			 const struct merged *expected, size_t expected_cnt)
 {
 	static const uint64_t frames[] = {0x1000};
 	struct site_history histories[MOST] = {0};
@@ -68,7 +72,7 @@ static void check(const struct path *paths, size_t cnt, const struct merged *exp
 			.locations = (const struct sym_location **)&paths[i].location,
 			.history = &histories[i]};
 	}
-	assert_int_equal(suspects_init(shown, cnt, 3, &found, &suspects), 0);
+	assert_int_equal(suspects_init(shown, cnt, held_bytes, 3, &found, &suspects), 0);
 	assert_int_equal(found, expected_cnt);
 	for (size_t i = 0; i < found; i++) {
 		assert_ptr_equal(suspects[i].site->locations[0], expected[i].location);
@@ -79,6 +83,12 @@ static void check(const struct path *paths, size_t cnt, const struct merged *exp
 		assert_int_equal(suspects[i].freed, expected[i].path_cnt);
 	}
 	free(suspects);
+}
+
+static void check(const struct path *paths, size_t cnt, const struct merged *expected,
+		  size_t expected_cnt)
+{
+	check_beside(0, paths, cnt, expected, expected_cnt);
 }
 
 static void paths_of_one_function(void **state)
@@ -122,7 +132,7 @@ static void objects(void **state)
 					     .objects = objects,
 					     .history = &history};
 	}
-	assert_int_equal(suspects_init(shown, LENGTH(shown), MOST, &found, &suspects), 0);
+	assert_int_equal(suspects_init(shown, LENGTH(shown), 0, MOST, &found, &suspects), 0);
 	assert_int_equal(found, 2);
 	assert_ptr_equal(suspects[0].site->site->process, &one);
 	assert_int_equal(suspects[0].path_cnt, 2);
@@ -151,6 +161,119 @@ static void trifles(void **state)
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 	check(NULL, 0, NULL, 0);
+	/* 2 bytes a second are 172,800 a day: to be a thousandth of what is held, or not. */
+	check_beside(172800000, alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
+	check_beside(172801000, alone, LENGTH(alone), NULL, 0);
+}
+
+/* A path of a function that has lost so many bytes, and so many blocks a second. */
+struct lossy_path {
+	const struct process *process;
+	const struct sym_location *location;
+	uint64_t lost;
+	uint64_t hanging;
+	double per_s;
+	uint64_t for_ns;
+};
+
+static void make_lossy(const struct lossy_path *paths, size_t cnt, struct site *sites,
+		       struct report_site *shown)
+{
+	static const uint64_t frames[] = {0x1000};
+
+	for (size_t i = 0; i < cnt; i++) {
+		sites[i] = (struct site){.id = i + 1,
+					 .process = paths[i].process,
+					 .frames = frames,
+					 .frame_cnt = 1,
+					 .reach = {.proved = true,
+						   .lost = {paths[i].lost, 1},
+						   .hanging = {paths[i].hanging, 2},
+						   .lost_per_s = paths[i].per_s,
+						   .lost_for_ns = paths[i].for_ns}};
+		shown[i] = (struct report_site){
+			.site = &sites[i],
+			.locations = (const struct sym_location **)&paths[i].location};
+	}
+}
+
+static void losses_of_functions(void **state)
+{
+	static const struct lossy_path paths[] = {
+		{&one, &save, 50, 0, 0, 7},       {&one, &load, 10, 20, 0.5, 3},
+		{&worker, &load, 15, 20, 1.5, 9}, {&other, &load, 1, 1, 0, 0},
+		{&one, &no_name, 4, 0, 0, 0},     {&one, &no_name, 4, 0, 0, 0},
+	};
+	struct site sites[LENGTH(paths)];
+	struct report_site shown[LENGTH(paths)];
+	struct suspect suspect = {.site = &shown[2]}, spared = {.site = &shown[3]};
+	struct proven_loss *losses;
+	size_t found;
+
+	make_lossy(paths, LENGTH(paths), sites, shown);
+	assert_int_equal(losses_init(shown, LENGTH(paths), 3, &found, &losses), 0);
+	assert_int_equal(found, 3);
+	assert_ptr_equal(losses[0].site, &shown[2]);
+	assert_int_equal(losses[0].path_cnt, 2);
+	assert_int_equal(losses[0].process_cnt, 2);
+	assert_int_equal(losses[0].lost.bytes, 25);
+	assert_int_equal(losses[0].lost.count, 2);
+	assert_int_equal(losses[0].hanging.bytes, 40);
+	assert_int_equal(losses[0].hanging.count, 4);
+	assert_true(losses[0].per_s == 2);
+	assert_int_equal(losses[0].for_ns, 9);
+	assert_ptr_equal(losses[1].site, &shown[0]);
+	assert_int_equal(losses[1].process_cnt, 1);
+	/* Those without a name stay apart; of equal ones the smaller id is the first. */
+	assert_ptr_equal(losses[2].site, &shown[4]);
+	assert_int_equal(losses[2].path_cnt, 1);
+	assert_true(suspect_is_lost(&suspect, losses, found));
+	assert_false(suspect_is_lost(&spared, losses, found));
+	free(losses);
+	assert_int_equal(losses_init(shown, 0, 3, &found, &losses), 0);
+	assert_int_equal(found, 0);
+	free(losses);
+}
+
+/* Functions without a name are one where they are at one place of a file, and nowhere else. */
+static void losses_without_names(void **state)
+{
+	static const struct lossy_path paths[] = {{&one, &nameless, 10, 0, 0, 0},
+						  {&one, &no_name, 5, 0, 0, 0},
+						  {&one, &nameless, 20, 0, 0, 0},
+						  {&one, &no_name, 4, 0, 0, 0}};
+	struct site sites[LENGTH(paths)] = {0};
+	struct report_site shown[LENGTH(paths)];
+	struct proven_loss *losses;
+	size_t found;
+
+	make_lossy(paths, LENGTH(paths), sites, shown);
+	assert_int_equal(losses_init(shown, LENGTH(paths), 9, &found, &losses), 0);
+	assert_int_equal(found, 3);
+	assert_int_equal(losses[0].path_cnt, 2);
+	assert_int_equal(losses[0].lost.bytes, 30);
+	free(losses);
+}
+
+/* The largest loss, with what hangs from it, is the first; what has lost nothing is not there. */
+static void losses_in_order(void **state)
+{
+	static const struct lossy_path paths[] = {
+		{&one, &load, 10, 0, 0, 0}, {&one, &load, 1, 30, 0, 0}, {&one, &load, 20, 0, 0, 0}};
+	struct site sites[LENGTH(paths) + 1] = {0};
+	struct report_site shown[LENGTH(paths)];
+	struct candidate candidates[LENGTH(sites)] = {0}, *found;
+	size_t cnt;
+
+	make_lossy(paths, LENGTH(paths), sites, shown);
+	for (size_t i = 0; i < LENGTH(sites); i++)
+		candidates[i].site = &sites[i];
+	assert_int_equal(site_order_losses(candidates, LENGTH(sites), &cnt, &found), 0);
+	assert_int_equal(cnt, 3);
+	assert_ptr_equal(found[0].site, &sites[1]);
+	assert_ptr_equal(found[1].site, &sites[2]);
+	assert_ptr_equal(found[2].site, &sites[0]);
+	free(found);
 }
 
 int main(void)
@@ -161,6 +284,9 @@ int main(void)
 		cmocka_unit_test(objects),
 		cmocka_unit_test(what_stays_apart),
 		cmocka_unit_test(trifles),
+		cmocka_unit_test(losses_of_functions),
+		cmocka_unit_test(losses_in_order),
+		cmocka_unit_test(losses_without_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

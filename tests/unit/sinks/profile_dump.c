@@ -121,6 +121,8 @@ static void dump_sample(FILE *out, const Pprof__Profile *profile, const Pprof__S
 			fputs(profile_text(profile, label->str), out);
 		else
 			fprintf(out, "%" PRId64, label->num);
+		if (label->num_unit)
+			fprintf(out, " %s", profile_text(profile, label->num_unit));
 	}
 	fputc('\n', out);
 	for (size_t i = 0; i < sample->n_location_id; i++)

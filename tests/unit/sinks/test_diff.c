@@ -16,9 +16,11 @@
 #include "base/cleanup.h"
 #include "report/diff.h"
 #include "sinks/diff.h"
+#include "sinks/html.h"
 #include "tests/unit/lib/fake_symbols.h"
 #include "tests/unit/lib/golden.h"
 #include "tests/unit/lib/json_check.h"
+#include "tests/unit/lib/page.h"
 #include "tests/unit/lib/scenes.h"
 
 /* One program, loaded at two places; a library that was built anew, in another folder. */
@@ -232,13 +234,25 @@ static void as_json(void **state)
 	compare("diff", "json", text);
 }
 
+static void write_page(FILE *out, const struct diff *diff)
+{
+	assert_int_equal(html_write_diff(out, diff), 0);
+}
+
+static void as_page(void **state)
+{
+	cleanup_free char *page = print(10, write_page);
+
+	compare_page("diff", page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(orders),           cmocka_unit_test(one_run),
 		cmocka_unit_test(other_caches),     cmocka_unit_test(empty),
 		cmocka_unit_test(named_in_between), cmocka_unit_test(as_text),
-		cmocka_unit_test(as_json),
+		cmocka_unit_test(as_json),          cmocka_unit_test(as_page),
 	};
 
 	setenv("TZ", "TST-1", 1);

@@ -82,9 +82,10 @@ static const struct scene tricky = {
 	.snap = SNAPSHOT(tricky_sites),
 };
 
-static const char *const shown_scenes[] = {"growth", "hostile", "frames",        "kinds",
-					   "kernel", "sampled", "sampled-bytes", "huge",
-					   "lost",   "top",     "processes"};
+static const char *const shown_scenes[] = {
+	"growth",          "hostile",       "frames",    "kinds", "kernel",    "sampled",
+	"sampled-bytes",   "huge",          "lost",      "top",   "processes", "prove",
+	"prove-processes", "prove-hostile", "prove-none"};
 
 static const struct scene *scene_of(const char *name)
 {

@@ -24,6 +24,7 @@
 #include "tests/unit/lib/fake_symbols.h"
 #include "tests/unit/lib/golden.h"
 #include "tests/unit/lib/json_check.h"
+#include "tests/unit/lib/page.h"
 #include "tests/unit/lib/past.h"
 #include "tests/unit/lib/scenes.h"
 
@@ -136,6 +137,17 @@ static void reports_as_text(void **state)
 	}
 }
 
+/* Its readers are scripts. */
+static void reports_as_bcc(void **state)
+{
+	for (size_t i = 0; i < scene_cnt; i++) {
+		cleanup_free char *text = print_report(&scenes[i], sink_for(FORMAT_BCC));
+
+		check_text(text);
+		compare(scenes[i].name, "bcc", text);
+	}
+}
+
 static void reports_as_json(void **state)
 {
 	for (size_t i = 0; i < scene_cnt; i++) {
@@ -145,6 +157,19 @@ static void reports_as_json(void **state)
 			fail_msg("%s: not JSON: %s", scenes[i].name, text);
 		assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 		compare(scenes[i].name, "json", text);
+	}
+}
+
+/* Of all scenes a page can be made; test_html.c has more of what is in one. */
+static void reports_as_pages(void **state)
+{
+	for (size_t i = 0; i < scene_cnt; i++) {
+		cleanup_free char *page = print_report(&scenes[i], sink_for(FORMAT_HTML));
+
+		if (!strcmp(scenes[i].name, "peak") || !strcmp(scenes[i].name, "blocks"))
+			compare_page(scenes[i].name, page);
+		else
+			check_page(page);
 	}
 }
 
@@ -326,7 +351,8 @@ static void odd_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reports_as_text),      cmocka_unit_test(reports_as_json),
+		cmocka_unit_test(reports_as_text),      cmocka_unit_test(reports_as_bcc),
+		cmocka_unit_test(reports_as_json),      cmocka_unit_test(reports_as_pages),
 		cmocka_unit_test(events_as_text),       cmocka_unit_test(events_as_json),
 		cmocka_unit_test(event_stacks_as_text), cmocka_unit_test(event_stacks_as_json),
 		cmocka_unit_test(counts_as_text),       cmocka_unit_test(counts_as_json),

@@ -57,7 +57,8 @@ static char *line_of(const struct names *names)
 	const struct report report = {.snapshot = &snap};
 	char *text = NULL;
 	size_t len;
-	const struct text_part part = {open_memstream(&text, &len), &report, "", false};
+	const struct text_part part = {
+		open_memstream(&text, &len), &report, "", false, LOOK_BCC, NULL};
 
 	assert_non_null(part.out);
 	verdict_write_line(&part, &suspect);
@@ -116,13 +117,15 @@ static void part_of_a_pool(void **state)
 	static const struct process process = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
 	static const char *const expected[] = {
 		"python objects grow at least 700 bytes/s, steadily for 60 s; pool advice\n",
-		"python objects grow 700 bytes/s, steadily for 60 s; block advice\n"};
+		"python objects grow 700 bytes/s, steadily for 60 s; block advice\n",
+		"python objects grow 700 bytes/s, steadily for 60 s, held by variable a.b\n"};
 	const struct site site = {.process = &process, .kind = KIND_HEAP};
 	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
 	const struct report_site shown = {.site = &site, .history = &history, .objects = &objects};
 	struct suspect suspect = {
 		.site = &shown, .path_cnt = 1, .bytes_per_s = 700, .since_ns = 60000000000};
 	const struct pool pools[] = {{.sum = {.process = &process}, .objects = &objects},
+				     {.sum = {.process = &other}, .objects = &objects},
 				     {.sum = {.process = &other}, .objects = &objects}};
 	const struct snapshot snap = {0};
 
@@ -137,12 +140,14 @@ static void part_of_a_pool(void **state)
 		FILE *out = open_memstream(&text, &len);
 
 		assert_non_null(out);
-		verdict_write_text(out, &report, false);
+		suspect.in_pools = i == 0;
+		suspect.holder = i == 2 ? "variable a.b" : NULL;
+		verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL});
 		fclose(out);
 		assert_int_equal(strncmp(strchr(text, ' ') + 1, expected[i], strlen(expected[i])),
 				 0);
 		/* The other process's is told by itself. */
-		assert_int_equal(strstr(text, "not known yet") != NULL, i == 1);
+		assert_int_equal(strstr(text, "not known yet") != NULL, i != 0);
 	}
 }
 

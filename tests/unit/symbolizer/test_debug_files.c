@@ -182,8 +182,13 @@ static void by_build_id_in_its_root(void **state)
 	space = open_space(sym, child.pid);
 	loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
 	assert_string_equal(loc->frames[0].symbol, "in_library");
-	assert_true(ends_with(loc->frames[0].file, "in.c"));
-	assert_int_equal(loc->frames[0].line, 1);
+	/* In a user namespace of its own it may have mounted anything there. */
+	if (geteuid()) {
+		assert_null(loc->frames[0].file);
+	} else {
+		assert_true(ends_with(loc->frames[0].file, "in.c"));
+		assert_int_equal(loc->frames[0].line, 1);
+	}
 	child_end(&child);
 	symspace__free(space);
 	symbolizer__free(sym);

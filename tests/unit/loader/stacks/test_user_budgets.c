@@ -37,6 +37,24 @@ static void one_user(void **state)
 	user_budgets_deinit(&budgets);
 }
 
+/* Nothing is read of whose memory does not come, for longer each time. */
+static void hangs(void **state)
+{
+	struct user_budgets budgets = {0};
+	uint64_t now_ns = 1000 * SECOND_NS;
+
+	assert_false(user_budgets_hangs(&budgets, HOSTILE, now_ns));
+	for (uint64_t seconds = 10; seconds < 10000; seconds *= 2) {
+		user_budgets_hang(&budgets, HOSTILE, now_ns);
+		assert_false(user_budgets_hangs(&budgets, OTHER, now_ns));
+		assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
+		now_ns += seconds * SECOND_NS;
+		assert_true(user_budgets_hangs(&budgets, HOSTILE, now_ns - 1));
+		assert_false(user_budgets_hangs(&budgets, HOSTILE, now_ns));
+	}
+	user_budgets_deinit(&budgets);
+}
+
 /* What takes no longer than usual costs nothing. */
 static void usual(void **state)
 {
@@ -48,27 +66,48 @@ static void usual(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* Whom everybody has waited for waits as long; what is usual is free here, too. */
+/*
+ * Beyond what is usual, nobody's files are waited for as long as everybody has waited just now, and
+ * files of the user for whom that was as long again.
+ */
 static void rests(void **state)
 {
 	struct user_budgets budgets = {0};
 	uint64_t now_ns = 1000 * SECOND_NS;
 
 	user_budgets_rest(&budgets, OTHER, SECOND_NS / 100, now_ns);
-	user_budgets_rest(&budgets, HOSTILE, SECOND_NS, now_ns);
 	assert_false(user_budgets_rests(&budgets, OTHER, now_ns));
-	assert_true(user_budgets_rests(&budgets, HOSTILE, now_ns + SECOND_NS - 1));
+	user_budgets_rest(&budgets, HOSTILE, SECOND_NS, now_ns);
 	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
-	assert_false(user_budgets_rests(&budgets, HOSTILE, now_ns + SECOND_NS));
+	assert_true(user_budgets_rests(&budgets, OTHER, now_ns));
+	assert_true(user_budgets_rests(&budgets, OTHER, now_ns + SECOND_NS / 2));
+	assert_false(user_budgets_rests(&budgets, OTHER, now_ns + SECOND_NS));
+	assert_true(user_budgets_rests(&budgets, HOSTILE, now_ns + SECOND_NS));
+	assert_false(user_budgets_rests(&budgets, HOSTILE, now_ns + 2 * SECOND_NS));
+	user_budgets_deinit(&budgets);
+}
+
+/* Many users of whom each takes little take no more together than one. */
+static void many_users(void **state)
+{
+	struct user_budgets budgets = {0};
+	uint64_t now_ns = 1000 * SECOND_NS, taken_ns = 0;
+
+	for (uid_t uid = HOSTILE; uid < HOSTILE + 1000; uid++) {
+		if (user_budgets_rests(&budgets, uid, now_ns))
+			continue;
+		user_budgets_rest(&budgets, uid, SECOND_NS / 10, now_ns += SECOND_NS / 10);
+		taken_ns += SECOND_NS / 10;
+	}
+	assert_in_range(taken_ns, SECOND_NS / 10, SECOND_NS / 2);
 	user_budgets_deinit(&budgets);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_user),
-		cmocka_unit_test(usual),
-		cmocka_unit_test(rests),
+		cmocka_unit_test(one_user), cmocka_unit_test(hangs),      cmocka_unit_test(usual),
+		cmocka_unit_test(rests),    cmocka_unit_test(many_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Begins accounts: at the program's first call, in a forked child, and for each thread. */
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/allocators.h"
+#include "agent/call_tree.h"
+#include "agent/forks.h"
+#include "agent/samples.h"
+#include "agent/stacks.h"
+#include "agent/system.h"
+#include "agent/walk.h"
+
+#define PAGE 4096ULL
+
+/* Regions are made smaller, by halves, until they fit into the address space that is allowed. */
+#define HALVES 8U
+
+struct gate gate __attribute__((aligned(4096), visibility("hidden")));
+__thread struct thread self;
+
+/* What gdb shows of the account: `p *memleak_agent`. */
+__attribute__((visibility("default"))) const volatile struct account *memleak_agent;
+
+enum { NOT_YET, BEGINNING, OPEN, OFF };
+
+static int state; /* one of these */
+
+static bool is_bypassed;
+
+static pthread_key_t ends; /* of threads */
+static bool knows_ends;
+
+/*
+ * What memleak has said in the environment: PARENT:FLAGS:SOCKET. FLAGS: f, and numbers, of which
+ * the first is the depth; letters before others say what they are.
+ */
+struct orders {
+	uint32_t parent;       /* of the process that is meant; 0: of any */
+	bool follow;           /* its children as well */
+	uint64_t depth;        /* of stacks; 0: as usual */
+	uint64_t sample_bytes; /* b; 0: all blocks are kept, */
+	uint64_t sample_rate;  /* s; unless this is not 0 either */
+	bool adds_up;          /* p: sums are kept */
+	bool counts;           /* c: it is counted what calls ask for */
+	unsigned int traces;   /* t: each call is told; once more: and who frees */
+	const char *socket;    /* abstract; NULL: nobody waits for the account */
+};
+
+static const char *read_flags(const char *at, struct orders *ret)
+{
+	uint64_t *number = &ret->depth;
+
+	for (; *at && *at != ':'; at++) {
+		if (*at == 'f')
+			ret->follow = true;
+		else if (*at == 'b')
+			number = &ret->sample_bytes;
+		else if (*at == 'p')
+			ret->adds_up = true;
+		else if (*at == 'c')
+			ret->counts = true;
+		else if (*at == 't')
+			ret->traces++;
+		else if (*at == 's')
+			number = &ret->sample_rate;
+		else if (*at >= '0' && *at <= '9')
+			*number = *number * 10 + (uint64_t)(*at - '0');
+	}
+	return at;
+}
+
+static struct orders read_orders(void)
+{
+	struct orders orders = {.follow = true};
+	const char *at = NULL;
+
+	for (char **entry = environ; *entry && !at; entry++)
+		if (!strncmp(*entry, ACCOUNT_ENV "=", sizeof(ACCOUNT_ENV)))
+			at = *entry + sizeof(ACCOUNT_ENV);
+	if (!at)
+		return orders;
+	for (; *at >= '0' && *at <= '9'; at++)
+		orders.parent = orders.parent * 10 + (uint32_t)(*at - '0');
+	orders.follow = false;
+	at = read_flags(at + (*at == ':'), &orders);
+	if (*at == ':' && at[1])
+		orders.socket = at + 1;
+	return orders;
+}
+
+/* Sizes of the regions, and so where they are. */
+static uint64_t lay_out(struct account *account, unsigned int halves)
+{
+	uint64_t at = (sizeof(*account) + PAGE - 1) & ~(PAGE - 1);
+
+	for (unsigned int i = 0; i < ACCOUNT_REGION_CNT; i++) {
+		uint64_t bytes = account_region_most(i) >> (i >= ACCOUNT_SPILLS ? halves : 0);
+
+		account->region[i] = at;
+		at += (bytes + PAGE - 1) & ~(PAGE - 1);
+	}
+	account->end = at;
+	return at;
+}
+
+static uint64_t limit_of(int resource)
+{
+	struct rlimit limit = {0};
+	long err = system_call(SYS_prlimit64, 0, resource, 0, (long)&limit, 0, 0);
+
+	return err ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+/* How large it may be. Whoever makes a file larger than is allowed gets a signal. */
+static uint64_t bytes_allowed(void)
+{
+	uint64_t address_space = limit_of(RLIMIT_AS) / 4, file = limit_of(RLIMIT_FSIZE);
+
+	return address_space < file ? address_space : file;
+}
+
+/* The account in a file that is in memory alone, and mapped; NULL: it cannot be. */
+static struct account *make_account(int *ret_fd)
+{
+	long fd = system_call(SYS_memfd_create, (long)ACCOUNT_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING,
+			      0, 0, 0, 0);
+	uint64_t most = bytes_allowed();
+	struct account layout = {.magic = ACCOUNT_MAGIC, .page_size = PAGE}, *account;
+	long addr = -1;
+
+	if (system_error(fd))
+		return NULL;
+	for (unsigned int halves = 0; halves < HALVES && system_error(addr); halves++) {
+		layout.bytes = lay_out(&layout, halves);
+		if (layout.bytes <= most &&
+		    !system_call(SYS_ftruncate, fd, (long)layout.bytes, 0, 0, 0, 0))
+			addr = system_call(SYS_mmap, 0, (long)layout.bytes, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_NORESERVE, fd, 0);
+	}
+	/*
+	 * A core file of it would be as large as it can become, and make it so large in memory: it
+	 * has the head alone.
+	 */
+	if (system_error(addr) ||
+	    system_call(SYS_madvise, addr, (long)layout.bytes, MADV_DONTFORK, 0, 0, 0) ||
+	    system_call(SYS_madvise, addr + (long)layout.region[0],
+			(long)(layout.bytes - layout.region[0]), MADV_DONTDUMP, 0, 0, 0)) {
+		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
+		return NULL;
+	}
+	/* Whoever reads it can be sure that it stays as long as it is. */
+	system_call(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, 0, 0, 0);
+	account = (struct account *)addr;
+	*account = layout;
+	account->pid = (uint32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	account->began_ns = account->epoch_ns[0] = system_ns();
+	call_tree_begin(account);
+	*ret_fd = (int)fd;
+	return account;
+}
+
+/*
+ * Gives the descriptor to memleak, which may be too busy to take it at once. Where more wait than
+ * it has room for, none is held up: the account is as that of a program started by hand.
+ */
+static bool send_account(const char *name, int fd)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	size_t len = strlen(name);
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = {0};
+	uint8_t byte = 0;
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	long sock, sent = -1;
+
+	if (len + 1 > sizeof(addr.sun_path))
+		return false;
+	memcpy(addr.sun_path + 1, name, len);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	sock = system_call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0,
+			   0, 0);
+	if (system_error(sock))
+		return false;
+	if (!system_call(SYS_connect, sock, (long)&addr,
+			 (long)(offsetof(struct sockaddr_un, sun_path) + 1 + len), 0, 0, 0))
+		sent = system_call(SYS_sendmsg, sock, (long)&message, MSG_NOSIGNAL, 0, 0, 0);
+	system_call(SYS_close, sock, 0, 0, 0, 0, 0);
+	return !system_error(sent);
+}
+
+/* Nobody needs the descriptor who has the account; who joins later finds it below /proc, out of the
+ * way. */
+static void put_away(int fd, bool is_sent)
+{
+	long high = is_sent ? 0 : system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, ACCOUNT_FD, 0, 0, 0);
+
+	/* Where so high a number is not allowed it stays as it is. */
+	if (!system_error(high))
+		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+static void open_gate(struct account *account)
+{
+	gate.threads = region(account, ACCOUNT_THREADS);
+	gate.directory = region(account, ACCOUNT_DIRECTORY);
+	gate.chunks = region(account, ACCOUNT_CHUNKS);
+	gate.spills = region(account, ACCOUNT_SPILLS);
+	gate.frames = region(account, ACCOUNT_FRAMES);
+	gate.filter = region(account, ACCOUNT_FILTER);
+	memleak_agent = account;
+	__atomic_store_n(&gate.account, account, __ATOMIC_RELEASE);
+}
+
+static bool begin(const struct orders *orders)
+{
+	struct account *account = NULL;
+	int fd;
+
+	if (!system_call(SYS_madvise, (long)&gate, sizeof(gate), MADV_WIPEONFORK, 0, 0, 0))
+		account = make_account(&fd);
+	if (!account)
+		return false;
+	if (orders->sample_bytes || orders->sample_rate) {
+		account->sample_bytes = orders->sample_bytes;
+		account->sample_rate = orders->sample_rate;
+		account->ways = ACCOUNT_SAMPLES | ACCOUNT_FILTERS;
+	}
+	if (orders->adds_up)
+		account->ways |= ACCOUNT_ADDS_UP;
+	if (orders->counts)
+		account->ways |= ACCOUNT_COUNTS;
+	if (orders->traces)
+		account->ways |= ACCOUNT_TRACES;
+	if (orders->traces > 1)
+		account->ways |= ACCOUNT_TRACES_STACKS;
+	account->depth = walk_set_depth((uint32_t)orders->depth);
+	account->is_bypassed = is_bypassed;
+	if (orders->follow && orders->socket)
+		forks_follow();
+	forks_describe(account);
+	put_away(fd, orders->socket && send_account(orders->socket, fd));
+	open_gate(account);
+	return true;
+}
+
+/* One that is in the middle of a walk, in the child of a signal handler's fork, begins anew. */
+static bool begin_again(const struct orders *orders)
+{
+	if (!orders->follow)
+		return false;
+	self.account = NULL;
+	stacks_forget();
+	return begin(orders);
+}
+
+bool agent_begin(void)
+{
+	int seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+	struct orders orders;
+	bool done;
+
+	/* Before the C library has begun nobody can tell what is wanted. */
+	if (seen == OFF || seen == BEGINNING || !environ ||
+	    !__atomic_compare_exchange_n(&state, &seen, BEGINNING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return false;
+	orders = read_orders();
+	if (seen == NOT_YET)
+		done = (!orders.parent || orders.follow ||
+			orders.parent == (uint32_t)system_call(SYS_getppid, 0, 0, 0, 0, 0, 0)) &&
+		       begin(&orders);
+	else
+		done = begin_again(&orders);
+	__atomic_store_n(&state, done ? OPEN : OFF, __ATOMIC_RELEASE);
+	return done;
+}
+
+/* What comes later in the thread, in other destructors, begins with another memo. */
+static void end_thread(void *memo)
+{
+	self.memo = NULL;
+	memo_free(memo);
+}
+
+void thread_begin_memo(void)
+{
+	self.memo = memo_new();
+	if (knows_ends && self.memo)
+		pthread_setspecific(ends, self.memo);
+}
+
+/*
+ * Something on the thread's stack: the kernel has put one above all frames, the C library the
+ * other. In a child it is the stack of the thread that has forked.
+ */
+static void find_stack(bool is_main)
+{
+	uint64_t own =
+		is_main ? (uint64_t)getauxval(AT_RANDOM) : (uint64_t)__builtin_thread_pointer();
+
+	self.low = own & ~(PAGE - 1);
+	self.high = self.low + PAGE;
+}
+
+bool thread_begin(struct account *account)
+{
+	uint32_t number = __atomic_fetch_add(&account->thread_cnt, 1, __ATOMIC_RELAXED);
+	uint32_t tid = system_tid();
+
+	if (number >= (1U << ACCOUNT_THREAD_BITS) - 1) {
+		__atomic_fetch_sub(&account->thread_cnt, 1, __ATOMIC_RELAXED);
+		lose(account, ACCOUNT_LOST_THREADS);
+		return false;
+	}
+	self.number = number + 1;
+	self.counts = &gate.threads[number];
+	self.counts->tid = tid;
+	if (!self.high)
+		find_stack(tid == account->pid);
+	self.foreign_low = self.foreign_high = 0;
+	self.countdown = 0;
+	self.random = mix(mix(system_ns(), tid), (uint64_t)&self);
+	if (!self.memo)
+		thread_begin_memo();
+	self.account = account;
+	return true;
+}
+
+/* Whatever has been allocated before by other libraries is accounted for by then. */
+static __attribute__((constructor)) void load(void)
+{
+	pthread_key_t key;
+
+	allocators_find();
+	is_bypassed = allocators_are_bypassed();
+	if (gate.account)
+		gate.account->is_bypassed = is_bypassed;
+	system_find_clock();
+	forks_load();
+	if (!pthread_key_create(&key, end_thread)) {
+		ends = key;
+		knows_ends = true;
+	}
+	if (!gate.account)
+		agent_begin();
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A fork begins an epoch, by which blocks from before and after it are told apart, and opens the
+ * child's account. Neither vfork() nor posix_spawn() comes here: those children work in their
+ * parent's memory.
+ */
+#include "agent/forks.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "agent/events.h"
+#include "agent/samples.h"
+#include "agent/system.h"
+
+static bool follows;
+
+/* Of this process's account, which a child finds here as its parent's. */
+static struct {
+	uint64_t began_ns;
+	uint32_t pid;
+} own;
+
+/* A child cannot see its parent's, and has some of the samples that are counted there. */
+static uint8_t filter[SAMPLES_FILTER_BYTES];
+
+static __thread uint64_t forked_ns __attribute__((tls_model("initial-exec"))); /* 0: not forking */
+
+static uint64_t begin_epoch(struct account *account)
+{
+	uint32_t epoch = __atomic_add_fetch(&account->epoch, 1, __ATOMIC_SEQ_CST);
+	uint64_t now_ns = system_ns();
+
+	__atomic_store_n(&account->epoch_ns[ACCOUNT_EPOCH(epoch)], now_ns, __ATOMIC_RELEASE);
+	return now_ns;
+}
+
+/* What other threads allocate or free from here on until the fork may be on either side. */
+static void before_fork(void)
+{
+	struct account *account = gate.account;
+
+	if (!account || !follows)
+		return;
+	forked_ns = begin_epoch(account);
+	__atomic_store_n(&account->last_fork_ns, forked_ns, __ATOMIC_RELAXED);
+	if (__atomic_fetch_or(&account->ways, ACCOUNT_FORKED, __ATOMIC_SEQ_CST) & ACCOUNT_FILTERS)
+		memcpy(filter, gate.filter, sizeof(filter));
+	events_tell(account,
+		    &(struct account_event){.type = ACCOUNT_EVENT_FORK, .time_ns = forked_ns},
+		    ACCOUNT_LOST_MAPPINGS);
+}
+
+static void in_parent(void)
+{
+	forked_ns = 0;
+}
+
+static void in_child(void)
+{
+	if (forked_ns)
+		agent_begin();
+	forked_ns = 0;
+}
+
+/* By name: one C library has it as a function, the other a part of it for libraries to call. */
+void forks_load(void)
+{
+	typedef int at_fork(void (*before)(void), void (*parent)(void), void (*child)(void),
+			    void *library);
+	at_fork *function = (at_fork *)dlsym(RTLD_DEFAULT, "__register_atfork");
+
+	if (!function)
+		function = (at_fork *)dlsym(RTLD_DEFAULT, "pthread_atfork");
+	if (function)
+		function(before_fork, in_parent, in_child, NULL);
+}
+
+void forks_follow(void)
+{
+	follows = true;
+}
+
+void forks_describe(struct account *account)
+{
+	if (forked_ns) {
+		account->parent_pid = own.pid;
+		account->parent_began_ns = own.began_ns;
+		account->forked_ns = forked_ns;
+		if (account->ways & ACCOUNT_FILTERS)
+			memcpy(region(account, ACCOUNT_FILTER), filter, sizeof(filter));
+		account->ways |= ACCOUNT_INHERITS;
+	}
+	own.pid = account->pid;
+	own.began_ns = account->began_ns;
+}
+
+void forks_left(struct account *account, uint64_t addr, const struct account_cell *cell)
+{
+	uint64_t last_ns = __atomic_load_n(&account->last_fork_ns, __ATOMIC_RELAXED);
+
+	if (cell->life >> ACCOUNT_BIRTH_SHIFT > ACCOUNT_BIRTH(last_ns))
+		return;
+	events_tell(account,
+		    &(struct account_event){
+			    .type = ACCOUNT_EVENT_LEFT,
+			    .time_ns = system_ns(),
+			    .addr = addr,
+			    .len = cell->block,
+			    .stack = (uint32_t)cell->life,
+			    .flags = (uint32_t)(cell->life >> 32),
+		    },
+		    ACCOUNT_LOST_INHERITED);
+}
+
+void forks_freed(struct account *account, uint64_t addr)
+{
+	if (__atomic_load_n(&account->ways, __ATOMIC_RELAXED) & ACCOUNT_FILTERS) {
+		if (!samples_may_have(addr))
+			return;
+		samples_taken(addr);
+	}
+	events_tell(account,
+		    &(struct account_event){
+			    .type = ACCOUNT_EVENT_FREED, .time_ns = system_ns(), .addr = addr},
+		    ACCOUNT_LOST_INHERITED);
+}

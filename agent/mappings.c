@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Mappings: what is unmapped, moved or replaced in parts memleak finds out, from events in their
+ * order. What is to be unmapped is told before: right after that others may have it.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "agent/allocators.h"
+#include "agent/events.h"
+#include "agent/samples.h"
+#include "agent/stacks.h"
+#include "agent/system.h"
+#include "agent/trace.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
+/* NULL: there is none, or an allocator is doing it. */
+static struct account *open_account(uint64_t caller)
+{
+	struct account *account = gate.account;
+
+	if (!account)
+		account = agent_begin() ? gate.account : NULL;
+	if (account && self.account != account && !thread_begin(account))
+		return NULL;
+	return account && !allocators_map(account, caller) ? account : NULL;
+}
+
+static void tell(struct account *account, struct account_event event)
+{
+	event.time_ns = system_ns();
+	events_tell(account, &event, ACCOUNT_LOST_MAPPINGS);
+}
+
+static void tell_range(struct account *account, enum account_event_type type, uint64_t addr,
+		       uint64_t len, uint32_t flags)
+{
+	if (account)
+		tell(account, (struct account_event){
+				      .type = type, .addr = addr, .len = len, .flags = flags});
+}
+
+/* Without the C library's function, which has not been looked for yet. */
+static long call_system(long number, long a, long b, long c, long d, long e, long f)
+{
+	long ret = system_call(number, a, b, c, d, e, f);
+
+	if (!system_error(ret))
+		return ret;
+	errno = (int)-ret;
+	return -1;
+}
+
+/* The C library's own, which sets errno and can be cancelled as ever. */
+static void *map(void *addr, size_t len, int prot, int flags, int fd, long offset)
+{
+	void *(*function)(void *, size_t, int, int, int, long) =
+		(void *(*)(void *, size_t, int, int, int, long))allocators_other(OTHER_MMAP);
+
+	if (!function)
+		return (void *)call_system(SYS_mmap, (long)addr, (long)len, prot, flags, fd,
+					   offset);
+	return function(addr, len, prot, flags, fd, offset);
+}
+
+/* Whether it is kept, and how. Memory that a file or another process holds as well cannot leak. */
+static bool is_kept(const struct account *account, size_t len, int flags, uint32_t *ret)
+{
+	bool samples = __atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES;
+
+	*ret = samples ? ACCOUNT_MAP_SAMPLE : 0;
+	return (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
+	       (!samples || samples_choose(account, len));
+}
+
+HIDDEN void *agent_mmap(void *addr, size_t len, int prot, int flags, int fd, long offset,
+			uint64_t ra, uint64_t sp, uint64_t fp)
+{
+	void *ret = map(addr, len, prot, flags, fd, offset);
+	struct account *account = open_account(ra);
+	struct account_event event = {.addr = (uint64_t)ret, .len = len};
+	const struct caller caller = {ra, sp, fp};
+
+	if (!account || ret == MAP_FAILED)
+		return ret;
+	self.counts->calls[ACCOUNT_CALL_MAP]++;
+	if (is_kept(account, len, flags, &event.flags)) {
+		event.type = ACCOUNT_EVENT_MAP;
+		event.stack = stacks_find(account, &caller);
+		event.flags |= (prot == PROT_NONE ? ACCOUNT_MAP_NO_ACCESS : 0) |
+			       (flags & MAP_STACK ? ACCOUNT_MAP_STACK : 0);
+		tell(account, event);
+		if (traces(account))
+			trace_alloc(account, ACCOUNT_CALL_MAP, (uint64_t)ret, len, event.stack);
+	} else if (flags & MAP_FIXED) {
+		event.type = ACCOUNT_EVENT_TAKE;
+		event.flags = 0;
+		tell(account, event);
+	}
+	return ret;
+}
+
+HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64_t fp)
+{
+	int (*function)(void *, size_t) = (int (*)(void *, size_t))allocators_other(OTHER_MUNMAP);
+	struct account *account = open_account(ra);
+	int err;
+
+	if (account)
+		self.counts->calls[ACCOUNT_CALL_UNMAP]++;
+	tell_range(account, ACCOUNT_EVENT_TAKE, (uint64_t)addr, len, 0);
+	err = function ? function(addr, len)
+		       : (int)call_system(SYS_munmap, (long)addr, (long)len, 0, 0, 0, 0);
+	tell_range(account, err ? ACCOUNT_EVENT_UNTAKE : ACCOUNT_EVENT_GONE, 0, 0, 0);
+	if (account && !err && traces(account))
+		trace_free(account, ACCOUNT_CALL_UNMAP, (uint64_t)addr, len, ra, sp, fp);
+	return err;
+}
+
+/* Whether there is a wanted address nobody says here, nor what comes instead of a sixth argument.
+ */
+HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void *wanted,
+			  uint64_t none, uint64_t ra, uint64_t sp, uint64_t fp)
+{
+	void *(*function)(void *, size_t, size_t, int, ...) =
+		(void *(*)(void *, size_t, size_t, int, ...))allocators_other(OTHER_MREMAP);
+	struct account *account = open_account(ra);
+	const struct caller caller = {ra, sp, fp};
+	void *ret;
+
+	if (account)
+		self.counts->calls[ACCOUNT_CALL_REMAP]++;
+	tell_range(account, ACCOUNT_EVENT_TAKE, (uint64_t)old, old_len,
+		   flags & MREMAP_DONTUNMAP ? 1 : 0);
+	ret = function ? function(old, old_len, len, flags, wanted)
+		       : (void *)call_system(SYS_mremap, (long)old, (long)old_len, (long)len, flags,
+					     (long)wanted, 0);
+	if (ret == MAP_FAILED)
+		tell_range(account, ACCOUNT_EVENT_UNTAKE, 0, 0, 0);
+	else
+		tell_range(account, ACCOUNT_EVENT_MOVE, (uint64_t)ret, len, 0);
+	if (account && ret != MAP_FAILED && traces(account)) {
+		trace_free(account, ACCOUNT_CALL_REMAP, (uint64_t)old, old_len, ra, sp, fp);
+		trace_alloc(account, ACCOUNT_CALL_REMAP, (uint64_t)ret, len,
+			    stacks_find(account, &caller));
+	}
+	return ret;
+}
+
+/* What is known of code is void: before, as some of it goes, and after, as others have asked. */
+EXPORT int dlclose(void *library)
+{
+	int (*function)(void *) = (int (*)(void *))allocators_other(OTHER_DLCLOSE);
+	int err;
+
+	stacks_forget();
+	err = function ? function(library) : -1;
+	stacks_forget();
+	return err;
+}
+
+/*
+ * The account has room for very much, all of which would get memory: whatever the program has is
+ * locked when it is first used.
+ */
+EXPORT int mlockall(int flags)
+{
+	int (*function)(int) = (int (*)(int))allocators_other(OTHER_MLOCKALL);
+
+	return function ? function(flags | MCL_ONFAULT)
+			: (int)call_system(SYS_mlockall, flags | MCL_ONFAULT, 0, 0, 0, 0, 0);
+}

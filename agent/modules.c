@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads /proc/self/maps when code is met that is not known, and .eh_frame of what is there. No list
+ * of the dynamic loader's is used: that is changed under its lock.
+ */
+#include "agent/modules.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "agent/frame_info.h"
+#include "agent/system.h"
+#include "bpf/memleak.h"
+
+/* So much text of mappings is read at most. */
+#define MAPS_BYTES (8U << 20)
+
+/* Reading them may take so much of the time, one part in so many, and so much at once. */
+#define READ_SHARE 50
+#define READ_MOST_NS 100000000ULL
+
+/* What is mapped executable, by address. Never changes; another takes its place. */
+struct code_list {
+	uint64_t bytes; /* of this memory */
+	uint32_t cnt;
+	struct code items[];
+};
+
+static struct code_list *list;
+static uint64_t read_ns; /* that reading has taken; so much less with time */
+static uint64_t read_at_ns;
+
+static const struct code *find_in(const struct code_list *codes, uint64_t pc)
+{
+	uint32_t low = 0, high = codes ? codes->cnt : 0;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (codes->items[middle].end <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return codes && low < codes->cnt && codes->items[low].start <= pc ? &codes->items[low]
+									  : NULL;
+}
+
+/* A line of the maps. */
+struct line {
+	uint64_t start;
+	uint64_t end;
+	bool readable;
+	bool executable;
+	uint64_t offset;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint64_t ino;
+	const char *path;
+	uint32_t path_len;
+};
+
+static uint64_t read_hex(const char **at)
+{
+	uint64_t value = 0;
+
+	for (;; (*at)++) {
+		char c = **at;
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+static uint64_t read_decimal(const char **at)
+{
+	uint64_t value = 0;
+
+	for (; **at >= '0' && **at <= '9'; (*at)++)
+		value = value * 10 + (uint64_t)(**at - '0');
+	return value;
+}
+
+/* at: behind it there is a newline. */
+static const char *read_line(const char *at, struct line *ret)
+{
+	ret->start = read_hex(&at);
+	at++;
+	ret->end = read_hex(&at);
+	at++;
+	ret->readable = at[0] == 'r';
+	ret->executable = at[2] == 'x';
+	at += 5;
+	ret->offset = read_hex(&at);
+	at++;
+	ret->dev_major = (uint32_t)read_hex(&at);
+	at++;
+	ret->dev_minor = (uint32_t)read_hex(&at);
+	at++;
+	ret->ino = read_decimal(&at);
+	while (*at == ' ')
+		at++;
+	ret->path = at;
+	while (*at != '\n')
+		at++;
+	ret->path_len = (uint32_t)(at - ret->path);
+	return at + 1;
+}
+
+/* The text with a newline at its end; NULL: it cannot be read. */
+static char *read_maps(uint64_t *ret_len)
+{
+	long fd = system_call(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC,
+			      0, 0, 0);
+	char *text = system_error(fd) ? NULL : system_map(MAPS_BYTES);
+	uint64_t len = 0;
+	long got;
+
+	if (system_error(fd))
+		return NULL;
+	while (text && len < MAPS_BYTES &&
+	       !system_error(got = system_call(SYS_read, fd, (long)(text + len),
+					       (long)(MAPS_BYTES - len), 0, 0, 0)) &&
+	       got)
+		len += (uint64_t)got;
+	system_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	while (len && text[len - 1] != '\n')
+		len--;
+	*ret_len = len;
+	return text;
+}
+
+/* The number of the module, which is added if the account does not have it. */
+static uint32_t module_number(struct account *account, const struct line *line)
+{
+	struct account_module *modules = region(account, ACCOUNT_MODULES);
+	uint64_t most = region_bytes(account, ACCOUNT_MODULES) / sizeof(*modules);
+	uint32_t cnt = __atomic_load_n(&account->module_cnt, __ATOMIC_ACQUIRE);
+	struct account_module *module;
+	uint64_t text;
+
+	if (cnt > most)
+		cnt = (uint32_t)most;
+	for (uint32_t i = cnt; i-- > 0;)
+		if (modules[i].start == line->start && modules[i].end == line->end &&
+		    modules[i].offset == line->offset && modules[i].ino == line->ino &&
+		    modules[i].dev_major == line->dev_major &&
+		    modules[i].dev_minor == line->dev_minor)
+			return i;
+	/* Two threads may add one twice: its places are two then, of one name. */
+	cnt = __atomic_fetch_add(&account->module_cnt, 1, __ATOMIC_ACQ_REL);
+	text = __atomic_fetch_add(&account->text_bytes, line->path_len + 1, __ATOMIC_RELAXED);
+	if (cnt >= most || text + line->path_len >= region_bytes(account, ACCOUNT_TEXT))
+		return UINT32_MAX;
+	module = &modules[cnt];
+	module->start = line->start;
+	module->offset = line->offset;
+	module->ino = line->ino;
+	module->dev_major = line->dev_major;
+	module->dev_minor = line->dev_minor;
+	module->since_ns = system_coarse_ns();
+	module->path = text;
+	for (uint32_t i = 0; i < line->path_len; i++)
+		((char *)region(account, ACCOUNT_TEXT))[text + i] = line->path[i];
+	__atomic_store_n(&module->end, line->end, __ATOMIC_RELEASE);
+	return cnt;
+}
+
+static bool same_file(const struct line *a, const struct line *b)
+{
+	return a->ino && a->ino == b->ino && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor;
+}
+
+/* file: the first mapping of the file, where its header is; end: of its last one. */
+static void find_frame_info(const struct line *file, uint64_t end, struct code *code)
+{
+	code->loaded_start = file->start;
+	code->loaded_end = end;
+	if (file->readable && !file->offset)
+		code->frame_hdr = frame_info_header(file->start, end);
+}
+
+static bool is_called(const struct line *line, const char *path)
+{
+	return line->path_len == strlen(path) && !memcmp(line->path, path, line->path_len);
+}
+
+static void add_code(struct account *account, const struct line *line, const struct line *file,
+		     uint64_t end, struct code *code)
+{
+	uint32_t number = line->ino ? module_number(account, line) : UINT32_MAX;
+
+	*code = (struct code){
+		.start = line->start,
+		.end = line->end,
+		.readable_to = line->readable ? line->end - sizeof(uint64_t) : 0,
+		.is_own =
+			(uint64_t)modules_find >= line->start && (uint64_t)modules_find < line->end,
+		.is_trampoline = is_called(line, "[uprobes]"),
+	};
+	/* The vdso has no file, and a header. */
+	if (is_called(line, "[vdso]"))
+		find_frame_info(line, line->end, code);
+	else if (line->ino && file)
+		find_frame_info(file, end, code);
+	if (number < MEMLEAK_FRAME_FILES)
+		code->to_frame =
+			(MEMLEAK_FRAME_FILE | (uint64_t)number << MEMLEAK_FRAME_OFFSET_BITS) +
+			line->offset - line->start;
+}
+
+/* Where the mappings of a file that begin at `at` end. */
+static uint64_t end_of_file(const char *at, const char *end, const struct line *file)
+{
+	uint64_t last = file->end;
+	struct line line;
+
+	while (at < end) {
+		at = read_line(at, &line);
+		if (same_file(&line, file))
+			last = line.end;
+		else if (line.ino || line.path_len)
+			break;
+	}
+	return last;
+}
+
+static struct code_list *make_list(struct account *account, const char *text, uint64_t len)
+{
+	const char *at = text, *end = text + len;
+	struct line line, file = {0};
+	struct code_list *made;
+	uint64_t cnt = 0, bytes, file_end = 0;
+
+	while (at < end) {
+		at = read_line(at, &line);
+		cnt += line.executable;
+	}
+	bytes = (sizeof(*made) + cnt * sizeof(made->items[0]) + 4095) & ~4095ULL;
+	made = system_map(bytes);
+	if (!made)
+		return NULL;
+	made->bytes = bytes;
+	for (at = text; at < end;) {
+		at = read_line(at, &line);
+		if (line.ino && (!same_file(&line, &file) || !line.offset)) {
+			file = line;
+			file_end = end_of_file(at, end, &file);
+		}
+		if (line.executable)
+			add_code(account, &line, same_file(&line, &file) ? &file : NULL, file_end,
+				 &made->items[made->cnt++]);
+	}
+	return made;
+}
+
+static bool is_same_list(const struct code_list *a, const struct code_list *b)
+{
+	bool same = a && a->cnt == b->cnt;
+
+	for (uint32_t i = 0; same && i < a->cnt; i++)
+		same = a->items[i].start == b->items[i].start &&
+		       a->items[i].end == b->items[i].end &&
+		       a->items[i].to_frame == b->items[i].to_frame &&
+		       a->items[i].frame_hdr == b->items[i].frame_hdr &&
+		       a->items[i].loaded_start == b->items[i].loaded_start &&
+		       a->items[i].loaded_end == b->items[i].loaded_end &&
+		       a->items[i].is_trampoline == b->items[i].is_trampoline;
+	return same;
+}
+
+/* False: they cannot be read. */
+static bool read_list(struct account *account)
+{
+	struct code_list *before = __atomic_load_n(&list, __ATOMIC_ACQUIRE), *made = NULL;
+	uint64_t len = 0;
+	char *text = read_maps(&len);
+
+	if (text) {
+		made = make_list(account, text, len);
+		system_unmap(text, MAPS_BYTES);
+	}
+	if (!made)
+		return false;
+	/* Others may be reading the one before, which therefore stays: it may be all that is there.
+	 */
+	if (is_same_list(before, made) ||
+	    !__atomic_compare_exchange_n(&list, &before, made, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		system_unmap(made, made->bytes);
+	return true;
+}
+
+/* Several threads may be wrong about it by what one of them has read. */
+static bool may_read(uint64_t now_ns)
+{
+	uint64_t taken_ns = __atomic_load_n(&read_ns, __ATOMIC_RELAXED);
+	uint64_t rested_ns = now_ns - __atomic_exchange_n(&read_at_ns, now_ns, __ATOMIC_RELAXED);
+
+	taken_ns -= rested_ns / READ_SHARE < taken_ns ? rested_ns / READ_SHARE : taken_ns;
+	__atomic_store_n(&read_ns, taken_ns, __ATOMIC_RELAXED);
+	return taken_ns < READ_MOST_NS;
+}
+
+const struct code *modules_find(struct account *account, uint64_t pc, bool *ret_unsure)
+{
+	const struct code *found = find_in(__atomic_load_n(&list, __ATOMIC_ACQUIRE), pc);
+	uint64_t begin_ns;
+
+	*ret_unsure = false;
+	if (found)
+		return found;
+	begin_ns = system_ns();
+	if (!may_read(begin_ns)) {
+		*ret_unsure = true;
+		return NULL;
+	}
+	*ret_unsure = !read_list(account);
+	__atomic_fetch_add(&read_ns, system_ns() - begin_ns, __ATOMIC_RELAXED);
+	return find_in(__atomic_load_n(&list, __ATOMIC_ACQUIRE), pc);
+}
+
+void modules_forget(void)
+{
+	frame_info_forget();
+	__atomic_store_n(&list, NULL, __ATOMIC_RELEASE);
+}
+
+struct unwind_rule modules_rule(const struct code *code, uint64_t pc)
+{
+	struct unwind_rule rule = {.cfa = UNWIND_CFA_NO_ROW};
+
+	if (code->frame_hdr)
+		rule = frame_info_rule(code->frame_hdr, code->loaded_start, code->loaded_end, pc);
+	if (rule.cfa == UNWIND_CFA_NO_ROW)
+		rule.saved_off = pc < code->readable_to;
+	return rule;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the agent asks of the kernel. */
+#include "agent/system.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+
+void *system_map(uint64_t bytes)
+{
+	long addr = system_call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return system_error(addr) ? NULL : (void *)addr;
+}
+
+void system_unmap(void *addr, uint64_t bytes)
+{
+	system_call(SYS_munmap, (long)addr, (long)bytes, 0, 0, 0, 0);
+}
+
+/* The set of signals is read before it is found out that nothing can be done with it. */
+bool system_is_readable(uint64_t addr)
+{
+	long err = system_call(SYS_rt_sigprocmask, -1, (long)(addr & ~7ULL), 0, 8, 0, 0);
+
+	return err == -22; /* EINVAL, not EFAULT */
+}
+
+uint32_t system_tid(void)
+{
+	return (uint32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+int (*system_clock)(clockid_t clock, struct timespec *ret) = clock_gettime;
+
+void system_find_clock(void)
+{
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *found = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+
+	if (found)
+		system_clock = (int (*)(clockid_t, struct timespec *))found;
+}
+
+uint64_t system_ns(void)
+{
+	struct timespec now;
+
+	system_clock(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}

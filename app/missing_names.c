@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Goes through the stacks that a report shows. */
+#include "app/missing_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/path.h"
+
+/* Nobody installs more at a time. */
+#define FILES_MAX 3
+
+struct files {
+	const char *paths[FILES_MAX];
+	size_t cnt;
+};
+
+static void add(struct files *files, const char *path)
+{
+	for (size_t i = 0; i < files->cnt; i++)
+		if (!strcmp(files->paths[i], path))
+			return;
+	if (files->cnt < FILES_MAX)
+		files->paths[files->cnt++] = path;
+}
+
+static bool has_name(const struct sym_location *location)
+{
+	return location->frame_cnt && sym_is_known(location->frames[0].symbol);
+}
+
+static void add_site(struct files *files, const struct report_site *shown)
+{
+	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		if (location && location->module && *location->module == '/' && !has_name(location))
+			add(files, location->module);
+	}
+}
+
+bool missing_names_note(const struct report *report)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct files files = {0};
+
+	for (size_t i = 0; i < report->site_cnt; i++)
+		if (report->sites[i].site->space == SPACE_USER)
+			add_site(&files, &report->sites[i]);
+	if (!files.cnt)
+		return false;
+	log_note("functions of %s%s%s%s%s have no names: install debug symbols (packages "
+		 "...-dbgsym or ...-debuginfo)%s",
+		 path_name(files.paths[0]), files.cnt > 1 ? ", " : "",
+		 files.cnt > 1 ? path_name(files.paths[1]) : "", files.cnt > 2 ? ", " : "",
+		 files.cnt > 2 ? path_name(files.paths[2]) : "",
+		 urls && *urls ? ""
+			       : ", or have them fetched: "
+				 "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
+	return true;
+}

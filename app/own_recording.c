@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Begins recordings in the folder that memleak was started in, and ends them. */
+#include "app/own_recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/output_file.h"
+#include "screen/screen.h"
+
+unsigned int recording_flags(const struct options *opts)
+{
+	return (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
+	       (opts->combined_only ? 0 : RECORDING_AGES) | (opts->peak ? RECORDING_PEAK : 0) |
+	       (opts->summary ? RECORDING_SUMMARY : 0);
+}
+
+static void begin(struct own_recording *own, const struct options *opts)
+{
+	int err;
+
+	own->name = screen__file_name("mlk");
+	if (!own->name)
+		return;
+	err = recorder__new(own->name, recording_flags(opts), &own->recorder);
+	if (!err)
+		err = recorder__begin(own->recorder);
+	if (!err) {
+		log_note("recording to %s: R ends it", own->name);
+		return;
+	}
+	log_error("cannot write to %s: %s", own->name, output_file_error(err));
+	own_recording_end(own);
+}
+
+void own_recording_turn(struct own_recording *own, const struct options *opts)
+{
+	if (!own->wanted)
+		return;
+	own->wanted = false;
+	if (opts->record) {
+		log_note("all of this run is recorded to %s", opts->record);
+	} else if (own->recorder) {
+		log_note("the recording is in %s", own->name);
+		own_recording_end(own);
+	} else {
+		begin(own, opts);
+	}
+}
+
+void own_recording_add(struct own_recording *own, const struct snapshot *snap, bool final,
+		       struct symbol_backend *symbols, uint64_t deadline_ns)
+{
+	int err =
+		own->recorder ? recorder__add(own->recorder, snap, final, symbols, deadline_ns) : 0;
+
+	if (!err)
+		return;
+	log_error("cannot write to %s: %s; the recording ends", own->name, strerror(-err));
+	own_recording_end(own);
+}
+
+void own_recording_end(struct own_recording *own)
+{
+	recorder__free(own->recorder);
+	free(own->name);
+	own->recorder = NULL;
+	own->name = NULL;
+}

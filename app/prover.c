@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Proofs within reports. */
+#include "app/prover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "loader/target/child.h"
+
+/* Whoever waits is told after so long, and then now and then. */
+#define TELL_FIRST_NS 1000000000ULL
+#define TELL_NS 5000000000ULL
+
+/* A copy of a process costs it the pages that it writes to: so long it is there at most. */
+#define PROOF_NS 120000000000ULL
+
+static bool takes_several(const struct options *opts)
+{
+	return opts->pid_cnt > 1 || opts->follow || options_find_processes(opts);
+}
+
+int prover_init(const struct options *opts, struct prover *ret)
+{
+	int err;
+
+	*ret = (struct prover){.opts = opts, .reports = UINT64_MAX};
+	err = opts->prove ? proof__new(takes_several(opts), &ret->proof) : 0;
+	if (err)
+		log_error("cannot prepare proofs: %s", strerror(-err));
+	else if (opts->census)
+		proof__want_census(ret->proof);
+	return err;
+}
+
+void prover_deinit(struct prover *prover)
+{
+	proof__free(prover->proof);
+	prover->proof = NULL;
+}
+
+int prover_watch(struct prover *prover, struct child *child)
+{
+	int err;
+
+	if (!prover->proof || !child->held) {
+		child_release(child);
+		return 0;
+	}
+	child_hand_over(child);
+	err = proof__watch_end(prover->proof, child->pid);
+	if (err)
+		log_error("cannot watch for the command's end: %s", strerror(-err));
+	else
+		prover->watched = child->pid;
+	child_go_on(child);
+	return err;
+}
+
+int prover_end_fd(const struct prover *prover)
+{
+	return prover->watched ? proof__end_fd(prover->proof) : -1;
+}
+
+void prover_at_end(struct prover *prover, struct source *source)
+{
+	uint64_t cnt;
+
+	if (read(proof__end_fd(prover->proof), &cnt, sizeof(cnt)) == sizeof(cnt))
+		source->ops->at_end(source, prover->watched);
+}
+
+static const char *obstacle(const struct options *opts)
+{
+	if (!options_trace_processes(opts))
+		return "a proof is about processes: kernel memory has none";
+	if (opts->combined_only || opts->sample_bytes || opts->sample_rate > 1)
+		return "a proof wants to know every block: --combined-only and sampling do not";
+	return opts->agent ? "give --prove to have proofs with --agent" : NULL;
+}
+
+int prover_want(struct prover *prover)
+{
+	const char *words = prover->opts->prove ? NULL : obstacle(prover->opts);
+	int err = 0;
+
+	if (words) {
+		log_note("%s", words);
+		return -ENOTSUP;
+	}
+	if (!prover->proof)
+		err = proof__new(takes_several(prover->opts), &prover->proof);
+	if (err)
+		log_error("cannot prepare proofs: %s", strerror(-err));
+	prover->wanted = err ? 0 : 2;
+	return err;
+}
+
+int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns)
+{
+	cleanup_free struct traced_process *processes = NULL;
+	size_t cnt;
+	int err;
+
+	*ret_before_ns = 0;
+	if (!prover->proof || (!prover->opts->prove && !prover->wanted))
+		return 0;
+	if (!now && prover->reports < prover->opts->prove_every - 1) {
+		prover->reports++;
+		return 0;
+	}
+	prover->reports = 0;
+	prover->wanted -= prover->wanted > 0;
+	err = source->ops->processes(source, &processes, &cnt);
+	if (!err && source->ops->expect_pictures)
+		source->ops->expect_pictures(source);
+	if (!err)
+		err = proof__begin(prover->proof, processes, cnt, clock_deadline_ns(PROOF_NS),
+				   ret_before_ns);
+	prover->begun = !err;
+	return err;
+}
+
+/* Whoever has asked for the end does not wait for it. Called by several threads. */
+static bool stop_or_tell(void *arg)
+{
+	struct prover *prover = arg;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t told_ns = __atomic_load_n(&prover->told_ns, __ATOMIC_RELAXED);
+
+	if (now_ns > told_ns &&
+	    __atomic_compare_exchange_n(&prover->told_ns, &told_ns, now_ns + TELL_NS, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		log_note("looking for pointers in the memory of the traced processes ...");
+	return false;
+}
+
+int prover_finish(struct prover *prover, struct snapshot *snap)
+{
+	int err;
+
+	if (!prover->begun)
+		return 0;
+	prover->begun = false;
+	prover->told_ns = clock_deadline_ns(TELL_FIRST_NS);
+	err = proof__finish(prover->proof, snap, stop_or_tell, prover);
+	return err == -ECANCELED ? 0 : err;
+}
+
+void prover_cancel(struct prover *prover)
+{
+	if (prover->begun)
+		proof__cancel(prover->proof);
+	prover->begun = false;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * heaps SHAPE BYTES MIB THREADS
+ *
+ * A heap of so many MiB, of blocks of so many bytes, whose pointers make a list in the order of
+ * addresses ("list"), a list ("shuffled-list"), one whose pointers are to the inside of blocks
+ * ("shuffled-inner"), one of blocks full of pointers ("shuffled-dense") or a binary tree
+ * ("shuffled-tree") in an order of its own; and so many threads that never sleep. For each line on
+ * stdin a line with nanoseconds: "clone": one of these makes a raw clone() of the process; "chase":
+ * the list is followed to its end.
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INNER 32
+
+struct node {
+	struct node *to[2];
+};
+
+static struct node *root;
+static size_t inner; /* so far behind a block's begin pointers to it point */
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void shuffle(struct node **nodes, size_t cnt)
+{
+	uint64_t seed = 1;
+
+	for (size_t i = cnt - 1; i; i--) {
+		struct node *node = nodes[i];
+		size_t at;
+
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		at = (size_t)((seed >> 33) * (i + 1) >> 31);
+		nodes[i] = nodes[at];
+		nodes[at] = node;
+	}
+}
+
+/* Nothing but the blocks themselves keeps pointers to them afterwards. */
+static void make_heap(const char *shape, size_t bytes, size_t mib)
+{
+	int dense = !strcmp(shape, "shuffled-dense");
+	size_t cnt = (mib << 20) / malloc_usable_size(malloc(bytes));
+	size_t len = cnt * sizeof(struct node *);
+	struct node **nodes =
+		mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (nodes == MAP_FAILED)
+		exit(1);
+	for (size_t i = 0; i < cnt; i++) {
+		nodes[i] = malloc(bytes);
+		if (!nodes[i])
+			exit(1);
+		memset(nodes[i], 'x', bytes);
+	}
+	if (strcmp(shape, "list"))
+		shuffle(nodes, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		int tree = !strcmp(shape, "shuffled-tree");
+		size_t to = tree ? 2 * i + 1 : i + 1;
+
+		nodes[i]->to[0] = to < cnt ? (void *)((char *)nodes[to] + inner) : NULL;
+		for (size_t j = 2; dense && j < bytes / sizeof(nodes[0]); j++)
+			((struct node **)nodes[i])[j] = nodes[(i + j) % cnt];
+		nodes[i]->to[1] = tree && to + 1 < cnt ? nodes[to + 1] : NULL;
+	}
+	root = (void *)((char *)nodes[0] + inner);
+	munmap(nodes, len);
+}
+
+static void *spin(void *arg)
+{
+	(void)arg;
+	for (;;)
+		sched_yield();
+	return NULL;
+}
+
+static double clone_ns(void)
+{
+	double begin = now_ns(), end;
+	long child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (!child)
+		_exit(0);
+	end = now_ns();
+	if (child < 0 || waitpid((pid_t)child, NULL, 0) < 0)
+		exit(1);
+	return end - begin;
+}
+
+static double chase_ns(void)
+{
+	double begin = now_ns();
+
+	for (struct node *node = root; node;) {
+		node = ((struct node *)((char *)node - inner))->to[0];
+		__asm__ volatile("" : : "r"(node) : "memory");
+	}
+	return now_ns() - begin;
+}
+
+int main(int argc, char **argv)
+{
+	char line[16];
+	pthread_t thread;
+
+	if (argc != 5)
+		return 2;
+	inner = strcmp(argv[1], "shuffled-inner") ? 0 : INNER;
+	make_heap(argv[1], strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+	for (long i = 0; i < atol(argv[4]); i++)
+		if (pthread_create(&thread, NULL, spin, NULL))
+			return 1;
+	while (fgets(line, sizeof(line), stdin)) {
+		printf("%.1f\n", strcmp(line, "clone\n") ? chase_ns() : clone_ns());
+		fflush(stdout);
+	}
+	return 0;
+}

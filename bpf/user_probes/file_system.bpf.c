@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tells whether an open file is on a file system that a process serves, or on an overlay of one,
+ * without asking that: memleak runs this by hand.
+ */
+#include "bpf/compat.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct file_system_type {
+	const char *name;
+};
+
+struct super_block {
+	struct file_system_type *s_type;
+	void *s_fs_info;
+};
+
+struct inode {
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+/* Of struct task_struct, which compat.bpf.h has without it. */
+struct task_struct___files {
+	struct files_struct *files;
+};
+
+#pragma clang attribute pop
+
+/*
+ * What an overlay is made of, as the kernel's module has it, whose types only CAP_SYS_ADMIN may
+ * read. Where that is something else the names below are no names, and nothing is found.
+ */
+struct overlay_part {
+	struct super_block *sb;
+	__u64 rest;
+};
+
+struct overlay {
+	__u32 layer_cnt;
+	__u32 part_cnt; /* different file systems */
+	/* Layers and parts; newer kernels have another count before them, which is no address. */
+	__u64 words[3];
+};
+
+/* Two or three are usual: one with more is taken for served. */
+#define PARTS_MAX 16
+
+int fd; /* of memleak, and open */
+int served;
+
+static __always_inline __u64 name_of(struct super_block *sb)
+{
+	__u64 name = 0;
+
+	bpf_probe_read_kernel_str(&name, sizeof(name), BPF_CORE_READ(sb, s_type, name));
+	return name;
+}
+
+/* The first seven letters. */
+#define NAME(a, b, c, d, e, f, g)                                                                  \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
+	 (__u64)(f) << 40 | (__u64)(g) << 48)
+
+/* Not virtiofs, which a host serves. */
+static __always_inline bool is_fuse(__u64 name)
+{
+	return name == NAME('f', 'u', 's', 'e', 0, 0, 0) ||
+	       name == NAME('f', 'u', 's', 'e', 'b', 'l', 'k');
+}
+
+static __always_inline bool is_overlay(__u64 name)
+{
+	return name == NAME('o', 'v', 'e', 'r', 'l', 'a', 'y');
+}
+
+static __always_inline struct super_block *part_of(const struct overlay *overlay, __u32 at)
+{
+	bool counts = !(overlay->words[0] >> 63);
+	struct overlay_part *parts = (void *)overlay->words[counts ? 2 : 1], part = {0};
+
+	bpf_probe_read_kernel(&part, sizeof(part), parts + at);
+	return part.sb;
+}
+
+/* Of an overlay, by its parts. An overlay may have overlays below, and those no others. */
+#define DEFINE_SERVED(name, of_part)                                                               \
+	static __noinline int name(struct super_block *sb)                                         \
+	{                                                                                          \
+		struct overlay overlay = {0};                                                      \
+		__u64 type = name_of(sb);                                                          \
+                                                                                                   \
+		if (!is_overlay(type))                                                             \
+			return is_fuse(type);                                                      \
+		bpf_probe_read_kernel(&overlay, sizeof(overlay), BPF_CORE_READ(sb, s_fs_info));    \
+		for (__u32 i = 0; i < PARTS_MAX && i < overlay.part_cnt; i++)                      \
+			if (of_part(part_of(&overlay, i)))                                         \
+				return 1;                                                          \
+		return overlay.part_cnt > PARTS_MAX;                                               \
+	}
+
+static __noinline int is_served_plain(struct super_block *sb)
+{
+	return is_fuse(name_of(sb));
+}
+
+DEFINE_SERVED(is_served_below, is_served_plain)
+DEFINE_SERVED(is_served, is_served_below)
+
+SEC("raw_tp")
+int look(void *ctx)
+{
+	struct task_struct___files *task = (void *)bpf_get_current_task();
+	struct file **files = BPF_CORE_READ(task, files, fdt, fd);
+	struct file *file = NULL;
+
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	served = is_served(BPF_CORE_READ(file, f_inode, i_sb));
+	return 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks below /proc for who has an account, and around memleak for the library. */
+#include "loader/agent/agent_find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "agent/account.h"
+#include "base/cleanup.h"
+#include "base/proc.h"
+#include "base/proc_maps.h"
+#include "loader/agent/account_view.h"
+#include "options/options.h"
+
+#define LIBRARY "libmemleak.so"
+
+static bool is_account(const char *link)
+{
+	static const char name[] = "/memfd:" ACCOUNT_NAME;
+
+	return !strncmp(link, name, sizeof(name) - 1);
+}
+
+int agent_find_mapped(pid_t pid, struct file_id *ret)
+{
+	struct proc_maps maps;
+	int err = proc_maps_read(proc_living_thread(pid), &maps);
+
+	if (err)
+		return err == -ENOENT ? -ESRCH : err;
+	err = maps.whole && maps.cnt ? -ENOENT : -ESRCH;
+	for_each_mapping (mapping, &maps) {
+		if (!is_account(mapping->path))
+			continue;
+		*ret = mapping->file;
+		err = 0;
+		break;
+	}
+	proc_maps_deinit(&maps);
+	return err;
+}
+
+/* Others than files in memory are not opened, whatever they are called: that may do something. */
+static int open_link(int dir_fd, const char *name, const struct file_id *account)
+{
+	cleanup_close int path_fd = openat(dir_fd, name, O_PATH | O_CLOEXEC);
+	struct statx st;
+	char path[64];
+	int fd;
+
+	if (path_fd < 0 || statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st))
+		return -errno;
+	if (st.stx_ino != account->ino ||
+	    makedev(st.stx_dev_major, st.stx_dev_minor) != account_view_device())
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The account below a folder of links. A descriptor or a negative errno. */
+static int open_account(pid_t pid, const char *folder, const struct file_id *account)
+{
+	char path[64], link[PATH_MAX];
+	struct dirent *entry;
+	int fd = -ENOENT;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, folder);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (fd < 0 && (entry = readdir(dir))) {
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+
+		if (len < 0)
+			continue;
+		link[len] = '\0';
+		if (is_account(link))
+			fd = open_link(dirfd(dir), entry->d_name, account);
+	}
+	closedir(dir);
+	return fd;
+}
+
+/* Most have it where the agent puts it, among however many others. */
+static int open_usual(pid_t pid, const struct file_id *account)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, ACCOUNT_FD);
+	return open_link(AT_FDCWD, path, account);
+}
+
+int agent_find_account(pid_t pid)
+{
+	pid_t shown = proc_living_thread(pid);
+	struct file_id account;
+	int fd = agent_find_mapped(pid, &account);
+
+	if (fd)
+		return fd;
+	fd = open_usual(shown, &account);
+	if (fd < 0)
+		fd = open_account(shown, "fd", &account);
+	return fd == -ENOENT ? open_account(shown, "map_files", &account) : fd;
+}
+
+char *agent_find_library(void)
+{
+	static const char *const places[] = {"", "../lib/memleak/"};
+	char own[PATH_MAX], *path, *slash;
+	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	if (len < 0)
+		return NULL;
+	own[len] = '\0';
+	slash = strrchr(own, '/');
+	if (!slash)
+		return NULL;
+	slash[1] = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (asprintf(&path, "%s%s" LIBRARY, own, places[i]) < 0)
+			return NULL;
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+static char *preload_before; /* NULL: there was none */
+
+/* In the form that agent/begin.c reads. */
+static char *orders_of(const struct options *opts, const char *socket)
+{
+	char *orders;
+
+	if (asprintf(&orders, "%d:%s%s%s%s%" PRIu32 "b%" PRIu64 "s%" PRIu32 ":%s", (int)getpid(),
+		     opts->follow ? "f" : "", opts->count_by ? "c" : "",
+		     opts->trace > 1 ? "tt"
+		     : opts->trace   ? "t"
+				     : "",
+		     opts->peak || opts->summary || opts->stats ? "p" : "", opts->stack_depth,
+		     opts->sample_bytes, opts->sample_rate > 1 ? opts->sample_rate : 0, socket) < 0)
+		return NULL;
+	return orders;
+}
+
+int agent_set_environment(const char *library, const char *socket, const struct options *opts)
+{
+	const char *before = getenv("LD_PRELOAD");
+	cleanup_free char *preload = NULL, *orders = NULL;
+
+	if (asprintf(&preload, "%s%s%s", library, before && *before ? ":" : "",
+		     before ? before : "") < 0)
+		return -ENOMEM;
+	orders = orders_of(opts, socket);
+	if (!orders)
+		return -ENOMEM;
+	preload_before = before ? strdup(before) : NULL;
+	return setenv("LD_PRELOAD", preload, 1) || setenv(ACCOUNT_ENV, orders, 1) ? -ENOMEM : 0;
+}
+
+void agent_clear_environment(void)
+{
+	unsetenv(ACCOUNT_ENV);
+	if (preload_before)
+		setenv("LD_PRELOAD", preload_before, 1);
+	else
+		unsetenv("LD_PRELOAD");
+	free(preload_before);
+	preload_before = NULL;
+}

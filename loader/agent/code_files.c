@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens files as their process sees them; a path that means another file by now has no names. */
+#include "loader/agent/code_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/mapped_file.h"
+#include "base/proc.h"
+#include "base/regular_file.h"
+#include "bpf/memleak.h"
+#include "loader/target/modules.h"
+#include "symbolizer/symbolizer.h"
+
+/* Below that folder, if it is the file that is mapped. A descriptor or a negative errno. */
+static int open_below(int root_fd, const struct mapping *mapping)
+{
+	struct stat st;
+	int fd = root_fd < 0 ? root_fd
+			     : regular_file_open(-1, root_fd, mapping->path, LINKS_ALL, &st);
+
+	if (fd < 0 || mapped_file_is(fd, &st, &mapping->file))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* By the mapping, which takes rights; by its path as the process sees it, or has seen it. */
+static int open_file(pid_t pid, const struct mapping *mapping)
+{
+	cleanup_close int root_fd = proc_open(pid, "root", O_PATH | O_DIRECTORY);
+	cleanup_close int own_root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = process_open_mapping(pid, mapping);
+
+	if (fd < 0)
+		fd = open_below(root_fd, mapping);
+	return fd < 0 ? open_below(own_root_fd, mapping) : fd;
+}
+
+static uint32_t find_symbols(const struct code_files *files, pid_t pid,
+			     const struct account_module *module, const char *path)
+{
+	const struct mapping mapping = {
+		.start = module->start,
+		.end = module->end,
+		.offset = module->offset,
+		.file = {.dev = makedev(module->dev_major, module->dev_minor), .ino = module->ino},
+		.executable = true,
+		.path = path,
+	};
+	cleanup_close int fd = path[0] == '/' ? open_file(pid, &mapping) : -1;
+	uint32_t symbols = 0;
+
+	if (fd >= 0 && symbolizer__add_file(files->symbolizer, fd, path, &symbols))
+		return 0;
+	return symbols;
+}
+
+/* Whoever came first may have told of no such file, or a wrong path. */
+static uint32_t met_again(const struct code_files *files, size_t at, pid_t pid,
+			  const struct account_module *module, const char *path)
+{
+	struct code_file *file = &files->items[at];
+
+	if (!file->symbols)
+		file->symbols = find_symbols(files, pid, module, path);
+	return (uint32_t)at;
+}
+
+uint32_t code_files_number(struct code_files *files, pid_t pid, const struct account_module *module,
+			   const char *path)
+{
+	for (size_t i = 0; i < files->cnt; i++)
+		if (files->items[i].ino == module->ino &&
+		    files->items[i].dev_major == module->dev_major &&
+		    files->items[i].dev_minor == module->dev_minor)
+			return met_again(files, i, pid, module, path);
+	if (files->cnt >= MEMLEAK_FRAME_FILES)
+		return UINT32_MAX;
+	if (array_reserve(&files->items, &files->cap, files->cnt + 1))
+		return UINT32_MAX;
+	files->items[files->cnt] = (struct code_file){
+		.ino = module->ino,
+		.dev_major = module->dev_major,
+		.dev_minor = module->dev_minor,
+		.symbols = find_symbols(files, pid, module, path),
+	};
+	return (uint32_t)files->cnt++;
+}
+
+void code_files_deinit(struct code_files *files)
+{
+	free(files->items);
+	files->items = NULL;
+	files->cnt = files->cap = 0;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Brings together what the accounts of parents and children say, for loader/tables/inheritance. */
+#include "loader/agent/lineage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/clock.h"
+
+struct images {
+	struct agent_process *const *items;
+	uint32_t image;
+};
+
+static bool is_below(const void *arg, size_t at)
+{
+	const struct images *images = arg;
+
+	return images->items[at]->info.image < images->image;
+}
+
+static size_t place_of(const struct agent_processes *processes, uint32_t image)
+{
+	const struct images images = {processes->items, image};
+
+	return bisect(processes->cnt, is_below, &images);
+}
+
+struct agent_process *agent_processes_find(const struct agent_processes *processes, uint32_t image)
+{
+	size_t at = place_of(processes, image);
+	bool found = at < processes->cnt && processes->items[at]->info.image == image;
+
+	return found ? processes->items[at] : NULL;
+}
+
+struct agent_process *lineage_find(const struct lineage *lineage,
+				   const struct agent_processes *processes, uint32_t image)
+{
+	struct agent_process *process = agent_processes_find(processes, image);
+
+	return process ? process : agent_processes_find(&lineage->gone, image);
+}
+
+void lineage_deinit(struct lineage *lineage)
+{
+	for (size_t i = 0; i < lineage->gone.cnt; i++)
+		agent_process__free(lineage->gone.items[i]);
+	free(lineage->gone.items);
+	inheritance_deinit(&lineage->inheritance);
+}
+
+/* Numbers of processes are given anew; no two accounts of one number begin at a time. */
+static struct agent_process *find_parent(const struct agent_processes *processes,
+					 const struct account_view *child)
+{
+	for (size_t i = processes->cnt; i-- > 0;) {
+		const struct account_view *view = &processes->items[i]->view;
+
+		if (view->pid == child->parent_pid && view->began_ns == child->parent_began_ns)
+			return processes->items[i];
+	}
+	return NULL;
+}
+
+/* What the parent has told until the fork, and perhaps since, is applied first. */
+static int inherit_mappings(struct lineage *lineage, struct agent_process *parent,
+			    struct agent_process *child)
+{
+	int err = parent ? agent_process__take_events(parent) : 0;
+
+	if (!err)
+		err = parent ? heritage_claim(&parent->heritage, child->view.forked_ns,
+					      parent->info.image, &child->ranges)
+			     : -ENOENT;
+	if (err && err != -ENOENT)
+		return err;
+	/* A thread of the parent may be about to tell what comes before. */
+	if (err && parent && clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_HEARING_NS)
+		return 0;
+	lineage->mappings_lost += err != 0;
+	child->awaits = 0;
+	return 0;
+}
+
+int lineage_settle(struct lineage *lineage, const struct agent_processes *processes)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < processes->cnt; i++) {
+		struct agent_process *child = processes->items[i];
+
+		if (child->awaits)
+			err = inherit_mappings(
+				lineage, lineage_find(lineage, processes, child->awaits), child);
+	}
+	return err;
+}
+
+static int inherit(struct lineage *lineage, struct agent_process *parent,
+		   struct agent_process *child)
+{
+	int err = inheritance_fork(&lineage->inheritance, parent->info.image, child->info.image,
+				   child->view.forked_ns);
+
+	parent->heritage.come++;
+	child->awaits = parent->info.image;
+	if (!err)
+		err = agent_process__name_after(child, parent);
+	return err ? err : inherit_mappings(lineage, parent, child);
+}
+
+int lineage_add(struct lineage *lineage, const struct agent_processes *processes,
+		struct agent_process *child)
+{
+	struct agent_process *parent;
+
+	if (!child->view.forked_ns)
+		return 0;
+	parent = find_parent(processes, &child->view);
+	if (!parent)
+		parent = find_parent(&lineage->gone, &child->view);
+	if (parent)
+		return inherit(lineage, parent, child);
+	lineage->lost++;
+	return 0;
+}
+
+static bool is_living(void *arg, uint32_t image)
+{
+	const struct agent_process *process = agent_processes_find(arg, image);
+
+	return process && !process->replaced;
+}
+
+static int update(struct lineage *lineage, const struct agent_processes *processes)
+{
+	return inheritance_update(&lineage->inheritance, is_living, (void *)processes);
+}
+
+struct lineage_walk {
+	struct lineage *lineage;
+	const struct agent_processes *processes;
+	const struct ancestry *ancestry;
+	struct block_walk *walk;
+	uint32_t image; /* of what is read */
+};
+
+static int add_block(void *arg, const struct account_block *found)
+{
+	const struct lineage_walk *at = arg;
+	const struct inherited_block block = {
+		.image = at->image,
+		.tid = (pid_t)found->tid,
+		.addr = found->addr,
+		.size = found->size,
+		.site = found->stack | (found->is_sample ? ACCOUNT_RANGE_SAMPLE : 0),
+		.birth_ns = found->birth_ns,
+		.freed_ns = NEVER_NS,
+	};
+
+	return inheritance_add(&at->lineage->inheritance, &block);
+}
+
+static int give_block(void *arg, uint32_t image, const struct inherited_block *block)
+{
+	struct lineage_walk *at = arg;
+	struct agent_process *process = agent_processes_find(at->processes, image);
+
+	if (!process || process->replaced)
+		return 0;
+	return agent_process__inherit(process, at->ancestry, block, at->walk);
+}
+
+static int add_present(struct lineage_walk *at, const struct agent_processes *processes)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < processes->cnt; i++) {
+		at->image = processes->items[i]->info.image;
+		if (inheritance_is_ancestor(&at->lineage->inheritance, at->image))
+			err = account_view_blocks(&processes->items[i]->view, add_block, at);
+	}
+	return err;
+}
+
+static int add_left(struct inheritance *inheritance, const struct agent_processes *processes,
+		    uint64_t since_ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < processes->cnt; i++) {
+		struct agent_process *process = processes->items[i];
+
+		err = agent_process__take_events(process);
+		if (!err)
+			err = heritage_walk(&process->heritage, inheritance, since_ns);
+		if (!err)
+			err = heritage_walk_freed(&process->heritage, inheritance);
+	}
+	return err;
+}
+
+/* What is freed while blocks are read has been told by the time when that is looked at. */
+int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
+		 const struct ancestry *ancestry, struct block_walk *walk)
+{
+	struct lineage_walk at = {lineage, processes, ancestry, walk, 0};
+	struct inheritance *inheritance = &lineage->inheritance;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t since_ns = now_ns > LINEAGE_HEARING_NS ? now_ns - LINEAGE_HEARING_NS : 0;
+	int err = update(lineage, processes);
+
+	inheritance_begin(inheritance);
+	if (!err)
+		err = add_present(&at, processes);
+	if (!err)
+		err = add_present(&at, &lineage->gone);
+	if (!err)
+		err = add_left(inheritance, processes, since_ns);
+	if (!err)
+		err = add_left(inheritance, &lineage->gone, since_ns);
+	return err ? err : inheritance_share(inheritance, give_block, &at);
+}
+
+int lineage_keep(struct lineage *lineage, struct agent_process *process)
+{
+	struct agent_processes *gone = &lineage->gone;
+	size_t at = place_of(gone, process->info.image);
+
+	if (array_reserve(&gone->items, &gone->cap, gone->cnt + 1))
+		return -ENOMEM;
+	array_open(gone->items, gone->cnt, at);
+	gone->items[at] = process;
+	gone->cnt++;
+	/* They are those of sites that nobody asks for any more. */
+	hash_map_deinit(&process->sites);
+	process->sites = (struct hash_map){0};
+	return 0;
+}
+
+int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct agent_processes *gone = &lineage->gone;
+	int err = update(lineage, processes);
+	size_t kept = 0;
+
+	for (size_t i = 0; !err && i < gone->cnt; i++) {
+		struct agent_process *process = gone->items[i];
+
+		if (inheritance_is_ancestor(&lineage->inheritance, process->info.image) ||
+		    heritage_is_awaited(&process->heritage, now_ns - LINEAGE_HEARING_NS))
+			gone->items[kept++] = process;
+		else
+			agent_process__free(process);
+	}
+	if (!err)
+		gone->cnt = kept;
+	return err;
+}

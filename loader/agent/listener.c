@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who comes is asked by the kernel's word for it; nobody is waited for. */
+#include "loader/agent/listener.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/log.h"
+
+/* Programs that begin faster than they are looked at wait in the kernel. */
+#define WAITING_MAX 4096
+
+static int watch(const struct listener *listener, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(listener->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+int listener_init(struct listener *ret, uid_t uid)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	uint64_t number;
+	size_t len;
+
+	ret->uid = uid;
+	ret->guest_cnt = ret->refused = 0;
+	ret->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	ret->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (ret->poll_fd < 0 || ret->fd < 0 ||
+	    getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -errno;
+	snprintf(ret->name, sizeof(ret->name), "memleak-%d-%016llx", (int)getpid(),
+		 (unsigned long long)number);
+	len = strlen(ret->name);
+	memcpy(addr.sun_path + 1, ret->name, len);
+	if (bind(ret->fd, (struct sockaddr *)&addr,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) ||
+	    listen(ret->fd, WAITING_MAX))
+		return -errno;
+	return watch(ret, ret->fd);
+}
+
+void listener_deinit(struct listener *listener)
+{
+	for (size_t i = 0; i < listener->guest_cnt; i++)
+		close(listener->guests[i]);
+	listener->guest_cnt = 0;
+	if (listener->fd >= 0)
+		close(listener->fd);
+	if (listener->poll_fd >= 0)
+		close(listener->poll_fd);
+	listener->fd = listener->poll_fd = -1;
+}
+
+/*
+ * The descriptor of the message, which has nothing else; -EAGAIN: it has not come yet; -EPROTO: it
+ * never will.
+ */
+static int receive(int sock)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	char byte;
+	struct iovec data = {&byte, 1};
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header;
+	int fd = -EPROTO;
+
+	if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) < 0)
+		return errno == EAGAIN ? -EAGAIN : -EPROTO;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	return fd;
+}
+
+static bool is_ours(const struct listener *listener, int sock, pid_t *ret_pid)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		return false;
+	*ret_pid = peer.pid;
+	return !peer.uid || peer.uid == listener->uid;
+}
+
+/* Whoever is of another user is told from strangers by nothing. */
+static void refuse(struct listener *listener, int sock, pid_t pid)
+{
+	close(sock);
+	if (!listener->refused++)
+		log_note("process %d is refused, as it is another user's: start the command with "
+			 "--user",
+			 (int)pid);
+}
+
+static void let_in(struct listener *listener)
+{
+	while (listener->guest_cnt < LISTENER_GUESTS_MAX) {
+		int sock = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
+		pid_t pid = 0;
+
+		if (sock < 0 && errno == ECONNABORTED)
+			continue;
+		if (sock < 0)
+			return;
+		if (is_ours(listener, sock, &pid) && !watch(listener, sock))
+			listener->guests[listener->guest_cnt++] = sock;
+		else
+			refuse(listener, sock, pid);
+	}
+}
+
+int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
+{
+	let_in(listener);
+	for (size_t i = 0; i < listener->guest_cnt;) {
+		int sock = listener->guests[i], fd = receive(sock);
+		bool ours = is_ours(listener, sock, ret_pid);
+
+		if (fd == -EAGAIN) {
+			i++;
+			continue;
+		}
+		/* Parents come before their children, and who executes a program comes again. */
+		array_remove(listener->guests, &listener->guest_cnt, i);
+		close(sock);
+		if (fd >= 0 && ours) {
+			*ret_fd = fd;
+			return 0;
+		}
+		listener->refused++;
+	}
+	return -EAGAIN;
+}

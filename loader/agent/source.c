@@ -1,0 +1,801 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Programs that come, go, and are read. */
+#include "loader/agent/source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/test_knobs.h"
+#include "loader/agent/agent_find.h"
+#include "loader/agent/agent_process.h"
+#include "loader/agent/counts.h"
+#include "loader/agent/lineage.h"
+#include "loader/agent/listener.h"
+#include "loader/agent/peak.h"
+#include "loader/agent/symbols.h"
+#include "loader/agent/trace.h"
+#include "loader/target/cgroups.h"
+#include "loader/target/image_set.h"
+
+struct agent_source {
+	struct source source;
+	const struct options *opts;
+	struct symbolizer *symbolizer;
+	struct listener listener;
+	int epoll_fd;
+	struct agent_processes processes;
+	struct lineage lineage;
+	uint32_t images; /* so many have had a number */
+	bool waits;      /* for a command that has not come yet */
+	int command_fd;  /* its pidfd; -1: there is none */
+	struct block_walker walker;
+	uint64_t since_ns; /* what was allocated before is as if it were not there */
+	struct code_files files;
+	struct agent_symbols symbols;
+	struct agent_peak peak;
+	struct agent_counts counts; /* of --count */
+	struct agent_trace trace;   /* of --trace */
+};
+
+static struct agent_source *agent_source_of(struct source *source)
+{
+	return (struct agent_source *)source;
+}
+
+static struct agent_process *find_image(const struct agent_source *source, uint32_t image)
+{
+	return agent_processes_find(&source->processes, image);
+}
+
+static bool find_owner(void *arg, uint32_t image, struct block_owner *ret)
+{
+	const struct agent_process *process = find_image(arg, image);
+
+	if (!process)
+		return false;
+	*ret = (struct block_owner){&process->info, process->ended || process->at_end};
+	return true;
+}
+
+static struct symspace *find_space(void *arg, uint32_t image)
+{
+	const struct agent_process *process = find_image(arg, image);
+
+	return process ? process->space : NULL;
+}
+
+static int watch(const struct agent_source *source, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static bool has_ended(int pidfd)
+{
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+
+	return pidfd >= 0 && poll(&end, 1, 0) > 0;
+}
+
+/* A process that executes another program has another account: what it had before is gone. */
+static void replace_others(struct agent_source *source, pid_t pid)
+{
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (source->processes.items[i]->info.pid == pid &&
+		    !source->processes.items[i]->told)
+			source->processes.items[i]->replaced = source->processes.items[i]->ended =
+				true;
+}
+
+static int refuse_samples(const struct agent_process *process, const struct sampling *has)
+{
+	log_error("process %d keeps only one sample in %" PRIu64
+		  " %s, as an earlier memleak asked: "
+		  "--prove, --peak, --summary and other rates are not possible any more",
+		  process->info.pid, has->rate, has->mode == SAMPLING_BYTES ? "bytes" : "blocks");
+	return -EINVAL;
+}
+
+/* What a program has once left to chance nobody will know; what it has kept before is certain. */
+static int agree_on_samples(struct agent_source *source, struct agent_process *process)
+{
+	const struct options *opts = source->opts;
+	const struct sampling has = agent_process__sampling(process);
+	struct sampling *ours = &source->walker.sampling;
+
+	if (!has.mode) {
+		if (ours->mode)
+			agent_process__sample(process, ours);
+		return 0;
+	}
+	if (opts->prove || opts->peak || opts->summary ||
+	    (ours->mode && (ours->mode != has.mode || ours->rate != has.rate)))
+		return refuse_samples(process, &has);
+	if (!ours->mode)
+		log_note("process %d keeps only one sample in %" PRIu64
+			 " %s, as an earlier memleak asked",
+			 process->info.pid, has.rate,
+			 has.mode == SAMPLING_BYTES ? "bytes" : "blocks");
+	*ours = has;
+	return 0;
+}
+
+/* Takes the descriptor over. */
+static int add(struct agent_source *source, int fd, pid_t pid)
+{
+	struct agent_process *process;
+	struct account_view view;
+	int err = account_view_init(fd, &view);
+
+	if (err)
+		return err;
+	if (array_reserve(&source->processes.items, &source->processes.cap,
+			  source->processes.cnt + 1)) {
+		account_view_deinit(&view);
+		return -ENOMEM;
+	}
+	replace_others(source, pid);
+	err = agent_process__new(source->symbolizer, &view, pid, ++source->images, &process);
+	account_view_deinit(&view);
+	if (err)
+		return err;
+	err = agree_on_samples(source, process);
+	if (err) {
+		agent_process__free(process);
+		return err;
+	}
+	err = lineage_add(&source->lineage, &source->processes, process);
+	if (err) {
+		agent_process__free(process);
+		return err;
+	}
+	if (options_want_cgroups(source->opts) || source->opts->count_by == COUNT_BY_CGROUP)
+		process->info.cgroup = cgroup_of_process(pid);
+	source->processes.items[source->processes.cnt++] = process;
+	source->waits = false;
+	return process->pidfd >= 0 ? watch(source, process->pidfd) : 0;
+}
+
+/* Who hands over something else is not one of ours. */
+static int take_accounts(struct agent_source *source)
+{
+	pid_t pid;
+	int fd;
+
+	while (source->listener.fd >= 0 && !listener_take(&source->listener, &fd, &pid))
+		switch (add(source, fd, pid)) {
+		case 0:
+			break;
+		case -ENOMEM:
+			return -ENOMEM;
+		default:
+			source->listener.refused++;
+		}
+	return 0;
+}
+
+static void look_for_ends(struct agent_source *source)
+{
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		struct agent_process *process = source->processes.items[i];
+
+		if (!has_ended(process->pidfd))
+			continue;
+		close(process->pidfd);
+		process->pidfd = -1;
+		process->ended = true;
+	}
+}
+
+static void begin_epoch(struct agent_source *source, uint64_t now_ns)
+{
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		agent_process__begin_epoch(source->processes.items[i], now_ns);
+}
+
+static bool wants_sums(const struct options *opts)
+{
+	return opts->peak || opts->summary || opts->stats;
+}
+
+/* Programs that do not do so yet begin to. */
+static int add_up(struct agent_source *source)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < source->processes.cnt; i++)
+		if (wants_sums(source->opts))
+			err = agent_process__add_up(source->processes.items[i],
+						    source->walker.start_ns, source->since_ns);
+	return err;
+}
+
+/* What a command is told in its environment, others are told now. */
+static void begin_ways(const struct agent_source *source, struct agent_process *process)
+{
+	if (source->opts->pid_cnt && source->opts->count_by)
+		agent_process__count(process);
+	if (source->opts->pid_cnt && source->opts->trace)
+		account_view_trace(&process->view, source->opts->trace > 1);
+}
+
+static int agent_source__start(struct source *base)
+{
+	struct agent_source *source = agent_source_of(base);
+
+	source->walker.start_ns = clock_ns(CLOCK_MONOTONIC);
+	begin_epoch(source, source->walker.start_ns);
+	if (source->opts->pid_cnt && test_knob(TEST_KNOB_AGENT_SINCE))
+		source->since_ns = source->walker.start_ns;
+	if (source->opts->warmup_ns)
+		source->walker.baseline_ns = source->walker.start_ns + source->opts->warmup_ns;
+	source->counts.last_ns = source->walker.start_ns;
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		begin_ways(source, source->processes.items[i]);
+	return add_up(source);
+}
+
+static void agent_source__describe(const struct source *base)
+{
+	const struct agent_source *source = (const struct agent_source *)base;
+
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		log_note("tracing pid %d (%s) by its agent", source->processes.items[i]->info.pid,
+			 source->processes.items[i]->info.comm);
+	if (source->waits)
+		log_note("tracing the command by its agent");
+}
+
+static int agent_source__poll_fd(const struct source *base)
+{
+	return ((const struct agent_source *)base)->epoll_fd;
+}
+
+static void add_counts(const struct agent_process *process, struct snapshot *snap)
+{
+	static const enum loss losses[ACCOUNT_LOST_CNT] = {
+		[ACCOUNT_LOST_CELLS] = LOSS_ALLOCS_FULL,
+		[ACCOUNT_LOST_STACKS] = LOSS_STACKS_FULL,
+		[ACCOUNT_LOST_UNWIND] = LOSS_UNWIND,
+		[ACCOUNT_LOST_MAPPINGS] = LOSS_MAPPINGS,
+		[ACCOUNT_LOST_THREADS] = LOSS_THREADS_FULL,
+		[ACCOUNT_LOST_SIZE] = LOSS_NO_MEMORY,
+		[ACCOUNT_LOST_INHERITED] = LOSS_INHERITED,
+		[ACCOUNT_LOST_TRACED] = LOSS_EVENTS,
+	};
+	struct stats *stats = &snap->stats[SPACE_USER];
+	struct account_totals totals;
+
+	for (unsigned int i = 0; i < ACCOUNT_LOST_CNT; i++)
+		snap->lost[losses[i]] += process->view.account->lost[i];
+	account_view_totals(&process->view, &totals);
+	for (unsigned int i = 0; i < ACCOUNT_CALL_CNT; i++) {
+		snap->calls += totals.calls[i];
+		stats->calls_of[family_of_call(i)] += totals.calls[i];
+	}
+	snap->calls += totals.frees;
+	stats->calls_of[FAMILY_FREE] += totals.frees;
+	stats->failed += totals.failed;
+	snap->lost[LOSS_STACKS_FULL] += process->stacks_lost;
+	snap->lost[LOSS_INHERITED] += process->heritage.lost;
+	snap->lost[LOSS_EVENTS] += process->view.passed;
+	snap->lost[LOSS_PROCESSES] += account_view_is_bypassed(&process->view);
+	stats->known = true;
+	stats->calls = snap->calls;
+	stats->stored += process->view.account->stack_cnt;
+	if (totals.earlier_frees)
+		snap->tallies[snap->tally_cnt++] = (struct process_tally){
+			.process = &process->info,
+			.earlier = {.cnt = totals.earlier_frees},
+		};
+}
+
+static void add_summary(const struct agent_process *process, struct snapshot *snap)
+{
+	struct process_summary *summary = &snap->summaries[snap->summary_cnt++];
+	struct account_totals totals;
+
+	account_view_totals(&process->view, &totals);
+	if (totals.outstanding > totals.allocated)
+		totals.outstanding = totals.allocated;
+	*summary = (struct process_summary){
+		.process = &process->info,
+		.allocated = totals.allocated,
+		.freed = totals.allocated - totals.outstanding,
+		.outstanding = totals.outstanding,
+		.peak = totals.peak,
+		.largest = totals.largest,
+		.calls = totals.frees,
+		.calls_of = {[FAMILY_FREE] = totals.frees},
+	};
+	for (unsigned int i = 0; i < ACCOUNT_CALL_CNT; i++) {
+		summary->calls += totals.calls[i];
+		summary->calls_of[family_of_call(i)] += totals.calls[i];
+	}
+}
+
+/* Children that were forked and never came may be those that were refused. */
+static uint64_t count_missing(const struct agent_source *source)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cnt = 0;
+
+	for (size_t i = 0; source->listener.fd >= 0 && i < source->processes.cnt; i++) {
+		const struct agent_process *process = source->processes.items[i];
+
+		cnt += heritage_missing(&process->heritage, process->ended,
+					now_ns - LINEAGE_HEARING_NS);
+	}
+	return cnt > source->listener.refused ? cnt : source->listener.refused;
+}
+
+static int fill_processes(const struct agent_source *source, struct snapshot *snap)
+{
+	snap->tallies = calloc(source->processes.cnt + 1, sizeof(*snap->tallies));
+	snap->summaries = calloc(source->processes.cnt + 1, sizeof(*snap->summaries));
+	if (!snap->tallies || !snap->summaries)
+		return -ENOMEM;
+	snap->lost[LOSS_PROCESSES] += count_missing(source);
+	snap->lost[LOSS_INHERITED] += source->lineage.lost;
+	snap->lost[LOSS_MAPPINGS] += source->lineage.mappings_lost;
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		add_counts(source->processes.items[i], snap);
+		if (source->opts->summary && !source->processes.items[i]->replaced)
+			add_summary(source->processes.items[i], snap);
+	}
+	return 0;
+}
+
+static struct agent_process *find_ancestor(void *arg, uint32_t image)
+{
+	const struct agent_source *source = arg;
+
+	return lineage_find(&source->lineage, &source->processes, image);
+}
+
+static int read_all(struct agent_source *source, const struct peak *peak, struct snapshot *ret)
+{
+	const struct ancestry ancestry = {&source->files, find_ancestor, source};
+	struct block_walk walk;
+	struct snapshot snap;
+	int err = 0;
+
+	block_walk_begin(&source->walker, clock_ns(CLOCK_MONOTONIC), &walk, &snap);
+	snap.peak = peak;
+	for (size_t i = 0; !err && i < source->processes.cnt; i++)
+		if (!source->processes.items[i]->replaced)
+			err = agent_process__walk(source->processes.items[i], &ancestry,
+						  source->since_ns, &walk);
+	if (!err && source->opts->follow)
+		err = lineage_walk(&source->lineage, &source->processes, &ancestry, &walk);
+	snap.walk_ns = clock_ns(CLOCK_MONOTONIC) - snap.t0_ns;
+	if (!err)
+		err = block_walk_fill(&walk, &snap);
+	if (!err)
+		err = fill_processes(source, &snap);
+	err = block_walk_end(&walk, err, &snap);
+	if (!err)
+		*ret = snap;
+	return err;
+}
+
+/* Of several processes it is not known when the sum was at its highest: only what was seen. */
+static int watch_peak(struct agent_source *source, bool at_report)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), total = 0, highest = 0;
+	struct snapshot snap;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < source->processes.cnt; i++) {
+		struct agent_process *process = source->processes.items[i];
+
+		if (process->replaced)
+			continue;
+		err = agent_process__take_events(process);
+		total += agent_process__outstanding(process, source->since_ns);
+		if (agent_process__highest(process) > highest)
+			highest = agent_process__highest(process);
+	}
+	if (err || !agent_peak_look(&source->peak, total, highest, at_report))
+		return err;
+	source->walker.any_age = true;
+	err = read_all(source, NULL, &snap);
+	source->walker.any_age = false;
+	if (!err)
+		agent_peak_keep(&source->peak, &snap, begin_ns);
+	return err;
+}
+
+static int agent_source__read(struct source *base, const struct read_request *request,
+			      struct snapshot *ret)
+{
+	struct agent_source *source = agent_source_of(base);
+	bool with_peak = source->opts->peak;
+	int err = with_peak ? watch_peak(source, true) : 0;
+
+	if (err)
+		return err;
+	/* One that has ended has its last report. */
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		source->processes.items[i]->told = source->processes.items[i]->ended;
+	if (source->opts->count_by)
+		return agent_counts_read(&source->counts, &source->processes,
+					 source->walker.start_ns, ret);
+	source->walker.heaps_before_ns = request->heaps_before_ns;
+	err = read_all(source, with_peak ? &source->peak.copies.kept : NULL, ret);
+	source->walker.heaps_before_ns = 0;
+	return err;
+}
+
+static int agent_source__dispatch(struct source *base, const struct event_listener *listener,
+				  uint64_t deadline_ns)
+{
+	struct agent_source *source = agent_source_of(base);
+
+	bool command_ended = has_ended(source->command_fd);
+	int err = 0;
+
+	if (source->opts->peak)
+		err = watch_peak(source, false);
+	look_for_ends(source);
+	/* What it has handed over is there when it has ended. */
+	if (!err)
+		err = take_accounts(source);
+	if (!err)
+		err = add_up(source);
+	if (!err && source->opts->trace)
+		err = agent_trace_take(&source->trace, &source->processes, listener, false);
+	if (!err && command_ended && source->waits) {
+		log_note("the command kept no account: it is static, has more rights than its "
+			 "user, may make no large files (ulimit -f), or executed nothing that "
+			 "loads libmemleak.so");
+		source->waits = false;
+	}
+	return err;
+}
+
+static bool agent_source__ended(const struct source *base)
+{
+	const struct agent_source *source = (const struct agent_source *)base;
+
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (!source->processes.items[i]->ended)
+			return false;
+	return !source->waits;
+}
+
+static bool is_same_account(const struct agent_process *process, int fd)
+{
+	struct stat st, other;
+
+	return !fstat(fd, &st) && !fstat(process->view.fd, &other) && is_same_file(&st, &other);
+}
+
+/* False as well if that cannot be told, as of one that is about to end. */
+static bool has_other_account(const struct agent_process *process)
+{
+	struct file_id account;
+	struct stat st;
+	int err = agent_find_mapped(process->info.pid, &account);
+
+	return err == -ENOENT ||
+	       (!err && !fstat(process->view.fd, &st) && account.ino != st.st_ino);
+}
+
+/* Of what it has executed since memleak has no account, or it calls another allocator. */
+static void look_at_agent(struct agent_process *process)
+{
+	if (process->replaced)
+		return;
+	if (!process->bypassed && account_view_is_bypassed(&process->view)) {
+		process->bypassed = true;
+		log_note("process %d has an allocator of its own, whose calls its agent does not "
+			 "see: trace it without --agent",
+			 process->info.pid);
+	}
+	if (!process->ended && has_other_account(process)) {
+		process->replaced = true;
+		log_note("process %d has executed a program that has handed over no account",
+			 process->info.pid);
+	}
+}
+
+/* Whoever was joined tells nobody when it executes another program. */
+static int find_again(struct agent_source *source)
+{
+	for (size_t i = 0, cnt = source->processes.cnt; i < cnt; i++) {
+		struct agent_process *process = source->processes.items[i];
+		int fd, err;
+
+		if (process->ended || source->listener.fd >= 0)
+			continue;
+		fd = agent_find_account(process->info.pid);
+		if (fd < 0)
+			continue;
+		if (is_same_account(process, fd)) {
+			close(fd);
+			continue;
+		}
+		err = add(source, fd, process->info.pid);
+		if (err == -ENOMEM)
+			return err;
+		if (!err)
+			begin_ways(source, source->processes.items[source->processes.cnt - 1]);
+	}
+	return 0;
+}
+
+static int agent_source__settle(struct source *base, const struct event_listener *listener,
+				uint64_t deadline_ns)
+{
+	struct agent_source *source = agent_source_of(base);
+	int err = agent_source__dispatch(base, listener, deadline_ns);
+
+	if (!err)
+		err = find_again(source);
+	if (!err)
+		err = lineage_settle(&source->lineage, &source->processes);
+	if (!err && source->opts->trace)
+		err = agent_trace_take(&source->trace, &source->processes, listener, true);
+	if (!err)
+		err = add_up(source);
+	for (size_t i = 0; !err && i < source->processes.cnt; i++) {
+		look_at_agent(source->processes.items[i]);
+		err = agent_process__settle(source->processes.items[i]);
+	}
+	return err;
+}
+
+static int forget_told(struct agent_source *source)
+{
+	struct image_set images = {0};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		struct agent_process *process = source->processes.items[i];
+
+		if (!process->told) {
+			source->processes.items[kept++] = process;
+			continue;
+		}
+		/* Without memory for that, sites stay that nobody asks for. */
+		image_set_add(&images, process->info.image);
+		if (lineage_keep(&source->lineage, process))
+			agent_process__free(process);
+	}
+	source->processes.cnt = kept;
+	site_table_drop_images(&source->walker.sites, &images);
+	image_set_deinit(&images);
+	return lineage_sweep(&source->lineage, &source->processes);
+}
+
+static int agent_source__maintain(struct source *base, const struct snapshot *snap)
+{
+	struct agent_source *source = agent_source_of(base);
+
+	source->walker.last_t0_ns = source->walker.t0_ns;
+	agent_counts_drop_ended(&source->counts);
+	return forget_told(source);
+}
+
+static void agent_source__at_end(struct source *base, pid_t pid)
+{
+	struct agent_source *source = agent_source_of(base);
+
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (source->processes.items[i]->info.pid == pid)
+			source->processes.items[i]->at_end = true;
+}
+
+static int agent_source__processes(const struct source *base, struct traced_process **ret,
+				   size_t *ret_cnt)
+{
+	const struct agent_source *source = (const struct agent_source *)base;
+	struct traced_process *processes = calloc(source->processes.cnt + 1, sizeof(*processes));
+
+	if (!processes)
+		return -ENOMEM;
+	*ret_cnt = 0;
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		if (!source->processes.items[i]->ended)
+			processes[(*ret_cnt)++] =
+				(struct traced_process){source->processes.items[i]->info.pid,
+							source->processes.items[i]->info.image};
+	*ret = processes;
+	return 0;
+}
+
+static uint64_t agent_source__set_baseline(struct source *base, uint64_t now_ns)
+{
+	struct block_walker *walker = &agent_source_of(base)->walker;
+
+	begin_epoch(agent_source_of(base), now_ns);
+	if (now_ns > walker->baseline_ns)
+		walker->baseline_ns = now_ns;
+	return now_ns - walker->start_ns;
+}
+
+static void agent_source__free(struct source *base)
+{
+	struct agent_source *source = agent_source_of(base);
+
+	for (size_t i = 0; i < source->processes.cnt; i++) {
+		if (source->opts->trace)
+			account_view_trace_no_more(&source->processes.items[i]->view);
+		agent_process__leave(source->processes.items[i]);
+		agent_process__free(source->processes.items[i]);
+	}
+	free(source->processes.items);
+	lineage_deinit(&source->lineage);
+	site_table_deinit(&source->walker.sites);
+	code_files_deinit(&source->files);
+	listener_deinit(&source->listener);
+	agent_peak_deinit(&source->peak);
+	agent_counts_deinit(&source->counts);
+	agent_trace_deinit(&source->trace);
+	agent_symbols_deinit(&source->symbols);
+	if (source->command_fd >= 0)
+		close(source->command_fd);
+	if (source->epoll_fd >= 0)
+		close(source->epoll_fd);
+	free(source);
+}
+
+/* What is put anywhere from now on, if only by realloc, may stand elsewhere in them. */
+static void agent_source__expect_pictures(struct source *base)
+{
+	struct agent_source *source = agent_source_of(base);
+
+	begin_epoch(source, clock_ns(CLOCK_MONOTONIC));
+	for (size_t i = 0; i < source->processes.cnt; i++)
+		source->processes.items[i]->pictured = true;
+}
+
+static const struct source_ops agent_source_ops = {
+	.start = agent_source__start,
+	.describe = agent_source__describe,
+	.poll_fd = agent_source__poll_fd,
+	.dispatch = agent_source__dispatch,
+	.settle = agent_source__settle,
+	.ended = agent_source__ended,
+	.read = agent_source__read,
+	.at_end = agent_source__at_end,
+	.processes = agent_source__processes,
+	.expect_pictures = agent_source__expect_pictures,
+	.maintain = agent_source__maintain,
+	.set_baseline = agent_source__set_baseline,
+	.free = agent_source__free,
+};
+
+static int join(struct agent_source *source, pid_t pid)
+{
+	int fd = agent_find_account(pid), err;
+
+	if (fd == -ENOENT)
+		log_error("process %d has no agent: start it with memleak --agent -- CMD, or with "
+			  "LD_PRELOAD=libmemleak.so",
+			  pid);
+	else if (fd < 0)
+		log_error("cannot open the account of process %d: %s", pid, strerror(-fd));
+	if (fd < 0)
+		return fd;
+	err = add(source, fd, pid);
+	if (!err && source->processes.items[source->processes.cnt - 1]->ended)
+		err = -ESRCH;
+	if (err == -EPROTO)
+		log_error("the account of process %d is of another version of the agent", pid);
+	else if (err && err != -EINVAL)
+		log_error("cannot read the account of process %d: %s", pid, strerror(-err));
+	return err;
+}
+
+int agent_source__new(const struct options *opts, struct symbolizer *symbolizer,
+		      struct source **ret)
+{
+	struct agent_source *source = calloc(1, sizeof(*source));
+	int err = 0;
+
+	if (!source)
+		return -ENOMEM;
+	source->opts = opts;
+	source->symbolizer = symbolizer;
+	source->listener.fd = source->listener.poll_fd = -1;
+	source->command_fd = -1;
+	source->peak.timer_fd = source->trace.timer_fd = -1;
+	source->files.symbolizer = symbolizer;
+	source->walker = (struct block_walker){
+		.opts = opts,
+		.space = SPACE_USER,
+		.sampling = block_walk_sampling(opts),
+		.owner = find_owner,
+		.arg = source,
+	};
+	source->symbols = agent_symbols_of(&source->files, find_space, source);
+	source->source = (struct source){&agent_source_ops, &source->symbols.backend};
+	source->trace.opts = opts;
+	source->trace.files = &source->files;
+	source->trace.symbols = &source->symbols.backend;
+	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (source->epoll_fd < 0)
+		err = -errno;
+	if (!err && opts->peak)
+		err = agent_peak_init(&source->peak);
+	agent_counts_init(&source->counts, opts->count_by);
+	if (!err && opts->peak)
+		err = watch(source, source->peak.timer_fd);
+	if (!err && opts->trace)
+		err = agent_trace_init(&source->trace);
+	if (!err && opts->trace)
+		err = watch(source, source->trace.timer_fd);
+	for (size_t i = 0; !err && i < opts->pid_cnt; i++)
+		err = join(source, opts->pids[i]);
+	if (err)
+		agent_source__free(&source->source);
+	else
+		*ret = &source->source;
+	return err;
+}
+
+/* As whom the command runs. */
+static uid_t user_of(const struct options *opts)
+{
+	const struct passwd *user = opts->user ? getpwnam(opts->user) : NULL;
+
+	return user ? user->pw_uid : getuid();
+}
+
+int agent_source__prepare_command(struct source *base)
+{
+	struct agent_source *source = agent_source_of(base);
+	cleanup_free char *library = agent_find_library();
+	int err;
+
+	if (!library) {
+		log_error("libmemleak.so is neither beside memleak nor in ../lib/memleak");
+		return -ENOENT;
+	}
+	err = listener_init(&source->listener, user_of(source->opts));
+	if (!err)
+		err = watch(source, source->listener.poll_fd);
+	if (!err)
+		err = agent_set_environment(library, source->listener.name, source->opts);
+	if (err)
+		log_error("cannot prepare the command: %s", strerror(-err));
+	source->waits = !err;
+	return err;
+}
+
+/* Each process takes two. Whatever memleak starts has begun by now, with the limit of before. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void agent_source__wait_for_command(struct source *base, pid_t pid)
+{
+	struct agent_source *source = agent_source_of(base);
+
+	agent_clear_environment();
+	allow_files();
+	source->command_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (source->command_fd >= 0)
+		watch(source, source->command_fd);
+}

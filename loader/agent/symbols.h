@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names for frames of programs with an agent. */
+#ifndef LOADER_AGENT_SYMBOLS_H
+#define LOADER_AGENT_SYMBOLS_H
+
+#include "loader/agent/code_files.h"
+#include "report/symbol_backend.h"
+
+struct agent_symbols {
+	struct symbol_backend backend;
+	const struct code_files *files;
+	/* NULL: that image has no space. */
+	struct symspace *(*space)(void *arg, uint32_t image);
+	void *arg;
+	struct symspace *ended; /* of processes that are gone; NULL: none was asked for */
+};
+
+struct agent_symbols agent_symbols_of(const struct code_files *files,
+				      struct symspace *(*space)(void *arg, uint32_t image),
+				      void *arg);
+void agent_symbols_deinit(struct agent_symbols *symbols);
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Has a BPF program look, as fstatfs() would ask the file system. */
+#include "loader/probes/file_system.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/regular_file.h"
+#include "bpf/user_probes/file_system.skel.h"
+#include "loader/probes/skeleton.h"
+
+static struct file_system_bpf *skel;
+
+static bool is_served(int path_fd)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	skel->bss->fd = path_fd;
+	skel->bss->served = 0;
+	return !bpf_prog_test_run_opts(bpf_program__fd(skel->progs.look), &opts) &&
+	       skel->bss->served;
+}
+
+/* Loaded once; it stays. */
+void file_system_refuse_served(void)
+{
+	int err;
+
+	if (skel)
+		return;
+	skel = SKELETON_OPEN(file_system_bpf);
+	err = skel ? file_system_bpf__load(skel) : -errno;
+	if (!err) {
+		regular_file_refuse(is_served);
+		return;
+	}
+	log_verbose("files that another process serves (FUSE) are opened: %s", strerror(-err));
+	file_system_bpf__destroy(skel);
+	skel = NULL;
+}

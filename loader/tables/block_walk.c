@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums blocks up by site, and makes the sites of a snapshot of them. */
+#include "loader/tables/block_walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "loader/tables/translate.h"
+#include "report/snapshot_own.h"
+
+/* Whether a block is old enough for this report, and no older than is wanted. */
+static bool is_wanted(const struct block_walk *walk, const struct block_owner *owner,
+		      uint64_t birth_ns)
+{
+	const struct options *opts = walk->walker->opts;
+	uint64_t older = owner->ended && !opts->older_given ? 0 : opts->older_ns;
+
+	if (walk->walker->any_age)
+		older = 0;
+	else if (birth_ns < walk->walker->baseline_ns)
+		return false;
+	return birth_ns <= walk->t0_ns && walk->t0_ns - birth_ns >= older;
+}
+
+static int keep_block(struct block_walk *walk, const struct block *block)
+{
+	if (array_reserve(&walk->blocks, &walk->block_cap, walk->block_cnt + 1))
+		return -ENOMEM;
+	walk->blocks[walk->block_cnt++] = *block;
+	return 0;
+}
+
+/* How old a block was when the last snapshot had it. */
+static uint64_t last_age_ns(const struct block_walk *walk, uint64_t birth_ns)
+{
+	uint64_t last_ns = walk->walker->last_t0_ns;
+	bool had = birth_ns <= last_ns && last_ns - birth_ns >= walk->walker->opts->older_ns;
+
+	return had ? last_ns - birth_ns : AGE_UNKNOWN;
+}
+
+static int add_block(struct block_walk *walk, struct site_entry *entry, const struct block *block,
+		     uint64_t birth_ns)
+{
+	const struct options *opts = walk->walker->opts;
+	struct block kept = *block;
+
+	kept.age_ns = walk->t0_ns - birth_ns;
+	site_entry_add(entry, &kept, birth_ns, last_age_ns(walk, birth_ns));
+	if (walk->sampling.mode)
+		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
+	if (walk->walker->any_age || (!opts->show_allocs && opts->by != BY_THREAD))
+		return 0;
+	kept.site = (size_t)entry;
+	return keep_block(walk, &kept);
+}
+
+/* For a proof all blocks are wanted, but not all are judged. */
+static int keep_for_proof(struct block_walk *walk, const struct block_owner *owner,
+			  struct site_entry *entry, const struct block *block, uint64_t birth_ns,
+			  bool is_reported)
+{
+	uint64_t before_ns = walk->walker->heaps_before_ns;
+
+	if (!before_ns || !owner->process || walk->walker->any_age)
+		return 0;
+	return heap_list_add(&walk->heaps, owner->process, entry, block,
+			     is_reported && birth_ns < before_ns && !block->moved);
+}
+
+int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
+		   const struct block *block, uint64_t birth_ns)
+{
+	bool wanted = walk->walker->opts->combined_only || is_wanted(walk, owner, birth_ns);
+	struct site_entry *entry;
+
+	if (!wanted && !walk->walker->sums_left_out && !walk->walker->heaps_before_ns)
+		return 0;
+	entry = site_table_get(&walk->walker->sites, site);
+	if (!entry || keep_for_proof(walk, owner, entry, block, birth_ns, wanted))
+		return -ENOMEM;
+	if (wanted)
+		return add_block(walk, entry, block, birth_ns);
+	if (walk->walker->sums_left_out)
+		part_add(&entry->left_out, &walk->sampling, block);
+	return 0;
+}
+
+bool block_walk_takes(const struct block_walk *walk, const struct block_owner *owner,
+		      uint64_t birth_ns)
+{
+	return is_wanted(walk, owner, birth_ns) || walk->walker->heaps_before_ns;
+}
+
+int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
+		       struct site_entry *entry, const struct block *block, uint64_t birth_ns)
+{
+	bool wanted = is_wanted(walk, owner, birth_ns);
+	struct block copy = *block;
+
+	if (keep_for_proof(walk, owner, entry, block, birth_ns, wanted))
+		return -ENOMEM;
+	if (!wanted)
+		return 0;
+	copy.inherited = true;
+	part_add(&entry->inherited, &walk->sampling, &copy);
+	return add_block(walk, entry, &copy, birth_ns);
+}
+
+/* Names come from memory of the kernel's: they need not have an end. */
+static void fill_origin(struct site_entry *entry, struct site_origin *ret)
+{
+	struct memleak_origin *origin = &entry->origin;
+
+	origin->last_comm[sizeof(origin->last_comm) - 1] = '\0';
+	origin->cache[sizeof(origin->cache) - 1] = '\0';
+	*ret = (struct site_origin){
+		.last_pid = (pid_t)origin->last_pid,
+		.last_comm = origin->last_comm[0] ? origin->last_comm : NULL,
+		.several_pids = origin->several_pids,
+		.interrupt = entry->interrupt,
+		.cache = origin->cache[0] ? origin->cache : NULL,
+		.several_caches = origin->several_caches,
+		.reclaimable = origin->reclaimable,
+	};
+}
+
+static void fill_site(const struct block_walk *walk, struct site_entry *entry, struct site *ret)
+{
+	const struct block_walker *walker = walk->walker;
+	struct block_owner owner = {0};
+
+	walker->owner(walker->arg, entry->image, &owner);
+	*ret = (struct site){
+		.id = entry->id,
+		.space = walker->space,
+		.kind = kind_from(entry->kind),
+		.process = owner.process,
+		.oldest_ns = AGE_UNKNOWN,
+		.newest_ns = AGE_UNKNOWN,
+		.frames = entry->frames,
+		.frame_cnt = entry->frame_cnt,
+		.end = stack_end_from(entry->end),
+		.largest = entry->largest,
+		.ages = entry->ages,
+	};
+	memcpy(ret->kept, entry->kept, sizeof(ret->kept));
+	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
+	site_set_inherited(ret, &walk->sampling, &entry->inherited);
+	if (walker->space == SPACE_KERNEL)
+		fill_origin(entry, &ret->origin);
+	if (walker->opts->combined_only)
+		return;
+	ret->oldest_ns = walk->t0_ns - entry->oldest_birth_ns;
+	ret->newest_ns = walk->t0_ns - entry->newest_birth_ns;
+}
+
+int block_walk_fill(struct block_walk *walk, struct snapshot *snap)
+{
+	const struct site_table *table = &walk->walker->sites;
+	const struct hash_map_slot *slot = NULL;
+
+	snap->sites = calloc(table->entries.cnt + 1, sizeof(*snap->sites));
+	if (!snap->sites)
+		return -ENOMEM;
+	while ((slot = hash_map_next(&table->entries, slot))) {
+		struct site_entry *entry = slot->value;
+
+		if (entry->walk != table->walk || !entry->count || entry->joined)
+			continue;
+		entry->index = snap->site_cnt;
+		fill_site(walk, entry, &snap->sites[snap->site_cnt++]);
+	}
+	return 0;
+}
+
+static int by_site_then_age(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->age_ns != y->age_ns)
+		return x->age_ns > y->age_ns ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void fill_blocks(struct block_walk *walk, struct snapshot *snap)
+{
+	for (size_t i = 0; i < walk->block_cnt; i++) {
+		const struct site_entry *entry = (struct site_entry *)walk->blocks[i].site;
+
+		walk->blocks[i].site = entry->joined ? entry->joined->index : entry->index;
+	}
+	if (walk->block_cnt)
+		qsort(walk->blocks, walk->block_cnt, sizeof(*walk->blocks), by_site_then_age);
+	snap->blocks = walk->blocks;
+	snap->block_cnt = walk->block_cnt;
+	walk->blocks = NULL;
+}
+
+struct sampling block_walk_sampling(const struct options *opts)
+{
+	if (opts->sample_bytes)
+		return (struct sampling){SAMPLING_BYTES, opts->sample_bytes};
+	if (opts->sample_rate > 1)
+		return (struct sampling){SAMPLING_COUNT, opts->sample_rate};
+	return (struct sampling){0};
+}
+
+void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,
+		      struct snapshot *snap)
+{
+	*walk = (struct block_walk){
+		.walker = walker,
+		.t0_ns = t0_ns,
+		.sampling = walker->sampling.mode ? walker->sampling
+						  : block_walk_sampling(walker->opts),
+	};
+	*snap = (struct snapshot){
+		.t0_ns = t0_ns,
+		.wall_ns = clock_wall_of(t0_ns),
+		.elapsed_ns = t0_ns - walker->start_ns,
+		.sampling = walk->sampling,
+	};
+	if (walker->baseline_ns)
+		snap->baseline_ns = walker->baseline_ns - walker->start_ns;
+	site_table_begin(&walker->sites);
+}
+
+int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap)
+{
+	if (!err)
+		err = snapshot_own(snap);
+	if (err) {
+		free(walk->blocks);
+		walk->blocks = NULL;
+		heap_list_deinit(&walk->heaps);
+		snapshot_deinit(snap);
+		return err;
+	}
+	fill_blocks(walk, snap);
+	heap_list_give(&walk->heaps, walk->walker->sites.walk, snap);
+	if (!walk->walker->any_age)
+		walk->walker->t0_ns = snap->t0_ns;
+	return 0;
+}

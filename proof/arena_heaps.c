@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Arenas but the main one have heaps, each at a multiple of how large one may become, whose
+ * heap_info tells its arena and the heap before it.
+ */
+#include "proof/arena_heaps.h"
+
+#include <errno.h>
+
+#include "proof/chain_guard.h"
+#include "proof/main_heap.h"
+
+#define WORD 8U
+
+/* Heaps may become so large, unless huge pages are asked for: then four of those. */
+#define HEAP_MAX_USUAL (64ULL << 20)
+#define HEAP_MAX_LEAST (1ULL << 18)
+#define HEAP_MAX_MOST (64ULL << 30)
+
+/* glibc's heap_info; in newer versions the size of pages and a gap follow. */
+struct heap_info {
+	uint64_t arena;
+	uint64_t previous;
+	uint64_t size;
+	uint64_t writable_size;
+};
+
+#define INFO_BYTES_LEAST 32U
+#define INFO_BYTES_MOST 64U
+
+static bool read_info(struct heap_reader *reader, uint64_t heap, struct heap_info *ret)
+{
+	return heap_reader_copy(reader, heap, ret, sizeof(*ret));
+}
+
+static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
+{
+	uint64_t heap = arena->top & ~(max - 1);
+	struct heap_info info;
+
+	return read_info(reader, heap, &info) && info.arena == arena->addr && info.size <= max &&
+	       arena->top - heap < info.size;
+}
+
+/* How large heaps may become, as the arena's newest one says; 0: it says nothing. */
+static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena)
+{
+	if (is_heap_max(reader, arena, HEAP_MAX_USUAL))
+		return HEAP_MAX_USUAL;
+	for (uint64_t max = HEAP_MAX_LEAST; max <= HEAP_MAX_MOST; max *= 2)
+		if (is_heap_max(reader, arena, max))
+			return max;
+	return 0;
+}
+
+/* The arena's first heap, which has the arena itself behind its heap_info; 0: there is none. */
+static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
+{
+	uint64_t heap = arena->top & ~(max - 1);
+	struct chain_guard guard = {0};
+	struct heap_info info;
+
+	for (;;) {
+		if (!read_info(reader, heap, &info) || info.arena != arena->addr)
+			return 0;
+		if (!info.previous)
+			break;
+		heap = info.previous;
+		if ((heap & (max - 1)) || chain_guard_is_back(&guard, heap))
+			return 0;
+	}
+	return arena->addr - heap >= INFO_BYTES_LEAST && arena->addr - heap <= INFO_BYTES_MOST
+		       ? heap
+		       : 0;
+}
+
+/* Walks one heap. Behind an arena chunks begin at one of two places, as there is a word more in
+ * some. */
+static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
+		    uint64_t first, const struct heap_info *info, struct heap_set *set)
+{
+	bool is_top = arena->top >= heap && arena->top - heap < info->size;
+	uint64_t start = heap + (arena->addr - first), limit = heap + info->size;
+	struct heap_map map = {.info = heap, .start = start};
+	int err = -EILSEQ;
+
+	if (info->size > HEAP_MAX_MOST)
+		return err;
+	if (start != arena->addr)
+		return heap_set_walk(set, reader, map, is_top ? HEAP_END_TOP : HEAP_END_MARK,
+				     limit);
+	for (size_t i = 0; i < 2 && err == -EILSEQ; i++) {
+		map.start = heap_chunk_at(arena->end + i * WORD);
+		err = heap_set_walk(set, reader, map, is_top ? HEAP_END_TOP : HEAP_END_MARK, limit);
+	}
+	return err;
+}
+
+/* Visits the heaps of an arena from the newest to the first; anything but 0 ends it. */
+typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
+			  uint64_t first, const struct heap_info *info, struct heap_set *set);
+
+static int visit_heaps(struct heap_reader *reader, const struct heap_arena *arena,
+		       struct heap_set *set, heap_visit_fn *visit)
+{
+	uint64_t max = heap_max(reader, arena), heap, first;
+	int err = -EILSEQ;
+
+	first = max ? first_heap(reader, arena, max) : 0;
+	heap = arena->top & ~(max - 1);
+	while (first) {
+		struct heap_info info;
+
+		if (!read_info(reader, heap, &info))
+			return -EILSEQ;
+		err = visit(reader, arena, heap, first, &info, set);
+		if (err || heap == first)
+			break;
+		heap = info.previous;
+	}
+	return err;
+}
+
+static int add_unknown(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
+		       uint64_t first, const struct heap_info *info, struct heap_set *set)
+{
+	return info->size > HEAP_MAX_MOST ? 0 : heap_set_add_unknown(set, heap, heap + info->size);
+}
+
+/* Whether what the chunks say of their lists is what the list heads say. */
+static bool adds_up(const struct heap_arena *arena, const struct heap_set *heaps)
+{
+	uint64_t forward = arena->forward_sum, backward = arena->backward_sum;
+	bool has_top = false;
+
+	for (size_t i = 0; i < heaps->cnt; i++) {
+		forward += heaps->maps[i].forward_sum;
+		backward += heaps->maps[i].backward_sum;
+		has_top |= heaps->maps[i].is_top && heaps->maps[i].tail == arena->top;
+	}
+	return has_top && forward == backward;
+}
+
+static int take_over(struct heap_set *set, struct heap_set *from)
+{
+	int err = 0;
+
+	while (from->cnt && !err) {
+		err = heap_set_add(set, &from->maps[from->cnt - 1]);
+		if (!err)
+			from->cnt--;
+	}
+	return err;
+}
+
+int arena_heaps_walk(struct heap_reader *reader, const struct heap_arena *arena,
+		     struct heap_set *set)
+{
+	struct heap_set heaps = {0};
+	int err, add_err = 0;
+
+	if (arena->main)
+		err = main_heap_walk(reader, arena, &heaps);
+	else
+		err = visit_heaps(reader, arena, &heaps, add_heap);
+	if (!err && !adds_up(arena, &heaps))
+		err = -EILSEQ;
+	if (!err)
+		add_err = take_over(set, &heaps);
+	else if (err == -EILSEQ && arena->main)
+		add_err = main_heap_add_unknown(reader, arena, set);
+	else if (err == -EILSEQ)
+		add_err = visit_heaps(reader, arena, set, add_unknown);
+	heap_set_deinit(&heaps);
+	return add_err ? add_err : err;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* By clone() twice. */
+#include "proof/copy.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "proof/remote_call.h"
+
+#define TRIES 8
+
+/* How soon it is looked again whether one of too many has ended. */
+#define REAP_US 1000
+
+/* Of both children: no signal tells of their end. */
+#define MAKER_FLAGS (CLONE_VM | CLONE_FILES)
+#define COPY_FLAGS CLONE_FILES
+
+/* Those that belong to a copy are made by a thread of the process. */
+struct family {
+	struct remote_caller parent; /* a thread of the process */
+	struct remote_caller maker;  /* its child, which has the same memory */
+	struct copy copy;
+};
+
+/* It has been made, and stops before it runs. Should we end, so does it. */
+static int wait_for_birth(pid_t pid)
+{
+	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+			     PTRACE_O_EXITKILL;
+	int status = held_thread_next_stop(pid, UINT64_MAX);
+
+	if (status < 0)
+		return status;
+	return ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)options) ? -errno : 0;
+}
+
+static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, pid_t *ret_there)
+{
+	const uint64_t arguments[6] = {flags};
+	pid_t child;
+	long result;
+	int err = remote_call(caller, SYS_clone, arguments, &result, &child);
+
+	if (!err && result < 0)
+		err = (int)result;
+	if (!err && !child)
+		err = -EPROTO;
+	if (!err)
+		err = wait_for_birth(child);
+	if (!err) {
+		*ret = child;
+		*ret_there = (pid_t)result;
+	}
+	return err;
+}
+
+/* The first that can. */
+static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
+{
+	const struct held_thread *thread = NULL;
+
+	while ((thread = stop_next_held(stop, thread))) {
+		const struct memleak_thread_record *seen =
+			live_threads_find(&stop->seen, thread->tid);
+
+		if (seen && !thread->stopped_by_signal &&
+		    !remote_caller_begin(ret, thread->tid, at, seen->sequences, false))
+			return 0;
+	}
+	return -ENOEXEC;
+}
+
+/* It has not run since it was born, and does not now. */
+static void kill_process(pid_t pid, uint64_t at)
+{
+	struct remote_caller caller;
+
+	/* Without the right to send signals, as to another user's process. */
+	if (kill(pid, SIGKILL) && errno == EPERM && !remote_caller_begin(&caller, pid, at, 0, true))
+		remote_call_last(&caller, SYS_exit_group);
+}
+
+static bool is_gone(pid_t pid)
+{
+	int status;
+	pid_t got = waitpid(pid, &status, __WALL | WNOHANG);
+
+	return got < 0 || (got > 0 && !WIFSTOPPED(status));
+}
+
+size_t ended_copies_reap(struct ended_copies *ended)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < ended->cnt; i++)
+		if (!is_gone(ended->pids[i]))
+			ended->pids[left++] = ended->pids[i];
+	ended->cnt = left;
+	return left;
+}
+
+void copy_end(const struct copy *copy, struct ended_copies *ended)
+{
+	kill_process(copy->pid, copy->at);
+	/* They need a processor for that. */
+	while (ended->cnt == ENDED_COPIES_MAX && ended_copies_reap(ended) == ENDED_COPIES_MAX)
+		usleep(REAP_US);
+	ended->pids[ended->cnt++] = copy->pid;
+}
+
+/* Threads stand still until it is done; where that is not allowed, it takes its turn. */
+static void let_go_first(pid_t pid)
+{
+	struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+
+	sched_setscheduler(pid, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
+}
+
+/* Nobody may have run since the moment began until the copy was made. */
+static int make_copy(struct family *family, struct stop *stop, uint64_t deadline_ns,
+		     struct ended_copies *ended)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < TRIES && err == -EAGAIN; i++) {
+		pid_t there;
+
+		err = make_child(&family->maker, COPY_FLAGS, &family->copy.pid, &there);
+		if (err)
+			return err;
+		family->copy.taken_ns = clock_ns(CLOCK_MONOTONIC);
+		err = stop_confirm(stop, deadline_ns);
+		if (err)
+			copy_end(&family->copy, ended);
+	}
+	return err == -EAGAIN ? -ESTALE : err;
+}
+
+/* Its number is free again before the process goes on: one of its own threads asks for it. */
+static void end_maker(struct family *family, pid_t there)
+{
+	const uint64_t arguments[6] = {(uint64_t)there, 0, __WALL | WNOHANG};
+	pid_t child;
+	long result;
+
+	kill_process(family->maker.tid, family->maker.at);
+	while (held_thread_next_stop(family->maker.tid, UINT64_MAX) >= 0)
+		;
+	remote_call(&family->parent, SYS_wait4, arguments, &result, &child);
+}
+
+int copy_make(struct stop *stop, uint64_t at, uint64_t deadline_ns, struct ended_copies *ended,
+	      struct copy *ret)
+{
+	struct family family = {.copy.at = at};
+	pid_t maker, there;
+	int err = choose_parent(stop, at, &family.parent);
+
+	if (err)
+		return err;
+	err = make_child(&family.parent, MAKER_FLAGS, &maker, &there);
+	if (!err) {
+		let_go_first(maker);
+		err = remote_caller_begin(&family.maker, maker, at, 0, true);
+		if (!err)
+			err = make_copy(&family, stop, deadline_ns, ended);
+		end_maker(&family, there);
+	}
+	remote_caller_end(&family.parent);
+	if (!err)
+		*ret = family.copy;
+	return err;
+}

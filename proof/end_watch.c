@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * By PTRACE_O_TRACEEXIT (ptrace(2)): the stop comes before the kernel gives memory back. One thread
+ * is traced, the main thread while that lives: when all end it does, too.
+ */
+#include "proof/end_watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/proc.h"
+
+static struct {
+	pid_t pid; /* 0: none */
+	pid_t tid; /* which is traced */
+	int fd;
+	bool is_at_end;
+} watched;
+
+static void forget(void)
+{
+	close(watched.fd);
+	watched.pid = 0;
+	watched.is_at_end = false;
+}
+
+int end_watch_begin(pid_t pid, int fd)
+{
+	if (watched.pid)
+		return -EALREADY;
+	if (ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACEEXIT))
+		return -errno;
+	watched.pid = watched.tid = pid;
+	watched.fd = fd;
+	return 0;
+}
+
+bool end_watch_is(pid_t tid)
+{
+	return watched.pid && watched.tid == tid;
+}
+
+pid_t end_watch_at_end(pid_t pid)
+{
+	return watched.pid == pid && watched.is_at_end ? watched.tid : 0;
+}
+
+static bool is_traced_already(pid_t tid)
+{
+	cleanup_free char *status = NULL;
+
+	return !proc_read(tid, "status", &status) &&
+	       proc_status_number(status, "TracerPid") == getpid();
+}
+
+/* One that is held gets its option when it goes on. */
+static bool watch_thread(pid_t tid)
+{
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACEEXIT) && !is_traced_already(tid))
+		return false;
+	watched.tid = tid;
+	return true;
+}
+
+/* A thread that lives, but not this one. False: there is none. */
+static bool watch_another(pid_t but)
+{
+	struct dirent *entry;
+	bool found = false;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)watched.pid);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		found = tid > 0 && tid != but && proc_shows_memory(tid) && watch_thread(tid);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* As by pthread_exit(), not by exit(). */
+static bool ends_alone(pid_t tid)
+{
+	cleanup_free char *call = NULL;
+
+	/* As "NUMBER ARGUMENTS", or "-1" in no call. */
+	return !proc_read(tid, "syscall", &call) && strtol(call, NULL, 10) == SYS_exit;
+}
+
+static int event_of(int status)
+{
+	return (int)((unsigned int)status >> 16);
+}
+
+enum end_event end_watch_event(pid_t tid, int status)
+{
+	const uint64_t one = 1;
+
+	if (!end_watch_is(tid) || event_of(status) != PTRACE_EVENT_EXIT)
+		return END_EVENT_NONE;
+	if (ends_alone(tid) && watch_another(tid)) {
+		ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		return END_EVENT_THREAD;
+	}
+	watched.is_at_end = true;
+	while (write(watched.fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	return END_EVENT_PROCESS;
+}
+
+void end_watch_go_on(pid_t tid, bool stopped)
+{
+	if (watched.is_at_end)
+		return;
+	ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)PTRACE_O_TRACEEXIT);
+	ptrace(stopped ? PTRACE_LISTEN : PTRACE_CONT, tid, NULL, NULL);
+}
+
+/* It has stopped, and goes on unless it is at its end. */
+static void handle(pid_t tid, int status)
+{
+	if (end_watch_event(tid, status) != END_EVENT_NONE)
+		return;
+	if (event_of(status) == PTRACE_EVENT_STOP)
+		end_watch_go_on(tid, WSTOPSIG(status) != SIGTRAP);
+	else
+		ptrace(PTRACE_CONT, tid, NULL, (void *)(long)WSTOPSIG(status));
+}
+
+void end_watch_poll(void)
+{
+	int status;
+
+	while (watched.pid && !watched.is_at_end) {
+		pid_t tid = waitpid(watched.tid, &status, __WALL | WNOHANG);
+
+		if (!tid)
+			return;
+		if (tid > 0 && WIFSTOPPED(status))
+			handle(tid, status);
+		else if (!watch_another(0))
+			forget();
+	}
+}
+
+void end_watch_let_go(void)
+{
+	if (!watched.pid)
+		return;
+	ptrace(PTRACE_DETACH, watched.tid, NULL, NULL);
+	forget();
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks for the main arena in the data of files, and from there for the others. */
+#include "proof/heap_arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "proof/chain_guard.h"
+#include "proof/heap_map.h"
+
+/*
+ * In words from the pointer to the top chunk on: that, the last remainder, the heads, a bit for
+ * each head, the ring of arenas, that of arenas without threads, how many threads there are (not in
+ * every version), bytes and most bytes of the system. The fast bins come before all these.
+ */
+#define WORD 8U
+#define HEADS_AT 2U
+#define RING_AT (HEADS_AT + 2 * ARENA_BINS + 2)
+#define SYSTEM_AT (RING_AT + 3)
+#define ARENA_WORDS (SYSTEM_AT + 2)
+#define OWN_WORDS (RING_AT + 4)
+
+/* Each copy of the C library in a process has one, and there may be one for each dlmopen(). */
+#define MAIN_ARENAS_MAX 16U
+
+/* Data that programs have in files is looked through to so many bytes. */
+#define SCAN_BYTES_MAX (4ULL << 30)
+
+/* The lock, flags and fast bins before the pointer to the top chunk, in the versions that there
+ * are. */
+static const uint64_t lists_at[] = {96, 88, 16, 8};
+
+/* The word at a list head's place that says that it is empty: it counts from a header before it. */
+static uint64_t head_of(uint64_t lists, size_t bin)
+{
+	return lists + bin * 2 * WORD;
+}
+
+static bool may_be_chunk(uint64_t word)
+{
+	return word && word % CHUNK_ALIGN == 0;
+}
+
+/*
+ * Whether words that begin at an address are an arena's. Heads come in pairs, to the first chunk
+ * and to the last. The last list is one more than there are sizes, and always empty: looked at
+ * first, it makes an end of nearly all else. A list that is not empty cannot be checked here.
+ */
+static bool has_shape(const uint64_t *words, uint64_t lists)
+{
+	if (words[HEADS_AT + 2 * ARENA_BINS - 2] != head_of(lists, ARENA_BINS - 1) ||
+	    (!may_be_chunk(words[0]) && words[0] != lists))
+		return false;
+	for (size_t i = 0; i < ARENA_BINS; i++) {
+		uint64_t first = words[HEADS_AT + 2 * i], last = words[HEADS_AT + 2 * i + 1];
+		uint64_t head = head_of(lists, i);
+
+		if ((first == head) != (last == head) ||
+		    (first != head && (!may_be_chunk(first) || !may_be_chunk(last))))
+			return false;
+	}
+	return true;
+}
+
+static void sum_links(const uint64_t *words, struct heap_arena *arena)
+{
+	for (size_t i = 0; i < ARENA_BINS; i++) {
+		uint64_t head = head_of(arena->lists, i);
+
+		arena->forward_sum += heap_link_hash(head, words[HEADS_AT + 2 * i]);
+		arena->backward_sum += heap_link_hash(words[HEADS_AT + 2 * i + 1], head);
+	}
+}
+
+static struct heap_arena arena_from(struct heap_reader *reader, const uint64_t *words,
+				    uint64_t lists)
+{
+	struct heap_arena arena = {.start = lists,
+				   .lists = lists,
+				   .end = lists + OWN_WORDS * WORD,
+				   .top = words[0],
+				   .next = words[RING_AT],
+				   .system_bytes = {words[SYSTEM_AT], words[SYSTEM_AT - 1]}};
+
+	sum_links(words, &arena);
+	if (!heap_reader_copy(reader, lists - sizeof(arena.fast), arena.fast, sizeof(arena.fast)))
+		memset(arena.fast, 0, sizeof(arena.fast));
+	return arena;
+}
+
+/* Whether there is a chunk at the top, which ends with a page. */
+static bool has_top(struct heap_reader *reader, uint64_t top)
+{
+	uint64_t head, page_mask = reader->memory->page_size - 1;
+
+	return heap_reader_word(reader, top + WORD, &head) && (head & CHUNK_PREV_USED) &&
+	       !(head & (CHUNK_FLAGS & ~(CHUNK_PREV_USED))) &&
+	       ((top + (head & ~(uint64_t)CHUNK_FLAGS)) & page_mask) == 0;
+}
+
+static int add_arena(struct heap_arenas *arenas, const struct heap_arena *arena)
+{
+	if (array_reserve(&arenas->items, &arenas->cap, arenas->cnt + 1))
+		return -ENOMEM;
+	arenas->items[arenas->cnt++] = *arena;
+	return 0;
+}
+
+struct scan {
+	struct heap_reader *reader;
+	struct heap_arenas *arenas;
+	uint64_t bytes_left;
+};
+
+/* Looks for main arenas from start on: 0, or a negative errno. */
+static int scan_pages(void *arg, uint64_t start, uint64_t end)
+{
+	struct scan *scan = arg;
+
+	if (end - start > scan->bytes_left)
+		end = start + scan->bytes_left;
+	scan->bytes_left -= end - start;
+	for (uint64_t at = (start + WORD - 1) & ~(uint64_t)(WORD - 1); at < end; at += WORD) {
+		const uint64_t *words = heap_reader_window(scan->reader, at, ARENA_WORDS * WORD);
+		struct heap_arena arena;
+
+		if (!words)
+			return 0;
+		if (!has_shape(words, at))
+			continue;
+		arena = arena_from(scan->reader, words, at);
+		arena.main = true;
+		/* Before the first malloc it points to the arena itself. */
+		if (arena.top != at && !has_top(scan->reader, arena.top))
+			continue;
+		if (scan->arenas->cnt == MAIN_ARENAS_MAX)
+			return 0;
+		if (add_arena(scan->arenas, &arena))
+			return -ENOMEM;
+		at += ARENA_WORDS * WORD - WORD;
+	}
+	return 0;
+}
+
+static int find_main(struct heap_reader *reader, struct heap_arenas *arenas)
+{
+	const struct memory *memory = reader->memory;
+	struct scan scan = {.reader = reader, .arenas = arenas, .bytes_left = SCAN_BYTES_MAX};
+
+	for_each_mapping (mapping, &memory->maps) {
+		int err;
+
+		if (!mapping->writable || mapping->shared || mapping->path[0] != '/')
+			continue;
+		err = memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
+						 scan_pages, &scan);
+		if (err == -ENOMEM)
+			return err;
+	}
+	return 0;
+}
+
+/* Where an arena begins tells as well whether there is room for fast bins: newest ones have none.
+ */
+static void set_addr(struct heap_arena *arena, uint64_t addr)
+{
+	arena->addr = addr;
+	arena->start = addr;
+	if (arena->lists - addr < sizeof(arena->fast))
+		memset(arena->fast, 0, sizeof(arena->fast));
+}
+
+/* Reads the arena whose lists stand so far from its beginning; false: there is none. */
+static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t distance,
+		       struct heap_arena *ret)
+{
+	uint64_t words[ARENA_WORDS];
+
+	if (addr % WORD || !heap_reader_copy(reader, addr + distance, words, sizeof(words)) ||
+	    !has_shape(words, addr + distance))
+		return false;
+	*ret = arena_from(reader, words, addr + distance);
+	set_addr(ret, addr);
+	return true;
+}
+
+/* The lock of an arena comes first, then flags. */
+#define FLAG_SCATTERED (2ULL << 32)
+
+/* Follows the ring of arenas from a main one, if their lists stand so far from their beginnings. */
+static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, size_t from,
+		       uint64_t distance)
+{
+	uint64_t home = arenas->items[from].lists - distance, flags;
+	size_t cnt_before = arenas->cnt;
+	struct chain_guard guard = {0};
+
+	for (uint64_t addr = arenas->items[from].next; addr != home;) {
+		struct heap_arena arena;
+
+		if (!addr || chain_guard_is_back(&guard, addr) ||
+		    !read_arena(reader, addr, distance, &arena)) {
+			arenas->cnt = cnt_before;
+			return -EILSEQ;
+		}
+		if (add_arena(arenas, &arena))
+			return -ENOMEM;
+		addr = arena.next;
+	}
+	set_addr(&arenas->items[from], home);
+	if (heap_reader_word(reader, home, &flags))
+		arenas->items[from].scattered = flags & FLAG_SCATTERED;
+	return 0;
+}
+
+int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret)
+{
+	struct heap_arenas arenas = {0};
+	int err = find_main(reader, &arenas);
+	size_t main_cnt = arenas.cnt;
+
+	for (size_t i = 0; i < main_cnt && err != -ENOMEM; i++) {
+		err = -EILSEQ;
+		for (size_t j = 0; j < sizeof(lists_at) / sizeof(lists_at[0]) && err == -EILSEQ;
+		     j++)
+			err = follow_ring(reader, &arenas, i, lists_at[j]);
+	}
+	if (err == -ENOMEM) {
+		heap_arenas_deinit(&arenas);
+		return err;
+	}
+	*ret = arenas;
+	return 0;
+}
+
+void heap_arenas_deinit(struct heap_arenas *arenas)
+{
+	free(arenas->items);
+	*arenas = (struct heap_arenas){0};
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks the chunks of a heap from one header to the next, and accepts them all or none. */
+#include "proof/heap_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "proof/thread_cache.h"
+
+#define WORD_BITS 64U
+
+/* Larger heaps are not walked: the bits of one would take 16 GiB. */
+#define HEAP_BYTES_MAX (1ULL << 40)
+
+/* The break may be moved while the top chunk is too small for more than a header. */
+#define FENCES_MAX 3U
+
+uint64_t heap_link_hash(uint64_t from, uint64_t to)
+{
+	return hash_word(hash_word(0, from), to);
+}
+
+static size_t bit_words(const struct heap_map *map, uint64_t end)
+{
+	return (size_t)((end - map->start) / CHUNK_ALIGN / WORD_BITS + 1);
+}
+
+static size_t bit_of(const struct heap_map *map, uint64_t addr)
+{
+	return (size_t)((addr - map->start) / CHUNK_ALIGN);
+}
+
+static bool bit_is_set(const uint64_t *bits, size_t bit)
+{
+	return bits[bit / WORD_BITS] >> (bit % WORD_BITS) & 1;
+}
+
+void heap_map_mark(struct heap_map *map, uint64_t addr, bool is_free)
+{
+	size_t bit = bit_of(map, addr);
+	uint64_t mask = 1ULL << (bit % WORD_BITS);
+
+	if (is_free)
+		map->free_marks[bit / WORD_BITS] |= mask;
+	else
+		map->free_marks[bit / WORD_BITS] &= ~mask;
+}
+
+bool heap_map_is_free(const struct heap_map *map, uint64_t addr)
+{
+	return bit_is_set(map->free_marks, bit_of(map, addr));
+}
+
+uint64_t heap_map_next(const struct heap_map *map, uint64_t addr)
+{
+	size_t bit, word, last = bit_words(map, map->tail) - 1;
+	uint64_t bits;
+
+	if (addr <= map->start)
+		return map->start;
+	if (addr >= map->tail)
+		return map->tail;
+	bit = bit_of(map, addr + CHUNK_ALIGN - 1);
+	word = bit / WORD_BITS;
+	bits = map->starts[word] & (~0ULL << (bit % WORD_BITS));
+	while (!bits) {
+		if (word == last)
+			return map->tail;
+		bits = map->starts[++word];
+	}
+	return map->start + (word * WORD_BITS + (size_t)__builtin_ctzll(bits)) * CHUNK_ALIGN;
+}
+
+uint64_t heap_map_size(const struct heap_map *map, uint64_t addr)
+{
+	if (addr < map->start || addr >= map->tail || (addr - map->start) % CHUNK_ALIGN ||
+	    !bit_is_set(map->starts, bit_of(map, addr)))
+		return 0;
+	return heap_map_next(map, addr + 1) - addr;
+}
+
+/* A chunk and what its header said, while the next one is looked at. */
+struct walk {
+	uint64_t addr, size;
+	uint64_t next, prev; /* links, if it is free */
+	bool free_before;    /* the chunk before it is free */
+	bool is_cache;       /* it looks like one */
+};
+
+/* The header at addr says whether the chunk before it is free. */
+static int end_chunk(struct heap_map *map, const struct walk *last, const uint64_t *header)
+{
+	if (header[1] & CHUNK_PREV_USED) {
+		if (!last->is_cache)
+			return 0;
+		if (array_reserve(&map->caches, &map->cache_cap, map->cache_cnt + 1))
+			return -ENOMEM;
+		map->caches[map->cache_cnt++] = last->addr;
+		return 0;
+	}
+	/* Free chunks that touch are joined, so there are never two of them side by side. */
+	if (!last->size || last->free_before || header[0] != last->size)
+		return -EILSEQ;
+	heap_map_mark(map, last->addr, true);
+	map->forward_sum += heap_link_hash(last->addr, last->next);
+	map->backward_sum += heap_link_hash(last->prev, last->addr);
+	return 0;
+}
+
+/* The end of the fences that begin at addr; 0: there are none, or they end with something else. */
+static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t limit)
+{
+	size_t cnt = 0;
+
+	for (uint64_t at = addr; cnt < FENCES_MAX && at <= limit - CHUNK_HEADER;
+	     at += CHUNK_ALIGN) {
+		const uint64_t *header = heap_reader_window(reader, at, CHUNK_HEADER);
+
+		if (!header || (header[1] & ~(uint64_t)CHUNK_PREV_USED) != CHUNK_ALIGN)
+			break;
+		cnt++;
+	}
+	return cnt >= 2 ? addr + cnt * CHUNK_ALIGN : 0;
+}
+
+/* Whether the run ends at addr, whose header is given. */
+static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
+		   uint64_t addr, uint64_t limit, const uint64_t *header)
+{
+	uint64_t size = header[1] & ~(uint64_t)CHUNK_FLAGS;
+
+	map->end = limit;
+	if (end == HEAP_END_TOP && addr + size == limit && size >= CHUNK_ALIGN) {
+		map->is_top = true;
+		return true;
+	}
+	if (end == HEAP_END_MARK && addr == limit - CHUNK_HEADER)
+		return size == 0;
+	/* The first mark of two; the second one is next. */
+	if (end == HEAP_END_MARK && addr == limit - 2 * CHUNK_HEADER)
+		return size == CHUNK_ALIGN;
+	if (!map->main || size != CHUNK_ALIGN)
+		return false;
+	map->end = fences_end(reader, addr, limit);
+	return map->end != 0;
+}
+
+/* Whether what a header says can be so. */
+static bool is_sound(const struct heap_map *map, uint64_t addr, uint64_t head, uint64_t limit)
+{
+	uint64_t size = head & ~(uint64_t)CHUNK_FLAGS;
+
+	return !(head & (8 | CHUNK_MMAPPED)) && !(map->main && (head & CHUNK_OTHER_ARENA)) &&
+	       size >= CHUNK_MIN && size <= limit - addr - CHUNK_HEADER;
+}
+
+static bool looks_like_cache(struct heap_reader *reader, uint64_t addr, uint64_t size)
+{
+	struct thread_cache cache;
+
+	return thread_cache_has_size(size) && thread_cache_read(reader, addr, size, &cache);
+}
+
+static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
+		       uint64_t limit)
+{
+	struct walk last = {0};
+
+	for (uint64_t addr = map->start; addr <= limit - CHUNK_HEADER;) {
+		const uint64_t *header = heap_reader_window(reader, addr, CHUNK_HEADER);
+		uint64_t head, size;
+		size_t bit = bit_of(map, addr);
+		int err;
+
+		if (!header)
+			return -EILSEQ;
+		head = header[1];
+		size = head & ~(uint64_t)CHUNK_FLAGS;
+		err = end_chunk(map, &last, header);
+		if (err)
+			return err;
+		if (is_end(map, reader, end, addr, limit, header)) {
+			map->tail = addr;
+			return 0;
+		}
+		if (!is_sound(map, addr, head, limit))
+			return -EILSEQ;
+		header = heap_reader_window(reader, addr, CHUNK_MIN);
+		if (!header)
+			return -EILSEQ;
+		map->starts[bit / WORD_BITS] |= 1ULL << (bit % WORD_BITS);
+		map->chunk_cnt++;
+		last = (struct walk){.addr = addr,
+				     .size = size,
+				     .next = header[2],
+				     .prev = header[3],
+				     .free_before = !(head & CHUNK_PREV_USED),
+				     .is_cache = looks_like_cache(reader, addr, size)};
+		addr += size;
+	}
+	return -EILSEQ;
+}
+
+/* Gives back the bits behind the end. */
+static void shrink(struct heap_map *map, uint64_t **bits)
+{
+	uint64_t *smaller = realloc(*bits, bit_words(map, map->tail) * sizeof(**bits));
+
+	if (smaller)
+		*bits = smaller;
+}
+
+int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
+		  uint64_t limit)
+{
+	int err;
+
+	if (map->start % CHUNK_ALIGN || map->start >= limit || limit % CHUNK_ALIGN ||
+	    limit - map->start < CHUNK_HEADER || limit - map->start > HEAP_BYTES_MAX)
+		return -EILSEQ;
+	map->starts = calloc(bit_words(map, limit), sizeof(*map->starts));
+	map->free_marks = calloc(bit_words(map, limit), sizeof(*map->free_marks));
+	if (!map->starts || !map->free_marks)
+		return -ENOMEM;
+	err = walk_chunks(map, reader, end, limit);
+	if (err)
+		return err;
+	shrink(map, &map->starts);
+	shrink(map, &map->free_marks);
+	return 0;
+}
+
+void heap_map_deinit(struct heap_map *map)
+{
+	free(map->starts);
+	free(map->free_marks);
+	free(map->caches);
+	*map = (struct heap_map){0};
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads memory in large pieces where it is gone through, in pages where it is jumped about in. */
+#include "proof/heap_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A first look at a place: most of the time one page is enough to see that it is not worth more. */
+#define FIRST_LEN 4096U
+
+/* No page starts there. */
+#define NO_PAGE UINT64_MAX
+
+int heap_reader_init(struct heap_reader *reader, const struct memory *memory)
+{
+	*reader = (struct heap_reader){.memory = memory, .next_len = FIRST_LEN};
+	reader->window = malloc(READER_WINDOW_BYTES);
+	reader->pages = malloc((size_t)READER_PAGES * READER_PAGE_BYTES);
+	reader->page_starts = malloc(READER_PAGES * sizeof(*reader->page_starts));
+	if (!reader->window || !reader->pages || !reader->page_starts) {
+		heap_reader_deinit(reader);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < READER_PAGES; i++)
+		reader->page_starts[i] = NO_PAGE;
+	return 0;
+}
+
+void heap_reader_deinit(struct heap_reader *reader)
+{
+	free(reader->window);
+	free(reader->pages);
+	free(reader->page_starts);
+	*reader = (struct heap_reader){0};
+}
+
+/* How many bytes were read. */
+static size_t read_some(struct heap_reader *reader, uint64_t addr, void *buf, size_t len)
+{
+	const struct memory *memory = reader->memory;
+	size_t done = 0;
+
+	while (done < len && addr <= UINT64_MAX - len) {
+		ssize_t got =
+			memory->ops->read(memory, addr + done, (char *)buf + done, len - done);
+
+		if (got <= 0 || (size_t)got > len - done)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t len)
+{
+	uint64_t start = addr & ~15ULL, end = reader->window_start + reader->window_len;
+	bool goes_on =
+		reader->window_len && addr >= reader->window_start && addr <= end + FIRST_LEN;
+
+	if (!goes_on)
+		reader->next_len = FIRST_LEN;
+	else if (reader->next_len < READER_WINDOW_BYTES)
+		reader->next_len *= 4;
+	while (reader->next_len < len + 16 && reader->next_len < READER_WINDOW_BYTES)
+		reader->next_len *= 4;
+	reader->window_start = start;
+	reader->window_len = read_some(reader, start, reader->window, reader->next_len);
+	/* At the end of a mapping a long read may fail as a whole where a short one does not. */
+	if (reader->window_len < addr - start + len)
+		reader->window_len = read_some(reader, start, reader->window, addr - start + len);
+	return reader->window_len < addr - start + len ? NULL : reader->window + (addr - start);
+}
+
+bool heap_reader_word(struct heap_reader *reader, uint64_t addr, uint64_t *ret)
+{
+	uint64_t start = addr & ~(uint64_t)(READER_PAGE_BYTES - 1);
+	size_t slot = (start / READER_PAGE_BYTES) % READER_PAGES;
+	char *page = reader->pages + slot * READER_PAGE_BYTES;
+
+	if (addr % sizeof(*ret))
+		return false;
+	if (reader->page_starts[slot] != start) {
+		reader->page_starts[slot] = NO_PAGE;
+		reader->page_reads++;
+		if (read_some(reader, start, page, READER_PAGE_BYTES) != READER_PAGE_BYTES)
+			return false;
+		reader->page_starts[slot] = start;
+	}
+	memcpy(ret, page + (addr - start), sizeof(*ret));
+	return true;
+}
+
+bool heap_reader_copy(struct heap_reader *reader, uint64_t addr, void *ret, size_t len)
+{
+	return read_some(reader, addr, ret, len) == len;
+}

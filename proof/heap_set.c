@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs of chunks, sorted. */
+#include "proof/heap_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/order.h"
+
+/* A process has a few at most; a list that leads into others is not believed. */
+#define UNKNOWN_MAX 256U
+
+int heap_set_add(struct heap_set *set, const struct heap_map *map)
+{
+	if (array_reserve(&set->maps, &set->cap, set->cnt + 1))
+		return -ENOMEM;
+	set->maps[set->cnt++] = *map;
+	return 0;
+}
+
+/* Whether all from start to end is there. */
+static bool is_mapped(const struct memory *memory, uint64_t start, uint64_t end)
+{
+	while (start < end) {
+		const struct mapping *mapping = proc_maps_find(&memory->maps, start);
+
+		if (!mapping || !mapping->readable)
+			return false;
+		start = mapping->end;
+	}
+	return true;
+}
+
+int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_map map,
+		  enum heap_end end, uint64_t limit)
+{
+	int err = -EILSEQ;
+
+	if (is_mapped(reader->memory, map.start, limit))
+		err = heap_map_walk(&map, reader, end, limit);
+	if (!err)
+		err = heap_set_add(set, &map);
+	if (err)
+		heap_map_deinit(&map);
+	return err;
+}
+
+int heap_set_add_unknown(struct heap_set *set, uint64_t start, uint64_t end)
+{
+	if (set->unknown_cnt == UNKNOWN_MAX)
+		return 0;
+	if (array_reserve(&set->unknown, &set->unknown_cap, set->unknown_cnt + 1))
+		return -ENOMEM;
+	set->unknown[set->unknown_cnt++] = (struct heap_span){.start = start, .end = end};
+	return 0;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct heap_map *map_a = a, *map_b = b;
+
+	return ORDER(heap_map_begin(map_a), heap_map_begin(map_b));
+}
+
+int heap_set_sort(struct heap_set *set)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	if (set->cnt)
+		qsort(set->maps, set->cnt, sizeof(*set->maps), by_begin);
+	for (size_t i = 0; i < set->cnt; i++) {
+		struct heap_map *map = &set->maps[i];
+
+		if (!kept || set->maps[kept - 1].end <= heap_map_begin(map)) {
+			set->maps[kept++] = *map;
+			continue;
+		}
+		if (heap_set_add_unknown(set, map->start, map->end))
+			err = -ENOMEM;
+		heap_map_deinit(map);
+	}
+	set->cnt = kept;
+	return err;
+}
+
+struct heap_map *heap_set_find(const struct heap_set *set, uint64_t addr)
+{
+	size_t upto = bisect_upto(set->maps, set->cnt, start, addr);
+	struct heap_map *map = upto ? &set->maps[upto - 1] : NULL;
+
+	return map && addr < map->tail ? map : NULL;
+}
+
+bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end)
+{
+	size_t below = bisect_below(set->maps, set->cnt, start, end);
+
+	/* The beginning of the next one may be before its first chunk. */
+	return (below && set->maps[below - 1].end > start) ||
+	       (below < set->cnt && heap_map_begin(&set->maps[below]) < end);
+}
+
+bool heap_set_is_unknown(const struct heap_set *set, uint64_t addr)
+{
+	for (size_t i = 0; i < set->unknown_cnt; i++)
+		if (addr >= set->unknown[i].start && addr < set->unknown[i].end)
+			return true;
+	return false;
+}
+
+void heap_set_deinit(struct heap_set *set)
+{
+	for (size_t i = 0; i < set->cnt; i++)
+		heap_map_deinit(&set->maps[i]);
+	free(set->maps);
+	free(set->unknown);
+	*set = (struct heap_set){0};
+}

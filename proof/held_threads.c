@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* By PTRACE_SEIZE and PTRACE_INTERRUPT, which leave no trace. */
+#include "proof/held_threads.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/proc.h"
+#include "proof/arch.h"
+#include "proof/end_watch.h"
+
+/* Signals that tell of several stops are one; after so long all are asked. */
+#define ASK_NS 500000ULL
+
+void held_threads_prepare(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+int held_threads_news_fd(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+void held_threads_drop_news(int fd)
+{
+	struct signalfd_siginfo info;
+
+	while (fd >= 0 && read(fd, &info, sizeof(info)) == sizeof(info))
+		;
+}
+
+struct held_thread *held_threads_find(const struct held_threads *held, pid_t tid)
+{
+	size_t at = bisect_below(held->items, held->cnt, tid, (uint32_t)tid);
+
+	return at < held->cnt && held->items[at].tid == tid ? &held->items[at] : NULL;
+}
+
+/* A thread that is about to end cannot be traced any more either. */
+static int why_not(pid_t tid)
+{
+	cleanup_free char *status = NULL;
+
+	if (errno == ESRCH || proc_read(tid, "status", &status))
+		return 0;
+	return proc_status_number(status, "TracerPid") > 0 ? -EBUSY : 0;
+}
+
+int held_threads_add(struct held_threads *held, pid_t tid)
+{
+	size_t at = bisect_below(held->items, held->cnt, tid, (uint32_t)tid);
+
+	if (at < held->cnt && held->items[at].tid == tid)
+		return 0;
+	if (array_reserve(&held->items, &held->cap, held->cnt + 1))
+		return -ENOMEM;
+	if (!held->since_ns)
+		held->since_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!end_watch_is(tid) && ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+		return why_not(tid);
+	array_open(held->items, held->cnt, at);
+	held->cnt++;
+	held->items[at] = (struct held_thread){.tid = tid};
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		held->items[at].gone = true;
+	return 0;
+}
+
+static int event_of(int status)
+{
+	return (int)((unsigned int)status >> 16);
+}
+
+/*
+ * One that was about to handle a signal does so, as far as it can without running; a stop clears
+ * the request for another one, so it is made again.
+ */
+static void deliver_signal(const struct held_thread *thread, int status)
+{
+	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)WSTOPSIG(status));
+}
+
+/* Whether something new is known of it. */
+static bool ask(struct held_thread *thread)
+{
+	int status;
+	pid_t pid = waitpid(thread->tid, &status, __WALL | WNOHANG);
+	enum end_event event;
+
+	if (!pid)
+		return false;
+	event = pid > 0 && WIFSTOPPED(status) ? end_watch_event(thread->tid, status)
+					      : END_EVENT_THREAD;
+	if (event != END_EVENT_NONE) {
+		thread->stopped = event == END_EVENT_PROCESS;
+		thread->gone = !thread->stopped;
+	} else if (event_of(status) == PTRACE_EVENT_STOP) {
+		thread->stopped = true;
+		thread->stopped_by_signal = WSTOPSIG(status) != SIGTRAP;
+	} else {
+		deliver_signal(thread, status);
+	}
+	return true;
+}
+
+/* Until something happens to any of those who are held, or some time has passed. */
+static void wait_for_news(uint64_t deadline_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), wait_ns = ASK_NS;
+	struct timespec wait;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (deadline_ns < now_ns + wait_ns)
+		wait_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+	wait = (struct timespec){.tv_nsec = (long)wait_ns};
+	sigtimedwait(&set, NULL, &wait);
+}
+
+int held_threads_wait(struct held_threads *held, uint64_t deadline_ns)
+{
+	for (;;) {
+		bool news = false, all = true;
+
+		for (size_t i = 0; i < held->cnt; i++) {
+			struct held_thread *thread = &held->items[i];
+
+			if (thread->stopped || thread->gone)
+				continue;
+			news |= ask(thread);
+			all &= thread->stopped || thread->gone;
+		}
+		if (all)
+			return 0;
+		if (clock_ns(CLOCK_MONOTONIC) >= deadline_ns)
+			return -ETIMEDOUT;
+		if (!news)
+			wait_for_news(deadline_ns);
+	}
+}
+
+int held_thread_next_stop(pid_t tid, uint64_t deadline_ns)
+{
+	for (;;) {
+		int status;
+		pid_t pid = waitpid(tid, &status, __WALL | WNOHANG);
+
+		if (pid < 0 || (pid > 0 && !WIFSTOPPED(status)))
+			return -ECHILD;
+		if (pid > 0)
+			return status;
+		if (clock_ns(CLOCK_MONOTONIC) >= deadline_ns)
+			return -ETIMEDOUT;
+		wait_for_news(deadline_ns);
+	}
+}
+
+/* Some system calls end with EINTR instead of going on afterwards. */
+static void mend_call(pid_t tid, const struct live_threads *before)
+{
+	const struct memleak_thread_record *was = before ? live_threads_find(before, tid) : NULL;
+	__u64 registers[MEMLEAK_REGISTER_WORDS] = {0};
+	struct iovec iov = {registers, sizeof(registers)};
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) ||
+	    !registers_were_cut_off(registers, was ? was->registers : NULL))
+		return;
+	registers_begin_again(registers, was ? was->registers : NULL);
+	ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov);
+}
+
+bool held_threads_let_go(struct held_threads *held, const struct live_threads *before)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < held->cnt; i++) {
+		struct held_thread *thread = &held->items[i];
+
+		if (!thread->stopped && !thread->gone)
+			ask(thread);
+		if (thread->gone)
+			continue;
+		if (!thread->stopped) {
+			held->items[left++] = *thread;
+			continue;
+		}
+		mend_call(thread->tid, before);
+		if (end_watch_is(thread->tid))
+			end_watch_go_on(thread->tid, thread->stopped_by_signal);
+		else
+			ptrace(PTRACE_DETACH, thread->tid, NULL, NULL);
+	}
+	held->cnt = left;
+	return !left;
+}
+
+void held_threads_deinit(struct held_threads *held)
+{
+	free(held->items);
+	*held = (struct held_threads){0};
+}

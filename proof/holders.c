@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Follows holders up to the roots. */
+#include "proof/holders.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/order.h"
+#include "base/proc.h"
+#include "proof/frame_finder.h"
+#include "proof/python_variable.h"
+#include "proof/retrace.h"
+#include "proof/root_kind.h"
+
+/* Nobody reads more of them. */
+#define SITES_MOST 64
+/* A chain is cut where it is longer. */
+#define LINKS_MOST 32
+#define STEPS_MOST 1000000
+
+/*
+ * The majority vote of Boyer and Moore: if more than half of a site's blocks are held by one
+ * holder, that one is left; else any.
+ */
+struct vote {
+	uint64_t holder; /* a site, or a root */
+	uint32_t block;  /* one that it holds */
+	uint32_t lead;
+	bool is_cast;   /* there is one */
+	bool is_chosen; /* the site's holders are told */
+};
+
+struct holders {
+	const struct heap_proof *proof;
+	const struct heap_picture *picture;
+	const struct snapshot *snap;
+	struct vote *votes; /* of each site */
+	const uint64_t *before;
+	struct retrace retrace;
+};
+
+#define ROOT_FLAG (1ULL << 63)
+
+/* What holds a block, as far as it matters whether two are held by the same. */
+static uint64_t vote_of(const struct holders *holders, uint32_t block)
+{
+	const struct marks *marks = &holders->proof->marks;
+	uint32_t holder = marks->holders[block];
+
+	if (holder & MARKS_SLOT)
+		return ROOT_FLAG | marks->slots[holder & ~MARKS_SLOT];
+	return holders->proof->blocks[holder].site; /* and whether it is judged */
+}
+
+static void vote(struct holders *holders)
+{
+	for (uint32_t i = 0; i < holders->proof->cnt; i++) {
+		const struct heap_block *block = &holders->proof->blocks[i];
+		struct vote *vote;
+		uint64_t holder;
+
+		if (!heap_block_is_judged(block) ||
+		    holders->proof->marks.kinds[i] != MARK_REACHABLE ||
+		    holders->proof->marks.holders[i] == NO_BLOCK)
+			continue;
+		vote = &holders->votes[block->site];
+		holder = vote_of(holders, i);
+		if (vote->lead && vote->holder != holder) {
+			vote->lead--;
+			continue;
+		}
+		if (!vote->lead)
+			*vote = (struct vote){.holder = holder, .block = i, .is_cast = true};
+		vote->lead++;
+	}
+}
+
+/* Whose frame it is is told by a walk of the stack, and so for few. */
+static int describe_stack(const struct holders *holders, const struct thread_state *thread,
+			  struct arena *arena, struct holder *ret)
+{
+	const struct heap_picture *picture = holders->picture;
+	cleanup_free char *comm = picture->pid ? proc_thread_comm(picture->pid, thread->tid) : NULL;
+
+	ret->tid = thread->tid;
+	if (picture->frames)
+		ret->code = frame_finder_find(picture->frames, picture, thread, ret->addr);
+	if (!comm)
+		return 0;
+	ret->path = arena_copy(arena, comm, strlen(comm) + 1);
+	return ret->path ? 0 : -ENOMEM;
+}
+
+static int describe_place(const struct holders *holders, uint64_t addr, struct arena *arena,
+			  struct holder *ret)
+{
+	const struct mapping *mapping = proc_maps_find(&holders->picture->memory->maps, addr);
+	const struct mapping *file = mapping ? root_file(holders->picture, mapping) : NULL;
+	const char *path = file ? file->path : mapping && *mapping->path ? mapping->path : NULL;
+
+	*ret = (struct holder){.kind = root_kind(holders->picture, addr), .addr = addr};
+	if (ret->kind == HOLDER_STACK)
+		return describe_stack(holders, root_thread(holders->picture, mapping), arena, ret);
+	if (!path)
+		return 0;
+	ret->path = arena_copy(arena, path, strlen(path) + 1);
+	return ret->path ? 0 : -ENOMEM;
+}
+
+/* place: as in a chain. */
+static bool script_name(const struct heap_picture *picture, const struct retrace_place *place,
+			uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])
+{
+	if (!picture->is_python || slot & HOLDER_IS_WORD)
+		return false;
+	return python_variable(picture->memory, slot, ret) ||
+	       (place && python_attribute(picture->memory, place->addr,
+					  place->sights[SIGHT_MEMORY].target, slot, ret));
+}
+
+static int describe_root(const struct holders *holders, const struct retrace_place *place,
+			 uint64_t slot, struct arena *arena, struct holder *ret)
+{
+	const struct thread_states *threads = holders->picture->threads;
+	uint64_t number = slot & ~HOLDER_IS_WORD;
+	char name[2 * PYTHON_NAME_BYTES];
+
+	if (script_name(holders->picture, place, slot, name)) {
+		*ret = (struct holder){.kind = HOLDER_SCRIPT,
+				       .addr = slot,
+				       .path = arena_copy(arena, name, strlen(name) + 1)};
+		return ret->path ? 0 : -ENOMEM;
+	}
+	if (!(slot & HOLDER_IS_WORD))
+		return describe_place(holders, slot, arena, ret);
+	*ret = (struct holder){.kind = HOLDER_KERNEL};
+	if (number < threads->cnt) {
+		ret->kind = HOLDER_REGISTER;
+		ret->tid = threads->items[number].tid;
+	}
+	return 0;
+}
+
+/* A chain from its end to its begin. */
+struct chain {
+	struct holder links[LINKS_MOST];
+	size_t cnt;
+	const struct heap_block *top; /* the last one that is known, */
+	uint64_t slot;                /* and where the pointer stands that holds it; 0: not known */
+	bool is_likely;               /* some of it was inferred: */
+	const struct retrace_place *place; /* what the slot was found for; NULL: it was not */
+};
+
+/* One more block; NO_BLOCK: one that is not known. */
+static bool add_block(const struct holders *holders, struct chain *chain, uint32_t block)
+{
+	struct holder *last = chain->cnt ? &chain->links[chain->cnt - 1] : NULL;
+	uint32_t number = block == NO_BLOCK ? HEAP_BLOCK_NO_SITE
+					    : heap_block_site(&holders->proof->blocks[block]);
+	const struct site *site =
+		number == HEAP_BLOCK_NO_SITE ? NULL : &holders->snap->sites[number];
+
+	if (last && last->site == site) {
+		last->repeats++;
+		return true;
+	}
+	/* A root follows. */
+	if (chain->cnt == LINKS_MOST - 1)
+		return false;
+	chain->links[chain->cnt++] =
+		(struct holder){.kind = HOLDER_BLOCK, .site = site, .repeats = 1};
+	return true;
+}
+
+/* What holds a block, up to a root. False: the chain is too long. */
+static bool follow(const struct holders *holders, uint32_t block, struct chain *chain)
+{
+	const struct marks *marks = &holders->proof->marks;
+
+	for (size_t steps = 0; steps < STEPS_MOST; steps++) {
+		uint32_t holder = marks->holders[block];
+
+		chain->top = &holders->proof->blocks[block];
+		if (holder == NO_BLOCK || holder & MARKS_SLOT) {
+			chain->slot = holder == NO_BLOCK ? 0 : marks->slots[holder & ~MARKS_SLOT];
+			return true;
+		}
+		if (!add_block(holders, chain, holder))
+			return false;
+		block = holder;
+	}
+	return false;
+}
+
+/*
+ * From a root that says nothing to one that does, if there is a way. Of a script's objects each
+ * step is told, else those through memory that is not known.
+ */
+static void follow_places(const struct holders *holders, struct chain *chain)
+{
+	const struct heap_proof *proof = holders->proof;
+	const struct retrace_place *place =
+		retrace_find(&holders->retrace, chain->top, chain->slot);
+	struct chain longer = *chain;
+
+	longer.is_likely = true;
+	for (; place; place = retrace_next(&holders->retrace, place)) {
+		uint32_t block = heap_proof_find(proof, place->slot);
+
+		if (!place->is_begin &&
+		    !add_block(holders, &longer, heap_proof_find(proof, place->addr)))
+			return;
+		longer.slot = place->slot;
+		longer.place = place;
+		if (block != NO_BLOCK && !holders->picture->is_python &&
+		    (!add_block(holders, &longer, block) || !follow(holders, block, &longer)))
+			return;
+		*chain = longer;
+	}
+}
+
+static int fill_site(const struct holders *holders, struct snapshot *snap, size_t site)
+{
+	struct site_reach *reach = &snap->sites[site].reach;
+	struct chain chain = {0};
+	struct holder *links, *root;
+	int err;
+
+	if (holders->picture->is_python) {
+		chain.top = &holders->proof->blocks[holders->votes[site].block];
+		follow_places(holders, &chain);
+	}
+	if (!chain.slot && !follow(holders, holders->votes[site].block, &chain))
+		return 0;
+	if (!holders->picture->is_python)
+		follow_places(holders, &chain);
+	if (!chain.slot)
+		return 0;
+	root = &chain.links[chain.cnt++];
+	err = describe_root(holders, chain.place, chain.slot, &snap->arena, root);
+	root->is_likely = chain.is_likely;
+	links = arena_take(&snap->arena, chain.cnt * sizeof(*links));
+	if (err || !links)
+		return -ENOMEM;
+	for (size_t i = 0; i < chain.cnt; i++)
+		links[i] = chain.links[chain.cnt - 1 - i];
+	reach->held_by = links;
+	reach->held_by_cnt = chain.cnt;
+	return 0;
+}
+
+static int64_t growth_of(const struct holders *holders, size_t site)
+{
+	uint64_t now = holders->snap->sites[site].reach.of[REACH_REACHABLE].count;
+
+	return holders->before ? (int64_t)(now - holders->before[site]) : 0;
+}
+
+static int by_bytes(const void *left, const void *right, void *arg)
+{
+	const struct holders *holders = arg;
+	const struct site *a = &holders->snap->sites[*(const size_t *)left];
+	const struct site *b = &holders->snap->sites[*(const size_t *)right];
+
+	return ORDER(b->reach.of[REACH_REACHABLE].bytes, a->reach.of[REACH_REACHABLE].bytes);
+}
+
+static int by_growth(const void *left, const void *right, void *arg)
+{
+	const struct holders *holders = arg;
+
+	return ORDER(growth_of(holders, *(const size_t *)right),
+		     growth_of(holders, *(const size_t *)left));
+}
+
+/*
+ * Notes where chains of the first sites end in memory that says nothing; in a script, where they
+ * begin, as each object on the way may have a name.
+ */
+static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
+			int (*order)(const void *left, const void *right, void *arg))
+{
+	int err = 0;
+
+	qsort_r(sites, cnt, sizeof(*sites), order, holders);
+	for (size_t i = 0; !err && i < cnt && i < SITES_MOST; i++) {
+		struct vote *vote = &holders->votes[sites[i]];
+		uint32_t top;
+		uint64_t slot;
+
+		vote->is_chosen = true;
+		if (holders->picture->is_python)
+			err = retrace_add(&holders->retrace, &holders->proof->blocks[vote->block],
+					  0);
+		else if (heap_proof_top_of(holders->proof, vote->block, &top, &slot) &&
+			 !(slot & HOLDER_IS_WORD) &&
+			 root_telling(holders->picture, slot) != ROOT_TELLS)
+			err = retrace_add(&holders->retrace, &holders->proof->blocks[top], slot);
+	}
+	return err;
+}
+
+/* Of a site that is lost, but for a few blocks, who has pointers to these is not what it is about.
+ */
+static bool is_held(const struct site_reach *reach)
+{
+	return reach->of[REACH_REACHABLE].count >=
+	       reach->of[REACH_DEFINITE].count + reach->of[REACH_INDIRECT].count;
+}
+
+static int choose(struct holders *holders)
+{
+	cleanup_free size_t *sites = calloc(holders->snap->site_cnt + 1, sizeof(*sites));
+	size_t cnt = 0;
+	int err;
+
+	if (!sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < holders->snap->site_cnt; i++)
+		if (holders->votes[i].is_cast && is_held(&holders->snap->sites[i].reach))
+			sites[cnt++] = i;
+	err = choose_first(holders, sites, cnt, by_bytes);
+	return err || !holders->before ? err : choose_first(holders, sites, cnt, by_growth);
+}
+
+int holders_search(const struct heap_proof *proof, const struct heap_picture *picture,
+		   const uint64_t *before, const struct snapshot *snap, struct holders **ret)
+{
+	struct holders *holders = calloc(1, sizeof(*holders));
+	int err;
+
+	if (!holders)
+		return -ENOMEM;
+	*holders = (struct holders){
+		.proof = proof,
+		.picture = picture,
+		.snap = snap,
+		.before = before,
+		.votes = calloc(snap->site_cnt + 1, sizeof(*holders->votes)),
+	};
+	err = holders->votes ? 0 : -ENOMEM;
+	if (!err) {
+		vote(holders);
+		err = choose(holders);
+	}
+	if (!err)
+		err = retrace_run(&holders->retrace, proof, picture);
+	if (err)
+		holders_free(holders);
+	else
+		*ret = holders;
+	return err;
+}
+
+int holders_fill(const struct holders *holders, struct snapshot *snap)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < snap->site_cnt; i++)
+		if (holders->votes[i].is_chosen)
+			err = fill_site(holders, snap, i);
+	return err;
+}
+
+void holders_free(struct holders *holders)
+{
+	if (!holders)
+		return;
+	retrace_deinit(&holders->retrace);
+	free(holders->votes);
+	free(holders);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads /proc/PID/fdinfo (proc(5), "eventpoll"; io_uring's completions) and /proc/PID/timers.
+ */
+#include "proof/kernel_roots.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "base/proc.h"
+
+/* Words behind which files tell what the program will be given back. */
+struct telling {
+	const char *link; /* what such a file is a link to in /proc/PID/fd */
+	const char *word;
+	unsigned int base;
+};
+
+/* Completions are told as "user_data:" in their ring, "user_data=" where that had no room. */
+static const struct telling tellings[] = {
+	{"anon_inode:[eventpoll]", "data:", 16},
+	{"anon_inode:[io_uring]", "user_data:", 10},
+	{"anon_inode:[io_uring]", "user_data=", 10},
+};
+#define TELLING_CNT (sizeof(tellings) / sizeof(tellings[0]))
+
+#define LINK_BYTES 32
+
+struct words {
+	uint64_t *items;
+	size_t cnt;
+	size_t cap;
+};
+
+/* The numbers that stand behind a word in a text. */
+static int add_numbers(struct words *words, const char *text, const char *word, unsigned int base)
+{
+	for (const char *at = strstr(text, word); at; at = strstr(at, word)) {
+		const char *end = at + strlen(at);
+		uint64_t number;
+
+		at += strlen(word);
+		while (*at == ' ')
+			at++;
+		if (number_take(&at, end, base, &number))
+			continue;
+		if (array_reserve(&words->items, &words->cap, words->cnt + 1))
+			return -ENOMEM;
+		words->items[words->cnt++] = number;
+	}
+	return 0;
+}
+
+static int add_file(struct words *words, pid_t pid, const char *fd, const char *link)
+{
+	char name[sizeof("fdinfo/") + NAME_MAX];
+	cleanup_free char *text = NULL;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < TELLING_CNT; i++) {
+		if (strcmp(link, tellings[i].link))
+			continue;
+		snprintf(name, sizeof(name), "fdinfo/%s", fd);
+		/* It may be closed by now. */
+		if (!text && proc_read(pid, name, &text))
+			return 0;
+		err = add_numbers(words, text, tellings[i].word, tellings[i].base);
+	}
+	return err;
+}
+
+static int add_files(struct words *words, pid_t pid)
+{
+	cleanup_close int fd = proc_open(pid, "fd", O_RDONLY | O_DIRECTORY);
+	struct dirent *entry;
+	int err = 0;
+	DIR *dir;
+
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	fd = -1;
+	while (!err && (entry = readdir(dir))) {
+		char link[LINK_BYTES];
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+
+		if (len <= 0)
+			continue;
+		link[len] = '\0';
+		err = add_file(words, pid, entry->d_name, link);
+	}
+	closedir(dir);
+	return err;
+}
+
+int kernel_roots_read(pid_t pid, uint64_t **ret, size_t *ret_cnt)
+{
+	cleanup_free char *timers = NULL;
+	struct words words = {0};
+	int err = add_files(&words, pid);
+
+	/* "signal: 60/00007fff86e452a8"; kernels without checkpoints have no such file. */
+	if (!err && !proc_read(pid, "timers", &timers))
+		err = add_numbers(&words, timers, "/", 16);
+	if (err) {
+		free(words.items);
+		return err;
+	}
+	*ret = words.items;
+	*ret_cnt = words.cnt;
+	return 0;
+}

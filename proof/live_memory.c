@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads by process_vm_readv, and what that refuses by /proc/PID/mem. */
+#include "proof/live_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/proc.h"
+#include "proof/arch.h"
+#include "proof/written_pages.h"
+
+static bool begins_with(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+bool live_memory_may_read(const struct mapping *mapping)
+{
+	const char *path = mapping->path;
+
+	if (begins_with(path, "/dev/"))
+		return begins_with(path, "/dev/shm/") || !strcmp(path, "/dev/zero");
+	/* PCI devices show their memory as files there. */
+	return !begins_with(path, "/sys/") && !begins_with(path, "[vvar") &&
+	       !begins_with(path, "[vsyscall");
+}
+
+/* Whether it is a mapping that only the original has: its path stands in that one's list. */
+static bool is_of(const struct live_memory *original, const struct mapping *mapping)
+{
+	const struct mapping *own = proc_maps_find(&original->memory.maps, mapping->start);
+
+	return own && own->path == mapping->path;
+}
+
+/* Who has what is mapped there; NULL: it may not be read. *end: so far it goes. */
+static const struct live_memory *owner_of(const struct live_memory *live, uint64_t addr,
+					  uint64_t *end)
+{
+	const struct mapping *mapping = proc_maps_find(&live->memory.maps, addr);
+
+	if (!mapping || !live_memory_may_read(mapping))
+		return NULL;
+	*end = mapping->end;
+	return live->original && is_of(live->original, mapping) ? live->original : live;
+}
+
+/*
+ * In one mapping. Pages without permission to read, which only /proc/PID/mem gives, are asked for
+ * one by one: guard pages may lie among others.
+ */
+static ssize_t read_mapped(const struct live_memory *live, uint64_t addr, char *buf, size_t len)
+{
+	uint64_t page_size = live->memory.page_size;
+	size_t done = 0;
+
+	while (done < len) {
+		struct iovec to = {buf + done, len - done};
+		struct iovec from = {(void *)(uintptr_t)(addr + done), len - done};
+		size_t in_page = page_size - (addr + done) % page_size;
+		ssize_t got = process_vm_readv(live->pid, &to, 1, &from, 1, 0);
+
+		if (got < 0 && errno == ESRCH)
+			return -ESRCH;
+		if (got <= 0)
+			got = pread(live->mem_fd, buf + done,
+				    in_page < len - done ? in_page : len - done,
+				    (off_t)(addr + done));
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+static ssize_t read_live(const struct memory *memory, uint64_t addr, void *buf, size_t len)
+{
+	const struct live_memory *live = (const struct live_memory *)memory, *owner;
+	size_t done = 0;
+	uint64_t end;
+
+	while (done < len && (owner = owner_of(live, addr + done, &end))) {
+		size_t wanted = len - done;
+		ssize_t got;
+
+		if (wanted > end - addr - done)
+			wanted = end - addr - done;
+		got = read_mapped(owner, addr + done, (char *)buf + done, wanted);
+		if (got < 0)
+			return got;
+		done += (size_t)got;
+		if ((size_t)got < wanted)
+			break;
+	}
+	return (ssize_t)done;
+}
+
+static int visit_written(const struct memory *memory, const struct mapping *mapping, uint64_t start,
+			 uint64_t end, memory_visit_fn *visit, void *arg)
+{
+	const struct live_memory *live = (const struct live_memory *)memory;
+	/* A copy has no page tables of shared memory. */
+	bool of_original = live->original && (mapping->shared || is_of(live->original, mapping));
+	struct written_pages pages = {
+		.pid = of_original ? live->original->pid : live->pid,
+		.pagemap_fd = of_original ? live->original->pagemap_fd : live->pagemap_fd,
+		.page_size = memory->page_size,
+		.deadline_ns = live->deadline_ns,
+		.scans = live->scans,
+		.kernel_dev = live->kernel_dev,
+		.zero_frame = live->zero_frame,
+		.visit = visit,
+		.arg = arg,
+	};
+
+	if (!live_memory_may_read(mapping))
+		return 0;
+	return mapping->shared ? written_pages_of_file(&pages, mapping, start, end)
+			       : written_pages_of_memory(&pages, start, end);
+}
+
+static void close_live(struct memory *memory)
+{
+	struct live_memory *live = (struct live_memory *)memory;
+
+	if (live->mem_fd >= 0)
+		close(live->mem_fd);
+	if (live->pagemap_fd >= 0)
+		close(live->pagemap_fd);
+	live->mem_fd = live->pagemap_fd = -1;
+	if (live->original)
+		live_memory_deinit(live->original);
+	free(live->original);
+	live->original = NULL;
+}
+
+static const struct memory_ops ops = {
+	.read = read_live,
+	.visit_written = visit_written,
+	.free = close_live,
+};
+
+void live_memory_deinit(struct live_memory *live)
+{
+	ops.free(&live->memory);
+	proc_maps_deinit(&live->memory.maps);
+}
+
+int live_memory_init(pid_t pid, uint64_t deadline_ns, struct live_memory *ret)
+{
+	pid_t shown = proc_living_thread(pid);
+	struct live_memory live = {
+		.memory = {.ops = &ops,
+			   .page_size = (uint64_t)sysconf(_SC_PAGESIZE),
+			   .ignored_bits = pointer_ignored_bits},
+		.pid = shown,
+		.mem_fd = proc_open(shown, "mem", O_RDONLY),
+		.pagemap_fd = proc_open(shown, "pagemap", O_RDONLY),
+		.deadline_ns = deadline_ns,
+	};
+	int err = live.mem_fd < 0       ? live.mem_fd
+		  : live.pagemap_fd < 0 ? live.pagemap_fd
+					: proc_maps_read(shown, &live.memory.maps);
+
+	if (!err && !live.memory.maps.cnt)
+		err = -ESRCH;
+	if (err) {
+		live_memory_deinit(&live);
+		return err;
+	}
+	live.scans = written_pages_scans(live.pagemap_fd);
+	live.zero_frame = written_pages_zero_frame();
+	live.kernel_dev = written_pages_kernel_dev();
+	*ret = live;
+	return 0;
+}
+
+static bool overlaps(const struct proc_maps *maps, const struct mapping *mapping)
+{
+	size_t at = bisect_upto(maps->mappings, maps->cnt, end, mapping->start);
+
+	return at < maps->cnt && maps->mappings[at].start < mapping->end;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct mapping *one = a, *other = b;
+
+	return (one->start > other->start) - (one->start < other->start);
+}
+
+/* Adds what only the original has. Its paths stay where they are. */
+static int add_missing(struct proc_maps *maps, const struct proc_maps *original)
+{
+	size_t cap = maps->cnt, cnt = maps->cnt;
+
+	if (array_reserve(&maps->mappings, &cap, maps->cnt + original->cnt))
+		return -ENOMEM;
+	for_each_mapping (mapping, original)
+		if (!overlaps(maps, mapping))
+			maps->mappings[cnt++] = *mapping;
+	maps->cnt = cnt;
+	qsort(maps->mappings, cnt, sizeof(*maps->mappings), by_start);
+	return 0;
+}
+
+static int stop_at_first(void *arg, uint64_t start, uint64_t end)
+{
+	return 1;
+}
+
+static bool has_pages(const struct live_memory *live, const struct mapping *mapping)
+{
+	return visit_written(&live->memory, mapping, mapping->start, mapping->end, stop_at_first,
+			     NULL) == 1;
+}
+
+/*
+ * What is wiped for children (MADV_WIPEONFORK) is the original's, too: of all other memory of its
+ * own a copy has the pages that the original has.
+ */
+static void take_wiped(struct live_memory *live)
+{
+	struct proc_maps *maps = &live->memory.maps;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		struct mapping *mapping = &maps->mappings[i];
+		const struct mapping *own =
+			proc_maps_find(&live->original->memory.maps, mapping->start);
+
+		if (!own || own->path == mapping->path || mapping->shared || mapping->file.ino ||
+		    own->shared || own->file.ino || own->end != mapping->end)
+			continue;
+		if (!has_pages(live, mapping) && has_pages(live->original, own))
+			*mapping = *own;
+	}
+}
+
+int live_memory_init_copy(pid_t copy, pid_t pid, uint64_t deadline_ns, struct live_memory *ret)
+{
+	struct live_memory *original = calloc(1, sizeof(*original));
+	struct live_memory live;
+	int err = original ? live_memory_init(pid, deadline_ns, original) : -ENOMEM;
+
+	if (!err)
+		err = live_memory_init(copy, deadline_ns, &live);
+	if (err) {
+		if (original && original->memory.ops)
+			live_memory_deinit(original);
+		free(original);
+		return err;
+	}
+	live.original = original;
+	err = add_missing(&live.memory.maps, &original->memory.maps);
+	if (err) {
+		live_memory_deinit(&live);
+		return err;
+	}
+	take_wiped(&live);
+	*ret = live;
+	return 0;
+}

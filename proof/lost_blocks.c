@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Searches from each lost block that was not met yet, in the order of addresses: so a circle that
+ * nothing else points to is begun with its lowest block. But a search may also have begun in the
+ * middle of what hangs from a higher block. So all that were begun with are searched from once
+ * more, the last one first: from a block on which others hang the search came later than theirs,
+ * and comes now before theirs.
+ */
+#include "proof/lost_blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "proof/scan.h"
+
+struct blocks {
+	uint32_t *items;
+	size_t cnt;
+	size_t cap;
+};
+
+struct search {
+	const struct links *links;
+	struct scan scan; /* of blocks whose links are not kept */
+	struct marks *marks;
+	uint32_t head;     /* from where */
+	struct blocks met; /* and not followed yet */
+	int err;
+};
+
+static int add(struct blocks *blocks, uint32_t block)
+{
+	if (array_reserve(&blocks->items, &blocks->cap, blocks->cnt + 1))
+		return -ENOMEM;
+	blocks->items[blocks->cnt++] = block;
+	return 0;
+}
+
+static void meet(struct search *search, uint32_t block)
+{
+	if (block == search->head || search->marks->kinds[block] != MARK_DEFINITE)
+		return;
+	search->marks->kinds[block] = MARK_INDIRECT;
+	search->marks->holders[block] = search->head;
+	if (add(&search->met, block))
+		search->err = -ENOMEM;
+}
+
+static void found(void *arg, const struct pointer *pointers, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		meet(arg, pointers[i].block);
+}
+
+static int follow(struct search *search, uint32_t block)
+{
+	struct link links[LINKS_MOST];
+	size_t cnt;
+
+	if (search->links->first[block] == LINKS_UNREAD) {
+		scan_blocks(&search->scan, &block, 1);
+		scan_flush(&search->scan);
+		return search->err ? search->err : search->scan.window.err;
+	}
+	cnt = links_of(search->links, block, links);
+	for (size_t i = 0; i < cnt; i++)
+		meet(search, links[i].block);
+	return search->err;
+}
+
+/* Whatever can be reached from a block that has not been met hangs from it. */
+static int search_from(struct search *search, uint32_t block)
+{
+	int err;
+
+	search->head = block;
+	search->marks->holders[block] = block;
+	err = follow(search, block);
+	while (!err && search->met.cnt)
+		err = follow(search, search->met.items[--search->met.cnt]);
+	return err;
+}
+
+static bool is_lost(const struct marks *marks, uint32_t block)
+{
+	return marks->kinds[block] == MARK_DEFINITE || marks->kinds[block] == MARK_INDIRECT;
+}
+
+/* Once for all in the order of addresses, once for those that were begun with, the last one first.
+ */
+static int search_all(struct search *search, uint32_t cnt, struct blocks *heads)
+{
+	struct marks *marks = search->marks;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < cnt; i++) {
+		if (marks->kinds[i] != MARK_DEFINITE)
+			continue;
+		err = search_from(search, i);
+		if (!err)
+			err = add(heads, i);
+	}
+	for (uint32_t i = 0; !err && i < cnt; i++)
+		if (is_lost(marks, i))
+			marks->kinds[i] = MARK_DEFINITE;
+	while (!err && heads->cnt) {
+		uint32_t head = heads->items[--heads->cnt];
+
+		if (marks->kinds[head] == MARK_DEFINITE)
+			err = search_from(search, head);
+	}
+	return err;
+}
+
+int lost_blocks_sort_out(const struct memory *memory, const struct block_index *index,
+			 const struct links *links, struct marks *marks)
+{
+	struct search search = {.links = links, .marks = marks};
+	struct blocks heads = {0};
+	int err = scan_init(memory, index, found, &search, &search.scan);
+
+	if (!err)
+		err = search_all(&search, index->cnt, &heads);
+	marks->scanned_bytes += search.scan.window.read_bytes;
+	scan_deinit(&search.scan);
+	free(heads.items);
+	free(search.met.items);
+	return err;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the runs of the main arena by how much memory it says it has, and by how runs begin and
+ * end. */
+#include "proof/main_heap.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WORD 8U
+
+/* So many chunks in a row are looked at before a place is taken for the beginning of a run. */
+#define TRIAL_CHUNKS 16U
+
+/*
+ * So much is looked at for the beginnings of runs: in all, and in a mapping of which nothing says
+ * that it has one. Each page read takes a microsecond or two. And so many runs may turn out to be
+ * none after the first chunks.
+ */
+#define PLACES_MAX (1ULL << 26)
+#define PAGE_READS_MAX (1ULL << 18)
+#define MAPPING_PAGE_READS_MAX (1ULL << 16)
+#define FALSE_RUNS_MAX 64U
+
+struct search {
+	struct heap_reader *reader;
+	const struct heap_arena *arena;
+	struct heap_set *set;
+	uint64_t top_end;
+	uint64_t places_left;
+	uint64_t reads_max, mapping_reads_max; /* numbers of the reader's page reads */
+	size_t false_runs_left;
+};
+
+/* Where the arena's top chunk ends; 0: nowhere. */
+static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *arena)
+{
+	uint64_t head;
+
+	if (arena->top == arena->lists || !heap_reader_word(reader, arena->top + WORD, &head))
+		return 0;
+	head &= ~(uint64_t)CHUNK_FLAGS;
+	return arena->top <= UINT64_MAX - head ? arena->top + head : 0;
+}
+
+/* Adds the run that begins at start, and ends with the top or with fences before limit. */
+static int add_run(struct search *search, uint64_t start, uint64_t limit)
+{
+	const struct heap_map map = {.start = start, .main = true};
+	enum heap_end end = limit == search->top_end ? HEAP_END_TOP : HEAP_END_FENCES;
+
+	return heap_set_walk(search->set, search->reader, map, end, limit);
+}
+
+/* Whether a run may begin at addr: chunk follows upon chunk for a while, or to what looks an end.
+ */
+static bool may_begin(struct search *search, uint64_t addr, uint64_t limit)
+{
+	for (size_t i = 0; i < TRIAL_CHUNKS; i++) {
+		uint64_t head, size;
+
+		if (addr > limit - CHUNK_HEADER ||
+		    !heap_reader_word(search->reader, addr + WORD, &head) ||
+		    (head & (CHUNK_FLAGS & ~CHUNK_PREV_USED)) || (!i && !(head & CHUNK_PREV_USED)))
+			return false;
+		size = head & ~(uint64_t)CHUNK_FLAGS;
+		if (addr == search->arena->top || (i && size == CHUNK_ALIGN))
+			return true;
+		if (size < CHUNK_MIN || size > limit - addr)
+			return false;
+		addr += size;
+	}
+	return true;
+}
+
+/*
+ * Adds the first run that begins at start or behind it, in steps of a power of two. It is in fresh
+ * memory, so the word before its first size is zero. -EILSEQ: there is none.
+ */
+static int find_run(struct search *search, uint64_t start, uint64_t limit, uint64_t step)
+{
+	for (uint64_t addr = (start + step - 1) & ~(step - 1);
+	     addr < limit && limit - addr > CHUNK_MIN && search->places_left; addr += step) {
+		uint64_t word;
+		int err;
+
+		search->places_left--;
+		if (search->reader->page_reads > search->mapping_reads_max ||
+		    !heap_reader_word(search->reader, addr, &word))
+			return -EILSEQ;
+		if (word || !may_begin(search, addr, limit))
+			continue;
+		err = add_run(search, addr, limit);
+		if (err != -EILSEQ || !search->false_runs_left--) {
+			search->false_runs_left += err == -EILSEQ;
+			return err;
+		}
+	}
+	return -EILSEQ;
+}
+
+static const struct heap_map *last_run(const struct search *search)
+{
+	return &search->set->maps[search->set->cnt - 1];
+}
+
+/*
+ * All that lies between start and the break: where fences end a run, others have moved the break,
+ * and the next run is behind what they took.
+ */
+static int walk_break(struct search *search, uint64_t start)
+{
+	int err = add_run(search, start, search->top_end);
+
+	while (!err && !last_run(search)->is_top)
+		err = find_run(search, last_run(search)->end, search->top_end, CHUNK_ALIGN);
+	return err;
+}
+
+static bool is_anonymous(const struct mapping *mapping)
+{
+	return mapping->readable && mapping->writable && !mapping->shared && !mapping->file.ino;
+}
+
+static bool is_break(const struct mapping *mapping)
+{
+	return strcmp(mapping->path, "[heap]") == 0;
+}
+
+/* Adds all runs in a mapping. How many bytes they have is added to ret. */
+static int walk_mapping(struct search *search, const struct mapping *mapping, uint64_t *ret)
+{
+	uint64_t at = mapping->start, page = search->reader->memory->page_size;
+	int err = 0;
+
+	while (at < mapping->end) {
+		bool before_top = at <= search->arena->top && search->arena->top < mapping->end;
+
+		err = find_run(search, at, before_top ? search->top_end : mapping->end,
+			       is_break(mapping) ? CHUNK_ALIGN : page);
+		if (err)
+			break;
+		*ret += last_run(search)->end - last_run(search)->start;
+		at = last_run(search)->end;
+	}
+	return err == -EILSEQ ? 0 : err;
+}
+
+static bool has_top(const struct search *search, const struct mapping *mapping)
+{
+	return mapping->start <= search->arena->top && search->arena->top < mapping->end;
+}
+
+/* Adds all runs where they certainly are, or in other anonymous mappings, until there are enough.
+ */
+static int walk_mappings(struct search *search, bool is_certain, uint64_t *ret)
+{
+	for_each_mapping (mapping, &search->reader->memory->maps) {
+		uint64_t reads_max = search->reader->page_reads + MAPPING_PAGE_READS_MAX;
+		int err;
+
+		if (*ret == search->arena->system_bytes[0] ||
+		    *ret == search->arena->system_bytes[1])
+			return 0;
+		if (!is_anonymous(mapping) ||
+		    (is_break(mapping) || has_top(search, mapping)) != is_certain)
+			continue;
+		search->mapping_reads_max =
+			is_certain || reads_max > search->reads_max ? search->reads_max : reads_max;
+		err = walk_mapping(search, mapping, ret);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Anonymous memory is looked through until there is as much as the arena says that it has. */
+static int walk_scattered(struct search *search)
+{
+	uint64_t found = 0;
+	int err = walk_mappings(search, true, &found);
+
+	return err ? err : walk_mappings(search, false, &found);
+}
+
+int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, struct heap_set *set)
+{
+	struct search search = {.reader = reader,
+				.arena = arena,
+				.set = set,
+				.top_end = top_end(reader, arena),
+				.places_left = PLACES_MAX,
+				.reads_max = reader->page_reads + PAGE_READS_MAX,
+				.mapping_reads_max = reader->page_reads + PAGE_READS_MAX,
+				.false_runs_left = FALSE_RUNS_MAX};
+	int err = -EILSEQ;
+
+	if (!search.top_end)
+		return err;
+	if (arena->scattered)
+		return walk_scattered(&search);
+	/* It has all that lies between the first break and the end of its top. */
+	for (size_t i = 0; i < 2 && err == -EILSEQ; i++) {
+		uint64_t bytes = arena->system_bytes[i];
+
+		if (bytes < search.top_end && arena->top >= search.top_end - bytes)
+			err = walk_break(&search, heap_chunk_at(search.top_end - bytes));
+	}
+	return err;
+}
+
+int main_heap_add_unknown(struct heap_reader *reader, const struct heap_arena *arena,
+			  struct heap_set *set)
+{
+	for_each_mapping (mapping, &reader->memory->maps) {
+		bool has_top = mapping->start <= arena->top && arena->top < mapping->end;
+		int err;
+
+		if (!is_anonymous(mapping) || (!has_top && !is_break(mapping)))
+			continue;
+		err = heap_set_add_unknown(set, mapping->start, mapping->end);
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks at the beginnings of anonymous mappings. */
+#include "proof/mapped_chunks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "proof/heap_map.h"
+
+#define WORD 8U
+
+/* A block that was to be aligned begins so that what malloc returned is: up to huge pages. */
+#define ALIGN_BITS_MIN 4U
+#define ALIGN_BITS_MAX 21U
+
+int mapped_chunks_add(struct mapped_chunks *chunks, const struct mapped_chunk *chunk)
+{
+	if (array_reserve(&chunks->items, &chunks->cap, chunks->cnt + 1))
+		return -ENOMEM;
+	chunks->items[chunks->cnt++] = *chunk;
+	return 0;
+}
+
+void mapped_chunks_deinit(struct mapped_chunks *chunks)
+{
+	free(chunks->items);
+	*chunks = (struct mapped_chunks){0};
+}
+
+/*
+ * How much a chunk has whose memory begins at start, and whose header is at addr; 0: that is none.
+ * Its size counts both words of the header, or neither in newer versions: then the word behind it
+ * is its own, as in other chunks, and what is behind that is left over. ret: room for the block.
+ */
+static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t addr,
+			    uint64_t *ret)
+{
+	uint64_t before, head, size, page_mask = reader->memory->page_size - 1;
+	bool counts_header;
+
+	if (!heap_reader_word(reader, addr, &before) || before != addr - start ||
+	    !heap_reader_word(reader, addr + WORD, &head) || (head & CHUNK_FLAGS) != CHUNK_MMAPPED)
+		return 0;
+	size = head & ~(uint64_t)CHUNK_FLAGS;
+	if (size < CHUNK_MIN || size > UINT64_MAX - before - CHUNK_HEADER)
+		return 0;
+	counts_header = ((before + size) & page_mask) == 0;
+	if (!counts_header && ((before + size + CHUNK_HEADER) & page_mask))
+		return 0;
+	*ret = counts_header ? size - CHUNK_HEADER : size - WORD;
+	return before + size + (counts_header ? 0 : CHUNK_HEADER);
+}
+
+/*
+ * Finds the chunk whose memory begins at start; false: there is none. One that was to be aligned
+ * still has the header that it was made with at the beginning, and another one before its data,
+ * which alone knows of it if it has become smaller or larger since.
+ */
+static bool find_chunk(struct heap_reader *reader, uint64_t start, uint64_t end,
+		       struct mapped_chunk *ret)
+{
+	uint64_t room, size = mapped_size(reader, start, start, &room), at = start;
+
+	if (!size)
+		return false;
+	for (unsigned int bits = ALIGN_BITS_MIN + 1; bits <= ALIGN_BITS_MAX; bits++) {
+		uint64_t mask = (1ULL << bits) - 1, aligned_room, aligned_size;
+		uint64_t addr = ((start + CHUNK_HEADER + mask) & ~mask) - CHUNK_HEADER;
+
+		if (end - start < CHUNK_MIN || addr > end - CHUNK_MIN)
+			break;
+		aligned_size = mapped_size(reader, start, addr, &aligned_room);
+		if (!aligned_size || aligned_size > end - start)
+			continue;
+		at = addr;
+		size = aligned_size;
+		room = aligned_room;
+	}
+	if (size > end - start)
+		return false;
+	*ret = (struct mapped_chunk){
+		.start = start,
+		.end = start + size,
+		.chunk = {.addr = at + CHUNK_HEADER, .size = room, .state = CHUNK_USED},
+	};
+	return true;
+}
+
+int mapped_chunks_find(struct heap_reader *reader, struct mapped_chunks *chunks)
+{
+	for_each_mapping (mapping, &reader->memory->maps) {
+		struct mapped_chunk chunk = {.end = mapping->start};
+
+		if (!mapping->writable || mapping->shared || mapping->file.ino || mapping->path[0])
+			continue;
+		while (chunk.end < mapping->end &&
+		       find_chunk(reader, chunk.end, mapping->end, &chunk))
+			if (mapped_chunks_add(chunks, &chunk))
+				return -ENOMEM;
+	}
+	return 0;
+}

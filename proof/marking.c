@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Marks in rounds: the blocks that one round met are followed in the next, in the order of their
+ * addresses: by their links, or else they are read, each page few times. While few are met, as in
+ * a long list, one worker goes on alone.
+ */
+#include "proof/marking.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/huge_pages.h"
+#include "base/order.h"
+#include "base/parallel.h"
+#include "proof/links.h"
+#include "proof/lost_blocks.h"
+#include "proof/scan.h"
+
+#define WORD sizeof(uint64_t)
+
+/* What is larger is read by several workers. */
+#define PIECE_BYTES (1ULL << 20)
+
+/* Blocks whose links are known are followed so many at a time. */
+#define BATCH 64
+
+/* So many blocks are worth a thread. */
+#define ROUND_MIN 8192
+/* What a worker takes at a time. */
+#define SHARE 1024
+
+/* How a block was met, while marks are made. */
+enum meeting { MET_NOT, MET_INSIDE, MET_POSSIBLE, MET_REACHABLE };
+
+struct piece {
+	uint64_t start;
+	uint64_t end;
+	uint32_t holder; /* a block; NO_BLOCK: root memory */
+	bool is_code;
+};
+
+struct met {
+	uint32_t *blocks;
+	size_t cnt;
+	size_t cap;
+};
+
+struct pieces {
+	struct piece *items;
+	size_t cnt;
+	size_t cap;
+};
+
+struct worker {
+	struct crew *crew;
+	struct scan scan;
+	struct met met;       /* since the round began */
+	struct pieces pieces; /* of large blocks, the same */
+	int err;
+};
+
+struct crew {
+	const struct marking_request *request;
+	const struct block_index *index;
+	struct links links;
+	uint8_t *meetings;
+	uint32_t *holders;
+	uint64_t *slots; /* of holders that are no blocks */
+	uint32_t slot_cnt;
+	enum meeting floods; /* MET_REACHABLE, then MET_POSSIBLE */
+	struct worker *workers;
+	size_t worker_cnt;
+	struct pieces pieces; /* of this round, and which is next */
+	size_t next_piece;
+	struct met met;
+	size_t next_met;
+	bool stopped;
+};
+
+static bool failed(struct crew *crew, struct worker *worker)
+{
+	const struct marking_request *request = crew->request;
+
+	if (!worker->err)
+		worker->err = worker->scan.window.err;
+	if (request->stop && request->stop(request->arg))
+		__atomic_store_n(&crew->stopped, true, __ATOMIC_RELAXED);
+	return worker->err || __atomic_load_n(&crew->stopped, __ATOMIC_RELAXED);
+}
+
+static void set_holder(struct crew *crew, uint32_t block, uint32_t holder, uint64_t slot)
+{
+	if (holder == NO_BLOCK) {
+		uint32_t at = __atomic_fetch_add(&crew->slot_cnt, 1, __ATOMIC_RELAXED);
+
+		/* A block may be met twice: from its inside, and at its begin. */
+		if (at >= 2 * (size_t)crew->index->cnt)
+			return;
+		crew->slots[at] = slot;
+		holder = MARKS_SLOT | at;
+	}
+	__atomic_store_n(&crew->holders[block], holder, __ATOMIC_RELAXED);
+}
+
+static void push_large(struct worker *worker, const struct heap_block *met, uint32_t block)
+{
+	uint64_t end = met->addr + met->size;
+
+	for (uint64_t at = met->addr; at < end; at += PIECE_BYTES) {
+		uint64_t piece_end = end - at < PIECE_BYTES ? end : at + PIECE_BYTES;
+		struct pieces *pieces = &worker->pieces;
+
+		if (array_reserve(&pieces->items, &pieces->cap, pieces->cnt + 1)) {
+			worker->err = -ENOMEM;
+			return;
+		}
+		pieces->items[pieces->cnt++] = (struct piece){at, piece_end, block, false};
+	}
+}
+
+/* Notes that a block is to be followed, unless nothing is to be found there. */
+static void push(struct crew *crew, struct worker *worker, uint32_t block)
+{
+	const struct heap_block *met = &crew->index->blocks[block];
+	uint32_t first = crew->links.first[block];
+
+	if (first == LINKS_NONE)
+		return;
+	if (first == LINKS_UNREAD && met->size > PIECE_BYTES)
+		push_large(worker, met, block);
+	else if (array_reserve(&worker->met.blocks, &worker->met.cap, worker->met.cnt + 1))
+		worker->err = -ENOMEM;
+	else
+		worker->met.blocks[worker->met.cnt++] = block;
+}
+
+/* Notes that a pointer was met. False: a better one was before. */
+static bool improve(struct crew *crew, uint32_t block, enum meeting wanted)
+{
+	uint8_t was = __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED);
+
+	do
+		if (was >= wanted)
+			return false;
+	while (!__atomic_compare_exchange_n(&crew->meetings[block], &was, (uint8_t)wanted, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
+}
+
+static bool is_met(const struct crew *crew, uint32_t block)
+{
+	return __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED) >= crew->floods;
+}
+
+/* By a pointer that stands in a block, or in that slot. */
+static void meet(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
+		 uint64_t slot)
+{
+	const struct heap_block *block = &crew->index->blocks[link.block];
+	enum meeting wanted = crew->floods;
+
+	if (is_met(crew, link.block))
+		return;
+	if (wanted == MET_REACHABLE && link.offset &&
+	    !interior_is_begin(&worker->scan.interior, block, link.offset))
+		wanted = MET_INSIDE;
+	if (!improve(crew, link.block, wanted))
+		return;
+	set_holder(crew, link.block, holder, slot);
+	if (wanted != MET_INSIDE)
+		push(crew, worker, link.block);
+}
+
+/* Inlined, or gcc leaves the calls out: see block_index_prefetch(). */
+static inline __attribute__((always_inline)) void prefetch(const struct crew *crew, uint32_t block)
+{
+	__builtin_prefetch(&crew->meetings[block], 1);
+	__builtin_prefetch(&crew->holders[block], 1);
+	__builtin_prefetch(&crew->links.first[block]);
+}
+
+/* Of pointers that were read most may be to what was met before. */
+static void found(void *arg, const struct pointer *pointers, size_t cnt)
+{
+	struct worker *worker = arg;
+	struct crew *crew = worker->crew;
+
+	for (size_t i = 0; i < cnt; i++)
+		__builtin_prefetch(&crew->meetings[pointers[i].block], 1);
+	for (size_t i = 0; i < cnt; i++)
+		if (!is_met(crew, pointers[i].block))
+			prefetch(crew, pointers[i].block);
+	for (size_t i = 0; i < cnt; i++)
+		meet(crew, worker, (struct link){pointers[i].block, pointers[i].offset},
+		     pointers[i].holder, pointers[i].slot);
+}
+
+/* Follows the links of a few blocks at once, as each has to wait for memory. */
+static void follow(struct crew *crew, struct worker *worker, const uint32_t *blocks, size_t cnt)
+{
+	struct link links[BATCH * LINKS_MOST];
+	uint32_t holders[BATCH * LINKS_MOST];
+	const struct links *all = &crew->links;
+	size_t link_cnt = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (all->first[blocks[i]] & LINKS_MANY)
+			__builtin_prefetch(links_many(all, all->first[blocks[i]]));
+	for (size_t i = 0; i < cnt; i++) {
+		size_t here = links_of(all, blocks[i], links + link_cnt);
+
+		for (size_t end = link_cnt + here; link_cnt < end; link_cnt++) {
+			holders[link_cnt] = blocks[i];
+			prefetch(crew, links[link_cnt].block);
+		}
+	}
+	for (size_t i = 0; i < link_cnt; i++)
+		meet(crew, worker, links[i], holders[i], 0);
+}
+
+/* Blocks in the order of their addresses. */
+static void follow_all(struct crew *crew, struct worker *worker, const uint32_t *blocks, size_t cnt)
+{
+	uint32_t known[BATCH], unread[SHARE];
+	size_t known_cnt = 0, unread_cnt = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (crew->links.first[blocks[i]] == LINKS_UNREAD) {
+			unread[unread_cnt++] = blocks[i];
+			continue;
+		}
+		known[known_cnt++] = blocks[i];
+		if (known_cnt == BATCH) {
+			follow(crew, worker, known, known_cnt);
+			known_cnt = 0;
+		}
+	}
+	follow(crew, worker, known, known_cnt);
+	if (unread_cnt) {
+		scan_blocks(&worker->scan, unread, unread_cnt);
+		scan_flush(&worker->scan);
+	}
+}
+
+/* Root memory: what lies in blocks is left out. */
+static void scan_around_blocks(struct crew *crew, struct worker *worker, uint64_t start,
+			       uint64_t end)
+{
+	const struct block_index *index = crew->index;
+	uint32_t block = block_index_from(index, start);
+
+	while (start < end) {
+		const struct heap_block *next = block < index->cnt ? &index->blocks[block] : NULL;
+		uint64_t until = next && next->addr < end ? next->addr : end;
+
+		if (start < until)
+			scan_memory(&worker->scan, start, until, NO_BLOCK, end - start);
+		if (!next || next->addr >= end)
+			return;
+		if (next->addr + next->size > start)
+			start = (next->addr + next->size + WORD - 1) & ~7ULL;
+		block++;
+	}
+}
+
+static void scan_piece(struct crew *crew, struct worker *worker, const struct piece *piece)
+{
+	if (piece->is_code)
+		scan_code(&worker->scan, piece->start, piece->end);
+	else if (piece->holder == NO_BLOCK)
+		scan_around_blocks(crew, worker, piece->start, piece->end);
+	else
+		scan_memory(&worker->scan, piece->start, piece->end, piece->holder,
+			    piece->end - piece->start);
+	scan_flush(&worker->scan);
+}
+
+static void work(void *arg, size_t number)
+{
+	struct crew *crew = arg;
+	struct worker *worker = &crew->workers[number];
+
+	while (!failed(crew, worker)) {
+		size_t at = __atomic_fetch_add(&crew->next_piece, 1, __ATOMIC_RELAXED);
+
+		if (at >= crew->pieces.cnt)
+			break;
+		scan_piece(crew, worker, &crew->pieces.items[at]);
+	}
+	while (!failed(crew, worker)) {
+		size_t at = __atomic_fetch_add(&crew->next_met, SHARE, __ATOMIC_RELAXED);
+
+		if (at >= crew->met.cnt)
+			break;
+		follow_all(crew, worker, crew->met.blocks + at,
+			   crew->met.cnt - at < SHARE ? crew->met.cnt - at : SHARE);
+	}
+}
+
+static int order_blocks(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return ORDER(*x, *y);
+}
+
+/* By a bit for each block, if there are many. */
+static int sort_met(const struct crew *crew, struct met *met)
+{
+	size_t word_cnt = crew->index->cnt / 64 + 1, cnt = 0;
+	uint64_t *bits;
+
+	if (met->cnt < word_cnt) {
+		if (met->cnt > 1)
+			qsort(met->blocks, met->cnt, sizeof(*met->blocks), order_blocks);
+		return 0;
+	}
+	bits = calloc(word_cnt, sizeof(*bits));
+	if (!bits)
+		return -ENOMEM;
+	for (size_t i = 0; i < met->cnt; i++)
+		bits[met->blocks[i] / 64] |= 1ULL << met->blocks[i] % 64;
+	for (size_t i = 0; i < word_cnt; i++)
+		for (uint64_t left = bits[i]; left; left &= left - 1)
+			met->blocks[cnt++] = (uint32_t)(i * 64 + (size_t)__builtin_ctzll(left));
+	free(bits);
+	return 0;
+}
+
+/* What the workers have met becomes what they read next. */
+static int gather(struct crew *crew)
+{
+	crew->pieces.cnt = crew->met.cnt = 0;
+	crew->next_piece = crew->next_met = 0;
+	for (size_t i = 0; i < crew->worker_cnt; i++) {
+		struct worker *worker = &crew->workers[i];
+		struct pieces *pieces = &worker->pieces;
+		struct met *met = &worker->met;
+
+		if (worker->err)
+			return worker->err;
+		if (array_reserve(&crew->pieces.items, &crew->pieces.cap,
+				  crew->pieces.cnt + pieces->cnt) ||
+		    array_reserve(&crew->met.blocks, &crew->met.cap, crew->met.cnt + met->cnt))
+			return -ENOMEM;
+		if (pieces->cnt)
+			memcpy(crew->pieces.items + crew->pieces.cnt, pieces->items,
+			       pieces->cnt * sizeof(*pieces->items));
+		if (met->cnt)
+			memcpy(crew->met.blocks + crew->met.cnt, met->blocks,
+			       met->cnt * sizeof(*met->blocks));
+		crew->pieces.cnt += pieces->cnt;
+		crew->met.cnt += met->cnt;
+		pieces->cnt = met->cnt = 0;
+	}
+	return crew->stopped ? -ECANCELED : sort_met(crew, &crew->met);
+}
+
+static bool is_narrow(const struct crew *crew)
+{
+	return crew->met.cnt < ROUND_MIN && !crew->pieces.cnt;
+}
+
+/* As long as few are met in each round, as in a list, threads would wait for each other. */
+static int follow_alone(struct crew *crew)
+{
+	struct worker *worker = &crew->workers[0];
+	int err = 0;
+
+	for (size_t i = 0; !err && is_narrow(crew) && crew->met.cnt && !worker->pieces.cnt; i++) {
+		struct met met = crew->met;
+
+		if (i % SHARE == 0 && failed(crew, worker))
+			return 0;
+		for (size_t at = 0; at < met.cnt; at += SHARE)
+			follow_all(crew, worker, met.blocks + at,
+				   met.cnt - at < SHARE ? met.cnt - at : SHARE);
+		crew->met = worker->met;
+		met.cnt = 0;
+		worker->met = met;
+		err = sort_met(crew, &crew->met);
+	}
+	return err;
+}
+
+/* Until nothing is met any more. */
+static int flood(struct crew *crew)
+{
+	for (;;) {
+		int err = gather(crew);
+
+		if (err || (!crew->met.cnt && !crew->pieces.cnt))
+			return err;
+		err = follow_alone(crew);
+		if (err)
+			return err;
+		if (crew->met.cnt || crew->pieces.cnt)
+			parallel_run(is_narrow(crew) ? 1 : crew->worker_cnt, work, crew);
+	}
+}
+
+/* Pieces of code go on for as long as a word may that begins in them. */
+static int add_ranges(struct crew *crew, const struct root_range *ranges, size_t cnt, bool is_code)
+{
+	struct pieces *pieces = &crew->workers[0].pieces;
+
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t end = ranges[i].end;
+
+		for (uint64_t at = ranges[i].start; at < end; at += PIECE_BYTES) {
+			uint64_t most = PIECE_BYTES + (is_code ? WORD - 1 : 0);
+			uint64_t piece_end = end - at < most ? end : at + most;
+
+			if (array_reserve(&pieces->items, &pieces->cap, pieces->cnt + 1))
+				return -ENOMEM;
+			pieces->items[pieces->cnt++] =
+				(struct piece){at, piece_end, NO_BLOCK, is_code};
+		}
+	}
+	return 0;
+}
+
+static int add_roots(struct crew *crew)
+{
+	const struct roots *roots = &crew->request->roots;
+	int err;
+
+	for (size_t i = 0; i < roots->words_cnt; i++) {
+		const struct root_words *words = &roots->words[i];
+
+		for (size_t j = 0; j < words->cnt; j++)
+			scan_word(&crew->workers[0].scan, words->words[j], HOLDER_IS_WORD | i);
+	}
+	scan_flush(&crew->workers[0].scan);
+	err = add_ranges(crew, roots->ranges, roots->range_cnt, false);
+	return err ? err : add_ranges(crew, roots->code_ranges, roots->code_range_cnt, true);
+}
+
+static int add_late_roots(struct crew *crew)
+{
+	const struct roots *roots = &crew->request->roots;
+
+	for (uint32_t i = 0; i < crew->index->cnt; i++) {
+		if (heap_block_is_judged(&crew->index->blocks[i]) ||
+		    crew->meetings[i] == MET_REACHABLE)
+			continue;
+		crew->meetings[i] = MET_REACHABLE;
+		push(crew, &crew->workers[0], i);
+	}
+	return add_ranges(crew, roots->late_ranges, roots->late_range_cnt, false);
+}
+
+/* Blocks that were only met from inside are begun with, once all that can be reached is known. */
+static void add_possible(struct crew *crew)
+{
+	crew->floods = MET_POSSIBLE;
+	for (uint32_t i = 0; i < crew->index->cnt; i++) {
+		if (crew->meetings[i] != MET_INSIDE)
+			continue;
+		crew->meetings[i] = MET_POSSIBLE;
+		push(crew, &crew->workers[0], i);
+	}
+}
+
+static int crew_init(struct crew *crew)
+{
+	size_t cnt = crew->index->cnt;
+	int err = 0;
+
+	crew->meetings = malloc(cnt + 1);
+	crew->holders = malloc((cnt + 1) * sizeof(*crew->holders));
+	crew->slots = malloc((2 * cnt + 1) * sizeof(*crew->slots));
+	crew->workers = calloc(crew->worker_cnt, sizeof(*crew->workers));
+	if (!crew->meetings || !crew->holders || !crew->slots || !crew->workers)
+		return -ENOMEM;
+	huge_pages_use(crew->meetings, cnt + 1);
+	huge_pages_use(crew->holders, cnt * sizeof(*crew->holders));
+	memset(crew->meetings, MET_NOT, cnt + 1);
+	memset(crew->holders, 0xff, (cnt + 1) * sizeof(*crew->holders));
+	for (size_t i = 0; !err && i < crew->worker_cnt; i++) {
+		struct worker *worker = &crew->workers[i];
+
+		worker->crew = crew;
+		err = scan_init(crew->request->memory, crew->index, found, worker, &worker->scan);
+	}
+	return err;
+}
+
+static void crew_deinit(struct crew *crew)
+{
+	for (size_t i = 0; crew->workers && i < crew->worker_cnt; i++) {
+		struct worker *worker = &crew->workers[i];
+
+		scan_deinit(&worker->scan);
+		free(worker->met.blocks);
+		free(worker->pieces.items);
+	}
+	free(crew->workers);
+	free(crew->pieces.items);
+	free(crew->met.blocks);
+	links_deinit(&crew->links);
+	free(crew->meetings);
+	free(crew->holders);
+	free(crew->slots);
+}
+
+static void give_marks(struct crew *crew, struct marks *ret)
+{
+	*ret = (struct marks){
+		.kinds = crew->meetings,
+		.holders = crew->holders,
+		.slots = crew->slots,
+		.scanned_bytes = crew->links.read_bytes,
+	};
+	for (size_t i = 0; i < crew->worker_cnt; i++)
+		ret->scanned_bytes += crew->workers[i].scan.window.read_bytes;
+	for (uint32_t i = 0; i < crew->index->cnt; i++)
+		ret->kinds[i] = crew->meetings[i] == MET_REACHABLE  ? MARK_REACHABLE
+				: crew->meetings[i] == MET_POSSIBLE ? MARK_POSSIBLE
+								    : MARK_DEFINITE;
+	crew->meetings = NULL;
+	crew->holders = NULL;
+	crew->slots = NULL;
+}
+
+int marking_run(const struct marking_request *request, struct marks *ret)
+{
+	struct crew crew = {
+		.request = request,
+		.index = request->index,
+		.floods = MET_REACHABLE,
+		.worker_cnt = request->worker_cnt ? request->worker_cnt : 1,
+	};
+	const struct links_request links = {
+		.memory = request->memory,
+		.index = request->index,
+		.worker_cnt = crew.worker_cnt,
+		.stop = request->stop,
+		.arg = request->arg,
+	};
+	int err = links_init(&links, &crew.links);
+
+	if (!err)
+		err = crew_init(&crew);
+	if (!err)
+		err = add_roots(&crew);
+	if (!err)
+		err = flood(&crew);
+	if (!err)
+		err = add_late_roots(&crew);
+	if (!err)
+		err = flood(&crew);
+	if (!err)
+		add_possible(&crew);
+	if (!err)
+		err = flood(&crew);
+	if (!err) {
+		give_marks(&crew, ret);
+		err = lost_blocks_sort_out(request->memory, request->index, &crew.links, ret);
+		if (err)
+			marks_deinit(ret);
+	}
+	crew_deinit(&crew);
+	return err;
+}

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pictures before tables, marks after them, and what two proofs in a row agree on. */
+#include "proof/proof.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/cleanup.h"
+#include "base/hash_map.h"
+#include "base/log.h"
+#include "base/turns.h"
+#include "proof/frame_finder.h"
+#include "proof/hanging_sums.h"
+#include "proof/heap_proof.h"
+#include "proof/holders.h"
+#include "proof/kernel_roots.h"
+#include "proof/picture.h"
+#include "proof/root_kind.h"
+
+/* Births are by the kernel's tick, which is 10 ms at most. */
+#define MARGIN_NS 30000000ULL
+
+/*
+ * A taker has one copy at a time: so many processes that run have a proof in one report. The others
+ * have their turn in the next.
+ */
+#define TAKERS_MAX 4
+
+/* What the last proof of a process has found definite, and how it sleeps. */
+struct definite {
+	uint32_t image;
+	bool is_restless;    /* it did not sleep for long enough, or that is not known yet */
+	unsigned int unseen; /* proofs since then that were not of this process */
+	uint64_t *addrs;     /* ascending */
+	size_t cnt;
+};
+
+/* One that had no proof for so long has ended, or is one of very many. */
+#define UNSEEN_MOST 64
+
+/* What has been lost of a site. */
+struct loss_history {
+	uint64_t first_ns; /* since tracing began, as all here */
+	uint64_t last_ns;
+	uint64_t last_cnt;
+};
+
+struct proof {
+	struct picture_taker *takers[TAKERS_MAX];
+	size_t taker_cnt;
+	size_t next;   /* with which process the next proof begins */
+	pid_t watched; /* by the first taker, until its end; 0: none */
+	bool saw_end;  /* there was a picture of that */
+	struct picture **pictures;
+	uint32_t *images; /* of pictures */
+	size_t picture_cnt;
+	size_t asked_cnt; /* processes of which pictures were to be taken */
+	bool wants_census;
+	struct definite *definite;
+	size_t definite_cnt;
+	size_t definite_cap;
+	struct hash_map losses;    /* struct loss_history by the id of the site */
+	struct hash_map reachable; /* 1 + how many blocks, by the same, in the last proof */
+	struct frame_finder frames;
+	struct hash_map told; /* pids of processes of which it was said why there is no proof */
+};
+
+/* A proof being finished. */
+struct finishing {
+	struct proof *proof;
+	struct snapshot *snap;
+	struct proof_facts facts;
+	struct heap_census census;
+	struct hanging_sums hanging;
+	uint64_t *before; /* of each site, how many blocks were reachable */
+	marking_stop_fn *stop;
+	void *arg;
+};
+
+int proof__new(bool several, struct proof **ret)
+{
+	struct proof *proof = calloc(1, sizeof(*proof));
+	size_t wanted = several ? TAKERS_MAX : 1;
+	int err = 0;
+
+	if (!proof)
+		return -ENOMEM;
+	while (!err && proof->taker_cnt < wanted) {
+		err = picture_taker__new(&proof->takers[proof->taker_cnt]);
+		proof->taker_cnt += !err;
+	}
+	if (err)
+		proof__free(proof);
+	else
+		*ret = proof;
+	return err;
+}
+
+void proof__want_census(struct proof *proof)
+{
+	proof->wants_census = true;
+}
+
+int proof__watch_end(struct proof *proof, pid_t pid)
+{
+	proof->watched = pid;
+	return picture_taker__watch_end(proof->takers[0], pid);
+}
+
+int proof__end_fd(const struct proof *proof)
+{
+	return picture_taker__end_fd(proof->takers[0]);
+}
+
+void proof__cancel(struct proof *proof)
+{
+	for (size_t i = 0; i < proof->picture_cnt; i++)
+		picture__free(proof->pictures[i]);
+	free(proof->pictures);
+	free(proof->images);
+	proof->pictures = NULL;
+	proof->images = NULL;
+	proof->picture_cnt = 0;
+}
+
+void proof__free(struct proof *proof)
+{
+	const struct hash_map_slot *slot = NULL;
+
+	if (!proof)
+		return;
+	proof__cancel(proof);
+	for (size_t i = 0; i < proof->taker_cnt; i++)
+		picture_taker__free(proof->takers[i]);
+	for (size_t i = 0; i < proof->definite_cnt; i++)
+		free(proof->definite[i].addrs);
+	free(proof->definite);
+	while ((slot = hash_map_next(&proof->losses, slot)))
+		free(slot->value);
+	hash_map_deinit(&proof->losses);
+	hash_map_deinit(&proof->reachable);
+	hash_map_deinit(&proof->told);
+	frame_finder_deinit(&proof->frames);
+	free(proof);
+}
+
+static void say_why(struct proof *proof, pid_t pid, int err)
+{
+	/* That may be otherwise in the next report. */
+	if (err == -ESRCH || err == -EAGAIN || err == -ETIMEDOUT ||
+	    hash_map_get(&proof->told, (uint64_t)pid))
+		return;
+	hash_map_set(&proof->told, (uint64_t)pid, proof);
+	if (err == -EBUSY)
+		log_note("no proof for process %d: a debugger or another tracer is attached to it",
+			 pid);
+	else
+		log_note("no proof for process %d: its memory cannot be looked at: %s", pid,
+			 strerror(-err));
+}
+
+/* The first taker is for the process that it watches, if there is one. */
+static int take_picture(struct proof *proof, pid_t pid, bool is_restless, uint64_t deadline_ns,
+			struct picture **ret)
+{
+	bool is_watched = pid == proof->watched;
+	size_t first = proof->watched && !is_watched ? 1 : 0;
+
+	for (size_t i = first; i < (is_watched ? 1 : proof->taker_cnt); i++)
+		if (!picture_taker__is_busy(proof->takers[i]))
+			return picture_taker__take(proof->takers[i], pid, is_restless, deadline_ns,
+						   ret);
+	return -EAGAIN;
+}
+
+/* Of a process that stands still at its end every block was there. */
+static uint64_t judged_before_ns(const struct picture *picture)
+{
+	return picture->method == PICTURE_ENDED ? picture->taken_ns + 1
+						: picture->taken_ns - MARGIN_NS;
+}
+
+/* Where processes are many, finding out how each sleeps would take too long. */
+static struct definite *definite_of(struct proof *proof, uint32_t image)
+{
+	for (size_t i = 0; i < proof->definite_cnt; i++)
+		if (proof->definite[i].image == image)
+			return &proof->definite[i];
+	if (array_reserve(&proof->definite, &proof->definite_cap, proof->definite_cnt + 1))
+		return NULL;
+	proof->definite[proof->definite_cnt] = (struct definite){
+		.image = image,
+		.is_restless = proof->taker_cnt == 1,
+	};
+	return &proof->definite[proof->definite_cnt++];
+}
+
+int proof__begin(struct proof *proof, const struct traced_process *processes, size_t cnt,
+		 uint64_t deadline_ns, uint64_t *ret_before_ns)
+{
+	uint64_t before_ns = UINT64_MAX;
+	size_t first = cnt ? proof->next % cnt : 0;
+
+	proof__cancel(proof);
+	/* One that was to be seen at its end, and has gone before it was, has none. */
+	proof->asked_cnt = !cnt && proof->watched && !proof->saw_end ? 1 : cnt;
+	proof->pictures = calloc(cnt + 1, sizeof(*proof->pictures));
+	proof->images = calloc(cnt + 1, sizeof(*proof->images));
+	if (!proof->pictures || !proof->images)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		const struct traced_process *process = &processes[(first + i) % cnt];
+		const struct definite *before = definite_of(proof, process->image);
+		struct picture *picture;
+		int err = before ? take_picture(proof, process->pid, before->is_restless,
+						deadline_ns, &picture)
+				 : -ENOMEM;
+
+		if (err) {
+			say_why(proof, process->pid, err);
+			continue;
+		}
+		proof->saw_end |= picture->method == PICTURE_ENDED;
+		proof->next = first + i + 1;
+		proof->images[proof->picture_cnt] = process->image;
+		proof->pictures[proof->picture_cnt++] = picture;
+		if (judged_before_ns(picture) < before_ns)
+			before_ns = judged_before_ns(picture);
+	}
+	*ret_before_ns = proof->picture_cnt ? before_ns : 0;
+	return 0;
+}
+
+static void add_to(struct reach_sum *sum, uint64_t bytes)
+{
+	sum->bytes += bytes;
+	sum->count++;
+}
+
+/* Whether the last proof has found it, too. NULL: none needs to. */
+static bool was_definite(const struct definite *definite, uint64_t addr)
+{
+	size_t at = definite ? bisect_numbers(definite->addrs, definite->cnt, addr) : 0;
+
+	return !definite || (at < definite->cnt && definite->addrs[at] == addr);
+}
+
+static enum reach reach_of(enum mark mark)
+{
+	static const enum reach kinds[MARK_CNT] = {
+		[MARK_DEFINITE] = REACH_DEFINITE,
+		[MARK_INDIRECT] = REACH_INDIRECT,
+		[MARK_POSSIBLE] = REACH_POSSIBLE,
+		[MARK_REACHABLE] = REACH_REACHABLE,
+	};
+
+	return kinds[mark];
+}
+
+/* Adds the blocks to what is known of their sites, and to the sums. */
+static int add_blocks(struct finishing *finishing, const struct heap_proof *heap,
+		      const struct definite *before)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < heap->cnt; i++) {
+		const struct heap_block *block = &heap->blocks[i];
+		struct site_reach *reach;
+		enum mark mark = heap->marks.kinds[i];
+		const struct heap_block *head;
+
+		if (!heap_block_is_judged(block))
+			continue;
+		reach = &finishing->snap->sites[block->site].reach;
+		reach->proved = true;
+		add_to(&reach->of[reach_of(mark)], block->size);
+		add_to(&finishing->facts.of[reach_of(mark)], block->size);
+		if (mark != MARK_DEFINITE && mark != MARK_INDIRECT)
+			continue;
+		head = &heap->blocks[heap->marks.holders[i]];
+		if (!heap_block_is_judged(head))
+			continue;
+		err = hanging_sums_add(&finishing->hanging, head->site, block->site, block->size);
+		if (!was_definite(before, head->addr))
+			continue;
+		reach = &finishing->snap->sites[head->site].reach;
+		add_to(mark == MARK_DEFINITE ? &reach->lost : &reach->hanging, block->size);
+	}
+	return err;
+}
+
+/* Keeps what is definite now for the next proof. */
+static int keep_definite(const struct heap_proof *heap, struct definite *ret)
+{
+	uint64_t *addrs;
+	size_t cnt = 0;
+
+	for (uint32_t i = 0; i < heap->cnt; i++)
+		cnt += heap->marks.kinds[i] == MARK_DEFINITE;
+	addrs = malloc((cnt + 1) * sizeof(*addrs));
+	if (!addrs)
+		return -ENOMEM;
+	cnt = 0;
+	for (uint32_t i = 0; i < heap->cnt; i++)
+		if (heap->marks.kinds[i] == MARK_DEFINITE)
+			addrs[cnt++] = heap->blocks[i].addr;
+	free(ret->addrs);
+	ret->addrs = addrs;
+	ret->cnt = cnt;
+	ret->unseen = 0;
+	return 0;
+}
+
+static const enum proof_method methods[] = {
+	[PICTURE_STILL] = PROOF_STILL,
+	[PICTURE_CLONE] = PROOF_CLONE,
+	[PICTURE_FREEZE] = PROOF_FREEZE,
+	[PICTURE_ENDED] = PROOF_ENDED,
+};
+
+static void add_facts(struct proof_facts *facts, const struct picture *picture,
+		      const struct heap_proof *heap)
+{
+	if (picture->method == PICTURE_ENDED)
+		facts->pictures = 1;
+	if (methods[picture->method] > facts->method)
+		facts->method = methods[picture->method];
+	if (picture->stopped_ns > facts->stopped_ns)
+		facts->stopped_ns = picture->stopped_ns;
+	facts->scanned_bytes += heap->scanned_bytes;
+}
+
+static void add_census(struct heap_census *census, const struct picture *picture,
+		       const struct heap_proof *heap)
+{
+	struct heap_census part = heap->census;
+
+	part.memory = picture->use;
+	heap_census_join(census, &part);
+}
+
+/* Nobody is held for names. */
+static bool lasts(void *arg)
+{
+	struct picture *picture = arg;
+
+	return picture->method != PICTURE_FREEZE && picture__is_valid(picture);
+}
+
+static int find_holders(struct finishing *finishing, const struct heap_proof *proof,
+			const struct heap_picture *picture)
+{
+	struct holders *holders;
+	int err;
+
+	turn_give();
+	err = holders_search(proof, picture, finishing->before, finishing->snap, &holders);
+	turn_take();
+	if (err)
+		return err;
+	frame_finder_begin(picture->frames);
+	err = holders_fill(holders, finishing->snap);
+	holders_free(holders);
+	return err;
+}
+
+/* -EAGAIN: the process has changed its memory while it was read. */
+static int prove_heap(struct finishing *finishing, struct picture *picture, uint32_t image,
+		      struct heap *heap)
+{
+	struct definite *before = definite_of(finishing->proof, image);
+	cleanup_free uint64_t *words = NULL;
+	struct heap_picture seen = {
+		.memory = picture->memory,
+		.threads = &picture->threads,
+		.wants_census = finishing->proof->wants_census,
+		.lasts = lasts,
+		.arg = picture,
+		.pid = picture->pid,
+		.is_python = root_is_python(&picture->memory->maps),
+		.frames = &finishing->proof->frames,
+	};
+	struct heap_proof proof;
+	bool is_valid;
+	int err = before ? kernel_roots_read(picture->pid, &words, &seen.word_cnt) : -ENOMEM;
+
+	if (err)
+		return err;
+	seen.words = words;
+	/* Nobody else has anything of these. */
+	turn_give();
+	err = heap_proof_init(&seen, heap, finishing->stop, finishing->arg, &proof);
+	turn_take();
+	if (err)
+		return err;
+	is_valid = picture__is_valid(picture);
+	if (picture->method == PICTURE_STILL)
+		before->is_restless = !is_valid;
+	if (!is_valid) {
+		err = -EAGAIN;
+	} else {
+		err = add_blocks(finishing, &proof,
+				 picture->method == PICTURE_ENDED ? NULL : before);
+		add_facts(&finishing->facts, picture, &proof);
+		add_census(&finishing->census, picture, &proof);
+		if (!err)
+			err = keep_definite(&proof, before);
+		if (!err)
+			err = find_holders(finishing, &proof, &seen);
+	}
+	heap_proof_deinit(&proof);
+	return err;
+}
+
+static struct heap *heap_of(struct snapshot *snap, uint32_t image)
+{
+	for (size_t i = 0; i < snap->heap_cnt; i++)
+		if (snap->heaps[i].image == image)
+			return &snap->heaps[i];
+	return NULL;
+}
+
+/* Of processes that are no more nothing needs to be known; others have not had their turn. */
+static void forget_unseen(struct proof *proof)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < proof->definite_cnt; i++) {
+		if (proof->definite[i].unseen++ > UNSEEN_MOST) {
+			free(proof->definite[i].addrs);
+			continue;
+		}
+		proof->definite[kept++] = proof->definite[i];
+	}
+	proof->definite_cnt = kept;
+}
+
+static int note_loss(struct proof *proof, uint64_t elapsed_ns, struct site *site)
+{
+	struct loss_history *history = hash_map_get(&proof->losses, site->id);
+	uint64_t cnt = site->reach.lost.count;
+
+	if (!history) {
+		history = calloc(1, sizeof(*history));
+		if (!history || hash_map_set(&proof->losses, site->id, history)) {
+			free(history);
+			return -ENOMEM;
+		}
+		history->first_ns = elapsed_ns;
+	} else if (elapsed_ns > history->last_ns) {
+		site->reach.lost_per_s = ((double)cnt - (double)history->last_cnt) * 1e9 /
+					 (double)(elapsed_ns - history->last_ns);
+		site->reach.lost_for_ns = elapsed_ns - history->first_ns;
+	}
+	history->last_ns = elapsed_ns;
+	history->last_cnt = cnt;
+	return 0;
+}
+
+static int note_losses(struct proof *proof, struct snapshot *snap)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < snap->site_cnt; i++)
+		if (snap->sites[i].reach.lost.count)
+			err = note_loss(proof, snap->elapsed_ns, &snap->sites[i]);
+	return err;
+}
+
+/* What the last proof has found reachable of the sites. */
+static int recall_reachable(struct finishing *finishing)
+{
+	const struct snapshot *snap = finishing->snap;
+	const struct hash_map *reachable = &finishing->proof->reachable;
+
+	if (!reachable->cnt)
+		return 0;
+	finishing->before = calloc(snap->site_cnt + 1, sizeof(*finishing->before));
+	if (!finishing->before)
+		return -ENOMEM;
+	for (size_t i = 0; i < snap->site_cnt; i++) {
+		uintptr_t known = (uintptr_t)hash_map_get(reachable, snap->sites[i].id);
+
+		finishing->before[i] = known ? known - 1 : 0;
+	}
+	return 0;
+}
+
+static int keep_reachable(struct finishing *finishing)
+{
+	const struct snapshot *snap = finishing->snap;
+	struct hash_map *reachable = &finishing->proof->reachable;
+	int err = 0;
+
+	hash_map_deinit(reachable);
+	for (size_t i = 0; !err && i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[i];
+
+		if (site->reach.of[REACH_REACHABLE].count)
+			err = hash_map_set(
+				reachable, site->id,
+				(void *)(uintptr_t)(site->reach.of[REACH_REACHABLE].count + 1));
+	}
+	return err;
+}
+
+static void free_heaps(struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->heap_cnt; i++)
+		free(snap->heaps[i].blocks);
+	free(snap->heaps);
+	snap->heaps = NULL;
+	snap->heap_cnt = 0;
+}
+
+/* Of a process whose memory changes all the time a later report may have one. */
+static int prove_heaps(struct finishing *finishing)
+{
+	struct proof *proof = finishing->proof;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < proof->picture_cnt; i++) {
+		struct heap none = {0}, *heap = heap_of(finishing->snap, proof->images[i]);
+
+		err = prove_heap(finishing, proof->pictures[i], proof->images[i],
+				 heap ? heap : &none);
+		/* It was given the blocks that are older. */
+		free(none.blocks);
+		if (err == -ECANCELED || err == -ENOMEM)
+			break;
+		if (err && err != -EAGAIN)
+			say_why(proof, proof->pictures[i]->pid, err);
+		picture__free(proof->pictures[i]);
+		proof->pictures[i] = NULL;
+		finishing->facts.unproved += err != 0;
+		err = 0;
+	}
+	return err;
+}
+
+int proof__finish(struct proof *proof, struct snapshot *snap, marking_stop_fn *stop, void *arg)
+{
+	struct finishing finishing = {
+		.proof = proof,
+		.snap = snap,
+		.stop = stop,
+		.arg = arg,
+		.facts = {.pictures = 2, .processes = proof->asked_cnt},
+	};
+	int err;
+
+	finishing.facts.unproved = proof->asked_cnt - proof->picture_cnt;
+	err = recall_reachable(&finishing);
+	if (!err)
+		err = prove_heaps(&finishing);
+	if (!err)
+		err = hanging_sums_fill(&finishing.hanging, snap);
+	hanging_sums_deinit(&finishing.hanging);
+	free(finishing.before);
+	proof__cancel(proof);
+	free_heaps(snap);
+	if (!err)
+		err = note_losses(proof, snap);
+	if (!err)
+		err = keep_reachable(&finishing);
+	if (err) {
+		for (size_t i = 0; i < snap->site_cnt; i++)
+			snap->sites[i].reach = (struct site_reach){0};
+		return err;
+	}
+	forget_unseen(proof);
+	snap->proof = arena_copy(&snap->arena, &finishing.facts, sizeof(finishing.facts));
+	if (finishing.census.processes)
+		snap->census =
+			arena_copy(&snap->arena, &finishing.census, sizeof(finishing.census));
+	return snap->proof && (snap->census || !finishing.census.processes) ? 0 : -ENOMEM;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads strings of CPython 3, and goes from a pair back to the first one. */
+#include "proof/python_variable.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORD sizeof(uint64_t)
+#define PAIR (2 * WORD)
+
+/* Modules have fewer variables. */
+#define PAIRS_MOST 2048
+
+/* PyTypeObject: its name. */
+#define TYPE_NAME_AT 24
+
+/* PyHeapTypeObject begins with one, and has not more words. */
+#define TYPE_WORDS 160
+
+/* PyDictKeysObject, of a dictionary whose values are elsewhere. */
+struct shared_keys {
+	uint64_t references;
+	uint8_t log2_size;
+	uint8_t log2_index_bytes;
+	uint8_t kind;
+	uint8_t unused;
+	uint32_t version;
+	uint64_t usable;
+	uint64_t entry_cnt;
+};
+#define KEYS_ARE_SHARED 2
+#define SHARED_KEYS_MOST 30
+
+/* So far before an object is the pointer to the values of its attributes: 3.11, 3.12. */
+static const uint64_t values_before[] = {32, 24};
+
+/* PyASCIIObject; up to 3.11 with another word before its characters. */
+struct string {
+	uint64_t references;
+	uint64_t type;
+	uint64_t length;
+	uint64_t hash;
+	uint64_t state;
+	char bytes[WORD + PYTHON_NAME_BYTES];
+};
+
+static bool read_all(const struct memory *memory, uint64_t addr, void *ret, size_t len)
+{
+	return memory->ops->read(memory, addr, ret, len) == (ssize_t)len;
+}
+
+static bool is_address(uint64_t word)
+{
+	return word > UINT16_MAX && word < 1ULL << 48 && word % WORD == 0;
+}
+
+static bool is_string_type(const struct memory *memory, uint64_t type)
+{
+	uint64_t name;
+	char text[4];
+
+	return is_address(type) && read_all(memory, type + TYPE_NAME_AT, &name, sizeof(name)) &&
+	       read_all(memory, name, text, sizeof(text)) && !memcmp(text, "str", sizeof(text));
+}
+
+/* A string that may be a name. */
+static bool read_name(const struct memory *memory, uint64_t addr, char ret[PYTHON_NAME_BYTES])
+{
+	struct string string = {0};
+	const char *text = string.bytes;
+	size_t len;
+
+	if (!is_address(addr) ||
+	    memory->ops->read(memory, addr, &string, sizeof(string)) <
+		    (ssize_t)offsetof(struct string, bytes) ||
+	    !string.length || string.length >= PYTHON_NAME_BYTES)
+		return false;
+	len = string.length;
+	if (!*text)
+		text += WORD;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.')
+			return false;
+	if (text[len] || !is_string_type(memory, string.type))
+		return false;
+	memcpy(ret, text, len + 1);
+	return true;
+}
+
+/* Of a PyTypeObject: a name as C has it. */
+static bool read_type_name(const struct memory *memory, uint64_t type, char ret[PYTHON_NAME_BYTES])
+{
+	uint64_t name;
+	size_t len;
+
+	if (!is_address(type) || !read_all(memory, type + TYPE_NAME_AT, &name, sizeof(name)) ||
+	    memory->ops->read(memory, name, ret, PYTHON_NAME_BYTES) <= 0)
+		return false;
+	ret[PYTHON_NAME_BYTES - 1] = '\0';
+	len = strlen(ret);
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)ret[i]) && ret[i] != '_' && ret[i] != '.')
+			return false;
+	return len && len < PYTHON_NAME_BYTES - 1;
+}
+
+/* The name at an index of keys that objects of a class share. */
+static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t index,
+			    char ret[PYTHON_NAME_BYTES])
+{
+	struct shared_keys keys;
+	uint64_t key;
+
+	return is_address(addr) && read_all(memory, addr, &keys, sizeof(keys)) &&
+	       keys.kind == KEYS_ARE_SHARED && keys.log2_index_bytes <= 8 &&
+	       keys.entry_cnt <= SHARED_KEYS_MOST && index < keys.entry_cnt &&
+	       read_all(memory,
+			addr + sizeof(keys) + (1ULL << keys.log2_index_bytes) + index * PAIR, &key,
+			sizeof(key)) &&
+	       read_name(memory, key, ret);
+}
+
+/* Where in a type its shared keys are depends on the version: they are known by their shape. */
+static bool read_attribute(const struct memory *memory, uint64_t object, uint64_t index,
+			   char ret[2 * PYTHON_NAME_BYTES])
+{
+	char class[PYTHON_NAME_BYTES], name[PYTHON_NAME_BYTES];
+	uint64_t type, words[TYPE_WORDS];
+	ssize_t got;
+
+	if (!read_all(memory, object + WORD, &type, sizeof(type)) ||
+	    !read_type_name(memory, type, class))
+		return false;
+	got = memory->ops->read(memory, type, words, sizeof(words));
+	for (ssize_t i = 0; i < got / (ssize_t)WORD; i++) {
+		if (!read_shared_key(memory, words[i], index, name))
+			continue;
+		snprintf(ret, 2 * PYTHON_NAME_BYTES, "%s.%s", class, name);
+		return true;
+	}
+	return false;
+}
+
+/* Values are objects, or not set: an object begins with the number of its references. */
+static bool are_values(const struct memory *memory, uint64_t values, uint64_t cnt)
+{
+	uint64_t words[SHARED_KEYS_MOST];
+
+	if (!read_all(memory, values, words, cnt * WORD))
+		return false;
+	for (uint64_t i = 0; i < cnt; i++)
+		if (words[i] && !is_address(words[i]))
+			return false;
+	return true;
+}
+
+bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t values, uint64_t holder,
+		      char ret[2 * PYTHON_NAME_BYTES])
+{
+	uint64_t index;
+
+	/* 3.12 has it less one, as a tag. */
+	values = (values + WORD - 1) & ~(uint64_t)(WORD - 1);
+	index = (slot - values) / WORD;
+	if (slot < values || index >= SHARED_KEYS_MOST || !are_values(memory, values, index + 1))
+		return false;
+	for (size_t i = 0; i < sizeof(values_before) / sizeof(*values_before); i++)
+		if (read_attribute(memory, holder + values_before[i], index, ret))
+			return true;
+	return false;
+}
+
+/* The first of the pairs in a row up to the one at addr. */
+static uint64_t first_pair(const struct memory *memory, uint64_t addr)
+{
+	uint64_t pairs[128][2];
+	size_t cnt = sizeof(pairs) / PAIR;
+
+	for (size_t all = 0; all < PAIRS_MOST; all += cnt) {
+		uint64_t start = addr - sizeof(pairs);
+
+		if (!read_all(memory, start, pairs, sizeof(pairs)))
+			return addr;
+		for (size_t i = cnt; i; i--)
+			if (!is_address(pairs[i - 1][0]) ||
+			    (pairs[i - 1][1] && !is_address(pairs[i - 1][1])))
+				return start + i * PAIR;
+		addr = start;
+	}
+	return addr;
+}
+
+bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])
+{
+	char name[PYTHON_NAME_BYTES], first[PYTHON_NAME_BYTES], module[PYTHON_NAME_BYTES];
+	uint64_t pair[2];
+
+	if (slot < PAIR || !read_all(memory, slot - WORD, pair, sizeof(pair)) ||
+	    !read_name(memory, pair[0], name) ||
+	    !read_all(memory, first_pair(memory, slot - WORD), pair, sizeof(pair)) ||
+	    !read_name(memory, pair[0], first) || strcmp(first, "__name__") != 0 ||
+	    !read_name(memory, pair[1], module))
+		return false;
+	snprintf(ret, 2 * PYTHON_NAME_BYTES, "%s.%s", module, name);
+	return true;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tells variables, stacks and what is neither apart. */
+#include "proof/root_kind.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "report/allocator_frames.h"
+#include "report/own.h"
+
+/* Files have a dozen. */
+#define SEGMENTS_MAX 64
+
+const struct thread_state *root_thread(const struct heap_picture *picture,
+				       const struct mapping *mapping)
+{
+	const struct thread_states *threads = picture->threads;
+
+	for (size_t i = 0; i < threads->cnt; i++)
+		if (threads->items[i].known && threads->items[i].sp >= mapping->start &&
+		    threads->items[i].sp < mapping->end)
+			return &threads->items[i];
+	return NULL;
+}
+
+/* Whether a file's data goes on behind end, by its headers as the process has them in memory. */
+static bool goes_on(const struct memory *memory, const struct mapping *begin, uint64_t end)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t len;
+
+	if (memory->ops->read(memory, begin->start, &header, sizeof(header)) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_phentsize != sizeof(*segments) ||
+	    !header.e_phnum || header.e_phnum > SEGMENTS_MAX)
+		return true;
+	len = header.e_phnum * sizeof(*segments);
+	if (memory->ops->read(memory, begin->start + header.e_phoff, segments, len) != (ssize_t)len)
+		return true;
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		if (segments[i].p_type != PT_LOAD)
+			continue;
+		if (segments[i].p_vaddr < first)
+			first = segments[i].p_vaddr;
+		if (segments[i].p_vaddr + segments[i].p_memsz > last)
+			last = segments[i].p_vaddr + segments[i].p_memsz;
+	}
+	return last - (first & ~(memory->page_size - 1)) > end - begin->start;
+}
+
+/*
+ * Behind the data that a file has of a program follows what begins as zeros, and has no name. Other
+ * memory may follow as well.
+ */
+const struct mapping *root_file(const struct heap_picture *picture, const struct mapping *mapping)
+{
+	const struct mapping *first = picture->memory->maps.mappings;
+	const struct mapping *below = mapping > first ? mapping - 1 : NULL, *begin = below;
+
+	if (mapping->path[0] == '/')
+		return mapping;
+	if (mapping->path[0] || !below || below->end != mapping->start || !below->writable ||
+	    below->path[0] != '/' || below->shared)
+		return NULL;
+	while (begin > first && begin->offset && !strcmp(begin[-1].path, below->path))
+		begin--;
+	return goes_on(picture->memory, begin, below->end) ? below : NULL;
+}
+
+/* ret_file: of what is global. Asked once for each answer: headers may say something else later. */
+static enum holder_kind kind_of(const struct heap_picture *picture, uint64_t addr,
+				const struct mapping **ret_file)
+{
+	const struct mapping *mapping = proc_maps_find(&picture->memory->maps, addr);
+
+	if (!mapping)
+		return HOLDER_MEMORY;
+	if (root_thread(picture, mapping))
+		return HOLDER_STACK;
+	*ret_file = root_file(picture, mapping);
+	if (*ret_file)
+		return HOLDER_GLOBAL;
+	return strcmp(mapping->path, "[heap]") ? HOLDER_MEMORY : HOLDER_HEAP;
+}
+
+enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr)
+{
+	const struct mapping *file;
+
+	return kind_of(picture, addr, &file);
+}
+
+/*
+ * What an allocator and the C library have of their own leads to everything, and so does what an
+ * interpreter has, and has on its stacks.
+ */
+enum root_telling root_telling(const struct heap_picture *picture, uint64_t addr)
+{
+	const struct mapping *file;
+	enum holder_kind kind = kind_of(picture, addr, &file);
+
+	if (kind == HOLDER_STACK)
+		return picture->is_python ? ROOT_TELLS_LITTLE : ROOT_TELLS;
+	if (kind != HOLDER_GLOBAL)
+		return ROOT_TELLS_NOTHING;
+	if (module_is_runtime(file->path))
+		return ROOT_IS_RUNTIME;
+	return picture->is_python && interpreter_of(file->path) ? ROOT_TELLS_LITTLE : ROOT_TELLS;
+}
+
+bool root_is_python(const struct proc_maps *maps)
+{
+	for_each_mapping (mapping, maps) {
+		const char *name = mapping->executable && mapping->path[0] == '/'
+					   ? interpreter_of(mapping->path)
+					   : NULL;
+
+		if (name && !strcmp(name, "python"))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks at threads and holds them until a look shows none that runs. */
+#include "proof/stop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "proof/traced_threads.h"
+
+/* A thread that has not stopped by then may sleep where nothing wakes it. */
+#define SOON_NS 10000000ULL
+
+/* Those that run are held one after another, and those that end are waited for: so long at most. */
+#define SETTLE_NS 2000000000ULL
+#define ROUND_NS 50000
+
+/* How long somebody is waited for who runs for a moment, and how often it is looked. */
+#define WANTED_NS 250000000ULL
+#define PAUSE_NS 1000000
+
+static int look(struct stop *stop, bool with_vectors, struct live_threads *ret)
+{
+	if (stop->watch)
+		return thread_watch__look(stop->watch, stop->pid, with_vectors, ret);
+	return traced_threads_look(stop->pid, &stop->held, with_vectors, ret);
+}
+
+static bool is_held(const struct stop *stop, pid_t tid)
+{
+	const struct held_thread *held = held_threads_find(&stop->held, tid);
+
+	return held && held->stopped;
+}
+
+/*
+ * Whether a thread has run between two looks, or does: its wait, if it waits again, has just begun.
+ * before may be NULL.
+ */
+static bool has_run(const struct live_threads *before, const struct memleak_thread_record *now)
+{
+	const struct memleak_thread_record *was =
+		before ? live_threads_find(before, (pid_t)now->tid) : now;
+
+	return !live_thread_rests(now) || !was || was->switches != now->switches;
+}
+
+/* *ret: whether there are any. */
+static int hold_runners(struct stop *stop, const struct live_threads *before,
+			const struct live_threads *now, bool *ret)
+{
+	int err = 0;
+
+	*ret = false;
+	for (size_t i = 0; !err && i < now->cnt; i++) {
+		const struct memleak_thread_record *thread = now->items[i];
+
+		if (live_thread_is_worker(thread) || is_held(stop, (pid_t)thread->tid) ||
+		    !has_run(before, thread))
+			continue;
+		*ret = true;
+		err = held_threads_add(&stop->held, (pid_t)thread->tid);
+	}
+	return err;
+}
+
+static void pause_ns(long ns)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* Until a thread has run for a moment: it is held. */
+static int hold_next_runner(struct stop *stop, uint64_t deadline_ns)
+{
+	uint64_t until_ns = clock_deadline_ns(WANTED_NS);
+	struct live_threads before = {0}, now;
+	bool found = false;
+	int err = look(stop, false, &before);
+
+	if (until_ns > deadline_ns)
+		until_ns = deadline_ns;
+	while (!err && !found && clock_ns(CLOCK_MONOTONIC) < until_ns) {
+		pause_ns(PAUSE_NS);
+		err = look(stop, false, &now);
+		if (err)
+			break;
+		err = hold_runners(stop, &before, &now, &found);
+		live_threads_deinit(&before);
+		before = now;
+	}
+	live_threads_deinit(&before);
+	return err;
+}
+
+/* Until all are held that run, and all others sleep. Fills in what is seen then. */
+static int settle(struct stop *stop, uint64_t deadline_ns)
+{
+	uint64_t until_ns = clock_deadline_ns(SETTLE_NS);
+
+	if (until_ns > deadline_ns)
+		until_ns = deadline_ns;
+	for (;;) {
+		bool some;
+		int err;
+
+		held_threads_wait(&stop->held, clock_deadline_ns(SOON_NS));
+		live_threads_deinit(&stop->seen);
+		err = look(stop, true, &stop->seen);
+		if (!err)
+			err = hold_runners(stop, NULL, &stop->seen, &some);
+		if (err || !some)
+			return err;
+		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
+			return -EAGAIN;
+		pause_ns(ROUND_NS);
+	}
+}
+
+int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t deadline_ns,
+	       struct stop *ret)
+{
+	struct stop stop = {.watch = watch, .pid = pid};
+	int err = settle(&stop, deadline_ns);
+
+	if (!err && wants_one && !stop.held.cnt) {
+		err = hold_next_runner(&stop, deadline_ns);
+		if (!err)
+			err = settle(&stop, deadline_ns);
+	}
+	/* Also what has failed is to be ended. */
+	*ret = stop;
+	return err;
+}
+
+/* What came or went, and sleepers that have run. */
+static bool have_rested(const struct stop *stop, const struct live_threads *now)
+{
+	if (stop->seen.cnt != now->cnt)
+		return false;
+	for (size_t i = 0; i < now->cnt; i++) {
+		const struct memleak_thread_record *was = stop->seen.items[i], *is = now->items[i];
+
+		if (was->tid != is->tid)
+			return false;
+		if (!is_held(stop, (pid_t)is->tid) && !live_thread_is_worker(is) &&
+		    has_run(&stop->seen, is))
+			return false;
+	}
+	return true;
+}
+
+int stop_confirm(struct stop *stop, uint64_t deadline_ns)
+{
+	struct live_threads now;
+	bool some;
+	int err = look(stop, false, &now);
+
+	if (err)
+		return err;
+	if (!have_rested(stop, &now)) {
+		err = hold_runners(stop, &stop->seen, &now, &some);
+		if (!err)
+			err = settle(stop, deadline_ns);
+		if (!err)
+			err = -EAGAIN;
+	}
+	live_threads_deinit(&now);
+	return err;
+}
+
+int stop_renew(struct stop *stop, uint64_t deadline_ns)
+{
+	return settle(stop, deadline_ns);
+}
+
+const struct held_thread *stop_next_held(const struct stop *stop, const struct held_thread *last)
+{
+	const struct held_thread *end = stop->held.items + stop->held.cnt;
+
+	for (last = last ? last + 1 : stop->held.items; last < end; last++)
+		if (last->stopped)
+			return last;
+	return NULL;
+}
+
+bool stop_end(struct stop *stop)
+{
+	return held_threads_let_go(&stop->held, &stop->seen);
+}
+
+void stop_deinit(struct stop *stop)
+{
+	held_threads_deinit(&stop->held);
+	live_threads_deinit(&stop->seen);
+}

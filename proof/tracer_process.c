@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Takes requests one after another. It holds threads, or has a copy, until it is asked to let go,
+ * the deadline of the request passes, or memleak ends, and so the socket does.
+ */
+#include "proof/tracer_process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/capabilities.h"
+#include "base/clock.h"
+#include "base/turns.h"
+#include "base/write_all.h"
+#include "helper/message.h"
+#include "helper/own_process.h"
+#include "proof/copy.h"
+#include "proof/copy_risks.h"
+#include "proof/end_watch.h"
+#include "proof/remote_call.h"
+#include "proof/stop.h"
+#include "proof/traced_threads.h"
+#include "proof/tracer_order.h"
+
+/* To trace, to end copies of others' processes, to look at threads, and to have copies made soon.
+ */
+#define NEEDED                                                                                     \
+	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_BPF) |                 \
+	 CAPABILITY(CAP_SYS_NICE))
+
+/* Threads that were killed have ended by then, unless the kernel is busy with them. */
+#define OTHERS_END_NS 500000000ULL
+
+/* So long at most threads stand still while their memory is read. */
+#define HOLD_NS 2000000000ULL
+
+/* So often threads that have not stopped yet are asked again. */
+#define STRAGGLERS_MS 2
+
+/* So long nobody may have run, and so often this is tried. */
+#define QUIET_US 5000
+#define QUIET_TRIES 10
+
+struct tracing {
+	int sock;
+	struct thread_watch *watch;
+	struct stop stop;
+	bool holds;       /* threads are held */
+	bool to_let_go;   /* some have not stopped yet */
+	struct copy copy; /* pid 0: there is none */
+	pid_t at_end;     /* a process that stands still at its end, and was taken; 0: none */
+	struct ended_copies ended;
+	uint64_t deadline_ns;
+	uint64_t stopped_ns;
+};
+
+static uint64_t held_ns(const struct tracing *tracing)
+{
+	uint64_t since_ns = tracing->stop.held.since_ns;
+
+	return since_ns ? clock_ns(CLOCK_MONOTONIC) - since_ns : 0;
+}
+
+static void release_threads(struct tracing *tracing)
+{
+	if (tracing->holds)
+		tracing->stopped_ns = held_ns(tracing);
+	tracing->holds = false;
+	tracing->to_let_go = !stop_end(&tracing->stop);
+}
+
+static void let_go(struct tracing *tracing)
+{
+	if (tracing->holds)
+		release_threads(tracing);
+	if (tracing->copy.pid)
+		copy_end(&tracing->copy, &tracing->ended);
+	tracing->copy.pid = 0;
+	if (tracing->at_end)
+		end_watch_let_go();
+	tracing->at_end = 0;
+}
+
+/* What was let go, but had not stopped, is waited for. */
+static void end_stop(struct tracing *tracing)
+{
+	while (tracing->to_let_go) {
+		tracing->to_let_go = !stop_end(&tracing->stop);
+		if (tracing->to_let_go)
+			usleep(STRAGGLERS_MS * 1000);
+	}
+	stop_deinit(&tracing->stop);
+}
+
+static void end_copies(struct tracing *tracing)
+{
+	while (ended_copies_reap(&tracing->ended))
+		usleep(STRAGGLERS_MS * 1000);
+}
+
+/* Threads but the one that stands still end by themselves, as they were killed. */
+static int take_at_end(struct tracing *tracing, const struct tracer_order *order,
+		       struct tracer_answer *ret)
+{
+	struct held_thread last = {.tid = end_watch_at_end(order->pid), .stopped = true};
+	const struct held_threads held = {.items = &last, .cnt = 1};
+	uint64_t until_ns = clock_deadline_ns(OTHERS_END_NS);
+	int err;
+
+	for (;;) {
+		live_threads_deinit(&tracing->stop.seen);
+		err = traced_threads_look(order->pid, &held, true, &tracing->stop.seen);
+		if ((err && err != -EAGAIN) || (!err && tracing->stop.seen.cnt == 1) ||
+		    clock_ns(CLOCK_MONOTONIC) >= until_ns)
+			break;
+		usleep(STRAGGLERS_MS * 1000);
+	}
+	tracing->at_end = order->pid;
+	ret->result = TRACER_ENDED;
+	ret->taken_ns = clock_ns(CLOCK_MONOTONIC);
+	return err;
+}
+
+/* 0, or why there is no copy. */
+static int make_copy(struct tracing *tracing, const struct tracer_order *order, uint64_t at)
+{
+	if (!order->may_copy)
+		return -ENOMEM;
+	if (!at)
+		return -ENOEXEC;
+	if (!copy_is_unseen(order->pid, &tracing->stop.seen))
+		return -ECHILD;
+	return copy_make(&tracing->stop, at, order->deadline_ns, &tracing->ended, &tracing->copy);
+}
+
+/*
+ * Reading takes longer than a copy does: who wakes again and again is held as well, until nobody
+ * has run for a while. Those who run all the same are noticed afterwards.
+ */
+static int wait_for_quiet(struct stop *stop, uint64_t deadline_ns)
+{
+	int err = stop_renew(stop, deadline_ns);
+
+	for (int i = 0; !err && i < QUIET_TRIES; i++) {
+		usleep(QUIET_US);
+		err = stop_confirm(stop, deadline_ns);
+		if (!err)
+			return 0;
+		if (err == -EAGAIN)
+			err = 0;
+	}
+	return err;
+}
+
+static int take(struct tracing *tracing, const struct tracer_order *order,
+		struct tracer_answer *ret)
+{
+	uint64_t at = order->may_copy ? remote_call_place(order->pid) : 0;
+	int err;
+
+	end_stop(tracing);
+	if (tracing->ended.cnt == ENDED_COPIES_MAX)
+		end_copies(tracing);
+	tracing->stopped_ns = 0;
+	tracing->deadline_ns = order->deadline_ns;
+	if (end_watch_at_end(order->pid))
+		return take_at_end(tracing, order, ret);
+	ret->taken_ns = clock_ns(CLOCK_MONOTONIC);
+	err = stop_begin(tracing->watch, order->pid, order->wants_runner, order->deadline_ns,
+			 &tracing->stop);
+	tracing->holds = tracing->stop.held.cnt;
+	if (!err && !tracing->holds) {
+		ret->result = TRACER_NOBODY_RAN;
+		return 0;
+	}
+	if (!err)
+		ret->copy_err = make_copy(tracing, order, at);
+	if (!err && ret->copy_err)
+		err = wait_for_quiet(&tracing->stop, order->deadline_ns);
+	ret->result = err || ret->copy_err ? TRACER_HOLDS : TRACER_COPIED;
+	ret->copy = tracing->copy.pid;
+	ret->taken_ns = ret->copy ? tracing->copy.taken_ns : clock_ns(CLOCK_MONOTONIC);
+	if (err || ret->copy)
+		release_threads(tracing);
+	if (ret->result == TRACER_HOLDS && tracing->deadline_ns > clock_deadline_ns(HOLD_NS))
+		tracing->deadline_ns = clock_deadline_ns(HOLD_NS);
+	ret->stopped_ns = tracing->stopped_ns;
+	return err;
+}
+
+/* A message would have to be in pieces, of which all may be lost. */
+static int put_records(const struct live_threads *threads, struct message *reply)
+{
+	reply->fd = (int)memfd_create("threads", MFD_CLOEXEC);
+	if (reply->fd < 0)
+		return -errno;
+	return write_all(reply->fd, threads->store, threads->store_len);
+}
+
+static void answer_take(struct tracing *tracing, struct message_cursor *request,
+			struct message *reply)
+{
+	struct tracer_answer answer = {0};
+	struct tracer_order order = {
+		.pid = (pid_t)message_get_u32(request),
+		.wants_runner = message_get_u32(request),
+		.may_copy = message_get_u32(request),
+		.deadline_ns = message_get_u64(request),
+	};
+	int err = request->bad ? -EPROTO : take(tracing, &order, &answer);
+
+	if (!err)
+		err = put_records(&tracing->stop.seen, reply);
+	if (err)
+		let_go(tracing);
+	message_put_u32(reply, (uint32_t)err);
+	message_put_u32(reply, answer.result);
+	message_put_u32(reply, (uint32_t)answer.copy);
+	message_put_u32(reply, (uint32_t)answer.copy_err);
+	message_put_u64(reply, answer.taken_ns);
+	message_put_u64(reply, answer.stopped_ns);
+}
+
+static int watch_end(struct message_cursor *cursor, struct message *request)
+{
+	pid_t pid = (pid_t)message_get_u32(cursor);
+	int err = cursor->bad || request->fd < 0 ? -EPROTO : end_watch_begin(pid, request->fd);
+
+	/* It has taken the file over. */
+	if (!err)
+		request->fd = -1;
+	return err;
+}
+
+static int answer_next(struct tracing *tracing)
+{
+	struct message request = {.fd = -1}, reply = {.fd = -1};
+	struct message_cursor cursor;
+	int err = message_receive(tracing->sock, &request, MESSAGE_FOREVER);
+
+	if (err)
+		return err;
+	let_go(tracing);
+	cursor = message_read(&request);
+	switch (message_get_u32(&cursor)) {
+	case TRACER_TAKE:
+		answer_take(tracing, &cursor, &reply);
+		break;
+	case TRACER_WATCH_END:
+		message_put_u32(&reply, (uint32_t)watch_end(&cursor, &request));
+		break;
+	case TRACER_LET_GO:
+		message_put_u64(&reply, tracing->stopped_ns);
+		break;
+	default:
+		err = -EPROTO;
+	}
+	if (!err)
+		err = message_send(tracing->sock, &reply, MESSAGE_FOREVER);
+	if (reply.fd >= 0)
+		close(reply.fd);
+	reply.fd = -1;
+	message_deinit(&reply);
+	message_reset(&request);
+	message_deinit(&request);
+	return err;
+}
+
+static int wait_ms(const struct tracing *tracing)
+{
+	if (tracing->to_let_go || tracing->ended.cnt)
+		return STRAGGLERS_MS;
+	if (tracing->holds || tracing->copy.pid)
+		return (int)clock_left_ms(tracing->deadline_ns);
+	return -1;
+}
+
+static void serve(struct tracing *tracing)
+{
+	struct pollfd fds[] = {{.fd = tracing->sock, .events = POLLIN},
+			       {.fd = held_threads_news_fd(), .events = POLLIN}};
+
+	for (;;) {
+		int ready = poll(fds, 2, wait_ms(tracing));
+
+		held_threads_drop_news(fds[1].fd);
+		end_watch_poll();
+
+		if (tracing->to_let_go)
+			tracing->to_let_go = !stop_end(&tracing->stop);
+		ended_copies_reap(&tracing->ended);
+		if (!ready && clock_ns(CLOCK_MONOTONIC) >= tracing->deadline_ns)
+			let_go(tracing);
+		if (ready > 0 && fds[0].revents && answer_next(tracing))
+			break;
+	}
+	let_go(tracing);
+	end_stop(tracing);
+	end_copies(tracing);
+}
+
+/* Others stand still while this works, which is little: on a busy machine it goes before them. */
+static void go_first(void)
+{
+	struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest))
+		setpriority(PRIO_PROCESS, 0, -19);
+}
+
+static void keep_few_rights(void)
+{
+	struct capability_sets sets;
+	uint64_t kept = NEEDED;
+
+	if (capabilities_read(&sets))
+		return;
+	/* It stands for the one for BPF that is not there. */
+	if (!(sets.permitted & CAPABILITY(CAP_BPF)))
+		kept |= CAPABILITY(CAP_SYS_ADMIN);
+	capabilities_bound(kept & sets.permitted);
+	capabilities_set(kept & sets.permitted, kept & sets.permitted);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+void tracer_process_run(int sock, struct thread_watch *watch)
+{
+	int files[] = {sock, watch ? thread_watch__fd(watch) : -1};
+	struct tracing tracing = {.sock = 3, .watch = watch};
+
+	go_first();
+	turn_forget();
+	prctl(PR_SET_NAME, "memleak tracer", 0, 0, 0);
+	/* Signals for memleak's group, as from a terminal, are not for us. */
+	setsid();
+	own_process_reset_signals();
+	own_process_keep_files(files, watch ? 2 : 1);
+	if (watch)
+		thread_watch__use_fd(watch, 4);
+	keep_few_rights();
+	held_threads_prepare();
+	serve(&tracing);
+	_exit(0);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads memory piece by piece. */
+#include "proof/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BYTES 4096
+
+int window_init(const struct memory *memory, size_t cap, struct window *ret)
+{
+	*ret = (struct window){.memory = memory, .cap = cap, .bytes = malloc(cap)};
+	return ret->bytes ? 0 : -ENOMEM;
+}
+
+void window_deinit(struct window *window)
+{
+	free(window->bytes);
+	memset(window, 0, sizeof(*window));
+}
+
+/* To the end of a page: what lies behind is often asked for next, and costs little. */
+static void load(struct window *window, uint64_t addr, size_t len)
+{
+	ssize_t got;
+
+	len += -(addr + len) % PAGE_BYTES;
+	if (len > window->cap)
+		len = window->cap;
+	got = window->memory->ops->read(window->memory, addr, window->bytes, len);
+	if (got < 0) {
+		window->err = (int)got;
+		got = 0;
+	}
+	window->start = addr;
+	window->end = addr + (uint64_t)got;
+	window->read_bytes += (uint64_t)got;
+}
+
+const void *window_get(struct window *window, uint64_t addr, size_t ahead, size_t *len)
+{
+	uint64_t wanted = *len, left;
+
+	if (addr < window->start || addr >= window->end ||
+	    (wanted > window->end - addr && wanted <= window->cap)) {
+		if (window->err) {
+			*len = 0;
+			return NULL;
+		}
+		load(window, addr, wanted > ahead ? wanted : ahead);
+	}
+	left = window->end - addr;
+	if (left < wanted)
+		*len = left & ~7ULL;
+	return *len ? window->bytes + (addr - window->start) : NULL;
+}

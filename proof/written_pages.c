@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* By ioctl(PAGEMAP_SCAN), by /proc/PID/pagemap, and by lseek(SEEK_DATA). */
+#include "proof/written_pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <linux/types.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mapped_file.h"
+
+/* As linux/fs.h has them since 6.7. */
+struct scan_region {
+	__u64 start;
+	__u64 end;
+	__u64 categories;
+};
+
+struct scan {
+	__u64 size;
+	__u64 flags;
+	__u64 start;
+	__u64 end;
+	__u64 walk_end; /* so far it came */
+	__u64 regions;
+	__u64 region_cnt;
+	__u64 max_pages;
+	__u64 category_inverted;
+	__u64 category_mask;
+	__u64 category_anyof_mask;
+	__u64 return_mask;
+};
+
+#define SCAN _IOWR('f', 16, struct scan)
+#define SCAN_FILE (1 << 2)
+#define SCAN_PRESENT (1 << 3)
+#define SCAN_SWAPPED (1 << 4)
+#define SCAN_ZERO (1 << 5)
+#define SCAN_REGIONS 512
+
+/* So much is looked at before the time is. */
+#define SCAN_BYTES (1ULL << 40)
+
+/* Bits of an entry of pagemap. */
+#define ENTRY_FILE (1ULL << 61) /* of a file, or shared */
+#define ENTRY_SWAPPED (1ULL << 62)
+#define ENTRY_PRESENT (1ULL << 63)
+#define ENTRY_FRAME ((1ULL << 55) - 1)
+#define ENTRIES 8192
+
+bool written_pages_scans(int pagemap_fd)
+{
+	struct scan scan = {.size = sizeof(scan)};
+
+	return !ioctl(pagemap_fd, SCAN, &scan);
+}
+
+static bool is_late(const struct written_pages *pages)
+{
+	return clock_ns(CLOCK_MONOTONIC) >= pages->deadline_ns;
+}
+
+/* Neighbours that are told one after the other are visited as one. */
+struct run {
+	uint64_t start;
+	uint64_t end;
+};
+
+static int end_run(const struct written_pages *pages, struct run *run)
+{
+	struct run whole = *run;
+
+	*run = (struct run){0};
+	return whole.start < whole.end ? pages->visit(pages->arg, whole.start, whole.end) : 0;
+}
+
+static int add_to_run(const struct written_pages *pages, struct run *run, uint64_t start,
+		      uint64_t end)
+{
+	int err = 0;
+
+	if (run->end == start && run->start < run->end) {
+		run->end = end;
+		return 0;
+	}
+	err = end_run(pages, run);
+	*run = (struct run){start, end};
+	return err;
+}
+
+static int scan_pages(const struct written_pages *pages, uint64_t start, uint64_t end,
+		      uint64_t without)
+{
+	struct scan_region regions[SCAN_REGIONS];
+	struct run run = {0};
+	int err = 0;
+
+	while (!err && start < end) {
+		struct scan scan = {
+			.size = sizeof(scan),
+			.start = start,
+			.end = end - start > SCAN_BYTES ? start + SCAN_BYTES : end,
+			.regions = (uintptr_t)regions,
+			.region_cnt = SCAN_REGIONS,
+			.category_inverted = without,
+			.category_mask = without,
+			.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED,
+			.return_mask = SCAN_PRESENT,
+		};
+		int cnt = ioctl(pages->pagemap_fd, SCAN, &scan);
+
+		if (cnt < 0 && errno == EINTR)
+			continue;
+		if (cnt < 0)
+			return -errno;
+		for (int i = 0; !err && i < cnt; i++)
+			err = add_to_run(pages, &run, regions[i].start, regions[i].end);
+		if (scan.walk_end <= start)
+			break;
+		start = scan.walk_end;
+		if (!err && is_late(pages))
+			err = -ETIMEDOUT;
+	}
+	return err ? err : end_run(pages, &run);
+}
+
+uint64_t written_pages_zero_frame(void)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	cleanup_close int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	const volatile char *at =
+		mmap(NULL, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t entry = 0;
+
+	if (at == MAP_FAILED)
+		return 0;
+	if (fd < 0 || at[0] ||
+	    pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)at / page_size * sizeof(entry))) !=
+		    sizeof(entry))
+		entry = 0;
+	munmap((void *)at, page_size);
+	return entry & ENTRY_PRESENT ? entry & ENTRY_FRAME : 0;
+}
+
+/* Large pages of zeros are told to be of a file. */
+static bool is_zero(const struct written_pages *pages, uint64_t entry)
+{
+	return entry & ENTRY_PRESENT && pages->zero_frame &&
+	       (entry & ENTRY_FRAME) == pages->zero_frame;
+}
+
+static int take_entries(const struct written_pages *pages, const uint64_t *entries, size_t cnt,
+			uint64_t start, uint64_t without, struct run *run)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++) {
+		uint64_t at = start + i * pages->page_size;
+
+		if (entries[i] & (ENTRY_PRESENT | ENTRY_SWAPPED) && !(entries[i] & without) &&
+		    !is_zero(pages, entries[i]))
+			err = add_to_run(pages, run, at, at + pages->page_size);
+	}
+	return err;
+}
+
+static int read_entries(const struct written_pages *pages, uint64_t start, uint64_t end,
+			uint64_t without)
+{
+	cleanup_free uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
+	struct run run = {0};
+	int err = entries ? 0 : -ENOMEM;
+
+	while (!err && start < end) {
+		size_t wanted = (end - start) / pages->page_size;
+		ssize_t got;
+
+		if (wanted > ENTRIES)
+			wanted = ENTRIES;
+		got = pread(pages->pagemap_fd, entries, wanted * sizeof(*entries),
+			    (off_t)(start / pages->page_size * sizeof(*entries)));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got < (ssize_t)sizeof(*entries))
+			break;
+		err = take_entries(pages, entries, (size_t)got / sizeof(*entries), start, without,
+				   &run);
+		start += (size_t)got / sizeof(*entries) * pages->page_size;
+		if (!err && is_late(pages))
+			err = -ETIMEDOUT;
+	}
+	return err ? err : end_run(pages, &run);
+}
+
+static int visit_tables(const struct written_pages *pages, uint64_t start, uint64_t end,
+			bool with_files)
+{
+	if (pages->scans)
+		return scan_pages(pages, start, end, SCAN_ZERO | (with_files ? 0 : SCAN_FILE));
+	return read_entries(pages, start, end, with_files ? 0 : ENTRY_FILE);
+}
+
+int written_pages_of_memory(const struct written_pages *pages, uint64_t start, uint64_t end)
+{
+	return visit_tables(pages, start, end, false);
+}
+
+dev_t written_pages_kernel_dev(void)
+{
+	cleanup_close int fd = (int)memfd_create("own", MFD_CLOEXEC);
+	struct file_id own = {0};
+
+	return fd < 0 || mapped_file_id(fd, &own) ? 0 : own.dev;
+}
+
+static int open_mapped(pid_t pid, const struct mapping *mapping)
+{
+	cleanup_free char *path = NULL;
+
+	if (asprintf(&path, "/proc/%d/map_files/%llx-%llx", (int)pid,
+		     (unsigned long long)mapping->start, (unsigned long long)mapping->end) < 0) {
+		path = NULL;
+		return -1;
+	}
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* A page that is swapped out or not mapped by this process holds something all the same. */
+static int visit_data(const struct written_pages *pages, int fd, const struct mapping *mapping,
+		      uint64_t start, uint64_t end)
+{
+	uint64_t before = mapping->start - mapping->offset, mask = pages->page_size - 1;
+	int err = 0;
+
+	while (!err && start < end) {
+		off_t data = lseek(fd, (off_t)(start - before), SEEK_DATA), hole;
+		uint64_t from, to;
+
+		if (data < 0)
+			return errno == ENXIO ? 0 : -errno;
+		hole = lseek(fd, data, SEEK_HOLE);
+		if (hole <= data)
+			return hole < 0 ? -errno : 0;
+		from = ((uint64_t)data + before) & ~mask;
+		to = ((uint64_t)hole + before + mask) & ~mask;
+		if (from < start)
+			from = start;
+		if (to > end)
+			to = end;
+		if (from >= to)
+			break;
+		err = pages->visit(pages->arg, from, to);
+		start = to;
+		if (!err && is_late(pages))
+			err = -ETIMEDOUT;
+	}
+	return err;
+}
+
+int written_pages_of_file(const struct written_pages *pages, const struct mapping *mapping,
+			  uint64_t start, uint64_t end)
+{
+	bool of_kernel = pages->kernel_dev && mapping->file.dev == pages->kernel_dev;
+	cleanup_close int fd = of_kernel ? open_mapped(pages->pid, mapping) : -1;
+
+	if (fd >= 0)
+		return visit_data(pages, fd, mapping, start, end);
+	/* Nobody has written there by this mapping. */
+	if (!mapping->writable)
+		return 0;
+	return visit_tables(pages, start, end, true);
+}

@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lines from the top: title, sums, verdict, then the page; below it a message and the keys. What
+ * has no room is left out, the least important first.
+ */
+#include "screen/draw.h"
+
+#include <curses.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <wchar.h>
+
+#include "base/escape.h"
+
+#define LINE_MOST 512
+
+/* Pairs of colours, as terminal.c has them. */
+#define RED COLOR_PAIR(1)
+#define YELLOW COLOR_PAIR(2)
+#define CYAN COLOR_PAIR(3)
+
+/* From so many lines on there is room for a verdict above the list. */
+#define ROWS_FOR_VERDICT 14
+/* From so many on for sources around a line. */
+#define ROWS_FOR_SOURCE 18
+
+static int list_y = -1, list_rows;
+
+static bool has_utf8(void)
+{
+	static int known = -1;
+
+	if (known < 0)
+		known = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	return known;
+}
+
+static wchar_t shown_character(uint32_t character)
+{
+	return character < 0x80 || (has_utf8() && wcwidth((wchar_t)character) >= 0)
+		       ? (wchar_t)character
+		       : L'?';
+}
+
+/* As characters, with one behind what was cut; returns the columns that they take. */
+static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
+{
+	size_t len = strlen(text), cnt = 0, end_cnt = 0;
+	int columns = 0, end_columns = 0;
+
+	while (len && cnt + 2 < LINE_MOST) {
+		uint32_t character;
+		size_t bytes = utf8_decode(text, len, &character);
+		wchar_t shown = shown_character(bytes ? character : '?');
+		int more = wcwidth(shown) < 0 ? 0 : wcwidth(shown);
+
+		if (columns + more > width)
+			break;
+		ret[cnt++] = shown;
+		columns += more;
+		/* So much stays if something is cut. */
+		if (columns < width) {
+			end_cnt = cnt;
+			end_columns = columns;
+		}
+		bytes = bytes ? bytes : 1;
+		text += bytes;
+		len -= bytes;
+	}
+	if (len && width > 0) {
+		cnt = end_cnt;
+		columns = end_columns + 1;
+		ret[cnt++] = has_utf8() ? L'\u2026' : L'~';
+	}
+	ret[cnt] = L'\0';
+	return columns;
+}
+
+/* Returns the column behind it. */
+static int put(int y, int x, int width, const char *text)
+{
+	wchar_t line[LINE_MOST];
+	int columns = cut(text, width, line);
+
+	if (width > 0)
+		mvaddwstr(y, x, line);
+	return x + columns;
+}
+
+__attribute__((format(printf, 4, 5))) static int print(int y, int x, int width, const char *fmt,
+						       ...)
+{
+	char text[LINE_MOST * 2];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	return put(y, x, width, text);
+}
+
+static void put_right(int y, int x, int width, const char *text)
+{
+	int len = (int)strlen(text);
+
+	put(y, len < width ? x + width - len : x, width, text);
+}
+
+static void clock_text(int64_t wall_ns, char ret[16])
+{
+	time_t seconds = wall_ns / 1000000000;
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || !strftime(ret, 16, "%H:%M:%S", &tm))
+		strcpy(ret, "--:--:--");
+}
+
+static void put_spark(int y, int x, int width, const uint64_t *values, size_t cnt)
+{
+	static const char ascii[] = "_.:-=+*#";
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		least = values[i] < least ? values[i] : least;
+		most = values[i] > most ? values[i] : most;
+	}
+	for (int i = 0; cnt && i < width; i++) {
+		/* The last value of each part. */
+		uint64_t value = values[((size_t)i + 1) * cnt / (size_t)width - 1];
+		double part = most > least ? (double)(value - least) / (double)(most - least) : 0;
+		int bar = (int)(part * 7 + 0.5);
+		const wchar_t text[] = {has_utf8() ? L'\u2581' + bar : (wchar_t)ascii[bar], 0};
+
+		mvaddwstr(y, x + i, text);
+	}
+}
+
+/* The state, at the right end of the title; short: where there is little room. */
+static void state_text(const struct model *model, bool is_short, char ret[80])
+{
+	char mark[16], since[32] = "";
+
+	if (model->mark_ns && !is_short) {
+		clock_text(model->mark_ns, mark);
+		snprintf(since, sizeof(since), "since %s  ", mark);
+	}
+	if (model->recorded)
+		snprintf(ret, 80, "%s%s%zu of %zu", since, is_short ? "" : "moment ",
+			 model->moment + 1, model->moment_cnt);
+	else
+		snprintf(ret, 80, "%s%s", since,
+			 model->ended    ? "ENDED"
+			 : model->paused ? "PAUSED"
+					 : "");
+}
+
+static void draw_title(const struct model *model)
+{
+	char state[80], clock[16];
+	int len;
+
+	state_text(model, COLS < 60, state);
+	len = (int)strlen(state);
+	attron(A_BOLD);
+	if (!model->shown) {
+		print(0, 0, COLS, "memleak");
+	} else {
+		clock_text(model->shown->wall_ns, clock);
+		print(0, 0, COLS - len - 1, "%s  %s  traced %" PRIu64 " s", clock,
+		      model->shown->target, model->shown->elapsed_ns / 1000000000);
+	}
+	if (COLS > len)
+		put(0, COLS - len, len, state);
+	attroff(A_BOLD);
+}
+
+static void draw_sums(const struct model *model)
+{
+	const struct shown_report *shown = model->shown;
+	char bytes[SHORT_AMOUNT_SIZE], change[SHORT_AMOUNT_SIZE];
+	size_t cnt = shown->past_cnt;
+	int x;
+
+	short_amount((double)shown->bytes, bytes);
+	x = print(1, 0, COLS, "%s%s in %" PRIu64 " block%s, %zu stack%s",
+		  shown->estimated ? "~" : "", bytes, shown->count, shown->count == 1 ? "" : "s",
+		  shown->row_cnt, shown->row_cnt == 1 ? "" : "s");
+	if (cnt > 1) {
+		double by = (double)shown->past[cnt - 1] - (double)shown->past[cnt - 2];
+
+		short_amount(by, change);
+		x = print(1, x, COLS - x, ", %s%s ", by < 0 ? "" : "+", change);
+	}
+	if (cnt > 1 && x + (int)cnt < COLS) {
+		put_spark(1, x, (int)cnt, shown->past, cnt);
+		x += (int)cnt + 1;
+	}
+	if (shown->lost) {
+		attron(RED | A_BOLD);
+		x = put(1, x, COLS - x, " lost: v tells");
+		attroff(RED | A_BOLD);
+	}
+}
+
+/* Filter, group and order, if they are not what they are at first. */
+static void draw_choice(const struct model *model, int y)
+{
+	int x = 0;
+
+	attron(CYAN);
+	if (model->view != VIEW_STACK)
+		x = print(y, x, COLS - x, "by %s  ", view_word(model->view));
+	if (model->within)
+		x = print(y, x, COLS - x, "%s  ", model->within);
+	if (*model->filter && !model->is_typing)
+		print(y, x, COLS - x, "filter: %s (%zu hidden)", model->filter, model->hidden_cnt);
+	attroff(CYAN);
+}
+
+static void draw_verdict(const struct model *model, int y)
+{
+	const char *verdict = model->shown->verdict;
+	char line[LINE_MOST];
+
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(verdict, "\n"), verdict);
+	for (size_t i = 0; i < model->shown->row_cnt; i++)
+		if (model->shown->rows[i].lost.count || model->shown->rows[i].suspect) {
+			attron(RED);
+			break;
+		}
+	put(y, 0, COLS, *line ? line : "too early to say what grows");
+	attroff(RED);
+}
+
+/* Where each column begins; -1: there is no room for it. */
+struct layout {
+	int x[COLUMN_CNT];
+	int spark_x, spark_width;
+};
+
+static struct layout lay_out(void)
+{
+	struct layout ret = {.x = {0, -1, 8, -1, -1, -1, 0}, .spark_x = -1};
+	int x = 7;
+
+	if (COLS >= 100) {
+		ret.x[COLUMN_COUNT] = x + 1;
+		x += 9;
+	}
+	ret.x[COLUMN_CHANGE] = x + 1;
+	x += 9;
+	if (COLS >= 52) {
+		ret.x[COLUMN_RATE] = x + 1;
+		x += 9;
+	}
+	if (COLS >= 72) {
+		ret.x[COLUMN_AGE] = x + 1;
+		x += 5;
+		ret.spark_x = x + 1;
+		ret.spark_width = COLS >= 110 ? 16 : 8;
+		x += 1 + ret.spark_width;
+	}
+	if (COLS >= 60) {
+		ret.x[COLUMN_VERDICT] = x + 1;
+		x += 11;
+	}
+	ret.x[COLUMN_NAME] = x + 1;
+	return ret;
+}
+
+static const int widths[COLUMN_CNT] = {7, 8, 8, 8, 4, 10, 0};
+
+static void draw_heads(const struct model *model, const struct layout *layout, int y)
+{
+	const char *names[COLUMN_CNT] = {"BYTES",  "BLOCKS", model->mark_ns ? "SINCE" : "CHANGE",
+					 "RATE/s", "AGE",    "VERDICT",
+					 "CULPRIT"};
+	const char *arrow = has_utf8() ? (model->inverted ? "\u25b2" : "\u25bc")
+				       : (model->inverted ? "^" : "v");
+
+	if (model->view != VIEW_STACK && !model->within)
+		names[COLUMN_NAME] = view_word(model->view);
+	attron(A_REVERSE);
+	mvhline(y, 0, ' ', COLS);
+	for (int i = 0; i < COLUMN_CNT; i++) {
+		bool sorted = (int)model->sort == i, left = i >= COLUMN_VERDICT;
+		int x = layout->x[i], len = (int)strlen(names[i]) + sorted;
+
+		if (x < 0)
+			continue;
+		if (!left)
+			x += widths[i] - len;
+		attron(sorted ? A_BOLD : A_NORMAL);
+		print(y, x, COLS - x, "%s%s", names[i], sorted ? arrow : "");
+		attroff(A_BOLD);
+	}
+	if (layout->spark_x >= 0)
+		put(y, layout->spark_x, layout->spark_width, "HISTORY");
+	attroff(A_REVERSE);
+}
+
+static attr_t style_of(const struct screen_row *row)
+{
+	if (row->lost.count)
+		return RED | A_BOLD;
+	if (row->suspect || row->definite.count)
+		return RED;
+	if (row->tendency == TENDENCY_STEADY || row->tendency == TENDENCY_STEPS)
+		return YELLOW;
+	return A_NORMAL;
+}
+
+/* What says most of a row where there is no room for its verdict. */
+static const char *sign_of(const struct screen_row *row, const struct layout *layout)
+{
+	if (layout->x[COLUMN_VERDICT] >= 0)
+		return "";
+	return row->lost.count ? "lost " : row->suspect ? "! " : "";
+}
+
+static void draw_past(const struct screen_row *row, const struct layout *layout, int y)
+{
+	char text[SHORT_AMOUNT_SIZE];
+
+	if (layout->x[COLUMN_RATE] >= 0) {
+		if (isnan(row->bytes_per_s))
+			strcpy(text, "-");
+		else
+			short_amount(row->bytes_per_s, text);
+		put_right(y, layout->x[COLUMN_RATE], widths[COLUMN_RATE], text);
+	}
+	if (layout->spark_x >= 0 && row->has_past)
+		put_spark(y, layout->spark_x, layout->spark_width, row->spark, SPARK_CNT);
+}
+
+static void draw_row(const struct screen_row *row, const struct layout *layout, int y,
+		     bool is_selected)
+{
+	attr_t style = is_selected ? A_REVERSE : A_NORMAL;
+	char text[SHORT_AMOUNT_SIZE], change[SHORT_AMOUNT_SIZE + 1];
+	int x = layout->x[COLUMN_NAME];
+
+	attrset(style);
+	mvhline(y, 0, ' ', COLS);
+	short_amount((double)row->bytes, text);
+	put_right(y, 0, widths[COLUMN_BYTES], text);
+	if (layout->x[COLUMN_COUNT] >= 0) {
+		snprintf(text, sizeof(text), "%" PRIu64, row->count);
+		put_right(y, layout->x[COLUMN_COUNT], widths[COLUMN_COUNT], text);
+	}
+	short_amount((double)row->change, text);
+	snprintf(change, sizeof(change), "%s%s", row->change > 0 ? "+" : "", text);
+	put_right(y, layout->x[COLUMN_CHANGE], widths[COLUMN_CHANGE], row->change ? change : "0");
+	draw_past(row, layout, y);
+	if (layout->x[COLUMN_AGE] >= 0) {
+		short_age(row->oldest_ns, text);
+		put_right(y, layout->x[COLUMN_AGE], widths[COLUMN_AGE], text);
+	}
+	attrset(style | style_of(row));
+	if (layout->x[COLUMN_VERDICT] >= 0) {
+		row_verdict(row, text);
+		put(y, layout->x[COLUMN_VERDICT], widths[COLUMN_VERDICT], text);
+	}
+	print(y, x, COLS - x, "%s%s", sign_of(row, layout), row->name);
+	attrset(A_NORMAL);
+}
+
+static void draw_list(struct model *model, int y, int end)
+{
+	struct layout layout = lay_out();
+
+	draw_heads(model, &layout, y++);
+	list_y = y;
+	list_rows = end - y;
+	model->page_rows = end > y ? (size_t)(end - y) : 1;
+	if (model->selected < model->top)
+		model->top = model->selected;
+	if (model->selected >= model->top + model->page_rows)
+		model->top = model->selected - model->page_rows + 1;
+	for (size_t i = model->top; i < model->row_cnt && y < end; i++, y++)
+		draw_row(model->rows[i], &layout, y, i == model->selected);
+	if (!model->row_cnt)
+		put(y, 2, COLS - 2,
+		    model->hidden_cnt ? "nothing passes the filter: Esc clears it"
+				      : "nothing is outstanding that has passed --older and other "
+					"options");
+}
+
+/* How much of a line has room: up to a blank, if there is one. */
+static size_t part_of_line(const char *line, size_t len, size_t columns)
+{
+	size_t cnt = columns;
+
+	if (len <= columns)
+		return len;
+	while (cnt && line[cnt] != ' ')
+		cnt--;
+	return cnt ? cnt : columns;
+}
+
+/* Lines of a text from one on, long ones in parts; returns how many there are in all. */
+static size_t draw_text(const char *text, size_t from, int *y, int end)
+{
+	size_t cnt = 0, indent = 0;
+
+	while (*text) {
+		size_t tabs = indent ? 0 : strspn(text, "\t");
+		size_t len = strcspn(text + tabs, "\n");
+		size_t left =
+			(size_t)COLS > indent + 2 * tabs ? (size_t)COLS - indent - 2 * tabs : 1;
+		size_t part = part_of_line(text + tabs, len, left);
+
+		if (cnt++ >= from && *y < end)
+			print((*y)++, 0, COLS, "%*s%.*s", (int)(indent + 2 * tabs), "", (int)part,
+			      text + tabs);
+		text += tabs + part;
+		indent = *text && *text != '\n' ? 4 : 0;
+		text += strspn(text, indent ? " " : "\n") > 0;
+	}
+	return cnt;
+}
+
+static void draw_source(const struct drawing *drawing, const struct screen_line *line, int y,
+			int end)
+{
+	const struct source_text *text =
+		line->file ? source_reader__ask(drawing->sources, line->file, line->line) : NULL;
+	int around = (end - y - 2) / 2;
+
+	if (!line->file) {
+		put(y, 0, COLS, "the source is not known");
+		return;
+	}
+	attron(CYAN);
+	if (around > 0) {
+		char *plain = escape_dup(line->file);
+
+		print(y++, 0, COLS, "%s:%u%s", plain ? plain : "?", line->line,
+		      text ? "" : " (no such file here)");
+		free(plain);
+	}
+	attroff(CYAN);
+	around = around > SOURCE_AROUND ? SOURCE_AROUND : around > 0 ? around : 0;
+	for (int i = -around; text && i <= around && y < end; i++) {
+		const char *words = text->lines[SOURCE_AROUND + i];
+
+		if (!words)
+			continue;
+		attron(i ? A_NORMAL : A_BOLD);
+		print(y++, 0, COLS, "%6u %s %s", line->line + (unsigned int)i, i ? " " : ">",
+		      words);
+		attroff(A_BOLD);
+	}
+}
+
+static void draw_row_facts(const struct screen_row *row, int y)
+{
+	char bytes[SHORT_AMOUNT_SIZE], age[SHORT_AMOUNT_SIZE], verdict[SHORT_AMOUNT_SIZE],
+		rate[SHORT_AMOUNT_SIZE] = "";
+
+	short_amount((double)row->bytes, bytes);
+	short_age(row->oldest_ns, age);
+	row_verdict(row, verdict);
+	if (!isnan(row->bytes_per_s))
+		short_amount(row->bytes_per_s, rate);
+	attron(A_REVERSE);
+	mvhline(y, 0, ' ', COLS);
+	print(y, 0, COLS, "%s in %" PRIu64 " block%s, oldest %s%s%s%s%s%s, %s", bytes, row->count,
+	      row->count == 1 ? "" : "s", age, *rate ? ", " : "", rate, *rate ? "/s" : "",
+	      strcmp(verdict, "-") ? ", " : "", strcmp(verdict, "-") ? verdict : "", row->process);
+	attroff(A_REVERSE);
+}
+
+static void draw_frame(const struct model *model, const struct screen_row *row, size_t at, int y)
+{
+	attrset((at == model->line ? A_REVERSE : A_NORMAL) |
+		(at == row->culprit ? style_of(row) | A_BOLD : A_NORMAL));
+	if (at == model->line)
+		mvhline(y, 0, ' ', COLS);
+	print(y, 0, COLS, "%s %s",
+	      at != row->culprit ? " "
+	      : has_utf8()       ? "\u2192"
+				 : ">",
+	      row->lines[at]->text);
+	attrset(A_NORMAL);
+}
+
+static void draw_stack(struct model *model, const struct drawing *drawing, int y, int end)
+{
+	const struct screen_row *row = model_selected(model);
+	int source_y = LINES >= ROWS_FOR_SOURCE ? end - 2 * SOURCE_AROUND - 2 : end - 1;
+	size_t top;
+
+	draw_row_facts(row, y++);
+	model->line_cnt = row->line_cnt;
+	model->page_rows = source_y > y ? (size_t)(source_y - y) : 1;
+	if (model->line >= row->line_cnt)
+		model->line = row->line_cnt ? row->line_cnt - 1 : 0;
+	top = model->line < model->page_rows ? 0 : model->line - model->page_rows + 1;
+	for (size_t i = top; i < row->line_cnt && y < source_y; i++)
+		draw_frame(model, row, i, y++);
+	if (!row->line_cnt)
+		put(y++, 0, COLS, row->name);
+	draw_text(row->notes, 0, &y, source_y);
+	if (row->line_cnt)
+		draw_source(drawing, row->lines[model->line], source_y, end);
+}
+
+static const char help[] =
+	"Up Down PgUp PgDn Home End  move (also j k g G)\n"
+	"Enter    open a group or a stack, with its source;  Esc q  back\n"
+	"/        filter as you type: functions, files, modules, processes\n"
+	"s S 1-7  order: next, previous, or by a column;  I  turn it round\n"
+	"Tab      by stack, process, thread, module\n"
+	"m M      mark this moment: changes are since then; forget it\n"
+	"p Space  pause: what comes meanwhile waits\n"
+	"v        verdicts, totals, what was lost, messages\n"
+	"r P      a report now; one with a proof: which blocks nothing points to\n"
+	"b        baseline: leave out what there is now, for good\n"
+	"w R      into this folder: a page (HTML); begin or end a recording\n"
+	"Left Right , . < > { }  of a recording: a moment back or on, ten, ends\n"
+	"o        mouse on or off;  Ctrl-L  draw anew;  q  quit\n"
+	"\n"
+	"K M G are powers of 1024. RATE is while it grows. HISTORY begins with tracing.\n"
+	"VERDICT: lost, definite: two proofs, or one, found no pointer to it\n"
+	"  leaks: it grows and is not freed, and how likely that is\n"
+	"  steady, steps: it grows; levelled, flat, shrinks: it does not\n"
+	"  runtime: libraries keep it for themselves\n"
+	"An arrow marks the function that the memory is for.\n";
+
+static void draw_pages(struct model *model, const struct drawing *drawing, int y, int end)
+{
+	size_t from = model->line, cnt;
+
+	model->page_rows = end > y ? (size_t)(end - y) : 1;
+	if (model->page == PAGE_HELP) {
+		cnt = draw_text(help, from, &y, end);
+	} else {
+		cnt = draw_text(model->shown ? model->shown->verdict : "", from, &y, end);
+		cnt += draw_text(model->shown ? model->shown->facts : "",
+				 from > cnt ? from - cnt : 0, &y, end);
+		cnt += draw_text(drawing->log, from > cnt ? from - cnt : 0, &y, end);
+	}
+	/* The last line stays in sight. */
+	model->line_cnt = cnt > model->page_rows ? cnt - model->page_rows + 1 : 1;
+}
+
+/* The last messages, as many as there is room for above end; returns where they begin. */
+static int draw_messages(const char *unread, int end)
+{
+	static const char prefix[] = "memleak: ";
+	size_t most = LINES >= ROWS_FOR_SOURCE ? 3 : 1, cnt = 0;
+	int y;
+
+	for (const char *at = unread; *at; at++)
+		cnt += *at == '\n';
+	for (; cnt > most; cnt--)
+		unread = strchr(unread, '\n') + 1;
+	y = end - (int)cnt;
+	attron(CYAN);
+	for (int i = y; i < end; i++) {
+		if (!strncmp(unread, prefix, strlen(prefix)))
+			unread += strlen(prefix);
+		print(i, 0, COLS, "%.*s", (int)strcspn(unread, "\n"), unread);
+		unread = strchr(unread, '\n') + 1;
+	}
+	attroff(CYAN);
+	return y;
+}
+
+static void draw_keys(const struct model *model)
+{
+	static const char list_keys[] =
+		"h help  q quit  / filter  s sort  Tab by  Enter open  m mark  p pause  v verdict";
+	static const char *const keys[] = {
+		[PAGE_LIST] = list_keys,
+		[PAGE_STACK] = "q back  Up Down source of a frame  h help",
+		[PAGE_FACTS] = "q back  Up Down move  h help",
+		[PAGE_HELP] = "q back  Up Down move",
+	};
+	int y = LINES - 1;
+
+	curs_set(model->is_typing);
+	if (!model->is_typing) {
+		put(y, 0, COLS, keys[model->page]);
+		return;
+	}
+	move(y, print(y, 0, COLS - 1, "filter: %s", model->filter));
+}
+
+static void draw_list_page(struct model *model, int end)
+{
+	bool has_choice =
+		model->view != VIEW_STACK || (*model->filter && !model->is_typing) || model->within;
+	int y = 2;
+
+	if (LINES >= ROWS_FOR_VERDICT)
+		draw_verdict(model, y++);
+	if (has_choice)
+		draw_choice(model, y++);
+	draw_list(model, y, end);
+}
+
+void draw(struct model *model, const struct drawing *drawing)
+{
+	int end;
+
+	list_y = -1;
+	erase();
+	attrset(A_NORMAL);
+	end = draw_messages(drawing->unread, LINES - 1);
+	draw_title(model);
+	if (model->shown)
+		draw_sums(model);
+	if (model->page == PAGE_STACK && model_selected(model))
+		draw_stack(model, drawing, 2, end);
+	else if (model->page == PAGE_HELP || model->page == PAGE_FACTS)
+		draw_pages(model, drawing, 2, end);
+	else if (model->shown)
+		draw_list_page(model, end);
+	else
+		put(2, 0, COLS, drawing->waiting);
+	draw_keys(model);
+	refresh();
+}
+
+int draw_row_at(int y)
+{
+	return list_y >= 0 && y >= list_y && y < list_y + list_rows ? y - list_y : -1;
+}

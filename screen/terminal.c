@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Signals and ways out: whatever ends memleak but SIGKILL, the terminal is as it was before. Keys
+ * that send signals come as characters, so that none ends memleak in the middle of a report.
+ */
+#include "screen/terminal.h"
+
+/* Before <term.h>, whose macros have names such as lines. */
+#include "screen/model.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* In milliseconds: how long an Esc may be the beginning of another key. */
+#define ESCAPE_MS 25
+
+static struct termios before;
+static char leave[128]; /* what brings the other screen and the cursor back */
+static SCREEN *screen;
+static bool is_open;
+static int wake = -1;
+
+const char *terminal_fault(void)
+{
+	int found;
+
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+		return "--live wants a terminal for stdin and stdout";
+	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+		return found == 1 ? "--live cannot draw on this type of terminal (TERM)"
+				  : "--live does not know this type of terminal: set TERM, for "
+				    "instance to xterm, or install ncurses-term";
+	if (!cursor_address || !clear_screen)
+		return "--live cannot draw on this type of terminal: TERM says that its cursor "
+		       "does not move";
+	return NULL;
+}
+
+static void resized(int sig)
+{
+	const uint64_t one = 1;
+	int saved = errno;
+
+	if (write(wake, &one, sizeof(one)) < 0)
+		errno = saved;
+	errno = saved;
+}
+
+/* Of what ends memleak at once: what is safe in a handler, and no more. */
+static void ended(int sig)
+{
+	if (is_open && write(STDOUT_FILENO, leave, strlen(leave)) >= 0)
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	raise(sig);
+}
+
+/*
+ * Crashes, for which sanitizers have handlers of their own, and signals to end: these are blocked
+ * and read until memleak waits for a command's end.
+ */
+static void catch_ends(void)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
+				      SIGABRT, SIGTERM, SIGINT, SIGHUP};
+	const struct sigaction action = {.sa_handler = ended, .sa_flags = SA_RESETHAND};
+	struct sigaction old;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
+}
+
+static void keep_way_out(void)
+{
+	const char *parts[] = {exit_attribute_mode, keypad_local, cursor_normal, exit_ca_mode};
+
+	*leave = '\0';
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i] && strlen(leave) + strlen(parts[i]) < sizeof(leave))
+			strcat(leave, parts[i]);
+}
+
+static void begin_colour(bool colour)
+{
+	if (!colour || !has_colors() || start_color() == ERR)
+		return;
+	use_default_colors();
+	init_pair(1, COLOR_RED, -1);
+	init_pair(2, COLOR_YELLOW, -1);
+	init_pair(3, COLOR_CYAN, -1);
+}
+
+int terminal_open(int wake_fd, bool colour)
+{
+	const struct sigaction action = {.sa_handler = resized, .sa_flags = SA_RESTART};
+
+	setlocale(LC_CTYPE, "");
+	wake = wake_fd;
+	tcgetattr(STDIN_FILENO, &before);
+	/* First: curses has handlers for some of them, too, where there are none. */
+	catch_ends();
+	screen = newterm(NULL, stdout, stdin);
+	if (!screen)
+		return -ENODEV;
+	keep_way_out();
+	begin_colour(colour);
+	raw();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(ESCAPE_MS);
+	curs_set(0);
+	is_open = true;
+	/* In the place of curses' own, which would work with its data in any thread. */
+	sigaction(SIGWINCH, &action, NULL);
+	signal(SIGTSTP, SIG_IGN);
+	atexit(terminal_close);
+	return 0;
+}
+
+void terminal_close(void)
+{
+	if (!is_open)
+		return;
+	terminal_mouse(false);
+	endwin();
+	delscreen(screen);
+	screen = NULL;
+	is_open = false;
+	signal(SIGWINCH, SIG_DFL);
+	signal(SIGTSTP, SIG_DFL);
+}
+
+void terminal_suspend(void)
+{
+	endwin();
+	signal(SIGTSTP, SIG_DFL);
+	raise(SIGTSTP);
+	signal(SIGTSTP, SIG_IGN);
+	terminal_resize();
+	clearok(curscr, TRUE);
+}
+
+void terminal_resize(void)
+{
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
+	    is_term_resized(size.ws_row, size.ws_col))
+		resizeterm(size.ws_row, size.ws_col);
+}
+
+void terminal_redraw(void)
+{
+	clearok(curscr, TRUE);
+}
+
+void terminal_mouse(bool on)
+{
+	mousemask(on ? BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON1_PRESSED |
+				  BUTTON4_PRESSED | BUTTON5_PRESSED
+		     : 0,
+		  NULL);
+}
+
+static int64_t key_of_mouse(struct terminal_point *point)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return -1;
+	if (event.bstate & BUTTON4_PRESSED)
+		return KEY_IS_UP;
+	if (event.bstate & BUTTON5_PRESSED)
+		return KEY_IS_DOWN;
+	*point = (struct terminal_point){event.y, event.bstate & BUTTON1_DOUBLE_CLICKED};
+	return 0;
+}
+
+static int64_t key_of_code(wint_t code, struct terminal_point *point)
+{
+	static const struct {
+		wint_t code;
+		enum screen_key key;
+	} keys[] = {
+		{KEY_UP, KEY_IS_UP},
+		{KEY_DOWN, KEY_IS_DOWN},
+		{KEY_LEFT, KEY_IS_LEFT},
+		{KEY_RIGHT, KEY_IS_RIGHT},
+		{KEY_PPAGE, KEY_IS_PAGE_UP},
+		{KEY_NPAGE, KEY_IS_PAGE_DOWN},
+		{KEY_HOME, KEY_IS_HOME},
+		{KEY_END, KEY_IS_END},
+		{KEY_ENTER, KEY_IS_ENTER},
+		{KEY_BACKSPACE, KEY_IS_BACKSPACE},
+		{KEY_BTAB, KEY_IS_BACK_TAB},
+		{KEY_F(1), KEY_IS_HELP},
+		{KEY_F(4), '/'},
+		{KEY_F(6), 's'},
+		{KEY_F(10), 'q'},
+	};
+
+	if (code == KEY_MOUSE)
+		return key_of_mouse(point);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].code == code)
+			return keys[i].key;
+	return KEY_IS_UNKNOWN;
+}
+
+int64_t terminal_key(struct terminal_point *point)
+{
+	wint_t code;
+	int kind = get_wch(&code);
+
+	if (kind == ERR)
+		return -1;
+	if (kind == KEY_CODE_YES)
+		return key_of_code(code, point);
+	switch (code) {
+	case 0:
+		return KEY_IS_UNKNOWN;
+	case '\r':
+	case '\n':
+		return KEY_IS_ENTER;
+	case '\t':
+		return KEY_IS_TAB;
+	case 27:
+		return KEY_IS_ESCAPE;
+	case 8:
+	case 127:
+		return KEY_IS_BACKSPACE;
+	default:
+		return code;
+	}
+}

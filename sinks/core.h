@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What reports say of a core file and its process, before the blocks. */
+#ifndef SINKS_CORE_H
+#define SINKS_CORE_H
+
+#include <stdio.h>
+
+#include "report/core_facts.h"
+#include "sinks/json_writer.h"
+
+void core_write_text(FILE *out, const struct core_facts *core);
+/* "core" */
+void core_write_json(struct json_writer *json, const struct core_facts *core);
+
+#endif

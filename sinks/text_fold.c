@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the stack of a site for people: what every program has, or a library's inside, folded. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/path.h"
+#include "report/blame.h"
+#include "report/fold.h"
+#include "sinks/text_part.h"
+
+#define NAME_MOST 100
+/* Fewer are as soon read as told. */
+#define REPEATED_LEAST 3
+
+/*
+ * How many frames both have from the outer end on, but for the culprit and those inside of it; 0:
+ * there are so few to be read that they are written again.
+ */
+static size_t repeated_cnt(const struct report_site *shown, const struct report_site *above)
+{
+	const struct site *site = shown->site, *other = above ? above->site : NULL;
+	size_t cnt = 0, read = 0;
+
+	if (!other || other->process != site->process)
+		return 0;
+	while (cnt < other->frame_cnt && shown->blamed.frame + cnt + 1 < site->frame_cnt &&
+	       shown->first_frame + cnt + 1 < site->frame_cnt &&
+	       site->frames[site->frame_cnt - cnt - 1] == other->frames[other->frame_cnt - cnt - 1])
+		cnt++;
+	while (read < cnt && !frame_is_start(shown->locations[site->frame_cnt - cnt + read]))
+		read++;
+	return read >= REPEATED_LEAST ? cnt : 0;
+}
+
+static void write_spot(const struct text_part *part, const struct report_site *shown,
+		       const struct spot *spot)
+{
+	bool is_culprit = spot_is_at(spot, shown->blamed);
+	uint64_t addr = frame_address(shown->site->frames[spot->place.frame], spot->location);
+	FILE *out = part->out;
+
+	fprintf(out, "%s  %s ", part->indent, is_culprit ? "\u2192" : " ");
+	if (!spot_has_symbol(spot)) {
+		if (addr)
+			fprintf(out, "0x%" PRIx64 " ", addr);
+		text_write_place(out, spot->location);
+		fputc('\n', out);
+		return;
+	}
+	if (is_culprit)
+		text_begin_style(part, STYLE_CULPRIT);
+	text_write_function(out, spot->frame->symbol, NAME_MOST);
+	text_write_short_source(out, spot->frame);
+	if (is_culprit)
+		text_end_style(part);
+	if (!text_has_source(spot->frame) && spot->location->module && *spot->location->module) {
+		fputc(' ', out);
+		text_write_module(out, spot->location->module);
+	}
+	fputc('\n', out);
+}
+
+static void write_run(const struct text_part *part, const char *inside, size_t cnt)
+{
+	fprintf(part->out, "%s    ", part->indent);
+	text_begin_style(part, STYLE_DIM);
+	fprintf(part->out, "\u2026 %zu frames of ", cnt);
+	escape_puts(part->out, path_name(inside));
+	text_end_style(part);
+	fputc('\n', part->out);
+}
+
+static void write_all(const struct text_part *part, const struct report_site *shown)
+{
+	struct spot spot = spot_at(shown, (struct place){0});
+
+	do
+		write_spot(part, shown, &spot);
+	while (spot_next(shown, &spot));
+}
+
+void text_write_folded_stack(const struct text_part *part, const struct report_site *shown)
+{
+	size_t end = shown->site->frame_cnt;
+	struct fold fold;
+
+	if (shown->first_frame >= end) {
+		text_write_no_stack(part);
+		return;
+	}
+	if (part->report && part->report->all_frames) {
+		write_all(part, shown);
+		return;
+	}
+	end -= repeated_cnt(shown, part->above);
+	fold_begin(&fold, shown, end);
+	while (fold_next(&fold)) {
+		if (fold.inside)
+			write_run(part, fold.inside, fold.cnt);
+		else
+			write_spot(part, shown, &fold.spot);
+	}
+	if (!fold.at_start && end < shown->site->frame_cnt)
+		fprintf(part->out, "%s    \u2026 callers as above\n", part->indent);
+}

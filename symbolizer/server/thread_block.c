@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the ABIs of machines say of thread-local storage, and how glibc and musl align it. */
+#include "symbolizer/server/thread_block.h"
+
+#include <elf.h>
+
+/* What stands at the thread pointer of aarch64, before the program's part. */
+#define HEAD_BYTES 16
+
+static uint64_t round_up(uint64_t value, uint64_t align)
+{
+	return (value + align - 1) & ~(align - 1);
+}
+
+uint64_t thread_block_offset(const struct thread_part *part, unsigned int machine,
+			     uint64_t distance)
+{
+	uint64_t align = part->align & (part->align - 1) ? 1 : part->align, first, offset;
+
+	if (!align)
+		align = 1;
+	/* The part begins as far behind a multiple of its alignment as in the file. */
+	first = -part->vaddr & (align - 1);
+	if (machine == EM_X86_64) {
+		offset = part->bytes > first ? part->bytes - first : 0;
+		return distance + round_up(offset, align) + first;
+	}
+	if (machine == EM_AARCH64) {
+		offset = round_up(HEAD_BYTES, align);
+		if (offset - HEAD_BYTES < first)
+			offset += align;
+		return distance - offset + first;
+	}
+	return UINT64_MAX;
+}

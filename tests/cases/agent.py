@@ -1,0 +1,783 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Programs that keep their account themselves. What is right of their reports, the other cases show
+with `tests/run --agent`; here is what the agent alone does.
+"""
+
+import math
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+from lib import Failure, Skip, each, timeout, wanted
+from lib.expect import fail, owner, sum_of
+from lib.memleak import parse
+from lib.process import PATIENCE
+from lib.program import Truth
+
+from . import inherited, target_filter
+
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set=-all")
+
+
+def library(t):
+    return t.path.parent / "libmemleak.so"
+
+
+def load(t, name, *args, **kwargs):
+    """A program that was started with the agent by hand."""
+    return t.program(name, *args, preload=library(t), **kwargs)
+
+
+def command(t, *argv, wrapper=NOBODY, options=(), ages=("-o", "0")):
+    """memleak --agent -- CMD, as nobody: its last report."""
+    answer = subprocess.run([*wrapper, t.path, "--agent", "--json", "-T", "100000", *ages,
+                             *options, "3600", "--", *argv], capture_output=True,
+                            timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL)
+    t.notes = answer.stderr.decode("utf-8")
+    lines = [line for line in answer.stdout.splitlines() if line[:1] == b"{"]
+    if not lines:
+        raise Failure(f"no report: {t.notes!r}")
+    return parse(lines[-1]), answer.returncode
+
+
+def sites_of(report, function):
+    return [site for site in report["sites"]
+            if any(frame["symbol"] == function for frame in site["stack"])]
+
+
+def check_leak(report):
+    """tests/programs/leak: five of 1 MiB and five of 16 bytes."""
+    for function, count, size in (("leak_big", 5, 5 << 20), ("leak_small", 5, 80)):
+        sites = sites_of(report, function)
+        if sum(site["count"] for site in sites) != count or \
+           sum(site["bytes"] for site in sites) != size:
+            fail(report, f"{function}: {sites}")
+        if any(site["stack_end"] != "complete" for site in sites):
+            fail(report, f"a stack of {function} is cut")
+
+
+@each("exit", "kill", "abort", "quick")
+def test_end(t, how):
+    """However a program ends, the last report is of what it had then; nobody needs rights."""
+    t.tmp.chmod(0o755)
+    source = t.tmp / "end.py"
+    ends = {"exit": "pass", "kill": "os.kill(os.getpid(), 9)", "abort": "os.abort()",
+            "quick": "os._exit(3)"}[how]
+    source.write_text("import ctypes, os\nlibc = ctypes.CDLL(None)\n"
+                      "libc.malloc.restype = ctypes.c_void_p\n"
+                      "for _ in range(7): libc.malloc(123457)\n" + ends + "\n", encoding="ascii")
+    report, code = command(t, "/usr/bin/python3", source)
+    wanted = {"exit": 0, "kill": 137, "abort": 134, "quick": 3}[how]
+    if code != wanted:
+        raise Failure(f"exit code {code}, not {wanted}: {t.notes!r}")
+    if sum(7 * 123457 == site["bytes"] and site["count"] == 7 for site in report["sites"]) != 1:
+        fail(report, "seven blocks of 123457 bytes")
+
+
+def test_as_nobody(t):
+    program = load(t, "leak", wrapper=NOBODY)
+    memleak = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid),
+                        "3600", wrapper=NOBODY).ready()
+    program.go()
+    check_leak(memleak.stop())
+
+
+def test_joined_again(t):
+    """Each who joins sees all that there is, also what was mapped while another was there."""
+    program = load(t, "functions", "all")
+    options = ("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid), "3600")
+    first = t.memleak(*options).ready()
+    truth = program.go()
+    seen = first.stop()
+    again = t.memleak(*options).ready().stop()
+    got = sum_of(again)
+    for key, sums in truth.sites.items():
+        if got.get(key) != sums:
+            fail(again, f"{key}: {got.get(key)}, not {sums}")
+    for key in ("bytes", "count"):
+        if seen["outstanding"][key] != again["outstanding"][key]:
+            raise Failure(f"{seen['outstanding']}, then {again['outstanding']}")
+
+
+def test_two_witnesses(t):
+    """Probes and the agent tell the same of one program at a time."""
+    program = load(t, "threads")
+    agent = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid), "3600",
+                      env={"MEMLEAK_AGENT_SINCE": "join"}).ready()
+    probes = t.attach(program)
+    program.go()
+    by_agent, by_probes = agent.stop(), probes.stop()
+
+    def sums(report):
+        ret = {}
+        for site in report["sites"]:
+            key = tuple((frame["module"], frame["module_offset"]) for frame in site["stack"]
+                        if not frame["inlined"]), site["kind"]
+            count, size = ret.get(key, (0, 0))
+            ret[key] = count + site["count"], size + site["bytes"]
+        return ret
+
+    mine, theirs = sums(by_agent), sums(by_probes)
+    if mine != theirs or not mine:
+        only = [(key, mine.get(key), theirs.get(key)) for key in mine.keys() | theirs.keys()
+                if mine.get(key) != theirs.get(key)]
+        raise Failure(f"{len(only)} of {len(theirs)} sites differ: {only[:3]}")
+
+
+@each("no_agent", "static")
+def test_refused(t, what):
+    program = t.program("leak" if what == "no_agent" else "leak_static")
+    t.refused("--agent", "-p", str(program.pid), code=1,
+              says=["has no agent", "LD_PRELOAD=libmemleak.so"])
+
+
+def test_no_account(t):
+    """A command that loads no library is said to keep none."""
+    _, code = command(t, t.file_of("leak_static"), wrapper=())
+    if "kept no account" not in t.notes:
+        raise Failure(f"exit code {code}: {t.notes!r}")
+
+
+def test_forked(t):
+    """Without --follow a child's allocations are nobody's; with it, its own."""
+    source = ("import ctypes, os\nlibc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
+              "pid = os.fork()\n"
+              "if not pid:\n    libc.malloc(234567)\n    os._exit(0)\n"
+              "os.waitpid(pid, 0)\n")
+    for options, wanted in (((), 0), (("-f",), 1)):
+        report, _ = command(t, "/usr/bin/python3", "-c", source, options=options)
+        seen = sum(site["count"] for site in report["sites"] if site["bytes"] == 234567)
+        if seen != wanted:
+            fail(report, f"{seen} blocks of the child with {options}, not {wanted}")
+
+
+@each("definite", "clean")
+def test_verdict(t, what):
+    """LeakSanitizer's question, of a program that was not built for it: as root, for the proof."""
+    source = t.tmp / "lost.c"
+    keep = "kept = p;" if what == "clean" else ""
+    source.write_text("#include <stdlib.h>\nvoid *volatile kept;\n"
+                      "__attribute__((noinline)) static void lose(void)\n{\n"
+                      f"void *p = malloc(4000);\n__asm__ volatile(\"\" : : \"r\"(p));\n{keep}\n"
+                      "}\nint main(void) { lose(); return 0; }\n", encoding="ascii")
+    program = t.tmp / "lost"
+    subprocess.run(["cc", "-O1", "-g", "-o", program, source], check=True)
+    report, code = command(t, program, wrapper=(), options=("--prove", "--error-exitcode", "9"))
+    lost = report["proof"]["definite"]
+    wanted = (9, {"bytes": 4000, "count": 1}) if what == "definite" else (0, {"bytes": 0, "count": 0})
+    if (code, lost) != wanted:
+        fail(report, f"exit code {code}, definite {lost}, not {wanted}: {t.notes!r}")
+
+
+def test_descriptor_is_closed(t):
+    """A program that closes all that it does not know goes on, and so does its account."""
+    source = ("import ctypes, os, sys\nlibc = ctypes.CDLL(None)\n"
+              "libc.malloc.restype = ctypes.c_void_p\nos.closerange(3, 5000)\n"
+              "for _ in range(3): libc.malloc(345678)\n"
+              "print('ready', flush=True)\nsys.stdin.read(1)\n")
+    process = t.process(["/usr/bin/python3", "-c", source],
+                        env={"LD_PRELOAD": os.fspath(library(t))})
+    process.wait_for("the line", lambda: "ready" in process.out.text)
+    memleak = t.memleak("--agent", "--json", "-T", "100000", "-o", "0", "-p", str(process.pid),
+                        "3600").ready()
+    report = memleak.stop()
+    if sum(site["bytes"] == 3 * 345678 for site in report["sites"]) != 1:
+        fail(report, "three blocks after the descriptor was closed")
+
+
+def test_not_in_core(t):
+    """The account has room for very much: of it core files have the first page alone."""
+    program = load(t, "leak")
+    maps = pathlib.Path(f"/proc/{program.pid}/smaps").read_text(encoding="utf-8")
+    mapped = [part for part in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", maps, flags=re.M)
+              if "memfd:memleak-agent" in part]
+    in_core = [part for part in mapped if " dd" not in part.split("VmFlags:")[1]]
+    if len(mapped) < 2 or len(in_core) != 1 or not re.search(r"^Size: +4 kB$", in_core[0], re.M):
+        raise Failure(f"in core files: {in_core}")
+
+
+def gdb(*args):
+    if not shutil.which("gdb"):
+        raise Skip("gdb is not installed")
+    answer = subprocess.run(["gdb", "-nx", "-batch", "-iex", "set auto-load off", *args],
+                            capture_output=True, timeout=PATIENCE, check=False,
+                            stdin=subprocess.DEVNULL, encoding="utf-8")
+    if "not permitted" in answer.stderr:
+        raise Skip("gdb may not trace: " + answer.stderr[-100:].strip())
+    return answer.stdout
+
+
+def field(text, name):
+    found = re.search(rf"\b{name} = (\d+)", text)
+    if not found:
+        raise Failure(f"gdb says nothing of {name}: {text[-2000:]!r}")
+    return int(found[1])
+
+
+def test_in_gdb(t):
+    """What is outstanding, by a call; of a core, what the head of the account has."""
+    process = python(t, "kept = first()\nstage()\nsecond()\nstage()\nstage()")
+    core = t.tmp / "core"
+    for _ in range(2):
+        text = gdb("-p", str(process.pid), "-ex", "p memleak_totals()",
+                   "-ex", f"generate-core-file {core}")
+        report = join(t, process).stop()
+        blocks = [site for site in report["sites"] if site["kind"] == "heap"]
+        for name, key in (("bytes", "bytes"), ("blocks", "count")):
+            wanted(name, field(text, name), sum(site[key] for site in blocks))
+        next_stage(process)
+    text = gdb("-ex", "p *memleak_agent", f"/proc/{process.pid}/exe", core)
+    wanted("pid", field(text, "pid"), process.pid)
+    answer = subprocess.run([t.path, "core", "--json", core], capture_output=True,
+                            timeout=PATIENCE, check=False)
+    left_out = parse(answer.stdout.splitlines()[-1])["core"]["absent_bytes"]
+    if left_out > 1 << 30:
+        raise Failure(f"{left_out} bytes are said to be missing, which the account has room for")
+
+
+def test_memleak_is_killed(t):
+    """What reads the account may go at any time: the program does not notice, and others join."""
+    program = load(t, "leak")
+    memleak = t.memleak("--agent", "--json", "-o", "0", "-p", str(program.pid), "0.1").ready()
+    memleak.signal(signal.SIGKILL)
+    memleak.wait()
+    program.go()
+    again = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid),
+                      "3600").ready()
+    check_leak(again.stop())
+
+
+LOCKED = """
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+static char *pool;
+static size_t used;
+static int locked;
+void *malloc(size_t size)
+{
+	void *block;
+
+	if (locked)
+		_Exit(9);
+	locked = 1;
+	if (!pool)
+		pool = mmap(NULL, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	block = pool + used;
+	used += (size + 31) & ~15UL;
+	locked = 0;
+	return block;
+}
+void *calloc(size_t cnt, size_t size) { return malloc(cnt * size); }
+void *realloc(void *old, size_t size) { return old ? memmove(malloc(size), old, size) : malloc(size); }
+void free(void *block) {}
+static void first(int argc, char **argv) { malloc(16); }
+__attribute__((section(".preinit_array"), used)) static void (*const begin)(int, char **) = first;
+int main(void) { return 0; }
+"""
+
+
+def test_allocator_begins(t):
+    """One of the program's own maps its memory with a lock held, before anything else has begun."""
+    source, program = t.tmp / "locked.c", t.tmp / "locked"
+    source.write_text(LOCKED, encoding="ascii")
+    subprocess.run(["cc", "-O1", "-fno-builtin", "-rdynamic", "-o", program, source], check=True)
+    ended = subprocess.run([program], check=False, timeout=PATIENCE,
+                           env={**os.environ, "LD_PRELOAD": os.fspath(library(t))})
+    wanted("exit code", ended.returncode, 0)
+
+
+STALE = """
+#include <alloca.h>
+#include <stdlib.h>
+void *volatile kept;
+void __libc_free(void *p);
+#define APART __attribute__((noinline, noipa, optimize("no-stack-protector")))
+APART static void inner(size_t size)
+{
+	char *p = alloca(size);
+	__asm__ volatile("" : : "r"(p) : "memory");
+	kept = malloc(4321);
+	__asm__ volatile("" : : "r"(p) : "memory");
+}
+APART static void first(void) { inner(2048 + 64); __asm__ volatile(""); }
+APART static void second(void)
+{
+	char hole[2048];
+	__asm__ volatile("" : : "r"(hole));
+	inner(64);
+	__asm__ volatile("" : : "r"(hole));
+}
+APART static void unseen(void)
+{
+	for (int i = 0; i < 9; i++) {
+		kept = malloc(5432);
+		if (i < 8)
+			__libc_free(kept);
+	}
+}
+int main(void)
+{
+	static void (*const volatile calls[])(void) = {first, second};
+
+	for (volatile int i = 0; i < 4; i++)
+		calls[i % 2]();
+	unseen();
+	return 0;
+}
+"""
+
+
+def test_stale_words(t):
+    """
+    The words of an earlier call still stand where no function has written since, and the stack is
+    as deep: the frame pointer tells the two apart. An address that is handed out again has one
+    block, however the one before went.
+    """
+    source, program = t.tmp / "stale.c", t.tmp / "stale"
+    source.write_text(STALE, encoding="ascii")
+    subprocess.run(["cc", "-O1", "-g", "-o", program, source], check=True)
+    report, _ = command(t, program, wrapper=())
+    for function, count, size in (("first", 2, 4321), ("second", 2, 4321), ("unseen", 1, 5432)):
+        sites = sites_of(report, function)
+        if [(site["count"], site["bytes"]) for site in sites] != [(count, count * size)]:
+            fail(report, f"{function}: not {count} blocks of {size} bytes")
+
+
+MALLOCS = """
+import ctypes, sys
+libc = ctypes.CDLL(None)
+libc.malloc.restype = libc.calloc.restype = libc.realloc.restype = ctypes.c_void_p
+libc.free.argtypes = (ctypes.c_void_p,)
+libc.realloc.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+def first():
+    return [libc.malloc(777) for _ in range(1000)]
+def second():
+    blocks = [libc.malloc(777) for _ in range(30000)]
+    for block in blocks[:20000]:
+        libc.free(block)
+    for block in blocks[20000:]:
+        libc.realloc(block, 999)
+def stage():
+    print("ready", flush=True)
+    sys.stdin.read(1)
+"""
+
+
+def python(t, source):
+    """A program that keeps its account without anybody to read it, at its first stage."""
+    # With malloc alone: arenas of 1 MiB would come whenever the last one is full.
+    process = t.process(["/usr/bin/python3", "-c", MALLOCS + source],
+                        env={"LD_PRELOAD": os.fspath(library(t)), "PYTHONMALLOC": "malloc"})
+    process.wait_for("the line", lambda: "ready" in process.out.text)
+    return process
+
+
+def next_stage(process):
+    seen = process.out.text.count("ready")
+    process.send(b"x")
+    process.wait_for("the next stage", lambda: process.out.text.count("ready") > seen)
+
+
+def join(t, process, *options):
+    return t.memleak("--agent", "--json", "-T", "100000", "-o", "0", *options, "-p",
+                     str(process.pid), "3600").ready()
+
+
+def check_estimate(report, what, size):
+    """Of all that ctypes has called: within five standard errors, which are no guess."""
+    sites = sites_of(report, "ffi_call")
+    bytes_ = sum(site["bytes"] for site in sites)
+    error = math.hypot(*(site["standard_error"]["bytes"] for site in sites))
+    if not 0 < error < size / 5 or abs(bytes_ - size) > 5 * error:
+        fail(report, f"{what}: {bytes_} estimated, {size} is right, standard error {error}")
+
+
+@each(("--sample-bytes", "16k"), ("-s", "20"))
+def test_samples_from_the_first(t, options):
+    """A command keeps samples alone, what is freed and reallocated as well."""
+    report, _ = command(t, "/usr/bin/python3", "-c", MALLOCS + "second()", options=options)
+    check_estimate(report, "kept", 10000 * 999)
+
+
+def test_samples_from_then_on(t):
+    """What was allocated before is known for certain; whoever joins later is told of it."""
+    process = python(t, "kept = first()\nstage()\nsecond()\nstage()")
+    before = join(t, process).stop()
+    exact = [site for site in before["sites"] if site["bytes"] == 777000]
+    if len(exact) != 1 or "standard_error" in before:
+        fail(before, "1000 blocks of 777 bytes")
+    memleak = join(t, process, "--sample-bytes", "16k")
+    next_stage(process)
+    check_estimate(memleak.stop(), "kept", 777000 + 10000 * 999)
+    later = join(t, process)
+    report = later.stop()
+    if report["sampling"] != {"mode": "bytes", "interval": 16384} or \
+       "one sample in 16384 bytes" not in later.notes:
+        fail(report, f"not said to be samples: {later.notes!r}")
+    for options in (("--sample-bytes", "32k"), ("-s", "5"), ("--prove",)):
+        t.refused("--agent", *options, "-p", str(process.pid), code=1,
+                  says=["keeps only one sample in 16384 bytes"])
+
+
+SUMS = """
+#include <pthread.h>
+#include <stdlib.h>
+void *volatile kept;
+static void *churn(void *arg)
+{
+	void *blocks[100];
+
+	for (int round = 0; round < 200; round++) {
+		for (int i = 0; i < 100; i++)
+			blocks[i] = realloc(malloc(64), 100);
+		for (int i = 0; i < 100; i++)
+			free(blocks[i]);
+	}
+	return malloc(10);
+}
+int main(void)
+{
+	pthread_t threads[8];
+
+	for (int i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, churn, NULL);
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 10; i++)
+		kept = malloc(1000);
+	kept = malloc(5000000);
+	free(kept);
+	kept = malloc((size_t)-1 / 4);
+	return 0;
+}
+"""
+
+
+def heap_bytes(report):
+    return sum(site["bytes"] for site in report["sites"] if site["kind"] == "heap")
+
+
+def test_sums(t):
+    """Of eight threads at once, and of a peak that nobody could look at: all are exact."""
+    source, program = t.tmp / "sums.c", t.tmp / "sums"
+    source.write_text(SUMS, encoding="ascii")
+    subprocess.run(["cc", "-O1", "-g", "-pthread", "-o", program, source], check=True)
+    t.tmp.chmod(0o755)
+    report, _ = command(t, program, options=("--peak", "--summary", "--stats"))
+    sums, = report["summary"]
+    wanted("outstanding", sums["outstanding"], heap_bytes(report))
+    wanted("peak", sums["peak"], sums["outstanding"] + 5000000)
+    wanted("at most", report["peak"]["highest_bytes"], sums["peak"])
+    wanted("largest", sums["largest"], 5000000)
+    wanted("failed", report["stats"]["user"]["failed"], 1)
+    rounds = 8 * 200 * 100
+    for name, got, own in (("freed", sums["freed"], rounds * 164 + 5000000),
+                           ("reallocs", sums["functions"]["realloc"], rounds),
+                           ("frees", sums["functions"]["free"], rounds + 1)):
+        if not own <= got < own + 10000:
+            fail(report, f"{name}: {got}, of which {own} are the program's, the rest the libraries'")
+
+
+def test_sums_from_then_on(t):
+    """What was there before counts as well."""
+    process = python(t, "first()\nstage()\nsecond()\nlibc.free(libc.malloc(50000000))\nstage()")
+    memleak = join(t, process, "--peak", "--summary")
+    next_stage(process)
+    memleak.stop()
+    report = join(t, process, "--peak", "--summary").stop()
+    sums, = report["summary"]
+    wanted("outstanding", sums["outstanding"], heap_bytes(report))
+    for peak, left in ((sums["peak"], sums["outstanding"]),
+                       (report["peak"]["highest_bytes"], report["outstanding"]["bytes"])):
+        if not 49900000 < peak - left < 50100000:
+            fail(report, f"peak {peak}, {left} are left")
+
+
+def start_heirs(t, *argv, options=(), interval="3600"):
+    """A program that forks, with the agent: memleak, whose output is the program's."""
+    memleak = t.memleak("--agent", "--json", "-T", "100000", "-o", "0", "-f", *options, "--output",
+                        t.tmp / "reports", interval, "--", t.file_of(argv[0]), *argv[1:],
+                        output=t.tmp / "reports")
+    memleak.wait_for("ready", lambda: "ready" in memleak.out.text)
+    return memleak
+
+
+def truth_of(memleak, stages=2):
+    """What the program says in its next stage."""
+    memleak.send()
+    memleak.wait_for("its truth", lambda: memleak.out.text.count("ready") == stages)
+    return Truth.of(memleak.out.text.replace("ready\n", ""))
+
+
+def reports_so_far(memleak):
+    """Whole lines of the file that it writes."""
+    return [parse(line) for line in memleak.output.read_bytes().split(b"\n")[:-1]]
+
+
+def run_heirs(t, what, *options, pace=0, interval="3600"):
+    memleak = start_heirs(t, "inherited", what, str(pace), options=options, interval=interval)
+    truth = truth_of(memleak)
+    report = memleak.stop(code=128 + signal.SIGTERM)
+    inherited.check(report, truth, first=interval == "3600")
+    return report
+
+
+@each(*inherited.ALL)
+def test_inherited(t, what):
+    """What each process has, and how much of it was its parent's, as with probes."""
+    run_heirs(t, what)
+
+
+@each("frees", "same_address", "grandchild", "gone_exec")
+@timeout(120)
+def test_inherited_reports(t, what):
+    """What is not needed any more is dropped after reports, and nothing else."""
+    run_heirs(t, what, pace=1300, interval="0.3")
+
+
+@each("frees", "realloc", "grandchild")
+def test_inherited_sampled(t, what):
+    """Samples keep their weights, here of nearly one, and a child knows those of its parent."""
+    report = run_heirs(t, what, "--sample-bytes", "1")
+    if not report["sampling"]:
+        fail(report, "nothing is sampled")
+
+
+def test_inherited_generations(t):
+    """Children, their children and so on, which all but the last end before anybody can look."""
+    memleak = start_heirs(t, "inherited", "generations")
+    memleak.signal(signal.SIGSTOP)
+    truth = truth_of(memleak)
+    memleak.signal(signal.SIGCONT)
+    report = memleak.stop(code=128 + signal.SIGTERM)
+    inherited.check(report, truth, first=True)
+
+
+def test_inherited_proved(t):
+    """A block is lost in one process, and held in the other one."""
+    memleak = start_heirs(t, "heirs", options=("--prove", "--no-default-suppressions"),
+                          interval="0.3")
+    truth = truth_of(memleak)
+    told = len(reports_so_far(memleak))
+    memleak.wait_for("a proof of both", lambda: any(
+        report["proof"] and inherited.proved(report) == truth.holds
+        for report in reports_so_far(memleak)[told:]), every=0.1)
+    memleak.stop(code=128 + signal.SIGTERM)
+
+
+@each("server", "exec")
+def test_family(t, what):
+    """Workers of a server, and children that execute a program, which is another account."""
+    memleak = start_heirs(t, "family", what, "5")
+    truth = truth_of(memleak)
+    parent = next(iter(truth.children))
+    # It has as much from before its first stage, which is seen here.
+    truth.children[parent] = 20, 2000
+    truth.inherits = {pid: (20, 2000) for pid in truth.inherits}
+    target_filter.check([memleak.stop(code=128 + signal.SIGTERM)],
+                        target_filter.with_inherited(truth))
+
+
+HEIRS = """
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+static void *volatile kept[200];
+static volatile int ends;
+#define APART __attribute__((noinline, noipa))
+APART static void *old_block(void) { return malloc(1000); }
+APART static void *new_block(void) { return malloc(2000); }
+APART static void *vforked_block(void) { return malloc(3000); }
+static void *churn(void *arg)
+{
+	while (!ends)
+		for (int i = 0; i < 100; i++)
+			free(realloc(malloc(64), 5000));
+	return NULL;
+}
+static void be_child(int number)
+{
+	for (int i = 0; i < 50; i++)
+		free(kept[i]);
+	for (int i = 0; i < 5; i++)
+		kept[i] = new_block();
+	_exit(0);
+}
+int main(int argc, char **argv)
+{
+	int children = atoi(argv[1]), threads = atoi(argv[2]), status;
+	char *words[] = {"/bin/true", NULL};
+	pthread_t busy[4];
+	pid_t pid;
+
+	for (int i = 0; i < 100; i++)
+		kept[i] = old_block();
+	for (int i = 0; i < threads; i++)
+		pthread_create(&busy[i], NULL, churn, NULL);
+	for (int i = 0; i < children; i++) {
+		pid = fork();
+		if (!pid)
+			be_child(i);
+		if (waitpid(pid, &status, 0) != pid || status)
+			return 1;
+		free(kept[99 - i % 40]);
+		kept[99 - i % 40] = old_block();
+	}
+	pid = vfork();
+	if (!pid) {
+		kept[150] = vforked_block();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	if (posix_spawn(&pid, words[0], NULL, NULL, words, environ) || waitpid(pid, &status, 0) != pid)
+		return 1;
+	ends = 1;
+	for (int i = 0; i < threads; i++)
+		pthread_join(busy[i], NULL);
+	return 0;
+}
+"""
+
+
+def heirs(t):
+    source, program = t.tmp / "heirs.c", t.tmp / "heirs"
+    source.write_text(HEIRS, encoding="ascii")
+    subprocess.run(["cc", "-O1", "-g", "-pthread", "-o", program, source], check=True)
+    t.tmp.chmod(0o755)
+    return program
+
+
+@each(("3", "4"), ("1500", "0"))
+def test_inherited_exactly(t, how):
+    """A few children of a program whose threads go on, and very many short ones."""
+    report, code = command(t, heirs(t), *how, options=("-f",))
+    wanted("exit code", code, 0)
+    if any(report["lost"].values()):
+        fail(report, f"lost: {report['lost']}")
+    sums = {}
+    for function in ("old_block", "new_block", "vforked_block"):
+        for site in sites_of(report, function):
+            of = site.get("inherited", {"count": 0})["count"]
+            key = site["pid"], function
+            before = sums.get(key, (0, 0))
+            sums[key] = before[0] + site["count"], before[1] + of
+    parent, = (pid for pid, function in sums if function == "vforked_block")
+    wanted("the parent's", {key[1]: counts for key, counts in sums.items() if key[0] == parent},
+           {"old_block": (100, 0), "vforked_block": (1, 0)})
+    children = {pid for pid, _ in sums} - {parent}
+    wanted("children", len(children), int(how[0]))
+    for pid in children:
+        wanted("a child's", (sums.get((pid, "old_block")), sums.get((pid, "new_block"))),
+               ((50, 50), (5, 0)))
+
+
+def test_count(t):
+    """Calls of each process, which nobody needs rights to count."""
+    report, _ = command(t, heirs(t), "3", "0", options=("-f", "--count=process"), ages=())
+    rows = sorted(report["entries"], key=lambda row: row["calls"])
+    wanted("each child's", [(row["calls"], row["bytes"]) for row in rows
+                            if row["comm"] == "heirs"][:3], [(55, 10000)] * 3)
+    parent = rows[-1]
+    own = 100 + 3 * 2 + 1, 103 * 1000 + 3000
+    for key, least in zip(("calls", "bytes"), own):
+        if not least <= parent[key] < least + 100000:
+            raise Failure(f"{key}: {parent[key]}, of which {least} are the program's, the rest "
+                          "the libraries'")
+    wanted("sum", report["calls"], sum(row["calls"] for row in rows))
+
+
+def test_count_joined(t):
+    """Of who is joined, calls from then on."""
+    program = load(t, "leak")
+    program.go()
+    memleak = t.memleak("--agent", "--json", "--count=function", "-p", str(program.pid),
+                        "3600").ready()
+    program.go()
+    program.go()
+    memleak.signal(signal.SIGINT)
+    memleak.finish(final=False)
+    wanted("calls", {row["function"]: (row["calls"], row["bytes"])
+                     for row in memleak.counts[-1]["entries"]},
+           {"malloc": (10, 5 * (1048576 + 16)), "free": (20, 0)})
+
+
+def test_trace(t):
+    """Each allocation and free of each process, in their order, with who called."""
+    output = t.tmp / "reports"
+    memleak = t.memleak("--agent", "--json", "-tt", "-f", "-o", "0", "--output", output, "3600",
+                        "--", heirs(t), "3", "0", output=output)
+    report = memleak.finish()
+    if any(report["lost"].values()):
+        fail(report, f"lost: {report['lost']}")
+    living, inherited_frees, last = {}, {}, {}
+    for event in memleak.events:
+        pid, address, size = event["pid"], event["addr"], event["size"]
+        last[pid] = max(event["time"], last.get(pid, ""))
+        if event["time"] < last[pid]:
+            raise Failure(f"{event} comes after {last[pid]}")
+        if event["stack_end"] != "complete":
+            raise Failure(f"its stack is cut: {event}")
+        if event["event"] == "alloc":
+            living[pid, address] = size
+        elif (pid, address) in living:
+            wanted("size", size, living.pop((pid, address)))
+        elif size is not None:
+            raise Failure(f"nothing was allocated there: {event}")
+        else:
+            inherited_frees[pid] = inherited_frees.get(pid, 0) + 1
+    children = [pid for pid, count in inherited_frees.items() if count == 50]
+    wanted("children", len(children), 3)
+    for pid in children:
+        own = [event for event in memleak.events if event["pid"] == pid]
+        wanted("events of a child", len(own), 55)
+        wanted("who allocates", sum(owner(event) == "new_block" for event in own), 5)
+        wanted("who frees", sum(owner(event) == "be_child" for event in own), 50)
+    heap = sum(size for site in report["sites"] if site["kind"] == "heap"
+               for size in [site["bytes"] - site.get("inherited", {"bytes": 0})["bytes"]])
+    wanted("what is left", sum(living.values()), heap)
+
+
+FLOOD = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *volatile kept[1200000];
+int main(void)
+{
+	for (;;) {
+		write(1, "ready\\n", 6);
+		if (getchar() == EOF)
+			return 0;
+		for (int i = 0; i < 1200000; i++)
+			kept[i] = malloc(16);
+	}
+}
+"""
+
+
+def test_trace_lost(t):
+    """What nobody reads is counted, and nobody is told any more when memleak has left."""
+    source, program = t.tmp / "flood.c", t.tmp / "flood"
+    source.write_text(FLOOD, encoding="ascii")
+    subprocess.run(["cc", "-O1", "-o", program, source], check=True)
+    process = t.process([program], env={"LD_PRELOAD": os.fspath(library(t))})
+    process.wait_for("the line", lambda: "ready" in process.out.text)
+    next_stage(process)
+    memleak = join(t, process, "-t", "-z", "100000")
+    memleak.signal(signal.SIGSTOP)
+    next_stage(process)
+    memleak.signal(signal.SIGCONT)
+    lost = memleak.stop()["lost"]["events"]
+    wanted("lost", lost, 1200000 - (1 << 20))
+    next_stage(process)
+    wanted("lost later", join(t, process).stop()["lost"]["events"], lost)

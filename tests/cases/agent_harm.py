@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What a program does that is not to be hurt by its agent, and what the agent cannot see of it: that
+is said.
+"""
+
+import os
+import platform
+import re
+import signal
+import subprocess
+
+from lib import Failure, Skip, each, slow, wanted
+from lib.expect import fail
+
+from .agent import command, join, library, next_stage, sites_of
+
+
+def build(t, name, source, *options, compiler="cc", suffix=".c"):
+    path, program = t.tmp / (name + suffix), t.tmp / name
+    path.write_text(source, encoding="ascii")
+    subprocess.run([compiler, "-O1", "-g", "-pthread", "-o", program, path, *options], check=True)
+    t.tmp.chmod(0o755)
+    return program
+
+
+def loaded(t, *argv):
+    """What a program says with the agent, if it ends well."""
+    answer = subprocess.run(argv, check=False, timeout=60, capture_output=True, encoding="utf-8",
+                            stdin=subprocess.DEVNULL, cwd=t.tmp,
+                            env={**os.environ, "LD_PRELOAD": os.fspath(library(t))})
+    if answer.returncode:
+        raise Failure(f"exit code {answer.returncode}: {answer.stderr!r}")
+    return answer.stdout
+
+
+def watched(t, interval, *argv, options=()):
+    """memleak on a command, whose output is its own."""
+    output = t.tmp / "reports"
+    return t.memleak("--agent", "--json", "-T", "100000", "-o", "0", *options, "--output", output,
+                     interval, "--", *argv, output=output)
+
+
+def field(text, name):
+    """Of a status file, in kB: of each time it was printed."""
+    return [int(number) for number in re.findall(rf"^{name}:\s+(\d+) kB", text, re.M)]
+
+
+SAY = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void say(void)
+{
+	char line[200];
+	FILE *file = fopen("/proc/self/status", "r");
+
+	while (fgets(line, sizeof(line), file))
+		fputs(line, stdout);
+	fclose(file);
+}
+"""
+
+THREADS = SAY + """
+static pthread_barrier_t all;
+static int waits;
+static void *run(void *arg)
+{
+	void *volatile block = malloc(100);
+
+	free(block);
+	if (waits) {
+		pthread_barrier_wait(&all);
+		pthread_barrier_wait(&all);
+	}
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t threads[500];
+
+	waits = !strcmp(argv[1], "at_once");
+	pthread_barrier_init(&all, NULL, 501);
+	say();
+	for (int i = 0; i < 500; i++) {
+		if (pthread_create(&threads[i], NULL, run, NULL))
+			return 1;
+		if (!waits)
+			pthread_join(threads[i], NULL);
+	}
+	if (waits)
+		pthread_barrier_wait(&all);
+	say();
+	if (waits)
+		pthread_barrier_wait(&all);
+	for (int i = 0; waits && i < 500; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+
+@each("one_by_one", "at_once")
+def test_threads(t, how):
+    """What is remembered for a thread goes with it, and takes little memory while it is there."""
+    said = loaded(t, build(t, "threads", THREADS), how)
+    before, after = field(said, "RssAnon")
+    if after - before > (4000 if how == "one_by_one" else 40000):
+        raise Failure(f"{before} kB before 500 threads, {after} kB then")
+
+
+LATE = """
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_key_t first, last;
+static void *volatile kept;
+__attribute__((noinline, noipa)) static void late(void *arg) { kept = malloc(3000); }
+static void nothing(void *arg) {}
+static void *run(void *arg)
+{
+	kept = malloc(100);
+	pthread_setspecific(first, arg);
+	pthread_setspecific(last, arg);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_key_create(&first, nothing);
+	pthread_key_create(&last, late);
+	for (int i = 0; i < 20; i++)
+		if (pthread_create(&thread, NULL, run, &first) || pthread_join(thread, NULL))
+			return 1;
+	return 0;
+}
+"""
+
+
+def test_late_destructors(t):
+    """What destructors of threads allocate, when the agent has forgotten the thread, has a stack."""
+    report, _ = command(t, build(t, "late", LATE))
+    sites = sites_of(report, "late")
+    wanted("blocks", sum(site["count"] for site in sites), 20)
+    if any(site["stack_end"] != "complete" for site in sites) or any(report["lost"].values()):
+        fail(report, f"a stack is cut, or something lost: {report['lost']}")
+
+
+def test_file_size_limit(t):
+    """Who makes a larger file than is allowed gets a signal: there is no account then."""
+    limit = ("prlimit", "--fsize=1000000")
+    loaded(t, *limit, "/bin/true")
+    answer = subprocess.run([*limit, t.path, "--agent", "3600", "--", "/bin/true"], check=False,
+                            timeout=60, capture_output=True, stdin=subprocess.DEVNULL)
+    wanted("exit code", answer.returncode, 0)
+    if b"kept no account" not in answer.stderr:
+        raise Failure(f"not said: {answer.stderr!r}")
+
+
+LOCKS = SAY + """
+#include <sys/mman.h>
+int main(void)
+{
+	void *volatile block;
+
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return 2;
+	block = malloc(100000);
+	say();
+	return !block;
+}
+"""
+
+
+def test_memory_is_locked(t):
+    """The account does not get all the memory that it has room for. The limit is for a fault."""
+    program = build(t, "locks", LOCKS)
+    if subprocess.run([program], check=False, stdout=subprocess.DEVNULL).returncode:
+        raise Skip("no memory can be locked here")
+    said = loaded(t, "prlimit", f"--as={12 << 30}", program)
+    shared, = field(said, "RssShmem")
+    if shared > 10000:
+        raise Failure(f"{shared} kB of shared memory")
+    if not field(said, "VmLck")[0]:
+        raise Failure("nothing is locked")
+
+
+PLUGIN = """
+#include <string>
+#include <vector>
+extern "C" int run(int cnt)
+{
+	std::vector<std::string> all;
+
+	for (int i = 0; i < cnt; i++)
+		all.push_back(std::string(100, 'x'));
+	return all.size();
+}
+"""
+
+LOADS = """
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	void *library = dlopen(argv[1], RTLD_NOW);
+	int (*run)(int) = library ? (int (*)(int))dlsym(library, "run") : 0;
+
+	return !run || run(10) != 10;
+}
+"""
+
+
+def test_operators_of_a_plugin(t):
+    """A C program loads a library that has the C++ library within it: its operators are called."""
+    plugin = build(t, "plugin.so", PLUGIN, "-shared", "-fPIC", "-static-libstdc++",
+                   "-static-libgcc", compiler="c++", suffix=".cpp")
+    loaded(t, build(t, "loads", LOADS), plugin)
+
+
+STRAY = SAY + """
+#include <stdint.h>
+#include <time.h>
+void *astray(size_t size, uint64_t *fp);
+__asm__(".text\\n.globl astray\\n.type astray, @function\\nastray:\\n\\tpush %rbp\\n"
+	"\\tmov %rsi, %rbp\\n\\tcall malloc@plt\\n\\tpop %rbp\\n\\tret\\n"
+	".size astray, . - astray\\n");
+int main(void)
+{
+	uint64_t words[4], number = 0;
+	time_t end = time(NULL) + 3;
+
+	say();
+	while (time(NULL) < end) {
+		words[0] = (uint64_t)&words[2];
+		words[1] = 0x10000000 + number++ * 4096;
+		free(astray(100, words));
+	}
+	say();
+	return 0;
+}
+"""
+
+
+def test_frame_pointer_leads_astray(t):
+    """Mappings are read for code that is not known; what was read is not kept each time."""
+    if platform.machine() != "x86_64":
+        raise Skip("its code is x86-64")
+    said = loaded(t, build(t, "stray", STRAY))
+    before, after = field(said, "VmSize")
+    if after - before > 400:
+        raise Failure(f"{before} kB before, {after} kB after three seconds")
+
+
+FORKS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *volatile kept[20];
+__attribute__((noinline, noipa)) static void *of_parent(void) { return malloc(1000); }
+__attribute__((noinline, noipa)) static void *of_child(void) { return malloc(2000); }
+int main(int argc, char **argv)
+{
+	int cnt = atoi(argv[1]), status;
+
+	for (int i = 0; i < 10; i++)
+		kept[i] = of_parent();
+	write(1, "ready\\n", 6);
+	getchar();
+	for (int i = 0; i < cnt; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			for (int j = 0; j < 7; j++)
+				kept[j] = of_child();
+			if (cnt == 1) {
+				printf("child %d\\nready\\n", (int)getpid());
+				fflush(stdout);
+				getchar();
+			}
+			_exit(0);
+		}
+		if (waitpid(pid, &status, 0) != pid || status)
+			return 1;
+	}
+	write(1, "ended\\n", 6);
+	getchar();
+	return 0;
+}
+"""
+
+
+def test_child_has_its_own(t):
+    """A forked child has its parent's descriptor as well: its account is the one that is read."""
+    process = t.process([build(t, "forks", FORKS), "1"],
+                        env={"LD_PRELOAD": os.fspath(library(t))})
+    process.wait_for("the line", lambda: "ready" in process.out.text)
+    next_stage(process)
+    process.wait_for("the child", lambda: process.out.text.count("ready\n") == 2)
+    child, = re.findall(r"^child (\d+)$", process.out.text, re.M)
+    report = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-p", child,
+                       "3600").ready().stop()
+    wanted("blocks", [[site["count"] for site in sites_of(report, function)]
+                      for function in ("of_parent", "of_child")], [[], [7]])
+
+
+@slow
+def test_memleak_is_stopped(t):
+    """A program that forks is not held up by memleak, and children that had no room are counted."""
+    children = 4500
+    memleak = watched(t, "3600", build(t, "forks", FORKS), str(children), options=("-f",))
+    memleak.wait_for("ready", lambda: "ready" in memleak.out.text)
+    memleak.signal(signal.SIGSTOP)
+    memleak.send()
+    memleak.wait_for("the end", lambda: "ended" in memleak.out.text)
+    memleak.signal(signal.SIGCONT)
+    memleak.send()
+    report = memleak.finish()
+    seen = len({site["pid"] for site in sites_of(report, "of_child")})
+    if not 0 < seen < children:
+        raise Failure(f"{seen} of {children} children are seen")
+    wanted("processes lost", report["lost"]["processes"], children - seen)
+
+
+@each("static", "no_agent")
+def test_executes_another(t, what):
+    """What a shell had is not said of the program that it executes."""
+    argv = ["sh", "-c", 'exec "$@"', "sh", t.file_of("leak_static")] if what == "static" else \
+           ["env", "-u", "LD_PRELOAD", t.file_of("leak")]
+    memleak = watched(t, "0.3", *argv)
+    memleak.wait_for("ready", lambda: "ready" in memleak.out.text)
+    memleak.wait_for("the note", lambda: "has executed a program that has handed over no account"
+                     in memleak.notes)
+    memleak.send(b"xxxxxx")
+    report = memleak.finish(code=7)
+    if report["sites"]:
+        fail(report, "sites of a program that is no more")
+
+
+def test_allocator_of_its_own(t):
+    """What comes before the agent is called instead: that nothing is seen is said."""
+    memleak = watched(t, "3600", t.file_of("own_malloc"))
+    memleak.send(b"xxxx")
+    report = memleak.finish()
+    wanted("processes lost", report["lost"]["processes"], 1)
+    if "has an allocator of its own" not in memleak.notes:
+        raise Failure(f"not said: {memleak.notes!r}")
+
+
+TAKES = """
+#include <stdlib.h>
+void *(*volatile allocate)(size_t);
+void *volatile kept;
+int main(void)
+{
+	allocate = malloc;
+	kept = allocate(4321);
+	return 0;
+}
+"""
+
+
+def test_address_of_malloc(t):
+    """An executable that is not moved has an address of malloc within it, and no allocator."""
+    report, _ = command(t, build(t, "takes", TAKES, "-no-pie", "-fno-pie"))
+    wanted("blocks", [site["bytes"] for site in sites_of(report, "main")], [4321])
+    wanted("processes lost", report["lost"]["processes"], 0)
+
+
+def test_another_user(t):
+    """Whoever changes its user and executes a program is refused, which is said."""
+    report, _ = command(t, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                        "/bin/true", wrapper=())
+    wanted("processes lost", report["lost"]["processes"], 1)
+    if "another user's" not in t.notes:
+        raise Failure(f"not said: {t.notes!r}")

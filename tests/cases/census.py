@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+--census: what the heap of tests/programs/census.c held, against what that knows of its blocks, what
+glibc says of the heap (mallinfo2) and what the kernel says of the memory (smaps).
+"""
+
+import os
+import re
+
+from lib import Failure, each, expect, wanted
+from lib.expect import fail
+from lib.memleak import parse
+
+from .core import core_by_gdb, run_core
+from .prove import next_proof
+
+STATES = ("known", "older", "free")
+WORD = 8
+HEADER = 16
+PAGE = os.sysconf("SC_PAGESIZE")
+
+
+def truth_of(truth):
+    """{the largest size of a class: {state: what is of it}}"""
+    classes = {}
+    for name, words in truth.facts.items():
+        if name.startswith("upto_"):
+            numbers = [int(word) for word in words]
+            classes[int(name[len("upto_"):])] = {
+                state: {"count": numbers[2 * i], "bytes": numbers[2 * i + 1]}
+                for i, state in enumerate(STATES)}
+    return classes
+
+
+def check_classes(census, classes):
+    found = {row["upto_bytes"]: {state: row[state] for state in STATES}
+             for row in census["classes"]}
+    wanted("classes", {upto: found.get(upto) for upto in classes}, classes)
+
+
+def check_against_glibc(census, truth):
+    """glibc counts what is in a thread's cache as used, and headers with their chunks."""
+    arena, mapped, free, cached = (int(word) for word in truth.facts["mallinfo"])
+    small = truth_of(truth)[128]["free"]
+    cached *= small["bytes"] // small["count"] + WORD
+    wanted("arenas", census["arenas"], 1)
+    wanted("bytes of heaps", census["heap_bytes"], arena + mapped)
+    of_chunks = census["free"]["bytes"] + WORD * census["free"]["count"] - cached
+    wanted("free", of_chunks + census["allocator"]["spare_bytes"] + HEADER, free)
+
+
+def smaps_of(pid):
+    """[(what is mapped, {field: bytes})]"""
+    mappings = []
+    with open(f"/proc/{pid}/smaps", encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                mappings.append((words[5] if len(words) > 5 else "", {}))
+            elif words[-1] == "kB":
+                mappings[-1][1][words[0].rstrip(":")] = int(words[1]) << 10
+    return mappings
+
+
+def check_against_kernel(report, truth, pid):
+    """
+    Pages of the heap are what page tables have, exactly. The kernel's own counters of a process may
+    be off: each thread (before Linux 6.2), then each processor counts up to so many pages of
+    each kind before it adds them to the sum: max(64, 2 * processors).
+    """
+    census = report["census"]
+    memory = census["memory"]
+    mappings = smaps_of(pid)
+    heap = sum(sizes["Rss"] + sizes["Swap"] for name, sizes in mappings if name == "[heap]")
+    touched = int(truth.facts["mapped_pages"][0]) * PAGE
+    wanted("pages of the heap", census["present_bytes"], heap + touched)
+    wanted("the same", memory["heap_bytes"], census["present_bytes"])
+    cpus = os.cpu_count()
+    slack = max(64, 2 * cpus) * (cpus + 2) * PAGE
+    for what, ours, fields in (
+            ("resident", memory["resident_bytes"], ("Rss",)),
+            ("of no file", memory["heap_bytes"] + memory["other_bytes"], ("Anonymous", "Swap"))):
+        kernels = sum(sizes[field] for _, sizes in mappings for field in fields)
+        if abs(ours - kernels) > slack:
+            fail(report, f"{what}: {ours}, smaps has {kernels}")
+
+
+@each("asleep", "busy")
+def test_live(t, value):
+    """Each class to the block, and totals that meet glibc's and the kernel's."""
+    program = t.program("census", value)
+    memleak = t.attach(program, "--census", interval="0.1")
+    truth = program.go()
+    report = next_proof(memleak)
+    expect(report, truth)
+    wanted("method", report["proof"]["method"], "still" if value == "asleep" else "clone")
+    census = report["census"]
+    check_classes(census, truth_of(truth))
+    wanted("known", census["known"]["count"], truth.count)
+    wanted("asked for", census["requested_bytes"], truth.bytes)
+    wanted("elsewhere", census["elsewhere"]["count"], 0)
+    check_against_glibc(census, truth)
+    check_against_kernel(report, truth, program.pid)
+    memleak.stop()
+
+
+def test_core(t):
+    """A core tells the same of used and free, and nothing of who knew what."""
+    running = t.program("census")
+    truth = running.go()
+    path = core_by_gdb(t, running)
+    running.end()
+    report = parse(run_core(t, "--json", "--census", path).splitlines()[-1])
+    classes = truth_of(truth)
+    for states in classes.values():
+        for key in ("count", "bytes"):
+            states["older"][key] += states["known"][key]
+            states["known"][key] = 0
+    census = report["census"]
+    check_classes(census, classes)
+    check_against_glibc(census, truth)
+    wanted("used", census["older"], report["core"]["used"])
+    wanted("free", census["free"], report["core"]["free"])
+    wanted("memory", census["memory"], None)
+    text = run_core(t, "--census", path).decode("utf-8")
+    if not re.search(r"^\theap by size of chunk +used +free$", text, re.M):
+        raise Failure(f"no table of what is used and free: {text!r}")
+
+
+def test_another_allocator(t):
+    """Blocks of an allocator that is not glibc's are said to be elsewhere."""
+    program = t.program("own_malloc")
+    memleak = t.attach(program, "--census", interval="0.1")
+    truth = program.go()
+    census = next_proof(memleak)["census"]
+    wanted("elsewhere", census["elsewhere"], {"bytes": truth.bytes, "count": truth.count})
+    wanted("known", census["known"]["count"], 0)
+    memleak.stop()
+
+
+def test_text(t):
+    """The lines that people read, and the table."""
+    program = t.program("census")
+    memleak = t.memleak("--census", "-o", "0", "-p", str(program.pid), "3600").ready()
+    truth = program.go()
+    memleak.stop()
+    known = truth_of(truth)[64 << 10]["known"]
+    row = rf"^\t +up to 64 KiB +{known['bytes'] / 2**20:.1f} MiB in {known['count']} .* in 20$"
+    for pattern in (r"^\theap by size of chunk +known +older +free$", row,
+                    r"^\theap: .* known to memleak \+ .* free \+ .* of the allocator's own",
+                    r"^\tmemory: .* resident = .* of the heap \+ .* of files$"):
+        if not re.search(pattern, memleak.out.text, re.M):
+            raise Failure(f"nothing like {pattern!r} in {memleak.out.text!r}")
+
+
+def test_not_asked_for(t):
+    """A proof alone says nothing of it."""
+    program = t.program("leak")
+    memleak = t.attach(program, "--prove", interval="0.1")
+    program.go()
+    if "census" in memleak.fresh_report():
+        raise Failure("a census without --census")
+    memleak.stop()

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--live: keys in, screens out, in a terminal of tmux."""
+
+import os
+import re
+import signal
+
+from lib import Failure, ROOT, each
+from lib.screen import Screen
+
+RECORDING = ROOT / "tests/golden/live/run.mlk"
+
+
+def recording(t, *options, **kwargs):
+    screen = Screen(t, "report", RECORDING, "--live", *options, **kwargs)
+    screen.wait_for("8 of 8")
+    return screen
+
+
+# A recording, which is the same on every machine
+
+@each("80x24", "40x10", "120x30")
+def test_size(t, size):
+    """What there is room for."""
+    recording(t, size=size).golden(f"main-{size}").keys("q").left(0)
+
+
+def test_order(t):
+    """By any column, either way."""
+    screen = recording(t)
+    screen.keys("3").golden("sort-change")
+    screen.keys("I").golden("sort-change-inverted")
+    screen.keys("s", "s", "s").golden("sort-verdict")
+    screen.keys("q").left(0)
+
+
+def test_filter(t):
+    """It works with each letter, says how much it hides, and Esc clears it."""
+    screen = recording(t)
+    screen.keys("/", "l", "e", "a", "k", "_").golden("filter-typing")
+    screen.keys("b", "Enter").golden("filter")
+    screen.keys("Escape").golden("main-80x24")
+    screen.keys("/", "zzz", "Enter").golden("filter-nothing")
+    screen.keys("q").left(0)
+
+
+def test_stack(t):
+    """A stack, its frames one by one, and back."""
+    screen = recording(t)
+    screen.keys("Down", "Enter").golden("stack")
+    screen.keys("Down").golden("stack-caller")
+    screen.keys("q").wait_for("CULPRIT")
+    screen.keys("q").left(0)
+
+
+def test_groups(t):
+    """Processes and modules, and what is in one of them."""
+    screen = recording(t)
+    screen.keys("Tab").golden("by-process")
+    screen.keys("Down", "Enter").golden("within-process")
+    screen.keys("Escape", "Tab").wait_for("no threads: neither --by thread")
+    screen.keys("Tab").golden("by-module")
+    screen.keys("q").left(0)
+
+
+def test_help(t):
+    screen = recording(t)
+    screen.keys("h").golden("help")
+    screen.keys("q").golden("main-80x24")
+    screen.keys("v").golden("facts")
+    screen.keys("q", "q").left(0)
+
+
+def test_scrub(t):
+    """Any moment of a recording, and what came since a mark."""
+    screen = recording(t)
+    screen.keys("Left", "Left", ",").golden("moment-5")
+    screen.keys("{").golden("moment-1")
+    screen.keys("m", ">").golden("since-moment-1")
+    screen.keys("M", "1").golden("main-80x24")
+    screen.keys("<", ".").wait_for("2 of 8")
+    screen.keys("}").golden("main-80x24")
+    screen.keys("q").left(0)
+
+
+def test_resize(t):
+    """What is on the screen stays there."""
+    screen = recording(t).golden("main-80x24")
+    screen.resize(40, 10).golden("main-40x10")
+    screen.resize(120, 30).golden("main-120x30")
+    screen.resize(10, 3).wait_for("6.28M", without=["BYTES"])
+    screen.resize(80, 24).golden("main-80x24")
+    screen.keys("q").left(0)
+
+
+def test_ascii(t):
+    """A terminal without UTF-8."""
+    recording(t, env={"LC_ALL": "C"}).golden("ascii").keys("q").left(0)
+
+
+COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?[34][0-7][;m]")
+
+
+@each("environment", "option")
+def test_no_colour(t, how):
+    """NO_COLOR and --color never; else the suspect is red."""
+    options, env = ([], {"NO_COLOR": "1"}) if how == "environment" else (["--color", "never"], {})
+    screen = recording(t, *options, env=env).golden("main-80x24")
+    if COLOUR.search(screen.text(colour=True)):
+        raise Failure(screen.text(colour=True))
+    screen.keys("q").left(0)
+
+
+def test_colour(t):
+    screen = recording(t).golden("main-80x24")
+    if "\x1b[31m" not in screen.text(colour=True):
+        raise Failure(screen.text(colour=True))
+    screen.keys("q").left(0)
+
+
+def test_mouse(t):
+    """It is off until o: else the terminal's own selection of text would not work."""
+    screen = recording(t)
+    if screen.state("mouse_any_flag") != "0":
+        raise Failure("the mouse is taken")
+    screen.keys("o").wait_for("the mouse is on")
+    if screen.state("mouse_any_flag") != "1":
+        raise Failure("the mouse is not taken")
+    screen.keys("q").left(0)
+
+
+def test_page(t):
+    """The moment that is shown, as a page."""
+    screen = recording(t)
+    screen.keys("{", "w").wait_for("the report is in memleak-", "1 of 8")
+    page = next(t.tmp.glob("memleak-*.html")).read_text(encoding="utf-8")
+    if not page.startswith("<!DOCTYPE html>") or "leak_small" not in page:
+        raise Failure(page[:200])
+    if "the report is in memleak-" not in screen.keys("q").left(0):
+        raise Failure("what it said is not on stderr afterwards")
+
+
+# Ways out
+
+@each("q", "C-c", "TERM", "INT", "HUP", "SEGV")
+def test_way_out(t, way):
+    """The terminal is as it was."""
+    screen = recording(t)
+    codes = {"SEGV": 139}
+    if way in ("q", "C-c"):
+        screen.keys(way)
+    elif way == "SEGV" and t.sanitized:
+        screen.keys("q")
+        codes = {}
+    else:
+        os.kill(screen.pid, getattr(signal, f"SIG{way}"))
+    screen.left(codes.get(way, 0))
+
+
+@each("q", "C-c", "TERM", "HUP")
+def test_way_out_of_a_run(t, way):
+    """The same while something is traced; the program goes on."""
+    program = t.program("leak")
+    screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
+    screen.wait_for("traced")
+    if way in ("q", "C-c"):
+        screen.keys(way)
+    else:
+        os.kill(screen.pid, getattr(signal, f"SIG{way}"))
+    if "memleak: tracing" not in screen.left(0):
+        raise Failure("what it said at first is gone")
+    program.go()
+
+
+@each("HUP", "TERM", "q")
+def test_way_out_after_count(t, way):
+    """The same when COUNT has ended the run, and its command."""
+    screen = Screen(t, "--live", "-o", "0", "0.2", "2", "--", "sleep", "1000")
+    screen.wait_for("ENDED")
+    if way == "q":
+        screen.keys("q").left(128 + signal.SIGTERM)
+    else:
+        # Once it has ended the command, a signal ends memleak itself.
+        screen.keys("r").wait_for("tracing has ended")
+        number = getattr(signal, f"SIG{way}")
+        os.kill(screen.pid, number)
+        screen.left(128 + number)
+
+
+def test_suspend(t):
+    """Ctrl-Z gives the terminal back until fg."""
+    screen = recording(t)
+    screen.keys("C-z").left(128 + signal.SIGTSTP)
+    screen.keys("fg", "Enter").golden("main-80x24")
+    screen.keys("q").left(128 + signal.SIGTSTP)
+
+
+def test_no_terminal(t):
+    """One line says what is wrong, and nothing is traced."""
+    t.refused("report", RECORDING, "--live", code=1,
+              says="--live wants a terminal for stdin and stdout")
+    program = t.program("leak")
+    t.refused("--live", "-p", str(program.pid), code=1, says="--live wants a terminal")
+
+
+@each("nonsense", "dumb")
+def test_term(t, name):
+    """A terminal that cannot be drawn on."""
+    screen = Screen(t, "report", RECORDING, "--live", env={"TERM": name})
+    says = "set TERM" if name == "nonsense" else "cursor"
+    text = screen.left(1)
+    if says not in " ".join(text.split()):
+        raise Failure(text)
+
+
+# A run
+
+def test_program(t):
+    """What a program leaks, as a screen, a page and a recording; pause, baseline, page, recording."""
+    program = t.program("leak")
+    screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
+    screen.wait_for("nothing is outstanding")
+    program.go()
+    screen.wait_for("5.00M in 10 blocks, 2 stacks", "leak_big", "leak_small")
+    screen.keys("p").wait_for("PAUSED")
+    program.go()
+    screen.keys("R").wait_for("recording to memleak-")
+    screen.keys("p").wait_for("10.0M in 20 blocks", without=["PAUSED"])
+    screen.keys("w").wait_for("the report is in memleak-")
+    screen.keys("R").wait_for("the recording is in memleak-")
+    screen.keys("b").wait_for("nothing is outstanding")
+    screen.keys("q").left(0)
+    report = t.memleak("report", "--json", next(t.tmp.glob("memleak-*.mlk")))
+    report.finish(final=False)
+    outstanding = report.reports[-1]["outstanding"]
+    if outstanding != {"bytes": 10 * (16 + (1 << 20)), "count": 20}:
+        raise Failure(f"the recording says {outstanding}")
+    if "leak_big" not in next(t.tmp.glob("memleak-*.html")).read_text(encoding="utf-8"):
+        raise Failure("the page has no leak_big")
+
+
+def test_source(t):
+    """The line that allocates, among its neighbours, and that of a caller."""
+    program = t.program("leak")
+    screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2", cwd=ROOT)
+    screen.wait_for("nothing is outstanding")
+    program.go()
+    screen.wait_for("leak_big")
+    screen.keys("Enter").wait_for(">     return keep(malloc(BIG)); /* LEAK */", "leak_big(void)")
+    screen.keys("Down").wait_for(">         big[i] = leak_big();")
+    screen.keys("q", "q").left(0)
+
+
+def test_threads(t):
+    """Threads are told apart from the moment they are asked for."""
+    program = t.program("leak")
+    screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "3600")
+    screen.wait_for("h help")
+    program.go()
+    screen.keys("Tab", "Tab").wait_for(f"thread {program.pid} of leak", "5.00M")
+    screen.keys("Enter").wait_for("leak_small")
+    screen.keys("q").left(0)
+
+
+def test_proof(t):
+    """P proves, whatever the interval, and what is lost is said first."""
+    program = t.program("prove_shapes", "tree_that_was_cut")
+    screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "3600")
+    screen.wait_for("h help")
+    program.go()
+    screen.keys("P").wait_for(" definite ", "cut_node")
+    screen.keys("P").wait_for(" lost 32 ", "cut_node")
+    screen.keys("q").left(0)
+
+
+def test_end(t):
+    """When the program has ended, the screen stays, and keys still work; probes are gone."""
+    program = t.program("leak")
+    screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
+    screen.wait_for("nothing is outstanding")
+    program.go()
+    screen.wait_for("leak_big")
+    os.kill(program.pid, signal.SIGKILL)
+    program.popen.wait()
+    screen.wait_for("ENDED", "leak_big")
+    screen.keys("Enter").wait_for("round_of_leaks")
+    screen.keys("w").wait_for("the report is in memleak-")
+    screen.keys("r").wait_for("tracing has ended")
+    screen.keys("q", "q").left(0)
+
+
+def test_command(t):
+    """A command does not draw on the terminal."""
+    screen = Screen(t, "--live", "-o", "0", "0.2", "--", "sh", "-c",
+                    "echo on the terminal; echo there >&2; sleep 30")
+    if "on the terminal" in screen.wait_for("h help", "traced"):
+        raise Failure(screen.text())
+    screen.keys("q")
+    if "on the terminal" in screen.left(143):
+        raise Failure(screen.text())

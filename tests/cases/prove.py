@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Proofs: what points to which block? Each scene of tests/programs/prove_* knows the kind of each of
+its blocks; tests/PROOF.md tells what the scenes are about, and what others say of them.
+"""
+
+import os
+import re
+import signal
+from fnmatch import fnmatch
+from pathlib import Path
+
+from lib import Failure, Skip, each, frames_of, once, slow, wanted
+from lib.expect import fail, plain
+from lib.leak_tools import GO, add, run_lsan, run_valgrind, truth_of
+from lib.memleak import children_of
+from lib.process import ROOT
+
+from .record import last_report
+
+SOURCES = sorted((ROOT / "tests/programs").glob("prove_*.c*"))
+SCENE = re.compile(r"^SCENE\((\w+)\)", re.M)
+# (name of the scene, program)
+SCENES = [(scene, source.stem) for source in SOURCES
+          for scene in SCENE.findall(source.read_text(encoding="utf-8"))]
+LOST = ("definite", "indirect")
+KINDS = (*LOST, "possible", "reachable")
+
+
+def names_of(site):
+    return [plain(frame["symbol"]) for frame in frames_of(site) if frame["symbol"]]
+
+
+def found_by_memleak(report, makers):
+    """{(function, kind): (count, bytes)}, and the same of what the scene did not plant."""
+    sums, others = {}, {}
+    for site in report["sites"]:
+        if site["kind"] != "heap":
+            continue
+        names = names_of(site)
+        if not site["reach"]:
+            fail(report, f"nothing was proved of {names}")
+        for kind in KINDS:
+            of = site["reach"][kind]
+            if not of["count"]:
+                continue
+            if makers.isdisjoint(names):
+                others[names[0] if names else "?", kind] = (of["count"], of["bytes"])
+            else:
+                add(sums, makers, names, kind, of["count"], of["bytes"])
+    return sums, others
+
+
+def compare(tool, sums, right):
+    """Every kind of every function, and nothing else."""
+    unknown = {function for function, kind in right if kind is None}
+    sums = {key: value for key, value in sums.items() if key[0] not in unknown}
+    right = {key: value for key, value in right.items() if key[0] not in unknown}
+    if sums == right:
+        return
+    text = f"{tool} says otherwise:"
+    for key in sorted({*sums, *right}):
+        if sums.get(key) != right.get(key):
+            text += f"\n  {key} {sums.get(key)}, expected {right.get(key)}"
+    raise Failure(text)
+
+
+def check_report(report, truth, *tools):
+    sums, others = found_by_memleak(report, truth.makers)
+    compare("memleak", sums, truth.kinds_by("memleak", *tools))
+    lost = {key: value for key, value in others.items() if key[1] in LOST}
+    if lost:
+        fail(report, f"lost, though no scene has planted it: {lost}")
+    proof = report["proof"]
+    if proof["unproved"] or not proof["method"]:
+        fail(report, f"the proof says {proof}")
+    check_totals(report, sums)
+
+
+def check_totals(report, sums):
+    for kind in LOST:
+        count = sum(of[0] for key, of in sums.items() if key[1] == kind)
+        if report["proof"][kind]["count"] != count:
+            fail(report, f"the proof says {report['proof'][kind]} in all, sites {count} {kind}")
+
+
+def is_named(site):
+    """Names may come later where the machine is busy. A stripped library has none at all."""
+    return all(frame["symbol"] or "libstdc++" in (frame["module"] or "")
+               for frame in frames_of(site)[:1])
+
+
+def is_proved(report):
+    """Of blocks that are younger than a few ticks of the kernel's clock nothing is said."""
+    return all(site["reach"] and is_named(site) and
+               sum(site["reach"][kind]["count"] for kind in KINDS) == site["count"]
+               for site in report["sites"] if site["kind"] == "heap")
+
+
+def next_proof(memleak, method=None):
+    """
+    A report that knows of every block that there is now: a picture is taken before the tables are
+    read, so what the first report after now has seen may be older. method: by which it is taken.
+    """
+    memleak.fresh_report()
+    report = memleak.fresh_report()
+    while not is_proved(report) or method not in (None, report["proof"]["method"]):
+        report = memleak.fresh_report()
+    return report
+
+
+def prove(t, scene, program, *words, method=None):
+    """Every stage of a scene is checked."""
+    running = t.program(program, scene, *words)
+    memleak = t.attach(running, "--prove", "--no-default-suppressions", interval="0.1")
+    truth = running.go()
+    check_report(next_proof(memleak, method), truth)
+    while "stage" in truth.facts:
+        truth = running.go()
+        check_report(next_proof(memleak, method), truth)
+    memleak.stop()
+    running.finish()
+
+
+@each(*SCENES)
+def test_kinds(t, value):
+    """memleak alone, while the program waits."""
+    prove(t, *value)
+
+
+@slow
+@each(*SCENES)
+def test_copied(t, value):
+    """While one thread runs. On a busy machine a copy fails at times, and then threads are held."""
+    prove(t, *value, "busy", method="clone")
+
+
+def test_relocated(t):
+    """Blocks that have moved since the picture was taken are not where it has them: none is lost."""
+    running = t.program("relocated")
+    memleak = t.attach(running, "--prove", "--older", "0", interval="0.1")
+    running.go()
+    running.send()
+    judged = 0
+    for _ in range(20):
+        report = memleak.fresh_report()
+        proof = report["proof"]
+        if any(proof[kind]["count"] for kind in LOST):
+            fail(report, f"lost, though all are held: {proof}")
+        judged += proof["reachable"]["count"]
+    if not judged:
+        raise Failure("no block was judged in any report")
+    memleak.stop()
+    running.finish()
+
+
+@slow
+@each(*SCENES)
+def test_at_the_end(t, value):
+    """A command, judged when it ends: its frames are in use, nothing was freed."""
+    scene, program = value
+    memleak = t.command(t.file_of(program), scene,
+                        options=("--prove", "--no-default-suppressions"))
+    memleak.send(GO)
+    report = memleak.finish()
+    check_report(report, truth_of(memleak.out.text), "end")
+
+
+@each(("chains_of_begins", "case4_a", "case4_b"), ("circle_with_head", "above_ring", "*_ring"))
+def test_suppressed(t, value):
+    """
+    What hangs from a lost block that is suppressed is left out with it, as by LeakSanitizer; also
+    where a recording has the whole.
+    """
+    scene, head, rest = value
+    path, rules, recording = t.file_of("prove_shapes"), t.tmp / "known", t.tmp / "recording"
+    rules.write_text(f"leak:^{head}$\n", encoding="utf-8")
+    views = ("--no-default-suppressions", "--suppressions", rules)
+    memleak = t.command(path, scene, options=("--prove", "--record", recording, *views))
+    memleak.send(GO)
+    report = memleak.finish()
+    truth = truth_of(memleak.out.text)
+    right = {key: value for key, value in truth.kinds_by("memleak", "end").items()
+             if not fnmatch(key[0], rest) and key[0] != head}
+    sums, _ = found_by_memleak(report, truth.makers)
+    compare("memleak", sums, right)
+    check_totals(report, sums)
+    hidden = [of for key, of in truth.kinds_by("memleak").items()
+              if fnmatch(key[0], rest) or key[0] == head]
+    wanted("suppressed", report["suppressed"],
+           [{"pattern": f"^{head}$", "count": sum(count for count, _ in hidden),
+             "bytes": sum(size for _, size in hidden), "sites": len(hidden)}])
+    again = last_report(t, *views, recording)
+    for key in ("sites", "proof", "suppressed", "outstanding"):
+        wanted(f"{key} of the recording", again[key], report[key])
+    _, sums = run_lsan(path, scene, f"suppressions={rules}", "print_suppressions=0")
+    compare("LeakSanitizer", sums, {key: of for key, of in right.items() if key[1] in LOST})
+
+
+@each("arena", "heap", "arena_frame", "heap_frame")
+def test_held(t, way):
+    """Who holds blocks, where all that leads to them is older than memleak."""
+    running = t.program("held", way)
+    holder = " ".join(running.truth.facts["holder"])
+    memleak = t.attach(running, "--prove", interval="0.1")
+    running.go()
+    report = next_proof(memleak)
+    site, = (site for site in report["sites"] if "new_value" in names_of(site))
+    chain = [re.sub(r"\bthread \d+", "thread N", re.sub(r"\.c:\d+", ".c", link))
+             for link in site["held_by"]]
+    wanted("who holds", chain, [holder, "a block from before tracing × 3"])
+    memleak.stop()
+    running.finish()
+
+
+def test_held_few(t):
+    """Of a site that is lost, but for a few blocks, it is not told who holds these."""
+    memleak = t.command(t.file_of("prove_shapes"), "one_is_held", options=("--prove",))
+    memleak.send(GO)
+    site, = memleak.finish()["sites"]
+    wanted("blocks", (site["reach"]["definite"]["count"], site["reach"]["reachable"]["count"]),
+           (9, 1))
+    wanted("who holds", site["held_by"], [])
+
+
+def is_full(report):
+    """Every block is old enough to be judged."""
+    return all(site["reach"] for site in report["sites"] if site["kind"] == "heap")
+
+
+PYTHON = """
+import sys
+class Server:
+    def __init__(self):
+        self.name, self.cache = "server", {}
+server, cache = Server(), {}
+print("ready", flush=True)
+sys.stdin.read(1)
+for i in range(60000):
+    WHERE[i] = str(i)
+print("full", flush=True)
+sys.stdin.read(1)
+"""
+
+
+@slow
+@each("pymalloc", "malloc", "attribute")
+def test_held_by_script(t, way):
+    """The variable of a script that has what python keeps, or the attribute of a class's objects."""
+    where = "server.cache" if way == "attribute" else "cache"
+    program = t.process(["/usr/bin/python3", "-c", PYTHON.replace("WHERE", where)],
+                        env={"PYTHONMALLOC": "malloc" if way == "malloc" else "pymalloc"})
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    memleak = t.attach(program, "--prove", interval="0.1")
+    program.send()
+    program.wait_for("all objects", lambda: b"full" in program.out.data)
+    report = memleak.fresh_report()
+    while not is_full(report):
+        report = memleak.fresh_report()
+    table = max((site for site in report["sites"] if site["kind"] == "heap"),
+                key=lambda site: site["bytes"] / site["count"])
+    name = "Server.cache" if way == "attribute" else "__main__.cache"
+    wanted("who holds", table["held_by"][0], f"variable {name} (likely)")
+    memleak.stop()
+    program.send()
+    program.wait(20)
+
+
+def running_command(memleak, path):
+    """The process that memleak has started with that program."""
+    return next(pid for pid in children_of(memleak.pid)
+                if os.path.samefile(f"/proc/{pid}/exe", path))
+
+
+@each(*((f"{scene}_{name}", name, scene) for name in ("SIGKILL", "SIGABRT")
+        for scene in ("thread_that_holds_nothing", "callee_saved_register")))
+def test_killed(t, value):
+    """The same by a signal, when threads sleep."""
+    number, scene = getattr(signal, value[1]), value[2]
+    if scene not in dict(SCENES):
+        raise Skip("the scene is of another machine")
+    path = t.file_of("prove_threads")
+    memleak = t.command(path, scene, options=("--prove", "--no-default-suppressions"))
+    memleak.send(GO[:1])
+    memleak.wait_for("the scene", lambda: memleak.out.text.count("ready\n") == 2)
+    os.kill(running_command(memleak, path), number)
+    report = memleak.finish(code=128 + number)
+    check_report(report, truth_of(memleak.out.text), "end")
+
+
+def test_end_that_nobody_saw(t):
+    """Where nothing can be said of a command, as nobody held it at its end, that is said."""
+    path = t.file_of("prove_threads")
+    memleak = t.command(path, "thread_that_holds_nothing",
+                        options=("--prove", "--error-exitcode", "9"))
+    memleak.send(GO[:1])
+    memleak.wait_for("the scene", lambda: memleak.out.text.count("ready\n") == 2)
+    tracer, = (pid for pid in children_of(memleak.pid)
+               if Path(f"/proc/{pid}/comm").read_text(encoding="utf-8") == "memleak tracer\n")
+    os.kill(tracer, signal.SIGKILL)
+    memleak.send(GO[1:])
+    report = memleak.finish(code=1)
+    wanted("processes", (report["proof"]["processes"], report["proof"]["unproved"]), (1, 1))
+
+
+def known_to_lsan(truth):
+    return {key: value for key, value in truth.kinds_by("lsan").items() if key[1] in (*LOST, None)}
+
+
+@once
+@slow
+@each(*SCENES)
+def test_agreement(t, value):
+    """memleak, valgrind and LeakSanitizer, on the same program."""
+    scene, program = value
+    path = t.file_of(program)
+    truth, sums = run_valgrind(path, scene, t.tmp)
+    compare("valgrind", sums, truth.kinds_by("valgrind"))
+    truth, sums = run_lsan(path, scene)
+    compare("LeakSanitizer", sums, known_to_lsan(truth))
+    prove(t, scene, program)
+
+
+@once
+def test_table(_):
+    """tests/PROOF.md has a row for each scene, and none that is not there."""
+    text = (ROOT / "tests/PROOF.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)} - {"sbrk"}
+    scenes = {scene for scene, _ in SCENES}
+    wanted("scenes without a row", sorted(scenes - named), [])
+    wanted("rows without a scene", sorted(named - scenes), [])

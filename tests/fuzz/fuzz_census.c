@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Fuzzes the census of a heap. `make fuzz` builds and runs it. For inputs see census_image.h. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proof/census.h"
+#include "tests/fuzz/census_image.h"
+
+#define PAGE 4096ULL
+
+/* Larger regions cost time, and find nothing that these do not. */
+#define PAGES_MAX 64U
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct image {
+	struct memory memory;
+	struct mapping mappings[IMAGE_REGIONS_MAX];
+	const uint8_t *bytes[IMAGE_REGIONS_MAX];
+	size_t lens[IMAGE_REGIONS_MAX];
+};
+
+static ssize_t read_image(const struct memory *memory, uint64_t addr, void *buf, size_t len)
+{
+	const struct image *image = (const struct image *)memory;
+	const struct mapping *mapping = proc_maps_find(&memory->maps, addr);
+	size_t at, stored;
+	uint64_t skip;
+
+	if (!mapping)
+		return 0;
+	at = (size_t)(mapping - memory->maps.mappings);
+	skip = addr - mapping->start;
+	if (len > mapping->end - addr)
+		len = mapping->end - addr;
+	stored = skip < image->lens[at] ? image->lens[at] - skip : 0;
+	stored = stored < len ? stored : len;
+	memset(buf, 0, len);
+	if (stored)
+		memcpy(buf, image->bytes[at] + skip, stored);
+	return (ssize_t)len;
+}
+
+static int visit_all(const struct memory *memory, const struct mapping *mapping, uint64_t start,
+		     uint64_t end, memory_visit_fn *visit, void *arg)
+{
+	return visit(arg, start, end);
+}
+
+static const struct memory_ops ops = {.read = read_image, .visit_written = visit_all};
+static const char *const paths[IMAGE_KINDS] = {"/lib/libc.so.6", "[heap]", ""};
+
+/* Adds a region behind those that are there; false: it is not behind them. */
+static bool add_region(struct image *image, const struct image_region *region)
+{
+	struct proc_maps *maps = &image->memory.maps;
+	uint64_t start = region->start & ~(PAGE - 1);
+	uint64_t pages = region->pages % PAGES_MAX + 1;
+	unsigned int kind = region->kind % IMAGE_KINDS;
+
+	if ((maps->cnt && start < maps->mappings[maps->cnt - 1].end) || start > UINT64_MAX >> 1)
+		return false;
+	maps->mappings[maps->cnt++] = (struct mapping){.start = start,
+						       .end = start + pages * PAGE,
+						       .file.ino = kind == IMAGE_FILE,
+						       .readable = true,
+						       .writable = true,
+						       .path = paths[kind]};
+	return true;
+}
+
+static void read_regions(struct image *image, const uint8_t *data, size_t size)
+{
+	size_t cnt = size ? data[0] % (IMAGE_REGIONS_MAX + 1) : 0;
+	const uint8_t *at = data + 1, *stored = at + cnt * sizeof(struct image_region);
+
+	if (size < 1 + cnt * sizeof(struct image_region))
+		return;
+	for (size_t i = 0; i < cnt; i++) {
+		size_t len = size - (size_t)(stored - data);
+		struct image_region region;
+
+		memcpy(&region, at + i * sizeof(region), sizeof(region));
+		if (!add_region(image, &region))
+			continue;
+		len = len < region.bytes ? len : region.bytes;
+		image->bytes[image->memory.maps.cnt - 1] = stored;
+		image->lens[image->memory.maps.cnt - 1] = len;
+		stored += len;
+	}
+}
+
+struct seen {
+	const struct image *image;
+	uint64_t end;
+	struct census_sum sums[CHUNK_OWN + 1];
+};
+
+/* Chunks come in order, do not overlap, and are in memory. */
+static int look(void *arg, const struct chunk *chunk)
+{
+	struct seen *seen = arg;
+	const struct mapping *mapping = proc_maps_find(&seen->image->memory.maps, chunk->addr);
+
+	if (chunk->addr < seen->end || !chunk->size || !mapping)
+		abort();
+	seen->end = chunk->addr + chunk->size;
+	if (seen->end < chunk->addr)
+		abort();
+	seen->sums[chunk->state].bytes += chunk->size;
+	seen->sums[chunk->state].count++;
+	return 0;
+}
+
+static void check(const struct census *census, const struct seen *seen)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < census->heap_cnt; i++) {
+		if (census->heaps[i].start < end || census->heaps[i].end <= census->heaps[i].start)
+			abort();
+		end = census->heaps[i].end;
+	}
+	if (census->used.bytes + census->mapped.bytes != seen->sums[CHUNK_USED].bytes ||
+	    census->free_.bytes != seen->sums[CHUNK_FREE].bytes ||
+	    census->own.bytes != seen->sums[CHUNK_OWN].bytes ||
+	    census->top_bytes > census->own.bytes)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct image image = {.memory = {.ops = &ops, .page_size = PAGE}};
+	struct seen seen = {.image = &image};
+	struct census census;
+
+	image.memory.maps.mappings = image.mappings;
+	read_regions(&image, data, size);
+	if (census_take(&image.memory, look, &seen, &census))
+		return 0;
+	check(&census, &seen);
+	census_deinit(&census);
+	return 0;
+}

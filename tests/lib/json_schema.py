@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Whether what memleak prints keeps to docs/report.schema.json. Where jsonschema is not there, as on
+the machines of tests/kernels, nothing is asked.
+"""
+
+import json
+
+from .case import Failure
+from .process import ROOT
+
+try:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+except ImportError:
+    Draft202012Validator = None
+
+PATH = ROOT / "docs/report.schema.json"
+
+
+def load():
+    """The schema, or None."""
+    if not Draft202012Validator:
+        return None
+    schema = json.loads(PATH.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+VALIDATOR = load()
+
+
+def shape(value):
+    """Which keys it has, and of which types their values are."""
+    if isinstance(value, dict):
+        return tuple((key, shape(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return frozenset(map(shape, value))
+    return type(value)
+
+
+def sample(value):
+    """The same with one item of each shape in its lists: of thousands most are alike."""
+    if isinstance(value, dict):
+        return {key: sample(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [sample(item) for item in {shape(item): item for item in value}.values()]
+    return value
+
+
+def check_schema(record, whole=False):
+    if not VALIDATOR:
+        return
+    error = best_match(VALIDATOR.iter_errors(record if whole else sample(record)))
+    if error:
+        raise Failure(f"{PATH.name}: {error.json_path}: {error.message[:400]}")

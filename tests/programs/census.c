@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A heap that is partly used and partly free before memleak is attached, and is changed then. It
+ * says, beside what is outstanding, for each class of sizes that it alone has blocks of
+ *
+ *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES      how many, and what they have room for
+ *
+ * and what glibc says of the same heap, with how many freed blocks glibc counts as used, as they
+ * are in the thread's cache; how many pages of blocks with mappings of their own hold something.
+ * "busy": another thread runs all the time.
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include "truth.h"
+
+#define PAGE 4096
+#define HEADER 16
+#define SMALL 100
+#define LARGE 20000
+#define LARGER 40000
+#define MAPPED (1 << 20)
+#define MORE_MAPPED (3 << 20)
+#define TOUCHED 100000
+/* What a thread's cache takes of one size: glibc's default. */
+#define CACHED 7
+
+struct sum {
+	size_t count, bytes;
+};
+
+/* Of one class. */
+struct class
+{
+	struct sum known, older, free_;
+};
+
+static struct class small, large, larger, mapped, more_mapped;
+static void *small_blocks[1000], *large_blocks[300], *larger_blocks[50], *mapped_blocks[2];
+
+static void move(void *block, struct sum *from, struct sum *to)
+{
+	size_t bytes = malloc_usable_size(block);
+
+	if (from) {
+		from->count--;
+		from->bytes -= bytes;
+	}
+	to->count++;
+	to->bytes += bytes;
+}
+
+static void fill(void **blocks, size_t cnt, size_t size, struct sum *sum)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		blocks[i] = keep(malloc(size));
+		must(blocks[i] != NULL, "memory");
+		move(blocks[i], NULL, sum);
+	}
+}
+
+/* Two of five, no two of which are neighbours: they are not joined. */
+static void drop(void **blocks, size_t cnt, struct sum *from, struct sum *to)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		if (i % 5 != 1 && i % 5 != 3)
+			continue;
+		move(blocks[i], from, to);
+		free(blocks[i]);
+		blocks[i] = NULL;
+	}
+}
+
+OWN_FRAME static void fill_larger(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(larger_blocks); i++) {
+		larger_blocks[i] = keep(malloc(LARGER)); /* LEAK */
+		move(larger_blocks[i], NULL, &larger.known);
+	}
+}
+
+/* In the place of some that were freed before. */
+OWN_FRAME static void refill(size_t cnt)
+{
+	for (size_t i = 0; cnt; i++) {
+		if (large_blocks[i])
+			continue;
+		large_blocks[i] = keep(malloc(LARGE)); /* LEAK */
+		move(large_blocks[i], &large.free_, &large.known);
+		cnt--;
+	}
+}
+
+OWN_FRAME static void map_more(void)
+{
+	mapped_blocks[1] = keep(malloc(MORE_MAPPED)); /* LEAK */
+	memset(mapped_blocks[1], 1, TOUCHED);
+	move(mapped_blocks[1], NULL, &more_mapped.known);
+}
+
+static void say_class(size_t upto, const struct class *class)
+{
+	say("upto_%zu %zu %zu %zu %zu %zu %zu\n", upto, class->known.count, class->known.bytes,
+	    class->older.count, class->older.bytes, class->free_.count, class->free_.bytes);
+}
+
+static void say_all(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	say_class(128, &small);
+	say_class(32 << 10, &large);
+	say_class(64 << 10, &larger);
+	say_class(2 << 20, &mapped);
+	say_class(4 << 20, &more_mapped);
+	say("mallinfo %zu %zu %zu %d\n", info.arena, info.hblkhd, info.fordblks, CACHED);
+	say("mapped_pages %d\n", 1 + (HEADER + TOUCHED + PAGE - 1) / PAGE);
+}
+
+static void *run(void *arg)
+{
+	for (;;)
+		__asm__ volatile("" : : : "memory");
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	const size_t larger_cnt = ARRAY_SIZE(larger_blocks);
+	pthread_t thread;
+
+	/* A huge page would be more than what was touched. */
+	must(!prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), "no huge pages");
+	if (argc > 1 && !strcmp(argv[1], "busy"))
+		must(!pthread_create(&thread, NULL, run, NULL), "thread");
+	fill(small_blocks, ARRAY_SIZE(small_blocks), SMALL, &small.older);
+	fill(large_blocks, ARRAY_SIZE(large_blocks), LARGE, &large.older);
+	fill(mapped_blocks, 1, MAPPED, &mapped.older);
+	drop(small_blocks, ARRAY_SIZE(small_blocks), &small.older, &small.free_);
+	drop(large_blocks, ARRAY_SIZE(large_blocks), &large.older, &large.free_);
+	ready();
+	fill_larger();
+	drop(larger_blocks, larger_cnt, &larger.known, &larger.free_);
+	refill(20);
+	map_more();
+	leaks("fill_larger", larger_cnt - larger_cnt / 5 * 2,
+	      (larger_cnt - larger_cnt / 5 * 2) * LARGER);
+	leaks("refill", 20, 20 * LARGE);
+	leaks("map_more", 1, MORE_MAPPED);
+	say_all();
+	ready();
+	return 0;
+}

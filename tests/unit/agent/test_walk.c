@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Walks that end where they meet the stack before, against walks from end to end: on the way
+ * through functions that are called at random, to depths where stacks are cut and where they are
+ * not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <alloca.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "tests/unit/lib/random.h"
+
+/* The agent is in no archive: it is loaded into programs. */
+#include "agent/call_tree.c"
+#include "agent/frame_info.c"
+#include "agent/modules.c"
+#include "agent/system.c"
+#include "agent/walk.c"
+
+#define DEPTH 24U
+#define ACCOUNT_BYTES (64ULL << 20)
+#define ROUNDS 400
+#define NOIPA __attribute__((noinline))
+
+struct gate gate;
+__thread struct thread self;
+
+static struct account *account;
+static struct known_stack known;
+static uint64_t seed = 1;
+static uint64_t cut_cnt, whole_cnt, met_cnt;
+
+static void make_account(void)
+{
+	uint64_t at = 4096;
+
+	account = mmap(NULL, ACCOUNT_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_ptr_not_equal(account, MAP_FAILED);
+	for (unsigned int i = 0; i < ACCOUNT_REGION_CNT; i++, at += 1 << 20)
+		account->region[i] = at;
+	account->region[ACCOUNT_SPILLS] = account->region[ACCOUNT_FRAMES] + (32 << 20);
+	account->region[ACCOUNT_CHUNKS] = account->region[ACCOUNT_SPILLS] + 4096;
+	account->end = ACCOUNT_BYTES;
+	account->depth = walk_set_depth(DEPTH);
+	call_tree_begin(account);
+	gate.frames = region(account, ACCOUNT_FRAMES);
+}
+
+/* What calls is in one file with the agent here, which it does not take for a caller. */
+static void become_caller(void)
+{
+	bool unsure;
+
+	assert_non_null(modules_find(account, (uint64_t)become_caller, &unsure));
+	for (uint32_t i = 0; i < list->cnt; i++)
+		list->items[i].is_own = false;
+}
+
+static struct caller caller_here(const ucontext_t *here)
+{
+#if defined(__x86_64__)
+	const greg_t *registers = here->uc_mcontext.gregs;
+
+	return (struct caller){(uint64_t)registers[REG_RIP], (uint64_t)registers[REG_RSP],
+			       (uint64_t)registers[REG_RBP]};
+#elif defined(__aarch64__)
+	return (struct caller){here->uc_mcontext.pc, here->uc_mcontext.sp,
+			       here->uc_mcontext.regs[29]};
+#endif
+}
+
+/* Whether the stack of that number has these frames; one that was cut has at least DEPTH of them.
+ */
+static void compare(uint32_t number, const struct walk *whole)
+{
+	uint32_t cnt = 0, i = 0;
+
+	for (; i < whole->step_cnt && number >= ACCOUNT_STACK_ENDS; i++) {
+		if (!whole->steps[i].is_kept)
+			continue;
+		assert_int_equal(gate.frames[number].frame, whole->steps[i].frame);
+		number = gate.frames[number].parent;
+		cnt++;
+	}
+	if (number == ACCOUNT_STACK_END(UNWIND_END_TRUNCATED) ||
+	    whole->end == UNWIND_END_TRUNCATED) {
+		assert_true(cnt >= DEPTH);
+		cut_cnt++;
+		return;
+	}
+	assert_int_equal(number, ACCOUNT_STACK_END(whole->end));
+	for (; i < whole->step_cnt; i++)
+		assert_false(whole->steps[i].is_kept);
+	whole_cnt++;
+}
+
+static NOIPA void look(void)
+{
+	static struct walk walk, whole;
+	struct caller caller;
+	ucontext_t here;
+	uint32_t number;
+
+	getcontext(&here);
+	caller = caller_here(&here);
+	walk_run(account, &caller, &known, &walk);
+	assert_false(walk.doubtful);
+	met_cnt += walk.known_cnt > 0;
+	number = walk_keep(account, &walk, &known, true);
+	assert_int_not_equal(number, 0);
+	walk_run(account, &caller, NULL, &whole);
+	compare(number, &whole);
+}
+
+static NOIPA int descend(int left);
+
+static NOIPA int plainly(int left)
+{
+	volatile char place[40];
+
+	place[0] = (char)left;
+	if (random_next(&seed) % 3 == 0)
+		look();
+	return descend(left - 1) + place[0];
+}
+
+/* Its frame is found by the frame pointer. */
+static NOIPA int by_frame_pointer(int left)
+{
+	volatile char *place = alloca(16 + random_next(&seed) % 64);
+
+	place[0] = (char)left;
+	look();
+	return descend(left - 1) + place[0];
+}
+
+static NOIPA int descend(int left)
+{
+	int ret = 0;
+
+	if (left <= 0) {
+		look();
+		return 0;
+	}
+	switch (random_next(&seed) % 4) {
+	case 0:
+		ret = plainly(left) + 1;
+		break;
+	case 1:
+		ret = by_frame_pointer(left) + 2;
+		break;
+	case 2:
+		ret = descend(left - 1) + 3;
+		break;
+	case 3:
+		ret = descend(left - 1) + 4;
+		look();
+		break;
+	}
+	if (random_next(&seed) % 4 == 0)
+		look();
+	return ret;
+}
+
+static void test_walks(void **state)
+{
+	make_account();
+	become_caller();
+	for (int i = 0; i < ROUNDS; i++)
+		descend((int)(random_next(&seed) % (3 * DEPTH)));
+	assert_true(cut_cnt > ROUNDS);
+	assert_true(whole_cnt > ROUNDS);
+	assert_true(met_cnt > (cut_cnt + whole_cnt) / 2);
+	assert_int_equal(account->lost[ACCOUNT_LOST_STACKS], 0);
+	munmap(account, ACCOUNT_BYTES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_walks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Accounts that a target has made up: what does not fit is not read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf/memleak.h"
+#include "loader/agent/account_view.h"
+#include "loader/target/mapped_ranges.h"
+#include "tests/unit/lib/random.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define BYTES ((uint64_t)64 << 20)
+
+/* A small account: a page for each region but the last two. */
+static struct account *make_account(int *ret_fd)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct account *account;
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)BYTES), 0);
+	account = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(account, MAP_FAILED);
+	account->magic = ACCOUNT_MAGIC;
+	account->bytes = BYTES;
+	for (unsigned int i = 0; i < ACCOUNT_REGION_CNT; i++)
+		account->region[i] = 4096ULL * (i + 1);
+	account->end = BYTES;
+	*ret_fd = fd;
+	return account;
+}
+
+static void seal(int fd)
+{
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, SEALS), 0);
+}
+
+static void *region_of(struct account *account, enum account_region which)
+{
+	return (char *)account + account->region[which];
+}
+
+static int count_block(void *arg, const struct account_block *block)
+{
+	(*(size_t *)arg)++;
+	return 0;
+}
+
+static void test_not_sealed(void **state)
+{
+	struct account_view view;
+	int fd;
+	struct account *account = make_account(&fd);
+
+	assert_int_equal(account_view_init(fd, &view), -EPROTO);
+	munmap(account, BYTES);
+}
+
+static void test_layout(void **state)
+{
+	struct account_view view;
+
+	for (unsigned int i = 0; i <= ACCOUNT_REGION_CNT; i++) {
+		int fd;
+		struct account *account = make_account(&fd);
+
+		seal(fd);
+		if (i < ACCOUNT_REGION_CNT)
+			account->region[i] = i % 2 ? BYTES + 4096 : 0;
+		else
+			account->bytes = BYTES - 1;
+		assert_int_equal(account_view_init(fd, &view), -EPROTO);
+		munmap(account, BYTES);
+	}
+}
+
+/* What could take for ever to read, or nobody may write to, is no agent's. */
+static void test_no_agents_own(void **state)
+{
+	struct account_view view;
+
+	for (unsigned int what = 0; what < 2; what++) {
+		int fd;
+		struct account *account = make_account(&fd);
+
+		for (unsigned int i = ACCOUNT_TRACE; what == 0 && i < ACCOUNT_REGION_CNT; i++)
+			account->region[i] = BYTES - 4096ULL * (ACCOUNT_REGION_CNT - i);
+		munmap(account, BYTES);
+		if (what == 1)
+			assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+		seal(fd);
+		assert_int_equal(account_view_init(fd, &view), -EPROTO);
+	}
+}
+
+static void test_block(void **state)
+{
+	struct account_view view;
+	size_t cnt = 0;
+	int fd;
+	struct account *account = make_account(&fd);
+	struct account_chunk *chunk = region_of(account, ACCOUNT_CHUNKS);
+
+	account->chunk_cnt = 1;
+	chunk->base = ACCOUNT_CHUNK_SPAN * 7;
+	chunk->lines[3].cells[2].block = ACCOUNT_CELL(5, 100, 4);
+	chunk->lines[3].cells[2].life = ACCOUNT_LIFE(1ULL, 0, 77ULL);
+	/* Nobody reads what lines say of their spills: each has them from its own. */
+	chunk->spills[9] = UINT32_MAX;
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	assert_int_equal(account_view_blocks(&view, count_block, &cnt), 0);
+	assert_int_equal(cnt, 1);
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
+static int keep_addr(void *arg, const struct account_block *block)
+{
+	*(uint64_t *)arg = block->addr;
+	return 0;
+}
+
+/* The pages that are read are those that were written, however much is said to be in use. */
+static void test_spill(void **state)
+{
+	struct account_view view;
+	uint64_t addr = 0;
+	struct stat before, after;
+	int fd;
+	struct account *account = make_account(&fd);
+	struct account_spill *spills = region_of(account, ACCOUNT_SPILLS);
+
+	account->spill_cnt = account->chunk_cnt = account->thread_cnt = UINT32_MAX;
+	account->range_cnt = UINT64_MAX;
+	spills[3].line = 1000;
+	spills[3].cells[5].block = ACCOUNT_CELL(5, 100, 4);
+	spills[3].cells[5].life = ACCOUNT_LIFE(1ULL, 0, 0ULL);
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	assert_int_equal(fstat(fd, &before), 0);
+	assert_int_equal(account_view_blocks(&view, keep_addr, &addr), 0);
+	assert_int_equal(fstat(fd, &after), 0);
+	assert_int_equal(addr, ACCOUNT_LINE_SPAN * 1000 + 4 * ACCOUNT_POSITION_SPAN);
+	assert_int_equal(after.st_blocks, before.st_blocks);
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
+/* As they were kept: in order, and each has a kind. */
+static void test_ranges(void **state)
+{
+	struct account_view view;
+	struct ranges ranges;
+	int fd;
+	struct account *account = make_account(&fd);
+	struct account_range *kept = region_of(account, ACCOUNT_RANGES);
+
+	account->range_cnt = UINT64_MAX;
+	kept[0] = (struct account_range){.start = 0x1000, .end = 0x2000, .kind = UINT32_MAX};
+	kept[1] = (struct account_range){.start = 0x4000, .end = 0x5000};
+	kept[2] = (struct account_range){.start = 0x3000, .end = 0x4000};
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	ranges_init(&ranges, 4096, 1ULL << 30);
+	assert_int_equal(account_view_take_ranges(&view, &ranges), 0);
+	assert_int_equal(ranges.cnt, 2);
+	assert_true(ranges.items[0].kind < MEMLEAK_KIND_CNT);
+	ranges_deinit(&ranges);
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
+/* A chain of so many frames, the outermost at the first number. */
+static void add_frames(struct account *account, uint32_t first, uint32_t cnt, unsigned int end)
+{
+	struct account_frame *frames = region_of(account, ACCOUNT_FRAMES);
+
+	for (uint32_t i = 0; i < cnt; i++)
+		frames[first + i] = (struct account_frame){
+			.frame = 100 + i,
+			.parent = i ? first + i - 1 : ACCOUNT_STACK_END(end),
+		};
+}
+
+static void test_stack(void **state)
+{
+	const uint32_t first = ACCOUNT_STACK_ENDS + 3;
+	struct account_view view;
+	uint64_t frames[8];
+	unsigned int end;
+	int fd;
+	struct account *account = make_account(&fd);
+	struct account_frame *tree = region_of(account, ACCOUNT_FRAMES);
+
+	account->depth = 6;
+	add_frames(account, first, 8, UNWIND_END_COMPLETE);
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &end), 3);
+	assert_int_equal(end, UNWIND_END_COMPLETE);
+	assert_int_equal(frames[0], 102);
+	assert_int_equal(frames[2], 100);
+	assert_int_equal(account_view_stack(&view, first + 3, frames, 4, &end), 4);
+	assert_int_equal(end, UNWIND_END_COMPLETE);
+	/* More than was asked for, or than is always there. */
+	assert_int_equal(account_view_stack(&view, first + 5, frames, 4, &end), 4);
+	assert_int_equal(end, UNWIND_END_TRUNCATED);
+	assert_int_equal(account_view_stack(&view, first + 7, frames, 8, &end), 6);
+	assert_int_equal(end, UNWIND_END_TRUNCATED);
+	assert_int_equal(account_view_stack(&view, ACCOUNT_NO_STACK, frames, 8, &end), 0);
+	assert_int_equal(end, UNWIND_END_UNKNOWN);
+	/* What is not there, in a circle, or beyond the end. */
+	assert_int_equal(account_view_stack(&view, 0, frames, 8, &end), 0);
+	assert_int_equal(account_view_stack(&view, first - 1, frames, 8, &end), 0);
+	assert_int_equal(account_view_stack(&view, UINT32_MAX, frames, 8, &end), 0);
+	tree[first].parent = first + 2;
+	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &end), 0);
+	tree[first].parent = UINT32_MAX;
+	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &end), 0);
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
+/* Whatever it says: nothing is read outside, and it comes to an end. */
+static void test_noise(void **state)
+{
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 40; round++) {
+		struct account_view view;
+		int fd;
+		struct account *account = make_account(&fd);
+		uint64_t frames[8];
+		struct account_totals totals;
+		struct account_module module;
+		struct account_event event;
+		struct account_traced traced;
+		unsigned int end;
+		char path[16];
+		size_t cnt = 0;
+
+		for (uint64_t at = offsetof(struct account, began_ns); at < 1 << 20; at += 8)
+			*(uint64_t *)((char *)account + at) =
+				random_next(&seed) % 4 ? random_next(&seed) : 0;
+		seal(fd);
+		assert_int_equal(account_view_init(fd, &view), 0);
+		assert_int_equal(account_view_blocks(&view, count_block, &cnt), 0);
+		for (uint32_t i = 0; i < 64; i++) {
+			uint32_t number = (uint32_t)random_next(&seed);
+
+			account_view_stack(&view, number, frames, 8, &end);
+			account_view_stack(&view, i, frames, 8, &end);
+			account_view_module(&view, i, &module, path, sizeof(path));
+			account_view_module(&view, number, &module, path, sizeof(path));
+			account_view_tid(&view, number);
+			account_view_event(&view, i % 2, &event);
+			if (account_view_traced(&view, i % 2, &traced))
+				account_view_take_traced(&view);
+		}
+		account_view_totals(&view, &totals);
+		account_view_deinit(&view);
+		munmap(account, BYTES);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_not_sealed),    cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_no_agents_own), cmocka_unit_test(test_block),
+		cmocka_unit_test(test_stack),         cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_spill),         cmocka_unit_test(test_ranges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

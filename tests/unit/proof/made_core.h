@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Makes small core files by hand: also such as no process leaves behind. */
+#ifndef TESTS_UNIT_PROOF_MADE_CORE_H
+#define TESTS_UNIT_PROOF_MADE_CORE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MADE_SEGMENTS_MAX 16
+#define MADE_NOTES_MAX 65536
+/* Where what is in the first segment begins in the file; each of the others is a page further. */
+#define MADE_CONTENT 0x10000ULL
+
+struct made_core {
+	unsigned int machine;
+	Elf64_Phdr segments[MADE_SEGMENTS_MAX];
+	const void *contents[MADE_SEGMENTS_MAX];
+	size_t cnt;
+	uint64_t content_end; /* in the file */
+	unsigned char notes[MADE_NOTES_MAX];
+	size_t note_bytes;
+	bool counts_in_section; /* the number of segments does not stand in the header */
+	uint64_t empty_headers; /* in front of the others */
+};
+
+/* Registers in the machine's order. */
+struct made_thread {
+	int32_t tid;
+	int16_t signal;
+	uint64_t registers[34];
+};
+
+struct made_file {
+	uint64_t start;
+	uint64_t end;
+	uint64_t pages; /* where it begins in the file */
+	const char *path;
+};
+
+/* Only the first so many bytes of the segment are in the core. */
+void made_core_segment(struct made_core *core, uint64_t addr, uint64_t bytes, unsigned int flags,
+		       const void *content, uint64_t content_bytes);
+void made_core_note(struct made_core *core, const char *name, uint32_t type, const void *bytes,
+		    size_t len);
+void made_core_thread(struct made_core *core, const struct made_thread *thread);
+void made_core_files(struct made_core *core, const struct made_file *files, size_t cnt);
+void made_core_info(struct made_core *core, int32_t pid, const char *name, const char *arguments);
+
+/* The file, in memory. */
+int made_core_open(const struct made_core *core);
+
+#endif

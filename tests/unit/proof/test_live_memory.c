@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is read of a child's memory, and which of its pages it has written to. */
+#include "proof/live_memory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+#define PAGES 64
+#define HUGE_BYTES (16ULL << 40)
+#define LARGE_BYTES (8ULL << 20)
+
+struct child {
+	pid_t pid;
+	struct live_memory live;
+	size_t page;
+	char *sparse;  /* of its pages, 3, 4 and 9 were written to */
+	char *closed;  /* written to, then not readable any more; with a page that is not mapped */
+	char *shared;  /* page 2 was written to by another process */
+	char *huge;    /* page 0 and the last one were written to */
+	char *of_file; /* page 1 was written to */
+	char *seen;    /* all were read, and page 2 was written to */
+	char *large;   /* a page of it was read, by which the kernel maps a large one of zeros */
+};
+
+static char *map(size_t bytes, int flags, int fd)
+{
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	assert_ptr_not_equal(at, MAP_FAILED);
+	return at;
+}
+
+static void make_mappings(struct child *child)
+{
+	FILE *file = tmpfile();
+
+	child->sparse = map(PAGES * child->page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	child->seen = map(PAGES * child->page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	child->large = map(LARGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	madvise(child->seen, PAGES * child->page, MADV_NOHUGEPAGE);
+	madvise(child->large, LARGE_BYTES, MADV_HUGEPAGE);
+	child->closed = map(3 * child->page, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	child->shared = map(PAGES * child->page, MAP_SHARED | MAP_ANONYMOUS, -1);
+	child->huge = map(HUGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	madvise(child->huge, HUGE_BYTES, MADV_NOHUGEPAGE);
+	madvise(child->sparse, PAGES * child->page, MADV_NOHUGEPAGE);
+	assert_int_equal(ftruncate(fileno(file), (off_t)(4 * child->page)), 0);
+	child->of_file = map(4 * child->page, MAP_PRIVATE, fileno(file));
+	child->shared[2 * child->page] = 's';
+	fclose(file);
+}
+
+static void run_child(const struct child *child, int ready)
+{
+	size_t page = child->page;
+
+	for (size_t i = 0; i < PAGES; i++)
+		(void)((volatile char *)child->seen)[i * page];
+	(void)((volatile char *)child->large)[LARGE_BYTES / 2];
+	child->seen[2 * page] = 's';
+	child->sparse[3 * page] = 'a';
+	child->sparse[4 * page] = 'b';
+	child->sparse[9 * page + 5] = 'c';
+	memset(child->closed, 'x', 3 * page);
+	mprotect(child->closed, page, PROT_NONE);
+	munmap(child->closed + 2 * page, page);
+	child->huge[0] = 'h';
+	child->huge[HUGE_BYTES - 1] = 'i';
+	child->of_file[page] = child->of_file[2 * page] + 'f';
+	if (write(ready, "r", 1) == 1)
+		pause();
+	_exit(0);
+}
+
+static int set_up(void **state)
+{
+	struct child *child = calloc(1, sizeof(*child));
+	int ends[2];
+	char byte;
+
+	child->page = (size_t)sysconf(_SC_PAGESIZE);
+	make_mappings(child);
+	assert_int_equal(pipe(ends), 0);
+	child->pid = fork();
+	if (!child->pid)
+		run_child(child, ends[1]);
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+	assert_int_equal(live_memory_init(child->pid, clock_deadline_ns(5000000000), &child->live),
+			 0);
+	*state = child;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct child *child = *state;
+
+	live_memory_deinit(&child->live);
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+	munmap(child->sparse, PAGES * child->page);
+	munmap(child->seen, PAGES * child->page);
+	munmap(child->large, LARGE_BYTES);
+	munmap(child->closed, 3 * child->page);
+	munmap(child->shared, PAGES * child->page);
+	munmap(child->huge, HUGE_BYTES);
+	munmap(child->of_file, 4 * child->page);
+	free(child);
+	return 0;
+}
+
+static ssize_t read_at(const struct child *child, const char *at, void *buf, size_t len)
+{
+	const struct memory *memory = &child->live.memory;
+
+	return memory->ops->read(memory, (uintptr_t)at, buf, len);
+}
+
+static void memory_is_read(void **state)
+{
+	struct child *child = *state;
+	char *buf = malloc(PAGES * child->page);
+
+	assert_int_equal(read_at(child, child->sparse, buf, PAGES * child->page),
+			 PAGES * child->page);
+	assert_int_equal(buf[3 * child->page], 'a');
+	assert_int_equal(buf[9 * child->page + 5], 'c');
+	assert_int_equal(buf[8 * child->page], 0);
+	free(buf);
+}
+
+static void pages_that_it_may_not_read_itself_are_read(void **state)
+{
+	struct child *child = *state;
+	char *buf = malloc(4 * child->page);
+
+	/* Some kernels give them to nobody, or to who traces the process. */
+	if (!read_at(child, child->closed, buf, 1)) {
+		free(buf);
+		print_message("skipped: pages without permission cannot be read here\n");
+		skip();
+	}
+	assert_int_equal(read_at(child, child->closed, buf, 4 * child->page), 2 * child->page);
+	assert_int_equal(buf[0], 'x');
+	assert_int_equal(buf[2 * child->page - 1], 'x');
+	assert_int_equal(read_at(child, child->closed + 2 * child->page, buf, 8), 0);
+	assert_int_equal(read_at(child, NULL, buf, 8), 0);
+	assert_int_equal(read_at(child, (char *)UINT64_MAX - 7, buf, 8), 0);
+	free(buf);
+}
+
+struct visits {
+	const char *base;
+	size_t page;
+	char text[256];
+};
+
+static int note(void *arg, uint64_t start, uint64_t end)
+{
+	struct visits *visits = arg;
+	size_t used = strlen(visits->text);
+
+	snprintf(visits->text + used, sizeof(visits->text) - used, "%zd-%zd ",
+		 (ssize_t)(start - (uintptr_t)visits->base) / (ssize_t)visits->page,
+		 (ssize_t)(end - (uintptr_t)visits->base) / (ssize_t)visits->page);
+	return 0;
+}
+
+static const char *visits_of(struct child *child, const char *base, struct visits *visits)
+{
+	const struct memory *memory = &child->live.memory;
+	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)base);
+
+	assert_non_null(mapping);
+	*visits = (struct visits){.base = base, .page = child->page};
+	assert_int_equal(memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
+						    note, visits),
+			 0);
+	return visits->text;
+}
+
+static void only_written_pages_are_visited(void **state)
+{
+	struct child *child = *state;
+	struct visits visits;
+
+	assert_non_null(strstr(visits_of(child, child->sparse, &visits), "3-5 9-10 "));
+	assert_string_equal(visits_of(child, child->of_file, &visits), "1-2 ");
+}
+
+static void written_pages_are_found_in_the_page_table(void **state)
+{
+	struct child *child = *state;
+	bool scans = child->live.scans;
+
+	child->live.scans = false;
+	only_written_pages_are_visited(state);
+	child->live.scans = scans;
+}
+
+static void zeros_that_were_only_read_are_not_visited(void **state)
+{
+	struct child *child = *state;
+	bool scans = child->live.scans;
+	struct visits visits;
+
+	if (geteuid()) {
+		print_message("skipped: what is mapped is told to root only\n");
+		skip();
+	}
+	child->live.scans = false;
+	assert_non_null(strstr(visits_of(child, child->seen, &visits), "2-3 "));
+	assert_null(strstr(visits.text, " 3-"));
+	assert_string_equal(visits_of(child, child->large, &visits), "");
+	child->live.scans = scans;
+}
+
+static void shared_memory_is_found_wherever_it_was_written(void **state)
+{
+	struct child *child = *state;
+	struct visits visits;
+
+	if (geteuid()) {
+		print_message("skipped: files of mappings are opened by root only\n");
+		skip();
+	}
+	assert_string_equal(visits_of(child, child->shared, &visits), "2-3 ");
+}
+
+static void large_empty_ranges_cost_nothing(void **state)
+{
+	struct child *child = *state;
+	struct visits visits;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	char wanted[64];
+
+	if (!child->live.scans) {
+		print_message("skipped: this kernel does not scan page tables\n");
+		skip();
+	}
+	snprintf(wanted, sizeof(wanted), "0-1 %llu-%llu ", HUGE_BYTES / child->page - 1,
+		 HUGE_BYTES / child->page);
+	assert_string_equal(visits_of(child, child->huge, &visits), wanted);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - begin_ns < 1000000000);
+}
+
+static int refuse(void *arg, uint64_t start, uint64_t end)
+{
+	return -ECANCELED;
+}
+
+static void a_search_ends_when_it_is_told_to(void **state)
+{
+	struct child *child = *state;
+	const struct memory *memory = &child->live.memory;
+	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)child->huge);
+
+	/* By pages that are just looked for, the whole would take a while. */
+	assert_int_equal(memory->ops->visit_written(memory, mapping, (uintptr_t)child->huge,
+						    (uintptr_t)child->huge + PAGES * child->page,
+						    refuse, NULL),
+			 -ECANCELED);
+	child->live.deadline_ns = 0;
+	assert_int_equal(memory->ops->visit_written(memory, mapping, mapping->start + child->page,
+						    mapping->end, note,
+						    &(struct visits){.page = 1}),
+			 -ETIMEDOUT);
+}
+
+static void devices_are_not_touched(void **state)
+{
+	assert_false(live_memory_may_read(&(struct mapping){.path = "/dev/dri/card0"}));
+	assert_false(live_memory_may_read(&(struct mapping){.path = "/dev/mem"}));
+	assert_false(live_memory_may_read(&(struct mapping){.path = "/sys/devices/x/resource0"}));
+	assert_false(live_memory_may_read(&(struct mapping){.path = "[vvar]"}));
+	assert_false(live_memory_may_read(&(struct mapping){.path = "[vvar_vclock]"}));
+	assert_false(live_memory_may_read(&(struct mapping){.path = "[vsyscall]"}));
+	assert_true(live_memory_may_read(&(struct mapping){.path = "/dev/shm/x"}));
+	assert_true(live_memory_may_read(&(struct mapping){.path = "/dev/zero"}));
+	assert_true(live_memory_may_read(&(struct mapping){.path = "/memfd:x"}));
+	assert_true(live_memory_may_read(&(struct mapping){.path = "[heap]"}));
+	assert_true(live_memory_may_read(&(struct mapping){.path = ""}));
+}
+
+static void a_process_that_has_ended_has_no_memory(void **state)
+{
+	struct live_memory live;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT);
+	assert_true(live_memory_init(pid, UINT64_MAX, &live) < 0);
+	waitpid(pid, NULL, 0);
+	assert_true(live_memory_init(pid, UINT64_MAX, &live) < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_written_pages_are_visited),
+		cmocka_unit_test(written_pages_are_found_in_the_page_table),
+		cmocka_unit_test(zeros_that_were_only_read_are_not_visited),
+		cmocka_unit_test(shared_memory_is_found_wherever_it_was_written),
+		cmocka_unit_test(large_empty_ranges_cost_nothing),
+		cmocka_unit_test(devices_are_not_touched),
+		cmocka_unit_test(a_process_that_has_ended_has_no_memory),
+		cmocka_unit_test(a_search_ends_when_it_is_told_to),
+		/* Pages that are read have a page table from then on. */
+		cmocka_unit_test(memory_is_read),
+		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

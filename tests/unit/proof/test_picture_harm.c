@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Many pictures of programs that would notice anything that is done to them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+#include "proof/picture.h"
+#include "proof/tracer.h"
+#include "tests/unit/lib/random.h"
+#include "tests/unit/proof/waiting_program.h"
+
+#define PICTURES 50
+#define KILLS 200
+
+/* Of the program's processes, among them copies: another name in each run of the test. */
+static char name[16];
+
+static struct picture_taker *taker;
+
+static int set_up(void **state)
+{
+	snprintf(name, sizeof(name), "waits %d", getpid());
+	return picture_taker__new(&taker);
+}
+
+static int tear_down(void **state)
+{
+	picture_taker__free(taker);
+	return 0;
+}
+
+struct program {
+	pid_t pid;
+	int input;
+	FILE *output;
+};
+
+static void start(struct program *program, const char *variant, const char *threads)
+{
+	int input[2], output[2];
+	char line[64];
+
+	assert_int_equal(pipe2(input, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(output, O_CLOEXEC), 0);
+	fflush(stdout);
+	program->pid = fork();
+	if (!program->pid) {
+		char *argv[] = {"prove_waits", (char *)variant, (char *)threads, NULL};
+
+		prctl(PR_SET_NAME, name);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(input[0], 0);
+		dup2(output[1], 1);
+		close(input[1]);
+		close(output[0]);
+		_exit(waiting_program_main(3, argv));
+	}
+	close(input[0]);
+	close(output[1]);
+	program->input = input[1];
+	program->output = fdopen(output[0], "r");
+	assert_non_null(fgets(line, sizeof(line), program->output));
+	assert_string_equal(line, "ready\n");
+}
+
+static void expect_unharmed(struct program *program)
+{
+	char text[4096] = "";
+	int status;
+
+	assert_int_equal(write(program->input, "\n", 1), 1);
+	close(program->input);
+	text[fread(text, 1, sizeof(text) - 1, program->output)] = '\0';
+	fclose(program->output);
+	assert_int_equal(waitpid(program->pid, &status, 0), program->pid);
+	assert_string_equal(text, "unharmed\n");
+	assert_int_equal(status, 0);
+}
+
+struct reading {
+	const struct memory *memory;
+	uint64_t bytes;
+	char piece[1 << 16];
+};
+
+static int read_pages(void *arg, uint64_t start, uint64_t end)
+{
+	struct reading *reading = arg;
+
+	while (start < end) {
+		uint64_t left = end - start;
+		size_t wanted = left < sizeof(reading->piece) ? left : sizeof(reading->piece);
+		ssize_t got =
+			reading->memory->ops->read(reading->memory, start, reading->piece, wanted);
+
+		if (got < 0)
+			return (int)got;
+		if (!got)
+			break;
+		reading->bytes += (uint64_t)got;
+		start += (uint64_t)got;
+	}
+	return 0;
+}
+
+static uint64_t read_all(const struct memory *memory)
+{
+	struct reading reading = {.memory = memory};
+
+	for_each_mapping (mapping, &memory->maps)
+		assert_int_equal(memory->ops->visit_written(memory, mapping, mapping->start,
+							    mapping->end, read_pages, &reading),
+				 0);
+	return reading.bytes;
+}
+
+struct tally {
+	int methods[PICTURE_FREEZE + 1];
+	int valid;
+	uint64_t longest_ns;
+	uint64_t sum_ns;
+};
+
+static void take(pid_t pid, struct tally *tally)
+{
+	struct picture *picture;
+	int err = picture_taker__take(taker, pid, false, clock_deadline_ns(20000000000), &picture);
+
+	if (err)
+		print_message("picture: %s\n", strerror(-err));
+	assert_int_equal(err, 0);
+	assert_true(read_all(picture->memory) > 4096);
+	tally->valid += picture__is_valid(picture);
+	picture__let_go(picture);
+	if (picture->copy_err && picture->copy_err != -ECHILD)
+		print_message("no copy: %s\n", strerror(-picture->copy_err));
+	tally->methods[picture->method]++;
+	tally->sum_ns += picture->stopped_ns;
+	if (picture->stopped_ns > tally->longest_ns)
+		tally->longest_ns = picture->stopped_ns;
+	picture__free(picture);
+}
+
+static int count_copy(void *arg, pid_t pid)
+{
+	char *comm = proc_comm(pid), *status = NULL;
+	int *cnt = arg;
+
+	if (comm && !strcmp(comm, name) && !proc_read(pid, "status", &status) &&
+	    !strstr(status, "State:\tZ") &&
+	    (proc_status_number(status, "TracerPid") || proc_status_number(status, "PPid") == 1))
+		(*cnt)++;
+	free(comm);
+	free(status);
+	return 0;
+}
+
+/* Copies are traced, or orphans. */
+static void expect_no_copies(void)
+{
+	int cnt = 1;
+
+	for (int i = 0; cnt && i < 1000; i++) {
+		if (i)
+			usleep(10000);
+		cnt = 0;
+		proc_visit(count_copy, &cnt);
+	}
+	assert_int_equal(cnt, 0);
+}
+
+static struct tally pictures_of(const char *variant, const char *threads, int cnt)
+{
+	struct program program;
+	struct tally tally = {0};
+
+	if (geteuid()) {
+		print_message("skipped: BPF programs are for root\n");
+		skip();
+	}
+	start(&program, variant, threads);
+	for (int i = 0; i < cnt; i++)
+		take(program.pid, &tally);
+	expect_no_copies();
+	expect_unharmed(&program);
+	print_message("%s: %d still, %d clone, %d freeze; %d valid; stopped for %.1f ms, %.1f at "
+		      "most\n",
+		      variant, tally.methods[PICTURE_STILL], tally.methods[PICTURE_CLONE],
+		      tally.methods[PICTURE_FREEZE], tally.valid, (double)tally.sum_ns / cnt / 1e6,
+		      (double)tally.longest_ns / 1e6);
+	return tally;
+}
+
+/* On a busy machine somebody may run each time. */
+static void expect_copies(const char *variant, const char *threads)
+{
+	struct tally tally = pictures_of(variant, threads, PICTURES);
+
+	assert_true(tally.methods[PICTURE_CLONE] >= PICTURES * 9 / 10);
+	assert_int_equal(tally.methods[PICTURE_STILL], 0);
+}
+
+static void waits_go_on(void **state)
+{
+	expect_copies("loners", "0");
+}
+
+static void children_are_not_disturbed(void **state)
+{
+	expect_copies("family", "0");
+}
+
+/* A copy would be noticed. */
+static void who_waits_for_any_child_is_frozen(void **state)
+{
+	assert_int_equal(pictures_of("walls", "0", PICTURES).methods[PICTURE_FREEZE], PICTURES);
+}
+
+static void a_thousand_threads(void **state)
+{
+	expect_copies("loners", "1000");
+}
+
+static struct tracer_order order_for(pid_t pid)
+{
+	return (struct tracer_order){
+		.pid = pid,
+		.may_copy = true,
+		.deadline_ns = clock_deadline_ns(20000000000),
+	};
+}
+
+/* In a process that is killed: pictures without end. */
+static void __attribute__((noreturn))
+take_for_ever(struct thread_watch *watch, pid_t pid, int to_parent)
+{
+	struct tracer *tracer;
+	pid_t own;
+
+	if (tracer__new(watch, &tracer))
+		_exit(1);
+	own = tracer__pid(tracer);
+	if (write(to_parent, &own, sizeof(own)) != sizeof(own))
+		_exit(1);
+	for (;;) {
+		struct tracer_order order = order_for(pid);
+		struct tracer_answer answer;
+
+		if (tracer__take(tracer, &order, &answer))
+			_exit(1);
+		live_threads_deinit(&answer.seen);
+		usleep(1000);
+		tracer__let_go(tracer);
+	}
+}
+
+static bool has_ended(pid_t pid)
+{
+	char *status = NULL;
+	bool ended = proc_read(pid, "stat", &status) || strstr(status, ") Z ");
+
+	free(status);
+	return ended;
+}
+
+static void kill_once(struct thread_watch *watch, pid_t pid, uint64_t wait_us)
+{
+	int ends[2], status;
+	pid_t tracer, taking;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	taking = fork();
+	if (!taking)
+		take_for_ever(watch, pid, ends[1]);
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &tracer, sizeof(tracer)), sizeof(tracer));
+	close(ends[0]);
+	usleep((useconds_t)wait_us);
+	assert_int_equal(kill(taking, SIGKILL), 0);
+	assert_int_equal(waitpid(taking, &status, 0), taking);
+	assert_true(WIFSIGNALED(status));
+	for (int i = 0; i < 10000 && !has_ended(tracer); i++)
+		usleep(1000);
+	assert_true(has_ended(tracer));
+}
+
+static void memleak_is_killed_at_any_moment(void **state)
+{
+	struct thread_watch *watch;
+	struct program program;
+	uint64_t seed = 1;
+
+	if (geteuid()) {
+		print_message("skipped: BPF programs are for root\n");
+		skip();
+	}
+	assert_int_equal(thread_watch__new(&watch), 0);
+	start(&program, "loners", "0");
+	for (int i = 0; i < KILLS; i++)
+		kill_once(watch, program.pid, random_next(&seed) % 20000);
+	expect_no_copies();
+	expect_unharmed(&program);
+	thread_watch__free(watch);
+}
+
+/* Where no program tells who sleeps, all are held. */
+static void without_a_program_all_threads_are_held(void **state)
+{
+	struct program program;
+	struct tracer *tracer;
+
+	if (geteuid()) {
+		print_message("skipped: other processes are traced by root\n");
+		skip();
+	}
+	assert_int_equal(tracer__new(NULL, &tracer), 0);
+	start(&program, "loners", "0");
+	for (int i = 0; i < PICTURES; i++) {
+		struct tracer_order order = order_for(program.pid);
+		struct tracer_answer answer;
+
+		assert_int_equal(tracer__take(tracer, &order, &answer), 0);
+		assert_int_equal(answer.result, TRACER_HOLDS);
+		live_threads_deinit(&answer.seen);
+		tracer__let_go(tracer);
+	}
+	expect_no_copies();
+	expect_unharmed(&program);
+	tracer__free(tracer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memleak_is_killed_at_any_moment),
+		cmocka_unit_test(without_a_program_all_threads_are_held),
+		cmocka_unit_test(waits_go_on),
+		cmocka_unit_test(children_are_not_disturbed),
+		cmocka_unit_test(who_waits_for_any_child_is_frozen),
+		cmocka_unit_test(a_thousand_threads),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See the header. */
+#include "tests/unit/proof/waiting_program.h"
+
+#define main waiting_program_main
+#include "tests/programs/prove_waits.c"

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tests/programs/prove_waits.c, which a child of a test can be. */
+#ifndef TESTS_UNIT_PROOF_WAITING_PROGRAM_H
+#define TESTS_UNIT_PROOF_WAITING_PROGRAM_H
+
+int waiting_program_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What people read of a stack: marked, folded, and without what calls main; and the headline. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "sinks/sink.h"
+#include "sinks/text_part.h"
+#include "tests/unit/lib/scenes.h"
+
+#define OF(file, name)                                                                             \
+	{                                                                                          \
+		.module = (file), ONE(.symbol = (name))                                            \
+	}
+#define LIBCXX "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
+#define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define MINE "/srv/app"
+#define PYTHON "/usr/bin/python3.11"
+
+struct stack {
+	const struct sym_location locations[12];
+	size_t cnt;
+	struct place blamed;
+	bool all_frames;
+	enum text_look look;
+	const char *expected;
+};
+
+static const struct stack stacks[] = {
+	{.locations = {OF(LIBCXX, "operator new(unsigned long)"),
+		       OF(LIBCXX, "std::string::reserve(unsigned long)"),
+		       OF(LIBCXX, "std::string::append(char const*)"), OF(MINE, "make(int)"),
+		       OF(MINE, "main"), OF(LIBC, NULL), OF(LIBC, "__libc_start_main")},
+	 .cnt = 7,
+	 .blamed = {.frame = 3},
+	 .expected = "    operator new [libstdc++.so.6.0.30]\n"
+		     "    … 2 frames of libstdc++.so.6.0.30\n"
+		     "  → make [app]\n"
+		     "    main [app]\n"},
+	/* All of it. */
+	{.locations = {OF(MINE, "make"), OF(MINE, "main"), OF(LIBC, "__libc_start_main")},
+	 .cnt = 3,
+	 .all_frames = true,
+	 .expected = "  → make [app]\n"
+		     "    main [app]\n"
+		     "    __libc_start_main [libc.so.6]\n"},
+	/* What was compiled into the program; a single frame is not longer than its fold. */
+	{.locations = {OF(MINE, "take"), OF(MINE, "std::vector<int>::grow()"),
+		       OF(MINE, "std::vector<int>::push_back(int)"), OF(MINE, "fill"),
+		       OF(MINE, "std::invoke()"), OF(MINE, "thread"), OF(LIBC, "start_thread"),
+		       OF(LIBC, "clone3")},
+	 .cnt = 8,
+	 .blamed = {.frame = 3},
+	 .expected = "    take [app]\n"
+		     "    … 2 frames of std\n"
+		     "  → fill [app]\n"
+		     "    std::invoke [app]\n"
+		     "    thread [app]\n"},
+	/* An interpreter, down to its end; the culprit is inside of it. */
+	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"), OF(PYTHON, "c"), OF(PYTHON, "d"),
+		       OF(PYTHON, "e"), OF(PYTHON, "f"), OF(PYTHON, "g"), OF(PYTHON, "h"),
+		       OF(PYTHON, "i"), OF(PYTHON, "j")},
+	 .cnt = 10,
+	 .blamed = {.frame = 2},
+	 .look = LOOK_COLOUR,
+	 .expected = "    a [python3.11]\n"
+		     "    b [python3.11]\n"
+		     "  → \x1b[1mc\x1b[0m [python3.11]\n"
+		     "    d [python3.11]\n"
+		     "    e [python3.11]\n"
+		     "    f [python3.11]\n"
+		     "    g [python3.11]\n"
+		     "    \x1b[2m… 3 frames of python3.11\x1b[0m\n"},
+	/* Functions of a script, which profilers are told of: the interpreter's are of no news. */
+	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"),
+		       OF("[jit]", "py::remember:/srv/app/leaky.py"), OF(PYTHON, "c"),
+		       OF(PYTHON, "d"), OF("[jit]", "JS:*handle file:///srv/app/web.js:12:3"),
+		       OF(PYTHON, "e"), OF("[jit]", "stub")},
+	 .cnt = 8,
+	 .blamed = {.frame = 2},
+	 .expected = "    a [python3.11]\n"
+		     "    b [python3.11]\n"
+		     "  → remember app/leaky.py\n"
+		     "    … 2 frames of python3.11\n"
+		     "    handle app/web.js:12\n"
+		     "    e [python3.11]\n"
+		     "    stub [jit]\n"},
+	{.cnt = 0, .expected = "    (stack not known)\n"},
+};
+
+static void stacks_are_folded(void **state)
+{
+	static const uint64_t frames[12];
+	const struct snapshot snap = {0};
+
+	for (size_t i = 0; i < LENGTH(stacks); i++) {
+		const struct stack *stack = &stacks[i];
+		const struct sym_location *locations[12];
+		const struct site site = {.frames = frames, .frame_cnt = stack->cnt};
+		const struct report_site shown = {
+			.site = &site, .locations = locations, .blamed = stack->blamed};
+		const struct report report = {.snapshot = &snap, .all_frames = stack->all_frames};
+		cleanup_free char *text = NULL;
+		size_t len;
+		struct text_part part = {open_memstream(&text, &len),
+					 &report,
+					 "",
+					 false,
+					 stack->look ? stack->look : LOOK_PLAIN,
+					 NULL};
+
+		assert_non_null(part.out);
+		for (size_t j = 0; j < stack->cnt; j++)
+			locations[j] = &stack->locations[j];
+		text_write_folded_stack(&part, &shown);
+		fclose(part.out);
+		assert_string_equal(text, stack->expected);
+	}
+}
+
+/* Outer frames that the stack above has, too, are told once, but never those of the culprit. */
+static void callers_as_above(void **state)
+{
+	static const struct {
+		size_t blamed;
+		bool other_process;
+		const char *expected;
+	} cases[] = {
+		{1, false, "    e\n  → b\n    … callers as above\n"},
+		{2, false, "    e\n    b\n  → c\n    d\n    main\n"},
+		{1, true, "    e\n  → b\n    c\n    d\n    main\n"},
+	};
+	const struct sym_location locations[] = {
+		{.addr = 1, ONE(.symbol = "e")},    {.addr = 2, ONE(.symbol = "b")},
+		{.addr = 3, ONE(.symbol = "c")},    {.addr = 4, ONE(.symbol = "d")},
+		{.addr = 5, ONE(.symbol = "main")},
+	};
+	static const uint64_t frames[] = {1, 2, 3, 4, 5}, frames_above[] = {6, 3, 4, 5};
+	const struct process processes[2] = {{.pid = 1}, {.pid = 2}};
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		const struct sym_location *known[5] = {&locations[0], &locations[1], &locations[2],
+						       &locations[3], &locations[4]};
+		const struct site site = {.process = &processes[0], STACK(frames)};
+		const struct site other = {.process = &processes[cases[i].other_process],
+					   STACK(frames_above)};
+		const struct report_site above = {.site = &other};
+		const struct report_site shown = {
+			.site = &site, .locations = known, .blamed = {.frame = cases[i].blamed}};
+		cleanup_free char *text = NULL;
+		size_t len;
+		struct text_part part = {
+			open_memstream(&text, &len), NULL, "", false, LOOK_PLAIN, &above};
+
+		assert_non_null(part.out);
+		text_write_folded_stack(&part, &shown);
+		fclose(part.out);
+		assert_string_equal(text, cases[i].expected);
+	}
+}
+
+static void headlines(void **state)
+{
+	static const struct {
+		const uint64_t past[4];
+		size_t cnt;
+		const char *expected;
+	} totals[] = {
+		{{100}, 1, "2.0 KiB in 1 block\n"},
+		{{1024, 2048}, 2, "2.0 KiB in 1 block, +1.0 KiB since the last report ▁█\n"},
+		{{0, 7, 4, 4}, 4, "2.0 KiB in 1 block, +0 bytes since the last report ▁█▅▅\n"},
+		{{5, 4}, 2, "2.0 KiB in 1 block, -1 byte since the last report █▁\n"},
+		{{UINT64_MAX, 0},
+		 2,
+		 "2.0 KiB in 1 block, -16777216 TiB since the last report █▁\n"},
+	};
+	const struct snapshot snap = {.wall_ns = WALL_NS, .elapsed_ns = 5000000000};
+
+	for (size_t i = 0; i < LENGTH(totals); i++) {
+		const struct report report = {.snapshot = &snap,
+					      .bytes = 2048,
+					      .count = 1,
+					      .complete_bytes = 2048,
+					      .past = totals[i].past,
+					      .past_cnt = totals[i].cnt};
+		cleanup_free char *text = NULL, *expected = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		assert_int_equal(sink_for(FORMAT_TEXT)->report(out, &report), 0);
+		fclose(out);
+		expected = strndup(totals[i].expected, strlen(totals[i].expected) - 1);
+		assert_non_null(expected);
+		assert_non_null(strstr(text, expected));
+		assert_non_null(strstr(strstr(text, expected), "; all stacks are complete\n"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_are_folded),
+		cmocka_unit_test(callers_as_above),
+		cmocka_unit_test(headlines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
