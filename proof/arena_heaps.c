@@ -33,26 +33,6 @@ static bool read_info(struct heap_reader *reader, uint64_t heap, struct heap_inf
 	return heap_reader_copy(reader, heap, ret, sizeof(*ret));
 }
 
-static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
-{
-	uint64_t heap = arena->top & ~(max - 1);
-	struct heap_info info;
-
-	return read_info(reader, heap, &info) && info.arena == arena->addr && info.size <= max &&
-	       arena->top - heap < info.size;
-}
-
-/* How large heaps may become, as the arena's newest one says; 0: it says nothing. */
-static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena)
-{
-	if (is_heap_max(reader, arena, HEAP_MAX_USUAL))
-		return HEAP_MAX_USUAL;
-	for (uint64_t max = HEAP_MAX_LEAST; max <= HEAP_MAX_MOST; max *= 2)
-		if (is_heap_max(reader, arena, max))
-			return max;
-	return 0;
-}
-
 /* The arena's first heap, which has the arena itself behind its heap_info; 0: there is none. */
 static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
 {
@@ -72,6 +52,27 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 	return arena->addr - heap >= INFO_BYTES_LEAST && arena->addr - heap <= INFO_BYTES_MOST
 		       ? heap
 		       : 0;
+}
+
+/* True if the newest heap of the arena, and all before it, are at multiples of max. */
+static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
+{
+	uint64_t heap = arena->top & ~(max - 1);
+	struct heap_info info;
+
+	return read_info(reader, heap, &info) && info.arena == arena->addr && info.size <= max &&
+	       arena->top - heap < info.size && first_heap(reader, arena, max);
+}
+
+/* Returns the size that heaps may have at most, as those of the arena show; 0 if they do not. */
+static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena)
+{
+	if (is_heap_max(reader, arena, HEAP_MAX_USUAL))
+		return HEAP_MAX_USUAL;
+	for (uint64_t max = HEAP_MAX_LEAST; max <= HEAP_MAX_MOST; max *= 2)
+		if (is_heap_max(reader, arena, max))
+			return max;
+	return 0;
 }
 
 /* Walks one heap. Behind an arena chunks begin at one of two places, as there is a word more in
