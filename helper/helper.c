@@ -9,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/proc.h"
 #include "helper/starter.h"
 
 static struct helper *running;
@@ -56,6 +58,17 @@ static bool has_ended(int sock, unsigned int within_ms)
 const struct helper *helper_running(void)
 {
 	return running;
+}
+
+bool helper_is_runnable(const struct helper *helper)
+{
+	cleanup_free char *status = NULL;
+	const char *state;
+
+	if (helper->pid <= 0 || proc_read(helper->pid, "status", &status))
+		return false;
+	state = proc_status_field(status, "State");
+	return state && *state == 'R';
 }
 
 uint64_t helper_cpu_ns(pid_t pid)

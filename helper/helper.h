@@ -50,6 +50,9 @@ void helper_deinit(struct helper *helper, unsigned int grace_ms);
 /* The first helper that runs, which leads to the others by next; NULL: none runs. */
 const struct helper *helper_running(void);
 
+/* True if a helper uses a processor or waits for one; false if it sleeps, as for a file's bytes. */
+bool helper_is_runnable(const struct helper *helper);
+
 /* CPU time of a process that runs, or has ended and is not waited for yet; 0: not known. */
 uint64_t helper_cpu_ns(pid_t pid);
 /* CPU time of all helpers that were stopped. */

@@ -33,6 +33,9 @@ static const struct helper_kind reader_kind = {
 static struct helper helper = HELPER_INIT(&prober_kind);
 static struct helper reader = HELPER_INIT(&reader_kind);
 
+/* How often a reader that waits for a processor is looked at. */
+#define STARVED_NS 50000000ULL
+
 struct question {
 	struct helper *helper;
 	int fd;
@@ -43,6 +46,7 @@ struct question {
 	const char *name;
 	uint64_t addr;
 	size_t len;
+	uint64_t latest_ns; /* the deadline of a helper that only waits for a processor */
 	/* The answer. */
 	uint64_t size; /* of the file */
 	int status;
@@ -52,11 +56,18 @@ struct question {
 	char *near;
 };
 
-/* Until an answer is there, or nobody wants it any more. */
+/*
+ * Waits for an answer. After the deadline, a reader of memory that is runnable has more time: on a
+ * busy machine it waits for a processor, not for memory that never comes.
+ */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
 	int err = helper_take_unless_ended(question->helper, deadline_ns, question->take, question);
 
+	while (err == -ETIMEDOUT && question->helper == &reader &&
+	       clock_left_ms(question->latest_ns) && helper_is_runnable(question->helper))
+		err = helper_take_unless_ended(question->helper, clock_deadline_ns(STARVED_NS),
+					       question->take, question);
 	if (err == -ETIMEDOUT || err == -EINTR)
 		helper_stop(question->helper, 0);
 	return err;
@@ -75,17 +86,17 @@ static int ask_once(struct question *question, uint64_t deadline_ns)
 
 static int ask(struct question *question, uint64_t deadline_ns)
 {
-	uint64_t latest_ns = clock_deadline_ns(PROBER_WAIT_MS * 1000000ULL);
 	struct stat st;
 	int err;
 
+	question->latest_ns = clock_deadline_ns(PROBER_WAIT_MS * 1000000ULL);
 	if (fstat(question->fd, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	question->size = (uint64_t)st.st_size;
-	if (deadline_ns > latest_ns)
-		deadline_ns = latest_ns;
+	if (deadline_ns > question->latest_ns)
+		deadline_ns = question->latest_ns;
 	err = ask_once(question, deadline_ns);
 	/* Perhaps it was not the file that ended the helper: once more. */
 	if (err == -EPIPE)

@@ -34,7 +34,7 @@ struct reader {
 	int mem;
 	const struct proc_maps *maps;
 	struct module_list *list;
-	uint64_t deadline_ns;
+	uint64_t patience_ns; /* for all pieces together */
 	/* The piece that was read last, which what is wanted next often is in, too. */
 	uint64_t piece_addr;
 	size_t piece_len;
@@ -47,9 +47,9 @@ static bool read_piece(struct reader *reader, uint64_t addr)
 	int err = -ETIMEDOUT;
 
 	reader->piece_len = 0;
-	if (!reader->list->hangs && clock_left_ms(reader->deadline_ns))
+	if (!reader->list->hangs && reader->list->asked_ns < reader->patience_ns)
 		err = prober_memory(reader->mem, addr, reader->piece, sizeof(reader->piece),
-				    reader->deadline_ns);
+				    begin_ns + reader->patience_ns - reader->list->asked_ns);
 	reader->list->hangs |= err == -ETIMEDOUT;
 	reader->list->asked_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	if (err)
@@ -343,7 +343,7 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 	if (err)
 		return err;
 	reader.mem = mem;
-	reader.deadline_ns = clock_deadline_ns(memory_ns);
+	reader.patience_ns = memory_ns;
 	list.unasked = !memory_ns;
 	reader.maps = &maps;
 	add_program(&reader);

@@ -50,7 +50,7 @@ static void fuzz_list(const uint8_t *data, size_t size)
 		.mem = memfd_create("fuzz", MFD_CLOEXEC),
 		.maps = &maps,
 		.list = &list,
-		.deadline_ns = UINT64_MAX,
+		.patience_ns = UINT64_MAX / 2,
 	};
 	struct r_debug debug;
 
