@@ -122,7 +122,7 @@ void tracing_describe(const struct tracing *tracing)
 							 ? &tracing->programs.pool.probes
 							 : &process->probes;
 
-		if (!process->found)
+		if (!process->found && process->allocator)
 			log_note("tracing pid %d (%s): %zu function%s probed in %s",
 				 process->info.pid, process->info.comm, probes->cnt,
 				 probes->cnt == 1 ? "" : "s", process->allocator);
