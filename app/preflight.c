@@ -193,6 +193,11 @@ __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_
 	return log_verbosity() > 1 ? vfprintf(stderr, fmt, args) : 0;
 }
 
+void preflight_quieten_libbpf(void)
+{
+	libbpf_set_print(print_libbpf);
+}
+
 int preflight_check(const struct options *opts)
 {
 	uint32_t depth = features_walk_depth(opts->stack_depth);
@@ -210,7 +215,6 @@ int preflight_check(const struct options *opts)
 		err = check_pids();
 	if (err)
 		return err;
-	libbpf_set_print(print_libbpf);
 	err = check_types();
 	if (!err)
 		err = check_admin(opts);

@@ -280,6 +280,7 @@ int trace_command(const struct options *opts)
 
 	if (opts->live)
 		begin_live(&session);
+	preflight_quieten_libbpf();
 	if (!opts->agent && preflight_check(opts))
 		return EXIT_CANNOT;
 	return finish(&session, trace(&session));
