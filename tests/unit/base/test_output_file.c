@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/lib/rights.h"
+
 enum { SOMEBODY = 12345, INVOKER = 1000 };
 
 static char folder[] = "/tmp/output-file-XXXXXX";
@@ -68,12 +70,6 @@ static void make(const char *path)
 	close(open(path, O_WRONLY | O_CREAT, 0644));
 }
 
-static void need_root(void)
-{
-	if (geteuid())
-		skip();
-}
-
 static void made_for_its_owner(void **state)
 {
 	(void)state;
@@ -88,7 +84,8 @@ static void made_for_its_owner(void **state)
 static void made_for_who_asked_sudo(void **state)
 {
 	(void)state;
-	need_root();
+	NEED_ROOT(CAP_CHOWN);
+	NEED_ROOT(CAP_DAC_OVERRIDE); /* to open it again */
 	setenv("SUDO_UID", "1000", 1);
 	setenv("SUDO_GID", "1000", 1);
 	expect_opened("file");
@@ -101,7 +98,7 @@ static void made_for_who_asked_sudo(void **state)
 static void somebody_elses_file(void **state)
 {
 	(void)state;
-	need_root();
+	NEED_ROOT(CAP_CHOWN);
 	make("file");
 	assert_int_equal(chown("file", SOMEBODY, SOMEBODY), 0);
 	assert_int_equal(output_file_open("file"), -EACCES);
@@ -113,7 +110,7 @@ static void somebody_elses_pipe(void **state)
 	int reader;
 
 	(void)state;
-	need_root();
+	NEED_ROOT(CAP_CHOWN);
 	assert_int_equal(mkfifo("file", 0666), 0);
 	reader = open("file", O_RDONLY | O_NONBLOCK);
 	expect_opened("file");
@@ -134,7 +131,7 @@ static void own_link(void **state)
 static void somebody_elses_link(void **state)
 {
 	(void)state;
-	need_root();
+	NEED_ROOT(CAP_CHOWN);
 	make("file");
 	assert_int_equal(symlink("second", "link"), 0);
 	assert_int_equal(symlink("file", "second"), 0);

@@ -11,8 +11,9 @@
 #include <cmocka.h>
 
 #include "base/turns.h"
+#include "tests/unit/lib/process.h"
 
-enum { FOREVER_MS = 60000, ROUNDS = 1000 };
+enum { FOREVER_MS = PATIENCE_MS, ROUNDS = 1000 };
 
 static int pipe_fds[2];
 static atomic_bool has_turn, overlap;

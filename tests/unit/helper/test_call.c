@@ -16,8 +16,10 @@
 
 #include "base/clock.h"
 #include "helper/call.h"
+#include "tests/unit/lib/process.h"
 
-#define PLENTY_NS (10 * 1000000000ULL)
+/* Deadline of calls that must time out. */
+#define SHORT_NS 20000000
 
 enum { ECHO, TWICE, SILENCE, SIZE, DEATH };
 
@@ -95,7 +97,7 @@ static void assert_answered(struct helper *helper, uint32_t value, uint32_t hand
 {
 	struct echo echo;
 
-	assert_int_equal(call(helper, ECHO, value, PLENTY_NS, &echo), 0);
+	assert_int_equal(call(helper, ECHO, value, PATIENCE_NS, &echo), 0);
 	assert_int_equal(echo.value, value);
 	assert_int_equal(echo.handled, handled);
 }
@@ -142,8 +144,7 @@ static void sends_files(void **state)
 	assert_int_equal(ftruncate(fd, 1234), 0);
 	message_put_u32(&request, SIZE);
 	message_put_u32(&request, 0);
-	assert_int_equal(helper_call(*state, &request, clock_deadline_ns(PLENTY_NS), take, &echo),
-			 0);
+	assert_int_equal(helper_call(*state, &request, patience(), take, &echo), 0);
 	assert_int_equal(echo.value, 1234);
 	message_deinit(&request);
 	assert_int_equal(close(fd), 0);
@@ -154,8 +155,8 @@ static void several_answers(void **state)
 	struct helper *helper = *state;
 	struct echo echo;
 
-	assert_int_equal(call(helper, TWICE, 5, PLENTY_NS, &echo), 0);
-	assert_int_equal(helper_take(helper, clock_deadline_ns(PLENTY_NS), take, &echo), 0);
+	assert_int_equal(call(helper, TWICE, 5, PATIENCE_NS, &echo), 0);
+	assert_int_equal(helper_take(helper, patience(), take, &echo), 0);
 	assert_int_equal(echo.value, 5);
 	assert_int_equal(helper_take(helper, 0, take, &echo), -ETIMEDOUT);
 	assert_answered(helper, 6, 2);
@@ -169,14 +170,14 @@ static void late_answer(void **state)
 	struct echo echo;
 
 	assert_answered(helper, 1, 1);
-	assert_int_equal(kill(helper->pid, SIGSTOP), 0);
+	process_stop(helper->pid);
 	message_put_u32(&request, ECHO);
 	message_put_u32(&request, 9);
-	assert_int_equal(helper_send(helper, &request, clock_deadline_ns(PLENTY_NS)), 0);
+	assert_int_equal(helper_send(helper, &request, patience()), 0);
 	message_deinit(&request);
-	assert_int_equal(helper_take(helper, clock_deadline_ns(20000000), take, &echo), -ETIMEDOUT);
+	assert_int_equal(helper_take(helper, clock_deadline_ns(SHORT_NS), take, &echo), -ETIMEDOUT);
 	assert_int_equal(kill(helper->pid, SIGCONT), 0);
-	assert_int_equal(helper_take(helper, clock_deadline_ns(PLENTY_NS), take, &echo), 0);
+	assert_int_equal(helper_take(helper, patience(), take, &echo), 0);
 	assert_int_equal(echo.value, 9);
 	assert_int_equal(helper->incarnation, 1);
 }
@@ -186,7 +187,7 @@ static void given_up(void **state)
 	struct helper *helper = *state;
 	struct echo echo;
 
-	assert_int_equal(call(helper, SILENCE, 1, 20000000, &echo), -ETIMEDOUT);
+	assert_int_equal(call(helper, SILENCE, 1, SHORT_NS, &echo), -ETIMEDOUT);
 	assert_int_equal(helper->pid, 0);
 	assert_answered(helper, 2, 1);
 	assert_int_equal(helper->incarnation, 2);
@@ -197,8 +198,8 @@ static void dies(void **state)
 	struct helper *helper = *state;
 	struct echo echo;
 
-	assert_int_equal(call(helper, DEATH, 1, PLENTY_NS, &echo), -EPIPE);
-	assert_int_equal(helper_take(helper, clock_deadline_ns(PLENTY_NS), take, &echo), -EPIPE);
+	assert_int_equal(call(helper, DEATH, 1, PATIENCE_NS, &echo), -EPIPE);
+	assert_int_equal(helper_take(helper, patience(), take, &echo), -EPIPE);
 	assert_answered(helper, 2, 1);
 }
 
@@ -211,7 +212,7 @@ static void killed_while_idle(void **state)
 	assert_answered(helper, 1, 1);
 	assert_int_equal(kill(helper->pid, SIGKILL), 0);
 	assert_int_equal(poll(&(struct pollfd){.fd = helper->sock, .events = POLLIN}, 1, -1), 1);
-	assert_int_equal(call(helper, ECHO, 2, PLENTY_NS, &echo), -EPIPE);
+	assert_int_equal(call(helper, ECHO, 2, PATIENCE_NS, &echo), -EPIPE);
 	assert_answered(helper, 3, 1);
 }
 
@@ -222,8 +223,7 @@ static void talks_nonsense(void **state)
 
 	message_put_u32(&request, ECHO);
 	message_put_u32(&request, 1);
-	assert_int_equal(helper_call(helper, &request, clock_deadline_ns(PLENTY_NS), refuse, NULL),
-			 -EPROTO);
+	assert_int_equal(helper_call(helper, &request, patience(), refuse, NULL), -EPROTO);
 	message_deinit(&request);
 	assert_int_equal(helper->pid, 0);
 	assert_answered(helper, 2, 1);

@@ -88,14 +88,37 @@ static void check_block(const struct heap_program *program, const struct chunks 
 }
 
 /*
- * Whether addr is in a mapping that begins with something else: the kernel makes one of neighbours.
- * Large blocks are looked for at the beginnings of mappings only.
+ * Returns where the mapping that was made for a large block begins, which the first word of its
+ * header says; 0 if the block has none of its own.
+ */
+static uint64_t memory_start(const struct memory *memory, uint64_t addr)
+{
+	const uint64_t header = addr - CHUNK_HEADER;
+	uint64_t words[2];
+
+	assert_int_equal(memory->ops->read(memory, header, words, sizeof(words)), sizeof(words));
+	return (words[1] & CHUNK_FLAGS) == CHUNK_MMAPPED ? header - words[0] : 0;
+}
+
+/*
+ * True if something else lies between a large block that was not found and the chunk before it, or
+ * the beginning of the mapping: the kernel makes one mapping of neighbours, and such blocks are
+ * looked for at the beginnings of mappings and one behind another.
  */
 static bool has_neighbour(const struct memory *memory, const struct chunks *chunks, uint64_t addr)
 {
 	const struct mapping *mapping = proc_maps_find(&memory->maps, addr);
+	uint64_t start = memory_start(memory, addr), end;
+	size_t upto = bisect_upto(chunks->items, chunks->cnt, addr, start);
 
-	return mapping && !chunk_at(chunks, mapping->start + CHUNK_HEADER);
+	if (!start || !mapping || start <= mapping->start)
+		return false;
+	end = mapping->start;
+	if (upto && chunks->items[upto - 1].addr > mapping->start)
+		end = chunks->items[upto - 1].addr + chunks->items[upto - 1].size;
+	/* The last page of a chunk is its own to the end. */
+	end += -end % memory->page_size;
+	return end < start;
 }
 
 static void check_live(const struct heap_program *program, const struct memory *memory,
@@ -112,6 +135,9 @@ static void check_live(const struct heap_program *program, const struct memory *
 
 		if (!chunk) {
 			check->neighbours += has_neighbour(memory, chunks, block->addr);
+			if (getenv("HEAP_CHECK_TELL"))
+				fprintf(stderr, "live 0x%lx+%lu was not found\n", block->addr,
+					block->size);
 			continue;
 		}
 		if (chunk->state != CHUNK_USED) {

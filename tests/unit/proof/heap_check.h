@@ -8,7 +8,7 @@
 
 struct heap_check {
 	size_t live, live_seen; /* used blocks, and those that are told as such */
-	size_t neighbours;      /* not seen, as the mapping of the block begins with other memory */
+	size_t neighbours;      /* not seen, as other memory lies before them in their mappings */
 	size_t live_free;       /* that are told to be free: there must be none */
 	size_t freed;           /* freed blocks whose memory was not used again */
 	size_t freed_used;      /* that are told to be used */

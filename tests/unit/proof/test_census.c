@@ -106,6 +106,9 @@ static const struct scene scenes[] = {
 	{"seed=15 threads=2", "glibc.malloc.hugetlb=2", 3},
 	{"seed=16 threads=2", "glibc.malloc.perturb=165", 3},
 	{"seed=17 remap=18", NULL, 1},
+	/* Small heaps, of which some happen to lie where large ones would. */
+	{"seed=18 threads=8 slots=20000 steps=15000",
+	 "glibc.malloc.hugetlb=2:glibc.malloc.arena_max=9", 9},
 };
 
 static int add_chunk(void *arg, const struct chunk *chunk)

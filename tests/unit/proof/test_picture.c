@@ -18,25 +18,13 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
+#include "tests/unit/lib/process.h"
+#include "tests/unit/lib/rights.h"
 
 #define MARK 0x5eed5eed12345678ULL
 #define VECTOR_MARK 0x5eed5eed87654321ULL
 
 static struct picture_taker *taker;
-
-static uint64_t soon(void)
-{
-	return clock_deadline_ns(5000000000);
-}
-
-static void need_root(void)
-{
-	if (geteuid()) {
-		print_message("skipped: BPF programs are for root\n");
-		skip();
-	}
-}
 
 static int set_up(void **state)
 {
@@ -133,12 +121,13 @@ static void wait_for_sleep(pid_t pid)
 static void registers_of_a_sleeper_are_read(void **state)
 {
 	struct picture *picture;
+	int status;
 	pid_t pid;
 
-	need_root();
+	need_bpf();
 	pid = start(sleep_with_registers);
 	wait_for_sleep(pid);
-	assert_int_equal(picture_taker__take(taker, pid, false, soon(), &picture), 0);
+	assert_int_equal(picture_taker__take(taker, pid, false, patience(), &picture), 0);
 	assert_int_equal(picture->method, PICTURE_STILL);
 	assert_int_equal(picture->stopped_ns, 0);
 	assert_int_equal(picture->threads.cnt, 1);
@@ -147,9 +136,12 @@ static void registers_of_a_sleeper_are_read(void **state)
 	assert_true(has_word(picture, MARK));
 	assert_true(has_word(picture, VECTOR_MARK));
 	assert_true(picture__is_valid(picture));
-	kill(pid, SIGSTOP);
-	kill(pid, SIGCONT);
-	usleep(1000);
+	/* It has run before it stops. */
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	assert_int_equal(kill(pid, SIGCONT), 0);
+	assert_int_equal(waitpid(pid, &status, WCONTINUED), pid);
 	assert_false(picture__is_valid(picture));
 	picture__free(picture);
 	end(pid);
@@ -158,13 +150,14 @@ static void registers_of_a_sleeper_are_read(void **state)
 static void nobody_is_gone(void **state)
 {
 	struct picture *picture;
-	pid_t pid = fork();
+	pid_t pid;
 
-	need_root();
+	need_bpf();
+	pid = fork();
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(picture_taker__take(taker, pid, false, soon(), &picture), -ESRCH);
+	assert_int_equal(picture_taker__take(taker, pid, false, patience(), &picture), -ESRCH);
 }
 
 int main(void)

@@ -19,10 +19,14 @@
 #include "base/proc.h"
 #include "proof/picture.h"
 #include "proof/tracer.h"
+#include "tests/unit/lib/process.h"
 #include "tests/unit/lib/random.h"
+#include "tests/unit/lib/rights.h"
 #include "tests/unit/proof/waiting_program.h"
 
 #define PICTURES 50
+/* Pictures of which one has all of its memory read: under a sanitizer there is a lot of it. */
+#define READS_EVERY 5
 #define KILLS 200
 
 /* Of the program's processes, among them copies: another name in each run of the test. */
@@ -128,7 +132,9 @@ static uint64_t read_all(const struct memory *memory)
 }
 
 struct tally {
+	int taken;
 	int methods[PICTURE_FREEZE + 1];
+	int stale; /* pictures without a copy, as a thread ran during each try */
 	int valid;
 	uint64_t longest_ns;
 	uint64_t sum_ns;
@@ -137,17 +143,19 @@ struct tally {
 static void take(pid_t pid, struct tally *tally)
 {
 	struct picture *picture;
-	int err = picture_taker__take(taker, pid, false, clock_deadline_ns(20000000000), &picture);
+	int err = picture_taker__take(taker, pid, false, patience(), &picture);
 
 	if (err)
 		print_message("picture: %s\n", strerror(-err));
 	assert_int_equal(err, 0);
-	assert_true(read_all(picture->memory) > 4096);
+	if (tally->taken++ % READS_EVERY == 0)
+		assert_true(read_all(picture->memory) > 4096);
 	tally->valid += picture__is_valid(picture);
 	picture__let_go(picture);
 	if (picture->copy_err && picture->copy_err != -ECHILD)
 		print_message("no copy: %s\n", strerror(-picture->copy_err));
 	tally->methods[picture->method]++;
+	tally->stale += picture->copy_err == -ESTALE;
 	tally->sum_ns += picture->stopped_ns;
 	if (picture->stopped_ns > tally->longest_ns)
 		tally->longest_ns = picture->stopped_ns;
@@ -171,11 +179,12 @@ static int count_copy(void *arg, pid_t pid)
 /* Copies are traced, or orphans. */
 static void expect_no_copies(void)
 {
-	int cnt = 1;
+	uint64_t deadline_ns = patience();
+	int cnt = 0;
 
-	for (int i = 0; cnt && i < 1000; i++) {
-		if (i)
-			usleep(10000);
+	proc_visit(count_copy, &cnt);
+	while (cnt && clock_left_ms(deadline_ns)) {
+		usleep(10000);
 		cnt = 0;
 		proc_visit(count_copy, &cnt);
 	}
@@ -187,10 +196,7 @@ static struct tally pictures_of(const char *variant, const char *threads, int cn
 	struct program program;
 	struct tally tally = {0};
 
-	if (geteuid()) {
-		print_message("skipped: BPF programs are for root\n");
-		skip();
-	}
+	need_bpf();
 	start(&program, variant, threads);
 	for (int i = 0; i < cnt; i++)
 		take(program.pid, &tally);
@@ -204,12 +210,13 @@ static struct tally pictures_of(const char *variant, const char *threads, int cn
 	return tally;
 }
 
-/* On a busy machine somebody may run each time. */
+/* Takes pictures each of which is a copy, unless a thread ran during each try to make one. */
 static void expect_copies(const char *variant, const char *threads)
 {
 	struct tally tally = pictures_of(variant, threads, PICTURES);
 
-	assert_true(tally.methods[PICTURE_CLONE] >= PICTURES * 9 / 10);
+	assert_int_equal(tally.methods[PICTURE_CLONE] + tally.stale, PICTURES);
+	assert_true(tally.methods[PICTURE_CLONE] > 0);
 	assert_int_equal(tally.methods[PICTURE_STILL], 0);
 }
 
@@ -239,7 +246,7 @@ static struct tracer_order order_for(pid_t pid)
 	return (struct tracer_order){
 		.pid = pid,
 		.may_copy = true,
-		.deadline_ns = clock_deadline_ns(20000000000),
+		.deadline_ns = patience(),
 	};
 }
 
@@ -267,15 +274,6 @@ take_for_ever(struct thread_watch *watch, pid_t pid, int to_parent)
 	}
 }
 
-static bool has_ended(pid_t pid)
-{
-	char *status = NULL;
-	bool ended = proc_read(pid, "stat", &status) || strstr(status, ") Z ");
-
-	free(status);
-	return ended;
-}
-
 static void kill_once(struct thread_watch *watch, pid_t pid, uint64_t wait_us)
 {
 	int ends[2], status;
@@ -292,9 +290,7 @@ static void kill_once(struct thread_watch *watch, pid_t pid, uint64_t wait_us)
 	assert_int_equal(kill(taking, SIGKILL), 0);
 	assert_int_equal(waitpid(taking, &status, 0), taking);
 	assert_true(WIFSIGNALED(status));
-	for (int i = 0; i < 10000 && !has_ended(tracer); i++)
-		usleep(1000);
-	assert_true(has_ended(tracer));
+	process_await_end(tracer);
 }
 
 static void memleak_is_killed_at_any_moment(void **state)
@@ -303,10 +299,7 @@ static void memleak_is_killed_at_any_moment(void **state)
 	struct program program;
 	uint64_t seed = 1;
 
-	if (geteuid()) {
-		print_message("skipped: BPF programs are for root\n");
-		skip();
-	}
+	need_bpf();
 	assert_int_equal(thread_watch__new(&watch), 0);
 	start(&program, "loners", "0");
 	for (int i = 0; i < KILLS; i++)

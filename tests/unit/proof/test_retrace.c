@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "proof/retrace.h"
+#include "tests/unit/lib/process.h"
 #include "tests/unit/proof/fake_memory.h"
 
 #define PAGE 4096ULL
@@ -71,6 +72,8 @@ static int set_up(void **state)
 	world->proof = (struct heap_proof){
 		.blocks = &world->block,
 		.cnt = 1,
+		/* Retracing may take as long as the proof did, which is never too short here. */
+		.took_ns = PATIENCE_NS,
 		.marks = {.kinds = &world->kind, .holders = &world->holder, .slots = &world->slot}};
 	world->lasts = true;
 	world->picture = (struct heap_picture){.memory = &world->fake.memory,

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "symbolizer/debug_file.h"
+#include "tests/unit/lib/rights.h"
 #include "tests/unit/symbolizer/known.h"
 
 /* A module in the folder, of which the file tells what it needs. */
@@ -86,8 +87,7 @@ static void not_a_file_of_its_own(void **state)
 /* Of another owner, and not for all to read. */
 static void not_of_its_owner(void **state)
 {
-	if (geteuid())
-		SKIP("only root can give files away");
+	NEED_ROOT(CAP_CHOWN);
 	assert_true(run("echo secret > secret && chmod 600 secret && chown 12345 secret"));
 	assert_false(is_offered(NEED_DEBUG, "secret", true));
 	assert_true(run("chmod 644 secret"));
@@ -99,8 +99,7 @@ static void not_of_its_owner_below_folder(void **state)
 {
 	char make[512], root[256];
 
-	if (geteuid())
-		SKIP("only root can give files away");
+	NEED_ROOT(CAP_CHOWN);
 	snprintf(root, sizeof(root), "%s", in_folder("root"));
 	snprintf(make, sizeof(make),
 		 "d=root/usr/lib/debug$PWD && mkdir -p $d && echo secret > $d/hidden && "

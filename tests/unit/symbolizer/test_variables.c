@@ -26,8 +26,7 @@ static const struct sym_location *resolve(const struct sym_query *query)
 {
 	const struct sym_location *loc = NULL;
 
-	assert_int_equal(
-		symspace__resolve(space, query, 1, clock_deadline_ns(10000000000ULL), &loc), 0);
+	assert_int_equal(symspace__resolve(space, query, 1, patience(), &loc), 0);
 	assert_non_null(loc);
 	assert_int_equal(loc->frame_cnt, 1);
 	return loc;
@@ -285,8 +284,7 @@ static void mixed(void **state)
 			.exact = true,
 			.kind = i % 2 ? SYM_CODE : SYM_DATA,
 		};
-	assert_int_equal(
-		symspace__resolve(space, queries, CNT, clock_deadline_ns(10000000000ULL), locs), 0);
+	assert_int_equal(symspace__resolve(space, queries, CNT, patience(), locs), 0);
 	for (size_t i = 0; i < CNT; i++)
 		expect(locs[i], i % 2 ? "mixed" : "in_data", i % 2 ? 0 : i % 40, "test_variables");
 	free(queries);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "tests/unit/lib/process.h"
 #include "tests/unit/unwinder/cfi_file.h"
 #include "unwinder/server/builder.h"
 #include "unwinder/unwinder.h"
@@ -57,8 +58,7 @@ static void same_as_here(void **state)
 	int fd = open_self();
 
 	assert_int_equal(unwind_table_build(fd, &here), 0);
-	assert_int_equal(
-		build(*state, fd, clock_deadline_ns(UNWINDER_WAIT_MS * 1000000ULL), &there), 0);
+	assert_int_equal(build(*state, fd, patience(), &there), 0);
 	assert_int_equal(here.page_cnt, there.page_cnt);
 	assert_int_equal(here.rule_cnt, there.rule_cnt);
 	assert_int_equal(here.index, there.index);
@@ -77,9 +77,7 @@ static void no_table(void **state)
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	struct unwind_table table;
 
-	assert_int_equal(
-		build(*state, fd, clock_deadline_ns(UNWINDER_WAIT_MS * 1000000ULL), &table),
-		-ENOEXEC);
+	assert_int_equal(build(*state, fd, patience(), &table), -ENOEXEC);
 	close(fd);
 	same_as_here(state);
 }
@@ -90,9 +88,7 @@ static void helper_replaced(void **state)
 	struct unwind_table table;
 	int fd = open_self();
 
-	assert_int_equal(
-		build(*state, -1, clock_deadline_ns(UNWINDER_WAIT_MS * 1000000ULL), &table),
-		-EPROTO);
+	assert_int_equal(build(*state, -1, patience(), &table), -EPROTO);
 	close(fd);
 	same_as_here(state);
 }

@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "base/clock.h"
 #include "base/proc_maps.h"
+#include "tests/unit/lib/process.h"
 #include "unwinder/unwinder.h"
 #include "unwinder/walker.h"
 
@@ -98,17 +98,12 @@ __attribute__((noinline)) static void take_copy(struct own_stack *own)
 	assert_in_range(own->cnt, 4, FRAMES_MAX - 1);
 }
 
-static uint64_t deadline(void)
-{
-	return clock_deadline_ns(10 * 1000000000ULL);
-}
-
 static void add_code_of_self(struct walker *walker)
 {
 	struct proc_maps maps;
 	uint64_t headers = 0;
 
-	assert_int_equal(walker__open(walker, SPACE, deadline()), 0);
+	assert_int_equal(walker__open(walker, SPACE, patience()), 0);
 	assert_int_equal(proc_maps_read(getpid(), &maps), 0);
 	for_each_mapping (mapping, &maps) {
 		struct walker_code code = {mapping->start, mapping->offset, 0};
@@ -121,7 +116,7 @@ static void add_code_of_self(struct walker *walker)
 		code.headers = headers;
 		fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
 		assert_true(fd >= 0);
-		assert_int_equal(walker__add_code(walker, SPACE, fd, &code, deadline()), 0);
+		assert_int_equal(walker__add_code(walker, SPACE, fd, &code, patience()), 0);
 		close(fd);
 	}
 	proc_maps_deinit(&maps);
@@ -149,7 +144,7 @@ static int tear_down(void **state)
 
 static void walk(struct own_stack *own)
 {
-	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, deadline(), &own->walked), 0);
+	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, patience(), &own->walked), 0);
 }
 
 /* From take_copy's caller on, as libgcc finds it. */
@@ -245,10 +240,10 @@ static void nonsense(void **state)
 
 	take_copy(own);
 	own->copy.register_cnt = UNWIND_COPY_REGISTERS + 1;
-	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, deadline(), &own->walked),
+	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, patience(), &own->walked),
 			 -EPIPE);
 	own->copy.register_cnt = 16;
-	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, deadline(), &own->walked),
+	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, patience(), &own->walked),
 			 -EPIPE);
 	add_code_of_self(own->walker);
 	take_copy(own);
@@ -266,7 +261,7 @@ static void closed(void **state)
 	walk(own);
 	assert_true(is_same(own));
 	walker__close(own->walker, SPACE);
-	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, deadline(), &own->walked),
+	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, patience(), &own->walked),
 			 -EPIPE);
 }
 

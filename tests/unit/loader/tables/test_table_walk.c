@@ -103,6 +103,7 @@ static void skip_without_rights(void)
 {
 	if (seen.fd < 0) {
 		assert_int_equal(seen.fd, -EPERM);
+		print_message("skipped: this process may not make BPF tables\n");
 		skip();
 	}
 }

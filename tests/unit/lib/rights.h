@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Skips tests where this process may not do what they need, and prints what that is. */
+#ifndef TESTS_UNIT_LIB_RIGHTS_H
+#define TESTS_UNIT_LIB_RIGHTS_H
+
+#include <linux/capability.h>
+
+/* Skips the test unless root runs it and has the capability. */
+#define NEED_ROOT(cap) need_root(cap, #cap)
+void need_root(unsigned int cap, const char *name);
+
+/* Skips the test unless root runs it and may load BPF programs that use the kernel's types. */
+void need_bpf(void);
+
+#endif
