@@ -5,14 +5,11 @@
 #   make deps         install missing packages, as root
 #   make bench        what tracing costs: tables of ratios, as root
 # Tests; each installs the packages that it needs, if root runs it:
-#   make check               unit tests and a choice of cases: some five minutes
-#   make check-cases         all cases: a quarter of an hour
-#   make check-agent         some cases again, with programs that keep their account themselves
-#   make check-sanitize      most cases with a memleak that watches its own memory
-#   make check-install       what make install and make uninstall do
-#   make check-style         includes (alone: make check-includes), format of C, scripts
-#   make check-clang         built by clang without a warning; unit tests as nobody
-#   make check-all           all of these, but a choice of the sanitized cases
+#   make check               unit tests and a choice of cases: at most five minutes
+#   make gate                all that a change must pass: at most twenty minutes
+#   make nightly             all the rest, in NIGHTLY_PARTS; results in build/nightly.txt
+# Parts of these alone (tests/check describes the first eight):
+#   make check-style, -unit, -clang, -cases, -more, -install, -agent, -sanitize
 #   make check-kernels       cases on other kernels, in QEMU: needs no root
 #   make check-arm64         unit tests and cases on 64-bit ARM, in QEMU: needs no root
 #   make check-service       docs/memleak.service, run by systemd in QEMU
@@ -38,8 +35,8 @@ OBJCOPY ?= objcopy
 VERSION := 0.1
 
 # Any target but these needs the packages; say which one is missing before a compiler does.
-CHECKS := check check-cases check-agent check-sanitize check-install check-style check-clang check-all
-PLAIN_GOALS := clean demo $(CHECKS) check-includes check-kernels check-arm64 check-service check-verifier deps \
+CHECKS := check gate $(addprefix check-,style unit clang cases more install agent sanitize)
+PLAIN_GOALS := clean demo nightly $(CHECKS) check-includes check-kernels check-arm64 check-service check-verifier deps \
 	diagnosis uninstall
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
 missing := $(shell CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' PKG_CONFIG='$(PKG_CONFIG)' \
@@ -106,7 +103,7 @@ SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 PACKED := $(patsubst %.bpf.c,$(O)/%.bpf.gz.o,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
-.PHONY: all unit simulate programs bench bench-programs deps demo $(CHECKS) check-includes check-kernels check-arm64 \
+.PHONY: all unit simulate programs bench bench-programs deps demo nightly $(CHECKS) check-includes check-kernels check-arm64 \
 	check-service check-verifier fuzz soak install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -263,14 +260,19 @@ bench: bench-programs
 deps:
 	scripts/install-packages
 
-demo: deps
+demo:
 	@exec tests/demo
 
-# What each runs stands in tests/check, which builds it.
-check-all: parts := style unit install cases agent sanitize_brief clang
-check-cases check-agent check-sanitize check-install check-style check-clang: parts = $(@:check-%=%)
+# tests/check builds what each part needs.
+check: parts := unit brief
+gate: parts := style unit clang cases install verifier fuzz
+$(filter check-%,$(CHECKS)): parts = $(@:check-%=%)
 $(CHECKS): deps
+	@scripts/install-packages --tests
 	@exec tests/check $(parts)
+
+nightly: deps
+	@exec tests/nightly $(NIGHTLY_PARTS)
 
 # Machines without KVM: no root is needed once the packages are there. KERNEL_ARGS: suites.
 check-kernels:
@@ -346,8 +348,10 @@ $(O)/fuzz/%_seeds: $(O)/tests/fuzz/%_seeds.o $(UNIT_LIB) $(ARCHIVES)
 .PHONY: fuzz-objects
 fuzz-objects: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%.o)
 
-.PHONY: $(FUZZERS:%=fuzz-%)
+.PHONY: $(FUZZERS:%=fuzz-%) fuzz-programs
 fuzz: $(FUZZERS:%=fuzz-%)
+
+fuzz-programs: $(FUZZERS:%=$(O)/fuzz/fuzz_%) $(addprefix $(O)/fuzz/,core_seeds census_seeds recording_seeds)
 
 fuzz-core fuzz-recording: fuzz-%: $(O)/fuzz/%_seeds
 fuzz-census: $(O)/fuzz/census_seeds

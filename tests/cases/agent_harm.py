@@ -10,8 +10,9 @@ import re
 import signal
 import subprocess
 
-from lib import Failure, Skip, each, slow, wanted
+from lib import Failure, Skip, each, slow, untraced, wanted
 from lib.expect import fail
+from lib.process import PATIENCE
 
 from .agent import command, join, library, next_stage, sites_of
 
@@ -26,7 +27,7 @@ def build(t, name, source, *options, compiler="cc", suffix=".c"):
 
 def loaded(t, *argv):
     """What a program says with the agent, if it ends well."""
-    answer = subprocess.run(argv, check=False, timeout=60, capture_output=True, encoding="utf-8",
+    answer = subprocess.run(argv, check=False, timeout=PATIENCE, capture_output=True, encoding="utf-8",
                             stdin=subprocess.DEVNULL, cwd=t.tmp,
                             env={**os.environ, "LD_PRELOAD": os.fspath(library(t))})
     if answer.returncode:
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
 """
 
 
+@untraced
 @each("one_by_one", "at_once")
 def test_threads(t, how):
     """What is remembered for a thread goes with it, and takes little memory while it is there."""
@@ -147,12 +149,13 @@ def test_late_destructors(t):
         fail(report, f"a stack is cut, or something lost: {report['lost']}")
 
 
+@untraced
 def test_file_size_limit(t):
     """Who makes a larger file than is allowed gets a signal: there is no account then."""
     limit = ("prlimit", "--fsize=1000000")
     loaded(t, *limit, "/bin/true")
     answer = subprocess.run([*limit, t.path, "--agent", "3600", "--", "/bin/true"], check=False,
-                            timeout=60, capture_output=True, stdin=subprocess.DEVNULL)
+                            timeout=PATIENCE, capture_output=True, stdin=subprocess.DEVNULL)
     wanted("exit code", answer.returncode, 0)
     if b"kept no account" not in answer.stderr:
         raise Failure(f"not said: {answer.stderr!r}")
@@ -211,6 +214,7 @@ int main(int argc, char **argv)
 """
 
 
+@untraced
 def test_operators_of_a_plugin(t):
     """A C program loads a library that has the C++ library within it: its operators are called."""
     plugin = build(t, "plugin.so", PLUGIN, "-shared", "-fPIC", "-static-libstdc++",
@@ -242,6 +246,7 @@ int main(void)
 """
 
 
+@untraced
 def test_frame_pointer_leads_astray(t):
     """Mappings are read for code that is not known; what was read is not kept each time."""
     if platform.machine() != "x86_64":
@@ -291,6 +296,7 @@ int main(int argc, char **argv)
 """
 
 
+@untraced
 def test_child_has_its_own(t):
     """A forked child has its parent's descriptor as well: its account is the one that is read."""
     process = t.process([build(t, "forks", FORKS), "1"],
@@ -305,6 +311,7 @@ def test_child_has_its_own(t):
                       for function in ("of_parent", "of_child")], [[], [7]])
 
 
+@untraced
 @slow
 def test_memleak_is_stopped(t):
     """A program that forks is not held up by memleak, and children that had no room are counted."""
@@ -323,6 +330,7 @@ def test_memleak_is_stopped(t):
     wanted("processes lost", report["lost"]["processes"], children - seen)
 
 
+@untraced
 @each("static", "no_agent")
 def test_executes_another(t, what):
     """What a shell had is not said of the program that it executes."""
@@ -338,6 +346,7 @@ def test_executes_another(t, what):
         fail(report, "sites of a program that is no more")
 
 
+@untraced
 def test_allocator_of_its_own(t):
     """What comes before the agent is called instead: that nothing is seen is said."""
     memleak = watched(t, "3600", t.file_of("own_malloc"))

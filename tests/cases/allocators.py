@@ -3,7 +3,7 @@
 
 import re
 
-from lib import AFTER_EXEC, Failure, Truth, each, expect, once, pitfall
+from lib import AFTER_EXEC, Failure, Truth, each, expect, once, pitfall, sample
 from lib.libraries import LIBRARIES, library
 
 OPERATORS = ("new", "array", "nothrow", "aligned", "delete", "sizes", "many", "between_failures")
@@ -43,6 +43,7 @@ def through_libraries(*things):
 
 
 @pitfall(12)
+@sample(3)
 @through_libraries(*OPERATORS)
 def test_preloaded_cxx(t, what):
     """operator new of these libraries never calls malloc."""
@@ -220,6 +221,7 @@ def test_sanitizer(t, name):
     run(t, "functions_" + name, "all", env=QUIET)
 
 
+@sample(3)
 @each(*((f"{name}_{thing}", name, thing) for name in SANITIZERS for thing in OPERATORS))
 def test_sanitizer_cxx(t, what):
     _, name, thing = what

@@ -7,8 +7,9 @@ import shutil
 import signal
 import subprocess
 
-from lib import ROOT, Failure, Skip, each, expect, once, slow, wanted
+from lib import ROOT, Failure, Skip, each, expect, once, slow, untraced, wanted
 from lib.http import address_of, fetch
+from lib.process import PATIENCE
 
 from .target_filter import waiting_report
 
@@ -133,7 +134,7 @@ def test_probes_without_admin(t):
     wrapper, program = deploy(t, "container")
     memleak = t.memleak("--json", "-p", str(program.pid), "1", wrapper=wrapper,
                         env={"MEMLEAK_LINKS": "perf"})
-    wanted("code", memleak.wait(20), 1)
+    wanted("code", memleak.wait(), 1)
     wanted("lines", memleak.notes.splitlines(),
            ["memleak: before Linux 6.6, CAP_SYS_ADMIN is needed to probe programs: give memleak "
             "that capability, too"])
@@ -271,7 +272,7 @@ def test_killed(t):
     memleak = t.attach(t.program("leak"))
     memleak.look()
     memleak.signal(signal.SIGKILL)
-    memleak.wait(10)
+    memleak.wait()
     memleak.aftermath()
 
 
@@ -281,6 +282,7 @@ def values_of(key):
     return " ".join(re.findall(rf"^{key}=(.*)$", text, re.M)).split()
 
 
+@untraced
 def test_capabilities_of_docs(_):
     """The unit and the DaemonSet give what the deployments of these cases have."""
     caps = {name.lstrip("+").upper() for name in CAPS.split(",")}
@@ -311,7 +313,7 @@ def test_calls_of_unit(t):
     trace = t.tmp / "calls"
     strace = t.process(["strace", "-f", "-qq", "-o", trace, *DEPLOYMENTS["service"], t.path, "-A",
                         "--by", "process", "--sample-bytes", "512k", "-T", "20", "0.5", "2"])
-    strace.wait(60)
+    strace.wait(3 * PATIENCE)  # it stops every system call of many processes
     made = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), re.M))
     # What uretprobes call, by its number for older straces; systemd knows it since 257.
     missing = made - calls - {"uretprobe", "syscall_0x14f"}

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 
-from lib import Failure, Skip, each
+from lib import Failure, Skip, each, sample
 from lib.context import SANITIZER_ENV
 from lib.expect import fail
 from lib.memleak import parse
@@ -88,6 +88,7 @@ def check_core(t, truth, path, not_told=0):
     return report
 
 
+@sample(3, 2)
 @each(*SCENES)
 def test_kinds(t, value):
     """By gdb, while the program waits."""

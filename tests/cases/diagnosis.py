@@ -2,6 +2,7 @@
 """Whom memleak accuses in small servers, and whom it does not: some of tests/diagnosis."""
 
 from lib import Failure, ROOT, once
+from lib.process import PATIENCE
 
 LEAKING = ("strdup_table", "error_path", "zlib_deflate", "cxx_cycle")
 HEALTHY = ("two_tables", "session_timeout", "earlier_cache")
@@ -15,5 +16,5 @@ def test_sample(t):
     judge = t.process((ROOT / "tests/diagnosis/run", "--memleak", t.path, "--programs",
                        t.programs.parent / "diagnosis", "--seconds", "14", "--interval", "1",
                        *LEAKING, *HEALTHY))
-    if judge.wait(80):
+    if judge.wait(2 * PATIENCE):
         raise Failure(judge.out.text + judge.err.text)

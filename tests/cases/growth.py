@@ -5,6 +5,7 @@ import re
 
 from lib import Failure, each, owner, slow, timeout, wanted
 from lib.expect import frames_of
+from lib.process import PATIENCE
 
 SECONDS = 60
 
@@ -22,7 +23,7 @@ def test_verdicts(t):
     output = t.tmp / "reports"  # nobody reads them while the program runs
     memleak = t.attach(program, "-o", "500", "--output", output, interval="5", output=output)
     truth = program.truth
-    program.go(seconds=3 * SECONDS)
+    program.go(SECONDS + 2 * PATIENCE)
     report = memleak.stop()
     grows = {name: int(rate) for name, rate in zip(*[iter(truth.facts["grows"])] * 2)}
     suspects = judged(report["suspects"])
@@ -47,7 +48,7 @@ def test_words(t):
     """The verdict comes first, and names function, line and rate."""
     program = t.program("growing", "16")
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "--why", "1").ready()
-    program.go(seconds=60)
+    program.go()
     memleak.stop()
     text = memleak.out.text
     pattern = (r"^fast_leak \S*growing\.c:\d+(, called by \S.*,)? grows "
@@ -65,7 +66,7 @@ def test_arrays(t):
     """An array that is reallocated all the time is as old as it is, and is seen to grow."""
     program = t.program("arrays", "16")
     memleak = t.attach(program, interval="1")
-    program.go(seconds=60)
+    program.go()
     report = memleak.stop()
     wanted("suspects", sorted(judged(report["suspects"])), ["grow_large", "grow_small"])
     for name, rate in (("grow_small", 4000), ("grow_large", 7500)):
@@ -81,7 +82,7 @@ def test_sort(t, order):
     """What grows comes before what is more."""
     program = t.program("growing", "15")
     memleak = t.attach(program, "--sort", order, interval="0.5")
-    program.go(seconds=60)
+    program.go()
     memleak.stop()
     first = [report["sites"][0] for report in memleak.reports if report["suspects"]]
     if not any(owner(site) in ("fast_leak", "cache_fill") for site in first):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from lib import Failure, Skip
+from lib.process import PATIENCE
 
 
 def analyzed(path, *options):
@@ -14,7 +15,7 @@ def analyzed(path, *options):
     if not shutil.which("heaptrack_print"):
         raise Skip("heaptrack_print is not installed")
     done = subprocess.run(["heaptrack_print", "--disable-builtin-suppressions", *options, path],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
     if done.returncode or "Failed" in done.stderr or "error" in done.stderr.lower():
         raise Failure(f"heaptrack_print: exit code {done.returncode}, {done.stderr!r}")
     return done.stdout

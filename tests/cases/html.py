@@ -13,6 +13,7 @@ import threading
 
 from lib import Failure, Skip, each, timeout, wanted
 from lib.http import listen, request, stop
+from lib.process import PATIENCE
 
 from .record import offline
 
@@ -109,7 +110,7 @@ def browse(t, address, dark=False, seconds=0):
          *(["--blink-settings=preferredColorScheme=0"] if dark else []),
          *([f"--virtual-time-budget={seconds * 1000}"] if seconds else []),
          f"--user-data-dir={t.tmp}/profile", "--dump-dom", address],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
         env={**os.environ, "HOME": str(t.tmp)})
     found = re.search('<pre id="told">(.*?)</pre>', done.stdout, re.S)
     if not found:

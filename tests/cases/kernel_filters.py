@@ -124,7 +124,6 @@ def test_sampling_the_whole_kernel(t):
 
 
 @once
-@alone
 @timeout(120)
 def test_older(t):
     """-o 1000: no message before its time, every one after it."""
@@ -138,10 +137,15 @@ def test_older(t):
     memleak.wait_for("reports of two seconds", lambda: memleak.take() and
                      when(memleak.reports[-1]) > latest + 2)
     memleak.stop()
-    early = [r for r in memleak.reports if latest < when(r) < earliest + 0.998]
-    late = [r for r in memleak.reports if when(r) > latest + 1.002]
-    if not early or not late:
-        raise Failure("no report came at the right moment")
+    # Ages are read during the walk.
+    early = [r for r in memleak.reports if latest < when(r) and
+             when(r) + r["walk_ns"] / 1e9 < earliest + 0.98]
+    late = [r for r in memleak.reports if when(r) > latest + 1.02]
+    if not late:
+        raise Failure("no report came later than a second")
+    for report in memleak.reports:
+        require(all(site["newest_ns"] >= 1e9 for site in sites_of(report, "messages", "slab")),
+                report, "an age below")
     for report in early:
         require(not sites_of(report, "messages", "slab"), report, "shown before their time")
     for report in late:
@@ -175,8 +179,10 @@ def test_ages_and_blocks(t):
     require(len(old) == 100 and len(new) == 200 and set(old) <= set(new), second,
             "the first messages are not where they were")
     grown = second["elapsed_ns"] - first["elapsed_ns"]
+    walks = first["walk_ns"] + second["walk_ns"]  # within which elapsed_ns and ages are read
     for address, age in old.items():
-        require(abs(new[address] - age - grown) < 1e9, second, f"{address}: {age} {new[address]}")
+        require(abs(new[address] - age - grown) <= walks, second,
+                f"{address}: {age} {new[address]}")
     for site in sites_of(second, "messages", "slab"):
         ages = [alloc["age_ns"] for alloc in site["allocs"]]
         require((max(ages), min(ages)) == (site["oldest_ns"], site["newest_ns"]), second, "ages")
@@ -304,12 +310,12 @@ def test_trace_text(t):
 def test_trace_floods(t):
     """Whatever is not printed is counted."""
     share_kernel(t)
-    program = t.program("kernel", "-t", "8", "messages:160000:16")
+    program = t.program("kernel", "-t", "8", "messages:40000:16")
     memleak = t.attach(program, "-K", "-t")
     truth = program.go()
     report = memleak.stop()
     made = sum(event["event"] == "alloc" and event["size"] == 64 for event in memleak.events)
     lost = report["lost"].get("events", 0)
     expect_things(report, truth, may_lose=("events",))
-    require(made + lost >= 160000, None, f"{made} events and {lost} lost are not 160,000")
+    require(made + lost >= 40000, None, f"{made} events and {lost} lost are not 40,000")
     require(kernel_part(report), report, "no kernel site")

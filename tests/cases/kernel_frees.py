@@ -7,7 +7,7 @@ from lib import Failure, alone, each, once, pitfall, slow, timeout
 from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things,
                         kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
                         whole_kernel)
-from lib.process import SLOWNESS
+from lib.process import PATIENCE, SLOWNESS
 from lib.program import Truth
 
 NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
@@ -187,7 +187,7 @@ def test_freed_by_kfree_rcu(t, what):
                    if culprit_of(site) in functions)
 
     for number in range(1, 3):
-        program.go(90)
+        program.go(2 * PATIENCE)
         report = settled(memleak, lambda report: left(report) <= most, f"{most} of {count} {flow}")
         require(report["calls"] - calls >= number * count, report, "allocations were not seen")
         require(report["inferred"]["frees_hidden"] == bool(most), report, "hidden frees")

@@ -7,7 +7,7 @@ import pathlib
 import platform
 import re
 
-from lib import Broken, Failure, Skip, each, expect, once
+from lib import Broken, Failure, Skip, each, expect, once, sample
 from lib.links import KINDS, attach
 
 THINGS = ("nested", "in_turn", "holes", "one_place", "jumps", "resizes", "abandons",
@@ -47,6 +47,7 @@ class RunCounts:
 
 
 @once
+@sample(2)
 @each(*(f"{kind}:{name}" for kind in KINDS for name in THINGS))
 def test_left_out(t, case):
     """Calls that are left out are no others' cover, however their returns are treated."""

@@ -10,9 +10,9 @@ import time
 from lib import Failure, each, slow, timeout, wanted
 from lib.http import after_leak, fetch, listen, request, scrape, stop
 from lib.memleak import helpers_of
-from lib.process import SLOWNESS
+from lib.process import PATIENCE, state_of
 
-SILENCE = 10  # seconds after which a silent client is cut off
+USERS_DEADLINES = True  # a report waits for names as long as it does for users
 
 
 def say(address, data):
@@ -63,13 +63,12 @@ def gaps(reports):
             for before, after in zip(reports, reports[1:])]
 
 
-def still_serves(memleak, address, first):
-    """Reports came meanwhile and still do, in time; whoever asks is answered."""
+def still_serves(t, memleak, address, first):
+    """Expects that reports came meanwhile and still do, and that whoever asks is answered."""
     memleak.fresh_report()
     if len(memleak.reports) - first < 3:
         raise Failure("no reports meanwhile")
-    if max(gaps(memleak.reports)) > 2_000_000_000:
-        raise Failure(f"reports were held up: {gaps(memleak.reports)}")
+    t.figure("longest time between two reports", max(gaps(memleak.reports)) / 1e9, "s", 2)
     if meanwhile(memleak, fetch, address, "/healthz") != "ok\n":
         raise Failure("does not answer any more")
     stop(memleak)
@@ -84,7 +83,7 @@ def test_garbage(t, name):
         memleak.fresh_report()
     if name != "pipeline" and b"outstanding" in answer:
         raise Failure(f"was answered: {answer[:300]!r}")
-    still_serves(memleak, address, first)
+    still_serves(t, memleak, address, first)
 
 
 @slow
@@ -101,17 +100,21 @@ def test_idle_clients(t):
         client.sendall(b"GET /metr")
     for _ in range(5):
         memleak.fresh_report()
-    memleak.wait_for("the end of the first", lambda: is_cut_off(clients[0]), every=0.1,
-                     seconds=3 * SILENCE)
+    begin = time.monotonic()
+    memleak.wait_for("the end of the first", lambda: is_cut_off(clients[0]), every=0.1)
+    t.figure("until a silent client is cut off", time.monotonic() - begin, "s", 30)
     wanted("health", meanwhile(memleak, fetch, address, "/healthz"), "ok\n")
     for client in clients:
         client.close()
-    still_serves(memleak, address, first)
+    still_serves(t, memleak, address, first)
 
 
 @each("its_own", "another", "several")
 def test_slow_clients(t, sources):
-    """64 of the same address as who asks, of another or of several: the answer does not wait."""
+    """
+    64 of the same address as who asks, of another or of several: the answer comes while all of them
+    are still connected.
+    """
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
     wait = {"its_own": ["127.0.0.1"], "another": ["127.0.0.2"],
@@ -121,13 +124,15 @@ def test_slow_clients(t, sources):
         client.sendall(b"GET /metr")
     for _ in range(3):
         memleak.fresh_report()
+    for client in clients:
+        client.sendall(b"i")  # none has been silent for long
     begin = time.monotonic()
     meanwhile(memleak, fetch, address, "/metrics")
-    if time.monotonic() - begin > 2:
-        raise Failure(f"answered after {time.monotonic() - begin:.1f} s")
+    t.figure("until the answer", time.monotonic() - begin, "s", 2)
+    wanted("clients that were cut off before the answer", sum(map(is_cut_off, clients)), 0)
     for client in clients:
         client.close()
-    still_serves(memleak, address, first)
+    still_serves(t, memleak, address, first)
 
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -148,7 +153,7 @@ def test_limit_of_address(t):
     for _ in range(160):
         client = start_to_connect(address, "127.0.0.2")
         client.setblocking(True)
-        client.settimeout(5)
+        client.settimeout(PATIENCE)
         clients.append(client)
 
     def ask_all():
@@ -165,7 +170,7 @@ def test_limit_of_address(t):
         memleak.fresh_report()
     for client in clients:
         client.close()
-    still_serves(memleak, address, first)
+    still_serves(t, memleak, address, first)
 
 
 def server_of(memleak):
@@ -189,34 +194,45 @@ def test_server_killed(t):
     if meanwhile(memleak, scrape, address).value("memleak_reports_total") <= before:
         raise Failure("pages are old")
     wanted("lines", memleak.notes.count("the HTTP server has ended"), 1)
-    still_serves(memleak, address, first)
+    still_serves(t, memleak, address, first)
+
+
+def is_served(address):
+    return b"leak_big" in request(address, "/report").body
 
 
 def test_server_killed_between(t):
-    """Whoever asks before the next report gets the last one, and soon."""
-    memleak, address, _ = after_leak(t, interval="5")
+    """Whoever asks before the next report gets the last one."""
+    program = t.program("leak")
+    memleak, address = listen(t, program, interval="3600")
+    program.go()
+    memleak.signal(signal.SIGUSR1)
+    memleak.report_number(0)
+    memleak.wait_for("the report's page", lambda: is_served(address), every=0.05)
     told = fetch(address, "/report")
     for _ in range(2):
         time.sleep(1)  # what ends sooner waits for the next report
         os.kill(server_of(memleak), signal.SIGKILL)
         begin = time.monotonic()
         wanted("report", fetch(address, "/report"), told)
-        if time.monotonic() - begin > 1 * SLOWNESS:
-            raise Failure(f"answered after {time.monotonic() - begin:.1f} s")
+        t.figure("until the answer of the next server", time.monotonic() - begin, "s", 1)
     wanted("reports meanwhile", len(memleak.take()), 1)
     stop(memleak)
 
 
 def test_server_hangs(t):
-    """Reports keep their times, and memleak its end; what is served is the latest once it goes on."""
+    """
+    Reports come, and memleak ends, while the server is stopped; what is served is the latest report
+    once it goes on.
+    """
     memleak, address, _ = after_leak(t)
     pid = server_of(memleak)
     os.kill(pid, signal.SIGSTOP)
     first = len(memleak.reports)
     for _ in range(10):
         memleak.fresh_report()
-    if max(gaps(memleak.reports[first:])) > 1_400_000_000:
-        raise Failure(f"reports were held up: {gaps(memleak.reports)}")
+    wanted("state of the server", state_of(pid), "T")
+    t.figure("longest time between two reports", max(gaps(memleak.reports[first:])) / 1e9, "s", 1.4)
     os.kill(pid, signal.SIGCONT)
     memleak.fresh_report()
     memleak.fresh_report()
@@ -227,8 +243,7 @@ def test_server_hangs(t):
     begin = time.monotonic()
     stop(memleak)
     # A sanitizer gives it five more, for its own check.
-    if time.monotonic() - begin > (7 if t.sanitized else 2):
-        raise Failure(f"ended after {time.monotonic() - begin:.1f} s")
+    t.figure("end", time.monotonic() - begin, "s", 7 if t.sanitized else 2)
 
 
 def start_to_connect(address, source=""):
@@ -268,7 +283,7 @@ def test_slow_readers(t):
         memleak.fresh_report()
     for client in clients:
         client.close()
-    still_serves(memleak, address, first)
+    still_serves(t, memleak, address, first)
 
 
 def test_busy_clients(t):
@@ -291,4 +306,4 @@ def test_busy_clients(t):
     for thread in threads:
         thread.join()
     wanted("answers", set(answers), {200})
-    still_serves(memleak, address, first)
+    still_serves(t, memleak, address, first)

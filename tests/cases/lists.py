@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import re
 
-from lib import Broken, Failure, ROOT, once
+from lib import Broken, Failure, ROOT, once, untraced
 from lib.case import cases_of
 
 
@@ -41,6 +41,7 @@ def check_named(name, rows):
                 raise Failure(f"{name}: {row} names {case}, which does not exist")
 
 
+@untraced
 @once
 def test_pitfalls(_t):
     """Each row of PITFALLS.md has a case with its mark, and each mark a row."""
@@ -55,6 +56,7 @@ def test_pitfalls(_t):
                 raise Failure(f"{case} is not marked as a case of row {row}")
 
 
+@untraced
 @once
 def test_options(_t):
     """Each option of the table has a row in OPTIONS.md, and each row is an option."""
@@ -68,6 +70,7 @@ def test_options(_t):
                       f"{sorted(options ^ set(rows))}")
 
 
+@untraced
 @once
 def test_hidden(t):
     """Two cases of one name in a file are an error; the second would run alone."""

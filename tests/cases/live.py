@@ -5,7 +5,7 @@ import os
 import re
 import signal
 
-from lib import Failure, ROOT, each
+from lib import Failure, ROOT, each, untraced
 from lib.screen import Screen
 
 RECORDING = ROOT / "tests/golden/live/run.mlk"
@@ -19,12 +19,14 @@ def recording(t, *options, **kwargs):
 
 # A recording, which is the same on every machine
 
+@untraced
 @each("80x24", "40x10", "120x30")
 def test_size(t, size):
     """What there is room for."""
     recording(t, size=size).golden(f"main-{size}").keys("q").left(0)
 
 
+@untraced
 def test_order(t):
     """By any column, either way."""
     screen = recording(t)
@@ -34,6 +36,7 @@ def test_order(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_filter(t):
     """It works with each letter, says how much it hides, and Esc clears it."""
     screen = recording(t)
@@ -44,6 +47,7 @@ def test_filter(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_stack(t):
     """A stack, its frames one by one, and back."""
     screen = recording(t)
@@ -53,6 +57,7 @@ def test_stack(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_groups(t):
     """Processes and modules, and what is in one of them."""
     screen = recording(t)
@@ -63,6 +68,7 @@ def test_groups(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_help(t):
     screen = recording(t)
     screen.keys("h").golden("help")
@@ -71,6 +77,7 @@ def test_help(t):
     screen.keys("q", "q").left(0)
 
 
+@untraced
 def test_scrub(t):
     """Any moment of a recording, and what came since a mark."""
     screen = recording(t)
@@ -83,6 +90,7 @@ def test_scrub(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_resize(t):
     """What is on the screen stays there."""
     screen = recording(t).golden("main-80x24")
@@ -93,6 +101,7 @@ def test_resize(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_ascii(t):
     """A terminal without UTF-8."""
     recording(t, env={"LC_ALL": "C"}).golden("ascii").keys("q").left(0)
@@ -101,6 +110,7 @@ def test_ascii(t):
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?[34][0-7][;m]")
 
 
+@untraced
 @each("environment", "option")
 def test_no_colour(t, how):
     """NO_COLOR and --color never; else the suspect is red."""
@@ -111,6 +121,7 @@ def test_no_colour(t, how):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_colour(t):
     screen = recording(t).golden("main-80x24")
     if "\x1b[31m" not in screen.text(colour=True):
@@ -118,6 +129,7 @@ def test_colour(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_mouse(t):
     """It is off until o: else the terminal's own selection of text would not work."""
     screen = recording(t)
@@ -129,6 +141,7 @@ def test_mouse(t):
     screen.keys("q").left(0)
 
 
+@untraced
 def test_page(t):
     """The moment that is shown, as a page."""
     screen = recording(t)
@@ -142,6 +155,7 @@ def test_page(t):
 
 # Ways out
 
+@untraced
 @each("q", "C-c", "TERM", "INT", "HUP", "SEGV")
 def test_way_out(t, way):
     """The terminal is as it was."""
@@ -187,6 +201,7 @@ def test_way_out_after_count(t, way):
         screen.left(128 + number)
 
 
+@untraced
 def test_suspend(t):
     """Ctrl-Z gives the terminal back until fg."""
     screen = recording(t)
@@ -203,6 +218,7 @@ def test_no_terminal(t):
     t.refused("--live", "-p", str(program.pid), code=1, says="--live wants a terminal")
 
 
+@untraced
 @each("nonsense", "dumb")
 def test_term(t, name):
     """A terminal that cannot be drawn on."""

@@ -4,7 +4,7 @@
 import json
 import re
 
-from lib import Failure, ROOT, wanted
+from lib import Failure, ROOT, untraced, wanted
 
 
 def rows(manual, title):
@@ -14,6 +14,7 @@ def rows(manual, title):
             for key in row.split(", ")}
 
 
+@untraced
 def test_json_tables(_t):
     """Each has the keys that the schema has, to which the cases "schema" hold all reports."""
     manual = (ROOT / "man/memleak.8.in").read_text(encoding="utf-8")

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Calls that look as if they were made inside another one, which is over, and such as are."""
 
-from lib import Failure, each, expect, once
+from lib import Failure, each, expect, once, sample
 from lib.libraries import library
 from lib.links import KINDS, attach
 
 
 @once
+@sample(2)
 @each(*(f"{case}:{kind}" for kind in KINDS
         for case in ("after_free:maps", "after_free:unmaps", "after_free:one_place",
                      "after_free_static:maps", "after_free_static:unmaps")))

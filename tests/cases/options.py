@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line: what is refused, and what help and version say."""
 
+import math
 import re
 
-from lib import Failure, each, pitfall
+from lib import Failure, each, pitfall, untraced
+from lib.slowness import STRETCH
 
 GARBAGE = (
     ("unknown_long", ["--nonsense"]), ("unknown_short", ["-Q"]),
@@ -59,6 +61,7 @@ GARBAGE = (
 )
 
 
+@untraced
 @pitfall(37)
 @each(*GARBAGE)
 def test_refused(t, what):
@@ -72,6 +75,7 @@ def test_refused(t, what):
         raise Failure(f"what is unknown is not named: {memleak.notes!r}")
 
 
+@untraced
 def test_hostile_argument(t):
     """What a user typed comes back in the message with its control bytes escaped."""
     memleak = t.refused("--sort", "\x1b[31mred\n\x07", "-p", "1", code=2, says="red")
@@ -79,6 +83,7 @@ def test_hostile_argument(t):
         raise Failure(f"control bytes: {bytes(memleak.err.data)!r}")
 
 
+@untraced
 def test_brief_help(t):
     """A screen, with what most people need."""
     memleak = t.memleak("-h")
@@ -92,6 +97,7 @@ def test_brief_help(t):
     memleak.aftermath()
 
 
+@untraced
 def test_help(t):
     memleak = t.memleak("--help")
     if memleak.wait() != 0 or memleak.notes:
@@ -110,6 +116,7 @@ def test_help(t):
     memleak.aftermath()
 
 
+@untraced
 @each("-V", "--version")
 def test_version(t, name):
     memleak = t.memleak(name)
@@ -118,6 +125,7 @@ def test_version(t, name):
     memleak.aftermath()
 
 
+@untraced
 def test_help_to_full_disk(t):
     """Not even help may fail unseen."""
     with open("/dev/full", "wb") as full:
@@ -128,11 +136,16 @@ def test_help_to_full_disk(t):
 
 @each("0.1", "0.05")
 def test_fraction(t, name):
-    """Fractions of a second are an interval."""
+    """Fractions of a second are an interval: with whole seconds only N reports come in N seconds."""
     program = t.program("leak")
-    memleak = t.memleak("--json", "-p", str(program.pid), name, "1")
-    if memleak.finish()["elapsed_ns"] > 1e9:
+    seconds = math.ceil(2 * STRETCH)
+    memleak = t.memleak("--json", "-p", str(program.pid), "-d", str(seconds), name)
+    memleak.finish()
+    if len(memleak.reports) <= seconds + 1:
+        raise Failure(f"{len(memleak.reports)} reports in {seconds} s")
+    if memleak.reports[0]["elapsed_ns"] < float(name) * 1e9:
         raise Failure(f"a report after {memleak.reports[0]['elapsed_ns']} ns")
+    t.figure("until the first report", memleak.reports[0]["elapsed_ns"] / 1e9, "s", 1)
 
 
 def test_options_after_numbers(t):

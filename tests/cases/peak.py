@@ -4,6 +4,7 @@
 import re
 
 from lib import Failure, each, owner, wanted
+from lib.process import PATIENCE
 
 BIG, SMALL = 1048576, 16
 
@@ -126,7 +127,7 @@ def test_peak_of_full_table(t, how):
     program = t.program("chase", "65600", "20000", "6", str(64 * BIG))
     memleak = t.attach(program, "--peak", "--max-allocs", "65536", *options,
                        env={"MEMLEAK_RECENT_BUCKETS": "1"})
-    program.go(100)
+    program.go(2 * PATIENCE)
     report = memleak.stop()
     if not report["lost"]["allocs_full"]:
         raise Failure("the table was never full")

@@ -10,7 +10,7 @@ import signal
 from fnmatch import fnmatch
 from pathlib import Path
 
-from lib import Failure, Skip, each, frames_of, once, slow, wanted
+from lib import Failure, Skip, each, frames_of, once, sample, slow, untraced, wanted
 from lib.expect import fail, plain
 from lib.leak_tools import GO, add, run_lsan, run_valgrind, truth_of
 from lib.memleak import children_of
@@ -129,6 +129,7 @@ def test_kinds(t, value):
 
 
 @slow
+@sample(4)
 @each(*SCENES)
 def test_copied(t, value):
     """While one thread runs. On a busy machine a copy fails at times, and then threads are held."""
@@ -155,6 +156,7 @@ def test_relocated(t):
 
 
 @slow
+@sample(3, 1)
 @each(*SCENES)
 def test_at_the_end(t, value):
     """A command, judged when it ends: its frames are in use, nothing was freed."""
@@ -263,7 +265,7 @@ def test_held_by_script(t, way):
     wanted("who holds", table["held_by"][0], f"variable {name} (likely)")
     memleak.stop()
     program.send()
-    program.wait(20)
+    program.wait()
 
 
 def running_command(memleak, path):
@@ -309,6 +311,7 @@ def known_to_lsan(truth):
 
 @once
 @slow
+@sample(12)
 @each(*SCENES)
 def test_agreement(t, value):
     """memleak, valgrind and LeakSanitizer, on the same program."""
@@ -321,6 +324,7 @@ def test_agreement(t, value):
     prove(t, scene, program)
 
 
+@untraced
 @once
 def test_table(_):
     """tests/PROOF.md has a row for each scene, and none that is not there."""

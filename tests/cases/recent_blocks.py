@@ -2,6 +2,7 @@
 """Blocks that have just been allocated are kept apart from the others, and none is lost between."""
 
 from lib import Failure, alone, each, expect, once, owner, slow, timeout, wanted
+from lib.process import PATIENCE
 
 BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: every block goes to the table
 
@@ -12,7 +13,7 @@ def handover(t, buckets, slots, *options):
     memleak = t.attach(program, *options, interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
     # Where all have one bucket, a block may find no place at once; that is counted.
     losses = ("no_memory",) if buckets == "1" else ()
-    truth = program.go(100)
+    truth = program.go(2 * PATIENCE)
     expect(memleak.fresh_report(), truth, may_lose=losses)
     truth = program.go()
     expect(memleak.stop(), truth, may_lose=losses)
@@ -69,7 +70,7 @@ def test_reallocated_while_read(t, buckets):
     """
     program = t.program("moving", "5")
     memleak = t.attach(program, "-o", "0", interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
-    program.go(seconds=60)
+    program.go()
     memleak.stop()
     counts = [site["count"] for report in memleak.reports for site in report["sites"]
               if owner(site) == "move"]

@@ -6,9 +6,10 @@ import signal
 import subprocess
 import time
 
-from lib import Failure, each, expect, owner, wanted
+from lib import Failure, each, expect, owner, untraced, wanted
 from lib.context import SANITIZER_ENV
 from lib.memleak import parse
+from lib.process import PATIENCE
 
 from .formats import Profile, demand
 
@@ -16,7 +17,7 @@ from .formats import Profile, demand
 def offline(t, *args, code=0, user=None):
     """memleak report, memleak diff: its stdout."""
     wrapper = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups"] if user else []
-    answer = subprocess.run([*wrapper, t.path, *args], capture_output=True, timeout=60,
+    answer = subprocess.run([*wrapper, t.path, *args], capture_output=True, timeout=PATIENCE,
                             check=False, env={**os.environ, **SANITIZER_ENV})
     if answer.returncode != code:
         raise Failure(f"exit code {answer.returncode}, not {code}: {answer.stderr!r}")
@@ -296,11 +297,12 @@ def test_pipe(t):
     path, _ = record(t, "recording", 1)
     t.refused(path, code=1, says="/dev/stdin: must be a file, not a pipe",
               wrapper=("sh", "-c", 'cat "$1" | "$0" report /dev/stdin'))
-    if not subprocess.run([t.path, "report", "/dev/stdin"], stdin=path.open("rb"), timeout=60,
+    if not subprocess.run([t.path, "report", "/dev/stdin"], stdin=path.open("rb"), timeout=PATIENCE,
                           capture_output=True, check=True).stdout:
         raise Failure("no report of a file as stdin")
 
 
+@untraced
 @each("text", "newer", "short", "empty", "folder", "missing")
 def test_not_a_recording(t, name):
     """One line says so, whatever it is."""

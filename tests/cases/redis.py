@@ -23,7 +23,7 @@ class Redis:
                                   "no", "--unixsocket", path], cwd=t.tmp)
         self.process.wait_for("its socket", path.exists)
         self.socket = socket.socket(socket.AF_UNIX)
-        if not until(lambda: self.socket.connect_ex(str(path)) == 0, 10):
+        if not until(lambda: self.socket.connect_ex(str(path)) == 0):
             raise Failure("redis-server takes no connection")
         self.answers = self.socket.makefile("rb")
         if b"mem_allocator:jemalloc" not in self.ask(b"INFO", b"memory"):

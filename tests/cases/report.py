@@ -6,8 +6,9 @@ import re
 import signal
 import time
 
-from lib import Failure, alone, each, expect, owner, pitfall, slow
+from lib import Failure, each, expect, owner, pitfall, slow
 from lib.memleak import when
+from lib.slowness import STRETCH
 
 HEADER = re.compile(r"^\[\d\d:\d\d:\d\d\] Top \d+ stacks with outstanding allocations:$", re.M)
 TOTAL = re.compile(r"^\t(\d+) bytes in (\d+) allocations from stack$", re.M)
@@ -149,7 +150,6 @@ def test_text_show_allocs(t):
 
 # Ages
 
-@alone
 def test_older(t):
     """-o 500, the default: no block before its time, every one after it."""
     program = t.program("leak")
@@ -161,17 +161,19 @@ def test_older(t):
     memleak.wait_for("reports of a second", lambda: memleak.take() and
                      when(memleak.reports[-1]) > latest + 1.0)
     memleak.stop()
-    early = [r for r in memleak.reports if when(r) < earliest + 0.498]
-    late = [r for r in memleak.reports if when(r) > latest + 0.502]
-    if not late or not [r for r in early if when(r) > latest]:
-        raise Failure("no report came at the right moment")
+    early = [r for r in memleak.reports if when(r) + r["walk_ns"] / 1e9 < earliest + 0.48]
+    late = [r for r in memleak.reports if when(r) > latest + 0.52]
+    if not late:
+        raise Failure("no report came later than half a second")
+    for report in memleak.reports:
+        if any(site["newest_ns"] < 500e6 for site in report["sites"]):
+            raise Failure("an age below 500 ms is shown")
+    # On a slow machine there may be no early report that has blocks to leave out.
     for report in early:
         if report["outstanding"]["count"]:
             raise Failure(f"reported before its time: {report['outstanding']}")
     for report in late:
         expect(report, truth)
-        if any(site["newest_ns"] < 500e6 for site in report["sites"]):
-            raise Failure("an age below 500 ms is shown")
 
 
 def test_older_than_all(t):
@@ -183,47 +185,55 @@ def test_older_than_all(t):
         raise Failure(f"{report['outstanding']}")
 
 
-@alone
+def timed_go(program):
+    """Runs the program's next phase: its truth, and (begin, end) as seconds since 1970."""
+    begin = time.time()
+    truth = program.go()
+    return truth, (begin, time.time())
+
+
+CLOCKS = 0.1  # seconds that two clocks may differ by
+
+
+def check_age(age_ns, report, moments, what):
+    """Expects that a block was born between two moments."""
+    least, most = (when(report) - moment for moment in reversed(moments))
+    if not least - CLOCKS <= age_ns / 1e9 <= most + CLOCKS:
+        raise Failure(f"{what} is {age_ns} ns old, not between {least} and {most} s")
+
+
 def test_ages(t):
     """Ages are those of the oldest and the newest block, on the report's own clock."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
-    program.go()
-    first = time.time()
+    _, first = timed_go(program)
     memleak.fresh_report()
     memleak.fresh_report()
-    program.go()
-    second = time.time()
+    _, second = timed_go(program)
     report = memleak.fresh_report()
     memleak.stop()
     for site in report["sites"]:
-        oldest, newest = when(report) - first, when(report) - second
-        if not 0 <= site["oldest_ns"] / 1e9 - oldest < 0.15:
-            raise Failure(f"oldest_ns {site['oldest_ns']}, at least {oldest} s have passed")
-        if not 0 <= site["newest_ns"] / 1e9 - newest < 0.15:
-            raise Failure(f"newest_ns {site['newest_ns']}, at least {newest} s have passed")
+        check_age(site["oldest_ns"], report, first, "the oldest block")
+        check_age(site["newest_ns"], report, second, "the newest block")
 
 
-@alone
 @each("mappings", "edges")
 def test_birth(t, name):
     """mremap keeps a mapping's birth; a realloc'ed block is born then."""
     program = t.program(name, "move_later" if name == "mappings" else "realloc_later")
     memleak = t.attach(program, interval="0.2")
-    truth = program.go()
+    truth, first = timed_go(program)
     for _ in range(3):
         expect(memleak.fresh_report(), truth)
-    truth = program.go()
-    born = time.time()
+    truth, second = timed_go(program)
     report = memleak.fresh_report()
     memleak.stop()
     expect(report, truth)
-    ages = {owner(site): site["oldest_ns"] / 1e9 for site in report["sites"]}
-    since = when(report) - born
-    if name == "mappings" and ages["new_map"] < since + 0.4:
-        raise Failure(f"ages {ages}: the mapping is at least {since + 0.4} s old")
-    if name == "edges" and ages["realloc_later"] > since + 0.1:
-        raise Failure(f"ages {ages}: the block is {since} s old")
+    ages = {owner(site): site["oldest_ns"] for site in report["sites"]}
+    if name == "mappings":
+        check_age(ages["new_map"], report, first, "the mapping")
+    else:
+        check_age(ages["realloc_later"], report, second, "the block")
 
 
 def test_ages_of_combined(t):
@@ -283,34 +293,37 @@ def test_count(t):
         raise Failure(f"{len(memleak.reports)} reports, not 4")
 
 
-@alone
 def test_intervals(t):
     """Reports come at the pace that was asked for, without drift."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.25", "8")
     memleak.finish()
-    for number, report in enumerate(memleak.reports, 1):
-        late = report["elapsed_ns"] / 1e9 - 0.25 * number
-        if not -0.001 < late < 0.2:
-            raise Failure(f"report {number} comes {late} s late")
+    late = [report["elapsed_ns"] / 1e9 - 0.25 * number
+            for number, report in enumerate(memleak.reports, 1)]
+    if min(late) <= -0.001:
+        raise Failure(f"reports are early: {late} s late")
+    t.figure("lateness of a report", max(late), "s", 0.2)
 
 
-@alone
-@each(("between", "0.4", "0.15", 3), ("at_one", "0.4", "0.2", 2), ("before", "0.2", "3600", 1))
+@each(("between", 2, 0.75, 3), ("at_one", 2, 1, 2), ("before", 1, 3600, 1))
 def test_duration(t, what):
     """-d: the final report at that moment; one, if an interval ends there, too."""
     _, duration, interval, reports = what
+    factor = round(STRETCH, 1)  # the program allocates before the end, and no interval is missed
+    duration, interval = round(duration * factor, 3), round(interval * factor, 3)
     program = t.program("leak")
-    memleak = t.memleak("--json", "-p", str(program.pid), "-o", "0", "-d", duration, interval)
+    memleak = t.memleak("--json", "-p", str(program.pid), "-o", "0", "-d", str(duration),
+                        str(interval))
     memleak.ready()
     truth = program.go()
     report = memleak.finish()
     expect(report, truth)
     if len(memleak.reports) != reports:
         raise Failure(f"{len(memleak.reports)} reports, not {reports}")
-    late = report["elapsed_ns"] / 1e9 - float(duration)
-    if not -0.001 < late < 0.2:
-        raise Failure(f"the end comes {late} s late")
+    late = report["elapsed_ns"] / 1e9 - duration
+    if late <= -0.001:
+        raise Failure(f"the end comes {-late} s early")
+    t.figure("lateness of the end", late, "s", 0.2)
 
 
 def test_interrupted_twice(t):

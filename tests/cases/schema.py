@@ -7,7 +7,7 @@ cases have memleak print is held to it as well, by parse() of lib/memleak.py.
 import copy
 import json
 
-from lib import Failure, ROOT, Skip, once, wanted
+from lib import Failure, ROOT, Skip, once, untraced, wanted
 from lib import schema
 from lib.json_schema import VALIDATOR, check_schema
 
@@ -40,6 +40,7 @@ def objects(value, place=""):
             yield from objects(item, place + "[]")
 
 
+@untraced
 @once
 def test_golden(_t):
     """Each report that the tests of the formats expect keeps to it."""
@@ -54,6 +55,7 @@ def test_golden(_t):
     wanted("schemas", seen, {"memleak/1", "memleak-event/1", "memleak-count/1", "memleak-diff/1"})
 
 
+@untraced
 @once
 def test_other_keys(_t):
     """A key of another name is refused, wherever it stands, and so is one that nobody knows."""
@@ -77,6 +79,7 @@ def test_other_keys(_t):
         raise Failure(f"{len(done)} changes were tried")
 
 
+@untraced
 @once
 def test_missing_keys(_t):
     """What lib/schema.py demands of each report, site and frame must be there."""

@@ -18,7 +18,7 @@ from lib import Failure, alone, each, slow, timeout
 from lib.apart import Apart
 from lib.libraries import library
 
-SECONDS = float(os.environ.get("SHADOW_SECONDS", "6"))
+SECONDS = float(os.environ.get("SHADOW_SECONDS", "3"))
 LONG = int(SECONDS) + 90
 GROUPS = ("plain", "aligned", "resized", "texts", "operators", "odd", "mapped", "cut", "moved", "brief",
           "signals", "starved", "trimmed", "deep", "bursts")

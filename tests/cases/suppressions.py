@@ -3,7 +3,7 @@
 
 import re
 
-from lib import Failure, each, expect, owner, sum_of
+from lib import Failure, each, expect, owner, sum_of, untraced
 from lib.leak_tools import GO
 
 SMALL = ("leak_small", "heap")
@@ -149,6 +149,7 @@ def test_exit_code(t, case):
     memleak.stop(code)
 
 
+@untraced
 @each(("kind", b"race:x\n"), ("empty", b"leak:\n"), ("zero", b"leak:a\n\nleak:\0\n"),
       ("huge", b"x" * 1000000))
 def test_bad_file(t, case):
@@ -158,6 +159,7 @@ def test_bad_file(t, case):
     t.refused("--suppressions", path, "-p", "1", code=2, says=(f"{path}:",))
 
 
+@untraced
 def test_no_file(t):
     t.refused("--suppressions", t.tmp / "none", "-p", "1", code=2, says=("No such file",))
 

@@ -1,3 +1,4 @@
+from lib.process import PATIENCE
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names: lines, inlined frames, debug files, odd files, hostile bytes."""
 
@@ -246,22 +247,22 @@ def test_script(t, name):
     path = t.tmp / file
     path.write_text(text, encoding="utf-8")
     program = t.process((*argv, path), cwd=t.tmp)
-    program.wait_for("ready", lambda: b"ready" in program.out.data, 60)
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
     try:
-        memleak = t.memleak("-T", "3", "-p", str(program.pid), "1").ready(60)
+        memleak = t.memleak("-T", "3", "-p", str(program.pid), "1").ready()
         program.send()
         wanted = f"{file}:{line}" if line else file
         accused = re.compile(rf"^remember .*{re.escape(wanted)}[ ,].*grows ".encode(), re.M)
         memleak.wait_for(f"an accusation of remember {wanted}",
-                         lambda: accused.search(memleak.out.data), 60)
+                         lambda: accused.search(memleak.out.data))
         memleak.stop()
     finally:
         os.unlink(f"/tmp/perf-{program.pid}.map")
 
 
-def read_until(fd, pattern, seconds=20):
-    """What comes from a terminal until there is what is wanted."""
-    data, end = b"", time.monotonic() + seconds
+def read_until(fd, pattern):
+    """Reads from a terminal until what came has the pattern; all that came."""
+    data, end = b"", time.monotonic() + PATIENCE
     while not re.search(pattern, data):
         if not select.select([fd], [], [], max(end - time.monotonic(), 0))[0]:
             raise Failure(f"no {pattern!r} in {data!r}")
@@ -284,7 +285,7 @@ def test_progress(t):
     finally:
         os.kill(helper, signal.SIGCONT)
     read_until(theirs, rb"\r\x1b\[K$")
-    memleak.wait_for("names", lambda: b"leak_big" in memleak.out.data, 20)
+    memleak.wait_for("names", lambda: b"leak_big" in memleak.out.data)
     memleak.popen.send_signal(signal.SIGINT)
     memleak.wait()
     os.close(theirs)

@@ -184,7 +184,7 @@ def new_cgroup(name):
     try:
         yield path
     finally:
-        until(lambda: remove_cgroup(path), 10)
+        until(lambda: remove_cgroup(path))
 
 
 def remove_cgroup(path):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the cases are written with; `from lib import *` brings the names below."""
 
-from .case import BROKEN, Broken, Failure, Skip, alone, each, once, pitfall, slow, timeout
+from .case import (BROKEN, Broken, Failure, Skip, alone, each, nightly, once, pitfall,
+                   sample, slow, timeout, untraced)
 from .expect import (AFTER_EXEC, culprit, expect, expect_between, frames_of, owner, sum_of,
                      wanted)
 from .memleak import Memleak
@@ -9,7 +10,8 @@ from .process import ROOT, Process
 from .program import Program, Truth
 
 __all__ = [
-    "BROKEN", "Broken", "Failure", "Skip", "alone", "each", "once", "pitfall", "slow", "timeout",
+    "BROKEN", "Broken", "Failure", "Skip", "alone", "each", "nightly", "once", "pitfall",
+    "sample", "slow", "timeout", "untraced",
     "AFTER_EXEC", "culprit", "expect", "expect_between", "frames_of", "owner", "sum_of",
     "wanted",
     "Memleak", "ROOT", "Process", "Program", "Truth",

@@ -6,6 +6,7 @@ import pathlib
 
 BROKEN = 99  # exit code of a test program that cannot do its part
 DEFAULT_TIMEOUT = 90
+LENIENCE = 3  # a case hangs after this many times the seconds that it may need
 
 
 class Failure(Exception):
@@ -29,6 +30,7 @@ def pitfall(*rows):
 
 
 def timeout(seconds):
+    """Seconds that the case may need on a quiet machine."""
     def mark(function):
         function.timeout = seconds
         return function
@@ -36,7 +38,7 @@ def timeout(seconds):
 
 
 def alone(function):
-    """The case measures time: no other runs beside it."""
+    """No other case runs beside it, as others would be in what it looks at."""
     function.alone = True
     return function
 
@@ -56,6 +58,29 @@ def slow(function):
     return function
 
 
+def untraced(function):
+    """Marks a case that needs no rights: it runs where memleak cannot trace (lib/tracing.py)."""
+    function.untraced = True
+    return function
+
+
+def sample(step, first=0):
+    """
+    Marks a product of values too large for `make gate`, which runs each step-th of them; `make
+    nightly` runs the others.
+    """
+    def mark(function):
+        function.sample = (step, first)
+        return function
+    return mark
+
+
+def nightly(function):
+    """Marks a case of what others show more cheaply: only `make nightly` runs it."""
+    function.sample = (2, 1)
+    return function
+
+
 def each(*values):
     """One case per value, which is the function's second argument and ends the name."""
     def mark(function):
@@ -65,13 +90,17 @@ def each(*values):
 
 
 class Case:
-    def __init__(self, area, function, value=None):
+    def __init__(self, module, area, function, value=None, index=0):
         self.area = area
         self.function = function
         self.value = value
-        self.timeout = getattr(function, "timeout", DEFAULT_TIMEOUT)
+        self.timeout = LENIENCE * getattr(function, "timeout", DEFAULT_TIMEOUT)
         self.alone = getattr(function, "alone", False)
         self.once = getattr(function, "once", False)
+        self.users_deadlines = getattr(module, "USERS_DEADLINES", False)
+        self.untraced = getattr(function, "untraced", False)
+        step, first = getattr(function, "sample", (1, 0))
+        self.gate = index % step == first
         # `make check` runs these: the first value of each function, but for what takes long.
         self.brief = (not getattr(function, "slow", False) and not self.alone and
                       value == getattr(function, "values", (None,))[0])
@@ -106,7 +135,7 @@ def cases_of(area, module):
         if not name.startswith("test_") or not callable(function):
             continue
         if hasattr(function, "values"):
-            for value in function.values:
-                yield Case(area, function, value)
+            for index, value in enumerate(function.values):
+                yield Case(module, area, function, value, index)
         else:
-            yield Case(area, function)
+            yield Case(module, area, function)

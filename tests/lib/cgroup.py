@@ -29,7 +29,7 @@ class Cgroup:
             for pid in (path / "cgroup.procs").read_text(encoding="ascii").split():
                 with contextlib.suppress(ProcessLookupError):
                     (self.path.parent / "cgroup.procs").write_text(pid, encoding="ascii")
-            if not until(lambda path=path: removed(path), 10):
+            if not until(lambda path=path: removed(path)):
                 raise Broken(f"{path} cannot be removed")
 
     def take(self, pid, name="cgroup.procs"):

@@ -3,25 +3,35 @@
 
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import time
 
 from .case import Broken, Failure, Skip
 from .memleak import Memleak
-from .process import Process
+from .process import PATIENCE, ROOT, Process
 from .program import Program
+from .slowness import STRETCH
 
 FOREVER = "3600"
 STACK_DEPTH = 512  # of programs with an agent: memleak cuts stacks that it reads
 KNOBS = b"memleak: test knobs"  # stands in a memleak that reads test knobs: base/test_knobs.c
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
-SUCCESSOR_SECONDS = 20  # what took the number may end before
+X86_ONLY = {"tiny32"}  # sources that no other processor's compiler takes
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=1:abort_on_error=0",
     "LSAN_OPTIONS": "exitcode=99",
     "UBSAN_OPTIONS": "halt_on_error=1:exitcode=99:print_stacktrace=1",
 }
+
+
+def everywhere_built():
+    """The test programs that each machine can build."""
+    text = (ROOT / "tests/programs/programs.mk").read_text(encoding="utf-8").replace("\\\n", " ")
+    return set(re.search(r"^PLAIN := (.*)", text, re.M)[1].split() +
+               re.search(r"^VARIANTS := (.*)", text, re.M)[1].split() +
+               [path.stem for path in (ROOT / "tests/programs").glob("*.c")]) - X86_ONLY
 
 
 class Context:
@@ -30,6 +40,8 @@ class Context:
         self.agent = agent  # the library that programs are to load; None: they have none
         self.programs = pathlib.Path(programs)
         self.started = []
+        self.figures = []
+        self.patience = round(3 * STRETCH)  # how many times longer reports wait for names
         self.folder = None
 
     @property
@@ -50,6 +62,13 @@ class Context:
             if name.encode() + b"\0" not in program:
                 raise Broken(f"memleak has no test knob {name}")
 
+    def figure(self, what, value, unit, bar):
+        """
+        Keeps a measurement, which decides nothing: `bench/run times` prints it beside its bar, the
+        most that it should be.
+        """
+        self.figures.append((what, value, unit, bar))
+
     @property
     def tmp(self):
         """A folder of its own, gone after the case."""
@@ -58,11 +77,13 @@ class Context:
         return self.folder
 
     def file_of(self, name):
-        """The path of a test program; skips the case where it could not be built."""
+        """The path of a test program; skips the case where only other machines can build it."""
         path = self.programs / name
-        if not path.exists():
-            raise Skip(f"{name} is not built on this machine")
-        return path
+        if path.exists():
+            return path
+        if path.name in everywhere_built():
+            raise Broken(f"{name} is not built: make programs")
+        raise Skip(f"{name} is not built on this machine")
 
     def process(self, argv, **kwargs):
         process = Process(argv, **kwargs)
@@ -84,7 +105,7 @@ class Context:
 
     def successor(self, ended, *args):
         """A test program that gets the number of a process that has ended."""
-        deadline = time.monotonic() + SUCCESSOR_SECONDS
+        deadline = time.monotonic() + PATIENCE  # what has the number now may end before
         while time.monotonic() < deadline:
             try:
                 last = LAST_PID.read_text(encoding="ascii")
@@ -112,7 +133,8 @@ class Context:
             args = [*wrapper[1:], path, *args]
             path = wrapper[0]
         memleak = Memleak(path, [os.fspath(arg) for arg in args],
-                          env={**SANITIZER_ENV, **(env or {})}, **kwargs)
+                          env={**SANITIZER_ENV, "MEMLEAK_PATIENCE": str(self.patience),
+                               **(env or {})}, **kwargs)
         self.started.append(memleak)
         return memleak
 
@@ -129,11 +151,11 @@ class Context:
         return self.memleak("--json", "-T", "100000", "-o", "0", "--output", output, *options,
                             interval, "--", *argv, output=output, **kwargs)
 
-    def refused(self, *args, code, says, seconds=20, **kwargs):
-        """memleak ends with that code at once, prints no report, and stderr says these words."""
+    def refused(self, *args, code, says, **kwargs):
+        """Expects that memleak ends with that code, prints no report, and stderr says these words."""
         memleak = self.memleak(*args, **kwargs)
         memleak.close_stdin()
-        memleak.wait(seconds)
+        memleak.wait()
         memleak.aftermath()
         if memleak.code != code:
             raise Failure(f"exit code {memleak.code}, not {code}")

@@ -6,7 +6,8 @@ import pathlib
 import re
 
 from .case import Failure
-from .process import ROOT, SLOWNESS
+from .process import ROOT
+from .slowness import EMULATED
 
 # The allocator's own frames may be shown; they are never the culprit.
 ALLOCATOR = re.compile(
@@ -17,7 +18,7 @@ ALLOCATOR = re.compile(
 # What a program allocates within milliseconds of an exec, before memleak has read where the code
 # of the new image is, may have its stack cut. An emulated processor may be too slow for the new
 # image's files to be searched in time, which is told; the sums are to hold nevertheless.
-AFTER_EXEC = ("unwind",) if SLOWNESS == 1 else ("unwind", "processes")
+AFTER_EXEC = ("unwind",) if EMULATED == 1 else ("unwind", "processes")
 
 
 def frames_of(site):

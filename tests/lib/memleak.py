@@ -141,7 +141,7 @@ class Memleak(Process):
         """Waits for its own end; what must hold after any run is checked. The last report."""
         self.wait(seconds)
         self.take()
-        if self.json and self.output:
+        if self.json and self.output and os.path.exists(self.output):
             with open(self.output, "rb") as file:
                 self._take(file.read().split(b"\n")[:-1])
         self.aftermath()
@@ -157,11 +157,11 @@ class Memleak(Process):
         found = SANITIZER.search(self.notes)
         if found:
             raise Failure("a sanitizer spoke: " + found.group(0))
-        if self.ids and not until(lambda: not self.ids & living_programs(), 10):
+        if self.ids and not until(lambda: not self.ids & living_programs()):
             left = sorted(self.ids & living_programs())
             raise Failure(f"BPF programs {left} are left behind")
         helpers = self.helpers | self.starters
-        if not until(lambda: not any(alive(pid) for pid in helpers), 10):
+        if not until(lambda: not any(alive(pid) for pid in helpers)):
             raise Failure(f"helper processes {sorted(helpers)} are left behind")
 
 

@@ -2,7 +2,7 @@
 """A program from tests/programs: it says its truth, then ready, then waits for a byte."""
 
 from .case import BROKEN, Broken, Skip
-from .process import Process
+from .process import PATIENCE, Process
 
 
 class Truth:
@@ -105,7 +105,7 @@ class Program(Process):
         self.source = source
         self.truth = Truth()
 
-    def ready(self, seconds=60):
+    def ready(self, seconds=PATIENCE):
         """Reads the truth of the phase that ends with the next ready."""
         self.truth = Truth()
 
@@ -123,12 +123,12 @@ class Program(Process):
         self.wait_for("ready", found, seconds)
         return self.truth
 
-    def go(self, seconds=60):
+    def go(self, seconds=PATIENCE):
         """Lets it into its next phase and reads that one's truth."""
         self.send()
         return self.ready(seconds)
 
-    def finish(self, seconds=60):
+    def finish(self, seconds=PATIENCE):
         """Lets it end; its exit code."""
         self.send()
         return self.wait(seconds)

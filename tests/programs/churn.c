@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Exactly 20,000 blocks live at all times (one less for a moment), and none of them lives long:
- * churn [PAIRS]; with PAIRS, so many pairs of free and malloc in each millisecond. Says at the
- * end how many pairs it made in how many nanoseconds.
+ * churn [PAIRS]; with PAIRS, that number of pairs of free and malloc in each millisecond. Prints at
+ * the end the number of pairs, the nanoseconds that they took, and the most pairs of a millisecond.
  */
 #include <poll.h>
 #include <time.h>
@@ -11,6 +11,7 @@
 
 #define BLOCKS 20000
 #define SIZE 64
+#define TURN 50 /* pairs */
 
 static void *ring[BLOCKS];
 
@@ -27,6 +28,19 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+/* Adds pairs that have just been made; returns the most of any millisecond until now. */
+static uint64_t count_pairs(uint64_t pairs)
+{
+	static uint64_t ms, of_ms, most;
+	uint64_t now = now_ns() / 1000000;
+
+	of_ms = now == ms ? of_ms + pairs : pairs;
+	ms = now;
+	if (of_ms > most)
+		most = of_ms;
+	return most;
+}
+
 static int byte_waits(void)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -36,7 +50,7 @@ static int byte_waits(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t per_ms = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, pairs = 0, start;
+	uint64_t per_ms = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, pairs = 0, most = 0, start;
 
 	ready();
 	for (int i = 0; i < BLOCKS; i++)
@@ -46,14 +60,16 @@ int main(int argc, char **argv)
 
 	start = now_ns();
 	while (!byte_waits()) {
-		for (int i = 0; i < 50; i++, pairs++) {
+		for (int i = 0; i < TURN; i++, pairs++) {
 			free(ring[pairs % BLOCKS]);
 			ring[pairs % BLOCKS] = churn_block();
 		}
+		most = count_pairs(TURN);
 		while (per_ms && pairs * 1000000 > (now_ns() - start) * per_ms && !byte_waits())
 			continue;
 	}
-	say("pairs %llu %llu\n", (unsigned long long)pairs, (unsigned long long)(now_ns() - start));
+	say("pairs %llu %llu %llu\n", (unsigned long long)pairs,
+	    (unsigned long long)(now_ns() - start), (unsigned long long)most);
 	leaks("churn_block", BLOCKS, BLOCKS * SIZE);
 	wait_byte();
 	ready();
