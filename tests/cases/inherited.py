@@ -7,7 +7,7 @@ Children begin with copies of what their parents have, which are their own. Each
 import re
 import signal
 
-from lib import Failure, alone, each, timeout, wanted
+from lib import Failure, alone, each, sample, timeout, wanted
 from lib.expect import check_line, fail, owner
 
 from .prove import KINDS, next_proof
@@ -70,6 +70,7 @@ def test_exact(t, what):
 
 
 @alone
+@sample(2)
 @each("frees", "same_address", "realloc", "grandchild", "exit", "many")
 def test_no_recent(t, what):
     """All blocks in the table."""
@@ -77,6 +78,7 @@ def test_no_recent(t, what):
 
 
 @alone
+@sample(2)
 @each("same_address", "realloc", "many")
 def test_few_recent(t, what):
     """Some in the table, some not."""
@@ -84,6 +86,7 @@ def test_few_recent(t, what):
 
 
 @alone
+@sample(2)
 @each("frees", "same_address", "grandchild", "exit", "gone_exec")
 @timeout(120)
 def test_many_reports(t, what):

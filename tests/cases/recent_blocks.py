@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Blocks that have just been allocated are kept apart from the others, and none is lost between."""
 
-from lib import Failure, alone, each, expect, once, owner, slow, timeout, wanted
+from lib import Failure, each, expect, once, owner, sample, slow, timeout, wanted
 from lib.process import PATIENCE
 
 BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: every block goes to the table
@@ -20,7 +20,6 @@ def handover(t, buckets, slots, *options):
 
 
 @once
-@alone
 @timeout(120)
 @each(*BUCKETS)
 @slow
@@ -29,7 +28,6 @@ def test_few_live_blocks(t, buckets):
 
 
 @once
-@alone
 @timeout(120)
 @each(*BUCKETS)
 @slow
@@ -38,8 +36,8 @@ def test_many_live_blocks(t, buckets):
 
 
 @once
-@alone
 @timeout(120)
+@sample(2)
 @each(*BUCKETS)
 @slow
 def test_combined(t, buckets):

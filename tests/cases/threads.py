@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Many threads at once: nothing is mixed up, nothing is lost."""
 
-from lib import alone, expect, once, pitfall, slow, timeout
+from lib import expect, once, pitfall, slow, timeout
 
 
 @once
-@alone
 @pitfall(4)
 @timeout(180)
 @slow
@@ -21,7 +20,6 @@ def test_eight_times_100000(t):
 
 
 @once
-@alone
 @timeout(180)
 @slow
 def test_combined(t):
