@@ -7,7 +7,8 @@ from lib import Failure, alone, each, once, pitfall, slow, timeout
 from lib.kernel import (SLAB_PAGES, by_program, check_kernel_lost, culprit_of, expect_things,
                         kernel_part, names_of, plain, require, settled, share_kernel, sites_of,
                         whole_kernel)
-from lib.process import PATIENCE, SLOWNESS
+from lib.process import PATIENCE
+from lib.slowness import EMULATED
 from lib.program import Truth
 
 NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
@@ -175,7 +176,7 @@ def test_freed_by_kfree_rcu(t, what):
     """
     flow, count, functions = what
     share_kernel(t)
-    if SLOWNESS > 1:
+    if EMULATED > 1:
         count //= 5
     program = t.program("kernel_flow", flow, str(count))
     memleak = t.attach(program, "-K", "-F", "-v", interval="0.5")

@@ -11,12 +11,13 @@ import traceback
 
 from .case import Broken, Case, Failure, Skip, cases_of
 from .context import Context
-from .memleak import Memleak
+from .memleak import SANITIZER, Memleak
 from .process import ROOT
 from .result import BAD, TEXT_MAX, Result
 from .slowness import SLOWNESS
 from .without_agent import reason_without_agent
 
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 LONGEST = 4000  # characters of one stream shown after a failure
 
 
@@ -52,6 +53,18 @@ def evidence(context):
             if stream.data and (isinstance(process, Memleak) or name == "stderr"):
                 yield name + ":"
                 yield cut(stream.text)
+
+
+def crashes(context):
+    """Why a memleak's end is a fault whatever the case looked at; None if there is no such."""
+    for process in context.started:
+        if not isinstance(process, Memleak):
+            continue
+        if found := SANITIZER.search(process.notes):
+            return f"a sanitizer spoke: {found.group(0)}"
+        if process.code and -process.code in CRASHES:
+            return f"memleak was ended by {signal.Signals(-process.code).name}"
+    return None
 
 
 def refuses_agent(process):
@@ -123,6 +136,9 @@ class Attempt:
             except Broken as broken:
                 outcome, text = "BROKEN", str(broken)
         seconds = time.monotonic() - start
+        crash = crashes(context)
+        if crash:
+            outcome, text = "FAIL", f"{crash}\n{text}"
         if outcome in BAD:
             text = "\n".join((text, *evidence(context)))[:TEXT_MAX]
-        return Result(outcome, seconds, text, tuple(context.figures))
+        return Result(outcome, seconds, text, tuple(context.figures), final=crash is not None)

@@ -6,18 +6,19 @@ import dataclasses
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
+from .memleak import SANITIZER
 from .result import TEXT_MAX, Result
 from .slowness import SLOWNESS
 
 SECONDS = 900 * SLOWNESS  # only a hang takes longer
-# cmocka 1.1 prints "not ok 1 # SKIP name" for a test that was skipped.
-TAP = re.compile(r"(ok|not ok) \d+ (?:- )?(# SKIP )?(.*?)( # SKIP.*)?$")
+SANITIZER_CODE = 99       # exit code of a program with a finding, as tests/check asks for
+TAP = re.compile(r"(ok|not ok) \d+(?: - (.*)| # SKIP (.*))$")
+PLAN = re.compile(r"1\.\.(\d+)$")
 
 
 def run_command(argv, **kwargs):
@@ -30,17 +31,23 @@ def run_command(argv, **kwargs):
         try:
             code = process.wait(SECONDS)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
             code = None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
     return code, time.monotonic() - begin, text
 
 
-def last_part(text):
-    """The end of a text, where failures are told."""
-    return text if len(text) <= TEXT_MAX else "…" + text[-TEXT_MAX:]
+def failure(code, seconds, text, **kwargs):
+    """The result of a command that failed. A crash or a sanitizer's finding is final."""
+    said = f"exit code {code}" if code is not None else f"not done after {SECONDS:.0f} s"
+    cut = text if len(text) <= TEXT_MAX else "…" + text[-TEXT_MAX:]
+    final = code is not None and (code < 0 or code == SANITIZER_CODE) or \
+        SANITIZER.search(text) is not None
+    return Result("FAIL", seconds, f"{said}\n{cut}", final=final, **kwargs)
 
 
 @dataclasses.dataclass
@@ -60,69 +67,64 @@ class Command:
 
     def run(self):
         code, seconds, text = run_command(self.argv, cwd=self.cwd)
-        if code == 0:
-            return Result("ok", seconds)
-        said = f"exit code {code}" if code is not None else f"not done after {SECONDS:.0f} s"
-        return Result("FAIL", seconds, f"{said}\n{last_part(text)}")
+        return Result("ok", seconds) if code == 0 else failure(code, seconds, text)
 
 
 @dataclasses.dataclass
 class UnitProgram(Command):
-    """A program of cmocka tests, each of which counts; one that dies is a failure more."""
+    """Runs a cmocka program and counts its tests; a crash counts as at least one failure."""
 
     def run(self):
         code, seconds, text = run_command(
             self.argv, cwd=self.cwd, env={**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"})
-        counts, skips, before = collections.Counter(), [], ""
+        counts, skips, planned, before = collections.Counter(), [], 0, ""
         for line in text.splitlines():
             if found := TAP.match(line):
-                word = "skip" if found[2] or found[4] else found[1]
+                test = (found[2] or found[3]).removesuffix(" # SKIP")
+                word = "skip" if "# SKIP" in line else found[1]
                 counts[word] += 1
                 if word == "skip":
-                    skips.append(f"skip {found[3]}: {before.removeprefix('skipped: ')}")
+                    skips.append(f"skip {test}: {before.removeprefix('skipped: ')}")
+            elif found := PLAN.match(line.strip()):
+                planned += int(found[1])
             before = line
         passed, failed, skipped = counts["ok"], counts["not ok"], counts["skip"]
-        if code == 0 and not failed and passed + skipped:
+        if code == 0 and not failed and passed + skipped == planned > 0:
             return Result("ok", seconds, "\n".join(skips), counts=(passed, 0, skipped))
-        return Result("FAIL", seconds, f"exit code {code}\n{last_part(text)}",
-                      counts=(passed, max(failed, 1), skipped))
-
-
-@dataclasses.dataclass
-class FoundInputs(Command):
-    """Passes if the inputs that a fuzzer kept after a failure do no harm now."""
-    kept: tuple = ()
-
-    def run(self):
-        result = super().run()
-        if not result.failed:
-            return result
-        paths = "\n".join(map(str, self.kept))
-        return result._replace(text=f"{result.text}\nthe inputs:\n{paths}")
+        if code == 0 and not failed:
+            text += f"\n{passed + skipped} of {planned} tests ended"
+        return failure(code, seconds, text, counts=(passed, max(failed, 1), skipped))
 
 
 @dataclasses.dataclass
 class Fuzzer(Command):
-    """Runs a fuzzer in its folder. A second attempt runs the inputs that it found to be harmful."""
-    program: pathlib.Path = None
+    """
+    Makes the seeds of a fuzzer and runs it in its folder. A crash or a leak that it finds is final;
+    an input that took too long, or too much memory, is tried again by itself.
+    """
+    seeds: tuple = ()
+    inputs: tuple = ()  # those that the first attempt took too long for
 
     def findings(self):
-        return sorted(path for path in self.cwd.iterdir()
-                      if re.match(r"(crash|leak|timeout|oom|slow-unit)-", path.name))
+        return {path for path in self.cwd.iterdir()
+                if re.match(r"(crash|leak|timeout|oom)-", path.name)}
 
     def run(self):
-        for path in self.findings():
-            if path.name.startswith("slow-unit-"):
-                path.unlink()
-        return super().run()
+        before = self.findings()
+        begin = time.monotonic()
+        code, _, text = run_command(self.seeds) if not self.inputs else (0, 0, "")
+        if code == 0:
+            code, _, text = run_command((*self.argv, *(self.inputs or ("corpus", "seeds"))),
+                                        cwd=self.cwd)
+        seconds = time.monotonic() - begin
+        if code == 0:
+            return Result("ok", seconds)
+        found = sorted(path.name for path in self.findings() - before)
+        result = failure(code, seconds, text)
+        slow = found and all(name.startswith(("timeout-", "oom-")) for name in found)
+        return result._replace(final=not self.inputs and bool(found) and not slow)
 
     def again(self):
-        kept = tuple(path for path in self.findings() if not path.name.startswith("slow-unit-"))
-        return FoundInputs(self.name, (self.program, *kept), cwd=self.cwd, kept=kept) if kept else self
-
-
-def copy_for_nobody(folder, *sources):
-    """Copies folders to a place where every user may read them."""
-    folder.chmod(0o755)
-    for source, name in sources:
-        shutil.copytree(source, folder / name)
+        slow = tuple(sorted(path.name for path in self.findings()
+                            if path.name.startswith(("timeout-", "oom-"))))
+        return dataclasses.replace(self, inputs=slow) if slow else self

@@ -8,8 +8,8 @@ import time
 from .pool import run_all
 from .result import Result
 
-FAILED_MAX = 30  # after this many failures the rest is not run, and nothing is run again
-FLAKY_MAX = 5    # more tests that pass only when they run again are a failure themselves
+FAILED_MAX = 30  # after more failures no further test starts, and none runs again
+FLAKY_MAX = 5    # tests that may pass only when they run again
 
 
 def lines_of(word, test, result, cpu):
@@ -29,17 +29,18 @@ def plural(count, noun):
 
 class Judge:
     """
-    With a folder for logs, each test has a line there, in a file for each round, and stdout has a
-    line for each group and all that has not passed; else stdout has a line for each test.
+    With a folder for logs, each round of tests writes a log with a line for each test, and stdout
+    has the groups, and what did not pass. Without one, stdout has a line for each test.
     """
 
     def __init__(self, logs=None):
         self.logs = logs
         self.log = None
         self.results = {}  # test name → its last result
-        self.failed = []   # tests that are to run again
+        self.again = []    # tests that failed and run again at the end
+        self.final = 0     # failures that a second attempt cannot excuse
         self.flaky = []    # names
-        self.not_run = 0
+        self.not_judged = 0
         self.times = []
         self.cpu = 0.0
         self.begin = time.monotonic()
@@ -59,6 +60,12 @@ class Judge:
         """Counts tests that cannot run here; one line says why."""
         print(f"skip   {name}: {reason} ({plural(count, 'test')})", flush=True)
         self.results[name] = Result("skip", 0.0, reason, counts=(0, 0, count))
+
+    def fail(self, name, reason):
+        """Counts a failure that is not of a test, as of a build."""
+        print(f"FAIL   {name}: {reason}", flush=True)
+        self.results[name] = Result("BROKEN", 0.0, reason, final=True)
+        self.final += 1
 
     def _print(self, lines, on_stdout):
         if self.log:
@@ -85,42 +92,57 @@ class Judge:
 
     @property
     def gives_up(self):
-        return len(self.failed) > FAILED_MAX
+        return len(self.again) + self.final > FAILED_MAX
+
+    def _take_first(self, test, result, cpu):
+        retried = result.failed and not result.final
+        self._take(test, result, cpu, "again" if retried else result.outcome)
+        if retried:
+            self.again.append(test)
+        self.final += result.failed and result.final
 
     def run(self, name, tests, jobs):
         """Runs a round of tests; each group's line is printed when its last test has ended."""
+        names = collections.Counter([test.name for test in tests] + [*self.results])
+        if twice := [name for name, count in names.items() if count > 1]:
+            self.fail(name, f"several tests have the name {twice[0]}")
+            return
         self._open(name)
         left = collections.Counter(test.area for test in tests)
         ended = collections.defaultdict(list)
         results = run_all(tests, jobs)
         for test, result, cpu in results if not self.gives_up else ():
-            self._take(test, result, cpu, "again" if result.failed else result.outcome)
-            if result.failed:
-                self.failed.append(test)
+            self._take_first(test, result, cpu)
             ended[test.area].append(result)
             if self.log and len(ended[test.area]) == left[test.area]:
                 self._print_group(test.area, ended[test.area])
             if self.gives_up:
                 break
         results.close()
-        self.not_run += len(tests) - sum(map(len, ended.values()))
+        self.not_judged += len(tests) - sum(map(len, ended.values()))
         self._close()
 
     def _print_group(self, area, results):
         passed, _, skipped = map(sum, zip(*(result.totals for result in results)))
-        again = sum(result.failed for result in results)
-        text = f"{passed} passed" + f", {again} to run again" * bool(again)
+        failed = sum(result.failed for result in results)
+        text = f"{passed} passed" + f", {failed} failed for now" * bool(failed)
         text += f", {skipped} skipped" * bool(skipped)
         seconds = sum(result.seconds for result in results)
-        print(f"{'again' if again else 'ok':6} group {area}: {text} ({seconds:.0f} s)", flush=True)
+        print(f"{'again' if failed else 'ok':6} group {area}: {text} ({seconds:.0f} s)", flush=True)
 
     def run_again(self):
         """Runs the tests that failed, one after another; what passes now is flaky."""
-        if not self.failed or self.gives_up:
+        if self.gives_up:
+            for test in self.again:
+                print(f"FAIL   {test.name}")
             return
-        print(f"{plural(len(self.failed), 'test')} failed, and run again alone", flush=True)
+        if self.again:
+            print(f"{plural(len(self.again), 'test')} failed, and run again alone", flush=True)
         self._open("again")
-        for test, result, cpu in run_all([test.again() for test in self.failed], 1):
+        for test, result, cpu in run_all([test.again() for test in self.again], 1):
+            if result.outcome == "skip":
+                result = result._replace(outcome="FAIL", counts=None,
+                                         text=f"failed, and was skipped then: {result.text}")
             self._take(test, result, cpu, result.outcome)
             if not result.failed:
                 self.flaky.append(test.name)
@@ -131,16 +153,17 @@ class Judge:
         self.run_again()
         for seconds, name in sorted(self.times, reverse=True)[:slowest]:
             print(f"slow   {name} ({seconds:.2f} s)")
-        if self.not_run:
-            print(f"{plural(self.not_run, 'test')} did not run: too many others failed")
+        if self.not_judged:
+            print(f"{plural(self.not_judged, 'test')} were not judged: "
+                  f"more than {FAILED_MAX} others failed")
         if len(self.flaky) > FLAKY_MAX:
-            print(f"FAIL   {len(self.flaky)} tests passed only when they ran again alone; "
-                  f"{FLAKY_MAX} may")
+            self.fail("flaky", f"{len(self.flaky)} tests passed only when they ran again; "
+                      f"{FLAKY_MAX} may")
+        if not any(result.totals[0] for result in self.results.values()):
+            self.fail("all", "no test passed")
         for name in self.flaky:
             print(f"flaky  {name}")
         print(f"{time.monotonic() - self.begin:.0f} s, {self.cpu:.0f} s of CPU")
-        passed, failed, skipped = map(sum, zip(*(result.totals for result in self.results.values()),
-                                               (0, 0, 0)))
-        too_flaky = len(self.flaky) > FLAKY_MAX
-        print(f"{passed} passed, {failed + too_flaky} failed, {skipped} skipped")
-        return 1 if failed or too_flaky else 0
+        passed, failed, skipped = map(sum, zip(*(result.totals for result in self.results.values())))
+        print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+        return 1 if failed else 0

@@ -4,48 +4,58 @@
 import os
 import pickle
 import sys
+import tempfile
 import traceback
 
 from .result import Result
 
 
-def _child(test, pipe):
-    """In the child: the result goes through the pipe, whatever happens."""
+def _child(test, output):
+    """In the child: the result goes into the file, whatever happens."""
     try:
-        result = test.run()
-    except BaseException:  # pylint: disable=broad-except
-        result = Result("BROKEN", 0.0, traceback.format_exc())
-    with os.fdopen(pipe, "wb") as file:
-        pickle.dump(result, file)
-    sys.stdout.flush()
-    os._exit(0)
+        try:
+            result = test.run()
+        except BaseException:  # pylint: disable=broad-except
+            result = Result("BROKEN", 0.0, traceback.format_exc())
+        pickle.dump(result, output)
+        output.flush()
+        sys.stdout.flush()
+    finally:
+        os._exit(0)
 
 
 def _start(test):
-    reader, writer = os.pipe()
+    output = tempfile.TemporaryFile()
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
-        os.close(reader)
-        _child(test, writer)
-    os.close(writer)
-    return pid, os.fdopen(reader, "rb")
+        _child(test, output)
+    return pid, output
+
+
+def _result_in(output, status):
+    output.seek(0)
+    try:
+        return pickle.load(output)
+    except (EOFError, pickle.UnpicklingError):
+        return Result("BROKEN", 0.0, f"the test's process ended with status {status}")
 
 
 def _collect(running):
     """Waits for one child to end; its test, its result and the CPU seconds of all in it."""
-    pid, status, usage = os.wait4(-1, 0)
-    test, pipe = running.pop(pid)
-    with pipe:
-        data = pipe.read()
-    result = Result("BROKEN", 0.0, f"the test's process ended with status {status}")
-    return test, pickle.loads(data) if data else result, usage.ru_utime + usage.ru_stime
+    while True:
+        pid, status, usage = os.wait4(-1, 0)
+        if pid in running:  # others are orphans that this process has adopted
+            break
+    test, output = running.pop(pid)
+    with output:
+        return test, _result_in(output, status), usage.ru_utime + usage.ru_stime
 
 
 def run_all(tests, jobs):
     """
-    Yields (test, test.run(), CPU seconds) as they end. A result must be small enough for a pipe to
-    hold. Closing the generator waits for the tests that still run.
+    Yields (test, test.run(), CPU seconds) as they end. Closing the generator waits for the tests
+    that still run.
     """
     running = {}
     try:
@@ -54,8 +64,8 @@ def run_all(tests, jobs):
             for test in part:
                 while len(running) >= at_once:
                     yield _collect(running)
-                pid, pipe = _start(test)
-                running[pid] = (test, pipe)
+                pid, output = _start(test)
+                running[pid] = (test, output)
             while running:
                 yield _collect(running)
     finally:

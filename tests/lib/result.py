@@ -4,7 +4,7 @@
 import typing
 
 BAD = ("FAIL", "BROKEN")
-TEXT_MAX = 40000  # characters of a result's text: it must fit into a pipe
+TEXT_MAX = 40000  # characters of a result's text that are worth printing
 
 
 class Result(typing.NamedTuple):
@@ -13,6 +13,7 @@ class Result(typing.NamedTuple):
     text: str = ""       # the reason of a skip, the evidence of a failure
     figures: tuple = ()  # (what, value, unit, bar)
     counts: tuple = None  # (passed, failed, skipped) of a program that has several tests
+    final: bool = False  # a failure that no slow machine explains: a crash, a sanitizer's finding
 
     @property
     def failed(self):

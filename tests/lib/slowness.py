@@ -5,12 +5,12 @@ import os
 import statistics
 import time
 
-LOOPS = 100_000        # of one measurement
-USUAL_S = 0.0035       # seconds of the loops on a quiet machine with two processors of 2024
-ROUNDS = 9
-MOST = 20.0            # a machine that is slower than that is not usable
+LOOPS = 100_000   # iterations per measurement
+USUAL_S = 0.0035  # seconds of a measurement on an idle machine of 2024
+ROUNDS = 9        # measurements
+MOST = 20.0       # maximum slowness
 
-# An emulated processor says so itself: some expectations depend on it.
+# Set by tests/kernels/run for emulated processors; some cases expect less there.
 EMULATED = int(os.environ.get("MEMLEAK_TEST_SLOWNESS", "1"))
 
 
@@ -32,5 +32,5 @@ def measure():
 
 
 SLOWNESS = EMULATED if EMULATED > 1 else measure()
-# Factor of the seconds in which a scene has to do its part: they pass in every run.
+# Factor for fixed durations, such as memleak's -d: every run waits them out, so it is capped.
 STRETCH = max(EMULATED, min(SLOWNESS, 4.0))
