@@ -6,7 +6,7 @@
 #   make bench        what tracing costs: tables of ratios, as root
 # Tests; each installs the packages that it needs, if root runs it:
 #   make check               unit tests and a choice of cases: at most five minutes
-#   make gate                all that a change must pass: at most twenty minutes
+#   make gate                what a change must pass: at most twenty minutes
 #   make nightly             all the rest, in NIGHTLY_PARTS; results in build/nightly.txt
 # Parts of these alone (tests/check describes the first eight):
 #   make check-style, -unit, -clang, -cases, -more, -install, -agent, -sanitize
@@ -264,7 +264,7 @@ demo:
 	@exec tests/demo
 
 # tests/check builds what each part needs.
-check: parts := unit brief
+check: parts := plain brief
 gate: parts := style unit clang cases install verifier fuzz
 $(filter check-%,$(CHECKS)): parts = $(@:check-%=%)
 $(CHECKS): deps
