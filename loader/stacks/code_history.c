@@ -108,12 +108,13 @@ static struct neighbours find_neighbours(const struct code_history *history, uin
 }
 
 /*
- * Each unload counts twice. For something else to come and go between two readings that agree, it
- * takes two of them.
+ * Each unload counts twice, at its begin and at its end. If the first reading was in the midst of
+ * an unload, its end, and the begin and the end of a second one, are enough for something else to
+ * come and go between two readings that agree.
  */
 static bool is_one_unload(const struct neighbours *lists)
 {
-	return lists->after->unloads - lists->before->unloads < 4;
+	return lists->after->unloads - lists->before->unloads < 3;
 }
 
 /* What was at an address; mapping NULL: no code that is known. */

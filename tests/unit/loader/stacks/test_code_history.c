@@ -99,6 +99,18 @@ static void between(void **state)
 	code_history_deinit(&history);
 }
 
+/* Read when an unload had begun: another library came and went before the first one came again. */
+static void in_the_midst(void **state)
+{
+	struct code_history history = {0};
+
+	add(&history, 1, 2);
+	add(&history, 4, 2);
+	assert_frames(settle(&history, 2, 2), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
+	code_history_deinit(&history);
+}
+
 /* Loaded and unloaded between two readings of which one was at the stack's time. */
 static void never_seen(void **state)
 {
@@ -250,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_time),
 		cmocka_unit_test(between),
+		cmocka_unit_test(in_the_midst),
 		cmocka_unit_test(never_seen),
 		cmocka_unit_test(one_side),
 		cmocka_unit_test(mistaken),
