@@ -180,6 +180,19 @@ static int add_pid(void *arg, pid_t pid)
 	return 0;
 }
 
+/* Takes the list over: its items become the caller's, or are freed after an error. */
+static int give_list(struct member_list *list, int err, struct member **ret, size_t *cnt)
+{
+	if (err) {
+		log_error("cannot list processes: %s", strerror(-err));
+		free(list->items);
+		return err;
+	}
+	*ret = list->items;
+	*cnt = list->cnt;
+	return 0;
+}
+
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt)
 {
 	struct member_list list = {.target_filter = target_filter};
@@ -187,12 +200,17 @@ int target_filter_find(const struct target_filter *target_filter, struct member 
 			  ? cgroup_visit(target_filter->cgroup.path, add_pid, &list)
 			  : proc_visit(add_pid, &list);
 
-	if (err) {
-		log_error("cannot list processes: %s", strerror(-err));
-		free(list.items);
-		return err;
-	}
-	*ret = list.items;
-	*cnt = list.cnt;
-	return 0;
+	return give_list(&list, err, ret, cnt);
+}
+
+int target_filter_find_descendants(const pid_t *pids, size_t pid_cnt, struct member **ret,
+				   size_t *cnt)
+{
+	const struct target_filter any = {0};
+	struct member_list list = {.target_filter = &any};
+	int err = proc_visit(add_pid, &list);
+
+	if (!err)
+		err = process_tree_keep_descendants(list.items, &list.cnt, pids, pid_cnt);
+	return give_list(&list, err, ret, cnt);
 }

@@ -9,6 +9,7 @@
 
 #include "bpf/memleak.h"
 #include "loader/target/cgroups.h"
+#include "loader/target/process_tree.h"
 #include "options/options.h"
 
 struct target_filter {
@@ -31,17 +32,15 @@ int target_filter_renew_cgroup(struct target_filter *target_filter);
 void target_filter_tell_cgroup(const struct target_filter *target_filter,
 			       struct memleak_cgroup *ret);
 
-struct member {
-	pid_t pid;
-	pid_t parent;
-	bool own; /* memleak itself, or a process that it has made */
-};
-
 /*
  * The processes that fit now, which may be gone when they are looked at; *ret is to be freed. 0 or
  * a negative errno.
  */
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt);
+
+/* Lists the running descendants of the given processes; *ret is to be freed. 0 or -errno. */
+int target_filter_find_descendants(const pid_t *pids, size_t pid_cnt, struct member **ret,
+				   size_t *cnt);
 
 /* The kernel's number of a controller, which depends on how it was built. */
 int target_filter_find_subsys(const char *controller, uint32_t *ret);

@@ -430,23 +430,51 @@ static void add_member(struct process_set *set, const struct member *member)
 		process_set_retry_soon(set);
 }
 
+/* Adds memleak's own processes first: what they start meanwhile is memleak's own as well. */
+static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
+{
+	size_t added = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (members[i].own)
+			add_member(set, &members[i]);
+	for (size_t i = 0; i < cnt && !signals_end_pending(); i++) {
+		if (members[i].own)
+			continue;
+		add_member(set, &members[i]);
+		added++;
+	}
+	return added;
+}
+
 int process_set_find(struct process_set *set, size_t *ret)
 {
 	cleanup_free struct member *members = NULL;
 	size_t cnt = 0;
 	int err = target_filter_find(&set->filter, &members, &cnt);
 
-	/* Its own first: what they make meanwhile is its own, too. */
-	for (size_t i = 0; i < cnt; i++)
-		if (members[i].own)
-			add_member(set, &members[i]);
-	*ret = 0;
-	for (size_t i = 0; i < cnt && !signals_end_pending(); i++) {
-		if (members[i].own)
-			continue;
-		add_member(set, &members[i]);
-		++*ret;
-	}
+	*ret = add_members(set, members, cnt);
+	return err;
+}
+
+/*
+ * A child that was forked by a descendant before that one became a target is found the next time;
+ * later children are reported by the programs.
+ */
+int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt)
+{
+	size_t before;
+	int err;
+
+	do {
+		cleanup_free struct member *members = NULL;
+		size_t cnt = 0;
+
+		before = set->table.cnt;
+		err = target_filter_find_descendants(pids, pid_cnt, &members, &cnt);
+		if (!err)
+			add_members(set, members, cnt);
+	} while (!err && set->table.cnt > before && !signals_end_pending());
 	return err;
 }
 

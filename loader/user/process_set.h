@@ -51,6 +51,8 @@ bool process_set_ended(const struct process_set *set);
 int process_set_give(struct process_set *set, pid_t pid);
 /* Finds those that the filter lets in; ret: so many. 0 or a negative errno. */
 int process_set_find(struct process_set *set, size_t *ret);
+/* With --follow: adds the running descendants of the given processes. 0 or a negative errno. */
+int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt);
 void process_set_describe(const struct process_set *set);
 
 /* A process has become a target, whose mappings are those of base at first; 0: its own. */

@@ -82,6 +82,8 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 	/* Whoever wants the end does not wait until all are looked at. */
 	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
 		err = process_set_give(set, request->pids[i]);
+	if (!err && set->filter.rule.follow && request->pid_cnt)
+		err = process_set_find_children(set, request->pids, request->pid_cnt);
 	if (!err && set->filter.rule.join)
 		err = process_set_find(set, &found_cnt);
 	return err;
@@ -112,6 +114,39 @@ void tracing_deinit(struct tracing *tracing)
 	user_programs_deinit(&tracing->programs);
 }
 
+/* The pids of the processes that were given; to be freed. */
+static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
+{
+	pid_t *pids = calloc(table->cnt + 1, sizeof(*pids));
+
+	*ret_cnt = 0;
+	for (size_t i = 0; pids && i < table->cnt; i++)
+		if (!table->items[i]->found)
+			pids[(*ret_cnt)++] = table->items[i]->info.pid;
+	return pids;
+}
+
+/* Says how many descendants of the given processes are running, and whether they are traced. */
+static void describe_descendants(const struct process_set *set)
+{
+	cleanup_free struct member *members = NULL;
+	size_t given_cnt, cnt = 0;
+	cleanup_free pid_t *given = given_pids(&set->table, &given_cnt);
+
+	if (set->filter.rule.follow) {
+		cnt = set->table.cnt - given_cnt;
+		if (cnt)
+			log_note("tracing %zu running descendant%s, too", cnt, cnt == 1 ? "" : "s");
+		return;
+	}
+	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt) || !cnt)
+		return;
+	log_note("%zu descendant%s of the traced process%s %s running and not traced: use -f to "
+		 "trace %s",
+		 cnt, cnt == 1 ? "" : "s", given_cnt == 1 ? "" : "es", cnt == 1 ? "is" : "are",
+		 cnt == 1 ? "it" : "them");
+}
+
 void tracing_describe(const struct tracing *tracing)
 {
 	const struct process_table *table = &tracing->set.table;
@@ -129,6 +164,8 @@ void tracing_describe(const struct tracing *tracing)
 	}
 	if (tracing->set.filter.rule.join)
 		process_set_describe(&tracing->set);
+	else
+		describe_descendants(&tracing->set);
 }
 
 void tracing_start(struct tracing *tracing)

@@ -87,6 +87,29 @@ def test_follow(t, what):
     check([report], truth)
 
 
+def test_follow_running(t):
+    """-f -p: children and grandchildren that are running already, and what these start later."""
+    program = t.program("prefork", "3")
+    memleak = t.attach(program, "-f")
+    truth = program.go()
+    report = memleak.stop()
+    check([report], truth)
+    if "tracing 6 running descendants" not in memleak.notes:
+        raise Failure(f"the descendants are not counted: {memleak.notes}")
+
+
+def test_running_without_follow(t):
+    """-p alone: running descendants are not traced, and are counted."""
+    program = t.program("prefork", "3")
+    memleak = t.attach(program)
+    truth = program.go()
+    report = memleak.stop()
+    truth.children = {program.pid: truth.children[program.pid]}
+    check([report], truth)
+    if "6 descendants of the traced process are running and not traced: use -f" not in memleak.notes:
+        raise Failure(f"the descendants are not counted: {memleak.notes}")
+
+
 @alone
 def test_pid_of_another(t):
     """-p A,B: a process that gets the number of A, which has ended, is none of them."""

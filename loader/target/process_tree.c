@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Marks children of marked processes until there are no more. */
+#include "loader/target/process_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "base/cleanup.h"
+#include "base/order.h"
+
+static int by_pid(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	return ORDER(a->pid, b->pid);
+}
+
+static bool is_given(pid_t pid, const pid_t *pids, size_t pid_cnt)
+{
+	for (size_t i = 0; i < pid_cnt; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* True if the process with this pid is in the list and marked. */
+static bool is_marked(const struct member *members, const bool *marks, size_t cnt, pid_t pid)
+{
+	size_t at = bisect_below(members, cnt, pid, pid);
+
+	return at < cnt && members[at].pid == pid && marks[at];
+}
+
+/* Marks children of marked processes; returns how many it has marked. */
+static size_t mark_children(const struct member *members, bool *marks, size_t cnt)
+{
+	size_t marked = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (marks[i] || !is_marked(members, marks, cnt, members[i].parent))
+			continue;
+		marks[i] = true;
+		marked++;
+	}
+	return marked;
+}
+
+int process_tree_keep_descendants(struct member *members, size_t *cnt, const pid_t *pids,
+				  size_t pid_cnt)
+{
+	cleanup_free bool *marks = calloc(*cnt + 1, sizeof(*marks));
+	size_t kept = 0;
+
+	if (!marks)
+		return -ENOMEM;
+	qsort(members, *cnt, sizeof(*members), by_pid);
+	for (size_t i = 0; i < *cnt; i++)
+		marks[i] = is_given(members[i].pid, pids, pid_cnt);
+	while (mark_children(members, marks, *cnt))
+		;
+	for (size_t i = 0; i < *cnt; i++)
+		if (marks[i] && !is_given(members[i].pid, pids, pid_cnt))
+			members[kept++] = members[i];
+	*cnt = kept;
+	return 0;
+}
