@@ -159,12 +159,12 @@ static uint64_t both_spaces__set_baseline(struct source *base, uint64_t now_ns)
 	return both->user->ops->set_baseline(both->user, now_ns);
 }
 
-static int both_spaces__maintain(struct source *base, const struct snapshot *snap)
+static int both_spaces__maintain(struct source *base, const struct snapshot *snap, bool is_reported)
 {
 	struct both_spaces *both = both_of(base);
-	int err = both->user->ops->maintain(both->user, snap);
+	int err = both->user->ops->maintain(both->user, snap, is_reported);
 
-	return err ? err : both->kernel->ops->maintain(both->kernel, snap);
+	return err ? err : both->kernel->ops->maintain(both->kernel, snap, is_reported);
 }
 
 static struct both_spaces *both_of_symbols(struct symbol_backend *self)

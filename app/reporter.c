@@ -18,6 +18,13 @@
 #include "sinks/lost_note.h"
 #include "sinks/sink.h"
 
+/* What is done with a snapshot. */
+enum use {
+	USE_NOTE,     /* it was taken between reports */
+	USE_REMEMBER, /* it is of a report that nobody sees */
+	USE_SHOW,
+};
+
 int reporter_init(const struct options *opts, struct symbol_backend *symbols, struct output *out,
 		  struct reporter *ret)
 {
@@ -73,6 +80,7 @@ static void dress(const struct reporter *reporter, struct report *report)
 	report->recorded = reporter->recorded;
 	report->past = reporter->past;
 	report->past_cnt = reporter->past_cnt;
+	report->watched = ranking__past(reporter->ranking);
 	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
 }
 
@@ -159,7 +167,7 @@ static void read_thread_names(struct report *report)
 
 static int report_grouped(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct grouping *grouping,
-			  const struct pools *pools, uint64_t deadline_ns, bool final, bool show)
+			  const struct pools *pools, uint64_t deadline_ns, bool final, enum use use)
 {
 	struct snapshot sums = *snap;
 	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*group_growth));
@@ -168,9 +176,11 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 
 	sums.sites = grouping->sums;
 	sums.site_cnt = grouping->cnt;
+	if (use == USE_NOTE)
+		return ranking__note(reporter->group_ranking, &sums);
 	err = group_growth ? ranking__update(reporter->group_ranking, &sums, group_growth)
 			   : -ENOMEM;
-	if (err || !show)
+	if (err || use != USE_SHOW)
 		return err;
 	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth, pools,
 				 reporter->symbols, deadline_ns, final, &report);
@@ -186,14 +196,14 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 
 static int report_groups(struct reporter *reporter, const struct snapshot *snap,
 			 const struct growth *growth, const struct pools *pools,
-			 uint64_t deadline_ns, bool final, bool show)
+			 uint64_t deadline_ns, bool final, enum use use)
 {
 	struct grouping grouping;
 	int err = grouping_init(reporter->opts->by, snap, reporter->symbols, &grouping);
 
 	if (err)
 		return err;
-	err = report_grouped(reporter, snap, growth, &grouping, pools, deadline_ns, final, show);
+	err = report_grouped(reporter, snap, growth, &grouping, pools, deadline_ns, final, use);
 	grouping_deinit(&grouping);
 	return err;
 }
@@ -247,7 +257,7 @@ static int make_view(struct reporter *reporter, const struct snapshot *snap, uin
 }
 
 static int report_pools(struct reporter *reporter, const struct snapshot *snap,
-			const struct growth *growth, uint64_t deadline_ns, bool final, bool show)
+			const struct growth *growth, uint64_t deadline_ns, bool final, enum use use)
 {
 	struct pools pools;
 	int err = pools_init(snap, reporter->symbols, deadline_ns, &pools);
@@ -256,39 +266,59 @@ static int report_pools(struct reporter *reporter, const struct snapshot *snap,
 		return err;
 	err = pools_rank(&pools, snap, reporter->pool_ranking);
 	if (!err && reporter->opts->by != BY_STACK)
-		err = report_groups(reporter, snap, growth, &pools, deadline_ns, final, show);
-	else if (!err && show)
+		err = report_groups(reporter, snap, growth, &pools, deadline_ns, final, use);
+	else if (!err && use == USE_SHOW)
 		err = report_stacks(reporter, snap, growth, &pools, deadline_ns, final);
 	pools_deinit(&pools);
 	return err;
 }
 
+static int rank_sites(struct reporter *reporter, const struct snapshot *snap, enum use use,
+		      struct growth *growth)
+{
+	if (use == USE_NOTE)
+		return ranking__note(reporter->ranking, snap);
+	remember_total(reporter, snap);
+	return ranking__update(reporter->ranking, snap, growth);
+}
+
 static int report_view(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
-		       bool final, bool show)
+		       bool final, enum use use)
 {
 	cleanup_free struct growth *growth = NULL;
 	int err;
 
-	remember_total(reporter, snap);
-	show &= reporter->recorded || reporter->server || reporter->screen ||
-		output_wants(reporter->out, final);
-	if (show) {
+	if (use == USE_SHOW) {
 		growth = calloc(snap->site_cnt + 1, sizeof(*growth));
 		if (!growth)
 			return -ENOMEM;
 	}
-	err = ranking__update(reporter->ranking, snap, growth);
-	return err ? err : report_pools(reporter, snap, growth, deadline_ns, final, show);
+	err = rank_sites(reporter, snap, use, growth);
+	return err ? err : report_pools(reporter, snap, growth, deadline_ns, final, use);
 }
 
-int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
-		 bool final, bool show)
+static int add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
+	       bool final, enum use use)
 {
 	struct snapshot_view view;
 	int err = make_view(reporter, snap, deadline_ns, &view);
 
 	if (!err)
-		err = report_view(reporter, &view.snap, deadline_ns, final, show);
+		err = report_view(reporter, &view.snap, deadline_ns, final, use);
 	snapshot_view_deinit(&view);
 	return err;
+}
+
+int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
+		 bool final, bool show)
+{
+	bool is_wanted = reporter->recorded || reporter->server || reporter->screen ||
+			 output_wants(reporter->out, final);
+
+	return add(reporter, snap, deadline_ns, final, show && is_wanted ? USE_SHOW : USE_REMEMBER);
+}
+
+int reporter_note(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns)
+{
+	return add(reporter, snap, deadline_ns, false, USE_NOTE);
 }

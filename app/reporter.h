@@ -58,4 +58,7 @@ void reporter_deinit(struct reporter *reporter);
 int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		 bool final, bool show);
 
+/* Remembers a snapshot that was taken between two reports, for verdicts. 0 or a negative errno. */
+int reporter_note(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns);
+
 #endif

@@ -46,6 +46,14 @@
 #define REPORT_SHARE 5
 #define REPORT_CHEAP_NS 200000000ULL
 
+/*
+ * A verdict needs moments, not reports: in the first seconds of a run they are taken between
+ * reports, too, unless reports come as often or reading the tables takes much.
+ */
+#define MOMENT_NS 2000000000ULL
+#define MOMENTS_MAX 8
+#define MOMENT_CHEAP_NS 100000000ULL
+
 struct run {
 	const struct options *opts;
 	struct source *source;
@@ -63,6 +71,9 @@ struct run {
 	int signal_fd;
 	int timer_fd;
 	int end_fd; /* a timer, too: --duration is over */
+	int moment_fd;
+	unsigned int moments; /* that were due */
+	uint64_t snapshot_ns; /* when the last snapshot was taken */
 	uint64_t end_ns;
 	uint64_t reports;
 	bool stretched; /* an interval was longer than was asked for */
@@ -223,6 +234,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		return err;
 	}
 	run->deadline_ns += run->snap.walk_ns;
+	run->snapshot_ns = clock_ns(CLOCK_MONOTONIC);
 	run->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return 0;
 }
@@ -233,7 +245,7 @@ static int end_report(struct run *run, int err)
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (!err)
-		err = run->source->ops->maintain(run->source, &run->snap);
+		err = run->source->ops->maintain(run->source, &run->snap, true);
 	snapshot_deinit(&run->snap);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
@@ -288,6 +300,8 @@ static int start_timers(struct run *run)
 	int err = start_timer(run->timer_fd, now_ns + opts->interval_ns, opts->interval_ns);
 
 	run->end_ns = UINT64_MAX;
+	if (!err && opts->interval_ns > MOMENT_NS && !opts->count_by)
+		err = start_timer(run->moment_fd, now_ns + MOMENT_NS / 2, MOMENT_NS);
 	if (err || !opts->duration_ns)
 		return err;
 	run->end_ns = now_ns + opts->duration_ns;
@@ -456,6 +470,51 @@ static int handle_end(struct run *run)
 	return make_report(run, true, false);
 }
 
+static int stop_moments(struct run *run)
+{
+	const struct itimerspec never = {0};
+
+	return timerfd_settime(run->moment_fd, 0, &never, NULL) ? -errno : 0;
+}
+
+/* Takes a snapshot that only verdicts see. */
+static int take_moment(struct run *run)
+{
+	const struct source_ops *ops = run->source->ops;
+	const struct read_request request = {.deadline_ns = clock_deadline_ns(turn_ns(run))};
+	struct snapshot snap;
+	int err = take_in(run, ops->settle, request.deadline_ns);
+
+	if (err || ops->ended(run->source))
+		return err;
+	err = ops->read(run->source, &request, &snap);
+	if (err)
+		return err;
+	err = reporter_note(&run->reporter, &snap, request.deadline_ns);
+	if (!err)
+		err = ops->maintain(run->source, &snap, false);
+	snapshot_deinit(&snap);
+	return err;
+}
+
+/* A moment soon after a report says nothing more. */
+static int handle_moment(struct run *run)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), expirations;
+	int err;
+
+	if (read(run->moment_fd, &expirations, sizeof(expirations)) < 0)
+		return 0;
+	if (++run->moments >= MOMENTS_MAX && stop_moments(run))
+		return -errno;
+	if (run->thread->busy || clock_ns(CLOCK_MONOTONIC) < run->snapshot_ns + MOMENT_NS / 4)
+		return 0;
+	err = take_moment(run);
+	if (!err && clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns > MOMENT_CHEAP_NS)
+		err = stop_moments(run);
+	return err;
+}
+
 /* The command stands still: once its memory has been looked at it goes. */
 static int handle_command_end(struct run *run)
 {
@@ -483,6 +542,8 @@ static int handle(struct run *run, int fd)
 	}
 	if (fd == run->end_fd)
 		return handle_end(run);
+	if (fd == run->moment_fd)
+		return handle_moment(run);
 	if (fd == run->thread->done_fd)
 		return handle_report(run);
 	if (fd == prover_end_fd(run->prover))
@@ -524,6 +585,8 @@ static int loop(struct run *run)
 	if (!err)
 		err = add_fd(epoll_fd, run->end_fd);
 	if (!err)
+		err = add_fd(epoll_fd, run->moment_fd);
+	if (!err)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
 	if (!err)
 		err = add_fd(epoll_fd, run->thread->done_fd);
@@ -562,7 +625,8 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 	run.signal_fd = signals_open();
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0
+	run.moment_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 || run.moment_fd < 0
 		      ? -errno
 		      : reporter_init(opts, run.source->symbols, run.out, &run.reporter);
 	run.reporter.server = run.server;
@@ -586,5 +650,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 		close(run.timer_fd);
 	if (run.end_fd >= 0)
 		close(run.end_fd);
+	if (run.moment_fd >= 0)
+		close(run.moment_fd);
 	return err;
 }

@@ -49,13 +49,14 @@ struct source_ops {
 	 * A report is three steps. Takes in all that has come up to now; makes the snapshot, which
 	 * changes nothing but caches, and which owns all that it points to; once the report is
 	 * made, tidies up: forgets processes that have ended, makes room in tables, says what was
-	 * not seen.
+	 * not seen. is_reported false: the snapshot was taken between reports, and processes that
+	 * have ended stay for the next one.
 	 */
 	int (*settle)(struct source *source, const struct event_listener *listener,
 		      uint64_t deadline_ns);
 	int (*read)(struct source *source, const struct read_request *request,
 		    struct snapshot *ret);
-	int (*maintain)(struct source *source, const struct snapshot *snap);
+	int (*maintain)(struct source *source, const struct snapshot *snap, bool is_reported);
 	/*
 	 * The process runs no more, though its memory is still there: of what it has nothing is too
 	 * young for a report. NULL: there are no such.

@@ -14,8 +14,10 @@
 struct entry {
 	struct entry *next;
 	struct site_history history;
-	uint32_t image;               /* 0: of no one process */
-	uint64_t update;              /* the last that had it */
+	uint32_t image;          /* 0: of no one process */
+	uint64_t update;         /* the last that had it */
+	uint64_t reported_bytes; /* at the last report */
+	uint64_t reported_count;
 	uint32_t last[AGE_CLASS_CNT]; /* blocks of the last snapshot, as sampled */
 };
 
@@ -38,6 +40,7 @@ struct ranking {
 	struct process_sums processes;
 	struct process_sums last_processes; /* at the last snapshot */
 	uint64_t updates;
+	uint64_t first_ns;   /* elapsed_ns of the first snapshot */
 	uint64_t elapsed_ns; /* of the last snapshot */
 };
 
@@ -249,38 +252,45 @@ static int add_site(struct ranking *ranking, const struct site *site, struct ent
 	return 0;
 }
 
+static void note_report(struct entry *entry, const struct site *site)
+{
+	entry->reported_bytes = site->bytes;
+	entry->reported_count = site->count;
+}
+
+/* ret NULL: the growth is not asked for. */
 static int update_site(struct ranking *ranking, const struct snapshot *snap,
-		       const struct site *site, struct growth *ret)
+		       const struct site *site, bool is_reported, struct growth *ret)
 {
 	struct entry *entry = hash_map_get(&ranking->by_id, site->id);
 	struct site_history *history;
-	struct moment moment, last = {0};
+	struct moment moment;
 	int err = entry ? 0 : add_site(ranking, site, &entry);
 
 	if (err)
 		return err;
 	history = &entry->history;
-	if (history->moment_cnt)
-		last = history->moments[history->moment_cnt - 1];
 	count_blocks(entry, site);
 	moment = moment_of(ranking, entry, snap->elapsed_ns, site);
 	err = add_moment(history, &moment);
 	if (err)
 		return err;
 	entry->update = ranking->updates;
-	if (!ret)
-		return 0;
-	trend_of(history, &history->trend);
-	*ret = (struct growth){
-		.bytes = (int64_t)(site->bytes - last.bytes),
-		.count = (int64_t)(site->count - last.count),
-		.history = history,
-	};
+	if (ret) {
+		trend_of(history, &history->trend);
+		*ret = (struct growth){
+			.bytes = (int64_t)(site->bytes - entry->reported_bytes),
+			.count = (int64_t)(site->count - entry->reported_count),
+			.history = history,
+		};
+	}
+	if (is_reported)
+		note_report(entry, site);
 	return 0;
 }
 
 /* Sites that this snapshot does not have hold nothing; those that have not for long are dropped. */
-static int update_absent(struct ranking *ranking, const struct snapshot *snap)
+static int update_absent(struct ranking *ranking, const struct snapshot *snap, bool is_reported)
 {
 	const struct site nothing = {0};
 	struct entry **link = &ranking->entries, *entry;
@@ -298,21 +308,41 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap)
 			count_blocks(entry, &nothing);
 			moment = moment_of(ranking, entry, snap->elapsed_ns, &nothing);
 			err = add_moment(&entry->history, &moment);
+			if (is_reported)
+				note_report(entry, &nothing);
 		}
 		link = &entry->next;
 	}
 	return err;
 }
 
-int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth)
+static int update(struct ranking *ranking, const struct snapshot *snap, bool is_reported,
+		  struct growth *growth)
 {
 	int err = sum_processes(ranking, snap);
 
-	ranking->updates++;
+	if (!ranking->updates++)
+		ranking->first_ns = snap->elapsed_ns;
 	for (size_t i = 0; !err && i < snap->site_cnt; i++)
-		err = update_site(ranking, snap, &snap->sites[i], growth ? &growth[i] : NULL);
+		err = update_site(ranking, snap, &snap->sites[i], is_reported,
+				  growth ? &growth[i] : NULL);
 	if (!err)
-		err = update_absent(ranking, snap);
+		err = update_absent(ranking, snap, is_reported);
 	ranking->elapsed_ns = snap->elapsed_ns;
 	return err;
+}
+
+int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth)
+{
+	return update(ranking, snap, true, growth);
+}
+
+int ranking__note(struct ranking *ranking, const struct snapshot *snap)
+{
+	return update(ranking, snap, false, NULL);
+}
+
+struct ranking_past ranking__past(const struct ranking *ranking)
+{
+	return (struct ranking_past){ranking->updates, ranking->elapsed_ns - ranking->first_ns};
 }

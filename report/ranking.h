@@ -27,4 +27,15 @@ void ranking__free(struct ranking *ranking);
  */
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
+/* Remembers a snapshot between two reports: growth stays that since the last report. */
+int ranking__note(struct ranking *ranking, const struct snapshot *snap);
+
+/* Snapshots that are remembered, and the time between the first and the last of them. */
+struct ranking_past {
+	uint64_t cnt;
+	uint64_t ns;
+};
+
+struct ranking_past ranking__past(const struct ranking *ranking);
+
 #endif

@@ -89,6 +89,7 @@ struct report {
 	 */
 	const uint64_t *past;
 	size_t past_cnt;
+	struct ranking_past watched; /* what verdicts go by */
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
 

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "report/listing.h"
-#include "report/trend.h"
 #include "sinks/census.h"
 #include "sinks/core.h"
 #include "sinks/count.h"
@@ -99,19 +98,6 @@ static void write_headline(const struct text_part *part)
 	fputc('\n', out);
 }
 
-/* Until enough is known of any site. */
-static void write_early(const struct text_part *part)
-{
-	const struct report *report = part->report;
-
-	if (report->judged || report->undecided || report->unclear || report->suspect_cnt ||
-	    !report->count)
-		return;
-	fprintf(part->out,
-		"too early to say what grows: that takes %d reports and %d s of tracing, or more\n",
-		TREND_LEAST_MOMENTS, TREND_LEAST_S);
-}
-
 void text_write_head(const struct text_part *part)
 {
 	if (part->report->snapshot->core)
@@ -120,8 +106,6 @@ void text_write_head(const struct text_part *part)
 		write_headline(part);
 	text_write_incomplete(part->out, part->report);
 	verdict_write_text(part);
-	if (!part->report->snapshot->core)
-		write_early(part);
 }
 
 static int write_stacks(const struct text_part *part)

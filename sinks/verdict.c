@@ -4,8 +4,11 @@
 
 #include <inttypes.h>
 
+#include "report/trend.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
+
+#define NSEC_PER_SEC 1000000000ULL
 
 /* Functions of which something is lost, the largest first; then how many sites are left. */
 static void write_losses(const struct text_part *part)
@@ -24,10 +27,50 @@ static void write_losses(const struct text_part *part)
 	fputs(left == 1 ? " has lost blocks\n" : " have lost blocks\n", part->out);
 }
 
-static void write_more(FILE *out, size_t cnt)
+static void write_more(const struct text_part *part, size_t cnt)
 {
-	text_write_count(out, cnt, "more site");
-	fputs(cnt == 1 ? " grows\n" : " grow\n", out);
+	text_begin_line(part);
+	text_write_count(part->out, cnt, "more site");
+	fputs(cnt == 1 ? " grows\n" : " grow\n", part->out);
+}
+
+/* A site that is judged has been there for long enough, however few reports there were. */
+static bool is_early(const struct report *report)
+{
+	return !report->judged && (report->watched.cnt < TREND_LEAST_MOMENTS ||
+				   report->watched.ns < TREND_LEAST_S * NSEC_PER_SEC);
+}
+
+static void write_early(const struct text_part *part)
+{
+	const struct ranking_past *watched = &part->report->watched;
+	uint64_t least_ns = TREND_LEAST_S * NSEC_PER_SEC;
+
+	text_begin_line(part);
+	fputs("too early to say what grows: ", part->out);
+	if (watched->cnt < 2)
+		fprintf(part->out, "that takes %d reports and %d s of tracing, or more\n",
+			TREND_LEAST_MOMENTS, TREND_LEAST_S);
+	else if (watched->ns < least_ns)
+		fprintf(part->out, "that takes %" PRIu64 " s more\n",
+			(uint64_t)((least_ns - watched->ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC));
+	else
+		fprintf(part->out, "that takes %" PRIu64 " more report%s\n",
+			TREND_LEAST_MOMENTS - watched->cnt,
+			TREND_LEAST_MOMENTS - watched->cnt == 1 ? "" : "s");
+}
+
+static void write_clear(const struct text_part *part)
+{
+	size_t cnt = part->report->sites_total;
+
+	text_begin_line(part);
+	if (cnt < 2)
+		fprintf(part->out, "nothing seems to leak: %s\n",
+			cnt ? "the one site does not grow steadily" : "nothing is outstanding");
+	else
+		fprintf(part->out, "nothing seems to leak: none of the %zu sites grows steadily\n",
+			cnt);
 }
 
 void verdict_write_text(const struct text_part *part)
@@ -49,16 +92,15 @@ void verdict_write_text(const struct text_part *part)
 		verdict_write_unclear(part, report->unclear);
 	if (report->undecided)
 		verdict_write_undecided(part);
-	if (!report->suspect_cnt && (report->unclear || report->undecided || report->loss_cnt))
+	if (report->suspect_cnt && told < report->suspects_total)
+		write_more(part, report->suspects_total - told);
+	if (report->suspect_cnt || report->unclear || report->undecided || report->loss_cnt ||
+	    report->snapshot->core)
 		return;
-	if (!report->judged || (report->suspect_cnt && told == report->suspects_total))
-		return;
-	text_begin_line(part);
-	if (report->suspect_cnt)
-		write_more(part->out, report->suspects_total - told);
+	if (is_early(report))
+		write_early(part);
 	else
-		fprintf(part->out, "nothing seems to leak: none of the %zu sites grows steadily\n",
-			report->sites_total);
+		write_clear(part);
 }
 
 void verdict_write_trend(struct json_writer *json, const struct site_history *history)

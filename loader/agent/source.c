@@ -582,11 +582,14 @@ static int forget_told(struct agent_source *source)
 	return lineage_sweep(&source->lineage, &source->processes);
 }
 
-static int agent_source__maintain(struct source *base, const struct snapshot *snap)
+static int agent_source__maintain(struct source *base, const struct snapshot *snap,
+				  bool is_reported)
 {
 	struct agent_source *source = agent_source_of(base);
 
 	source->walker.last_t0_ns = source->walker.t0_ns;
+	if (!is_reported)
+		return 0;
 	agent_counts_drop_ended(&source->counts);
 	return forget_told(source);
 }

@@ -342,7 +342,8 @@ static uint64_t kernel_source__set_baseline(struct source *base, uint64_t now_ns
 	return tracker_set_baseline(&kernel_source_of(base)->tracker, now_ns);
 }
 
-static int kernel_source__maintain(struct source *base, const struct snapshot *snap)
+static int kernel_source__maintain(struct source *base, const struct snapshot *snap,
+				   bool is_reported)
 {
 	return tracker_reported(&kernel_source_of(base)->tracker);
 }

@@ -403,7 +403,8 @@ static int count_source__read(struct source *base, const struct read_request *re
 	return err;
 }
 
-static int count_source__maintain(struct source *base, const struct snapshot *snap)
+static int count_source__maintain(struct source *base, const struct snapshot *snap,
+				  bool is_reported)
 {
 	struct count_source *count = count_source_of(base);
 

@@ -129,13 +129,14 @@ static int user_source__processes(const struct source *base, struct traced_proce
 	return 0;
 }
 
-static int user_source__maintain(struct source *base, const struct snapshot *snap)
+static int user_source__maintain(struct source *base, const struct snapshot *snap, bool is_reported)
 {
 	struct user_source *source = user_source_of(base);
 
 	user_symbols_keep(&source->symbols, false);
 	deferred_stacks_go_on(&source->tracing.programs.copies.deferred);
-	tracing_maintain(&source->tracing, snap->calls);
+	if (is_reported)
+		tracing_maintain(&source->tracing, snap->calls);
 	return tracker_reported(&source->tracing.programs.tracker);
 }
 

@@ -60,6 +60,41 @@ def test_words(t):
         raise Failure(f"{text!r}")
 
 
+VERDICT = re.compile(r"^(?:too early to say what grows: .*|nothing seems to leak: .*|"
+                     r"whether .* is not known yet: .*|\S.* grows? .*/s.*)$", re.M)
+
+
+@slow
+@timeout(120)
+def test_few_reports(t):
+    """Three reports are enough, if they take 15 s: a verdict goes by moments between them."""
+    program = t.program("growing", "20")
+    memleak = t.memleak("-p", str(program.pid), "5", "3").ready()
+    program.send()
+    memleak.finish()
+    verdicts = [VERDICT.findall(text)
+                for text in re.split(r"traced for \d+ s: ", memleak.out.text)[1:]]
+    if len(verdicts) != 3 or not all(re.fullmatch(r"too early .* that takes \d+ s more", *lines)
+                                     for lines in verdicts[:2]):
+        raise Failure(f"the first verdicts are {verdicts}")
+    if not any(line.startswith("fast_leak ") for line in verdicts[2]):
+        raise Failure(f"the last verdict is {verdicts}")
+
+
+@slow
+@timeout(120)
+def test_nothing_outstanding(t):
+    """Without anything outstanding there is a verdict, too, from report to report."""
+    program = t.program("leak")
+    memleak = t.memleak("-p", str(program.pid), "2.5", "6").ready()
+    memleak.finish()
+    verdicts = [VERDICT.findall(text)
+                for text in re.split(r"traced for \d+ s: ", memleak.out.text)[1:]]
+    if len(verdicts) != 6 or any(len(lines) != 1 for lines in verdicts):
+        raise Failure(f"not one verdict in each of six reports: {memleak.out.text}")
+    wanted("the last verdict", verdicts[-1], ["nothing seems to leak: nothing is outstanding"])
+
+
 @slow
 @timeout(120)
 def test_arrays(t):

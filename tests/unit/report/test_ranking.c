@@ -37,6 +37,39 @@ static void first_counts_from_zero(void **state)
 	ranking__free(ranking);
 }
 
+/* Growth is that since the last report; a snapshot between reports is a moment of the past. */
+static void noted_between_reports(void **state)
+{
+	struct site sites[] = {{.id = 1, .bytes = 100, .count = 10},
+			       {.id = 2, .bytes = 50, .count = 1}};
+	struct snapshot snap = {.sites = sites, .site_cnt = 2, .elapsed_ns = 1000};
+	struct ranking_past past;
+	struct growth growth[2];
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	assert_int_equal(ranking__update(ranking, &snap, growth), 0);
+	sites[0].bytes = 130;
+	sites[0].count = 13;
+	snap.site_cnt = 1;
+	snap.elapsed_ns = 3000;
+	assert_int_equal(ranking__note(ranking, &snap), 0);
+	sites[0].bytes = 170;
+	sites[0].count = 17;
+	snap.site_cnt = 2;
+	snap.elapsed_ns = 6000;
+	assert_int_equal(ranking__update(ranking, &snap, growth), 0);
+	expect(&growth[0], 70, 7);
+	expect(&growth[1], 0, 0);
+	assert_int_equal(growth[0].history->moment_cnt, 3);
+	assert_int_equal(growth[0].history->moments[1].bytes, 130);
+	assert_int_equal(growth[1].history->moments[1].bytes, 0);
+	past = ranking__past(ranking);
+	assert_int_equal(past.cnt, 3);
+	assert_int_equal(past.ns, 5000);
+	ranking__free(ranking);
+}
+
 static void grows_shrinks_stays(void **state)
 {
 	struct site before[] = {{.id = 1, .bytes = 100, .count = 10},
@@ -160,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_counts_from_zero),
 		cmocka_unit_test(grows_shrinks_stays),
+		cmocka_unit_test(noted_between_reports),
 		cmocka_unit_test(vanished_comes_back),
 		cmocka_unit_test(huge_totals),
 		cmocka_unit_test(many_sites),
