@@ -40,6 +40,8 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 		err = ranking__new(&reporter.group_ranking);
 	if (!err)
 		err = ranking__new(&reporter.pool_ranking);
+	if (!err)
+		err = ranking__new(&reporter.footprint_ranking);
 	if (!err && opts->suppressions.cnt)
 		err = suppressor__new(&opts->suppressions, &reporter.suppressor);
 	if (err) {
@@ -55,10 +57,13 @@ void reporter_deinit(struct reporter *reporter)
 	ranking__free(reporter->ranking);
 	ranking__free(reporter->group_ranking);
 	ranking__free(reporter->pool_ranking);
+	ranking__free(reporter->footprint_ranking);
+	untraced_growths_deinit(&reporter->untraced);
 	suppressor__free(reporter->suppressor);
 	reporter->ranking = NULL;
 	reporter->group_ranking = NULL;
 	reporter->pool_ranking = NULL;
+	reporter->footprint_ranking = NULL;
 	reporter->suppressor = NULL;
 }
 
@@ -142,7 +147,8 @@ static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
 {
 	struct report report;
 	int err = report_init_groups(reporter->opts, snap, growth, NULL, NULL, pools,
-				     reporter->symbols, deadline_ns, final, &report);
+				     &reporter->untraced, reporter->symbols, deadline_ns, final,
+				     &report);
 
 	if (err)
 		return err;
@@ -183,7 +189,8 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 	if (err || use != USE_SHOW)
 		return err;
 	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth, pools,
-				 reporter->symbols, deadline_ns, final, &report);
+				 &reporter->untraced, reporter->symbols, deadline_ns, final,
+				 &report);
 	if (err)
 		return err;
 	dress(reporter, &report);
@@ -297,12 +304,22 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 	return err ? err : report_pools(reporter, snap, growth, deadline_ns, final, use);
 }
 
+/* All of a process's blocks count, those of suppressed sites as well. */
+static int judge_footprints(struct reporter *reporter, const struct snapshot *snap, enum use use)
+{
+	untraced_growths_deinit(&reporter->untraced);
+	return untraced_growths_init(reporter->opts, snap, use != USE_NOTE,
+				     reporter->footprint_ranking, &reporter->untraced);
+}
+
 static int add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 	       bool final, enum use use)
 {
 	struct snapshot_view view;
 	int err = make_view(reporter, snap, deadline_ns, &view);
 
+	if (!err)
+		err = judge_footprints(reporter, snap, use);
 	if (!err)
 		err = report_view(reporter, &view.snap, deadline_ns, final, use);
 	snapshot_view_deinit(&view);

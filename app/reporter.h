@@ -36,10 +36,12 @@ struct reporter {
 	struct ranking *ranking;
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;
-	uint64_t baseline_ns;       /* of the last snapshot */
-	uint64_t last_ns;           /* its elapsed_ns */
-	uint64_t reports;           /* that were printed */
-	uint64_t past[PAST_TOTALS]; /* what was outstanding, in bytes; oldest first */
+	struct ranking *footprint_ranking;
+	struct untraced_growths untraced; /* of the last snapshot */
+	uint64_t baseline_ns;             /* of the last snapshot */
+	uint64_t last_ns;                 /* its elapsed_ns */
+	uint64_t reports;                 /* that were printed */
+	uint64_t past[PAST_TOTALS];       /* what was outstanding, in bytes; oldest first */
 	size_t past_cnt;
 	bool names_noted; /* that some are missing, and how they come */
 	bool recorded;    /* what is not in the snapshots cannot be asked for any more */

@@ -164,6 +164,15 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	return err;
 }
 
+static struct footprint take_footprint(struct byte_reader *from)
+{
+	struct footprint footprint = {.is_known = bytes_take_number(from) == 1};
+
+	for (size_t i = 0; footprint.is_known && i < FOOTPRINT_CNT; i++)
+		footprint.parts[i] = bytes_take_number(from);
+	return footprint;
+}
+
 static int take_tallies(struct recording *recording, struct byte_reader *from)
 {
 	size_t cnt = bytes_take_cnt(from, TALLY_BYTES_MIN);
@@ -186,6 +195,8 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 		tally->earlier.cnt = bytes_take_number(from);
 		tally->earlier.sized = bytes_take_number(from);
 		tally->earlier.bytes = bytes_take_number(from);
+		if (recording->header.version >= RECORDING_WITH_FOOTPRINTS)
+			tally->footprint = take_footprint(from);
 	}
 	return from->failed ? -EBADMSG : 0;
 }

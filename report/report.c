@@ -397,7 +397,8 @@ static void shown_deinit(struct shown *shown)
 /* Who leaks, and who has lost blocks. */
 static int name_culprits(struct report *report)
 {
-	int err = suspects_init(report->paths, report->path_cnt, report->bytes, MAX_SUSPECTS,
+	const struct trifle_scale scale = {report->bytes, untraced_bytes_per_s(&report->untraced)};
+	int err = suspects_init(report->paths, report->path_cnt, &scale, MAX_SUSPECTS,
 				&report->suspect_cnt, &report->suspects);
 
 	return err ? err
@@ -408,8 +409,8 @@ static int name_culprits(struct report *report)
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
 		       const struct growth *group_growth, const struct pools *pools,
-		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
-		       struct report *ret)
+		       const struct untraced_growths *untraced, struct symbol_backend *symbols,
+		       uint64_t deadline_ns, bool final, struct report *ret)
 {
 	struct report report = {
 		.snapshot = snap,
@@ -424,8 +425,12 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.final = final,
 	};
 	struct shown shown = {0};
-	int err = site_order_init(snap->sites, growth, snap->site_cnt, opts->sort,
-				  &report.sites_total, &shown.candidates);
+	int err;
+
+	if (untraced)
+		report.untraced = *untraced;
+	err = site_order_init(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
+			      &shown.candidates);
 
 	if (err)
 		return err;
@@ -474,8 +479,8 @@ int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret)
 {
-	return report_init_groups(opts, snap, growth, NULL, NULL, NULL, symbols, deadline_ns, final,
-				  ret);
+	return report_init_groups(opts, snap, growth, NULL, NULL, NULL, NULL, symbols, deadline_ns,
+				  final, ret);
 }
 
 void report_deinit(struct report *report)

@@ -7,6 +7,7 @@
 #define REPORT_REPORT_H
 
 #include "options/options.h"
+#include "report/footprint.h"
 #include "report/ranking.h"
 #include "report/report_site.h"
 #include "report/runtime_init.h"
@@ -68,9 +69,10 @@ struct report {
 	/* Sites that grow, perhaps only in the place of what was there before tracing began. */
 	size_t undecided;
 	struct runtime_init runtime_init;
-	size_t runtime_init_from;   /* by stack: from this site on it is nothing else */
-	bool only_runtime_init;     /* there is nothing else at all */
-	const struct pool *unclear; /* see pool_is_unclear(); NULL: none is */
+	size_t runtime_init_from;         /* by stack: from this site on it is nothing else */
+	bool only_runtime_init;           /* there is nothing else at all */
+	const struct pool *unclear;       /* see pool_is_unclear(); NULL: none is */
+	struct untraced_growths untraced; /* the caller's of report_init_groups() */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;
@@ -89,7 +91,7 @@ struct report {
 	 */
 	const uint64_t *past;
 	size_t past_cnt;
-	struct ranking_past watched; /* what verdicts go by */
+	struct ranking_past watched;                /* what verdicts go by */
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };
 
@@ -101,14 +103,14 @@ int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret);
 /*
- * With groups, whose sums and growth are of the same snapshot, and pools, which may both be NULL;
- * the report points into them.
+ * With groups, whose sums and growth are of the same snapshot, pools, and growth of footprints,
+ * which may all be NULL; the report points into them.
  */
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
 		       const struct growth *group_growth, const struct pools *pools,
-		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
-		       struct report *ret);
+		       const struct untraced_growths *untraced, struct symbol_backend *symbols,
+		       uint64_t deadline_ns, bool final, struct report *ret);
 void report_deinit(struct report *report);
 
 #endif

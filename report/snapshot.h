@@ -126,11 +126,28 @@ struct earlier_frees {
 	uint64_t bytes; /* which is so much */
 };
 
+/* What the kernel counts of a process as a whole, now. */
+enum footprint_part {
+	FOOTPRINT_ANONYMOUS,   /* resident bytes of anonymous memory */
+	FOOTPRINT_SHARED,      /* the same of tmpfs, memfd_create(), System V, MAP_SHARED */
+	FOOTPRINT_HUGE,        /* the same of hugetlbfs */
+	FOOTPRINT_DESCRIPTORS, /* open ones */
+	FOOTPRINT_THREADS,
+	FOOTPRINT_VIRTUAL, /* bytes of address space */
+	FOOTPRINT_CNT,
+};
+
+struct footprint {
+	bool is_known;
+	uint64_t parts[FOOTPRINT_CNT];
+};
+
 /* What is counted of a process, since tracing began. */
 struct process_tally {
 	const struct process *process;
 	uint64_t refused; /* blocks that were not tracked, as it had its share of the table */
 	struct earlier_frees earlier; /* where all blocks are tracked */
+	struct footprint footprint;
 };
 
 /* What a pattern of --suppressions has taken out of a snapshot. */

@@ -11,7 +11,7 @@
 #include "report/trend.h"
 
 /*
- * What grows by less than this part of all that suspects grow by is no news beside them, nor is
+ * What grows by less than this part of all that grows is no news beside the others, nor is
  * what adds less than that to all that is held in a day: it would take years to double it.
  */
 #define TRIFLE 0.001
@@ -126,11 +126,11 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 	return merged;
 }
 
-int suspects_init(const struct report_site *paths, size_t cnt, uint64_t held_bytes, size_t most,
-		  size_t *ret_cnt, struct suspect **ret)
+int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
+		  size_t most, size_t *ret_cnt, struct suspect **ret)
 {
 	struct suspect *suspects = calloc(cnt + 1, sizeof(*suspects));
-	double whole = 0, least;
+	double whole = scale->untraced_per_s, least;
 	size_t shown = 0;
 
 	if (!suspects)
@@ -139,7 +139,7 @@ int suspects_init(const struct report_site *paths, size_t cnt, uint64_t held_byt
 	qsort(suspects, cnt, sizeof(*suspects), by_weight);
 	for (size_t i = 0; i < cnt; i++)
 		whole += suspects[i].bytes_per_s;
-	least = TRIFLE * fmax(whole, (double)held_bytes / SECONDS_OF_DAY);
+	least = TRIFLE * fmax(whole, (double)scale->held_bytes / SECONDS_OF_DAY);
 	for (size_t i = 0; i < cnt && shown < most; i++)
 		if (suspects[i].bytes_per_s >= least)
 			suspects[shown++] = suspects[i];

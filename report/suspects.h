@@ -37,13 +37,19 @@ struct proven_loss {
 	uint64_t for_ns; /* of the path that lost something first */
 };
 
+/* What suspects are compared with. */
+struct trifle_scale {
+	uint64_t held_bytes;
+	double untraced_per_s; /* bytes by which memory grows that is not traced */
+};
+
 /*
  * Of cnt paths that seem to leak, with their names and histories: suspects, the worst first, at
- * most `most`. Trifles beside all others, or beside all that is held, are left out. The suspects
- * point into paths; to be freed.
+ * most `most`. Trifles beside all others, beside all that is held, or beside what grows untraced
+ * are left out. The suspects point into paths; to be freed.
  */
-int suspects_init(const struct report_site *paths, size_t cnt, uint64_t held_bytes, size_t most,
-		  size_t *ret_cnt, struct suspect **ret);
+int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
+		  size_t most, size_t *ret_cnt, struct suspect **ret);
 
 /* Of cnt paths of which something is lost: the same, the largest first. */
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,

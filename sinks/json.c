@@ -297,6 +297,26 @@ static void write_largest(struct json_writer *json, const struct report *report)
 	json_unsigned(json, "largest_total", report->largest_total);
 }
 
+/* Nothing is said if all growth is traced. */
+static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
+{
+	if (!growths->cnt)
+		return;
+	json_begin_array(json, "untraced");
+	for (size_t i = 0; i < growths->cnt; i++) {
+		const struct untraced_growth *growth = &growths->items[i];
+
+		json_begin_object(json, NULL);
+		json_write_process(json, growth->process);
+		json_string(json, "part", footprint_part_name(growth->part));
+		json_real(json, "per_s", growth->per_s);
+		json_real(json, "traced_bytes_per_s", growth->traced_per_s);
+		json_unsigned(json, "since_ns", growth->since_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_sampling(struct json_writer *json, const struct sampling *sampling)
 {
 	if (sampling->mode == SAMPLING_NONE) {
@@ -363,6 +383,7 @@ static int json_report(FILE *out, const struct report *report)
 		write_groups(&json, report);
 	write_suspects(&json, report);
 	json_unsigned(&json, "suspects_total", report->suspects_total);
+	write_untraced(&json, &report->untraced);
 	json_unsigned(&json, "undecided", report->undecided + (report->unclear != NULL));
 	if (report->show_largest)
 		write_largest(&json, report);

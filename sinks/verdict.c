@@ -4,11 +4,12 @@
 
 #include <inttypes.h>
 
+#include "base/escape.h"
 #include "report/trend.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
-#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_SEC UINT64_C(1000000000)
 
 /* Functions of which something is lost, the largest first; then how many sites are left. */
 static void write_losses(const struct text_part *part)
@@ -34,6 +35,49 @@ static void write_more(const struct text_part *part, size_t cnt)
 	fputs(cnt == 1 ? " grows\n" : " grow\n", part->out);
 }
 
+/* What grows, and what shows more of it. */
+static const struct {
+	const char *words;
+	const char *advice;
+} untraced_words[FOOTPRINT_CNT] = {
+	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS)", "--census shows what the heap keeps"},
+	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable shows who allocates it"},
+	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K shows who allocates it"},
+	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors",
+				   "-K shows what the kernel holds for them"},
+	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
+};
+
+static void write_untraced(const struct text_part *part, const struct untraced_growth *growth)
+{
+	bool is_number = growth->part == FOOTPRINT_DESCRIPTORS || growth->part == FOOTPRINT_THREADS;
+	char amount[AMOUNT_TEXT_SIZE];
+	FILE *out = part->out;
+
+	text_begin_line(part);
+	fputs(untraced_words[growth->part].words, out);
+	if (part->with_process) {
+		fprintf(out, " of process %d (", growth->process->pid);
+		escape_puts(out, growth->process->comm ? growth->process->comm : "?");
+		fputc(')', out);
+	}
+	text_amount(growth->per_s, amount);
+	if (is_number)
+		fprintf(out, " grows %.*f/s", growth->per_s < 10 ? 1 : 0, growth->per_s);
+	else
+		fprintf(out, " grows %s/s", amount);
+	fprintf(out, " for %" PRIu64 " s", growth->since_ns / NSEC_PER_SEC);
+	if (growth->part == FOOTPRINT_ANONYMOUS) {
+		text_amount(growth->traced_per_s, amount);
+		fprintf(out, ", traced blocks %s/s", amount);
+	} else if (!is_number) {
+		fputs(" and is not traced", out);
+	}
+	if (untraced_words[growth->part].advice)
+		fprintf(out, ": %s", untraced_words[growth->part].advice);
+	fputc('\n', out);
+}
+
 /* A site that is judged has been there for long enough, however few reports there were. */
 static bool is_early(const struct report *report)
 {
@@ -53,7 +97,7 @@ static void write_early(const struct text_part *part)
 			TREND_LEAST_MOMENTS, TREND_LEAST_S);
 	else if (watched->ns < least_ns)
 		fprintf(part->out, "that takes %" PRIu64 " s more\n",
-			(uint64_t)((least_ns - watched->ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC));
+			(least_ns - watched->ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
 	else
 		fprintf(part->out, "that takes %" PRIu64 " more report%s\n",
 			TREND_LEAST_MOMENTS - watched->cnt,
@@ -94,8 +138,10 @@ void verdict_write_text(const struct text_part *part)
 		verdict_write_undecided(part);
 	if (report->suspect_cnt && told < report->suspects_total)
 		write_more(part, report->suspects_total - told);
+	for (size_t i = 0; i < report->untraced.cnt; i++)
+		write_untraced(part, &report->untraced.items[i]);
 	if (report->suspect_cnt || report->unclear || report->undecided || report->loss_cnt ||
-	    report->snapshot->core)
+	    report->untraced.cnt || report->snapshot->core)
 		return;
 	if (is_early(report))
 		write_early(part);

@@ -28,6 +28,7 @@
 #include "loader/agent/symbols.h"
 #include "loader/agent/trace.h"
 #include "loader/target/cgroups.h"
+#include "loader/target/footprint.h"
 #include "loader/target/image_set.h"
 
 struct agent_source {
@@ -278,6 +279,7 @@ static void add_counts(const struct agent_process *process, struct snapshot *sna
 		[ACCOUNT_LOST_TRACED] = LOSS_EVENTS,
 	};
 	struct stats *stats = &snap->stats[SPACE_USER];
+	struct footprint footprint = {0};
 	struct account_totals totals;
 
 	for (unsigned int i = 0; i < ACCOUNT_LOST_CNT; i++)
@@ -297,10 +299,13 @@ static void add_counts(const struct agent_process *process, struct snapshot *sna
 	stats->known = true;
 	stats->calls = snap->calls;
 	stats->stored += process->view.account->stack_cnt;
-	if (totals.earlier_frees)
+	if (!process->ended && !process->replaced)
+		footprint = footprint_read(process->info.pid);
+	if (totals.earlier_frees || footprint.is_known)
 		snap->tallies[snap->tally_cnt++] = (struct process_tally){
 			.process = &process->info,
 			.earlier = {.cnt = totals.earlier_frees},
+			.footprint = footprint,
 		};
 }
 

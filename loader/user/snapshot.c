@@ -10,6 +10,7 @@
 #include "loader/tables/tracker_sites.h"
 #include "loader/tables/tracker_walk.h"
 #include "loader/tables/translate.h"
+#include "loader/target/footprint.h"
 
 struct mapping_walk {
 	struct tracker_walk *walk;
@@ -85,6 +86,13 @@ static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 	return (struct earlier_frees){counts->frees, counts->sized, counts->bytes};
 }
 
+static struct footprint footprint_of(const struct user_process *process)
+{
+	bool is_gone = process->ended || process->left || process->gone_ns;
+
+	return is_gone ? (struct footprint){0} : footprint_read(process->info.pid);
+}
+
 static int take_tallies(const struct process_set *set, struct snapshot *snap)
 {
 	const struct memleak_earlier *earlier = set->programs->ctx.skel->bss->earlier;
@@ -98,9 +106,10 @@ static int take_tallies(const struct process_set *set, struct snapshot *snap)
 			.process = process,
 			.refused = quotas_refused(&set->programs->tracker.quotas, process->image),
 			.earlier = earlier_of(&earlier[memleak_earlier_at(process->image)]),
+			.footprint = footprint_of(set->table.items[i]),
 		};
 
-		if (tally.refused || tally.earlier.cnt)
+		if (tally.refused || tally.earlier.cnt || tally.footprint.is_known)
 			snap->tallies[snap->tally_cnt++] = tally;
 	}
 	return 0;

@@ -158,3 +158,35 @@ def test_freed(t):
         trend = site["trend"]
         if site["id"] in held and trend["seen"] - trend["freed"] != site["count"]:
             raise Failure(f"{trend} of {site['count']} blocks")
+
+
+@slow
+@timeout(120)
+@each("shared", "descriptors", "threads", "anonymous", "used", "nothing")
+def test_untraced(t, what):
+    """What grows and is not traced is told by its part and rate; all else is silent."""
+    program = t.program("untraced", what)
+    most = int(program.truth.facts["grows"][0])
+    memleak = t.memleak("--json", "-p", str(program.pid), "1").ready()
+    program.send()
+    growths = memleak.report_number(14).get("untraced", [])
+    wanted("parts", [growth["part"] for growth in growths], [what] if most else [])
+    if most and not 0 < growths[0]["per_s"] <= 1.1 * most:
+        raise Failure(f"{what} grows by {most}/s at most: {growths}")
+
+
+@slow
+@timeout(120)
+@each("shared", "nothing")
+def test_all_clear(t, what):
+    """The all-clear is held against what the kernel counts of the process."""
+    program = t.program("untraced", what)
+    memleak = t.memleak("-p", str(program.pid), "5", "3").ready()
+    program.send()
+    memleak.finish()
+    last = re.split(r"traced for \d+ s: ", memleak.out.text)[-1]
+    clear = "nothing seems to leak" in last
+    grows = re.search(r"^shared memory grows [\d.]+ MiB/s for \d+ s and is not traced: -K", last,
+                      re.M) is not None
+    if (clear, grows) != ((False, True) if what == "shared" else (True, False)):
+        raise Failure(f"the last report is {last}")

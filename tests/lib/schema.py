@@ -27,6 +27,11 @@ TREND = {
     "bytes_per_s_low": MAYBE_NUMBER, "bytes_per_s_high": MAYBE_NUMBER, "seen": INTEGER,
     "freed": INTEGER, "lifetime_ns": INTEGER, "score": (dict,),
 }
+UNTRACED = {
+    "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT, "part": (str,), "per_s": (int, float),
+    "traced_bytes_per_s": (int, float), "since_ns": INTEGER,
+}
+PARTS = ("anonymous", "shared", "huge", "descriptors", "threads")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
 TENDENCIES = ("unknown", "flat", "steady", "steps", "levelled", "shrinks")
@@ -307,6 +312,9 @@ def check_report(report, with_allocs=False):
     for site in report["suspects"]:
         check_site(site, with_allocs)
         require(site["trend"]["tendency"] in ("steady", "steps"), "a suspect that does not grow")
+    for growth in report.get("untraced", ()):
+        check_keys("untraced", growth, UNTRACED)
+        require(growth["part"] in PARTS and growth["per_s"] > 0, f"untraced growth {growth}")
     require(len(report["suspects"]) <= report["suspects_total"], "more suspects than there are")
     check_proof(report)
     check_census(report)

@@ -259,7 +259,10 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 	assert_non_null(snap->tallies);
 	number = world_wild(world);
 	snap->tallies[snap->tally_cnt++] = (struct process_tally){
-		&world->processes[1], number, {~number, number / 2, number / 3}};
+		&world->processes[1],
+		number,
+		{~number, number / 2, number / 3},
+		{number % 2, {number, number / 2, number / 3, number / 4, number / 5, ~number}}};
 }
 
 static void world_add_proof(struct world *world, struct snapshot *snap)

@@ -48,7 +48,7 @@ struct merged {
 	size_t process_cnt;
 };
 
-static void check_beside(uint64_t held_bytes, const struct path *paths, size_t cnt,
+static void check_beside(const struct trifle_scale *scale, const struct path *paths, size_t cnt,
 			 const struct merged *expected, size_t expected_cnt)
 {
 	static const uint64_t frames[] = {0x1000};
@@ -72,7 +72,7 @@ static void check_beside(uint64_t held_bytes, const struct path *paths, size_t c
 			.locations = (const struct sym_location **)&paths[i].location,
 			.history = &histories[i]};
 	}
-	assert_int_equal(suspects_init(shown, cnt, held_bytes, 3, &found, &suspects), 0);
+	assert_int_equal(suspects_init(shown, cnt, scale, 3, &found, &suspects), 0);
 	assert_int_equal(found, expected_cnt);
 	for (size_t i = 0; i < found; i++) {
 		assert_ptr_equal(suspects[i].site->locations[0], expected[i].location);
@@ -88,7 +88,7 @@ static void check_beside(uint64_t held_bytes, const struct path *paths, size_t c
 static void check(const struct path *paths, size_t cnt, const struct merged *expected,
 		  size_t expected_cnt)
 {
-	check_beside(0, paths, cnt, expected, expected_cnt);
+	check_beside(&(struct trifle_scale){0, 0}, paths, cnt, expected, expected_cnt);
 }
 
 static void paths_of_one_function(void **state)
@@ -132,7 +132,9 @@ static void objects(void **state)
 					     .objects = objects,
 					     .history = &history};
 	}
-	assert_int_equal(suspects_init(shown, LENGTH(shown), 0, MOST, &found, &suspects), 0);
+	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0, 0}, MOST,
+				       &found, &suspects),
+			 0);
 	assert_int_equal(found, 2);
 	assert_ptr_equal(suspects[0].site->site->process, &one);
 	assert_int_equal(suspects[0].path_cnt, 2);
@@ -162,8 +164,11 @@ static void trifles(void **state)
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 	check(NULL, 0, NULL, 0);
 	/* 2 bytes a second are 172,800 a day: to be a thousandth of what is held, or not. */
-	check_beside(172800000, alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
-	check_beside(172801000, alone, LENGTH(alone), NULL, 0);
+	check_beside(&(struct trifle_scale){172800000, 0}, alone, LENGTH(alone), expected_alone,
+		     LENGTH(expected_alone));
+	check_beside(&(struct trifle_scale){172801000, 0}, alone, LENGTH(alone), NULL, 0);
+	/* Beside 2 MiB a second that are not traced it is no answer. */
+	check_beside(&(struct trifle_scale){0, 2 << 20}, alone, LENGTH(alone), NULL, 0);
 }
 
 /* A path of a function that has lost so many bytes, and so many blocks a second. */

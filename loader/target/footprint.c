@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Takes numbers from /proc/PID/status, and the number of open descriptors. */
+#include "loader/target/footprint.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/proc.h"
+
+/* Maximum descriptors that are counted one by one. */
+#define DESCRIPTORS_MAX 65536
+
+static uint64_t status_bytes(const char *status, const char *field)
+{
+	long kib = proc_status_number(status, field);
+
+	return kib > 0 ? (uint64_t)kib << 10 : 0;
+}
+
+static uint64_t count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	uint64_t cnt = 0;
+
+	if (!dir)
+		return 0;
+	while (cnt < DESCRIPTORS_MAX && readdir(dir))
+		cnt++;
+	closedir(dir);
+	return cnt > 2 ? cnt - 2 : 0; /* without "." and ".." */
+}
+
+/* Since Linux 6.2 the folder's size is the number of descriptors. */
+static uint64_t count_descriptors(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	if (stat(path, &st))
+		return 0;
+	return st.st_size > 0 ? (uint64_t)st.st_size : count_entries(path);
+}
+
+struct footprint footprint_read(pid_t pid)
+{
+	cleanup_free char *status = NULL;
+	struct footprint footprint = {0};
+	long threads;
+
+	if (proc_read(pid, "status", &status))
+		return footprint;
+	threads = proc_status_number(status, "Threads");
+	/* A zombie shows no memory. */
+	footprint.is_known = threads > 0 && proc_status_field(status, "VmSize");
+	footprint.parts[FOOTPRINT_ANONYMOUS] = status_bytes(status, "RssAnon");
+	footprint.parts[FOOTPRINT_SHARED] = status_bytes(status, "RssShmem");
+	footprint.parts[FOOTPRINT_HUGE] = status_bytes(status, "HugetlbPages");
+	footprint.parts[FOOTPRINT_VIRTUAL] = status_bytes(status, "VmSize");
+	footprint.parts[FOOTPRINT_THREADS] = threads > 0 ? (uint64_t)threads : 0;
+	if (footprint.is_known)
+		footprint.parts[FOOTPRINT_DESCRIPTORS] = count_descriptors(pid);
+	return footprint;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Judges each part of a footprint as a site is judged, and compares it with traced blocks. */
+#include "report/footprint.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/hash_map.h"
+
+/* Minimum confidence of the trend, less what was given back. */
+#define LEAST_GROWTH 0.9
+/* Minimum growth: bytes, a fraction of the whole, descriptors or threads. */
+#define LEAST_BYTES (256U << 10)
+#define LEAST_FRACTION 0.001
+#define LEAST_PIECES 8
+/* Of what a part grew by, traced blocks explain it if they grew by this fraction. */
+#define EXPLAINED 0.5
+
+/* Sums of traced blocks stand behind the parts of the footprint. */
+enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, SERIES_CNT };
+
+static const char *const part_names[] = {
+	[FOOTPRINT_ANONYMOUS] = "anonymous", [FOOTPRINT_SHARED] = "shared",
+	[FOOTPRINT_HUGE] = "huge",           [FOOTPRINT_DESCRIPTORS] = "descriptors",
+	[FOOTPRINT_THREADS] = "threads",     [FOOTPRINT_VIRTUAL] = "virtual",
+};
+
+_Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
+	       "each part of a footprint has a name");
+
+const char *footprint_part_name(enum footprint_part part)
+{
+	return part_names[part];
+}
+
+/* One series of each kind for each process: a site of nobody, which ranking remembers. */
+struct series_list {
+	struct site *sites;
+	const struct process **processes;
+	size_t process_cnt;
+	struct hash_map by_image; /* the index of a process, counted from 1, stands for a pointer */
+};
+
+static void series_list_deinit(struct series_list *list)
+{
+	free(list->sites);
+	free(list->processes);
+	hash_map_deinit(&list->by_image);
+}
+
+static int add_process(struct series_list *list, const struct process_tally *tally)
+{
+	struct site *sites = &list->sites[list->process_cnt * SERIES_CNT];
+
+	list->processes[list->process_cnt++] = tally->process;
+	for (size_t i = 0; i < SERIES_CNT; i++) {
+		sites[i].id = hash_word(hash_word(0, tally->process->image), i);
+		if (i < FOOTPRINT_CNT)
+			sites[i].bytes = tally->footprint.parts[i];
+	}
+	return hash_map_set(&list->by_image, tally->process->image,
+			    (void *)(uintptr_t)list->process_cnt);
+}
+
+/* Kernel blocks and reserved address space are not in a process's footprint. */
+static void add_traced(struct series_list *list, const struct site *site)
+{
+	size_t at = site->process && site->space == SPACE_USER && site->kind != KIND_RESERVE
+			    ? (uintptr_t)hash_map_get(&list->by_image, site->process->image)
+			    : 0;
+	struct site *sites;
+
+	if (!at)
+		return;
+	sites = &list->sites[(at - 1) * SERIES_CNT];
+	sites[TRACED].bytes += site->bytes;
+	if (site->kind != KIND_HEAP)
+		sites[TRACED_MAPPINGS].bytes += site->bytes;
+}
+
+static int series_list_init(const struct snapshot *snap, struct series_list *ret)
+{
+	struct series_list list = {
+		.sites = calloc(snap->tally_cnt * SERIES_CNT + 1, sizeof(*list.sites)),
+		.processes = calloc(snap->tally_cnt + 1, sizeof(*list.processes)),
+	};
+	int err = list.sites && list.processes ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
+		if (snap->tallies[i].footprint.is_known)
+			err = add_process(&list, &snap->tallies[i]);
+	for (size_t i = 0; !err && i < snap->site_cnt; i++)
+		add_traced(&list, &snap->sites[i]);
+	if (err)
+		series_list_deinit(&list);
+	else
+		*ret = list;
+	return err;
+}
+
+static bool is_bytes(enum footprint_part part)
+{
+	return part != FOOTPRINT_DESCRIPTORS && part != FOOTPRINT_THREADS;
+}
+
+static bool grows(const struct site_history *history, enum footprint_part part, double gained)
+{
+	const struct trend *trend = &history->trend;
+	double now = (double)history->moments[history->moment_cnt - 1].bytes;
+
+	if ((trend->tendency != TENDENCY_STEADY && trend->tendency != TENDENCY_STEPS) ||
+	    trend->score.growth < LEAST_GROWTH)
+		return false;
+	return is_bytes(part) ? gained >= LEAST_BYTES && gained >= LEAST_FRACTION * now
+			      : gained >= LEAST_PIECES;
+}
+
+/* What a series grew by since a moment. Those of one process have the same moments. */
+static double gained_since(const struct site_history *history, uint64_t since_ns)
+{
+	const struct moment *moments = history->moments;
+	size_t last = history->moment_cnt - 1, first = last;
+
+	while (first && moments[first].elapsed_ns > since_ns)
+		first--;
+	return (double)moments[last].bytes - (double)moments[first].bytes;
+}
+
+/* How much of a part's growth has another reason than a leak that nobody traces. */
+static double explained(const struct options *opts, const struct growth *series,
+			enum footprint_part part, double gained, uint64_t since_ns)
+{
+	switch (part) {
+	case FOOTPRINT_ANONYMOUS:
+		/* Filters leave blocks out of the sum. */
+		return opts->min_size || opts->max_size != UINT64_MAX
+			       ? INFINITY
+			       : gained_since(series[TRACED].history, since_ns);
+	case FOOTPRINT_SHARED:
+		/* What was mapped before is only used for the first time, as a database does. */
+		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
+	case FOOTPRINT_HUGE:
+		return gained_since(series[TRACED_MAPPINGS].history, since_ns);
+	case FOOTPRINT_DESCRIPTORS:
+	case FOOTPRINT_THREADS:
+		return 0;
+	case FOOTPRINT_VIRTUAL:
+	case FOOTPRINT_CNT:
+		break;
+	}
+	return INFINITY;
+}
+
+static void judge(const struct options *opts, const struct process *process,
+		  const struct growth *series, enum footprint_part part,
+		  struct untraced_growths *ret)
+{
+	const struct site_history *history = series[part].history;
+	const struct trend *trend = &history->trend;
+	uint64_t now_ns = history->moments[history->moment_cnt - 1].elapsed_ns;
+	uint64_t since_ns = now_ns - trend->since_ns;
+	double gained = gained_since(history, since_ns);
+	double traced = gained_since(series[TRACED].history, since_ns);
+
+	if (!grows(history, part, gained) ||
+	    explained(opts, series, part, gained, since_ns) >= EXPLAINED * gained)
+		return;
+	ret->items[ret->cnt++] = (struct untraced_growth){
+		.process = process,
+		.part = part,
+		.per_s = trend->bytes_per_s,
+		.traced_per_s = traced > 0 ? traced * 1e9 / (double)trend->since_ns : 0,
+		.since_ns = trend->since_ns,
+	};
+}
+
+static int judge_all(const struct options *opts, const struct series_list *list,
+		     const struct growth *growth, struct untraced_growths *ret)
+{
+	ret->items = calloc(list->process_cnt * FOOTPRINT_CNT + 1, sizeof(*ret->items));
+	if (!ret->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->process_cnt; i++)
+		for (size_t part = 0; part < FOOTPRINT_CNT; part++)
+			judge(opts, list->processes[i], &growth[i * SERIES_CNT],
+			      (enum footprint_part)part, ret);
+	return 0;
+}
+
+int untraced_growths_init(const struct options *opts, const struct snapshot *snap, bool is_reported,
+			  struct ranking *ranking, struct untraced_growths *ret)
+{
+	cleanup_free struct growth *growth = NULL;
+	struct snapshot view = {.elapsed_ns = snap->elapsed_ns};
+	struct series_list list;
+	int err = series_list_init(snap, &list);
+
+	*ret = (struct untraced_growths){0};
+	if (err)
+		return err;
+	view.sites = list.sites;
+	view.site_cnt = list.process_cnt * SERIES_CNT;
+	growth = calloc(view.site_cnt + 1, sizeof(*growth));
+	if (!growth)
+		err = -ENOMEM;
+	else if (!is_reported)
+		err = ranking__note(ranking, &view);
+	else
+		err = ranking__update(ranking, &view, growth);
+	if (!err && is_reported)
+		err = judge_all(opts, &list, growth, ret);
+	series_list_deinit(&list);
+	return err;
+}
+
+void untraced_growths_deinit(struct untraced_growths *growths)
+{
+	free(growths->items);
+	*growths = (struct untraced_growths){0};
+}
+
+double untraced_bytes_per_s(const struct untraced_growths *growths)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < growths->cnt; i++)
+		if (is_bytes(growths->items[i].part))
+			sum += growths->items[i].per_s;
+	return sum;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Grows by what memleak does not trace, until its input ends: untraced PART. Says `grows
+ * PER_SECOND` and is ready. PART: shared (a mapped memfd each time), descriptors, threads (which
+ * wait), anonymous (memory that was mapped before is used for the first time), used (the same of
+ * shared memory, which is no growth), nothing.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "truth.h"
+
+#define PIECES_PER_SECOND 20
+#define PIECES_MAX 2000
+#define PIECE (256 << 10)
+
+static char *room; /* for what was mapped before */
+static size_t used;
+
+static void *map_room(int flags)
+{
+	void *mapped = mmap(NULL, (size_t)PIECES_MAX * PIECE, PROT_READ | PROT_WRITE,
+			    flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	must(mapped != MAP_FAILED, "mmap");
+	return mapped;
+}
+
+static void share(void)
+{
+	int fd = memfd_create("piece", MFD_CLOEXEC);
+	char *mapped;
+
+	must(fd >= 0 && ftruncate(fd, PIECE) == 0, "memfd");
+	mapped = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	must(mapped != MAP_FAILED, "mmap");
+	memset(mapped, 1, PIECE);
+	close(fd);
+}
+
+static void open_descriptor(void)
+{
+	must(eventfd(0, EFD_CLOEXEC) >= 0, "eventfd");
+}
+
+static void *wait_forever(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void start_thread(void)
+{
+	static pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 64 << 10);
+	must(pthread_create(&thread, &attributes, wait_forever, NULL) == 0, "pthread_create");
+}
+
+static void use_room(void)
+{
+	must(used < PIECES_MAX, "room");
+	memset(room + used++ * PIECE, 1, PIECE);
+}
+
+static void do_nothing(void)
+{
+}
+
+static const struct kind {
+	const char *name;
+	void (*grow)(void);
+	long each; /* bytes or pieces */
+} kinds[] = {
+	{"shared", share, PIECE},     {"descriptors", open_descriptor, 1},
+	{"threads", start_thread, 1}, {"anonymous", use_room, PIECE},
+	{"used", use_room, 0},        {"nothing", do_nothing, 0},
+};
+
+static const struct kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	must(0, "usage");
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	const struct kind *kind;
+
+	must(argc == 2, "usage");
+	kind = find_kind(argv[1]);
+	room = map_room(!strcmp(argv[1], "used") ? MAP_SHARED : MAP_PRIVATE);
+	say("grows %ld\n", kind->each * PIECES_PER_SECOND);
+	ready();
+	while (poll(&input, 1, 1000 / PIECES_PER_SECOND) == 0)
+		kind->grow();
+	return 0;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What grows of a process although no traced blocks do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/footprint.h"
+
+#define REPORTS 14
+#define MIB (1ULL << 20)
+
+static const struct options no_filters = {.max_size = UINT64_MAX};
+
+/* By how much each part grows from one second to the next, and what traced blocks do. */
+struct story {
+	struct footprint each;
+	uint64_t traced_each;
+	enum block_kind kind;
+};
+
+/* The growth after REPORTS seconds, every other moment of which is no report. */
+static struct untraced_growths after(const struct options *opts, const struct story *story)
+{
+	struct process process = {.image = 7, .pid = 70};
+	struct untraced_growths growths = {0};
+	struct ranking *ranking;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	for (uint64_t second = 1; second <= REPORTS; second++) {
+		struct site site = {.kind = story->kind, .process = &process};
+		struct process_tally tally = {.process = &process, .footprint.is_known = true};
+		struct snapshot snap = {.elapsed_ns = second * 1000000000,
+					.sites = &site,
+					.site_cnt = 1,
+					.tallies = &tally,
+					.tally_cnt = 1};
+
+		site.bytes = MIB + second * story->traced_each;
+		for (size_t i = 0; i < FOOTPRINT_CNT; i++)
+			tally.footprint.parts[i] = 10 * MIB + second * story->each.parts[i];
+		untraced_growths_deinit(&growths);
+		assert_int_equal(
+			untraced_growths_init(opts, &snap, second % 2 == 0, ranking, &growths), 0);
+	}
+	ranking__free(ranking);
+	return growths;
+}
+
+static void assert_grows(const struct options *opts, const struct story *story,
+			 enum footprint_part part, double per_s)
+{
+	struct untraced_growths growths = after(opts, story);
+
+	assert_int_equal(growths.cnt, 1);
+	assert_int_equal(growths.items[0].part, part);
+	assert_true(growths.items[0].per_s == per_s);
+	assert_int_equal(growths.items[0].since_ns, (REPORTS - 1) * 1000000000ULL);
+	untraced_growths_deinit(&growths);
+}
+
+static void assert_nothing(const struct options *opts, const struct story *story)
+{
+	struct untraced_growths growths = after(opts, story);
+
+	assert_int_equal(growths.cnt, 0);
+	untraced_growths_deinit(&growths);
+}
+
+static void anonymous_memory(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = MIB, .traced_each = MIB / 4};
+	const struct options filtered = {.min_size = 100, .max_size = UINT64_MAX};
+
+	assert_grows(&no_filters, &story, FOOTPRINT_ANONYMOUS, MIB);
+	story.traced_each = MIB / 2 + MIB / 8;
+	assert_nothing(&no_filters, &story);
+	story.kind = KIND_RESERVE;
+	assert_grows(&no_filters, &story, FOOTPRINT_ANONYMOUS, MIB);
+	assert_nothing(&filtered, &story);
+}
+
+/* Not what was mapped before, and is used for the first time. Blocks are never shared. */
+static void shared_memory(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_SHARED] = MIB, .traced_each = 4 * MIB};
+
+	assert_nothing(&no_filters, &story);
+	story.each.parts[FOOTPRINT_VIRTUAL] = MIB;
+	assert_grows(&no_filters, &story, FOOTPRINT_SHARED, MIB);
+}
+
+static void huge_pages(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_HUGE] = 2 * MIB, .traced_each = 2 * MIB};
+
+	assert_grows(&no_filters, &story, FOOTPRINT_HUGE, 2 * MIB);
+	story.kind = KIND_MMAP;
+	assert_nothing(&no_filters, &story);
+}
+
+static void pieces(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_DESCRIPTORS] = 3, .traced_each = 4 * MIB};
+
+	assert_grows(&no_filters, &story, FOOTPRINT_DESCRIPTORS, 3);
+	story.each.parts[FOOTPRINT_DESCRIPTORS] = 0;
+	story.each.parts[FOOTPRINT_THREADS] = 1;
+	assert_grows(&no_filters, &story, FOOTPRINT_THREADS, 1);
+}
+
+/* Address space alone is no memory; a few pages are no news. */
+static void trifles(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_VIRTUAL] = 64 * MIB};
+
+	assert_nothing(&no_filters, &story);
+	story.each.parts[FOOTPRINT_ANONYMOUS] = 4096;
+	assert_nothing(&no_filters, &story);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(anonymous_memory), cmocka_unit_test(shared_memory),
+		cmocka_unit_test(huge_pages),       cmocka_unit_test(pieces),
+		cmocka_unit_test(trifles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
