@@ -15,10 +15,7 @@ static bool is_ignored(int sig)
 	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
-/*
- * nohup has SIGHUP ignored, but a blocked signal comes all the same. A SIGINT that is ignored
- * says little: so begins what a script starts with &, which is then ended by kill -INT.
- */
+/* nohup has SIGHUP ignored, but a blocked signal comes all the same. */
 static void add_end_signals(sigset_t *set)
 {
 	sigaddset(set, SIGINT);
@@ -37,6 +34,8 @@ int signals_hold_requests(void)
 {
 	sigset_t set;
 
+	/* What a script starts with & ignores SIGINT, and is ended by kill -INT all the same. */
+	signal(SIGINT, SIG_DFL);
 	sigemptyset(&set);
 	add_requests(&set);
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;

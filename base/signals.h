@@ -15,7 +15,7 @@ enum request {
 	REQUEST_BASELINE, /* SIGUSR2 */
 };
 
-/* First of all: from now on SIGUSR1 and SIGUSR2, which would end memleak, wait. */
+/* To be called first: SIGUSR1 and SIGUSR2 wait, and SIGINT is not ignored any more. */
 int signals_hold_requests(void);
 /* From now on signals to end wait as well; until then they end memleak at once. */
 int signals_hold_all(void);

@@ -2,11 +2,12 @@
 """What reports say and when: ages, growth, filters, sorting, text, events, the end."""
 
 import os
+import pathlib
 import re
 import signal
 import time
 
-from lib import Failure, each, expect, owner, pitfall, slow
+from lib import Failure, each, expect, owner, pitfall, slow, wanted
 from lib.memleak import when
 from lib.slowness import STRETCH
 
@@ -340,6 +341,17 @@ def test_interrupted_twice(t):
         expect(memleak.reports[-1], truth)
     elif memleak.code != -signal.SIGINT:
         raise Failure(f"exit code {memleak.code}")
+
+
+def test_interrupt_is_not_ignored(t):
+    """What a script starts with & ignores SIGINT at first."""
+    program = t.program("leak")
+    memleak = t.memleak("--json", "-p", str(program.pid), "3600",
+                        wrapper=("env", "--ignore-signal=INT")).ready()
+    status = pathlib.Path(f"/proc/{memleak.pid}/status").read_text("ascii")
+    ignored = int(re.search(r"^SigIgn:\s*(\w+)", status, re.M).group(1), 16)
+    wanted("ignored", bool(ignored >> (signal.SIGINT - 1) & 1), False)
+    memleak.stop()
 
 
 @slow
