@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 #include "metrics/listen.h"
+#include "report/ended.h"
 #include "report/grouping.h"
 #include "report/pools.h"
 #include "report/reserves.h"
@@ -253,6 +254,8 @@ static int make_view(struct reporter *reporter, const struct snapshot *snap, uin
 	int err = heed_baseline(reporter, snap);
 
 	*ret = snapshot_view_of(snap);
+	if (!err && !opts->ended)
+		err = ended_leave_out(ret);
 	if (!err && !opts->reserved)
 		err = reserves_leave_out(ret);
 	if (!err && reporter->suppressor)

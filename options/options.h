@@ -110,6 +110,7 @@ struct options {
 	size_t own_cnt;
 	size_t own_cap;
 	bool reserved; /* as if it were memory */
+	bool ended;    /* what ended processes held counts, too */
 	enum sort_order sort;
 	enum group_by by;
 	uint32_t stack_storage_size; /* 0: as the memory allows */

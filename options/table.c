@@ -212,6 +212,11 @@ const struct option_def option_table[] = {
 	 "Name a function whose file, source or script is PATH or lies below it, instead of what "
 	 "looks like the program's own (see Who is named); may be given more than once",
 	 OPT_OWN, GROUP_REPORT, .words = WORDS_FILE, REPORT_DIFF},
+	{"ended", 0, NULL,
+	 "With --all-processes, --comm and --cgroup, also count what processes held that have "
+	 "ended "
+	 "since the last report; else the report says just how much it was",
+	 OPT_FLAG, GROUP_REPORT, FIELD(ended), REPORT},
 	{"reserved", 0, NULL,
 	 "Show and count address space that is only reserved as if it were memory; else the "
 	 "report says just how much it is",

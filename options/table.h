@@ -53,7 +53,7 @@ struct option_def {
 extern const char *const mode_names[MODE_CNT];
 
 /* Room for so many options; more do not compile. */
-#define OPTIONS_MAX 64
+#define OPTIONS_MAX 96
 
 extern const struct option_def option_table[];
 extern const int option_cnt;

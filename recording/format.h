@@ -40,6 +40,10 @@ int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret
 /* The next chunk, to be freed. 1; 0: none follows; -EBADMSG, -ENOMEM, -EIO. */
 int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 
+/* Flags of a process's tally. */
+#define RECORDING_TALLY_FOOTPRINT 1U
+#define RECORDING_TALLY_ENDED 2U
+
 /* A snapshot's own words. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)

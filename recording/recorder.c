@@ -128,7 +128,8 @@ static int add_tally(struct recorder *recorder, const struct process_tally *tall
 	bytes_put_number(&section->bytes, tally->earlier.cnt);
 	bytes_put_number(&section->bytes, tally->earlier.sized);
 	bytes_put_number(&section->bytes, tally->earlier.bytes);
-	bytes_put_number(&section->bytes, tally->footprint.is_known);
+	bytes_put_number(&section->bytes, tally->footprint.is_known * RECORDING_TALLY_FOOTPRINT |
+						  tally->ended * RECORDING_TALLY_ENDED);
 	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
 		bytes_put_number(&section->bytes, tally->footprint.parts[i]);
 	section->cnt++;

@@ -164,13 +164,14 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	return err;
 }
 
-static struct footprint take_footprint(struct byte_reader *from)
+static void take_footprint(struct byte_reader *from, struct process_tally *tally)
 {
-	struct footprint footprint = {.is_known = bytes_take_number(from) == 1};
+	uint64_t flags = bytes_take_number(from);
 
-	for (size_t i = 0; footprint.is_known && i < FOOTPRINT_CNT; i++)
-		footprint.parts[i] = bytes_take_number(from);
-	return footprint;
+	tally->ended = flags & RECORDING_TALLY_ENDED;
+	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
+	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
+		tally->footprint.parts[i] = bytes_take_number(from);
 }
 
 static int take_tallies(struct recording *recording, struct byte_reader *from)
@@ -196,7 +197,7 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 		tally->earlier.sized = bytes_take_number(from);
 		tally->earlier.bytes = bytes_take_number(from);
 		if (recording->header.version >= RECORDING_WITH_FOOTPRINTS)
-			tally->footprint = take_footprint(from);
+			take_footprint(from, tally);
 	}
 	return from->failed ? -EBADMSG : 0;
 }

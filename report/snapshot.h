@@ -119,6 +119,13 @@ struct reserved {
 	size_t sites;
 };
 
+/* Processes that have ended since the last report, where a report leaves out what they held. */
+struct ended {
+	size_t processes;
+	uint64_t bytes;
+	uint64_t count;
+};
+
 /* Frees of blocks from before tracing began. */
 struct earlier_frees {
 	uint64_t cnt;
@@ -148,6 +155,7 @@ struct process_tally {
 	uint64_t refused; /* blocks that were not tracked, as it had its share of the table */
 	struct earlier_frees earlier; /* where all blocks are tracked */
 	struct footprint footprint;
+	bool ended; /* with --all-processes, --comm or --cgroup: since the last report */
 };
 
 /* What a pattern of --suppressions has taken out of a snapshot. */
@@ -206,6 +214,7 @@ struct snapshot {
 	const struct suppressed *suppressed; /* if asked for, by pattern; the suppressor's */
 	size_t suppressed_cnt;
 	struct reserved reserved;      /* the view's that a report is made of; else 0 */
+	struct ended ended;            /* the same */
 	struct process_tally *tallies; /* of the processes of which anything is counted */
 	size_t tally_cnt;
 	const uint64_t *frames; /* of all sites in their order, behind them the peak's */

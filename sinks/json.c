@@ -297,6 +297,18 @@ static void write_largest(struct json_writer *json, const struct report *report)
 	json_unsigned(json, "largest_total", report->largest_total);
 }
 
+/* Nothing is said if no process has ended. */
+static void write_ended(struct json_writer *json, const struct ended *ended)
+{
+	if (!ended->processes)
+		return;
+	json_begin_object(json, "ended");
+	json_unsigned(json, "processes", ended->processes);
+	json_unsigned(json, "bytes", ended->bytes);
+	json_unsigned(json, "count", ended->count);
+	json_end_object(json);
+}
+
 /* Nothing is said if all growth is traced. */
 static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
 {
@@ -377,6 +389,7 @@ static int json_report(FILE *out, const struct report *report)
 	write_inherited(&json, report->inherited_bytes, report->inherited_count);
 	json_unsigned(&json, "sites_total", report->sites_total);
 	json_write_reserved(&json, &snap->reserved);
+	write_ended(&json, &snap->ended);
 	if (report->by == BY_STACK)
 		write_sites(&json, "sites", report, report->sites, report->site_cnt);
 	else

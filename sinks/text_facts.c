@@ -51,6 +51,17 @@ static void write_baseline(FILE *out, uint64_t baseline_ns)
 	fputs(" s of tracing is left out\n", out);
 }
 
+static void write_ended(FILE *out, const struct ended *ended)
+{
+	if (!ended->processes)
+		return;
+	fputs("\tended since the last report: ", out);
+	text_write_count(out, ended->processes, "process");
+	fprintf(out, " with %" PRIu64 " bytes in ", ended->bytes);
+	text_write_count(out, ended->count, "allocation");
+	fputs(", which are not counted\n", out);
+}
+
 static void write_totals(FILE *out, const struct report *report)
 {
 	fputs("\toutstanding: ", out);
@@ -69,6 +80,7 @@ static void write_totals(FILE *out, const struct report *report)
 		      out);
 	}
 	text_write_reserved(out, &report->snapshot->reserved);
+	write_ended(out, &report->snapshot->ended);
 	suppressions_write_text(out, report->snapshot);
 	write_baseline(out, report->snapshot->baseline_ns);
 	write_sampling(out, report);

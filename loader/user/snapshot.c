@@ -96,6 +96,7 @@ static struct footprint footprint_of(const struct user_process *process)
 static int take_tallies(const struct process_set *set, struct snapshot *snap)
 {
 	const struct memleak_earlier *earlier = set->programs->ctx.skel->bss->earlier;
+	bool finds = options_find_processes(set->programs->ctx.opts);
 
 	snap->tallies = calloc(set->table.cnt + 1, sizeof(*snap->tallies));
 	if (!snap->tallies)
@@ -107,9 +108,10 @@ static int take_tallies(const struct process_set *set, struct snapshot *snap)
 			.refused = quotas_refused(&set->programs->tracker.quotas, process->image),
 			.earlier = earlier_of(&earlier[memleak_earlier_at(process->image)]),
 			.footprint = footprint_of(set->table.items[i]),
+			.ended = finds && set->table.items[i]->ended,
 		};
 
-		if (tally.refused || tally.earlier.cnt || tally.footprint.is_known)
+		if (tally.refused || tally.earlier.cnt || tally.footprint.is_known || tally.ended)
 			snap->tallies[snap->tally_cnt++] = tally;
 	}
 	return 0;

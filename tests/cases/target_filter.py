@@ -74,6 +74,7 @@ def with_inherited(truth):
 
 
 def find(t, *options, interval=FOREVER, **kwargs):
+    options = options if "-p" in options else ("--ended", *options)
     return t.memleak("--json", "-T", "100000", "-o", "0", *options, interval, **kwargs).ready(120)
 
 
@@ -169,6 +170,28 @@ def test_comm(t, what):
     # The second began to allocate before it said that it was ready.
     truth.children[second.pid] = (20, 2000)
     check([memleak.stop()], truth)
+
+
+@each("left_out", "counted")
+def test_ended(t, how):
+    """What a process held when it ended is no part of the totals, unless that is asked for."""
+    path = rename(t, f"e{os.getpid()}", "leak")
+    first, second = (t.program("leak", path=path) for _ in range(2))
+    options = ["--ended"] if how == "counted" else []
+    memleak = t.memleak("--json", "-o", "0", *options, "--comm", path.name, FOREVER).ready()
+    truth = {program.pid: program.go() for program in (first, second)}
+    held = {pid: (sum(count for count, _ in said.sites.values()),
+                  sum(size for _, size in said.sites.values())) for pid, said in truth.items()}
+    first.end()
+    report = memleak.stop()
+    living = [second.pid] if how == "left_out" else list(held)
+    total = report["outstanding"]
+    wanted("outstanding", (total["count"], total["bytes"]),
+           tuple(sum(numbers) for numbers in zip(*(held[pid] for pid in living))))
+    wanted("processes", {site["pid"] for site in report["sites"]}, set(living))
+    count, size = held[first.pid]
+    wanted("ended", report.get("ended"),
+           {"processes": 1, "bytes": size, "count": count} if how == "left_out" else None)
 
 
 @each("family", "family_static")

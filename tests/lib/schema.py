@@ -312,6 +312,9 @@ def check_report(report, with_allocs=False):
     for site in report["suspects"]:
         check_site(site, with_allocs)
         require(site["trend"]["tendency"] in ("steady", "steps"), "a suspect that does not grow")
+    if "ended" in report:
+        check_keys("ended", report["ended"], {"processes": INTEGER, "bytes": INTEGER,
+                                              "count": INTEGER})
     for growth in report.get("untraced", ()):
         check_keys("untraced", growth, UNTRACED)
         require(growth["part"] in PARTS and growth["per_s"] > 0, f"untraced growth {growth}")

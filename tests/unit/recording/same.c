@@ -268,6 +268,7 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 		assert_int_equal(a->tallies[i].refused, b->tallies[i].refused);
 		assert_memory_equal(&a->tallies[i].earlier, &b->tallies[i].earlier,
 				    sizeof(a->tallies[i].earlier));
+		assert_int_equal(a->tallies[i].ended, b->tallies[i].ended);
 		assert_int_equal(a->tallies[i].footprint.is_known,
 				 b->tallies[i].footprint.is_known);
 		if (a->tallies[i].footprint.is_known)

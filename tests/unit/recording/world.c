@@ -262,7 +262,8 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 		&world->processes[1],
 		number,
 		{~number, number / 2, number / 3},
-		{number % 2, {number, number / 2, number / 3, number / 4, number / 5, ~number}}};
+		{number % 2, {number, number / 2, number / 3, number / 4, number / 5, ~number}},
+		number % 3 == 0};
 }
 
 static void world_add_proof(struct world *world, struct snapshot *snap)
