@@ -2,6 +2,7 @@
 /* Walks outwards over the functions of a stack, and over runs of them as one. */
 #include "report/fold.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "report/allocator_frames.h"
@@ -14,6 +15,11 @@
  * those between functions of a script.
  */
 #define SPARED 4
+
+/* Maximum number of functions that call each other in turn and are folded as a recursion */
+#define PERIOD_MAX 8
+/* Minimum number of repeated calls that are folded */
+#define TIMES_MIN 3
 
 bool spot_has_symbol(const struct spot *spot)
 {
@@ -75,12 +81,105 @@ static const char *inside_of(const struct report_site *shown, const struct spot 
 	return spot_has_symbol(spot) && is_of_standard_library(spot->frame->symbol) ? "std" : NULL;
 }
 
-/* Goes to the last function from here on that is inside of the same. */
-static void end_run(struct fold *fold, const char *inside)
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_line(const struct spot *a, const struct spot *b)
+{
+	return !spot_has_symbol(a) || a->frame->line == b->frame->line;
+}
+
+static bool same_function(const struct report_site *shown, const struct spot *a,
+			  const struct spot *b)
+{
+	if (spot_has_symbol(a) != spot_has_symbol(b))
+		return false;
+	if (!spot_has_symbol(a))
+		return shown->site->frames[a->place.frame] == shown->site->frames[b->place.frame];
+	return same_text(a->frame->symbol, b->frame->symbol) &&
+	       same_text(a->frame->file, b->frame->file) &&
+	       a->frame->inlined == b->frame->inlined &&
+	       same_text(a->location->module, b->location->module);
+}
+
+/* Functions that are marked are never hidden in a row of repeated calls. */
+static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
+{
+	const struct report_site *shown = fold->shown;
+
+	return spot->place.frame < fold->end && !frame_is_start(spot->location) &&
+	       !spot_is_at(spot, shown->blamed) &&
+	       !(shown->has_through && spot_is_at(spot, shown->through));
+}
+
+/* How often the period functions from spot on are called in a row. */
+static size_t times_of(const struct fold *fold, struct spot spot, size_t period, bool by_line)
+{
+	const struct report_site *shown = fold->shown;
+	struct spot later = spot;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < period; i++)
+		if (!spot_next(shown, &later))
+			return 1;
+	while (may_be_hidden(fold, &later) && same_function(shown, &spot, &later) &&
+	       (!by_line || same_line(&spot, &later))) {
+		cnt++;
+		if (!spot_next(shown, &later))
+			break;
+		spot_next(shown, &spot);
+	}
+	return 1 + cnt / period;
+}
+
+static struct recursion recursion_by(const struct fold *fold, const struct spot *spot, bool by_line)
+{
+	for (size_t period = 1; period <= PERIOD_MAX; period++) {
+		size_t times = times_of(fold, *spot, period, by_line);
+
+		if (times >= TIMES_MIN)
+			return (struct recursion){period, times, !by_line};
+	}
+	return (struct recursion){0};
+}
+
+/*
+ * The recursion that begins with spot. The innermost call often stands in another line than all
+ * others: it is shown by itself if the others are of one line.
+ */
+static struct recursion recursion_at(const struct fold *fold, const struct spot *spot)
+{
+	struct recursion found = recursion_by(fold, spot, true);
+	struct spot next = *spot;
+
+	if (found.period)
+		return found;
+	found = recursion_by(fold, spot, false);
+	if (found.period && spot_next(fold->shown, &next) && recursion_by(fold, &next, true).period)
+		return (struct recursion){0};
+	return found;
+}
+
+/* Makes all but the first calls of the recursion the current item. */
+static void repeat(struct fold *fold)
+{
+	const struct recursion *recursion = &fold->recursion;
+
+	fold->repeats = true;
+	fold->spot = fold->last;
+	fold->cnt = recursion->period * (recursion->times - 1);
+	for (size_t i = 1; i < fold->cnt; i++)
+		spot_next(fold->shown, &fold->last);
+}
+
+/* Goes to the last function from here on that is inside of the same, at most `max` functions. */
+static void end_run(struct fold *fold, const char *inside, size_t max)
 {
 	struct spot next = fold->last;
 
-	while (spot_next(fold->shown, &next)) {
+	while (fold->cnt < max && spot_next(fold->shown, &next)) {
 		const char *other = inside_of(fold->shown, &next);
 
 		if (next.place.frame >= fold->end || frame_is_start(next.location) || !other ||
@@ -131,25 +230,43 @@ static bool begin(struct fold *fold)
 	return true;
 }
 
+/* Makes a function, or a row that is inside of the same, the current item. */
+static void take(struct fold *fold)
+{
+	const char *inside = inside_of(fold->shown, &fold->last);
+
+	fold->spot = fold->last;
+	fold->scripted |= is_of_script(&fold->spot);
+	if (!inside && !fold->unique) {
+		fold->recursion = recursion_at(fold, &fold->spot);
+		fold->unique = fold->recursion.period;
+	}
+	if (inside && (fold->scripted || !is_spared(fold, inside)))
+		end_run(fold, inside, fold->unique ? fold->unique : SIZE_MAX);
+	fold->inside = fold->cnt > 1 ? inside : NULL;
+	fold->before = inside;
+	fold->unique -= fold->unique ? fold->cnt : 0;
+}
+
 bool fold_next(struct fold *fold)
 {
-	const char *inside;
+	bool is_repeat = fold->recursion.period && !fold->unique && !fold->repeats;
 
 	if (!fold->begun)
 		return begin(fold);
 	fold->inside = NULL;
 	fold->cnt = 1;
+	if (fold->repeats)
+		fold->recursion = (struct recursion){0};
+	fold->repeats = false;
 	if (!spot_next(fold->shown, &fold->last))
 		return false;
 	fold->at_start = is_start(fold->shown, fold->last);
 	if (fold->at_start || fold->last.place.frame >= fold->end)
 		return false;
-	fold->spot = fold->last;
-	inside = inside_of(fold->shown, &fold->spot);
-	fold->scripted |= is_of_script(&fold->spot);
-	if (inside && (fold->scripted || !is_spared(fold, inside)))
-		end_run(fold, inside);
-	fold->inside = fold->cnt > 1 ? inside : NULL;
-	fold->before = inside;
+	if (is_repeat)
+		repeat(fold);
+	else
+		take(fold);
 	return true;
 }

@@ -201,14 +201,31 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 	return cnt;
 }
 
+/* What a row is of: a library, or the functions of a recursion. NULL: no memory. */
+static char *row_name(const struct fold *fold)
+{
+	const struct spot *spot = &fold->spot;
+	cleanup_free char *function = NULL;
+	char *name;
+
+	if (fold->repeats)
+		function = spot_has_symbol(spot) ? function_name_short(spot->frame->symbol)
+						 : strdup("[unknown]");
+	if (fold->repeats && !function)
+		return NULL;
+	if (asprintf(&name, "\u2026 %s%s", function ? function : path_name(fold->inside),
+		     fold->repeats && fold->recursion.period > 1 ? " and its callers" : "") < 0)
+		return NULL;
+	return name;
+}
+
 /* "inside": of a row, its first place, how many, and the function that stands for them. */
 static void write_row(struct page *page, const struct fold *fold, size_t at)
 {
-	cleanup_free char *name = NULL;
+	cleanup_free char *name = row_name(fold);
 	struct function row = {.file = string_number(page, ""), .module = row.file};
 
-	if (asprintf(&name, "\u2026 %s", path_name(fold->inside)) < 0) {
-		name = NULL;
+	if (!name) {
 		page->failed = true;
 		return;
 	}
@@ -229,7 +246,7 @@ static void write_folds(struct page *page, const struct report_site *shown, size
 	fold_begin(&fold, shown, shown->site->frame_cnt);
 	while (left && fold_next(&fold)) {
 		left -= fold.cnt < left ? fold.cnt : left;
-		if (fold.inside)
+		if (fold.inside || fold.repeats)
 			write_row(page, &fold, left);
 	}
 	json_end_array(json);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the stack of a site for people: what every program has, or a library's inside, folded. */
+/*
+ * Writes the stack of a site for people: a library's inside, a recursion and what every program has
+ * are folded.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,21 +36,10 @@ static size_t repeated_cnt(const struct report_site *shown, const struct report_
 	return read >= REPEATED_LEAST ? cnt : 0;
 }
 
-static void write_spot(const struct text_part *part, const struct report_site *shown,
-		       const struct spot *spot)
+static void write_named(const struct text_part *part, const struct spot *spot, bool is_culprit)
 {
-	bool is_culprit = spot_is_at(spot, shown->blamed);
-	uint64_t addr = frame_address(shown->site->frames[spot->place.frame], spot->location);
 	FILE *out = part->out;
 
-	fprintf(out, "%s  %s ", part->indent, is_culprit ? "\u2192" : " ");
-	if (!spot_has_symbol(spot)) {
-		if (addr)
-			fprintf(out, "0x%" PRIx64 " ", addr);
-		text_write_place(out, spot->location);
-		fputc('\n', out);
-		return;
-	}
 	if (is_culprit)
 		text_begin_style(part, STYLE_CULPRIT);
 	text_write_function(out, spot->frame->symbol, NAME_MOST);
@@ -58,6 +50,32 @@ static void write_spot(const struct text_part *part, const struct report_site *s
 		fputc(' ', out);
 		text_write_module(out, spot->location->module);
 	}
+}
+
+/* How often a recursion's functions are called in a row. */
+static void write_times(FILE *out, const struct recursion *recursion)
+{
+	fprintf(out, " \u00d7%zu%s", recursion->times,
+		recursion->varied ? ", at several lines" : "");
+}
+
+static void write_spot(const struct text_part *part, const struct report_site *shown,
+		       const struct spot *spot, const struct recursion *recursion)
+{
+	bool is_culprit = spot_is_at(spot, shown->blamed);
+	uint64_t addr = frame_address(shown->site->frames[spot->place.frame], spot->location);
+	FILE *out = part->out;
+
+	fprintf(out, "%s  %s ", part->indent, is_culprit ? "\u2192" : " ");
+	if (!spot_has_symbol(spot)) {
+		if (addr)
+			fprintf(out, "0x%" PRIx64 " ", addr);
+		text_write_place(out, spot->location);
+	} else {
+		write_named(part, spot, is_culprit);
+	}
+	if (recursion->period == 1)
+		write_times(out, recursion);
 	fputc('\n', out);
 }
 
@@ -71,12 +89,37 @@ static void write_run(const struct text_part *part, const char *inside, size_t c
 	fputc('\n', part->out);
 }
 
+/* The same functions again; a single one has its count in its own line. */
+static void write_repeat(const struct text_part *part, const struct recursion *recursion)
+{
+	if (recursion->period == 1)
+		return;
+	fprintf(part->out, "%s    ", part->indent);
+	text_begin_style(part, STYLE_DIM);
+	fprintf(part->out, "\u2026 these %zu frames", recursion->period);
+	write_times(part->out, recursion);
+	text_end_style(part);
+	fputc('\n', part->out);
+}
+
+static void write_item(const struct text_part *part, const struct report_site *shown,
+		       const struct fold *fold)
+{
+	if (fold->repeats)
+		write_repeat(part, &fold->recursion);
+	else if (fold->inside)
+		write_run(part, fold->inside, fold->cnt);
+	else
+		write_spot(part, shown, &fold->spot, &fold->recursion);
+}
+
 static void write_all(const struct text_part *part, const struct report_site *shown)
 {
+	static const struct recursion none;
 	struct spot spot = spot_at(shown, (struct place){0});
 
 	do
-		write_spot(part, shown, &spot);
+		write_spot(part, shown, &spot, &none);
 	while (spot_next(shown, &spot));
 }
 
@@ -95,12 +138,8 @@ void text_write_folded_stack(const struct text_part *part, const struct report_s
 	}
 	end -= repeated_cnt(shown, part->above);
 	fold_begin(&fold, shown, end);
-	while (fold_next(&fold)) {
-		if (fold.inside)
-			write_run(part, fold.inside, fold.cnt);
-		else
-			write_spot(part, shown, &fold.spot);
-	}
+	while (fold_next(&fold))
+		write_item(part, shown, &fold);
 	if (!fold.at_start && end < shown->site->frame_cnt)
 		fprintf(part->out, "%s    \u2026 callers as above\n", part->indent);
 }

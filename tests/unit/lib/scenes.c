@@ -145,6 +145,21 @@ struct site hostile_sites[] = {
 	{.id = 2, .process = &leak, .bytes = 8, .count = 1, AGES(MS, MS), STACK(small_stack)},
 };
 
+/* One function that calls itself, and two that call each other. */
+static const uint64_t recursive_stack[] = {
+	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
+	0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
+};
+struct site recursive_sites[1] = {
+	{.id = 1,
+	 .process = &leak,
+	 .bytes = 5,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(recursive_stack),
+	 .end = STACK_END_COMPLETE},
+};
+
 static struct site frame_sites[] = {
 	{.id = 1, .process = &leak, .bytes = 5, .count = 1, AGES(MS, MS), STACK(cxx_stack)},
 	{.id = 2, .process = &leak, .bytes = 4, .count = 1, AGES(MS, MS), STACK(odd_stack)},
@@ -800,6 +815,7 @@ const struct scene scenes[] = {
 	{.name = "processes", .opts.top = 10, .snap = SNAPSHOT(process_sites)},
 	{.name = "inherited", .opts.top = 10, .snap = SNAPSHOT(inherited_sites)},
 	{.name = "frames", .opts.top = 10, .snap = SNAPSHOT(frame_sites)},
+	{.name = "recursion", .opts.top = 10, .snap = SNAPSHOT(recursive_sites)},
 	{.name = "kinds", .opts.top = 10, .snap = SNAPSHOT(kind_sites)},
 	{.name = "kernel",
 	 .opts.top = 10,

@@ -29,6 +29,7 @@ static void as_expected(void **state)
 {
 	const struct snapshot hostile_snapshot =
 		SNAPSHOT(hostile_sites, .lost = {[LOSS_UNWIND] = 3});
+	const struct snapshot recursion = SNAPSHOT(recursive_sites);
 	const struct snapshot kinds = SNAPSHOT(kind_sites), empty = SNAPSHOT_OF(NULL, 0);
 	const struct snapshot proved = SNAPSHOT(proved_sites, .proof = &proof_still);
 	const struct snapshot counted =
@@ -38,6 +39,7 @@ static void as_expected(void **state)
 
 	expect_page("story", story, LENGTH(story));
 	expect_page("hostile", &hostile_snapshot, 1);
+	expect_page("recursion", &recursion, 1);
 	expect_page("kinds", &kinds, 1);
 	expect_page("sampled", &sampled, 1);
 	expect_page("prove", &proved, 1);

@@ -18,13 +18,19 @@
 	{                                                                                          \
 		.module = (file), ONE(.symbol = (name))                                            \
 	}
+#define AT(name, number)                                                                           \
+	{                                                                                          \
+		.module = MINE, ONE(.symbol = (name), .file = "app/p.c", .line = (number))         \
+	}
 #define LIBCXX "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define MINE "/srv/app"
 #define PYTHON "/usr/bin/python3.11"
 
+#define ROOM 24
+
 struct stack {
-	const struct sym_location locations[12];
+	const struct sym_location locations[ROOM];
 	size_t cnt;
 	struct place blamed;
 	bool all_frames;
@@ -91,17 +97,70 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
+	/* A recursion; its innermost call stands in a line of its own. */
+	{.locations = {AT("make", 3), AT("parse", 7), AT("parse", 9), AT("parse", 9),
+		       AT("parse", 9), AT("main", 20), OF(LIBC, "__libc_start_main")},
+	 .cnt = 7,
+	 .expected = "  → make app/p.c:3\n"
+		     "    parse app/p.c:7\n"
+		     "    parse app/p.c:9 ×3\n"
+		     "    main app/p.c:20\n"},
+	/* Two calls are no run. */
+	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("main", 20)},
+	 .cnt = 4,
+	 .expected = "  → make app/p.c:3\n"
+		     "    parse app/p.c:9\n"
+		     "    parse app/p.c:9\n"
+		     "    main app/p.c:20\n"},
+	/* All of it, again. */
+	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("parse", 9)},
+	 .cnt = 4,
+	 .all_frames = true,
+	 .expected = "  → make app/p.c:3\n"
+		     "    parse app/p.c:9\n"
+		     "    parse app/p.c:9\n"
+		     "    parse app/p.c:9\n"},
+	/* A tree: left and right in no order. */
+	{.locations = {AT("make", 3), AT("insert", 5), AT("insert", 6), AT("insert", 5),
+		       AT("insert", 5), AT("insert", 6), AT("main", 20)},
+	 .cnt = 7,
+	 .expected = "  → make app/p.c:3\n"
+		     "    insert app/p.c:5 ×5, at several lines\n"
+		     "    main app/p.c:20\n"},
+	/* Functions that call each other, over the standard library; the last round is cut. */
+	{.locations = {AT("make", 3), AT("term", 5), OF(MINE, "std::visit()"),
+		       OF(MINE, "std::invoke()"), AT("list", 6), AT("term", 5),
+		       OF(MINE, "std::visit()"), OF(MINE, "std::invoke()"), AT("list", 6),
+		       AT("term", 5), OF(MINE, "std::visit()"), OF(MINE, "std::invoke()"),
+		       AT("list", 6), AT("term", 5), AT("main", 20)},
+	 .cnt = 15,
+	 .expected = "  → make app/p.c:3\n"
+		     "    term app/p.c:5\n"
+		     "    … 2 frames of std\n"
+		     "    list app/p.c:6\n"
+		     "    … these 4 frames ×3\n"
+		     "    term app/p.c:5\n"
+		     "    main app/p.c:20\n"},
+	/* What is blamed is never hidden; nothing is known of the others but where they are. */
+	{.locations = {OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL),
+		       OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL)},
+	 .cnt = 7,
+	 .blamed = {.frame = 3},
+	 .expected = "    app+0x0\n"
+		     "    app+0x0\n"
+		     "    app+0x0\n"
+		     "  → app+0x0 ×4\n"},
 	{.cnt = 0, .expected = "    (stack not known)\n"},
 };
 
 static void stacks_are_folded(void **state)
 {
-	static const uint64_t frames[12];
+	static const uint64_t frames[ROOM];
 	const struct snapshot snap = {0};
 
 	for (size_t i = 0; i < LENGTH(stacks); i++) {
 		const struct stack *stack = &stacks[i];
-		const struct sym_location *locations[12];
+		const struct sym_location *locations[ROOM];
 		const struct site site = {.frames = frames, .frame_cnt = stack->cnt};
 		const struct report_site shown = {
 			.site = &site, .locations = locations, .blamed = stack->blamed};
