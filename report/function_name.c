@@ -77,11 +77,13 @@ struct function_name function_name_of(const char *symbol)
 		}
 		if (!depth && *at == '(' && opens_parameters(symbol, at))
 			break;
-		if (*at == '(' || (*at == '<' && opens_template(symbol, at))) {
+		if (*at == '{') {
+			depth++; /* "{lambda(int)#1}" */
+		} else if (*at == '(' || (*at == '<' && (depth || opens_template(symbol, at)))) {
 			if (!depth++)
 				name.end = at;
-		} else if ((*at == ')' || *at == '>') && depth) {
-			depth--;
+		} else if (strchr(")>}", *at) && depth) {
+			depth -= *at != '>' || at[-1] != '-';
 		} else if (!depth && *at == ' ' && at[1] == '[') {
 			break; /* "[clone .cold]" */
 		} else if (!depth && *at == ' ' && !ends_in_operator(symbol, at)) {
@@ -195,23 +197,37 @@ static const char *behind_bracket(const char *at, const char *end)
 	return end;
 }
 
-/* "<app::Cache as app::Store>::put" of Rust is one of Cache's. */
-static const char *behind_type(const char *at, const char *end, char **out)
+/* Where the type of "<app::Cache<T> as app::Store>" ends, which begins at at. */
+static const char *type_end(const char *at, const char *end)
 {
-	const char *behind = behind_bracket(at, end);
-	const char *type_end = memmem(at, (size_t)(behind - at), " as ", 4);
+	size_t depth = 0;
 
-	if (!type_end)
-		type_end = behind - (behind[-1] == '>');
-	for (at++; at < type_end; at++)
-		*(*out)++ = *at;
-	return behind;
+	for (; at < end; at++) {
+		if (*at == '<' || *at == '(')
+			depth++;
+		else if ((*at == '>' || *at == ')') && at[-1] != '-' && !--depth)
+			break;
+		else if (depth == 1 && end - at >= 4 && !strncmp(at, " as ", 4))
+			break;
+	}
+	return at;
 }
 
-static void shorten(const char *symbol, const char *at, const char *end, char *out)
+/* Behind arguments that begin at at: of a template or, in braces, of a lambda. at: none begin. */
+static const char *behind_arguments(const char *symbol, const char *at, const char *end,
+				    bool is_operator, bool in_braces)
 {
-	if (at < end && *at == '<')
-		at = behind_type(at, end, &out);
+	if (at < end && ((*at == '<' && (is_operator || opens_template(symbol, at))) ||
+			 (*at == '(' && in_braces)))
+		return behind_bracket(at, end);
+	return at;
+}
+
+/* Copies a name to out with long arguments as "<...>"; returns the end of the copy. */
+static char *shorten(const char *symbol, const char *at, const char *end, char *out)
+{
+	size_t braces = 0;
+
 	while (at < end) {
 		const char *signs = behind_operator(symbol, at), *behind;
 		bool is_operator = signs > at;
@@ -222,24 +238,30 @@ static void shorten(const char *symbol, const char *at, const char *end, char *o
 			at += 23;
 			continue;
 		}
-		behind = at < end ? at + 1 : at;
-		if (at < end && *at == '<' && (is_operator || opens_template(symbol, at)))
-			behind = behind_bracket(at, end);
+		behind = behind_arguments(symbol, at, end, is_operator, braces);
 		if (behind - at > ARGUMENTS_MAX) {
-			out = stpcpy(out, "<...>");
+			out = stpcpy(out, *at == '(' ? "(...)" : "<...>");
 			at = behind;
+			continue;
 		}
+		if (behind == at && at < end)
+			behind++;
+		if (at < end && *at == '{')
+			braces++;
+		else if (at < end && *at == '}' && braces)
+			braces--;
 		while (at < behind)
 			*out++ = *at++;
 	}
-	*out = 0;
+	return out;
 }
 
 char *function_name_short(const char *symbol)
 {
 	struct script_function script;
 	struct function_name name;
-	char *ret;
+	const char *at, *end;
+	char *ret, *out;
 
 	if (script_function_of(symbol, &script))
 		return script.name_len ? strndup(script.name, script.name_len) : strdup("[script]");
@@ -248,8 +270,17 @@ char *function_name_short(const char *symbol)
 		return strdup(symbol);
 	/* Each "<...>" stands for more than its own length. */
 	ret = malloc(strlen(symbol) + 1);
-	if (ret)
-		shorten(symbol, name.whole, name_end(name.whole, name.rest), ret);
+	if (!ret)
+		return NULL;
+	out = ret;
+	at = name.whole;
+	end = name_end(name.whole, name.rest);
+	/* "<app::Cache as app::Store>::put" of Rust is one of Cache's. */
+	if (at < end && *at == '<') {
+		out = shorten(symbol, at + 1, type_end(at, end), out);
+		at = behind_bracket(at, end);
+	}
+	*shorten(symbol, at, end, out) = 0;
 	return ret;
 }
 
