@@ -60,7 +60,7 @@ static void write_function(FILE *out, const struct report *report,
 		text_write_short_source(out, frame);
 	} else if (sym_is_known(location->module) && !report->snapshot->core) {
 		fputc(' ', out);
-		text_write_module(out, location->module);
+		text_write_short_module(out, location->module);
 	}
 }
 
@@ -165,7 +165,7 @@ static int copy_stack(struct builder *b, const struct report_site *site, struct 
 
 static int copy_notes(struct builder *b, const struct report_site *site, struct screen_row *row)
 {
-	const struct text_part part = {b->out, b->report, "", false, LOOK_PLAIN, NULL};
+	const struct text_part part = {b->out, b->report, "", false, LOOK_PLAIN, NULL, false};
 
 	text_write_notes(&part, site);
 	if (site->held_by_cnt) {
@@ -322,7 +322,7 @@ static int copy_site(struct builder *b, const struct report_site *site, struct s
 static int copy_texts(struct builder *b)
 {
 	const struct report *report = b->report;
-	const struct text_part part = {b->out, report, "", false, LOOK_PLAIN, NULL};
+	const struct text_part part = {b->out, report, "", false, LOOK_PLAIN, NULL, false};
 	struct shown_report *shown = b->shown;
 
 	text_write_target(b->out, report);

@@ -18,7 +18,7 @@
 static int bcc_report(FILE *out, const struct report *report)
 {
 	const struct text_part part = {
-		out, report, "\t", text_several_processes(report->snapshot), LOOK_BCC, NULL};
+		out, report, "\t", text_several_processes(report->snapshot), LOOK_BCC, NULL, false};
 	const char *word = report->snapshot->core ? "sort" : text_group_word(report->by);
 
 	if (report->snapshot->core)

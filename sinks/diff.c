@@ -33,7 +33,7 @@ static void write_process(FILE *out, const struct diff_site *site)
 
 static void write_site(FILE *out, const struct diff_site *site)
 {
-	const struct text_part part = {.out = out, .indent = "\t"};
+	const struct text_part part = {.out = out, .indent = "\t", .short_names = true};
 	const struct diff_part *before = &site->parts[0], *after = &site->parts[1];
 
 	fprintf(out, "\t%s: %+" PRId64 " bytes, %+" PRId64 " allocations",

@@ -331,7 +331,7 @@ static void write_notes(struct page *page, const struct report *report,
 	cleanup_free char *notes = NULL;
 	size_t len;
 	FILE *memory = open_memstream(&notes, &len);
-	const struct text_part part = {memory, report, "", false, LOOK_PLAIN, NULL};
+	const struct text_part part = {memory, report, "", false, LOOK_PLAIN, NULL, false};
 	struct report_site unproved = *shown;
 	struct site site = *shown->site;
 

@@ -131,7 +131,8 @@ static int text_report(FILE *out, const struct report *report)
 				       "",
 				       text_several_processes(report->snapshot),
 				       report->colour ? LOOK_COLOUR : LOOK_PLAIN,
-				       NULL};
+				       NULL,
+				       false};
 	int err = 0;
 
 	text_write_head(&part);

@@ -145,7 +145,7 @@ void text_write_largest(const struct text_part *part)
 
 void text_write_event(FILE *out, const struct trace_event *event)
 {
-	const struct text_part stack = {.out = out, .indent = ""};
+	const struct text_part stack = {.out = out, .indent = "", .short_names = true};
 
 	text_write_clock(out, event->wall_ns);
 	fprintf(out, ".%03d %d/%d ", (int)(event->wall_ns % NSEC_PER_SEC / NSEC_PER_MSEC),

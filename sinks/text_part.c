@@ -14,6 +14,9 @@
 
 #define NSEC_PER_SEC 1000000000
 #define SHOWN_PATH_PARTS 2
+/* Maximum bytes of a path, and of a function's name with its parameters */
+#define PATH_MOST 80
+#define SYMBOL_MOST 200
 
 static const char *const group_words[] = {
 	[BY_STACK] = "stack",   [BY_PROCESS] = "process", [BY_MODULE] = "module",
@@ -206,6 +209,24 @@ void text_write_module(FILE *out, const char *module)
 	fputc(']', out);
 }
 
+/* The last parts of a path without what is beyond PATH_MOST; NULL: no memory. */
+static char *short_path(const char *path, unsigned int parts)
+{
+	char *ret = strdup(path_tail(path, parts));
+
+	if (ret)
+		function_name_cut(ret, PATH_MOST);
+	return ret;
+}
+
+void text_write_short_module(FILE *out, const char *module)
+{
+	cleanup_free char *path = short_path(module, 1);
+
+	if (path)
+		text_write_module(out, path);
+}
+
 void text_write_place(FILE *out, const struct sym_location *location)
 {
 	if (location && sym_is_known(location->module)) {
@@ -259,12 +280,22 @@ void text_write_short_source(FILE *out, const struct sym_frame *frame)
 	cleanup_free char *path = NULL;
 	struct sym_frame place = *frame;
 
-	if (!sym_is_known(frame->file) && frame->symbol &&
-	    script_function_of(frame->symbol, &script)) {
-		place.file = path = strndup(script.path, script.path_len);
+	if (sym_is_known(frame->file)) {
+		path = short_path(frame->file, SHOWN_PATH_PARTS);
+	} else if (frame->symbol && script_function_of(frame->symbol, &script)) {
+		path = strndup(script.path, script.path_len);
 		place.line = script.line;
 	}
+	place.file = path;
 	text_write_source(out, &place);
+}
+
+static void write_symbol(const struct text_part *part, const char *symbol)
+{
+	if (!part->short_names || strlen(symbol) <= SYMBOL_MOST)
+		escape_puts(part->out, symbol);
+	else
+		text_write_function(part->out, symbol, SYMBOL_MOST);
 }
 
 static void write_frame(const struct text_part *part, uint64_t addr,
@@ -277,7 +308,7 @@ static void write_frame(const struct text_part *part, uint64_t addr,
 		return;
 	}
 	fprintf(out, "%s\t", part->indent);
-	escape_puts(out, frame->symbol);
+	write_symbol(part, frame->symbol);
 	if (!frame->inlined && !is_of_core(part))
 		fprintf(out, "+0x%" PRIx64, frame->offset);
 	text_write_source(out, frame);

@@ -30,6 +30,8 @@ struct text_part {
 	enum text_look look;
 	/* Whose stack stands above: outer frames that it has, too, are not repeated. */
 	const struct report_site *above;
+	/* In text_write_stack(): long names are without arguments of templates. */
+	bool short_names;
 };
 
 enum text_style { STYLE_LOST, STYLE_GROWS, STYLE_CULPRIT, STYLE_DIM, STYLE_BOLD, STYLE_CNT };
@@ -58,6 +60,8 @@ void text_write_folded_stack(const struct text_part *part, const struct report_s
 void text_write_function(FILE *out, const char *symbol, size_t max);
 /* "[libc.so.6]"; "[vdso]" comes with its brackets. */
 void text_write_module(FILE *out, const char *module);
+/* Long names without their middle. */
+void text_write_short_module(FILE *out, const char *module);
 /* "stack not known", in a line of its own, and why. */
 void text_write_no_stack(const struct text_part *part);
 
@@ -65,7 +69,10 @@ void text_write_no_stack(const struct text_part *part);
 void text_write_place(FILE *out, const struct sym_location *location);
 /* After a blank, the end of the path of a source and the line; nothing if that is not known. */
 void text_write_source(FILE *out, const struct sym_frame *frame);
-/* The same where the function's name stands alone: of a script's, its place is in its symbol. */
+/*
+ * The same where the function's name stands alone, long paths without their middle: the place of a
+ * script's function is in its symbol.
+ */
 bool text_has_source(const struct sym_frame *frame);
 void text_write_short_source(FILE *out, const struct sym_frame *frame);
 

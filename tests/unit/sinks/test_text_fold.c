@@ -22,6 +22,7 @@
 	{                                                                                          \
 		.module = MINE, ONE(.symbol = (name), .file = "app/p.c", .line = (number))         \
 	}
+#define TEN(text) text text text text text text text text text text
 #define LIBCXX "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define MINE "/srv/app"
@@ -97,6 +98,20 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
+	/* Names that are too long to be read. */
+	{.locations =
+		 {{.module = MINE,
+		   ONE(.symbol = "Table<" TEN("unsigned int, ") "int>::" TEN("grow_and_") "(int)",
+		       .file = "/" TEN("generated/") TEN("long_name_") "/" TEN("code.gen.") "c",
+		       .line = 7)},
+		  OF("/opt/" TEN("lib_of_all"), "main")},
+	 .cnt = 2,
+	 .expected = "  → Table<...>::grow_and_grow_and_grow_and_grow_and_..."
+		     "and_grow_and_grow_and_grow_and_grow_and_grow_and_ "
+		     "long_name_long_name_long_name_long_nam..."
+		     "n.code.gen.code.gen.code.gen.code.gen.c:7\n"
+		     "    main [lib_of_alllib_of_alllib_of_alllib_of_a..."
+		     "ib_of_alllib_of_alllib_of_alllib_of_all]\n"},
 	/* A recursion; its innermost call stands in a line of its own. */
 	{.locations = {AT("make", 3), AT("parse", 7), AT("parse", 9), AT("parse", 9),
 		       AT("parse", 9), AT("main", 20), OF(LIBC, "__libc_start_main")},
@@ -172,7 +187,8 @@ static void stacks_are_folded(void **state)
 					 "",
 					 false,
 					 stack->look ? stack->look : LOOK_PLAIN,
-					 NULL};
+					 NULL,
+					 false};
 
 		assert_non_null(part.out);
 		for (size_t j = 0; j < stack->cnt; j++)
@@ -215,12 +231,39 @@ static void callers_as_above(void **state)
 		cleanup_free char *text = NULL;
 		size_t len;
 		struct text_part part = {
-			open_memstream(&text, &len), NULL, "", false, LOOK_PLAIN, &above};
+			open_memstream(&text, &len), NULL, "", false, LOOK_PLAIN, &above, false};
 
 		assert_non_null(part.out);
 		text_write_folded_stack(&part, &shown);
 		fclose(part.out);
 		assert_string_equal(text, cases[i].expected);
+	}
+}
+
+/* All of a stack: whole names for scripts, names that can be read for people. */
+static void long_names(void **state)
+{
+	static const char *const expected[] = {
+		"\tPair<" TEN("unsigned long, ") TEN("int, ") "int>::put(int)+0x0 [app]\n",
+		"\tPair<...>::put+0x0 [app]\n",
+	};
+	const struct sym_location place =
+		OF(MINE, "Pair<" TEN("unsigned long, ") TEN("int, ") "int>::put(int)");
+	const struct sym_location *locations[] = {&place};
+	static const uint64_t frames[1];
+	const struct site site = {STACK(frames)};
+	const struct report_site shown = {.site = &site, .locations = locations};
+
+	for (size_t i = 0; i < LENGTH(expected); i++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		struct text_part part = {
+			.out = open_memstream(&text, &len), .indent = "", .short_names = i};
+
+		assert_non_null(part.out);
+		text_write_stack(&part, &shown);
+		fclose(part.out);
+		assert_string_equal(text, expected[i]);
 	}
 }
 
@@ -267,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_folded),
 		cmocka_unit_test(callers_as_above),
+		cmocka_unit_test(long_names),
 		cmocka_unit_test(headlines),
 	};
 

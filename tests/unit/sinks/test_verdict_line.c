@@ -58,7 +58,7 @@ static char *line_of(const struct names *names)
 	char *text = NULL;
 	size_t len;
 	const struct text_part part = {
-		open_memstream(&text, &len), &report, "", false, LOOK_BCC, NULL};
+		open_memstream(&text, &len), &report, "", false, LOOK_BCC, NULL, false};
 
 	assert_non_null(part.out);
 	verdict_write_line(&part, &suspect);
@@ -142,7 +142,8 @@ static void part_of_a_pool(void **state)
 		assert_non_null(out);
 		suspect.in_pools = i == 0;
 		suspect.holder = i == 2 ? "variable a.b" : NULL;
-		verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL});
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		fclose(out);
 		assert_int_equal(strncmp(strchr(text, ' ') + 1, expected[i], strlen(expected[i])),
 				 0);
