@@ -56,7 +56,7 @@ MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 HEADERS := $(patsubst //%,/%,$(shell $(CC) -print-sysroot 2>/dev/null)/usr/include)
 
 # libmicrohttpd is loaded when --listen is given: here only its headers count.
-LIBS := libbpf libelf libdw zlib capstone libprotobuf-c libseccomp ncursesw
+LIBS := libbpf libelf libdw zlib libzstd capstone libprotobuf-c libseccomp ncursesw
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS) libmicrohttpd)
 PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm -pthread
 

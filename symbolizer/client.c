@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/turns.h"
 #include "symbolizer/answer.h"
 #include "symbolizer/server/server.h"
@@ -155,6 +156,35 @@ static int take_name(struct job *job, struct message_cursor *cursor)
 	return 0;
 }
 
+/* Says it once for each file. */
+static int note_unreadable(struct module *module, uint32_t why)
+{
+	static const char *const words[UNREADABLE_CNT] = {
+		[UNREADABLE_COMPRESSION] = "it is compressed in a way that is not known",
+		[UNREADABLE_LARGE] = "it is too large once it is unpacked",
+		[UNREADABLE_DAMAGED] = "what is compressed is damaged",
+		[UNREADABLE] = "elfutils cannot read it",
+	};
+
+	if (why >= UNREADABLE_CNT)
+		return -EPROTO;
+	if (why && !module->unreadable_noted)
+		log_note("%s: debug information is not used: %s",
+			 module->debug_path ? module->debug_path : module->path, words[why]);
+	module->unreadable_noted |= why != READABLE;
+	return 0;
+}
+
+static int take_done(struct job *job, struct message_cursor *cursor)
+{
+	uint32_t unreadable = message_get_u32(cursor);
+
+	if (cursor->bad || cursor->at != cursor->end || job->answered != job->cnt)
+		return -EPROTO;
+	job->kind = JOB_NONE;
+	return note_unreadable(job->module, unreadable);
+}
+
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
@@ -165,10 +195,8 @@ static int take_answer(void *arg, struct message *answer)
 		return take_opened(job, &cursor);
 	if (type == SERVER_NAME && job->kind == JOB_NAMES)
 		return take_name(job, &cursor);
-	if (type == SERVER_NAMES_DONE && job->kind == JOB_NAMES && job->answered == job->cnt) {
-		job->kind = JOB_NONE;
-		return 0;
-	}
+	if (type == SERVER_NAMES_DONE && job->kind == JOB_NAMES)
+		return take_done(job, &cursor);
 	return -EPROTO;
 }
 

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "symbolizer/server/debug_facts.h"
 #include "symbolizer/server/elf_object.h"
+#include "symbolizer/server/unpack.h"
 
 #define ANCHORED_BASE 0x100000
 
@@ -67,6 +68,7 @@ static void set_need(struct elf_object *obj, enum server_need kind, const char *
 
 static void set_need_from(struct elf_object *obj, const struct debug_facts *facts)
 {
+	obj->has_dwarf |= facts->has_dwarf;
 	if (!facts->has_dwarf && obj->debug_fd < 0)
 		set_need(obj, NEED_DEBUG, facts->build_id, facts->link_name, facts->link_crc);
 	else if (facts->alternate_id && obj->alternate_fd < 0)
@@ -211,6 +213,7 @@ void elf_object__free(struct elf_object *obj)
 		close(obj->debug_fd);
 	if (obj->alternate_fd >= 0)
 		close(obj->alternate_fd);
+	unpack_closed(obj->unpacked_bytes);
 	free_anchors(obj);
 	free(obj->need.build_id);
 	free(obj->need.file);
@@ -258,6 +261,7 @@ int elf_object__add_debug(struct elf_object *obj, int fd)
 		err = -ENOENT;
 	if (!err) {
 		unload(obj);
+		obj->unpacked = false;
 		if (obj->need.kind == NEED_DEBUG)
 			obj->debug_fd = fd;
 		else
@@ -368,6 +372,44 @@ err:
 		close(fd);
 }
 
+static enum server_unreadable unreadable_by(int err)
+{
+	switch (err) {
+	case -EOPNOTSUPP:
+		return UNREADABLE_COMPRESSION;
+	case -EFBIG:
+		return UNREADABLE_LARGE;
+	case -EBADMSG:
+		return UNREADABLE_DAMAGED;
+	default:
+		return UNREADABLE;
+	}
+}
+
+/* Puts a copy in the place of a file whose debug sections elfutils cannot unpack. */
+static void unpack(struct elf_object *obj, int *fd)
+{
+	int copy, err = *fd < 0 ? -ENOENT : unpack_file(*fd, &obj->unpacked_bytes, &copy);
+
+	if (!err) {
+		unload(obj);
+		close(*fd);
+		*fd = copy;
+	} else if (err != -ENOENT) {
+		obj->unreadable = unreadable_by(err);
+	}
+}
+
+static void unpack_files(struct elf_object *obj)
+{
+	if (obj->unpacked)
+		return;
+	obj->unpacked = true;
+	unpack(obj, &obj->fd);
+	unpack(obj, &obj->debug_fd);
+	unpack(obj, &obj->alternate_fd);
+}
+
 /* The rest of what level needs: DWARF may take long. */
 static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 {
@@ -375,6 +417,8 @@ static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 	Dwarf *dwarf = dwfl_module_getdwarf(obj->mod, &bias);
 	int err = dwarf ? 0 : -ENOENT;
 
+	if (!dwarf && obj->has_dwarf && !obj->unreadable)
+		obj->unreadable = UNREADABLE;
 	if (!err && kind == NAME_OF_CODE && !obj->dwarf)
 		err = dwarf_index__new(dwarf, &obj->dwarf);
 	if (!err && kind != NAME_OF_CODE && !obj->variables)
@@ -384,6 +428,8 @@ static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 
 void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level)
 {
+	if (level >= NAME_FULL)
+		unpack_files(obj);
 	if (!obj->dwfl)
 		open_dwfl(obj);
 	if (!obj->mod)

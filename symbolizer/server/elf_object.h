@@ -62,6 +62,10 @@ struct elf_object {
 	struct dwarf_index *dwarf;
 	struct variable_index *variables;
 	bool no_dwarf;
+	bool has_dwarf;          /* a file of these says so, whether or not that can be read */
+	bool unpacked;           /* compressed sections were looked for since the last file came */
+	uint64_t unpacked_bytes; /* of copies that stand for these files */
+	enum server_unreadable unreadable;
 };
 
 /* Takes fd over, whatever it returns. -ENOEXEC: not an ELF file that can be used. */

@@ -6,7 +6,8 @@
  *   OPEN  id, name, build id, anchor count, per anchor: name, address; fd of the file
  *                                              → OPENED  id, status, build id, need
  *   DEBUG id, fd of a file that may be needed  → OPENED  id, status, build id, need
- *   NAMES id, level, cnt, cnt × (kind, offset, anchor) → NAME ..., then NAMES_DONE
+ *   NAMES id, level, cnt, cnt × (kind, offset, anchor) → NAME ..., then
+ *                                                NAMES_DONE unreadable
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
  *
  * A file of which only the build id is sent, without fd, is the debug file that is then needed.
@@ -43,6 +44,16 @@ enum server_need {
 	NEED_NOTHING,
 	NEED_DEBUG,     /* a file with the DWARF and symbols that this one lacks */
 	NEED_ALTERNATE, /* the file that dwz moved common parts to */
+};
+
+/* Why the DWARF that a file has is of no use. */
+enum server_unreadable {
+	READABLE,
+	UNREADABLE_COMPRESSION, /* of a kind that is not known */
+	UNREADABLE_LARGE,       /* once it is unpacked */
+	UNREADABLE_DAMAGED,     /* what is compressed */
+	UNREADABLE,             /* for elfutils */
+	UNREADABLE_CNT,
 };
 
 /*

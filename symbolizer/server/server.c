@@ -126,6 +126,7 @@ static int handle_names(struct server *server, struct elf_object *obj,
 		err = helper_reply(server->sock, reply);
 	}
 	message_put_u32(reply, SERVER_NAMES_DONE);
+	message_put_u32(reply, obj ? obj->unreadable : READABLE);
 	return err;
 }
 

@@ -107,6 +107,58 @@ def test_debuglink(t):
     expect(report, truth)
 
 
+def packed_copy(t, *arguments):
+    """A copy of the program with debug sections that are compressed."""
+    path = leak_copy(t)
+    try:
+        tool("objcopy", *arguments, path)
+    except subprocess.CalledProcessError as error:
+        raise Skip(f"objcopy {' '.join(arguments)}: {error.stderr.decode()}") from error
+    return path
+
+
+@each("zlib", "zlib-gnu", "zstd")
+def test_packed(t, kind):
+    """Debug information that is compressed, in the program itself."""
+    path = packed_copy(t, f"--compress-debug-sections={kind}")
+    report, truth = run(t, "leak", path=path)
+    expect(report, truth)
+
+
+def test_packed_debug_file(t):
+    """The same in a file beside the program."""
+    path = packed_copy(t, "--compress-debug-sections=zstd")
+    debug = path.with_name("leak.debug")
+    tool("objcopy", "--only-keep-debug", path, debug)
+    tool("objcopy", "--strip-all", "--add-gnu-debuglink", "leak.debug", path, cwd=path.parent)
+    report, truth = run(t, "leak", path=path)
+    expect(report, truth)
+
+
+@each("damaged", "unknown")
+def test_packed_unreadable(t, kind):
+    """Functions have names and no lines then, and memleak says once why."""
+    path = packed_copy(t, "--compress-debug-sections=zstd")
+    image = bytearray(path.read_bytes())
+    # Elf64_Chdr of zstd: type 2, 4 reserved bytes, two words; then zstd's own magic number.
+    places = [at - 24 for at in range(24, len(image))
+              if image[at:at + 4] == b"\x28\xb5\x2f\xfd" and image[at - 24:at - 16] == b"\2" + bytes(7)]
+    if not places:
+        raise Skip("objcopy compresses nothing")
+    for at in places:
+        image[at if kind == "unknown" else at + 24] = 99
+    path.write_bytes(image)
+    program = t.program("leak", path=path)
+    memleak = t.attach(program)
+    truth = program.go()
+    expect(memleak.stop(), truth, lines=False)
+    why = {"damaged": "what is compressed is damaged",
+           "unknown": "it is compressed in a way that is not known"}[kind]
+    said = [line for line in memleak.err.text.splitlines() if "debug information" in line]
+    if said != [f"memleak: {path}: debug information is not used: {why}"]:
+        raise Failure(f"stderr: {memleak.err.text}")
+
+
 @pitfall(35)
 def test_mini_debug_info(t):
     """A stripped program with .gnu_debugdata, as Fedora ships them: names without lines."""
