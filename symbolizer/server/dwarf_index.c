@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two levels: units by address, once for the file, and functions by address, once for each unit
- * that was asked for. libdw walks a unit's whole tree for each address, and without
- * .debug_aranges (clang, rustc) it finds no unit at all.
+ * Two levels: units by address, once for the file, and functions and lines by address, once for
+ * each unit that was asked for. libdw walks a unit's whole tree for each address, and without
+ * .debug_aranges (clang, rustc) it finds no unit at all. Functions that the linker has removed are
+ * left out: the linker leaves them at addresses that may be those of other code.
  */
 #include <dwarf.h>
 #include <errno.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/addr_ranges.h"
 #include "base/hash_map.h"
 #include "symbolizer/server/dwarf_index.h"
+#include "symbolizer/server/line_table.h"
 
 /* Deeper trees are no program's; each level is one call. */
 #define DEPTH_MAX 128
@@ -20,26 +23,71 @@
 struct unit {
 	Dwarf_Die tree; /* the root whose children are the functions: the split unit's, if any */
 	struct range_table functions;
+	struct range_table lines; /* values: line_table.h */
 };
 
 struct dwarf_index {
 	Dwarf *dwarf;
-	Dwarf_Aranges *aranges;
-	bool scanned;             /* units is filled */
-	struct range_table units; /* value: offset of the unit's DIE */
-	struct hash_map by_unit;  /* struct unit by the offset of its DIE */
+	struct range_table code; /* sections; empty where code lies elsewhere than the file says */
+	struct range_table listed; /* units by .debug_aranges; value: offset of the unit's DIE */
+	bool scanned;              /* units is filled */
+	struct range_table units;  /* the same by what each unit says */
+	struct hash_map by_unit;   /* struct unit by the offset of its DIE */
 };
+
+static int add_code(struct dwarf_index *index)
+{
+	Elf *elf = dwarf_getelf(index->dwarf);
+	Elf_Scn *scn = NULL;
+	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
+	int err = 0;
+
+	if (!elf || !gelf_getehdr(elf, &ehdr) || ehdr.e_type == ET_REL)
+		return range_table_finish(&index->code);
+	while (!err && (scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_flags & SHF_EXECINSTR)
+			err = range_table_add(&index->code, shdr.sh_addr,
+					      shdr.sh_addr + shdr.sh_size, 0);
+	return err ? err : range_table_finish(&index->code);
+}
+
+static int add_listed(struct dwarf_index *index)
+{
+	Dwarf_Aranges *aranges;
+	size_t cnt;
+	int err = 0;
+
+	if (dwarf_getaranges(index->dwarf, &aranges, &cnt))
+		cnt = 0;
+	for (size_t i = 0; i < cnt && !err; i++) {
+		Dwarf_Arange *arange = dwarf_onearange(aranges, i);
+		Dwarf_Addr start;
+		Dwarf_Word bytes;
+		Dwarf_Off unit;
+
+		if (arange && !dwarf_getarangeinfo(arange, &start, &bytes, &unit) &&
+		    code_is_live(&index->code, start))
+			err = range_table_add(&index->listed, start, start + bytes, unit);
+	}
+	return err ? err : range_table_finish(&index->listed);
+}
 
 int dwarf_index__new(Dwarf *dwarf, struct dwarf_index **ret)
 {
 	struct dwarf_index *index = calloc(1, sizeof(*index));
-	size_t cnt;
+	int err;
 
 	if (!index)
 		return -ENOMEM;
 	index->dwarf = dwarf;
-	if (dwarf_getaranges(dwarf, &index->aranges, &cnt))
-		index->aranges = NULL;
+	err = add_code(index);
+	if (!err)
+		err = add_listed(index);
+	if (err) {
+		dwarf_index__free(index);
+		return err;
+	}
 	*ret = index;
 	return 0;
 }
@@ -49,6 +97,7 @@ static void unit_free(struct unit *unit)
 	if (!unit)
 		return;
 	range_table_deinit(&unit->functions);
+	range_table_deinit(&unit->lines);
 	free(unit);
 }
 
@@ -61,12 +110,14 @@ void dwarf_index__free(struct dwarf_index *index)
 	while ((slot = hash_map_next(&index->by_unit, slot)))
 		unit_free(slot->value);
 	hash_map_deinit(&index->by_unit);
+	range_table_deinit(&index->code);
+	range_table_deinit(&index->listed);
 	range_table_deinit(&index->units);
 	free(index);
 }
 
 /* Adds the address ranges of a DIE. */
-static int add_ranges(struct range_table *table, Dwarf_Die *die)
+static int add_ranges(const struct dwarf_index *index, struct range_table *table, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -74,8 +125,7 @@ static int add_ranges(struct range_table *table, Dwarf_Die *die)
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		int err;
 
-		/* What the linker dropped is left at 0 or, by newer ones, near the top. */
-		if (!start)
+		if (!code_is_live(&index->code, start))
 			continue;
 		err = range_table_add(table, start, end, dwarf_dieoffset(die));
 		if (err)
@@ -94,27 +144,25 @@ static int scan_units(struct dwarf_index *index)
 	index->scanned = true;
 	while (!err && !dwarf_get_units(index->dwarf, cu, &cu, NULL, &type, &die, NULL))
 		if (type == DW_UT_compile || type == DW_UT_skeleton || type == DW_UT_partial)
-			err = add_ranges(&index->units, &die);
+			err = add_ranges(index, &index->units, &die);
 	return err ? err : range_table_finish(&index->units);
+}
+
+static bool find_in(const struct dwarf_index *index, const struct range_table *table, uint64_t pc,
+		    Dwarf_Die *ret)
+{
+	const struct range *range = table->max_end ? range_table_next(table, pc, NULL) : NULL;
+
+	return range && dwarf_offdie(index->dwarf, range->value, ret);
 }
 
 static int find_unit(struct dwarf_index *index, uint64_t pc, Dwarf_Die *ret)
 {
-	const struct range *range;
-	Dwarf_Arange *arange = NULL;
-	Dwarf_Off offset;
-
-	if (index->aranges)
-		arange = dwarf_getarange_addr(index->aranges, pc);
-	if (arange && !dwarf_getarangeinfo(arange, NULL, NULL, &offset) &&
-	    dwarf_offdie(index->dwarf, offset, ret))
+	if (find_in(index, &index->listed, pc, ret))
 		return 0;
 	if (!index->scanned && scan_units(index))
 		return -ENOENT;
-	range = index->units.max_end ? range_table_next(&index->units, pc, NULL) : NULL;
-	if (range && dwarf_offdie(index->dwarf, range->value, ret))
-		return 0;
-	return -ENOENT;
+	return find_in(index, &index->units, pc, ret) ? 0 : -ENOENT;
 }
 
 /* Whether functions can be below; a unit is mostly types, and those are passed over. */
@@ -140,7 +188,8 @@ static bool may_hold_functions(Dwarf_Die *die)
 	}
 }
 
-static int add_functions(struct range_table *table, Dwarf_Die *parent, unsigned int depth)
+static int add_functions(const struct dwarf_index *index, struct range_table *table,
+			 Dwarf_Die *parent, unsigned int depth)
 {
 	Dwarf_Die die;
 	const char *before = parent->addr;
@@ -151,12 +200,20 @@ static int add_functions(struct range_table *table, Dwarf_Die *parent, unsigned 
 		/* A sibling reference that points backwards would go round for ever. */
 		before = die.addr;
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
-			err = add_ranges(table, &die);
+			err = add_ranges(index, table, &die);
 		if (!err && depth < DEPTH_MAX && may_hold_functions(&die))
-			err = add_functions(table, &die, depth + 1);
+			err = add_functions(index, table, &die, depth + 1);
 		more = dwarf_siblingof(&die, &die);
 	}
 	return err;
+}
+
+/* A table that cannot be read to its end gives the lines before. */
+static int make_lines(const struct dwarf_index *index, Dwarf_Die *die, struct unit *unit)
+{
+	int err = line_table_read(index->dwarf, die, &index->code, &unit->lines);
+
+	return err == -ENOMEM ? err : range_table_finish(&unit->lines);
 }
 
 static int make_unit(struct dwarf_index *index, Dwarf_Die *die, struct unit **ret)
@@ -170,9 +227,11 @@ static int make_unit(struct dwarf_index *index, Dwarf_Die *die, struct unit **re
 	unit->tree = *die;
 	if (!dwarf_cu_info(die->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.addr)
 		unit->tree = split;
-	err = add_functions(&unit->functions, &unit->tree, 0);
+	err = add_functions(index, &unit->functions, &unit->tree, 0);
 	if (!err)
 		err = range_table_finish(&unit->functions);
+	if (!err)
+		err = make_lines(index, die, unit);
 	if (!err)
 		err = hash_map_set(&index->by_unit, dwarf_dieoffset(die), unit);
 	if (err)
@@ -180,6 +239,17 @@ static int make_unit(struct dwarf_index *index, Dwarf_Die *die, struct unit **re
 	else
 		*ret = unit;
 	return err;
+}
+
+static void set_line(struct dwarf_function *found, uint64_t value)
+{
+	uint32_t file = line_table_file(value);
+	Dwarf_Files *files;
+	size_t cnt;
+
+	if (!dwarf_getsrcfiles(&found->unit, &files, &cnt) && file < cnt)
+		found->file = dwarf_filesrc(files, file, NULL, NULL);
+	found->line = line_table_line(value);
 }
 
 int dwarf_index__find(struct dwarf_index *index, uint64_t pc, struct dwarf_function *ret)
@@ -197,6 +267,9 @@ int dwarf_index__find(struct dwarf_index *index, uint64_t pc, struct dwarf_funct
 		range = range_table_next(&unit->functions, pc, NULL);
 		if (range && !dwarf_offdie(dwarf, range->value, &found.function))
 			found.function.addr = NULL;
+		range = range_table_next(&unit->lines, pc, NULL);
+		if (range)
+			set_line(&found, range->value);
 	}
 	*ret = found;
 	return 0;

@@ -12,8 +12,10 @@
 struct dwarf_index;
 
 struct dwarf_function {
-	Dwarf_Die unit;     /* for lines and file numbers of the address itself */
+	Dwarf_Die unit;     /* for file numbers */
 	Dwarf_Die function; /* the concrete subprogram; addr is NULL: none known */
+	const char *file;   /* of the address; NULL: not known */
+	uint32_t line;      /* 0: not known */
 };
 
 int dwarf_index__new(Dwarf *dwarf, struct dwarf_index **ret);

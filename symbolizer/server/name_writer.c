@@ -102,16 +102,10 @@ static void put_call_site(struct message *msg, Dwarf_Die *die)
 	message_put_u32(msg, line);
 }
 
-static void put_line(struct message *msg, Dwarf_Die *unit, uint64_t pc)
+static void put_line(struct message *msg, const struct dwarf_function *found)
 {
-	Dwarf_Line *line = unit->addr ? dwarf_getsrc_die(unit, pc) : NULL;
-	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-	int number = 0;
-
-	if (line && dwarf_lineno(line, &number))
-		number = 0;
-	message_put_string(msg, file);
-	message_put_u32(msg, number > 0 ? number : 0);
+	message_put_string(msg, found->file);
+	message_put_u32(msg, found->line <= INT32_MAX ? found->line : 0);
 }
 
 static uint64_t function_start(Dwarf_Die *function, uint64_t pc)
@@ -150,7 +144,7 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, 
 	for (size_t i = inlines.cnt; i-- > 1;) {
 		put_name(msg, function_name(&inlines.dies[i]));
 		if (i + 1 == inlines.cnt)
-			put_line(msg, &found.unit, pc - bias);
+			put_line(msg, &found);
 		else
 			put_call_site(msg, &inlines.dies[i + 1]);
 	}
@@ -158,7 +152,7 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, 
 	if (inlines.cnt > 1)
 		put_call_site(msg, &inlines.dies[1]);
 	else
-		put_line(msg, &found.unit, pc - bias);
+		put_line(msg, &found);
 }
 
 /* The address of a variable as the file has it, or 0. */

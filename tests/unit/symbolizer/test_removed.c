@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Functions that the linker has removed stay in the DWARF, at addresses that may be those of other
+ * code: what is there keeps its own lines.
+ */
+#include <dlfcn.h>
+
+#include "tests/unit/symbolizer/known.h"
+
+/* Minimum size of `live` */
+#define CODE_BYTES 32
+
+/*
+ * Two functions of more than a page, which nothing refers to, and two that stay, of which `live`
+ * is called: one removed function is in its file, one in another.
+ */
+static bool make_source(void)
+{
+	return run(
+		"s='counter += counter;' && for i in 1 2 3 4 5 6 7 8 9 10; do s=\"$s\n$s\"; "
+		"done && "
+		"h='__attribute__((visibility(\"hidden\")))' && "
+		"echo \"volatile unsigned counter; $h void here(void) { $s }\" > live.c && "
+		"echo 'int other(int x) { counter++; return x + 1; }' >> live.c && "
+		"echo '#line 5000' >> live.c && "
+		"echo 'int live(int x) { counter *= x; counter *= x; counter *= x; counter *= x; "
+		"counter *= x; counter *= x; return x; }' >> live.c && "
+		"echo \"extern volatile unsigned counter; $h void elsewhere(void) { $s }\" "
+		"> removed.c");
+}
+
+static void check_line(const char *path)
+{
+	const struct sym_location *loc;
+	struct symbolizer *sym;
+	struct symspace *space;
+	void *lib = dlopen(in_folder(path), RTLD_NOW), *addr;
+
+	assert_non_null(lib);
+	addr = dlsym(lib, "live");
+	assert_non_null(addr);
+	assert_int_equal(symbolizer__new(&sym), 0);
+	assert_int_equal(symspace__new(sym, getpid(), &space), 0);
+	for (size_t i = 0; i < CODE_BYTES; i++) {
+		loc = resolve_one(space, (uintptr_t)addr + i, true, BUDGET_MS);
+		assert_string_equal(loc->frames[0].symbol, "live");
+		assert_true(ends_with(loc->frames[0].file, "live.c"));
+		assert_int_equal(loc->frames[0].line, 5000);
+	}
+	symspace__free(space);
+	symbolizer__free(sym);
+	dlclose(lib);
+}
+
+static void lines_beside_removed_functions(void **state)
+{
+	static const char *const linkers[] = {"bfd", "gold", "lld"};
+	static const char *const compilers[] = {"$CC", "gcc", "clang"};
+	size_t built = 0;
+
+	assert_true(make_source());
+	for (size_t i = 0; i < 3 * 3 * 2; i++) {
+		const char *linker = linkers[i % 3], *compiler = compilers[i / 3 % 3];
+		char command[512], name[32];
+
+		snprintf(name, sizeof(name), "removed%zu.so", i);
+		snprintf(command, sizeof(command),
+			 "%s -g -gdwarf-%zu -O1 -fPIC -shared -ffunction-sections -fuse-ld=%s "
+			 "-Wl,--gc-sections -o %s removed.c live.c 2>/dev/null",
+			 compiler, 4 + i / 9, linker, name);
+		if (!run(command))
+			continue;
+		built++;
+		print_message("%s, %s, DWARF %zu\n", compiler, linker, 4 + i / 9);
+		check_line(name);
+	}
+	if (!built)
+		SKIP("no C compiler");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_beside_removed_functions),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
