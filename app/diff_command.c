@@ -6,6 +6,7 @@
 #include "app/replay.h"
 #include "base/log.h"
 #include "report/diff.h"
+#include "report/ended.h"
 #include "report/reserves.h"
 #include "sinks/diff.h"
 #include "sinks/html.h"
@@ -31,7 +32,8 @@ static int open_moment(const struct options *opts, const char *name, struct mome
 	if (err)
 		return err;
 	ret->view = snapshot_view_of(&ret->snap);
-	return opts->reserved ? 0 : reserves_leave_out(&ret->view);
+	err = ended_leave_out(&ret->view);
+	return err || opts->reserved ? err : reserves_leave_out(&ret->view);
 }
 
 static void close_moment(struct moment_of *moment)

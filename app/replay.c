@@ -140,7 +140,7 @@ static int say_end(const struct replay *replay, size_t total, int err)
 		log_error("%s: begins later than the requested time", replay->path);
 		return -ENODATA;
 	}
-	if (err && replay->cnt == total)
+	if (err && replay->report_cnt == total)
 		log_note("%s is cut at snapshot %zu: what comes before it is shown", replay->path,
 			 total + 1);
 	return 0;
@@ -149,21 +149,26 @@ static int say_end(const struct replay *replay, size_t total, int err)
 static int find_moment(struct replay *replay, struct limit *limit)
 {
 	struct recorded_moment moment, last = {0};
-	size_t total = 0;
+	size_t total = 0, reports = 0;
 	int got;
 
 	while ((got = recording__skip(replay->recording, &moment)) == 1) {
 		if (!total++ && limit->clock)
 			limit->wall_ns = wall_of(limit, &moment);
-		if (is_within(limit, &moment))
+		if (moment.between)
+			continue;
+		reports++;
+		if (is_within(limit, &moment)) {
 			replay->cnt = total;
+			replay->report_cnt = reports;
+		}
 		last = moment;
 	}
-	if (!got && total && replay->cnt == total && is_behind(limit, &last))
+	if (!got && reports && replay->report_cnt == reports && is_behind(limit, &last))
 		log_note("%s ends %.1f s after tracing began, before the requested time: its last "
 			 "snapshot is shown",
 			 replay->path, (double)last.elapsed_ns / NSEC_PER_SEC);
-	return say_end(replay, total, got);
+	return say_end(replay, reports, got);
 }
 
 /* FILE@TIME, unless there is a file of that name. */

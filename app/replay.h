@@ -12,7 +12,8 @@
 
 struct replay {
 	char *path;
-	size_t cnt; /* snapshots up to the moment, which is the last of them; at least 1 */
+	size_t cnt;        /* snapshots up to the moment, which is the last of them; at least 1 */
+	size_t report_cnt; /* those of them that reports were made of */
 	struct recording *recording;
 };
 

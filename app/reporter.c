@@ -334,11 +334,7 @@ int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_
 {
 	bool is_wanted = reporter->recorded || reporter->server || reporter->screen ||
 			 output_wants(reporter->out, final);
+	enum use use = snap->between ? USE_NOTE : show && is_wanted ? USE_SHOW : USE_REMEMBER;
 
-	return add(reporter, snap, deadline_ns, final, show && is_wanted ? USE_SHOW : USE_REMEMBER);
-}
-
-int reporter_note(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns)
-{
-	return add(reporter, snap, deadline_ns, false, USE_NOTE);
+	return add(reporter, snap, deadline_ns, final, use);
 }

@@ -54,13 +54,11 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 void reporter_deinit(struct reporter *reporter);
 
 /*
- * Remembers what a snapshot has and prints its report if it is to be shown. Frames are named until
+ * Remembers what a snapshot has and prints its report if it is to be shown; one that was taken
+ * between reports never is. Frames are named until
  * deadline_ns of CLOCK_MONOTONIC. 0 or a negative errno.
  */
 int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		 bool final, bool show);
-
-/* Remembers a snapshot that was taken between two reports, for verdicts. 0 or a negative errno. */
-int reporter_note(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns);
 
 #endif

@@ -138,26 +138,29 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 	return stream ? output_end(run->out) : -ENOMEM;
 }
 
+/* Adds a snapshot to the recordings that there are; frames get names until the deadline. */
+static int record(struct run *run, const struct snapshot *snap, bool final, uint64_t deadline_ns)
+{
+	int err = 0;
+
+	own_recording_add(&run->own_recording, snap, final, run->source->symbols, deadline_ns);
+	if (run->recorder)
+		err = recorder__add(run->recorder, snap, final, run->source->symbols, deadline_ns);
+	if (err)
+		log_error("cannot write to %s: %s", run->opts->record, strerror(-err));
+	return err;
+}
+
 /*
  * After the report, in the time that it left: names that it asked for are known by then. What the
  * last one does not name stays without one.
  */
-static int record(struct run *run)
+static int record_report(struct run *run)
 {
 	uint64_t own_ns = clock_deadline_ns(run->final ? RECORD_LAST_NS : RECORD_NS);
 	bool is_own = (run->final && !run->hasty) || own_ns < run->deadline_ns;
-	uint64_t deadline_ns = is_own ? own_ns : run->deadline_ns;
-	int err = 0;
 
-	own_recording_add(&run->own_recording, &run->snap, run->final, run->source->symbols,
-			  deadline_ns);
-	if (run->recorder)
-		err = recorder__add(run->recorder, &run->snap, run->final, run->source->symbols,
-				    deadline_ns);
-
-	if (err)
-		log_error("cannot write to %s: %s", run->opts->record, strerror(-err));
-	return err;
+	return record(run, &run->snap, run->final, is_own ? own_ns : run->deadline_ns);
 }
 
 /* The part of a report that may wait: for names, and for whoever reads it. */
@@ -178,7 +181,7 @@ static int show_report(void *arg)
 			 "told by file and offset");
 	run->result->verdict = run->reporter.verdict;
 	if (!err)
-		err = record(run);
+		err = record_report(run);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
 }
@@ -490,7 +493,10 @@ static int take_moment(struct run *run)
 	err = ops->read(run->source, &request, &snap);
 	if (err)
 		return err;
-	err = reporter_note(&run->reporter, &snap, request.deadline_ns);
+	snap.between = true;
+	err = reporter_add(&run->reporter, &snap, request.deadline_ns, false, false);
+	if (!err)
+		err = record(run, &snap, false, request.deadline_ns);
 	if (!err)
 		err = ops->maintain(run->source, &snap, false);
 	snapshot_deinit(&snap);

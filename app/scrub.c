@@ -54,13 +54,13 @@ static int step(struct scrub *scrub, size_t wanted)
 
 	if (err)
 		return err;
-	if (scrub->next == wanted)
+	if (scrub->next == wanted && !snap.between)
 		screen__at_moment(scrub->screen, wanted);
 	err = reporter_add(&scrub->reporter, &snap, UINT64_MAX, final, scrub->next == wanted);
 	if (err == -ENOMEM)
 		log_error("out of memory");
+	scrub->next += !snap.between;
 	snapshot_deinit(&snap);
-	scrub->next++;
 	return err;
 }
 
@@ -141,7 +141,7 @@ int scrub(const struct options *opts, struct replay *replay)
 	scrub.opts.show_allocs = flags & RECORDING_BLOCKS;
 	err = signals_hold_all();
 	signal_fd = err ? err : signals_open();
-	screen__begin_moments(scrub.screen, replay->cnt);
+	screen__begin_moments(scrub.screen, replay->report_cnt);
 	if (signal_fd >= 0)
 		err = screen__open(scrub.screen);
 	if (signal_fd >= 0 && !err)

@@ -307,6 +307,9 @@ bool recording_census_from(const struct recording_header *header, const uint64_t
 	return true;
 }
 
+/* What a snapshot was taken for. */
+enum { ROLE_REPORT, ROLE_FINAL, ROLE_BETWEEN };
+
 void recording_snapshot_words(const struct recording_header *header, const struct snapshot *snap,
 			      bool final, uint64_t *words)
 {
@@ -320,7 +323,9 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 		snap->calls,
 		snap->replaced,
 		snap->gone_with_page,
-		final,
+		final           ? ROLE_FINAL
+		: snap->between ? ROLE_BETWEEN
+				: ROLE_REPORT,
 		snap->baseline_ns,
 	};
 
@@ -350,7 +355,8 @@ void recording_snapshot_from(const struct recording_header *header, const uint64
 	snap->calls = words[6];
 	snap->replaced = words[7];
 	snap->gone_with_page = words[8];
-	*final = words[9] != 0;
+	*final = words[9] == ROLE_FINAL;
+	snap->between = words[9] == ROLE_BETWEEN;
 	snap->baseline_ns = words[10];
 	words += HEAD_WORDS;
 	memcpy(snap->lost, words, header->lost_cnt * sizeof(*words));

@@ -289,6 +289,6 @@ int recording__skip(struct recording *recording, struct recorded_moment *ret)
 	if (got <= 0)
 		return got;
 	recording_snapshot_from(&recording->header, recording->words, &head, &final);
-	*ret = (struct recorded_moment){head.wall_ns, head.elapsed_ns};
+	*ret = (struct recorded_moment){head.wall_ns, head.elapsed_ns, head.between};
 	return 1;
 }

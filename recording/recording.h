@@ -90,6 +90,7 @@ int recording__next(struct recording *recording, struct snapshot *ret, bool *fin
 struct recorded_moment {
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
+	bool between; /* two reports */
 };
 
 /* Reads the next snapshot as recording__next() does, but does not make it. */

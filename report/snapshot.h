@@ -183,6 +183,7 @@ struct snapshot {
 	uint64_t t0_ns;       /* when the walk began */
 	uint64_t walk_ns;     /* how long it took */
 	uint64_t elapsed_ns;  /* t0 since tracing began */
+	bool between;         /* taken between two reports: only verdicts go by it */
 	uint64_t baseline_ns; /* the same: blocks from before are left out; 0: none are */
 	struct site *sites;   /* no two with one id; any order */
 	size_t site_cnt;

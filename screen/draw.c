@@ -233,7 +233,7 @@ static void draw_verdict(const struct model *model, int y)
 			attron(RED);
 			break;
 		}
-	put(y, 0, COLS, *line ? line : "too early to say what grows");
+	put(y, 0, COLS, line);
 	attroff(RED);
 }
 
