@@ -91,13 +91,13 @@ static bool same_line(const struct spot *a, const struct spot *b)
 	return !spot_has_symbol(a) || a->frame->line == b->frame->line;
 }
 
-static bool same_function(const struct report_site *shown, const struct spot *a,
-			  const struct spot *b)
+static bool same_function(const struct site *a_site, const struct spot *a,
+			  const struct site *b_site, const struct spot *b)
 {
 	if (spot_has_symbol(a) != spot_has_symbol(b))
 		return false;
 	if (!spot_has_symbol(a))
-		return shown->site->frames[a->place.frame] == shown->site->frames[b->place.frame];
+		return a_site->frames[a->place.frame] == b_site->frames[b->place.frame];
 	return same_text(a->frame->symbol, b->frame->symbol) &&
 	       same_text(a->frame->file, b->frame->file) &&
 	       a->frame->inlined == b->frame->inlined &&
@@ -124,7 +124,8 @@ static size_t times_of(const struct fold *fold, struct spot spot, size_t period,
 	for (size_t i = 0; i < period; i++)
 		if (!spot_next(shown, &later))
 			return 1;
-	while (may_be_hidden(fold, &later) && same_function(shown, &spot, &later) &&
+	while (may_be_hidden(fold, &later) &&
+	       same_function(shown->site, &spot, shown->site, &later) &&
 	       (!by_line || same_line(&spot, &later))) {
 		cnt++;
 		if (!spot_next(shown, &later))
@@ -269,4 +270,31 @@ bool fold_next(struct fold *fold)
 	else
 		take(fold);
 	return true;
+}
+
+static bool same_item(const struct fold *a, const struct fold *b)
+{
+	if (a->repeats || b->repeats)
+		return a->repeats == b->repeats && a->recursion.period == b->recursion.period;
+	if (a->inside || b->inside)
+		return same_text(a->inside, b->inside) && a->cnt == b->cnt;
+	return same_function(a->shown->site, &a->spot, b->shown->site, &b->spot) &&
+	       same_line(&a->spot, &b->spot) &&
+	       spot_is_at(&a->spot, a->shown->blamed) == spot_is_at(&b->spot, b->shown->blamed);
+}
+
+bool fold_same(const struct report_site *a, const struct report_site *b)
+{
+	struct fold x, y;
+	bool recursive = false, more;
+
+	fold_begin(&x, a, a->site->frame_cnt);
+	fold_begin(&y, b, b->site->frame_cnt);
+	do {
+		more = fold_next(&x);
+		if (fold_next(&y) != more || (more && !same_item(&x, &y)))
+			return false;
+		recursive |= x.repeats;
+	} while (more);
+	return recursive;
 }

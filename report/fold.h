@@ -48,6 +48,9 @@ void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
 /* False: nothing is left but what is left out. */
 bool fold_next(struct fold *fold);
 
+/* True if both stacks have a recursion and, folded, differ in how often it repeats alone. */
+bool fold_same(const struct report_site *a, const struct report_site *b);
+
 bool spot_is_at(const struct spot *spot, struct place place);
 bool spot_has_symbol(const struct spot *spot);
 /* Of the same stack, one further out; false: it was the outermost. */

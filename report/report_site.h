@@ -38,6 +38,7 @@ struct report_site {
 	const struct runtime_objects *objects; /* it is for them, whatever asked; NULL: not so */
 	char **held_by;                        /* who holds it, from the root down, in words */
 	size_t held_by_cnt;
+	size_t depth_cnt; /* stacks of several depths that it stands for, see depths.h; else 0 */
 	const struct block *blocks; /* with -a */
 	size_t block_cnt;
 };

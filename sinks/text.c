@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "report/depths.h"
 #include "report/listing.h"
 #include "sinks/census.h"
 #include "sinks/core.h"
@@ -108,18 +109,28 @@ void text_write_head(const struct text_part *part)
 	verdict_write_text(part);
 }
 
+/* Whether all that is said of sites can be said of their sum. */
+static bool may_join(const struct report *report)
+{
+	return !report->all_frames && !report->show_allocs && !report->show_why;
+}
+
 static int write_stacks(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	cleanup_free const struct report_site **shown = NULL;
+	cleanup_free struct joined_site *joined = NULL;
 	size_t cnt = 0;
 	int err = report_list(report, report->runtime_init_from, &cnt, &shown);
 
+	if (!err && may_join(report))
+		err = depths_join(shown, cnt, &cnt, &joined);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct text_part at = *part;
+		const struct report_site *site = joined ? &joined[i].shown : shown[i];
 
-		at.above = i ? shown[i - 1] : NULL;
-		text_write_listed_site(&at, shown[i]);
+		at.above = !i ? NULL : joined ? &joined[i - 1].shown : shown[i - 1];
+		text_write_listed_site(&at, site);
 	}
 	return err;
 }

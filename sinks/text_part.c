@@ -613,8 +613,9 @@ static void write_why(const struct text_part *part, const struct site_history *h
 		objection_words(reasons->objection));
 }
 
-static void write_site_sums(const struct text_part *part, const struct site *site)
+static void write_site_sums(const struct text_part *part, const struct report_site *shown)
 {
+	const struct site *site = shown->site;
 	char text[AMOUNT_TEXT_SIZE];
 
 	if (part->look == LOOK_BCC) {
@@ -630,12 +631,16 @@ static void write_site_sums(const struct text_part *part, const struct site *sit
 	text_end_style(part);
 	fputs(" in ", part->out);
 	text_write_count(part->out, site->count, "block");
+	if (shown->depth_cnt)
+		fprintf(part->out,
+			", the sum of %zu listed stacks that differ in recursion depth alone",
+			shown->depth_cnt);
 	fputs(is_of_core(part) ? " of the sort\n" : "\n", part->out);
 }
 
 void text_write_site(const struct text_part *part, const struct report_site *shown)
 {
-	write_site_sums(part, shown->site);
+	write_site_sums(part, shown);
 	if (part->look == LOOK_BCC || is_of_core(part))
 		text_write_stack(part, shown);
 	else

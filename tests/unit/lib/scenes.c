@@ -150,14 +150,37 @@ static const uint64_t recursive_stack[] = {
 	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
 };
-struct site recursive_sites[1] = {
+/* The same, deeper in each. */
+static const uint64_t deeper_stack[] = {
+	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
+	0x55d0c0011400, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300,
+	0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
+};
+/* The last one is cut, and therefore another. */
+struct site recursive_sites[3] = {
 	{.id = 1,
 	 .process = &leak,
-	 .bytes = 5,
-	 .count = 1,
+	 .bytes = 5000,
+	 .count = 50,
 	 AGES(MS, MS),
 	 STACK(recursive_stack),
 	 .end = STACK_END_COMPLETE},
+	{.id = 2,
+	 .process = &leak,
+	 .bytes = 4000,
+	 .count = 40,
+	 .inherited_bytes = 100,
+	 .inherited_count = 1,
+	 AGES(1500 * MS, 61234 * MS),
+	 STACK(deeper_stack),
+	 .end = STACK_END_COMPLETE},
+	{.id = 3,
+	 .process = &leak,
+	 .bytes = 3000,
+	 .count = 30,
+	 AGES(MS, MS),
+	 STACK(deeper_stack),
+	 .end = STACK_END_TRUNCATED},
 };
 
 static struct site frame_sites[] = {

@@ -59,7 +59,7 @@ extern const uint64_t cxx_stack[3];
 extern const uint64_t odd_stack[8];
 extern const uint64_t hostile_stack[3];
 extern struct site hostile_sites[2];
-extern struct site recursive_sites[1];
+extern struct site recursive_sites[3];
 extern struct site kind_sites[7];
 extern struct site sampled_sites[2];
 extern struct site group_sites[9];
