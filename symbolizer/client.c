@@ -54,6 +54,31 @@ static void drop_offer(struct module *module)
 	module->offered_path = NULL;
 }
 
+/* Logs once for each file why its debug information is of no use. */
+static void note_unused(struct module *module, const char *why)
+{
+	if (!module->unused_noted)
+		log_note("%s: debug information is not used: %s",
+			 module->debug_path ? module->debug_path : module->path, why);
+	module->unused_noted = true;
+}
+
+static int note_unreadable(struct module *module, uint32_t why)
+{
+	static const char *const words[UNREADABLE_CNT] = {
+		[UNREADABLE_COMPRESSION] = "it is compressed in a way that is not known",
+		[UNREADABLE_LARGE] = "it is too large once it is unpacked",
+		[UNREADABLE_DAMAGED] = "what is compressed is damaged",
+		[UNREADABLE] = "elfutils cannot read it",
+	};
+
+	if (why >= UNREADABLE_CNT)
+		return -EPROTO;
+	if (why)
+		note_unused(module, words[why]);
+	return 0;
+}
+
 /* Nothing like this job is asked again. */
 static void give_up(struct client *client)
 {
@@ -69,6 +94,8 @@ static void give_up(struct client *client)
 	case JOB_NAMES:
 		if (job->module->max_level >= job->level)
 			job->module->max_level = job->level - 1;
+		if (job->level == NAME_FULL)
+			note_unused(job->module, "the process that reads it ended or hung");
 		break;
 	case JOB_NONE:
 		break;
@@ -153,25 +180,6 @@ static int take_name(struct job *job, struct message_cursor *cursor)
 	name->level = job->level;
 	name->generation = job->generation;
 	job->answered++;
-	return 0;
-}
-
-/* Says it once for each file. */
-static int note_unreadable(struct module *module, uint32_t why)
-{
-	static const char *const words[UNREADABLE_CNT] = {
-		[UNREADABLE_COMPRESSION] = "it is compressed in a way that is not known",
-		[UNREADABLE_LARGE] = "it is too large once it is unpacked",
-		[UNREADABLE_DAMAGED] = "what is compressed is damaged",
-		[UNREADABLE] = "elfutils cannot read it",
-	};
-
-	if (why >= UNREADABLE_CNT)
-		return -EPROTO;
-	if (why && !module->unreadable_noted)
-		log_note("%s: debug information is not used: %s",
-			 module->debug_path ? module->debug_path : module->path, words[why]);
-	module->unreadable_noted |= why != READABLE;
 	return 0;
 }
 

@@ -64,11 +64,11 @@ struct module {
 	int debug_fd;           /* accepted ones, to be sent again to the next helper */
 	int alternate_fd;
 	char *debug_path;
-	bool unreadable_noted; /* it was said why its DWARF is not used */
-	bool fetch_tried;      /* a debuginfod server was asked for what is needed */
-	bool fetching;         /* and has not answered yet */
-	int fetched_fd;        /* it has: to be offered; -1: none */
-	bool fetch_awaited;    /* one call has waited for it as long as it could */
+	bool unused_noted;  /* it was logged why its DWARF is of no use */
+	bool fetch_tried;   /* a debuginfod server was asked for what is needed */
+	bool fetching;      /* and has not answered yet */
+	int fetched_fd;     /* it has: to be offered; -1: none */
+	bool fetch_awaited; /* one call has waited for it as long as it could */
 
 	struct hash_map names[2];                 /* of code: [exact], by offset */
 	struct hash_map variables[NAME_KIND_CNT]; /* by offset */

@@ -2,6 +2,7 @@
 /* Files that want to hurt: damaged, cut, endless, with odd names. */
 #include <dlfcn.h>
 
+#include "base/log.h"
 #include "base/turns.h"
 #include "tests/unit/symbolizer/own_space.h"
 
@@ -147,10 +148,22 @@ static bool waits_for_dwarf(void *slow, unsigned int offset)
 	return waited;
 }
 
+/* Counts lines that say why debug information is not used. */
+static void count_note(void *arg, const char *line, size_t len)
+{
+	static const char wanted[] = "endless.so: debug information is not used: the process that "
+				     "reads it ended or hung\n";
+	size_t *cnt = arg;
+
+	*cnt += len >= sizeof(wanted) - 1 &&
+		!memcmp(line + len - (sizeof(wanted) - 1), wanted, sizeof(wanted) - 1);
+}
+
 /* The symbol is found at once; DWARF is given up, and with it nothing else. */
 static void endless_structures(void **state)
 {
 	void *lib, *addr;
+	size_t note_cnt = 0;
 	pid_t pid;
 
 	write_file(in_folder("e.s"), endless_dwarf, sizeof(endless_dwarf) - 1);
@@ -162,6 +175,7 @@ static void endless_structures(void **state)
 	assert_non_null(addr);
 	assert_int_equal(symspace__refresh(space), 0);
 	sym->client.hang_ns = 100 * 1000000;
+	log_divert(count_note, &note_cnt);
 	pid = sym->client.helper.pid;
 	assert_true(waits_for_dwarf(addr, 3));
 	assert_others_named(BUDGET_MS);
@@ -170,6 +184,8 @@ static void endless_structures(void **state)
 	assert_false(waits_for_dwarf(addr, 3));
 	assert_false(waits_for_dwarf(addr, 5));
 	assert_int_equal(sym->client.job.kind, JOB_NONE);
+	log_divert(NULL, NULL);
+	assert_int_equal(note_cnt, 1);
 	dlclose(lib);
 }
 
