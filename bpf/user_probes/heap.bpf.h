@@ -149,13 +149,38 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
 	return thread->call.slot && !thread->unawaited && block__may_be_held(key);
 }
 
+/*
+ * True if another library's free() is in progress and has called or jumped to this one: a wrapper
+ * that passes the block on. A block that is still in the tables is one that the wrapper itself had
+ * from this library.
+ */
+static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
+					       const struct thread_state *thread,
+					       const struct memleak_block_key *key)
+{
+	__u64 slot = arch_entry_slot(ctx), caller = arch_return_address(ctx);
+
+	if (PT_REGS_IP(ctx) - thread->free_function + SAME_LIBRARY <= 2 * SAME_LIBRARY)
+		return false;
+	if (!mark__may_be_freeing(thread, slot, caller) &&
+	    (slot != thread->freed.slot || caller != thread->freed.return_address))
+		return false;
+	return !block__may_be_held(key);
+}
+
 /* caller 0: it was not looked who called. */
-static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *thread,
+static __always_inline void mark_free(struct pt_regs *ctx, struct thread_state *thread,
 				      __u64 caller)
 {
 	thread->free_function = PT_REGS_IP(ctx);
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = caller;
+}
+
+static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *thread,
+				      __u64 caller)
+{
+	mark_free(ctx, thread, caller);
 	count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
 	summary__call(thread->image, MEMLEAK_SHAPE_FREE);
 }
@@ -180,6 +205,10 @@ static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *
 		return;
 	decided = thread__was_decided(thread);
 	key.image = thread->image;
+	if (free__is_passed_on(ctx, thread, &key)) {
+		mark_free(ctx, thread, arch_return_address(ctx));
+		return;
+	}
 	if (!(children_inherit() && thread->descendant) && free__is_of_others(&key)) {
 		note_free(ctx, thread, 0);
 		return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Chooses and places the probes of a process: for each allocator function its first definition
- * in the dynamic loader's lookup order. A definition that its module keeps to itself (a static
- * allocator in the program) serves that module only, so the search goes on after it.
+ * Chooses and places the probes of a process: every definition of an allocator function, in the
+ * dynamic loader's lookup order. The first one serves most of the process, but libraries that were
+ * opened with RTLD_DEEPBIND or dlmopen() call another one.
  */
 #include "loader/user/attach.h"
 
@@ -42,30 +42,17 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 }
 
 /* Those of the found functions that are wanted, in the table's order: inner functions are last. */
-static size_t choose_functions(struct attach_state *state, const struct module *module,
-			       enum module_part part, const struct file_functions *found,
-			       struct found_function *ret)
+static size_t choose_functions(const struct attach_state *state, enum module_part part,
+			       const struct file_functions *found, struct found_function *ret)
 {
-	const char **settled = state->names.settled;
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
 		if (!wanted(state, i, part))
 			continue;
-		for (size_t j = 0; j < found->cnt; j++) {
-			const struct found_function *function = &found->items[j];
-
-			if (function->name != i)
-				continue;
-			if (function->exported && settled[i] && settled[i] != module->path &&
-			    !state->later) {
-				say_resolved(state, module, i);
-				continue;
-			}
-			ret[chosen++] = *function;
-			if (function->exported)
-				settled[i] = module->path;
-		}
+		for (size_t j = 0; j < found->cnt; j++)
+			if (found->items[j].name == i)
+				ret[chosen++] = found->items[j];
 	}
 	return chosen;
 }
@@ -165,8 +152,8 @@ static bool probes_at_entry(void)
 }
 
 /*
- * All functions of one module that no module before it has defined. Names that one allocator alone
- * has mean that this is built in, as programs in Rust have it.
+ * Probes all allocator functions of one module. Names that one allocator alone has mean that this
+ * is built in, as programs in Rust have it.
  */
 static void attach_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope, enum module_part part)
@@ -189,7 +176,7 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	chosen = calloc(found.cnt + 1, sizeof(*chosen));
 	if (chosen)
 		attach_functions(state, module, allocator_functions, &wanted, chosen,
-				 choose_functions(state, module, part, &found, chosen));
+				 choose_functions(state, part, &found, chosen));
 	file_functions_deinit(&found);
 }
 
@@ -241,10 +228,7 @@ static void search_module(struct attach_state *state, const struct module *modul
 	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
 }
 
-/*
- * Which of the files that define a function serves a process is not asked: others may be served by
- * another one.
- */
+/* Probes the functions of a file for all processes that map it, once. */
 static void attach_once(struct attach_state *state, const struct module *module,
 			enum function_scope scope)
 {
@@ -261,7 +245,6 @@ static void attach_once(struct attach_state *state, const struct module *module,
 			state->process->allocator = strdup(module->path);
 		return;
 	}
-	state->later = true;
 	search_module(state, module, scope);
 	/* The next process that maps it tries again. */
 	if (state->err == -ENOMEM || state->too_late || state->held)
@@ -376,7 +359,6 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 	for (size_t i = 0; i < list->cnt; i++) {
 		enum function_scope scope = i ? SCOPE_EXPORTED : SCOPE_GLOBAL;
 
-		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
 		if (state->ctx->pool)
 			attach_once(state, &list->items[i], scope);
 		else
@@ -513,7 +495,6 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	struct module_list list;
 	int err = attach_begin(&state, ctx, process);
 
-	state.later = true;
 	if (err || attach_modules(&state, &list))
 		goto out;
 	if (list.served)

@@ -33,14 +33,12 @@ static void search_names_deinit(struct search_names *names)
 	for (size_t i = 0; names->names && i < allocator_function_cnt; i++)
 		free(names->names[i]);
 	free(names->names);
-	free(names->settled);
 }
 
 static int search_names_init(struct search_names *names, const char *prefix)
 {
 	names->names = calloc(allocator_function_cnt, sizeof(*names->names));
-	names->settled = calloc(allocator_function_cnt, sizeof(*names->settled));
-	if (!names->names || !names->settled)
+	if (!names->names)
 		return -ENOMEM;
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
 		const struct allocator_function *function = &allocator_functions[i];
@@ -187,13 +185,6 @@ void say_left(const struct attach_state *state, const struct module *module,
 	else
 		log_verbose("pid %d: %s in %s is not probed: an exception may leave it",
 			    state->process->info.pid, left->name, module->path);
-}
-
-void say_resolved(const struct attach_state *state, const struct module *module, size_t function)
-{
-	log_verbose("pid %d: %s in %s is not probed: the one in %s is called instead",
-		    state->process->info.pid, state->names.names[function], module->path,
-		    state->names.settled[function]);
 }
 
 void attach_probes(struct attach_state *state, const struct module *module, struct probe_list *list)

@@ -11,8 +11,7 @@
 #include "loader/user/process.h"
 
 struct search_names {
-	char **names;         /* what each function is called in this process; NULL: none */
-	const char **settled; /* the file whose exported definition was found; NULL: none yet */
+	char **names; /* what each function is called in this process; NULL: none */
 };
 
 struct attach_state {
@@ -22,12 +21,11 @@ struct attach_state {
 	pid_t bound; /* the process that they are bound to; 0: all that map the file */
 	struct search_names names;
 	size_t heap_found;
-	size_t placed; /* probes that were not there before */
-	bool deferred; /* or that were not when the process began */
-	bool throws;   /* exceptions may leave a probed function */
-	bool later;    /* files are searched that were loaded by name: each serves by itself */
-	int err;       /* the first failure */
-	uid_t uid;     /* of the process */
+	size_t placed;        /* probes that were not there before */
+	bool deferred;        /* or that were not when the process began */
+	bool throws;          /* exceptions may leave a probed function */
+	int err;              /* the first failure */
+	uid_t uid;            /* of the process */
 	uint64_t patience_ns; /* how long is still waited for what is in its files */
 	uint64_t taken_ns;    /* that has taken so far */
 	uint64_t file_ns;     /* so long one file is waited for */
@@ -60,8 +58,5 @@ void say_attached(const struct attach_state *state, const struct module *module,
 /* A throwing operator that is not probed gives memory unseen. */
 void say_left(const struct attach_state *state, const struct module *module,
 	      const struct left_function *left);
-
-/* Another file's function of this name is the one that is called. */
-void say_resolved(const struct attach_state *state, const struct module *module, size_t function);
 
 #endif

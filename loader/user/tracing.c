@@ -2,6 +2,7 @@
 /* Puts the parts of the user space sources together, and gives each its turn. */
 #include "loader/user/tracing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "loader/probes/allocators.h"
 #include "loader/tables/tracker_walk.h"
 #include "loader/target/map_events.h"
 
@@ -147,20 +149,45 @@ static void describe_descendants(const struct process_set *set)
 		 cnt == 1 ? "it" : "them");
 }
 
+static bool is_of_heap(const struct probe *probe)
+{
+	return probe->shape < MEMLEAK_SHAPE_LIBRARIES && !shape_maps(probe->shape);
+}
+
+/* True if no heap function of the same file is probed before this one. */
+static bool is_first_of_file(const struct probe_set *set, const struct probe *probe)
+{
+	for (const struct probe *other = set->items; other < probe; other++)
+		if (is_of_heap(other) && file_id_equal(&other->file, &probe->file))
+			return false;
+	return is_of_heap(probe);
+}
+
+static void describe_process(const struct user_process *process, const struct probe_set *probes)
+{
+	cleanup_free char *others = NULL;
+	size_t file_cnt = 0;
+
+	for (size_t i = 0; i < probes->cnt; i++)
+		file_cnt += is_first_of_file(probes, &probes->items[i]);
+	if (file_cnt > 1 &&
+	    asprintf(&others, " and %zu other file%s", file_cnt - 1, file_cnt == 2 ? "" : "s") < 0)
+		others = NULL;
+	log_note("tracing pid %d (%s): %zu function%s probed in %s%s", process->info.pid,
+		 process->info.comm, probes->cnt, probes->cnt == 1 ? "" : "s", process->allocator,
+		 others ? others : "");
+}
+
 void tracing_describe(const struct tracing *tracing)
 {
 	const struct process_table *table = &tracing->set.table;
+	const struct probe_pool *pool = tracing->programs.ctx.pool;
 
 	for (size_t i = 0; i < table->cnt; i++) {
 		const struct user_process *process = table->items[i];
-		const struct probe_set *probes = tracing->programs.ctx.pool
-							 ? &tracing->programs.pool.probes
-							 : &process->probes;
 
 		if (!process->found && process->allocator)
-			log_note("tracing pid %d (%s): %zu function%s probed in %s",
-				 process->info.pid, process->info.comm, probes->cnt,
-				 probes->cnt == 1 ? "" : "s", process->allocator);
+			describe_process(process, pool ? &pool->probes : &process->probes);
 	}
 	if (tracing->set.filter.rule.join)
 		process_set_describe(&tracing->set);

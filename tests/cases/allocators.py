@@ -3,7 +3,7 @@
 
 import re
 
-from lib import AFTER_EXEC, Failure, Truth, each, expect, once, pitfall, sample
+from lib import AFTER_EXEC, Failure, Truth, each, expect, once, pitfall, sample, wanted
 from lib.libraries import LIBRARIES, library
 
 OPERATORS = ("new", "array", "nothrow", "aligned", "delete", "sizes", "many", "between_failures")
@@ -80,6 +80,33 @@ def test_preloaded_threads(t, name):
     program.go()
     truth = program.go()
     expect(memleak.stop(), truth)
+
+
+@each("deepbind", "dlmopen")
+def test_two_allocators(t, how):
+    """A plugin calls the C library's malloc, all others that of a preloaded library: both count."""
+    program = t.program("two_allocators", t.file_of("libplugin.so"), how,
+                        preload=library("jemalloc"))
+    memleak = t.attach(program)
+    notes = memleak.notes
+    truth = program.go()
+    expect(memleak.stop(), truth)
+    if not re.search(r"functions probed in \S*/libjemalloc\S* and \d+ other file", notes):
+        raise Failure(f"one file alone is named: {notes!r}")
+
+
+@each("libwrapper.so", "libwrapper_header.so")
+def test_wrapper(t, name):
+    """malloc of a preloaded library calls the C library's, which is probed as well: one block."""
+    program = t.program("leak", preload=t.file_of(name))
+    memleak = t.attach(program, "--stats", interval="0.2")
+    for calls in ({"malloc": 10, "free": 1}, {"malloc": 20, "free": 1}, {"malloc": 20, "free": 21}):
+        truth = program.go()
+        report = memleak.fresh_report()
+        expect(report, truth)
+        functions = report["stats"]["user"]["functions"]
+        wanted("calls", {name: count for name, count in functions.items() if count}, calls)
+    memleak.stop()
 
 
 @each("template", "inline")
