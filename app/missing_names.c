@@ -30,33 +30,44 @@ static bool has_name(const struct sym_location *location)
 	return location->frame_cnt && sym_is_known(location->frames[0].symbol);
 }
 
-static void add_site(struct files *files, const struct report_site *shown)
+struct nameless {
+	struct files read;
+	struct files unread;
+};
+
+static void add_site(struct nameless *nameless, const struct report_site *shown)
 {
 	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
 
 		if (location && location->module && *location->module == '/' && !has_name(location))
-			add(files, location->module);
+			add(location->unread ? &nameless->unread : &nameless->read,
+			    location->module);
 	}
+}
+
+static void note(const struct files *files, const char *why, const char *help)
+{
+	if (!files->cnt)
+		return;
+	log_note("functions of %s%s%s%s%s have no names: %s%s", path_name(files->paths[0]),
+		 files->cnt > 1 ? ", " : "", files->cnt > 1 ? path_name(files->paths[1]) : "",
+		 files->cnt > 2 ? ", " : "", files->cnt > 2 ? path_name(files->paths[2]) : "", why,
+		 help);
 }
 
 bool missing_names_note(const struct report *report)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	struct files files = {0};
+	struct nameless nameless = {0};
 
 	for (size_t i = 0; i < report->site_cnt; i++)
 		if (report->sites[i].site->space == SPACE_USER)
-			add_site(&files, &report->sites[i]);
-	if (!files.cnt)
-		return false;
-	log_note("functions of %s%s%s%s%s have no names: install debug symbols (packages "
-		 "...-dbgsym or ...-debuginfo)%s",
-		 path_name(files.paths[0]), files.cnt > 1 ? ", " : "",
-		 files.cnt > 1 ? path_name(files.paths[1]) : "", files.cnt > 2 ? ", " : "",
-		 files.cnt > 2 ? path_name(files.paths[2]) : "",
-		 urls && *urls ? ""
-			       : ", or have them fetched: "
-				 "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
-	return true;
+			add_site(&nameless, &report->sites[i]);
+	note(&nameless.unread, "memleak cannot read the file", "");
+	note(&nameless.read, "install debug symbols (packages ...-dbgsym or ...-debuginfo)",
+	     urls && *urls ? ""
+			   : ", or have them fetched: "
+			     "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
+	return nameless.read.cnt || nameless.unread.cnt;
 }

@@ -65,10 +65,11 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 	[LOSS_QUOTA_FULL] = {"share_full", "allocation", "allocations",
 			     "not tracked: the process had used up its share of the block table",
 			     "raise --max-memory or --max-allocs, or sample with -s"},
-	[LOSS_PROCESSES] = {"processes", "process", "processes",
-			    "not traced, or not from the first call: too many or too fast, gone "
-			    "before memleak could look, or their files take too long to read",
-			    NULL},
+	[LOSS_PROCESSES] =
+		{"processes", "process", "processes",
+		 "not traced, or not from the first call: too many or too fast, gone "
+		 "before memleak could look, or their files cannot be read, or not in time",
+		 NULL},
 	[LOSS_HEAPS] = {"heaps", "heap", "heaps",
 			"freed as a whole (mi_heap_destroy): the blocks inside are still shown",
 			NULL},

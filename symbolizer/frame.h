@@ -50,6 +50,7 @@ struct sym_location {
 	 */
 	uint64_t module_offset;
 	const char *build_id; /* lower-case hex; NULL: none */
+	bool unread;          /* module is a file that could not be opened */
 	struct sym_mapping mapping;
 	size_t frame_cnt; /* at least 1; innermost inlined function first */
 	const struct sym_frame *frames;

@@ -80,6 +80,7 @@ static int place(struct process_space *space, struct location *loc, struct regio
 	region->kept = true;
 	loc->pub.module = module_name(region);
 	loc->pub.module_offset = loc->pub.addr;
+	loc->pub.unread = region->file.ino && !region->module;
 	if (!region->file.ino && !region->module)
 		return 0;
 	loc->pub.mapping = mapping_of(region);

@@ -229,6 +229,17 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 	return -ENOENT;
 }
 
+/* Notes that a file may not be read. One that is mapped no more, or is no regular file, is none. */
+static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
+{
+	list->no_files |= err == -EMFILE || err == -ENFILE;
+	if (list->no_files || list->unread || err == -ENOENT || err == -ESRCH || err == -ENOEXEC ||
+	    err == -ENOMEM)
+		return;
+	list->unread = strdup(mapping->path);
+	list->unread_err = err;
+}
+
 /* Opens the mapped file and adds it, once. Returns its index or a negative errno. */
 static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 {
@@ -237,11 +248,10 @@ static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 	struct stat st;
 
 	module.fd = process_open_mapping(reader->pid, mapping);
-	list->no_files |= module.fd == -EMFILE || module.fd == -ENFILE;
-	if (module.fd == -EREMOTE && !list->served)
-		list->served = strdup(mapping->path);
-	if (module.fd < 0)
+	if (module.fd < 0) {
+		note_unread(list, mapping, module.fd);
 		return module.fd;
+	}
 	if (fstat(module.fd, &st)) {
 		close(module.fd);
 		return -EIO;
@@ -363,7 +373,7 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 	}
 	add_rest(&reader);
 	proc_maps_deinit(&maps);
-	if (!list.cnt) {
+	if (!list.cnt && !list.unread) {
 		module_list_deinit(&list);
 		return -ESRCH;
 	}
@@ -375,6 +385,6 @@ void module_list_deinit(struct module_list *list)
 {
 	drop_modules(list);
 	free(list->items);
-	free(list->served);
+	free(list->unread);
 	*list = (struct module_list){0};
 }

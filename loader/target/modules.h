@@ -26,9 +26,10 @@ struct module_list {
 	size_t cap;
 	/* So many from the first on were there when the program started, and never go. */
 	size_t permanent_cnt;
-	bool no_files; /* memleak may not open more: some are missing */
-	char *served;  /* one of the files that are not opened, as a process serves them */
-	bool settled;  /* the dynamic loader has finished loading what it was loading */
+	bool no_files;  /* memleak may not open more: some are missing */
+	char *unread;   /* path of the first file that may not be read; NULL: none */
+	int unread_err; /* why: -EREMOTE: another process serves it (FUSE), or another errno */
+	bool settled;   /* the dynamic loader has finished loading what it was loading */
 	/* The hook that the dynamic loader calls when its list changes; module index, or -1. */
 	ssize_t hook_module;
 	uint64_t hook_offset; /* in the file */
@@ -45,7 +46,8 @@ struct module_list {
  * Reads the list. Without a dynamic loader (static program) or before it has started: the
  * program file, then the others by address. Whether a program is the dynamic loader its file may
  * have to tell. That is waited for file_ns, and the process's memory memory_ns. Returns 0 or a
- * negative errno (-ESRCH: no such process or nothing mapped).
+ * negative errno (-ESRCH: no such process or nothing mapped). Files that may not be read are left
+ * out.
  */
 int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct module_list *ret);
 void module_list_deinit(struct module_list *list);

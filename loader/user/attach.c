@@ -254,18 +254,20 @@ static void attach_once(struct attach_state *state, const struct module *module,
 		state->err = err;
 }
 
-/* It is not known whether they have any. Said once of each process. */
-static void say_served(struct attach_state *state, const struct module_list *list)
+/* Logs once for each process that a file may not be read: it may have allocator functions. */
+static void say_unread(struct attach_state *state, const struct module_list *list)
 {
 	struct user_process *process = state->process;
 
-	if (!process->told_served)
+	if (!process->told_unread)
 		(process->found ? log_verbose : log_note)(
-			"process %d: %s, and what else is on file systems that other processes "
-			"serve (FUSE), is not searched for allocator functions",
-			process->info.pid, list->served);
-	state->missed |= !process->told_served;
-	process->told_served = true;
+			"process %d: %s is not searched for allocator functions, and its own "
+			"functions have no names: %s",
+			process->info.pid, list->unread,
+			list->unread_err == -EREMOTE ? "another process serves it (FUSE)"
+						     : strerror(-list->unread_err));
+	state->missed |= !process->told_unread;
+	process->told_unread = true;
 }
 
 /* The file that -O names, as the process sees it or as we do. */
@@ -395,7 +397,8 @@ static int attach_result(const struct attach_state *state)
 		return state->err;
 	}
 	/* A dynamic loader, which there is none of, would be a library with names. */
-	if (!state->process->r_debug && !opts->object && !opts->symbols_prefix) {
+	if (!state->process->r_debug && !state->process->told_unread && !opts->object &&
+	    !opts->symbols_prefix) {
 		log_error("process %d is linked statically, and its functions have no names: trace "
 			  "a build of it that is not stripped",
 			  pid);
@@ -497,8 +500,8 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 
 	if (err || attach_modules(&state, &list))
 		goto out;
-	if (list.served)
-		say_served(&state, &list);
+	if (list.unread)
+		say_unread(&state, &list);
 	for (size_t i = 0; list.settled && i < list.cnt; i++) {
 		if (ctx->pool)
 			attach_once(&state, &list.items[i], SCOPE_EXPORTED);
@@ -540,8 +543,8 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 		state.missed = true;
 		state.err = -EMFILE;
 	}
-	if (list.served)
-		say_served(&state, &list);
+	if (list.unread)
+		say_unread(&state, &list);
 	attach_all(&state, &list);
 	process->attached = list.settled && !state.held;
 	note_loader(process, &list);

@@ -79,17 +79,19 @@ static int check_class(pid_t pid, bool found)
 	struct stat st;
 	cleanup_close int fd = path_fd < 0 ? path_fd : regular_file_reopen(path_fd, &st);
 
-	if (fd == -EREMOTE)
-		return 0;
-	if (fd < 0) {
+	if (path_fd < 0) {
 		if (!found)
-			log_error("cannot open the program of process %d: %s%s", pid, strerror(-fd),
-				  fd == -EACCES || fd == -EPERM
+			log_error("cannot open the program of process %d: %s%s", pid,
+				  strerror(-path_fd),
+				  path_fd == -EACCES || path_fd == -EPERM
 					  ? " (a security module or a user namespace keeps it "
 					    "from memleak)"
 					  : "");
-		return fd;
+		return path_fd;
 	}
+	/* Other files of the process may be readable; the search reports this one. */
+	if (fd < 0)
+		return 0;
 	if (elf_class(fd) == ELFCLASS32) {
 		(found ? log_verbose : log_error)(
 			"process %d is a 32-bit program: memleak traces only 64-bit programs", pid);
@@ -463,7 +465,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	struct symspace *space;
 	int err;
 
-	process->gap_counted = process->late_counted = process->told_served = false;
+	process->gap_counted = process->late_counted = process->told_unread = false;
 	probe_set_end_lending(&process->probes);
 	if (rebind && !ctx->pool)
 		rebind_probes(ctx, process);

@@ -53,7 +53,7 @@ struct user_process {
 	bool gap_counted;       /* of this program */
 	uint64_t late;          /* programs that were searched late or not in full */
 	bool late_counted;
-	bool told_served; /* that other processes serve some of its files */
+	bool told_unread; /* that a file may not be read */
 	struct symspace *space;
 	uint64_t read_ns;              /* when it was read last what the process has mapped */
 	bool told_cut;                 /* that it has mapped more than is read */

@@ -402,12 +402,24 @@ static void remove_process(struct process_set *set, size_t at)
 		map_events__forget(set->programs->ctx.map_events, pid);
 }
 
+/* Counts a process that is not traced. One that has ended, or a kernel thread, is not missed. */
+static void count_skipped(struct process_set *set, int err)
+{
+	if (err == -ENOEXEC) {
+		set->narrow_cnt++;
+	} else if (err != -ESRCH && err != -ENOENT) {
+		set->unopened_cnt++;
+		set->unopened_err = err;
+	}
+}
+
 /* The programs may have found it first: then a record tells. */
 static void add_member(struct process_set *set, const struct member *member)
 {
 	struct memleak_target target = {.image = number(set)}, known;
 	uint32_t key = (uint32_t)member->pid;
 	struct user_process *process;
+	int err;
 
 	if (member->own) {
 		target.image = 0;
@@ -415,9 +427,13 @@ static void add_member(struct process_set *set, const struct member *member)
 		return;
 	}
 	if (!bpf_map_lookup_elem(targets_fd(set), &key, &known) ||
-	    add_borrower(set, member->pid, member->parent) ||
-	    user_process__new(&set->programs->ctx, member->pid, true, &process))
+	    add_borrower(set, member->pid, member->parent))
 		return;
+	err = user_process__new(&set->programs->ctx, member->pid, true, &process);
+	if (err) {
+		count_skipped(set, err);
+		return;
+	}
 	process->info.image = target.image;
 	if (add(set, process))
 		return;
@@ -478,6 +494,25 @@ int process_set_find_children(struct process_set *set, const pid_t *pids, size_t
 	return err;
 }
 
+/* Says which of the processes that were found are not traced, or not in full. */
+static void describe_skipped(const struct process_set *set)
+{
+	size_t unread_cnt = 0;
+
+	for (size_t i = 0; i < set->table.cnt; i++)
+		unread_cnt += set->table.items[i]->told_unread;
+	if (unread_cnt)
+		log_note("%zu process%s %s files that memleak cannot read: if they define malloc, "
+			 "its calls are not seen (-v names them)",
+			 unread_cnt, unread_cnt == 1 ? "" : "es", unread_cnt == 1 ? "has" : "have");
+	if (set->narrow_cnt)
+		log_note("%zu 32-bit program%s not traced: memleak traces only 64-bit programs",
+			 set->narrow_cnt, set->narrow_cnt == 1 ? " is" : "s are");
+	if (set->unopened_cnt)
+		log_note("%zu process%s not traced: %s", set->unopened_cnt,
+			 set->unopened_cnt == 1 ? " is" : "es are", strerror(-set->unopened_err));
+}
+
 void process_set_describe(const struct process_set *set)
 {
 	const struct options *opts = set->programs->ctx.opts;
@@ -495,6 +530,7 @@ void process_set_describe(const struct process_set *set)
 			"no process is named %s now: ps -e -o comm lists the names, of 15 bytes at "
 			"most",
 			opts->comm);
+	describe_skipped(set);
 }
 
 /* What is told of a process that ended unheard of is not told of another one of its number. */

@@ -28,6 +28,9 @@ struct process_set {
 	uint64_t mappings_lost;  /* of processes that are no more; so below */
 	uint64_t exec_gaps;
 	uint64_t processes_lost; /* that could not be looked at, or not in time */
+	size_t narrow_cnt;       /* 32-bit programs that were skipped when tracing began */
+	size_t unopened_cnt;     /* processes that could not be opened then */
+	int unopened_err;        /* why the last of them could not */
 };
 
 /* programs outlives it. 0 or a negative errno; to be deinited either way. */

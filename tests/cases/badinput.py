@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 
-from lib import Failure, Skip, each, expect, once, pitfall
+from lib import Failure, Skip, each, expect, once, pitfall, wanted
 from lib.cgroup import Cgroup, accounting, hierarchy
 
 
@@ -161,6 +161,42 @@ def test_no_ptrace_right(t):
     program = t.program("leak")
     t.refused("--json", "-p", str(program.pid), "1", code=1, says="CAP_SYS_PTRACE",
               wrapper=("setpriv", "--bounding-set", "-sys_ptrace"))
+
+
+def test_skipped(t):
+    """--comm counts what it does not trace, and says why."""
+    path = t.tmp / f"tiny{os.getpid()}"
+    shutil.copy(t.file_of("tiny32"), path)
+    t.program("tiny32", path=path)
+    memleak = t.memleak("--json", "--comm", path.name, "3600").ready()
+    memleak.stop()
+    if "1 32-bit program is not traced" not in memleak.notes:
+        raise Failure(f"not said: {memleak.notes!r}")
+
+
+@each("-p", "--comm")
+def test_unreadable_program(t, option):
+    """A program whose file may not be read is traced through the C library, without names."""
+    path = t.tmp / f"unread{os.getpid()}"
+    shutil.copy(t.file_of("leak"), path)
+    os.chown(path, 65534, 65534)
+    path.chmod(0o111)
+    program = t.program("leak", path=path)
+    which = str(program.pid) if option == "-p" else path.name
+    memleak = t.memleak("--json", "-o", "0", option, which, "3600", wrapper=(
+        "setpriv", "--bounding-set", "-dac_override,-dac_read_search")).ready()
+    program.go()
+    report = memleak.stop()
+    outstanding = report["outstanding"]
+    wanted("blocks", [outstanding["count"], outstanding["bytes"]], [10, 5 * (16 + (1 << 20))])
+    wanted("lost processes", report["lost"]["processes"], 1)
+    wanted("names", {site["stack"][0]["symbol"] for site in report["sites"]}, {None})
+    said = [f"{path} is not searched for allocator functions, and its own functions have no names: "
+            "Permission denied" if option == "-p" else "1 process has files that memleak cannot read",
+            f"functions of {path.name} have no names: memleak cannot read the file"]
+    for words in said:
+        if words not in memleak.notes:
+            raise Failure(f"not said: {words}: {memleak.notes!r}")
 
 
 def test_capabilities_are_enough(t):
