@@ -33,6 +33,7 @@ static bool has_name(const struct sym_location *location)
 struct nameless {
 	struct files read;
 	struct files unread;
+	bool made; /* code that is no file's */
 };
 
 static void add_site(struct nameless *nameless, const struct report_site *shown)
@@ -40,7 +41,10 @@ static void add_site(struct nameless *nameless, const struct report_site *shown)
 	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
 
-		if (location && location->module && *location->module == '/' && !has_name(location))
+		if (!location || !location->module || has_name(location))
+			continue;
+		nameless->made |= !strcmp(location->module, "[jit]");
+		if (*location->module == '/')
 			add(location->unread ? &nameless->unread : &nameless->read,
 			    location->module);
 	}
@@ -65,9 +69,12 @@ bool missing_names_note(const struct report *report)
 		if (report->sites[i].site->space == SPACE_USER)
 			add_site(&nameless, &report->sites[i]);
 	note(&nameless.unread, "memleak cannot read the file", "");
+	if (nameless.made)
+		log_note("code that is no file's has no names: it was made at run time, or moved "
+			 "to anonymous memory");
 	note(&nameless.read, "install debug symbols (packages ...-dbgsym or ...-debuginfo)",
 	     urls && *urls ? ""
 			   : ", or have them fetched: "
 			     "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
-	return nameless.read.cnt || nameless.unread.cnt;
+	return nameless.made || nameless.read.cnt || nameless.unread.cnt;
 }

@@ -199,6 +199,69 @@ static int read_line(struct reading *reading, const char *at, const char *end)
 	return 0;
 }
 
+/* Huge pages of hugetlbfs are shown as a deleted file. */
+static bool is_anonymous(const struct mapping *m)
+{
+	if (m->file.ino)
+		return m->deleted && !strcmp(m->path, "/anon_hugepage");
+	return !*m->path || !strncmp(m->path, "[anon:", 6);
+}
+
+/* Returns the index behind the anonymous mappings that lie at index at without a gap. */
+static size_t anonymous_end(const struct proc_maps *maps, size_t at)
+{
+	size_t end = at;
+
+	while (end < maps->cnt && is_anonymous(&maps->mappings[end]) &&
+	       (end == at || maps->mappings[end].start == maps->mappings[end - 1].end))
+		end++;
+	return end;
+}
+
+/* True if two mappings of one file leave out as many bytes of it between them. */
+static bool misses(const struct mapping *before, const struct mapping *behind, uint64_t bytes)
+{
+	uint64_t end = before->offset + (before->end - before->start);
+
+	return before->file.ino && file_id_equal(&before->file, &behind->file) &&
+	       behind->offset > end && behind->offset - end == bytes;
+}
+
+/* Takes code in anonymous memory for the part of the file that is missing there. */
+static void note_moved(struct proc_maps *maps, size_t at, size_t end)
+{
+	const struct mapping *before = &maps->mappings[at - 1];
+	uint64_t distance =
+		before->offset + (before->end - before->start) - maps->mappings[at].start;
+
+	for (size_t i = at; i < end; i++) {
+		struct mapping *m = &maps->mappings[i];
+
+		if (!m->executable)
+			continue;
+		m->file = before->file;
+		m->path = before->path;
+		m->deleted = before->deleted;
+		m->offset = m->start + distance;
+		m->beside_start = before->start;
+		m->beside_end = before->end;
+	}
+}
+
+static void find_moved(struct proc_maps *maps)
+{
+	size_t at = 1, end;
+
+	while (at < maps->cnt) {
+		end = anonymous_end(maps, at);
+		if (end > at && end < maps->cnt &&
+		    misses(&maps->mappings[at - 1], &maps->mappings[end],
+			   maps->mappings[end - 1].end - maps->mappings[at].start))
+			note_moved(maps, at, end);
+		at = end > at ? end : at + 1;
+	}
+}
+
 static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 {
 	struct proc_maps *maps = &reading->maps;
@@ -207,6 +270,7 @@ static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 	for (size_t i = 0; i < maps->cnt; i++)
 		maps->mappings[i].path = maps->path_store + reading->paths[i];
 	free(reading->paths);
+	find_moved(maps);
 	/* Empty ones have a list, too. */
 	if (!err && array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
 		err = -ENOMEM;

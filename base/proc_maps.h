@@ -30,7 +30,20 @@ struct mapping {
 	/* Raw bytes as the process sees the path; "[heap]", "[anon:x]" ...; "" for none. */
 	const char *path;
 	int64_t since_ns; /* when it was mapped, by CLOCK_REALTIME; 0: not known, as from /proc */
+	/*
+	 * Executable anonymous memory that takes the place of a part of a file, as programs arrange
+	 * for their text to have huge pages: file, offset and path are those of that part. 0, 0:
+	 * the mapping is what it says. Otherwise the range of a mapping of the file itself.
+	 */
+	uint64_t beside_start;
+	uint64_t beside_end;
 };
+
+/* Whether a mapping is anonymous memory in the place of a part of its file. */
+static inline bool mapping_is_moved(const struct mapping *mapping)
+{
+	return mapping->beside_end;
+}
 
 struct proc_maps {
 	struct mapping *mappings; /* by address; no two overlap */

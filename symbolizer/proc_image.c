@@ -198,14 +198,16 @@ static int open_ended(const struct region *region, struct stat *st)
 
 static int open_file(const struct proc_image *image, const struct region *region, struct stat *st)
 {
+	uint64_t start = region->beside_end ? region->beside_start : region->start;
+	uint64_t end = region->beside_end ? region->beside_end : region->end;
 	char name[64];
 	int fd;
 
 	if (image->proc_fd < 0)
 		return open_ended(region, st);
 	/* The one way that is always right needs privileges. */
-	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)region->start,
-		 (unsigned long long)region->end);
+	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
+		 (unsigned long long)end);
 	/* Something else may be mapped there by now. */
 	fd = checked(region, regular_file_open(image->proc_fd, -1, name, LINKS_ALL, st), st);
 	if (fd == -EREMOTE)

@@ -95,6 +95,8 @@ static int region_new(const struct mapping *m, struct recent_paths *recent, stru
 		.offset = m->offset,
 		.file = m->file,
 		.since_ns = m->since_ns,
+		.beside_start = m->beside_start,
+		.beside_end = m->beside_end,
 		.executable = m->executable,
 		.deleted = m->deleted,
 		.path = path_of(recent, m->path),

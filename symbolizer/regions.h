@@ -18,7 +18,9 @@ struct region {
 	uint64_t end;
 	uint64_t offset; /* of start in the file */
 	struct file_id file;
-	int64_t since_ns; /* struct mapping */
+	int64_t since_ns;      /* struct mapping */
+	uint64_t beside_start; /* struct mapping */
+	uint64_t beside_end;
 	bool executable;
 	bool deleted;
 	bool kept; /* a location points here: not to be freed before the whole */

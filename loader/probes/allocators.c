@@ -189,6 +189,11 @@ bool shape_maps(enum memleak_shape shape)
 	       shape == MEMLEAK_SHAPE_MREMAP;
 }
 
+bool shape_is_of_heap(enum memleak_shape shape)
+{
+	return shape < MEMLEAK_SHAPE_LIBRARIES && !shape_maps(shape);
+}
+
 unsigned int shape_argument_cnt(enum memleak_shape shape)
 {
 	switch (shape) {

@@ -31,6 +31,9 @@ extern const size_t allocator_function_cnt;
 /* The functions that map memory; they carry no prefix and no -O replaces them. */
 bool shape_maps(enum memleak_shape shape);
 
+/* The functions that hand out memory or take it back. */
+bool shape_is_of_heap(enum memleak_shape shape);
+
 /* How many of its first arguments the program at its entry reads; see bpf/user_probes. */
 unsigned int shape_argument_cnt(enum memleak_shape shape);
 

@@ -278,8 +278,8 @@ static bool is_anonymous(const struct mapping *mapping)
 {
 	static const char huge[] = "/anon_hugepage";
 
-	return !mapping->shared &&
-	       (!mapping->file.ino || !strncmp(mapping->path, huge, sizeof(huge) - 1));
+	return !mapping->shared && (!mapping->file.ino || mapping_is_moved(mapping) ||
+				    !strncmp(mapping->path, huge, sizeof(huge) - 1));
 }
 
 static bool is_accessible(const struct mapping *mapping)

@@ -208,13 +208,16 @@ static bool find_own_r_debug(struct reader *reader, uint64_t patience_ns, struct
 
 int process_open_mapping(pid_t pid, const struct mapping *mapping)
 {
+	bool moved = mapping_is_moved(mapping);
+	uint64_t start = moved ? mapping->beside_start : mapping->start;
+	uint64_t end = moved ? mapping->beside_end : mapping->end;
 	cleanup_free char *name = NULL;
 	cleanup_close int path_fd = -1;
 	struct stat st;
 	int fd;
 
-	if (asprintf(&name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
-		     (unsigned long long)mapping->end) < 0)
+	if (asprintf(&name, "map_files/%llx-%llx", (unsigned long long)start,
+		     (unsigned long long)end) < 0)
 		return -ENOMEM;
 	path_fd = proc_open(pid, name, O_PATH);
 	if (path_fd < 0)
@@ -336,6 +339,24 @@ static void add_rest(struct reader *reader)
 	}
 }
 
+static void add_moved(struct reader *reader)
+{
+	struct module_list *list = reader->list;
+
+	for_each_mapping (mapping, reader->maps) {
+		ssize_t module = mapping_is_moved(mapping) ? add_module(reader, mapping) : -ENOENT;
+
+		if (module < 0 ||
+		    array_reserve(&list->moved, &list->moved_cap, list->moved_cnt + 1))
+			continue;
+		list->moved[list->moved_cnt++] = (struct moved_code){
+			.module = (size_t)module,
+			.start = mapping->offset,
+			.end = mapping->offset + mapping->end - mapping->start,
+		};
+	}
+}
+
 int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct module_list *ret)
 {
 	struct module_list list = {.hook_module = -1};
@@ -372,6 +393,7 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 			list.permanent_cnt = (size_t)list.hook_module + 1;
 	}
 	add_rest(&reader);
+	add_moved(&reader);
 	proc_maps_deinit(&maps);
 	if (!list.cnt && !list.unread) {
 		module_list_deinit(&list);
@@ -385,6 +407,7 @@ void module_list_deinit(struct module_list *list)
 {
 	drop_modules(list);
 	free(list->items);
+	free(list->moved);
 	free(list->unread);
 	*list = (struct module_list){0};
 }

@@ -20,10 +20,20 @@ struct module {
 	char *path; /* as the process sees it; for people only */
 };
 
+/* A part of a file whose code runs in anonymous memory: see struct mapping. */
+struct moved_code {
+	size_t module;  /* index */
+	uint64_t start; /* in the file */
+	uint64_t end;
+};
+
 struct module_list {
 	struct module *items;
 	size_t cnt;
 	size_t cap;
+	struct moved_code *moved;
+	size_t moved_cnt;
+	size_t moved_cap;
 	/* So many from the first on were there when the program started, and never go. */
 	size_t permanent_cnt;
 	bool no_files;  /* memleak may not open more: some are missing */

@@ -20,6 +20,7 @@
 #include "base/regular_file.h"
 #include "base/test_knobs.h"
 #include "loader/probes/allocators.h"
+#include "loader/probes/backing_inode.h"
 #include "loader/target/arch.h"
 #include "loader/target/elf_class.h"
 #include "loader/user/attach_state.h"
@@ -373,11 +374,74 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 				 list->items[list->hook_module].fd, &hook, 1);
 }
 
+/* Returns how many probed functions of the file lie in a part of it. */
+static size_t probed_in(const struct probe_set *set, const struct file_id *file,
+			const struct moved_code *part)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < set->cnt; i++) {
+		const struct probe *probe = &set->items[i];
+
+		cnt += shape_is_of_heap(probe->shape) && file_id_equal(&probe->file, file) &&
+		       probe->offset >= part->start && probe->offset < part->end;
+	}
+	return cnt;
+}
+
+static void say_moved(struct attach_state *state, const struct module *module, size_t cnt)
+{
+	struct user_process *process = state->process;
+
+	if (!process->told_moved)
+		(process->found ? log_verbose : log_note)(
+			"process %d runs code of %s in anonymous memory (as programs arrange for "
+			"huge pages), which takes no probes: calls of %zu allocator function%s "
+			"there are not seen",
+			process->info.pid, module->path, cnt, cnt == 1 ? "" : "s");
+	state->missed |= !process->told_moved;
+	process->told_moved = true;
+}
+
+/* Probes belong to files: what runs in anonymous memory never meets one. */
+static void check_moved(struct attach_state *state, const struct module_list *list)
+{
+	for (size_t i = 0; i < list->moved_cnt; i++) {
+		const struct moved_code *moved = &list->moved[i];
+		const struct module *module = &list->items[moved->module];
+		struct file_id file;
+		size_t cnt = 0;
+
+		if (!backing_inode(module->fd, &file))
+			cnt = probed_in(state->probes, &file, moved);
+		state->moved_cnt += cnt;
+		if (cnt)
+			say_moved(state, module, cnt);
+	}
+}
+
+/* Whether the process calls none of the heap functions that are probed. */
+static bool is_out_of_reach(const struct attach_state *state)
+{
+	size_t cnt = 0;
+
+	if (state->ctx->pool || !state->moved_cnt)
+		return false;
+	for (size_t i = 0; i < state->probes->cnt; i++)
+		cnt += shape_is_of_heap(state->probes->items[i].shape);
+	return cnt == state->moved_cnt;
+}
+
 static int attach_result(const struct attach_state *state)
 {
 	const struct options *opts = state->ctx->opts;
 	pid_t pid = state->process->info.pid;
 
+	if (is_out_of_reach(state)) {
+		log_error("process %d cannot be traced: its allocator runs in anonymous memory",
+			  pid);
+		return -ENOENT;
+	}
 	if (state->heap_found)
 		return 0;
 	/* Programs without an allocator are many. */
@@ -510,6 +574,7 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	}
 	if (state.throws)
 		attach_raises(&state, &list);
+	check_moved(&state, &list);
 	if (list.settled && !state.held)
 		note_searched(process, &list);
 	process->changed |= state.held;
@@ -546,6 +611,7 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	if (list.unread)
 		say_unread(&state, &list);
 	attach_all(&state, &list);
+	check_moved(&state, &list);
 	process->attached = list.settled && !state.held;
 	note_loader(process, &list);
 	if (process->attached) {

@@ -21,6 +21,7 @@ struct attach_state {
 	pid_t bound; /* the process that they are bound to; 0: all that map the file */
 	struct search_names names;
 	size_t heap_found;
+	size_t moved_cnt;     /* heap functions whose probes never fire: see struct moved_code */
 	size_t placed;        /* probes that were not there before */
 	bool deferred;        /* or that were not when the process began */
 	bool throws;          /* exceptions may leave a probed function */

@@ -465,7 +465,8 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	struct symspace *space;
 	int err;
 
-	process->gap_counted = process->late_counted = process->told_unread = false;
+	process->gap_counted = process->late_counted = process->told_unread = process->told_moved =
+		false;
 	probe_set_end_lending(&process->probes);
 	if (rebind && !ctx->pool)
 		rebind_probes(ctx, process);

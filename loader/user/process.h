@@ -54,6 +54,7 @@ struct user_process {
 	uint64_t late;          /* programs that were searched late or not in full */
 	bool late_counted;
 	bool told_unread; /* that a file may not be read */
+	bool told_moved;  /* that allocator functions lie in anonymous memory */
 	struct symspace *space;
 	uint64_t read_ns;              /* when it was read last what the process has mapped */
 	bool told_cut;                 /* that it has mapped more than is read */

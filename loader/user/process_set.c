@@ -497,10 +497,16 @@ int process_set_find_children(struct process_set *set, const pid_t *pids, size_t
 /* Says which of the processes that were found are not traced, or not in full. */
 static void describe_skipped(const struct process_set *set)
 {
-	size_t unread_cnt = 0;
+	size_t unread_cnt = 0, moved_cnt = 0;
 
-	for (size_t i = 0; i < set->table.cnt; i++)
+	for (size_t i = 0; i < set->table.cnt; i++) {
 		unread_cnt += set->table.items[i]->told_unread;
+		moved_cnt += set->table.items[i]->told_moved;
+	}
+	if (moved_cnt)
+		log_note("%zu process%s an allocator in anonymous memory, which takes no probes: "
+			 "its calls are not seen (-v tells more)",
+			 moved_cnt, moved_cnt == 1 ? " has" : "es have");
 	if (unread_cnt)
 		log_note("%zu process%s %s files that memleak cannot read: if they define malloc, "
 			 "its calls are not seen (-v names them)",

@@ -149,18 +149,13 @@ static void describe_descendants(const struct process_set *set)
 		 cnt == 1 ? "it" : "them");
 }
 
-static bool is_of_heap(const struct probe *probe)
-{
-	return probe->shape < MEMLEAK_SHAPE_LIBRARIES && !shape_maps(probe->shape);
-}
-
 /* True if no heap function of the same file is probed before this one. */
 static bool is_first_of_file(const struct probe_set *set, const struct probe *probe)
 {
 	for (const struct probe *other = set->items; other < probe; other++)
-		if (is_of_heap(other) && file_id_equal(&other->file, &probe->file))
+		if (shape_is_of_heap(other->shape) && file_id_equal(&other->file, &probe->file))
 			return false;
-	return is_of_heap(probe);
+	return shape_is_of_heap(probe->shape);
 }
 
 static void describe_process(const struct user_process *process, const struct probe_set *probes)

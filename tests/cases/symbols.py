@@ -48,6 +48,20 @@ def leak_copy(t, name="leak"):
     return shutil.copy(t.file_of(name), folder / "leak")
 
 
+def test_moved_text(t):
+    """Code that a program has moved to anonymous memory has the names of its file."""
+    report, truth = run(t, "moved_text")
+    expect(report, truth)
+
+
+def test_moved_allocator(t):
+    """No probe can be where the allocator itself has moved: that is said, not shown as no leak."""
+    program = t.program("moved_text_static")
+    path = t.file_of("moved_text_static")
+    t.refused("--json", "-p", str(program.pid), "1", code=1, says=[
+        f"runs code of {path} in anonymous memory", "its allocator runs in anonymous memory"])
+
+
 @pitfall(32)
 def test_call_at_the_end_of_a_function(t):
     """The return address of a call that never returns is in the next function already."""
@@ -256,6 +270,8 @@ def test_hostile_perf_map(t, name):
         report = memleak.stop()
         if report["outstanding"] != {"count": truth.count, "bytes": truth.bytes}:
             raise Failure(f"{report['outstanding']}")
+        if name != "garbage" and "code that is no file's has no names" not in memleak.notes:
+            raise Failure(f"not said: {memleak.notes!r}")
     finally:
         if os.path.lexists(path):
             os.unlink(path)

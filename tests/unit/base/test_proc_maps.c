@@ -230,6 +230,39 @@ static void too_many(void **state)
 	assert_int_equal(fclose(file), 0);
 }
 
+static void moved_text(void **state)
+{
+	static const char text[] = "1000-2000 r--p 00000000 fe:01 7 /bin/a\n"
+				   "2000-3000 r-xp 00000000 00:00 0 \n"
+				   "3000-5000 r-xp 00000000 00:0f 9 /anon_hugepage (deleted)\n"
+				   "5000-6000 r--p 00000000 00:00 0 \n"
+				   "6000-7000 r--p 00005000 fe:01 7 /bin/a\n"
+				   "7000-8000 r-xp 00000000 00:00 0 \n"
+				   "8000-9000 rw-p 00008000 fe:01 7 /bin/a\n"
+				   "9000-a000 r-xp 00000000 00:00 0 \n"
+				   "a000-b000 r--p 0000a000 fe:01 8 /bin/b\n"
+				   "b000-c000 r-xp 00000000 00:00 0 \n";
+	const struct mapping *m;
+	struct proc_maps maps;
+
+	parse(text, strlen(text), &maps);
+	assert_int_equal(maps.cnt, 10);
+	for (size_t i = 0; i < maps.cnt; i++)
+		assert_int_equal(mapping_is_moved(&maps.mappings[i]), i == 1 || i == 2);
+	m = &maps.mappings[2];
+	assert_int_equal(m->file.ino, 7);
+	assert_int_equal(m->offset, 0x2000);
+	assert_string_equal(m->path, "/bin/a");
+	assert_false(m->deleted);
+	assert_int_equal(m->beside_start, 0x1000);
+	assert_int_equal(m->beside_end, 0x2000);
+	/* Not code, more or less than is missing, between two files, behind the last one. */
+	assert_int_equal(maps.mappings[3].file.ino, 0);
+	for (size_t i = 5; i < maps.cnt; i += 2)
+		assert_int_equal(maps.mappings[i].file.ino, 0);
+	proc_maps_deinit(&maps);
+}
+
 static void no_process(void **state)
 {
 	struct proc_maps maps;
@@ -258,6 +291,7 @@ int main(void)
 		cmocka_unit_test(look_up),
 		cmocka_unit_test(own_process),
 		cmocka_unit_test(too_many),
+		cmocka_unit_test(moved_text),
 		cmocka_unit_test(no_process),
 	};
 
