@@ -346,6 +346,24 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	return begin(client, &request, JOB_OPEN, module, deadline_ns);
 }
 
+bool client_close(struct client *client, struct module *module)
+{
+	struct message request = {.fd = -1};
+	int err;
+
+	if (client->job.kind != JOB_NONE)
+		return false;
+	if (!client->helper.pid || module->incarnation != client->helper.incarnation)
+		return true;
+	message_put_u32(&request, SERVER_CLOSE);
+	message_put_u32(&request, module->id);
+	err = helper_send(&client->helper, &request, 0);
+	message_deinit(&request);
+	if (!err)
+		client->opened--;
+	return err != -ETIMEDOUT;
+}
+
 int client_offer(struct client *client, struct module *module, uint64_t deadline_ns)
 {
 	struct message request = {.fd = module->offered_fd};

@@ -53,6 +53,8 @@ int client_wait(struct client *client, uint64_t deadline_ns);
 
 /* Sends the module's file. */
 int client_open(struct client *client, struct module *module, uint64_t deadline_ns);
+/* Has the helper close the module's files. False: it is at work, and may be asked again later. */
+bool client_close(struct client *client, struct module *module);
 /* Sends module->offered_fd; afterwards it was accepted (need has changed) or closed. */
 int client_offer(struct client *client, struct module *module, uint64_t deadline_ns);
 /* Asks for at most SERVER_OFFSETS_MAX names. */

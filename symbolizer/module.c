@@ -41,6 +41,18 @@ static void close_file(int fd)
 		close(fd);
 }
 
+void module__close(struct module *module)
+{
+	int *const fds[] = {&module->fd, &module->debug_fd, &module->alternate_fd};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++) {
+		close_file(*fds[i]);
+		*fds[i] = -1;
+	}
+	module->closed = true;
+	module->incarnation = 0;
+}
+
 static void free_names(struct hash_map *names)
 {
 	const struct hash_map_slot *slot = NULL;

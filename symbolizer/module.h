@@ -39,9 +39,10 @@ struct module {
 	struct file_version version;
 	uint32_t id; /* in the list of modules */
 	int fd;      /* -1: it is closed, or only a debug file is of use, that with the build id */
-	bool closed; /* others are wanted more: it can be opened again */
-	uint64_t used; /* when it was last wanted, as a number that grows */
-	char *path;    /* as the first process that maps it sees it */
+	bool closed; /* to save descriptors, or as nobody maps it: it can be opened again */
+	uint64_t used;      /* when it was last wanted, as a number that grows */
+	uint64_t mapped_ns; /* when a space was last seen to map it; CLOCK_MONOTONIC */
+	char *path;         /* as the first process that maps it sees it */
 	char *build_id;
 	bool is_elf;               /* false: the helper said that it is none */
 	enum name_level max_level; /* less than NAME_FULL once the helper ended over it */
@@ -83,6 +84,9 @@ struct module {
 /* Takes fd over when it succeeds. */
 int module__new(int fd, const struct file_version *version, const char *path, struct module **ret);
 void module__free(struct module *module);
+
+/* Closes the files of a module that can be opened again; its names stay. */
+void module__close(struct module *module);
 
 /* The name of an instruction, made empty when it is new. Fails only with -ENOMEM. */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 
 /* Most are wanted but once, when the helper is sent them. */
 #define OPEN_MAX_FILES 64
@@ -43,6 +44,7 @@ static void note_open(struct opened_modules *list, struct module *module)
 	size_t most = most_open();
 
 	module->closed = false;
+	module->mapped_ns = clock_ns(CLOCK_MONOTONIC);
 	module->used = ++list->uses;
 	list->open_cnt++;
 	while (list->open_cnt > most) {
@@ -52,6 +54,22 @@ static void note_open(struct opened_modules *list, struct module *module)
 		oldest->fd = -1;
 		oldest->closed = true;
 		list->open_cnt--;
+	}
+}
+
+void opened_modules_close_unmapped(struct opened_modules *list, uint64_t since_ns,
+				   bool (*release)(void *arg, struct module *module), void *arg)
+{
+	for (size_t i = 0; i < list->cnt; i++) {
+		struct module *module = list->items[i];
+		bool open = module->fd >= 0;
+
+		/* The kernel's files are no processes'. */
+		if (!module->used || module->mapped_ns >= since_ns ||
+		    (!open && !module->incarnation) || !release(arg, module))
+			continue;
+		module__close(module);
+		list->open_cnt -= open;
 	}
 }
 

@@ -29,6 +29,13 @@ int opened_modules_add(struct opened_modules *list, struct module *module);
 /* A file that was closed has been opened again. fd is taken over. */
 void opened_modules_reopen(struct opened_modules *list, struct module *module, int fd);
 
+/*
+ * Closes the files that no space was seen to map since that moment, unless release returns false
+ * for one. An open file keeps its file system in use.
+ */
+void opened_modules_close_unmapped(struct opened_modules *list, uint64_t since_ns,
+				   bool (*release)(void *arg, struct module *module), void *arg);
+
 void opened_modules_deinit(struct opened_modules *list);
 
 #endif

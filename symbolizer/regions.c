@@ -375,6 +375,19 @@ struct region *regions_find_module(const struct regions *regions, const struct m
 	return NULL;
 }
 
+static void note_mapped(struct region *const *list, size_t cnt, uint64_t now_ns)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (list[i]->module)
+			list[i]->module->mapped_ns = now_ns;
+}
+
+void regions_note_mapped(const struct regions *regions, uint64_t now_ns)
+{
+	note_mapped(regions->live, regions->live_cnt, now_ns);
+	note_mapped(regions->gone, regions->gone_cnt, now_ns);
+}
+
 void regions_deinit(struct regions *regions)
 {
 	for (size_t i = 0; i < regions->live_cnt; i++)

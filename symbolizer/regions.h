@@ -66,6 +66,9 @@ struct region *regions_find_place(const struct regions *regions, const struct mo
 /* One of that file, present or former; NULL: none. */
 struct region *regions_find_module(const struct regions *regions, const struct module *module);
 
+/* Notes in the modules of all regions, present and former, that they are mapped at that moment. */
+void regions_note_mapped(const struct regions *regions, uint64_t now_ns);
+
 void regions_deinit(struct regions *regions);
 
 #endif

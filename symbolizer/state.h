@@ -13,7 +13,8 @@ struct symbolizer {
 	struct client client;
 	struct fetcher fetcher;
 	struct opened_modules modules;
-	bool keeps; /* freed spaces go to kept, until nobody uses them */
+	struct symspace *spaces; /* of processes, also those that are kept */
+	bool keeps;              /* freed spaces go to kept, until nobody uses them */
 	struct symspace *kept;
 };
 
@@ -21,7 +22,8 @@ struct symspace {
 	struct symbolizer *sym;
 	struct kernel_space *kernel; /* NULL: the space is that of a process */
 	struct process_space process;
-	struct symspace *next; /* that is kept */
+	struct symspace *next;  /* that is kept */
+	struct symspace *other; /* of the symbolizer's spaces */
 };
 
 /* The kernel of other roots than the running one's. */

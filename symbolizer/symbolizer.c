@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "symbolizer/naming.h"
 #include "symbolizer/state.h"
+
+/* How long a file stays open that no space maps: programs that run again soon find it. */
+#define UNMAPPED_NS 5000000000ULL
 
 int symbolizer__new(struct symbolizer **ret)
 {
@@ -73,6 +77,8 @@ static struct symspace *new_space(struct symbolizer *sym)
 		return NULL;
 	space->sym = sym;
 	space->process.modules = &sym->modules;
+	space->other = sym->spaces;
+	sym->spaces = space;
 	proc_image_init_ended(&space->process.image);
 	return space;
 }
@@ -151,8 +157,19 @@ int symspace__new_kernel(struct symbolizer *sym, struct symspace **ret)
 	return symspace__new_kernel_at(sym, &kernel_roots_host, ret);
 }
 
+static void forget_space(struct symspace *space)
+{
+	struct symspace **at = &space->sym->spaces;
+
+	while (*at && *at != space)
+		at = &(*at)->other;
+	if (*at)
+		*at = space->other;
+}
+
 static void free_space(struct symspace *space)
 {
+	forget_space(space);
 	if (space->kernel)
 		kernel_space_deinit(space->kernel);
 	else
@@ -184,6 +201,25 @@ void symbolizer__keep_spaces(struct symbolizer *sym, bool keep)
 	}
 }
 
+static bool release(void *arg, struct module *module)
+{
+	struct symbolizer *sym = arg;
+
+	return !module->fetching && module->offered_fd < 0 && client_close(&sym->client, module);
+}
+
+void symbolizer__close_unmapped(struct symbolizer *sym)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	/* A caller that was interrupted is about to use them. */
+	if (sym->keeps)
+		return;
+	for (const struct symspace *space = sym->spaces; space; space = space->other)
+		regions_note_mapped(&space->process.regions, now_ns);
+	opened_modules_close_unmapped(&sym->modules, now_ns - UNMAPPED_NS, release, sym);
+}
+
 int symspace__kernel_error(const struct symspace *space)
 {
 	return space->kernel ? space->kernel->image.error : 0;
@@ -203,6 +239,20 @@ int symspace__read_maps(const struct symspace *space, struct proc_maps *ret)
 int symspace__update(struct symspace *space, const struct proc_maps *maps)
 {
 	return process_space_update(&space->process, maps);
+}
+
+bool symspace__maps_system(const struct symspace *space, dev_t dev)
+{
+	const struct regions *regions = &space->process.regions;
+
+	for (size_t i = 0; i < regions->live_cnt; i++) {
+		const struct region *region = regions->live[i];
+
+		if (region->module ? region->module->version.id.dev == dev
+				   : region->file.ino && region->file.dev == dev)
+			return true;
+	}
+	return false;
 }
 
 /* The modules of some locations, each once, with what is to be named on their lists. */

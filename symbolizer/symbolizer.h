@@ -5,8 +5,9 @@
  * A *symbolizer* owns the files that were opened and a helper process that parses them: ELF
  * and DWARF of a target are hostile input, so a crash, a hang or a file truncated while it is
  * read costs names, never the caller. A *symspace* is the address space of one process image:
- * which file was mapped where. The files that were wanted last stay open, so that a process that
- * has ended and a library that was closed are still named; others are opened again.
+ * which file was mapped where. The files that were wanted last stay open while a space has, or had,
+ * them mapped, so that a process that has ended and a library that was closed are still named;
+ * others are opened again.
  *
  * Knows nothing of BPF, blocks or reports; never prints. Not thread-safe.
  * Functions return 0 or a negative errno unless they say otherwise.
@@ -35,6 +36,13 @@ void symbolizer__free(struct symbolizer *sym);
  * more: for a caller that others interrupt while it waits for names.
  */
 void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
+
+/*
+ * Closes files that no space has mapped for some seconds, so that the file systems of processes
+ * that have ended can be unmounted; to be called now and then. Names that were found stay, and a
+ * file is opened again when it is wanted and can still be found.
+ */
+void symbolizer__close_unmapped(struct symbolizer *sym);
 
 /* Of what is waited for in calls from now on; tell may be NULL. */
 void symbolizer__tell_progress(struct symbolizer *sym, sym_progress_fn *tell);
@@ -92,6 +100,9 @@ int symspace__refresh(struct symspace *space);
  */
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
+
+/* Whether the process has code mapped of a file system, as far as it has been read. */
+bool symspace__maps_system(const struct symspace *space, dev_t dev);
 
 /*
  * Names cnt addresses, of code or data: ret[i] belongs to queries[i] and is never NULL on success

@@ -14,11 +14,14 @@
 static int identify(int fd, struct pool_file *ret)
 {
 	struct stat st;
+	int err;
 
 	if (fstat(fd, &st))
 		return -errno;
 	ret->changed = st.st_ctim;
-	return backing_inode(fd, &ret->id);
+	err = backing_inode(fd, &ret->id);
+	ret->layered = ret->id.dev != st.st_dev;
+	return err;
 }
 
 static bool is_same(const struct pool_file *a, const struct pool_file *b)
@@ -37,6 +40,7 @@ struct pool_file *probe_pool_find(struct probe_pool *pool, int fd)
 		if (!is_same(&pool->files[i], &file))
 			continue;
 		pool->files[i].unused = 0;
+		pool->files[i].system_ns = clock_ns(CLOCK_MONOTONIC);
 		return &pool->files[i];
 	}
 	return NULL;
@@ -63,7 +67,7 @@ int probe_pool_add(struct probe_pool *pool, int fd, bool has_heap)
 	if (array_reserve(&pool->files, &pool->cap, pool->cnt + 1))
 		return -ENOMEM;
 	file.throws = throws(&pool->probes, &file.id);
-	file.since_ns = clock_ns(CLOCK_MONOTONIC);
+	file.since_ns = file.system_ns = clock_ns(CLOCK_MONOTONIC);
 	pool->files[pool->cnt++] = file;
 	return 0;
 }
@@ -89,14 +93,26 @@ void probe_pool_use_all(struct probe_pool *pool)
 		pool->files[i].unused = 0;
 }
 
+void probe_pool_note_systems(struct probe_pool *pool, uint64_t now_ns,
+			     bool (*is_in_use)(void *arg, dev_t dev), void *arg)
+{
+	for (size_t i = 0; i < pool->cnt; i++) {
+		struct pool_file *file = &pool->files[i];
+
+		if (file->layered || is_in_use(arg, file->id.dev))
+			file->system_ns = now_ns;
+	}
+}
+
 /* A file that was changed is there twice, and has its probes once. */
 static bool is_used(const struct probe_pool *pool, const struct pool_file *file,
-		    unsigned int rounds)
+		    unsigned int rounds, uint64_t since_ns)
 {
 	for (size_t i = 0; i < pool->cnt; i++) {
 		const struct pool_file *other = &pool->files[i];
 
-		if (file_id_equal(&other->id, &file->id) && other->unused < rounds)
+		if (file_id_equal(&other->id, &file->id) && other->unused < rounds &&
+		    other->system_ns >= since_ns)
 			return true;
 	}
 	return false;
@@ -112,12 +128,12 @@ static void forget(struct probe_pool *pool, const struct file_id *id)
 	pool->cnt = kept;
 }
 
-bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds)
+bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds, uint64_t since_ns)
 {
 	for (size_t i = 0; i < pool->cnt;) {
 		const struct pool_file file = pool->files[i];
 
-		if (is_used(pool, &file, rounds)) {
+		if (is_used(pool, &file, rounds, since_ns)) {
 			i++;
 			continue;
 		}

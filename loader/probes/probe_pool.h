@@ -3,6 +3,7 @@
  * The probes that all processes share: each file that has allocator functions is probed once, in
  * whichever process it is mapped, and looked into once. The probes of a file that nobody has
  * mapped for some time are removed: they keep the file, and the file system that it is on, in use.
+ * That time is short if no process maps any file of the file system.
  */
 #ifndef LOADER_PROBES_PROBE_POOL_H
 #define LOADER_PROBES_PROBE_POOL_H
@@ -15,7 +16,9 @@ struct pool_file {
 	bool has_heap;           /* functions of it that hand out memory are probed */
 	bool throws;             /* of those, some may be left by exceptions */
 	bool raises_known;       /* what raises exceptions in it is probed, if there is any */
+	bool layered;            /* its id is that of the file behind an overlay */
 	unsigned int unused;     /* so many rounds ago it was found last */
+	uint64_t system_ns;      /* when a file of its file system was last mapped */
 	uint64_t since_ns;       /* CLOCK_MONOTONIC */
 };
 
@@ -36,10 +39,17 @@ size_t probe_pool_heaps(const struct probe_pool *pool);
 void probe_pool_age(struct probe_pool *pool);
 void probe_pool_use_all(struct probe_pool *pool);
 /*
- * Forgets files that were not found for so many rounds, up to the first that had probes: removing
+ * Notes the moment for files whose file system is_in_use, and for all files behind an overlay, as
+ * it is not known through which mount those were probed.
+ */
+void probe_pool_note_systems(struct probe_pool *pool, uint64_t now_ns,
+			     bool (*is_in_use)(void *arg, dev_t dev), void *arg);
+/*
+ * Forgets files that were not found for so many rounds, or whose file system was not in use since
+ * that moment, up to the first that had probes: removing
  * them takes the kernel its time. Returns whether there was one.
  */
-bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds);
+bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds, uint64_t since_ns);
 void probe_pool_deinit(struct probe_pool *pool);
 
 #endif

@@ -19,6 +19,9 @@
 #define ROUND_MS 300000
 #define ROUNDS 3
 
+/* How long probes stay in files of a file system of which no process maps any file. */
+#define SYSTEM_NS 5000000000ULL
+
 static uint64_t round_ns(void)
 {
 	const char *forced = test_knob(TEST_KNOB_POOL_ROUND_MS);
@@ -68,6 +71,19 @@ static void find_used(struct process_set *set)
 		probe_pool_use_all(pool);
 }
 
+static bool is_mapped_system(void *arg, dev_t dev)
+{
+	const struct process_set *set = arg;
+
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		const struct user_process *process = set->table.items[i];
+
+		if (!process->ended && symspace__maps_system(process->space, dev))
+			return true;
+	}
+	return false;
+}
+
 void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
 {
 	enum link_kind kind = set->programs->ctx.programs.kind;
@@ -80,6 +96,7 @@ void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
 		sweep->last_ns = now_ns;
 		find_used(set);
 	}
-	if (probe_pool_drop_unused(&set->programs->pool, ROUNDS))
+	probe_pool_note_systems(&set->programs->pool, now_ns, is_mapped_system, set);
+	if (probe_pool_drop_unused(&set->programs->pool, ROUNDS, now_ns - SYSTEM_NS))
 		log_verbose("removed the probes of a file that no traced process maps any more");
 }

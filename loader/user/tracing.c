@@ -271,4 +271,5 @@ void tracing_maintain(struct tracing *tracing, uint64_t calls)
 	process_set_forget_ended(&tracing->set);
 	process_set_purge(&tracing->set);
 	pool_sweep_run(&tracing->sweep, &tracing->set);
+	symbolizer__close_unmapped(tracing->programs.ctx.symbolizer);
 }

@@ -6,6 +6,7 @@
  *   OPEN  id, name, build id, anchor count, per anchor: name, address; fd of the file
  *                                              → OPENED  id, status, build id, need
  *   DEBUG id, fd of a file that may be needed  → OPENED  id, status, build id, need
+ *   CLOSE id                                   → nothing
  *   NAMES id, level, cnt, cnt × (kind, offset, anchor) → NAME ..., then
  *                                                NAMES_DONE unreadable
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
@@ -33,6 +34,7 @@ enum server_message {
 	SERVER_OPENED,
 	SERVER_NAME,
 	SERVER_NAMES_DONE,
+	SERVER_CLOSE,
 };
 
 enum name_kind { NAME_OF_CODE, NAME_OF_DATA, NAME_OF_TLS, NAME_KIND_CNT };

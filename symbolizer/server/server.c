@@ -130,6 +130,15 @@ static int handle_names(struct server *server, struct elf_object *obj,
 	return err;
 }
 
+static int handle_close(struct server *server, uint32_t id)
+{
+	if (id < server->cnt) {
+		elf_object__free(server->objects[id]);
+		server->objects[id] = NULL;
+	}
+	return 0;
+}
+
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -145,6 +154,8 @@ static int handle(void *arg, struct message *request, struct message *reply)
 		return handle_debug(obj, request, reply);
 	case SERVER_NAMES:
 		return handle_names(server, obj, &cursor, reply);
+	case SERVER_CLOSE:
+		return handle_close(server, id);
 	default:
 		return -EPROTO;
 	}

@@ -535,6 +535,36 @@ def test_all(t):
     check([memleak.stop()], truth, all_=True)
 
 
+@alone
+@each("leak", "leak_static")
+def test_unmount(t, name):
+    """What a program was on can be unmounted soon after its end: nothing of it is kept open."""
+    apart = Apart(t)
+    folder = t.tmp / "mounted"
+    folder.mkdir()
+
+    def succeeds(*argv):
+        return subprocess.run([*apart.wrapper, *argv], stderr=subprocess.DEVNULL).returncode == 0
+
+    if not succeeds("mount", "-t", "tmpfs", "none", folder):
+        raise Skip("no tmpfs can be mounted here")
+    if not succeeds("cp", t.file_of(name), folder):
+        raise Broken("the program cannot be copied")
+    program = apart.start(t.program, name, path=folder / name)
+    memleak = apart.start(find, t, "-A", interval="1")
+    program.go()
+    report = memleak.fresh_report()
+    wanted("names", {owner(site) for site in report["sites"]}, {"leak_small", "leak_big"})
+    program.end()
+    for _ in range(15):
+        memleak.fresh_report()
+        if succeeds("umount", folder):
+            break
+    else:
+        raise Failure("the file system is in use")
+    memleak.stop()
+
+
 def trace_all(t, *arguments):
     """-A: what each process of the program has held; and what it said of itself."""
     apart = Apart(t)

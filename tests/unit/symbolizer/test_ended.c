@@ -70,6 +70,45 @@ static void deleted_program(void **state)
 	symspace__free(space);
 }
 
+/* Closes what no space maps, as if that were so for long. Returns how many files stay open. */
+static size_t close_unmapped(struct symbolizer *sym)
+{
+	size_t open_cnt = 0;
+
+	for (size_t i = 0; i < sym->modules.cnt; i++)
+		sym->modules.items[i]->mapped_ns = 0;
+	symbolizer__close_unmapped(sym);
+	for (size_t i = 0; i < sym->modules.cnt; i++)
+		open_cnt += sym->modules.items[i]->fd >= 0;
+	return open_cnt;
+}
+
+/* Files that no space maps are closed, here and in the helper, and named again when one does. */
+static void closed_when_unmapped(void **state)
+{
+	struct symbolizer *sym = *state;
+	struct symspace *space;
+	struct child child = child_start("/proc/self/exe");
+	size_t opened;
+
+	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
+	assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known, true);
+	opened = sym->client.opened;
+	assert_int_not_equal(opened, 0);
+	assert_int_equal(close_unmapped(sym), sym->modules.cnt);
+	assert_int_equal(sym->client.opened, opened);
+	symspace__free(space);
+	assert_int_equal(close_unmapped(sym), 0);
+	assert_int_equal(sym->modules.open_cnt, 0);
+	assert_int_equal(sym->client.opened, 0);
+	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
+	assert_string_equal(resolve_one(space, child.known.addr, true, BUDGET_MS)->frames[0].symbol,
+			    "known_function");
+	assert_int_not_equal(sym->client.opened, 0);
+	child_end(&child);
+	symspace__free(space);
+}
+
 static void *outlive(void *arg)
 {
 	/* The main thread has ended when this one is the last. */
@@ -170,6 +209,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(exited_process, open_symbolizer, close_symbolizer),
+		cmocka_unit_test_setup_teardown(closed_when_unmapped, open_symbolizer,
+						close_symbolizer),
 		cmocka_unit_test_setup_teardown(exec_ends_image, open_symbolizer, close_symbolizer),
 		cmocka_unit_test_setup_teardown(deleted_program, open_symbolizer, close_symbolizer),
 		cmocka_unit_test_setup_teardown(first_thread_ended, open_symbolizer,
