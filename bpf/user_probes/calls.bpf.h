@@ -196,10 +196,13 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	}
 	if (!mark__encloses(ctx, &thread->call))
 		return false;
-	if (slot == thread->call.slot)
+	if (slot == thread->call.slot) {
 		function__hands_on(thread->image, thread->function);
-	else if (mapping || thread__doubts(thread))
+		/* What is called from now on is called by the function that was jumped to. */
+		thread->function = PT_REGS_IP(ctx);
+	} else if (mapping || thread__doubts(thread)) {
 		stack__decide(ctx, entry, thread, shape);
+	}
 	thread->nested++;
 	return true;
 }

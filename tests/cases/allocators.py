@@ -95,7 +95,7 @@ def test_two_allocators(t, how):
         raise Failure(f"one file alone is named: {notes!r}")
 
 
-@each("libwrapper.so", "libwrapper_header.so")
+@each("libwrapper.so", "libwrapper_jump.so", "libwrapper_header.so")
 def test_wrapper(t, name):
     """malloc of a preloaded library calls the C library's, which is probed as well: one block."""
     program = t.program("leak", preload=t.file_of(name))

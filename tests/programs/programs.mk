@@ -16,7 +16,7 @@ PLAIN := leak functions chase edges handover mappings threads pending churn relo
 	two_allocators moved_text leaderless workers named linked mapped mapper reload census held heirs prove_shapes prove_waits prove_places prove_heap prove_threads
 # The same sources built in other ways, and what needs more than one file.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static moved_text_static \
-	after_free_static runtime_init_static libplugin.so libwrapper.so libwrapper_header.so libslow_unwind.so libearly.so \
+	after_free_static runtime_init_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libslow_unwind.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -138,10 +138,12 @@ $(P)/leak_musl_static: tests/programs/leak.c $(PROGRAM_DEPS)
 $(P)/libplugin.so: tests/programs/plugin.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $<
 
-$(P)/libwrapper.so: HEADER := 0
+$(P)/libwrapper.so $(P)/libwrapper_jump.so: HEADER := 0
 $(P)/libwrapper_header.so: HEADER := 32
-$(P)/libwrapper.so $(P)/libwrapper_header.so: tests/programs/wrapper.c $(PROGRAM_DEPS)
-	$(PROGRAM_CC) -fno-builtin -DHEADER=$(HEADER) -fPIC -shared $< -ldl
+$(P)/libwrapper_jump.so: JUMP := -foptimize-sibling-calls
+$(P)/libwrapper.so $(P)/libwrapper_jump.so $(P)/libwrapper_header.so: tests/programs/wrapper.c \
+		$(PROGRAM_DEPS)
+	$(PROGRAM_CC) $(JUMP) -fno-builtin -DHEADER=$(HEADER) -fPIC -shared $< -ldl
 
 $(P)/libprove_library.so: tests/programs/prove_library.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -fPIC -shared $<

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * An allocator to be preloaded that calls the C library's for each block, HEADER bytes larger. Its
- * blocks begin behind that.
+ * blocks begin behind that. Without a header it jumps there, if the compiler makes it so.
  */
 #include <dlfcn.h>
 
@@ -24,6 +24,8 @@ void *malloc(size_t size)
 
 	if (!next_malloc)
 		find_next();
+	if (!HEADER)
+		return next_malloc(size);
 	p = keep(next_malloc(size + HEADER));
 	return p ? p + HEADER : NULL;
 }
@@ -34,6 +36,8 @@ void *realloc(void *old, size_t size)
 
 	if (!next_realloc)
 		find_next();
+	if (!HEADER)
+		return next_realloc(old, size);
 	p = keep(next_realloc(old ? (char *)old - HEADER : NULL, size + HEADER));
 	return p ? p + HEADER : NULL;
 }
@@ -56,5 +60,6 @@ void free(void *p)
 	if (!next_free)
 		find_next();
 	next_free((char *)p - HEADER);
-	__asm__ volatile("");
+	if (HEADER)
+		__asm__ volatile("");
 }
