@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 #include "metrics/listen.h"
+#include "report/callers.h"
 #include "report/ended.h"
 #include "report/grouping.h"
 #include "report/pools.h"
@@ -43,6 +44,8 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 		err = ranking__new(&reporter.pool_ranking);
 	if (!err)
 		err = ranking__new(&reporter.footprint_ranking);
+	if (!err)
+		err = ranking__new(&reporter.caller_ranking);
 	if (!err && opts->suppressions.cnt)
 		err = suppressor__new(&opts->suppressions, &reporter.suppressor);
 	if (err) {
@@ -59,12 +62,14 @@ void reporter_deinit(struct reporter *reporter)
 	ranking__free(reporter->group_ranking);
 	ranking__free(reporter->pool_ranking);
 	ranking__free(reporter->footprint_ranking);
+	ranking__free(reporter->caller_ranking);
 	untraced_growths_deinit(&reporter->untraced);
 	suppressor__free(reporter->suppressor);
 	reporter->ranking = NULL;
 	reporter->group_ranking = NULL;
 	reporter->pool_ranking = NULL;
 	reporter->footprint_ranking = NULL;
+	reporter->caller_ranking = NULL;
 	reporter->suppressor = NULL;
 }
 
@@ -143,13 +148,12 @@ static int print_report(struct reporter *reporter, const struct report *report)
 }
 
 static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
-			 const struct growth *growth, const struct pools *pools,
-			 uint64_t deadline_ns, bool final)
+			 const struct growth *growth, const struct sums *sums, uint64_t deadline_ns,
+			 bool final)
 {
 	struct report report;
-	int err = report_init_groups(reporter->opts, snap, growth, NULL, NULL, pools,
-				     &reporter->untraced, reporter->symbols, deadline_ns, final,
-				     &report);
+	int err = report_init_groups(reporter->opts, snap, growth, NULL, NULL, sums,
+				     reporter->symbols, deadline_ns, final, &report);
 
 	if (err)
 		return err;
@@ -174,24 +178,23 @@ static void read_thread_names(struct report *report)
 
 static int report_grouped(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct grouping *grouping,
-			  const struct pools *pools, uint64_t deadline_ns, bool final, enum use use)
+			  const struct sums *sums, uint64_t deadline_ns, bool final, enum use use)
 {
-	struct snapshot sums = *snap;
+	struct snapshot groups = *snap;
 	cleanup_free struct growth *group_growth = calloc(grouping->cnt + 1, sizeof(*group_growth));
 	struct report report;
 	int err;
 
-	sums.sites = grouping->sums;
-	sums.site_cnt = grouping->cnt;
+	groups.sites = grouping->sums;
+	groups.site_cnt = grouping->cnt;
 	if (use == USE_NOTE)
-		return ranking__note(reporter->group_ranking, &sums);
-	err = group_growth ? ranking__update(reporter->group_ranking, &sums, group_growth)
+		return ranking__note(reporter->group_ranking, &groups);
+	err = group_growth ? ranking__update(reporter->group_ranking, &groups, group_growth)
 			   : -ENOMEM;
 	if (err || use != USE_SHOW)
 		return err;
-	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth, pools,
-				 &reporter->untraced, reporter->symbols, deadline_ns, final,
-				 &report);
+	err = report_init_groups(reporter->opts, snap, growth, grouping, group_growth, sums,
+				 reporter->symbols, deadline_ns, final, &report);
 	if (err)
 		return err;
 	dress(reporter, &report);
@@ -203,15 +206,15 @@ static int report_grouped(struct reporter *reporter, const struct snapshot *snap
 }
 
 static int report_groups(struct reporter *reporter, const struct snapshot *snap,
-			 const struct growth *growth, const struct pools *pools,
-			 uint64_t deadline_ns, bool final, enum use use)
+			 const struct growth *growth, const struct sums *sums, uint64_t deadline_ns,
+			 bool final, enum use use)
 {
 	struct grouping grouping;
 	int err = grouping_init(reporter->opts->by, snap, reporter->symbols, &grouping);
 
 	if (err)
 		return err;
-	err = report_grouped(reporter, snap, growth, &grouping, pools, deadline_ns, final, use);
+	err = report_grouped(reporter, snap, growth, &grouping, sums, deadline_ns, final, use);
 	grouping_deinit(&grouping);
 	return err;
 }
@@ -243,6 +246,8 @@ static int heed_baseline(struct reporter *reporter, const struct snapshot *snap)
 	err = begin_anew(&reporter->ranking, since_ns);
 	if (!err)
 		err = begin_anew(&reporter->pool_ranking, since_ns);
+	if (!err)
+		err = begin_anew(&reporter->caller_ranking, since_ns);
 	return err ? err : begin_anew(&reporter->group_ranking, since_ns);
 }
 
@@ -266,6 +271,35 @@ static int make_view(struct reporter *reporter, const struct snapshot *snap, uin
 	return err;
 }
 
+static int report_sums(struct reporter *reporter, const struct snapshot *snap,
+		       const struct growth *growth, const struct sums *sums, uint64_t deadline_ns,
+		       bool final, enum use use)
+{
+	if (reporter->opts->by != BY_STACK)
+		return report_groups(reporter, snap, growth, sums, deadline_ns, final, use);
+	return use == USE_SHOW ? report_stacks(reporter, snap, growth, sums, deadline_ns, final)
+			       : 0;
+}
+
+/* What pools do not have is judged by the callers that it has in common, too. */
+static int report_callers(struct reporter *reporter, const struct snapshot *snap,
+			  const struct growth *growth, const struct pools *pools,
+			  uint64_t deadline_ns, bool final, enum use use)
+{
+	struct callers callers;
+	int err = callers_init(snap, pools->is_in_pool, &callers);
+
+	if (err)
+		return err;
+	err = callers_rank(&callers, reporter->caller_ranking);
+	if (!err)
+		err = report_sums(reporter, snap, growth,
+				  &(struct sums){pools, &callers, &reporter->untraced}, deadline_ns,
+				  final, use);
+	callers_deinit(&callers);
+	return err;
+}
+
 static int report_pools(struct reporter *reporter, const struct snapshot *snap,
 			const struct growth *growth, uint64_t deadline_ns, bool final, enum use use)
 {
@@ -275,10 +309,8 @@ static int report_pools(struct reporter *reporter, const struct snapshot *snap,
 	if (err)
 		return err;
 	err = pools_rank(&pools, snap, reporter->pool_ranking);
-	if (!err && reporter->opts->by != BY_STACK)
-		err = report_groups(reporter, snap, growth, &pools, deadline_ns, final, use);
-	else if (!err && use == USE_SHOW)
-		err = report_stacks(reporter, snap, growth, &pools, deadline_ns, final);
+	if (!err)
+		err = report_callers(reporter, snap, growth, &pools, deadline_ns, final, use);
 	pools_deinit(&pools);
 	return err;
 }

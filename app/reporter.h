@@ -37,6 +37,7 @@ struct reporter {
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;
 	struct ranking *footprint_ranking;
+	struct ranking *caller_ranking;
 	struct untraced_growths untraced; /* of the last snapshot */
 	uint64_t baseline_ns;             /* of the last snapshot */
 	uint64_t last_ns;                 /* its elapsed_ns */

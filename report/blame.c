@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "report/allocator_frames.h"
 #include "report/own.h"
 #include "report/runtime_objects.h"
 #include "report/wrapper_names.h"
@@ -187,6 +188,8 @@ void blame(const struct options *opts, struct report_site *shown)
 	shown->has_through = false;
 	if (first < shown->wrapped_frame)
 		first = shown->wrapped_frame;
+	if (first < shown->blamed_from)
+		first = shown->blamed_from;
 	if (!find(opts, shown, first, is_own, &spot) &&
 	    !find(opts, shown, shown->first_frame, is_own, &spot)) {
 		shown->blamed = blamed_of_others(opts, shown);
@@ -196,4 +199,21 @@ void blame(const struct options *opts, struct report_site *shown)
 	}
 	shown->blamed = spot.place;
 	shown->has_through = find_call(opts, shown, spot.place, &shown->through);
+}
+
+bool blame_may_name(const struct options *opts, const struct site *site,
+		    const struct sym_location *location)
+{
+	const struct report_site shown = {.site = site, .locations = &location};
+	struct place place = {0};
+
+	if (frame_is_start(location) || frame_is_allocator(site, location))
+		return false;
+	for (; place.function < function_cnt(&shown, 0); place.function++) {
+		struct spot spot = spot_at(opts, &shown, place);
+
+		if (is_own(&spot))
+			return true;
+	}
+	return false;
 }

@@ -3,6 +3,7 @@
 #include "report/funnels.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,17 @@
 
 /* Wrappers within wrappers are no deeper. */
 #define MOST_FRAMES 3
+
+/* Who calls a function, and for what. */
+struct use {
+	size_t sum;                  /* of the call inside it, if that grows; else SIZE_MAX */
+	size_t calm, growing;        /* callers */
+	uint64_t sizes[LEAST_SIZES]; /* for calm ones */
+	size_t size_cnt;
+	double gained; /* bytes of the sum; 0 if it does not grow */
+	double gained_by_growing;
+	double most; /* of one caller */
+};
 
 /* Those that have cnt frames in common are equal; a stack comes before those that go on. */
 static int compare_frames(const struct site *a, const struct site *b, size_t cnt)
@@ -32,10 +44,10 @@ static int compare_frames(const struct site *a, const struct site *b, size_t cnt
 
 static int by_frames(const void *left, const void *right)
 {
-	const struct site *a = *(const struct site *const *)left;
-	const struct site *b = *(const struct site *const *)right;
+	const struct candidate *a = *(const struct candidate *const *)left;
+	const struct candidate *b = *(const struct candidate *const *)right;
 
-	return compare_frames(a, b, MOST_FRAMES + 1);
+	return compare_frames(a->site, b->site, MOST_FRAMES + 1);
 }
 
 static uint64_t size_of(const struct site *site)
@@ -53,56 +65,97 @@ static void add_size(uint64_t *sizes, size_t *cnt, uint64_t size)
 		sizes[(*cnt)++] = size;
 }
 
-/* Sites that have frame_cnt frames in common, in order of the next one. */
-static bool is_funnel(const struct site *const *sites, size_t cnt, size_t frame_cnt)
+static bool grows(const struct callers *callers, const struct candidate *site, size_t frame)
 {
-	uint64_t sizes[LEAST_SIZES];
-	size_t size_cnt = 0, callers = 0;
+	size_t sum = callers_find(callers, site->site, frame);
 
-	for (size_t i = 0; i < cnt; i++) {
-		if (sites[i]->frame_cnt <= frame_cnt)
-			continue;
-		callers += !i || compare_frames(sites[i - 1], sites[i], frame_cnt + 1) != 0;
-		add_size(sizes, &size_cnt, size_of(sites[i]));
-	}
-	return callers >= LEAST_CALLERS && size_cnt >= LEAST_SIZES;
+	return candidate_is_suspect(site) || (sum != SIZE_MAX && callers_grow(callers, sum));
 }
 
-static int find(const struct site *const *sites, size_t cnt, size_t frame_cnt,
-		struct funnels *funnels, size_t *cap)
+/* Adds a caller: the sites that have one more frame in common. */
+static void add_caller(const struct callers *callers, const struct candidate *const *sites,
+		       size_t cnt, size_t frame_cnt, struct use *use)
+{
+	double gained = 0;
+	bool is_growing = false;
+
+	for (size_t i = 0; i < cnt; i++) {
+		is_growing |= grows(callers, sites[i], frame_cnt);
+		if (use->sum != SIZE_MAX && sites[i]->growth.history)
+			gained += callers_gain(callers, use->sum, sites[i]->growth.history);
+	}
+	use->gained += gained;
+	use->most = fmax(use->most, gained);
+	if (is_growing) {
+		use->growing++;
+		use->gained_by_growing += gained;
+		return;
+	}
+	use->calm++;
+	for (size_t i = 0; i < cnt; i++)
+		add_size(use->sizes, &use->size_cnt, size_of(sites[i]->site));
+}
+
+/* True if the function grows, and no few of its callers account for that. */
+static bool is_keeper(const struct use *use)
+{
+	return use->sum != SIZE_MAX && 2 * use->gained_by_growing < use->gained &&
+	       4 * use->most < use->gained;
+}
+
+/* Sites that have frame_cnt frames in common, in order of the next one. */
+static bool is_funnel(const struct callers *callers, const struct candidate *const *sites,
+		      size_t cnt, size_t frame_cnt)
+{
+	struct use use = {.sum = callers_find(callers, sites[0]->site, frame_cnt - 1)};
+
+	if (use.sum != SIZE_MAX && !callers_grow(callers, use.sum))
+		use.sum = SIZE_MAX;
+	for (size_t first = 0, end; first < cnt; first = end) {
+		end = first + 1;
+		while (end < cnt &&
+		       !compare_frames(sites[first]->site, sites[end]->site, frame_cnt + 1))
+			end++;
+		if (sites[first]->site->frame_cnt > frame_cnt)
+			add_caller(callers, sites + first, end - first, frame_cnt, &use);
+	}
+	return use.calm >= LEAST_CALLERS && use.size_cnt >= LEAST_SIZES &&
+	       use.calm >= use.growing && !is_keeper(&use);
+}
+
+static int find(const struct callers *callers, const struct candidate *const *sites, size_t cnt,
+		size_t frame_cnt, struct funnels *funnels, size_t *cap)
 {
 	for (size_t first = 0, end; first < cnt; first = end) {
 		end = first + 1;
-		while (end < cnt && !compare_frames(sites[first], sites[end], frame_cnt))
+		while (end < cnt &&
+		       !compare_frames(sites[first]->site, sites[end]->site, frame_cnt))
 			end++;
-		if (!is_funnel(sites + first, end - first, frame_cnt))
+		if (!is_funnel(callers, sites + first, end - first, frame_cnt))
 			continue;
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
 			return -ENOMEM;
 		/* The last one has so many frames: shorter ones come before it. */
-		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1], frame_cnt};
+		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1]->site, frame_cnt};
 	}
 	return 0;
 }
 
-int funnels_init(const struct candidate *sites, size_t cnt, struct funnels *ret)
+int funnels_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
+		 struct funnels *ret)
 {
-	cleanup_free const struct site **sorted = calloc(cnt + 1, sizeof(*sorted));
+	cleanup_free const struct candidate **sorted = calloc(cnt + 1, sizeof(*sorted));
 	struct funnels funnels = {0};
 	size_t sorted_cnt = 0, cap = 0;
 	int err = sorted ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !err && i < cnt; i++) {
-		const struct site *site = sites[i].site;
-
-		if (site->space == SPACE_USER && site->frame_cnt > 1 &&
-		    !candidate_is_suspect(&sites[i]))
-			sorted[sorted_cnt++] = site;
-	}
+	for (size_t i = 0; !err && i < cnt; i++)
+		if (sites[i].site->space == SPACE_USER && sites[i].site->frame_cnt > 1)
+			sorted[sorted_cnt++] = &sites[i];
 	if (!err)
 		qsort(sorted, sorted_cnt, sizeof(*sorted), by_frames);
 	for (size_t i = 1; !err && i <= MOST_FRAMES; i++)
-		err = find(sorted, sorted_cnt, i, &funnels, &cap);
+		err = find(callers, sorted, sorted_cnt, i, &funnels, &cap);
 	if (err)
 		funnels_deinit(&funnels);
 	else

@@ -6,6 +6,7 @@
 #ifndef REPORT_FUNNELS_H
 #define REPORT_FUNNELS_H
 
+#include "report/callers.h"
 #include "report/site_order.h"
 
 /* The innermost frames of a site, which many have in common. */
@@ -20,10 +21,12 @@ struct funnels {
 };
 
 /*
- * Of all sites of a report. Those that seem to leak do not count: if most callers do, it is the
- * function that keeps what it allocates. They must outlive the funnels.
+ * Of all sites of a report, which must outlive the funnels. Callers that grow, by a site or by
+ * their sum, do not count, and must not be most of them: then it is the function that keeps what it
+ * allocates. So it is if the function grows, but by no caller in particular. callers may be NULL.
  */
-int funnels_init(const struct candidate *sites, size_t cnt, struct funnels *ret);
+int funnels_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
+		 struct funnels *ret);
 void funnels_deinit(struct funnels *funnels);
 
 /* How many of its innermost frames get memory for others. */

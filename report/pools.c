@@ -35,10 +35,7 @@ static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 {
 	struct site *sum = &pool->sum;
 
-	site_add_sums(sum, site);
-	ages_join(&sum->ages, &site->ages);
-	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
-		sum->kept[i] += site->kept[i];
+	site_join(sum, site);
 	if (site->largest.size > pool->step_bytes)
 		pool->step_bytes = site->largest.size;
 	if (sum->frames && site->bytes <= *largest)

@@ -316,15 +316,15 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap, b
 	return err;
 }
 
-static int update(struct ranking *ranking, const struct snapshot *snap, bool is_reported,
-		  struct growth *growth)
+static int update(struct ranking *ranking, const struct snapshot *snap, const struct site *sums,
+		  size_t cnt, bool is_reported, struct growth *growth)
 {
 	int err = sum_processes(ranking, snap);
 
 	if (!ranking->updates++)
 		ranking->first_ns = snap->elapsed_ns;
-	for (size_t i = 0; !err && i < snap->site_cnt; i++)
-		err = update_site(ranking, snap, &snap->sites[i], is_reported,
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = update_site(ranking, snap, &sums[i], is_reported,
 				  growth ? &growth[i] : NULL);
 	if (!err)
 		err = update_absent(ranking, snap, is_reported);
@@ -334,12 +334,18 @@ static int update(struct ranking *ranking, const struct snapshot *snap, bool is_
 
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth)
 {
-	return update(ranking, snap, true, growth);
+	return update(ranking, snap, snap->sites, snap->site_cnt, true, growth);
+}
+
+int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
+			 const struct site *sums, size_t cnt, struct growth *growth)
+{
+	return update(ranking, snap, sums, cnt, true, growth);
 }
 
 int ranking__note(struct ranking *ranking, const struct snapshot *snap)
 {
-	return update(ranking, snap, false, NULL);
+	return update(ranking, snap, snap->sites, snap->site_cnt, false, NULL);
 }
 
 struct ranking_past ranking__past(const struct ranking *ranking)

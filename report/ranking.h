@@ -27,6 +27,10 @@ void ranking__free(struct ranking *ranking);
  */
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
+/* The same for cnt sums over sites of the snapshot, which may overlap: growth[i] is of sums[i]. */
+int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
+			 const struct site *sums, size_t cnt, struct growth *growth);
+
 /* Remembers a snapshot between two reports: growth stays that since the last report. */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 

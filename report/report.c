@@ -8,6 +8,8 @@
 
 #include "base/bisect.h"
 #include "base/cleanup.h"
+#include "report/accused.h"
+#include "report/callers.h"
 #include "report/funnels.h"
 #include "report/grouping.h"
 #include "report/held_by.h"
@@ -71,6 +73,9 @@ static void show(const struct funnels *funnels, struct report_site *sites,
 			.growth_count = candidates[i].growth.count,
 			.history = candidates[i].growth.history,
 			.wrapped_frame = funnels_frame_cnt(funnels, candidates[i].site),
+			.blamed_from = candidates[i].blamed_from,
+			.path_cnt = candidates[i].path_cnt,
+			.callers_vary = candidates[i].callers_vary,
 		};
 }
 
@@ -327,28 +332,8 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 	return err;
 }
 
-/* Suspects are shown whatever else is. */
-static int show_paths(const struct pools *pools, struct report *report, struct shown *shown)
+static void count_verdicts(const struct shown *shown, struct report *report)
 {
-	size_t pool_cnt = pools ? pools->cnt : 0, cnt = 0;
-	cleanup_free struct candidate *judged =
-		calloc(report->sites_total + pool_cnt + 1, sizeof(*judged));
-	int err;
-
-	if (!judged)
-		return -ENOMEM;
-	for (size_t i = 0; i < report->sites_total; i++) {
-		size_t at = (size_t)(shown->candidates[i].site - report->snapshot->sites);
-
-		if (!pool_cnt || !pools->is_in_pool[at])
-			judged[cnt++] = shown->candidates[i];
-	}
-	for (size_t i = 0; i < pool_cnt; i++) {
-		judged[cnt++] = (struct candidate){&pools->pools[i].sum, pools->growth[i]};
-		if (pool_is_unclear(pools->growth[i].history))
-			report->unclear = &pools->pools[i];
-	}
-	err = site_order_suspects(judged, cnt, &report->suspects_total, &shown->paths);
 	for (size_t i = 0; i < report->sites_total; i++) {
 		const struct site_history *history = shown->candidates[i].growth.history;
 
@@ -357,10 +342,54 @@ static int show_paths(const struct pools *pools, struct report *report, struct s
 		report->judged += history->trend.tendency != TENDENCY_UNKNOWN;
 		report->undecided += history->trend.undecided;
 	}
+}
+
+/* The sites that are judged by themselves, then pools. */
+static size_t choose_judged(const struct pools *pools, const struct shown *shown,
+			    struct report *report, struct candidate *judged)
+{
+	size_t pool_cnt = pools ? pools->cnt : 0, cnt = 0;
+
+	for (size_t i = 0; i < report->sites_total; i++) {
+		size_t at = (size_t)(shown->candidates[i].site - report->snapshot->sites);
+
+		if (!pool_cnt || !pools->is_in_pool[at])
+			judged[cnt++] = shown->candidates[i];
+	}
+	for (size_t i = 0; i < pool_cnt; i++) {
+		judged[cnt++] = (struct candidate){.site = &pools->pools[i].sum,
+						   .growth = pools->growth[i]};
+		if (pool_is_unclear(pools->growth[i].history))
+			report->unclear = &pools->pools[i];
+	}
+	return cnt;
+}
+
+/* Suspects are shown whatever else is. */
+static int show_paths(const struct options *opts, const struct sums *sums,
+		      struct symbol_backend *symbols, uint64_t deadline_ns, struct report *report,
+		      struct shown *shown)
+{
+	size_t pool_cnt = sums->pools ? sums->pools->cnt : 0, cnt;
+	cleanup_free struct candidate *judged =
+		calloc(report->sites_total + pool_cnt + 1, sizeof(*judged));
+	int err = 0;
+
+	if (!judged)
+		return -ENOMEM;
+	cnt = choose_judged(sums->pools, shown, report, judged);
+	if (sums->callers)
+		err = accuse_callers(opts, sums->callers, &shown->funnels, symbols, deadline_ns,
+				     judged, &cnt);
 	if (!err)
-		shown->path_cnt =
-			report->suspects_total < MAX_PATHS ? report->suspects_total : MAX_PATHS;
-	return err;
+		err = site_order_suspects(judged, cnt, &cnt, &shown->paths);
+	if (err)
+		return err;
+	shown->path_cnt = cnt < MAX_PATHS ? cnt : MAX_PATHS;
+	for (size_t i = 0; i < cnt; i++)
+		report->suspects_total += shown->paths[i].path_cnt ?: 1;
+	count_verdicts(shown, report);
+	return 0;
 }
 
 static int show_lost_paths(struct report *report, struct shown *shown)
@@ -408,9 +437,9 @@ static int name_culprits(struct report *report)
 
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
-		       const struct growth *group_growth, const struct pools *pools,
-		       const struct untraced_growths *untraced, struct symbol_backend *symbols,
-		       uint64_t deadline_ns, bool final, struct report *ret)
+		       const struct growth *group_growth, const struct sums *sums,
+		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
+		       struct report *ret)
 {
 	struct report report = {
 		.snapshot = snap,
@@ -424,23 +453,25 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.propose = opts->gen_suppressions,
 		.final = final,
 	};
+	static const struct sums no_sums;
 	struct shown shown = {0};
 	int err;
 
-	if (untraced)
-		report.untraced = *untraced;
+	if (sums && sums->untraced)
+		report.untraced = *sums->untraced;
 	err = site_order_init(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
 			      &shown.candidates);
 
 	if (err)
 		return err;
+	sums = sums ?: &no_sums;
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
-	err = show_paths(pools, &report, &shown);
+	err = funnels_init(shown.candidates, report.sites_total, sums->callers, &shown.funnels);
+	if (!err)
+		err = show_paths(opts, sums, symbols, deadline_ns, &report, &shown);
 	if (!err)
 		err = show_lost_paths(&report, &shown);
-	if (!err)
-		err = funnels_init(shown.candidates, report.sites_total, &shown.funnels);
 	if (!err)
 		err = sort_out_runtime_init(opts, symbols, deadline_ns, grouping, &report, &shown);
 	if (!err && grouping)
@@ -453,7 +484,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	if (!err)
 		err = show_holders(&shown);
 	if (!err)
-		err = show_sites(&shown, pools, &report);
+		err = show_sites(&shown, sums->pools, &report);
 	shown_deinit(&shown);
 	if (!err && opts->summary)
 		err = show_summaries(opts, &report);
@@ -465,7 +496,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		report_deinit(&report);
 		return err;
 	}
-	judge_objects(pools, &report);
+	judge_objects(sums->pools, &report);
 	give_sites(&report);
 	for (size_t i = report.runtime_init_from; !grouping && i < report.site_cnt; i++)
 		report.sites[i].runtime_init = true;
@@ -479,8 +510,8 @@ int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret)
 {
-	return report_init_groups(opts, snap, growth, NULL, NULL, NULL, NULL, symbols, deadline_ns,
-				  final, ret);
+	return report_init_groups(opts, snap, growth, NULL, NULL, NULL, symbols, deadline_ns, final,
+				  ret);
 }
 
 void report_deinit(struct report *report)

@@ -15,8 +15,16 @@
 #include "report/suspects.h"
 #include "report/symbol_backend.h"
 
+struct callers;
 struct grouping;
 struct pools;
+
+/* What is judged beside single sites; NULL: nothing is known of it. */
+struct sums {
+	const struct pools *pools;
+	const struct callers *callers;
+	const struct untraced_growths *untraced;
+};
 
 /* What --by sums sites up to, with the top of its sites. */
 struct report_group {
@@ -103,14 +111,14 @@ int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret);
 /*
- * With groups, whose sums and growth are of the same snapshot, pools, and growth of footprints,
- * which may all be NULL; the report points into them.
+ * With groups, whose sums and growth are of the same snapshot, and sums, which may both be NULL;
+ * the report points into them.
  */
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,
-		       const struct growth *group_growth, const struct pools *pools,
-		       const struct untraced_growths *untraced, struct symbol_backend *symbols,
-		       uint64_t deadline_ns, bool final, struct report *ret);
+		       const struct growth *group_growth, const struct sums *sums,
+		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
+		       struct report *ret);
 void report_deinit(struct report *report);
 
 #endif

@@ -72,7 +72,8 @@ int site_order_init(const struct site *sites, const struct growth *growth, size_
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		if (sites[i].count)
-			candidates[ranked++] = (struct candidate){&sites[i], growth[i]};
+			candidates[ranked++] =
+				(struct candidate){.site = &sites[i], .growth = growth[i]};
 	qsort_r(candidates, ranked, sizeof(*candidates), compare, &order);
 	*ret_cnt = ranked;
 	*ret = candidates;

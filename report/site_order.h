@@ -9,6 +9,9 @@
 struct candidate {
 	const struct site *site;
 	struct growth growth;
+	size_t path_cnt;    /* sites that it stands for; 0: it is only itself */
+	size_t blamed_from; /* see struct report_site */
+	bool callers_vary;
 };
 
 /* Those of the sites that hold something, in order; growth: one for each. */

@@ -70,6 +70,14 @@ void site_add_sums(struct site *sum, const struct site *site)
 	reach_add(&sum->reach, &site->reach);
 }
 
+void site_join(struct site *sum, const struct site *site)
+{
+	site_add_sums(sum, site);
+	ages_join(&sum->ages, &site->ages);
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		sum->kept[i] += site->kept[i];
+}
+
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block)
 {
 	part->bytes += block->size;

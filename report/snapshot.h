@@ -239,6 +239,9 @@ void site_set_inherited(struct site *site, const struct sampling *sampling,
  */
 void site_add_sums(struct site *sum, const struct site *site);
 
+/* Adds also its blocks by age, and those that the last snapshot had. */
+void site_join(struct site *sum, const struct site *site);
+
 /* Adds a block. */
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block);
 

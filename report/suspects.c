@@ -92,7 +92,7 @@ static void add(struct suspect *suspect, const struct report_site *path)
 
 	if (!suspect->site || weight_of(path) > weight_of(suspect->site))
 		suspect->site = path;
-	suspect->path_cnt++;
+	suspect->path_cnt += path->path_cnt ?: 1;
 	suspect->bytes_per_s += history->trend.bytes_per_s;
 	suspect->weight += weight_of(path);
 	suspect->seen += history->seen;

@@ -422,6 +422,28 @@ uint64_t history_lifetime_ns(const struct site_history *history)
 	return i < AGE_CLASS_CNT ? age_class_ns(i) : UINT64_MAX;
 }
 
+static double bytes_of(const struct moment *moment, size_t span)
+{
+	return span < SPAN_CNT ? (double)moment->held_bytes[span] : (double)moment->bytes;
+}
+
+double history_gain(const struct site_history *history, uint64_t older_ns, uint64_t since_ns)
+{
+	const struct moment *moments = history->moments;
+	size_t span = SPAN_CNT, at = history->moment_cnt;
+	double now;
+
+	for (size_t i = 0; older_ns && i < SPAN_CNT; i++)
+		if (span_ns(i) == older_ns)
+			span = i;
+	if (!at)
+		return 0;
+	now = bytes_of(&moments[at - 1], span);
+	while (at && moments[at - 1].elapsed_ns > since_ns)
+		at--;
+	return at ? now - bytes_of(&moments[at - 1], span) : now;
+}
+
 /* What Laplace's rule says of the next of the blocks of a span. */
 static double unfreed(const struct site_history *history, size_t span, uint64_t freed)
 {
@@ -436,11 +458,6 @@ typedef double amount_fn(const struct moment *moment, size_t span);
 static double blocks_of(const struct moment *moment, size_t span)
 {
 	return moment->held[span];
-}
-
-static double bytes_of(const struct moment *moment, size_t span)
-{
-	return span < SPAN_CNT ? (double)moment->held_bytes[span] : (double)moment->bytes;
 }
 
 static double process_bytes_of(const struct moment *moment, size_t span)

@@ -125,6 +125,12 @@ uint64_t history_freed(const struct site_history *history, size_t age_class);
 /* An age under which nine in ten of the blocks that were freed were last seen; 0: none was. */
 uint64_t history_lifetime_ns(const struct site_history *history);
 
+/*
+ * Bytes of blocks older than a span of 0 or struct leak_score, as sampled, that it holds more than
+ * at its last moment up to since_ns.
+ */
+double history_gain(const struct site_history *history, uint64_t older_ns, uint64_t since_ns);
+
 /* Whether it says of the site that it grows, and so much that it should be looked at. */
 bool trend_is_suspect(const struct trend *trend);
 

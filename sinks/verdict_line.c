@@ -131,6 +131,8 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 {
 	struct place place = shown->blamed;
 
+	if (shown->callers_vary)
+		return;
 	while (row->cnt <= most) {
 		const struct sym_location *location = shown->locations[place.frame];
 		const struct sym_frame *frame;

@@ -102,6 +102,26 @@ def test_nothing_outstanding(t):
 
 @slow
 @timeout(120)
+def test_spread(t):
+    """A leak on thousands of stacks is one line with the whole rate; no caller is accused."""
+    program = t.program("spread", "16")
+    output = t.tmp / "reports"  # nobody reads them while the program runs
+    memleak = t.attach(program, "-T", "9", "--output", output, interval="1", output=output)
+    truth = program.truth
+    program.go()
+    report = memleak.stop()
+    name, rate = truth.facts["grows"]
+    wanted("suspects", [owner(site) for site in report["suspects"]], [name])
+    suspect = report["suspects"][0]
+    if not 0.7 * int(rate) <= suspect["bytes_per_s"] <= 1.4 * int(rate):
+        raise Failure(f"{name} grows by {rate} bytes/s: {suspect}")
+    wanted("paths", suspect["paths"], report["suspects_total"])
+    if suspect["paths"] < 1000:
+        raise Failure(f"{name} has 4096 paths: {suspect}")
+
+
+@slow
+@timeout(120)
 def test_arrays(t):
     """An array that is reallocated all the time is as old as it is, and is seen to grow."""
     program = t.program("arrays", "16")

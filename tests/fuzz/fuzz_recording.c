@@ -86,7 +86,7 @@ static void report_groups(FILE *out, enum group_by by, const struct snapshot *sn
 		abort();
 	group_growth = calloc(grouping.cnt + 1, sizeof(*group_growth));
 	if (!group_growth || report_init_groups(&grouped, snap, growth, &grouping, group_growth,
-						NULL, NULL, symbols, UINT64_MAX, true, &report))
+						NULL, symbols, UINT64_MAX, true, &report))
 		abort();
 	print(out, &report);
 	report_deinit(&report);

@@ -190,7 +190,7 @@ static void check_scene(const char *name, const struct scene *scene, const struc
 		assert_int_equal(grouping_init(scene->opts.by, snap, &symbols.backend, &grouping),
 				 0);
 		assert_int_equal(report_init_groups(&scene->opts, snap, growth, &grouping, growth,
-						    NULL, NULL, &symbols.backend, UINT64_MAX, false,
+						    NULL, &symbols.backend, UINT64_MAX, false,
 						    &report),
 				 0);
 	}

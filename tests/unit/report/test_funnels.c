@@ -44,7 +44,7 @@ static void expect(struct made *made, size_t first, size_t end, size_t frame_cnt
 {
 	struct funnels funnels;
 
-	assert_int_equal(funnels_init(made->candidates, made->cnt, &funnels), 0);
+	assert_int_equal(funnels_init(made->candidates, made->cnt, NULL, &funnels), 0);
 	for (size_t i = first; i < end; i++)
 		assert_int_equal(funnels_frame_cnt(&funnels, &made->sites[i]), frame_cnt);
 	funnels_deinit(&funnels);

@@ -180,7 +180,8 @@ static void run_two(struct made_program *program, uint64_t seed)
 	does_not("churn", seed, &trends[2]);
 	for (size_t i = 0; i < 2; i++) {
 		histories[i].trend = trends[i];
-		candidates[i] = (struct candidate){&sites[i], {.history = &histories[i]}};
+		candidates[i] =
+			(struct candidate){.site = &sites[i], .growth = {.history = &histories[i]}};
 	}
 	assert_int_equal(site_order_suspects(candidates, 2, &cnt, &order), 0);
 	assert_int_equal(cnt, 2);

@@ -95,8 +95,8 @@ static void write_report(FILE *out, const struct scene *scene, const struct snap
 	assert_int_equal(grouping_init(scene->opts.by, snap, &symbols.backend, &grouping), 0);
 	group_past = group_past_of(scene, &grouping, &symbols.backend);
 	assert_int_equal(report_init_groups(&scene->opts, snap, past.growth, &grouping,
-					    group_past.growth, NULL, NULL, &symbols.backend,
-					    UINT64_MAX, scene->final, &report),
+					    group_past.growth, NULL, &symbols.backend, UINT64_MAX,
+					    scene->final, &report),
 			 0);
 	name_thread(&report, 4712, "work\x1b[2J\xff)");
 	sink->report(out, &report);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What each call that stacks go through holds: the sum of all sites behind it. A leak that is
+ * spread over more stacks than can be judged one by one shows in the sum of its function's call.
+ * Knows no names.
+ */
+#ifndef REPORT_CALLERS_H
+#define REPORT_CALLERS_H
+
+#include "report/ranking.h"
+
+/* Innermost calls of a stack that count; a call that comes again in it counts once. */
+#define CALLER_CALLS 16
+
+struct callers {
+	const struct snapshot *snap;
+	struct site *sums; /* their stacks are the one frame of the call */
+	struct growth *growth;
+	size_t cnt, cap;
+	uint32_t *calls; /* of each site of snap CALLER_CALLS indices of sums, counted from 1 */
+};
+
+/* Of user space; without the sites that is_left_out names, which may be NULL. -ENOMEM. */
+int callers_init(const struct snapshot *snap, const bool *is_left_out, struct callers *ret);
+void callers_deinit(struct callers *callers);
+
+/* Remembers them, each snapshot once, and fills growth. */
+int callers_rank(struct callers *callers, struct ranking *ranking);
+
+/* A site's calls, innermost first, 0 behind the last; NULL: the site is not of the snapshot. */
+const uint32_t *callers_calls(const struct callers *callers, const struct site *site);
+
+/* The sum of a site's frame; SIZE_MAX: there is none. callers may be NULL. */
+size_t callers_find(const struct callers *callers, const struct site *site, size_t frame);
+
+/* True if the sum seems to leak. */
+bool callers_grow(const struct callers *callers, size_t sum);
+
+/* What a site, or all sites, gained of the blocks by which the sum is judged, in the later part of
+ * tracing. */
+double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
+
+#endif

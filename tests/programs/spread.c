@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * spread SECONDS: audit() leaks texts of eleven sizes, and lend() gets as much that is given back a
+ * second later, each of them on 4096 stacks in turn. Prints `grows audit BYTES_PER_SECOND`.
+ */
+#include <time.h>
+
+#include "truth.h"
+
+#define TICK_NS 10000000
+#define PER_SECOND (1000000000 / TICK_NS)
+#define PER_TICK 3
+#define SIZES 11
+#define LENT (PER_SECOND * PER_TICK)
+
+static void *lent[LENT];
+static unsigned int calls;
+
+OWN_FRAME static void audit(void)
+{
+	keep(malloc(56 + calls % SIZES * 8)); /* LEAK */
+}
+
+OWN_FRAME static void lend(void)
+{
+	free(lent[calls % LENT]);
+	lent[calls % LENT] = keep(malloc(56 + calls % SIZES * 8));
+}
+
+#define INNER(n)                                                                                   \
+	OWN_FRAME static void inner_##n(void (*leaf)(void))                                        \
+	{                                                                                          \
+		leaf();                                                                            \
+		__asm__ volatile("");                                                              \
+	}
+
+#define MIDDLE(n)                                                                                  \
+	OWN_FRAME static void middle_##n(void (*leaf)(void))                                       \
+	{                                                                                          \
+		inner[calls % 16](leaf);                                                           \
+		__asm__ volatile("");                                                              \
+	}
+
+#define OUTER(n)                                                                                   \
+	OWN_FRAME static void outer_##n(void (*leaf)(void))                                        \
+	{                                                                                          \
+		middle[calls / 16 % 16](leaf);                                                     \
+		__asm__ volatile("");                                                              \
+	}
+
+#define SIXTEEN(one)                                                                               \
+	one(0) one(1) one(2) one(3) one(4) one(5) one(6) one(7) one(8) one(9) one(10) one(11)      \
+		one(12) one(13) one(14) one(15)
+
+#define NAME(prefix, n) prefix##n,
+
+typedef void level_fn(void (*leaf)(void));
+
+SIXTEEN(INNER)
+#define INNER_NAME(n) NAME(inner_, n)
+static level_fn *const inner[] = {SIXTEEN(INNER_NAME)};
+
+SIXTEEN(MIDDLE)
+#define MIDDLE_NAME(n) NAME(middle_, n)
+static level_fn *const middle[] = {SIXTEEN(MIDDLE_NAME)};
+
+SIXTEEN(OUTER)
+#define OUTER_NAME(n) NAME(outer_, n)
+static level_fn *const outer[] = {SIXTEEN(OUTER_NAME)};
+
+static void tick(void)
+{
+	for (int i = 0; i < PER_TICK; i++, calls++) {
+		outer[calls / 256 % 16](audit);
+		outer[calls / 256 % 16](lend);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int end = (unsigned int)atoi(argv[1]) * PER_SECOND;
+	struct timespec at;
+
+	must(argc == 2, "spread SECONDS");
+	say("grows audit %d\n", (56 + SIZES / 2 * 8) * PER_SECOND * PER_TICK);
+	ready();
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (unsigned int now = 0; now < end; now++) {
+		at.tv_nsec += TICK_NS;
+		at.tv_sec += at.tv_nsec / 1000000000;
+		at.tv_nsec %= 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+		tick();
+	}
+	ready();
+	return 0;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Leaks that no single stack shows: who is accused by the sum of what many stacks hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/callers.h"
+#include "report/report.h"
+#include "tests/unit/lib/fake_symbols.h"
+
+#define REPORTS 24
+#define PER_REPORT 20
+#define SITES 2048
+#define INTERVAL_NS 2000000000ULL
+#define FRAMES 4
+
+/* Callers of a kind are this number and those that follow. */
+enum { AUDIT = 1, TAKE, LEAK, OTHER, MAIN, XMALLOC, LEAVES = 1000, INNER = 2000, OUTER = 9000 };
+
+static struct process process = {1, 1, "app", NULL};
+
+#define FUNCTION(at, name)                                                                         \
+	{                                                                                          \
+		.addr = (at), .module = "/srv/app", .frame_cnt = 1,                                \
+		.frames = &(const struct sym_frame)                                                \
+		{                                                                                  \
+			.symbol = (name)                                                           \
+		}                                                                                  \
+	}
+
+/* INNER and OUTER have no names: they are not blamed. */
+static const struct sym_location locations[] = {
+	FUNCTION(AUDIT, "audit"), FUNCTION(TAKE, "take"), FUNCTION(LEAK, "leak"),
+	FUNCTION(OTHER, "other"), FUNCTION(MAIN, "main"), FUNCTION(XMALLOC, "xmalloc"),
+};
+
+struct made {
+	struct site sites[SITES];
+	uint64_t frames[SITES][FRAMES];
+	uint64_t born[SITES]; /* in the report of this number */
+	size_t cnt;
+};
+
+/* A stack with blocks that stay from a report on. */
+static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size,
+		uint64_t innermost, uint64_t next, uint64_t outer)
+{
+	const uint64_t frames[FRAMES] = {innermost, next, outer, MAIN};
+	size_t i = made->cnt++;
+
+	assert_true(i < SITES);
+	memcpy(made->frames[i], frames, sizeof(frames));
+	made->born[i] = born;
+	made->sites[i] = (struct site){.id = i + 1,
+				       .process = &process,
+				       .bytes = blocks * size,
+				       .count = blocks,
+				       .frames = made->frames[i],
+				       .frame_cnt = FRAMES};
+}
+
+/* What there is of the sites at a report; all but lifetime: blocks live for so many reports. */
+static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, struct site *ret)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < made->cnt; i++) {
+		uint64_t age = at - made->born[i], age_ns = age * INTERVAL_NS + 1000000;
+		struct site *site = &ret[cnt];
+
+		if (made->born[i] > at || age >= lifetime)
+			continue;
+		*site = made->sites[i];
+		site->oldest_ns = site->newest_ns = age_ns;
+		site->ages.bytes[age_class(age_ns)] = site->bytes;
+		site->ages.count[age_class(age_ns)] = (uint32_t)site->count;
+		if (age)
+			site->kept[age_class(age_ns - INTERVAL_NS)] = (uint32_t)site->count;
+		cnt++;
+	}
+	return cnt;
+}
+
+static void check_report(const struct snapshot *snap, const struct growth *growth,
+			 const struct callers *callers, const char *function, size_t paths,
+			 double bytes_per_s)
+{
+	struct fake_symbols symbols =
+		fake_symbols_of(locations, sizeof(locations) / sizeof(locations[0]));
+	const struct sums sums = {.callers = callers};
+	struct options opts = {.top = 10};
+	const struct sym_location *blamed;
+	struct report report;
+
+	assert_int_equal(report_init_groups(&opts, snap, growth, NULL, NULL, &sums,
+					    &symbols.backend, UINT64_MAX, false, &report),
+			 0);
+	assert_int_equal(report.suspect_cnt, function ? 1 : 0);
+	assert_int_equal(report.suspects_total, paths);
+	if (function) {
+		const struct report_site *shown = report.suspects[0].site;
+
+		blamed = shown->locations[shown->blamed.frame];
+		assert_string_equal(blamed->frames[0].symbol, function);
+		assert_int_equal(report.suspects[0].path_cnt, paths);
+		assert_true(report.suspects[0].bytes_per_s > 0.9 * bytes_per_s);
+		assert_true(report.suspects[0].bytes_per_s < 1.1 * bytes_per_s);
+	}
+	report_deinit(&report);
+}
+
+/* Who is accused at the last report; NULL: nobody is. */
+static void check(const struct made *made, uint64_t lifetime, const char *function, size_t paths,
+		  double bytes_per_s)
+{
+	struct ranking *ranking, *caller_ranking;
+	struct site *sites = calloc(SITES, sizeof(*sites));
+	struct growth *growth = calloc(SITES, sizeof(*growth));
+	struct callers callers;
+
+	assert_non_null(sites);
+	assert_non_null(growth);
+	assert_int_equal(ranking__new(&ranking), 0);
+	assert_int_equal(ranking__new(&caller_ranking), 0);
+	for (uint64_t at = 1; at <= REPORTS; at++) {
+		struct snapshot snap = {.elapsed_ns = at * INTERVAL_NS, .sites = sites};
+
+		memset(sites, 0, SITES * sizeof(*sites));
+		snap.site_cnt = sites_at(made, at, lifetime, sites);
+		assert_int_equal(ranking__update(ranking, &snap, growth), 0);
+		assert_int_equal(callers_init(&snap, NULL, &callers), 0);
+		assert_int_equal(callers_rank(&callers, caller_ranking), 0);
+		if (at == REPORTS)
+			check_report(&snap, growth, &callers, function, paths, bytes_per_s);
+		callers_deinit(&callers);
+	}
+	ranking__free(ranking);
+	ranking__free(caller_ranking);
+	free(sites);
+	free(growth);
+}
+
+/* Blocks of some sizes through a call, each on a stack of its own, and of so many direct callers.
+ */
+static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_t callers)
+{
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(made, 1 + i / PER_REPORT, 1, 100 + i % sizes, innermost, INNER + i % callers,
+		    OUTER + i);
+}
+
+#define RATE(size) ((size)*PER_REPORT * 1e9 / INTERVAL_NS)
+
+/* Later part of the reports, by which paths are counted: see callers.c. */
+#define LATER ((size_t)(REPORTS * 0.6 + 1) * PER_REPORT)
+
+static void one_block_each(void **state)
+{
+	struct made made = {0};
+
+	add_paths(&made, AUDIT, 1, 14);
+	check(&made, REPORTS, "audit", LATER, RATE(100));
+}
+
+static void sizes_and_callers(void **state)
+{
+	for (size_t callers = 1; callers <= REPORTS * PER_REPORT; callers *= 7) {
+		struct made made = {0};
+
+		add_paths(&made, AUDIT, 11, callers);
+		check(&made, REPORTS, "audit", LATER, RATE(105));
+	}
+}
+
+/* As much goes as comes. */
+static void level(void **state)
+{
+	struct made made = {0};
+
+	add_paths(&made, AUDIT, 11, 14);
+	check(&made, 3, NULL, 0, 0);
+}
+
+/* Of the callers of a wrapper one leaks; the others hold more, and no more of it. */
+static void wrapper(void **state)
+{
+	static const uint64_t wrappers[] = {TAKE, XMALLOC};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct made made = {0};
+
+		for (size_t j = 0; j < 30; j++)
+			add(&made, 1, 50, 1000 + 16 * j, wrappers[i], INNER + j, OTHER);
+		add_paths(&made, wrappers[i], 11, 1);
+		for (size_t j = 30; j < made.cnt; j++)
+			made.frames[j][1] = LEAK;
+		check(&made, REPORTS, "leak", LATER, RATE(105));
+	}
+}
+
+/* Each function calls the allocator itself, and holds too little to be judged. */
+static void shared_caller(void **state)
+{
+	struct made made = {0};
+
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(&made, 1 + i / PER_REPORT, 1, 100, LEAVES + i, LEAK, OTHER);
+	check(&made, REPORTS, "leak", LATER, RATE(100));
+}
+
+/* Whoever calls the function that leaks grows by as much, and is not accused. */
+static void callers_of_a_leak(void **state)
+{
+	struct made made = {0};
+
+	for (size_t i = 0; i < REPORTS; i++)
+		add(&made, 1 + i, 10, 100, AUDIT, LEAVES + i, OTHER);
+	for (size_t i = 0; i < 40; i++)
+		add(&made, 1, 10, 500 + i, OTHER, LEAVES + i, MAIN);
+	check(&made, REPORTS, "audit", (size_t)(REPORTS * 0.6 + 1), RATE(50));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_block_each), cmocka_unit_test(sizes_and_callers),
+		cmocka_unit_test(level),          cmocka_unit_test(wrapper),
+		cmocka_unit_test(shared_caller),  cmocka_unit_test(callers_of_a_leak),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
