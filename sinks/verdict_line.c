@@ -126,10 +126,14 @@ static void write_function(struct row *row, const struct sym_location *location,
 	row->has_source = text_has_source(frame);
 }
 
-/* Those that say something: no addresses, nor main and what calls that. */
+/*
+ * Those that say something: no addresses, no function that calls itself, nor main and what calls
+ * that.
+ */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
 	struct place place = shown->blamed;
+	const struct sym_frame *last = frame_of(shown->locations[place.frame], place.function);
 
 	if (shown->callers_vary)
 		return;
@@ -149,6 +153,9 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 			continue;
 		if (!strcmp(frame->symbol, "main"))
 			break;
+		if (last && last->symbol && !strcmp(frame->symbol, last->symbol))
+			continue;
+		last = frame;
 		fputs(row->cnt == 1 ? ", called by " : " < ", row->out);
 		write_function(row, shown->locations[place.frame], place.function);
 	}

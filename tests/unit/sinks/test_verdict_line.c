@@ -72,6 +72,9 @@ static void lines(void **state)
 		{"add", NULL, "run", "a.c", 1,
 		 "add a.c:11, called by run, grows 23.4 KiB/s, steadily for 60 s; 1 of 600 blocks "
 		 "freed (score 0.97)\n"},
+		{"add", NULL, "add", "a.c", 1,
+		 "add a.c:11 grows 23.4 KiB/s, steadily for 60 s; 1 of 600 blocks freed (score "
+		 "0.97)\n"},
 		{"add", NULL, "main", "a.c", 1,
 		 "add a.c:11 grows 23.4 KiB/s, steadily for 60 s; 1 of 600 blocks freed (score "
 		 "0.97)\n"},
