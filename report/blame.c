@@ -180,6 +180,36 @@ static const struct runtime_objects *objects_of(const struct options *opts,
 	return spot.owner == CODE_OF_INTERPRETER ? runtime_objects_of(spot.location->module) : NULL;
 }
 
+/* The outermost function in a row of the runtime that took the memory. */
+static struct place border_of(const struct options *opts, const struct report_site *shown)
+{
+	struct place border = {.frame = shown->first_frame};
+	const char *module = NULL;
+
+	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
+		struct spot spot = spot_at(opts, shown, (struct place){.frame = i});
+
+		if (!module && spot.owner == CODE_OF_RUNTIME)
+			continue;
+		if (!spot.location || !spot.location->module ||
+		    (module && strcmp(spot.location->module, module)))
+			break;
+		module = spot.location->module;
+		border = (struct place){i, function_cnt(shown, i) - 1};
+	}
+	return border;
+}
+
+static void blame_within(const struct options *opts, struct report_site *shown)
+{
+	struct place border = border_of(opts, shown);
+
+	if (shown->blamed.frame <= border.frame)
+		return;
+	shown->blamed = border;
+	shown->has_through = false;
+}
+
 void blame(const struct options *opts, struct report_site *shown)
 {
 	size_t first = shown->first_frame;
@@ -190,15 +220,17 @@ void blame(const struct options *opts, struct report_site *shown)
 		first = shown->wrapped_frame;
 	if (first < shown->blamed_from)
 		first = shown->blamed_from;
-	if (!find(opts, shown, first, is_own, &spot) &&
-	    !find(opts, shown, shown->first_frame, is_own, &spot)) {
+	if (find(opts, shown, first, is_own, &spot) ||
+	    find(opts, shown, shown->first_frame, is_own, &spot)) {
+		shown->blamed = spot.place;
+		shown->has_through = find_call(opts, shown, spot.place, &shown->through);
+	} else {
 		shown->blamed = blamed_of_others(opts, shown);
 		if (!shown->objects)
 			shown->objects = objects_of(opts, shown);
-		return;
 	}
-	shown->blamed = spot.place;
-	shown->has_through = find_call(opts, shown, spot.place, &shown->through);
+	if (shown->in_pool)
+		blame_within(opts, shown);
 }
 
 bool blame_may_name(const struct options *opts, const struct site *site,

@@ -71,28 +71,30 @@ static bool is_of_package(const char *path)
 	return false;
 }
 
-static bool is_library_file(const char *path)
+bool module_is_library(const char *path)
 {
 	return strstr(path_name(path), ".so");
 }
 
 /* "python3.11", "libpython3.11.so.1.0", "libruby-3.1.so" */
+bool module_is_named(const char *module, const char *name)
+{
+	const char *file = path_name(module), *rest;
+	size_t len = strlen(name);
+
+	if (module_is_library(module) && !strncmp(file, "lib", 3))
+		file += 3;
+	if (strncmp(file, name, len))
+		return false;
+	rest = file + len + strspn(file + len, "0123456789.-");
+	return !*rest || !strncmp(rest, "so", 2);
+}
+
 const char *interpreter_of(const char *module)
 {
-	const char *name = path_name(module);
-
-	if (is_library_file(module) && !strncmp(name, "lib", 3))
-		name += 3;
-	for (size_t i = 0; i < CNT(interpreters); i++) {
-		size_t len = strlen(interpreters[i]);
-		const char *rest = name + len;
-
-		if (strncmp(name, interpreters[i], len))
-			continue;
-		rest += strspn(rest, "0123456789.-");
-		if (!*rest || !strncmp(rest, "so", 2))
+	for (size_t i = 0; i < CNT(interpreters); i++)
+		if (module_is_named(module, interpreters[i]))
 			return interpreters[i];
-	}
 	return NULL;
 }
 
@@ -179,7 +181,7 @@ static bool is_library_of(const char *module, const char *program)
 /* Node's addons lie among packages; whatever else is no library is a program, wherever it is. */
 static bool is_program(const char *module)
 {
-	if (!is_library_file(module))
+	if (!module_is_library(module))
 		return !has_part(module, "node_modules");
 	return !BEGINS(module, system_folders) && !is_of_package(module);
 }

@@ -30,6 +30,12 @@ enum code_owner {
 enum code_owner code_owner(const struct options *opts, const char *program,
 			   const struct sym_location *location, const struct sym_frame *frame);
 
+/* True if the file is a shared library. */
+bool module_is_library(const char *path);
+
+/* True if the file is a program or library ("libNAME.so") of this name; a version may follow. */
+bool module_is_named(const char *module, const char *name);
+
 /* What runs scripts by the name of its file, without a version; NULL: another file. */
 const char *interpreter_of(const char *module);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up the mappings that runtimes of languages made for themselves. */
+/* Sums up the mappings, and blocks of scripts, that runtimes of languages have for themselves. */
 #include "report/pools.h"
 
 #include <errno.h>
@@ -8,16 +8,26 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/hash_map.h"
 #include "report/own.h"
 #include "report/trend.h"
 
-static bool is_mapping(const struct site *site)
+static bool has_stack(const struct site *site)
 {
-	return site->space == SPACE_USER && site->process && site->frame_cnt &&
-	       (site->kind == KIND_MMAP || site->kind == KIND_RESERVE);
+	return site->space == SPACE_USER && site->process && site->frame_cnt;
 }
 
-/* The first frame outside of the C library says for whom a mapping is. */
+static bool is_mapping(const struct site *site)
+{
+	return has_stack(site) && (site->kind == KIND_MMAP || site->kind == KIND_RESERVE);
+}
+
+static bool is_heap(const struct site *site)
+{
+	return has_stack(site) && site->kind == KIND_HEAP;
+}
+
+/* The first frame outside of the C library says for whom memory is. */
 static const struct runtime_objects *objects_of(const struct site *site,
 						struct symbol_backend *symbols)
 {
@@ -31,11 +41,33 @@ static const struct runtime_objects *objects_of(const struct site *site,
 	return NULL;
 }
 
+/* The outermost frame that is of an executable says what runs the process. */
+static bool runs_scripts(const struct site *site, struct symbol_backend *symbols)
+{
+	for (size_t i = site->frame_cnt; i-- > 0;) {
+		const struct sym_location *location =
+			symbols->lookup(symbols, site, site->frames[i]);
+		const struct runtime_objects *objects;
+
+		if (!location || !location->module)
+			return false;
+		if (module_is_library(location->module))
+			continue;
+		objects = runtime_objects_of(location->module);
+		return objects && objects->has_blocks;
+	}
+	return false;
+}
+
 static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 {
 	struct site *sum = &pool->sum;
 
-	site_join(sum, site);
+	/* Collectors free all the time: what grows does so by the sum alone, as with -C. */
+	if (pool->objects->has_blocks)
+		site_add_sums(sum, site);
+	else
+		site_join(sum, site);
 	if (site->largest.size > pool->step_bytes)
 		pool->step_bytes = site->largest.size;
 	if (sum->frames && site->bytes <= *largest)
@@ -44,6 +76,15 @@ static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 	sum->frames = site->frames;
 	sum->frame_cnt = site->frame_cnt;
 	sum->end = site->end;
+}
+
+static uint64_t id_of(const struct process *process, const struct runtime_objects *objects)
+{
+	uint64_t id = hash_word((uint64_t)KIND_MMAP, process->image);
+
+	for (const char *at = objects->runtime; *at; at++)
+		id = hash_word(id, (unsigned char)*at);
+	return id;
 }
 
 static struct pool *pool_of(struct pools *pools, const struct site *site,
@@ -55,8 +96,7 @@ static struct pool *pool_of(struct pools *pools, const struct site *site,
 			return &pools->pools[i];
 	pools->pools[pools->cnt] = (struct pool){
 		.objects = objects,
-		.sum = {.id = hash_word(hash_word((uint64_t)KIND_MMAP, site->process->image),
-					(uint64_t)*objects->interpreter),
+		.sum = {.id = id_of(site->process, objects),
 			.kind = KIND_MMAP,
 			.process = site->process,
 			.newest_ns = AGE_UNKNOWN},
@@ -64,7 +104,7 @@ static struct pool *pool_of(struct pools *pools, const struct site *site,
 	return &pools->pools[pools->cnt++];
 }
 
-static int sum_up(const struct snapshot *snap, const struct site *const *mappings, size_t cnt,
+static int sum_up(const struct snapshot *snap, const struct site *const *sites, size_t cnt,
 		  struct symbol_backend *symbols, struct pools *pools)
 {
 	cleanup_free uint64_t *largest = calloc(cnt + 1, sizeof(*largest));
@@ -72,37 +112,97 @@ static int sum_up(const struct snapshot *snap, const struct site *const *mapping
 	if (!largest)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		const struct runtime_objects *objects = objects_of(mappings[i], symbols);
+		const struct runtime_objects *objects = objects_of(sites[i], symbols);
 		struct pool *pool;
 
-		if (!objects)
+		if (!objects || (is_heap(sites[i]) && !objects->has_blocks))
 			continue;
-		pools->is_in_pool[mappings[i] - snap->sites] = true;
-		pool = pool_of(pools, mappings[i], objects);
-		add(pool, mappings[i], &largest[pool - pools->pools]);
+		pools->is_in_pool[sites[i] - snap->sites] = true;
+		pool = pool_of(pools, sites[i], objects);
+		pool->in_steps |= is_mapping(sites[i]);
+		add(pool, sites[i], &largest[pool - pools->pools]);
 	}
 	return 0;
+}
+
+/* Adds one heap site of each process: what runs it is the same for all. */
+static int add_samples(const struct snapshot *snap, const struct site **sites, size_t *cnt)
+{
+	struct hash_map seen = {0};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[i];
+
+		if (!is_heap(site) || hash_map_get(&seen, site->process->image))
+			continue;
+		sites[(*cnt)++] = site;
+		err = hash_map_set(&seen, site->process->image, (void *)site);
+	}
+	hash_map_deinit(&seen);
+	return err;
+}
+
+/* Leaves of the sites after the mappings, which are samples, all heap sites of scripts' processes.
+ */
+static int choose_heap_sites(const struct snapshot *snap, struct symbol_backend *symbols,
+			     const struct site **sites, size_t mapping_cnt, size_t *cnt)
+{
+	struct hash_map scripts = {0};
+	int err = 0;
+
+	for (size_t i = mapping_cnt; !err && i < *cnt; i++)
+		if (runs_scripts(sites[i], symbols))
+			err = hash_map_set(&scripts, sites[i]->process->image, (void *)sites[i]);
+	*cnt = mapping_cnt;
+	for (size_t i = 0; !err && i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[i];
+
+		if (is_heap(site) && hash_map_get(&scripts, site->process->image))
+			sites[(*cnt)++] = site;
+	}
+	hash_map_deinit(&scripts);
+	return err;
+}
+
+/* The sites that may be a runtime's, with their names ready. */
+static int choose_sites(const struct snapshot *snap, struct symbol_backend *symbols,
+			uint64_t deadline_ns, const struct site **sites, size_t *ret_cnt)
+{
+	size_t cnt = 0, mapping_cnt;
+	int err;
+
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		if (is_mapping(&snap->sites[i]))
+			sites[cnt++] = &snap->sites[i];
+	mapping_cnt = cnt;
+	err = add_samples(snap, sites, &cnt);
+	if (!err && cnt)
+		err = symbols->prepare(symbols, sites, cnt, deadline_ns);
+	if (!err)
+		err = choose_heap_sites(snap, symbols, sites, mapping_cnt, &cnt);
+	if (!err && cnt > mapping_cnt)
+		err = symbols->prepare(symbols, sites, cnt, deadline_ns);
+	*ret_cnt = cnt;
+	return err;
 }
 
 int pools_init(const struct snapshot *snap, struct symbol_backend *symbols, uint64_t deadline_ns,
 	       struct pools *ret)
 {
-	cleanup_free const struct site **mappings = calloc(snap->site_cnt + 1, sizeof(*mappings));
+	cleanup_free const struct site **sites = calloc(snap->site_cnt + 1, sizeof(*sites));
 	struct pools pools = {.is_in_pool = calloc(snap->site_cnt + 1, sizeof(*pools.is_in_pool))};
-	int err = mappings && pools.is_in_pool ? 0 : -ENOMEM;
+	int err = sites && pools.is_in_pool ? 0 : -ENOMEM;
 	size_t cnt = 0;
 
-	for (size_t i = 0; !err && symbols && i < snap->site_cnt; i++)
-		if (is_mapping(&snap->sites[i]))
-			mappings[cnt++] = &snap->sites[i];
+	if (!err && symbols)
+		err = choose_sites(snap, symbols, deadline_ns, sites, &cnt);
 	pools.pools = calloc(cnt + 1, sizeof(*pools.pools));
 	pools.growth = calloc(cnt + 1, sizeof(*pools.growth));
 	if (!pools.pools || !pools.growth)
 		err = -ENOMEM;
-	if (!err && cnt)
-		err = symbols->prepare(symbols, mappings, cnt, deadline_ns);
 	if (!err)
-		err = sum_up(snap, mappings, cnt, symbols, &pools);
+		err = sum_up(snap, sites, cnt, symbols, &pools);
 	if (err)
 		pools_deinit(&pools);
 	else

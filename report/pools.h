@@ -2,7 +2,8 @@
 /*
  * Memory that runtimes of languages take in large steps and hand out themselves. Whoever happens to
  * ask when a step is due says little, so that of each process and language there is one sum, which
- * is judged as a site is.
+ * is judged as a site is. Some runtimes also take a block for each object of a script: where they
+ * run the process, such blocks are part of the sum.
  */
 #ifndef REPORT_POOLS_H
 #define REPORT_POOLS_H
@@ -14,6 +15,7 @@
 struct pool {
 	struct site sum; /* with the stack of the largest of its sites */
 	const struct runtime_objects *objects;
+	bool in_steps;       /* it has mappings, and not only blocks */
 	uint64_t step_bytes; /* of its largest block */
 };
 

@@ -108,6 +108,8 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 		return -ENOMEM;
 	show(&shown->funnels, next, shown->candidates, shown->cnt);
 	report->site_cnt = shown->cnt;
+	for (size_t i = 0; pools && i < shown->cnt; i++)
+		next[i].in_pool = pools->is_in_pool[next[i].site - report->snapshot->sites];
 	report->largest = next += shown->cnt;
 	for (size_t i = 0; i < shown->largest.cnt; i++)
 		next[i].site = shown->largest.sites[i];
@@ -119,8 +121,10 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	report->paths = next += shown->peak_cnt;
 	show(&shown->funnels, next, shown->paths, shown->path_cnt);
 	report->path_cnt = shown->path_cnt;
-	for (size_t i = 0; pools && i < shown->path_cnt; i++)
+	for (size_t i = 0; pools && i < shown->path_cnt; i++) {
 		next[i].objects = pools_objects(pools, next[i].site);
+		next[i].in_pool = next[i].objects;
+	}
 	report->lost_paths = next += shown->path_cnt;
 	show(&shown->funnels, next, shown->lost_paths, shown->lost_path_cnt);
 	report->lost_path_cnt = shown->lost_path_cnt;
@@ -359,7 +363,7 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 	for (size_t i = 0; i < pool_cnt; i++) {
 		judged[cnt++] = (struct candidate){.site = &pools->pools[i].sum,
 						   .growth = pools->growth[i]};
-		if (pool_is_unclear(pools->growth[i].history))
+		if (pools->pools[i].in_steps && pool_is_unclear(pools->growth[i].history))
 			report->unclear = &pools->pools[i];
 	}
 	return cnt;

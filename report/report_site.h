@@ -34,6 +34,7 @@ struct report_site {
 	size_t wrapped_frame;                  /* frames before this one only get it for others */
 	size_t blamed_from;                    /* frames before this one are not blamed */
 	size_t path_cnt;                       /* sites that it stands for; 0: for itself */
+	bool in_pool;                          /* whoever asked the runtime is not blamed */
 	bool callers_vary;                     /* no caller has most of these */
 	struct place blamed;                   /* whom the memory is for, as far as is known */
 	struct place through;                  /* the library call that it came by */

@@ -3,11 +3,15 @@
 #ifndef REPORT_RUNTIME_OBJECTS_H
 #define REPORT_RUNTIME_OBJECTS_H
 
+#include <stdbool.h>
+
 struct runtime_objects {
-	const char *interpreter;  /* its name without a version */
+	const char *runtime;      /* its name without a version */
 	const char *words;        /* "python objects" */
-	const char *advice;       /* how to find out which ones grow */
+	const char *advice;       /* how to find out which ones grow; NULL: none is known */
 	const char *block_advice; /* the same where each has a block of its own */
+	bool is_library;          /* for any program; others also run scripts themselves */
+	bool has_blocks; /* where it runs scripts, its blocks are judged with its mappings */
 };
 
 /* module: a file's path; NULL: it is of no such runtime. */

@@ -224,6 +224,15 @@ struct told {
 		      const struct detail *detail);
 };
 
+static void write_advice(FILE *out, const struct suspect *suspect)
+{
+	const struct runtime_objects *objects = suspect->site->objects;
+	const char *advice = suspect->in_pools ? objects->advice : objects->block_advice;
+
+	if (advice)
+		fprintf(out, "; %s", advice);
+}
+
 static void write_line(FILE *out, const struct text_part *part, const struct told *told,
 		       const struct detail *detail)
 {
@@ -248,9 +257,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 		return;
 	}
 	if (suspect->site->objects) {
-		fprintf(out, "; %s",
-			suspect->in_pools ? suspect->site->objects->advice
-					  : suspect->site->objects->block_advice);
+		write_advice(out, suspect);
 		return;
 	}
 	if (suspect->site->held_by_cnt) {

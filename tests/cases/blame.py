@@ -17,6 +17,14 @@ while True:
     time.sleep(0.2)
 """
 
+PERL = """
+$| = 1; print "ready\\n"; sysread STDIN, my $go, 1;
+while (1) {
+    push @kept, { name => "user-$_", tags => [$_, $_ + 1] } for 1 .. 300;
+    select undef, undef, undef, 0.1;
+}
+"""
+
 
 def symbol_of(site, key):
     """The function of a site's "culprit" or "through"."""
@@ -63,6 +71,22 @@ def test_python(t, allocator):
     text = memleak.out.text
     if "nothing seems to leak" in text.split("python objects grow")[0]:
         raise Failure(text)
+
+
+@slow
+@timeout(120)
+def test_perl(t):
+    """What perl takes for its objects, block by block, is judged as one."""
+    program = t.process(["/usr/bin/perl", "-e", PERL])
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
+    program.send()
+    lines = re.compile(r"^.* grows? \d.*$", re.M)
+    memleak.wait_for("the verdict", lambda: lines.search(memleak.out.text), 2 * PATIENCE)
+    memleak.stop()
+    for line in lines.findall(memleak.out.text):
+        if not re.match(r"perl objects grow \d+(\.\d+)? [KM]iB/s, \w+ for \d+ s$", line):
+            raise Failure(line)
 
 
 def test_own(t):

@@ -32,6 +32,7 @@ struct stack {
 	const char *through; /* NULL: nothing is named beside it */
 	char *own[2];
 	size_t wrapped_frame;
+	bool in_pool;
 	char *program; /* NULL: "app" */
 };
 
@@ -163,8 +164,10 @@ static void check(const struct stack *stack)
 	struct process process = {.comm = stack->program ?: "app"};
 	struct site site = {.id = 1, .process = &process, .bytes = 1, .count = 1, .frames = addrs};
 	const struct sym_location *found[MOST];
-	struct report_site shown = {
-		.site = &site, .locations = found, .wrapped_frame = stack->wrapped_frame};
+	struct report_site shown = {.site = &site,
+				    .locations = found,
+				    .wrapped_frame = stack->wrapped_frame,
+				    .in_pool = stack->in_pool};
 	struct options opts = {.own = (char **)stack->own,
 			       .own_cnt = !!stack->own[0] + !!stack->own[1]};
 	struct frame_walk walk;
@@ -380,6 +383,18 @@ static const struct stack stacks[] = {
 	 .through = "grow",
 	 .wrapped_frame = 2},
 	{.frames = {"app|get_mem"}, .named = "get_mem", .wrapped_frame = 1},
+	/* Whoever is due for a step of a pool is not blamed. */
+	{.frames = {"/lib/libc.so.6|mmap", "/usr/lib/libgc.so.1|", "/usr/lib/libgc.so.1|GC_malloc",
+		    "app|garbage", "app|main"},
+	 .named = "GC_malloc",
+	 .frame = 2,
+	 .in_pool = true},
+	{.frames = {"/usr/lib/libgc.so.1|grow", "app|make", "/usr/lib/libgc.so.1|GC_malloc"},
+	 .named = "grow",
+	 .in_pool = true},
+	{.frames = {"/usr/lib/libpython3.11.so|grow", "/usr/bin/python3.11|"},
+	 .named = "grow",
+	 .in_pool = true},
 };
 
 static void culprits(void **state)

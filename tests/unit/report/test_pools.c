@@ -25,8 +25,10 @@
 	}
 
 static const struct sym_location places[] = {
-	PLACE(1, "/lib/libc.so.6"), PLACE(2, "/usr/bin/python3.11"), PLACE(3, "/usr/lib/mmap.so"),
-	PLACE(4, "/usr/bin/node"),  PLACE(5, "/srv/shop"),
+	PLACE(1, "/lib/libc.so.6"),    PLACE(2, "/usr/bin/python3.11"),
+	PLACE(3, "/usr/lib/mmap.so"),  PLACE(4, "/usr/bin/node"),
+	PLACE(5, "/srv/shop"),         PLACE(6, "/usr/bin/perl"),
+	PLACE(7, "/usr/lib/libxs.so"), PLACE(8, "/usr/lib/libgc.so.1.5.1"),
 };
 
 static struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
@@ -86,6 +88,32 @@ static void sums(void **state)
 	pools_deinit(&pools);
 }
 
+/* Blocks of a script's process that the runtime itself asked for are in its pool. */
+static void scripts(void **state)
+{
+	static const bool expected[] = {true, false, true, false, true, false};
+	static struct process script = {3, 3, "import", NULL}, collected = {4, 4, "app", NULL};
+	struct site mixed[] = {
+		SITE(1, &script, KIND_HEAP, 6, 6, 1), SITE(2, &script, KIND_HEAP, 7, 6, 1),
+		SITE(3, &script, KIND_HEAP, 1, 6),    SITE(4, &collected, KIND_HEAP, 8, 5),
+		SITE(5, &collected, KIND_MMAP, 8, 5), SITE(6, &collected, KIND_HEAP, 6, 5),
+	};
+	struct snapshot snap = {.elapsed_ns = 1, .sites = mixed, .site_cnt = LENGTH(mixed)};
+	struct fake_symbols fake = fake_symbols_of(places, LENGTH(places));
+	struct pools pools;
+
+	assert_int_equal(pools_init(&snap, &fake.backend, 0, &pools), 0);
+	assert_memory_equal(pools.is_in_pool, expected, sizeof(expected));
+	assert_int_equal(pools.cnt, 2);
+	assert_string_equal(pools.pools[0].objects->words, "objects on libgc's heap");
+	assert_true(pools.pools[0].in_steps);
+	assert_string_equal(pools.pools[1].objects->words, "perl objects");
+	assert_false(pools.pools[1].in_steps);
+	assert_int_equal(pools.pools[1].sum.bytes, 4 * ARENA);
+	assert_int_equal(pools.pools[1].sum.ages.count[3], 0);
+	pools_deinit(&pools);
+}
+
 static void nobody_names(void **state)
 {
 	struct snapshot snap = {.sites = sites, .site_cnt = LENGTH(sites)};
@@ -121,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums),
+		cmocka_unit_test(scripts),
 		cmocka_unit_test(nobody_names),
 		cmocka_unit_test(unclear),
 	};
