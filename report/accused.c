@@ -90,6 +90,25 @@ static void mark_calls(struct hearing *hearing, size_t site)
 	}
 }
 
+static int judge_name(const struct options *opts, struct hearing *hearing,
+		      struct symbol_backend *symbols, size_t sum)
+{
+	const struct site *site = &hearing->callers->sums[sum];
+	cleanup_free const struct sym_location **locations =
+		calloc(site->frame_cnt, sizeof(*locations));
+	struct report_site shown = {.site = site, .locations = locations};
+	size_t at = 0;
+
+	if (!locations)
+		return -ENOMEM;
+	for (size_t i = 0; i < site->frame_cnt; i++)
+		locations[i] = symbols->lookup(symbols, site, site->frames[i]);
+	while (site->frames[at] != hearing->callers->frames[sum])
+		at++;
+	hearing->charges[sum].may_be_blamed = blame_may_name(opts, &shown, at);
+	return 0;
+}
+
 /* Names the calls that grow, and those further inside that outweigh them. */
 static int name_calls(const struct options *opts, struct hearing *hearing,
 		      struct symbol_backend *symbols, uint64_t deadline_ns)
@@ -108,8 +127,7 @@ static int name_calls(const struct options *opts, struct hearing *hearing,
 			sums[cnt++] = &callers->sums[i];
 	err = cnt ? symbols->prepare(symbols, sums, cnt, deadline_ns) : 0;
 	for (size_t i = 0; !err && i < cnt; i++)
-		hearing->charges[sums[i] - callers->sums].may_be_blamed = blame_may_name(
-			opts, sums[i], symbols->lookup(symbols, sums[i], *sums[i]->frames));
+		err = judge_name(opts, hearing, symbols, (size_t)(sums[i] - callers->sums));
 	return err;
 }
 
@@ -127,11 +145,10 @@ static uint8_t wrapped_calls(const struct hearing *hearing, const struct funnels
 {
 	const uint32_t *calls = callers_calls(hearing->callers, site);
 	size_t frame_cnt = calls && calls[0] ? funnels_frame_cnt(funnels, site) : 0;
-	const struct site *sums = hearing->callers->sums;
 	uint8_t cnt = 0;
 
 	while (frame_cnt && cnt < CALLER_CALLS && calls[cnt] &&
-	       is_among(site->frames, frame_cnt, *sums[calls[cnt] - 1].frames))
+	       is_among(site->frames, frame_cnt, hearing->callers->frames[calls[cnt] - 1]))
 		cnt++;
 	return cnt;
 }
@@ -212,7 +229,7 @@ static struct candidate candidate_of(const struct hearing *hearing, size_t sum)
 	const struct charge *charge = &hearing->charges[sum];
 	struct candidate ret = hearing->sites[charge->most];
 
-	while (ret.site->frames[ret.blamed_from] != *hearing->callers->sums[sum].frames)
+	while (ret.site->frames[ret.blamed_from] != hearing->callers->frames[sum])
 		ret.blamed_from++;
 	ret.growth.history = hearing->callers->growth[sum].history;
 	ret.path_cnt = charge->paths;

@@ -40,10 +40,9 @@ static struct spot spot_at(const struct options *opts, const struct report_site 
 	const struct sym_frame *frame =
 		location && location->frame_cnt ? &location->frames[place.function] : NULL;
 	const char *symbol = frame && sym_is_known(frame->symbol) ? frame->symbol : NULL;
-	const struct process *process = shown->site->process;
-	const char *program = process ? process->comm : NULL;
 
-	return (struct spot){place, location, symbol, code_owner(opts, program, location, frame)};
+	return (struct spot){place, location, symbol,
+			     code_owner(opts, &shown->program, location, frame)};
 }
 
 /* The next one outwards; false: it is what calls main, or there is none. */
@@ -180,6 +179,33 @@ static const struct runtime_objects *objects_of(const struct options *opts,
 	return spot.owner == CODE_OF_INTERPRETER ? runtime_objects_of(spot.location->module) : NULL;
 }
 
+static bool is_main(const struct sym_frame *frame)
+{
+	return frame->symbol && !strcmp(frame->symbol, "main");
+}
+
+/* The executable is outermost on the stack, but for what calls main or began the thread. */
+static struct program program_of(const struct report_site *shown)
+{
+	const struct process *process = shown->site->process;
+	struct program ret = {.name = process ? process->comm : NULL};
+
+	for (size_t i = shown->site->frame_cnt; i-- > 0;) {
+		const struct sym_location *location = shown->locations[i];
+		const char *module = location ? location->module : NULL;
+
+		if (!module || *module == '[' || module_is_library(module))
+			continue;
+		if (ret.file && strcmp(module, ret.file))
+			break;
+		ret.file = module;
+		for (size_t j = 0; j < location->frame_cnt; j++)
+			if (is_main(&location->frames[j]))
+				ret.main_source = location->frames[j].file;
+	}
+	return ret;
+}
+
 /* The outermost function in a row of the runtime that took the memory. */
 static struct place border_of(const struct options *opts, const struct report_site *shown)
 {
@@ -215,6 +241,7 @@ void blame(const struct options *opts, struct report_site *shown)
 	size_t first = shown->first_frame;
 	struct spot spot;
 
+	shown->program = program_of(shown);
 	shown->has_through = false;
 	if (first < shown->wrapped_frame)
 		first = shown->wrapped_frame;
@@ -233,16 +260,16 @@ void blame(const struct options *opts, struct report_site *shown)
 		blame_within(opts, shown);
 }
 
-bool blame_may_name(const struct options *opts, const struct site *site,
-		    const struct sym_location *location)
+bool blame_may_name(const struct options *opts, struct report_site *shown, size_t frame)
 {
-	const struct report_site shown = {.site = site, .locations = &location};
-	struct place place = {0};
+	struct place place = {.frame = frame};
 
-	if (frame_is_start(location) || frame_is_allocator(site, location))
+	shown->program = program_of(shown);
+	if (frame_is_start(shown->locations[frame]) ||
+	    frame_is_allocator(shown->site, shown->locations[frame]))
 		return false;
-	for (; place.function < function_cnt(&shown, 0); place.function++) {
-		struct spot spot = spot_at(opts, &shown, place);
+	for (; place.function < function_cnt(shown, frame); place.function++) {
+		struct spot spot = spot_at(opts, shown, place);
 
 		if (is_own(&spot))
 			return true;

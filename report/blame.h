@@ -16,9 +16,11 @@
  */
 void blame(const struct options *opts, struct report_site *shown);
 
-/* True if a function of a frame of a site is of the program's own code and asks for itself. */
-bool blame_may_name(const struct options *opts, const struct site *site,
-		    const struct sym_location *location);
+/*
+ * True if a function of a frame of a site, whose frames are named, is of the program's own code and
+ * asks for itself.
+ */
+bool blame_may_name(const struct options *opts, struct report_site *shown, size_t frame);
 
 /* What calls main, and all that it was called by: the same in every program. */
 bool frame_is_start(const struct sym_location *location);

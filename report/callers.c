@@ -25,23 +25,25 @@ static uint64_t id_of(const struct site *site, uint64_t frame)
 
 /* The index of a call's sum, counted from 1; 0: no memory. */
 static uint32_t sum_of(struct callers *callers, struct hash_map *by_id, const struct site *site,
-		       const uint64_t *frame)
+		       uint64_t frame)
 {
-	uint64_t id = id_of(site, *frame);
+	uint64_t id = id_of(site, frame);
 	uintptr_t number = (uintptr_t)hash_map_get(by_id, id);
 
 	if (number)
 		return (uint32_t)number;
 	if (array_reserve(&callers->sums, &callers->cap, callers->cnt + 1) ||
+	    array_reserve(&callers->frames, &callers->frame_cap, callers->cnt + 1) ||
 	    hash_map_set(by_id, id, (void *)(callers->cnt + 1)))
 		return 0;
+	callers->frames[callers->cnt] = frame;
 	callers->sums[callers->cnt++] = (struct site){
 		.id = id,
 		.process = site->process,
 		.tid = site->tid,
 		.newest_ns = AGE_UNKNOWN,
-		.frames = frame,
-		.frame_cnt = 1,
+		.frames = site->frames,
+		.frame_cnt = site->frame_cnt,
 	};
 	return (uint32_t)callers->cnt;
 }
@@ -60,7 +62,7 @@ static int add(struct callers *callers, struct hash_map *by_id, const struct sit
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < site->frame_cnt && i < MOST_FRAMES && cnt < CALLER_CALLS; i++) {
-		uint32_t number = sum_of(callers, by_id, site, &site->frames[i]);
+		uint32_t number = sum_of(callers, by_id, site, site->frames[i]);
 
 		if (!number)
 			return -ENOMEM;
@@ -101,6 +103,7 @@ int callers_init(const struct snapshot *snap, const bool *is_left_out, struct ca
 void callers_deinit(struct callers *callers)
 {
 	free(callers->sums);
+	free(callers->frames);
 	free(callers->growth);
 	free(callers->calls);
 	*callers = (struct callers){0};
@@ -126,7 +129,7 @@ size_t callers_find(const struct callers *callers, const struct site *site, size
 	const uint32_t *calls = callers ? callers_calls(callers, site) : NULL;
 
 	for (size_t i = 0; calls && i < CALLER_CALLS && calls[i]; i++)
-		if (*callers->sums[calls[i] - 1].frames == site->frames[frame])
+		if (callers->frames[calls[i] - 1] == site->frames[frame])
 			return calls[i] - 1;
 	return SIZE_MAX;
 }

@@ -14,9 +14,10 @@
 
 struct callers {
 	const struct snapshot *snap;
-	struct site *sums; /* their stacks are the one frame of the call */
+	struct site *sums; /* with the stack of one of their sites */
+	uint64_t *frames;  /* of each sum: the call */
 	struct growth *growth;
-	size_t cnt, cap;
+	size_t cnt, cap, frame_cap;
 	uint32_t *calls; /* of each site of snap CALLER_CALLS indices of sums, counted from 1 */
 };
 

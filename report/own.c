@@ -16,6 +16,25 @@ static const char *const system_folders[] = {
 	"/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/opt/", "/nix/", "/gnu/", "/snap/",
 };
 
+/* Where an installed program is, below what it is installed in. */
+static const char *const program_folders[] = {"bin", "sbin", "libexec"};
+
+/* What many programs have in common. */
+static const char *const shared_folders[] = {
+	"usr", "local", "lib", "lib32", "lib64", "libx32", "opt", "home", "srv", "store",
+};
+
+/* Beginnings of the names of libraries that programs often bring with them. */
+static const char *const bundled_libraries[] = {
+	"libssl",     "libcrypto", "libz.",     "libz-",    "libzstd",     "liblz",
+	"libbz2",     "libcurl",   "libxml2",   "libxslt",  "libsqlite",   "libpng",
+	"libjpeg",    "libtiff",   "libffi",    "libglib-", "libgio-",     "libgobject-",
+	"libicu",     "libQt",     "libboost_", "libabsl",  "libprotobuf", "libgrpc",
+	"libuv",      "libevent",  "libpq",     "libmysql", "libX",        "libxcb",
+	"libncurses", "libtinfo",  "libexpat",  "libpcre",  "libyaml",     "libnss",
+	"libsasl",    "libldap",   "libkrb5",   "libcares", "libfreetype",
+};
+
 /* Sources that come with compilers and languages: what is in them was compiled into programs. */
 static const char *const language_folders[] = {
 	"/usr/include/", "/usr/local/include/", "/usr/lib/", "/usr/local/go/", "/rustc/",
@@ -136,9 +155,21 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 		       : CODE_OF_PROGRAM;
 }
 
-static bool is_from_elsewhere(const char *source)
+/* The part of a path behind the folders that it has in common with another one, if any. */
+static const char *behind_common(const char *path, const char *other)
 {
-	return source && (BEGINS(source, language_folders) || is_of_package(source));
+	const char *ret = path;
+
+	for (size_t i = 0; other && path[i] && path[i] == other[i]; i++)
+		if (path[i] == '/')
+			ret = path + i + 1;
+	return ret;
+}
+
+static bool is_from_elsewhere(const char *source, const char *main_source)
+{
+	return source && (BEGINS(source, language_folders) ||
+			  is_of_package(behind_common(source, main_source)));
 }
 
 /* Behind the name no other one goes on; whole: there nothing follows. */
@@ -178,20 +209,69 @@ static bool is_library_of(const char *module, const char *program)
 	return is_named_after(part, strlen(part), program, false);
 }
 
+static bool is_one_of(const char *part, size_t len, const char *const *names, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (strlen(names[i]) == len && !strncmp(part, names[i], len))
+			return true;
+	return false;
+}
+
+/* Bytes of the path of the folder above a path; 0: there is none. */
+static size_t folder_len(const char *path, size_t len)
+{
+	while (len && path[len - 1] != '/')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+/*
+ * "/opt/acme" of "/opt/acme/bin/portald": the length of what the program is installed below; 0: it
+ * shares that with other programs, as "/usr".
+ */
+static size_t prefix_len(const char *file)
+{
+	size_t len = folder_len(file, strlen(file)), above = folder_len(file, len);
+
+	if (len &&
+	    is_one_of(file + above + 1, len - above - 1, program_folders, CNT(program_folders))) {
+		len = above;
+		above = folder_len(file, len);
+	}
+	if (!len ||
+	    is_one_of(file + above + 1, len - above - 1, shared_folders, CNT(shared_folders)))
+		return 0;
+	return len;
+}
+
+/* "/opt/acme/lib/libledger.so" of "/opt/acme/bin/portald" */
+static bool is_installed_with(const char *module, const char *file)
+{
+	size_t len = file && !interpreter_of(file) ? prefix_len(file) : 0;
+
+	return len && !strncmp(module, file, len) && module[len] == '/' &&
+	       !is_of_package(module + len + 1) && !BEGINS(path_name(module), bundled_libraries);
+}
+
 /* Node's addons lie among packages; whatever else is no library is a program, wherever it is. */
-static bool is_program(const char *module)
+static bool is_program(const char *module, const struct program *program)
 {
 	if (!module_is_library(module))
 		return !has_part(module, "node_modules");
-	return !BEGINS(module, system_folders) && !is_of_package(module);
+	if (is_installed_with(module, program->file) || is_library_of(module, program->name))
+		return true;
+	return !BEGINS(module, system_folders) &&
+	       !is_of_package(behind_common(module, program->file));
 }
 
-enum code_owner code_owner(const struct options *opts, const char *program,
+enum code_owner code_owner(const struct options *opts, const struct program *program,
 			   const struct sym_location *location, const struct sym_frame *frame)
 {
+	static const struct program unknown;
 	const char *module = location ? location->module : NULL;
 	const char *source = frame ? frame->file : NULL;
 
+	program = program ?: &unknown;
 	if (!module || !*module)
 		return CODE_OF_NOBODY;
 	if (!strcmp(module, "[jit]"))
@@ -204,8 +284,7 @@ enum code_owner code_owner(const struct options *opts, const char *program,
 		return CODE_OF_PROGRAM;
 	if (interpreter_of(module))
 		return CODE_OF_INTERPRETER;
-	if ((opts && opts->own_cnt) || is_from_elsewhere(source))
+	if ((opts && opts->own_cnt) || is_from_elsewhere(source, program->main_source))
 		return CODE_OF_LIBRARY;
-	return is_program(module) || is_library_of(module, program) ? CODE_OF_PROGRAM
-								    : CODE_OF_LIBRARY;
+	return is_program(module, program) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
 }

@@ -17,17 +17,25 @@ enum code_owner {
 	CODE_OF_INTERPRETER, /* of scripts, which are the program */
 };
 
+/* What is known of the program of a process; each may be NULL. */
+struct program {
+	const char *name;        /* of the process */
+	const char *file;        /* the executable */
+	const char *main_source; /* where main() is */
+};
+
 /*
- * opts: with what --own names; NULL: it names nothing. program: the name of the process, NULL if
- * not known. frame: of location, which may be NULL.
+ * opts: with what --own names; NULL: it names nothing. program may be NULL. frame: of location,
+ * which may be NULL.
  *
  * Without --own the program's are executables that interpret nothing, libraries that lie neither
  * where systems have theirs nor where package managers put them, system libraries that bear the
- * program's name or lie in a folder that does (unless it interprets), and scripts that lie where
- * nobody else's are; but not what was compiled from sources that lie in such places. With --own all
- * that lies where it says, and nothing else.
+ * program's name or lie in a folder that does, or below the folder that the executable's bin/ is
+ * in (unless it interprets), and scripts that lie where nobody else's are; but not what was
+ * compiled from sources that lie in such places, unless main() lies there, too. With --own all that
+ * lies where it says, and nothing else.
  */
-enum code_owner code_owner(const struct options *opts, const char *program,
+enum code_owner code_owner(const struct options *opts, const struct program *program,
 			   const struct sym_location *location, const struct sym_frame *frame);
 
 /* True if the file is a shared library. */

@@ -4,6 +4,7 @@
 #define REPORT_REPORT_SITE_H
 
 #include "report/frame.h"
+#include "report/own.h"
 #include "report/symbol_backend.h"
 
 struct runtime_objects;
@@ -30,6 +31,7 @@ struct report_site {
 	const struct site_history *history;    /* NULL: of a single moment */
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
 	bool runtime_init;                     /* of libraries; not looked for in groups */
+	struct program program;                /* as far as the stack tells */
 	size_t first_frame;                    /* the first that is not an allocator's own */
 	size_t wrapped_frame;                  /* frames before this one only get it for others */
 	size_t blamed_from;                    /* frames before this one are not blamed */
