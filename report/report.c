@@ -27,6 +27,9 @@
 /* Nobody looks at more suspects than these first. */
 #define MAX_SUSPECTS 5
 
+/* What holds a smaller part of all that is outstanding is no reason to withhold a verdict. */
+#define LEAST_PART 0.01
+
 /* Stacks that seem to leak, and are named to tell whose they are. */
 #define MAX_PATHS 256
 
@@ -97,6 +100,12 @@ static int give_locations(struct report *report, size_t cnt)
 	return 0;
 }
 
+static bool is_in_pool(const struct pools *pools, const struct report *report,
+		       const struct site *site)
+{
+	return pools && pools->is_in_pool[site - report->snapshot->sites];
+}
+
 static int show_sites(const struct shown *shown, const struct pools *pools, struct report *report)
 {
 	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->path_cnt +
@@ -108,8 +117,8 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 		return -ENOMEM;
 	show(&shown->funnels, next, shown->candidates, shown->cnt);
 	report->site_cnt = shown->cnt;
-	for (size_t i = 0; pools && i < shown->cnt; i++)
-		next[i].in_pool = pools->is_in_pool[next[i].site - report->snapshot->sites];
+	for (size_t i = 0; i < shown->cnt; i++)
+		next[i].in_pool = is_in_pool(pools, report, next[i].site);
 	report->largest = next += shown->cnt;
 	for (size_t i = 0; i < shown->largest.cnt; i++)
 		next[i].site = shown->largest.sites[i];
@@ -336,15 +345,21 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 	return err;
 }
 
-static void count_verdicts(const struct shown *shown, struct report *report)
+static void count_verdicts(const struct pools *pools, const struct shown *shown,
+			   struct report *report)
 {
 	for (size_t i = 0; i < report->sites_total; i++) {
+		const struct site *site = shown->candidates[i].site;
 		const struct site_history *history = shown->candidates[i].growth.history;
 
 		if (!history)
 			continue;
-		report->judged += history->trend.tendency != TENDENCY_UNKNOWN;
+		report->judged +=
+			history->trend.tendency != TENDENCY_UNKNOWN || history->trend.between_steps;
 		report->undecided += history->trend.undecided;
+		report->between_steps += history->trend.between_steps &&
+					 !is_in_pool(pools, report, site) &&
+					 (double)site->bytes >= LEAST_PART * (double)report->bytes;
 	}
 }
 
@@ -355,9 +370,7 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 	size_t pool_cnt = pools ? pools->cnt : 0, cnt = 0;
 
 	for (size_t i = 0; i < report->sites_total; i++) {
-		size_t at = (size_t)(shown->candidates[i].site - report->snapshot->sites);
-
-		if (!pool_cnt || !pools->is_in_pool[at])
+		if (!is_in_pool(pools, report, shown->candidates[i].site))
 			judged[cnt++] = shown->candidates[i];
 	}
 	for (size_t i = 0; i < pool_cnt; i++) {
@@ -392,7 +405,7 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 	shown->path_cnt = cnt < MAX_PATHS ? cnt : MAX_PATHS;
 	for (size_t i = 0; i < cnt; i++)
 		report->suspects_total += shown->paths[i].path_cnt ?: 1;
-	count_verdicts(shown, report);
+	count_verdicts(sums->pools, shown, report);
 	return 0;
 }
 

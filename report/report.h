@@ -76,6 +76,7 @@ struct report {
 	size_t judged; /* sites of which enough is known to say whether they grow */
 	/* Sites that grow, perhaps only in the place of what was there before tracing began. */
 	size_t undecided;
+	size_t between_steps; /* sites of some weight whose next step may not be due yet */
 	struct runtime_init runtime_init;
 	size_t runtime_init_from;         /* by stack: from this site on it is nothing else */
 	bool only_runtime_init;           /* there is nothing else at all */

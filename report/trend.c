@@ -19,6 +19,10 @@
 #define LEAST_RISES 3
 #define LEAST_STEPS 5
 #define STEADY_RISES 0.7
+/* Times that a step may take of the one before: a vector that doubles takes two, as far as reports
+ * show when it did.
+ */
+#define WIDENING 3
 /* Reports, and times that a step takes on average: what is of late. */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
@@ -621,6 +625,31 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 		       : TENDENCY_FLAT;
 }
 
+/*
+ * True if the next step may not be due yet, after the last one, which for its time was not much
+ * smaller than those before: those of a cache that fills up are.
+ */
+static bool is_between_steps(const struct series *series)
+{
+	double most = series->held[0], least = most, gained = 0, gap_s = 0;
+	uint32_t rises = most > 0; /* it was nothing when tracing began */
+	size_t step = 0;
+
+	for (size_t i = 1; i < series->cnt; i++) {
+		if (series->held[i] <= most)
+			continue;
+		gap_s = series->at_s[i] - series->at_s[step];
+		gained = series->held[i] - most;
+		most = series->held[i];
+		step = i;
+		rises++;
+	}
+	return rises >= LEAST_RISES && given_back(series) <= MOST_FREED &&
+	       length_s(series, step) < WIDENING * gap_s &&
+	       gained * (series->at_s[step] - series->at_s[0]) >=
+		       STILL_GROWING * (most - least) * gap_s;
+}
+
 static void judge(const struct site_history *history, size_t span, const struct series *series,
 		  const struct finding *found, struct trend *ret)
 {
@@ -660,6 +689,11 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 		return false;
 	ret->reasons = found.reasons;
 	ret->tendency = tendency_of(&series, &found);
+	ret->between_steps =
+		(ret->tendency == TENDENCY_FLAT || ret->tendency == TENDENCY_LEVELLED) &&
+		is_between_steps(&series);
+	if (ret->between_steps)
+		ret->tendency = TENDENCY_UNKNOWN;
 	judge(history, span, &series, &found, ret);
 	return !found.reasons.objection;
 }

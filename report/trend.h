@@ -48,7 +48,7 @@ struct moment {
 #define RECENT_MOMENTS 8
 
 enum tendency {
-	TENDENCY_UNKNOWN,  /* too few reports */
+	TENDENCY_UNKNOWN,  /* too few reports, or the next step may not be due yet */
 	TENDENCY_FLAT,     /* as it was, or up and down */
 	TENDENCY_STEADY,   /* grows from report to report */
 	TENDENCY_STEPS,    /* grows now and then */
@@ -107,6 +107,7 @@ struct trend {
 	struct reasons reasons;
 	/* All blocks or those of some age grow, but perhaps only replace older ones. */
 	bool undecided;
+	bool between_steps; /* it grew in steps, and the next one may not be due yet */
 };
 
 struct site_history {

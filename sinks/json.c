@@ -397,7 +397,8 @@ static int json_report(FILE *out, const struct report *report)
 	write_suspects(&json, report);
 	json_unsigned(&json, "suspects_total", report->suspects_total);
 	write_untraced(&json, &report->untraced);
-	json_unsigned(&json, "undecided", report->undecided + (report->unclear != NULL));
+	json_unsigned(&json, "undecided",
+		      report->undecided + report->between_steps + (report->unclear != NULL));
 	if (report->show_largest)
 		write_largest(&json, report);
 	if (report->show_peak)

@@ -136,12 +136,14 @@ void verdict_write_text(const struct text_part *part)
 		verdict_write_unclear(part, report->unclear);
 	if (report->undecided)
 		verdict_write_undecided(part);
+	if (report->between_steps)
+		verdict_write_between_steps(part);
 	if (report->suspect_cnt && told < report->suspects_total)
 		write_more(part, report->suspects_total - told);
 	for (size_t i = 0; i < report->untraced.cnt; i++)
 		write_untraced(part, &report->untraced.items[i]);
-	if (report->suspect_cnt || report->unclear || report->undecided || report->loss_cnt ||
-	    report->untraced.cnt || report->snapshot->core)
+	if (report->suspect_cnt || report->unclear || report->undecided || report->between_steps ||
+	    report->loss_cnt || report->untraced.cnt || report->snapshot->core)
 		return;
 	if (is_early(report))
 		write_early(part);

@@ -299,6 +299,16 @@ void verdict_write_undecided(const struct text_part *part)
 		cnt, cnt == 1 ? " leaks" : "s leak");
 }
 
+void verdict_write_between_steps(const struct text_part *part)
+{
+	size_t cnt = part->report->between_steps;
+
+	text_begin_line(part);
+	fprintf(part->out,
+		"whether %zu site%s is not known yet: the next step of growth may still come\n",
+		cnt, cnt == 1 ? " leaks" : "s leak");
+}
+
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
 	text_begin_line(part);

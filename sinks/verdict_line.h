@@ -19,6 +19,7 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 
 /* What may grow without being a suspect. */
 void verdict_write_undecided(const struct text_part *part);
+void verdict_write_between_steps(const struct text_part *part);
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool);
 
 #endif

@@ -258,6 +258,68 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 	missed += !trend_is_suspect(&trends[2]);
 }
 
+/* What is said of an arena or vector while it grows, and after that. */
+struct widening {
+	double last_s, gap_s;               /* the last step, and how long it took */
+	size_t suspected, waiting, cleared; /* reports */
+	size_t waiting_after;
+};
+
+static void watch_widening(void *arg, double at_s, const struct site *sites,
+			   const struct growth *growth)
+{
+	struct widening *ret = arg;
+	const struct trend *trend = &growth[0].history->trend;
+
+	if (at_s > ret->last_s + 6 * ret->gap_s)
+		ret->waiting_after += trend->between_steps;
+	if (at_s > ret->last_s + 2 * ret->gap_s)
+		return;
+	ret->suspected += trend_is_suspect(trend);
+	ret->waiting += trend->between_steps;
+	ret->cleared += trend->tendency != TENDENCY_UNKNOWN && !trend_is_suspect(trend);
+}
+
+/* Chunks that are each larger than the one before, by so much, and last as much longer. */
+static void run_widening(struct made_program *program, uint64_t seed)
+{
+	double factor = made_between(program, 1.3, 2), gap_s = made_between(program, 0.5, 1);
+	struct widening seen = {0};
+
+	for (double at_s = gap_s; at_s < 200; at_s += gap_s) {
+		made_block(program, 0, at_s, FOREVER, (uint32_t)(100000 * gap_s));
+		seen.last_s = at_s;
+		seen.gap_s = gap_s;
+		gap_s *= factor;
+	}
+	made_churn(program, 1, 0, 1000, 5, 1, 400);
+	made_program_run(program, 1000, watch_widening, &seen);
+	if (seen.cleared > 1 || seen.waiting_after) /* past reports are few, and may hide a step */
+		fail_msg(
+			"widening by %.2f (seed %llu): %zu reports suspect it, %zu wait, %zu clear "
+			"it; %zu wait when it is over",
+			factor, (unsigned long long)seed, seen.suspected, seen.waiting,
+			seen.cleared, seen.waiting_after);
+}
+
+/* A cache that fills up ever more slowly is levelled, and nothing is waited for. */
+static void run_saturating(struct made_program *program, uint64_t seed)
+{
+	struct trend trends[MADE_SITES];
+
+	for (int i = 0; i < 12; i++)
+		made_block(program, 0, pow(1.6, i), FOREVER, 1000000 >> i);
+	made_program_judge(program, 250, trends);
+	does_not("saturating cache", seed, &trends[0]);
+	if (trends[0].between_steps)
+		tell("saturating cache", seed, &trends[0]);
+}
+
+static void widening(void **state)
+{
+	replay(run_widening, REPLAYS);
+	replay(run_saturating, REPLAYS);
+}
 static void slow_leak(void **state)
 {
 	replay(run_slow_leak, REPLAYS);
@@ -322,7 +384,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(startup),     cmocka_unit_test(late),
 		cmocka_unit_test(two),         cmocka_unit_test(growing_buffer),
 		cmocka_unit_test(replaced),    cmocka_unit_test(beside_replaced),
-		cmocka_unit_test(few_earlier),
+		cmocka_unit_test(few_earlier), cmocka_unit_test(widening),
 	};
 
 	first_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;

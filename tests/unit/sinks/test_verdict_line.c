@@ -155,11 +155,33 @@ static void part_of_a_pool(void **state)
 	}
 }
 
+/* No all-clear while the next step of growth may still come. */
+static void between_steps(void **state)
+{
+	const struct snapshot snap = {0};
+	struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
+
+	for (size_t cnt = 0; cnt < 3; cnt++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		report.between_steps = cnt;
+		verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL});
+		fclose(out);
+		assert_int_equal(strstr(text, "nothing seems to leak") != NULL, !cnt);
+		assert_int_equal(strstr(text, "whether 1 site leaks is not") != NULL, cnt == 1);
+		assert_int_equal(strstr(text, "whether 2 sites leak is not") != NULL, cnt == 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),
 		cmocka_unit_test(part_of_a_pool),
+		cmocka_unit_test(between_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
