@@ -39,7 +39,7 @@ struct mapping {
 	uint64_t beside_end;
 };
 
-/* Whether a mapping is anonymous memory in the place of a part of its file. */
+/* True if a mapping is anonymous memory in the place of a part of its file. */
 static inline bool mapping_is_moved(const struct mapping *mapping)
 {
 	return mapping->beside_end;

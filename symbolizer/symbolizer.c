@@ -11,7 +11,7 @@
 #include "symbolizer/naming.h"
 #include "symbolizer/state.h"
 
-/* How long a file stays open that no space maps: programs that run again soon find it. */
+/* Time that an unmapped file stays open, for programs that soon run again. */
 #define UNMAPPED_NS 5000000000ULL
 
 int symbolizer__new(struct symbolizer **ret)

@@ -101,7 +101,7 @@ int symspace__refresh(struct symspace *space);
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
-/* Whether the process has code mapped of a file system, as far as it has been read. */
+/* True if the process has code of that file system mapped, by what was read last. */
 bool symspace__maps_system(const struct symspace *space, dev_t dev);
 
 /*

@@ -198,7 +198,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 		return false;
 	if (slot == thread->call.slot) {
 		function__hands_on(thread->image, thread->function);
-		/* What is called from now on is called by the function that was jumped to. */
+		/* The function that was jumped to makes all calls from now on. */
 		thread->function = PT_REGS_IP(ctx);
 	} else if (mapping || thread__doubts(thread)) {
 		stack__decide(ctx, entry, thread, shape);

@@ -420,7 +420,7 @@ static void check_moved(struct attach_state *state, const struct module_list *li
 	}
 }
 
-/* Whether the process calls none of the heap functions that are probed. */
+/* True if the process calls none of the heap functions that are probed. */
 static bool is_out_of_reach(const struct attach_state *state)
 {
 	size_t cnt = 0;

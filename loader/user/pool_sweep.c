@@ -19,7 +19,7 @@
 #define ROUND_MS 300000
 #define ROUNDS 3
 
-/* How long probes stay in files of a file system of which no process maps any file. */
+/* Time that probes stay in files of a file system of which no process maps any file. */
 #define SYSTEM_NS 5000000000ULL
 
 static uint64_t round_ns(void)
