@@ -168,7 +168,8 @@ static void between_steps(void **state)
 
 		assert_non_null(out);
 		report.between_steps = cnt;
-		verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL});
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		fclose(out);
 		assert_int_equal(strstr(text, "nothing seems to leak") != NULL, !cnt);
 		assert_int_equal(strstr(text, "whether 1 site leaks is not") != NULL, cnt == 1);
