@@ -73,7 +73,10 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	} else if (!is_number) {
 		fputs(" and is not traced", out);
 	}
-	if (untraced_words[growth->part].advice)
+	/* With -K, kernel memory is in the report. */
+	if (untraced_words[growth->part].advice &&
+	    (growth->part == FOOTPRINT_ANONYMOUS || growth->part == FOOTPRINT_SHARED ||
+	     !part->report->snapshot->stats[SPACE_KERNEL].known))
 		fprintf(out, ": %s", untraced_words[growth->part].advice);
 	fputc('\n', out);
 }
