@@ -324,8 +324,7 @@ static int update(struct ranking *ranking, const struct snapshot *snap, const st
 	if (!ranking->updates++)
 		ranking->first_ns = snap->elapsed_ns;
 	for (size_t i = 0; !err && i < cnt; i++)
-		err = update_site(ranking, snap, &sums[i], is_reported,
-				  growth ? &growth[i] : NULL);
+		err = update_site(ranking, snap, &sums[i], is_reported, growth ? &growth[i] : NULL);
 	if (!err)
 		err = update_absent(ranking, snap, is_reported);
 	ranking->elapsed_ns = snap->elapsed_ns;
