@@ -23,6 +23,8 @@
  * show when it did.
  */
 #define WIDENING 3
+/* Part of the rate until then that a step must have had, or it levels off. */
+#define STEP_RATE 0.5
 /* Reports, and times that a step takes on average: what is of late. */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
@@ -626,12 +628,12 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 }
 
 /*
- * True if the next step may not be due yet, after the last one, which for its time was not much
- * smaller than those before: those of a cache that fills up are.
+ * True if the next step may not be due yet: the last one was no smaller than the one before, nor
+ * much smaller for its time than all of them, as those of a cache that fills up are.
  */
 static bool is_between_steps(const struct series *series)
 {
-	double most = series->held[0], least = most, gained = 0, gap_s = 0;
+	double most = series->held[0], least = most, gained = most, gained_before = 0, gap_s = 0;
 	uint32_t rises = most > 0; /* it was nothing when tracing began */
 	size_t step = 0;
 
@@ -639,15 +641,16 @@ static bool is_between_steps(const struct series *series)
 		if (series->held[i] <= most)
 			continue;
 		gap_s = series->at_s[i] - series->at_s[step];
+		gained_before = gained;
 		gained = series->held[i] - most;
 		most = series->held[i];
 		step = i;
 		rises++;
 	}
 	return rises >= LEAST_RISES && given_back(series) <= MOST_FREED &&
-	       length_s(series, step) < WIDENING * gap_s &&
+	       length_s(series, step) < WIDENING * gap_s && gained >= gained_before &&
 	       gained * (series->at_s[step] - series->at_s[0]) >=
-		       STILL_GROWING * (most - least) * gap_s;
+		       STEP_RATE * (most - least) * gap_s;
 }
 
 static void judge(const struct site_history *history, size_t span, const struct series *series,
