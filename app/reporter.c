@@ -281,7 +281,7 @@ static int report_sums(struct reporter *reporter, const struct snapshot *snap,
 			       : 0;
 }
 
-/* What pools do not have is judged by the callers that it has in common, too. */
+/* Sums up by caller the sites that are in no pool. */
 static int report_callers(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct pools *pools,
 			  uint64_t deadline_ns, bool final, enum use use)

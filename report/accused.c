@@ -11,7 +11,7 @@
 /* Part of what a call gained that must not be given to calls further inside. */
 #define LEAST_OWN 0.5
 
-/* What is known of a call. */
+/* Facts about a call. */
 struct charge {
 	bool is_named;
 	bool may_be_blamed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each call that stacks go through holds: the sum of all sites behind it. A leak that is
+ * For each call that stacks go through, the sum of all sites behind it. A leak that is
  * spread over more stacks than can be judged one by one shows in the sum of its function's call.
  * Knows no names.
  */
@@ -21,7 +21,7 @@ struct callers {
 	uint32_t *calls; /* of each site of snap CALLER_CALLS indices of sums, counted from 1 */
 };
 
-/* Of user space; without the sites that is_left_out names, which may be NULL. -ENOMEM. */
+/* Sums up sites of user space but those in is_left_out, which may be NULL. -ENOMEM. */
 int callers_init(const struct snapshot *snap, const bool *is_left_out, struct callers *ret);
 void callers_deinit(struct callers *callers);
 
@@ -37,8 +37,8 @@ size_t callers_find(const struct callers *callers, const struct site *site, size
 /* True if the sum seems to leak. */
 bool callers_grow(const struct callers *callers, size_t sum);
 
-/* What a site, or all sites, gained of the blocks by which the sum is judged, in the later part of
- * tracing. */
+/* Returns what a site, or a sum, gained of the blocks by which the sum is judged, in the later part
+ * of tracing. */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 
 #endif

@@ -18,7 +18,7 @@
 /* Wrappers within wrappers are no deeper. */
 #define MOST_FRAMES 3
 
-/* Who calls a function, and for what. */
+/* Callers of a function, and the sizes that they ask for. */
 struct use {
 	size_t sum;                  /* of the call inside it, if that grows; else SIZE_MAX */
 	size_t calm, growing;        /* callers */

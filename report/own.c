@@ -19,7 +19,7 @@ static const char *const system_folders[] = {
 /* Where an installed program is, below what it is installed in. */
 static const char *const program_folders[] = {"bin", "sbin", "libexec"};
 
-/* What many programs have in common. */
+/* Folders that many programs share. */
 static const char *const shared_folders[] = {
 	"usr", "local", "lib", "lib32", "lib64", "libx32", "opt", "home", "srv", "store",
 };

@@ -17,7 +17,7 @@ enum code_owner {
 	CODE_OF_INTERPRETER, /* of scripts, which are the program */
 };
 
-/* What is known of the program of a process; each may be NULL. */
+/* Facts about the program of a process; each may be NULL. */
 struct program {
 	const char *name;        /* of the process */
 	const char *file;        /* the executable */

@@ -27,7 +27,7 @@
 /* Nobody looks at more suspects than these first. */
 #define MAX_SUSPECTS 5
 
-/* What holds a smaller part of all that is outstanding is no reason to withhold a verdict. */
+/* Least part of all that is outstanding for which an all-clear is withheld. */
 #define LEAST_PART 0.01
 
 /* Stacks that seem to leak, and are named to tell whose they are. */

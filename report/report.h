@@ -19,7 +19,7 @@ struct callers;
 struct grouping;
 struct pools;
 
-/* What is judged beside single sites; NULL: nothing is known of it. */
+/* Sums that are judged beside single sites; NULL: there are none. */
 struct sums {
 	const struct pools *pools;
 	const struct callers *callers;

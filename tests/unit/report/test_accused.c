@@ -64,7 +64,7 @@ static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size
 				       .frame_cnt = FRAMES};
 }
 
-/* What there is of the sites at a report; all but lifetime: blocks live for so many reports. */
+/* Copies the sites that exist at a report; blocks live for lifetime reports. */
 static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, struct site *ret)
 {
 	size_t cnt = 0;
@@ -114,7 +114,7 @@ static void check_report(const struct snapshot *snap, const struct growth *growt
 	report_deinit(&report);
 }
 
-/* Who is accused at the last report; NULL: nobody is. */
+/* Checks who is accused at the last report; NULL: nobody is. */
 static void check(const struct made *made, uint64_t lifetime, const char *function, size_t paths,
 		  double bytes_per_s)
 {
@@ -145,7 +145,7 @@ static void check(const struct made *made, uint64_t lifetime, const char *functi
 	free(growth);
 }
 
-/* Blocks of some sizes through a call, each on a stack of its own, and of so many direct callers.
+/* Blocks of some sizes through a call, each on a stack of its own, by a number of direct callers.
  */
 static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_t callers)
 {
@@ -186,7 +186,7 @@ static void level(void **state)
 	check(&made, 3, NULL, 0, 0);
 }
 
-/* Of the callers of a wrapper one leaks; the others hold more, and no more of it. */
+/* One caller of a wrapper leaks; the others hold more, but do not grow. */
 static void wrapper(void **state)
 {
 	static const uint64_t wrappers[] = {TAKE, XMALLOC};
@@ -213,7 +213,7 @@ static void shared_caller(void **state)
 	check(&made, REPORTS, "leak", LATER, RATE(100));
 }
 
-/* Whoever calls the function that leaks grows by as much, and is not accused. */
+/* Callers of the function that leaks grow by as much, and are not accused. */
 static void callers_of_a_leak(void **state)
 {
 	struct made made = {0};

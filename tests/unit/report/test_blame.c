@@ -357,7 +357,7 @@ static const struct stack stacks[] = {
 		    "[jit]|JS:*remember /srv/app.js:3:1", "[jit]|JS:~emit node:events:510:44"},
 	 .named = "JS:*remember /srv/app.js:3:1",
 	 .frame = 2},
-	/* What is installed with the program, and not with others. */
+	/* Libraries that are installed with the program, and others. */
 	{.frames = {"/opt/acme/lib/libledger.so.1|ledger_book",
 		    "/opt/acme/lib/libledger.so.1|ledger_post", "/opt/acme/bin/app|poll",
 		    "/opt/acme/bin/app|main"},
@@ -412,7 +412,7 @@ static const struct stack stacks[] = {
 	 .through = "grow",
 	 .wrapped_frame = 2},
 	{.frames = {"app|get_mem"}, .named = "get_mem", .wrapped_frame = 1},
-	/* Whoever is due for a step of a pool is not blamed. */
+	/* A function that asks when a step of a pool is due is not blamed. */
 	{.frames = {"/lib/libc.so.6|mmap", "/usr/lib/libgc.so.1|", "/usr/lib/libgc.so.1|GC_malloc",
 		    "app|garbage", "app|main"},
 	 .named = "GC_malloc",

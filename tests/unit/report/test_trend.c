@@ -258,7 +258,7 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 	missed += !trend_is_suspect(&trends[2]);
 }
 
-/* What is said of an arena or vector while it grows, and after that. */
+/* Counts verdicts on an arena or vector while it grows, and after that. */
 struct widening {
 	double last_s, gap_s;               /* the last step, and how long it took */
 	size_t suspected, waiting, cleared; /* reports */
@@ -280,7 +280,7 @@ static void watch_widening(void *arg, double at_s, const struct site *sites,
 	ret->cleared += trend->tendency != TENDENCY_UNKNOWN && !trend_is_suspect(trend);
 }
 
-/* Chunks that are each larger than the one before, by so much, and last as much longer. */
+/* Each chunk is larger than the one before by a factor, and lasts longer by that factor. */
 static void run_widening(struct made_program *program, uint64_t seed)
 {
 	double factor = made_between(program, 1.3, 2), gap_s = made_between(program, 0.5, 1);
