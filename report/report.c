@@ -8,7 +8,7 @@
 
 #include "base/bisect.h"
 #include "base/cleanup.h"
-#include "report/accused.h"
+#include "report/blame_sums.h"
 #include "report/callers.h"
 #include "report/funnels.h"
 #include "report/grouping.h"
@@ -396,7 +396,7 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 		return -ENOMEM;
 	cnt = choose_judged(sums->pools, shown, report, judged);
 	if (sums->callers)
-		err = accuse_callers(opts, sums->callers, &shown->funnels, symbols, deadline_ns,
+		err = blame_sums(opts, sums->callers, &shown->funnels, symbols, deadline_ns,
 				     judged, &cnt);
 	if (!err)
 		err = site_order_suspects(judged, cnt, &cnt, &shown->paths);

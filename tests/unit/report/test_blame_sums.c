@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leaks that no single stack shows: who is accused by the sum of what many stacks hold. */
+/* Leaks that no single stack shows: who is blamed by the sum of what many stacks hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +114,7 @@ static void check_report(const struct snapshot *snap, const struct growth *growt
 	report_deinit(&report);
 }
 
-/* Checks who is accused at the last report; NULL: nobody is. */
+/* Checks who is blamed at the last report; NULL: nobody is. */
 static void check(const struct made *made, uint64_t lifetime, const char *function, size_t paths,
 		  double bytes_per_s)
 {
@@ -213,7 +213,7 @@ static void shared_caller(void **state)
 	check(&made, REPORTS, "leak", LATER, RATE(100));
 }
 
-/* Callers of the function that leaks grow by as much, and are not accused. */
+/* Callers of the function that leaks grow by as much, and are not blamed. */
 static void callers_of_a_leak(void **state)
 {
 	struct made made = {0};
