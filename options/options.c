@@ -42,6 +42,12 @@ bool options_ask_for_users(const struct options *opts)
 	       opts->unwind != MEMLEAK_UNWIND_AUTO;
 }
 
+bool options_leave_out_calls(const struct options *opts)
+{
+	return opts->min_size || opts->max_size != UINT64_MAX || opts->sample_rate > 1 ||
+	       opts->sample_bytes;
+}
+
 bool options_share_probes(const struct options *opts)
 {
 	return options_find_processes(opts) || opts->follow;

@@ -146,6 +146,8 @@ void options_deinit(struct options *opts);
 
 /* Whether processes are traced that are found by what they are, also those that begin later. */
 bool options_find_processes(const struct options *opts);
+/* Whether calls are left out when they are made, by their size or by chance. */
+bool options_leave_out_calls(const struct options *opts);
 /* Whether processes are traced at all. */
 bool options_trace_processes(const struct options *opts);
 

@@ -42,19 +42,49 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 	return part == PART_ALL || maps == (part == PART_MAPS);
 }
 
-/* Those of the found functions that are wanted, in the table's order: inner functions are last. */
-static size_t choose_functions(const struct attach_state *state, enum module_part part,
-			       const struct file_functions *found, struct found_function *ret)
+/*
+ * The file whose definition of a function is probed instead of the module's; NULL: none is. A call
+ * that a filter or sampling leaves out is not awaited, so a call of another allocator inside it
+ * would count by itself. Files that were loaded by name serve by themselves.
+ */
+static const char *first_file(struct attach_state *state, const struct module *module,
+			      const struct found_function *function)
 {
+	const char **first = &state->names.first[function->name];
+
+	if (!function->exported)
+		return NULL;
+	if (!*first)
+		*first = module->path;
+	return *first != module->path && !state->later && options_leave_out_calls(state->ctx->opts)
+		       ? *first
+		       : NULL;
+}
+
+/* Those of the found functions that are wanted, in the table's order: inner functions are last. */
+static size_t choose_functions(struct attach_state *state, const struct module *module,
+			       enum module_part part, const struct file_functions *found,
+			       struct found_function *ret)
+{
+	const char *first = NULL;
 	size_t chosen = 0;
 
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
 		if (!wanted(state, i, part))
 			continue;
-		for (size_t j = 0; j < found->cnt; j++)
-			if (found->items[j].name == i)
+		for (size_t j = 0; j < found->cnt; j++) {
+			const char *other = NULL;
+
+			if (found->items[j].name != i)
+				continue;
+			other = first_file(state, module, &found->items[j]);
+			first = other ?: first;
+			if (!other)
 				ret[chosen++] = found->items[j];
+		}
 	}
+	if (first)
+		say_not_first(state, module, first);
 	return chosen;
 }
 
@@ -177,7 +207,7 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	chosen = calloc(found.cnt + 1, sizeof(*chosen));
 	if (chosen)
 		attach_functions(state, module, allocator_functions, &wanted, chosen,
-				 choose_functions(state, part, &found, chosen));
+				 choose_functions(state, module, part, &found, chosen));
 	file_functions_deinit(&found);
 }
 
@@ -246,6 +276,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 			state->process->allocator = strdup(module->path);
 		return;
 	}
+	state->later = true;
 	search_module(state, module, scope);
 	/* The next process that maps it tries again. */
 	if (state->err == -ENOMEM || state->too_late || state->held)
@@ -362,6 +393,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 	for (size_t i = 0; i < list->cnt; i++) {
 		enum function_scope scope = i ? SCOPE_EXPORTED : SCOPE_GLOBAL;
 
+		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
 		if (state->ctx->pool)
 			attach_once(state, &list->items[i], scope);
 		else
@@ -562,6 +594,7 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	struct module_list list;
 	int err = attach_begin(&state, ctx, process);
 
+	state.later = true;
 	if (err || attach_modules(&state, &list))
 		goto out;
 	if (list.unread)

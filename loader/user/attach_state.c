@@ -33,12 +33,14 @@ static void search_names_deinit(struct search_names *names)
 	for (size_t i = 0; names->names && i < allocator_function_cnt; i++)
 		free(names->names[i]);
 	free(names->names);
+	free(names->first);
 }
 
 static int search_names_init(struct search_names *names, const char *prefix)
 {
 	names->names = calloc(allocator_function_cnt, sizeof(*names->names));
-	if (!names->names)
+	names->first = calloc(allocator_function_cnt, sizeof(*names->first));
+	if (!names->names || !names->first)
 		return -ENOMEM;
 	for (size_t i = 0; i < allocator_function_cnt; i++) {
 		const struct allocator_function *function = &allocator_functions[i];
@@ -185,6 +187,13 @@ void say_left(const struct attach_state *state, const struct module *module,
 	else
 		log_verbose("pid %d: %s in %s is not probed: an exception may leave it",
 			    state->process->info.pid, left->name, module->path);
+}
+
+void say_not_first(const struct attach_state *state, const struct module *module, const char *first)
+{
+	log_note("process %d: allocator functions of %s are not probed with size filters or "
+		 "sampling: those of %s come first",
+		 state->process->info.pid, module->path, first);
 }
 
 void attach_probes(struct attach_state *state, const struct module *module, struct probe_list *list)

@@ -11,7 +11,8 @@
 #include "loader/user/process.h"
 
 struct search_names {
-	char **names; /* what each function is called in this process; NULL: none */
+	char **names;       /* what each function is called in this process; NULL: none */
+	const char **first; /* the file of its first exported definition; NULL: none yet */
 };
 
 struct attach_state {
@@ -25,6 +26,7 @@ struct attach_state {
 	size_t placed;        /* probes that were not there before */
 	bool deferred;        /* or that were not when the process began */
 	bool throws;          /* exceptions may leave a probed function */
+	bool later;           /* files are searched that were loaded by name */
 	int err;              /* the first failure */
 	uid_t uid;            /* of the process */
 	uint64_t patience_ns; /* how long is still waited for what is in its files */
@@ -59,5 +61,9 @@ void say_attached(const struct attach_state *state, const struct module *module,
 /* A throwing operator that is not probed gives memory unseen. */
 void say_left(const struct attach_state *state, const struct module *module,
 	      const struct left_function *left);
+
+/* Functions of the file are not probed, as those of another file come first. */
+void say_not_first(const struct attach_state *state, const struct module *module,
+		   const char *first);
 
 #endif
