@@ -396,8 +396,8 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 		return -ENOMEM;
 	cnt = choose_judged(sums->pools, shown, report, judged);
 	if (sums->callers)
-		err = blame_sums(opts, sums->callers, &shown->funnels, symbols, deadline_ns,
-				     judged, &cnt);
+		err = blame_sums(opts, sums->callers, &shown->funnels, symbols, deadline_ns, judged,
+				 &cnt);
 	if (!err)
 		err = site_order_suspects(judged, cnt, &cnt, &shown->paths);
 	if (err)
