@@ -2,11 +2,25 @@
 /* The runtimes that were tried, and what was found to help with each. */
 #include "report/runtime_objects.h"
 
+#include <ctype.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/path.h"
 #include "report/own.h"
 
+/* More than any second number of a version. */
+#define VERSION_STEP 1000
+
 static const struct runtime_objects known[] = {
+	{
+		.runtime = "python",
+		.before = "3.12",
+		.words = "python objects",
+		.advice = "which: its tracemalloc tells (3.12 has -X perf)",
+		.block_advice = "which: its tracemalloc tells (3.12 has -X perf)",
+	},
 	{
 		.runtime = "python",
 		.words = "python objects",
@@ -29,10 +43,33 @@ static const struct runtime_objects known[] = {
 	{.runtime = "gc", .words = "objects on libgc's heap", .is_library = true},
 };
 
+/* The first two numbers of a version in one; 0: there are not two. */
+static unsigned long version_number(const char *text)
+{
+	unsigned long major, minor;
+	char *end;
+
+	major = strtoul(text, &end, 10);
+	if (end == text || *end != '.' || !isdigit((unsigned char)end[1]))
+		return 0;
+	minor = strtoul(end + 1, NULL, 10);
+	return minor < VERSION_STEP ? major * VERSION_STEP + minor : 0;
+}
+
+/* Whether the version in a file's name ("libpython3.11.so.1.0") is before another one. */
+static bool is_before(const char *module, const char *version)
+{
+	const char *name = path_name(module);
+	unsigned long number = version_number(name + strcspn(name, "0123456789"));
+
+	return number && number < version_number(version);
+}
+
 const struct runtime_objects *runtime_objects_of(const char *module)
 {
 	for (size_t i = 0; module && i < sizeof(known) / sizeof(known[0]); i++)
 		if (module_is_named(module, known[i].runtime) &&
+		    (!known[i].before || is_before(module, known[i].before)) &&
 		    (!known[i].is_library || module_is_library(module)))
 			return &known[i];
 	return NULL;

@@ -10,6 +10,7 @@ struct runtime_objects {
 	const char *words;        /* "python objects" */
 	const char *advice;       /* how to find out which ones grow; NULL: none is known */
 	const char *block_advice; /* the same where each has a block of its own */
+	const char *before;       /* up to this version, which is not among them; NULL: all */
 	bool is_library;          /* for any program; others also run scripts themselves */
 	bool has_blocks; /* where it runs scripts, its blocks are judged with its mappings */
 };

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which runtime a file is, and the advice for its version. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "report/runtime_objects.h"
+
+static bool advises(const char *module, const char *word)
+{
+	const struct runtime_objects *objects = runtime_objects_of(module);
+
+	assert_non_null(objects);
+	return strstr(objects->advice, word) && strstr(objects->block_advice, word);
+}
+
+/* Before 3.12 there is no python3 -X perf. */
+static void versions(void **state)
+{
+	assert_true(advises("/usr/bin/python3.11", "tracemalloc"));
+	assert_true(advises("/usr/lib/libpython3.9.so.1.0", "tracemalloc"));
+	assert_true(advises("/usr/bin/python3.12", "run with"));
+	assert_true(advises("/opt/lib/libpython3.14.so.1.0", "run with"));
+	assert_true(advises("/usr/bin/python3", "run with"));
+	assert_false(advises("/usr/bin/python3.12", "tracemalloc"));
+}
+
+static void others(void **state)
+{
+	assert_string_equal(runtime_objects_of("/usr/bin/lua5.4")->words, "lua objects");
+	assert_non_null(runtime_objects_of("/usr/lib/libgc.so.1.5.1"));
+	assert_null(runtime_objects_of("/usr/bin/gc"));
+	assert_null(runtime_objects_of("/usr/bin/pythonic"));
+	assert_null(runtime_objects_of(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(versions),
+		cmocka_unit_test(others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
