@@ -533,8 +533,8 @@ void process_set_describe(const struct process_set *set)
 		 file_cnt, file_cnt == 1 ? "" : "s");
 	if (opts->comm && !set->table.cnt)
 		log_note(
-			"no process is named %s now: ps -e -o comm lists the names, of 15 bytes at "
-			"most",
+			"no process is named %s yet; waiting (ps -e -o comm lists names, cut at 15 "
+			"bytes)",
 			opts->comm);
 	describe_skipped(set);
 }

@@ -133,7 +133,7 @@ def test_no_root(t):
 
 def test_nobody_has_the_name(t):
     memleak = t.memleak("--json", "-o", "0", "--comm", "no such name", "3600")
-    memleak.wait_for("a word", lambda: "no process is named no such name now" in memleak.notes)
+    memleak.wait_for("a word", lambda: "no process is named no such name yet; waiting" in memleak.notes)
     memleak.stop()
 
 
