@@ -516,6 +516,9 @@ static int handle_moment(struct run *run)
 	if (run->thread->busy || clock_ns(CLOCK_MONOTONIC) < run->snapshot_ns + MOMENT_NS / 4)
 		return 0;
 	err = take_moment(run);
+	/* Its end was taken in here, and does not wake the loop again. */
+	if (!err && run->source->ops->ended(run->source))
+		return make_report(run, true, false);
 	if (!err && clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns > MOMENT_CHEAP_NS)
 		err = stop_moments(run);
 	return err;

@@ -354,6 +354,18 @@ def test_interrupt_is_not_ignored(t):
     memleak.stop()
 
 
+def test_ends_at_a_moment(t):
+    """A process whose end is heard of between two reports has a last one all the same."""
+    program = t.program("leak")
+    memleak = t.attach(program)
+    program.go()
+    memleak.signal(signal.SIGSTOP)
+    time.sleep(1.5)  # a moment is due one second after tracing began
+    program.end()
+    memleak.signal(signal.SIGCONT)
+    memleak.finish()
+
+
 @slow
 def test_interrupted_while_attaching(t):
     program = t.program("leak")
