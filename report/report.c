@@ -452,13 +452,11 @@ static int name_culprits(struct report *report)
 				 &report->loss_cnt, &report->losses);
 }
 
-int report_init_groups(const struct options *opts, const struct snapshot *snap,
-		       const struct growth *growth, const struct grouping *grouping,
-		       const struct growth *group_growth, const struct sums *sums,
-		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
-		       struct report *ret)
+/* What a report shows, as the options say; sums may be NULL. */
+static struct report report_of(const struct options *opts, const struct snapshot *snap,
+			       const struct sums *sums, bool final)
 {
-	struct report report = {
+	return (struct report){
 		.snapshot = snap,
 		.show_allocs = opts->show_allocs,
 		.show_largest = opts->largest,
@@ -469,15 +467,21 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		.all_frames = opts->all_frames,
 		.propose = opts->gen_suppressions,
 		.final = final,
+		.untraced = sums && sums->untraced ? *sums->untraced : (struct untraced_growths){0},
 	};
-	static const struct sums no_sums;
-	struct shown shown = {0};
-	int err;
+}
 
-	if (sums && sums->untraced)
-		report.untraced = *sums->untraced;
-	err = site_order_init(snap->sites, growth, snap->site_cnt, opts->sort, &report.sites_total,
-			      &shown.candidates);
+int report_init_groups(const struct options *opts, const struct snapshot *snap,
+		       const struct growth *growth, const struct grouping *grouping,
+		       const struct growth *group_growth, const struct sums *sums,
+		       struct symbol_backend *symbols, uint64_t deadline_ns, bool final,
+		       struct report *ret)
+{
+	static const struct sums no_sums;
+	struct report report = report_of(opts, snap, sums, final);
+	struct shown shown = {0};
+	int err = site_order_init(snap->sites, growth, snap->site_cnt, opts->sort,
+				  &report.sites_total, &shown.candidates);
 
 	if (err)
 		return err;

@@ -45,9 +45,9 @@ void probe_pool_use_all(struct probe_pool *pool);
 void probe_pool_note_systems(struct probe_pool *pool, uint64_t now_ns,
 			     bool (*is_in_use)(void *arg, dev_t dev), void *arg);
 /*
- * Forgets files that were not found for so many rounds, or whose file system was not in use since
- * that moment, up to the first that had probes: removing
- * them takes the kernel its time. Returns whether there was one.
+ * Forgets files that no process was found to map for `rounds` rounds, or whose file system was not
+ * in use since since_ns. Stops after the first file that had probes, as removing these is slow.
+ * True if there was such a file.
  */
 bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds, uint64_t since_ns);
 void probe_pool_deinit(struct probe_pool *pool);

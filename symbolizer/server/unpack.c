@@ -79,7 +79,7 @@ static int write_at(const struct copy *copy, uint64_t offset, const void *bytes,
 	return write_all(copy->fd, bytes, len);
 }
 
-/* Unpacks a frame, or several in a row, of exactly so many bytes. */
+/* Unpacks zstd frames until the input ends; fails if they do not hold exactly `bytes` bytes. */
 static int unpack_frames(const struct copy *copy, ZSTD_DCtx *context, ZSTD_inBuffer *in,
 			 uint64_t bytes)
 {

@@ -19,7 +19,7 @@
  * to *bytes.
  */
 int unpack_file(int fd, uint64_t *bytes, int *ret);
-/* Copies of so many bytes in all have been closed. */
+/* Gives back the share of closed copies, `bytes` in all, of what copies may take. */
 void unpack_closed(uint64_t bytes);
 
 #endif
