@@ -349,7 +349,8 @@ $(O)/fuzz/%_seeds: $(O)/tests/fuzz/%_seeds.o $(UNIT_LIB) $(ARCHIVES)
 fuzz-objects: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%.o)
 
 .PHONY: $(FUZZERS:%=fuzz-%) fuzz-programs
-fuzz: $(FUZZERS:%=fuzz-%)
+fuzz:
+	FUZZ_SECONDS=$(FUZZ_SECONDS) O='$(O)' tests/check fuzz
 
 fuzz-programs: $(FUZZERS:%=$(O)/fuzz/fuzz_%) $(addprefix $(O)/fuzz/,core_seeds census_seeds recording_seeds)
 
@@ -362,7 +363,7 @@ $(FUZZERS:%=fuzz-%): fuzz-%: $(O)/fuzz/fuzz_%
 	cd $(O)/fuzz/$* && nice ../fuzz_$* $(FUZZ_OPTIONS) corpus seeds
 
 # All the random cases one after another, a line for each round.
-SOAK_SECONDS ?= 3600
+SOAK_SECONDS ?= 900
 soak: all programs
 	O='$(O)' SHADOW_TELL=1 SHADOW_SECONDS=$$(($(SOAK_SECONDS) / $$(tests/run --list shadow. | wc -l))) \
 		tests/run shadow.

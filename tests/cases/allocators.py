@@ -43,7 +43,7 @@ def through_libraries(*things):
 
 
 @pitfall(12)
-@sample(3)
+@sample(6)
 @through_libraries(*OPERATORS)
 def test_preloaded_cxx(t, what):
     """operator new of these libraries never calls malloc."""
@@ -140,6 +140,7 @@ def test_exception_through_new(t):
 
 
 @pitfall(18)
+@sample(2, 1)
 @through_libraries("bad_alloc", "between_throws", "in_child")
 def test_exception_through_preloaded_new(t, what):
     """The same where operator new itself is probed; nothing of what is allocated meanwhile is lost."""
@@ -165,6 +166,7 @@ def test_exception_in_child_of_command(t, what):
 
 
 @pitfall(18)
+@sample(2)
 @through_libraries("new", "aligned", "between_throws")
 def test_cxx_command(t, what):
     """From the first call on; libstdc++ has a block before main."""
@@ -204,6 +206,7 @@ def test_exception_by_other_links(t, kind):
     expect(memleak.stop(), truth)
 
 
+@sample(2, 1)
 @through_libraries("new", "aligned", "between_throws")
 def test_linked_cxx(t, what):
     _, name, thing = what
@@ -216,6 +219,7 @@ def of_unwinder(site):
     return any((frame["symbol"] or "").startswith("_Unwind_") for frame in site["stack"])
 
 
+@sample(2)
 @each(*OPERATORS, "bad_alloc", "between_throws")
 def test_static_cxx(t, thing):
     """malloc and operator new in one file: the latter calls the former."""
@@ -231,6 +235,7 @@ def test_built_in_cxx(t, thing):
     run(t, "cxx_built_in", thing)
 
 
+@sample(2, 1)
 @each(*OPERATORS, "bad_alloc", "between_throws", "reallocated")
 def test_own_operator_new(t, thing):
     """operator new of the program itself, which allocates otherwise, and delete."""
@@ -248,7 +253,7 @@ def test_sanitizer(t, name):
     run(t, "functions_" + name, "all", env=QUIET)
 
 
-@sample(3)
+@sample(6)
 @each(*((f"{name}_{thing}", name, thing) for name in SANITIZERS for thing in OPERATORS))
 def test_sanitizer_cxx(t, what):
     _, name, thing = what

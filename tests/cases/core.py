@@ -88,7 +88,7 @@ def check_core(t, truth, path, not_told=0):
     return report
 
 
-@sample(3, 2)
+@sample(4, 3)
 @each(*SCENES)
 def test_kinds(t, value):
     """By gdb, while the program waits."""

@@ -47,7 +47,7 @@ class RunCounts:
 
 
 @once
-@sample(2)
+@sample(4)
 @each(*(f"{kind}:{name}" for kind in KINDS for name in THINGS))
 def test_left_out(t, case):
     """Calls that are left out are no others' cover, however their returns are treated."""
@@ -60,6 +60,7 @@ def test_left_out(t, case):
 
 
 @once
+@sample(2)
 @each(*THINGS)
 def test_left_out_beside_another(t, name):
     """The kernel makes a return visible to all if one tracer of the same file wants it."""

@@ -7,7 +7,7 @@ from lib.links import KINDS, attach
 
 
 @once
-@sample(2)
+@sample(4)
 @each(*(f"{case}:{kind}" for kind in KINDS
         for case in ("after_free:maps", "after_free:unmaps", "after_free:one_place",
                      "after_free_static:maps", "after_free_static:unmaps")))

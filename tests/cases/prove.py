@@ -122,6 +122,7 @@ def prove(t, scene, program, *words, method=None):
     running.finish()
 
 
+@sample(2)
 @each(*SCENES)
 def test_kinds(t, value):
     """memleak alone, while the program waits."""
@@ -129,7 +130,7 @@ def test_kinds(t, value):
 
 
 @slow
-@sample(4)
+@sample(6, 3)
 @each(*SCENES)
 def test_copied(t, value):
     """While one thread runs. On a busy machine a copy fails at times, and then threads are held."""
@@ -156,7 +157,7 @@ def test_relocated(t):
 
 
 @slow
-@sample(3, 1)
+@sample(4, 1)
 @each(*SCENES)
 def test_at_the_end(t, value):
     """A command, judged when it ends: its frames are in use, nothing was freed."""

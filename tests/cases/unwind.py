@@ -7,7 +7,7 @@ import pathlib
 import re
 import subprocess
 
-from lib import Failure, Skip, each, expect, frames_of
+from lib import Failure, Skip, each, expect, frames_of, sample
 from lib.expect import plain
 from lib.process import ROOT
 
@@ -73,6 +73,7 @@ def test_c(t, way):
     check_c(t, "unwind", way)
 
 
+@sample(2, 1)
 @each(*WAYS)
 def test_static(t, way):
     check_c(t, "unwind_static", way)
