@@ -13,6 +13,8 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <linux/securebits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -22,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,9 +35,11 @@
  * says how large it gets.
  */
 #define MEMORY_BYTES (1UL << 30)
-/* Users that nobody else is: with one each, a helper cannot send another one signals. */
-#define FIRST_USER 0x6d6c0000U
-#define USERS 0x10000U
+/*
+ * The first of 2^22 users, of which each helper takes its own, by its pid: helpers cannot send
+ * signals to each other.
+ */
+#define FIRST_USER 0x6d000000U
 
 static void set_limit(int resource, rlim_t value)
 {
@@ -101,7 +106,7 @@ static int keep_effective(void)
  */
 static void change_user(void)
 {
-	uid_t user = FIRST_USER + (uid_t)getpid() % USERS;
+	uid_t user = FIRST_USER + (uid_t)getpid();
 	int death_signal = 0, err;
 
 	prctl(PR_GET_PDEATHSIG, &death_signal, 0, 0, 0);
@@ -145,21 +150,32 @@ static int drop_capabilities(void)
 	return has_capabilities() ? -EPERM : 0;
 }
 
-/* All that the kernel's Landlock knows of is handled, and nothing of it is allowed. */
-static void close_file_system(void)
+/* The attributes as of version 6: the headers of older distributions lack the last two. */
+struct landlock_attributes {
+	uint64_t handled_access_fs;
+	uint64_t handled_access_net;
+	uint64_t scoped;
+};
+
+#define NET_BIND_AND_CONNECT 3ULL
+#define SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS 3ULL
+
+/* Denies every access to files, TCP ports and other processes that the kernel's Landlock knows. */
+static void enter_landlock(void)
 {
 	long version =
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	/* Of the first versions, the access rights that each added. */
-	static const int rights[] = {0, 13, 14, 15};
-	struct landlock_ruleset_attr attr = {0};
+	/* Number of file access rights that each version knows. */
+	static const int rights[] = {0, 13, 14, 15, 15, 16};
+	const long last = sizeof(rights) / sizeof(*rights) - 1;
+	struct landlock_attributes attr = {0};
 	int fd;
 
 	if (version <= 0)
 		return;
-	if (version >= (long)(sizeof(rights) / sizeof(*rights)))
-		version = sizeof(rights) / sizeof(*rights) - 1;
-	attr.handled_access_fs = (1ULL << rights[version]) - 1;
+	attr.handled_access_fs = (1ULL << rights[version < last ? version : last]) - 1;
+	attr.handled_access_net = version >= 4 ? NET_BIND_AND_CONNECT : 0;
+	attr.scoped = version >= 6 ? SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS : 0;
 	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (fd < 0)
 		return;
@@ -168,69 +184,128 @@ static void close_file_system(void)
 }
 
 /*
- * Memory, time, and what is open. What else is tried fails: some libraries try to open files, and
- * go on without.
+ * Memory, time, and files that are open. What is not allowed fails with EPERM: libraries that try
+ * to open a file go on without it.
  */
-static const int allowed[] = {
-	SCMP_SYS(read),         SCMP_SYS(pread64),       SCMP_SYS(readv),
-	SCMP_SYS(write),        SCMP_SYS(writev),        SCMP_SYS(sendmsg),
-	SCMP_SYS(recvmsg),      SCMP_SYS(poll),          SCMP_SYS(ppoll),
-	SCMP_SYS(lseek),        SCMP_SYS(_llseek),       SCMP_SYS(fstat),
-	SCMP_SYS(fstat64),      SCMP_SYS(fcntl),         SCMP_SYS(fcntl64),
-	SCMP_SYS(close),        SCMP_SYS(dup),           SCMP_SYS(munmap),
-	SCMP_SYS(mremap),       SCMP_SYS(madvise),       SCMP_SYS(brk),
-	SCMP_SYS(futex),        SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
-	SCMP_SYS(nanosleep),    SCMP_SYS(gettimeofday),  SCMP_SYS(getrandom),
-	SCMP_SYS(getpid),       SCMP_SYS(gettid),        SCMP_SYS(getppid),
-	SCMP_SYS(sched_yield),  SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),   SCMP_SYS(restart_syscall),
-	SCMP_SYS(getrlimit),    SCMP_SYS(ugetrlimit),    SCMP_SYS(sysinfo),
-	SCMP_SYS(exit),         SCMP_SYS(exit_group),    SCMP_SYS(membarrier),
-	SCMP_SYS(memfd_create),
+static const int allowed_calls[] = {
+	SCMP_SYS(read),
+	SCMP_SYS(pread64),
+	SCMP_SYS(readv),
+	SCMP_SYS(write),
+	SCMP_SYS(writev),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(lseek),
+	SCMP_SYS(fstat),
+	SCMP_SYS(close),
+	SCMP_SYS(dup),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),
+	SCMP_SYS(brk),
+	SCMP_SYS(futex),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(getppid),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sigaltstack),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(getrlimit),
+	SCMP_SYS(sysinfo),
+	SCMP_SYS(membarrier),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
 };
 
-/* What takes connections to a socket, and answers: no other socket is made or connected. */
-static const int serving[] = {
+/* A system call that is allowed if these bits of its arguments have these values. */
+struct rule {
+	int call;
+	struct {
+		unsigned int index;
+		uint64_t mask; /* 0: the argument may be anything */
+		uint64_t value;
+	} args[2];
+};
+
+static const struct rule allowed_arguments[] = {
+	/* Fast open connects. */
+	{SCMP_SYS(sendmsg), {{2, MSG_FASTOPEN, 0}}},
+	/* fstat() of the C library. Given a name, it says only whether such a file exists. */
+	{SCMP_SYS(newfstatat), {{3, UINT64_MAX, AT_EMPTY_PATH}}},
+	/* Other commands send signals, or lock the files of others. */
+	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_DUPFD_CLOEXEC}}},
+	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GETFD}}},
+	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFD}}},
+	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GETFL}}},
+	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GET_SEALS}}},
+	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_ADD_SEALS}}},
+	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFL}, {2, O_ASYNC, 0}}},
+	/* No code, and none of the system's huge pages. */
+	{SCMP_SYS(mmap), {{2, PROT_EXEC, 0}, {3, MAP_HUGETLB, 0}}},
+	{SCMP_SYS(mprotect), {{2, PROT_EXEC, 0}}},
+	{SCMP_SYS(memfd_create), {{1, MFD_HUGETLB, 0}}},
+};
+
+/* For who accepts connections, and answers: no other socket is made or connected. */
+static const int serving_calls[] = {
 	SCMP_SYS(accept),     SCMP_SYS(accept4),     SCMP_SYS(epoll_create1),
 	SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_wait),  SCMP_SYS(epoll_pwait),
 	SCMP_SYS(eventfd2),   SCMP_SYS(getpeername), SCMP_SYS(getsockname),
-	SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),  SCMP_SYS(recv),
-	SCMP_SYS(recvfrom),   SCMP_SYS(send),        SCMP_SYS(sendto),
-	SCMP_SYS(shutdown),   SCMP_SYS(uname),
+	SCMP_SYS(getsockopt), SCMP_SYS(recvfrom),    SCMP_SYS(shutdown),
+	SCMP_SYS(uname),
 };
 
-/* But no code. */
-static const int maps[] = {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)};
+static const struct rule serving_arguments[] = {
+	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_NODELAY}}},
+	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_CORK}}},
+	/* To the client alone. */
+	{SCMP_SYS(sendto), {{3, MSG_FASTOPEN, 0}, {4, UINT64_MAX, 0}}},
+};
 
-static int allow(scmp_filter_ctx filter, const int *calls, size_t cnt)
+static int add_rule(scmp_filter_ctx filter, const struct rule *rule)
 {
-	int err = 0;
+	struct scmp_arg_cmp args[2];
+	unsigned int cnt = 0;
 
-	for (size_t i = 0; !err && i < cnt; i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	for (; cnt < 2 && rule->args[cnt].mask; cnt++)
+		args[cnt] = SCMP_CMP(rule->args[cnt].index, SCMP_CMP_MASKED_EQ,
+				     rule->args[cnt].mask, rule->args[cnt].value);
+	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, cnt, args);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static int add_rules(scmp_filter_ctx filter, bool serves)
+{
+	/* abort() sends a signal to its own process. */
+	const struct rule own_signals = {SCMP_SYS(tgkill), {{0, UINT32_MAX, (uint64_t)getpid()}}};
+	int err = add_rule(filter, &own_signals);
+
+	for (size_t i = 0; !err && i < COUNT(allowed_calls); i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed_calls[i], 0);
+	for (size_t i = 0; !err && i < COUNT(allowed_arguments); i++)
+		err = add_rule(filter, &allowed_arguments[i]);
+	for (size_t i = 0; !err && serves && i < COUNT(serving_calls); i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, serving_calls[i], 0);
+	for (size_t i = 0; !err && serves && i < COUNT(serving_arguments); i++)
+		err = add_rule(filter, &serving_arguments[i]);
 	return err;
 }
 
 static int filter_calls(bool serves)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int err = filter ? 0 : -ENOMEM;
+	int err = filter ? add_rules(filter, serves) : -ENOMEM;
 
-	if (!err)
-		err = allow(filter, allowed, sizeof(allowed) / sizeof(*allowed));
-	if (!err && serves)
-		err = allow(filter, serving, sizeof(serving) / sizeof(*serving));
-	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(*maps); i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, maps[i], 1,
-				       SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* fstat() of the C library; given a name, it would tell only whether that exists. */
-	if (!err)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-				       SCMP_CMP(3, SCMP_CMP_EQ, AT_EMPTY_PATH, 0));
-	/* abort(): a signal to itself. */
-	if (!err)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-				       SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
@@ -254,6 +329,6 @@ int confine(bool serves)
 	if (HELPER_SANITIZED)
 		return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : 0;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	close_file_system();
+	enter_landlock();
 	return filter_calls(serves);
 }

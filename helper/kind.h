@@ -18,4 +18,12 @@ struct helper_kind {
 	int niceness; /* less than 0: it goes before others, where that is allowed */
 };
 
+/*
+ * Lists a kind, by which the starter knows it: requests name kinds by their index in the list. The
+ * linker gathers the entries of all files.
+ */
+#define HELPER_KIND(kind)                                                                          \
+	static const struct helper_kind *const kind##_entry                                        \
+		__attribute__((section("helper_kinds"), used)) = &(kind)
+
 #endif

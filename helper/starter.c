@@ -49,6 +49,10 @@ static bool forked_by_main;
 
 enum request { REQUEST_FORK, REQUEST_WAIT };
 
+/* Set by the linker: the entries of HELPER_KIND(). */
+extern const struct helper_kind *const __start_helper_kinds[];
+extern const struct helper_kind *const __stop_helper_kinds[];
+
 static pid_t stuck[STUCK_MAX]; /* of the starter's: 0: none */
 
 static struct {
@@ -101,12 +105,30 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 	_exit(0);
 }
 
-static int fork_helper(const struct helper_kind *kind, int sock)
+static size_t count_kinds(void)
 {
-	pid_t own = getpid(), pid = fork();
+	return (size_t)(__stop_helper_kinds - __start_helper_kinds);
+}
 
+/* Returns the kind's index; one that is not listed has an index past the end. */
+static size_t kind_index(const struct helper_kind *kind)
+{
+	size_t index = 0;
+
+	while (index < count_kinds() && __start_helper_kinds[index] != kind)
+		index++;
+	return index;
+}
+
+static int fork_helper(uint64_t index, int sock)
+{
+	pid_t own = getpid(), pid;
+
+	if (index >= count_kinds())
+		return -EINVAL;
+	pid = fork();
 	if (!pid)
-		run_helper(kind, own, sock);
+		run_helper(__start_helper_kinds[index], own, sock);
 	return pid < 0 ? -errno : pid;
 }
 
@@ -129,7 +151,15 @@ static void leave_stuck(pid_t pid)
 	}
 }
 
-/* -1: it has not ended in time. */
+/* True if the pid is of a child that has not been waited for: no other process can have it. */
+static bool is_child(pid_t pid)
+{
+	siginfo_t info;
+
+	return pid > 0 && !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+}
+
+/* Returns -1 if the process is no child, or has not ended in time. */
 static int wait_for(pid_t pid, bool to_kill)
 {
 	uint64_t deadline_ns = clock_deadline_ns(to_kill ? KILLED_NS : ENDING_NS);
@@ -137,6 +167,8 @@ static int wait_for(pid_t pid, bool to_kill)
 	int status = -1;
 	pid_t got;
 
+	if (!is_child(pid))
+		return -1;
 	if (to_kill)
 		kill(pid, SIGKILL);
 	while (!(got = waitpid(pid, &status, WNOHANG)) && clock_left_ms(deadline_ns))
@@ -146,7 +178,7 @@ static int wait_for(pid_t pid, bool to_kill)
 	return got == pid ? status : -1;
 }
 
-/* Both are the same program at the same addresses; nobody but memleak has the other end. */
+/* Carries out one request; -EPROTO: it is none. */
 static int answer(struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -159,7 +191,7 @@ static int answer(struct message *request, struct message *reply)
 		return -EPROTO;
 	reap_stuck();
 	if (wanted == REQUEST_FORK)
-		result = fork_helper((const struct helper_kind *)(uintptr_t)what, request->fd);
+		result = fork_helper(what, request->fd);
 	else
 		result = wait_for((pid_t)what, to_kill);
 	message_put_u32(reply, (uint32_t)result);
@@ -301,12 +333,21 @@ pid_t starter_pid(void)
 	return err ? err : starter.pid;
 }
 
+bool starter_is_gone(void)
+{
+	struct pollfd pfd = {.fd = starter.sock};
+
+	if (starter.user != getpid())
+		return false;
+	return starter.sock < 0 || (poll(&pfd, 1, 0) == 1 && pfd.revents & (POLLHUP | POLLERR));
+}
+
 pid_t starter_fork(const struct helper_kind *kind, int sock)
 {
 	int err = start(), pid = 0;
 
 	if (!err)
-		err = ask(REQUEST_FORK, (uintptr_t)kind, false, sock, &pid);
+		err = ask(REQUEST_FORK, kind_index(kind), false, sock, &pid);
 	close(sock);
 	return err ? err : pid;
 }

@@ -19,6 +19,9 @@
 /* Of this process's starter, which is started if it was not. A negative errno: there is none. */
 pid_t starter_pid(void);
 
+/* True if the starter has ended: no helper can be started any more. */
+bool starter_is_gone(void);
+
 /* Starts a helper at the other end of sock, which is closed here. Its pid or a negative errno. */
 pid_t starter_fork(const struct helper_kind *kind, int sock);
 

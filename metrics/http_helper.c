@@ -84,3 +84,4 @@ const struct helper_kind http_helper = {
 	.prepare = web_server_prepare,
 	.work = serve,
 };
+HELPER_KIND(http_helper);

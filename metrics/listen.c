@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "helper/call.h"
+#include "helper/starter.h"
 #include "metrics/http_helper.h"
 #include "metrics/pages.h"
 
@@ -219,7 +220,8 @@ static bool has_ended(struct server *server)
 	if (err == -ETIMEDOUT)
 		return false;
 	if (!server->told)
-		log_error("the HTTP server has ended (%s): it is started again", strerror(-err));
+		log_error("the HTTP server has ended (%s): %s", strerror(-err),
+			  starter_is_gone() ? "nothing is served any more" : "it is started again");
 	server->told = true;
 	return true;
 }

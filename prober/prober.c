@@ -22,6 +22,7 @@ static const struct helper_kind prober_kind = {
 	.rights = HELPER_DROPS_RIGHTS,
 	.work = prober_server_main,
 };
+HELPER_KIND(prober_kind);
 
 /* Whoever reads memory may wait for ever, which costs no file its functions. */
 static const struct helper_kind reader_kind = {
@@ -29,6 +30,7 @@ static const struct helper_kind reader_kind = {
 	.rights = HELPER_DROPS_RIGHTS,
 	.work = prober_server_main,
 };
+HELPER_KIND(reader_kind);
 
 static struct helper helper = HELPER_INIT(&prober_kind);
 static struct helper reader = HELPER_INIT(&reader_kind);

@@ -24,6 +24,7 @@ static const struct helper_kind helper_kind = {
 	.rights = HELPER_DROPS_RIGHTS,
 	.work = symbolizer_server_main,
 };
+HELPER_KIND(helper_kind);
 
 int client_init(struct client *client)
 {

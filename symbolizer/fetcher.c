@@ -215,6 +215,7 @@ static const struct helper_kind kind = {
 	.rights = HELPER_KEEPS_RIGHTS,
 	.work = fetcher_main,
 };
+HELPER_KIND(kind);
 
 void fetcher_init(struct fetcher *fetcher)
 {

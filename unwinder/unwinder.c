@@ -30,6 +30,7 @@ static const struct helper_kind unwinder_kind = {
 	.work = unwind_server_main,
 	.niceness = NICENESS,
 };
+HELPER_KIND(unwinder_kind);
 
 struct unwinder {
 	struct helper helper;

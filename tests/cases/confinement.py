@@ -129,6 +129,17 @@ def test_helpers_have_no_rights(t, deployment):
     expect(memleak.stop(), truth)
 
 
+@untraced
+@each(*(f"{deployment}:{what}" for deployment in DEPLOYMENTS for what in ("reads", "serves")))
+def test_calls(t, how):
+    """System calls are refused for what harm their arguments can do, and needed ones are not."""
+    deployment, what = how.split(":")
+    confined = t.process([*DEPLOYMENTS[deployment], t.file_of("confined"), what])
+    code = confined.wait()
+    if code or "harmful calls" not in confined.out.text:
+        raise Failure(f"ended with {code}: {confined.out.text}")
+
+
 def test_probes_without_admin(t):
     """Where probes are perf events, which take CAP_SYS_ADMIN, one line says so."""
     wrapper, program = deploy(t, "container")

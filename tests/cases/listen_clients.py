@@ -201,6 +201,18 @@ def is_served(address):
     return b"leak_big" in request(address, "/report").body
 
 
+def test_no_starter(t):
+    """Without the starter, nothing is served any more, and the line says so."""
+    memleak = t.attach(t.program("leak"), "--listen", "0")
+    memleak.look()
+    starter, = memleak.starters
+    os.kill(starter, signal.SIGKILL)
+    memleak.wait_for("a line", lambda: "the HTTP server has ended" in memleak.notes)
+    if "nothing is served any more" not in memleak.notes:
+        raise Failure(memleak.notes)
+    memleak.stop()
+
+
 def test_server_killed_between(t):
     """Whoever asks before the next report gets the last one."""
     program = t.program("leak")

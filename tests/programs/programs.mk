@@ -22,7 +22,7 @@ VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
 	unwind_debug_frame unwind_packed unwind_bare unwind_bare_fp unwind_exotic \
 	stack_cache libstack_cache_small.so libstack_cache_large.so \
-	libprove_library.so libframes_first.so libframes_other.so libframes_wide.so shadow shadow_static
+	confined libprove_library.so libframes_first.so libframes_other.so libframes_wide.so shadow shadow_static
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
@@ -91,6 +91,10 @@ $(P)/shadow_musl: $(SHADOW) $(PROGRAM_DEPS)
 
 $(P)/unawaited: tests/programs/unawaited.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $<
+
+# Confines itself as memleak's helpers do.
+$(P)/confined: tests/programs/confined.c $(O)/lib/helper.a $(O)/lib/base.a $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -I. $(filter %.c %.a,$^) -lseccomp
 
 # Without tables stacks do not tell which calls are in progress.
 $(P)/unawaited_bare: tests/programs/unawaited.c $(PROGRAM_DEPS)

@@ -107,6 +107,7 @@ static const struct helper_kind echo_kind = {
 	.rights = HELPER_DROPS_RIGHTS,
 	.work = serve,
 };
+HELPER_KIND(echo_kind);
 
 static int set_up(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a confined process can do no more, and what it still can. */
+/*
+ * What a confined process can do no more, and what it still can. The system calls that are refused:
+ * tests/programs/confined.c.
+ */
 #include "helper/confine.h"
 
 #include <errno.h>
@@ -29,63 +32,15 @@ static bool opens(void)
 	return open("/etc/passwd", O_RDONLY) >= 0;
 }
 
-static bool opens_itself(void)
-{
-	return open("/proc/self/status", O_RDONLY) >= 0;
-}
-
-static bool makes_files(void)
-{
-	return open("/tmp", O_TMPFILE | O_RDWR, 0600) >= 0 || !mkdir("/tmp/confined", 0700);
-}
-
-static bool reaches_network(void)
-{
-	return socket(AF_INET, SOCK_DGRAM, 0) >= 0 || socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
-}
-
 static bool signals_parent(void)
 {
 	return !kill(getppid(), 0);
-}
-
-static bool traces_parent(void)
-{
-	return !ptrace(PTRACE_SEIZE, getppid(), NULL, NULL);
-}
-
-static bool makes_processes(void)
-{
-	pid_t pid = fork();
-
-	if (!pid)
-		_exit(0);
-	return pid > 0;
-}
-
-static bool runs_programs(void)
-{
-	char *const argv[] = {"true", NULL};
-
-	execv("/bin/true", argv);
-	return false; /* if it does, the exit code is that of success */
-}
-
-static bool makes_code(void)
-{
-	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
-	       MAP_FAILED;
 }
 
 static bool has_much_memory(void)
 {
 	return mmap(NULL, 2UL << 30, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
-}
-
-static bool becomes_root(void)
-{
-	return !setuid(0);
 }
 
 static bool has_environment(void)
@@ -135,20 +90,9 @@ static void can_do_no_harm(void **state)
 		const char *what;
 		bool (*can)(void);
 	} deeds[] = {
-		{"opens a file of the system", opens},
-		{"opens its own", opens_itself},
-		{"makes files", makes_files},
-		{"reaches the network", reaches_network},
-		{"signals its parent", signals_parent},
-		{"traces its parent", traces_parent},
-		{"makes processes", makes_processes},
-		{"runs programs", runs_programs},
-		{"makes code", makes_code},
-		{"has much memory", has_much_memory},
-		{"becomes root", becomes_root},
-		{"has an environment", has_environment},
-		{"cannot allocate", cannot_allocate},
-		{"cannot make tables", cannot_make_tables},
+		{"opens a file of the system", opens}, {"signals its parent", signals_parent},
+		{"has much memory", has_much_memory},  {"has an environment", has_environment},
+		{"cannot allocate", cannot_allocate},  {"cannot make tables", cannot_make_tables},
 	};
 
 	(void)state;

@@ -35,6 +35,7 @@ static const struct helper_kind kind = {
 	.rights = HELPER_KEEPS_RIGHTS,
 	.work = work,
 };
+HELPER_KIND(kind);
 
 static void start(struct helper *helper)
 {

@@ -51,6 +51,7 @@ static const struct helper_kind false_kind = {
 	.rights = HELPER_DROPS_RIGHTS,
 	.work = false_server_main,
 };
+HELPER_KIND(false_kind);
 
 static int make_file(void **state)
 {

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * confined [serves]: confines itself as helpers do, and makes system calls with arguments that can
+ * do harm. Prints each that is not refused, and each harmless one that is; last, how many were
+ * made.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "helper/confine.h"
+
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+#ifndef SYS_process_madvise
+#define SYS_process_madvise 440
+#endif
+
+enum { LINK = 100, OTHER_END, MEMORY, LISTENER, CLIENT, SERVED, FILE_OF_OTHERS, FOLDER };
+
+struct attempt {
+	const char *name;
+	long call;
+	unsigned long args[6];
+};
+
+#define A(pointer) ((unsigned long)(uintptr_t)(pointer))
+#define CALL(name, ...)                                                                            \
+	{                                                                                          \
+#name " " #__VA_ARGS__, SYS_##name,                                                \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
+
+static pid_t parent;
+static char bytes[4096] __attribute__((aligned(4096)));
+static struct sockaddr_in address = {.sin_family = AF_INET};
+static struct iovec text = {bytes, 1};
+static struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
+static struct msghdr addressed = {
+	.msg_name = &address, .msg_namelen = sizeof(address), .msg_iov = &text, .msg_iovlen = 1};
+static struct sock_filter instruction = BPF_STMT(BPF_RET | BPF_K, 0);
+static struct sock_fprog program = {1, &instruction};
+static struct flock lock = {.l_type = F_RDLCK};
+static int one = 1;
+
+static unsigned int refused(const struct attempt *attempt)
+{
+	const unsigned long *args = attempt->args;
+
+	errno = 0;
+	return syscall(attempt->call, args[0], args[1], args[2], args[3], args[4], args[5]) == -1 &&
+	       errno == EPERM;
+}
+
+/* Returns the number of attempts that ended in another way than they should. */
+static unsigned int make(const struct attempt *attempts, size_t cnt, bool harmless)
+{
+	unsigned int wrong = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (refused(&attempts[i]) != harmless)
+			continue;
+		printf("%s: %s\n", harmless ? "refused" : "not refused", attempts[i].name);
+		wrong++;
+	}
+	return wrong;
+}
+
+#define MAKE(attempts, harmless) make(attempts, sizeof(attempts) / sizeof(*(attempts)), harmless)
+
+static unsigned int make_harmful(void)
+{
+	const struct attempt attempts[] = {
+		/* Signals, and what sends them. */
+		CALL(kill, parent, 0),
+		CALL(tkill, parent, 0),
+		CALL(tgkill, parent, parent, 0),
+		CALL(rt_sigqueueinfo, parent, 0, A(bytes)),
+		CALL(rt_tgsigqueueinfo, parent, parent, 0, A(bytes)),
+		CALL(pidfd_open, parent, 0),
+		CALL(pidfd_send_signal, LINK, 0, 0, 0),
+		CALL(fcntl, LINK, F_SETOWN, parent),
+		CALL(fcntl, LINK, F_SETOWN_EX, A(bytes)),
+		CALL(fcntl, LINK, F_SETSIG, SIGKILL),
+		CALL(fcntl, LINK, F_SETFL, O_ASYNC),
+		CALL(fcntl, LINK, F_SETFL, O_ASYNC | O_NONBLOCK),
+		CALL(ioctl, LINK, FIOASYNC, A(&one)),
+		CALL(ioctl, LINK, FIOSETOWN, A(&parent)),
+		CALL(timer_create, CLOCK_MONOTONIC, 0, A(bytes)),
+		CALL(mq_open, A("/x"), O_CREAT, 0600, 0),
+		/* Files of others: locked, watched, changed. */
+		CALL(fcntl, FILE_OF_OTHERS, F_SETLK, A(&lock)),
+		CALL(fcntl, FILE_OF_OTHERS, F_SETLKW, A(&lock)),
+		CALL(fcntl, FILE_OF_OTHERS, F_OFD_SETLK, A(&lock)),
+		CALL(fcntl, FILE_OF_OTHERS, F_SETLEASE, F_RDLCK),
+		CALL(fcntl, FOLDER, F_NOTIFY, DN_MODIFY),
+		CALL(fcntl, LINK, F_SETPIPE_SZ, 1 << 20),
+		CALL(flock, FILE_OF_OTHERS, LOCK_EX),
+		CALL(fchmod, FILE_OF_OTHERS, 0777),
+		CALL(fchown, FILE_OF_OTHERS, 0, 0),
+		CALL(ftruncate, FILE_OF_OTHERS, 0),
+		CALL(fallocate, FILE_OF_OTHERS, 0, 0, 1),
+		CALL(fsetxattr, FILE_OF_OTHERS, A("user.x"), A("x"), 1, 0),
+		CALL(inotify_init1, 0),
+		CALL(fanotify_init, 0, 0),
+		/* Files by name. */
+		CALL(openat, AT_FDCWD, A("/etc/passwd"), O_RDONLY),
+		CALL(openat, FOLDER, A("etc/passwd"), O_RDONLY),
+		CALL(openat, AT_FDCWD, A("/proc/self/mem"), O_RDWR),
+		CALL(openat, AT_FDCWD, A("/tmp"), O_TMPFILE | O_RDWR, 0600),
+		CALL(openat2, AT_FDCWD, A("/etc/passwd"), A(bytes), 24),
+		CALL(open_by_handle_at, FOLDER, A(bytes), O_RDONLY),
+		CALL(newfstatat, AT_FDCWD, A("/etc/passwd"), A(bytes), 0),
+		CALL(statx, AT_FDCWD, A("/etc/passwd"), 0, 0, A(bytes)),
+		CALL(faccessat, AT_FDCWD, A("/etc/passwd"), 0),
+		CALL(readlinkat, AT_FDCWD, A("/proc/self/exe"), A(bytes), 100),
+		CALL(getdents64, FOLDER, A(bytes), sizeof(bytes)),
+		CALL(mkdirat, AT_FDCWD, A("/tmp/confined"), 0700),
+		CALL(unlinkat, AT_FDCWD, A("/tmp/confined"), 0),
+		CALL(linkat, FOLDER, A("a"), FOLDER, A("b"), 0),
+		CALL(renameat2, FOLDER, A("a"), FOLDER, A("b"), 0),
+		CALL(symlinkat, A("a"), FOLDER, A("b")),
+		CALL(mknodat, FOLDER, A("b"), 0600, 0),
+		CALL(chdir, A("/")),
+		CALL(fchdir, FOLDER),
+		CALL(chroot, A("/")),
+		CALL(mount, A("x"), A("/"), A("tmpfs"), 0, 0),
+		CALL(umount2, A("/"), 0),
+		/* The network. */
+		CALL(socket, AF_INET, SOCK_STREAM, 0),
+		CALL(socket, AF_INET, SOCK_DGRAM, 0),
+		CALL(socket, AF_INET6, SOCK_STREAM, 0),
+		CALL(socket, AF_UNIX, SOCK_STREAM, 0),
+		CALL(socket, AF_NETLINK, SOCK_RAW, 0),
+		CALL(socketpair, AF_UNIX, SOCK_STREAM, 0, A(bytes)),
+		CALL(connect, LISTENER, A(&address), sizeof(address)),
+		CALL(bind, LISTENER, A(&address), sizeof(address)),
+		CALL(listen, LISTENER, 1),
+		CALL(sendto, LISTENER, A(bytes), 1, MSG_FASTOPEN, A(&address), sizeof(address)),
+		CALL(sendto, LISTENER, A(bytes), 1, MSG_FASTOPEN, 0, 0),
+		CALL(sendto, SERVED, A(bytes), 1, 0, A(&address), sizeof(address)),
+		CALL(sendmsg, LISTENER, A(&addressed), MSG_FASTOPEN),
+		CALL(sendmmsg, LISTENER, A(&addressed), 1, 0),
+		CALL(setsockopt, SERVED, SOL_SOCKET, SO_ATTACH_FILTER, A(&program),
+		     sizeof(program)),
+		CALL(setsockopt, SERVED, SOL_SOCKET, SO_BINDTODEVICE, A("lo"), 3),
+		CALL(setsockopt, LISTENER, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, A(&one), sizeof(one)),
+		CALL(setsockopt, SERVED, IPPROTO_TCP, TCP_ULP, A("tls"), 4),
+		CALL(setsockopt, SERVED, IPPROTO_TCP, TCP_REPAIR, A(&one), sizeof(one)),
+		/* Other processes, and new ones. */
+		CALL(ptrace, PTRACE_SEIZE, parent, 0, 0),
+		CALL(process_vm_readv, parent, A(&text), 1, A(&text), 1, 0),
+		CALL(process_vm_writev, parent, A(&text), 1, A(&text), 1, 0),
+		CALL(process_madvise, LINK, A(&text), 1, MADV_COLD, 0),
+		CALL(pidfd_getfd, LINK, 0, 0),
+		CALL(kcmp, parent, parent, 0, 0, 0),
+		CALL(prlimit64, parent, 0, 0, A(bytes)),
+		CALL(setpriority, 0, parent, 19),
+		CALL(sched_setaffinity, parent, 8, A(bytes)),
+		CALL(sched_setscheduler, parent, SCHED_OTHER, A(bytes)),
+		CALL(ioprio_set, 1, parent, 0),
+		CALL(clone, SIGCHLD, 0, 0, 0, 0),
+		CALL(clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0),
+		CALL(clone3, A(bytes), 64),
+		CALL(execve, A("/bin/true"), 0, 0),
+		CALL(execveat, FILE_OF_OTHERS, A(""), 0, 0, AT_EMPTY_PATH),
+		CALL(unshare, CLONE_NEWUSER),
+		CALL(setns, LINK, 0),
+		/* Rights. */
+		CALL(setuid, 0),
+		CALL(setresuid, 0, 0, 0),
+		CALL(setgroups, 0, 0),
+		CALL(capset, A(bytes), A(bytes)),
+		CALL(prctl, PR_SET_DUMPABLE, 1),
+		CALL(prctl, PR_SET_PDEATHSIG, 0),
+		CALL(prctl, PR_SET_PTRACER, -1UL),
+		CALL(seccomp, 0, 0, 0),
+		CALL(personality, 0x0400000),
+		CALL(keyctl, 0, 0, 0, 0, 0),
+		CALL(add_key, A("user"), A("x"), A("x"), 1, -4UL),
+		/* Code, and memory of the whole system. */
+		CALL(mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1UL, 0),
+		CALL(mmap, 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1UL, 0),
+		CALL(mmap, 0, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1UL,
+		     0),
+		CALL(mprotect, A(bytes), 4096, PROT_READ | PROT_EXEC),
+		CALL(pkey_mprotect, A(bytes), 4096, PROT_READ | PROT_EXEC, -1UL),
+		CALL(memfd_create, A("x"), MFD_HUGETLB),
+		CALL(mlockall, 1),
+		CALL(shmget, 0, 4096, 0600),
+		CALL(semget, 0, 1, 0600),
+		CALL(msgget, 0, 0600),
+		/* The kernel. */
+		CALL(bpf, 0, A(bytes), 128),
+		CALL(perf_event_open, A(bytes), 0, -1UL, -1UL, 0),
+		CALL(userfaultfd, 0),
+		CALL(io_uring_setup, 1, A(bytes)),
+		CALL(init_module, A(bytes), 0, A("")),
+		CALL(syslog, 3, A(bytes), 1),
+		CALL(reboot, 0, 0, 0, 0),
+		CALL(sethostname, A("x"), 1),
+		CALL(clock_settime, CLOCK_REALTIME, A(bytes)),
+		CALL(ioctl, LINK, TIOCSTI, A(bytes)),
+		CALL(vmsplice, LINK, A(&text), 1, 0),
+		CALL(splice, MEMORY, 0, LINK, 0, 1, 0),
+	};
+
+	printf("%zu harmful calls\n", sizeof(attempts) / sizeof(*attempts));
+	return MAKE(attempts, false);
+}
+
+static unsigned int make_harmless(bool serves)
+{
+	const struct attempt any[] = {
+		CALL(write, LINK, A(bytes), 1),
+		CALL(sendmsg, LINK, A(&message), 0),
+		CALL(memfd_create, A("x"), MFD_CLOEXEC | MFD_ALLOW_SEALING),
+		CALL(fcntl, MEMORY, F_ADD_SEALS, F_SEAL_SHRINK),
+		CALL(fcntl, MEMORY, F_GET_SEALS),
+		CALL(fcntl, LINK, F_DUPFD_CLOEXEC, 0),
+		CALL(fcntl, LINK, F_SETFL, O_NONBLOCK),
+		CALL(mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1UL, 0),
+		CALL(tgkill, (unsigned long)getpid(), (unsigned long)getpid(), 0),
+	};
+	const struct attempt served[] = {
+		CALL(setsockopt, SERVED, IPPROTO_TCP, TCP_NODELAY, A(&one), sizeof(one)),
+		CALL(sendto, SERVED, A(bytes), 1, MSG_NOSIGNAL, 0, 0),
+		CALL(shutdown, SERVED, SHUT_RDWR),
+	};
+
+	return MAKE(any, true) + (serves ? MAKE(served, true) : 0);
+}
+
+static void place(int fd, int wanted)
+{
+	if (fd < 0 || dup2(fd, wanted) < 0) {
+		perror("confined");
+		exit(2);
+	}
+}
+
+static void open_files(void)
+{
+	socklen_t len = sizeof(address);
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair))
+		exit(2);
+	place(pair[0], LINK);
+	place(pair[1], OTHER_END);
+	place(memfd_create("memory", MFD_ALLOW_SEALING), MEMORY);
+	place(socket(AF_INET, SOCK_STREAM, 0), LISTENER);
+	place(socket(AF_INET, SOCK_STREAM, 0), CLIENT);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(LISTENER, (struct sockaddr *)&address, len) || listen(LISTENER, 1) ||
+	    getsockname(LISTENER, (struct sockaddr *)&address, &len) ||
+	    connect(CLIENT, (struct sockaddr *)&address, len))
+		exit(2);
+	place(accept(LISTENER, NULL, NULL), SERVED);
+	place(open("/proc/self/exe", O_RDONLY), FILE_OF_OTHERS);
+	place(open("/", O_RDONLY | O_DIRECTORY), FOLDER);
+}
+
+int main(int argc, char **argv)
+{
+	bool serves = argc > 1 && !strcmp(argv[1], "serves");
+
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	parent = getppid();
+	open_files();
+
+	printf("confined%s\n", serves ? ", serves" : "");
+	if (confine(serves))
+		return 2;
+	return make_harmful() + make_harmless(serves) ? 1 : 0;
+}
