@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows links by itself, so that the one that was looked at is the one that was followed. */
+/* Walks along the path part by part: no part may be a link that another user has put there. */
 #include "base/output_file.h"
 
 #include <errno.h>
@@ -39,9 +39,30 @@ static bool may_be_trusted(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == sudo_id("SUDO_UID");
 }
 
-static int make(const char *path)
+/* Where the walk along a path has come to. */
+struct walk {
+	int folder_fd; /* AT_FDCWD: the working directory */
+	char *rest;    /* of the path, from the folder on */
+	int links;     /* that were followed */
+};
+
+static void walk_deinit(struct walk *walk)
 {
-	int fd = open(path, FLAGS | O_CREAT | O_EXCL, 0600);
+	if (walk->folder_fd >= 0)
+		close(walk->folder_fd);
+	free(walk->rest);
+}
+
+static void enter(struct walk *walk, int folder_fd)
+{
+	if (walk->folder_fd >= 0)
+		close(walk->folder_fd);
+	walk->folder_fd = folder_fd;
+}
+
+static int make(const struct walk *walk, const char *name)
+{
+	int fd = openat(walk->folder_fd, name, FLAGS | O_CREAT | O_EXCL, 0600);
 	uid_t user = sudo_id("SUDO_UID");
 	gid_t group = sudo_id("SUDO_GID");
 
@@ -56,66 +77,157 @@ static int make(const char *path)
 	return fd;
 }
 
-/* A link below /proc leads to an open file, by no name. */
-static int open_magic(const char *path)
+/* True for a link below /proc that leads to an open file or folder, by no name. */
+static bool is_magic(int link_fd, const char *target)
 {
-	int fd = open(path, FLAGS);
+	struct statfs system;
 
+	return !fstatfs(link_fd, &system) && system.f_type == PROC_SUPER_MAGIC &&
+	       (*target == '/' || strchr(target, ':'));
+}
+
+/* Puts what the link says in place of its name. behind: the part of the path after that name. */
+static int substitute(struct walk *walk, const char *target, const char *behind)
+{
+	char *rest;
+
+	if (++walk->links > LINKS_MAX)
+		return -ELOOP;
+	if (asprintf(&rest, "%s%s%s", target, *behind ? "/" : "", behind) < 0)
+		return -ENOMEM;
+	free(walk->rest);
+	walk->rest = rest;
+	return 0;
+}
+
+/* Follows the link name, if its owner may be trusted. 1: its target is to be opened by the link. */
+static int follow(struct walk *walk, int link_fd, const struct stat *st, const char *behind)
+{
+	char target[PATH_MAX];
+	ssize_t len;
+
+	if (!may_be_trusted(st))
+		return -EACCES;
+	len = readlinkat(link_fd, "", target, sizeof(target) - 1);
+	if (len < 0)
+		return -errno;
+	target[len] = '\0';
+	return is_magic(link_fd, target) ? 1 : substitute(walk, target, behind);
+}
+
+/*
+ * Takes a step along the path, to name, which is not its last part: into a folder, or from a link
+ * to where it leads.
+ */
+static int step(struct walk *walk, const char *name, const char *behind)
+{
+	int fd = openat(walk->folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = fstat(fd, &st) ? -errno : 0;
+	if (!ret && S_ISLNK(st.st_mode)) {
+		ret = follow(walk, fd, &st, behind);
+		close(fd);
+		if (ret <= 0)
+			return ret;
+		fd = openat(walk->folder_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		ret = fd < 0 ? -errno : 0;
+	}
+	if (ret) {
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	enter(walk, fd);
+	memmove(walk->rest, behind, strlen(behind) + 1);
+	return 0;
+}
+
+/* Opens what a descriptor of O_PATH stands for. */
+static int open_again(int path_fd)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+	fd = open(path, FLAGS);
 	return fd < 0 ? -errno : fd;
 }
 
-/* What a link says, from where it lies. To be freed; NULL: errno. */
-static char *target_of(const char *path, int link_fd)
+/* Opens the last part of the path. -EAGAIN: it was a link, which was followed. */
+static int open_last(struct walk *walk, const char *name)
 {
-	char target[PATH_MAX];
-	ssize_t len = readlinkat(link_fd, "", target, sizeof(target) - 1);
-	const char *slash = strrchr(path, '/');
-	char *ret;
-
-	if (len < 0)
-		return NULL;
-	target[len] = '\0';
-	if (*target == '/' || !slash)
-		return strdup(target);
-	return asprintf(&ret, "%.*s%s", (int)(slash - path) + 1, path, target) < 0 ? NULL : ret;
-}
-
-static int open_found(const char *path, int links);
-
-static int follow(const char *path, int link_fd, int links)
-{
-	cleanup_free char *target = NULL;
-	struct statfs system;
-
-	if (!fstatfs(link_fd, &system) && system.f_type == PROC_SUPER_MAGIC)
-		return open_magic(path);
-	if (links == LINKS_MAX)
-		return -ELOOP;
-	target = target_of(path, link_fd);
-	return target ? open_found(target, links + 1) : -errno;
-}
-
-static int open_found(const char *path, int links)
-{
-	cleanup_close int link_fd = -1;
+	cleanup_close int path_fd = -1;
 	struct stat st;
-	int fd = make(path);
+	int fd = make(walk, name), err;
 
 	if (fd != -EEXIST)
 		return fd;
-	fd = open(path, FLAGS | O_NOFOLLOW);
-	if (fd < 0 && errno == ELOOP) {
-		link_fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		if (link_fd < 0 || fstat(link_fd, &st))
-			return -errno;
-		return may_be_trusted(&st) ? follow(path, link_fd, links) : -EACCES;
-	}
-	if (fd < 0)
+	path_fd = openat(walk->folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (path_fd < 0 || fstat(path_fd, &st))
 		return -errno;
-	if (fstat(fd, &st) == 0 && (S_ISCHR(st.st_mode) || may_be_trusted(&st)))
-		return fd;
-	close(fd);
-	return -EACCES;
+	if (S_ISLNK(st.st_mode)) {
+		err = follow(walk, path_fd, &st, "");
+		if (err <= 0)
+			return err ? err : -EAGAIN;
+		fd = openat(walk->folder_fd, name, FLAGS);
+		return fd < 0 ? -errno : fd;
+	}
+	/* A pipe of another user would be waited for. */
+	return S_ISCHR(st.st_mode) || may_be_trusted(&st) ? open_again(path_fd) : -EACCES;
+}
+
+/* Cuts the first part off a path. Returns what is behind it, without slashes. */
+static char *cut_part(char *path)
+{
+	char *behind = strchrnul(path, '/');
+
+	while (*behind == '/')
+		*behind++ = '\0';
+	return behind;
+}
+
+/* Opens the file, or returns -EAGAIN after a step towards it. */
+static int walk_on(struct walk *walk)
+{
+	char *behind;
+	bool folder;
+	int err;
+
+	if (*walk->rest == '/') {
+		int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		if (root_fd < 0)
+			return -errno;
+		enter(walk, root_fd);
+		memmove(walk->rest, walk->rest + 1, strlen(walk->rest));
+		return -EAGAIN;
+	}
+	folder = *walk->rest && walk->rest[strlen(walk->rest) - 1] == '/';
+	behind = cut_part(walk->rest);
+	if (!*walk->rest || (!*behind && folder))
+		return -EISDIR;
+	if (!*behind)
+		return open_last(walk, walk->rest);
+	err = step(walk, walk->rest, behind);
+	return err ? err : -EAGAIN;
+}
+
+/* Follows each link by itself, so that the one that was looked at is the one that was followed. */
+static int open_by_parts(const char *path)
+{
+	struct walk walk = {.folder_fd = AT_FDCWD, .rest = strdup(path)};
+	int ret = walk.rest ? -EAGAIN : -ENOMEM;
+
+	if (!*path)
+		ret = -ENOENT;
+	while (ret == -EAGAIN)
+		ret = walk_on(&walk);
+	walk_deinit(&walk);
+	return ret;
 }
 
 /* For anybody but root the kernel decides, by its own rules of files in folders of all users. */
@@ -124,7 +236,7 @@ int output_file_open(const char *path)
 	int fd;
 
 	if (!geteuid())
-		return open_found(path, 0);
+		return open_by_parts(path);
 	fd = open(path, FLAGS | O_CREAT, 0600);
 	return fd < 0 ? -errno : fd;
 }

@@ -8,8 +8,8 @@
 
 /*
  * Opens path to append to. A file that it makes can be read by its owner alone: the user who runs
- * memleak, or who called sudo. As root: -EACCES if the file or pipe, or a link that leads to it,
- * belongs to anybody else, who could have put it there. An fd, or another negative errno.
+ * memleak, or who called sudo. As root: -EACCES if the file or pipe, or a link in any part of the
+ * path, belongs to anybody else, who could have put it there. An fd, or another negative errno.
  */
 int output_file_open(const char *path);
 

@@ -139,6 +139,56 @@ static void somebody_elses_link(void **state)
 	assert_int_equal(output_file_open("link"), -EACCES);
 }
 
+/* Nobody reads from the pipe: opening it would wait. */
+static void somebody_elses_pipe_without_reader(void **state)
+{
+	(void)state;
+	NEED_ROOT(CAP_CHOWN);
+	assert_int_equal(mkfifo("file", 0666), 0);
+	assert_int_equal(chown("file", SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(output_file_open("file"), -EACCES);
+}
+
+static void link_to_a_folder(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("folder", 0755), 0);
+	assert_int_equal(symlink("folder/.", "link"), 0);
+	expect_opened("link/..//./link/file");
+	expect_file("folder/file", geteuid(), 0600);
+	assert_int_equal(output_file_open("link/"), -EISDIR);
+	assert_int_equal(output_file_open("folder/file/x"), -ENOTDIR);
+	assert_int_equal(unlink("folder/file"), 0);
+	assert_int_equal(rmdir("folder"), 0);
+}
+
+static void somebody_elses_link_to_a_folder(void **state)
+{
+	(void)state;
+	NEED_ROOT(CAP_CHOWN);
+	assert_int_equal(mkdir("folder", 0755), 0);
+	assert_int_equal(symlink("folder", "link"), 0);
+	assert_int_equal(lchown("link", SOMEBODY, SOMEBODY), 0);
+	assert_int_equal(output_file_open("link/file"), -EACCES);
+	assert_int_equal(rmdir("folder"), 0);
+}
+
+static void folder_that_is_open(void **state)
+{
+	char path[64];
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir("folder", 0755), 0);
+	fd = open("folder", O_RDONLY | O_DIRECTORY);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/file", fd);
+	expect_opened(path);
+	expect_file("folder/file", geteuid(), 0600);
+	close(fd);
+	assert_int_equal(unlink("folder/file"), 0);
+	assert_int_equal(rmdir("folder"), 0);
+}
+
 static void links_in_a_circle(void **state)
 {
 	(void)state;
@@ -177,6 +227,10 @@ int main(void)
 		cmocka_unit_test_teardown(somebody_elses_pipe, drop_names),
 		cmocka_unit_test_teardown(own_link, drop_names),
 		cmocka_unit_test_teardown(somebody_elses_link, drop_names),
+		cmocka_unit_test_teardown(somebody_elses_pipe_without_reader, drop_names),
+		cmocka_unit_test_teardown(link_to_a_folder, drop_names),
+		cmocka_unit_test_teardown(somebody_elses_link_to_a_folder, drop_names),
+		cmocka_unit_test_teardown(folder_that_is_open, drop_names),
 		cmocka_unit_test_teardown(links_in_a_circle, drop_names),
 		cmocka_unit_test_teardown(open_files_and_devices, drop_names),
 		cmocka_unit_test_teardown(nowhere, drop_names),
