@@ -76,7 +76,7 @@ struct run {
 	uint64_t snapshot_ns; /* when the last snapshot was taken */
 	uint64_t end_ns;
 	uint64_t reports;
-	bool stretched; /* an interval was longer than was asked for */
+	uint64_t noted_interval_ns; /* the stretched interval that was logged last; 0: none */
 	bool finished;
 	/* Of the report that has begun: */
 	struct report_thread *thread; /* busy: it makes the report */
@@ -418,12 +418,13 @@ static int stretch_interval(struct run *run)
 
 	if (run->cost_ns < REPORT_CHEAP_NS || least_ns <= interval_ns || run->finished)
 		return 0;
-	if (!run->stretched)
+	if (least_ns >= 2 * run->noted_interval_ns) {
 		log_note("reports cost %.1f s of CPU time each: they come %.1f s apart, not %g s, "
 			 "to take a fifth of a core at most",
 			 (double)run->cost_ns / 1e9, (double)least_ns / 1e9,
 			 (double)interval_ns / 1e9);
-	run->stretched = true;
+		run->noted_interval_ns = least_ns;
+	}
 	run->due = false;
 	return start_timer(run->timer_fd, clock_ns(CLOCK_MONOTONIC) + least_ns - run->cost_ns,
 			   interval_ns);
