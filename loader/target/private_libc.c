@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Replaces mappings of the C library's file by copies. What is copied is the file: in memory there
- * may be breakpoints of others.
+ * Maps code of a copy of the C library's file in place of the code that is mapped. The file is what
+ * is copied: in memory there may be breakpoints of others.
  */
 #include "loader/target/private_libc.h"
 
@@ -9,48 +9,46 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/proc_maps.h"
 #include "loader/target/modules.h"
 
-static int read_code(const struct mapping *mapping, int fd, char *copy)
+/* Returns a file in memory with the bytes of another, or a negative errno. */
+static int copy_file(int fd)
 {
-	size_t len = mapping->end - mapping->start, done = 0;
+	int copy_fd = memfd_create(PRIVATE_LIBC_NAME, MFD_CLOEXEC);
+	struct stat st;
+	off_t done = 0;
 
-	while (done < len) {
-		ssize_t got = pread(fd, copy + done, len - done, (off_t)(mapping->offset + done));
-
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break; /* the rest of the last page */
-		done += (size_t)got;
-	}
-	return 0;
+	if (copy_fd < 0)
+		return -errno;
+	if (!fstat(fd, &st))
+		while (done < st.st_size &&
+		       sendfile(copy_fd, fd, &done, (size_t)(st.st_size - done)) > 0)
+			;
+	if (done && done == st.st_size)
+		return copy_fd;
+	close(copy_fd);
+	return -EIO;
 }
 
+/* In one step: the function that asks for it is among what is replaced, by the same bytes. */
 static int replace(const struct mapping *mapping, int fd)
 {
-	size_t len = mapping->end - mapping->start;
-	char *copy = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int err;
+	cleanup_close int copy_fd = copy_file(fd);
 
-	if (copy == MAP_FAILED)
-		return -errno;
-	err = read_code(mapping, fd, copy);
-	if (!err && mprotect(copy, len, PROT_READ | PROT_EXEC))
-		err = -errno;
-	/* In one step: the function that asks for it is among what is replaced, by the same. */
-	if (!err && mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED,
-			   (void *)(uintptr_t)mapping->start) == MAP_FAILED)
-		err = -errno;
-	if (err)
-		munmap(copy, len);
-	return err;
+	if (copy_fd < 0)
+		return copy_fd;
+	return mmap((void *)(uintptr_t)mapping->start, mapping->end - mapping->start,
+		    PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, copy_fd,
+		    (off_t)mapping->offset) == MAP_FAILED
+		       ? -errno
+		       : 0;
 }
 
 int private_libc_install(void)

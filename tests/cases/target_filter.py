@@ -331,6 +331,22 @@ def test_private_libc(t):
     check([memleak.stop()], truth)
 
 
+@slow
+def test_memleak_itself(t):
+    """A memleak that has a private copy of the C library can be traced by another one."""
+    if t.sanitized:
+        raise Skip("there, memleak has the sanitizer's allocator")
+    program = t.program("family", "server", "1", path=rename(t, f"i{os.getpid()}"))
+    first = find(t, "--comm", f"i{os.getpid()}", interval="0.2")
+    second = t.memleak("--json", "-p", str(first.pid), "0.3").ready()
+    second.wait_for("a block of the report's", lambda: any(
+        frame["symbol"] == "take_snapshot" for report in second.take()
+        for site in report["sites"] for frame in site["stack"]))
+    second.stop()
+    truth = program.go()
+    check([first.stop()], truth)
+
+
 def test_comm_left(t):
     """A process that executes a program of another name is none any more, nor is what it held."""
     name = f"l{os.getpid()}"
