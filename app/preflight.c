@@ -168,13 +168,15 @@ static int check_types(void)
 static int check_memory(const struct options *opts)
 {
 	const struct memory_limit limit = memory_limit_read();
+	uint64_t least = table_least_memory(opts);
 
-	if (opts->count_by || limit.cgroup_left >= TABLES_LEAST_BYTES)
+	if (opts->count_by || limit.cgroup_left >= least)
 		return 0;
 	log_error("memleak's memory cgroup has %llu MiB left of its limit of %llu MiB: memleak "
 		  "needs %llu MiB for itself and its smallest tables",
 		  (unsigned long long)(limit.cgroup_left >> 20),
-		  (unsigned long long)(limit.cgroup_limit >> 20), TABLES_LEAST_BYTES >> 20);
+		  (unsigned long long)(limit.cgroup_limit >> 20),
+		  (unsigned long long)(least >> 20));
 	return -ENOMEM;
 }
 

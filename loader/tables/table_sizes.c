@@ -33,9 +33,17 @@
 /* For equal stacks of several processes, and for stacks that were lost. */
 #define EXTRA_SITES 4096
 
+#define LEAST_BYTES (80ULL << 20)
+#define MANY_PROCESSES_BYTES (80ULL << 20)
+
+uint64_t table_least_memory(const struct options *opts)
+{
+	return LEAST_BYTES + (options_find_processes(opts) ? MANY_PROCESSES_BYTES : 0);
+}
+
 uint64_t table_memory(const struct options *opts, const struct memory_limit *limit)
 {
-	uint64_t memory = limit->machine / DEFAULT_PART, left;
+	uint64_t memory = limit->machine / DEFAULT_PART, least = table_least_memory(opts), left;
 
 	if (opts->max_memory)
 		return opts->max_memory;
@@ -43,8 +51,7 @@ uint64_t table_memory(const struct options *opts, const struct memory_limit *lim
 		memory = DEFAULT_LEAST;
 	if (limit->cgroup_left == UINT64_MAX)
 		return memory;
-	left = limit->cgroup_left > TABLES_LEAST_BYTES ? limit->cgroup_left - TABLES_LEAST_BYTES
-						       : 0;
+	left = limit->cgroup_left > least ? limit->cgroup_left - least : 0;
 	/* The other half is for tables of unwinding, and for targets in the same cgroup. */
 	return left / 2 < memory ? left / 2 : memory;
 }

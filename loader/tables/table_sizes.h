@@ -19,8 +19,11 @@ struct table_sizes {
 	uint32_t sites;
 };
 
-/* Tables, rings and memleak itself need so much at least, with the smallest tables. */
-#define TABLES_LEAST_BYTES (80ULL << 20)
+/*
+ * Returns the bytes that memleak needs at least, with the smallest tables: for rings and for its
+ * own processes, and for names and unwind tables if it looks for processes to trace.
+ */
+uint64_t table_least_memory(const struct options *opts);
 
 /* The memory for the tables of all objects: --max-memory, or a share of what there is. */
 uint64_t table_memory(const struct options *opts, const struct memory_limit *limit);

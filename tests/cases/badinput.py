@@ -268,15 +268,17 @@ def test_no_types(t):
         'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh"))
 
 
-def test_memory_cgroup(t):
+@each(("one", 64, ("-p", str(os.getpid()))), ("all", 128, ("-A",)))
+def test_memory_cgroup(t, what):
     """In a memory cgroup that is too small, memleak says so before the kernel kills it."""
+    _, mebibytes, targets = what
     with hierarchy(t, accounting()) as root, Cgroup(root) as cgroup:
         limit = next((cgroup.path / name for name in ("memory.max", "memory.limit_in_bytes")
                       if (cgroup.path / name).exists()), None)
         if not limit:
             raise Skip(f"the memory controller is not enabled in {root}")
-        limit.write_text(str(64 << 20), encoding="ascii")
-        t.refused("-p", str(os.getpid()), "1", code=1, says=["cgroup", "limit of 64 MiB"],
+        limit.write_text(str(mebibytes << 20), encoding="ascii")
+        t.refused(*targets, "1", code=1, says=["cgroup", f"limit of {mebibytes} MiB"],
                   wrapper=cgroup.entry())
 
 

@@ -24,7 +24,7 @@ static void shares(void **state)
 {
 	const struct options given = {.max_memory = 7 * MIB};
 	struct memory_limit big = limit(40 * GIB, UINT64_MAX), small = limit(GIB, UINT64_MAX);
-	struct memory_limit cgroup = limit(40 * GIB, TABLES_LEAST_BYTES + 64 * MIB);
+	struct memory_limit cgroup = limit(40 * GIB, table_least_memory(&plain) + 64 * MIB);
 	struct memory_limit none = limit(40 * GIB, MIB);
 
 	assert_int_equal(table_memory(&plain, &big), 4 * GIB);
