@@ -14,6 +14,9 @@
 /* memleak [-p PID | -- CMD]: traces, and reports at each interval. */
 int trace_command(const struct options *opts);
 
+/* memleak --rss -p PID: what resident memory is used for; places no probes. */
+int rss_command(const struct options *opts);
+
 /* memleak report, memleak diff: need neither root nor BPF. */
 int report_command(const struct options *opts);
 int diff_command(const struct options *opts);

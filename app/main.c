@@ -17,7 +17,7 @@ static int run(const struct options *opts)
 	case MODE_CORE:
 		return core_command(opts);
 	default:
-		return trace_command(opts);
+		return opts->rss ? rss_command(opts) : trace_command(opts);
 	}
 }
 

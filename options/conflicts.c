@@ -63,6 +63,8 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 {
 	if (opts->pid_cnt && opts->command)
 		return "--pid and a command cannot be traced together";
+	if (opts->rss && (!opts->pid_cnt || opts->live || opts->prove))
+		return "--rss takes --pid, and --json; it traces nothing";
 	if (opts->user && !opts->command)
 		return "--user is about a command: give one";
 	if ((opts->pid_cnt || opts->command) && options_find_processes(opts))

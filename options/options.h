@@ -104,6 +104,7 @@ struct options {
 	bool why;
 	bool prove;
 	bool census;
+	bool rss;             /* say what resident memory is used for, and end */
 	uint32_t prove_every; /* reports, one of which has a proof; at least 1 */
 	bool no_default_suppressions;
 	char **own; /* files and folders of the program; none: what lies where such do */

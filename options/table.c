@@ -237,6 +237,10 @@ const struct option_def option_table[] = {
 	 "memleak, older ones, free memory, and how this meets the process's memory in all; "
 	 "implies --prove (see Census)",
 	 OPT_FLAG, GROUP_REPORT, FIELD(census), .offline = 1 << MODE_CORE},
+	{"rss", 0, NULL,
+	 "Say at once what the resident memory of the processes of --pid is used for: live, "
+	 "kept by glibc, files and so on; then end. Places no probes (see Resident memory)",
+	 OPT_FLAG, GROUP_REPORT, FIELD(rss)},
 	{"gen-suppressions", 0, NULL,
 	 "After each report, print lines for --suppressions: one for the function of each stack "
 	 "shown",

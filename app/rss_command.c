@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* memleak --rss: what resident memory is used for, at once and without probes. */
+#include <errno.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/proc.h"
+#include "proof/rss_reader.h"
+#include "sinks/rss_line.h"
+
+/* A heap of 10 GiB takes some seconds. */
+#define DEADLINE_NS 60000000000ULL
+
+static void write_json(pid_t pid, const char *comm, const struct rss *rss)
+{
+	struct json_writer json;
+
+	json_init(&json, stdout);
+	json_begin_object(&json, NULL);
+	json_string(&json, "schema", "memleak/1");
+	json_signed(&json, "pid", pid);
+	json_string(&json, "comm", comm);
+	rss_write_json(&json, rss);
+	json_end_object(&json);
+	putchar('\n');
+}
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ESRCH:
+		return "there is no such process";
+	case -EACCES:
+	case -EPERM:
+		return "permission denied: run memleak as root";
+	case -ETIMEDOUT:
+		return "its heap takes more than a minute to read";
+	case -EINTR:
+		return "memleak was asked to end";
+	default:
+		return strerror(-err);
+	}
+}
+
+static int show(const struct options *opts, pid_t pid)
+{
+	cleanup_free char *comm = proc_comm(pid);
+	struct rss rss;
+	int err = rss_read(pid, clock_deadline_ns(DEADLINE_NS), &rss);
+
+	if (err) {
+		log_error("cannot read the memory of process %d: %s", pid, reason(err));
+		return err;
+	}
+	if (opts->format == FORMAT_JSON) {
+		write_json(pid, comm, &rss);
+		return 0;
+	}
+	printf("%s (%d): ", comm ? comm : "?", pid);
+	rss_write_line(stdout, &rss);
+	return 0;
+}
+
+int rss_command(const struct options *opts)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < opts->pid_cnt; i++)
+		if (show(opts, opts->pids[i]))
+			code = EXIT_CANNOT;
+	return code;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Takes a census of glibc's heap, and counts the pages that it is on; the rest is by mapping. */
+#include "proof/rss_count.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "proof/census.h"
+#include "proof/heap_pages.h"
+#include "proof/resident_pages.h"
+
+/* Maximum size of the memory without permissions that guards the end of a thread's stack. */
+#define GUARD_BYTES (64U << 10)
+
+struct count {
+	struct memory memory; /* first: what reads it gets the whole */
+	int mem_fd;
+	struct resident_pages pages;
+	const struct smaps *smaps;
+	uint64_t *counted;             /* bytes of each mapping that are on pages of the heap */
+	const struct mapping *mapping; /* that was found last */
+	struct rss rss;
+};
+
+static const struct mapping *find_mapping(struct count *count, uint64_t addr)
+{
+	const struct mapping *last = count->mapping;
+
+	if (!last || addr < last->start || addr >= last->end)
+		count->mapping = proc_maps_find(&count->smaps->maps, addr);
+	return count->mapping;
+}
+
+static bool is_private(const struct mapping *mapping)
+{
+	return mapping->readable && !mapping->shared;
+}
+
+/* Reads at most to the end of a page. Pages that are not in memory hold zeros, or are swapped out.
+ */
+static ssize_t read_page(struct count *count, uint64_t addr, char *buf, size_t len)
+{
+	const struct mapping *mapping = find_mapping(count, addr);
+	uint64_t page_size = count->memory.page_size, in_page = page_size - addr % page_size;
+
+	if (!mapping || !is_private(mapping))
+		return 0;
+	if (len > in_page)
+		len = in_page;
+	if (resident_page(&count->pages, addr) != PAGE_ABSENT)
+		return pread(count->mem_fd, buf, len, (off_t)addr);
+	memset(buf, 0, len);
+	return (ssize_t)len;
+}
+
+/* Returns the number of bytes from addr on, at most len, that are on resident pages. */
+static size_t resident_len(struct count *count, uint64_t addr, size_t len)
+{
+	const struct mapping *mapping = find_mapping(count, addr);
+	uint64_t page_size = count->memory.page_size, end = addr + len, at = addr;
+
+	if (!mapping || !is_private(mapping))
+		return 0;
+	if (end > mapping->end)
+		end = mapping->end;
+	while (at < end && resident_page(&count->pages, at) != PAGE_ABSENT)
+		at = (at / page_size + 1) * page_size;
+	return at > end ? end - addr : at - addr;
+}
+
+static ssize_t read_memory(const struct memory *memory, uint64_t addr, void *buf, size_t len)
+{
+	struct count *count = (struct count *)(uintptr_t)memory;
+	size_t done = 0;
+
+	while (done < len) {
+		size_t run = resident_len(count, addr + done, len - done);
+		char *to = (char *)buf + done;
+		ssize_t got = run ? pread(count->mem_fd, to, run, (off_t)(addr + done))
+				  : read_page(count, addr + done, to, len - done);
+
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+static int visit_written(const struct memory *memory, const struct mapping *mapping, uint64_t start,
+			 uint64_t end, memory_visit_fn *visit, void *arg)
+{
+	struct count *count = (struct count *)(uintptr_t)memory;
+	int ret = 0;
+
+	if (!is_private(mapping))
+		return 0;
+	for (uint64_t at = start; !ret && at < end; at += memory->page_size) {
+		uint64_t from = at;
+
+		while (at < end && resident_page(&count->pages, at) == PAGE_OWN)
+			at += memory->page_size;
+		if (at > from)
+			ret = visit(arg, from, at);
+	}
+	return ret;
+}
+
+static void free_nothing(struct memory *memory)
+{
+}
+
+static const struct memory_ops ops = {read_memory, visit_written, free_nothing};
+
+/* Pages of a file's data, where the main arena itself is, count with the file. */
+static void count_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_part rest)
+{
+	struct count *count = arg;
+	const struct mapping *mapping = find_mapping(count, addr);
+	uint64_t page_size = count->memory.page_size;
+
+	if (!mapping || mapping->file.ino || resident_page(&count->pages, addr) != PAGE_OWN)
+		return;
+	if (live_bytes > page_size)
+		live_bytes = page_size;
+	count->counted[mapping - count->smaps->maps.mappings] += page_size;
+	count->rss.parts[RSS_LIVE] += live_bytes;
+	count->rss.parts[rest] += page_size - live_bytes;
+}
+
+static int add_chunk(void *arg, const struct chunk *chunk)
+{
+	heap_pages_add(arg, chunk);
+	return 0;
+}
+
+static int count_heap(struct count *count)
+{
+	struct heap_pages pages = {
+		.page_size = count->memory.page_size, .visit = count_page, .arg = count};
+	struct census census = {0};
+	int err = census_take(&count->memory, add_chunk, &pages, &census);
+
+	if (err)
+		return err;
+	heap_pages_end(&pages);
+	count->rss.arenas = census.arena_cnt;
+	count->rss.skipped_arenas = census.skipped_cnt;
+	census_deinit(&census);
+	return 0;
+}
+
+static bool begins_with(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* Memory right behind a guard, as that of threads' stacks. */
+static bool is_guarded(const struct proc_maps *maps, size_t i)
+{
+	const struct mapping *before = &maps->mappings[i ? i - 1 : 0];
+
+	return i && before->end == maps->mappings[i].start && !before->readable &&
+	       !before->writable && !before->file.ino && before->end - before->start <= GUARD_BYTES;
+}
+
+static enum rss_part part_of(const struct proc_maps *maps, size_t i)
+{
+	const struct mapping *mapping = &maps->mappings[i];
+
+	if (mapping->shared || begins_with(mapping->path, "/memfd:") ||
+	    begins_with(mapping->path, "/dev/shm/") || begins_with(mapping->path, "/SYSV"))
+		return RSS_SHARED;
+	if (mapping->file.ino)
+		return RSS_FILES;
+	if (!strcmp(mapping->path, "[stack]"))
+		return RSS_STACKS;
+	if (mapping->path[0] == '[' && strcmp(mapping->path, "[heap]") != 0 &&
+	    !begins_with(mapping->path, "[anon:"))
+		return RSS_OTHER;
+	return is_guarded(maps, i) ? RSS_STACKS : RSS_MAPPED;
+}
+
+/* What of a mapping is no heap has the mapping's part. A heap that has grown since is other memory.
+ */
+static void count_rest(struct count *count)
+{
+	const struct proc_maps *maps = &count->smaps->maps;
+	uint64_t excess = 0;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		uint64_t rss = count->smaps->rss[i], counted = count->counted[i];
+
+		if (rss >= counted)
+			count->rss.parts[counted ? RSS_MAPPED : part_of(maps, i)] += rss - counted;
+		else
+			excess += counted - rss;
+	}
+	if (excess > count->rss.parts[RSS_LIVE])
+		excess = count->rss.parts[RSS_LIVE];
+	count->rss.parts[RSS_LIVE] -= excess;
+}
+
+int rss_count(const struct rss_files *files, const struct smaps *smaps, struct rss *ret)
+{
+	cleanup_free uint64_t *counted = calloc(smaps->maps.cnt + 1, sizeof(*counted));
+	struct count count = {
+		.memory = {.ops = &ops, .maps = smaps->maps, .page_size = files->page_size},
+		.mem_fd = files->mem_fd,
+		.pages = {.pagemap_fd = files->pagemap_fd,
+			  .page_size = files->page_size,
+			  .zero_frame = files->zero_frame},
+		.smaps = smaps,
+		.counted = counted,
+	};
+	int err = counted ? count_heap(&count) : -ENOMEM;
+
+	if (err)
+		return err;
+	count_rest(&count);
+	*ret = count.rss;
+	return 0;
+}

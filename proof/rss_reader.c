@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens files of /proc, which the helper may not, and checks what it answers. */
+#include "proof/rss_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/proc.h"
+#include "helper/call.h"
+#include "proof/rss_server.h"
+#include "proof/written_pages.h"
+
+static const struct helper_kind reader_kind = {
+	.name = "heap reader",
+	.rights = HELPER_DROPS_RIGHTS,
+	.work = rss_server_main,
+};
+HELPER_KIND(reader_kind);
+
+static struct helper reader = HELPER_INIT(&reader_kind);
+
+static int send_file(pid_t pid, const char *name, enum rss_request what, uint64_t deadline_ns)
+{
+	cleanup_close int fd = proc_open(pid, name, O_RDONLY);
+	struct message request = {.fd = fd};
+	int err;
+
+	if (fd < 0)
+		return fd;
+	message_put_u32(&request, what);
+	if (what == RSS_SMAPS) {
+		message_put_u64(&request, written_pages_zero_frame());
+		message_put_u64(&request, (uint64_t)sysconf(_SC_PAGESIZE));
+	}
+	err = helper_send(&reader, &request, deadline_ns);
+	message_deinit(&request);
+	return err;
+}
+
+static int take_answer(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	int status = (int)message_get_u32(&cursor);
+	struct rss *rss = arg;
+
+	rss->arenas = message_get_u64(&cursor);
+	rss->skipped_arenas = message_get_u64(&cursor);
+	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
+		rss->parts[i] = message_get_u64(&cursor);
+	if (cursor.bad || status > 0)
+		return -EPROTO;
+	return status;
+}
+
+int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
+{
+	int err = send_file(pid, "mem", RSS_MEM, deadline_ns);
+
+	if (!err)
+		err = send_file(pid, "pagemap", RSS_PAGEMAP, deadline_ns);
+	if (!err)
+		err = send_file(pid, "smaps", RSS_SMAPS, deadline_ns);
+	if (!err)
+		err = helper_take_unless_ended(&reader, deadline_ns, take_answer, ret);
+	if (err)
+		helper_stop(&reader, 0);
+	return err;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Open files in, the parts of resident memory out. */
+#include "proof/rss_server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/byte_buffer.h"
+#include "base/cleanup.h"
+#include "helper/call.h"
+#include "proof/rss_count.h"
+
+/* Maximum size of smaps: of some 300,000 mappings. */
+#define SMAPS_BYTES_MAX (256U << 20)
+#define PIECE_BYTES (1U << 16)
+
+struct server {
+	struct rss_files files;
+};
+
+static void take_fd(int *fd, struct message *request)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = request->fd;
+	request->fd = -1;
+}
+
+static int read_text(int fd, struct byte_buffer *text)
+{
+	static char piece[PIECE_BYTES];
+	ssize_t got;
+
+	while (text->len < SMAPS_BYTES_MAX && (got = read(fd, piece, sizeof(piece))) > 0)
+		bytes_put(text, piece, (size_t)got);
+	if (text->failed)
+		return -ENOMEM;
+	return text->len < SMAPS_BYTES_MAX ? 0 : -E2BIG;
+}
+
+static int count(const struct rss_files *files, int smaps_fd, struct rss *ret)
+{
+	struct byte_buffer text = {0};
+	struct smaps smaps;
+	int err = read_text(smaps_fd, &text);
+
+	if (!err)
+		err = smaps_parse((const char *)text.bytes, text.len, &smaps);
+	free(text.bytes);
+	if (err)
+		return err;
+	err = rss_count(files, &smaps, ret);
+	smaps_deinit(&smaps);
+	return err;
+}
+
+static void answer(struct server *server, struct message_cursor *cursor, int smaps_fd,
+		   struct message *reply)
+{
+	struct rss rss = {0};
+
+	server->files.zero_frame = message_get_u64(cursor);
+	server->files.page_size = message_get_u64(cursor);
+	message_put_u32(reply, (uint32_t)count(&server->files, smaps_fd, &rss));
+	message_put_u64(reply, rss.arenas);
+	message_put_u64(reply, rss.skipped_arenas);
+	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
+		message_put_u64(reply, rss.parts[i]);
+}
+
+static int handle(void *arg, struct message *request, struct message *reply)
+{
+	struct message_cursor cursor = message_read(request);
+	struct server *server = arg;
+
+	if (request->fd < 0)
+		return -EPROTO;
+	switch (message_get_u32(&cursor)) {
+	case RSS_MEM:
+		take_fd(&server->files.mem_fd, request);
+		return 0;
+	case RSS_PAGEMAP:
+		take_fd(&server->files.pagemap_fd, request);
+		return 0;
+	case RSS_SMAPS:
+		answer(server, &cursor, request->fd, reply);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+void rss_server_main(int sock)
+{
+	struct server server = {.files = {.mem_fd = -1, .pagemap_fd = -1}};
+
+	helper_serve(sock, handle, &server);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Terms below a hundredth of the whole are left out, and added up at the end. */
+#include "sinks/rss_line.h"
+
+#include "sinks/text_part.h"
+
+#define SMALL_PART 100
+
+/* The allocator is to blame if it keeps more than is live, and this part of the whole. */
+#define BLAMED_PART 3
+
+/* More arenas than this suggest MALLOC_ARENA_MAX. */
+#define MANY_ARENAS 4
+
+static const char *const words[] = {
+	[RSS_LIVE] = "live",
+	[RSS_PINNED] = "pinned below live blocks",
+	[RSS_TRIMMABLE] = "that malloc_trim would return",
+	[RSS_TOP] = "at the ends of heaps",
+	[RSS_MAPPED] = "other anonymous memory",
+	[RSS_STACKS] = "stacks",
+	[RSS_FILES] = "files",
+	[RSS_SHARED] = "shared",
+	[RSS_OTHER] = "other",
+};
+
+_Static_assert(sizeof(words) / sizeof(*words) == RSS_PART_CNT, "each part has words");
+
+static void write_amount(FILE *out, uint64_t bytes, const char *what)
+{
+	char text[AMOUNT_TEXT_SIZE];
+
+	text_amount((double)bytes, text);
+	fprintf(out, "%s%s%s", text, *what ? " " : "", what);
+}
+
+/* Writes one term of a sum, or adds it to rest if it is small. */
+static void write_term(FILE *out, const char **between, uint64_t bytes, const char *what,
+		       uint64_t whole, uint64_t *rest)
+{
+	if (bytes < whole / SMALL_PART || !bytes) {
+		*rest += bytes;
+		return;
+	}
+	fputs(*between, out);
+	*between = " + ";
+	write_amount(out, bytes, what);
+}
+
+static void write_kept(FILE *out, const struct rss *rss)
+{
+	static const enum rss_part parts[] = {RSS_PINNED, RSS_TRIMMABLE, RSS_TOP};
+	const char *between = " (";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (rss->parts[parts[i]] < rss_kept(rss) / SMALL_PART)
+			continue;
+		fputs(between, out);
+		between = ", ";
+		write_amount(out, rss->parts[parts[i]], words[parts[i]]);
+	}
+	fprintf(out, "; %llu %s)", (unsigned long long)rss->arenas,
+		rss->arenas == 1 ? "arena" : "arenas");
+}
+
+static void write_sum(FILE *out, const struct rss *rss)
+{
+	uint64_t whole = rss_total(rss), rest = 0;
+	const char *between = " = ";
+
+	fputs("RSS ", out);
+	write_amount(out, whole, "");
+	write_term(out, &between, rss->parts[RSS_LIVE], "live in glibc's heap", whole, &rest);
+	if (rss_kept(rss) >= whole / SMALL_PART && rss_kept(rss)) {
+		write_term(out, &between, rss_kept(rss), "kept by glibc", whole, &rest);
+		write_kept(out, rss);
+	} else {
+		rest += rss_kept(rss);
+	}
+	for (enum rss_part part = RSS_MAPPED; part < RSS_OTHER; part++)
+		write_term(out, &between, rss->parts[part], words[part], whole, &rest);
+	rest += rss->parts[RSS_OTHER];
+	if (rest) {
+		fputs(between, out);
+		write_amount(out, rest, words[RSS_OTHER]);
+	}
+	fputc('\n', out);
+}
+
+static void write_advice(FILE *out, const struct rss *rss)
+{
+	uint64_t kept = rss_kept(rss);
+
+	if (kept <= rss->parts[RSS_LIVE] || kept < rss_total(rss) / BLAMED_PART)
+		return;
+	fputs("not a leak: the program has freed what glibc keeps; ", out);
+	if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > kept / 2)
+		fputs("malloc_trim(0) returns most of it", out);
+	else
+		fprintf(out, "%sanother allocator, such as jemalloc, keeps less",
+			rss->arenas > MANY_ARENAS ? "MALLOC_ARENA_MAX=2 or " : "");
+	fputc('\n', out);
+}
+
+void rss_write_line(FILE *out, const struct rss *rss)
+{
+	write_sum(out, rss);
+	write_advice(out, rss);
+	if (rss->skipped_arenas)
+		fprintf(out,
+			"%llu of glibc's arenas changed while they were read: their memory is in "
+			"other anonymous memory\n",
+			(unsigned long long)rss->skipped_arenas);
+	else if (!rss->arenas)
+		fputs("no heap of glibc was found: other allocators do not show what they keep\n",
+		      out);
+}
+
+void rss_write_json(struct json_writer *json, const struct rss *rss)
+{
+	json_begin_object(json, "memory");
+	json_unsigned(json, "rss", rss_total(rss));
+	json_unsigned(json, "kept", rss_kept(rss));
+	for (enum rss_part part = 0; part < RSS_PART_CNT; part++)
+		json_unsigned(json, rss_part_name(part), rss->parts[part]);
+	json_unsigned(json, "arenas", rss->arenas);
+	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);
+	json_end_object(json);
+}

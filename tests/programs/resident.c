@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * resident SCENE: fills a heap, and says what it knows of it: `live BYTES` of blocks with their
+ * headers, `trimmed BYTES` by which a child's memory shrinks by malloc_trim(), `arenas COUNT`.
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "truth.h"
+
+#define BLOCKS 200000
+#define THREADS 24
+#define HEADER 8 /* bytes of a chunk in use that are not the program's */
+
+static char *blocks[BLOCKS];
+static size_t live;
+
+static size_t room_of(char *block)
+{
+	return malloc_usable_size(block) + HEADER;
+}
+
+static void take(size_t i, size_t size)
+{
+	blocks[i] = malloc(size);
+	must(blocks[i] != NULL, "malloc");
+	memset(blocks[i], 1, size);
+}
+
+static void drop(size_t i)
+{
+	free(blocks[i]);
+	blocks[i] = NULL;
+}
+
+/* Every second block is freed: nearly all pages hold live ones. */
+static void fragmented(void)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		take(i, 500);
+	for (size_t i = 0; i < BLOCKS; i += 2)
+		drop(i);
+}
+
+/* Large free chunks between live blocks: whole pages can be returned. */
+static void trimmable(void)
+{
+	for (size_t i = 0; i < 2000; i++)
+		take(i, 60000);
+	for (size_t i = 0; i < 2000; i++)
+		if (i % 10)
+			drop(i);
+}
+
+/* All is in use. */
+static void full(void)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		take(i, 200 + i % 100);
+}
+
+/* What was freed at the end of the heap stays, as there is no trimming. */
+static void top(void)
+{
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	for (size_t i = 0; i < BLOCKS; i++)
+		take(i, 400);
+	for (size_t i = BLOCKS / 10; i < BLOCKS; i++)
+		drop(i);
+}
+
+/* Blocks with mappings of their own are live, too. */
+static void large(void)
+{
+	for (size_t i = 0; i < 50; i++)
+		take(i, 1 << 20);
+}
+
+static pthread_barrier_t barrier;
+
+static void *fill_arena(void *arg)
+{
+	size_t first = (size_t)arg * (BLOCKS / THREADS);
+
+	pthread_barrier_wait(&barrier);
+	for (size_t i = first; i < first + BLOCKS / THREADS; i++)
+		take(i, 600);
+	for (size_t i = first; i < first + BLOCKS / THREADS; i++)
+		if (i % 3)
+			drop(i);
+	pthread_barrier_wait(&barrier);
+	pause();
+	return NULL;
+}
+
+static void arenas(void)
+{
+	pthread_t thread;
+
+	mallopt(M_ARENA_MAX, THREADS + 1);
+	pthread_barrier_init(&barrier, NULL, THREADS + 1);
+	for (size_t i = 0; i < THREADS; i++)
+		must(!pthread_create(&thread, NULL, fill_arena, (void *)i), "pthread_create");
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+}
+
+static size_t anonymous_bytes(void)
+{
+	char line[256];
+	size_t kib = 0;
+	FILE *file = fopen("/proc/self/smaps_rollup", "r");
+
+	must(file != NULL, "smaps_rollup");
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "Anonymous: %zu", &kib);
+	fclose(file);
+	return kib << 10;
+}
+
+/* A child has the same heap, and may change it. */
+static size_t trimmed_bytes(void)
+{
+	int ends[2];
+	size_t trimmed = 0;
+	pid_t pid;
+
+	must(!pipe(ends), "pipe");
+	pid = fork();
+	must(pid >= 0, "fork");
+	if (!pid) {
+		size_t before = anonymous_bytes();
+
+		malloc_trim(0);
+		trimmed = before - anonymous_bytes();
+		_exit(write(ends[1], &trimmed, sizeof(trimmed)) != sizeof(trimmed));
+	}
+	must(read(ends[0], &trimmed, sizeof(trimmed)) == sizeof(trimmed), "the child's answer");
+	waitpid(pid, NULL, 0);
+	return trimmed;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*fill)(void);
+		size_t arenas;
+	} scenes[] = {
+		{"fragmented", fragmented, 1}, {"trimmable", trimmable, 1}, {"full", full, 1},
+		{"top", top, 1},	       {"large", large, 1},	    {"arenas", arenas, THREADS + 1},
+	};
+	size_t trimmed;
+
+	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* it does not move then */
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		if (argc < 2 || strcmp(argv[1], scenes[i].name) != 0)
+			continue;
+		scenes[i].fill();
+		for (size_t j = 0; j < BLOCKS; j++)
+			live += blocks[j] ? room_of(blocks[j]) : 0;
+		trimmed = trimmed_bytes();
+		say("live %zu\ntrimmed %zu\narenas %zu\n", live, trimmed, scenes[i].arenas);
+		ready();
+		return 0;
+	}
+	return 99;
+}

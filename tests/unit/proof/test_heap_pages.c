@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pages of heaps, divided among live, pinned, trimmable and top; and mappings of smaps. */
+#include "proof/heap_pages.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proof/smaps.h"
+
+#define PAGE 4096U
+#define HEAP 0x10000U
+
+struct sums {
+	uint64_t live;
+	uint64_t rest[RSS_PART_CNT];
+	uint64_t last;
+};
+
+static void add_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_part rest)
+{
+	struct sums *sums = arg;
+
+	assert_int_equal(addr % PAGE, 0);
+	assert_true(addr > sums->last);
+	assert_true(live_bytes <= PAGE);
+	sums->last = addr;
+	sums->live += live_bytes;
+	sums->rest[rest] += PAGE - live_bytes;
+}
+
+/* Adds a chunk of so many bytes with its header, as a census visits it. */
+static uint64_t add(struct heap_pages *pages, uint64_t at, uint64_t bytes, enum chunk_state state)
+{
+	const struct chunk chunk = {.addr = at + 16, .size = bytes - 8, .state = state};
+
+	heap_pages_add(pages, &chunk);
+	return at + bytes;
+}
+
+static void parts_of_pages(void **state)
+{
+	struct sums sums = {0};
+	struct heap_pages pages = {.page_size = PAGE, .visit = add_page, .arg = &sums};
+	const struct chunk end = {.addr = HEAP + 10 * PAGE, .size = 3 * PAGE, .state = CHUNK_OWN};
+	uint64_t at = HEAP;
+
+	(void)state;
+	at = add(&pages, at, PAGE, CHUNK_USED);
+	at = add(&pages, at, PAGE / 2, CHUNK_FREE);
+	at = add(&pages, at, PAGE / 2, CHUNK_USED);
+	at = add(&pages, at, 4 * PAGE, CHUNK_FREE); /* its header stays */
+	at = add(&pages, at, 4 * PAGE, CHUNK_USED);
+	heap_pages_add(&pages, &end);
+	heap_pages_end(&pages);
+	assert_int_equal(sums.live, PAGE + PAGE / 2 + 4 * PAGE);
+	assert_int_equal(sums.rest[RSS_PINNED], PAGE / 2 + PAGE);
+	assert_int_equal(sums.rest[RSS_TRIMMABLE], 3 * PAGE);
+	assert_int_equal(sums.rest[RSS_TOP], 3 * PAGE);
+	assert_int_equal(sums.last, HEAP + 12 * PAGE);
+}
+
+static void sizes_of_mappings(void **state)
+{
+	static const char text[] =
+		"1000-3000 r-xp 00000000 fe:00 7                          /bin/x\n"
+		"Size:                  8 kB\n"
+		"Rss:                   4 kB\n"
+		"VmFlags: rd ex mr mw me\n"
+		"3000-9000 rw-p 00000000 00:00 0 \n"
+		"Rss:                  20 kB\n"
+		"Rss:\n"
+		"nonsense\n"
+		"a000-b000 rw-p 00000000 00:00 0                          [heap]\n"
+		"Rss: 99999999999999999999999999 kB";
+	struct smaps smaps;
+
+	(void)state;
+	assert_int_equal(smaps_parse(text, strlen(text), &smaps), 0);
+	assert_int_equal(smaps.maps.cnt, 3);
+	assert_int_equal(smaps.rss[0], 4096);
+	assert_int_equal(smaps.rss[1], 20480);
+	smaps_deinit(&smaps);
+	for (size_t len = 0; len < strlen(text); len++) {
+		char *copy = malloc(len + 1);
+
+		memcpy(copy, text, len);
+		assert_int_equal(smaps_parse(copy, len, &smaps), 0);
+		smaps_deinit(&smaps);
+		free(copy);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_of_pages),
+		cmocka_unit_test(sizes_of_mappings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
