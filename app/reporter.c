@@ -293,9 +293,10 @@ static int report_callers(struct reporter *reporter, const struct snapshot *snap
 		return err;
 	err = callers_rank(&callers, reporter->caller_ranking);
 	if (!err)
-		err = report_sums(reporter, snap, growth,
-				  &(struct sums){pools, &callers, &reporter->untraced}, deadline_ns,
-				  final, use);
+		err = report_sums(
+			reporter, snap, growth,
+			&(struct sums){pools, &callers, &reporter->untraced, &reporter->first_rss},
+			deadline_ns, final, use);
 	callers_deinit(&callers);
 	return err;
 }
@@ -347,12 +348,26 @@ static int judge_footprints(struct reporter *reporter, const struct snapshot *sn
 				     reporter->footprint_ranking, &reporter->untraced);
 }
 
+/* A program that is executed begins anew. */
+static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->tally_cnt; i++) {
+		const struct process_tally *tally = &snap->tallies[i];
+
+		if (!rss_total(&tally->rss) || tally->process->image == reporter->first_rss_image)
+			continue;
+		reporter->first_rss = tally->rss;
+		reporter->first_rss_image = tally->process->image;
+	}
+}
+
 static int add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 	       bool final, enum use use)
 {
 	struct snapshot_view view;
 	int err = make_view(reporter, snap, deadline_ns, &view);
 
+	remember_rss(reporter, snap);
 	if (!err)
 		err = judge_footprints(reporter, snap, use);
 	if (!err)

@@ -39,10 +39,12 @@ struct reporter {
 	struct ranking *footprint_ranking;
 	struct ranking *caller_ranking;
 	struct untraced_growths untraced; /* of the last snapshot */
-	uint64_t baseline_ns;             /* of the last snapshot */
-	uint64_t last_ns;                 /* its elapsed_ns */
-	uint64_t reports;                 /* that were printed */
-	uint64_t past[PAST_TOTALS];       /* what was outstanding, in bytes; oldest first */
+	struct rss first_rss;             /* of the first snapshot that has it, of one image */
+	uint32_t first_rss_image;
+	uint64_t baseline_ns;       /* of the last snapshot */
+	uint64_t last_ns;           /* its elapsed_ns */
+	uint64_t reports;           /* that were printed */
+	uint64_t past[PAST_TOTALS]; /* what was outstanding, in bytes; oldest first */
 	size_t past_cnt;
 	bool names_noted; /* that some are missing, and how they come */
 	bool recorded;    /* what is not in the snapshots cannot be asked for any more */

@@ -61,7 +61,7 @@ static int show(const struct options *opts, pid_t pid)
 		return 0;
 	}
 	printf("%s (%d): ", comm ? comm : "?", pid);
-	rss_write_line(stdout, &rss);
+	rss_write_line(stdout, &rss, NULL);
 	return 0;
 }
 

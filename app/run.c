@@ -11,6 +11,7 @@
 #include "app/own_recording.h"
 #include "app/report_thread.h"
 #include "app/reporter.h"
+#include "app/rss_watch.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -76,6 +77,7 @@ struct run {
 	uint64_t snapshot_ns; /* when the last snapshot was taken */
 	uint64_t end_ns;
 	uint64_t reports;
+	struct rss_watch rss_watch;
 	uint64_t noted_interval_ns; /* the stretched interval that was logged last; 0: none */
 	bool finished;
 	/* Of the report that has begun: */
@@ -236,6 +238,8 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		log_error("cannot read what is outstanding: %s", strerror(-err));
 		return err;
 	}
+	if (!run->opts->count_by)
+		rss_watch_read(&run->rss_watch, &run->snap, run->final);
 	run->deadline_ns += run->snap.walk_ns;
 	run->snapshot_ns = clock_ns(CLOCK_MONOTONIC);
 	run->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;

@@ -48,6 +48,10 @@ static const struct metric_family heap_present = {
 	"memleak_heap_present_bytes", METRIC_GAUGE, "bytes",
 	"Pages of glibc's heaps that are in memory, or swapped out."};
 
+static const struct metric_family rss_bytes = {
+	"memleak_rss_bytes", METRIC_GAUGE, "bytes",
+	"Resident memory of the traced process, by what it is used for."};
+
 static const struct metric_family calls = {"memleak_calls", METRIC_COUNTER, NULL,
 					   "Calls of allocator functions since tracing began."};
 static const struct metric_family requested_bytes = {
@@ -150,6 +154,16 @@ static void write_heap(struct metrics_text *text, const struct heap_census *cens
 	metrics_one_unsigned(text, &heap_present, census->present_bytes);
 }
 
+static void write_rss(struct metrics_text *text, const struct rss *rss)
+{
+	metrics_family(text, &rss_bytes);
+	for (enum rss_part part = 0; part < RSS_PART_CNT; part++) {
+		metrics_begin(text);
+		metrics_label(text, "part", rss_part_name(part));
+		metrics_unsigned(text, rss->parts[part]);
+	}
+}
+
 static void write_call(struct metrics_text *text, const char *space, const char *function,
 		       uint64_t cnt)
 {
@@ -237,6 +251,8 @@ int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics)
 			write_proof(&text, metrics->report->snapshot->proof);
 		if (metrics->report->snapshot->census)
 			write_heap(&text, metrics->report->snapshot->census);
+		if (metrics->report->rss)
+			write_rss(&text, metrics->report->rss);
 		write_calls(&text, metrics->report->snapshot);
 		write_snapshot(&text, metrics->report->snapshot);
 	}

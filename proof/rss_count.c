@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "proof/census.h"
 #include "proof/heap_pages.h"
+#include "proof/live_memory.h"
 #include "proof/resident_pages.h"
 
 /* Maximum size of the memory without permissions that guards the end of a thread's stack. */
@@ -36,7 +37,7 @@ static const struct mapping *find_mapping(struct count *count, uint64_t addr)
 
 static bool is_private(const struct mapping *mapping)
 {
-	return mapping->readable && !mapping->shared;
+	return mapping->readable && !mapping->shared && live_memory_may_read(mapping);
 }
 
 /* Reads at most to the end of a page. Pages that are not in memory hold zeros, or are swapped out.

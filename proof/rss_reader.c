@@ -54,7 +54,7 @@ static int take_answer(void *arg, struct message *answer)
 	return status;
 }
 
-int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
+int rss_begin(pid_t pid, uint64_t deadline_ns)
 {
 	int err = send_file(pid, "mem", RSS_MEM, deadline_ns);
 
@@ -62,9 +62,35 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 		err = send_file(pid, "pagemap", RSS_PAGEMAP, deadline_ns);
 	if (!err)
 		err = send_file(pid, "smaps", RSS_SMAPS, deadline_ns);
-	if (!err)
-		err = helper_take_unless_ended(&reader, deadline_ns, take_answer, ret);
 	if (err)
-		helper_stop(&reader, 0);
+		rss_stop();
 	return err;
+}
+
+int rss_take(uint64_t deadline_ns, struct rss *ret)
+{
+	struct rss rss = {0};
+	int err = helper_take_unless_ended(&reader, deadline_ns, take_answer, &rss);
+
+	if (!err)
+		*ret = rss;
+	else if (err != -ETIMEDOUT)
+		rss_stop();
+	return err;
+}
+
+int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
+{
+	int err = rss_begin(pid, deadline_ns);
+
+	if (!err)
+		err = rss_take(deadline_ns, ret);
+	if (err)
+		rss_stop();
+	return err;
+}
+
+void rss_stop(void)
+{
+	helper_stop(&reader, 0);
 }

@@ -16,4 +16,16 @@
  */
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
 
+/* Begins to read; the answer is taken before another process is asked for. Fails as rss_read(). */
+int rss_begin(pid_t pid, uint64_t deadline_ns);
+
+/*
+ * Waits for the answer. -ETIMEDOUT: reading goes on, and a later call may take the answer. After
+ * any other error, reading has been stopped.
+ */
+int rss_take(uint64_t deadline_ns, struct rss *ret);
+
+/* Stops reading. */
+void rss_stop(void);
+
 #endif

@@ -43,6 +43,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 /* Flags of a process's tally. */
 #define RECORDING_TALLY_FOOTPRINT 1U
 #define RECORDING_TALLY_ENDED 2U
+#define RECORDING_TALLY_RSS 4U
 
 /* A snapshot's own words. */
 #define HEAD_WORDS 11

@@ -117,11 +117,20 @@ static int add_summary(struct recorder *recorder, const struct process_summary *
 	return 0;
 }
 
+static void put_rss(struct section_buffer *section, const struct rss *rss)
+{
+	for (size_t i = 0; i < RSS_PART_CNT; i++)
+		bytes_put_number(&section->bytes, rss->parts[i]);
+	bytes_put_number(&section->bytes, rss->arenas);
+	bytes_put_number(&section->bytes, rss->skipped_arenas);
+}
+
 static int add_tally(struct recorder *recorder, const struct process_tally *tally)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_TALLIES];
 	uint64_t process;
 	int err = recorder_process(recorder, tally->process, &process);
+	bool has_rss = rss_total(&tally->rss);
 
 	bytes_put_number(&section->bytes, err ? 0 : process);
 	bytes_put_number(&section->bytes, tally->refused);
@@ -129,9 +138,12 @@ static int add_tally(struct recorder *recorder, const struct process_tally *tall
 	bytes_put_number(&section->bytes, tally->earlier.sized);
 	bytes_put_number(&section->bytes, tally->earlier.bytes);
 	bytes_put_number(&section->bytes, tally->footprint.is_known * RECORDING_TALLY_FOOTPRINT |
-						  tally->ended * RECORDING_TALLY_ENDED);
+						  tally->ended * RECORDING_TALLY_ENDED |
+						  has_rss * RECORDING_TALLY_RSS);
 	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
 		bytes_put_number(&section->bytes, tally->footprint.parts[i]);
+	if (has_rss)
+		put_rss(section, &tally->rss);
 	section->cnt++;
 	return err;
 }

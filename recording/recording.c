@@ -164,6 +164,14 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	return err;
 }
 
+static void take_rss(struct byte_reader *from, struct rss *rss)
+{
+	for (size_t i = 0; i < RSS_PART_CNT; i++)
+		rss->parts[i] = bytes_take_number(from);
+	rss->arenas = bytes_take_number(from);
+	rss->skipped_arenas = bytes_take_number(from);
+}
+
 static void take_footprint(struct byte_reader *from, struct process_tally *tally)
 {
 	uint64_t flags = bytes_take_number(from);
@@ -172,6 +180,8 @@ static void take_footprint(struct byte_reader *from, struct process_tally *tally
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
 	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
 		tally->footprint.parts[i] = bytes_take_number(from);
+	if (flags & RECORDING_TALLY_RSS)
+		take_rss(from, &tally->rss);
 }
 
 static int take_tallies(struct recording *recording, struct byte_reader *from)

@@ -467,6 +467,8 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.all_frames = opts->all_frames,
 		.propose = opts->gen_suppressions,
 		.final = final,
+		.rss = snapshot_rss(snap),
+		.first_rss = sums ? sums->first_rss : NULL,
 		.untraced = sums && sums->untraced ? *sums->untraced : (struct untraced_growths){0},
 	};
 }

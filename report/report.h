@@ -24,6 +24,7 @@ struct sums {
 	const struct pools *pools;
 	const struct callers *callers;
 	const struct untraced_growths *untraced;
+	const struct rss *first_rss; /* of the first snapshot that has it */
 };
 
 /* What --by sums sites up to, with the top of its sites. */
@@ -82,6 +83,8 @@ struct report {
 	bool only_runtime_init;           /* there is nothing else at all */
 	const struct pool *unclear;       /* see pool_is_unclear(); NULL: none is */
 	struct untraced_growths untraced; /* the caller's of report_init_groups() */
+	const struct rss *rss;            /* of the only process; NULL if it is not known */
+	const struct rss *first_rss;      /* what it was first; NULL if it is not known */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;

@@ -124,6 +124,14 @@ void block_take_larger(struct block *block, const struct block *other)
 		*block = *other;
 }
 
+const struct rss *snapshot_rss(const struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (rss_total(&snap->tallies[i].rss))
+			return &snap->tallies[i].rss;
+	return NULL;
+}
+
 void snapshot_deinit(struct snapshot *snap)
 {
 	free(snap->sites);

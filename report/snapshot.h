@@ -19,6 +19,7 @@
 #include "report/heap_block.h"
 #include "report/heap_census.h"
 #include "report/reach.h"
+#include "report/rss.h"
 #include "report/stats.h"
 #include "report/terms.h"
 
@@ -155,7 +156,8 @@ struct process_tally {
 	uint64_t refused; /* blocks that were not tracked, as it had its share of the table */
 	struct earlier_frees earlier; /* where all blocks are tracked */
 	struct footprint footprint;
-	bool ended; /* with --all-processes, --comm or --cgroup: since the last report */
+	struct rss rss; /* all 0 if it is not known */
+	bool ended;     /* with --all-processes, --comm or --cgroup: since the last report */
 };
 
 /* What a pattern of --suppressions has taken out of a snapshot. */
@@ -254,6 +256,9 @@ void ages_join(struct ages *ages, const struct ages *part);
 
 /* Of two blocks the larger, of equal ones the older; a site's own serves to find its largest. */
 void block_take_larger(struct block *block, const struct block *other);
+
+/* Returns what the resident memory of the only process is used for, or NULL if it is not known. */
+const struct rss *snapshot_rss(const struct snapshot *snap);
 
 void snapshot_deinit(struct snapshot *snap);
 

@@ -13,6 +13,7 @@
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
 #include "sinks/peak.h"
+#include "sinks/rss_line.h"
 #include "sinks/sink.h"
 #include "sinks/stats.h"
 #include "sinks/suppressions.h"
@@ -397,6 +398,8 @@ static int json_report(FILE *out, const struct report *report)
 	write_suspects(&json, report);
 	json_unsigned(&json, "suspects_total", report->suspects_total);
 	write_untraced(&json, &report->untraced);
+	if (report->rss)
+		rss_write_json(&json, report->rss);
 	json_unsigned(&json, "undecided",
 		      report->undecided + report->between_steps + (report->unclear != NULL));
 	if (report->show_largest)

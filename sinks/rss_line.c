@@ -84,7 +84,46 @@ static void write_sum(FILE *out, const struct rss *rss)
 		fputs(between, out);
 		write_amount(out, rest, words[RSS_OTHER]);
 	}
-	fputc('\n', out);
+}
+
+static void write_signed(FILE *out, uint64_t before, uint64_t now)
+{
+	fputc(now < before ? '-' : '+', out);
+	write_amount(out, now < before ? before - now : now - before, "");
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a < b ? b - a : a - b;
+}
+
+/* Writes one part that has changed by a hundredth of the whole or more. */
+static void write_part_change(FILE *out, const char **between, uint64_t before, uint64_t now,
+			      const char *what, uint64_t whole)
+{
+	if (distance(before, now) < whole / SMALL_PART || before == now)
+		return;
+	fputs(*between, out);
+	*between = ", ";
+	fprintf(out, "%s ", what);
+	write_signed(out, before, now);
+}
+
+static void write_change(FILE *out, const struct rss *rss, const struct rss *first)
+{
+	uint64_t whole = rss_total(rss);
+	const char *between = ": ";
+
+	if (distance(rss_total(first), whole) < whole / SMALL_PART)
+		return;
+	fputs("; since the start ", out);
+	write_signed(out, rss_total(first), whole);
+	write_part_change(out, &between, first->parts[RSS_LIVE], rss->parts[RSS_LIVE], "live",
+			  whole);
+	write_part_change(out, &between, rss_kept(first), rss_kept(rss), "kept by glibc", whole);
+	for (enum rss_part part = RSS_MAPPED; part <= RSS_OTHER; part++)
+		write_part_change(out, &between, first->parts[part], rss->parts[part], words[part],
+				  whole);
 }
 
 static void write_advice(FILE *out, const struct rss *rss)
@@ -102,9 +141,12 @@ static void write_advice(FILE *out, const struct rss *rss)
 	fputc('\n', out);
 }
 
-void rss_write_line(FILE *out, const struct rss *rss)
+void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 {
 	write_sum(out, rss);
+	if (first)
+		write_change(out, rss, first);
+	fputc('\n', out);
 	write_advice(out, rss);
 	if (rss->skipped_arenas)
 		fprintf(out,

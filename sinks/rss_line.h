@@ -10,7 +10,8 @@
 #include "report/rss.h"
 #include "sinks/json_writer.h"
 
-void rss_write_line(FILE *out, const struct rss *rss);
+/* first: what it was at the start, so that what has changed since is said; NULL if not known. */
+void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
 /* Writes the object "memory": bytes of each part, their sum as "rss", and numbers of arenas. */
 void rss_write_json(struct json_writer *json, const struct rss *rss);

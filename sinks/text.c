@@ -14,6 +14,7 @@
 #include "sinks/core.h"
 #include "sinks/count.h"
 #include "sinks/peak.h"
+#include "sinks/rss_line.h"
 #include "sinks/sink.h"
 #include "sinks/stats.h"
 #include "sinks/suppressions.h"
@@ -107,6 +108,8 @@ void text_write_head(const struct text_part *part)
 		write_headline(part);
 	text_write_incomplete(part->out, part->report);
 	verdict_write_text(part);
+	if (part->report->rss)
+		rss_write_line(part->out, part->report->rss, part->report->first_rss);
 }
 
 /* Whether all that is said of sites can be said of their sum. */

@@ -35,7 +35,8 @@ def text_for_people(t, program, *options):
 
 SCREEN = r"""\d\d:\d\d:\d\d leak \(\d+\), traced for \d+ s: 5\.0 MiB in 10 blocks; all stacks are complete
 too early to say what grows: that takes 5 reports and 10 s of tracing, or more
-
+(RSS \d\S* [KM]iB = \d\S* KiB live in glibc's heap \+ .*
+)?
 5\.0 MiB in 5 blocks
   → leak_big \S*leak\.c:\d+
     round_of_leaks \S*leak\.c:\d+

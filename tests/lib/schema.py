@@ -31,6 +31,7 @@ UNTRACED = {
     "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT, "part": (str,), "per_s": (int, float),
     "traced_bytes_per_s": (int, float), "since_ns": INTEGER,
 }
+RSS_PARTS = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
 PARTS = ("anonymous", "shared", "huge", "descriptors", "threads")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
@@ -263,6 +264,17 @@ def check_peak(peak):
                 f"peak.{key} is {peak[key]}, its sites' sum {shown}")
 
 
+def check_memory(report):
+    memory = report.get("memory")
+    if not memory:
+        return
+    check_keys("memory", memory, dict.fromkeys((*RSS_PARTS, "rss", "pinned", "trimmable", "top", "arenas",
+                                                "skipped_arenas"), INTEGER))
+    require(memory["rss"] == sum(memory[part] for part in RSS_PARTS) and
+            memory["kept"] == memory["pinned"] + memory["trimmable"] + memory["top"],
+            f"parts do not add up: {memory}")
+
+
 def check_census(report):
     """Its parts make up the whole: of classes, of the heap, and of the memory."""
     census = report.get("census")
@@ -319,6 +331,7 @@ def check_report(report, with_allocs=False):
         check_keys("untraced", growth, UNTRACED)
         require(growth["part"] in PARTS and growth["per_s"] > 0, f"untraced growth {growth}")
     require(len(report["suspects"]) <= report["suspects_total"], "more suspects than there are")
+    check_memory(report)
     check_proof(report)
     check_census(report)
     if "by" in report:

@@ -271,6 +271,11 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 		assert_int_equal(a->tallies[i].ended, b->tallies[i].ended);
 		assert_int_equal(a->tallies[i].footprint.is_known,
 				 b->tallies[i].footprint.is_known);
+		if (rss_total(&a->tallies[i].rss))
+			assert_memory_equal(&a->tallies[i].rss, &b->tallies[i].rss,
+					    sizeof(a->tallies[i].rss));
+		else
+			assert_int_equal(rss_total(&b->tallies[i].rss), 0);
 		if (a->tallies[i].footprint.is_known)
 			assert_memory_equal(a->tallies[i].footprint.parts,
 					    b->tallies[i].footprint.parts,

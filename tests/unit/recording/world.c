@@ -259,11 +259,15 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 	assert_non_null(snap->tallies);
 	number = world_wild(world);
 	snap->tallies[snap->tally_cnt++] = (struct process_tally){
-		&world->processes[1],
-		number,
-		{~number, number / 2, number / 3},
-		{number % 2, {number, number / 2, number / 3, number / 4, number / 5, ~number}},
-		number % 3 == 0};
+		.process = &world->processes[1],
+		.refused = number,
+		.earlier = {~number, number / 2, number / 3},
+		.footprint = {number % 2,
+			      {number, number / 2, number / 3, number / 4, number / 5, ~number}},
+		.ended = number % 3 == 0};
+	for (size_t i = 0; number % 5 && i < RSS_PART_CNT; i++)
+		snap->tallies->rss.parts[i] = number / (16 + i) + 1;
+	snap->tallies->rss.arenas = number % 5;
 }
 
 static void world_add_proof(struct world *world, struct snapshot *snap)

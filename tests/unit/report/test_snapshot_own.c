@@ -114,7 +114,8 @@ static struct snapshot borrow_snapshot(struct lender *lender)
 	snap.sites[2] = lend_site(lender, 3, two);
 	snap.sites[3] = lend_site(lender, 4, NULL);
 	snap.summaries[0] = (struct process_summary){.process = one, .allocated = 1, .calls = 1};
-	snap.tallies[0] = (struct process_tally){two, 17, {3, 2, 1}, {0}, false};
+	snap.tallies[0] =
+		(struct process_tally){.process = two, .refused = 17, .earlier = {3, 2, 1}};
 	snap.lost[LOSS_RECURSION] = 1;
 	snap.peak = lend_peak(lender, snap.sites + 1);
 	snap.hanging = lend(lender, &(struct hanging_sum){1, 2, {3, 4}}, sizeof(*snap.hanging));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The line about resident memory: terms, what has changed, and the sentence below it. */
+#include "sinks/rss_line.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define MIB (1ULL << 20)
+
+static void expect(const struct rss *rss, const struct rss *first, const char *wanted)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	rss_write_line(out, rss, first);
+	fclose(out);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void kept_by_many_arenas(void **state)
+{
+	const struct rss rss = {.parts = {[RSS_LIVE] = 100 * MIB,
+					  [RSS_PINNED] = 800 * MIB,
+					  [RSS_TRIMMABLE] = 90 * MIB,
+					  [RSS_TOP] = MIB,
+					  [RSS_FILES] = 9 * MIB,
+					  [RSS_SHARED] = 20 * MIB},
+				.arenas = 150};
+
+	(void)state;
+	expect(&rss, NULL,
+	       "RSS 1020 MiB = 100 MiB live in glibc's heap + 891 MiB kept by glibc (800 MiB "
+	       "pinned below live blocks, 90.0 MiB that malloc_trim would return; 150 arenas) + "
+	       "20.0 MiB shared + 9.0 MiB other\n"
+	       "not a leak: the program has freed what glibc keeps; MALLOC_ARENA_MAX=2 or another "
+	       "allocator, such as jemalloc, keeps less\n");
+}
+
+static void kept_at_the_end(void **state)
+{
+	const struct rss rss = {.parts = {[RSS_LIVE] = MIB, [RSS_TOP] = 9 * MIB}, .arenas = 1};
+
+	(void)state;
+	expect(&rss, NULL,
+	       "RSS 10.0 MiB = 1.0 MiB live in glibc's heap + 9.0 MiB kept by glibc (9.0 MiB at "
+	       "the ends of heaps; 1 arena)\n"
+	       "not a leak: the program has freed what glibc keeps; malloc_trim(0) returns most "
+	       "of it\n");
+}
+
+static void grown(void **state)
+{
+	const struct rss first = {
+		.parts = {[RSS_LIVE] = 10 * MIB, [RSS_PINNED] = 2 * MIB, [RSS_MAPPED] = 5 * MIB}};
+	const struct rss rss = {
+		.parts = {[RSS_LIVE] = 30 * MIB, [RSS_PINNED] = MIB, [RSS_MAPPED] = 5 * MIB},
+		.arenas = 1};
+
+	(void)state;
+	expect(&rss, &first,
+	       "RSS 36.0 MiB = 30.0 MiB live in glibc's heap + 1.0 MiB kept by glibc (1.0 MiB "
+	       "pinned below live blocks; 1 arena) + 5.0 MiB other anonymous memory; since the "
+	       "start +19.0 MiB: live +20.0 MiB, kept by glibc -1.0 MiB\n");
+	expect(&rss, &rss,
+	       "RSS 36.0 MiB = 30.0 MiB live in glibc's heap + 1.0 MiB kept by glibc (1.0 MiB "
+	       "pinned below live blocks; 1 arena) + 5.0 MiB other anonymous memory\n");
+}
+
+static void not_understood(void **state)
+{
+	const struct rss skipped = {.parts = {[RSS_LIVE] = MIB, [RSS_MAPPED] = 9 * MIB},
+				    .arenas = 1,
+				    .skipped_arenas = 2};
+	const struct rss other = {.parts = {[RSS_MAPPED] = 9 * MIB}};
+
+	(void)state;
+	expect(&skipped, NULL,
+	       "RSS 10.0 MiB = 1.0 MiB live in glibc's heap + 9.0 MiB other anonymous memory\n"
+	       "2 of glibc's arenas changed while they were read: their memory is in other "
+	       "anonymous memory\n");
+	expect(&other, NULL,
+	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
+	       "no heap of glibc was found: other allocators do not show what they keep\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kept_by_many_arenas),
+		cmocka_unit_test(kept_at_the_end),
+		cmocka_unit_test(grown),
+		cmocka_unit_test(not_understood),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
