@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What differs by architecture: see the header. */
+/* Register layouts and system call conventions of x86-64 and aarch64. */
 #include "proof/arch.h"
 
 #include <elf.h>
@@ -38,10 +38,10 @@ enum {
 
 static const unsigned char argument_places[] = {RDI, RSI, RDX, R10, R8, R9};
 
-/* Of programs of 64 bits. */
+/* CS selector of 64-bit user code. */
 #define USER_CS 0x33
 
-/* What the kernel calls a call that is to begin again unless a signal is handled first. */
+/* Kernel-internal errno: restart the system call unless a signal handler runs first. */
 #define ERESTARTNOHAND 514
 
 const unsigned char registers_call_code[] = {0x0f, 0x05};
@@ -87,7 +87,7 @@ bool registers_may_call(const __u64 *registers)
 	return (registers[CS] & 0xffff) == USER_CS;
 }
 
-/* No call is under way that the kernel would begin again: ORIG_RAX. */
+/* ORIG_RAX of -1 keeps the kernel from restarting a system call here. */
 void registers_set_call(__u64 *registers, uint64_t at, long number, const uint64_t arguments[6])
 {
 	registers[RIP] = at;
@@ -102,7 +102,7 @@ long registers_result(const __u64 *registers)
 	return (long)registers[RAX];
 }
 
-/* After close() that was cut off, the file is closed all the same. */
+/* An interrupted close() has closed the file; repeating it could close another one. */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {
 	long call = registers_call(registers);
@@ -115,7 +115,7 @@ void registers_begin_again(__u64 *registers, const __u64 *before)
 	registers[RAX] = (__u64)-ERESTARTNOHAND;
 }
 
-/* The area of XSAVE: registers of 1997 and 1999, a header, and those that came later. */
+/* XSAVE area: x87 and SSE state, a header, then the newer extensions. */
 #define X87_AT 32
 #define SSE_AT 160
 #define SSE_END 416
@@ -130,7 +130,7 @@ uint32_t registers_vector_bytes(void)
 {
 	unsigned int now = LATER_AT, max, ecx, edx;
 
-	/* Leaf 0xd: as much as the parts that the kernel has turned on take. */
+	/* EBX of CPUID leaf 0xd is the size of the state that the kernel has enabled. */
 	__get_cpuid_count(0xd, 0, &max, &now, &ecx, &edx);
 	return now < MEMLEAK_VECTOR_BYTES ? now : MEMLEAK_VECTOR_BYTES - 8;
 }
@@ -145,7 +145,7 @@ static size_t take_words(const char *raw, size_t bytes, size_t from, size_t to, 
 	return (to - from) / sizeof(*ret);
 }
 
-/* What the header leaves out is stale. */
+/* State whose header bit is clear is stale and is skipped. */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 {
 	uint64_t used = HAS_X87 | HAS_SSE;
@@ -164,13 +164,15 @@ size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 
 #elif defined(__aarch64__)
 
-/* In the order of struct user_pt_regs, then TPIDR_EL0, x0 before the call, and its number. */
+/*
+ * In the order of struct user_pt_regs, then TPIDR_EL0, x0 before the system call, and its number.
+ */
 enum { X0 = 0, X8 = 8, SP = 31, PC = 32, ORIG_X0 = 35, CALL = 36 };
 
 const unsigned char registers_call_code[] = {0x01, 0x00, 0x00, 0xd4};
 const size_t registers_call_bytes = sizeof(registers_call_code);
 
-/* The top byte. */
+/* The processor ignores the top byte (TBI). */
 const uint64_t pointer_ignored_bits = 0xffULL << 56;
 const size_t registers_word_cnt = 37;
 
@@ -220,8 +222,8 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * The kernel has prepared calls that it begins again before a tracer sees them; of others only the
- * program knows what x0 was.
+ * The kernel has already rewound calls that it restarts itself before a tracer sees them. For other
+ * calls, only the BPF record has the original x0.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {
@@ -237,7 +239,7 @@ void registers_begin_again(__u64 *registers, const __u64 *before)
 
 const unsigned int registers_vector_note = NT_FPREGSET;
 
-/* 32 registers of 16 bytes, then those of SVE, of 256 at most. */
+/* 32 registers of 16 bytes, then 32 SVE registers of at most 256 bytes. */
 uint32_t registers_vector_bytes(void)
 {
 	return 512 + 32 * 256;

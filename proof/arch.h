@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything in this room that differs by architecture: what stands where among the registers of a
- * thread, which come in the order of struct memleak_thread_record.
+ * Everything in this room that depends on the architecture: the layout of a thread's registers, in
+ * the order of struct memleak_thread_record.
  */
 #ifndef PROOF_ARCH_H
 #define PROOF_ARCH_H
@@ -13,47 +13,49 @@
 
 #include "bpf/unwind.h"
 
-/* Bits of a pointer that the processor does not look at. */
+/* Bits of a pointer that the processor ignores. */
 extern const uint64_t pointer_ignored_bits;
 
-/* So many of a record's words are registers. */
+/* Number of words in a record that are registers. */
 extern const size_t registers_word_cnt;
 
 uint64_t registers_sp(const __u64 *registers);
 uint64_t registers_pc(const __u64 *registers);
-/* All of them by their numbers in DWARF, and the program counter. */
+/* Copies the general registers, by DWARF number, and the program counter. */
 void registers_to_dwarf(const uint64_t *registers, struct unwind_copy *ret);
-/* Number of the system call that the thread is in; -1: it is in none. */
+/* Returns the number of the system call that the thread is in, -1 if in none. */
 long registers_call(const __u64 *registers);
-/* An argument of that, from 0. */
+/* Returns an argument, counted from 0, of the system call that the thread is in. */
 uint64_t registers_argument(const __u64 *registers, unsigned int number);
 
-/* Whether the thread could make a system call of 64 bits; one in code of 32 could not. */
+/* True if the thread can make a 64-bit system call: a thread in 32-bit code cannot. */
 bool registers_may_call(const __u64 *registers);
-/* The instruction for that, as it stands in memory. */
+/* Machine code of the instruction that makes a system call. */
 extern const unsigned char registers_call_code[];
 extern const size_t registers_call_bytes;
-/* To make a call by such an instruction, at that address. */
+/* Sets the registers so that the thread makes a system call by the instruction at `at`. */
 void registers_set_call(__u64 *registers, uint64_t at, long number, const uint64_t arguments[6]);
-/* Of the call that was made: a negative errno if it is one. */
+/* Returns the result of the system call just made, a negative errno if it failed. */
 long registers_result(const __u64 *registers);
 
 /*
- * Of a thread that was stopped: whether a system call had begun that ended because of that, and
- * that the kernel would not begin again by itself. before: as the program told them, or NULL.
+ * True if stopping the thread interrupted a system call that the kernel does not restart itself.
+ * before: registers in the BPF record, or NULL.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before);
-/* Has such a call begin again; a signal that is handled first ends it, as it would have. */
+/*
+ * Makes the interrupted system call restart; a signal handler that runs first ends the call, as it
+ * would have without the stop.
+ */
 void registers_begin_again(__u64 *registers, const __u64 *before);
 
-/* How much room the vector registers of a thread take at most, as the kernel keeps them. */
+/* Returns the maximum size of a thread's vector registers in the kernel's format, in bytes. */
 uint32_t registers_vector_bytes(void);
-/* What ptrace calls them, NT_*; it gives them in the same order. */
+/* NT_* number by which ptrace returns the vector registers. */
 extern const unsigned int registers_vector_note;
 /*
- * The words that a thread has in its vector registers, of what the kernel keeps: raw, of so many
- * bytes. ret has room for as many. How many there are: registers that the thread has not used are
- * left out.
+ * Copies the words of vector registers from raw, in the kernel's format, to ret, which has room for
+ * as many bytes. Skips registers that the thread has not used. Returns the number of words.
  */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Arenas but the main one have heaps, each at a multiple of how large one may become, whose
- * heap_info tells its arena and the heap before it.
+ * Finds the heaps of an arena. Every arena but the main one has heaps at multiples of the maximum
+ * heap size; each heap_info points to the arena and to the previous heap.
  */
 #include "proof/arena_heaps.h"
 
@@ -12,12 +12,12 @@
 
 #define WORD 8U
 
-/* Heaps may become so large, unless huge pages are asked for: then four of those. */
+/* Candidates for the maximum heap size, in bytes. With huge pages it is four huge pages. */
 #define HEAP_MAX_USUAL (64ULL << 20)
 #define HEAP_MAX_LEAST (1ULL << 18)
 #define HEAP_MAX_MOST (64ULL << 30)
 
-/* glibc's heap_info; in newer versions the size of pages and a gap follow. */
+/* glibc's heap_info; newer versions append the page size and padding. */
 struct heap_info {
 	uint64_t arena;
 	uint64_t previous;
@@ -33,7 +33,10 @@ static bool read_info(struct heap_reader *reader, uint64_t heap, struct heap_inf
 	return heap_reader_copy(reader, heap, ret, sizeof(*ret));
 }
 
-/* The arena's first heap, which has the arena itself behind its heap_info; 0: there is none. */
+/*
+ * Returns the first heap of an arena, which holds the arena after its heap_info; 0 if there is
+ * none.
+ */
 static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
 {
 	uint64_t heap = arena->top & ~(max - 1);
@@ -54,7 +57,7 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 		       : 0;
 }
 
-/* True if the newest heap of the arena, and all before it, are at multiples of max. */
+/* True if all heaps of the arena are at multiples of max. */
 static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
 {
 	uint64_t heap = arena->top & ~(max - 1);
@@ -64,7 +67,7 @@ static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *are
 	       arena->top - heap < info.size && first_heap(reader, arena, max);
 }
 
-/* Returns the size that heaps may have at most, as those of the arena show; 0 if they do not. */
+/* Returns the maximum heap size that fits all heaps of the arena, 0 if none fits. */
 static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena)
 {
 	if (is_heap_max(reader, arena, HEAP_MAX_USUAL))
@@ -75,8 +78,10 @@ static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *ar
 	return 0;
 }
 
-/* Walks one heap. Behind an arena chunks begin at one of two places, as there is a word more in
- * some. */
+/*
+ * Walks one heap. The first chunk after an arena begins at its end or one word later, depending on
+ * the version of glibc.
+ */
 static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 		    uint64_t first, const struct heap_info *info, struct heap_set *set)
 {
@@ -97,7 +102,7 @@ static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, 
 	return err;
 }
 
-/* Visits the heaps of an arena from the newest to the first; anything but 0 ends it. */
+/* Visits the heaps of an arena from the newest to the first, until visit returns nonzero. */
 typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 			  uint64_t first, const struct heap_info *info, struct heap_set *set);
 
@@ -128,7 +133,7 @@ static int add_unknown(struct heap_reader *reader, const struct heap_arena *aren
 	return info->size > HEAP_MAX_MOST ? 0 : heap_set_add_unknown(set, heap, heap + info->size);
 }
 
-/* Whether what the chunks say of their lists is what the list heads say. */
+/* True if the list links in chunks and in list heads agree, and the top chunk was found. */
 static bool adds_up(const struct heap_arena *arena, const struct heap_set *heaps)
 {
 	uint64_t forward = arena->forward_sum, backward = arena->backward_sum;

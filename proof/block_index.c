@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds blocks by address. */
+/* Builds and searches the index of blocks. */
 #include "proof/block_index.h"
 
 #include <errno.h>
@@ -11,7 +11,10 @@
 
 #define GRAIN_BYTES (1ULL << BLOCK_INDEX_SHIFT)
 
-/* So much without a block costs less as a part of the index than as another cluster. */
+/*
+ * Maximum gap between blocks of one cluster: indexing a gap this small is cheaper than another
+ * cluster.
+ */
 #define GAP_BYTES (1ULL << 20)
 
 static uint64_t block_end(const struct heap_block *block)
@@ -59,7 +62,9 @@ static int find_clusters(struct block_index *index, size_t *ret_grains)
 	return 0;
 }
 
-/* Blocks that begin in the grain; ret_next: the first that does not. */
+/*
+ * Returns a bit for each block that begins in the grain. ret_next: the first block that does not.
+ */
 static uint32_t begins_in(const struct block_index *index, uint64_t grain, uint32_t block,
 			  uint32_t *ret_next)
 {
@@ -121,7 +126,7 @@ void block_index_deinit(struct block_index *index)
 	memset(index, 0, sizeof(*index));
 }
 
-/* The first cluster that ends behind addr. */
+/* Returns the first cluster that ends after addr. */
 static size_t cluster_from(const struct block_index *index, uint64_t addr)
 {
 	size_t low = 0, high = index->cluster_cnt;
@@ -152,11 +157,11 @@ size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t 
 	return at->first + ((addr - at->start) >> BLOCK_INDEX_SHIFT);
 }
 
-/* Ends of clusters have a grain of their own, so that each grain has one behind it. */
+/* Each cluster has one grain more than its memory, so that grain + 1 always exists. */
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr)
 {
 	uint32_t first = index->grains[grain].first, high = index->grains[grain + 1].first;
-	/* The one before may end in the grain. */
+	/* The previous block may end in this grain. */
 	uint32_t low = first ? first - 1 : 0;
 
 	while (low < high) {

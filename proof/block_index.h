@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The blocks of a heap by address, and a quick way to the one that holds an address: for each grain
- * of memory where in it blocks begin, in clusters of grains that have blocks. To find the block
- * that begins at an address its grain is all that is looked at, as each look may have to wait for
- * memory.
+ * Index of a heap's blocks by address. Memory is divided into grains, and each grain records where
+ * blocks begin in it; a cluster is a run of grains with blocks. Finding a block that begins at an
+ * address reads its grain only, since each read may miss the cache.
  */
 #ifndef PROOF_BLOCK_INDEX_H
 #define PROOF_BLOCK_INDEX_H
@@ -17,51 +16,56 @@
 #define NO_BLOCK UINT32_MAX
 #define NO_GRAIN SIZE_MAX
 
-/* 512 bytes: a few blocks, and an index of a sixty-fourth of the memory. */
+/* 512 bytes: a grain has a few blocks, and the index takes 1/64 of the memory. */
 #define BLOCK_INDEX_SHIFT 9
-/* Allocators have blocks at multiples of this, but for very small ones of some. */
+/* Alignment of blocks; only some allocators have very small blocks at other addresses. */
 #define BLOCK_INDEX_ALIGN 16
 
 struct block_grain {
-	uint32_t first;  /* the first block that begins in it, or behind it */
-	uint32_t begins; /* a bit for each place where one begins; none if one does elsewhere */
+	uint32_t first; /* first block that begins in this grain or after it */
+	/* Bit for each aligned address where a block begins; 0 if any block is unaligned. */
+	uint32_t begins;
 };
 
-/* Grains with blocks that are not far from each other. */
+/* A run of neighbouring grains that have blocks. */
 struct block_cluster {
-	uint64_t start; /* of its first grain */
-	uint64_t end;   /* exclusive */
-	size_t first;   /* of its first grain in grains */
+	uint64_t start; /* start address of its first grain */
+	uint64_t end;   /* end address, exclusive */
+	size_t first;   /* index of its first grain in grains */
 };
 
 struct block_index {
-	const struct heap_block *blocks; /* by address; no two overlap */
+	const struct heap_block *blocks; /* sorted by address; no two overlap */
 	uint32_t cnt;
-	struct block_cluster *clusters; /* by address */
+	struct block_cluster *clusters; /* sorted by address */
 	size_t cluster_cnt;
 	struct block_grain *grains;
-	uint64_t low;  /* no block is below it, */
-	uint64_t span; /* nor so many bytes above it */
+	uint64_t low;  /* no block begins below this address */
+	uint64_t span; /* distance from low to the end of the last cluster, in bytes */
 };
 
-/* blocks outlives the index. 0 or -ENOMEM. */
+/* Builds the index of blocks, which must outlive it. Returns 0 or -ENOMEM. */
 int block_index_init(const struct heap_block *blocks, uint32_t cnt, struct block_index *ret);
 void block_index_deinit(struct block_index *index);
 
 /*
- * The block that holds addr, or begins there if it has no bytes; NO_BLOCK: none. cluster: where the
- * last one was found, 0 at first.
+ * Returns the block that contains addr (or begins there with size 0), NO_BLOCK if there is none.
+ * cluster: cluster of the previous lookup, initially 0.
  */
 uint32_t block_index_find(const struct block_index *index, uint64_t addr, size_t *cluster);
 
 /*
- * The same in two steps, so that what the second needs can be fetched meanwhile. The grain,
- * NO_GRAIN: no block is near; in it the first block that ends behind addr.
+ * Two halves of block_index_find(), so that the caller can prefetch the grain. The first returns
+ * the grain of addr, NO_GRAIN if no block is near; the second returns the first block that ends
+ * after addr.
  */
 size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t *cluster);
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr);
 
-/* The block that begins at addr, which is in the grain; NO_BLOCK: none, or one at an odd place. */
+/*
+ * Returns the block that begins at addr, which is in the grain. NO_BLOCK if there is none, or if a
+ * block of the grain is unaligned.
+ */
 static inline uint32_t block_index_begin(const struct block_index *index, size_t grain,
 					 uint64_t addr)
 {
@@ -73,10 +77,10 @@ static inline uint32_t block_index_begin(const struct block_index *index, size_t
 	return at->first + (uint32_t)__builtin_popcount(at->begins & (bit - 1));
 }
 
-/* The first block that ends behind addr; cnt: none does. */
+/* Returns the first block that ends after addr, cnt if there is none. */
 uint32_t block_index_from(const struct block_index *index, uint64_t addr);
 
-/* Whether addr may be in a block: a quick look. */
+/* Quick check: false if no block can contain addr. */
 static inline bool block_index_spans(const struct block_index *index, uint64_t addr)
 {
 	return addr - index->low < index->span;

@@ -39,7 +39,7 @@ static int walk_arenas(struct work *work)
 		struct heap_arena *arena = &work->arenas.items[i];
 		int err;
 
-		/* Before its first malloc. */
+		/* Skip an arena before its first malloc(). */
 		if (arena->top == arena->lists)
 			continue;
 		err = arena_heaps_walk(&work->reader, arena, &work->heaps);
@@ -85,7 +85,7 @@ static int tell(struct work *work, uint64_t addr, uint64_t size, enum chunk_stat
 	return work->visit ? work->visit(work->arg, &chunk) : 0;
 }
 
-/* What is in no heap and below addr. */
+/* Reports chunks outside heaps that are below addr. */
 static int tell_outside(struct work *work, uint64_t addr)
 {
 	const struct mapped_chunks *outside = &work->census.outside;
@@ -117,7 +117,7 @@ static int tell_chunk(struct work *work, const struct heap_map *map, uint64_t ad
 		state = CHUNK_FREE;
 	else if (is_cache(work, addr))
 		state = CHUNK_OWN;
-	/* The first word of the next chunk is the last one of this, as long as it is used. */
+	/* A used chunk includes the first word of the next chunk. */
 	return tell(work, addr + CHUNK_HEADER, size - CHUNK_HEADER / 2, state);
 }
 
@@ -154,7 +154,7 @@ static int by_addr(const void *a, const void *b)
 	return ORDER(left->chunk.addr, right->chunk.addr);
 }
 
-/* Nothing is told twice: what overlaps a heap or another chunk only looks like one. */
+/* Drops chunks that overlap a heap or another chunk: they only look like chunks. */
 static void drop_overlapping(struct work *work)
 {
 	struct mapped_chunks *outside = &work->census.outside;
@@ -172,7 +172,10 @@ static void drop_overlapping(struct work *work)
 	outside->cnt = kept;
 }
 
-/* Main arenas lie in the data of a file, and large blocks in mappings of their own. */
+/*
+ * Finds main arenas, which are in the data of a file, and large blocks, which have mappings of
+ * their own.
+ */
 static int find_outside(struct work *work)
 {
 	struct mapped_chunks *outside = &work->census.outside;
@@ -199,7 +202,7 @@ static int take(struct work *work)
 {
 	int err = heap_arenas_find(&work->reader, &work->arenas);
 
-	/* Without it there is no glibc: large blocks look like much else. */
+	/* No arena means no glibc; then what looks like a large block is something else. */
 	if (err || !work->arenas.cnt)
 		return err;
 	err = walk_arenas(work);

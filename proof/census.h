@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What glibc's heap held, from a picture of memory alone: which blocks were used, which free, and
- * what was the allocator's own. No symbols are needed, so static and stripped programs will do; of
- * other allocators nothing is found.
+ * Census of glibc's heap from memory alone: which chunks are used, which are free, and which belong
+ * to the allocator. Needs no symbols, so static and stripped programs work; finds nothing of other
+ * allocators.
  *
- * A chunk is called free only if it is in a list of the allocator's that was followed from its
- * head, or whose links were all seen to fit. A used one may have been freed nonetheless, in two
- * cases: it is in the cache of a thread that was just changing it, or the thread was just freeing
- * it.
+ * A chunk counts as free only if it is in a free list that was followed from its head, or in one
+ * whose links all fit. A chunk counted as used may still be free if it is in the cache of a thread
+ * that was changing it, or if a thread was freeing it at that moment.
  */
 #ifndef PROOF_CENSUS_H
 #define PROOF_CENSUS_H
@@ -20,11 +19,11 @@
 #include "proof/mapped_chunks.h"
 #include "proof/memory.h"
 
-/* Memory where each byte is of a chunk that was visited, or a chunk's size. */
+/* Memory range in which each byte belongs to a visited chunk or is a chunk's size field. */
 struct heap_range {
 	uint64_t start;
-	uint64_t end; /* exclusive */
-	bool main;    /* of the main arena, whose memory the break gives */
+	uint64_t end; /* end address, exclusive */
+	bool main;    /* of the main arena, which grows by brk() */
 };
 
 struct census_sum {
@@ -33,30 +32,29 @@ struct census_sum {
 };
 
 struct census {
-	struct heap_range *heaps; /* by address */
+	struct heap_range *heaps; /* sorted by address */
 	size_t heap_cnt, heap_cap;
-	struct mapped_chunks outside; /* of heaps, by address; main arenas are among them */
-	size_t arena_cnt;             /* arenas all of whose heaps are there */
-	size_t skipped_cnt; /* arenas that did not add up, as one that a thread was just changing */
-	size_t cache_cnt;   /* caches of threads that have something */
+	struct mapped_chunks outside; /* chunks outside heaps, by address; includes main arenas */
+	size_t arena_cnt;             /* arenas whose heaps were all found */
+	size_t skipped_cnt; /* inconsistent arenas, such as one that a thread was changing */
+	size_t cache_cnt;   /* thread caches that are not empty */
 	/*
-	 * Fast bins that were not followed to their ends, as that takes too long: free chunks of
-	 * theirs are told as used.
+	 * Fast bins that were not followed to the end because they are too long. Their free chunks
+	 * are counted as used.
 	 */
 	size_t cut_cnt;
-	struct census_sum used, free_, own; /* of chunks in heaps, as visited */
-	struct census_sum mapped;           /* used ones with a mapping of their own */
-	uint64_t top_bytes;                 /* of own */
+	struct census_sum used, free_, own; /* sums of chunks in heaps, by state */
+	struct census_sum mapped;           /* used chunks that have a mapping of their own */
+	uint64_t top_bytes;                 /* free tops of heaps, included in own */
 };
 
-/* Anything but 0 ends the census, which returns it. */
+/* Return nonzero to end the census with this value. */
 typedef int census_visit_fn(void *arg, const struct chunk *chunk);
 
 /*
- * Visits all chunks in ascending order, and those that have a mapping of their own with them. An
- * arena that does not add up is left out as a whole: nobody then knows what is used. Its memory, as
- * all else that no chunk covers, is to be taken for used. Fails with -ENOMEM and what visit
- * returns. ret is to be given to census_deinit.
+ * Visits all chunks in ascending order, including those with their own mapping. Skips an
+ * inconsistent arena as a whole, as its used chunks are unknown: treat its memory, and all memory
+ * without chunks, as used. Returns -ENOMEM or what visit returned. Free ret with census_deinit().
  */
 int census_take(const struct memory *memory, census_visit_fn *visit, void *arg, struct census *ret);
 void census_deinit(struct census *census);

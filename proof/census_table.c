@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Adds up chunks by size, and the pages of heaps. */
+/* Adds up chunks by size, and counts the pages of heaps. */
 #include "proof/census_table.h"
 
 #include "base/bisect.h"
@@ -12,11 +12,11 @@ void census_table_add(struct heap_census *table, const struct chunk *chunk, bool
 		heap_census_add(table, chunk->size, is_known ? HEAP_KNOWN : HEAP_OLDER);
 }
 
-/* Heaps whose pages are being counted, by address. */
+/* State while counting pages of heaps in ascending order. */
 struct counting {
 	const struct memory *memory;
 	struct heap_census *table;
-	uint64_t counted_end; /* of pages: neighbours may have one together */
+	uint64_t counted_end; /* end of the last counted page, as neighbours may share a page */
 };
 
 static int count_run(void *arg, uint64_t start, uint64_t end)
@@ -70,7 +70,7 @@ int census_table_finish(struct heap_census *table, const struct census *census,
 	for (size_t i = 0; !err && i < census->outside.cnt; i++) {
 		const struct mapped_chunk *item = &census->outside.items[i];
 
-		/* A main arena is among a file's variables. */
+		/* Main arenas are skipped: they are in a file's data. */
 		if (item->chunk.state == CHUNK_USED)
 			err = count_pages(&mapped, item->start, item->end);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a census of one process to the numbers that a report has of it. */
+/* Turns the census of one process into the numbers of a report. */
 #ifndef PROOF_CENSUS_TABLE_H
 #define PROOF_CENSUS_TABLE_H
 
@@ -9,10 +9,10 @@
 #include "proof/chunk.h"
 #include "report/heap_census.h"
 
-/* Adds a chunk as it was visited; is_known is of used ones alone. */
+/* Adds a visited chunk; is_known applies to used chunks only. */
 void census_table_add(struct heap_census *table, const struct chunk *chunk, bool is_known);
 
-/* Adds what the census tells in all, once its chunks are added. 0 or a negative errno. */
+/* Adds the totals of the census, after its chunks. Returns 0 or a negative errno. */
 int census_table_finish(struct heap_census *table, const struct census *census,
 			const struct memory *memory);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sees that a chain of addresses, which others have made, leads back to one that was there before:
- * after at most three times as many steps as there are different ones.
+ * Detects cycles in a linked list read from untrusted memory, after at most three times as many
+ * steps as the list has nodes.
  */
 #ifndef PROOF_CHAIN_GUARD_H
 #define PROOF_CHAIN_GUARD_H
@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins as zeros. */
+/* Initialise with zeros. */
 struct chain_guard {
-	uint64_t marked; /* an address of the chain, further along each time the steps have doubled
-			  */
+	/* Address to compare with; replaced each time the number of steps has doubled. */
+	uint64_t marked;
 	uint64_t steps, mark_at;
 };
 
-/* To be asked with each address of the chain in turn, none of which is 0. */
+/* True if the list has a cycle. Call with each address of the list in order; none may be 0. */
 static inline bool chain_guard_is_back(struct chain_guard *guard, uint64_t addr)
 {
 	if (addr == guard->marked)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A piece of an allocator's heap, as the program sees it. */
+/* A piece of an allocator's heap. */
 #ifndef PROOF_CHUNK_H
 #define PROOF_CHUNK_H
 
@@ -9,15 +9,15 @@ enum chunk_state {
 	CHUNK_USED,
 	CHUNK_FREE,
 	/*
-	 * Of the allocator itself: its structures, the caches of threads that have something, and
-	 * the top of a heap, which was never handed out or was joined with it since.
+	 * Belongs to the allocator: its structures, thread caches that are not empty, and the top
+	 * of a heap, which was never handed out or was merged back.
 	 */
 	CHUNK_OWN,
 };
 
 struct chunk {
-	uint64_t addr; /* what malloc returned */
-	uint64_t size; /* how many bytes the program may use, at least what it asked for */
+	uint64_t addr; /* address that malloc() returned */
+	uint64_t size; /* usable bytes, at least as many as were requested */
 	enum chunk_state state;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* By clone() twice. */
+/* Copies a stopped process by making one of its threads call clone(). */
 #include "proof/copy.h"
 
 #include <errno.h>
@@ -15,21 +15,24 @@
 
 #define TRIES 8
 
-/* How soon it is looked again whether one of too many has ended. */
+/* Interval between checks for ended copies when ENDED_COPIES_MAX are pending, in microseconds. */
 #define REAP_US 1000
 
-/* Of both children: no signal tells of their end. */
+/* Flags for clone() without an exit signal. */
 #define MAKER_FLAGS (CLONE_VM | CLONE_FILES)
 #define COPY_FLAGS CLONE_FILES
 
-/* Those that belong to a copy are made by a thread of the process. */
+/* The processes that take part in making a copy. */
 struct family {
 	struct remote_caller parent; /* a thread of the process */
-	struct remote_caller maker;  /* its child, which has the same memory */
+	struct remote_caller maker;  /* its child, which shares the memory */
 	struct copy copy;
 };
 
-/* It has been made, and stops before it runs. Should we end, so does it. */
+/*
+ * Waits until the new child stops before its first instruction. EXITKILL: it ends if this process
+ * does.
+ */
 static int wait_for_birth(pid_t pid)
 {
 	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
@@ -61,7 +64,7 @@ static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, 
 	return err;
 }
 
-/* The first that can. */
+/* Chooses the first thread that can make system calls for this purpose. */
 static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
 {
 	const struct held_thread *thread = NULL;
@@ -77,12 +80,12 @@ static int choose_parent(const struct stop *stop, uint64_t at, struct remote_cal
 	return -ENOEXEC;
 }
 
-/* It has not run since it was born, and does not now. */
+/* Kills a process that has not run since clone(). */
 static void kill_process(pid_t pid, uint64_t at)
 {
 	struct remote_caller caller;
 
-	/* Without the right to send signals, as to another user's process. */
+	/* kill() is not permitted for another user's process: make it call exit_group(). */
 	if (kill(pid, SIGKILL) && errno == EPERM && !remote_caller_begin(&caller, pid, at, 0, true))
 		remote_call_last(&caller, SYS_exit_group);
 }
@@ -109,13 +112,16 @@ size_t ended_copies_reap(struct ended_copies *ended)
 void copy_end(const struct copy *copy, struct ended_copies *ended)
 {
 	kill_process(copy->pid, copy->at);
-	/* They need a processor for that. */
+	/* The killed copies need CPU time to end. */
 	while (ended->cnt == ENDED_COPIES_MAX && ended_copies_reap(ended) == ENDED_COPIES_MAX)
 		usleep(REAP_US);
 	ended->pids[ended->cnt++] = copy->pid;
 }
 
-/* Threads stand still until it is done; where that is not allowed, it takes its turn. */
+/*
+ * Raises the priority of the process, as all threads are stopped until it is done; without
+ * permission it runs at normal priority.
+ */
 static void let_go_first(pid_t pid)
 {
 	struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
@@ -123,7 +129,7 @@ static void let_go_first(pid_t pid)
 	sched_setscheduler(pid, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
 }
 
-/* Nobody may have run since the moment began until the copy was made. */
+/* Makes the copy, again if any thread has run since the threads were stopped. */
 static int make_copy(struct family *family, struct stop *stop, uint64_t deadline_ns,
 		     struct ended_copies *ended)
 {
@@ -143,7 +149,10 @@ static int make_copy(struct family *family, struct stop *stop, uint64_t deadline
 	return err == -EAGAIN ? -ESTALE : err;
 }
 
-/* Its number is free again before the process goes on: one of its own threads asks for it. */
+/*
+ * Frees the pid of the maker before the process resumes, by making a thread of the process wait for
+ * it.
+ */
 static void end_maker(struct family *family, pid_t there)
 {
 	const uint64_t arguments[6] = {(uint64_t)there, 0, __WALL | WNOHANG};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A copy of a stopped process, by copy-on-write, which never runs: made by one of its threads, and
- * unknown to all of them. It shares open files, so that none stays open because of it. For the
- * process that traces it alone, and ends with that.
+ * Makes a copy-on-write copy of a stopped process, without its threads noticing. The copy never
+ * runs. It shares the table of open files, so it keeps no file open. Only for the tracing process;
+ * the copy is killed when that process ends.
  *
- * The thread makes a process that has its memory, which makes the copy and ends at once; so the
- * copy belongs to whoever takes orphans, and the process never hears of it.
+ * A thread of the process first makes a child that shares its memory; the child makes the copy and
+ * ends. So the copy is an orphan, reaped by the process's reaper, and never a child of the process.
  */
 #ifndef PROOF_COPY_H
 #define PROOF_COPY_H
@@ -17,29 +17,29 @@
 
 struct copy {
 	pid_t pid;
-	uint64_t at; /* where it has an instruction for system calls */
+	uint64_t at; /* address of a system call instruction in the copy */
 	uint64_t taken_ns;
 };
 
-/* Copies that were ended; it takes a while until a large one's memory is free. */
+/* Copies that were killed; freeing the memory of a large one takes time. */
 #define ENDED_COPIES_MAX 16
 struct ended_copies {
 	pid_t pids[ENDED_COPIES_MAX];
 	size_t cnt;
 };
 
-/* Takes leave of those that are gone by now. How many are left. */
+/* Reaps copies that have ended. Returns the number that have not. */
 size_t ended_copies_reap(struct ended_copies *ended);
 
 /*
- * During a stop; at is what remote_call_place() said. Threads that have run meanwhile are held, and
- * it is tried again a few times. 0 or a negative errno: -ENOEXEC: no thread may be used for this;
- * -ESTALE: somebody runs each time; or why the process can have no child: -ENOMEM, -EAGAIN ...
+ * Makes a copy while the process is stopped; at is from remote_call_place(). Stops threads that ran
+ * meanwhile, and retries a few times. Returns -ENOEXEC if no thread can be used, -ESTALE if some
+ * thread ran at each try, or why clone() failed: -ENOMEM, -EAGAIN ...
  */
 int copy_make(struct stop *stop, uint64_t at, uint64_t deadline_ns, struct ended_copies *ended,
 	      struct copy *ret);
 
-/* Has it end, and adds it to these. */
+/* Kills the copy and adds it to ended. */
 void copy_end(const struct copy *copy, struct ended_copies *ended);
 
 #endif

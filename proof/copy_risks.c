@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* By system calls that threads are in, and by what /proc says of processes. */
+/* Checks the system calls that threads are in, and /proc. */
 #include "proof/copy_risks.h"
 
 #include <inttypes.h>
@@ -17,10 +17,10 @@
 #include "loader/target/pid_namespace.h"
 #include "proof/arch.h"
 
-/* A process that has no signal for its parent is waited for by these. */
+/* wait() flags that also return children without an exit signal. */
 #define WAITS_FOR_ALL ((uint32_t)__WALL | (uint32_t)__WCLONE)
 
-/* So much of its memory a process may write to meanwhile. */
+/* The process may write to at most 1/WRITTEN_PART of its memory while the copy exists. */
 #define WRITTEN_PART 4
 
 static bool waits_for_all(const struct memleak_thread_record *thread)
@@ -28,7 +28,7 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	long call = thread->flags & MEMLEAK_THREAD_KNOWN ? registers_call(thread->registers) : -1;
 	uint64_t options = 0;
 
-	/* It asks again and again, in all likelihood. */
+	/* A tracer most likely waits again soon. */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;
 	if (call == SYS_wait4)
@@ -38,7 +38,7 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	return options & WAITS_FOR_ALL;
 }
 
-/* Signals as a number of 64 bits. */
+/* Parses a signal mask of /proc/PID/status. */
 static uint64_t signals_in(const char *status, const char *field)
 {
 	const char *text = proc_status_field(status, field);
@@ -47,8 +47,8 @@ static uint64_t signals_in(const char *status, const char *field)
 }
 
 /*
- * It handles, ignores or fetches the signal for that. The machine's first process may also look
- * from time to time; that of a container may be any program.
+ * True if the process handles, ignores or blocks SIGCHLD, so that it reaps orphans. The first
+ * process of the machine may also poll; the first of a container may be any program.
  */
 static bool takes_orphans(pid_t pid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a copy of a process could be noticed by somebody, or be too much for it. */
+/* Tells whether copying a process could be noticed, or use too much memory. */
 #ifndef PROOF_COPY_RISKS_H
 #define PROOF_COPY_RISKS_H
 
@@ -9,15 +9,14 @@
 #include "proof/live_threads.h"
 
 /*
- * Whether no thread waits for children of any sort, as it would get what makes the copy, and
- * whoever takes orphans of the process takes notice of their end. Else a child without a life would
- * stay.
+ * True if no thread waits for children of all kinds (it would see the maker of the copy), and the
+ * process's reaper reaps orphans (otherwise the copy would remain as a zombie).
  */
 bool copy_is_unseen(pid_t pid, const struct live_threads *threads);
 
 /*
- * Whether the memory cgroup of a process has room for what it writes while there is a copy: of that
- * it then has two.
+ * True if the process's memory cgroup has room for pages that the process writes while the copy
+ * exists, since each is then duplicated.
  */
 bool copy_has_room(pid_t pid);
 

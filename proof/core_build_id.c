@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the headers and notes of a file as they are in a process's memory. */
+/* Reads the ELF headers and notes of a file from a process's memory. */
 #include "proof/core_build_id.h"
 
 #include <elf.h>
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Files have a dozen. */
+/* Maximum program headers per file; usual files have a dozen. */
 #define HEADERS_MAX 64
-/* Notes stand in the first page, which is all that many cores have. */
+/* Maximum size of notes: they are in the first page, and many cores have only that page. */
 #define NOTES_BYTES_MAX 4096
 
 static bool read_all(const struct memory *memory, uint64_t addr, void *buf, size_t len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which build of a file a process had mapped, by what its core has of that file. */
+/* Reads the build id of a mapped file from the part of the file that a core contains. */
 #ifndef PROOF_CORE_BUILD_ID_H
 #define PROOF_CORE_BUILD_ID_H
 
@@ -8,8 +8,8 @@
 #define CORE_BUILD_ID_MAX 64
 
 /*
- * The build id in lower-case hex, of the file whose begin is mapped there. 0 or -ENOENT: it has
- * none, or the core has too little of the file.
+ * Returns 0 with the build id in lower-case hex, or -ENOENT if the file has none or the core has
+ * too little of it. begin: mapping of the start of the file.
  */
 int core_build_id(const struct memory *memory, const struct mapping *begin,
 		  char ret[2 * CORE_BUILD_ID_MAX + 1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a core file's table of contents, and its memory from then on. */
+/* Reads the headers of a core file, and its memory on demand. */
 #include "proof/core_file.h"
 
 #include <elf.h>
@@ -19,10 +19,10 @@
 #define PAGE_BYTES 4096
 #define PAGE_BYTES_MAX (1 << 20)
 
-/* No processor gives programs more; above is what the kernel maps for all, which is code. */
+/* End of user addresses on all processors; above it are only kernel mappings with code. */
 #define ADDRESSES_END (1ULL << 56)
 
-/* More mappings than any kernel allows a process; so many headers are read at once. */
+/* Maximum program headers, more than any process can have mappings. */
 #define HEADERS_MAX (1 << 22)
 #define HEADERS_AT_ONCE 256
 
@@ -31,7 +31,7 @@ static const struct core_file *core_of(const struct memory *memory)
 	return (const struct core_file *)memory;
 }
 
-/* The segment that holds addr, or the next one above it; NULL: there is none. */
+/* Returns the segment that contains addr, or the next one above it; NULL if there is none. */
 static const struct core_segment *segment_from(const struct core_file *core, uint64_t addr)
 {
 	size_t at = bisect_upto(core->segments, core->segment_cnt, end, addr);
@@ -67,7 +67,7 @@ static ssize_t read_memory(const struct memory *memory, uint64_t addr, void *buf
 	return (ssize_t)done;
 }
 
-/* Pages that were never touched are holes of the core: the kernel does not write them. */
+/* Visits the data of a segment; untouched pages are holes in the file. */
 static int visit_data(const struct core_file *core, const struct core_segment *segment,
 		      uint64_t start, uint64_t end, memory_visit_fn *visit, void *arg)
 {
@@ -80,7 +80,7 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 
 		if (data < 0 && errno == ENXIO)
 			return 0;
-		/* A file system that knows nothing of holes. */
+		/* The file system does not support SEEK_DATA. */
 		if (data < 0)
 			return visit(arg, start, end);
 		hole = lseek(core->fd, data, SEEK_HOLE);
@@ -97,9 +97,9 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 }
 
 /*
- * Of memory that was only read the core has the first page, which tells the debuggers which file it
- * was, or nothing. What has been written to is there as a whole: also what may not be written to
- * any more, such as the addresses that the dynamic linker has put in.
+ * True if the mapping may have been written to. For read-only file mappings a core has the first
+ * page, which identifies the file, or nothing. Modified mappings are complete, including those that
+ * are read-only now, such as relocated data (RELRO).
  */
 static bool may_be_written(const struct mapping *mapping, const struct core_segment *segment)
 {
@@ -168,7 +168,7 @@ static int read_header(struct core_file *core, Elf64_Ehdr *ret)
 	return ret->e_phentsize == sizeof(Elf64_Phdr) ? 0 : -EBADMSG;
 }
 
-/* More than fit into the header's number stand where the first section would be. */
+/* Reads the number of program headers; if it exceeds 16 bits, it is in the first section header. */
 static int count_headers(const struct core_file *core, const Elf64_Ehdr *header, uint64_t *ret)
 {
 	uint64_t cnt = header->e_phnum, bytes;
@@ -189,7 +189,7 @@ static int count_headers(const struct core_file *core, const Elf64_Ehdr *header,
 	return 0;
 }
 
-/* Addresses count in whole words, as all that is mapped begins and ends with a page. */
+/* Adds a segment. Its addresses must be multiples of 8, as mappings begin and end at pages. */
 static int add_segment(struct core_file *core, const Elf64_Phdr *header)
 {
 	uint64_t bytes = header->p_filesz, there, end;
@@ -264,7 +264,7 @@ static int compare_segments(const void *left, const void *right)
 	return ORDER(a->start, b->start) ?: ORDER(a->at, b->at) ?: ORDER(a->end, b->end);
 }
 
-/* Of segments that overlap, which no process has, the first one counts. */
+/* Sorts segments and drops overlaps, which no real process has; the first segment wins. */
 static void sort_segments(struct core_file *core)
 {
 	size_t cnt = 0;
@@ -284,11 +284,11 @@ static void sort_segments(struct core_file *core)
 	core->segment_cnt = cnt;
 }
 
-/* Where names stand behind an empty one: see make_maps(). */
+/* Offsets of the names in the array of make_maps(), which begins with an empty name. */
 #define VDSO_AT 1
 #define STACK_AT 8
 
-/* A part of the address space that is of one segment, or of none, and of one file, or of none. */
+/* A range of addresses in at most one segment and at most one file. */
 struct piece {
 	uint64_t start;
 	uint64_t end;
@@ -296,7 +296,10 @@ struct piece {
 	const struct core_mapped *file;
 };
 
-/* Narrows a piece by what begins or ends behind its start. Whether that holds its start. */
+/*
+ * Shortens a piece to the first boundary of [start, end) in it. True if the range contains the
+ * start of the piece.
+ */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 {
 	bool inside = start <= piece->start;
@@ -307,7 +310,7 @@ static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 	return inside;
 }
 
-/* The next piece from an address on; false: there is none. */
+/* Finds the next piece from an address on. False if there is none. */
 static bool next_piece(const struct core_file *core, uint64_t from, struct piece *ret)
 {
 	const struct core_segment *segment = segment_from(core, from);

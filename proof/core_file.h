@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A core file as a picture of the process that it was made from: by the kernel when a signal ended
- * it, or by gdb's gcore. ELF of 64 bits, of x86-64 or aarch64. Only its table of contents and its
- * notes are kept in memory; whatever it says is checked, and may still be a lie.
+ * A core file as a picture of its process, written by the kernel or by gcore. Supports 64-bit ELF
+ * for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks all of the file's
+ * structure, but its content may be forged.
  *
- * A core does not tell which mappings are shared, the heap and most stacks from other anonymous
- * memory, and, of a file that was not written to, neither permissions nor content. Knows nothing of
- * what is in the files that were mapped.
+ * A core does not tell shared from private mappings, nor the heap and most stacks from other
+ * anonymous memory. For file mappings that were not written to, it has neither permissions nor
+ * content. Does not read the mapped files.
  */
 #ifndef PROOF_CORE_FILE_H
 #define PROOF_CORE_FILE_H
@@ -16,36 +16,37 @@
 
 struct core_segment {
 	uint64_t start;
-	uint64_t end;   /* exclusive */
-	uint64_t at;    /* where its content begins in the core */
-	uint64_t bytes; /* so much of it there is, from start on; whole words */
+	uint64_t end;   /* end address, exclusive */
+	uint64_t at;    /* offset of its content in the core */
+	uint64_t bytes; /* bytes of content in the core, from start on; a multiple of 8 */
 	unsigned int flags;
 };
 
 struct core_file {
 	/*
-	 * The first field. Paths of mappings are empty where no file was mapped, "[stack]" of the
+	 * Must be the first field. Paths of mappings are empty except for files, "[stack]" of the
 	 * first thread, and "[vdso]".
-	 * What the core has no memory of is shown as executable, and as nothing else.
+	 *
+	 * Memory that is not in the core is shown as executable only.
 	 */
 	struct memory memory;
 	struct core_notes notes;
-	unsigned int machine; /* EM_X86_64 or EM_AARCH64 */
+	unsigned int machine; /* machine type, EM_X86_64 or EM_AARCH64 */
 	int fd;
 	uint64_t file_bytes;
-	struct core_segment *segments; /* by address; no two overlap */
+	struct core_segment *segments; /* sorted by address; no two overlap */
 	size_t segment_cnt;
 	size_t segment_cap;
-	uint64_t content_bytes; /* of all segments */
-	uint64_t missing_bytes; /* that it should have, but the file ends before: it was cut off */
-	uint64_t absent_bytes; /* of memory that could be written to, and was left out as a whole */
-	bool odd;              /* parts of it made no sense, and were left out */
+	uint64_t content_bytes; /* total bytes of content in all segments */
+	uint64_t missing_bytes; /* bytes missing because the file is truncated */
+	uint64_t absent_bytes;  /* bytes of writable segments without any content */
+	bool odd;               /* true if invalid parts were skipped */
 };
 
 /*
- * Takes fd over, whatever it returns. -ENOEXEC: no ELF file; -EINVAL: one, but no core; -ENOTSUP:
- * of another machine; -EBADMSG: a table of contents that makes no sense, or that is not in the
- * file; -ENOMEM, or why it cannot be read.
+ * Opens a core file and takes ownership of fd, even on failure. Returns -ENOEXEC if it is not ELF,
+ * -EINVAL if not a core, -ENOTSUP if of an unsupported machine, -EBADMSG if the headers are invalid
+ * or truncated, -ENOMEM, or a read error.
  */
 int core_file_init(int fd, struct core_file *ret);
 void core_file_deinit(struct core_file *core);

@@ -13,13 +13,16 @@
 #include "base/order.h"
 #include "base/read_at.h"
 
-/* 100,000 threads have as much, with the widest registers. A sparse file has more for free. */
+/*
+ * Maximum total size of notes: 100,000 threads with the widest registers. Holes in a sparse file
+ * could claim more at no cost.
+ */
 #define NOTES_BYTES_MAX (1ULL << 30)
-/* The kernel itself stops at 4 MB unless it is told otherwise. */
+/* Maximum size of one note. The kernel's default limit for NT_FILE is 4 MB. */
 #define NOTE_BYTES_MAX (64 << 20)
 #define NOTE_NAME_MAX 16
 
-/* Of elf_prstatus and elf_prpsinfo, which are the same for all machines of 64 bits. */
+/* Offsets in elf_prstatus and elf_prpsinfo, which are equal on all 64-bit machines. */
 #define STATUS_SIGNAL 12
 #define STATUS_PID 32
 #define STATUS_REGISTERS 112
@@ -29,7 +32,7 @@
 #define INFO_ARGUMENTS 56
 #define INFO_ARGUMENTS_BYTES 80
 
-/* What a note of type NT_FILE begins with: how many there are, and what their offsets count. */
+/* Header of NT_FILE: number of entries, and the unit of their offsets. */
 struct file_head {
 	uint64_t cnt;
 	uint64_t unit;
@@ -46,10 +49,10 @@ struct machine {
 	size_t register_cnt;
 	size_t sp;
 	size_t pc;
-	uint64_t ignored_bits; /* of pointers */
+	uint64_t ignored_bits; /* pointer bits that the machine ignores */
 };
 
-/* By the order of their user_regs_struct and user_pt_regs; fs_base is among the first's. */
+/* Indexes in user_regs_struct (which includes fs_base) and user_pt_regs. */
 static const struct machine machines[] = {
 	{EM_X86_64, 27, 19, 16, 0},
 	{EM_AARCH64, 34, 31, 32, 0xffULL << 56},
@@ -96,7 +99,7 @@ static uint32_t half_at(const unsigned char *bytes, size_t at)
 	return half;
 }
 
-/* Zeros point to nothing, and most of the vector registers are zero. */
+/* Adds words other than 0: zeros are not pointers, and most vector registers are zero. */
 static int add_words(struct thread_state *thread, const unsigned char *bytes, size_t len)
 {
 	size_t cnt = 0, all = len / sizeof(uint64_t);
@@ -116,7 +119,7 @@ static int add_words(struct thread_state *thread, const unsigned char *bytes, si
 	return 0;
 }
 
-/* Each thread begins with this note; what follows up to the next one is of the same thread. */
+/* Adds a thread. Each thread's notes begin with NT_PRSTATUS. */
 static int add_thread(struct core_notes *notes, const struct machine *machine,
 		      const struct note *note)
 {
@@ -162,7 +165,7 @@ static int add_info(struct core_notes *notes, const struct note *note)
 	notes->pid = (pid_t)half_at(note->bytes, INFO_PID);
 	memcpy(notes->name, note->bytes + INFO_NAME, INFO_NAME_BYTES);
 	memcpy(notes->arguments, note->bytes + INFO_ARGUMENTS, INFO_ARGUMENTS_BYTES);
-	/* The kernel puts a blank behind each. */
+	/* The kernel appends a blank to each argument. */
 	for (size_t len = strlen(notes->arguments); len && notes->arguments[len - 1] == ' '; len--)
 		notes->arguments[len - 1] = '\0';
 	return 0;
@@ -201,7 +204,7 @@ static int compare_files(const void *left, const void *right)
 	return ORDER(a->start, b->start) ?: ORDER(a->path, b->path);
 }
 
-/* The kernel's are in order, and none overlaps another one. */
+/* Sorts mapped ranges and drops overlaps; the kernel writes neither. */
 static void sort_files(struct core_notes *notes)
 {
 	size_t cnt = 0;
@@ -223,7 +226,9 @@ static bool take_entry(const struct file_entry *entry, uint64_t unit, struct cor
 	       !__builtin_add_overflow(ret->offset, entry->end - entry->start, &(uint64_t){0});
 }
 
-/* The mark that the kernel puts behind the path of a file that has no name any more. */
+/*
+ * Cuts off the suffix that the kernel appends to the path of a deleted file. True if there was one.
+ */
 static bool cut_mark(char *path)
 {
 	static const char mark[] = " (deleted)";
@@ -235,7 +240,7 @@ static bool cut_mark(char *path)
 	return true;
 }
 
-/* Numbers of all pieces, then their paths in the same order. */
+/* Parses NT_FILE: an array of ranges, then their paths in the same order. */
 static int add_files(struct core_notes *notes, const struct note *note)
 {
 	const unsigned char *entries = note->bytes + sizeof(struct file_head);
@@ -313,7 +318,7 @@ static int take(struct core_notes *notes, const struct machine *machine, const s
 	return strcmp(note->name, "LINUX") ? 0 : take_linux(notes, machine, note);
 }
 
-/* What follows a header: its name, and then what it says. */
+/* Reads the name and content of a note, which follow its header. */
 static int read_note(struct core_notes *notes, const struct machine *machine, int fd, uint64_t at,
 		     const Elf64_Nhdr *header)
 {
@@ -332,7 +337,10 @@ static int read_note(struct core_notes *notes, const struct machine *machine, in
 		    &(struct note){name, header->n_type, buf + name_bytes, header->n_descsz});
 }
 
-/* The note at an offset, of which so many bytes may be left. *len: its own; 0: there is none. */
+/*
+ * Reads the note at an offset; left: bytes to the end of notes. *len: size of the note, 0 at the
+ * end.
+ */
 static int next_note(struct core_notes *notes, const struct machine *machine, int fd, uint64_t at,
 		     uint64_t left, uint64_t *len)
 {
@@ -347,13 +355,13 @@ static int next_note(struct core_notes *notes, const struct machine *machine, in
 	if (got < (ssize_t)sizeof(header))
 		return got < 0 ? (int)got : 0;
 	name_bytes = padded(header.n_namesz);
-	/* One without a name is where zeros begin. */
+	/* A note without a name: zeros from here on. */
 	if (!name_bytes || sizeof(header) + name_bytes + header.n_descsz > left) {
 		notes->odd = true;
 		return 0;
 	}
 	*len = sizeof(header) + name_bytes + padded(header.n_descsz);
-	/* None of ours is like that. */
+	/* No note that is used here is this large. */
 	if (name_bytes > NOTE_NAME_MAX || header.n_descsz > NOTE_BYTES_MAX)
 		return 0;
 	return read_note(notes, machine, fd, at + sizeof(header), &header);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the notes of a core file say: the threads with their registers, the process, and which files
- * were mapped where. They are of x86-64 or aarch64, written by the kernel or by gdb. All that they
- * say may be a lie, and is checked for its form alone. Knows nothing of the memory in the core.
+ * Reads the notes of a core file: threads with registers, process data, and mapped files. Supports
+ * x86-64 and aarch64, and cores of the kernel and of gdb. Checks only the form of notes; their
+ * content may be forged. Does not read the core's memory.
  */
 #ifndef PROOF_CORE_NOTES_H
 #define PROOF_CORE_NOTES_H
@@ -14,50 +14,49 @@
 
 #include "proof/thread_state.h"
 
-/* A piece of a file that was mapped. */
+/* A mapped range of a file. */
 struct core_mapped {
 	uint64_t start;
 	uint64_t end;
-	uint64_t offset; /* of start in the file, in bytes */
-	size_t path;     /* where that begins in paths */
-	bool deleted;    /* the kernel's mark for that is not in the path */
+	uint64_t offset; /* file offset of start, in bytes */
+	size_t path;     /* offset of its path in paths */
+	bool deleted;    /* the path had the kernel's " (deleted)" suffix, which was cut off */
 };
 
 struct core_notes {
-	struct thread_states threads; /* the one that a signal ended is the first */
-	uint64_t *pcs;                /* of each thread */
+	struct thread_states threads; /* the thread that got the fatal signal is the first */
+	uint64_t *pcs;                /* program counter of each thread */
 	size_t pc_cap;
-	bool has_info; /* pid, name and arguments are there */
+	bool has_info; /* pid, name and arguments are valid */
 	pid_t pid;
-	int signal;                /* that ended it; 0: none did */
-	char name[17];             /* as the kernel had it: 15 bytes at most */
-	char arguments[81];        /* the command line, cut off where the kernel does so */
-	uint64_t page_size;        /* 0: not said */
-	uint64_t entry;            /* where the program begins; 0: not said */
-	uint64_t vdso;             /* where it is mapped; 0: not said */
-	uint64_t random_bytes;     /* that the kernel has put on the first stack; 0: not said */
-	struct core_mapped *files; /* by address; no two overlap */
+	int signal;                /* fatal signal, 0 if there was none */
+	char name[17];             /* comm: at most 15 bytes */
+	char arguments[81];        /* command line as truncated by the kernel */
+	uint64_t page_size;        /* page size in bytes, 0 if unknown */
+	uint64_t entry;            /* entry point of the program, 0 if unknown */
+	uint64_t vdso;             /* address of the vDSO, 0 if unknown */
+	uint64_t random_bytes;     /* address of AT_RANDOM bytes on the first stack, 0 if unknown */
+	struct core_mapped *files; /* sorted by address; no two overlap */
 	size_t file_cnt;
-	char *paths; /* raw, each with a NUL behind it */
+	char *paths; /* paths, unescaped, each NUL-terminated */
 	size_t path_bytes;
-	uint64_t read_bytes; /* of all notes; beyond a limit no more are read */
-	bool odd;            /* some made no sense, and were left out */
+	uint64_t read_bytes; /* total size of notes that were read, which is limited */
+	bool odd;            /* true if invalid notes were skipped */
 };
 
-/* Whether notes of this machine (e_machine) can be read. */
+/* True if notes of this machine (e_machine) are supported. */
 bool core_notes_know(unsigned int machine);
-/* Bits of a pointer that such a machine does not look at. */
+/* Returns the pointer bits that this machine ignores. */
 uint64_t core_notes_ignored_bits(unsigned int machine);
 
 /*
- * Adds the notes that stand in so many bytes of a file from an offset on. What makes no sense is
- * left out. 0, -ENOMEM, or why the file cannot be read. ret is to be given to core_notes_deinit,
- * also after a failure.
+ * Adds the notes in a range of the file. Skips invalid notes. Returns 0, -ENOMEM, or a read error.
+ * Free notes with core_notes_deinit(), even after a failure.
  */
 int core_notes_add(struct core_notes *notes, unsigned int machine, int fd, uint64_t offset,
 		   uint64_t bytes);
 
-/* The piece that holds addr, or the next one above it; NULL: there is none. */
+/* Returns the mapped range that contains addr, or the next one above it; NULL if there is none. */
 const struct core_mapped *core_notes_file(const struct core_notes *notes, uint64_t addr);
 
 void core_notes_deinit(struct core_notes *notes);

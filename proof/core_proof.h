@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The proof of a core: which of the blocks of its heap nothing points to, and who holds the rest.
- */
+/* Proves which blocks in a core's heap are unreachable, and who holds the others. */
 #ifndef PROOF_CORE_PROOF_H
 #define PROOF_CORE_PROOF_H
 
@@ -9,9 +8,9 @@
 #include "report/snapshot.h"
 
 /*
- * heap's blocks are put in order. Fills in what is found of the sites of snap that they are of, and
- * in all. A process that has ended says nothing any more: what is definite is lost. -ECANCELED:
- * stop has said so; another negative errno; nothing is filled in then.
+ * Sorts the blocks of heap. Fills in reachability for each site in snap, and the totals. Definite
+ * blocks count as lost, as the process cannot change anything any more. Returns -ECANCELED if stop
+ * asked for it, or another negative errno; then nothing is filled in.
  */
 int core_proof_fill(const struct core_file *core, struct heap *heap, marking_stop_fn *stop,
 		    void *arg, struct snapshot *snap);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * By PTRACE_O_TRACEEXIT (ptrace(2)): the stop comes before the kernel gives memory back. One thread
- * is traced, the main thread while that lives: when all end it does, too.
+ * Uses PTRACE_O_TRACEEXIT (ptrace(2)), which stops a thread before the kernel frees its memory.
+ * Traces one thread: the main thread as long as it lives, as exit_group() ends it, too.
  */
 #include "proof/end_watch.h"
 
@@ -19,8 +19,8 @@
 #include "base/proc.h"
 
 static struct {
-	pid_t pid; /* 0: none */
-	pid_t tid; /* which is traced */
+	pid_t pid; /* pid of the watched process, 0 if none */
+	pid_t tid; /* the one thread of the process that is traced */
 	int fd;
 	bool is_at_end;
 } watched;
@@ -61,7 +61,7 @@ static bool is_traced_already(pid_t tid)
 	       proc_status_number(status, "TracerPid") == getpid();
 }
 
-/* One that is held gets its option when it goes on. */
+/* A thread that is already held gets the option when it resumes. */
 static bool watch_thread(pid_t tid)
 {
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACEEXIT) && !is_traced_already(tid))
@@ -70,7 +70,7 @@ static bool watch_thread(pid_t tid)
 	return true;
 }
 
-/* A thread that lives, but not this one. False: there is none. */
+/* Traces another thread that is alive. False if there is none. */
 static bool watch_another(pid_t but)
 {
 	struct dirent *entry;
@@ -90,12 +90,12 @@ static bool watch_another(pid_t but)
 	return found;
 }
 
-/* As by pthread_exit(), not by exit(). */
+/* True if the thread ends by pthread_exit(), not by exit(). */
 static bool ends_alone(pid_t tid)
 {
 	cleanup_free char *call = NULL;
 
-	/* As "NUMBER ARGUMENTS", or "-1" in no call. */
+	/* The file has "NUMBER ARGUMENTS", or "-1" outside system calls. */
 	return !proc_read(tid, "syscall", &call) && strtol(call, NULL, 10) == SYS_exit;
 }
 
@@ -128,7 +128,7 @@ void end_watch_go_on(pid_t tid, bool stopped)
 	ptrace(stopped ? PTRACE_LISTEN : PTRACE_CONT, tid, NULL, NULL);
 }
 
-/* It has stopped, and goes on unless it is at its end. */
+/* Handles a stop; resumes the thread unless it is at its end. */
 static void handle(pid_t tid, int status)
 {
 	if (end_watch_event(tid, status) != END_EVENT_NONE)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One process that stands still at its end, whichever way it ends, with its memory as it was. Until
- * then it is traced, and runs as if it were not: its signals are handed to it. For the tracer's
- * process alone, which has one such process.
+ * Stops a process at its exit, before its memory is freed. Until then the process is traced and
+ * runs normally, with its signals passed on. Used in the tracer process only, for one process.
  */
 #ifndef PROOF_END_WATCH_H
 #define PROOF_END_WATCH_H
@@ -11,30 +10,33 @@
 #include <sys/types.h>
 
 /*
- * Begins to trace it; fd, an eventfd that is taken over, is readable when it is at its end. 0 or a
- * negative errno.
+ * Begins to trace a process. fd: eventfd, owned by this module from now on, signalled when the
+ * process is at its end. Returns 0 or a negative errno.
  */
 int end_watch_begin(pid_t pid, int fd);
 
-/* Whether this thread of its is traced already, and stays so. */
+/* True if this thread is already traced, and remains so. */
 bool end_watch_is(pid_t tid);
-/* The thread that stands still at the end of its process; 0: it is not at its end. */
+/*
+ * Returns the thread that is stopped at the end of its process, 0 if the process is not at its end.
+ */
 pid_t end_watch_at_end(pid_t pid);
 
-/* Handles what has happened to it, unless it is held for something else. */
+/* Handles pending ptrace events of the watched thread, unless another module holds it. */
 void end_watch_poll(void);
 
-/* A thread has stopped while it was held. */
+/* Meaning of a ptrace stop of a held thread. */
 enum end_event {
-	END_EVENT_NONE,    /* at no end */
-	END_EVENT_THREAD,  /* at its own end alone: it has gone on, and another one is traced */
-	END_EVENT_PROCESS, /* at the end of its process: it stays */
+	END_EVENT_NONE, /* the thread is not at its end */
+	/* Only this thread ends: it was released, and another thread is traced. */
+	END_EVENT_THREAD,
+	END_EVENT_PROCESS, /* the process ends: the thread remains stopped */
 };
 enum end_event end_watch_event(pid_t tid, int status);
-/* It was held, and goes on; stopped: by a signal like SIGSTOP, and stays so. */
+/* Resumes a thread that was held. stopped: leave it stopped by SIGSTOP or a similar signal. */
 void end_watch_go_on(pid_t tid, bool stopped);
 
-/* Its memory has been looked at: it goes. */
+/* Lets the process end, once its memory has been read. */
 void end_watch_let_go(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the program and reads its ring. */
+/* Loads the BPF program and reads its ring buffer. */
 #include "proof/ended_threads.h"
 
 #include <bpf/libbpf.h>
@@ -16,7 +16,7 @@
 struct ended_threads {
 	struct endings_bpf *skel;
 	struct ring_buffer *ring;
-	struct live_threads threads; /* records that were read, in no order yet */
+	struct live_threads threads; /* records that were read, unsorted */
 };
 
 static int add_record(void *arg, void *data, size_t bytes)
@@ -75,7 +75,7 @@ void ended_threads__free(struct ended_threads *ended)
 	free(ended);
 }
 
-/* Where one was not told of, all stacks count as a whole. */
+/* Adds an unknown thread, for one whose record was lost; then stacks are scanned as a whole. */
 static int add_unknown(struct thread_states *states)
 {
 	if (array_reserve(&states->items, &states->cap, states->cnt + 1))

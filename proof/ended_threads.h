@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What threads of a process had in their registers that have ended because the process does, by a
- * BPF program. Of one process, from before its end.
+ * Registers of threads that ended because their process ends, recorded by a BPF program. Watches
+ * one process.
  */
 #ifndef PROOF_ENDED_THREADS_H
 #define PROOF_ENDED_THREADS_H
@@ -12,11 +12,14 @@
 
 struct ended_threads;
 
-/* Begins to watch for the end of pid. 0 or a negative errno: this kernel takes no such program. */
+/*
+ * Begins to watch for the end of pid. Returns 0, or a negative errno if the kernel rejects the
+ * program.
+ */
 int ended_threads__new(pid_t pid, struct ended_threads **ret);
 void ended_threads__free(struct ended_threads *ended);
 
-/* Adds those that have ended until now, once. 0 or a negative errno. */
+/* Adds the threads that have ended since the last call. Returns 0 or a negative errno. */
 int ended_threads__take(struct ended_threads *ended, struct thread_states *states);
 
 #endif

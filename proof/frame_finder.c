@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies stacks for libdwfl. */
+/* Copies stacks and unwinds them with libdwfl. */
 #include "proof/frame_finder.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define WORD sizeof(uint64_t)
 
-/* So many pointers of a picture are worth the time for their functions, with so many walks each. */
+/* Maximum slots looked up per picture, and maximum unwinds per slot. */
 #define SLOTS_MOST 8
 #define TRIES_MOST 4
 
@@ -36,7 +36,7 @@ static int read_maps(const void *arg, struct proc_maps *ret)
 	return proc_maps_read(picture->pid, ret);
 }
 
-/* What the process has mapped is told once for each picture. */
+/* Registers the process's mappings with the walker, once per picture. */
 static const struct walker_code_space *space_of(struct frame_finder *finder,
 						const struct heap_picture *picture)
 {
@@ -59,7 +59,10 @@ static const struct walker_code_space *space_of(struct frame_finder *finder,
 	return walker_spaces_find(&finder->walker, finder->generation);
 }
 
-/* The stack from its pointer on, in whole pieces. False: the slot is too far above it. */
+/*
+ * Copies the stack from its pointer upwards, in whole pieces. False if the copy does not reach the
+ * slot.
+ */
 static bool copy_stack(const struct memory *memory, uint64_t sp, uint64_t slot,
 		       struct unwind_copy *ret)
 {
@@ -83,7 +86,10 @@ static uint64_t word_at(const struct unwind_copy *copy, size_t at)
 	return word;
 }
 
-/* The function that has the last word before the copy's end; 0: it is above all frames. */
+/*
+ * Returns the function whose frame contains the last word before the end of the copy, 0 if the word
+ * is above all frames.
+ */
 static uint64_t walk(struct frame_finder *finder, const struct walker_code_space *space,
 		     const struct unwind_copy *copy)
 {
@@ -96,8 +102,8 @@ static uint64_t walk(struct frame_finder *finder, const struct walker_code_space
 }
 
 /*
- * Functions that are called have copies of pointers in their frames, and some below these are what
- * others have left there. So the outermost frame counts that has the same pointer.
+ * Callees have copies of a pointer in their frames, and stale copies may be left below. So returns
+ * the outermost frame that contains the same pointer.
  */
 uint64_t frame_finder_find(struct frame_finder *finder, const struct heap_picture *picture,
 			   const struct thread_state *thread, uint64_t slot)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows the single-linked lists that glibc keeps free chunks in. */
+/* Follows glibc's singly linked lists of free chunks. */
 #include "proof/free_lists.h"
 
 #include <errno.h>
@@ -8,27 +8,27 @@
 #include "base/array.h"
 #include "proof/thread_cache.h"
 
-/* Where an address has the bits that links are hidden with. */
+/* Right shift of the address that a hidden link is XORed with. */
 #define HIDING_SHIFT 12
 
 /*
- * A chunk is in one list, so all lists together have no more steps than there are chunks; some are
- * followed twice or more, and lead through heaps that are not known.
+ * Extra steps beyond those needed for each chunk, as some lists are followed more than once, and
+ * some lead through unknown heaps.
  */
 #define SPARE_STEPS (1U << 20)
 
 /*
- * Chunks of a fast bin can lie anywhere, and a read takes a microsecond or two wherever it goes: so
- * much is read for all lists. Programs have lists that long only for a while, as the next large
- * request of one joins them all.
+ * Maximum page reads for all lists. Chunks of a fast bin may be anywhere, and each read takes 1 to
+ * 2 µs. Longer fast bins are rare: the next large request merges their chunks.
  */
 #define PAGE_READS_MAX (1U << 19)
 
 struct list {
-	uint64_t first; /* 0: empty */
+	uint64_t first; /* first chunk of the list, 0 if the list is empty */
 	uint64_t size_min, size_max;
 	bool may_be_cut;
-	uint64_t to_data; /* from what links say to the data of a chunk, where the next link is */
+	/* Offset from a link's target to the chunk's data, which begins with the next link. */
+	uint64_t to_data;
 	bool hidden;
 };
 
@@ -48,7 +48,7 @@ void free_lists_deinit(struct free_lists *lists)
 	*lists = (struct free_lists){0};
 }
 
-/* Whether the chunk with that data may be in the list; marks it, or takes the mark away. */
+/* True if the chunk with this data fits the list; sets or clears its mark. */
 static bool mark_chunk(struct free_lists *lists, const struct list *list, uint64_t data,
 		       bool is_free)
 {
@@ -68,7 +68,7 @@ static bool mark_chunk(struct free_lists *lists, const struct list *list, uint64
 	return true;
 }
 
-/* What follows the chunk with that data: the data of the next one, or 0. */
+/* Reads the link of a chunk. *ret: data of the next chunk, or 0 at the end. */
 static bool next_data(struct free_lists *lists, const struct list *list, uint64_t data,
 		      uint64_t *ret)
 {
@@ -82,7 +82,7 @@ static bool next_data(struct free_lists *lists, const struct list *list, uint64_
 	return true;
 }
 
-/* Takes the marks of the first cnt chunks away again. */
+/* Clears the marks of the first cnt chunks. */
 static void unmark(struct free_lists *lists, const struct list *list, size_t cnt)
 {
 	uint64_t data = list->first ? list->first + list->to_data : 0;
@@ -94,7 +94,9 @@ static void unmark(struct free_lists *lists, const struct list *list, size_t cnt
 	}
 }
 
-/* Marks all chunks of a list. How many there are; -EILSEQ: not all are of it, and none is marked.
+/*
+ * Marks all chunks of a list and returns their number. Returns -EILSEQ and marks none if any does
+ * not fit.
  */
 static ssize_t mark_list(struct free_lists *lists, const struct list *list)
 {
@@ -143,7 +145,9 @@ static struct list list_of(const struct thread_cache *cache, size_t bin, bool hi
 			     .hidden = hidden};
 }
 
-/* Whether lists that have so many chunks are as the cache says; bins are looked at in order. */
+/*
+ * True if the number of chunks found matches the cache's count. Call for bins in ascending order.
+ */
 static bool count_fits(const struct thread_cache *cache, size_t bin, size_t found, size_t *room)
 {
 	if (!cache->counts_room)
@@ -153,7 +157,7 @@ static bool count_fits(const struct thread_cache *cache, size_t bin, size_t foun
 	return cache->counts[bin] + found == *room;
 }
 
-/* Marks what is in a cache, or nothing. */
+/* Marks the chunks of all lists of a cache, or none if any list does not match. */
 static bool mark_cache(struct free_lists *lists, const struct thread_cache *cache, bool hidden)
 {
 	size_t bin, room = 0, total = 0;
@@ -170,7 +174,9 @@ static bool mark_cache(struct free_lists *lists, const struct thread_cache *cach
 		}
 		total += (size_t)cnt;
 	}
-	/* A list of one without hidden links is a number, a pointer and a zero: too little. */
+	/*
+	 * Without safe linking, one chunk is weak evidence: a small number, a pointer and a zero.
+	 */
 	if (bin == cache->bin_cnt && (hidden || total > 1))
 		return true;
 	while (bin--) {
@@ -181,7 +187,10 @@ static bool mark_cache(struct free_lists *lists, const struct thread_cache *cach
 	return false;
 }
 
-/* A process has one C library, so links are the same in all its caches. */
+/*
+ * Marks a cache with or without safe linking. All caches of a process agree, as it has one C
+ * library.
+ */
 static bool mark_either(struct free_lists *lists, const struct thread_cache *cache)
 {
 	if (lists->is_known)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Free chunks that look used: those in caches of threads and in the fast bins of arenas, which
- * nothing but these lists tells from others. Marks them in the maps of their heaps.
+ * Marks free chunks that look used from their headers: chunks in thread caches and in fast bins.
+ * Only these lists tell them from used chunks.
  */
 #ifndef PROOF_FREE_LISTS_H
 #define PROOF_FREE_LISTS_H
@@ -16,13 +16,12 @@
 struct free_lists {
 	struct heap_reader *reader;
 	struct heap_set *heaps;
-	/* Links are stored as they are, or with a part of where they stand in them: not known yet.
-	 */
+	/* hidden: links are XORed with their address (safe linking); valid if is_known. */
 	bool is_known, hidden;
-	uint64_t steps_left; /* lists that lead astray are not followed for ever */
-	uint64_t reads_max;  /* of pages */
-	size_t cut_cnt; /* fast bins of which only a first part was marked, as they take long */
-	/* Chunks that are caches of threads: ascending. */
+	uint64_t steps_left; /* remaining steps, so that a corrupt list ends */
+	uint64_t reads_max;  /* maximum page reads */
+	size_t cut_cnt;      /* fast bins marked only in part because they are too long */
+	/* Chunks that are thread caches, ascending. */
 	uint64_t *caches;
 	size_t cache_cnt, cache_cap;
 };
@@ -31,13 +30,12 @@ void free_lists_init(struct free_lists *lists, struct heap_reader *reader, struc
 void free_lists_deinit(struct free_lists *lists);
 
 /*
- * Finds the caches of threads in all heaps, and marks what is in their lists. One whose lists are
- * not as its counts say is taken for a used chunk. Fails only with -ENOMEM.
+ * Finds the thread caches in all heaps, and marks the chunks in their lists. If the lists do not
+ * match the counts of a cache, the cache is treated as a used chunk. Returns 0 or -ENOMEM.
  */
 int free_lists_mark_caches(struct free_lists *lists);
 
-/* Marks the chunks of size bytes in the fast bin that begins with a chunk; none if one is not so.
- */
+/* Marks the chunks of a fast bin, all of size bytes; marks none if any chunk does not fit. */
 void free_lists_mark_fast(struct free_lists *lists, uint64_t first, uint64_t size);
 
 #endif

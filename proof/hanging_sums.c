@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One sum for each pair of sites. */
+/* Keeps one sum for each pair of sites. */
 #include "proof/hanging_sums.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, ui
 	uint64_t key = (uint64_t)head << 32 | site;
 	uintptr_t place = (uintptr_t)hash_map_get(&sums->places, key);
 
-	/* Whatever becomes of one becomes of the other. */
+	/* Skip a site that hangs from itself: that adds no information. */
 	if (head == site)
 		return 0;
 	if (!place) {

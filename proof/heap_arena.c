@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks for the main arena in the data of files, and from there for the others. */
+/* Finds main arenas in the data of files, and other arenas by following their list. */
 #include "proof/heap_arena.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include "proof/heap_map.h"
 
 /*
- * In words from the pointer to the top chunk on: that, the last remainder, the heads, a bit for
- * each head, the ring of arenas, that of arenas without threads, how many threads there are (not in
- * every version), bytes and most bytes of the system. The fast bins come before all these.
+ * Word offsets from the pointer to the top chunk: top, last remainder, list heads, bitmap of bins,
+ * next arena, next free arena, thread count (not in all versions), bytes and maximum bytes obtained
+ * from the system. The fast bins are before all these.
  */
 #define WORD 8U
 #define HEADS_AT 2U
@@ -22,17 +22,16 @@
 #define ARENA_WORDS (SYSTEM_AT + 2)
 #define OWN_WORDS (RING_AT + 4)
 
-/* Each copy of the C library in a process has one, and there may be one for each dlmopen(). */
+/* Maximum main arenas: one for each copy of the C library, including those of dlmopen(). */
 #define MAIN_ARENAS_MAX 16U
 
-/* Data that programs have in files is looked through to so many bytes. */
+/* Maximum bytes of file data to search. */
 #define SCAN_BYTES_MAX (4ULL << 30)
 
-/* The lock, flags and fast bins before the pointer to the top chunk, in the versions that there
- * are. */
+/* Bytes before the pointer to the top chunk (lock, flags, fast bins), by glibc version. */
 static const uint64_t lists_at[] = {96, 88, 16, 8};
 
-/* The word at a list head's place that says that it is empty: it counts from a header before it. */
+/* Returns what an empty list head holds: its own address minus a chunk header. */
 static uint64_t head_of(uint64_t lists, size_t bin)
 {
 	return lists + bin * 2 * WORD;
@@ -44,9 +43,9 @@ static bool may_be_chunk(uint64_t word)
 }
 
 /*
- * Whether words that begin at an address are an arena's. Heads come in pairs, to the first chunk
- * and to the last. The last list is one more than there are sizes, and always empty: looked at
- * first, it makes an end of nearly all else. A list that is not empty cannot be checked here.
+ * True if the words look like an arena. List heads are pairs of first and last chunk. The last list
+ * is never used, so it is empty; checking it first rejects nearly everything. Lists that are not
+ * empty are not followed.
  */
 static bool has_shape(const uint64_t *words, uint64_t lists)
 {
@@ -90,7 +89,7 @@ static struct heap_arena arena_from(struct heap_reader *reader, const uint64_t *
 	return arena;
 }
 
-/* Whether there is a chunk at the top, which ends with a page. */
+/* True if there is a plausible top chunk, which ends at a page boundary. */
 static bool has_top(struct heap_reader *reader, uint64_t top)
 {
 	uint64_t head, page_mask = reader->memory->page_size - 1;
@@ -114,7 +113,7 @@ struct scan {
 	uint64_t bytes_left;
 };
 
-/* Looks for main arenas from start on: 0, or a negative errno. */
+/* Searches pages for main arenas. Returns 0 or a negative errno. */
 static int scan_pages(void *arg, uint64_t start, uint64_t end)
 {
 	struct scan *scan = arg;
@@ -132,7 +131,7 @@ static int scan_pages(void *arg, uint64_t start, uint64_t end)
 			continue;
 		arena = arena_from(scan->reader, words, at);
 		arena.main = true;
-		/* Before the first malloc it points to the arena itself. */
+		/* Before the first malloc(), top points to the arena itself. */
 		if (arena.top != at && !has_top(scan->reader, arena.top))
 			continue;
 		if (scan->arenas->cnt == MAIN_ARENAS_MAX)
@@ -162,7 +161,9 @@ static int find_main(struct heap_reader *reader, struct heap_arenas *arenas)
 	return 0;
 }
 
-/* Where an arena begins tells as well whether there is room for fast bins: newest ones have none.
+/*
+ * Sets the address of an arena. If there is no room for fast bins before the list heads, the glibc
+ * version has none.
  */
 static void set_addr(struct heap_arena *arena, uint64_t addr)
 {
@@ -172,7 +173,10 @@ static void set_addr(struct heap_arena *arena, uint64_t addr)
 		memset(arena->fast, 0, sizeof(arena->fast));
 }
 
-/* Reads the arena whose lists stand so far from its beginning; false: there is none. */
+/*
+ * Reads an arena whose list heads are at the given distance from its start. False if there is no
+ * arena.
+ */
 static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t distance,
 		       struct heap_arena *ret)
 {
@@ -186,10 +190,13 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 	return true;
 }
 
-/* The lock of an arena comes first, then flags. */
+/* Bit in the word of an arena's lock and flags (NONCONTIGUOUS_BIT). */
 #define FLAG_SCATTERED (2ULL << 32)
 
-/* Follows the ring of arenas from a main one, if their lists stand so far from their beginnings. */
+/*
+ * Follows the list of arenas from a main arena, assuming this distance from an arena's start to its
+ * list heads.
+ */
 static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, size_t from,
 		       uint64_t distance)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glibc's arenas (struct malloc_state), found without symbols: the heads of their 127 lists of free
- * chunks lie side by side, and each that is empty points to itself. Where the chunks are that an
- * arena has is not known here.
+ * Finds glibc's arenas (struct malloc_state) without symbols: an arena has an array of 127 list
+ * heads, and each head of an empty list points to itself. Does not find the chunks of an arena.
  */
 #ifndef PROOF_HEAP_ARENA_H
 #define PROOF_HEAP_ARENA_H
@@ -17,20 +16,24 @@
 #define ARENA_BINS 127U
 
 struct heap_arena {
-	uint64_t addr; /* of the structure itself; 0: not known, as no other arena points to it */
-	uint64_t start, end; /* of what is certainly its own */
-	uint64_t lists;      /* of its pointer to the top chunk, which the list heads follow */
+	/* Address of the structure; 0 if unknown because no other arena points to it. */
+	uint64_t addr;
+	uint64_t start, end; /* range that certainly belongs to the arena */
+	/* Address of the pointer to the top chunk, just before the list heads. */
+	uint64_t lists;
 	uint64_t top;
-	uint64_t next; /* the arena that it is in a ring with */
+	uint64_t next; /* next arena in the circular list */
 	/*
-	 * What it has of the system, in bytes, if the count of its threads stands before that, and
-	 * if there is no such count.
+	 * Bytes obtained from the system, for both layouts of the structure: with a field for the
+	 * number of threads before this one, and without.
 	 */
 	uint64_t system_bytes[2];
 	bool main;
-	bool scattered;                     /* its memory is not all below the break */
-	uint64_t fast[ARENA_FAST_BINS];     /* first chunks; of 32 bytes, 48 ... */
-	uint64_t forward_sum, backward_sum; /* of links from and to the heads: see heap_map.h */
+	bool scattered; /* not all of its memory was obtained by brk() */
+	/* First chunks of the bins for 32 bytes, 48 bytes, and up. */
+	uint64_t fast[ARENA_FAST_BINS];
+	/* Sums of links from and to the list heads: see heap_map.h. */
+	uint64_t forward_sum, backward_sum;
 };
 
 struct heap_arenas {
@@ -38,7 +41,7 @@ struct heap_arenas {
 	size_t cnt, cap;
 };
 
-/* Finds all. Fails only with -ENOMEM. ret is to be given to heap_arenas_deinit. */
+/* Finds all arenas. Returns 0 or -ENOMEM. Free ret with heap_arenas_deinit(). */
 int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret);
 void heap_arenas_deinit(struct heap_arenas *arenas);
 

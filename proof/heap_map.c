@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks the chunks of a heap from one header to the next, and accepts them all or none. */
+/* Walks the chunks of a heap from header to header. Accepts all of them or none. */
 #include "proof/heap_map.h"
 
 #include <errno.h>
@@ -12,10 +12,13 @@
 
 #define WORD_BITS 64U
 
-/* Larger heaps are not walked: the bits of one would take 16 GiB. */
+/* Maximum size of a heap; its bitmaps would take 16 GiB. */
 #define HEAP_BYTES_MAX (1ULL << 40)
 
-/* The break may be moved while the top chunk is too small for more than a header. */
+/*
+ * Maximum fence chunks: the break may move again while the top chunk has room for no more than a
+ * header.
+ */
 #define FENCES_MAX 3U
 
 uint64_t heap_link_hash(uint64_t from, uint64_t to)
@@ -82,15 +85,15 @@ uint64_t heap_map_size(const struct heap_map *map, uint64_t addr)
 	return heap_map_next(map, addr + 1) - addr;
 }
 
-/* A chunk and what its header said, while the next one is looked at. */
+/* The previous chunk, kept until the next header is read. */
 struct walk {
 	uint64_t addr, size;
-	uint64_t next, prev; /* links, if it is free */
-	bool free_before;    /* the chunk before it is free */
-	bool is_cache;       /* it looks like one */
+	uint64_t next, prev; /* list links, if the chunk is free */
+	bool free_before;    /* the chunk before this one is free */
+	bool is_cache;       /* the chunk looks like a thread cache */
 };
 
-/* The header at addr says whether the chunk before it is free. */
+/* Ends the previous chunk: the header at addr tells if it is free. */
 static int end_chunk(struct heap_map *map, const struct walk *last, const uint64_t *header)
 {
 	if (header[1] & CHUNK_PREV_USED) {
@@ -101,7 +104,7 @@ static int end_chunk(struct heap_map *map, const struct walk *last, const uint64
 		map->caches[map->cache_cnt++] = last->addr;
 		return 0;
 	}
-	/* Free chunks that touch are joined, so there are never two of them side by side. */
+	/* glibc merges adjacent free chunks, so two of them are an error. */
 	if (!last->size || last->free_before || header[0] != last->size)
 		return -EILSEQ;
 	heap_map_mark(map, last->addr, true);
@@ -110,7 +113,7 @@ static int end_chunk(struct heap_map *map, const struct walk *last, const uint64
 	return 0;
 }
 
-/* The end of the fences that begin at addr; 0: there are none, or they end with something else. */
+/* Returns the end of the fence chunks at addr, 0 if there are fewer than two. */
 static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t limit)
 {
 	size_t cnt = 0;
@@ -126,7 +129,7 @@ static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t l
 	return cnt >= 2 ? addr + cnt * CHUNK_ALIGN : 0;
 }
 
-/* Whether the run ends at addr, whose header is given. */
+/* True if the run ends at addr, which has this header. */
 static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		   uint64_t addr, uint64_t limit, const uint64_t *header)
 {
@@ -139,7 +142,7 @@ static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_e
 	}
 	if (end == HEAP_END_MARK && addr == limit - CHUNK_HEADER)
 		return size == 0;
-	/* The first mark of two; the second one is next. */
+	/* This is the first of two end marks. */
 	if (end == HEAP_END_MARK && addr == limit - 2 * CHUNK_HEADER)
 		return size == CHUNK_ALIGN;
 	if (!map->main || size != CHUNK_ALIGN)
@@ -148,7 +151,7 @@ static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_e
 	return map->end != 0;
 }
 
-/* Whether what a header says can be so. */
+/* True if the size and flags of a header are plausible. */
 static bool is_sound(const struct heap_map *map, uint64_t addr, uint64_t head, uint64_t limit)
 {
 	uint64_t size = head & ~(uint64_t)CHUNK_FLAGS;
@@ -204,7 +207,7 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 	return -EILSEQ;
 }
 
-/* Gives back the bits behind the end. */
+/* Frees the part of a bitmap after the end of the run. */
 static void shrink(struct heap_map *map, uint64_t **bits)
 {
 	uint64_t *smaller = realloc(*bits, bit_words(map, map->tail) * sizeof(**bits));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts blocks in order, finds the roots, and marks. */
+/* Sorts blocks, finds roots, and marks. */
 #include "proof/heap_proof.h"
 
 #include <errno.h>
@@ -16,14 +16,14 @@
 #include "proof/links.h"
 #include "proof/roots.h"
 
-/* A processor knows so many pages at once that each digit's blocks may go to one of their own. */
+/* Bits per radix digit: the TLB has an entry for the page of each digit's bucket. */
 #define DIGIT_BITS 6
 #define DIGIT_CNT (1U << DIGIT_BITS)
 
-/* Longer chains of blocks are not followed. */
+/* Maximum length of a holder chain. */
 #define CHAIN_MOST 1000000
 
-/* So few are sorted faster one by one. */
+/* Insertion sort is faster up to this number of blocks. */
 #define FEW 32
 
 static void sort_few(struct heap_block *blocks, size_t cnt)
@@ -43,7 +43,7 @@ static size_t digit_of(const struct heap_block *block, unsigned int shift)
 	return block->addr >> shift & (DIGIT_CNT - 1);
 }
 
-/* The lowest bit of the highest digit in which any two differ; cnt is not 0. */
+/* Returns the lowest bit of the highest digit in which any addresses differ. cnt is not 0. */
 static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 {
 	uint64_t differ = 0;
@@ -55,7 +55,7 @@ static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 	return high > DIGIT_BITS ? (unsigned int)(high - DIGIT_BITS) : 0;
 }
 
-/* Puts all where their digit belongs: one goes to its place, and who was there is the next. */
+/* Moves blocks to their digit's bucket in place, by following cycles. */
 static void sort_by_digit(struct heap_block *blocks, unsigned int shift, size_t *next,
 			  const size_t *ends)
 {
@@ -75,7 +75,10 @@ static void sort_by_digit(struct heap_block *blocks, unsigned int shift, size_t 
 	}
 }
 
-/* By address, where they are, digit by digit from the highest on: there may be very many. */
+/*
+ * Sorts blocks by address with an in-place radix sort, highest digit first, as there may be
+ * millions.
+ */
 static void sort_blocks(struct heap_block *blocks, size_t cnt)
 {
 	size_t next[DIGIT_CNT], ends[DIGIT_CNT] = {0}, place = 0;
@@ -101,9 +104,9 @@ static void sort_blocks(struct heap_block *blocks, size_t cnt)
 }
 
 /*
- * Blocks by address. Tables that are read while the program goes on may have a block that was freed
- * and its successor: of two that overlap the first stays, and none is called lost wrongly, as what
- * is not known is a root.
+ * Drops blocks that overlap. Tables that are read while the program runs may have both a freed
+ * block and its successor. The first one is kept; no block is wrongly called lost, as unknown
+ * memory is a root.
  */
 static void drop_overlaps(struct heap *heap)
 {
@@ -121,7 +124,7 @@ static void drop_overlaps(struct heap *heap)
 	heap->block_cnt = kept;
 }
 
-/* Registers of each thread, and what the kernel keeps, which comes last. */
+/* Collects root words: registers of each thread, then pointers kept by the kernel. */
 static int gather_words(const struct heap_picture *picture, struct root_words **ret)
 {
 	size_t cnt = picture->threads->cnt;
@@ -139,19 +142,19 @@ static int gather_words(const struct heap_picture *picture, struct root_words **
 	return 0;
 }
 
-/* Blocks that nobody has told of. */
+/* Blocks found by the census that no source has reported. */
 struct older_blocks {
-	const struct heap *heap; /* with those that are known */
-	size_t next;             /* of these the first that is not before the last chunk */
+	const struct heap *heap; /* heap with the reported blocks */
+	size_t next;             /* first reported block after the last visited chunk */
 	struct heap_block *items;
 	size_t cnt;
 	size_t cap;
-	struct root_ranges own; /* of the allocator itself */
+	struct root_ranges own; /* ranges of the allocator's own data */
 	struct heap_census census;
-	struct reach_sum judged_inside; /* blocks in chunks, whatever these are */
+	struct reach_sum judged_inside; /* judged blocks that are inside chunks */
 };
 
-/* Blocks that are not judged may be younger than the picture. */
+/* Adds a block if it is judged; blocks that are not may be newer than the picture. */
 static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 {
 	if (!heap_block_is_judged(block))
@@ -160,7 +163,7 @@ static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 	sum->count++;
 }
 
-/* What is known of the chunk: whether a block is in it. */
+/* True if a reported block is in the chunk; counts all such blocks. */
 static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 {
 	const struct heap *heap = older->heap;
@@ -174,7 +177,7 @@ static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 		requested_bytes += heap->blocks[at].size;
 		add_judged(&older->judged_inside, &heap->blocks[at]);
 	}
-	/* One may be of later than the picture, and very large ones have no size. */
+	/* A block may be newer than the picture, and sizes of very large blocks are capped. */
 	if (chunk->state == CHUNK_USED && at > first)
 		older->census.requested_bytes +=
 			requested_bytes < chunk->size && requested_bytes < HEAP_BLOCK_BYTES_MAX
@@ -183,7 +186,7 @@ static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 	return at > first;
 }
 
-/* A used chunk that is no block which memleak knows was there before. */
+/* Adds a used chunk without a reported block: it was allocated before tracing began. */
 static int add_chunk(void *arg, const struct chunk *chunk)
 {
 	struct older_blocks *older = arg;
@@ -206,8 +209,8 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 }
 
 /*
- * Heaps, and what the allocator has of its own elsewhere, such as the heads of its lists: they
- * point to free chunks, and so into the last word of used ones before them.
+ * Joins heaps and the allocator's own data outside heaps, such as list heads: these point to free
+ * chunks, which overlap the last word of the used chunk before.
  */
 static int join_heaps(const struct census *census, const struct root_ranges *own,
 		      struct root_ranges *ret)
@@ -228,7 +231,7 @@ static int join_heaps(const struct census *census, const struct root_ranges *own
 	return err;
 }
 
-/* Adds older blocks to the heap's: both are by address. */
+/* Merges the older blocks into the heap's. Both are sorted by address. */
 static int join_blocks(struct heap *heap, struct older_blocks *older)
 {
 	size_t cnt = heap->block_cnt, left = older->cnt;
@@ -244,7 +247,7 @@ static int join_blocks(struct heap *heap, struct older_blocks *older)
 	if (array_reserve(&heap->blocks, &heap->block_cap, cnt + left))
 		return -ENOMEM;
 	heap->block_cnt = cnt + left;
-	/* From the last on there is room for each. */
+	/* Merge from the end: the array has room there. */
 	while (left) {
 		bool is_older = !cnt || older->items[left - 1].addr > heap->blocks[cnt - 1].addr;
 		size_t at = cnt + left - 1;
@@ -268,8 +271,8 @@ static int finish_census(const struct heap_picture *picture, const struct census
 }
 
 /*
- * Where the heap itself tells what is in use, it gives the blocks that were there before, and words
- * in free memory are no pointers. What it does not tell of stays root memory as a whole.
+ * Adds blocks from before tracing began, as found by the census, and excludes free heap memory from
+ * the roots. Heaps that cannot be walked remain roots as a whole.
  */
 static int add_older_blocks(const struct heap_picture *picture, struct heap *heap,
 			    struct root_ranges *ret_heaps, struct heap_census *ret_census)

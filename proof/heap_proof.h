@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The proof of one heap: from a picture and the blocks to a kind and a holder of each block. */
+/*
+ * Proof for one heap: finds the reachability and holder of each block, from a picture and the list
+ * of blocks.
+ */
 #ifndef PROOF_HEAP_PROOF_H
 #define PROOF_HEAP_PROOF_H
 
@@ -10,13 +13,16 @@
 #include "report/snapshot.h"
 
 struct heap_proof {
-	struct heap_block *blocks; /* the heap's, by address; some may be left out */
+	/* Blocks of the heap, by address; overlapping ones were dropped. */
+	struct heap_block *blocks;
 	uint32_t cnt;
 	struct marks marks;
-	struct root_ranges heaps; /* what was read of allocators' own heaps: the rest is free */
+	/* Allocator heaps that were walked; memory in them without a block is free. */
+	struct root_ranges heaps;
 	uint64_t scanned_bytes;
 	uint64_t took_ns;
-	struct heap_census census; /* if it was wanted; but what the kernel says of memory */
+	/* Census if wants_census is set, without the kernel's memory figures. */
+	struct heap_census census;
 };
 
 struct frame_finder;
@@ -24,37 +30,36 @@ struct frame_finder;
 struct heap_picture {
 	const struct memory *memory;
 	const struct thread_states *threads;
-	const uint64_t *words; /* more roots: what the kernel keeps */
+	const uint64_t *words; /* additional roots: pointers kept by the kernel */
 	size_t word_cnt;
 	bool wants_census;
-	bool is_python; /* the program is a script of that language */
+	bool is_python; /* the program is a Python script */
 	/*
-	 * Whether memory is still as it was, and may be looked at for what only gives names; NULL:
-	 * it is, and may.
+	 * True if memory is still unchanged and may be read to find names only. NULL: always true.
 	 */
 	bool (*lasts)(void *arg);
 	void *arg;
-	pid_t pid;                   /* of the process; 0: there is none any more */
-	struct frame_finder *frames; /* NULL: nobody tells whose frames there are on its stacks */
+	pid_t pid;                   /* pid of the live process, 0 if it has ended */
+	struct frame_finder *frames; /* NULL if stack frames are not to be looked up */
 };
 
 /*
- * heap's blocks are put in order, and stay its own. 0, -ECANCELED: stop has said so, or another
- * negative errno.
+ * Proves one heap. Sorts the heap's blocks, which must outlive ret. Returns 0, -ECANCELED if stop
+ * asked for it, or another negative errno.
  */
 int heap_proof_init(const struct heap_picture *picture, struct heap *heap, marking_stop_fn *stop,
 		    void *arg, struct heap_proof *ret);
 void heap_proof_deinit(struct heap_proof *proof);
 
-/* How many blocks begin at addr or below. */
+/* Returns the number of blocks that begin at addr or below. */
 uint32_t heap_proof_blocks_upto(const struct heap_proof *proof, uint64_t addr);
-/* The block that holds addr, or NO_BLOCK. */
+/* Returns the block that contains addr, or NO_BLOCK. */
 uint32_t heap_proof_find(const struct heap_proof *proof, uint64_t addr);
-/* Whether addr is in an allocator's heap, but in none of its blocks. */
+/* True if addr is in a walked allocator heap, but in no block. */
 bool heap_proof_is_free(const struct heap_proof *proof, uint64_t addr);
 /*
- * By the chain of first holders from a block on, the block at its end, and by which slot that is
- * held, as struct marks has it; 0: that is not known. False: the block is lost.
+ * Follows the holders from a block to the last block of the chain. ret_slot: slot that holds this
+ * last block, as in struct marks, 0 if unknown. False if the block is lost.
  */
 bool heap_proof_top_of(const struct heap_proof *proof, uint32_t block, uint32_t *ret_top,
 		       uint64_t *ret_slot);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads memory in large pieces where it is gone through, in pages where it is jumped about in. */
+/* Reads large pieces for sequential access, and pages for random access. */
 #include "proof/heap_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A first look at a place: most of the time one page is enough to see that it is not worth more. */
+/* Size of the first read at a new address: one page often shows that no more is needed. */
 #define FIRST_LEN 4096U
 
-/* No page starts there. */
+/* Marks an empty entry of the page cache. */
 #define NO_PAGE UINT64_MAX
 
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory)
@@ -35,7 +35,7 @@ void heap_reader_deinit(struct heap_reader *reader)
 	*reader = (struct heap_reader){0};
 }
 
-/* How many bytes were read. */
+/* Returns the number of bytes read. */
 static size_t read_some(struct heap_reader *reader, uint64_t addr, void *buf, size_t len)
 {
 	const struct memory *memory = reader->memory;
@@ -66,7 +66,7 @@ const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t l
 		reader->next_len *= 4;
 	reader->window_start = start;
 	reader->window_len = read_some(reader, start, reader->window, reader->next_len);
-	/* At the end of a mapping a long read may fail as a whole where a short one does not. */
+	/* A long read may fail at the end of a mapping where a short one succeeds. */
 	if (reader->window_len < addr - start + len)
 		reader->window_len = read_some(reader, start, reader->window, addr - start + len);
 	return reader->window_len < addr - start + len ? NULL : reader->window + (addr - start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory as who looks at a heap wants it: a window that goes through it in ascending order in large
- * pieces, and single pages that are kept for a while. Knows nothing of heaps.
+ * Memory access for heap walkers: a large window for reading in ascending order, and a small cache
+ * of pages for random access.
  */
 #ifndef PROOF_HEAP_READER_H
 #define PROOF_HEAP_READER_H
@@ -12,7 +12,7 @@
 
 #include "proof/memory.h"
 
-/* Fuzzing has less. */
+/* Fuzzers define smaller sizes. */
 #ifndef READER_WINDOW_BYTES
 #define READER_WINDOW_BYTES (1U << 18)
 #define READER_PAGES 512U
@@ -24,22 +24,22 @@ struct heap_reader {
 	char *window;
 	uint64_t window_start;
 	size_t window_len;
-	size_t next_len; /* how much is read at a time: more while what was read is used */
-	char *pages;     /* READER_PAGES of them; an address has one place */
+	size_t next_len; /* bytes of the next read; grows while reads are sequential */
+	char *pages;     /* direct-mapped cache of READER_PAGES pages */
 	uint64_t *page_starts;
-	uint64_t page_reads; /* how often a page was read, as it was not there */
+	uint64_t page_reads; /* number of cache misses */
 };
 
-/* Fails only with -ENOMEM. ret is to be given to heap_reader_deinit. */
+/* Allocates the buffers. Returns 0 or -ENOMEM. Free with heap_reader_deinit(). */
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory);
 void heap_reader_deinit(struct heap_reader *reader);
 
-/* Reads anew from addr on; see reader_window(). */
+/* Moves the window to addr; see heap_reader_window(). */
 const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t len);
 
 /*
- * len bytes at addr, at most a quarter of a window, until the next call; NULL: they cannot be read.
- * At what alignment they stand is that of the address, up to 16.
+ * Returns len bytes at addr, at most a quarter of the window, valid until the next call; NULL if
+ * they cannot be read. The pointer has the alignment of addr, up to 16.
  */
 static inline const void *heap_reader_window(struct heap_reader *reader, uint64_t addr, size_t len)
 {
@@ -50,10 +50,10 @@ static inline const void *heap_reader_window(struct heap_reader *reader, uint64_
 	return heap_reader_move(reader, addr, len);
 }
 
-/* A word at an address that is a multiple of 8, by way of the pages that are kept. */
+/* Reads a word at a multiple of 8, through the page cache. */
 bool heap_reader_word(struct heap_reader *reader, uint64_t addr, uint64_t *ret);
 
-/* len bytes from addr on, not kept; false: not all of them can be read. */
+/* Reads len bytes without caching them. False if not all can be read. */
 bool heap_reader_copy(struct heap_reader *reader, uint64_t addr, void *ret, size_t len);
 
 #endif

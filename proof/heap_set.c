@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs of chunks, sorted. */
+/* Keeps runs of chunks sorted by address. */
 #include "proof/heap_set.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/bisect.h"
 #include "base/order.h"
 
-/* A process has a few at most; a list that leads into others is not believed. */
+/* Maximum unknown runs; a list that leads into further ones is rejected. */
 #define UNKNOWN_MAX 256U
 
 int heap_set_add(struct heap_set *set, const struct heap_map *map)
@@ -20,7 +20,7 @@ int heap_set_add(struct heap_set *set, const struct heap_map *map)
 	return 0;
 }
 
-/* Whether all from start to end is there. */
+/* True if all memory from start to end is readable. */
 static bool is_mapped(const struct memory *memory, uint64_t start, uint64_t end)
 {
 	while (start < end) {
@@ -98,7 +98,7 @@ bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end)
 {
 	size_t below = bisect_below(set->maps, set->cnt, start, end);
 
-	/* The beginning of the next one may be before its first chunk. */
+	/* The next map may begin before its first chunk, with heap_info. */
 	return (below && set->maps[below - 1].end > start) ||
 	       (below < set->cnt && heap_map_begin(&set->maps[below]) < end);
 }

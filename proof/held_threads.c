@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* By PTRACE_SEIZE and PTRACE_INTERRUPT, which leave no trace. */
+/* Uses PTRACE_SEIZE and PTRACE_INTERRUPT, which the thread cannot notice. */
 #include "proof/held_threads.h"
 
 #include <elf.h>
@@ -21,7 +21,7 @@
 #include "proof/arch.h"
 #include "proof/end_watch.h"
 
-/* Signals that tell of several stops are one; after so long all are asked. */
+/* Interval between polls of all threads, in nanoseconds, as SIGCHLD signals merge. */
 #define ASK_NS 500000ULL
 
 void held_threads_prepare(void)
@@ -59,7 +59,10 @@ struct held_thread *held_threads_find(const struct held_threads *held, pid_t tid
 	return at < held->cnt && held->items[at].tid == tid ? &held->items[at] : NULL;
 }
 
-/* A thread that is about to end cannot be traced any more either. */
+/*
+ * Returns -EBUSY if another process traces the thread. A thread about to end cannot be traced
+ * either, but is no error.
+ */
 static int why_not(pid_t tid)
 {
 	cleanup_free char *status = NULL;
@@ -95,8 +98,8 @@ static int event_of(int status)
 }
 
 /*
- * One that was about to handle a signal does so, as far as it can without running; a stop clears
- * the request for another one, so it is made again.
+ * Delivers a pending signal. The stop has cleared the interrupt request, so it is repeated first;
+ * then the thread stops again without running.
  */
 static void deliver_signal(const struct held_thread *thread, int status)
 {
@@ -104,7 +107,7 @@ static void deliver_signal(const struct held_thread *thread, int status)
 	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)WSTOPSIG(status));
 }
 
-/* Whether something new is known of it. */
+/* Polls a thread. True if its state has changed. */
 static bool ask(struct held_thread *thread)
 {
 	int status;
@@ -127,7 +130,7 @@ static bool ask(struct held_thread *thread)
 	return true;
 }
 
-/* Until something happens to any of those who are held, or some time has passed. */
+/* Waits for SIGCHLD, at most ASK_NS. */
 static void wait_for_news(uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), wait_ns = ASK_NS;
@@ -180,7 +183,7 @@ int held_thread_next_stop(pid_t tid, uint64_t deadline_ns)
 	}
 }
 
-/* Some system calls end with EINTR instead of going on afterwards. */
+/* Restarts a system call that would otherwise fail with EINTR. */
 static void mend_call(pid_t tid, const struct live_threads *before)
 {
 	const struct memleak_thread_record *was = before ? live_threads_find(before, tid) : NULL;

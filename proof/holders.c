@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows holders up to the roots. */
+/* Follows chains of holders up to roots. */
 #include "proof/holders.h"
 
 #include <errno.h>
@@ -14,36 +14,36 @@
 #include "proof/retrace.h"
 #include "proof/root_kind.h"
 
-/* Nobody reads more of them. */
+/* Maximum sites with holders, by bytes and by growth each. */
 #define SITES_MOST 64
-/* A chain is cut where it is longer. */
+/* Maximum links of a chain in the report, and maximum steps to follow. */
 #define LINKS_MOST 32
 #define STEPS_MOST 1000000
 
 /*
- * The majority vote of Boyer and Moore: if more than half of a site's blocks are held by one
- * holder, that one is left; else any.
+ * Boyer-Moore majority vote: finds the holder of more than half of a site's blocks, else an
+ * arbitrary one.
  */
 struct vote {
-	uint64_t holder; /* a site, or a root */
-	uint32_t block;  /* one that it holds */
+	uint64_t holder; /* key of the holder: site, or root slot */
+	uint32_t block;  /* a block with this holder */
 	uint32_t lead;
-	bool is_cast;   /* there is one */
-	bool is_chosen; /* the site's holders are told */
+	bool is_cast;   /* at least one block has voted */
+	bool is_chosen; /* the site's holders are reported */
 };
 
 struct holders {
 	const struct heap_proof *proof;
 	const struct heap_picture *picture;
 	const struct snapshot *snap;
-	struct vote *votes; /* of each site */
+	struct vote *votes; /* one vote for each site */
 	const uint64_t *before;
 	struct retrace retrace;
 };
 
 #define ROOT_FLAG (1ULL << 63)
 
-/* What holds a block, as far as it matters whether two are held by the same. */
+/* Returns the holder of a block as a key: its site, or its root slot. */
 static uint64_t vote_of(const struct holders *holders, uint32_t block)
 {
 	const struct marks *marks = &holders->proof->marks;
@@ -51,7 +51,8 @@ static uint64_t vote_of(const struct holders *holders, uint32_t block)
 
 	if (holder & MARKS_SLOT)
 		return ROOT_FLAG | marks->slots[holder & ~MARKS_SLOT];
-	return holders->proof->blocks[holder].site; /* and whether it is judged */
+	/* Includes the bit for blocks that are not judged. */
+	return holders->proof->blocks[holder].site;
 }
 
 static void vote(struct holders *holders)
@@ -77,7 +78,7 @@ static void vote(struct holders *holders)
 	}
 }
 
-/* Whose frame it is is told by a walk of the stack, and so for few. */
+/* Describes a stack. Finding the frame needs an unwind, so it is done for few slots. */
 static int describe_stack(const struct holders *holders, const struct thread_state *thread,
 			  struct arena *arena, struct holder *ret)
 {
@@ -109,7 +110,7 @@ static int describe_place(const struct holders *holders, uint64_t addr, struct a
 	return ret->path ? 0 : -ENOMEM;
 }
 
-/* place: as in a chain. */
+/* Names the variable or attribute of a script. place: as in struct chain, may be NULL. */
 static bool script_name(const struct heap_picture *picture, const struct retrace_place *place,
 			uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])
 {
@@ -143,17 +144,17 @@ static int describe_root(const struct holders *holders, const struct retrace_pla
 	return 0;
 }
 
-/* A chain from its end to its begin. */
+/* A chain of holders, from the block up to the root. */
 struct chain {
 	struct holder links[LINKS_MOST];
 	size_t cnt;
-	const struct heap_block *top; /* the last one that is known, */
-	uint64_t slot;                /* and where the pointer stands that holds it; 0: not known */
-	bool is_likely;               /* some of it was inferred: */
-	const struct retrace_place *place; /* what the slot was found for; NULL: it was not */
+	const struct heap_block *top;      /* last known block of the chain */
+	uint64_t slot;                     /* slot of the pointer to that block, 0 if unknown */
+	bool is_likely;                    /* some links were inferred */
+	const struct retrace_place *place; /* place whose search found the slot, NULL if none */
 };
 
-/* One more block; NO_BLOCK: one that is not known. */
+/* Adds a block; NO_BLOCK adds an unknown one. */
 static bool add_block(const struct holders *holders, struct chain *chain, uint32_t block)
 {
 	struct holder *last = chain->cnt ? &chain->links[chain->cnt - 1] : NULL;
@@ -166,7 +167,7 @@ static bool add_block(const struct holders *holders, struct chain *chain, uint32
 		last->repeats++;
 		return true;
 	}
-	/* A root follows. */
+	/* Leaves room for the root. */
 	if (chain->cnt == LINKS_MOST - 1)
 		return false;
 	chain->links[chain->cnt++] =
@@ -174,7 +175,7 @@ static bool add_block(const struct holders *holders, struct chain *chain, uint32
 	return true;
 }
 
-/* What holds a block, up to a root. False: the chain is too long. */
+/* Follows the holders of a block up to a root. False if the chain is too long. */
 static bool follow(const struct holders *holders, uint32_t block, struct chain *chain)
 {
 	const struct marks *marks = &holders->proof->marks;
@@ -195,8 +196,8 @@ static bool follow(const struct holders *holders, uint32_t block, struct chain *
 }
 
 /*
- * From a root that says nothing to one that does, if there is a way. Of a script's objects each
- * step is told, else those through memory that is not known.
+ * Extends a chain from an unspecific root to a specific one, if retrace found a way. Reports each
+ * step for objects of a script, otherwise only steps through unknown memory.
  */
 static void follow_places(const struct holders *holders, struct chain *chain)
 {
@@ -276,8 +277,8 @@ static int by_growth(const void *left, const void *right, void *arg)
 }
 
 /*
- * Notes where chains of the first sites end in memory that says nothing; in a script, where they
- * begin, as each object on the way may have a name.
+ * Chooses the first SITES_MOST sites in this order. Starts retracing where their chains end in
+ * unspecific memory; for scripts, at the block itself, as each object on the way may have a name.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))
@@ -302,7 +303,9 @@ static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 	return err;
 }
 
-/* Of a site that is lost, but for a few blocks, who has pointers to these is not what it is about.
+/*
+ * True if at least as many blocks are reachable as lost: otherwise holders of the few reachable
+ * ones are irrelevant.
  */
 static bool is_held(const struct site_reach *reach)
 {

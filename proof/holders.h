@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds what is reachable: for a site the pointer that most of its blocks were first reached
- * by, the block that has that pointer, the pointer that this was reached by, and so on up to a
- * root.
+ * Finds the holders of reachable blocks: for a site, the pointer by which most of its blocks were
+ * first reached, the block with this pointer, and so on up to a root.
  */
 #ifndef PROOF_HOLDERS_H
 #define PROOF_HOLDERS_H
@@ -12,14 +11,14 @@
 struct holders;
 
 /*
- * Looks for the holders of the sites of a heap that have most that is reachable, and of those of
- * which that has grown most. before: reachable blocks of each site in the last proof, NULL: none
- * was made. All outlive ret. 0 or -ENOMEM.
+ * Searches the holders of the sites with the most reachable bytes, and of those that have grown
+ * most. before: reachable blocks per site in the last proof, NULL if there was none. All arguments
+ * must outlive ret. Returns 0 or -ENOMEM.
  */
 int holders_search(const struct heap_proof *proof, const struct heap_picture *picture,
 		   const uint64_t *before, const struct snapshot *snap, struct holders **ret);
 
-/* Fills in held_by of these sites; snap is the same. 0 or -ENOMEM. */
+/* Fills in held_by of the chosen sites; snap is that of holders_search(). Returns 0 or -ENOMEM. */
 int holders_fill(const struct holders *holders, struct snapshot *snap);
 void holders_free(struct holders *holders);
 

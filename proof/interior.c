@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tells by what a block begins with whether a pointer to its interior is all that a program keeps.
- */
+/* Checks the first words of a block to recognise interior pointers. */
 #include "proof/interior.h"
 
 #include <string.h>
@@ -8,14 +7,17 @@
 #define WORD sizeof(uint64_t)
 #define WINDOW_BYTES 4096
 
-/* Pointers to words have three bits for tags. */
+/* Number of tag values in the low bits of an aligned pointer. */
 #define TAGS 8
 
-/* Behind the count of an array whose elements want to be destroyed, with their alignment. */
+/*
+ * Offset of a new[] array's elements, which follow the element count. The wide one is for types
+ * with an alignment of 16.
+ */
 #define COOKIE 8
 #define WIDE_COOKIE 16
 
-/* What stands before the characters of a std::string of the old ABI: length, capacity, users. */
+/* Header of a std::string of the old ABI: length, capacity, reference count. */
 #define STRING_HEAD 24
 
 int interior_init(const struct memory *memory, struct interior *ret)
@@ -82,8 +84,8 @@ static bool is_string(struct interior *interior, const struct heap_block *block,
 }
 
 /*
- * Before the functions of a base class's table stands how far its part is from the object's begin
- * (Itanium C++ ABI, 2.5.2: offset to top).
+ * True if the pointer is to a base class subobject. The word two before the first function of its
+ * table is the offset to the top of the object (Itanium C++ ABI, 2.5.2).
  */
 static bool is_base_class(struct interior *interior, const struct heap_block *block,
 			  uint64_t offset)

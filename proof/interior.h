@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pointers to the interior of a block that stand for its begin. The situations are those that
- * valgrind's manual describes under --leak-check-heuristics, and tags in the low bits of pointers.
+ * Recognises interior pointers that stand for the start of a block: the cases of valgrind's
+ * --leak-check-heuristics, and pointers with tags in their low bits.
  */
 #ifndef PROOF_INTERIOR_H
 #define PROOF_INTERIOR_H
@@ -13,23 +13,25 @@
 #include "proof/window.h"
 #include "report/heap_block.h"
 
-/* What it reads with. */
+/* Windows for reading memory. */
 struct interior {
-	struct window heads;  /* begins of blocks */
-	struct window inside; /* what pointers point to */
-	struct window tables; /* of virtual functions */
+	struct window heads;  /* window for starts of blocks */
+	struct window inside; /* window for memory at the pointers' targets */
+	struct window tables; /* window for virtual function tables */
 };
 
 int interior_init(const struct memory *memory, struct interior *ret);
 void interior_deinit(struct interior *interior);
 
-/* Whether a pointer to block->addr + offset, within the block or its end, stands for its begin. */
+/*
+ * True if a pointer to block->addr + offset, within the block or at its end, stands for the start.
+ */
 bool interior_is_begin(struct interior *interior, const struct heap_block *block, uint64_t offset);
 
 /*
- * The block of the array without elements for which word stands: all that is in it is their count,
- * so the pointer to the first one is to the block's end. next: the first block that ends behind
- * word, and that does not hold it. NO_BLOCK: there is none.
+ * Returns the block of a C++ array without elements to which word points. The block has only the
+ * element count, so a pointer to its elements points to its end. next: first block that ends after
+ * word and does not contain it. NO_BLOCK if there is none.
  */
 uint32_t interior_empty_array(struct interior *interior, const struct block_index *index,
 			      uint32_t next, uint64_t word);

@@ -17,14 +17,14 @@
 #include "base/number.h"
 #include "base/proc.h"
 
-/* Words behind which files tell what the program will be given back. */
+/* A keyword in fdinfo that is followed by user data. */
 struct telling {
-	const char *link; /* what such a file is a link to in /proc/PID/fd */
+	const char *link; /* target of the link in /proc/PID/fd */
 	const char *word;
 	unsigned int base;
 };
 
-/* Completions are told as "user_data:" in their ring, "user_data=" where that had no room. */
+/* Completions in io_uring's ring have "user_data:"; overflowed ones have "user_data=". */
 static const struct telling tellings[] = {
 	{"anon_inode:[eventpoll]", "data:", 16},
 	{"anon_inode:[io_uring]", "user_data:", 10},
@@ -40,7 +40,7 @@ struct words {
 	size_t cap;
 };
 
-/* The numbers that stand behind a word in a text. */
+/* Adds the number after each occurrence of the keyword. */
 static int add_numbers(struct words *words, const char *text, const char *word, unsigned int base)
 {
 	for (const char *at = strstr(text, word); at; at = strstr(at, word)) {
@@ -69,7 +69,7 @@ static int add_file(struct words *words, pid_t pid, const char *fd, const char *
 		if (strcmp(link, tellings[i].link))
 			continue;
 		snprintf(name, sizeof(name), "fdinfo/%s", fd);
-		/* It may be closed by now. */
+		/* The file may have been closed. */
 		if (!text && proc_read(pid, name, &text))
 			return 0;
 		err = add_numbers(words, text, tellings[i].word, tellings[i].base);
@@ -109,7 +109,7 @@ int kernel_roots_read(pid_t pid, uint64_t **ret, size_t *ret_cnt)
 	struct words words = {0};
 	int err = add_files(&words, pid);
 
-	/* "signal: 60/00007fff86e452a8"; kernels without checkpoints have no such file. */
+	/* Lines such as "signal: 60/00007fff86e452a8". The file needs CONFIG_CHECKPOINT_RESTORE. */
 	if (!err && !proc_read(pid, "timers", &timers))
 		err = add_numbers(&words, timers, "/", 16);
 	if (err) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pointers that the kernel keeps for a process and gives back later: with events of epoll, with
- * completions of io_uring, and to those who wait for timers.
+ * Reads pointers that the kernel keeps for a process and returns later: user data of epoll,
+ * io_uring and timers.
  */
 #ifndef PROOF_KERNEL_ROOTS_H
 #define PROOF_KERNEL_ROOTS_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* From malloc. 0 or a negative errno. */
+/* Reads these pointers into ret, allocated with malloc(). Returns 0 or a negative errno. */
 int kernel_roots_read(pid_t pid, uint64_t **ret, size_t *ret_cnt);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads small blocks by several workers, each of which takes some that follow each other. */
+/* Reads small blocks with several workers, each taking a range of blocks at a time. */
 #include "proof/links.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "base/parallel.h"
 #include "proof/scan.h"
 
-/* Larger ones are read when they are met. */
+/* Blocks of this size or more are read only when reached. */
 #define SMALL_BYTES 4096
 
-/* So many blocks a worker takes at a time. */
+/* Number of blocks that a worker takes at a time. */
 #define SHARE 4096
 
 #define CHUNK_LINKS (1U << LINKS_CHUNK_BITS)
@@ -22,14 +22,14 @@
 struct worker {
 	struct crew *crew;
 	struct scan scan;
-	uint32_t *chunk; /* of its own */
+	uint32_t *chunk; /* chunk that this worker fills */
 	uint32_t chunk_place;
 	uint32_t chunk_cnt;
-	/* The block that is being read. */
+	/* State of the block being read. */
 	uint32_t block;
 	uint32_t links[LINKS_MOST];
-	size_t cnt;  /* more than fit: they are not kept */
-	size_t last; /* where the last one begins */
+	size_t cnt;  /* words in links; more than LINKS_MOST: links are not kept */
+	size_t last; /* index of the last link in links */
 	uint32_t *small;
 	int err;
 };
@@ -109,7 +109,7 @@ static void add_link(struct worker *worker, const struct pointer *pointer)
 {
 	size_t at = worker->cnt, cnt = pointer->offset ? 2 : 1;
 
-	/* Then there is no room for another one, either. */
+	/* Mark the block as full. */
 	worker->cnt += cnt;
 	if (worker->cnt > LINKS_MOST || pointer->block == NO_BLOCK) {
 		worker->cnt = LINKS_MOST + 1;

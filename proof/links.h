@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What small blocks point to. All are read once, in the order of their addresses, so that whoever
- * follows pointers from block to block need not read each one by itself. What large ones point to,
- * and those with very many pointers, is not kept: to read these when they are met costs little for
- * what they hold.
+ * Pointers from small blocks to blocks. All small blocks are read once, in address order, so that
+ * following pointers needs no random reads. Large blocks and blocks with many pointers are not
+ * kept; reading them when reached costs little for their size.
  */
 #ifndef PROOF_LINKS_H
 #define PROOF_LINKS_H
@@ -15,31 +14,37 @@
 #include "proof/block_index.h"
 #include "proof/memory.h"
 
-/* Of a block whose links are kept: they have so many words at most. */
+/* Maximum words of links kept per block. */
 #define LINKS_MOST 16
 
-/* A link is the block that is pointed to; if it is to the interior, how far in that is follows. */
+/*
+ * Bits of a link: the target block, and a flag for interior pointers, whose offset is in the next
+ * word.
+ */
 #define LINK_INSIDE (1U << 30)
 #define LINK_BLOCK (LINK_INSIDE - 1)
 
 struct link {
 	uint32_t block;
-	uint32_t offset; /* 0: the block's begin */
+	uint32_t offset; /* offset in the block, 0 for its start */
 };
 
 struct links {
-	/* Of each block its only link, to a begin, or LINKS_NONE, LINKS_UNREAD, or LINKS_MANY. */
+	/*
+	 * For each block: its only link if that is to a block's start, LINKS_NONE, LINKS_UNREAD, or
+	 * LINKS_MANY with a position.
+	 */
 	uint32_t *first;
-	uint32_t **chunks; /* of more links */
+	uint32_t **chunks; /* links of blocks with LINKS_MANY */
 	size_t chunk_cnt;
-	uint64_t read_bytes; /* of memory */
+	uint64_t read_bytes; /* bytes of process memory read */
 };
 
 #define LINKS_NONE LINK_BLOCK
 #define LINKS_UNREAD (LINK_INSIDE | LINK_BLOCK)
-#define LINKS_MANY (1U << 31) /* and where they are */
+#define LINKS_MANY (1U << 31) /* flag in first; the other bits are the position in chunks */
 
-/* In chunks, of the last link of a block. */
+/* Flag in chunks: last link of a block. */
 #define LINK_LAST (1U << 31)
 #define LINKS_CHUNK_BITS 20
 
@@ -47,15 +52,18 @@ struct links_request {
 	const struct memory *memory;
 	const struct block_index *index;
 	size_t worker_cnt;
-	bool (*stop)(void *arg); /* NULL: never */
+	bool (*stop)(void *arg); /* returns true to cancel; NULL: never cancel */
 	void *arg;
 };
 
-/* 0, -ECANCELED: stop has said so, -ENOMEM, or why memory cannot be read any more. */
+/*
+ * Reads the links of all small blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or why
+ * memory cannot be read.
+ */
 int links_init(const struct links_request *request, struct links *ret);
 void links_deinit(struct links *links);
 
-/* The links of a block that has many. */
+/* Returns the links of a block with LINKS_MANY. */
 static inline const uint32_t *links_many(const struct links *links, uint32_t first)
 {
 	uint32_t place = first & ~LINKS_MANY;
@@ -63,7 +71,7 @@ static inline const uint32_t *links_many(const struct links *links, uint32_t fir
 	return links->chunks[place >> LINKS_CHUNK_BITS] + (place & ((1U << LINKS_CHUNK_BITS) - 1));
 }
 
-/* The links of a block that was read: their number. */
+/* Copies the links of a block that was read. Returns their number. */
 static inline size_t links_of(const struct links *links, uint32_t block,
 			      struct link ret[LINKS_MOST])
 {

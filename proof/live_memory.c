@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads by process_vm_readv, and what that refuses by /proc/PID/mem. */
+/* Reads with process_vm_readv(), and through /proc/PID/mem where that fails. */
 #include "proof/live_memory.h"
 
 #include <errno.h>
@@ -26,12 +26,12 @@ bool live_memory_may_read(const struct mapping *mapping)
 
 	if (begins_with(path, "/dev/"))
 		return begins_with(path, "/dev/shm/") || !strcmp(path, "/dev/zero");
-	/* PCI devices show their memory as files there. */
+	/* PCI devices expose their memory as files in /sys. */
 	return !begins_with(path, "/sys/") && !begins_with(path, "[vvar") &&
 	       !begins_with(path, "[vsyscall");
 }
 
-/* Whether it is a mapping that only the original has: its path stands in that one's list. */
+/* True if the mapping was taken from the original's list: then it shares the path string. */
 static bool is_of(const struct live_memory *original, const struct mapping *mapping)
 {
 	const struct mapping *own = proc_maps_find(&original->memory.maps, mapping->start);
@@ -39,7 +39,7 @@ static bool is_of(const struct live_memory *original, const struct mapping *mapp
 	return own && own->path == mapping->path;
 }
 
-/* Who has what is mapped there; NULL: it may not be read. *end: so far it goes. */
+/* Returns the process to read addr from, NULL if it may not be read. *end: end of the mapping. */
 static const struct live_memory *owner_of(const struct live_memory *live, uint64_t addr,
 					  uint64_t *end)
 {
@@ -52,8 +52,8 @@ static const struct live_memory *owner_of(const struct live_memory *live, uint64
 }
 
 /*
- * In one mapping. Pages without permission to read, which only /proc/PID/mem gives, are asked for
- * one by one: guard pages may lie among others.
+ * Reads within one mapping. Pages without read permission need /proc/PID/mem, one page at a time,
+ * as guard pages may be among them.
  */
 static ssize_t read_mapped(const struct live_memory *live, uint64_t addr, char *buf, size_t len)
 {
@@ -105,7 +105,7 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 			 uint64_t end, memory_visit_fn *visit, void *arg)
 {
 	const struct live_memory *live = (const struct live_memory *)memory;
-	/* A copy has no page tables of shared memory. */
+	/* A copy has no page tables for shared memory. */
 	bool of_original = live->original && (mapping->shared || is_of(live->original, mapping));
 	struct written_pages pages = {
 		.pid = of_original ? live->original->pid : live->pid,
@@ -195,7 +195,7 @@ static int by_start(const void *a, const void *b)
 	return (one->start > other->start) - (one->start < other->start);
 }
 
-/* Adds what only the original has. Its paths stay where they are. */
+/* Adds mappings that only the original has. Their paths remain in the original's store. */
 static int add_missing(struct proc_maps *maps, const struct proc_maps *original)
 {
 	size_t cap = maps->cnt, cnt = maps->cnt;
@@ -222,8 +222,8 @@ static bool has_pages(const struct live_memory *live, const struct mapping *mapp
 }
 
 /*
- * What is wiped for children (MADV_WIPEONFORK) is the original's, too: of all other memory of its
- * own a copy has the pages that the original has.
+ * Replaces mappings wiped in children (MADV_WIPEONFORK) by the original's. They are recognised by
+ * having no pages: a copy has the original's pages in all other private memory.
  */
 static void take_wiped(struct live_memory *live)
 {

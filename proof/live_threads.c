@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the BPF program's records say. */
+/* Interprets the records of the BPF program. */
 #include "proof/live_threads.h"
 
 #include <errno.h>

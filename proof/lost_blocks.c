@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Searches from each lost block that was not met yet, in the order of addresses: so a circle that
- * nothing else points to is begun with its lowest block. But a search may also have begun in the
- * middle of what hangs from a higher block. So all that were begun with are searched from once
- * more, the last one first: from a block on which others hang the search came later than theirs,
- * and comes now before theirs.
+ * Searches from each lost block not reached yet, in address order, so that a cycle begins with its
+ * lowest block. A search may begin in the middle of what hangs from a higher block. So a second
+ * pass repeats the searches from all heads in reverse order: a head on which others hang was
+ * searched after them, and now comes before them.
  */
 #include "proof/lost_blocks.h"
 
@@ -22,10 +21,10 @@ struct blocks {
 
 struct search {
 	const struct links *links;
-	struct scan scan; /* of blocks whose links are not kept */
+	struct scan scan; /* for blocks whose links are not kept */
 	struct marks *marks;
-	uint32_t head;     /* from where */
-	struct blocks met; /* and not followed yet */
+	uint32_t head;     /* block where the search began */
+	struct blocks met; /* blocks that were reached but not followed yet */
 	int err;
 };
 
@@ -69,7 +68,7 @@ static int follow(struct search *search, uint32_t block)
 	return search->err;
 }
 
-/* Whatever can be reached from a block that has not been met hangs from it. */
+/* Marks all blocks reachable from a block, and not reached before, as hanging from that block. */
 static int search_from(struct search *search, uint32_t block)
 {
 	int err;
@@ -87,8 +86,7 @@ static bool is_lost(const struct marks *marks, uint32_t block)
 	return marks->kinds[block] == MARK_DEFINITE || marks->kinds[block] == MARK_INDIRECT;
 }
 
-/* Once for all in the order of addresses, once for those that were begun with, the last one first.
- */
+/* First pass in address order, second pass over the heads in reverse. */
 static int search_all(struct search *search, uint32_t cnt, struct blocks *heads)
 {
 	struct marks *marks = search->marks;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of blocks that cannot be reached: which are the roots of what is lost, and what hangs from them.
- */
+/* Sorts unreachable blocks into definite ones and those that hang from them. */
 #ifndef PROOF_LOST_BLOCKS_H
 #define PROOF_LOST_BLOCKS_H
 
@@ -10,8 +9,8 @@
 #include "proof/memory.h"
 
 /*
- * Makes those of the definite blocks indirect to which another one points, and has their holders
- * say from which definite block they hang. 0 or a negative errno.
+ * Turns definite blocks that another lost block points to into indirect ones, and sets their
+ * holders to the definite block they hang from. Returns 0 or a negative errno.
  */
 int lost_blocks_sort_out(const struct memory *memory, const struct block_index *index,
 			 const struct links *links, struct marks *marks);

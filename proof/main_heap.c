@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the runs of the main arena by how much memory it says it has, and by how runs begin and
- * end. */
+/* Finds the runs of the main arena by its total size, and by how runs begin and end. */
 #include "proof/main_heap.h"
 
 #include <errno.h>
@@ -8,13 +7,12 @@
 
 #define WORD 8U
 
-/* So many chunks in a row are looked at before a place is taken for the beginning of a run. */
+/* Number of consecutive plausible chunks that make an address the start of a run. */
 #define TRIAL_CHUNKS 16U
 
 /*
- * So much is looked at for the beginnings of runs: in all, and in a mapping of which nothing says
- * that it has one. Each page read takes a microsecond or two. And so many runs may turn out to be
- * none after the first chunks.
+ * Limits of the search for starts of runs: addresses to check, page reads in all, page reads per
+ * uncertain mapping (1 to 2 µs each), and runs that turn out invalid after the first chunks.
  */
 #define PLACES_MAX (1ULL << 26)
 #define PAGE_READS_MAX (1ULL << 18)
@@ -27,11 +25,11 @@ struct search {
 	struct heap_set *set;
 	uint64_t top_end;
 	uint64_t places_left;
-	uint64_t reads_max, mapping_reads_max; /* numbers of the reader's page reads */
+	uint64_t reads_max, mapping_reads_max; /* limits on the reader's page_reads counter */
 	size_t false_runs_left;
 };
 
-/* Where the arena's top chunk ends; 0: nowhere. */
+/* Returns the end of the arena's top chunk, 0 if there is none. */
 static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *arena)
 {
 	uint64_t head;
@@ -42,7 +40,7 @@ static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *are
 	return arena->top <= UINT64_MAX - head ? arena->top + head : 0;
 }
 
-/* Adds the run that begins at start, and ends with the top or with fences before limit. */
+/* Adds the run that begins at start, and ends before limit with the top chunk or with fences. */
 static int add_run(struct search *search, uint64_t start, uint64_t limit)
 {
 	const struct heap_map map = {.start = start, .main = true};
@@ -51,8 +49,7 @@ static int add_run(struct search *search, uint64_t start, uint64_t limit)
 	return heap_set_walk(search->set, search->reader, map, end, limit);
 }
 
-/* Whether a run may begin at addr: chunk follows upon chunk for a while, or to what looks an end.
- */
+/* True if a run may begin at addr: TRIAL_CHUNKS plausible chunks follow, or a plausible end. */
 static bool may_begin(struct search *search, uint64_t addr, uint64_t limit)
 {
 	for (size_t i = 0; i < TRIAL_CHUNKS; i++) {
@@ -73,8 +70,8 @@ static bool may_begin(struct search *search, uint64_t addr, uint64_t limit)
 }
 
 /*
- * Adds the first run that begins at start or behind it, in steps of a power of two. It is in fresh
- * memory, so the word before its first size is zero. -EILSEQ: there is none.
+ * Adds the first run at start or above, checking multiples of step, a power of two. A run begins in
+ * fresh memory, so the word before its first size is zero. Returns -EILSEQ if there is none.
  */
 static int find_run(struct search *search, uint64_t start, uint64_t limit, uint64_t step)
 {
@@ -104,8 +101,8 @@ static const struct heap_map *last_run(const struct search *search)
 }
 
 /*
- * All that lies between start and the break: where fences end a run, others have moved the break,
- * and the next run is behind what they took.
+ * Adds all runs from start to the break. Fences end a run where another caller moved the break; the
+ * next run begins after the memory that caller took.
  */
 static int walk_break(struct search *search, uint64_t start)
 {
@@ -126,7 +123,7 @@ static bool is_break(const struct mapping *mapping)
 	return strcmp(mapping->path, "[heap]") == 0;
 }
 
-/* Adds all runs in a mapping. How many bytes they have is added to ret. */
+/* Adds all runs in a mapping. Adds their size in bytes to ret. */
 static int walk_mapping(struct search *search, const struct mapping *mapping, uint64_t *ret)
 {
 	uint64_t at = mapping->start, page = search->reader->memory->page_size;
@@ -150,7 +147,9 @@ static bool has_top(const struct search *search, const struct mapping *mapping)
 	return mapping->start <= search->arena->top && search->arena->top < mapping->end;
 }
 
-/* Adds all runs where they certainly are, or in other anonymous mappings, until there are enough.
+/*
+ * Adds the runs in mappings that certainly have some (is_certain), or in all other anonymous
+ * mappings, until the arena's total size is reached.
  */
 static int walk_mappings(struct search *search, bool is_certain, uint64_t *ret)
 {
@@ -173,7 +172,7 @@ static int walk_mappings(struct search *search, bool is_certain, uint64_t *ret)
 	return 0;
 }
 
-/* Anonymous memory is looked through until there is as much as the arena says that it has. */
+/* Searches anonymous memory until the runs add up to the arena's size. */
 static int walk_scattered(struct search *search)
 {
 	uint64_t found = 0;
@@ -198,7 +197,7 @@ int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, s
 		return err;
 	if (arena->scattered)
 		return walk_scattered(&search);
-	/* It has all that lies between the first break and the end of its top. */
+	/* The arena has all memory between the initial break and the end of its top chunk. */
 	for (size_t i = 0; i < 2 && err == -EILSEQ; i++) {
 		uint64_t bytes = arena->system_bytes[i];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks at the beginnings of anonymous mappings. */
+/* Checks the starts of anonymous mappings for chunk headers. */
 #include "proof/mapped_chunks.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define WORD 8U
 
-/* A block that was to be aligned begins so that what malloc returned is: up to huge pages. */
+/* Range of log2 of the alignments to check; the maximum is that of huge pages. */
 #define ALIGN_BITS_MIN 4U
 #define ALIGN_BITS_MAX 21U
 
@@ -31,9 +31,10 @@ void mapped_chunks_deinit(struct mapped_chunks *chunks)
 }
 
 /*
- * How much a chunk has whose memory begins at start, and whose header is at addr; 0: that is none.
- * Its size counts both words of the header, or neither in newer versions: then the word behind it
- * is its own, as in other chunks, and what is behind that is left over. ret: room for the block.
+ * Returns the total size of the chunk with its memory at start and its header at addr, 0 if there
+ * is none. The size in the header includes both header words; in newer versions neither. Then the
+ * word after the data is usable, as in other chunks, and the one after that is unused. ret: usable
+ * bytes.
  */
 static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t addr,
 			    uint64_t *ret)
@@ -55,9 +56,9 @@ static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t
 }
 
 /*
- * Finds the chunk whose memory begins at start; false: there is none. One that was to be aligned
- * still has the header that it was made with at the beginning, and another one before its data,
- * which alone knows of it if it has become smaller or larger since.
+ * Finds the chunk whose memory begins at start. False if there is none. An aligned block has its
+ * original header at the start, and a second one before its data; only the second is updated by
+ * realloc().
  */
 static bool find_chunk(struct heap_reader *reader, uint64_t start, uint64_t end,
 		       struct mapped_chunk *ret)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Large blocks, which glibc gives mappings of their own: found by the header that they begin with.
- */
+/* Large blocks with a mapping of their own, found by their chunk headers. */
 #ifndef PROOF_MAPPED_CHUNKS_H
 #define PROOF_MAPPED_CHUNKS_H
 
@@ -10,7 +9,7 @@
 #include "proof/heap_reader.h"
 
 struct mapped_chunk {
-	uint64_t start; /* of the memory that it is all of */
+	uint64_t start; /* start of the memory that belongs to the chunk only */
 	uint64_t end;
 	struct chunk chunk;
 };
@@ -21,8 +20,8 @@ struct mapped_chunks {
 };
 
 /*
- * Adds those at the beginnings of anonymous mappings, and those that follow them: the kernel joins
- * mappings, so one behind other memory is not found. Fails only with -ENOMEM.
+ * Adds chunks at starts of anonymous mappings, and chunks that directly follow those. The kernel
+ * merges mappings, so a chunk after other memory is missed. Returns 0 or -ENOMEM.
  */
 int mapped_chunks_find(struct heap_reader *reader, struct mapped_chunks *chunks);
 int mapped_chunks_add(struct mapped_chunks *chunks, const struct mapped_chunk *chunk);

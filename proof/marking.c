@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marks in rounds: the blocks that one round met are followed in the next, in the order of their
- * addresses: by their links, or else they are read, each page few times. While few are met, as in
- * a long list, one worker goes on alone.
+ * Marks in rounds, breadth first: each round follows the blocks that the previous one reached, in
+ * address order, by their links or by reading them. If a round is small, as in a long list, one
+ * worker continues alone.
  */
 #include "proof/marking.h"
 
@@ -20,24 +20,24 @@
 
 #define WORD sizeof(uint64_t)
 
-/* What is larger is read by several workers. */
+/* Larger blocks are split into pieces for several workers. */
 #define PIECE_BYTES (1ULL << 20)
 
-/* Blocks whose links are known are followed so many at a time. */
+/* Number of blocks whose links are followed together. */
 #define BATCH 64
 
-/* So many blocks are worth a thread. */
+/* Minimum blocks per round that make threads worthwhile. */
 #define ROUND_MIN 8192
-/* What a worker takes at a time. */
+/* Blocks that a worker takes at a time. */
 #define SHARE 1024
 
-/* How a block was met, while marks are made. */
+/* How a block was reached so far. */
 enum meeting { MET_NOT, MET_INSIDE, MET_POSSIBLE, MET_REACHABLE };
 
 struct piece {
 	uint64_t start;
 	uint64_t end;
-	uint32_t holder; /* a block; NO_BLOCK: root memory */
+	uint32_t holder; /* block that contains the piece, NO_BLOCK for root memory */
 	bool is_code;
 };
 
@@ -56,8 +56,8 @@ struct pieces {
 struct worker {
 	struct crew *crew;
 	struct scan scan;
-	struct met met;       /* since the round began */
-	struct pieces pieces; /* of large blocks, the same */
+	struct met met;       /* blocks reached in this round */
+	struct pieces pieces; /* pieces of large blocks reached in this round */
 	int err;
 };
 
@@ -67,12 +67,13 @@ struct crew {
 	struct links links;
 	uint8_t *meetings;
 	uint32_t *holders;
-	uint64_t *slots; /* of holders that are no blocks */
+	uint64_t *slots; /* slots of holders that are roots */
 	uint32_t slot_cnt;
-	enum meeting floods; /* MET_REACHABLE, then MET_POSSIBLE */
+	enum meeting floods; /* current pass: MET_REACHABLE, then MET_POSSIBLE */
 	struct worker *workers;
 	size_t worker_cnt;
-	struct pieces pieces; /* of this round, and which is next */
+	/* Work of this round: pieces and blocks, each with the index of the next one. */
+	struct pieces pieces;
 	size_t next_piece;
 	struct met met;
 	size_t next_met;
@@ -95,7 +96,7 @@ static void set_holder(struct crew *crew, uint32_t block, uint32_t holder, uint6
 	if (holder == NO_BLOCK) {
 		uint32_t at = __atomic_fetch_add(&crew->slot_cnt, 1, __ATOMIC_RELAXED);
 
-		/* A block may be met twice: from its inside, and at its begin. */
+		/* A block uses up to two slots: when reached at its interior, then at its start. */
 		if (at >= 2 * (size_t)crew->index->cnt)
 			return;
 		crew->slots[at] = slot;
@@ -120,7 +121,7 @@ static void push_large(struct worker *worker, const struct heap_block *met, uint
 	}
 }
 
-/* Notes that a block is to be followed, unless nothing is to be found there. */
+/* Queues a block for the next round, unless it has no links. */
 static void push(struct crew *crew, struct worker *worker, uint32_t block)
 {
 	const struct heap_block *met = &crew->index->blocks[block];
@@ -136,7 +137,7 @@ static void push(struct crew *crew, struct worker *worker, uint32_t block)
 		worker->met.blocks[worker->met.cnt++] = block;
 }
 
-/* Notes that a pointer was met. False: a better one was before. */
+/* Records how a block was reached. False if it was already reached as well or better. */
 static bool improve(struct crew *crew, uint32_t block, enum meeting wanted)
 {
 	uint8_t was = __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED);
@@ -154,7 +155,7 @@ static bool is_met(const struct crew *crew, uint32_t block)
 	return __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED) >= crew->floods;
 }
 
-/* By a pointer that stands in a block, or in that slot. */
+/* Handles a pointer to a block from a holder or root slot. */
 static void meet(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
 		 uint64_t slot)
 {
@@ -173,7 +174,7 @@ static void meet(struct crew *crew, struct worker *worker, struct link link, uin
 		push(crew, worker, link.block);
 }
 
-/* Inlined, or gcc leaves the calls out: see block_index_prefetch(). */
+/* Must be inlined: otherwise gcc treats the function as free of effects and drops the call. */
 static inline __attribute__((always_inline)) void prefetch(const struct crew *crew, uint32_t block)
 {
 	__builtin_prefetch(&crew->meetings[block], 1);
@@ -181,7 +182,7 @@ static inline __attribute__((always_inline)) void prefetch(const struct crew *cr
 	__builtin_prefetch(&crew->links.first[block]);
 }
 
-/* Of pointers that were read most may be to what was met before. */
+/* Handles a batch of pointers. Most of them may be to blocks reached before. */
 static void found(void *arg, const struct pointer *pointers, size_t cnt)
 {
 	struct worker *worker = arg;
@@ -197,7 +198,7 @@ static void found(void *arg, const struct pointer *pointers, size_t cnt)
 		     pointers[i].holder, pointers[i].slot);
 }
 
-/* Follows the links of a few blocks at once, as each has to wait for memory. */
+/* Follows the links of a batch of blocks, so that cache misses overlap. */
 static void follow(struct crew *crew, struct worker *worker, const uint32_t *blocks, size_t cnt)
 {
 	struct link links[BATCH * LINKS_MOST];
@@ -220,7 +221,7 @@ static void follow(struct crew *crew, struct worker *worker, const uint32_t *blo
 		meet(crew, worker, links[i], holders[i], 0);
 }
 
-/* Blocks in the order of their addresses. */
+/* Follows blocks, which are in address order. */
 static void follow_all(struct crew *crew, struct worker *worker, const uint32_t *blocks, size_t cnt)
 {
 	uint32_t known[BATCH], unread[SHARE];
@@ -244,7 +245,7 @@ static void follow_all(struct crew *crew, struct worker *worker, const uint32_t 
 	}
 }
 
-/* Root memory: what lies in blocks is left out. */
+/* Scans root memory except for blocks in it. */
 static void scan_around_blocks(struct crew *crew, struct worker *worker, uint64_t start,
 			       uint64_t end)
 {
@@ -306,7 +307,7 @@ static int order_blocks(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* By a bit for each block, if there are many. */
+/* Sorts the reached blocks; uses a bitmap of all blocks if there are many. */
 static int sort_met(const struct crew *crew, struct met *met)
 {
 	size_t word_cnt = crew->index->cnt / 64 + 1, cnt = 0;
@@ -329,7 +330,7 @@ static int sort_met(const struct crew *crew, struct met *met)
 	return 0;
 }
 
-/* What the workers have met becomes what they read next. */
+/* Collects what the workers reached as the work of the next round. */
 static int gather(struct crew *crew)
 {
 	crew->pieces.cnt = crew->met.cnt = 0;
@@ -363,7 +364,7 @@ static bool is_narrow(const struct crew *crew)
 	return crew->met.cnt < ROUND_MIN && !crew->pieces.cnt;
 }
 
-/* As long as few are met in each round, as in a list, threads would wait for each other. */
+/* Continues with one worker as long as rounds are small: threads would only wait for each other. */
 static int follow_alone(struct crew *crew)
 {
 	struct worker *worker = &crew->workers[0];
@@ -385,7 +386,7 @@ static int follow_alone(struct crew *crew)
 	return err;
 }
 
-/* Until nothing is met any more. */
+/* Runs rounds until nothing new is reached. */
 static int flood(struct crew *crew)
 {
 	for (;;) {
@@ -401,7 +402,7 @@ static int flood(struct crew *crew)
 	}
 }
 
-/* Pieces of code go on for as long as a word may that begins in them. */
+/* Adds ranges in pieces. Pieces of code overlap by a word less one byte. */
 static int add_ranges(struct crew *crew, const struct root_range *ranges, size_t cnt, bool is_code)
 {
 	struct pieces *pieces = &crew->workers[0].pieces;
@@ -452,7 +453,9 @@ static int add_late_roots(struct crew *crew)
 	return add_ranges(crew, roots->late_ranges, roots->late_range_cnt, false);
 }
 
-/* Blocks that were only met from inside are begun with, once all that can be reached is known. */
+/*
+ * Starts from blocks that were reached only at their interior, once the reachable blocks are known.
+ */
 static void add_possible(struct crew *crew)
 {
 	crew->floods = MET_POSSIBLE;

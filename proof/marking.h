@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which blocks can be reached from roots: words of memory that look like addresses of blocks are
- * followed, from the roots through the blocks. Outside machine code, words that stand at no
- * multiple of eight are not seen, nor are pointers that are not stored as addresses.
+ * Finds the blocks that can be reached from roots. Words that look like addresses of blocks are
+ * followed from roots through blocks. Except in machine code, only words at multiples of 8 are
+ * seen, and pointers must be stored as plain addresses.
  *
- * What counts as a pointer to the begin although it is to the interior: to one of the first eight
- * bytes, where programs keep tags; behind the length of an array of new[], even at the end of one
- * without elements, of a string of the old C++ ABI, and of a block that begins with its size; to a
- * base class.
+ * These interior pointers count as pointers to the start: to the first eight bytes (tagged
+ * pointers); to the elements of a new[] array after its count, even at the end of an empty array;
+ * to the text of a string of the old C++ ABI; after a block's leading size; to a base class.
  *
- * Knows nothing of sites, threads or where memory is read from.
+ * Does not know sites, threads, or where memory is read from.
  */
 #ifndef PROOF_MARKING_H
 #define PROOF_MARKING_H
@@ -18,35 +17,35 @@
 #include "proof/marks.h"
 #include "proof/memory.h"
 
-/* Memory to begin with: what of it lies in blocks is left out. Whole words. */
+/* Root memory, in whole words; parts inside blocks are skipped. */
 struct root_range {
 	uint64_t start;
 	uint64_t end;
 };
 
-/* Words to begin with that stand nowhere in memory, such as registers. */
+/* Root words without an address, such as registers. */
 struct root_words {
 	const uint64_t *words;
 	size_t cnt;
 };
 
 struct roots {
-	const struct root_range *ranges; /* any order */
+	const struct root_range *ranges; /* ranges of root memory, in any order */
 	size_t range_cnt;
-	/* The same of machine code, whose pointers stand at any byte. No blocks lie there. */
+	/* Machine code, where pointers may be at any byte. Must not contain blocks. */
 	const struct root_range *code_ranges;
 	size_t code_range_cnt;
 	const struct root_words *words;
 	size_t words_cnt;
 	/*
-	 * What is begun with once all that the others reach is known: nobody knows whether it is in
-	 * use. Blocks that are not judged, and have not been reached by then, belong to it.
+	 * Memory that may or may not be in use: scanned after everything reachable from the other
+	 * roots is known, together with blocks that are not judged and not yet reached.
 	 */
 	const struct root_range *late_ranges;
 	size_t late_range_cnt;
 };
 
-/* Asked now and then, by several threads: whether to give up. */
+/* Returns true to cancel. Called periodically, from several threads. */
 typedef bool marking_stop_fn(void *arg);
 
 struct marking_request {
@@ -54,11 +53,14 @@ struct marking_request {
 	const struct block_index *index;
 	struct roots roots;
 	size_t worker_cnt;
-	marking_stop_fn *stop; /* NULL: never */
+	marking_stop_fn *stop; /* NULL: never cancel */
 	void *arg;
 };
 
-/* -ECANCELED: stop has said so; -ENOMEM; or why memory cannot be read any more. */
+/*
+ * Marks all blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or why memory cannot be
+ * read.
+ */
 int marking_run(const struct marking_request *request, struct marks *ret);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What marking finds of each block. The kinds are valgrind's: a block is reachable by pointers to
- * begins of blocks, possible if interior pointers are needed to reach it; of the rest, indirect if
- * another lost block points to it, else definite. Of lost blocks that point to each other in a
- * circle, and to which no other does, the lowest is definite.
+ * Result of marking, for each block. Kinds are valgrind's: reachable by pointers to starts of
+ * blocks; possible if an interior pointer is needed; otherwise lost, either indirect if another
+ * lost block points to it, or definite. Of lost blocks that form a cycle no other lost block points
+ * to, the lowest is definite.
  */
 #ifndef PROOF_MARKS_H
 #define PROOF_MARKS_H
@@ -13,18 +13,19 @@
 enum mark { MARK_DEFINITE, MARK_INDIRECT, MARK_POSSIBLE, MARK_REACHABLE, MARK_CNT };
 
 /*
- * By which pointer a block was reached first: the block that has it, or a slot, of which it is
- * known where it stands. Of an indirect block: the definite block that it hangs from.
+ * Flag of a holder that is a root slot. A holder is the source of the pointer by which a block was
+ * first reached; for an indirect block, the definite block it hangs from.
  */
 #define MARKS_SLOT (1U << 31)
-/* In a slot, instead of an address: the number of root words. */
+/* Flag of a slot that is an index of root words instead of an address. */
 #define HOLDER_IS_WORD (1ULL << 63)
 
 struct marks {
-	uint8_t *kinds;         /* enum mark, for each block */
-	uint32_t *holders;      /* the same: a block, or MARKS_SLOT | index into slots */
-	uint64_t *slots;        /* addresses of roots, or HOLDER_IS_WORD | index into roots.words */
-	uint64_t scanned_bytes; /* what was read of memory */
+	uint8_t *kinds; /* kind of each block, an enum mark */
+	/* Holder of each block: a block, or MARKS_SLOT | index into slots. */
+	uint32_t *holders;
+	uint64_t *slots;        /* root addresses, or HOLDER_IS_WORD | index into roots.words */
+	uint64_t scanned_bytes; /* bytes of memory read */
 };
 
 void marks_deinit(struct marks *marks);

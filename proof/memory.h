@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a process had in memory at one moment, wherever that is read from: a process that does not
- * change meanwhile, a copy of one, or a core file. All that is read is hostile: it is compared, and
- * never trusted.
+ * Memory of a process at one moment, read from a stopped process, a copy, or a core file. Content
+ * and maps are untrusted.
  */
 #ifndef PROOF_MEMORY_H
 #define PROOF_MEMORY_H
@@ -14,20 +13,20 @@
 
 struct memory;
 
-/* A run of pages that hold something; anything but 0 ends the search, and is returned by it. */
+/* Called for a run of pages with content. Return nonzero to end the visit with this value. */
 typedef int memory_visit_fn(void *arg, uint64_t start, uint64_t end);
 
-/* Read from by several threads at a time. */
+/* Must be safe to call from several threads. */
 struct memory_ops {
 	/*
-	 * Reads what there is from addr on, at most len bytes. How many there were: fewer, down to
-	 * 0, where what follows cannot be read. A negative errno: nothing can be read any more.
+	 * Reads up to len bytes at addr. Returns their number, which is less (down to 0) if the
+	 * rest cannot be read; a negative errno if no memory can be read any more.
 	 */
 	ssize_t (*read)(const struct memory *memory, uint64_t addr, void *buf, size_t len);
 	/*
-	 * Visits the pages of a mapping, from start to end, both at pages, that the process may
-	 * have written to, in ascending order; others hold what their file has, or zeros. 0 or a
-	 * negative errno.
+	 * Visits pages of a mapping between start and end (both page-aligned) that the process may
+	 * have written to, in ascending order. Other pages have the content of the file, or zeros.
+	 * Returns 0 or a negative errno.
 	 */
 	int (*visit_written)(const struct memory *memory, const struct mapping *mapping,
 			     uint64_t start, uint64_t end, memory_visit_fn *visit, void *arg);
@@ -36,9 +35,10 @@ struct memory_ops {
 
 struct memory {
 	const struct memory_ops *ops;
-	struct proc_maps maps; /* its owner deinits them after free */
+	struct proc_maps maps; /* mappings; the owner frees them after calling free() */
 	uint64_t page_size;
-	uint64_t ignored_bits; /* of pointers, by the processor: programs may keep tags there */
+	/* Pointer bits that the processor ignores, where programs may keep tags. */
+	uint64_t ignored_bits;
 };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses how a picture is taken. */
+/* Takes pictures with the tracer's help. */
 #include "proof/picture.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "proof/tracer.h"
 
 struct picture_taker {
-	struct thread_watch *watch; /* NULL: this kernel has none */
+	struct thread_watch *watch; /* NULL if the kernel rejects the program */
 	struct tracer *tracer;
 	bool is_busy;
-	int end_fd;                  /* -1: none is watched */
-	pid_t watched;               /* 0: none */
-	struct ended_threads *ended; /* of watched, until its end */
+	int end_fd;                  /* -1 if no process is watched */
+	pid_t watched;               /* pid of the watched process, 0 if none */
+	struct ended_threads *ended; /* ended threads of the watched process, until its end */
 };
 
 int picture_taker__new(struct picture_taker **ret)
@@ -82,7 +82,7 @@ void picture__free(struct picture *picture)
 	free(picture);
 }
 
-/* Whether another process traces it: it may have just one tracer. */
+/* True if another process traces this one; the kernel allows one tracer. */
 static bool is_traced(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -90,7 +90,7 @@ static bool is_traced(pid_t pid)
 	return !proc_read(pid, "status", &status) && proc_status_number(status, "TracerPid") > 0;
 }
 
-/* Nothing is said of one that has no memory any more. */
+/* Reads the kernel's memory figures; zeros if the process has no memory any more. */
 static struct memory_use memory_use_of(pid_t pid)
 {
 	static const char *const fields[] = {"RssAnon", "RssFile", "RssShmem", "VmSwap"};
@@ -107,7 +107,7 @@ static struct memory_use memory_use_of(pid_t pid)
 	return (struct memory_use){bytes[0], bytes[1], bytes[2], bytes[3]};
 }
 
-/* The other threads of a process that stands still at its end. */
+/* Adds the registers of the other threads of a process stopped at its end. */
 static int take_ended(struct picture_taker *taker, struct thread_states *states)
 {
 	int err = taker->ended ? ended_threads__take(taker->ended, states) : 0;
@@ -117,7 +117,7 @@ static int take_ended(struct picture_taker *taker, struct thread_states *states)
 	return err;
 }
 
-/* Takes over what answer has. */
+/* Fills a picture from answer, and takes ownership of its records. */
 static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t deadline_ns)
 {
 	static const enum picture_method methods[] = {
@@ -187,7 +187,7 @@ bool picture__is_valid(struct picture *picture)
 	struct live_threads now = {0};
 	bool valid;
 
-	/* Where there is no program to tell, all threads are held. */
+	/* Without the BPF program, all threads are stopped. */
 	if (picture->method == PICTURE_CLONE || picture->method == PICTURE_ENDED || !taker->watch)
 		return true;
 	valid = !thread_watch__look(taker->watch, picture->pid, false, &now) &&

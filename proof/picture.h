@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a live process has in its memory and registers at one moment, without harm to it: threads
- * that sleep are never disturbed, others stand still for the time of one system call. Knows nothing
- * of what is in the memory.
+ * Takes a picture of a live process: memory and registers at one moment. Sleeping threads are not
+ * disturbed; running ones are stopped for about the time of one system call. Does not interpret
+ * memory.
  */
 #ifndef PROOF_PICTURE_H
 #define PROOF_PICTURE_H
@@ -17,68 +17,71 @@
 #include "report/heap_census.h"
 
 enum picture_method {
-	PICTURE_STILL,  /* all its threads sleep; nothing was stopped */
+	PICTURE_STILL,  /* all threads sleep, nothing was stopped */
 	PICTURE_CLONE,  /* a copy of the process, which never runs */
-	PICTURE_ENDED,  /* the process stands still at its end until the picture is freed */
-	PICTURE_FREEZE, /* threads that ran stand still until they are let go */
+	PICTURE_ENDED,  /* the process is stopped at its exit until the picture is freed */
+	PICTURE_FREEZE, /* threads that ran are stopped until picture__let_go() */
 };
 
 struct picture_taker;
 
 struct picture {
 	enum picture_method method;
-	pid_t pid;           /* of the process */
-	uint64_t taken_ns;   /* of CLOCK_MONOTONIC: memory is as it was then */
-	uint64_t stopped_ns; /* how long threads stood still, those that ran; of PICTURE_FREEZE this
-				is known after picture__let_go() */
-	struct memory_use use; /* by what the kernel counts, at once or soon after */
-	int copy_err;          /* PICTURE_FREEZE: why it is no copy, see tracer_order.h */
+	pid_t pid;         /* pid of the process */
+	uint64_t taken_ns; /* CLOCK_MONOTONIC time of the picture */
+	/*
+	 * Time that running threads were stopped; for PICTURE_FREEZE known after picture__let_go().
+	 */
+	uint64_t stopped_ns;
+	struct memory_use use; /* kernel's memory figures, from shortly after taken_ns */
+	int copy_err;          /* PICTURE_FREEZE: why there is no copy, see tracer_order.h */
 	struct live_memory live;
-	const struct memory *memory; /* of live */
+	const struct memory *memory; /* memory in live, NULL if there is none */
 	struct thread_states threads;
-	struct live_threads seen; /* threads as they slept, or stood still */
-	bool is_held;             /* threads, or a copy, are */
+	struct live_threads seen; /* threads as seen when asleep or stopped */
+	bool is_held;             /* stopped threads, or a copy, are held */
 	struct picture_taker *taker;
 };
 
 /*
- * To be made before anything of a target is read: a process of its own does what stops threads, and
- * has what memleak has in memory now. 0 or a negative errno.
+ * Starts the tracer process. Call before reading anything of a target, as the tracer inherits
+ * memleak's memory at this time. Returns 0 or a negative errno.
  */
 int picture_taker__new(struct picture_taker **ret);
 void picture_taker__free(struct picture_taker *taker);
 
-/* The process that stops threads; of what it makes it is the tracer. 0: none runs at the moment. */
+/* Returns the pid of the tracer, which traces the copies it makes; 0 if it does not run. */
 pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
- * One at a time, and one after another. is_restless: if all threads sleep, one is waited for that
- * runs, for a while, as it would run before all has been read. At the deadline a copy ends and
- * threads are let go, whatever was read by then. 0 or a negative errno: -ESRCH: the process is
- * gone; -EBUSY: a debugger traces it; -EAGAIN: its threads come and go too fast; -ETIMEDOUT;
- * -EPIPE: what stops threads is gone.
+ * Takes a picture; only one may be held at a time. is_restless: if all threads sleep, wait a while
+ * for one that runs, as it would run before all memory has been read. At the deadline, a copy is
+ * killed and threads resume, even if not all was read. Returns 0, -ESRCH if the process is gone,
+ * -EBUSY if a debugger traces it, -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE
+ * if the tracer is gone, or another negative errno.
  */
 int picture_taker__take(struct picture_taker *taker, pid_t pid, bool is_restless,
 			uint64_t deadline_ns, struct picture **ret);
 
 /*
- * Whether all that was read until now was as it was at taken_ns: always true of a copy; else of a
- * process of which no thread has run since that slept. To be asked before picture__let_go().
+ * True if everything read so far was as at taken_ns: always for a copy, else if no thread has run
+ * since. Call before picture__let_go().
  */
 bool picture__is_valid(struct picture *picture);
 
-/* All has been read: threads go on, and a copy ends. */
+/* Resumes threads and kills a copy, once all has been read. */
 void picture__let_go(struct picture *picture);
 void picture__free(struct picture *picture);
 
-/* Whether a picture of its has not been freed for which something is held. */
+/* True if a picture of this taker still holds threads or a copy. */
 bool picture_taker__is_busy(const struct picture_taker *taker);
 
 /*
- * Has a process stand still at its end: see end_watch.h. One for each taker. 0 or a negative errno.
+ * Makes the tracer stop a process at its exit: see end_watch.h. One process per taker. Returns 0 or
+ * a negative errno.
  */
 int picture_taker__watch_end(struct picture_taker *taker, pid_t pid);
-/* Readable when it does; -1: none is watched. */
+/* Returns a descriptor that is readable once that process is at its end, -1 if none is watched. */
 int picture_taker__end_fd(const struct picture_taker *taker);
 
 #endif

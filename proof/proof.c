@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pictures before tables, marks after them, and what two proofs in a row agree on. */
+/* Takes pictures before tables are read, marks afterwards, and compares two proofs in a row. */
 #include "proof/proof.h"
 
 #include <errno.h>
@@ -20,30 +20,33 @@
 #include "proof/picture.h"
 #include "proof/root_kind.h"
 
-/* Births are by the kernel's tick, which is 10 ms at most. */
+/* Margin for the resolution of births, which is the kernel's tick: at most 10 ms. */
 #define MARGIN_NS 30000000ULL
 
 /*
- * A taker has one copy at a time: so many processes that run have a proof in one report. The others
- * have their turn in the next.
+ * Maximum running processes with a proof in one report, since a taker has one copy at a time. The
+ * remaining processes follow in the next report.
  */
 #define TAKERS_MAX 4
 
-/* What the last proof of a process has found definite, and how it sleeps. */
+/*
+ * Blocks that the last proof of a process found definite, and whether its threads sleep long
+ * enough.
+ */
 struct definite {
 	uint32_t image;
-	bool is_restless;    /* it did not sleep for long enough, or that is not known yet */
-	unsigned int unseen; /* proofs since then that were not of this process */
-	uint64_t *addrs;     /* ascending */
+	bool is_restless;    /* its threads did not sleep long enough, or that is not known yet */
+	unsigned int unseen; /* number of proofs since then without this process */
+	uint64_t *addrs;     /* addresses of definite blocks, ascending */
 	size_t cnt;
 };
 
-/* One that had no proof for so long has ended, or is one of very many. */
+/* Proofs without a process before it is forgotten: it has ended, or is one of very many. */
 #define UNSEEN_MOST 64
 
-/* What has been lost of a site. */
+/* Lost blocks of a site over time. */
 struct loss_history {
-	uint64_t first_ns; /* since tracing began, as all here */
+	uint64_t first_ns; /* all times in this struct are since tracing began */
 	uint64_t last_ns;
 	uint64_t last_cnt;
 };
@@ -51,31 +54,32 @@ struct loss_history {
 struct proof {
 	struct picture_taker *takers[TAKERS_MAX];
 	size_t taker_cnt;
-	size_t next;   /* with which process the next proof begins */
-	pid_t watched; /* by the first taker, until its end; 0: none */
-	bool saw_end;  /* there was a picture of that */
+	size_t next;   /* index of the process that the next proof begins with */
+	pid_t watched; /* pid of the process whose exit the first taker watches, 0 if none */
+	bool saw_end;  /* a picture was taken at its end */
 	struct picture **pictures;
-	uint32_t *images; /* of pictures */
+	uint32_t *images; /* image of each picture */
 	size_t picture_cnt;
-	size_t asked_cnt; /* processes of which pictures were to be taken */
+	size_t asked_cnt; /* number of processes to take pictures of */
 	bool wants_census;
 	struct definite *definite;
 	size_t definite_cnt;
 	size_t definite_cap;
-	struct hash_map losses;    /* struct loss_history by the id of the site */
-	struct hash_map reachable; /* 1 + how many blocks, by the same, in the last proof */
+	struct hash_map losses; /* struct loss_history by site id */
+	/* 1 + number of reachable blocks in the last proof, by site id */
+	struct hash_map reachable;
 	struct frame_finder frames;
-	struct hash_map told; /* pids of processes of which it was said why there is no proof */
+	struct hash_map told; /* pids of processes whose failure was logged */
 };
 
-/* A proof being finished. */
+/* State of proof__finish(). */
 struct finishing {
 	struct proof *proof;
 	struct snapshot *snap;
 	struct proof_facts facts;
 	struct heap_census census;
 	struct hanging_sums hanging;
-	uint64_t *before; /* of each site, how many blocks were reachable */
+	uint64_t *before; /* number of reachable blocks per site in the last proof */
 	marking_stop_fn *stop;
 	void *arg;
 };
@@ -149,7 +153,7 @@ void proof__free(struct proof *proof)
 
 static void say_why(struct proof *proof, pid_t pid, int err)
 {
-	/* That may be otherwise in the next report. */
+	/* These errors may not occur in the next report. */
 	if (err == -ESRCH || err == -EAGAIN || err == -ETIMEDOUT ||
 	    hash_map_get(&proof->told, (uint64_t)pid))
 		return;
@@ -162,7 +166,7 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 			 strerror(-err));
 }
 
-/* The first taker is for the process that it watches, if there is one. */
+/* Takes a picture with a free taker. The first one is reserved for the watched process, if any. */
 static int take_picture(struct proof *proof, pid_t pid, bool is_restless, uint64_t deadline_ns,
 			struct picture **ret)
 {
@@ -176,14 +180,20 @@ static int take_picture(struct proof *proof, pid_t pid, bool is_restless, uint64
 	return -EAGAIN;
 }
 
-/* Of a process that stands still at its end every block was there. */
+/*
+ * Returns the time before which blocks must be born to be judged. At a process's end that is any
+ * time.
+ */
 static uint64_t judged_before_ns(const struct picture *picture)
 {
 	return picture->method == PICTURE_ENDED ? picture->taken_ns + 1
 						: picture->taken_ns - MARGIN_NS;
 }
 
-/* Where processes are many, finding out how each sleeps would take too long. */
+/*
+ * Finds or adds an entry. With several takers there are many processes, so waiting for runners
+ * would take too long.
+ */
 static struct definite *definite_of(struct proof *proof, uint32_t image)
 {
 	for (size_t i = 0; i < proof->definite_cnt; i++)
@@ -205,7 +215,7 @@ int proof__begin(struct proof *proof, const struct traced_process *processes, si
 	size_t first = cnt ? proof->next % cnt : 0;
 
 	proof__cancel(proof);
-	/* One that was to be seen at its end, and has gone before it was, has none. */
+	/* A watched process that was gone before its end was seen counts as one without a proof. */
 	proof->asked_cnt = !cnt && proof->watched && !proof->saw_end ? 1 : cnt;
 	proof->pictures = calloc(cnt + 1, sizeof(*proof->pictures));
 	proof->images = calloc(cnt + 1, sizeof(*proof->images));
@@ -240,7 +250,7 @@ static void add_to(struct reach_sum *sum, uint64_t bytes)
 	sum->count++;
 }
 
-/* Whether the last proof has found it, too. NULL: none needs to. */
+/* True if the last proof found the block definite, too. definite NULL: always true. */
 static bool was_definite(const struct definite *definite, uint64_t addr)
 {
 	size_t at = definite ? bisect_numbers(definite->addrs, definite->cnt, addr) : 0;
@@ -260,7 +270,7 @@ static enum reach reach_of(enum mark mark)
 	return kinds[mark];
 }
 
-/* Adds the blocks to what is known of their sites, and to the sums. */
+/* Adds the blocks to their sites, and to the totals. */
 static int add_blocks(struct finishing *finishing, const struct heap_proof *heap,
 		      const struct definite *before)
 {
@@ -292,7 +302,7 @@ static int add_blocks(struct finishing *finishing, const struct heap_proof *heap
 	return err;
 }
 
-/* Keeps what is definite now for the next proof. */
+/* Stores the definite blocks for the next proof. */
 static int keep_definite(const struct heap_proof *heap, struct definite *ret)
 {
 	uint64_t *addrs;
@@ -342,7 +352,7 @@ static void add_census(struct heap_census *census, const struct picture *picture
 	heap_census_join(census, &part);
 }
 
-/* Nobody is held for names. */
+/* Threads must not stay stopped just to find names. */
 static bool lasts(void *arg)
 {
 	struct picture *picture = arg;
@@ -367,7 +377,7 @@ static int find_holders(struct finishing *finishing, const struct heap_proof *pr
 	return err;
 }
 
-/* -EAGAIN: the process has changed its memory while it was read. */
+/* Returns -EAGAIN if the process changed its memory meanwhile. */
 static int prove_heap(struct finishing *finishing, struct picture *picture, uint32_t image,
 		      struct heap *heap)
 {
@@ -390,7 +400,7 @@ static int prove_heap(struct finishing *finishing, struct picture *picture, uint
 	if (err)
 		return err;
 	seen.words = words;
-	/* Nobody else has anything of these. */
+	/* Let other threads run: they do not use this data. */
 	turn_give();
 	err = heap_proof_init(&seen, heap, finishing->stop, finishing->arg, &proof);
 	turn_take();
@@ -423,7 +433,7 @@ static struct heap *heap_of(struct snapshot *snap, uint32_t image)
 	return NULL;
 }
 
-/* Of processes that are no more nothing needs to be known; others have not had their turn. */
+/* Forgets processes that have had no proof for UNSEEN_MOST proofs. */
 static void forget_unseen(struct proof *proof)
 {
 	size_t kept = 0;
@@ -470,7 +480,7 @@ static int note_losses(struct proof *proof, struct snapshot *snap)
 	return err;
 }
 
-/* What the last proof has found reachable of the sites. */
+/* Looks up the reachable blocks of each site in the last proof. */
 static int recall_reachable(struct finishing *finishing)
 {
 	const struct snapshot *snap = finishing->snap;
@@ -516,7 +526,10 @@ static void free_heaps(struct snapshot *snap)
 	snap->heap_cnt = 0;
 }
 
-/* Of a process whose memory changes all the time a later report may have one. */
+/*
+ * Proves all pictures. A process that changes its memory all the time may get a proof in a later
+ * report.
+ */
 static int prove_heaps(struct finishing *finishing)
 {
 	struct proof *proof = finishing->proof;
@@ -527,7 +540,7 @@ static int prove_heaps(struct finishing *finishing)
 
 		err = prove_heap(finishing, proof->pictures[i], proof->images[i],
 				 heap ? heap : &none);
-		/* It was given the blocks that are older. */
+		/* The census may have added older blocks to this heap. */
 		free(none.blocks);
 		if (err == -ECANCELED || err == -ENOMEM)
 			break;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A proof: pictures of the memory of traced processes are taken, then the source's tables are read,
- * then it is found out which blocks nothing points to. In that order nothing needs to be held while
- * tables are read: a block that is there, and was born well before the picture, was there when that
- * was taken.
+ * Runs proofs: takes pictures of traced processes, then the source reads its tables, then
+ * unreachable blocks are found. In this order nothing is stopped while tables are read: a block in
+ * the tables that was born well before the picture was there when the picture was taken.
  *
- * A block counts as lost if two pictures in a row have found it definite, or one at the process's
- * end.
+ * A block is lost if two pictures in a row found it definite, or one at the process's end.
  */
 #ifndef PROOF_PROOF_H
 #define PROOF_PROOF_H
@@ -17,36 +15,42 @@
 
 struct proof;
 
-/* several: pictures of several processes are wanted at a time. 0 or a negative errno. */
+/*
+ * Creates a proof. several: take pictures of several processes at a time. Returns 0 or a negative
+ * errno.
+ */
 int proof__new(bool several, struct proof **ret);
 void proof__free(struct proof *proof);
 
-/* Snapshots are to have a census of the heaps, too. */
+/* Adds a census of heaps to each snapshot. */
 void proof__want_census(struct proof *proof);
 
 /*
- * Has the process stand still at its end, while its memory is still there: by exit, and by a signal
- * alike. It stands still now, and is not traced. 0 or a negative errno.
+ * Makes a process stop at its exit, by exit() or by a signal, while it still has its memory. The
+ * process must be stopped now, and not traced. Returns 0 or a negative errno.
  */
 int proof__watch_end(struct proof *proof, pid_t pid);
-/* Readable when it does; -1: nobody is watched. */
+/*
+ * Returns a descriptor that is readable once the watched process is at its end, -1 if none is
+ * watched.
+ */
 int proof__end_fd(const struct proof *proof);
 
 /*
- * Takes pictures. Of a process of which that fails nothing is proved, and why is said once. ret:
- * only blocks born before then can be judged. 0 or a negative errno.
+ * Takes pictures. A process whose picture fails gets no proof, and the reason is logged once.
+ * ret_before_ns: only blocks born before this time can be judged. Returns 0 or a negative errno.
  */
 int proof__begin(struct proof *proof, const struct traced_process *processes, size_t cnt,
 		 uint64_t deadline_ns, uint64_t *ret_before_ns);
 
 /*
- * Judges the blocks of the snapshot's heaps, which it frees, and fills in what is found of sites
- * and in all. The pictures are given back. While it looks at memory, it gives the caller's
- * turn away (base/turns.h). -ECANCELED: stop has said so, and nothing is filled in.
+ * Judges the blocks of the snapshot's heaps, frees these, and fills in reachability for sites and
+ * in all. Frees the pictures. Gives the turn (base/turns.h) to other threads while reading memory.
+ * Returns -ECANCELED if stop asked for it; then nothing is filled in.
  */
 int proof__finish(struct proof *proof, struct snapshot *snap, marking_stop_fn *stop, void *arg);
 
-/* Gives pictures back of which no proof is to be made. */
+/* Frees pictures without a proof. */
 void proof__cancel(struct proof *proof);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads strings of CPython 3, and goes from a pair back to the first one. */
+/* Reads CPython 3's strings, and searches backwards from a pair to the first one. */
 #include "proof/python_variable.h"
 
 #include <ctype.h>
@@ -10,16 +10,16 @@
 #define WORD sizeof(uint64_t)
 #define PAIR (2 * WORD)
 
-/* Modules have fewer variables. */
+/* Maximum pairs to search. */
 #define PAIRS_MOST 2048
 
-/* PyTypeObject: its name. */
+/* Offset of tp_name in PyTypeObject. */
 #define TYPE_NAME_AT 24
 
-/* PyHeapTypeObject begins with one, and has not more words. */
+/* Maximum words of a PyHeapTypeObject, which begins with a PyTypeObject. */
 #define TYPE_WORDS 160
 
-/* PyDictKeysObject, of a dictionary whose values are elsewhere. */
+/* PyDictKeysObject of a split-table dictionary, which keeps its values separately. */
 struct shared_keys {
 	uint64_t references;
 	uint8_t log2_size;
@@ -33,10 +33,10 @@ struct shared_keys {
 #define KEYS_ARE_SHARED 2
 #define SHARED_KEYS_MOST 30
 
-/* So far before an object is the pointer to the values of its attributes: 3.11, 3.12. */
+/* Offset from the pointer to an object's values up to the object, in 3.11 and 3.12. */
 static const uint64_t values_before[] = {32, 24};
 
-/* PyASCIIObject; up to 3.11 with another word before its characters. */
+/* PyASCIIObject; up to 3.11 there is another word before the characters. */
 struct string {
 	uint64_t references;
 	uint64_t type;
@@ -65,7 +65,7 @@ static bool is_string_type(const struct memory *memory, uint64_t type)
 	       read_all(memory, name, text, sizeof(text)) && !memcmp(text, "str", sizeof(text));
 }
 
-/* A string that may be a name. */
+/* Reads a string object that may be a name. */
 static bool read_name(const struct memory *memory, uint64_t addr, char ret[PYTHON_NAME_BYTES])
 {
 	struct string string = {0};
@@ -89,7 +89,7 @@ static bool read_name(const struct memory *memory, uint64_t addr, char ret[PYTHO
 	return true;
 }
 
-/* Of a PyTypeObject: a name as C has it. */
+/* Reads the name of a type, a C string. */
 static bool read_type_name(const struct memory *memory, uint64_t type, char ret[PYTHON_NAME_BYTES])
 {
 	uint64_t name;
@@ -106,7 +106,7 @@ static bool read_type_name(const struct memory *memory, uint64_t type, char ret[
 	return len && len < PYTHON_NAME_BYTES - 1;
 }
 
-/* The name at an index of keys that objects of a class share. */
+/* Reads the name at an index of the keys that objects of a class share. */
 static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t index,
 			    char ret[PYTHON_NAME_BYTES])
 {
@@ -122,7 +122,10 @@ static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t
 	       read_name(memory, key, ret);
 }
 
-/* Where in a type its shared keys are depends on the version: they are known by their shape. */
+/*
+ * Finds the attribute's name. The offset of the shared keys in a type depends on the version, so
+ * they are recognised by their shape.
+ */
 static bool read_attribute(const struct memory *memory, uint64_t object, uint64_t index,
 			   char ret[2 * PYTHON_NAME_BYTES])
 {
@@ -143,7 +146,7 @@ static bool read_attribute(const struct memory *memory, uint64_t object, uint64_
 	return false;
 }
 
-/* Values are objects, or not set: an object begins with the number of its references. */
+/* True if all values are NULL or plausible addresses of objects. */
 static bool are_values(const struct memory *memory, uint64_t values, uint64_t cnt)
 {
 	uint64_t words[SHARED_KEYS_MOST];
@@ -161,7 +164,7 @@ bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t value
 {
 	uint64_t index;
 
-	/* 3.12 has it less one, as a tag. */
+	/* 3.12 stores the address minus 1, as a tag. */
 	values = (values + WORD - 1) & ~(uint64_t)(WORD - 1);
 	index = (slot - values) / WORD;
 	if (slot < values || index >= SHARED_KEYS_MOST || !are_values(memory, values, index + 1))
@@ -172,7 +175,7 @@ bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t value
 	return false;
 }
 
-/* The first of the pairs in a row up to the one at addr. */
+/* Returns the first pair in the row of pairs that ends at addr. */
 static uint64_t first_pair(const struct memory *memory, uint64_t addr)
 {
 	uint64_t pairs[128][2];

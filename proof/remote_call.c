@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * By PTRACE_SYSCALL, which stops at both ends of a call. Single steps would be signals, which a
- * process may ignore or block; being forced on it they would end that.
+ * Uses PTRACE_SYSCALL, which stops at entry and exit of a call. Single steps would raise SIGTRAP,
+ * which kills a process that ignores or blocks it.
  */
 #include "proof/remote_call.h"
 
@@ -20,7 +20,7 @@
 #include "proof/arch.h"
 #include "proof/held_threads.h"
 
-/* As the kernel's headers have them since 5.13 and 6.4. */
+/* PTRACE_GET_RSEQ_CONFIGURATION (Linux 5.13) and PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG (6.4). */
 #define GET_RSEQ 0x420f
 #define GET_DISPATCH 0x4211
 
@@ -39,8 +39,7 @@ struct dispatch {
 	__u64 len;
 };
 
-/* Of the kernel's ABI: where the thread is in a sequence that is to begin anew if it is disturbed.
- */
+/* Offset of rseq_cs in struct rseq, and struct rseq_cs: the restartable sequence a thread is in. */
 #define RSEQ_CS_AT 8
 struct rseq_sequence {
 	__u32 version;
@@ -69,7 +68,7 @@ static uint64_t find_call(pid_t pid, const struct mapping *mapping)
 	return found ? mapping->start + (uint64_t)(found - code) : 0;
 }
 
-/* Libraries are larger than the kernel's own one, which all but few processes have. */
+/* Maximum size of a mapping to search, if there is no vDSO: nearly all processes have one. */
 #define CODE_BYTES_MAX (16 << 20)
 
 uint64_t remote_call_place(pid_t pid)
@@ -102,8 +101,9 @@ uint64_t remote_call_sequences(pid_t tid)
 }
 
 /*
- * In a restartable sequence the kernel would not notice that the thread was disturbed, as it comes
- * back to where it was. There is no system call in one.
+ * True if the thread is in a restartable sequence. After remote calls it returns to the same
+ * address, so the kernel would not notice the interruption and abort. Sequences contain no system
+ * calls.
  */
 static bool is_in_sequence(pid_t tid, const __u64 *registers, uint64_t sequences)
 {
@@ -128,7 +128,7 @@ static bool dispatches_calls(pid_t tid)
 	return ptrace(GET_DISPATCH, tid, (void *)sizeof(dispatch), &dispatch) >= 0 && dispatch.mode;
 }
 
-/* A filter of system calls may end the thread for one that it does not expect. */
+/* True if the thread has a seccomp filter, which may kill it for an unexpected call. */
 static bool filters_calls(pid_t tid)
 {
 	cleanup_free char *status = NULL;
@@ -196,15 +196,18 @@ static enum stop stop_of(int status)
 	}
 }
 
-/* Only these two come although all signals are blocked; the call itself gives others by a fault. */
+/*
+ * Returns a signal to pass on: SIGSTOP, which cannot be blocked. The other signals here are faults
+ * caused by the call itself.
+ */
 static int signal_to_pass(int status)
 {
 	return WSTOPSIG(status) == SIGSTOP ? SIGSTOP : 0;
 }
 
 /*
- * Goes on to the next end of a call. *ret_child: a process that was made on the way. A process that
- * is stopped as a whole meanwhile runs on as far as this.
+ * Resumes until the next entry or exit of a call. *ret_child: process created meanwhile. If the
+ * process is stopped by SIGSTOP, it still runs up to that point.
  */
 static int run_to_call(struct remote_caller *caller, pid_t *ret_child)
 {
@@ -287,8 +290,8 @@ int remote_call_last(struct remote_caller *caller, long number)
 }
 
 /*
- * At the end of a call the kernel would not look again whether the call that was interrupted is to
- * begin again: the thread stops once more where it does, without running.
+ * Leaves a stop at the exit of a call. From there the kernel would not check if the interrupted
+ * call must restart; so makes the thread stop again at the usual point, without running.
  */
 static int stop_again(struct remote_caller *caller)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks at each word of memory whether it points closer below a place than all before did. */
+/*
+ * Compares each word of memory with all places: is it a pointer closer below a place than all words
+ * before?
+ */
 #include "proof/retrace.h"
 
 #include <errno.h>
@@ -23,13 +26,15 @@
 #define STEPS_MOST 6
 #define PLACES_MOST 256
 
-/* The search may take as long as the rest of the proof, and so long in any case. */
+/*
+ * Minimum time limit of a search, in nanoseconds. Otherwise the limit is the duration of the proof.
+ */
 #define LEAST_NS 100000000ULL
 
-/* A pointer on a stack is to the block that a place is in if that is so close. */
+/* Maximum distance between a place and a stack pointer's target that counts. */
 #define STACK_BYTES 512
 
-/* Memory that is of one sort. */
+/* Memory of one kind. */
 struct piece {
 	uint64_t start;
 	uint64_t end;
@@ -38,7 +43,7 @@ struct piece {
 
 struct worker {
 	struct window window;
-	struct sight (*sights)[SIGHT_CNT]; /* of each place of the round */
+	struct sight (*sights)[SIGHT_CNT]; /* sights of each place of the round */
 };
 
 struct round {
@@ -49,11 +54,11 @@ struct round {
 	size_t piece_cnt;
 	size_t piece_cap;
 	size_t next_piece;
-	struct retrace_place **places; /* of this step, by the highest address */
-	uint64_t *highs;               /* of these */
+	struct retrace_place **places; /* places of this step, sorted by high */
+	uint64_t *highs;               /* field high of each of these places */
 	size_t cnt;
-	uint64_t low;  /* nothing below it is looked for, */
-	uint64_t span; /* nor so many bytes above it */
+	uint64_t low;  /* lowest address that is looked for */
+	uint64_t span; /* number of bytes from low that are looked for */
 	struct worker *workers;
 	size_t worker_cnt;
 	uint64_t deadline_ns;
@@ -110,15 +115,15 @@ static void add_slot(struct sight *sight, uint64_t target, uint64_t slot)
 		sight->slots[sight->cnt++] = slot;
 }
 
-/* What was freed holds nothing. */
+/* True if the slot is not in free memory. */
 static bool is_in_use(const struct heap_proof *proof, uint64_t slot)
 {
 	return !heap_proof_is_free(proof, slot);
 }
 
 /*
- * Of the places behind a word the first ones are looked at, until one has a better word: so have
- * those behind it.
+ * Offers a word to the places above it in ascending order, until one has a better word: all further
+ * places have a better word, too.
  */
 static void consider(const struct round *round, struct worker *worker, enum sight_of sort,
 		     uint64_t word, uint64_t slot)
@@ -129,7 +134,7 @@ static void consider(const struct round *round, struct worker *worker, enum sigh
 
 		if (word < sight->target || (word == sight->target && sight->cnt == RETRACE_SLOTS))
 			break;
-		/* A block's pointer to itself tells nothing of who holds it. */
+		/* A block's pointer to itself does not tell its holder. */
 		if (slot >= word && slot <= round->highs[i])
 			continue;
 		if (!is_in_use(round->proof, slot))
@@ -185,7 +190,7 @@ static int add_piece(struct round *round, uint64_t start, uint64_t end, enum sig
 	return 0;
 }
 
-/* False: what is there is not to be looked at. */
+/* Classifies memory. False if it must not be searched. */
 static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sight_of *ret)
 {
 	switch (root_telling(picture, addr)) {
@@ -204,7 +209,7 @@ static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sigh
 	return true;
 }
 
-/* Ranges may go on from one mapping to the next. */
+/* Adds a range, which may span several mappings. */
 static int add_range(struct round *round, const struct root_range *range)
 {
 	const struct proc_maps *maps = &round->picture->memory->maps;
@@ -222,7 +227,7 @@ static int add_range(struct round *round, const struct root_range *range)
 	return err;
 }
 
-/* All that was written to, blocks or not. */
+/* Adds all written memory, inside blocks or not. */
 static int add_memory(struct round *round)
 {
 	const struct block_index no_blocks = {0};
@@ -239,7 +244,7 @@ static int add_memory(struct round *round)
 	return err;
 }
 
-/* Before an object that its garbage collector knows, CPython has two words of that. */
+/* Size of the header that CPython's garbage collector puts before an object. */
 #define PYTHON_GC_BYTES 16
 
 static void set_bounds(const struct round *round, struct retrace_place *place)
@@ -266,7 +271,7 @@ static int by_high(const void *a, const void *b)
 		     (*(struct retrace_place *const *)b)->high);
 }
 
-/* Places from first on are those of this step. */
+/* Prepares a step; its places are those from index first on. */
 static void begin_step(struct round *round, size_t first)
 {
 	const struct retrace *retrace = round->retrace;
@@ -305,7 +310,7 @@ static struct retrace_way way_of(const struct round *round, uint64_t slot)
 	struct retrace_way way = {.slot = slot};
 	char name[2 * PYTHON_NAME_BYTES];
 
-	/* Each object on the way may have a name. */
+	/* In a script, each object on the way may have a name. */
 	if (round->picture->is_python) {
 		way.is_end = python_variable(round->picture->memory, slot, name);
 		return way;
@@ -320,7 +325,10 @@ static struct retrace_way way_of(const struct round *round, uint64_t slot)
 	return way;
 }
 
-/* From the slots of a place one after the other. It is asked often, and finding it takes long. */
+/*
+ * Returns the way from one of a place's slots. Finding a way is slow and is repeated, so results
+ * are cached. Call with ascending indexes.
+ */
 static struct retrace_way next_way(const struct round *round, struct retrace_place *place,
 				   size_t at)
 {
@@ -337,7 +345,7 @@ static struct retrace_way next_way(const struct round *round, struct retrace_pla
 	return place->ways[at];
 }
 
-/* Whether the way on from a place is known by now. */
+/* True if the way from a place to a root is now known. */
 static bool settle(const struct round *round, struct retrace_place *place)
 {
 	const struct sight *global = &place->sights[SIGHT_TELLING];
@@ -374,7 +382,7 @@ static void settle_all(const struct round *round)
 	}
 }
 
-/* The places that those of this step lead to. */
+/* Adds the places that the places of this step lead to. */
 static int add_next(const struct round *round, struct retrace *retrace, size_t first, size_t end)
 {
 	int err = 0;
@@ -392,8 +400,8 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
 }
 
 /*
- * A stack often has pointers to what others hold, or had some: it counts where nobody else was
- * found, for small blocks.
+ * Uses stacks for small blocks without another holder: stacks often have stale pointers, or copies
+ * of pointers from elsewhere.
  */
 static void settle_by_stacks(const struct round *round)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Backwards through memory in which nobody knows the blocks, as what an allocator had handed out
- * before it was watched: from a place to what points to the block that the place seems to be in, to
- * the place where that pointer stands, and so on up to a variable or a stack. Each step looks at
- * all of the process's memory once, for all places together.
+ * Searches backwards through memory whose blocks are unknown, such as memory allocated before
+ * tracing began. From an address, it finds pointers to the block around that address, then pointers
+ * to the blocks around those pointers, and so on up to a variable or a stack. Each step reads all
+ * of the process's memory once, for all addresses together.
  *
- * The block seems to begin at the last address up to the place that anything points to. So what is
- * found is likely, not certain. Knows nothing of sites.
+ * A block is assumed to begin at the highest pointer target at or below the address, so results are
+ * likely, not certain. Does not know sites.
  */
 #ifndef PROOF_RETRACE_H
 #define PROOF_RETRACE_H
 
 #include "proof/heap_proof.h"
 
-/* So many of the pointers to a block are followed. */
+/* Maximum pointers to a block to follow. */
 #define RETRACE_SLOTS 4
 #define RETRACE_NONE SIZE_MAX
 
-/* Pointers to where a block seems to begin, of those that stand in memory of one sort. */
+/* Pointers to the assumed start of a block, found in one kind of memory. */
 struct sight {
 	uint64_t target;
 	uint64_t slots[RETRACE_SLOTS];
@@ -25,31 +25,32 @@ struct sight {
 };
 
 enum sight_of {
-	SIGHT_TELLING, /* a variable, whose name says who it is */
-	SIGHT_MEMORY,  /* other memory, where the way may go on */
-	SIGHT_LAST,    /* roots that count where there is nobody else, as stacks */
+	SIGHT_TELLING, /* a variable, whose name tells its owner */
+	SIGHT_MEMORY,  /* other memory, where the search may continue */
+	SIGHT_LAST,    /* roots that count only if nothing else is found, such as stacks */
 	SIGHT_CNT,
 };
 
-/* Where the way goes on from a slot. */
+/* Where the search continues from a slot. */
 struct retrace_way {
-	bool is_end;                    /* nowhere: it is a root that says who it is of */
-	const struct heap_block *block; /* as for retrace_add(); both not set: it is lost */
+	bool is_end; /* ends here: the slot is in a root with a known owner */
+	/* Known block to continue from, or NULL; NULL with slot 0: the block is lost. */
+	const struct heap_block *block;
 	uint64_t slot;
 };
 
-/* Where a way goes on: in a block that is not known, or at the begin of one that is. */
+/* A place to search from: an address in an unknown block, or the start of a known block. */
 struct retrace_place {
 	uint64_t addr;
 	bool is_begin;
-	uint64_t low;  /* the block does not begin below it, */
-	uint64_t high; /* nor above it */
+	uint64_t low;  /* lowest possible start of the block */
+	uint64_t high; /* highest possible start of the block */
 	struct sight sights[SIGHT_CNT];
-	struct retrace_way ways[RETRACE_SLOTS]; /* from the slots in other memory; */
-	size_t way_cnt;                         /* so many were looked at */
-	bool is_held;                           /* the way from here to a root is known: */
-	uint64_t slot;                          /* it begins with the pointer that stands here, */
-	size_t next; /* and goes on from this place; RETRACE_NONE: it ends there */
+	struct retrace_way ways[RETRACE_SLOTS]; /* ways onwards from the slots in other memory */
+	size_t way_cnt;                         /* number of ways that are filled in */
+	bool is_held;                           /* true if the way from here to a root is known */
+	uint64_t slot;                          /* slot of the first pointer on this way */
+	size_t next; /* index of the next place on this way, RETRACE_NONE at its end */
 };
 
 struct retrace {
@@ -59,23 +60,23 @@ struct retrace {
 };
 
 /*
- * Notes where to begin for a block that is known: with what points to it, and where the pointer
- * stands by which it was found; 0: not known. 0 or -ENOMEM.
+ * Adds places to start from: block (may be NULL), and slot, the address of the pointer that holds
+ * it (0 if unknown). Returns 0 or -ENOMEM.
  */
 int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_t slot);
 
 /*
- * Finds out what can be within as much time as the proof has taken. Places stay where they are, and
- * others follow. 0 or -ENOMEM.
+ * Searches for at most as long as the proof took. Existing places keep their indexes; new ones are
+ * appended. Returns 0 or -ENOMEM.
  */
 int retrace_run(struct retrace *retrace, const struct heap_proof *proof,
 		const struct heap_picture *picture);
 
-/* The one of these two places that is held; NULL: none is. */
+/* Returns the place of the block or of the slot, if its way to a root is known; else NULL. */
 const struct retrace_place *retrace_find(const struct retrace *retrace,
 					 const struct heap_block *block, uint64_t slot);
 
-/* Where the way goes on from a place that is held; NULL: it ends there. */
+/* Returns the next place on the way, NULL at its end. */
 static inline const struct retrace_place *retrace_next(const struct retrace *retrace,
 						       const struct retrace_place *place)
 {

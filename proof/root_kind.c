@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tells variables, stacks and what is neither apart. */
+/* Tells variables, stacks and other memory apart. */
 #include "proof/root_kind.h"
 
 #include <elf.h>
@@ -8,7 +8,7 @@
 #include "report/allocator_frames.h"
 #include "report/own.h"
 
-/* Files have a dozen. */
+/* Maximum program headers per file; usual files have a dozen. */
 #define SEGMENTS_MAX 64
 
 const struct thread_state *root_thread(const struct heap_picture *picture,
@@ -23,7 +23,7 @@ const struct thread_state *root_thread(const struct heap_picture *picture,
 	return NULL;
 }
 
-/* Whether a file's data goes on behind end, by its headers as the process has them in memory. */
+/* True if the file has memory after end, according to its ELF headers as mapped in the process. */
 static bool goes_on(const struct memory *memory, const struct mapping *begin, uint64_t end)
 {
 	Elf64_Ehdr header;
@@ -49,10 +49,7 @@ static bool goes_on(const struct memory *memory, const struct mapping *begin, ui
 	return last - (first & ~(memory->page_size - 1)) > end - begin->start;
 }
 
-/*
- * Behind the data that a file has of a program follows what begins as zeros, and has no name. Other
- * memory may follow as well.
- */
+/* A file's .bss has no path and follows its writable data directly, but so may other memory. */
 const struct mapping *root_file(const struct heap_picture *picture, const struct mapping *mapping)
 {
 	const struct mapping *first = picture->memory->maps.mappings;
@@ -68,7 +65,10 @@ const struct mapping *root_file(const struct heap_picture *picture, const struct
 	return goes_on(picture->memory, begin, below->end) ? below : NULL;
 }
 
-/* ret_file: of what is global. Asked once for each answer: headers may say something else later. */
+/*
+ * Classifies an address. ret_file: file of a global. Call once per decision: headers read from
+ * memory may change.
+ */
 static enum holder_kind kind_of(const struct heap_picture *picture, uint64_t addr,
 				const struct mapping **ret_file)
 {
@@ -92,8 +92,8 @@ enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr)
 }
 
 /*
- * What an allocator and the C library have of their own leads to everything, and so does what an
- * interpreter has, and has on its stacks.
+ * Data of an allocator or of the C library points to everything, so it does not identify an owner.
+ * The same holds for an interpreter's data and stacks.
  */
 enum root_telling root_telling(const struct heap_picture *picture, uint64_t addr)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds root memory by what is mapped, and where threads have their stacks. */
+/* Finds root memory from mappings and stack pointers. */
 #include "proof/roots.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-/* Below the stack pointer functions that call no other keep what they have (x86-64 ABI, 3.2.2). */
+/* Leaf functions keep data below the stack pointer (x86-64 ABI, 3.2.2). */
 #ifdef __x86_64__
 #define RED_ZONE 128
 #else
@@ -17,8 +17,8 @@
 
 struct search {
 	const struct root_ranges *heaps;
-	size_t heap;   /* the first that does not end before what comes next */
-	uint64_t from; /* what lies below in the mapping is not in use */
+	size_t heap;   /* first heap that does not end before the next range */
+	uint64_t from; /* memory of the mapping below this address is unused */
 	struct root_ranges *ret;
 };
 
@@ -44,7 +44,7 @@ void root_ranges_deinit(struct root_ranges *ranges)
 	memset(ranges, 0, sizeof(*ranges));
 }
 
-/* Without what lies in heaps that were read. */
+/* Adds a range except for walked heaps. */
 static int add_written(void *arg, uint64_t start, uint64_t end)
 {
 	struct search *search = arg;
@@ -68,7 +68,7 @@ static bool is_guard(const struct mapping *mapping)
 	return !mapping->readable && !mapping->writable && !mapping->executable;
 }
 
-/* Whether it begins where a stack ends: below it is nothing, or what was put there to be hit. */
+/* True for the main stack, and for mappings above a guard mapping, which may be stacks. */
 static bool may_be_stack(const struct proc_maps *maps, const struct mapping *mapping)
 {
 	const struct mapping *below = mapping > maps->mappings ? mapping - 1 : NULL;
@@ -78,8 +78,8 @@ static bool may_be_stack(const struct proc_maps *maps, const struct mapping *map
 }
 
 /*
- * From where a mapping is in use. A stack below its pointer is not; but where the end of a stack is
- * not certain, something else may lie there.
+ * Returns the start of the used part of a mapping. A stack is unused below its pointer; but if the
+ * mapping may not be a stack, all of it counts.
  */
 static uint64_t begin_of(const struct memory *memory, const struct thread_states *threads,
 			 const struct mapping *mapping)
@@ -91,7 +91,7 @@ static uint64_t begin_of(const struct memory *memory, const struct thread_states
 	for (size_t i = 0; i < threads->cnt; i++) {
 		const struct thread_state *thread = &threads->items[i];
 
-		/* Whose stack it is that has no pointer, nobody knows. */
+		/* A thread without known registers may have its stack anywhere. */
 		if (!thread->known)
 			return mapping->start;
 		if (thread->sp >= mapping->start && thread->sp < mapping->end &&

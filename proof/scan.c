@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds pointers in three steps, each of which fetches what the next one needs. */
+/* Looks up pointers in three steps, each of which prefetches data for the next. */
 #include "proof/scan.h"
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Blocks that are not further apart are read together. */
+/* Maximum gap between blocks that are read together. */
 #define NEAR_BYTES 4096
 
-/* In place of a word: no block holds it. */
+/* Replaces the word when a block has too many pointers; no block contains this address. */
 #define CUT UINT64_MAX
 
 int scan_init(const struct memory *memory, const struct block_index *index, scan_found_fn *found,
@@ -40,7 +40,7 @@ void scan_deinit(struct scan *scan)
 	interior_deinit(&scan->interior);
 }
 
-/* Finds the block into which a word points that is no block's begin. */
+/* Finds the block of an interior pointer. */
 static void look_around(struct scan *scan, struct pointer *pointer)
 {
 	const struct block_index *index = scan->index;
@@ -84,13 +84,13 @@ void scan_flush(struct scan *scan)
 		scan->found(scan->arg, batch, kept);
 }
 
-/* Whether a word may be a pointer to a block: a quick look. */
+/* Quick check: false if the word cannot point to a block. */
 static bool may_point(const struct scan *scan, uint64_t word)
 {
 	return block_index_spans(scan->index, word & scan->address_bits);
 }
 
-/* False: it was one too many. */
+/* Adds a possible pointer to the batch. False if the block has too many. */
 static bool consider(struct scan *scan, uint64_t word, uint32_t holder, uint64_t slot)
 {
 	bool fits = scan->seen++ < scan->most;
@@ -108,14 +108,17 @@ void scan_word(struct scan *scan, uint64_t word, uint64_t slot)
 		consider(scan, word, NO_BLOCK, slot);
 }
 
-/* words stand at addr, in that block or in root memory. False: there were too many pointers. */
+/*
+ * Scans words read from addr, in block holder or in root memory. False if there are too many
+ * pointers.
+ */
 static bool scan_words(struct scan *scan, const uint64_t *words, size_t cnt, uint32_t holder,
 		       uint64_t addr)
 {
 	size_t i = 0;
 
 	while (i < cnt) {
-		/* Most words are no addresses of blocks: eight are looked at together. */
+		/* Most words are not addresses of blocks: check eight at a time. */
 		if (i + 8 <= cnt) {
 			bool any = false;
 
@@ -144,7 +147,7 @@ void scan_memory(struct scan *scan, uint64_t start, uint64_t end, uint32_t holde
 		const uint64_t *words = window_get(&scan->window, start, ahead, &len);
 
 		if (!words) {
-			/* Nothing can be read there, but perhaps on the next page. */
+			/* Skip to the next page, which may be readable. */
 			start = (start | 4095) + 1;
 			continue;
 		}
@@ -176,7 +179,9 @@ void scan_code(struct scan *scan, uint64_t start, uint64_t end)
 	}
 }
 
-/* How far the first of some blocks and those near it can be read at once. */
+/*
+ * Returns the end of the memory to read at once: that of the first block and of blocks close to it.
+ */
 static uint64_t run_end(const struct scan *scan, const uint32_t *blocks, size_t cnt)
 {
 	const struct heap_block *all = scan->index->blocks;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Reads memory and finds the words in it that point into blocks, many at a time, so that what one
- * waits for is fetched while others are looked at. Knows nothing of what is made of them.
- */
+/* Scans memory for words that point into blocks. Works in batches, so that cache misses overlap. */
 #ifndef PROOF_SCAN_H
 #define PROOF_SCAN_H
 
@@ -14,59 +11,56 @@
 #include "proof/memory.h"
 #include "proof/window.h"
 
-/* So much is read at once; and so many pointers are looked at together. */
+/* Bytes read at once, and pointers looked up together. */
 #define SCAN_WINDOW_BYTES (1ULL << 18)
 #define SCAN_BATCH 64
 
 struct pointer {
 	uint64_t word;
-	uint64_t slot;   /* where it stands */
-	uint32_t holder; /* the block that it stands in; NO_BLOCK: it is a root */
-	uint32_t block;  /* another, into which it points, or NO_BLOCK: see most */
-	uint32_t offset; /* so far from its begin */
+	uint64_t slot;   /* address of the word */
+	uint32_t holder; /* block that contains the slot; NO_BLOCK for a root */
+	uint32_t block;  /* another block that word points into; NO_BLOCK: see most */
+	uint32_t offset; /* offset of the target in that block */
 	size_t grain;
 };
 
-/* Takes pointers, in the order in which they were read. */
+/* Receives pointers in the order in which they were read. */
 typedef void scan_found_fn(void *arg, const struct pointer *pointers, size_t cnt);
 
 struct scan {
 	const struct block_index *index;
 	struct window window;
 	struct interior interior;
-	uint64_t address_bits; /* of words: those that the processor looks at */
+	uint64_t address_bits; /* mask of the bits that the processor uses */
 	scan_found_fn *found;
 	void *arg;
 	/*
-	 * A block's words are looked at until so many may be pointers; one to NO_BLOCK then says
-	 * that the rest was left out.
+	 * Maximum possible pointers per block. After these, a pointer with block NO_BLOCK reports
+	 * that the rest was skipped.
 	 */
 	size_t most;
-	size_t seen; /* of these */
+	size_t seen; /* possible pointers seen in this block */
 	struct pointer batch[SCAN_BATCH];
 	size_t batch_cnt;
 	size_t cluster;
 };
 
-/* 0 or -ENOMEM. */
+/* Prepares a scan. Returns 0 or -ENOMEM. */
 int scan_init(const struct memory *memory, const struct block_index *index, scan_found_fn *found,
 	      void *arg, struct scan *ret);
 void scan_deinit(struct scan *scan);
 
 /*
- * Whole words from start to end, as far as they can be read. ahead: as for window_get(). What was
- * found may be told of later, by scan_flush() at last.
+ * Scans whole words from start to end, skipping unreadable pages. ahead: as for window_get().
+ * Pointers may be reported later, at the latest by scan_flush().
  */
 void scan_memory(struct scan *scan, uint64_t start, uint64_t end, uint32_t holder, size_t ahead);
-/* The same of machine code, which is root memory without blocks: words stand at any byte. */
+/* Scans machine code, where words may be at any byte. It must be root memory without blocks. */
 void scan_code(struct scan *scan, uint64_t start, uint64_t end);
 void scan_word(struct scan *scan, uint64_t word, uint64_t slot);
 void scan_flush(struct scan *scan);
 
-/*
- * What blocks point to; in the order of their addresses. Those that lie close together are read at
- * once.
- */
+/* Scans blocks, in address order. Blocks that are close together are read at once. */
 void scan_blocks(struct scan *scan, const uint32_t *blocks, size_t cnt);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks at threads and holds them until a look shows none that runs. */
+/* Looks at all threads, and stops running ones until a look finds none. */
 #include "proof/stop.h"
 
 #include <errno.h>
@@ -9,14 +9,14 @@
 #include "base/clock.h"
 #include "proof/traced_threads.h"
 
-/* A thread that has not stopped by then may sleep where nothing wakes it. */
+/* Time after which a thread that has not stopped is assumed to be in an uninterruptible sleep. */
 #define SOON_NS 10000000ULL
 
-/* Those that run are held one after another, and those that end are waited for: so long at most. */
+/* Maximum time to stop all threads and wait for ending ones, and pause between looks. */
 #define SETTLE_NS 2000000000ULL
 #define ROUND_NS 50000
 
-/* How long somebody is waited for who runs for a moment, and how often it is looked. */
+/* Maximum time to wait for a running thread, and pause between looks. */
 #define WANTED_NS 250000000ULL
 #define PAUSE_NS 1000000
 
@@ -35,8 +35,8 @@ static bool is_held(const struct stop *stop, pid_t tid)
 }
 
 /*
- * Whether a thread has run between two looks, or does: its wait, if it waits again, has just begun.
- * before may be NULL.
+ * True if a thread runs, or has run between two looks; it may have just begun to wait again. before
+ * may be NULL.
  */
 static bool has_run(const struct live_threads *before, const struct memleak_thread_record *now)
 {
@@ -46,7 +46,7 @@ static bool has_run(const struct live_threads *before, const struct memleak_thre
 	return !live_thread_rests(now) || !was || was->switches != now->switches;
 }
 
-/* *ret: whether there are any. */
+/* Stops the threads that run or have run. *ret: true if there were any. */
 static int hold_runners(struct stop *stop, const struct live_threads *before,
 			const struct live_threads *now, bool *ret)
 {
@@ -70,7 +70,7 @@ static void pause_ns(long ns)
 	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* Until a thread has run for a moment: it is held. */
+/* Waits until a thread runs, and stops it. */
 static int hold_next_runner(struct stop *stop, uint64_t deadline_ns)
 {
 	uint64_t until_ns = clock_deadline_ns(WANTED_NS);
@@ -93,7 +93,7 @@ static int hold_next_runner(struct stop *stop, uint64_t deadline_ns)
 	return err;
 }
 
-/* Until all are held that run, and all others sleep. Fills in what is seen then. */
+/* Stops threads until all others sleep. Records all threads. */
 static int settle(struct stop *stop, uint64_t deadline_ns)
 {
 	uint64_t until_ns = clock_deadline_ns(SETTLE_NS);
@@ -128,12 +128,12 @@ int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t d
 		if (!err)
 			err = settle(&stop, deadline_ns);
 	}
-	/* Also what has failed is to be ended. */
+	/* The caller ends the stop even after a failure. */
 	*ret = stop;
 	return err;
 }
 
-/* What came or went, and sleepers that have run. */
+/* False if threads came or went, or a sleeping thread has run. */
 static bool have_rested(const struct stop *stop, const struct live_threads *now)
 {
 	if (stop->seen.cnt != now->cnt)

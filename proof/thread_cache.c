@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The layouts that caches of threads have had. */
+/* Layouts of tcache_perthread_struct in versions of glibc. */
 #include "proof/thread_cache.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #define SMALL_BINS 64U
 #define SMALLEST 32U
 
-/* Counts of all lists, then the first chunk of each. */
+/* Counts of all lists, then the first chunks of all lists. */
 struct layout {
 	uint64_t chunk_size;
 	size_t count_bytes;
@@ -20,14 +20,17 @@ struct layout {
 static const struct layout layouts[] = {
 	{.chunk_size = 0x250, .count_bytes = 1, .bin_cnt = SMALL_BINS},
 	{.chunk_size = 0x290, .count_bytes = 2, .bin_cnt = SMALL_BINS},
-	/* Further lists have chunks from one power of two to the next. */
+	/* The lists after SMALL_BINS have chunks from one power of two to the next. */
 	{.chunk_size = 0x300,
 	 .count_bytes = 2,
 	 .bin_cnt = THREAD_CACHE_BINS_MAX,
 	 .counts_room = true},
 };
 
-/* malloc leaves 16 bytes more with a chunk if they would not make one. */
+/*
+ * Finds the layout of a cache by its chunk's size. malloc() leaves up to 16 spare bytes in a chunk,
+ * if they are too few for another chunk.
+ */
 static const struct layout *layout_of(uint64_t size)
 {
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
@@ -61,7 +64,7 @@ static void read_bins(const struct layout *layout, const char *data, struct thre
 	}
 }
 
-/* A list is empty if and only if its count says so. */
+/* True if exactly the lists with an empty count are empty, and at least one list is not. */
 static bool is_sound(const struct thread_cache *cache)
 {
 	uint16_t empty = 0;

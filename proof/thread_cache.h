@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a thread of glibc keeps free chunks for itself: lists by size, and how long they are. It is
- * an ordinary chunk, which nothing but its contents tells from others. Knows nothing of what the
- * lists lead to.
+ * glibc's per-thread cache (tcache) of free chunks: lists by size, and their lengths. It is in an
+ * ordinary chunk, recognisable by content only. Does not follow the lists.
  */
 #ifndef PROOF_THREAD_CACHE_H
 #define PROOF_THREAD_CACHE_H
@@ -17,22 +16,24 @@
 
 struct thread_cache {
 	size_t bin_cnt;
-	/* How long the lists are; or, if that is what is counted, how much longer they may be. */
+	/* List lengths; with counts_room, how much longer the lists may become. */
 	uint16_t counts[THREAD_CACHE_BINS_MAX];
 	bool counts_room;
-	uint64_t firsts[THREAD_CACHE_BINS_MAX]; /* what malloc returned, 0: the list is empty */
-	uint64_t size_mins[THREAD_CACHE_BINS_MAX], size_maxs[THREAD_CACHE_BINS_MAX]; /* of chunks */
+	/* Data address of the first chunk, 0 if the list is empty. */
+	uint64_t firsts[THREAD_CACHE_BINS_MAX];
+	/* Range of chunk sizes in each list. */
+	uint64_t size_mins[THREAD_CACHE_BINS_MAX], size_maxs[THREAD_CACHE_BINS_MAX];
 };
 
-/* Cheap, and true of each that is not empty: whether a chunk of size bytes at addr could be one. */
+/* Quick check: false if a chunk of size bytes cannot be a cache. */
 static inline bool thread_cache_has_size(uint64_t size)
 {
 	return size >= 0x250 && size <= 0x310;
 }
 
 /*
- * Reads the chunk of size bytes at addr as such a cache. False: it has nothing of one, or of one
- * that is empty, which cannot be told from other chunks.
+ * Reads a chunk of size bytes as a cache. False if it does not look like one, or is an empty one,
+ * which looks like any chunk.
  */
 bool thread_cache_read(struct heap_reader *reader, uint64_t addr, uint64_t size,
 		       struct thread_cache *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the threads of a process had in their registers when a picture of its memory was taken. */
+/* Registers of a process's threads at the time of a picture. */
 #ifndef PROOF_THREAD_STATE_H
 #define PROOF_THREAD_STATE_H
 
@@ -11,10 +11,10 @@
 struct thread_state {
 	pid_t tid;
 	uint64_t sp;
-	bool known; /* its registers are; else its stack is to be taken as a whole */
+	bool known; /* registers are known; else the whole stack is a root */
 	/*
-	 * General and vector registers and the base of its TLS, as words; has_registers: first
-	 * those of a struct memleak_thread_record, else in no particular order.
+	 * Words of general and vector registers, and the TLS base. With has_registers they begin
+	 * like the registers of struct memleak_thread_record, else their order is undefined.
 	 */
 	bool has_registers;
 	uint64_t *words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the program and reads its iterator. */
+/* Loads the BPF iterator and reads its records. */
 #include "proof/thread_watch.h"
 
 #include <bpf/bpf.h>
@@ -15,19 +15,19 @@
 #include "loader/target/pid_namespace.h"
 #include "proof/arch.h"
 
-/* No less than what the kernel has room for: it gives whole records only. */
+/* At least as large as the kernel's buffer, since reads return whole records only. */
 #define PIECE_BYTES (64 * 1024)
 
-/* Records of threads beyond so many bytes are not read. */
+/* Maximum total size of records. */
 #define STORE_BYTES_MAX (1 << 30)
 
-/* Threads came or went meanwhile: so often it is tried. */
+/* Maximum tries while threads come and go. */
 #define TRIES 20
 
 struct thread_watch {
 	struct threads_bpf *skel;
 	int program;
-	int link; /* -1: none */
+	int link; /* iterator link of the process linked, -1 if none */
 	pid_t linked;
 };
 
@@ -78,7 +78,10 @@ void thread_watch__use_fd(struct thread_watch *watch, int fd)
 	watch->link = -1;
 }
 
-/* Older kernels visit all threads that there are; the program takes those of the process. */
+/*
+ * Older kernels cannot restrict the iterator to a process: it visits all threads, and the program
+ * selects those of the process.
+ */
 static int link_process(struct thread_watch *watch, pid_t pid)
 {
 	union bpf_iter_link_info info = {.task.pid = (__u32)pid};

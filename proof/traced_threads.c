@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the program's records of what ptrace tells. */
+/* Makes the BPF program's records from ptrace and /proc. */
 #include "proof/traced_threads.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 #include "proof/arch.h"
 #include "proof/remote_call.h"
 
-/* As a main thread has that has exited. */
+/* True for a main thread that has exited: it has no executable. */
 static bool has_ended(pid_t pid, pid_t tid)
 {
 	char path[96], target;

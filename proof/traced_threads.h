@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The threads of a process whose tracer we are, for kernels that take no program to look at them:
- * of those that are held all is known, of others nothing.
+ * Looks at the threads of a traced process, for kernels that reject the BPF program. Only stopped
+ * threads have known registers.
  */
 #ifndef PROOF_TRACED_THREADS_H
 #define PROOF_TRACED_THREADS_H
@@ -9,7 +9,7 @@
 #include "proof/held_threads.h"
 #include "proof/live_threads.h"
 
-/* As thread_watch__look() does. Threads that are not held are shown as if they ran. */
+/* Like thread_watch__look(). Threads that are not stopped count as running. */
 int traced_threads_look(pid_t pid, const struct held_threads *held, bool with_vectors,
 			struct live_threads *ret);
 

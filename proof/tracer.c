@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak's side: starts the process, and asks it. */
+/* memleak's side: starts the tracer and sends requests. */
 #include "proof/tracer.h"
 
 #include <errno.h>
@@ -15,13 +15,13 @@
 #include "helper/message.h"
 #include "proof/tracer_process.h"
 
-/* Beyond its deadline, a stop is brought to its end. */
+/* Time after a request's deadline for the tracer to finish a stop. */
 #define GRACE_NS 5000000000ULL
 
 struct tracer {
 	struct thread_watch *watch;
-	pid_t pid; /* 0: none */
-	int sock;  /* -1: none */
+	pid_t pid; /* pid of the tracer, 0 if it does not run */
+	int sock;  /* socket to the tracer, -1 if closed */
 };
 
 static int start(struct tracer *tracer)
@@ -45,12 +45,12 @@ static int start(struct tracer *tracer)
 	return 0;
 }
 
-/* It ends by itself, when all is as it was. */
+/* Closes the connection; the tracer ends once it has restored everything. */
 static void leave(struct tracer *tracer, bool to_wait)
 {
 	if (tracer->sock < 0)
 		return;
-	/* Whoever was forked meanwhile may have it, too. */
+	/* Processes forked meanwhile may have the socket, too. */
 	shutdown(tracer->sock, SHUT_RDWR);
 	close(tracer->sock);
 	tracer->sock = -1;
@@ -89,7 +89,7 @@ pid_t tracer__pid(const struct tracer *tracer)
 	return tracer->pid;
 }
 
-/* Empties request; fills reply. */
+/* Sends a request, which is freed, and receives the reply. */
 static int ask(struct tracer *tracer, struct message *request, uint64_t deadline_ns,
 	       struct message *reply)
 {
@@ -100,7 +100,7 @@ static int ask(struct tracer *tracer, struct message *request, uint64_t deadline
 	message_deinit(request);
 	if (!err)
 		err = message_receive(tracer->sock, reply, deadline_ns);
-	/* An answer that comes later would be taken for another one. */
+	/* A late reply would be taken for that of the next request. */
 	if (err && err != -ENOMEM) {
 		leave(tracer, false);
 		err = -EPIPE;
@@ -191,7 +191,7 @@ uint64_t tracer__let_go(struct tracer *tracer)
 
 int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd)
 {
-	/* What is in a message is closed with it. */
+	/* The message owns its descriptor, so send a duplicate. */
 	struct message request = {.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)}, reply = {.fd = -1};
 	struct message_cursor cursor;
 	int err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes requests one after another. It holds threads, or has a copy, until it is asked to let go,
- * the deadline of the request passes, or memleak ends, and so the socket does.
+ * Serves requests one by one. Holds threads or a copy until the next request, the request's
+ * deadline, or the end of memleak, which closes the socket.
  */
 #include "proof/tracer_process.h"
 
@@ -27,22 +27,24 @@
 #include "proof/traced_threads.h"
 #include "proof/tracer_order.h"
 
-/* To trace, to end copies of others' processes, to look at threads, and to have copies made soon.
+/*
+ * Capabilities to trace, to kill copies of other users' processes, to look at threads, and to raise
+ * priorities.
  */
 #define NEEDED                                                                                     \
 	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_BPF) |                 \
 	 CAPABILITY(CAP_SYS_NICE))
 
-/* Threads that were killed have ended by then, unless the kernel is busy with them. */
+/* Time for other killed threads to end, in nanoseconds, unless they are busy in the kernel. */
 #define OTHERS_END_NS 500000000ULL
 
-/* So long at most threads stand still while their memory is read. */
+/* Maximum time that threads are stopped while their memory is read. */
 #define HOLD_NS 2000000000ULL
 
-/* So often threads that have not stopped yet are asked again. */
+/* Interval between checks for threads that have not stopped and copies that have not ended. */
 #define STRAGGLERS_MS 2
 
-/* So long nobody may have run, and so often this is tried. */
+/* Time during which no thread may run, and maximum tries. */
 #define QUIET_US 5000
 #define QUIET_TRIES 10
 
@@ -50,10 +52,10 @@ struct tracing {
 	int sock;
 	struct thread_watch *watch;
 	struct stop stop;
-	bool holds;       /* threads are held */
-	bool to_let_go;   /* some have not stopped yet */
-	struct copy copy; /* pid 0: there is none */
-	pid_t at_end;     /* a process that stands still at its end, and was taken; 0: none */
+	bool holds;       /* threads of a process are stopped */
+	bool to_let_go;   /* threads are to be resumed, but some have not stopped yet */
+	struct copy copy; /* current copy, pid 0 if there is none */
+	pid_t at_end;     /* process stopped at its exit after its picture was taken, 0 if none */
 	struct ended_copies ended;
 	uint64_t deadline_ns;
 	uint64_t stopped_ns;
@@ -86,7 +88,7 @@ static void let_go(struct tracing *tracing)
 	tracing->at_end = 0;
 }
 
-/* What was let go, but had not stopped, is waited for. */
+/* Waits for threads that are to resume but have not stopped yet. */
 static void end_stop(struct tracing *tracing)
 {
 	while (tracing->to_let_go) {
@@ -103,7 +105,7 @@ static void end_copies(struct tracing *tracing)
 		usleep(STRAGGLERS_MS * 1000);
 }
 
-/* Threads but the one that stands still end by themselves, as they were killed. */
+/* Takes a process at its end. All other threads were killed, so waits until they have ended. */
 static int take_at_end(struct tracing *tracing, const struct tracer_order *order,
 		       struct tracer_answer *ret)
 {
@@ -126,7 +128,7 @@ static int take_at_end(struct tracing *tracing, const struct tracer_order *order
 	return err;
 }
 
-/* 0, or why there is no copy. */
+/* Returns 0, or why there is no copy. */
 static int make_copy(struct tracing *tracing, const struct tracer_order *order, uint64_t at)
 {
 	if (!order->may_copy)
@@ -139,8 +141,8 @@ static int make_copy(struct tracing *tracing, const struct tracer_order *order, 
 }
 
 /*
- * Reading takes longer than a copy does: who wakes again and again is held as well, until nobody
- * has run for a while. Those who run all the same are noticed afterwards.
+ * Reading takes longer than copying, so threads that keep waking are stopped, too, until none has
+ * run for a while. Threads that run later are detected by picture__is_valid().
  */
 static int wait_for_quiet(struct stop *stop, uint64_t deadline_ns)
 {
@@ -193,7 +195,7 @@ static int take(struct tracing *tracing, const struct tracer_order *order,
 	return err;
 }
 
-/* A message would have to be in pieces, of which all may be lost. */
+/* Records go into a file, as a message would have to be split. */
 static int put_records(const struct live_threads *threads, struct message *reply)
 {
 	reply->fd = (int)memfd_create("threads", MFD_CLOEXEC);
@@ -231,7 +233,7 @@ static int watch_end(struct message_cursor *cursor, struct message *request)
 	pid_t pid = (pid_t)message_get_u32(cursor);
 	int err = cursor->bad || request->fd < 0 ? -EPROTO : end_watch_begin(pid, request->fd);
 
-	/* It has taken the file over. */
+	/* end_watch_begin() now owns the descriptor. */
 	if (!err)
 		request->fd = -1;
 	return err;
@@ -304,7 +306,7 @@ static void serve(struct tracing *tracing)
 	end_copies(tracing);
 }
 
-/* Others stand still while this works, which is little: on a busy machine it goes before them. */
+/* Raises the priority: while this process works, threads are stopped, and it has little to do. */
 static void go_first(void)
 {
 	struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
@@ -320,7 +322,7 @@ static void keep_few_rights(void)
 
 	if (capabilities_read(&sets))
 		return;
-	/* It stands for the one for BPF that is not there. */
+	/* Older kernels without CAP_BPF need CAP_SYS_ADMIN instead. */
 	if (!(sets.permitted & CAPABILITY(CAP_BPF)))
 		kept |= CAPABILITY(CAP_SYS_ADMIN);
 	capabilities_bound(kept & sets.permitted);
@@ -336,7 +338,7 @@ void tracer_process_run(int sock, struct thread_watch *watch)
 	go_first();
 	turn_forget();
 	prctl(PR_SET_NAME, "memleak tracer", 0, 0, 0);
-	/* Signals for memleak's group, as from a terminal, are not for us. */
+	/* Signals to memleak's process group, as from a terminal, must not reach the tracer. */
 	setsid();
 	own_process_reset_signals();
 	own_process_keep_files(files, watch ? 2 : 1);

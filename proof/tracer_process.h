@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tracer does, at the other end of a socket from tracer.c. */
+/* The tracer process, at the other end of tracer.c's socket. */
 #ifndef PROOF_TRACER_PROCESS_H
 #define PROOF_TRACER_PROCESS_H
 
 #include "proof/thread_watch.h"
 
-/* In a process that was forked for it. watch: NULL if there is none. */
+/* Serves requests; call in a forked process. watch may be NULL. */
 void __attribute__((noreturn)) tracer_process_run(int sock, struct thread_watch *watch);
 
 #endif

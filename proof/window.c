@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads memory piece by piece. */
+/* Buffers a piece of a process's memory. */
 #include "proof/window.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ void window_deinit(struct window *window)
 	memset(window, 0, sizeof(*window));
 }
 
-/* To the end of a page: what lies behind is often asked for next, and costs little. */
+/* Reads to the end of a page: the rest is cheap, and often needed next. */
 static void load(struct window *window, uint64_t addr, size_t len)
 {
 	ssize_t got;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A piece of a process's memory that was read, so that what lies beside is there already. */
+/* A buffered piece of a process's memory, so that nearby reads need no system call. */
 #ifndef PROOF_WINDOW_H
 #define PROOF_WINDOW_H
 
@@ -12,20 +12,20 @@ struct window {
 	const struct memory *memory;
 	unsigned char *bytes;
 	size_t cap;
-	uint64_t start; /* what it holds: empty at first */
+	uint64_t start; /* start of the buffered range, initially empty */
 	uint64_t end;
-	uint64_t read_bytes; /* in all */
-	int err;             /* why nothing can be read any more */
+	uint64_t read_bytes; /* total bytes read */
+	int err;             /* why no memory can be read any more, 0 if it can */
 };
 
-/* cap: what it holds at most, at least a page. 0 or -ENOMEM. */
+/* Allocates the buffer of cap bytes, at least a page. Returns 0 or -ENOMEM. */
 int window_init(const struct memory *memory, size_t cap, struct window *ret);
 void window_deinit(struct window *window);
 
 /*
- * What stands at addr, as far as it can be read, of at most len bytes, but no more than fits. *len:
- * how much there is, a multiple of 8 if addr is one; 0: nothing. ahead: so much is read at once, if
- * anything needs to be.
+ * Returns memory at addr, NULL if none can be read. *len: in, wanted bytes, limited by the buffer
+ * size; out, available bytes, a multiple of 8 if less than wanted. ahead: bytes to read at once if
+ * a read is needed.
  */
 const void *window_get(struct window *window, uint64_t addr, size_t ahead, size_t *len);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* By ioctl(PAGEMAP_SCAN), by /proc/PID/pagemap, and by lseek(SEEK_DATA). */
+/* Uses ioctl(PAGEMAP_SCAN), /proc/PID/pagemap, and lseek(SEEK_DATA). */
 #include "proof/written_pages.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/mapped_file.h"
 
-/* As linux/fs.h has them since 6.7. */
+/* ABI of PAGEMAP_SCAN, as in linux/fs.h since 6.7. */
 struct scan_region {
 	__u64 start;
 	__u64 end;
@@ -28,7 +28,7 @@ struct scan {
 	__u64 flags;
 	__u64 start;
 	__u64 end;
-	__u64 walk_end; /* so far it came */
+	__u64 walk_end; /* address where the scan stopped */
 	__u64 regions;
 	__u64 region_cnt;
 	__u64 max_pages;
@@ -45,11 +45,11 @@ struct scan {
 #define SCAN_ZERO (1 << 5)
 #define SCAN_REGIONS 512
 
-/* So much is looked at before the time is. */
+/* Bytes to scan between checks of the deadline. */
 #define SCAN_BYTES (1ULL << 40)
 
-/* Bits of an entry of pagemap. */
-#define ENTRY_FILE (1ULL << 61) /* of a file, or shared */
+/* Bits of a pagemap entry. */
+#define ENTRY_FILE (1ULL << 61) /* file page, or shared memory */
 #define ENTRY_SWAPPED (1ULL << 62)
 #define ENTRY_PRESENT (1ULL << 63)
 #define ENTRY_FRAME ((1ULL << 55) - 1)
@@ -67,7 +67,7 @@ static bool is_late(const struct written_pages *pages)
 	return clock_ns(CLOCK_MONOTONIC) >= pages->deadline_ns;
 }
 
-/* Neighbours that are told one after the other are visited as one. */
+/* Adjacent pages are visited as one run. */
 struct run {
 	uint64_t start;
 	uint64_t end;
@@ -149,7 +149,7 @@ uint64_t written_pages_zero_frame(void)
 	return entry & ENTRY_PRESENT ? entry & ENTRY_FRAME : 0;
 }
 
-/* Large pages of zeros are told to be of a file. */
+/* True for the zero page. Entries of huge zero pages have ENTRY_FILE and need no check. */
 static bool is_zero(const struct written_pages *pages, uint64_t entry)
 {
 	return entry & ENTRY_PRESENT && pages->zero_frame &&
@@ -234,7 +234,7 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* A page that is swapped out or not mapped by this process holds something all the same. */
+/* Visits what the file has, including pages that are swapped out or not mapped by this process. */
 static int visit_data(const struct written_pages *pages, int fd, const struct mapping *mapping,
 		      uint64_t start, uint64_t end)
 {
@@ -274,7 +274,7 @@ int written_pages_of_file(const struct written_pages *pages, const struct mappin
 
 	if (fd >= 0)
 		return visit_data(pages, fd, mapping, start, end);
-	/* Nobody has written there by this mapping. */
+	/* The process cannot have written through this mapping. */
 	if (!mapping->writable)
 		return 0;
 	return visit_tables(pages, start, end, true);
