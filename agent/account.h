@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account that the agent keeps in a program, and memleak reads: shared memory, sparse, valid at
- * any moment and after the program has ended. Nobody is stopped for it.
+ * The account: shared memory that the agent writes in a program and memleak reads. It is sparse,
+ * always consistent, and valid after the program has ended. Reading it stops no thread.
  *
- * Blocks stand in *cells* by address. A *line* of four cells is for 256 bytes of addresses, which
- * few programs fill with more blocks; a line that is full has *spills* of eleven more. Lines are
- * in *chunks*, made when their addresses are first met. A cell is two words. The
- * first is 0 when no block is there, the second when it is only just being written.
+ * Blocks are stored in *cells* by address. A *line* of four cells covers 256 bytes of addresses,
+ * which is enough in most programs; a full line gets *spills* of eleven more cells. Lines are in
+ * *chunks*, created when their addresses are first used. A cell is two words: the first is 0 if the
+ * cell is empty, the second is 0 while the cell is being written.
  *
- * Stacks are paths in one *call tree*, for all threads. A stack is told by the number of its
- * innermost frame, whose parent is the frame of its caller. Frames never change, and what stacks
- * have in common is there once.
+ * Stacks are paths in one *call tree*, shared by all threads. A stack is identified by the number
+ * of its innermost frame, whose parent is the frame of its caller. Frames never change, and common
+ * parts of stacks are stored once.
  *
- * Sizes are bytes, times CLOCK_MONOTONIC. All of it is the target's, and so hostile to who reads
- * it.
+ * Sizes are in bytes, times are CLOCK_MONOTONIC. The account belongs to the target, so readers must
+ * not trust it.
  */
 #ifndef AGENT_ACCOUNT_H
 #define AGENT_ACCOUNT_H
@@ -24,45 +24,46 @@
 #include "bpf/unwind.h"
 
 #define ACCOUNT_MAGIC 0x33746e6567616d6dULL
-#define ACCOUNT_NAME "memleak-agent" /* of the file in memory */
+#define ACCOUNT_NAME "memleak-agent" /* name of the memfd */
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
 
-/* Its descriptor, or one not far above, in a program that has not been started by memleak. */
+/* Lowest descriptor number for an account that memleak has not received from the program. */
 #define ACCOUNT_FD 1000
 
-/* What says to the agent, in the environment, how it is to begin. */
+/* Environment variable with memleak's orders to the agent. */
 #define ACCOUNT_ENV "MEMLEAK_AGENT"
 
 enum account_region {
-	ACCOUNT_THREADS,   /* struct account_thread, by number - 1 */
-	ACCOUNT_MODULES,   /* struct account_module, by number */
-	ACCOUNT_TEXT,      /* paths of modules, each with a NUL */
-	ACCOUNT_DIRECTORY, /* number + 1 of the chunk by address / ACCOUNT_CHUNK_SPAN */
-	ACCOUNT_FILTER,    /* how many blocks are kept, by hash of their addresses */
-	ACCOUNT_EVENTS,    /* struct account_event, by index modulo their number */
-	ACCOUNT_TRACE,     /* struct account_traced, by index modulo their number */
-	ACCOUNT_RANGES,    /* struct account_range: what the events that are read have led to */
-	ACCOUNT_FRAMES,    /* struct account_frame, by number */
-	ACCOUNT_SPILLS,    /* struct account_spill, by number */
-	ACCOUNT_CHUNKS,    /* struct account_chunk, by number */
+	ACCOUNT_THREADS,   /* struct account_thread, by thread number - 1 */
+	ACCOUNT_MODULES,   /* struct account_module, by module number */
+	ACCOUNT_TEXT,      /* paths of modules, each NUL-terminated */
+	ACCOUNT_DIRECTORY, /* chunk number + 1, by address / ACCOUNT_CHUNK_SPAN */
+	ACCOUNT_FILTER,    /* number of kept blocks, by hash of their addresses */
+	ACCOUNT_EVENTS,    /* struct account_event, by index modulo capacity */
+	ACCOUNT_TRACE,     /* struct account_traced, by index modulo capacity */
+	/* struct account_range: mappings that result from the events read so far */
+	ACCOUNT_RANGES,
+	ACCOUNT_FRAMES, /* struct account_frame, by frame number */
+	ACCOUNT_SPILLS, /* struct account_spill, by spill number */
+	ACCOUNT_CHUNKS, /* struct account_chunk, by chunk number */
 	ACCOUNT_REGION_CNT,
 };
 
-/* Whatever was not kept: indexes into lost. */
+/* Indexes into lost: what could not be recorded. */
 enum account_lost {
-	ACCOUNT_LOST_CELLS,     /* blocks for which there was no room */
-	ACCOUNT_LOST_STACKS,    /* the same for frames: the block is kept, without a stack */
-	ACCOUNT_LOST_UNWIND,    /* stacks that were cut when they were walked */
-	ACCOUNT_LOST_MAPPINGS,  /* events of mappings */
-	ACCOUNT_LOST_THREADS,   /* threads beyond the last number */
-	ACCOUNT_LOST_SIZE,      /* blocks that count for less than they have: ACCOUNT_SIZE_MAX */
-	ACCOUNT_LOST_TRACED,    /* events of ACCOUNT_TRACES */
-	ACCOUNT_LOST_INHERITED, /* frees that tell who has copies: ACCOUNT_EVENT_LEFT, _FREED */
+	ACCOUNT_LOST_CELLS,     /* blocks dropped because there was no cell */
+	ACCOUNT_LOST_STACKS,    /* blocks kept without a stack, for lack of room for frames */
+	ACCOUNT_LOST_UNWIND,    /* truncated stacks */
+	ACCOUNT_LOST_MAPPINGS,  /* mapping events dropped because the ring was full */
+	ACCOUNT_LOST_THREADS,   /* threads beyond the maximum number */
+	ACCOUNT_LOST_SIZE,      /* blocks larger than ACCOUNT_SIZE_MAX, recorded with that size */
+	ACCOUNT_LOST_TRACED,    /* dropped events of ACCOUNT_TRACES */
+	ACCOUNT_LOST_INHERITED, /* dropped events ACCOUNT_EVENT_LEFT and ACCOUNT_EVENT_FREED */
 	ACCOUNT_LOST_CNT,
 };
 
-/* What is counted of calls, by thread. */
+/* Functions whose calls are counted for each thread. */
 enum account_call {
 	ACCOUNT_CALL_MALLOC,
 	ACCOUNT_CALL_CALLOC,
@@ -75,26 +76,30 @@ enum account_call {
 	ACCOUNT_CALL_UNMAP,
 	ACCOUNT_CALL_REMAP,
 	ACCOUNT_CALL_CNT,
-	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT, /* of account_traced alone */
+	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT, /* used in struct account_traced only */
 };
 
-/* What the agent is to do besides: bits that are only ever set, but for those of traces. */
-#define ACCOUNT_SAMPLES 1U   /* not every block is kept */
-#define ACCOUNT_FILTERS 2U   /* all that are kept are in the filter */
-#define ACCOUNT_ADDS_UP 4U   /* sums are kept */
-#define ACCOUNT_FORKED 8U    /* children have copies of blocks that are older than the last fork */
-#define ACCOUNT_INHERITS 16U /* it is a child's, which has copies of its parent's blocks */
-#define ACCOUNT_COUNTS 32U   /* it is counted what calls ask for, and frees */
-#define ACCOUNT_TRACES 64U   /* each allocation and free is told */
-#define ACCOUNT_TRACES_STACKS 128U /* and with who frees */
+/* Bits of ways. Once set they stay set, except for ACCOUNT_TRACES and ACCOUNT_TRACES_STACKS. */
+#define ACCOUNT_SAMPLES 1U   /* only samples of blocks are kept */
+#define ACCOUNT_FILTERS 2U   /* all kept blocks are in the filter */
+#define ACCOUNT_ADDS_UP 4U   /* totals are maintained in struct account_sums */
+#define ACCOUNT_FORKED 8U    /* children have copies of blocks older than the last fork */
+#define ACCOUNT_INHERITS 16U /* the account of a child that has copies of its parent's blocks */
+#define ACCOUNT_COUNTS 32U   /* requested bytes and frees are counted */
+#define ACCOUNT_TRACES 64U   /* each allocation and free is traced */
+#define ACCOUNT_TRACES_STACKS 128U /* frees are traced with their stacks */
 
-/* Of blocks, in bytes; each but the first is only ever raised. Written by all threads. */
+/* Sums over blocks, in bytes, written by all threads. peak and highest only increase. */
 struct account_sums {
 	__s64 outstanding;
-	__s64 peak;    /* the most that was outstanding */
-	__s64 highest; /* the same with what is mapped */
-	__s64 mapped;  /* by memleak, as the next */
-	__s64 before;  /* was there when sums were begun: it is in outstanding */
+	__s64 peak;    /* maximum of outstanding */
+	__s64 highest; /* maximum of outstanding + mapped */
+	__s64 mapped;  /* mapped bytes, written by memleak */
+	/*
+	 * Outstanding bytes from before sums were enabled, written by memleak; included in
+	 * outstanding.
+	 */
+	__s64 before;
 	__u64 reserved[3];
 } __attribute__((aligned(64)));
 
@@ -105,18 +110,23 @@ struct account_sums {
 struct account {
 	__u64 magic;
 	__u64 bytes;
-	__u64 region[ACCOUNT_REGION_CNT]; /* where each begins; the next one is where it ends */
+	__u64 region[ACCOUNT_REGION_CNT]; /* offset of each region, which ends at the next one */
 	__u64 end;
-	/* What each call reads stands apart from what others write more often than threads begin.
+	/*
+	 * Read by each call, so not in a cache line with fields that are written more often than
+	 * when a thread starts.
 	 */
 	__u32 pid __attribute__((aligned(64)));
 	__u32 page_size;
-	__u32 epoch; /* by memleak and by forks */
-	__u32 ways;  /* by memleak, as samples: ACCOUNT_SAMPLES and so on */
-	/* How much is in use, here and below: never less than what has been written. */
+	__u32 epoch; /* current epoch, incremented by memleak and by forks */
+	__u32 ways;  /* ACCOUNT_SAMPLES and other bits, set by the agent and by memleak */
+	/* Entries in use, here and below: never less than what has been written. */
 	__u32 thread_cnt;
-	__u32 depth; /* stacks that were cut have at least so many frames */
-	/* Set before ways: a sample in so many bytes, or, unless this is 0, in so many blocks. */
+	__u32 depth; /* number of frames that truncated stacks have at least */
+	/*
+	 * Set before ways. Mean bytes per sample; if sample_rate is not 0, one in sample_rate
+	 * blocks is sampled instead.
+	 */
 	__u64 sample_bytes;
 	__u64 sample_rate;
 	__u64 began_ns;
@@ -125,25 +135,28 @@ struct account {
 	__u32 spill_cnt;
 	__u32 frame_cnt;
 	__u64 text_bytes;
-	__u64 stack_cnt; /* how many stacks have ended in a frame that is new */
+	__u64 stack_cnt; /* number of distinct stacks */
 	__u64 event_cnt;
-	/* By memleak, which has written into ranges what they have led to: others take their place.
+	/*
+	 * Number of events that memleak has read. Their results are in ranges, and their entries
+	 * may be reused.
 	 */
 	__u64 event_read;
 	__u64 range_cnt;
 	__u64 lost[ACCOUNT_LOST_CNT];
-	struct account_sums sums; /* with ACCOUNT_ADDS_UP */
-	/* Before sums were begun; by memleak. */
+	struct account_sums sums; /* totals, maintained with ACCOUNT_ADDS_UP */
+	/* Calls from before sums were enabled, written by memleak. */
 	__u64 calls_before[ACCOUNT_CALL_CNT];
 	__u64 traced_cnt;
-	__u64 traced_read;              /* by memleak: others take the place of what it has read */
-	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* when each of the last began */
+	/* Number of traced events that memleak has read; their entries may be reused. */
+	__u64 traced_read;
+	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* start of each of the last epochs */
 	__u64 last_fork_ns;
-	/* Of what it inherits from: that account's pid and beginning, and when it was forked. */
+	/* For a child: pid and start of the parent's account, and time of the fork. */
 	__u64 parent_began_ns;
-	__u64 forked_ns; /* 0: it begins empty */
+	__u64 forked_ns; /* time of the fork, 0 if nothing is inherited */
 	__u32 parent_pid;
-	__u32 is_bypassed; /* what the program calls is another allocator than the agent's */
+	__u32 is_bypassed; /* the program calls another malloc() than the agent's */
 };
 
 #define ACCOUNT_CACHE_LINE 64U
@@ -157,13 +170,13 @@ struct account_thread {
 	__u32 tid;
 	__u32 reserved;
 	__u64 calls[ACCOUNT_CALL_CNT];
-	__u64 earlier_frees;           /* of blocks that are in no cell */
-	__u64 failed;                  /* calls that gave nothing */
-	__u64 asked[ACCOUNT_CALL_CNT]; /* bytes; with ACCOUNT_COUNTS */
-	__u64 frees;                   /* the same, and with ACCOUNT_ADDS_UP */
-	/* With that: */
-	__u64 allocated; /* bytes */
-	__u64 largest;   /* call, in bytes */
+	__u64 earlier_frees;           /* frees of blocks that are in no cell */
+	__u64 failed;                  /* calls that failed */
+	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, with ACCOUNT_COUNTS */
+	__u64 frees;                   /* number of frees, with ACCOUNT_COUNTS or ACCOUNT_ADDS_UP */
+	/* The following fields need ACCOUNT_ADDS_UP. */
+	__u64 allocated; /* allocated bytes */
+	__u64 largest;   /* largest call, in bytes */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct account_thread) % ACCOUNT_CACHE_LINE == 0,
@@ -171,36 +184,39 @@ _Static_assert(sizeof(struct account_thread) % ACCOUNT_CACHE_LINE == 0,
 
 #define ACCOUNT_MODULES_MAX (1U << 16)
 
-/* Executable memory as it was met first. Its number stays with it, also when it is gone. */
+/* An executable mapping as first seen. Its number is not reused after it is unmapped. */
 struct account_module {
 	__u64 start;
 	__u64 end;
-	__u64 offset; /* of start in the file */
-	__u64 ino;    /* 0: of no file */
+	__u64 offset; /* file offset of start */
+	__u64 ino;    /* inode number, 0 if there is no file */
 	__u32 dev_major;
 	__u32 dev_minor;
-	__u64 path; /* its place in the text */
+	__u64 path; /* offset of its path in the text region */
 	__u64 since_ns;
 	__u64 reserved;
 };
 
 struct account_frame {
-	__u64 frame;  /* as in bpf/memleak.h; file numbers are modules' */
-	__u32 parent; /* the caller's number, which is smaller; or how the stack ends */
-	/* The frames that have this parent are a digital search tree, by a hash of what they are.
+	__u64 frame; /* frame as in bpf/memleak.h, with module numbers as file numbers */
+	/* Number of the caller's frame, which is smaller than this one's, or how the stack ends. */
+	__u32 parent;
+	/*
+	 * Frames with the same parent form a binary trie by hash: first is the root of this frame's
+	 * children, next are the branches below this frame among its siblings.
 	 */
 	__u32 first;
 	__u32 next[2];
 };
 
 #define ACCOUNT_STACK_BITS 24
-/* In the place of the outermost frame's parent: how the walk ended, an enum unwind_end. */
+/* Parent of an outermost frame: how the walk ended, an enum unwind_end. */
 #define ACCOUNT_STACK_END(end) (1U + (end))
 #define ACCOUNT_STACK_ENDS ACCOUNT_STACK_END(UNWIND_END_CNT)
-/* The stack of blocks that have none. */
+/* Stack number of blocks whose stack is unknown. */
 #define ACCOUNT_NO_STACK ACCOUNT_STACK_END(UNWIND_END_UNKNOWN)
 
-/* The first word of a cell. */
+/* First word of a cell. */
 #define ACCOUNT_SIZE_BITS 35
 #define ACCOUNT_SIZE_MAX ((1ULL << ACCOUNT_SIZE_BITS) - 1)
 #define ACCOUNT_CELL(stack, size, position)                                                        \
@@ -210,15 +226,15 @@ struct account_frame {
 #define ACCOUNT_CELL_POSITION(word) ((__u32)((word) >> 59))
 
 /*
- * The second word: the birth, in units of 2^22 ns, whether it is a sample, the epoch, and the
- * number of the thread. The birth is of the clock's last tick; epochs, which memleak begins and
- * each fork, tell what came before and after within one.
+ * Second word of a cell: birth in units of 2^22 ns, sample bit, epoch, thread number. The birth has
+ * the resolution of the kernel's tick. memleak and each fork begin a new epoch, which orders births
+ * within one tick.
  */
 #define ACCOUNT_THREAD_BITS 20
 #define ACCOUNT_SAMPLE_SHIFT (ACCOUNT_THREAD_BITS + ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_BIRTH_SHIFT (ACCOUNT_SAMPLE_SHIFT + 1)
 #define ACCOUNT_BIRTH_NS_SHIFT 22
-#define ACCOUNT_TICK_NS 15000000ULL /* births are no more than that too early */
+#define ACCOUNT_TICK_NS 15000000ULL /* maximum error of births, which are too early */
 #define ACCOUNT_BIRTH(time_ns) ((time_ns) >> ACCOUNT_BIRTH_NS_SHIFT)
 #define ACCOUNT_LIFE(birth, epoch, thread)                                                         \
 	((birth) << ACCOUNT_BIRTH_SHIFT | (__u64)ACCOUNT_EPOCH(epoch) << ACCOUNT_THREAD_BITS |     \
@@ -235,9 +251,9 @@ struct account_cell {
 
 #define ACCOUNT_LINE_CELLS 4U
 #define ACCOUNT_LINE_SPAN 256U
-#define ACCOUNT_POSITION_SPAN 8U /* no allocator gives two blocks in so few bytes */
+#define ACCOUNT_POSITION_SPAN 8U /* minimum distance between blocks of any allocator */
 #define ACCOUNT_SPILL_CELLS 11U
-#define ACCOUNT_SPILLS_MAX 3U /* of a line: then each position has a cell */
+#define ACCOUNT_SPILLS_MAX 3U /* maximum spills per line: enough for a cell at each position */
 
 struct account_line {
 	struct account_cell cells[ACCOUNT_LINE_CELLS];
@@ -245,9 +261,12 @@ struct account_line {
 
 struct account_spill {
 	struct account_cell cells[ACCOUNT_SPILL_CELLS];
-	__u32 next; /* number + 1; 0: none */
+	__u32 next; /* spill number + 1, 0 if there is none */
 	__u32 reserved;
-	/* Which line it is for, before any block is in it; an address would be one to a proof. */
+	/*
+	 * Line number, set before the first block. An address here would count as a pointer in a
+	 * proof.
+	 */
 	__u64 line;
 } __attribute__((aligned(64)));
 
@@ -258,45 +277,49 @@ struct account_spill {
 
 struct account_chunk {
 	struct account_line lines[ACCOUNT_CHUNK_LINES];
-	__u32 spills[ACCOUNT_CHUNK_LINES]; /* number + 1; 0: none */
-	__u64 base;                        /* the first address */
+	__u32 spills[ACCOUNT_CHUNK_LINES]; /* spill number + 1, 0 if there is none */
+	__u64 base;                        /* first address covered by the chunk */
 	__u64 reserved[511];
 };
 
-/* As the records of bpf/memleak.h of the same names, and what children inherit. */
+/*
+ * Types with the meaning of the records of the same name in bpf/memleak.h, and types for inherited
+ * blocks.
+ */
 enum account_event_type {
 	ACCOUNT_EVENT_MAP = 1,
 	ACCOUNT_EVENT_TAKE,
 	ACCOUNT_EVENT_UNTAKE,
 	ACCOUNT_EVENT_GONE,
 	ACCOUNT_EVENT_MOVE,
-	ACCOUNT_EVENT_FORK,  /* at time_ns */
-	ACCOUNT_EVENT_LEFT,  /* a block that a child may have was freed: len, stack and flags have
-				its cell */
-	ACCOUNT_EVENT_FREED, /* what is in no cell: a child has freed what it inherited */
+	ACCOUNT_EVENT_FORK, /* a fork at time_ns */
+	/* Free of a block that a child may have, too: len, stack and flags contain its cell. */
+	ACCOUNT_EVENT_LEFT,
+	/* Free of an address in no cell: a child may have freed an inherited block. */
+	ACCOUNT_EVENT_FREED,
 };
 
-#define ACCOUNT_MAP_NO_ACCESS 1U /* PROT_NONE */
-#define ACCOUNT_MAP_STACK 2U     /* MAP_STACK */
-#define ACCOUNT_MAP_SAMPLE 4U    /* it is a sample */
+#define ACCOUNT_MAP_NO_ACCESS 1U /* mapped with PROT_NONE */
+#define ACCOUNT_MAP_STACK 2U     /* mapped with MAP_STACK */
+#define ACCOUNT_MAP_SAMPLE 4U    /* the mapping is a sample */
 
 struct account_event {
-	__u64 number; /* its index + 1, once it is written */
+	__u64 number; /* index + 1 once the event is complete */
 	__u32 type;
 	__u32 thread;
 	__u64 time_ns;
 	__u64 addr;
 	__u64 len;
 	__u32 stack;
-	__u32 flags; /* MAP: ACCOUNT_MAP_*; TAKE: 1: the old range stays mapped */
+	__u32 flags; /* MAP: ACCOUNT_MAP_*; TAKE: 1 if the old range stays mapped */
 };
 
 #define ACCOUNT_TRACED_FREE 1U
-#define ACCOUNT_SIZE_UNKNOWN (~0ULL) /* a block that is in no cell is freed */
+#define ACCOUNT_SIZE_UNKNOWN (~0ULL) /* size of a freed block that is in no cell */
 
-/* One allocation or free, of who is traced. */
+/* A traced allocation or free. */
 struct account_traced {
-	__u64 number; /* its index + 1, once it is written */
+	__u64 number; /* index + 1 once the entry is complete */
 	__u64 time_ns;
 	__u64 addr;
 	__u64 size;
@@ -308,11 +331,11 @@ struct account_traced {
 
 #define ACCOUNT_RANGE_SAMPLE (1ULL << 32)
 
-/* What is mapped, as memleak keeps it for who joins later: struct range of loader/target. */
+/* A mapping, kept for a memleak that attaches later: struct range of loader/target. */
 struct account_range {
 	__u64 start;
 	__u64 end;
-	__u64 stack; /* and ACCOUNT_RANGE_SAMPLE */
+	__u64 stack; /* stack number and ACCOUNT_RANGE_SAMPLE */
 	__u64 birth_ns;
 	__u64 mapped_size;
 	__u64 placed_ns;
@@ -322,8 +345,9 @@ struct account_range {
 	__u32 unused;
 };
 
-/* A region is never larger, and so neither is what is read of it. Of the last two there may be
- * less.
+/*
+ * Returns the maximum size of a region, in bytes. Readers read no more. The last two regions may be
+ * smaller.
  */
 static inline __u64 account_region_most(enum account_region which)
 {

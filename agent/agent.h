@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the agent share: the gate, which is open while there is an account, and what
- * each thread has of its own.
+ * Shared by all parts of the agent: the gate, which is open while there is an account, and
+ * per-thread data.
  *
- * The agent runs inside each call of the allocator, in signal handlers as well. It takes no lock,
- * has nothing from the heap, and leaves errno alone.
+ * The agent runs inside every allocator call, also in signal handlers. It takes no lock, allocates
+ * nothing on the heap, and preserves errno.
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
@@ -15,16 +15,19 @@
 
 #include "agent/account.h"
 
-/* What the stubs of entry.S say of a call: where it returns to, and the caller's registers then. */
+/*
+ * Registers of the caller, passed by the stubs in entry.S: return address, and stack and frame
+ * pointers after the return.
+ */
 struct caller {
 	uint64_t ra;
 	uint64_t sp;
 	uint64_t fp;
 };
 
-/* In a page of its own, which a forked child finds empty. */
+/* In its own page, which is wiped in forked children. */
 struct gate {
-	struct account *account; /* NULL: it is closed */
+	struct account *account; /* NULL while the gate is closed */
 	struct account_thread *threads;
 	uint32_t *directory;
 	struct account_chunk *chunks;
@@ -38,17 +41,17 @@ extern struct gate gate __attribute__((visibility("hidden"), aligned(4096)));
 
 struct memo;
 
-/* Of a thread. All zeros until it first calls. */
+/* Data of one thread, zero before its first call. */
 struct thread {
-	uint32_t number; /* 0: none yet */
+	uint32_t number; /* number in the account, 0 if none yet */
 	uint32_t reserved;
-	struct account *account; /* of whose threads that is the number */
+	struct account *account; /* account in which the thread has this number */
 	struct account_thread *counts;
-	struct memo *memo; /* NULL: there is no memory for one */
-	/* Of its own stack what was found readable, which stays so. */
+	struct memo *memo; /* NULL if there is no memory for one */
+	/* Range of the thread's own stack that is known to be readable, and remains so. */
 	uint64_t low;
 	uint64_t high;
-	/* Pages of another stack, which may go while this thread runs elsewhere. */
+	/* Pages of another stack, which may be unmapped while this thread runs on its own. */
 	uint64_t foreign_low;
 	uint64_t foreign_high;
 	uint64_t countdown; /* bytes to the next sample; 0: not drawn yet */
@@ -57,8 +60,7 @@ struct thread {
 
 extern __thread struct thread self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* What each call goes through is in one piece. */
-/* What reads memory that is not its own, in tests that watch theirs. */
+/* For reads of other functions' memory, which ASan must not check in tests. */
 #if defined(__SANITIZE_ADDRESS__)
 #define NOT_SANITIZED __attribute__((no_sanitize("address"), noinline))
 #else
@@ -95,13 +97,13 @@ static inline void lose(struct account *account, enum account_lost what)
 	__atomic_fetch_add(&account->lost[what], 1, __ATOMIC_RELAXED);
 }
 
-/* Begins the account, if there is to be one. Whether the gate is open now. */
+/* Begins an account, if memleak's orders ask for one. True if the gate is open now. */
 bool agent_begin(void);
 
-/* Makes the calling thread known to the account. False: there are too many. */
+/* Adds the calling thread to the account. False if there are too many threads. */
 bool thread_begin(struct account *account);
 
-/* For one that has none, if there is memory. */
+/* Gives the calling thread a memo, if there is memory. */
 void thread_begin_memo(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls the allocator that comes next, whichever that is, and keeps the account. Operators that end
- * up in malloc are left to it; others are called as the others are.
+ * Forwards calls to the next allocator in symbol order, and keeps the account. C++ operators that
+ * call malloc() are counted there; other operators are counted like C functions.
  */
 #include "agent/allocators.h"
 
@@ -21,7 +21,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* One for each function, in the order of their names. */
+/* One for each interposed function, in the order of names. */
 enum function {
 	MALLOC,
 	CALLOC,
@@ -90,11 +90,11 @@ static const char *const names[FUNCTION_CNT] = {
 static const char *const other_names[OTHER_CNT] = {"mmap", "munmap", "mremap", "dlclose",
 						   "mlockall"};
 
-static any_function *next[FUNCTION_CNT]; /* each call says which type it is of */
+static any_function *next[FUNCTION_CNT]; /* cast to the right type at each call */
 static any_function *others[OTHER_CNT];
-static bool operators_allocate; /* by themselves: they do not call malloc */
+static bool operators_allocate; /* operators allocate by themselves, without malloc() */
 
-/* What is asked for while the next functions are looked for: it is never given back. */
+/* Memory for allocations while the next functions are looked up; never reused. */
 static unsigned char early[32768] __attribute__((aligned(16)));
 static size_t early_bytes;
 static bool finding;
@@ -111,13 +111,13 @@ static bool is_early(const void *addr)
 	return (uintptr_t)addr - (uintptr_t)early < sizeof(early);
 }
 
-/* No early block is larger. */
+/* Returns an upper bound of an early block's size. */
 static size_t early_left(const void *addr)
 {
 	return is_early(addr) ? sizeof(early) - (size_t)((const unsigned char *)addr - early) : 0;
 }
 
-/* Whether what has malloc has the operator: then that is its own, and no caller of malloc. */
+/* True if the operator is in the same file as malloc(): then it does not call malloc(). */
 static bool is_of_allocator(any_function *operator_function)
 {
 	Dl_info of_malloc, of_operator;
@@ -138,7 +138,7 @@ void allocators_find(void)
 	operators_allocate = is_of_allocator(next[NEW]);
 }
 
-/* musl has none; with its programs the agent does nothing, but they must start. */
+/* Missing in musl: with its programs the agent does nothing, but they must start. */
 #pragma weak dladdr1
 
 bool allocators_are_bypassed(void)
@@ -150,15 +150,18 @@ bool allocators_are_bypassed(void)
 	if (!called || !dladdr1 || !dladdr1(called, &of_called, (void **)&symbol, RTLD_DL_SYMENT) ||
 	    !dladdr(next, &own))
 		return false;
-	/* An executable that takes its address has one for all, which leads to what is called. */
+	/*
+	 * An executable that takes malloc()'s address may define it as its own PLT entry, which
+	 * leads to the function that is called.
+	 */
 	if (symbol && symbol->st_shndx == SHN_UNDEF)
 		return false;
 	return of_called.dli_fbase != own.dli_fbase;
 }
 
 /*
- * Who maps first may be an allocator that begins, and holds a lock: looking for functions would
- * call it.
+ * Returns the next function. mmap() and its kin are not looked up on demand: the first caller may
+ * be an allocator that is starting and holds a lock, and the lookup would call it.
  */
 any_function *allocators_other(enum other_function which)
 {
@@ -167,7 +170,7 @@ any_function *allocators_other(enum other_function which)
 	return others[which];
 }
 
-/* NULL: they are being looked for. */
+/* Returns the next function of this name, NULL while the functions are being looked up. */
 static inline any_function *next_function(enum function which)
 {
 	if (unlikely(!next[which]))
@@ -191,7 +194,7 @@ static inline uint32_t ways_of(const struct account *account)
 	return __atomic_load_n(&account->ways, __ATOMIC_ACQUIRE);
 }
 
-/* More than that no allocator gives. */
+/* Larger requests fail in any allocator. */
 #define ASKED_MAX (1ULL << 47)
 
 static void count_asked(uint32_t ways, enum account_call call, size_t size)
@@ -200,7 +203,7 @@ static void count_asked(uint32_t ways, enum account_call call, size_t size)
 		self.counts->asked[call] += size;
 }
 
-/* What else there is to do with a block that is taken out, */
+/* Updates filter and sums for a block that is removed from its cell. */
 static void count_taken(struct account *account, uint64_t addr, uint64_t block, uint32_t ways)
 {
 	if (ways & ACCOUNT_FILTERS)
@@ -209,7 +212,7 @@ static void count_taken(struct account *account, uint64_t addr, uint64_t block, 
 		sums_taken(account, ACCOUNT_CELL_SIZE(block));
 }
 
-/* for good, */
+/* Updates filter, sums and inheritance for a block that is freed. */
 static void count_gone(struct account *account, uint64_t addr, const struct account_cell *cell,
 		       uint32_t ways)
 {
@@ -218,7 +221,10 @@ static void count_gone(struct account *account, uint64_t addr, const struct acco
 		forks_left(account, addr, cell);
 }
 
-/* and with one that is about to be put, perhaps in the place of one that went unseen. */
+/*
+ * Updates filter and sums for a new block. If its address still has a block, the free of that block
+ * was missed.
+ */
 static void count_put(struct account *account, uint64_t addr, uint64_t block, uint32_t ways)
 {
 	const struct account_cell *there = cells_find(addr);
@@ -232,8 +238,9 @@ static void count_put(struct account *account, uint64_t addr, uint64_t block, ui
 }
 
 /*
- * before: what it takes the place of: if it comes from the same place, it lives on, unless children
- * may have copies, which are told by their births; NULL: nothing.
+ * Records an allocation. before: cell of the block that realloc() replaces, or NULL. With the same
+ * stack, the new block keeps its birth, unless children may have copies, which are identified by
+ * birth.
  */
 static ALWAYS_INLINE void note_after(void *addr, size_t size, enum account_call call,
 				     const struct caller *caller, const struct account_cell *before)
@@ -288,7 +295,10 @@ static ALWAYS_INLINE void note(void *addr, size_t size, enum account_call call,
 	note_after(addr, size, call, caller, NULL);
 }
 
-/* Before it goes back: then nobody else can have its address. False: it is not known. */
+/*
+ * Removes a block from its cell. Must precede the actual free, after which another thread may get
+ * the address. False if the block is unknown.
+ */
 static ALWAYS_INLINE bool forget(void *addr, const struct caller *caller)
 {
 	struct account *account = gate.account;
@@ -316,7 +326,7 @@ static ALWAYS_INLINE bool forget(void *addr, const struct caller *caller)
 	return true;
 }
 
-/* Of what is in no cell. */
+/* Counts a free of a block in no cell. */
 static inline void count_other_free(void *addr, const struct caller *caller)
 {
 	struct account *account = gate.account;
@@ -333,8 +343,8 @@ static inline void count_other_free(void *addr, const struct caller *caller)
 }
 
 /*
- * Whether the next sample is farther away than the block is long: then there is nothing to do when
- * it is there, and the allocator is jumped to.
+ * True if the next sample lies beyond this block. Then nothing is to be done after the call, and
+ * the allocator is reached by a jump.
  */
 static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 {
@@ -389,7 +399,7 @@ HIDDEN void *agent_calloc(size_t cnt, size_t size, uint64_t ra, uint64_t sp, uin
 	return addr;
 }
 
-/* What was taken out before the call, which has failed. */
+/* Restores a block that was removed before a call that failed. */
 static void put_back(uint64_t addr, struct account_cell cell)
 {
 	struct account *account = gate.account;
@@ -419,7 +429,7 @@ static struct account_cell take(uint64_t addr)
 	return taken;
 }
 
-/* The block that was taken has not come back. */
+/* Records that a successful realloc() freed the old block. */
 static void count_moved(void *old, const struct account_cell *taken, enum account_call call,
 			const struct caller *caller)
 {
@@ -443,7 +453,7 @@ static void *reallocate(void *old, size_t size, any_function *function, enum acc
 	struct account_cell taken = take((uint64_t)old);
 	void *addr = ((void *(*)(void *, size_t))function)(old, size);
 
-	/* With size 0 the block may be gone without another. */
+	/* With size 0, the block may be freed without a new one. */
 	if (!addr && size) {
 		put_back((uint64_t)old, taken);
 		note(NULL, size, call, caller);
@@ -474,7 +484,7 @@ HIDDEN void *agent_realloc(void *old, size_t size, uint64_t ra, uint64_t sp, uin
 	return reallocate_any(old, size, ACCOUNT_CALL_REALLOC, CALLER(ra, sp, fp));
 }
 
-/* As the C library does it, but that it is one call. */
+/* Like the C library's function, but counted as one call. */
 HIDDEN void *agent_reallocarray(void *old, size_t cnt, size_t size, uint64_t ra, uint64_t sp,
 				uint64_t fp)
 {
@@ -551,7 +561,7 @@ static __attribute__((noinline)) void free_slowly(void *addr, uint64_t ra, uint6
 	function(addr);
 }
 
-/* Nothing is put on the stack for who frees a block that is where it is looked for first. */
+/* The fast path, for a block in its home cell, uses no stack. */
 HIDDEN void agent_free(void *addr, uint64_t ra, uint64_t sp, uint64_t fp)
 {
 	void (*function)(void *addr) = (void (*)(void *))next[FREE];
@@ -578,8 +588,8 @@ static any_function *find_in_library(const char *path, enum function which)
 }
 
 /*
- * A C program may load a C++ library later, which the dynamic loader does not call our next. It may
- * have operators of its own.
+ * Finds an operator that RTLD_NEXT does not: a C program may load a C++ library later. That library
+ * may also have its own operators.
  */
 static any_function *find_operator(enum function which, uint64_t caller)
 {
@@ -591,7 +601,7 @@ static any_function *find_operator(enum function which, uint64_t caller)
 	if (!next[which] && dladdr((void *)caller, &of_caller))
 		next[which] = find_in_library(of_caller.dli_fname, which);
 	if (!next[which])
-		__builtin_trap(); /* nobody has told the program what to call */
+		__builtin_trap(); /* There is no function that the program could call. */
 	return next[which];
 }
 
@@ -603,8 +613,8 @@ static inline any_function *next_operator(enum function which, uint64_t caller)
 }
 
 /*
- * An operator that calls malloc is left by a jump, so that nothing of ours is on the stack when it
- * throws. Others are called; if they throw, nothing is noted.
+ * Operators that call malloc() are reached by a jump, so that no frame of the agent is on the stack
+ * if they throw. Other operators are called; if they throw, nothing is recorded.
  */
 #define NEW_1(name, which)                                                                         \
 	HIDDEN void *name(size_t size, uint64_t ra, uint64_t sp, uint64_t fp)                      \
@@ -648,7 +658,7 @@ static inline any_function *next_operator(enum function which, uint64_t caller)
 		return addr;                                                                       \
 	}
 
-/* Whatever else an operator is given, it is given on. */
+/* Passes on any further arguments of an operator. */
 #define DELETE(name, which)                                                                        \
 	HIDDEN void name(void *addr, uint64_t a, uint64_t b, uint64_t ra, uint64_t sp,             \
 			 uint64_t fp)                                                              \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Begins accounts: at the program's first call, in a forked child, and for each thread. */
+/* Begins accounts: at a program's first call, in a forked child, and for each thread. */
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <pthread.h>
@@ -23,38 +23,38 @@
 
 #define PAGE 4096ULL
 
-/* Regions are made smaller, by halves, until they fit into the address space that is allowed. */
+/* Maximum number of times that regions are halved to fit into the address space limit. */
 #define HALVES 8U
 
 struct gate gate __attribute__((aligned(4096), visibility("hidden")));
 __thread struct thread self;
 
-/* What gdb shows of the account: `p *memleak_agent`. */
+/* For gdb: `p *memleak_agent` shows the account. */
 __attribute__((visibility("default"))) const volatile struct account *memleak_agent;
 
 enum { NOT_YET, BEGINNING, OPEN, OFF };
 
-static int state; /* one of these */
+static int state; /* state of the account: one of the constants above */
 
 static bool is_bypassed;
 
-static pthread_key_t ends; /* of threads */
+static pthread_key_t ends; /* key whose destructor is end_thread() */
 static bool knows_ends;
 
 /*
- * What memleak has said in the environment: PARENT:FLAGS:SOCKET. FLAGS: f, and numbers, of which
- * the first is the depth; letters before others say what they are.
+ * memleak's orders in the environment: PARENT:FLAGS:SOCKET. FLAGS has letters and numbers; the
+ * first number is the depth, and others follow the letter that names them.
  */
 struct orders {
-	uint32_t parent;       /* of the process that is meant; 0: of any */
-	bool follow;           /* its children as well */
-	uint64_t depth;        /* of stacks; 0: as usual */
-	uint64_t sample_bytes; /* b; 0: all blocks are kept, */
-	uint64_t sample_rate;  /* s; unless this is not 0 either */
-	bool adds_up;          /* p: sums are kept */
-	bool counts;           /* c: it is counted what calls ask for */
-	unsigned int traces;   /* t: each call is told; once more: and who frees */
-	const char *socket;    /* abstract; NULL: nobody waits for the account */
+	uint32_t parent;       /* pid of the parent of the intended process, 0 for any process */
+	bool follow;           /* flag f: also begin accounts in its children */
+	uint64_t depth;        /* depth of stacks, 0 for the default */
+	uint64_t sample_bytes; /* flag b: bytes per sample */
+	uint64_t sample_rate;  /* flag s: blocks per sample; if both are 0, all blocks are kept */
+	bool adds_up;          /* flag p: maintain sums */
+	bool counts;           /* flag c: count requested bytes */
+	unsigned int traces;   /* flag t: trace each call; tt: also stacks of frees */
+	const char *socket;    /* abstract socket to send the account to, NULL if there is none */
 };
 
 static const char *read_flags(const char *at, struct orders *ret)
@@ -99,7 +99,7 @@ static struct orders read_orders(void)
 	return orders;
 }
 
-/* Sizes of the regions, and so where they are. */
+/* Sets sizes and offsets of the regions. Returns the total size. */
 static uint64_t lay_out(struct account *account, unsigned int halves)
 {
 	uint64_t at = (sizeof(*account) + PAGE - 1) & ~(PAGE - 1);
@@ -122,7 +122,7 @@ static uint64_t limit_of(int resource)
 	return err ? RLIM_INFINITY : limit.rlim_cur;
 }
 
-/* How large it may be. Whoever makes a file larger than is allowed gets a signal. */
+/* Returns the maximum size of an account. Exceeding RLIMIT_FSIZE would raise SIGXFSZ. */
 static uint64_t bytes_allowed(void)
 {
 	uint64_t address_space = limit_of(RLIMIT_AS) / 4, file = limit_of(RLIMIT_FSIZE);
@@ -130,7 +130,7 @@ static uint64_t bytes_allowed(void)
 	return address_space < file ? address_space : file;
 }
 
-/* The account in a file that is in memory alone, and mapped; NULL: it cannot be. */
+/* Creates the account in a memfd and maps it. Returns NULL on failure. */
 static struct account *make_account(int *ret_fd)
 {
 	long fd = system_call(SYS_memfd_create, (long)ACCOUNT_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING,
@@ -149,8 +149,8 @@ static struct account *make_account(int *ret_fd)
 					   MAP_SHARED | MAP_NORESERVE, fd, 0);
 	}
 	/*
-	 * A core file of it would be as large as it can become, and make it so large in memory: it
-	 * has the head alone.
+	 * Core dumps have only the head of the account: dumping its sparse regions would fill them
+	 * with memory.
 	 */
 	if (system_error(addr) ||
 	    system_call(SYS_madvise, addr, (long)layout.bytes, MADV_DONTFORK, 0, 0, 0) ||
@@ -159,7 +159,7 @@ static struct account *make_account(int *ret_fd)
 		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 		return NULL;
 	}
-	/* Whoever reads it can be sure that it stays as long as it is. */
+	/* Seals let readers rely on the size. */
 	system_call(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, 0, 0, 0);
 	account = (struct account *)addr;
 	*account = layout;
@@ -171,8 +171,8 @@ static struct account *make_account(int *ret_fd)
 }
 
 /*
- * Gives the descriptor to memleak, which may be too busy to take it at once. Where more wait than
- * it has room for, none is held up: the account is as that of a program started by hand.
+ * Sends the descriptor to memleak, without waiting. If too many accounts are queued, gives up:
+ * memleak can still find the account, as in a program started by hand.
  */
 static bool send_account(const char *name, int fd)
 {
@@ -208,13 +208,15 @@ static bool send_account(const char *name, int fd)
 	return !system_error(sent);
 }
 
-/* Nobody needs the descriptor who has the account; who joins later finds it below /proc, out of the
- * way. */
+/*
+ * Closes the descriptor if memleak has it. Otherwise moves it to a high number, where memleak finds
+ * it in /proc.
+ */
 static void put_away(int fd, bool is_sent)
 {
 	long high = is_sent ? 0 : system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, ACCOUNT_FD, 0, 0, 0);
 
-	/* Where so high a number is not allowed it stays as it is. */
+	/* If high numbers are not allowed, the descriptor keeps its number. */
 	if (!system_error(high))
 		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
@@ -263,7 +265,10 @@ static bool begin(const struct orders *orders)
 	return true;
 }
 
-/* One that is in the middle of a walk, in the child of a signal handler's fork, begins anew. */
+/*
+ * Begins an account in a forked child. Forgets all stacks, as a signal handler may have forked
+ * during a walk.
+ */
 static bool begin_again(const struct orders *orders)
 {
 	if (!orders->follow)
@@ -279,7 +284,7 @@ bool agent_begin(void)
 	struct orders orders;
 	bool done;
 
-	/* Before the C library has begun nobody can tell what is wanted. */
+	/* Without environ the C library is not initialised, and the orders are unknown. */
 	if (seen == OFF || seen == BEGINNING || !environ ||
 	    !__atomic_compare_exchange_n(&state, &seen, BEGINNING, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
@@ -295,7 +300,7 @@ bool agent_begin(void)
 	return done;
 }
 
-/* What comes later in the thread, in other destructors, begins with another memo. */
+/* Runs when a thread ends. Later destructors in this thread get another memo. */
 static void end_thread(void *memo)
 {
 	self.memo = NULL;
@@ -310,8 +315,9 @@ void thread_begin_memo(void)
 }
 
 /*
- * Something on the thread's stack: the kernel has put one above all frames, the C library the
- * other. In a child it is the stack of the thread that has forked.
+ * Finds a page of the thread's own stack: AT_RANDOM is above all frames of the main thread, the
+ * thread pointer is on the stack of other threads. A child keeps the stack of the thread that
+ * forked.
  */
 static void find_stack(bool is_main)
 {
@@ -346,7 +352,9 @@ bool thread_begin(struct account *account)
 	return true;
 }
 
-/* Whatever has been allocated before by other libraries is accounted for by then. */
+/*
+ * Runs when the agent is loaded. Other libraries may have allocated before, and begun the account.
+ */
 static __attribute__((constructor)) void load(void)
 {
 	pthread_key_t key;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds and adds frames. Who adds one writes it first, and then its number where 0 was: nobody
- * waits, and who comes second finds what the first has written.
+ * Finds and adds frames without locks. A thread fills a new frame, then publishes its number; if
+ * another thread was first, it uses that frame.
  */
 #include "agent/call_tree.h"
 
-/* 0: there is no room. */
+/* Returns the next free frame number, 0 if there is no room. */
 static uint32_t take_number(struct account *account)
 {
 	uint64_t most = region_bytes(account, ACCOUNT_FRAMES) / sizeof(struct account_frame);
@@ -26,7 +26,10 @@ void call_tree_begin(struct account *account)
 
 uint32_t call_tree_child(struct account *account, uint32_t parent, uint64_t frame, bool *ret_made)
 {
-	/* Different frames differ in it: the tree is no deeper than that has bits. */
+	/*
+	 * The multiplication is a bijection, so different frames have different hashes, and the
+	 * trie has at most 64 levels.
+	 */
 	uint64_t hash = frame * 0x9e3779b97f4a7c15ULL;
 	__u32 *place = &gate.frames[parent].first;
 	uint32_t made = 0;
@@ -48,7 +51,7 @@ uint32_t call_tree_child(struct account *account, uint32_t parent, uint64_t fram
 				return made;
 			}
 		}
-		/* One that was made in vain stays unused. */
+		/* If another thread was first, the frame made here remains unused. */
 		if (gate.frames[number].frame == frame)
 			return number;
 		place = &gate.frames[number].next[hash >> 63];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes chunks and spills when they are first needed. They stay. */
+/* Creates chunks and spills on first use. They are never freed. */
 #include "agent/cells.h"
 
-/* Takes the next of what a region has. 0: there is none left. */
+/* Takes the next free entry of a region. Returns its number + 1, 0 if there is none. */
 static uint32_t take_number(struct account *account, uint32_t *cnt, enum account_region which,
 			    uint64_t size)
 {
@@ -17,7 +17,10 @@ static uint32_t take_number(struct account *account, uint32_t *cnt, enum account
 	return number + 1;
 }
 
-/* Who comes second leaves the one that he has made: it has no pages. */
+/*
+ * Creates a chunk or spill. If another thread was first, the entry made here remains unused,
+ * without pages.
+ */
 static uint32_t make(struct account *account, uint32_t *place, uint32_t *cnt,
 		     enum account_region which, uint64_t size)
 {
@@ -96,7 +99,7 @@ static void spill(struct account *account, struct account_chunk *chunk, uint64_t
 				return;
 		place = &spill->next;
 	}
-	/* What was not seen to be freed takes the room of others. */
+	/* The spills can fill up with blocks whose frees were missed. */
 	lose(account, ACCOUNT_LOST_CELLS);
 }
 

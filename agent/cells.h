@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blocks in cells: see account.h. Who puts or takes a block is the only one who has its address. */
+/*
+ * Stores blocks in cells: see account.h. Only the thread that allocates or frees a block accesses
+ * its address.
+ */
 #ifndef AGENT_CELLS_H
 #define AGENT_CELLS_H
 
 #include "agent/agent.h"
 #include "agent/system.h"
 
-/* The chunk of an address; NULL: there is no room for it. */
+/* Creates the chunk of an address. Returns NULL if there is no room. */
 struct account_chunk *cells_new_chunk(struct account *account, uint64_t addr);
-/* Puts it where it is already, or where there is room: in another cell, or a spill. */
+/* Stores a block in the cell that has its address, another free cell of its line, or a spill. */
 void cells_put_slowly(struct account *account, struct account_chunk *chunk, uint64_t addr,
 		      struct account_cell cell);
-/* NULL: it is in no cell but perhaps its home. */
+/* Searches for a block outside its home cell. Returns NULL if not found there. */
 struct account_cell *cells_find_elsewhere(struct account_chunk *chunk, uint64_t addr);
 
 static inline struct account_chunk *cells_chunk(uint64_t addr)
@@ -30,7 +33,10 @@ static inline uint64_t cells_line_number(uint64_t addr)
 	return (addr & (ACCOUNT_CHUNK_SPAN - 1)) / ACCOUNT_LINE_SPAN;
 }
 
-/* Where it is if nothing else is there: each cell of a line is home for a part of the addresses. */
+/*
+ * Returns the preferred cell of an address: each cell of a line is home to a quarter of its
+ * addresses.
+ */
 static inline struct account_cell *cells_home(struct account_chunk *chunk, uint64_t addr)
 {
 	return (struct account_cell *)chunk->lines +
@@ -38,8 +44,8 @@ static inline struct account_cell *cells_home(struct account_chunk *chunk, uint6
 }
 
 /*
- * Puts the word in the place of 0, in one instruction: no signal handler comes between. is_alone:
- * no other thread can do so at that time, and the processor need not see to it.
+ * Replaces 0 by word in one instruction, so that no signal handler can intervene. is_alone: the
+ * process has one thread, so no lock prefix is needed.
  */
 static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 {
@@ -58,7 +64,10 @@ static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 					   __ATOMIC_RELAXED);
 }
 
-/* If no block is there: then nobody but who has it writes to the cell, whose life follows. */
+/*
+ * Claims a cell if it is empty. From then on only the block's owner writes to it; life follows
+ * block.
+ */
 static inline bool cell_claim(const struct account *account, struct account_cell *cell,
 			      struct account_cell what)
 {
@@ -80,11 +89,13 @@ static inline bool cell_is_at(const struct account_cell *cell, uint64_t position
 {
 	__u64 word = __atomic_load_n(&cell->block, __ATOMIC_RELAXED);
 
-	/* What is left of the position: nothing, and the rest is not 0 where a block is. */
+	/*
+	 * True if the position bits are equal and the other bits are not 0, as in every used cell.
+	 */
 	return (word ^ ACCOUNT_CELL(0, 0, position)) - 1 < ACCOUNT_CELL(0, 0, 1) - 1;
 }
 
-/* Of who has the address, or had it and was not seen to give it back. */
+/* Overwrites a cell. The caller owns the address, or the free of the old block was missed. */
 static inline void cell_replace(struct account_cell *cell, struct account_cell what)
 {
 	__atomic_store_n(&cell->life, what.life, __ATOMIC_RELAXED);
@@ -111,7 +122,7 @@ static ALWAYS_INLINE void cells_put(struct account *account, uint64_t addr,
 		cells_put_slowly(account, chunk, addr, cell);
 }
 
-/* NULL: there is none. */
+/* Returns the cell of a block, NULL if it is in no cell. */
 static ALWAYS_INLINE struct account_cell *cells_find(uint64_t addr)
 {
 	struct account_chunk *chunk = cells_chunk(addr);
@@ -123,7 +134,7 @@ static ALWAYS_INLINE struct account_cell *cells_find(uint64_t addr)
 	return cell_is_at(home, cells_position(addr)) ? home : cells_find_elsewhere(chunk, addr);
 }
 
-/* NULL: it may be elsewhere. */
+/* Returns the home cell of a block, NULL if the block is not there; it may be in another cell. */
 static ALWAYS_INLINE struct account_cell *cells_find_at_home(uint64_t addr)
 {
 	struct account_chunk *chunk = cells_chunk(addr);
@@ -132,7 +143,7 @@ static ALWAYS_INLINE struct account_cell *cells_find_at_home(uint64_t addr)
 	return home && cell_is_at(home, cells_position(addr)) ? home : NULL;
 }
 
-/* A life is there only as long as its block. */
+/* Clears life first: it is only valid while block is set. */
 static inline void cell_clear(struct account_cell *cell)
 {
 	__atomic_store_n(&cell->life, 0, __ATOMIC_RELAXED);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions that take the place of the allocator's. Each hands its arguments on to a function
- * of allocators.c, and behind them what is known of its caller: where it returns to, the stack
- * pointer and the frame pointer it will have then. A compiler would not say what a register was at
- * the entry of a function.
+ * Interposed functions. Each passes its arguments to a function of allocators.c or mappings.c,
+ * followed by the caller's return address, stack pointer and frame pointer as they will be after
+ * the return. Assembly, because C cannot read registers at a function's entry.
  */
 
 .macro begin name
@@ -43,7 +42,7 @@
 	with_caller \name, \to, %rcx, %r8, %r9
 .endm
 
-/* Six arguments take all registers: the rest goes onto the stack. */
+/* Six arguments take all argument registers, so the extra ones go onto the stack. */
 .macro take6 name, to
 	begin \name
 	endbr64
@@ -87,7 +86,7 @@
 	with_caller \name, \to, x3, x4, x5
 .endm
 
-/* Eight are in registers: the frame pointer goes onto the stack. */
+/* Two of eight argument registers are left, so the frame pointer goes onto the stack. */
 .macro take6 name, to
 	begin \name
 	hint	#34
@@ -119,7 +118,7 @@
 	take2 memalign, agent_memalign
 	take1 valloc, agent_valloc
 	take1 pvalloc, agent_pvalloc
-	/* operator new, and new[]: plain, nothrow, aligned, both */
+	/* operator new and new[]: plain, nothrow, aligned, aligned nothrow */
 	take1 _Znwm, agent_new
 	take1 _Znam, agent_new_array
 	take2 _ZnwmRKSt9nothrow_t, agent_new_nothrow
@@ -128,7 +127,7 @@
 	take2 _ZnamSt11align_val_t, agent_new_array_aligned
 	take3 _ZnwmSt11align_val_tRKSt9nothrow_t, agent_new_aligned_nothrow
 	take3 _ZnamSt11align_val_tRKSt9nothrow_t, agent_new_array_aligned_nothrow
-	/* operator delete, and delete[], with whatever they are told besides */
+	/* operator delete and delete[], with up to two further arguments */
 	take3 _ZdlPv, agent_delete_plain
 	take3 _ZdaPv, agent_delete_array
 	take3 _ZdlPvm, agent_delete_sized

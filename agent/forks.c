@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A fork begins an epoch, by which blocks from before and after it are told apart, and opens the
- * child's account. Neither vfork() nor posix_spawn() comes here: those children work in their
- * parent's memory.
+ * Begins an epoch at each fork, which separates older and newer blocks, and begins the child's
+ * account. vfork() and posix_spawn() need neither: their children work in the parent's memory.
  */
 #include "agent/forks.h"
 
@@ -15,16 +14,20 @@
 
 static bool follows;
 
-/* Of this process's account, which a child finds here as its parent's. */
+/* Identifies this process's account, which a child finds here as its parent's. */
 static struct {
 	uint64_t began_ns;
 	uint32_t pid;
 } own;
 
-/* A child cannot see its parent's, and has some of the samples that are counted there. */
+/*
+ * Copy of the filter for a child, which inherits some of the samples in it but cannot see its
+ * parent's account.
+ */
 static uint8_t filter[SAMPLES_FILTER_BYTES];
 
-static __thread uint64_t forked_ns __attribute__((tls_model("initial-exec"))); /* 0: not forking */
+/* 0 if no fork is in progress */
+static __thread uint64_t forked_ns __attribute__((tls_model("initial-exec")));
 
 static uint64_t begin_epoch(struct account *account)
 {
@@ -35,7 +38,10 @@ static uint64_t begin_epoch(struct account *account)
 	return now_ns;
 }
 
-/* What other threads allocate or free from here on until the fork may be on either side. */
+/*
+ * Prepares a fork. Allocations and frees by other threads until the fork may be counted on either
+ * side of it.
+ */
 static void before_fork(void)
 {
 	struct account *account = gate.account;
@@ -63,7 +69,7 @@ static void in_child(void)
 	forked_ns = 0;
 }
 
-/* By name: one C library has it as a function, the other a part of it for libraries to call. */
+/* Looks the function up by name: glibc exports __register_atfork(), musl pthread_atfork(). */
 void forks_load(void)
 {
 	typedef int at_fork(void (*before)(void), void (*parent)(void), void (*child)(void),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the description of a function by the table that linkers make, and runs its instructions. */
+/* Finds a function's FDE in the linker's search table, and runs its instructions. */
 #include "agent/frame_info.h"
 
 #include <dwarf.h>
@@ -19,15 +19,15 @@
 
 #define PAGE 4096ULL
 
-/* Memory that was looked at whether it can be read, up to `end`. */
+/* Reads memory up to end, after checking that its pages are readable. */
 struct reader {
 	uint64_t at;
 	uint64_t end;
-	uint64_t readable; /* pages up to here can be read, from that of the first byte on */
+	uint64_t readable; /* end of the pages known to be readable */
 	bool bad;
 };
 
-/* Pages of files that were found readable, for all threads. */
+/* Readable pages of files, cached for all threads. */
 static uint64_t known_pages[4096];
 
 static bool page_is_readable(uint64_t page)
@@ -92,7 +92,7 @@ static uint64_t read_leb(struct reader *reader, bool is_signed)
 	return value;
 }
 
-/* An address in that encoding, as far as .eh_frame has it. */
+/* Reads an encoded address; supports the encodings used in .eh_frame. */
 static uint64_t read_encoded(struct reader *reader, uint8_t encoding)
 {
 	uint64_t place = reader->at, value;
@@ -130,7 +130,7 @@ static uint64_t read_encoded(struct reader *reader, uint8_t encoding)
 	}
 }
 
-/* The address of its first byte, for which the program headers speak. */
+/* Returns the load bias of the file. */
 static uint64_t bias_of(const Elf64_Phdr *headers, unsigned int cnt, uint64_t start)
 {
 	for (unsigned int i = 0; i < cnt; i++)
@@ -161,7 +161,7 @@ uint64_t frame_info_header(uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* A sorted table of two words for each function: where it begins, where its description is. */
+/* Sorted search table; each entry has a function's start and the address of its FDE. */
 struct table {
 	uint64_t header;
 	uint64_t entries;
@@ -178,7 +178,7 @@ static bool open_table(uint64_t header, uint64_t start, uint64_t end, struct tab
 	struct reader reader = reader_at(header, start, end);
 	uint64_t encodings = read_fixed(&reader, 4);
 
-	/* Version 1; the table's words are 4 bytes from the header on. */
+	/* Version 1, with entries of 4 bytes relative to the header. */
 	if (reader.bad || (encodings & 0xff) != 1 ||
 	    encodings >> 24 != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
 		return false;
@@ -190,7 +190,7 @@ static bool open_table(uint64_t header, uint64_t start, uint64_t end, struct tab
 	       !(ret->entries & 3);
 }
 
-/* The address of the description; 0: none begins before pc. */
+/* Returns the address of the last FDE that begins at or before pc, 0 if there is none. */
 static uint64_t find_description(const struct table *table, uint64_t start, uint64_t end,
 				 uint64_t pc)
 {
@@ -216,7 +216,7 @@ static uint64_t find_description(const struct table *table, uint64_t start, uint
 	return low ? table->header + (uint64_t)entry_word(table, low - 1, 1) : 0;
 }
 
-/* The length of an entry, and so its end. */
+/* Reads an entry's length, and limits the reader to the entry. */
 static bool read_length(struct reader *reader)
 {
 	uint64_t len = read_fixed(reader, 4);
@@ -231,8 +231,8 @@ static bool read_length(struct reader *reader)
 
 struct common {
 	Dwarf_CIE cie;
-	uint8_t encoding; /* of addresses */
-	bool has_data;    /* descriptions have a length of more to be skipped */
+	uint8_t encoding; /* encoding of addresses */
+	bool has_data;    /* FDEs have augmentation data, which is skipped */
 };
 
 static bool read_augmentation(struct reader *reader, struct common *ret)
@@ -311,7 +311,7 @@ struct wanted {
 	struct unwind_rule rule;
 };
 
-/* Rows come by address: the last one before pc holds. */
+/* Rows come in ascending order; the last one at or before pc applies. */
 static int take_row(void *arg, uint64_t addr, struct unwind_rule rule)
 {
 	struct wanted *wanted = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What .eh_frame in memory says of a frame. Nothing outside the file's memory is read. */
+/* Finds unwind rules in a file's .eh_frame in memory. Reads only memory of the file. */
 #ifndef AGENT_FRAME_INFO_H
 #define AGENT_FRAME_INFO_H
 
@@ -7,13 +7,16 @@
 
 #include "bpf/unwind.h"
 
-/* The address of .eh_frame_hdr of the ELF file that is loaded from start to end; 0: none. */
+/*
+ * Returns the address of .eh_frame_hdr of the ELF file loaded from start to end, 0 if there is
+ * none.
+ */
 uint64_t frame_info_header(uint64_t start, uint64_t end);
 
-/* The rule of the instruction at pc. NO_ROW: nothing is said of it. */
+/* Returns the unwind rule at pc, NO_ROW if there is none. */
 struct unwind_rule frame_info_rule(uint64_t header, uint64_t start, uint64_t end, uint64_t pc);
 
-/* Files may be gone. */
+/* Discards cached readable pages; call when files may be unmapped. */
 void frame_info_forget(void);
 
 #endif

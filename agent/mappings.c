@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mappings: what is unmapped, moved or replaced in parts memleak finds out, from events in their
- * order. What is to be unmapped is told before: right after that others may have it.
+ * Records mmap(), munmap() and mremap() as ordered events, from which memleak works out partial and
+ * replaced mappings. munmap() is recorded before the call: afterwards another thread may get the
+ * range.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* NULL: there is none, or an allocator is doing it. */
+/* Returns the account, NULL if there is none or if the caller is the allocator. */
 static struct account *open_account(uint64_t caller)
 {
 	struct account *account = gate.account;
@@ -43,7 +44,7 @@ static void tell_range(struct account *account, enum account_event_type type, ui
 				      .type = type, .addr = addr, .len = len, .flags = flags});
 }
 
-/* Without the C library's function, which has not been looked for yet. */
+/* Makes a system call without the C library's function, which may not have been looked up yet. */
 static long call_system(long number, long a, long b, long c, long d, long e, long f)
 {
 	long ret = system_call(number, a, b, c, d, e, f);
@@ -54,7 +55,7 @@ static long call_system(long number, long a, long b, long c, long d, long e, lon
 	return -1;
 }
 
-/* The C library's own, which sets errno and can be cancelled as ever. */
+/* Calls the C library's mmap() if known, which sets errno as usual. */
 static void *map(void *addr, size_t len, int prot, int flags, int fd, long offset)
 {
 	void *(*function)(void *, size_t, int, int, int, long) =
@@ -66,7 +67,7 @@ static void *map(void *addr, size_t len, int prot, int flags, int fd, long offse
 	return function(addr, len, prot, flags, fd, offset);
 }
 
-/* Whether it is kept, and how. Memory that a file or another process holds as well cannot leak. */
+/* True if the mapping is kept; ret: its flags. Files and shared memory cannot leak. */
 static bool is_kept(const struct account *account, size_t len, int flags, uint32_t *ret)
 {
 	bool samples = __atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES;
@@ -120,7 +121,9 @@ HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64
 	return err;
 }
 
-/* Whether there is a wanted address nobody says here, nor what comes instead of a sixth argument.
+/*
+ * Passes wanted on even if the caller has not set it. none stands in the register of a sixth
+ * argument, which mremap() does not have.
  */
 HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void *wanted,
 			  uint64_t none, uint64_t ra, uint64_t sp, uint64_t fp)
@@ -150,7 +153,10 @@ HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void
 	return ret;
 }
 
-/* What is known of code is void: before, as some of it goes, and after, as others have asked. */
+/*
+ * Discards what is known of code: before the call as code is unmapped, and after it as other
+ * threads may have looked it up meanwhile.
+ */
 EXPORT int dlclose(void *library)
 {
 	int (*function)(void *) = (int (*)(void *))allocators_other(OTHER_DLCLOSE);
@@ -163,8 +169,8 @@ EXPORT int dlclose(void *library)
 }
 
 /*
- * The account has room for very much, all of which would get memory: whatever the program has is
- * locked when it is first used.
+ * Adds MCL_ONFAULT, else all of the sparse account would get memory. Pages are locked on first use
+ * instead.
  */
 EXPORT int mlockall(int flags)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads /proc/self/maps when code is met that is not known, and .eh_frame of what is there. No list
- * of the dynamic loader's is used: that is changed under its lock.
+ * Reads /proc/self/maps when unknown code is found, and .eh_frame of that code. Does not use the
+ * dynamic loader's list, which changes under the loader's lock.
  */
 #include "agent/modules.h"
 
@@ -13,22 +13,25 @@
 #include "agent/system.h"
 #include "bpf/memleak.h"
 
-/* So much text of mappings is read at most. */
+/* Maximum bytes of /proc/self/maps to read. */
 #define MAPS_BYTES (8U << 20)
 
-/* Reading them may take so much of the time, one part in so many, and so much at once. */
+/*
+ * Time budget for reading maps: one part in READ_SHARE of all time, and the maximum burst in
+ * nanoseconds.
+ */
 #define READ_SHARE 50
 #define READ_MOST_NS 100000000ULL
 
-/* What is mapped executable, by address. Never changes; another takes its place. */
+/* Executable mappings by address. Never modified, only replaced. */
 struct code_list {
-	uint64_t bytes; /* of this memory */
+	uint64_t bytes; /* size of this list in memory, in bytes */
 	uint32_t cnt;
 	struct code items[];
 };
 
 static struct code_list *list;
-static uint64_t read_ns; /* that reading has taken; so much less with time */
+static uint64_t read_ns; /* time spent reading, less the budget accrued since */
 static uint64_t read_at_ns;
 
 static const struct code *find_in(const struct code_list *codes, uint64_t pc)
@@ -47,7 +50,7 @@ static const struct code *find_in(const struct code_list *codes, uint64_t pc)
 									  : NULL;
 }
 
-/* A line of the maps. */
+/* A line of /proc/self/maps. */
 struct line {
 	uint64_t start;
 	uint64_t end;
@@ -86,7 +89,7 @@ static uint64_t read_decimal(const char **at)
 	return value;
 }
 
-/* at: behind it there is a newline. */
+/* Parses the line at `at`, which must end with a newline. */
 static const char *read_line(const char *at, struct line *ret)
 {
 	ret->start = read_hex(&at);
@@ -112,7 +115,7 @@ static const char *read_line(const char *at, struct line *ret)
 	return at + 1;
 }
 
-/* The text with a newline at its end; NULL: it cannot be read. */
+/* Returns the text of the maps, ending with a newline; NULL if it cannot be read. */
 static char *read_maps(uint64_t *ret_len)
 {
 	long fd = system_call(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC,
@@ -135,7 +138,7 @@ static char *read_maps(uint64_t *ret_len)
 	return text;
 }
 
-/* The number of the module, which is added if the account does not have it. */
+/* Returns the number of the module, adding it to the account if needed. */
 static uint32_t module_number(struct account *account, const struct line *line)
 {
 	struct account_module *modules = region(account, ACCOUNT_MODULES);
@@ -152,7 +155,9 @@ static uint32_t module_number(struct account *account, const struct line *line)
 		    modules[i].dev_major == line->dev_major &&
 		    modules[i].dev_minor == line->dev_minor)
 			return i;
-	/* Two threads may add one twice: its places are two then, of one name. */
+	/*
+	 * Two threads may add a module twice; that is harmless, as both entries have the same path.
+	 */
 	cnt = __atomic_fetch_add(&account->module_cnt, 1, __ATOMIC_ACQ_REL);
 	text = __atomic_fetch_add(&account->text_bytes, line->path_len + 1, __ATOMIC_RELAXED);
 	if (cnt >= most || text + line->path_len >= region_bytes(account, ACCOUNT_TEXT))
@@ -177,7 +182,7 @@ static bool same_file(const struct line *a, const struct line *b)
 	       a->dev_minor == b->dev_minor;
 }
 
-/* file: the first mapping of the file, where its header is; end: of its last one. */
+/* file: first mapping of the file, with its header; end: end of its last mapping. */
 static void find_frame_info(const struct line *file, uint64_t end, struct code *code)
 {
 	code->loaded_start = file->start;
@@ -204,7 +209,7 @@ static void add_code(struct account *account, const struct line *line, const str
 			(uint64_t)modules_find >= line->start && (uint64_t)modules_find < line->end,
 		.is_trampoline = is_called(line, "[uprobes]"),
 	};
-	/* The vdso has no file, and a header. */
+	/* The vDSO has an ELF header, but no file. */
 	if (is_called(line, "[vdso]"))
 		find_frame_info(line, line->end, code);
 	else if (line->ino && file)
@@ -215,7 +220,7 @@ static void add_code(struct account *account, const struct line *line, const str
 			line->offset - line->start;
 }
 
-/* Where the mappings of a file that begin at `at` end. */
+/* Returns the end of the last mapping of the file; `at`: text after its first one. */
 static uint64_t end_of_file(const char *at, const char *end, const struct line *file)
 {
 	uint64_t last = file->end;
@@ -275,7 +280,7 @@ static bool is_same_list(const struct code_list *a, const struct code_list *b)
 	return same;
 }
 
-/* False: they cannot be read. */
+/* Reads the mappings anew. False if they cannot be read. */
 static bool read_list(struct account *account)
 {
 	struct code_list *before = __atomic_load_n(&list, __ATOMIC_ACQUIRE), *made = NULL;
@@ -288,7 +293,9 @@ static bool read_list(struct account *account)
 	}
 	if (!made)
 		return false;
-	/* Others may be reading the one before, which therefore stays: it may be all that is there.
+	/*
+	 * Other threads may be using the old list, so it is never freed; an equal new one is
+	 * dropped instead.
 	 */
 	if (is_same_list(before, made) ||
 	    !__atomic_compare_exchange_n(&list, &before, made, false, __ATOMIC_ACQ_REL,
@@ -297,7 +304,10 @@ static bool read_list(struct account *account)
 	return true;
 }
 
-/* Several threads may be wrong about it by what one of them has read. */
+/*
+ * True if the time budget allows another read. A race between threads can make the budget wrong by
+ * one read.
+ */
 static bool may_read(uint64_t now_ns)
 {
 	uint64_t taken_ns = __atomic_load_n(&read_ns, __ATOMIC_RELAXED);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws samples as the BPF programs do, and counts by hash of the address what is kept of them.
- * What a signal handler draws meanwhile is drawn as well: distances have no memory.
+ * Draws samples like the BPF programs, and counts kept blocks by hash of their addresses. A signal
+ * handler that draws during a draw does no harm, as the exponential distribution is memoryless.
  */
 #include "agent/samples.h"
 
 #include "bpf/exponential.h"
 
-#define FULL 255U /* more than that are not told apart: it stays so */
+#define FULL 255U /* counters saturate and stay here */
 
 /* SplitMix64. */
 static uint64_t random_bits(void)

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which blocks are kept if not all are: --sample-bytes and --sample-rate; and which frees can be of
- * such.
+ * Chooses the blocks to keep with --sample-bytes and --sample-rate, and filters frees of other
+ * blocks.
  */
 #ifndef AGENT_SAMPLES_H
 #define AGENT_SAMPLES_H
 
 #include "agent/agent.h"
 
-/* More than fits into the fastest caches would be no cheaper to look at than the cells. */
+/*
+ * A larger filter would not fit into the fastest caches, and be no cheaper than looking at cells.
+ */
 #define SAMPLES_FILTER_BITS 16
 #define SAMPLES_FILTER_BYTES (1U << SAMPLES_FILTER_BITS)
 _Static_assert(SAMPLES_FILTER_BYTES == ACCOUNT_FILTER_BYTES, "the region is as large");
 
 bool samples_choose_slowly(const struct account *account, uint64_t size);
 
-/* A block is put into the cells, or was taken out. */
+/* Counts a block that is stored in a cell, or removed from it. */
 void samples_put(uint64_t addr);
 void samples_taken(uint64_t addr);
 
-/* As countdown__ends() of bpf/exponential.h, if the sample does not lie in the block. */
+/*
+ * Counts a block down as countdown__ends() of bpf/exponential.h does. False if the next sample lies
+ * in the block.
+ */
 static ALWAYS_INLINE bool samples_pass_over(uint64_t size)
 {
 	uint64_t counted = size + !size;
@@ -40,7 +45,7 @@ static inline uint8_t *samples_place(uint64_t addr)
 	return &gate.filter[addr * 0x9e3779b97f4a7c15ULL >> (64 - SAMPLES_FILTER_BITS)];
 }
 
-/* False: it is in no cell. */
+/* False if the address is in no cell. */
 static inline bool samples_may_have(uint64_t addr)
 {
 	return __atomic_load_n(samples_place(addr), __ATOMIC_RELAXED);

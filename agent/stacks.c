@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread remembers stacks by where a call returns to, and how deep the stack is; several that are
- * alike so far are told apart by a hash of their words. What has not been met is walked, up to what
- * it has in common with the last one that was.
+ * Remembers a thread's stacks by return address and stack pointer; stacks that agree in both are
+ * distinguished by a hash of their words. Walks an unknown stack, up to the part it has in common
+ * with the last one walked.
  */
 #include "agent/stacks.h"
 
@@ -11,7 +11,7 @@
 uint64_t stacks_generation = MEMO_NEW + 1;
 
 #define WEIGHTS 1024U
-static uint64_t weights[WEIGHTS]; /* odd, and otherwise at random */
+static uint64_t weights[WEIGHTS]; /* random odd numbers */
 
 static __attribute__((constructor)) void fill_weights(void)
 {
@@ -24,8 +24,8 @@ static __attribute__((constructor)) void fill_weights(void)
 }
 
 /*
- * The same for all stacks that have these words in these places: a sum of them, each with a weight
- * of its own, for which none waits for another.
+ * Hashes the words of the caller's stack at the offsets of like: a weighted sum in independent
+ * parts, so that additions overlap.
  */
 static inline uint64_t hash_words(const struct met *like, const struct caller *caller)
 {
@@ -46,7 +46,7 @@ static struct alike_set *alike_of(struct memo *memo, uint64_t hash)
 	return &memo->alike[hash * 0xff51afd7ed558ccdULL >> 53];
 }
 
-/* The one with that hash, or ALIKE_WAYS. */
+/* Returns the way with that hash, ALIKE_WAYS if there is none. */
 static uint32_t find_way(const struct memo *memo, const struct alike_set *set, uint64_t hash)
 {
 	uint32_t found = ALIKE_WAYS;
@@ -57,7 +57,7 @@ static uint32_t find_way(const struct memo *memo, const struct alike_set *set, u
 	return found < ALIKE_WAYS && met_is_there(memo, set->met[found]) ? found : ALIKE_WAYS;
 }
 
-/* What has never been used is all zeros, and the most of it has no pages. */
+/* Clears a memo. An unused memo is all zeros, mostly without pages, and is not touched. */
 static void forget(struct memo *memo)
 {
 	bool is_used = memo->written != 0;
@@ -68,11 +68,14 @@ static void forget(struct memo *memo)
 		for (uint32_t j = 0; j < ALIKE_WAYS; j++)
 			memo->alike[i].met[j] = 0;
 	memo->known.cnt = 0;
-	/* What was never met is out of reach. */
+	/* Makes offset 0 invalid, which stands for no entry. */
 	memo->written = MET_BYTES;
 }
 
-/* So many bytes in one piece: what goes beyond the end is behind it. */
+/*
+ * Reserves contiguous bytes in the ring; an entry may extend beyond the ring's end, where there is
+ * room.
+ */
 static uint64_t take_met(struct memo *memo, uint64_t bytes)
 {
 	uint64_t at = memo->written;
@@ -83,7 +86,7 @@ static uint64_t take_met(struct memo *memo, uint64_t bytes)
 	return at;
 }
 
-/* Where that is written which is known now. */
+/* Writes the known stack to the ring and returns its offset. */
 static uint64_t write_met(struct memo *memo, const struct caller *caller, uint32_t number)
 {
 	const struct known_stack *known = &memo->known;
@@ -122,14 +125,17 @@ static void remember(struct memo *memo, struct place *place, const struct caller
 	for (uint32_t i = 0; way == ALIKE_WAYS && i < ALIKE_WAYS; i++)
 		if (!met_is_there(memo, set->met[i]))
 			way = i;
-	/* One of them goes, if all places are taken. */
+	/* Replace one if all ways are in use. */
 	if (way == ALIKE_WAYS)
 		way = (uint32_t)(hash % ALIKE_WAYS);
 	set->hashes[way] = hash;
 	set->met[way] = met;
 }
 
-/* Whether it can be read without asking, and told by its words, which are not too far away. */
+/*
+ * True if the stack can be remembered: its words are on the thread's own stack, which is readable,
+ * and within the range of offsets.
+ */
 static bool can_be_met(const struct known_stack *known)
 {
 	const struct known_frame *top = known->cnt ? &known->frames[known->cnt - 1] : NULL;
@@ -150,7 +156,10 @@ static uint32_t learn(struct account *account, struct memo *memo, struct place *
 	return number;
 }
 
-/* The place has another stack than this one, that may have been met as well. 0: it was not. */
+/*
+ * Looks for another remembered stack of the place, using the layout of words in like. Returns 0 if
+ * there is none.
+ */
 static uint32_t find_alike(struct memo *memo, const struct met *like, const struct caller *caller)
 {
 	uint64_t hash = hash_words(like, caller);
@@ -193,7 +202,7 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 	return number;
 }
 
-/* Who was interrupted may be changing what is remembered. */
+/* Walks without the memo, which interrupted code may be changing. */
 static uint32_t find_anew(struct account *account, struct walk *walk, const struct caller *caller)
 {
 	walk_run(account, caller, NULL, walk);
@@ -224,7 +233,7 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 	return ACCOUNT_NO_STACK;
 }
 
-/* Those of threads that have ended. */
+/* Memos of ended threads, for reuse. */
 static struct memo *spare[64];
 
 struct memo *memo_new(void)
@@ -238,7 +247,7 @@ struct memo *memo_new(void)
 	if (!memo)
 		return NULL;
 	memo->walk_cnt = 0;
-	memo->generation = MEMO_NEW; /* what it may know is of another stack */
+	memo->generation = MEMO_NEW; /* the memo's content belongs to another stack */
 	return memo;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a call to the number of its stack in the account. A stack that was met is remembered by
- * where the call returns to and how deep the stack is, and proved: each word by which it was found
- * is compared with what it was.
+ * Finds the number of a call's stack in the account. Remembers stacks by return address and stack
+ * pointer; verifies a remembered stack by comparing each word that the walk depended on.
  */
 #ifndef AGENT_STACKS_H
 #define AGENT_STACKS_H
@@ -15,24 +14,24 @@
 #define ALIKE_WAYS 4U
 #define MET_BYTES (1U << 20)
 
-/* Who walks may be interrupted by a signal, whose handler walks. */
+/* Walks per thread at a time: one may be interrupted by a signal handler that walks, too. */
 #define WALKS 2U
 
 #define MEMO_TAKEN 0
-#define MEMO_NEW 1 /* before all generations */
+#define MEMO_NEW 1 /* generation of a new memo: older than all others */
 
-/* Words of a stack that was met stand together by so many, the last of which may be there again. */
+/* Words per round of a remembered stack. The last word is repeated to fill the last round. */
 #define MET_ROUND 4U
 
 struct met_words {
 	uint64_t values[MET_ROUND];
-	int32_t offsets[MET_ROUND]; /* from the stack pointer */
+	int32_t offsets[MET_ROUND]; /* offset of each word from the stack pointer */
 };
 
-/* A stack that was met: on the thread's own one, which can be read. */
+/* A remembered stack. All its words are on the thread's own, readable stack. */
 struct met {
 	uint64_t fp;
-	uint64_t fp_mask; /* 0: the frame pointer does not matter */
+	uint64_t fp_mask; /* 0 if the frame pointer does not matter */
 	uint32_t number;
 	uint32_t round_cnt;
 	struct met_words rounds[];
@@ -43,43 +42,47 @@ struct met {
 struct place {
 	uint64_t ra;
 	uint64_t sp;
-	uint64_t met;      /* where it was written; 0: none was */
-	uint64_t has_many; /* others than that one were met there */
+	uint64_t met;      /* offset in the memo's met, 0 if there is none */
+	uint64_t has_many; /* several stacks have been seen here */
 };
 
-/* Stacks that one place has had, by a hash of their words. */
+/* Stacks with the same return address and stack pointer, by a hash of their words. */
 struct alike_set {
 	uint64_t hashes[ALIKE_WAYS];
 	uint64_t met[ALIKE_WAYS];
 } __attribute__((aligned(64)));
 
-/* What a thread remembers. */
+/* Stacks that a thread remembers. */
 struct memo {
-	uint64_t generation; /* MEMO_TAKEN: somebody is at it, whom a signal may have interrupted */
-	uint32_t walk_cnt;   /* so many of the walks are going on */
-	uint64_t written;    /* so many bytes of what was met, the last ones of which are there */
+	/* MEMO_TAKEN while in use, perhaps by code that a signal interrupted */
+	uint64_t generation;
+	uint32_t walk_cnt; /* number of walks in progress */
+	uint64_t written;  /* total bytes written to the ring met, which has only the last ones */
 	struct place places[PLACES];
 	struct alike_set alike[ALIKE_SETS];
 	uint8_t met[MET_BYTES + sizeof(struct met) + MET_ROUNDS_MAX * sizeof(struct met_words)]
 		__attribute__((aligned(64)));
 	struct known_stack known;
-	struct walk walks[WALKS]; /* too much for small stacks */
+	/* Walks in progress, kept here because they are too large for small stacks. */
+	struct walk walks[WALKS];
 };
 
-/* What memos of another one have is void. */
+/* Memos of other generations are invalid. */
 extern uint64_t stacks_generation __attribute__((visibility("hidden")));
 
 /*
- * The number of a stack that is not the last one of its place; ACCOUNT_NO_STACK: there was no room.
- * The caller in pieces: a struct would be copied through memory.
+ * Returns the number of a stack that is not the last one of its place, ACCOUNT_NO_STACK if there is
+ * no room. The caller is passed in parts, as a struct would be copied through memory.
  */
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp);
 
-/* For a thread, perhaps of one that has ended; NULL: there is no memory. */
+/*
+ * Returns a memo for a thread, perhaps one that an ended thread used; NULL if there is no memory.
+ */
 struct memo *memo_new(void);
 void memo_free(struct memo *memo);
 
-/* All that is remembered of code is void: some of it may be gone. */
+/* Discards all remembered stacks and code, as some code may have been unmapped. */
 void stacks_forget(void);
 
 static inline struct place *stacks_place(struct memo *memo, const struct caller *caller)
@@ -87,7 +90,7 @@ static inline struct place *stacks_place(struct memo *memo, const struct caller 
 	return &memo->places[(caller->ra + caller->sp * 8) * 0x9e3779b97f4a7c15ULL >> 53];
 }
 
-/* False: others have been written over it, or there was none. */
+/* False if the entry was overwritten, or there is none. */
 static ALWAYS_INLINE bool met_is_there(const struct memo *memo, uint64_t met)
 {
 	return memo->written - met < MET_BYTES;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One total for all threads: with a part for each no moment would have a sum. */
+/* Keeps one total for all threads: per-thread totals could not be added up at one moment. */
 #include "agent/sums.h"
 
 static void raise(__s64 *most, __s64 to)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the agent asks of the kernel. */
+/* Memory, clock and other services of the kernel. */
 #include "agent/system.h"
 
 #include <dlfcn.h>
@@ -20,12 +20,15 @@ void system_unmap(void *addr, uint64_t bytes)
 	system_call(SYS_munmap, (long)addr, (long)bytes, 0, 0, 0, 0);
 }
 
-/* The set of signals is read before it is found out that nothing can be done with it. */
+/*
+ * Passes the page to rt_sigprocmask(), which reads the signal set before it rejects the invalid
+ * operation.
+ */
 bool system_is_readable(uint64_t addr)
 {
 	long err = system_call(SYS_rt_sigprocmask, -1, (long)(addr & ~7ULL), 0, 8, 0, 0);
 
-	return err == -22; /* EINVAL, not EFAULT */
+	return err == -22; /* EINVAL: readable, EFAULT: not */
 }
 
 uint32_t system_tid(void)

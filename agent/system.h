@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * System calls without the C library's wrappers: those set errno, which is the program's, and may
- * be points of cancellation.
- */
+/* System calls without the C library's wrappers, which set errno and may be cancellation points. */
 #ifndef AGENT_SYSTEM_H
 #define AGENT_SYSTEM_H
 
@@ -46,20 +43,20 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 
 #define system_error(ret) ((unsigned long)(ret) > -4096UL)
 
-/* Private memory, all zeros; NULL: there is none. */
+/* Maps private zeroed memory. Returns NULL if there is none. */
 void *system_map(uint64_t bytes);
 void system_unmap(void *addr, uint64_t bytes);
 
-/* Whether the page of addr can be read now. No system call filter forbids it, and none sees why. */
+/* True if the page of addr is readable now. Uses a system call that seccomp filters allow. */
 bool system_is_readable(uint64_t addr);
 
 uint32_t system_tid(void);
 
-/* The vdso's own function where there is one, else the C library's. */
+/* clock_gettime() of the vDSO if available, else of the C library. */
 extern int (*system_clock)(clockid_t clock, struct timespec *ret)
 	__attribute__((visibility("hidden")));
 
-/* As clock_gettime() tells it, of the last tick. */
+/* Returns CLOCK_MONOTONIC at the last tick. */
 static inline uint64_t system_coarse_ns(void)
 {
 	struct timespec now;
@@ -68,9 +65,9 @@ static inline uint64_t system_coarse_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
-/* The same, exactly. */
+/* Returns CLOCK_MONOTONIC exactly. */
 uint64_t system_ns(void);
-/* Makes both a little cheaper. */
+/* Makes both clocks slightly cheaper. */
 void system_find_clock(void);
 
 #endif

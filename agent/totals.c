@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is outstanding, for who has stopped the program in a debugger: the cells are added up when
- * somebody asks, so that no call pays for it. Pages that were never written would get memory by
- * being read; those in swap are left out with them.
+ * Adds up outstanding blocks when a user asks in a debugger, so that calls have no cost. Skips
+ * pages that are not resident: reading untouched pages would allocate memory. So blocks in swap are
+ * missing.
  */
 #include <sys/syscall.h>
 
@@ -27,7 +27,7 @@ static void add_cell(const struct account_cell *cell, struct memleak_totals *tot
 	totals->blocks += block != 0;
 }
 
-/* Spills have something else in the place of one of their cells. */
+/* False for the end of a spill, which has other fields in the place of a cell. */
 static bool is_cell(const struct account *account, uint64_t at)
 {
 	const uint64_t spills = account->region[ACCOUNT_SPILLS];
@@ -43,7 +43,7 @@ static void add_page(const struct account *account, uint64_t at, struct memleak_
 			add_cell((const struct account_cell *)((const char *)account + i), totals);
 }
 
-/* From one place of the account to another, both of whole pages. */
+/* Adds the cells between two offsets in the account, both multiples of the page size. */
 static void add_pages(const struct account *account, uint64_t from, uint64_t to,
 		      struct memleak_totals *totals)
 {

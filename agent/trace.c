@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Nobody waits for who reads it: without room the event is lost, and counted. */
+/* A ring buffer that never blocks: without room, an event is lost and counted. */
 #include "agent/trace.h"
 
 #include "agent/stacks.h"

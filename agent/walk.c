@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From frame to frame by rules of bpf/unwind.h, as bpf/user_probes/unwind.bpf.h does it. */
+/* Walks frame by frame with the rules of bpf/unwind.h, like bpf/user_probes/unwind.bpf.h. */
 #include "agent/walk.h"
 
 #include "agent/call_tree.h"
@@ -9,40 +9,43 @@
 
 #define PAGE 4096ULL
 
-/* So much of a stack is looked at in one go: 16 MiB. */
+/* Maximum pages of a stack to check at once: 16 MiB. */
 #define OWN_PAGES 4096U
 
-/* A frame pointer that is farther away from the stack pointer is taken for none. */
+/* Maximum distance from the stack pointer to a valid frame pointer, in bytes. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
 /*
- * Rules by address, for all threads. check: the rest and the address combined, so that what is not
- * of one piece is of no address.
+ * Cache of unwind rules by address, for all threads. check combines the address with the other
+ * words, so that a torn entry matches no address.
  */
 #define RULES 16384U
 
 struct known_rule {
 	uint64_t check;
 	uint64_t rule;
-	uint64_t to_frame; /* as in struct code, or NO_FRAME */
+	uint64_t to_frame; /* offset from pc to its frame as in struct code, or NO_FRAME */
 	uint64_t reserved;
 } __attribute__((aligned(32)));
 
-#define NO_FRAME UINT64_MAX /* of the agent's own code */
+#define NO_FRAME UINT64_MAX /* marks frames of the agent's own code */
 
 static struct known_rule known_rules[RULES];
 static uint32_t depth = WALK_FRAMES_DEFAULT;
-static uint64_t generation = 1; /* of what is known: others' rules fit to no address */
+static uint64_t generation = 1; /* cached rules of other generations match no address */
 
 struct state {
 	struct account *account;
 	struct walk *walk;
-	struct walk_step *step; /* the next one begins with where this leads to */
-	uint64_t lr; /* aarch64: the return address of a function that has not saved it; 0: none */
-	bool exact;  /* pc is to be executed next, and not where a call returns to */
+	struct walk_step *step; /* current step; the next one begins where this one leads */
+	uint64_t lr; /* aarch64: return address of a function that has not saved it, 0 if unknown */
+	bool exact;  /* pc is the next instruction, not a return address */
 };
 
-/* Pages from `page` on up to the thread's own stack. False: they are of another one. */
+/*
+ * Extends the known part of the thread's own stack down to page. False if the page belongs to
+ * another stack.
+ */
 static bool grow_down(uint64_t page)
 {
 	uint64_t at = page;
@@ -67,11 +70,14 @@ static inline bool is_own(uint64_t addr)
 
 static bool page_can_read(uint64_t page)
 {
-	/* What is above is not this stack's, and may go: it is asked for each time. */
+	/*
+	 * Memory above the thread's own stack may be unmapped at any time, so it is checked each
+	 * time.
+	 */
 	return is_own(page) || (page < self.low && grow_down(page)) || system_is_readable(page);
 }
 
-/* In the frames of others, and between what those know of. */
+/* Reads other functions' frames, and ASan's red zones between their variables. */
 static NOT_SANITIZED uint64_t word_at(uint64_t addr)
 {
 	return *(const uint64_t *)addr;
@@ -99,13 +105,13 @@ static inline void depend(struct state *state, uint64_t addr, uint64_t value)
 	word->value = value;
 }
 
-/* So many frames are kept of a stack that is walked from end to end. */
+/* Returns the maximum frames kept of a stack that is walked completely. */
 static uint32_t frames_most(void)
 {
 	return depth + depth / 2;
 }
 
-/* False: there is no room. */
+/* Keeps the current frame. False if there is no room. */
 static bool keep_frame(struct state *state, uint64_t to_frame)
 {
 	if (to_frame == NO_FRAME)
@@ -144,7 +150,7 @@ static inline bool find_known(uint64_t pc, union rule_word *ret, uint64_t *ret_t
 	       rule_key(pc);
 }
 
-/* False: there is no such code, or none to go on from. */
+/* Finds the unwind rule at pc. False if there is no code. */
 static bool find_rule(struct state *state, uint64_t pc, union rule_word *ret,
 		      uint64_t *ret_to_frame)
 {
@@ -185,12 +191,12 @@ static bool step_saved(struct state *state, const struct unwind_rule *rule, uint
 	return true;
 }
 #elif defined(__aarch64__)
-/* struct rt_sigframe: 128 bytes of siginfo, and in the context x0 lies at 184. */
+/* struct rt_sigframe: 128 bytes of siginfo, then the context, with x0 at 184. */
 #define SIGNAL_FP (128 + 184 + 29 * 8)
 #define SIGNAL_LR (128 + 184 + 30 * 8)
 #define SIGNAL_SP (128 + 184 + 31 * 8)
 #define SIGNAL_PC (128 + 184 + 32 * 8)
-/* Without the signature of the return address. */
+/* Removes the pointer authentication code. */
 #define CODE_ADDRESS(addr) ((addr) & ((1ULL << 48) - 1))
 
 static bool step_saved(struct state *state, const struct unwind_rule *rule, uint64_t cfa,
@@ -215,7 +221,7 @@ static bool step_signal(struct state *state)
 	uint64_t base = state->step->from.sp;
 	struct walk_place *next = &state->step[1].from;
 
-	/* These are rare, and not remembered. */
+	/* Signal frames are rare, so they are not remembered. */
 	state->walk->doubtful = true;
 	if (!read_word(base + SIGNAL_FP, &next->fp) || !read_word(base + SIGNAL_PC, &next->pc) ||
 	    (SIGNAL_LR && !read_word(base + SIGNAL_LR, &state->lr)) ||
@@ -239,7 +245,7 @@ static inline bool step_to(struct state *state, uint64_t ra, uint64_t sp, uint64
 	return next->pc ? false : ends(state, UNWIND_END_COMPLETE);
 }
 
-/* The frame pointer points at the saved one of the caller, above which the return address lies. */
+/* Follows the frame pointer: it points to the caller's saved one, with the return address above. */
 static bool step_fp(struct state *state)
 {
 	uint64_t fp = state->step->from.fp, ra, saved;
@@ -293,7 +299,7 @@ static inline bool step_rule(struct state *state, const struct unwind_rule *rule
 
 	if (!find_cfa(state, rule, &cfa))
 		return ends(state, UNWIND_END_READ);
-	/* The stack grows down: only an interrupted function may have no frame yet. */
+	/* Stacks grow down; only an interrupted function may not have a frame yet. */
 	if (cfa < state->step->from.sp || (cfa == state->step->from.sp && !state->exact) ||
 	    !step_saved(state, rule, cfa, &ra_at, &fp_at))
 		return ends(state, UNWIND_END_NO_RULE);
@@ -313,8 +319,8 @@ static inline bool step_rule(struct state *state, const struct unwind_rule *rule
 }
 
 /*
- * What gives back so many bytes of the stack behind a call and returns, as trampolines of python
- * -X perf do, has that as its rule.
+ * Makes a rule for code that frees a fixed amount of stack after a call and returns, such as
+ * trampolines of python -X perf.
  */
 static void take_rule_by_code(const struct state *state, struct unwind_rule *rule)
 {
@@ -334,7 +340,10 @@ static void take_rule_by_code(const struct state *state, struct unwind_rule *rul
 #endif
 }
 
-/* Code that was made at run time, or nothing at all: then a frame pointer has led astray. */
+/*
+ * Handles code generated at run time. If a guessed frame led here, the frame pointer was wrong, and
+ * there is no code.
+ */
 static bool step_unknown(struct state *state)
 {
 	if (state->step->from.guessed)
@@ -347,7 +356,7 @@ static bool step_unknown(struct state *state)
 	return false;
 }
 
-/* Keeps the frame and goes on to its caller's. True: the walk is over. */
+/* Keeps the frame and continues with its caller. True if the walk has ended. */
 static inline bool step(struct state *state)
 {
 	uint64_t at = state->step->from.pc - !state->exact, to_frame, other_frame;
@@ -358,7 +367,10 @@ static inline bool step(struct state *state)
 		return step_unknown(state);
 	if (found.rule.cfa == UNWIND_CFA_CNT)
 		return ends(state, UNWIND_END_NO_CODE);
-	/* No call lies before pc, yet a function begins there: a coroutine begins with it. */
+	/*
+	 * A function begins at pc, and there is no code for a call before pc: a coroutine starts
+	 * here.
+	 */
 	if (unlikely(found.rule.cfa == UNWIND_CFA_NO_ROW && !state->exact))
 		made = find_rule(state, state->step->from.pc, &other, &other_frame) &&
 		       other.rule.cfa != UNWIND_CFA_NO_ROW;
@@ -389,7 +401,7 @@ uint32_t walk_set_depth(uint32_t frames)
 	return depth;
 }
 
-/* How many words, from the outermost on, are what they were. */
+/* Returns the number of unchanged words, from the outermost inwards. */
 static uint32_t count_unchanged(const struct known_stack *known)
 {
 	const struct known_frame *top = &known->frames[known->cnt - 1];
@@ -406,7 +418,7 @@ static uint32_t count_unchanged(const struct known_stack *known)
 	return i;
 }
 
-/* How many frames are what they were. */
+/* Returns the number of unchanged frames, from the outermost inwards. */
 static uint32_t find_unchanged(const struct known_stack *known)
 {
 	uint32_t cnt = known ? known->cnt : 0, words = cnt ? count_unchanged(known) : 0;
@@ -416,7 +428,10 @@ static uint32_t find_unchanged(const struct known_stack *known)
 	return cnt;
 }
 
-/* Whether the walk has come to a frame of the known stack. *cnt: how many may be. */
+/*
+ * True if the walk has reached a frame of the known stack. *cnt: number of frames still to
+ * consider.
+ */
 static inline bool meets(const struct state *state, const struct known_stack *known, uint32_t *cnt)
 {
 	const struct walk_place *at = &state->step->from;
@@ -462,7 +477,10 @@ static void run(struct account *account, const struct caller *caller,
 	ret->doubtful |= state.step == end;
 }
 
-/* Whether it is as long as it would be without the known stack, or cut not far from there. */
+/*
+ * True if the walk keeps as many frames as one without the known stack would, or was truncated at a
+ * similar depth.
+ */
 static bool is_long_enough(const struct walk *walk, const struct known_stack *known)
 {
 	uint32_t cnt = walk->frame_cnt;
@@ -477,14 +495,14 @@ static bool is_long_enough(const struct walk *walk, const struct known_stack *kn
 void walk_run(struct account *account, const struct caller *caller, const struct known_stack *known,
 	      struct walk *ret)
 {
-	/* From the inner end on: there what is the thread's own shows. */
+	/* Start at the innermost page: this finds the extent of the thread's own stack. */
 	page_can_read(caller->sp & ~(PAGE - 1));
 	run(account, caller, known, ret);
 	if (!is_long_enough(ret, known))
 		run(account, caller, NULL, ret);
 }
 
-/* What the next frame of the known stack begins with. */
+/* State for the next frame of the known stack. */
 struct keeper {
 	struct known_stack *known;
 	uint32_t word_cnt;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks the stack of the calling thread: finds the frames, and the words of the stack by which they
- * were found. As long as these are what they are, the frames are the same. A walk is over where it
- * comes to a frame of a stack that is known, all of whose words from there on are what they were.
+ * Walks the stack of the calling thread: finds its frames, and the stack words that the walk
+ * depended on. While these words are unchanged, so are the frames. A walk ends early at a frame of
+ * a known stack whose words from there outwards are unchanged.
  */
 #ifndef AGENT_WALK_H
 #define AGENT_WALK_H
@@ -15,42 +15,42 @@
 #define WALK_STEPS_MAX (2 * WALK_FRAMES_MAX)
 #define WALK_WORDS_MAX (3 * WALK_STEPS_MAX)
 
-/* What was read of the stack. */
+/* A word read from the stack. */
 struct walk_word {
 	uint64_t at;
 	uint64_t value;
 };
 
-/* All by which the rest of a walk is determined, but the words that it reads. */
+/* State that determines the rest of a walk, together with the words it reads. */
 struct walk_place {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp;
-	bool guessed; /* pc was found by a frame pointer where nothing else was known */
+	bool guessed; /* pc was found by a frame pointer, without an unwind rule */
 };
 
-/* From a frame to its caller. */
+/* One step of a walk, from a frame to its caller. */
 struct walk_step {
 	struct walk_place from;
-	uint64_t frame; /* as in bpf/memleak.h; file numbers are modules' */
-	bool is_kept;   /* the agent itself is no caller */
+	uint64_t frame; /* frame as in bpf/memleak.h, with module numbers as file numbers */
+	bool is_kept;   /* false for frames of the agent */
 	bool uses_fp;
 	uint8_t word_cnt;
 	struct walk_word words[2];
-	struct walk_word saved_fp; /* at 0: the frame pointer is the caller's */
+	struct walk_word saved_fp; /* at 0: the frame pointer is not saved, and is the caller's */
 };
 
-/* A frame of a known stack. Numbers are of the frames from the outermost on up to this one. */
+/* A frame of a known stack. Counts are of all frames from the outermost to this one. */
 struct known_frame {
 	struct walk_place place;
-	uint32_t number; /* in the account */
+	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
-	uint32_t frame_cnt; /* that are kept */
-	bool needs_fp;      /* the frame pointer leads to callers */
-	bool is_own;        /* all words are of the thread's own stack, which stays readable */
+	uint32_t frame_cnt; /* number of kept frames */
+	bool needs_fp;      /* callers are found by the frame pointer */
+	bool is_own;        /* all words are on the thread's own stack, which remains readable */
 };
 
-/* A stack of the thread, the outermost first. */
+/* The last stack walked in this thread, outermost frame first. */
 struct known_stack {
 	uint32_t cnt;
 	enum unwind_end end;
@@ -60,30 +60,32 @@ struct known_stack {
 
 struct walk {
 	uint32_t step_cnt;
-	uint32_t known_cnt; /* so many frames of the known stack are callers of these */
+	uint32_t known_cnt; /* number of frames of the known stack that are callers of these */
 	uint32_t frame_cnt;
-	bool doubtful; /* code was met that was not looked up: nothing to remember */
+	bool doubtful; /* do not remember the result, e.g. because some code was not looked up */
 	enum unwind_end end;
-	struct walk_step steps[WALK_STEPS_MAX + 1]; /* innermost first */
+	struct walk_step steps[WALK_STEPS_MAX + 1]; /* steps, innermost first */
 };
 
-/* Stacks with more frames may be cut; 0: as usual. At least so many are kept. */
+/*
+ * Sets the depth; 0 for the default. Stacks with more frames may be truncated, but keep at least
+ * this number. Returns the depth in effect.
+ */
 uint32_t walk_set_depth(uint32_t frames);
 
-/* known: NULL: none is. */
+/* Walks the caller's stack. known may be NULL. */
 void walk_run(struct account *account, const struct caller *caller, const struct known_stack *known,
 	      struct walk *ret);
 
 /*
- * The number in the account of the stack that was walked; 0: there is no room. remember: makes it
- * the known one, if it is not doubtful. What the walk has seen in the frame pointer is gone then,
- * and kept only where it leads to callers: it may be anything, and is not to hold a block that is
- * lost.
+ * Adds a walked stack to the account and returns its number, 0 if there is no room. remember: makes
+ * it the known stack, unless it is doubtful. Erases frame pointer values except those that lead to
+ * callers: others may be pointers to lost blocks, and would hide them.
  */
 uint32_t walk_keep(struct account *account, struct walk *walk, struct known_stack *known,
 		   bool remember);
 
-/* Rules that were found are void: some code may be gone. */
+/* Discards cached unwind rules, as some code may have been unmapped. */
 void walk_forget(void);
 
 #endif
