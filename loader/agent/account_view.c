@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads what there is of an account: of a sparse file, pages that were never written are not. */
+/* Reads the written pages of an account only: it is a sparse file. */
 #include "loader/agent/account_view.h"
 
 #include <errno.h>
@@ -31,11 +31,11 @@ static uint64_t load64(const __u64 *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* A copy that is the same from here on, whatever the target writes. */
+/* Copies memory that the target may change meanwhile; the result no longer changes. */
 static void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
-	/* The compiler is not to read it again instead. */
+	/* Keeps the compiler from reading the source again later. */
 	__asm__ volatile("" : : "r"(to) : "memory");
 }
 
@@ -44,7 +44,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Where regions lie is said by the target, too. None is larger than an agent's would be. */
+/*
+ * Reads and checks the layout, which the target can forge. No region may be larger than an agent's.
+ */
 static bool read_layout(struct account_view *view, const struct account *account, uint64_t size)
 {
 	uint64_t end = size;
@@ -99,7 +101,7 @@ int account_view_init(int fd, struct account_view *ret)
 	}
 	addr = mmap(NULL, view.region[ACCOUNT_SPILLS], PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	/* Also of one that nobody may write to. */
+	/* Fails for files without write permission, too: these are no accounts. */
 	if (addr == MAP_FAILED) {
 		close(fd);
 		return -EPROTO;
@@ -132,10 +134,13 @@ uint32_t account_view_tid(const struct account_view *view, uint32_t thread)
 		&((const struct account_thread *)at(view, ACCOUNT_THREADS, 0))[thread - 1].tid);
 }
 
-/* Blocks are mapped while they are read: there is room for very many. */
+/*
+ * A part of the file with blocks, mapped only while it is read, as all of it would take much
+ * address space.
+ */
 struct window {
 	const char *start;
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* offset of the window in the file */
 	uint64_t bytes;
 };
 
@@ -174,7 +179,10 @@ struct visit {
 	void *arg;
 };
 
-/* The clock's last tick may have been before the epoch, which then tells more. */
+/*
+ * Returns the birth of a block. The tick that dates it may be before the start of its epoch, which
+ * is then more exact.
+ */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
 {
 	uint64_t birth_ns = ACCOUNT_LIFE_BIRTH_NS(life);
@@ -208,7 +216,7 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 	if (!word)
 		return 0;
 	life = load64(&cell->life);
-	/* It has just gone, and perhaps another has come. */
+	/* The block was freed, and the cell perhaps reused. */
 	if (load64(&cell->block) != word)
 		return 0;
 	account_view_block(visit->view,
@@ -219,8 +227,8 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 }
 
 /*
- * Calls run for the parts from start to end of the file that have pages: others would get some by
- * being read.
+ * Calls run for the written parts of the file from start to end: reading others would allocate
+ * pages.
  */
 static int each_written(const struct account_view *view, uint64_t start, uint64_t end,
 			int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
@@ -245,7 +253,7 @@ static int each_written(const struct account_view *view, uint64_t start, uint64_
 	return err;
 }
 
-/* Cells from one place of the file to another, the first of which has that number in its chunk. */
+/* Visits the cells between two file offsets; number: index of the first cell in its chunk. */
 static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, uint64_t base,
 		       uint64_t number)
 {
@@ -257,7 +265,7 @@ static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, ui
 	return err;
 }
 
-/* Of the lines of the chunk that begins at start of the file. */
+/* Visits lines of the chunk at file offset start. */
 static int visit_lines(const struct visit *visit, uint64_t from, uint64_t to, uint64_t start)
 {
 	const struct account_chunk *chunk = in_window(&visit->window, start);
@@ -266,7 +274,7 @@ static int visit_lines(const struct visit *visit, uint64_t from, uint64_t to, ui
 			   (from - start) / sizeof(struct account_cell));
 }
 
-/* Of one that is in part in a page that was never written the last word is not there, either. */
+/* Visits spills. A spill that is partly in an unwritten page was never used, so it is skipped. */
 static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, uint64_t start)
 {
 	uint64_t number =
@@ -284,7 +292,7 @@ static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, u
 	return err;
 }
 
-/* What has been written of the first bytes of a part of the file. */
+/* Visits the written pages among the first bytes of a part of the file. */
 static int visit_part(struct visit *visit, uint64_t start, uint64_t part_bytes, uint64_t bytes,
 		      int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
 				 uint64_t start))
@@ -313,7 +321,7 @@ int account_view_blocks(const struct account_view *view,
 				 sizeof(struct account_spill));
 	int err = 0;
 
-	/* Of each chunk there is no more than its lines to see. */
+	/* Only the lines of chunks are visited here. */
 	for (uint64_t i = 0; !err && i < cnt; i++)
 		err = visit_part(&request,
 				 view->region[ACCOUNT_CHUNKS] + i * sizeof(struct account_chunk),
@@ -335,7 +343,7 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 
 	if (most > view->depth)
 		most = view->depth;
-	/* Parents have smaller numbers: whatever is written there, it comes to an end. */
+	/* Parents must have smaller numbers, so the loop ends whatever the target wrote. */
 	while (number >= ACCOUNT_STACK_ENDS && number < tree_cnt && cnt < most) {
 		uint32_t parent = load32(&tree[number].parent);
 
@@ -382,7 +390,7 @@ bool account_view_event(struct account_view *view, bool ended, struct account_ev
 	const struct account_event *events = at(view, ACCOUNT_EVENTS, 0), *event;
 	uint64_t cnt = load64(&view->account->event_cnt), room = account_view_event_room(view);
 
-	/* A target may say that it has written more than there is room for. */
+	/* The count is forged if it exceeds the capacity. */
 	if (!room || cnt - view->event_at > room)
 		return false;
 	for (; view->event_at < cnt; view->event_at++) {
@@ -406,7 +414,7 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 
 	if (!room || cnt < view->traced_at)
 		return false;
-	/* Whoever else reads them makes room as well. */
+	/* Another memleak that reads the ring lets the agent reuse entries. */
 	if (cnt - view->traced_at > room) {
 		view->passed += cnt - view->traced_at - room;
 		view->traced_at = cnt - room;
@@ -416,8 +424,8 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 		uint64_t number = load64(&traced->number);
 
 		/*
-		 * Its writer has been interrupted, and what comes behind it waits: order is worth
-		 * more than a moment. None waits longer than until the process ends.
+		 * The thread that writes this entry was interrupted. Later entries wait for it, to
+		 * keep their order, at most until the process ends.
 		 */
 		if (number <= view->traced_at && !ended)
 			return false;
@@ -505,7 +513,7 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 	uint64_t end = 0;
 	int err = 0;
 
-	/* They were kept in order; the first that is empty was never written. */
+	/* Stored mappings are in order; an empty or misplaced one ends them. */
 	for (uint64_t i = 0; !err && i < least(cnt, most); i++) {
 		struct account_range was;
 		struct range range;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks below /proc for who has an account, and around memleak for the library. */
+/* Searches /proc for accounts, and memleak's folders for the agent library. */
 #include "loader/agent/agent_find.h"
 
 #include <dirent.h>
@@ -49,7 +49,10 @@ int agent_find_mapped(pid_t pid, struct file_id *ret)
 	return err;
 }
 
-/* Others than files in memory are not opened, whatever they are called: that may do something. */
+/*
+ * Opens a link if it is the account. Other files are not opened whatever their name, as opening
+ * some has side effects.
+ */
 static int open_link(int dir_fd, const char *name, const struct file_id *account)
 {
 	cleanup_close int path_fd = openat(dir_fd, name, O_PATH | O_CLOEXEC);
@@ -67,7 +70,7 @@ static int open_link(int dir_fd, const char *name, const struct file_id *account
 	return fd < 0 ? -errno : fd;
 }
 
-/* The account below a folder of links. A descriptor or a negative errno. */
+/* Opens the account among a folder of links. Returns a descriptor or a negative errno. */
 static int open_account(pid_t pid, const char *folder, const struct file_id *account)
 {
 	char path[64], link[PATH_MAX];
@@ -92,7 +95,7 @@ static int open_account(pid_t pid, const char *folder, const struct file_id *acc
 	return fd;
 }
 
-/* Most have it where the agent puts it, among however many others. */
+/* Tries the descriptor number that agents use, as a process may have very many descriptors. */
 static int open_usual(pid_t pid, const struct file_id *account)
 {
 	char path[64];
@@ -138,9 +141,9 @@ char *agent_find_library(void)
 	return NULL;
 }
 
-static char *preload_before; /* NULL: there was none */
+static char *preload_before; /* LD_PRELOAD as it was, NULL if unset */
 
-/* In the form that agent/begin.c reads. */
+/* Formats the orders that agent/begin.c parses. */
 static char *orders_of(const struct options *opts, const char *socket)
 {
 	char *orders;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the account of a running program, and the agent's library. */
+/* Finds the account of a running program, and the agent library. */
 #ifndef LOADER_AGENT_AGENT_FIND_H
 #define LOADER_AGENT_AGENT_FIND_H
 
@@ -11,27 +11,31 @@ struct file_id;
 struct options;
 
 /*
- * The file of the account that the process has mapped: a forked child may have its parent's open as
- * well. 0; -ENOENT: the process runs, and has none; -ESRCH; or another negative errno.
+ * Finds the account's file among the process's mappings: a forked child may have its parent's
+ * account open, too. Returns 0, -ENOENT if the process has no account, -ESRCH if the process has
+ * ended, or another negative errno.
  */
 int agent_find_mapped(pid_t pid, struct file_id *ret);
 
 /*
- * Opens that: by the descriptor that the agent has kept, or, with rights, by the mapping. A
- * descriptor, or a negative errno as above.
+ * Opens the process's account, by the descriptor that the agent kept, or with sufficient rights by
+ * the mapping. Returns a descriptor, or an errno of agent_find_mapped().
  */
 int agent_find_account(pid_t pid);
 
-/* The library's path, to be freed: beside memleak, or where it is installed. NULL: it is not there.
+/*
+ * Returns the path of the agent library, beside memleak or where it is installed; NULL if not
+ * found. The caller frees it.
  */
 char *agent_find_library(void);
 
 /*
- * Has whatever is executed from now on load the agent, keep what the options want, and hand its
- * account to that socket; with --follow so do its children. 0 or -ENOMEM.
+ * Sets the environment so that programs executed from now on load the agent, keep what the options
+ * need, and send their accounts to socket; with --follow, so do their children. Returns 0 or
+ * -ENOMEM.
  */
 int agent_set_environment(const char *library, const char *socket, const struct options *opts);
-/* As it was before. */
+/* Restores the environment. */
 void agent_clear_environment(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the cells and events of one account to blocks and mappings of sites. */
+/* Turns the cells and events of one account into blocks and mappings of sites. */
 #include "loader/agent/agent_process.h"
 
 #include <errno.h>
@@ -13,10 +13,10 @@
 #include "base/proc.h"
 #include "bpf/memleak.h"
 
-/* A program that has more stacks than this has made them up. */
+/* Maximum sites per process; a program with more has forged them. */
 #define SITES_MAX (1U << 20)
 
-/* Of one that had gone before it was looked at. */
+/* Name of a process that ended before its name was read. */
 #define NO_NAME "?"
 
 int agent_process__new(struct symbolizer *symbolizer, struct account_view *view, pid_t pid,
@@ -86,7 +86,7 @@ void agent_process__free(struct agent_process *process)
 struct sampling agent_process__sampling(const struct agent_process *process)
 {
 	const struct account *account = process->view.account;
-	/* The program may change it meanwhile, and no rate of 0 is to come of that. */
+	/* Read once: the program may change the rate, and it must not become 0. */
 	uint64_t rate = __atomic_load_n(&account->sample_rate, __ATOMIC_RELAXED);
 
 	if (!(__atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES))
@@ -148,7 +148,10 @@ int agent_process__take_events(struct agent_process *process)
 	uint64_t left = account_view_event_room(&process->view);
 	int err = 0;
 
-	/* Its own come after what it inherits. It may write them faster than they are read. */
+	/*
+	 * The process's own events apply after the inherited mappings. It may write events faster
+	 * than they are read, so their number is limited.
+	 */
 	while (!err && left-- && !process->awaits &&
 	       account_view_event(&process->view, process->ended, &event))
 		err = apply(process, &event);
@@ -177,7 +180,7 @@ void agent_process__leave(struct agent_process *process)
 	account_view_keep_ranges(&process->view, &process->ranges);
 }
 
-/* pid: who has the file mapped. */
+/* Returns the number of a module's file. pid: a process that has it mapped. */
 static uint32_t file_of(struct agent_process *process, struct code_files *files, pid_t pid,
 			uint32_t module)
 {
@@ -204,7 +207,9 @@ static uint32_t file_of(struct agent_process *process, struct code_files *files,
 	return number;
 }
 
-/* Places in modules become places in files, which are the same for all processes. */
+/*
+ * Translates an offset in a module to an offset in a file, whose number is equal in all processes.
+ */
 static uint64_t translate(struct agent_process *process, struct code_files *files, pid_t pid,
 			  uint64_t frame)
 {
@@ -230,7 +235,7 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 	return cnt;
 }
 
-/* A stack, and whose it is: the process's own, or an ancestor's. */
+/* A stack of the process (image) or of one of its ancestors. */
 struct place {
 	uint32_t image;
 	uint32_t stack;
@@ -281,10 +286,10 @@ struct process_walk {
 	struct block_walk *walk;
 	uint64_t since_ns;
 	struct block_owner owner;
-	uint32_t epoch; /* the present one */
+	uint32_t epoch; /* current epoch of the account */
 };
 
-/* NULL: no memory. */
+/* Returns the site of a stack, NULL if there is no memory. */
 static struct site_entry *site_of(const struct process_walk *at, struct place place)
 {
 	struct agent_process *process = at->process;
@@ -319,7 +324,9 @@ static uint64_t birth_of(const struct process_walk *at, const struct account_blo
 	return found->birth_ns == UINT64_MAX ? at->walk->t0_ns : found->birth_ns;
 }
 
-/* Whether it was put where it is since the last epoch that was begun here: forks begin others. */
+/*
+ * True if the block was stored since the last epoch begun by memleak. Forks begin further epochs.
+ */
 static bool was_put_since(const struct process_walk *at, const struct account_block *found)
 {
 	uint32_t since = at->process->epoch;
@@ -333,7 +340,7 @@ static bool has_size(const struct options *opts, uint64_t size)
 	return size >= opts->min_size && size <= opts->max_size;
 }
 
-/* What was allocated before samples were wanted is known for certain. */
+/* Returns the size to scale samples by. Blocks from before sampling began are certain. */
 static uint64_t sampled_size(const struct block_walk *walk, bool is_sample, uint64_t size)
 {
 	return walk->sampling.mode && !is_sample ? SAMPLED_FOR_CERTAIN : size;
@@ -360,7 +367,7 @@ static int add_block(void *arg, const struct account_block *found)
 	return site ? block_walk_add(at->walk, &at->owner, site->id, &block, birth_ns) : -ENOMEM;
 }
 
-/* The site begins anew with each walk. */
+/* Looks the site up again: cached entries are reset in each walk. */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)
 {
@@ -469,7 +476,10 @@ static void raise_to(__s64 *most, int64_t to)
 		;
 }
 
-/* What comes and goes during the walk may be in its sum, and in the program's not, or in both. */
+/*
+ * Enables sums, then adds the blocks from before. Blocks allocated or freed during the walk may be
+ * counted in one, both or neither.
+ */
 int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint64_t since_ns)
 {
 	struct account *account = process->view.account;
@@ -505,7 +515,7 @@ uint64_t agent_process__outstanding(struct agent_process *process, uint64_t sinc
 {
 	struct account_sums *sums = &process->view.account->sums;
 	const struct ranges *ranges = &process->ranges;
-	/* What a program has made up may go round. */
+	/* Unsigned, as a forged sum may overflow. */
 	uint64_t mapped = 0;
 	int64_t total;
 

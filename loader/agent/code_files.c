@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens files as their process sees them; a path that means another file by now has no names. */
+/*
+ * Opens files as their process sees them. If a path now leads to another file, the mapped file has
+ * no names.
+ */
 #include "loader/agent/code_files.h"
 
 #include <errno.h>
@@ -17,7 +20,9 @@
 #include "loader/target/modules.h"
 #include "symbolizer/symbolizer.h"
 
-/* Below that folder, if it is the file that is mapped. A descriptor or a negative errno. */
+/*
+ * Opens a path below root_fd, if it is the mapped file. Returns a descriptor or a negative errno.
+ */
 static int open_below(int root_fd, const struct mapping *mapping)
 {
 	struct stat st;
@@ -30,7 +35,10 @@ static int open_below(int root_fd, const struct mapping *mapping)
 	return -ENOENT;
 }
 
-/* By the mapping, which takes rights; by its path as the process sees it, or has seen it. */
+/*
+ * Opens a mapped file: by the mapping, which needs rights; else by its path in the process's root;
+ * else in memleak's.
+ */
 static int open_file(pid_t pid, const struct mapping *mapping)
 {
 	cleanup_close int root_fd = proc_open(pid, "root", O_PATH | O_DIRECTORY);
@@ -61,7 +69,7 @@ static uint32_t find_symbols(const struct code_files *files, pid_t pid,
 	return symbols;
 }
 
-/* Whoever came first may have told of no such file, or a wrong path. */
+/* Retries if a process seen earlier had no access to the file, or forged its path. */
 static uint32_t met_again(const struct code_files *files, size_t at, pid_t pid,
 			  const struct account_module *module, const char *path)
 {

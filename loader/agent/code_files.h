@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files whose code stands in stacks, by number: the same one for all processes that have it. */
+/* Numbers the files that have code in stacks; a file has the same number in all processes. */
 #ifndef LOADER_AGENT_CODE_FILES_H
 #define LOADER_AGENT_CODE_FILES_H
 
@@ -14,7 +14,7 @@ struct code_file {
 	uint64_t ino;
 	uint32_t dev_major;
 	uint32_t dev_minor;
-	uint32_t symbols; /* its number with the symbolizer; 0: it cannot be read */
+	uint32_t symbols; /* number in the symbolizer, 0 if the file cannot be read */
 };
 
 struct code_files {
@@ -24,7 +24,7 @@ struct code_files {
 	size_t cap;
 };
 
-/* The number of the file that a process has mapped; UINT32_MAX: no memory. */
+/* Returns the number of a module's file, UINT32_MAX if there is no memory or too many files. */
 uint32_t code_files_number(struct code_files *files, pid_t pid, const struct account_module *module,
 			   const char *path);
 void code_files_deinit(struct code_files *files);

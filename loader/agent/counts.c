@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Adds up what each process has called since it was looked at last. */
+/* Adds up the calls of each process since the last report. */
 #include "loader/agent/counts.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ enum family family_of_call(unsigned int call)
 	return families[call];
 }
 
-/* NULL: no memory. */
+/* Returns the row of a key, adding it if needed; NULL if there is no memory. */
 static struct count_row *row_of(struct agent_counts *all, uint64_t key, const char *name)
 {
 	struct counts *counts = &all->counts;
@@ -113,7 +113,7 @@ static int add(struct agent_counts *all, struct agent_process *process, enum fam
 	return 0;
 }
 
-/* Mappings are none of an allocator's calls. */
+/* Calls that map memory are left out: they are not allocator calls. */
 static int add_process(struct agent_counts *all, struct agent_process *process,
 		       struct snapshot *snap)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --count: what programs count of their calls, by process, function or cgroup. */
+/* --count: adds up calls by process, function or cgroup. */
 #ifndef LOADER_AGENT_COUNTS_H
 #define LOADER_AGENT_COUNTS_H
 
@@ -7,23 +7,23 @@
 #include "report/counts.h"
 
 struct agent_counts {
-	struct counts counts; /* as of the last report; rows by key */
+	struct counts counts; /* as of the last report, rows sorted by key */
 	size_t cap;
 	uint64_t last_ns;
-	char *mount; /* by cgroup: of the hierarchy; NULL: nowhere */
+	char *mount; /* mount point of the cgroup hierarchy, NULL if there is none */
 };
 
 void agent_counts_init(struct agent_counts *ret, enum count_by by);
 void agent_counts_deinit(struct agent_counts *counts);
 
-/* The functions that are counted together. */
+/* Returns the family under which a function is counted. */
 enum family family_of_call(unsigned int call);
 
-/* A snapshot of the calls that have come since the last one. 0 or -ENOMEM. */
+/* Makes a snapshot of the calls since the last one. Returns 0 or -ENOMEM. */
 int agent_counts_read(struct agent_counts *counts, const struct agent_processes *processes,
 		      uint64_t start_ns, struct snapshot *ret);
 
-/* Rows of processes that had ended then. */
+/* Drops the rows of processes that had ended at the last report. */
 void agent_counts_drop_ended(struct agent_counts *counts);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps what accounts tell of forks until it is known who needs it: bounded, as a target says it.
- */
+/* Keeps reports of forks until children need them. Bounded, as the target can forge them. */
 #include "loader/agent/heritage.h"
 
 #include <errno.h>
@@ -8,15 +7,15 @@
 
 #include "base/array.h"
 
-/* As many as the tables of the BPF programs have at most. */
+/* Maximum freed blocks: as in the tables of the BPF programs. */
 #define FREED_MOST (1U << 22)
-/* Children come at once. Of those that never do the first are forgotten. */
+/* Maximum children to wait for. Usually they arrive at once; the oldest ones are dropped. */
 #define AWAITED_MOST 256
-#define AWAITED_RANGES_MOST (1U << 20) /* of all of them */
+#define AWAITED_RANGES_MOST (1U << 20) /* Maximum mappings kept for all children to wait for. */
 
 struct awaited_child {
 	uint64_t forked_ns;
-	struct ranges ranges; /* of the parent then */
+	struct ranges ranges; /* mappings of the parent at the fork */
 };
 
 void heritage_deinit(struct heritage *heritage)
@@ -86,7 +85,7 @@ static int leave(struct heritage *heritage, const struct account_view *view, uin
 	return 0;
 }
 
-/* It has one copy of what was there, which it frees once. */
+/* Records a free once per address: a child has one copy of an inherited block. */
 static int free_in_child(struct heritage *heritage, uint32_t image,
 			 const struct account_event *event)
 {

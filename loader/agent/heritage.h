@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the account of one process says of copies that forked children have: which blocks it has
- * freed since, which it has freed of its parent's, and what it had mapped at each fork.
+ * What one account reports about copies in forked children: blocks freed since a fork, inherited
+ * blocks freed by this process, and mappings at each fork.
  */
 #ifndef LOADER_AGENT_HERITAGE_H
 #define LOADER_AGENT_HERITAGE_H
@@ -15,42 +15,50 @@
 struct awaited_child;
 
 struct heritage {
-	struct inherited_block *left; /* which children may have */
+	struct inherited_block *left; /* freed blocks that children may still have */
 	size_t left_cnt;
 	size_t left_cap;
-	struct hash_map freed; /* of its ancestors' blocks by address: struct freed_in_child */
-	struct awaited_child *awaited; /* were forked, and have not come yet */
+	/* Inherited blocks that this process freed, by address: struct freed_in_child. */
+	struct hash_map freed;
+	/* Children that were forked, but whose accounts have not arrived. */
+	struct awaited_child *awaited;
 	size_t awaited_cnt;
 	size_t awaited_cap;
-	size_t awaited_ranges; /* of all of them */
-	uint64_t lost;         /* frees for which there was no room */
-	uint64_t forked;       /* so many children were forked, */
-	uint64_t forked_ns;    /* the last then, */
-	uint64_t come;         /* and so many have come */
+	size_t awaited_ranges; /* number of mappings kept for awaited children */
+	uint64_t lost;         /* frees that were dropped for lack of room */
+	uint64_t forked;       /* number of forks */
+	uint64_t forked_ns;    /* time of the last fork */
+	uint64_t come;         /* number of children whose accounts have arrived so far */
 };
 
 void heritage_deinit(struct heritage *heritage);
 
 /*
- * Takes in an event of a fork, or of a free that matters to one; ranges: what is mapped then. 0 or
- * -ENOMEM.
+ * Applies an event of a fork, or of a free that matters to inheritance. ranges: current mappings.
+ * Returns 0 or -ENOMEM.
  */
 int heritage_apply(struct heritage *heritage, const struct account_view *view, uint32_t image,
 		   const struct ranges *ranges, const struct account_event *event);
 
-/* Gives a child that was forked then what was mapped. 0; -ENOENT: that is not known; -ENOMEM. */
+/*
+ * Gives a child the mappings of the fork at forked_ns. Returns 0, -ENOENT if they are unknown, or
+ * -ENOMEM.
+ */
 int heritage_claim(struct heritage *heritage, uint64_t forked_ns, uint32_t image,
 		   struct ranges *child);
 
-/* How many children have not come, if none is to be waited for that was forked since then. */
+/*
+ * Returns the number of children without an account, 0 if one forked since since_ns may still
+ * arrive.
+ */
 uint64_t heritage_missing(const struct heritage *heritage, bool ended, uint64_t since_ns);
 
-/* Whether a child may still come that was forked no earlier. */
+/* True if a child forked at since_ns or later may still arrive. */
 bool heritage_is_awaited(const struct heritage *heritage, uint64_t since_ns);
 
 /*
- * Adds what was freed to a walk, and forgets what nobody needs; what was freed since then may
- * matter to who has not come yet. 0 or -ENOMEM.
+ * Adds freed blocks to a walk, and drops those that no child has. Blocks freed since since_ns are
+ * kept for children that have not arrived yet. Returns 0 or -ENOMEM.
  */
 int heritage_walk(struct heritage *heritage, struct inheritance *inheritance, uint64_t since_ns);
 int heritage_walk_freed(const struct heritage *heritage, struct inheritance *inheritance);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Brings together what the accounts of parents and children say, for loader/tables/inheritance. */
+/* Combines the accounts of parents and children, for loader/tables/inheritance. */
 #include "loader/agent/lineage.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ void lineage_deinit(struct lineage *lineage)
 	inheritance_deinit(&lineage->inheritance);
 }
 
-/* Numbers of processes are given anew; no two accounts of one number begin at a time. */
+/* Finds the parent's account. Pids are reused, but pid and start time identify an account. */
 static struct agent_process *find_parent(const struct agent_processes *processes,
 					 const struct account_view *child)
 {
@@ -65,7 +65,7 @@ static struct agent_process *find_parent(const struct agent_processes *processes
 	return NULL;
 }
 
-/* What the parent has told until the fork, and perhaps since, is applied first. */
+/* Gives a child its parent's mappings, after applying the parent's pending events. */
 static int inherit_mappings(struct lineage *lineage, struct agent_process *parent,
 			    struct agent_process *child)
 {
@@ -77,7 +77,7 @@ static int inherit_mappings(struct lineage *lineage, struct agent_process *paren
 			     : -ENOENT;
 	if (err && err != -ENOENT)
 		return err;
-	/* A thread of the parent may be about to tell what comes before. */
+	/* A thread of the parent may not have completed an event from before the fork yet. */
 	if (err && parent && clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_HEARING_NS)
 		return 0;
 	lineage->mappings_lost += err != 0;
@@ -145,7 +145,7 @@ struct lineage_walk {
 	const struct agent_processes *processes;
 	const struct ancestry *ancestry;
 	struct block_walk *walk;
-	uint32_t image; /* of what is read */
+	uint32_t image; /* image of the process being read */
 };
 
 static int add_block(void *arg, const struct account_block *found)
@@ -203,7 +203,7 @@ static int add_left(struct inheritance *inheritance, const struct agent_processe
 	return err;
 }
 
-/* What is freed while blocks are read has been told by the time when that is looked at. */
+/* Reads blocks first, then events: a block freed in between is reported by an event. */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk)
 {
@@ -235,7 +235,7 @@ int lineage_keep(struct lineage *lineage, struct agent_process *process)
 	array_open(gone->items, gone->cnt, at);
 	gone->items[at] = process;
 	gone->cnt++;
-	/* They are those of sites that nobody asks for any more. */
+	/* Cached sites are not used any more. */
 	hash_map_deinit(&process->sites);
 	process->sites = (struct hash_map){0};
 	return 0;

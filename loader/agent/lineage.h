@@ -1,53 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who was forked from whom, and what they have of each other. */
+/* Tracks which process was forked from which, and what children inherit. */
 #ifndef LOADER_AGENT_LINEAGE_H
 #define LOADER_AGENT_LINEAGE_H
 
 #include "loader/agent/agent_process.h"
 
-/* The account of a child comes at most so long after its fork. */
+/* Maximum time from a fork until the child's account arrives. */
 #define LINEAGE_HEARING_NS 1000000000ULL
 
-/* Processes in the order of their images. */
+/* Processes sorted by image. */
 struct agent_processes {
 	struct agent_process **items;
 	size_t cnt;
 	size_t cap;
 };
 
-/* NULL: it is not among them. */
+/* Returns the process with this image, NULL if there is none. */
 struct agent_process *agent_processes_find(const struct agent_processes *processes, uint32_t image);
 
 struct lineage {
 	struct inheritance inheritance;
-	struct agent_processes gone; /* have their last report, but descendants that live */
-	uint64_t lost;               /* children of which it is not known what they began with */
-	uint64_t mappings_lost;      /* the same of what was mapped */
+	/* Processes after their last report that have living descendants. */
+	struct agent_processes gone;
+	uint64_t lost;          /* children whose parent is unknown */
+	uint64_t mappings_lost; /* children whose inherited mappings are unknown */
 };
 
 void lineage_deinit(struct lineage *lineage);
 
-/* Those with a result return 0 or a negative errno. */
+/* Functions with a result return 0 or a negative errno. */
 
-/* A process that was forked, and is not among the others yet. */
+/* Adds a new process, which may be a forked child. processes: all others. */
 int lineage_add(struct lineage *lineage, const struct agent_processes *processes,
 		struct agent_process *child);
 
-/* Gives processes what their parents had mapped, of which these had not told when they came. */
+/* Gives children the inherited mappings that were unknown when their accounts arrived. */
 int lineage_settle(struct lineage *lineage, const struct agent_processes *processes);
 
-/* Gives all that descendants have of blocks, once their own were added. */
+/* Adds the inherited blocks of all processes to a walk, after their own blocks. */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk);
 
 /*
- * Takes over a process that has its last report and is not among the others any more, until
- * lineage_sweep() finds that nobody has blocks of its. -ENOMEM: it is not taken over.
+ * Takes ownership of a process after its last report, until lineage_sweep() finds that no
+ * descendant has its blocks. On -ENOMEM the process remains the caller's.
  */
 int lineage_keep(struct lineage *lineage, struct agent_process *process);
 int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes);
 
-/* One that is there, or is kept. NULL: there is none. */
+/* Finds a process among processes and kept ones. Returns NULL if there is none. */
 struct agent_process *lineage_find(const struct lineage *lineage,
 				   const struct agent_processes *processes, uint32_t image);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who comes is asked by the kernel's word for it; nobody is waited for. */
+/* Accepts connections; identifies their senders by SO_PEERCRED. Never blocks. */
 #include "loader/agent/listener.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "base/log.h"
 
-/* Programs that begin faster than they are looked at wait in the kernel. */
+/* Backlog of connections in the kernel. */
 #define WAITING_MAX 4096
 
 static int watch(const struct listener *listener, int fd)
@@ -64,8 +64,8 @@ void listener_deinit(struct listener *listener)
 }
 
 /*
- * The descriptor of the message, which has nothing else; -EAGAIN: it has not come yet; -EPROTO: it
- * never will.
+ * Receives the descriptor in a connection's message. Returns -EAGAIN if it has not arrived yet,
+ * -EPROTO if there is none.
  */
 static int receive(int sock)
 {
@@ -101,7 +101,10 @@ static bool is_ours(const struct listener *listener, int sock, pid_t *ret_pid)
 	return !peer.uid || peer.uid == listener->uid;
 }
 
-/* Whoever is of another user is told from strangers by nothing. */
+/*
+ * Refuses a connection. A traced program that runs as another user cannot be told from any other
+ * program.
+ */
 static void refuse(struct listener *listener, int sock, pid_t pid)
 {
 	close(sock);
@@ -139,7 +142,10 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 			i++;
 			continue;
 		}
-		/* Parents come before their children, and who executes a program comes again. */
+		/*
+		 * Messages are handled in order of connection: parents before their children. A
+		 * process that executes a program connects again.
+		 */
 		array_remove(listener->guests, &listener->guest_cnt, i);
 		close(sock);
 		if (fd >= 0 && ours) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where programs that begin hand their accounts over: a socket without a place in any file system.
- */
+/* An abstract socket on which starting programs send their accounts. */
 #ifndef LOADER_AGENT_LISTENER_H
 #define LOADER_AGENT_LISTENER_H
 
@@ -9,24 +8,24 @@
 #include <sys/types.h>
 
 #define LISTENER_NAME_BYTES 64
-/* Of whoever has come and not said anything, so many are waited for. */
+/* Maximum connections that have not sent an account yet. */
 #define LISTENER_GUESTS_MAX 64
 
 struct listener {
-	int poll_fd; /* readable when somebody has come; -1: there is none */
+	int poll_fd; /* readable when a connection or message is pending; -1 if closed */
 	int fd;
-	uid_t uid; /* whose programs are let in; root's always are */
+	uid_t uid; /* user whose programs are accepted; root's always are */
 	int guests[LISTENER_GUESTS_MAX];
 	size_t guest_cnt;
-	uint64_t refused; /* so many have no account here */
+	uint64_t refused; /* number of refused connections */
 	char name[LISTENER_NAME_BYTES];
 };
 
-/* 0 or a negative errno; to be deinited either way. */
+/* Opens the socket. Returns 0 or a negative errno. Call listener_deinit() in any case. */
 int listener_init(struct listener *ret, uid_t uid);
 void listener_deinit(struct listener *listener);
 
-/* The next account that was handed over, and by whom; -EAGAIN: none was. */
+/* Returns the next account and the pid of its sender, -EAGAIN if there is none. */
 int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks at sums each few milliseconds: that is no more than a copy takes. */
+/* Polls the sums every 10 ms, an interval no longer than the time that a copy takes. */
 #include "loader/agent/peak.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ bool agent_peak_look(struct agent_peak *peak, uint64_t total, uint64_t highest, 
 	struct peak *kept = &peak->copies.kept;
 	uint64_t times;
 
-	/* How often it was time makes no difference. */
+	/* Clears the timer; the number of expirations is irrelevant. */
 	if (read(peak->timer_fd, &times, sizeof(times)) < 0)
 		times = 0;
 	if (total > highest)

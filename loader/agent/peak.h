@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --peak: when to copy what programs have. They keep their sums themselves, and tell nobody: those
- * are looked at, which costs them nothing.
+ * --peak: decides when to copy the blocks of programs. Programs maintain their sums themselves;
+ * memleak polls these, which costs the programs nothing.
  */
 #ifndef LOADER_AGENT_PEAK_H
 #define LOADER_AGENT_PEAK_H
@@ -10,21 +10,21 @@
 
 struct agent_peak {
 	struct peak_copies copies;
-	int timer_fd; /* readable when it is time to look; -1: nobody asks for the peak */
+	int timer_fd; /* readable when the sums are to be polled; -1 without --peak */
 	uint64_t limit;
-	uint64_t highest; /* of all processes together, as far as that is known */
+	uint64_t highest; /* highest known sum over all processes */
 };
 
-/* 0 or a negative errno. */
+/* Creates the timer. Returns 0 or a negative errno. */
 int agent_peak_init(struct agent_peak *ret);
 void agent_peak_deinit(struct agent_peak *peak);
 
 /*
- * Whether a copy is due: total is outstanding now, of which the most is known to have been highest;
- * at_report: whatever it costs.
+ * True if a copy is due. total: bytes outstanding now; highest: known maximum; at_report: copy even
+ * if that is slow.
  */
 bool agent_peak_look(struct agent_peak *peak, uint64_t total, uint64_t highest, bool at_report);
-/* Takes one over, which was begun at begin_ns. */
+/* Takes ownership of a copy that was begun at begin_ns. */
 void agent_peak_keep(struct agent_peak *peak, struct snapshot *snap, uint64_t begin_ns);
 
 #endif

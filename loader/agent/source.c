@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Programs that come, go, and are read. */
+/* Manages the traced programs: accepts, reads and drops them. */
 #include "loader/agent/source.h"
 
 #include <errno.h>
@@ -39,16 +39,16 @@ struct agent_source {
 	int epoll_fd;
 	struct agent_processes processes;
 	struct lineage lineage;
-	uint32_t images; /* so many have had a number */
-	bool waits;      /* for a command that has not come yet */
-	int command_fd;  /* its pidfd; -1: there is none */
+	uint32_t images; /* number of images assigned */
+	bool waits;      /* waiting for the command's account */
+	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
-	uint64_t since_ns; /* what was allocated before is as if it were not there */
+	uint64_t since_ns; /* allocations before this time are ignored */
 	struct code_files files;
 	struct agent_symbols symbols;
 	struct agent_peak peak;
-	struct agent_counts counts; /* of --count */
-	struct agent_trace trace;   /* of --trace */
+	struct agent_counts counts; /* for --count */
+	struct agent_trace trace;   /* for --trace */
 };
 
 static struct agent_source *agent_source_of(struct source *source)
@@ -92,7 +92,10 @@ static bool has_ended(int pidfd)
 	return pidfd >= 0 && poll(&end, 1, 0) > 0;
 }
 
-/* A process that executes another program has another account: what it had before is gone. */
+/*
+ * Marks the earlier accounts of a process as replaced: it has executed another program, and its old
+ * memory is gone.
+ */
 static void replace_others(struct agent_source *source, pid_t pid)
 {
 	for (size_t i = 0; i < source->processes.cnt; i++)
@@ -111,7 +114,10 @@ static int refuse_samples(const struct agent_process *process, const struct samp
 	return -EINVAL;
 }
 
-/* What a program has once left to chance nobody will know; what it has kept before is certain. */
+/*
+ * Agrees with a process on sampling. What it did not record is lost; blocks from before sampling
+ * began are certain.
+ */
 static int agree_on_samples(struct agent_source *source, struct agent_process *process)
 {
 	const struct options *opts = source->opts;
@@ -135,7 +141,7 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 	return 0;
 }
 
-/* Takes the descriptor over. */
+/* Adds a process. Takes ownership of fd. */
 static int add(struct agent_source *source, int fd, pid_t pid)
 {
 	struct agent_process *process;
@@ -171,7 +177,7 @@ static int add(struct agent_source *source, int fd, pid_t pid)
 	return process->pidfd >= 0 ? watch(source, process->pidfd) : 0;
 }
 
-/* Who hands over something else is not one of ours. */
+/* Adds all received accounts. Anything else that was sent is refused. */
 static int take_accounts(struct agent_source *source)
 {
 	pid_t pid;
@@ -213,7 +219,7 @@ static bool wants_sums(const struct options *opts)
 	return opts->peak || opts->summary || opts->stats;
 }
 
-/* Programs that do not do so yet begin to. */
+/* Enables sums in processes that do not maintain them yet. */
 static int add_up(struct agent_source *source)
 {
 	int err = 0;
@@ -225,7 +231,7 @@ static int add_up(struct agent_source *source)
 	return err;
 }
 
-/* What a command is told in its environment, others are told now. */
+/* Enables options in a running process; a command has them from its environment. */
 static void begin_ways(const struct agent_source *source, struct agent_process *process)
 {
 	if (source->opts->pid_cnt && source->opts->count_by)
@@ -333,7 +339,10 @@ static void add_summary(const struct agent_process *process, struct snapshot *sn
 	}
 }
 
-/* Children that were forked and never came may be those that were refused. */
+/*
+ * Returns the number of missing processes. Forked children that never arrived may be among the
+ * refused ones, so the counts are not added.
+ */
 static uint64_t count_missing(const struct agent_source *source)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cnt = 0;
@@ -397,7 +406,10 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 	return err;
 }
 
-/* Of several processes it is not known when the sum was at its highest: only what was seen. */
+/*
+ * Copies blocks if a peak is due. The time of the highest total over several processes is unknown,
+ * so only polled totals count.
+ */
 static int watch_peak(struct agent_source *source, bool at_report)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), total = 0, highest = 0;
@@ -433,7 +445,7 @@ static int agent_source__read(struct source *base, const struct read_request *re
 
 	if (err)
 		return err;
-	/* One that has ended has its last report. */
+	/* A process that has ended is reported for the last time. */
 	for (size_t i = 0; i < source->processes.cnt; i++)
 		source->processes.items[i]->told = source->processes.items[i]->ended;
 	if (source->opts->count_by)
@@ -456,7 +468,7 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 	if (source->opts->peak)
 		err = watch_peak(source, false);
 	look_for_ends(source);
-	/* What it has handed over is there when it has ended. */
+	/* If the command had ended before, its account must have arrived by now. */
 	if (!err)
 		err = take_accounts(source);
 	if (!err)
@@ -489,7 +501,7 @@ static bool is_same_account(const struct agent_process *process, int fd)
 	return !fstat(fd, &st) && !fstat(process->view.fd, &other) && is_same_file(&st, &other);
 }
 
-/* False as well if that cannot be told, as of one that is about to end. */
+/* False also if unknown, as for a process that is about to end. */
 static bool has_other_account(const struct agent_process *process)
 {
 	struct file_id account;
@@ -500,7 +512,7 @@ static bool has_other_account(const struct agent_process *process)
 	       (!err && !fstat(process->view.fd, &st) && account.ino != st.st_ino);
 }
 
-/* Of what it has executed since memleak has no account, or it calls another allocator. */
+/* Logs if the process calls another allocator, or has executed a program without an account. */
 static void look_at_agent(struct agent_process *process)
 {
 	if (process->replaced)
@@ -518,7 +530,9 @@ static void look_at_agent(struct agent_process *process)
 	}
 }
 
-/* Whoever was joined tells nobody when it executes another program. */
+/*
+ * Looks for new accounts in processes of -p: they do not connect after executing another program.
+ */
 static int find_again(struct agent_source *source)
 {
 	for (size_t i = 0, cnt = source->processes.cnt; i < cnt; i++) {
@@ -576,7 +590,7 @@ static int forget_told(struct agent_source *source)
 			source->processes.items[kept++] = process;
 			continue;
 		}
-		/* Without memory for that, sites stay that nobody asks for. */
+		/* Without memory for this, unused sites remain in the table. */
 		image_set_add(&images, process->info.image);
 		if (lineage_keep(&source->lineage, process))
 			agent_process__free(process);
@@ -662,7 +676,7 @@ static void agent_source__free(struct source *base)
 	free(source);
 }
 
-/* What is put anywhere from now on, if only by realloc, may stand elsewhere in them. */
+/* Blocks stored from now on, even by realloc(), may have other addresses in the pictures. */
 static void agent_source__expect_pictures(struct source *base)
 {
 	struct agent_source *source = agent_source_of(base);
@@ -757,7 +771,7 @@ int agent_source__new(const struct options *opts, struct symbolizer *symbolizer,
 	return err;
 }
 
-/* As whom the command runs. */
+/* Returns the user that the command runs as. */
 static uid_t user_of(const struct options *opts)
 {
 	const struct passwd *user = opts->user ? getpwnam(opts->user) : NULL;
@@ -786,7 +800,10 @@ int agent_source__prepare_command(struct source *base)
 	return err;
 }
 
-/* Each process takes two. Whatever memleak starts has begun by now, with the limit of before. */
+/*
+ * Raises the descriptor limit, as each process takes two. Helper processes already run with the old
+ * limit.
+ */
 static void allow_files(void)
 {
 	struct rlimit limit;

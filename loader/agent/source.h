@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The source of --agent. */
+/* The source for --agent: programs that keep their account themselves. */
 #ifndef LOADER_AGENT_SOURCE_H
 #define LOADER_AGENT_SOURCE_H
 
@@ -9,17 +9,21 @@
 struct symbolizer;
 
 /*
- * Joins the processes of -p, which have an agent. Has said what failed. 0 or a negative errno.
+ * Attaches to the processes of -p, which must have an agent. Logs failures. Returns 0 or a negative
+ * errno.
  */
 int agent_source__new(const struct options *opts, struct symbolizer *symbolizer,
 		      struct source **ret);
 
 /*
- * Before a command is started: has it load the agent, and its children if they are followed. Has
- * said what failed.
+ * Sets the environment for a command, before it starts: it loads the agent, and so do its children
+ * with --follow. Logs failures. Returns 0 or a negative errno.
  */
 int agent_source__prepare_command(struct source *source);
-/* It was started: if it ends without an account, there is none to wait for. */
+/*
+ * Call after the command has started. If it ends without sending an account, the source stops
+ * waiting for one.
+ */
 void agent_source__wait_for_command(struct source *source, pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Places in files are asked for by file, other code by the space of its process. */
+/* Resolves addresses in files by file, other addresses in the symbol space of their process. */
 #include "loader/agent/symbols.h"
 
 #include <errno.h>
@@ -30,7 +30,10 @@ static struct sym_query query_of(const struct agent_symbols *symbols, uint64_t f
 	return query;
 }
 
-/* That of its process, or of one that has ended: places in files are the same for all. */
+/*
+ * Returns the symbol space of the process, or one for all ended processes, where only addresses in
+ * files can be resolved.
+ */
 static struct symspace *space_of(struct agent_symbols *symbols, const struct site *site)
 {
 	const struct proc_maps none = {0};

@@ -9,10 +9,10 @@
 struct agent_symbols {
 	struct symbol_backend backend;
 	const struct code_files *files;
-	/* NULL: that image has no space. */
+	/* Returns NULL if the image has no symbol space. */
 	struct symspace *(*space)(void *arg, uint32_t image);
 	void *arg;
-	struct symspace *ended; /* of processes that are gone; NULL: none was asked for */
+	struct symspace *ended; /* for processes that have ended; NULL until needed */
 };
 
 struct agent_symbols agent_symbols_of(const struct code_files *files,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks into the rings some hundred times a second: who is traced wakes nobody up. */
+/* Polls the rings every 5 ms: traced programs do not wake memleak. */
 #include "loader/agent/trace.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "report/terms.h"
 
 #define LOOK_NS 5000000L
-/* Then others have their turn. */
+/* Maximum calls per dispatch, so that other work is not delayed. */
 #define EVENTS_AT_ONCE 8192
-/* And who writes them faster than they are read does not hold up a report. */
+/* Maximum calls per report, in case programs write faster than memleak reads. */
 #define EVENTS_MOST (1U << 23)
-/* For the names of a stack that is new. */
+/* Maximum time for naming a new stack, in nanoseconds. */
 #define NAMING_NS 1000000000ULL
 
 int agent_trace_init(struct agent_trace *trace)
@@ -38,7 +38,7 @@ void agent_trace_deinit(struct agent_trace *trace)
 		close(trace->timer_fd);
 }
 
-/* The next of a process; process: NULL: there is none. */
+/* Next traced call of a process; process is NULL if there is none. */
 struct head {
 	struct agent_process *process;
 	struct account_traced traced;
@@ -52,7 +52,10 @@ static bool look(struct agent_process *process, struct head *ret)
 	return found;
 }
 
-/* As probes, which know no size of what they do not keep. */
+/*
+ * True if the size filter accepts the call. All frees are accepted, as with probes, which do not
+ * know sizes of blocks they have not kept.
+ */
 static bool is_wanted(const struct options *opts, const struct account_traced *traced)
 {
 	return (traced->flags & ACCOUNT_TRACED_FREE) ||
