@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks and copies what the server says. */
+/* Checks and copies the server's answers. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static struct text get_text(struct message_cursor *cursor)
 	return text;
 }
 
-/* An allocated copy; a text that is empty or not there is NULL. */
+/* Copies a text; the copy of an empty or missing text is NULL. */
 static int copy_text(struct text text, char **ret)
 {
 	*ret = NULL;
@@ -117,7 +117,7 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		frames[i].line = raw[i].line;
 		frames[i].inlined = i + 1 < cnt;
 	}
-	/* A return address stands one behind the byte that was looked up. */
+	/* A return address is one byte behind the byte that was looked up. */
 	if (frames[cnt - 1].symbol)
 		frames[cnt - 1].offset = vaddr - start + !exact;
 	*ret = (struct name_answer){vaddr, frames, cnt};

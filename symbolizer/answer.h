@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the server's answers. The server has read hostile files and may say anything: what does not
- * have the right form is -EPROTO, never a wrong access.
+ * Parses the server's answers. The server has read hostile files and may send anything: a malformed
+ * answer gives -EPROTO, never an invalid memory access.
  */
 #ifndef SYMBOLIZER_ANSWER_H
 #define SYMBOLIZER_ANSWER_H
@@ -11,19 +11,20 @@
 
 struct opened_answer {
 	uint32_t status; /* 0, or why the file cannot be used */
-	char *build_id;  /* NULL: none; to be freed */
+	char *build_id;  /* build id in hex, NULL if there is none; freed by the caller */
 	struct file_need need;
 };
 
 struct name_answer {
 	uint64_t vaddr;
-	struct sym_frame *frames; /* one block with all the strings; to be freed */
+	/* one allocation that includes all strings; freed by the caller */
+	struct sym_frame *frames;
 	size_t frame_cnt;
 };
 
-/* cursor stands behind the message type. 0, -EPROTO, -ENOMEM. */
+/* Parses an opened answer; cursor is behind the message type. Returns 0, -EPROTO or -ENOMEM. */
 int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret);
-/* index: of the name that is expected. */
+/* Parses a name answer; index: position of the expected name in the request. */
 int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		     struct name_answer *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Requests to the helper that parses files, and what becomes of a module that ended it. */
+/* Sends requests to the helper that parses files, and handles modules that crash it. */
 #include "symbolizer/client.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "symbolizer/answer.h"
 #include "symbolizer/server/server.h"
 
-/* Gigabytes of DWARF from a slow disk take seconds. */
+/* Maximum time without an answer: reading gigabytes of DWARF from a slow disk takes seconds. */
 #define HANG_NS (10 * 1000000000ULL)
 
 #define FILES_EACH 8
@@ -37,11 +37,11 @@ int client_init(struct client *client)
 
 void client_deinit(struct client *client)
 {
-	/* One that works on something may take its time: its work is of no use any more. */
+	/* Kill a helper that is busy without a grace period: its result is not needed any more. */
 	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
 }
 
-/* A file that is not the one that was looked for, or over which the helper ended. */
+/* Closes an offered file that did not match or that crashed the helper. */
 static void drop_offer(struct module *module)
 {
 	if (module->debug_fd == module->offered_fd)
@@ -55,7 +55,7 @@ static void drop_offer(struct module *module)
 	module->offered_path = NULL;
 }
 
-/* Logs once for each file why its debug information is of no use. */
+/* Logs once per file why its debug information is not used. */
 static void note_unused(struct module *module, const char *why)
 {
 	if (!module->unused_noted)
@@ -80,7 +80,7 @@ static int note_unreadable(struct module *module, uint32_t why)
 	return 0;
 }
 
-/* Nothing like this job is asked again. */
+/* Ends the helper and marks the module, so that no similar job is sent again. */
 static void give_up(struct client *client)
 {
 	struct job *job = &client->job;
@@ -109,10 +109,10 @@ static int accept_offer(struct module *module, enum server_need kind)
 {
 	int *kept = kind == NEED_DEBUG ? &module->debug_fd : &module->alternate_fd;
 
-	/* It can be of use once; a helper that wants more is not ours any longer. */
+	/* Accept each kind of file once: a helper that asks for more is compromised. */
 	if (kind == NEED_NOTHING || (*kept >= 0 && *kept != module->offered_fd))
 		return -EPROTO;
-	/* One that is sent again, to a new helper, brings nothing new. */
+	/* Count a debug file once, not again when it is sent to a new helper. */
 	if (*kept < 0) {
 		module->generation++;
 		*kept = module->offered_fd;
@@ -210,8 +210,8 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * The helper is gone or of no use any more. It may have been killed by somebody who knew nothing
- * of the module, such as a kernel short of memory: the first time is not counted.
+ * Handles a helper that ended or misbehaved. It may have been killed for reasons unrelated to the
+ * module, such as the OOM killer: the first death is not counted.
  */
 static int lose_helper(struct client *client, int err)
 {
@@ -221,7 +221,7 @@ static int lose_helper(struct client *client, int err)
 		client->job.kind = JOB_NONE;
 		return -EAGAIN;
 	}
-	/* Whatever it was that took the helper over, it is in this module. */
+	/* Stop using this module: it made the helper send invalid answers. */
 	if (err == -EPROTO)
 		module->max_level = NAME_NONE;
 	give_up(client);
@@ -268,8 +268,8 @@ static int wait_job(struct client *client, uint64_t deadline_ns)
 }
 
 /*
- * A large file may take longer than one call has, a hostile one for ever: what has not answered
- * for hang_ns is ended, so that the others come to their turn.
+ * A large file may take longer than one call allows, a hostile one forever: a helper that is silent
+ * for hang_ns is killed, so that other files get their turn.
  */
 int client_wait(struct client *client, uint64_t deadline_ns)
 {
@@ -287,7 +287,7 @@ int client_wait(struct client *client, uint64_t deadline_ns)
 	return err == -EIO || err == -EAGAIN ? 0 : err;
 }
 
-/* Begins a job: the helper is idle and the request small enough never to block for long. */
+/* Begins a job. The helper is idle and the request is small, so sending never blocks for long. */
 static int begin(struct client *client, struct message *request, enum job_kind kind,
 		 struct module *module, uint64_t deadline_ns)
 {
@@ -296,7 +296,7 @@ static int begin(struct client *client, struct message *request, enum job_kind k
 
 	request->fd = -1;
 	message_deinit(request);
-	/* It ended while it had nothing to do: killed from outside. */
+	/* The helper ended while idle: killed from outside. */
 	if (err == -EPIPE)
 		return -EAGAIN;
 	if (err)
@@ -319,7 +319,7 @@ static void put_anchors(struct message *request, const struct module *module)
 	}
 }
 
-/* Of each module the helper has a few files open. */
+/* Returns the maximum number of modules per helper, which has several files of each open. */
 static size_t most_opened(void)
 {
 	struct rlimit limit;
@@ -331,14 +331,16 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 {
 	struct message request = {.fd = module->fd};
 
-	/* What it has open it does not close: a new one begins with none. */
+	/*
+	 * The helper keeps its files open until it ends: start a new one when there are too many.
+	 */
 	if (client->opened >= most_opened()) {
 		helper_stop(&client->helper, HELPER_GRACE_MS);
 		client->opened = 0;
 	}
 	client->opened++;
 	if (helper_start(&client->helper))
-		return -ETIMEDOUT; /* no process, no memory: perhaps the next time */
+		return -ETIMEDOUT; /* no process or no memory: retry at the next call */
 	message_put_u32(&request, SERVER_OPEN);
 	message_put_u32(&request, module->id);
 	message_put_string(&request, module->path);

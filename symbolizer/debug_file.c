@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Candidates for separate debug files. */
+/* Finds candidates for separate debug files, and opens them safely. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 #include "base/regular_file.h"
 #include "symbolizer/debug_file.h"
 
-/* What distributions call the folder of debug files, which no target can write to. */
+/* The distributions' folder of debug files, which targets cannot write to. */
 #define DEBUG_FOLDER "/usr/lib/debug"
 
-/* The directory of a path, to be freed. */
+/* Returns the directory of a path, to be freed. */
 static char *directory_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -22,7 +22,7 @@ static char *directory_of(const char *path)
 	return slash ? strndup(path, slash - path) : strdup("");
 }
 
-/* NAME from the debug file's directory, or as it is. */
+/* Makes the path of an alternate file: relative to the debug file's directory, unless absolute. */
 static int alternate_place(const struct module *module, char **ret)
 {
 	const char *base = module->debug_path ? module->debug_path : module->path;
@@ -36,7 +36,7 @@ static int alternate_place(const struct module *module, char **ret)
 	return len < 0 ? -ENOMEM : 0;
 }
 
-/* DIR/NAME, DIR/.debug/NAME, /usr/lib/debug/DIR/NAME. */
+/* Makes the path of a debug link: DIR/NAME, DIR/.debug/NAME or /usr/lib/debug/DIR/NAME. */
 static int link_place(const struct module *module, unsigned int index, char **ret)
 {
 	static const char *const around[][2] = {{"", ""}, {"", "/.debug"}, {DEBUG_FOLDER, ""}};
@@ -51,7 +51,7 @@ static int link_place(const struct module *module, unsigned int index, char **re
 	return len < 0 ? -ENOMEM : 0;
 }
 
-/* The places in one root, by number: by build id, then by name. */
+/* Makes the index-th path in a root: by build id, then by name. */
 static int place(const struct module *module, unsigned int index, char **ret)
 {
 	const struct file_need *need = &module->need;
@@ -72,11 +72,11 @@ static int place(const struct module *module, unsigned int index, char **ret)
 		return -ENOENT;
 	if (need->kind == NEED_ALTERNATE)
 		return index == 1 ? alternate_place(module, ret) : -ENOENT;
-	/* A link is a name without a directory: anything else is somebody's joke. */
+	/* A debug link is a bare file name: ignore a name with directories, which is malicious. */
 	return strchr(need->file, '/') ? -ENOENT : link_place(module, index - 1, ret);
 }
 
-/* What the path is below the folder of debug files; NULL: it is elsewhere. */
+/* Returns the part of the path below the folder of debug files; NULL if it is elsewhere. */
 static const char *below_debug_folder(const char *path)
 {
 	size_t len = strlen(DEBUG_FOLDER "/");
@@ -85,8 +85,9 @@ static const char *below_debug_folder(const char *path)
 }
 
 /*
- * What leaves to the helper could have been read by whoever made the file that names it: it is for
- * all to read, or of the same owner. Whether it is the right one is for the helper to say.
+ * Opens a file that may be sent to the helper. It must be world-readable or have the owner of the
+ * module's file, so that naming it in a debug link discloses nothing. The helper checks that it
+ * matches.
  */
 static int open_for_owner(const struct module *module, int root_fd, const char *path,
 			  enum links links, struct stat *st)
@@ -102,7 +103,10 @@ static int open_for_owner(const struct module *module, int root_fd, const char *
 	return -EACCES;
 }
 
-/* A link there may lead to anything in the folder, and to nothing else. */
+/*
+ * Opens a file in the folder of debug files. Links in it may lead anywhere inside the folder, but
+ * not outside.
+ */
 static int open_below(const struct module *module, int root_fd, const char *path, struct stat *st)
 {
 	int folder_fd = folder_open(root_fd, DEBUG_FOLDER, LINKS_ALL), fd;
@@ -115,8 +119,9 @@ static int open_below(const struct module *module, int root_fd, const char *path
 }
 
 /*
- * In the process's own root, or on the host, where only the folder of debug files counts: any other
- * path there is the target's choice. A process that has ended is taken to have had our root.
+ * Opens a candidate in the process's root, or on the host, where only the folder of debug files is
+ * searched: the target could choose any other path. An ended process counts as using the host's
+ * root.
  */
 static int open_place(const struct module *module, int root_fd, bool in_root, const char *path,
 		      struct stat *st)
@@ -127,10 +132,10 @@ static int open_place(const struct module *module, int root_fd, bool in_root, co
 		return in_root && root_fd < 0
 			       ? -ENOENT
 			       : open_below(module, in_root ? root_fd : -1, below, st);
-	/* Only a file's name: a path with others in it leads away. */
+	/* A name with directories may lead anywhere: accept a bare file name only. */
 	if (!in_root || (module->need.kind == NEED_ALTERNATE && strchr(module->need.file, '/')))
 		return -ENOENT;
-	/* Beside the file that names it, where the target may write: no link. */
+	/* The target may be able to write beside its own file: follow no links. */
 	return open_for_owner(module, root_fd, path, LINKS_NONE, st);
 }
 
@@ -171,7 +176,7 @@ int debug_file_open(const struct module *module, int root_fd, unsigned int index
 	if (err)
 		return err;
 	err = open_place(module, root_fd, in_root, path, &st);
-	/* The file itself under another name, as when it is its own debug link. */
+	/* Skip the module's own file under another name: a file may be its own debug link. */
 	if (err >= 0) {
 		found = file_version_of(&st);
 		if (file_version_equal(&module->version, &found)) {

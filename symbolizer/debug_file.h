@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Looks for separate debug files in the usual places. Finds candidates by name and opens them; the
- * server says whether one is the right one.
+ * server checks whether one matches.
  */
 #ifndef SYMBOLIZER_DEBUG_FILE_H
 #define SYMBOLIZER_DEBUG_FILE_H
@@ -11,9 +11,10 @@
 #include "symbolizer/module.h"
 
 /*
- * Opens the index-th place for what module needs: those in the process's own root (root_fd, -1:
- * not known) and, below its folder of debug files alone, those of the host. ret_path is to be
- * freed. -ENOENT: nothing there, try the next; -ERANGE: there are no more places; -ENOMEM.
+ * Opens the index-th candidate for the debug file that module needs: in the process's root
+ * (root_fd, or -1 if unknown), then in the host's folder of debug files. ret_path is freed by the
+ * caller. Returns -ENOENT if this candidate does not exist (try the next), -ERANGE if there are no
+ * more, or -ENOMEM.
  */
 int debug_file_open(const struct module *module, int root_fd, unsigned int index, int *ret_fd,
 		    char **ret_path);

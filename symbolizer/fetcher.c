@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fetches debug files by libdebuginfod, which is loaded only when it is needed. */
+/* Downloads debug files with libdebuginfod, which is loaded only when needed. */
 #include "symbolizer/fetcher.h"
 
 #include <dlfcn.h>
@@ -23,16 +23,16 @@
 #include "base/number.h"
 #include "helper/call.h"
 
-/* Of nobody but all fetchers: what one has put into the cache serves the next. */
+/* User id shared by all fetchers and nothing else: files cached by one fetcher serve the next. */
 #define FETCHER_USER 0x6d6d0000U
 #define CACHE_FOLDER "/var/cache/memleak"
 
-/* To notice that nobody waits any more and remove what was half fetched. */
+/* Time to notice that the download is not wanted any more and to remove partial files. */
 #define GRACE_MS 100
 
 struct debuginfod_client;
 
-/* What is used of libdebuginfod; its header is not in every distribution's elfutils package. */
+/* Functions used from libdebuginfod; not every distribution's elfutils package has its header. */
 struct client_library {
 	struct debuginfod_client *(*begin)(void);
 	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *build_id,
@@ -41,7 +41,7 @@ struct client_library {
 			       int (*fn)(struct debuginfod_client *client, long done, long all));
 };
 
-/* The helper's only socket, for the callback, which is given nothing of ours. */
+/* The helper's only socket, for the progress callback, which has no argument of ours. */
 static int fetch_sock = -1;
 
 static int stop_when_unwanted(struct debuginfod_client *client, long done, long all)
@@ -69,7 +69,7 @@ static struct debuginfod_client *open_client(struct client_library *lib)
 	return client;
 }
 
-/* Hex digits, which libdebuginfod takes when it is told a length of 0; checked by the sender. */
+/* Downloads a file. A length of 0 means that build_id is hex digits; the sender has checked it. */
 static int fetch(const struct client_library *lib, struct debuginfod_client *client,
 		 const char *build_id)
 {
@@ -85,7 +85,7 @@ struct fetch_server {
 	struct debuginfod_client *client;
 };
 
-/* Each request is a build id; each answer a file descriptor or none. */
+/* Handles a request, which is a build id. The answer is a file descriptor or none. */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -101,7 +101,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	return 0;
 }
 
-/* A number that sudo has left. */
+/* Reads an id from an environment variable set by sudo. */
 static bool id_from(const char *name, uint32_t *ret)
 {
 	const char *text = getenv(name);
@@ -113,7 +113,7 @@ static bool id_from(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* The signal at the parent's end is lost by the change. */
+/* Changes the user, and restores the parent-death signal, which the change clears. */
 static int become(uid_t uid, gid_t gid)
 {
 	int death_signal = 0;
@@ -125,7 +125,7 @@ static int become(uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* With that user's cache. */
+/* Becomes the user who called sudo, with that user's cache. */
 static int become_invoker(uid_t uid, gid_t gid)
 {
 	const struct passwd *user = getpwuid(uid);
@@ -135,7 +135,10 @@ static int become_invoker(uid_t uid, gid_t gid)
 	return become(uid, gid);
 }
 
-/* A folder below the service's or memleak's own. Its descriptor or a negative errno. */
+/*
+ * Opens or creates the cache, below the service's folder or memleak's. Returns an fd or a negative
+ * errno.
+ */
 static int open_cache(void)
 {
 	const char *above = getenv("CACHE_DIRECTORY");
@@ -155,8 +158,8 @@ static int open_cache(void)
 }
 
 /*
- * Of nobody else, with a cache that nobody else can read or fill. Where root may not give files
- * away, it stays what it is.
+ * Becomes the fetchers' own user, with a cache that only this user can read or fill. Stays root if
+ * root may not change the cache's owner.
  */
 static int become_own_user(void)
 {
@@ -186,7 +189,10 @@ static int change_user(void)
 	return become_own_user();
 }
 
-/* What servers send is read by nobody with more rights than who asked for it. */
+/*
+ * Gives up all rights beyond those of the user who asked, so that data from servers is never read
+ * with more.
+ */
 static int give_up_rights(void)
 {
 	int err = change_user();
@@ -233,7 +239,7 @@ void fetcher_deinit(struct fetcher *fetcher)
 	free(fetcher->waiting);
 }
 
-/* Without a helper there is nothing to wait for any more. */
+/* Stops waiting for all downloads, since the helper has ended. */
 static void give_up(struct fetcher *fetcher)
 {
 	log_note("debug information is not fetched: the fetcher has ended; it needs libdebuginfod "
@@ -261,11 +267,11 @@ void fetcher_want(struct fetcher *fetcher, struct module *module)
 	} else if (!fetcher->helper.pid) {
 		give_up(fetcher);
 	}
-	/* Else a queue of thousands is full: those behind it go without. */
+	/* On other errors the queue of requests is full: this module goes without. */
 	message_deinit(&request);
 }
 
-/* Answers come in the order of the requests. */
+/* Takes the file of the oldest request: answers come in the order of requests. */
 static int take_file(void *arg, struct message *answer)
 {
 	struct fetcher *fetcher = arg;

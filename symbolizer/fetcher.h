@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug files from debuginfod servers, by a helper process of its own: a download goes on while
- * reports are made and is there for a later one. Started only when the environment names servers
- * and something is missing. Unlike the helper that parses, it has the network, and the files of
- * the user who called sudo, or of memleak's, as it fills that user's cache; but no capability.
+ * Downloads debug files from debuginfod servers in a helper process: a download continues while
+ * reports are made and serves a later one. Started only if the environment names servers and a file
+ * is missing. Unlike the parsing helper, it has network access and the file access of the user who
+ * called sudo, or of memleak, since it fills that user's cache; but no capabilities.
  */
 #ifndef SYMBOLIZER_FETCHER_H
 #define SYMBOLIZER_FETCHER_H
@@ -15,8 +15,8 @@
 
 struct fetcher {
 	struct helper helper;
-	bool unavailable;        /* no servers, no library, or the helper ended */
-	struct module **waiting; /* in the order of the answers to come */
+	bool unavailable;        /* cannot download: no servers, no library, or the helper ended */
+	struct module **waiting; /* in the order in which answers will come */
 	size_t waiting_cnt;
 	size_t waiting_cap;
 };
@@ -24,12 +24,12 @@ struct fetcher {
 void fetcher_init(struct fetcher *fetcher);
 void fetcher_deinit(struct fetcher *fetcher);
 
-/* Begins to fetch what module needs, which has a build id: module->fetching says whether. */
+/* Requests the file that module needs, by build id. Sets module->fetching on success. */
 void fetcher_want(struct fetcher *fetcher, struct module *module);
 
 /*
- * Takes one answer, which leaves the file, if there is one, in module->fetched_fd. 0: an answer
- * was taken; -ENOENT: nothing is being fetched; -ETIMEDOUT.
+ * Takes one answer and stores the file, if there is one, in module->fetched_fd. Returns 0 if an
+ * answer was taken, -ENOENT if no download is pending, or -ETIMEDOUT.
  */
 int fetcher_take(struct fetcher *fetcher, uint64_t deadline_ns);
 

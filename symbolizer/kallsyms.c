@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Parses /proc/kallsyms in place: the names that are kept move to the front of the text, which
- * is far longer than they are.
- */
+/* Parses /proc/kallsyms in place: names that are kept move to the front of the text. */
 #include "symbolizer/kallsyms.h"
 
 #include <errno.h>
@@ -14,16 +11,16 @@
 #include "base/number.h"
 #include "base/order.h"
 
-/* In name: nobody's function, only an end for the one before. */
+/* Value of name for a symbol that is not a function and only ends the one before. */
 #define NO_NAME UINT32_MAX
 
-/* One line; what has a length has no NUL behind it. */
+/* A parsed line; strings with a length are not NUL-terminated. */
 struct line {
 	uint64_t addr;
 	char type;
 	const char *name;
 	size_t name_len;
-	const char *owner; /* NULL: the core kernel */
+	const char *owner; /* NULL for the core kernel */
 	size_t owner_len;
 };
 
@@ -34,12 +31,13 @@ struct parse {
 	size_t line_cnt;
 	kallsyms_owner_fn owner_of;
 	void *arg;
-	const char *last_owner; /* of the latest line with one: an owner's lines stand together */
+	/* owner of the latest line that has one, as a cache: an owner's lines are contiguous */
+	const char *last_owner;
 	size_t last_owner_len;
 	int last_number;
 };
 
-/* "ffffffff81000000 T _stext", "ffffffffc0001000 t helper\t[module]" */
+/* Parses "ffffffff81000000 T _stext" or "ffffffffc0001000 t helper\t[module]". */
 static bool split_line(const char *at, const char *end, struct line *ret)
 {
 	struct line line = {0};
@@ -68,7 +66,7 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* Of the assembler, for code and data ($x, $d.3) and for branches (.L7): inside functions. */
+/* True for mapping symbols ($x, $d.3) and local labels (.L7), which are inside functions. */
 static bool is_mark(const struct line *line)
 {
 	if (line->name_len < 2)
@@ -82,7 +80,7 @@ static bool is_name(const struct line *line, const char *name)
 	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
 }
 
-/* The core kernel says by symbols where its code begins and ends. */
+/* Notes the marker symbols that give the core kernel's text range. */
 static void note_limits(struct kallsyms *table, const struct line *line)
 {
 	if (line->name[0] != '_')
@@ -110,7 +108,7 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 		number = parse->owner_of(parse->arg, line->owner, line->owner_len);
 	if (number < 0)
 		return number;
-	/* Always the latest: the names that are kept are written over what lies further back. */
+	/* Point to the latest line: older text is overwritten by the names that are kept. */
 	parse->last_owner = line->owner;
 	parse->last_owner_len = line->owner_len;
 	parse->last_number = number;
@@ -118,7 +116,7 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 	return 0;
 }
 
-/* Moves the name to the others; it stands further back in the text, or where it is to go. */
+/* Appends a name to the kept names. The destination never lies behind the name in the text. */
 static uint32_t keep_name(struct parse *parse, const struct line *line)
 {
 	size_t at = parse->names_len;
@@ -166,7 +164,7 @@ static int parse_lines(struct parse *parse, size_t len)
 	struct line line;
 	int err = 0;
 
-	/* What has no newline behind it was cut off: its name may be half of one. */
+	/* A last line without a newline was truncated: skip it. */
 	while (!err && at < end) {
 		const char *newline = memchr(at, '\n', end - at);
 
@@ -184,10 +182,7 @@ static bool begins_with(const char *name, const char *start)
 	return !strncmp(name, start, strlen(start));
 }
 
-/*
- * How little a name says of the function that has it: marks of the linker script, and what the
- * build makes of a function beside it.
- */
+/* Ranks unusual names: marks of the linker script, and symbols that the build adds to functions. */
 static unsigned int oddness(const char *name)
 {
 	static const char *const made[] = {"__pfx_", "__cfi_", "__pi_", "__SCT__", "__SCK__"};
@@ -207,7 +202,7 @@ static unsigned int binding_rank(char type)
 	return type == 'T' ? 0 : type == 'W' || type == 'w' ? 1 : 2;
 }
 
-/* Of the names of one address the one that a programmer would use is the least. */
+/* Orders the names of one address: the name that a programmer would use comes first. */
 static int compare_names(const struct kallsyms *table, const struct kernel_symbol *a,
 			 const struct kernel_symbol *b)
 {
@@ -236,7 +231,7 @@ bool kallsyms_in_core(const struct kallsyms *table, uint64_t addr)
 	return is_in(&table->text, addr) || is_in(&table->init_text, addr);
 }
 
-/* Where the symbol has to end when no other one does it before. */
+/* Returns the address where a symbol ends at the latest, if no other symbol begins before. */
 static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbol *symbol)
 {
 	if (symbol->owner != KALLSYMS_CORE)
@@ -245,11 +240,14 @@ static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbo
 		return table->text.end;
 	if (is_in(&table->init_text, symbol->start))
 		return table->init_text.end;
-	/* Data that is called a function; where the limits are not listed, there is no saying. */
+	/*
+	 * Outside the text it is data labelled as code; if the limits are not listed, nothing is
+	 * known.
+	 */
 	return table->text.end ? symbol->start : UINT64_MAX;
 }
 
-/* The best of the symbols from first to last, which have one address. */
+/* Returns the best of the symbols first to last, which have one address. */
 static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t first, size_t last)
 {
 	const struct kernel_symbol *best = NULL;
@@ -265,7 +263,7 @@ static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t 
 	return best;
 }
 
-/* One symbol for each address, with a size; what cannot be a function is left out. */
+/* Keeps one symbol for each address, computes sizes, and drops symbols that cannot be functions. */
 static void finish(struct kallsyms *table)
 {
 	size_t kept = 0, last;
@@ -290,7 +288,7 @@ static void finish(struct kallsyms *table)
 	table->cnt = kept;
 }
 
-/* Gives back what was only needed while parsing. */
+/* Shrinks the buffers to what is used after parsing. */
 static void shrink(struct kallsyms *table, size_t names_len)
 {
 	struct kernel_symbol *symbols;
@@ -343,7 +341,7 @@ const struct kernel_symbol *kallsyms_find(const struct kallsyms *table, uint64_t
 	return addr - symbol->start < symbol->bytes ? symbol : NULL;
 }
 
-/* What the kernel does not list any more goes from one list of symbols to the next. */
+/* True if no symbol of the table overlaps this one. */
 
 static bool is_free(const struct kallsyms *table, const struct kernel_symbol *symbol)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's list of its own symbols, /proc/kallsyms, made ready for look-up by address: one
- * line each, "address type name", and "[owner]" behind those of a module or a BPF program. It has
- * no sizes: a symbol ends where the next one begins, or where its owner ends, which the user of
- * the table knows. Knows nothing of where the text comes from.
+ * Parses /proc/kallsyms, the kernel's list of its symbols, for look-up by address. Each line is
+ * "address type name", followed by "[owner]" for modules and BPF programs. Sizes are not listed: a
+ * symbol ends where the next one begins, or where its owner ends, which only the caller knows. Does
+ * not know where the text comes from.
  */
 #ifndef SYMBOLIZER_KALLSYMS_H
 #define SYMBOLIZER_KALLSYMS_H
@@ -12,18 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The owner of the symbols that have none in brackets. */
+/* Owner number of symbols without an owner in brackets. */
 #define KALLSYMS_CORE 0
 
 struct kernel_symbol {
 	uint64_t start;
 	uint32_t bytes;
-	uint32_t name; /* where in names */
+	uint32_t name; /* offset of the name in kallsyms.names */
 	uint32_t owner;
-	char type; /* as in the file: t, T, w or W once the table is ready */
+	char type; /* type letter in kallsyms: t, T, w or W once the table is ready */
 };
 
-/* A piece of the core kernel between two of its symbols; end 0: they were not listed. */
+/*
+ * An address range between two marker symbols of the core kernel; end is 0 if they were not listed.
+ */
 struct kernel_range {
 	uint64_t start;
 	uint64_t end;
@@ -31,36 +33,36 @@ struct kernel_range {
 
 struct kallsyms {
 	char *names;
-	struct kernel_symbol *symbols; /* sorted, one for each address */
+	struct kernel_symbol *symbols; /* symbols sorted by address, at most one per address */
 	size_t cnt;
 	size_t cap;
 	struct kernel_range text;
-	struct kernel_range init_text; /* given back after boot, listed all the same */
+	struct kernel_range init_text; /* freed after boot, but still listed */
 	bool hidden;                   /* the kernel shows all addresses as 0 */
 };
 
-/* The number of the owner with this name (len bytes, no NUL); a negative errno. */
+/* Returns the owner number for a name (len bytes, not NUL-terminated), or a negative errno. */
 typedef int (*kallsyms_owner_fn)(void *arg, const char *name, size_t len);
 
 /*
- * Parses len bytes of text, which has room for one more; it is taken over whatever is returned.
- * Lines that are none are left out. Only -ENOMEM and what owner_of returns are failures.
+ * Parses len bytes of text, which must have room for one more byte; takes over text even on
+ * failure. Invalid lines are skipped. Fails only with -ENOMEM or an error of owner_of().
  */
 int kallsyms_init(struct kallsyms *table, char *text, size_t len, kallsyms_owner_fn owner_of,
 		  void *arg);
 void kallsyms_deinit(struct kallsyms *table);
 
 /*
- * Adds the symbols of another table that keep says yes to and that lie where this one has none.
- * -ENOMEM: none was added.
+ * Adds the symbols of another table for which keep() returns true, where this table has none. On
+ * -ENOMEM nothing was added.
  */
 int kallsyms_keep(struct kallsyms *table, const struct kallsyms *from,
 		  bool (*keep)(void *arg, const struct kernel_symbol *symbol), void *arg);
 
-/* The symbol whose bytes hold addr; NULL: none. */
+/* Returns the symbol that contains addr; NULL if there is none. */
 const struct kernel_symbol *kallsyms_find(const struct kallsyms *table, uint64_t addr);
 
-/* Whether addr is in the core kernel's text. */
+/* True if addr is in the core kernel's text. */
 bool kallsyms_in_core(const struct kallsyms *table, uint64_t addr);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Debug files of the kernel and its modules. */
+/* Finds the debug files of the kernel and its modules. */
 #include <dirent.h>
 #include <errno.h>
 #include <fts.h>
@@ -11,11 +11,14 @@
 #include "base/array.h"
 #include "symbolizer/kernel_debug.h"
 
-/* A module's code has a few sections; they must fit into one request. */
+/*
+ * Maximum anchors of a module; all must fit into one request. A module has only a few code
+ * sections.
+ */
 #define ANCHORS_MAX 128
 #define ANCHOR_NAME_MAX 128
 
-/* Before and behind the release. */
+/* Installed paths of vmlinux: the parts before and after the kernel release. */
 static const char *const core_places[][2] = {
 	{"/usr/lib/debug/boot/vmlinux-", ""},
 	{"/usr/lib/debug/boot/vmlinux-", ".debug"},
@@ -27,7 +30,7 @@ static const char *const core_places[][2] = {
 
 static const char *const module_trees[] = {"/usr/lib/debug/lib/modules/", "/lib/modules/"};
 
-/* Takes path over. */
+/* Adds a path to the places. Takes over path. */
 static int add_place(struct module *file, char *path)
 {
 	if (array_reserve(&file->places, &file->place_cap, file->place_cnt + 1)) {
@@ -66,7 +69,7 @@ static int add_core_places(const struct kernel_roots *roots, const char *release
 	return err;
 }
 
-/* "nf-conntrack.ko.xz" is the file of nf_conntrack. */
+/* True if, for example, file_name is "nf-conntrack.ko.xz" and module is "nf_conntrack". */
 static bool is_file_of(const char *file_name, const char *module)
 {
 	for (; *module; module++, file_name++)
@@ -75,7 +78,10 @@ static bool is_file_of(const char *file_name, const char *module)
 	return !strncmp(file_name, ".ko", 3) && (!file_name[3] || file_name[3] == '.');
 }
 
-/* Links in it are not followed: "build" leads to the kernel's sources. */
+/*
+ * Adds all files of a module below tree. Does not follow links in it: "build" leads to the kernel's
+ * sources.
+ */
 static int search_tree(char *tree, const char *module, struct module *file)
 {
 	char *const roots[] = {tree, NULL};
@@ -144,7 +150,7 @@ static int add_section(const struct kernel_roots *roots, const char *dir, const 
 	return addr ? add_anchor(file, name, addr) : 0;
 }
 
-/* All code of a module is in sections whose names say text. */
+/* Adds anchors for a module's code sections, whose names all contain "text". */
 static int add_sections(const struct kernel_roots *roots, const char *module, struct module *file)
 {
 	char *path = NULL, *full = NULL;

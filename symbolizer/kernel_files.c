@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads what the kernel says of itself. */
+/* Reads files in /proc and /sys that describe the kernel. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static const char *field_end(const char *at, const char *end)
 	return at;
 }
 
-/* "name 16384 1 user,user, Live 0xffffffffc0001000 (OE)" */
+/* Parses "name 16384 1 user,user, Live 0xffffffffc0001000 (OE)". */
 static bool split_module(const char *at, const char *end, struct loaded_module *ret)
 {
 	const char *fields[6], *space = at;
@@ -48,13 +48,13 @@ static bool split_module(const char *at, const char *end, struct loaded_module *
 	}
 	if (cnt < 6)
 		return false;
-	/* An empty one would have a number read from what is behind it. */
+	/* Reject an empty field: strtoull() would skip the space and parse the next field. */
 	for (size_t i = 0; i < cnt; i++)
 		if (*fields[i] == ' ')
 			return false;
 	ret->name = fields[0];
 	ret->name_len = field_end(fields[0], end) - fields[0];
-	/* The line ends with a newline, where the numbers end as well. */
+	/* The newline at the end of the line stops strtoull(). */
 	ret->start = strtoull(fields[5], NULL, 16);
 	ret->end = ret->start ? ret->start + strtoull(fields[1], NULL, 10) : 0;
 	return ret->end >= ret->start;
@@ -73,7 +73,9 @@ const char *loaded_module_next(const char *at, const char *end, struct loaded_mo
 	return NULL;
 }
 
-/* Notes as they lie in memory: three numbers, a name and bytes, both filled up to 4. */
+/*
+ * Finds the build id in ELF notes: each is three numbers, a name and data, both padded to 4 bytes.
+ */
 static char *find_build_id(const char *notes, size_t len)
 {
 	const size_t head = sizeof(Elf64_Nhdr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads what the running kernel says of itself in /proc and /sys, and knows the folders in which
- * its files are installed. Parses no ELF file: the server does.
+ * Reads the kernel's files in /proc and /sys, and finds the folders in which its ELF files are
+ * installed. Parses no ELF file; the server does.
  */
 #ifndef SYMBOLIZER_KERNEL_FILES_H
 #define SYMBOLIZER_KERNEL_FILES_H
@@ -9,32 +9,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where these folders are; tests have others. */
+/* Folders to read the kernel's files from; tests use their own. */
 struct kernel_roots {
 	const char *proc;
 	const char *sys;
-	const char *files;   /* the root of /boot, /lib and /usr; "": the host's */
-	const char *release; /* NULL: uname's */
+	const char *files;   /* root of /boot, /lib and /usr; "" for the host's */
+	const char *release; /* kernel release; NULL for uname's */
 };
 
 extern const struct kernel_roots kernel_roots_host;
 
 /* A module in /proc/modules. */
 struct loaded_module {
-	const char *name; /* not NUL-terminated */
+	const char *name; /* module name, not NUL-terminated */
 	size_t name_len;
-	uint64_t start; /* of its text; 0: hidden */
-	uint64_t end;   /* 0: hidden; start and all its memory: newer kernels spread the rest
-			   elsewhere */
+	uint64_t start; /* start of its text; 0 if hidden */
+	/* start plus total size, part of which newer kernels place elsewhere; 0 if hidden */
+	uint64_t end;
 };
 
-/* Reads root/path whole; a NUL stands behind it. A negative errno. */
+/* Reads root/path whole and appends a NUL. Returns a negative errno on failure. */
 int kernel_file_read(const char *root, const char *path, char **ret, size_t *ret_len);
 
-/* The next module of the text, skipping lines that are none; NULL: no more, else go on there. */
+/* Parses the next valid line of /proc/modules; returns where to continue, NULL at the end. */
 const char *loaded_module_next(const char *at, const char *end, struct loaded_module *ret);
 
-/* The GNU build id, in hex, of a module or (NULL) of the core kernel. NULL: none, or no memory. */
+/*
+ * Returns the GNU build id, in hex, of a module, or of the core kernel if module is NULL. Returns
+ * NULL if there is none, or if memory is short.
+ */
 char *kernel_build_id(const struct kernel_roots *roots, const char *module);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parts of the running kernel and its table of symbols. */
+/* Reads the kernel's symbols and their owners. */
 #include "symbolizer/kernel_image.h"
 
 #include <errno.h>
@@ -10,12 +10,12 @@
 #include "base/clock.h"
 
 /*
- * Where nobody says how far a part goes, the function before a gap seems to go on to its end: what
- * is behind so many bytes is not its code any more.
+ * Maximum size of a function whose owner's end is unknown. Otherwise the last function before a gap
+ * would extend across the gap.
  */
 #define ENDLESS_BYTES (64 * 1024)
 
-/* A hundredth to a tenth of a second of work, each time. */
+/* Minimum interval between reads of the symbols. One read takes 10 to 100 ms. */
 #define PAUSE_NS 1000000000ULL
 
 static int add_part(struct kernel_image *image, const char *name, size_t name_len,
@@ -47,7 +47,7 @@ static bool is_same_id(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Takes build_id over. */
+/* Adds a loaded module, or marks it as still loaded. Takes over build_id. */
 static int take_module(struct kernel_image *image, const struct loaded_module *module,
 		       char *build_id)
 {
@@ -101,7 +101,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
-/* Of what makes a module another one: the number of its users, for one, does not. */
+/* Hashes what identifies the loaded modules: names and addresses, but not their use counts. */
 static uint64_t hash_modules(const char *at, size_t len)
 {
 	const char *end = at + len;
@@ -116,7 +116,10 @@ static uint64_t hash_modules(const char *at, size_t len)
 	return hash;
 }
 
-/* The part that an owner of symbols is: a module, or something that has no list of its own. */
+/*
+ * Returns the number of an owner in kallsyms, which is a module or a name without an entry in
+ * /proc/modules.
+ */
 static int part_of(void *arg, const char *name, size_t len)
 {
 	static const char builtin[] = "__builtin__";
@@ -125,7 +128,7 @@ static int part_of(void *arg, const char *name, size_t len)
 	struct kernel_part *part;
 	int err;
 
-	/* Code that the kernel makes at run time: "[__builtin__ftrace]". */
+	/* The kernel's run-time code is listed as "[__builtin__ftrace]", for example. */
 	if (len >= sizeof(builtin) && !memcmp(name, builtin, sizeof(builtin) - 1)) {
 		name += sizeof(builtin) - 1;
 		len -= sizeof(builtin) - 1;
@@ -147,7 +150,7 @@ static int part_of(void *arg, const char *name, size_t len)
 	return err ? err : (int)image->part_cnt - 1;
 }
 
-/* Who has the address, when no function does. */
+/* Returns the part that contains addr; used when no symbol contains it. */
 static struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
 {
 	if (kallsyms_in_core(&image->table, addr))
@@ -167,7 +170,7 @@ static int read_modules(struct kernel_image *image)
 	size_t len = 0;
 	int err = kernel_file_read(image->roots.proc, "modules", &text, &len);
 
-	/* A kernel that was built without modules has no such file. */
+	/* A kernel built without module support has no /proc/modules. */
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	image->modules_hash = hash_modules(text, len);
@@ -176,7 +179,10 @@ static int read_modules(struct kernel_image *image)
 	return err;
 }
 
-/* A module's code ends with the module, except for what it needs at its start, which is apart. */
+/*
+ * Returns where a symbol's code ends at the latest: at its module's end, unless it is in the
+ * module's separate init memory.
+ */
 static uint64_t end_of(const struct kernel_part *part, const struct kernel_symbol *symbol)
 {
 	if (symbol->start >= part->start && symbol->start < part->end)
@@ -200,8 +206,8 @@ static void cut_symbols(const struct kernel_image *image, struct kallsyms *table
 }
 
 /*
- * A module that was unloaded, and the code for the start of one that runs, go on being named while
- * nothing else lies where they were.
+ * True if a symbol that is not listed any more is kept: code of unloaded modules and init code stay
+ * named until something else occupies their addresses.
  */
 static bool is_kept(void *arg, const struct kernel_symbol *symbol)
 {
@@ -224,7 +230,7 @@ static int read_symbols(struct kernel_image *image)
 	if (err)
 		return err;
 	cut_symbols(image, &table);
-	/* Without memory it goes without the old names. */
+	/* On -ENOMEM go on without the old names. */
 	if (!table.hidden)
 		kallsyms_keep(&table, &image->table, is_kept, image);
 	kallsyms_deinit(&image->table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The running kernel as a thing with names: its symbols and who owns them. It changes while it
- * runs, by modules and BPF programs that come and go.
+ * The running kernel's symbols and their owners: the core kernel, modules and BPF programs. Both
+ * change at run time.
  */
 #ifndef SYMBOLIZER_KERNEL_IMAGE_H
 #define SYMBOLIZER_KERNEL_IMAGE_H
@@ -15,44 +15,52 @@
 
 struct module;
 
-/* The core kernel, a module, or what stands in brackets in the list of symbols. Never removed. */
+/*
+ * An owner of symbols: the core kernel, a module, or a name in brackets in kallsyms. Never freed
+ * before the image.
+ */
 struct kernel_part {
 	char *name;
 	uint64_t start;
-	uint64_t end;        /* 0: not known */
-	char *build_id;      /* hex; NULL: none */
-	bool gone;           /* unloaded, or loaded again elsewhere */
-	bool searched;       /* for the file with its DWARF */
-	struct module *file; /* NULL: none can be found */
+	uint64_t end;        /* end address; 0 if unknown */
+	char *build_id;      /* build id in hex; NULL if unknown */
+	bool gone;           /* unloaded, or reloaded at another address */
+	bool searched;       /* the file with its DWARF has been looked for */
+	struct module *file; /* file with its DWARF; NULL if none was found */
 };
 
 struct kernel_image {
 	struct kernel_roots roots;
 	struct kallsyms table;
-	struct kernel_part **parts; /* [KALLSYMS_CORE] is the core kernel; by number of owner */
+	/* indexed by owner number; [KALLSYMS_CORE] is the core kernel */
+	struct kernel_part **parts;
 	size_t part_cnt;
 	size_t part_cap;
-	uint64_t modules_hash; /* of what was loaded */
-	uint64_t read_ns;      /* when the table was read */
-	uint64_t pause_ns;     /* it is not read again before so long, for one read takes long */
-	int error; /* 0; -EPERM: the kernel hides its addresses; why kallsyms was not read */
+	uint64_t modules_hash; /* hash of the loaded modules */
+	uint64_t read_ns;      /* time when the table was read */
+	uint64_t pause_ns; /* minimum interval between reads of the table, since one read is slow */
+	/* 0; -EPERM if the kernel hides its addresses; else why reading kallsyms failed */
+	int error;
 };
 
-/* What lies at an address. */
+/* The owner and the function at an address. */
 struct kernel_place {
-	struct kernel_part *part; /* NULL: nothing is known to be there */
-	const char *symbol;       /* NULL: no function; valid until the table is read again */
-	uint64_t start;           /* of the function */
+	struct kernel_part *part; /* owner of the address; NULL if unknown */
+	/* function name, NULL if unknown; valid until the table is read again */
+	const char *symbol;
+	uint64_t start; /* start address of the function */
 };
 
-/* A kernel that says nothing of itself is no failure: error says why. -ENOMEM. */
+/*
+ * Reads the kernel's symbols. If they cannot be read, ret->error says why. Fails only with -ENOMEM.
+ */
 int kernel_image_init(const struct kernel_roots *roots, struct kernel_image *ret);
 void kernel_image_deinit(struct kernel_image *image);
 
-/* Reads everything again. -ENOMEM; the image goes on as it was. */
+/* Reads all symbols again. On -ENOMEM the image stays usable. */
 int kernel_image_read(struct kernel_image *image);
 
-/* Whether modules came or went since the table was read. */
+/* True if modules were loaded or unloaded since the table was read. */
 bool kernel_image_is_stale(const struct kernel_image *image);
 
 struct kernel_place kernel_image_find(const struct kernel_image *image, uint64_t addr);

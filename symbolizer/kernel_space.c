@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds functions of the kernel and the files that tell more of them. */
+/* Finds the kernel's functions, and the files with their DWARF. */
 #include "symbolizer/kernel_space.h"
 
 #include <errno.h>
@@ -10,7 +10,10 @@
 #include "symbolizer/kernel_debug.h"
 #include "symbolizer/server/demangle.h"
 
-/* Whether what lies there now is what was found before. What has gone stays as it was. */
+/*
+ * True if a location still has the part and function found before. A vanished part counts as
+ * unchanged.
+ */
 static bool is_same(const struct location *loc, const struct kernel_place *place)
 {
 	if (!place->part)
@@ -21,7 +24,7 @@ static bool is_same(const struct location *loc, const struct kernel_place *place
 	       (loc->own_symbol && loc->own.offset == loc->pub.addr - place->start);
 }
 
-/* The file of a part: found when the part's first address is named. */
+/* Creates a kernel part's module and looks for its debug file, once per part. */
 static int open_part(struct kernel_space *space, struct kernel_part *part)
 {
 	const struct file_version none = {0};
@@ -92,7 +95,10 @@ static int find_location(struct kernel_space *space, const struct sym_query *que
 	if (!loc || loc->generation != space->locations.generation) {
 		place = kernel_image_find(&space->image,
 					  query->exact ? query->addr : query->addr - 1);
-		/* Nothing is lost when one that said nothing says more from now on. */
+		/*
+		 * Fill in a location that had no part; replace one that named another part or
+		 * function.
+		 */
 		if (!loc || (loc->part && !is_same(loc, &place)))
 			err = locations_add(&space->locations, query, &loc);
 		if (!err && !loc->own_symbol)
@@ -115,7 +121,7 @@ static int find_locations(struct kernel_space *space, const struct sym_query *qu
 	return err;
 }
 
-/* What is hidden mostly stays so. */
+/* Factor on the interval between reads while symbols cannot be read, since that rarely changes. */
 #define HIDDEN_PAUSES 60
 
 static bool may_read(const struct kernel_image *image)
@@ -131,7 +137,7 @@ static int read_again(struct kernel_space *space)
 	return kernel_image_read(&space->image);
 }
 
-/* An address that the table did not have although it was read later has no name. */
+/* True if an address has no name and was first queried after the symbols were read. */
 static bool is_unresolved(const struct kernel_image *image, const struct location *loc)
 {
 	return !loc->own_symbol && loc->since_ns >= image->read_ns;
@@ -152,8 +158,8 @@ int kernel_space_find(struct kernel_space *space, const struct sym_query *querie
 }
 
 /*
- * The function itself keeps the name that the kernel gives it: the same one with and without a
- * debug file. Where the kernel has none, neither DWARF nor the file's symbols know better.
+ * Publishes inlined calls and lines from DWARF. The function keeps its kallsyms name, so it is
+ * named alike with and without a debug file. If kallsyms has no function there, DWARF is not used.
  */
 int kernel_space_publish(struct location *loc)
 {
@@ -179,8 +185,8 @@ int kernel_space_publish(struct location *loc)
 }
 
 /*
- * Where the kernel makes code at run time, an address may belong to another function by now, and
- * only the list of symbols says it.
+ * True if a location is in code generated at run time, which may belong to another function by now.
+ * Only reading kallsyms again shows that.
  */
 static bool has_made_code(const struct kernel_space *space)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The code of the kernel: functions from its own list of symbols, lines from debug files. */
+/* The kernel's code: functions from /proc/kallsyms, lines from debug files. */
 #ifndef SYMBOLIZER_KERNEL_SPACE_H
 #define SYMBOLIZER_KERNEL_SPACE_H
 
@@ -13,12 +13,12 @@ struct kernel_space {
 	struct locations locations;
 };
 
-/* Reads the kernel again when it seems to have changed. -ENOMEM. */
+/* Reads the kernel's symbols again if modules seem to have changed. Fails with -ENOMEM. */
 int kernel_space_refresh(struct kernel_space *space);
-/* The locations of queries. The kernel is read again for addresses that it did not know. */
+/* Returns the locations for queries. Reads the kernel's symbols again if an address is unknown. */
 int kernel_space_find(struct kernel_space *space, const struct sym_query *queries, size_t cnt,
 		      struct location **ret);
-/* Copies what the file's DWARF has told. -ENOMEM. */
+/* Copies what the file's DWARF says to the location. Fails with -ENOMEM. */
 int kernel_space_publish(struct location *loc);
 
 void kernel_space_deinit(struct kernel_space *space);

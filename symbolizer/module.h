@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that code was mapped from, as the library sees it: open, and with the names that were
- * found in it. Only the server knows what is in the file.
+ * A file that was mapped, as the library sees it: its descriptors, and the names found in it. Only
+ * the server parses the file.
  */
 #ifndef SYMBOLIZER_MODULE_H
 #define SYMBOLIZER_MODULE_H
@@ -15,90 +15,96 @@
 #include "symbolizer/frame.h"
 #include "symbolizer/server/protocol.h"
 
-/* One instruction or variable of a module. Lives as long as the module. */
+/* The name of one instruction or variable of a module. Lives as long as the module. */
 struct name {
 	enum name_kind kind;
-	uint64_t offset; /* of the instruction, in the file; its address when there are anchors */
-	uint64_t anchor; /* of a variable: server/protocol.h */
-	bool exact;      /* offsets in frames are of this address, not of the next one */
-	bool listed;     /* in the module's todo */
+	uint64_t offset; /* file offset of the instruction; an address if the module has anchors */
+	uint64_t anchor; /* for variables: anchor as in server/protocol.h */
+	bool exact;      /* frame offsets are relative to this address, not to the next one */
+	bool listed;     /* on the module's todo list */
 	enum name_level level;
-	unsigned int generation; /* the module's when it was looked up */
-	uint64_t vaddr;          /* of what is named; from NAME_SYMBOL on */
+	unsigned int generation; /* the module's generation at the time of the lookup */
+	uint64_t vaddr;          /* ELF virtual address of what is named; set from NAME_SYMBOL on */
 	struct sym_frame *frames;
 	size_t frame_cnt;
 };
 
-/* A part of one of the kernel's files, which are not mapped as they are, at a known address. */
+/*
+ * The load address of a section or symbol of a kernel file, since kernel files are not mapped as
+ * they are on disk.
+ */
 struct file_anchor {
-	char *name; /* a section of a relocatable file, a symbol of another one */
+	char *name; /* a section of a relocatable file, a symbol of any other file */
 	uint64_t addr;
 };
 
 struct module {
 	struct file_version version;
-	uint32_t id; /* in the list of modules */
-	int fd;      /* -1: it is closed, or only a debug file is of use, that with the build id */
-	bool closed; /* to save descriptors, or as nobody maps it: it can be opened again */
-	uint64_t used;      /* when it was last wanted, as a number that grows */
-	uint64_t mapped_ns; /* when a space was last seen to map it; CLOCK_MONOTONIC */
-	char *path;         /* as the first process that maps it sees it */
+	uint32_t id; /* index in the list of modules */
+	/* file descriptor; -1 if closed, or if only a debug file with the build id is of use */
+	int fd;
+	bool closed; /* closed to save descriptors, or because no space maps it; can be reopened */
+	uint64_t used;      /* sequence number of the latest use */
+	uint64_t mapped_ns; /* time when a space was last seen to map it; CLOCK_MONOTONIC */
+	char *path;         /* path as seen by the first process that maps it */
 	char *build_id;
-	bool is_elf;               /* false: the helper said that it is none */
-	enum name_level max_level; /* less than NAME_FULL once the helper ended over it */
-	unsigned int deaths;       /* of helpers that worked on it */
-	unsigned int generation;   /* counts debug files that were added */
-	unsigned int incarnation;  /* of the helper that has it open; 0: none */
+	bool is_elf;               /* false if the helper said that it is not an ELF file */
+	enum name_level max_level; /* less than NAME_FULL if the helper ended over it */
+	unsigned int deaths;       /* number of helpers that ended while working on it */
+	unsigned int generation;   /* number of debug files added */
+	/* number of the helper process that has it open; 0 if there is none */
+	unsigned int incarnation;
 
-	/* With anchors the offsets of names are addresses. */
+	/* With anchors, offsets of names are addresses. */
 	struct file_anchor *anchors;
 	size_t anchor_cnt;
 	size_t anchor_cap;
-	char **places; /* where the debug file may be; NULL: in the usual places */
+	char **places; /* where the debug file may be; NULL for the usual places */
 	size_t place_cnt;
 	size_t place_cap;
 
 	struct file_need need;
-	unsigned int candidate; /* the next place to look for what is needed */
-	int offered_fd;         /* the helper is looking at it; -1: none */
-	char *offered_path;     /* NULL: it has none */
-	int debug_fd;           /* accepted ones, to be sent again to the next helper */
+	unsigned int candidate; /* index of the next place to look for the needed file */
+	int offered_fd;         /* debug file that the helper is checking; -1 if there is none */
+	char *offered_path;     /* path of the offered file; NULL if it has none */
+	int debug_fd;           /* accepted debug files, to be sent again to the next helper */
 	int alternate_fd;
 	char *debug_path;
-	bool unused_noted;  /* it was logged why its DWARF is of no use */
-	bool fetch_tried;   /* a debuginfod server was asked for what is needed */
-	bool fetching;      /* and has not answered yet */
-	int fetched_fd;     /* it has: to be offered; -1: none */
-	bool fetch_awaited; /* one call has waited for it as long as it could */
+	bool unused_noted;  /* the log already says why its DWARF is not used */
+	bool fetch_tried;   /* debuginfod servers were asked for the needed file */
+	bool fetching;      /* a download is in progress */
+	int fetched_fd;     /* downloaded file, to be offered to the helper; -1 if there is none */
+	bool fetch_awaited; /* one call has already waited its full time for the download */
 
-	struct hash_map names[2];                 /* of code: [exact], by offset */
-	struct hash_map variables[NAME_KIND_CNT]; /* by offset */
+	struct hash_map names[2]; /* names of code at [exact], keyed by offset */
+	/* names of variables at [kind], keyed by offset */
+	struct hash_map variables[NAME_KIND_CNT];
 	struct name **todo;
 	size_t todo_cnt;
 	size_t todo_cap;
-	void **blocks; /* everything that names ever pointed to */
+	void **blocks; /* all memory that names ever pointed to */
 	size_t block_cnt;
 	size_t block_cap;
 };
 
-/* Takes fd over when it succeeds. */
+/* Adds a module. Takes over fd on success. */
 int module__new(int fd, const struct file_version *version, const char *path, struct module **ret);
 void module__free(struct module *module);
 
-/* Closes the files of a module that can be opened again; its names stay. */
+/* Closes the files of a module that can be reopened. Its names stay. */
 void module__close(struct module *module);
 
-/* The name of an instruction, made empty when it is new. Fails only with -ENOMEM. */
+/* Returns the name of an instruction, adding an empty one if needed. Fails only with -ENOMEM. */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
-/* The same of a variable, of a kind that is not code. */
+/* Returns the name of a variable, adding an empty one if needed; kind is not NAME_OF_CODE. */
 int module__variable(struct module *module, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		     struct name **ret);
-/* Puts a name that can still become better on the list. Fails only with -ENOMEM. */
+/* Puts a name that could still be improved on the todo list. Fails only with -ENOMEM. */
 int module__want(struct module *module, struct name *name);
-/* Empties the list. */
+/* Empties the todo list. */
 void module__want_nothing(struct module *module);
 
-/* Gives a name new frames, in one block that the module owns from now on. -ENOMEM. */
+/* Replaces a name's frames. block becomes owned by the module. Fails with -ENOMEM. */
 int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,
 		       size_t frame_cnt);
 

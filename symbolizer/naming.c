@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turns lists of names into requests. */
+/* Turns lists of wanted names into requests to the helper. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
-/* How often one call opens a module anew because its helper was killed by somebody. */
+/* Maximum attempts per call to reopen a module after its helper was killed. */
 #define TRIES_MAX 3
 
 struct run {
@@ -33,12 +33,15 @@ static bool is_open(const struct run *run, const struct module *module)
 	return run->client->helper.pid && module->incarnation == run->client->helper.incarnation;
 }
 
-/* Gives a new helper the files that an earlier one had accepted. */
+/* Sends a debug file that an earlier helper accepted to a new helper. */
 static int offer_again(struct run *run, struct module *module, enum server_need kind, int fd)
 {
 	if (module->need.kind != kind || fd < 0)
 		return 0;
-	/* A candidate that the earlier one did not come to is looked for again. */
+	/*
+	 * Drop a candidate that the earlier helper had not checked, and search again from the
+	 * start.
+	 */
 	if (module->offered_fd >= 0 && module->offered_fd != fd) {
 		close(module->offered_fd);
 		free(module->offered_path);
@@ -49,7 +52,7 @@ static int offer_again(struct run *run, struct module *module, enum server_need 
 	return client_offer(run->client, module, run->deadline_ns);
 }
 
-/* The next file to offer: what was fetched, else what lies in the usual places. */
+/* Gets the next file to offer: a downloaded file, else one from the usual places. */
 static int next_file(const struct run *run, struct module *module)
 {
 	if (module->offered_fd >= 0)
@@ -77,7 +80,7 @@ static int offer_files(struct run *run, struct module *module)
 		if (err)
 			return err;
 	}
-	/* The vdso is no server's business. */
+	/* Do not ask servers for the vdso. */
 	if (module->need.kind != NEED_NOTHING && module->need.build_id && module->path[0] != '[' &&
 	    !module->fetch_tried) {
 		module->fetch_tried = true;
@@ -106,7 +109,7 @@ static int open_once(struct run *run, struct module *module)
 	return err;
 }
 
-/* Only a lack of time or memory stops a run. Other errors are this module's alone. */
+/* True if an error ends the run: out of time or memory. Other errors concern one module only. */
 static bool is_final(int err)
 {
 	return err == -ETIMEDOUT || err == -ENOMEM;
@@ -126,14 +129,14 @@ static int open_module(struct run *run, struct module *module)
 	return err;
 }
 
-/* A name that was found before a debug file came keeps what it has until there is better. */
+/* True if a name is below level, or was found before a debug file was added. */
 static bool is_wanted(const struct module *module, const struct name *name, enum name_level level)
 {
 	return name->level < level ||
 	       (name->level == level && name->generation != module->generation);
 }
 
-/* Asks for the listed names that are below level, a packet at a time. */
+/* Asks for the listed names that are below level, at most SERVER_OFFSETS_MAX per request. */
 static int ask(struct run *run, struct module *module, enum name_level level)
 {
 	struct name *names[SERVER_OFFSETS_MAX];
@@ -172,7 +175,7 @@ static int name_module(struct run *run, struct module *module, enum name_level l
 	return is_final(err) ? err : 0;
 }
 
-/* Waits for one module's files; with the debug file its alternate file may be fetched. */
+/* Waits for one module's downloads; after the debug file, its alternate file may follow. */
 static int await_fetch(struct run *run, struct module *module)
 {
 	int err = 0;
@@ -193,8 +196,8 @@ static int await_fetch(struct run *run, struct module *module)
 }
 
 /*
- * Waits for what is being fetched, once for each file: a server that does not answer must not
- * cost every report its whole time. Later calls only look whether it has come.
+ * Waits for downloads, once per file: a server that does not answer must not delay every report.
+ * Later calls only check whether the file has arrived.
  */
 static int await_fetches(struct run *run, struct module *const *modules, size_t cnt)
 {
@@ -202,7 +205,7 @@ static int await_fetches(struct run *run, struct module *const *modules, size_t 
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = await_fetch(run, modules[i]);
-	/* Answers come in the order of the questions: some were for modules further back. */
+	/* Answers come in request order, so files of other modules may have arrived meanwhile. */
 	for (size_t i = 0; !err && i < cnt; i++)
 		if (modules[i]->fetched_fd >= 0)
 			err = name_module(run, modules[i], NAME_FULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens modules, completes them by debug files and asks for names, in an order by which a short
- * time gives as much as it can: every address its symbol first, then lines and inlined calls.
+ * Opens modules, finds their debug files and looks up names. All addresses get their symbol first,
+ * then lines and inlined calls, so that a short deadline costs detail rather than names.
  */
 #ifndef SYMBOLIZER_NAMING_H
 #define SYMBOLIZER_NAMING_H
@@ -10,19 +10,19 @@
 #include "symbolizer/fetcher.h"
 #include "symbolizer/module.h"
 
-/* Opens a module's file again that was closed, if there is a way. */
+/* Callback that reopens a closed module's file, if the file can still be found. */
 struct module_opener {
 	void (*open)(void *arg, struct module *module);
 	void *arg;
 };
 
-/* Whether asking again could tell more of this name. */
+/* True if another lookup could improve this name. */
 bool naming_is_open(const struct module *module, const struct name *name);
 
 /*
- * Looks up what is on the todo lists of the modules and empties them. root_fd: the root directory
- * of the process that they belong to, or -1. Fails only with -ENOMEM: what was not found or not
- * in time shows in the names.
+ * Looks up the names on the modules' todo lists and empties the lists. root_fd: root directory of
+ * the process that maps the modules, or -1. Fails only with -ENOMEM; names that were not found, or
+ * not in time, keep their level.
  */
 int naming_run(struct client *client, struct fetcher *fetcher, const struct module_opener *opener,
 	       struct module *const *modules, size_t cnt, int root_fd, uint64_t deadline_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files that the symbolizer has opened, each once, whichever processes map it. Only so many
- * stay open, those that were wanted last.
+ * All files that the symbolizer has opened, each once, no matter how many processes map it. Only a
+ * limited number stay open: the most recently used.
  */
 #ifndef SYMBOLIZER_OPENED_MODULES_H
 #define SYMBOLIZER_OPENED_MODULES_H
@@ -9,7 +9,7 @@
 #include "symbolizer/module.h"
 
 struct opened_modules {
-	struct module **items; /* by id */
+	struct module **items; /* modules, indexed by id */
 	size_t cnt;
 	size_t cap;
 	size_t open_cnt;
@@ -17,21 +17,23 @@ struct opened_modules {
 };
 
 /*
- * The module of a file; fd is taken over, or closed when the file is known and open already. path
- * is how the process sees it. Fails only with -ENOMEM.
+ * Returns the module of a file, adding it if needed. Takes over fd, which is closed if the module
+ * is already open. path: the file's path as the process sees it. Fails only with -ENOMEM.
  */
 int opened_modules_get(struct opened_modules *list, int fd, const struct file_version *version,
 		       const char *path, struct module **ret);
 
-/* Takes over the module of a part of the kernel, which has no file of its own. -ENOMEM. */
+/*
+ * Adds and takes over the module of a kernel part, which is not a mapped file. Fails with -ENOMEM.
+ */
 int opened_modules_add(struct opened_modules *list, struct module *module);
 
-/* A file that was closed has been opened again. fd is taken over. */
+/* Gives a closed module a new fd, which is taken over. */
 void opened_modules_reopen(struct opened_modules *list, struct module *module, int fd);
 
 /*
- * Closes the files that no space was seen to map since that moment, unless release returns false
- * for one. An open file keeps its file system in use.
+ * Closes files that no space has mapped since since_ns, except those for which release() returns
+ * false. An open file would keep its file system from being unmounted.
  */
 void opened_modules_close_unmapped(struct opened_modules *list, uint64_t since_ns,
 				   bool (*release)(void *arg, struct module *module), void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads and asks perf maps. */
+/* Parses perf maps and finds symbols in them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define LINES_MAX (2 * 1024 * 1024)
-/* Lines that are compared for one address; code is not compiled over itself more often. */
+/* Maximum overlapping lines checked per address; compilers reuse addresses less often than this. */
 #define OVERLAPS_MAX 4096
 
-/* A hex number, with or without 0x, and the blanks behind it. */
+/* Parses a hex number, with or without 0x, and skips the spaces after it. */
 static bool take_hex(const char **at, const char *end, uint64_t *ret)
 {
 	const char *p = *at, *digits;
@@ -54,7 +54,7 @@ int perf_map_parse(struct perf_map *map, const char *text, size_t len)
 	if (!map->text)
 		return -ENOMEM;
 	memcpy(map->text, text, len);
-	/* An end for the last line, which may have been written only in part. */
+	/* Terminate the last line, which may have been written only in part. */
 	map->text[len] = '\n';
 	end = map->text + len;
 	for (const char *at = map->text; !err && at < end && lines < LINES_MAX; lines++) {

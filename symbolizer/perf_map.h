@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /tmp/perf-PID.map: where a just-in-time compiler says what its code is called, one line each:
- * start and size in hex, then the name. Anyone may have written the file.
+ * Reads /tmp/perf-PID.map, in which a JIT compiler lists its code, one function per line: start and
+ * size in hex, then the name. Anyone may have written the file.
  */
 #ifndef SYMBOLIZER_PERF_MAP_H
 #define SYMBOLIZER_PERF_MAP_H
@@ -14,26 +14,27 @@
 
 struct perf_map {
 	char *text;
-	struct range_table code;  /* value: where in text the name begins */
-	struct file_version file; /* that was read */
+	struct range_table code;  /* value: offset in text where the name begins */
+	struct file_version file; /* the file that was read */
 };
 
 struct perf_symbol {
 	uint64_t start;
-	const char *name; /* ends with the line; valid until the map is read again */
+	const char *name; /* ends at the newline; valid until the map is read again */
 	size_t name_len;
 };
 
 /*
- * Reads the file again when it is another than last time. uid: of the process, which, or root,
- * must own the file. 0: there is a map, *changed says whether it is new. A negative errno: none.
+ * Reads the file if it has changed since the last read. It must be owned by uid, the process's
+ * user, or by root. Returns 0 if there is a map, with *changed true if it is new; a negative errno
+ * if there is none.
  */
 int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid, bool *changed);
 
-/* Only the text is parsed. Bad lines are left out. Fails only with -ENOMEM. */
+/* Parses len bytes of text. Invalid lines are skipped. Fails only with -ENOMEM. */
 int perf_map_parse(struct perf_map *map, const char *text, size_t len);
 
-/* 0, or -ENOENT. Of overlapping lines the last one counts. */
+/* Finds the symbol at addr; of overlapping lines, the last one wins. Returns 0 or -ENOENT. */
 int perf_map_find(const struct perf_map *map, uint64_t addr, struct perf_symbol *ret);
 
 void perf_map_deinit(struct perf_map *map);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens what a process maps. */
+/* Opens a process's /proc files and the files that it maps. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +16,13 @@
 #include "base/vdso.h"
 #include "symbolizer/proc_image.h"
 
-/* On no device, where no file has any. */
+/* Inode number given to the vdso's copy, with device 0, which no real file has. */
 #define VDSO_INODE 1
 
-/* The pid in the process's own namespace, the last one listed, names its JIT map. */
+/*
+ * Reads the uid and makes the path of the JIT map, which has the pid in the process's own
+ * namespace: the last one in NSpid.
+ */
 static int read_status(struct proc_image *image, pid_t pid)
 {
 	cleanup_close int fd = openat(image->proc_fd, "status", O_RDONLY | O_CLOEXEC);
@@ -31,7 +34,7 @@ static int read_status(struct proc_image *image, pid_t pid)
 		pids = proc_status_field(status, "NSpid");
 		uids = proc_status_field(status, "Uid");
 	}
-	/* The next line begins with a letter. */
+	/* The next line begins with a letter, which ends the list. */
 	while (pids) {
 		char *end;
 		long value = strtol(pids, &end, 10);
@@ -58,7 +61,7 @@ static bool is_foreign(int proc_fd)
 	       !is_same_file(&its, &own);
 }
 
-/* Opens what is in the directory of a process or a thread, which is taken over. */
+/* Opens the files in the /proc directory of a process or thread. Takes over proc_fd. */
 static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 {
 	struct proc_image image = {
@@ -85,7 +88,10 @@ static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 	return err;
 }
 
-/* The first thread may end before the others; the process's own directory is empty then. */
+/*
+ * Opens the files of any live thread: after the main thread has ended, the process's directory has
+ * no maps.
+ */
 static int open_thread(int proc_fd, pid_t pid, struct proc_image *ret)
 {
 	int fd = openat(proc_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -158,8 +164,7 @@ int proc_image_maps(const struct proc_image *image, struct proc_maps *ret)
 	return 0;
 }
 
-/* All processes have the same vdso, memleak as well: its copy needs no right to read their memory.
- */
+/* Copies memleak's own vdso, which all processes share: needs no right to read their memory. */
 static int copy_vdso(const struct region *region, struct file_version *ret)
 {
 	struct stat st;
@@ -175,7 +180,10 @@ static int copy_vdso(const struct region *region, struct file_version *ret)
 	return fd;
 }
 
-/* Takes a descriptor over; closed if it is of another file. */
+/*
+ * Returns fd if it is the region's file; otherwise closes it and returns -ENOENT. Passes errors
+ * through.
+ */
 static int checked(const struct region *region, int fd, const struct stat *st)
 {
 	if (fd >= 0 && !mapped_file_is(fd, st, &region->file)) {
@@ -205,10 +213,10 @@ static int open_file(const struct proc_image *image, const struct region *region
 
 	if (image->proc_fd < 0)
 		return open_ended(region, st);
-	/* The one way that is always right needs privileges. */
+	/* Try map_files first: it always shows the mapped file, but needs privileges. */
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
 		 (unsigned long long)end);
-	/* Something else may be mapped there by now. */
+	/* Check the file, since another one may be mapped there by now. */
 	fd = checked(region, regular_file_open(image->proc_fd, -1, name, LINKS_ALL, st), st);
 	if (fd == -EREMOTE)
 		return fd;
@@ -219,7 +227,9 @@ static int open_file(const struct proc_image *image, const struct region *region
 	if (fd < 0)
 		fd = checked(region, regular_file_open(image->proc_fd, -1, "exe", LINKS_ALL, st),
 			     st);
-	/* After a chroot of the process, maps still has the path as we would walk it. */
+	/*
+	 * After the process has called chroot, maps still shows the path from memleak's own root.
+	 */
 	if (fd < 0 && region->path[0] == '/')
 		fd = checked(region, regular_file_open_known(-1, region->path, LINKS_ALL, st), st);
 	return fd;

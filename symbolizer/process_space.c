@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds what was mapped at an address, and names code that has no file. */
+/* Finds the mapping at an address, and names JIT code, which has no file. */
 #include "symbolizer/process_space.h"
 
 #include <errno.h>
@@ -19,7 +19,10 @@ static int open_region(void *arg, struct region *region)
 
 	if (fd == -ENOMEM)
 		return fd;
-	/* A file that cannot be opened costs names, and the frames say so. */
+	/*
+	 * Go on without a file that cannot be opened: its frames have no names and are marked
+	 * unread.
+	 */
 	if (fd < 0)
 		return 0;
 	return opened_modules_get(space->modules, fd, &version, region->path, &region->module);
@@ -46,8 +49,8 @@ int process_space_refresh(struct process_space *space)
 }
 
 /*
- * Code that a compiler made at run time has no file, or one that is no ELF file (memfd, shared
- * memory), or one that was deleted and could not be opened to see.
+ * True if the region is JIT code: it has no file, or a file that is not ELF (memfd, shared memory),
+ * or a deleted file that could not be opened to check.
  */
 static bool is_jit(const struct region *region)
 {
@@ -70,7 +73,7 @@ static struct sym_mapping mapping_of(const struct region *region)
 	return (struct sym_mapping){region->start, region->end, region->offset};
 }
 
-/* Puts a location where its address was mapped last. */
+/* Fills in a location from the region that its address was last mapped in. */
 static int place(struct process_space *space, struct location *loc, struct region *region)
 {
 	loc->generation = space->locations.generation;
@@ -92,7 +95,7 @@ static int place(struct process_space *space, struct location *loc, struct regio
 			    &loc->name);
 }
 
-/* Whether the address is at the same place of the same file in region as where it was before. */
+/* True if region maps the address to the file offset where the location was found. */
 static bool is_still_there(const struct location *loc, const struct region *region)
 {
 	if (!region || loc->region == region)
@@ -101,7 +104,10 @@ static bool is_still_there(const struct location *loc, const struct region *regi
 	       loc->region->start - loc->region->offset == region->start - region->offset;
 }
 
-/* The name of a place in a file comes from the file alone, its address from where it is mapped. */
+/*
+ * Fills in a location for a file offset: its name depends on the file only, its address on the
+ * mapping.
+ */
 static int place_in_file(struct process_space *space, const struct sym_query *query,
 			 struct module *module, struct location *loc)
 {
@@ -153,7 +159,7 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	region = regions_find(&space->regions, query->exact ? query->addr : query->addr - 1);
 	if (loc && is_still_there(loc, region)) {
 		*ret = loc;
-		/* A file that could not be opened before may have been now. */
+		/* A file that could not be opened earlier may be open now. */
 		if (!loc->name && region)
 			return place(space, loc, region);
 		loc->generation = space->locations.generation;
@@ -166,7 +172,7 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	return err;
 }
 
-/* A variable is named by the code of the same file: from there it is as far as the file says. */
+/* Fills in a location of data. A variable is found by its distance from the code of its file. */
 static int place_variable(struct process_space *space, const struct sym_query *query,
 			  struct region *region, struct location *loc)
 {
@@ -269,7 +275,10 @@ void process_space_publish(struct location *loc)
 {
 	const struct name *name = loc->name;
 
-	/* Memory behind a file's own, such as a heap, or too little is known. */
+	/*
+	 * Keep the region's own name for memory behind the file's data, such as a heap, and for
+	 * unnamed data.
+	 */
 	if (loc->code && (!name || !name->vaddr))
 		return;
 	if (loc->code)
@@ -283,7 +292,7 @@ void process_space_publish(struct location *loc)
 	loc->pub.frame_cnt = name->frame_cnt;
 }
 
-/* Of no process's any more, it may be where it was. */
+/* Opens the module's path in memleak's own root, for a file that no process maps any more. */
 static int open_by_path(const struct module *module, struct file_version *ret)
 {
 	struct stat st;

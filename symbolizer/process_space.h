@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The code of one process image: what was mapped where, and code that has no file. */
+/* The code of one process image: present and former mappings, and JIT code, which has no file. */
 #ifndef SYMBOLIZER_PROCESS_SPACE_H
 #define SYMBOLIZER_PROCESS_SPACE_H
 
@@ -17,24 +17,24 @@ struct process_space {
 	struct perf_map jit;
 };
 
-/* Makes maps what the process has mapped now. -ENOMEM. */
+/* Replaces the space's present mappings by maps. Fails with -ENOMEM. */
 int process_space_update(struct process_space *space, const struct proc_maps *maps);
-/* Reads what it has mapped. -ESRCH: the image is gone; -ENOMEM. */
+/* Reads the process's mappings. Returns -ESRCH if the image is gone, or -ENOMEM. */
 int process_space_refresh(struct process_space *space);
 
 /*
- * The location of a query. One that was found earlier is replaced when something else has been
- * mapped there since; who holds the old one keeps it.
+ * Returns the location for a query. A location found earlier is replaced if something else has been
+ * mapped at its address since; the replaced one stays valid.
  */
 int process_space_find(struct process_space *space, const struct sym_query *query,
 		       struct location **ret);
-/* Names compiled code from the map that its compiler writes, which is read when it has grown. */
+/* Names JIT code from the map that the JIT compiler writes, which is read again if it has grown. */
 int process_space_name_jits(struct process_space *space, struct location **locs, size_t cnt,
 			    uint64_t deadline_ns);
-/* Copies what the module knows by now to the location. */
+/* Copies the module's present knowledge to the location. */
 void process_space_publish(struct location *loc);
 
-/* Opens the file of a module that was closed, where the space has, or had, it mapped. */
+/* Reopens a closed module's file, if the space has or had it mapped. */
 void process_space_reopen(struct process_space *space, struct module *module);
 
 void process_space_deinit(struct process_space *space);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Present and former mappings of a process image. */
+/* Updates and searches a process image's present and former mappings. */
 #include "symbolizer/regions.h"
 
 #include <errno.h>
@@ -11,17 +11,17 @@
 #include "base/bisect.h"
 
 /*
- * Of the regions that are gone so many are remembered for addresses not asked yet: a program that
- * maps and unmaps code all the time must not fill our memory.
+ * Maximum former regions kept for later queries: a program that keeps mapping and unmapping code
+ * must not fill memleak's memory.
  */
 #define GONE_MAX 8192
 
 #define RECENT_PATHS 64
 
-/* Of a file that a dynamic linker maps there are fewer. */
+/* Maximum mappings of one file that are searched; dynamic linkers create fewer. */
 #define PIECES_MAX 32
 
-/* A path, which regions share: a process may have tens of thousands of one file. */
+/* A reference-counted path: a process may map one file tens of thousands of times. */
 struct shared_path {
 	size_t users;
 	char text[];
@@ -64,7 +64,7 @@ static void region_free(struct region *region)
 	free(region);
 }
 
-/* Regions that were made just now, by where mappings have the text of their paths. */
+/* A cache of recently made paths, keyed by the address of the mapping's path text. */
 struct recent_paths {
 	const char *texts[RECENT_PATHS];
 	char *paths[RECENT_PATHS];
@@ -121,14 +121,14 @@ static struct region *region_copy(const struct region *from)
 	return region;
 }
 
-/* The path is not compared: a file that is renamed or deleted stays what it is. */
+/* Compares no paths: a renamed or deleted file is still the same mapping. */
 static bool is_same(const struct region *region, const struct mapping *m)
 {
 	return region->start == m->start && region->end == m->end && region->offset == m->offset &&
 	       file_id_equal(&region->file, &m->file) && region->executable == m->executable;
 }
 
-/* Forgets the oldest regions that nobody points to. */
+/* Frees the oldest former regions that no location uses. */
 static void trim_gone(struct regions *regions)
 {
 	size_t excess = regions->gone_cnt > GONE_MAX ? regions->gone_cnt - GONE_MAX : 0;
@@ -147,7 +147,9 @@ static void trim_gone(struct regions *regions)
 	regions->gone_cnt = left;
 }
 
-/* Only code is worth remembering. */
+/*
+ * Moves a vanished region to the former ones, if it has code or a location uses it; else frees it.
+ */
 static void retire(struct regions *regions, struct region *region)
 {
 	if (region->kept || region->module)
@@ -156,7 +158,10 @@ static void retire(struct regions *regions, struct region *region)
 		region_free(region);
 }
 
-/* The old region for this mapping, taken out of the old list, which is walked along. */
+/*
+ * Returns the old region for this mapping, or NULL. at: position in the old list, which only
+ * advances.
+ */
 static struct region *take_old(struct regions *regions, size_t *at, const struct mapping *m)
 {
 	struct region *region;
@@ -167,14 +172,14 @@ static struct region *take_old(struct regions *regions, size_t *at, const struct
 	return region && is_same(region, m) ? region : NULL;
 }
 
-/* Of the file that another region is of, as maps of one moment tell. */
+/* True if region maps the same file as the region before it. */
 static bool is_piece(const struct region *before, const struct region *region)
 {
 	return before && before->module && region->file.ino &&
 	       file_id_equal(&before->file, &region->file);
 }
 
-/* Builds the new list; regions that were there before are shared with the old one. */
+/* Builds the new list. Unchanged regions are shared with the old list. */
 static int build(struct regions *regions, const struct proc_maps *maps, struct region **live,
 		 int (*opened)(void *arg, struct region *region), void *arg)
 {
@@ -191,7 +196,10 @@ static int build(struct regions *regions, const struct proc_maps *maps, struct r
 			return err;
 		if (!live[i]->executable)
 			continue;
-		/* Opening each piece of a file would cost the most. */
+		/*
+		 * Share the module of the region before: opening a file for each of its mappings is
+		 * expensive.
+		 */
 		if (!live[i]->module && is_piece(before, live[i]))
 			live[i]->module = before->module;
 		else if (!live[i]->module)
@@ -269,7 +277,7 @@ static bool ends_before(const void *arg, size_t at)
 	return search->regions->live[at]->end <= search->addr;
 }
 
-/* The first present region that ends behind addr. */
+/* Returns the index of the first present region that ends behind addr. */
 static size_t live_from(const struct regions *regions, uint64_t addr)
 {
 	return bisect(regions->live_cnt, ends_before, &(struct search){regions, addr});
@@ -289,8 +297,8 @@ static bool is_of(const struct region *region, const struct file_id *file)
 }
 
 /*
- * Where the file begins of which the region at an index is: what has no content follows its data
- * without a gap.
+ * Returns the index of the first mapping of the file that the region at an index belongs to. The
+ * file's zero-filled memory is anonymous and directly follows its data.
  */
 static size_t first_of_file(const struct regions *regions, size_t at)
 {
@@ -317,13 +325,13 @@ struct region *regions_find_code(const struct regions *regions, const struct reg
 	for (size_t i = first; file.ino && i < regions->live_cnt && i < first + PIECES_MAX; i++) {
 		struct region *code = regions->live[i];
 
-		/* Another file, or the same one once more. */
+		/* Another file, or another mapping of this file. */
 		if (!is_of(code, &file) || (i > first && !code->offset))
 			break;
 		if (code->executable && code->module)
 			return code;
 	}
-	/* A file of one page, of which code and data are mapped from the same place. */
+	/* In a file of one page, code and data are both mapped from offset 0. */
 	for (size_t i = first; file.ino && i-- > 0 && is_of(regions->live[i], &file);)
 		if (regions->live[i]->executable && regions->live[i]->module)
 			return regions->live[i];
@@ -334,7 +342,9 @@ struct region *regions_find(const struct regions *regions, uint64_t addr)
 {
 	struct region *live = regions_find_live(regions, addr);
 
-	/* Data where code was before does not make the address a data address. */
+	/*
+	 * Prefer former code to present data at this address: the query may be older than the data.
+	 */
 	if (live && live->executable)
 		return live;
 	for (size_t i = regions->gone_cnt; i-- > 0;) {

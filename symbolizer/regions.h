@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The mappings of one process image, present and former ones. Knows modules only as something that
- * a region can point to.
+ * Present and former mappings of one process image. Knows modules only as something that a region
+ * can point to.
  */
 #ifndef SYMBOLIZER_REGIONS_H
 #define SYMBOLIZER_REGIONS_H
@@ -16,57 +16,58 @@
 struct region {
 	uint64_t start;
 	uint64_t end;
-	uint64_t offset; /* of start in the file */
+	uint64_t offset; /* file offset mapped at start */
 	struct file_id file;
-	int64_t since_ns;      /* struct mapping */
-	uint64_t beside_start; /* struct mapping */
+	int64_t since_ns;      /* as in struct mapping */
+	uint64_t beside_start; /* as in struct mapping */
 	uint64_t beside_end;
 	bool executable;
 	bool deleted;
-	bool kept; /* a location points here: not to be freed before the whole */
+	bool kept; /* a location points here: freed only with all regions */
 	char *path;
-	struct module *module; /* NULL: none, or it could not be opened */
+	/* module of the file; NULL if there is none, or it could not be opened */
+	struct module *module;
 };
 
 struct regions {
-	struct region **live; /* by address */
+	struct region **live; /* present regions, sorted by address */
 	size_t live_cnt;
-	struct region **gone; /* oldest first */
+	struct region **gone; /* former regions, oldest first */
 	size_t gone_cnt;
 	size_t gone_cap;
 };
 
 /*
- * Makes maps the present state. What is as before keeps its region, what is not there any more
- * moves to the gone ones. opened is called for each executable region without a module, which it
- * may give one. Fails only with -ENOMEM, and then leaves all as it was.
+ * Makes maps the present mappings. Unchanged mappings keep their region; vanished ones move to
+ * gone. opened() is called for each executable region without a module and may set one. Fails only
+ * with -ENOMEM, and then changes nothing.
  */
 int regions_update(struct regions *regions, const struct proc_maps *maps,
 		   int (*opened)(void *arg, struct region *region), void *arg);
 
-/* What is mapped there, with the modules. -ENOMEM. */
+/* Copies the present regions with their modules. Fails with -ENOMEM. */
 int regions_copy(const struct regions *from, struct regions *ret);
 
-/* The newest region that holds addr; NULL: none ever did. */
+/* Returns the newest region, present or former, that contains addr; NULL if there is none. */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 
-/* The present region that holds addr; NULL: nothing is mapped there. */
+/* Returns the present region that contains addr; NULL if nothing is mapped there. */
 struct region *regions_find_live(const struct regions *regions, uint64_t addr);
 
 /*
- * The region of code of the file that a present region is of, where the same loader put it; also if
- * that holds what the file has no content for, behind its data. NULL: none.
+ * Returns the code region that the loader mapped together with a present region of the same file.
+ * Works for the zero-filled memory behind the file's data as well. NULL if there is none.
  */
 struct region *regions_find_code(const struct regions *regions, const struct region *region);
 
-/* The newest one that maps code at this offset of the module; NULL: none ever did. */
+/* Returns the newest region that maps code at this offset of the module; NULL if there is none. */
 struct region *regions_find_place(const struct regions *regions, const struct module *module,
 				  uint64_t offset);
 
-/* One of that file, present or former; NULL: none. */
+/* Returns a region of the module, present or former; NULL if there is none. */
 struct region *regions_find_module(const struct regions *regions, const struct module *module);
 
-/* Notes in the modules of all regions, present and former, that they are mapped at that moment. */
+/* Records now_ns as the time at which the modules of all present and former regions were mapped. */
 void regions_note_mapped(const struct regions *regions, uint64_t now_ns);
 
 void regions_deinit(struct regions *regions);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What stands behind the library's types; for its functions and its tests only. */
+/* The structs behind the library's opaque types; for its own functions and tests only. */
 #ifndef SYMBOLIZER_STATE_H
 #define SYMBOLIZER_STATE_H
 
@@ -13,20 +13,20 @@ struct symbolizer {
 	struct client client;
 	struct fetcher fetcher;
 	struct opened_modules modules;
-	struct symspace *spaces; /* of processes, also those that are kept */
-	bool keeps;              /* freed spaces go to kept, until nobody uses them */
+	struct symspace *spaces; /* spaces of processes, including kept ones */
+	bool keeps;              /* freed spaces move to kept until the caller needs them no more */
 	struct symspace *kept;
 };
 
 struct symspace {
 	struct symbolizer *sym;
-	struct kernel_space *kernel; /* NULL: the space is that of a process */
+	struct kernel_space *kernel; /* NULL for a process's space */
 	struct process_space process;
-	struct symspace *next;  /* that is kept */
-	struct symspace *other; /* of the symbolizer's spaces */
+	struct symspace *next;  /* next space in symbolizer.kept */
+	struct symspace *other; /* next space in symbolizer.spaces */
 };
 
-/* The kernel of other roots than the running one's. */
+/* Like symspace__new_kernel(), but reads the kernel's files below other roots. */
 int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
 			    struct symspace **ret);
 

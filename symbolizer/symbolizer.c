@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The symbolizer and its address spaces: addresses to locations. */
+/*
+ * The symbolizer's public functions: looks up addresses in the spaces of processes and of the
+ * kernel.
+ */
 #include "symbolizer/symbolizer.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@
 #include "symbolizer/naming.h"
 #include "symbolizer/state.h"
 
-/* Time that an unmapped file stays open, for programs that soon run again. */
+/* Time that an unmapped file stays open, for programs that are soon run again. */
 #define UNMAPPED_NS 5000000000ULL
 
 int symbolizer__new(struct symbolizer **ret)
@@ -68,7 +71,7 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
 	return err;
 }
 
-/* The space of a process, without its mappings. */
+/* Adds a process's space without mappings. */
 static struct symspace *new_space(struct symbolizer *sym)
 {
 	struct symspace *space = calloc(1, sizeof(*space));
@@ -212,7 +215,7 @@ void symbolizer__close_unmapped(struct symbolizer *sym)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	/* A caller that was interrupted is about to use them. */
+	/* An interrupted caller is still using the files. */
 	if (sym->keeps)
 		return;
 	for (const struct symspace *space = sym->spaces; space; space = space->other)
@@ -255,7 +258,9 @@ bool symspace__maps_system(const struct symspace *space, dev_t dev)
 	return false;
 }
 
-/* The modules of some locations, each once, with what is to be named on their lists. */
+/*
+ * Puts the locations' names on their modules' todo lists, and returns each of these modules once.
+ */
 static int collect(struct location **locs, size_t cnt, struct module **modules, size_t *ret_cnt)
 {
 	size_t module_cnt = 0;
@@ -276,7 +281,7 @@ static int collect(struct location **locs, size_t cnt, struct module **modules, 
 	return err;
 }
 
-/* The kernel's files are not closed. */
+/* Reopens a closed file of a process. Files of the kernel are never closed. */
 static void reopen(void *arg, struct module *module)
 {
 	struct symspace *space = arg;

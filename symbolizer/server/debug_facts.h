@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What an ELF file says of itself and of the debug files that belong to it. Runs in the helper.
- */
+/* Reads an ELF file's build id and its references to separate debug files. Runs in the helper. */
 #ifndef SYMBOLIZER_SERVER_DEBUG_FACTS_H
 #define SYMBOLIZER_SERVER_DEBUG_FACTS_H
 
@@ -10,22 +8,25 @@
 #include <stdint.h>
 
 struct debug_facts {
-	char *build_id; /* hex; NULL: none */
+	char *build_id; /* build id in hex; NULL if there is none */
 	bool has_dwarf;
-	char *link_name; /* .gnu_debuglink; NULL: none */
+	char *link_name; /* file name in .gnu_debuglink; NULL if there is none */
 	uint32_t link_crc;
-	char *alternate_name; /* .gnu_debugaltlink; NULL: none */
-	char *alternate_id;   /* hex */
+	char *alternate_name; /* file name in .gnu_debugaltlink; NULL if there is none */
+	char *alternate_id;   /* build id in .gnu_debugaltlink, in hex */
 };
 
-/* Fails only with -ENOMEM. */
+/* Reads an ELF file's facts. Fails only with -ENOMEM. */
 int debug_facts_init(Elf *elf, struct debug_facts *ret);
 void debug_facts_deinit(struct debug_facts *facts);
 
-/* In hex, from malloc; NULL for an id of no length or an absurd one, or without memory. */
+/*
+ * Converts a build id to hex, in memory from malloc(). Returns NULL if len is 0 or above
+ * BUILD_ID_BYTES_MAX, or if memory is short.
+ */
 char *build_id_hex(const void *id, size_t len);
 
-/* The checksum that .gnu_debuglink has. 0 or a negative errno. */
+/* Computes the checksum that .gnu_debuglink uses. Returns 0 or a negative errno. */
 int debug_facts_crc(int fd, uint32_t *ret);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Demangling by libiberty. A mangled name may refer to its own parts again and again: a few
- * hundred bytes can stand for more than fits into memory, so the text is taken as it comes and
- * the work is left in the middle when there is too much of it.
+ * Demangles with libiberty. Mangled names can refer to their own parts repeatedly, so a few hundred
+ * bytes may expand to more than fits into memory: the output is collected piece by piece, and
+ * demangling is aborted when it gets too long.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -33,10 +33,13 @@ static void append(const char *part, size_t len, void *arg)
 	out->len += len;
 }
 
-/* The demanglers keep what they need on the stack, so nothing is lost when they are left. */
+/*
+ * Demangles a name. Aborting by longjmp() leaks nothing, since demanglers allocate on the stack
+ * only.
+ */
 static bool demangle_to(const char *name, struct output *out)
 {
-	/* C++ with its parameters; Rust without the hash at the end. */
+	/* Show parameters of C++ functions; omit the hash of Rust symbols. */
 	const int options = DMGL_PARAMS | DMGL_ANSI;
 
 	if (setjmp(out->too_much))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* C++ and Rust names as their programmers wrote them. */
+/* Demangles names of C++ and Rust functions. */
 #ifndef SYMBOLIZER_SERVER_DEMANGLE_H
 #define SYMBOLIZER_SERVER_DEMANGLE_H
 
 /*
- * An allocated copy: readable when name is mangled and not absurdly long, as it is otherwise;
- * NULL: no memory.
+ * Returns an allocated copy, demangled if name is mangled and the result is not too long, else
+ * unchanged. NULL if memory is short.
  */
 char *demangle(const char *name);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two levels: units by address, once for the file, and functions and lines by address, once for
- * each unit that was asked for. libdw walks a unit's whole tree for each address, and without
- * .debug_aranges (clang, rustc) it finds no unit at all. Functions that the linker has removed are
- * left out: the linker leaves them at addresses that may be those of other code.
+ * Indexes DWARF by address in two levels: units once per file, functions and lines once per queried
+ * unit. libdw walks a unit's whole tree for each address, and finds no unit without .debug_aranges
+ * (clang, rustc). Functions removed by the linker are skipped, since their addresses may overlap
+ * other code.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -16,23 +16,24 @@
 #include "symbolizer/server/dwarf_index.h"
 #include "symbolizer/server/line_table.h"
 
-/* Deeper trees are no program's; each level is one call. */
+/* Maximum depth of the DIE tree, since each level is a recursive call; real programs have less. */
 #define DEPTH_MAX 128
 
-/* The functions of one unit. Values of the ranges are offsets of DIEs. */
+/* The functions of one unit, as ranges whose values are DIE offsets. */
 struct unit {
-	Dwarf_Die tree; /* the root whose children are the functions: the split unit's, if any */
+	/* the root DIE whose children are the functions: the split unit's, if there is one */
+	Dwarf_Die tree;
 	struct range_table functions;
-	struct range_table lines; /* values: line_table.h */
+	struct range_table lines; /* line ranges; values as in line_table.h */
 };
 
 struct dwarf_index {
 	Dwarf *dwarf;
-	struct range_table code; /* sections; empty where code lies elsewhere than the file says */
+	struct range_table code;   /* code sections; empty for relocatable files */
 	struct range_table listed; /* units by .debug_aranges; value: offset of the unit's DIE */
-	bool scanned;              /* units is filled */
-	struct range_table units;  /* the same by what each unit says */
-	struct hash_map by_unit;   /* struct unit by the offset of its DIE */
+	bool scanned;              /* True if units has been filled. */
+	struct range_table units;  /* units by the ranges in their own DIEs; values as in listed */
+	struct hash_map by_unit;   /* struct unit, keyed by the offset of its DIE */
 };
 
 static int add_code(struct dwarf_index *index)
@@ -165,7 +166,7 @@ static int find_unit(struct dwarf_index *index, uint64_t pc, Dwarf_Die *ret)
 	return find_in(index, &index->units, pc, ret) ? 0 : -ENOENT;
 }
 
-/* Whether functions can be below; a unit is mostly types, and those are passed over. */
+/* True if functions may be below this DIE. Skips types, which are most of a unit. */
 static bool may_hold_functions(Dwarf_Die *die)
 {
 	switch (dwarf_tag(die)) {
@@ -197,7 +198,7 @@ static int add_functions(const struct dwarf_index *index, struct range_table *ta
 	int err = 0;
 
 	while (!err && !more && (const char *)die.addr > before) {
-		/* A sibling reference that points backwards would go round for ever. */
+		/* A sibling reference that points backwards would loop forever. */
 		before = die.addr;
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
 			err = add_ranges(index, table, &die);
@@ -208,7 +209,7 @@ static int add_functions(const struct dwarf_index *index, struct range_table *ta
 	return err;
 }
 
-/* A table that cannot be read to its end gives the lines before. */
+/* Reads the unit's lines. If the table is damaged, the lines before the damage are used. */
 static int make_lines(const struct dwarf_index *index, Dwarf_Die *die, struct unit *unit)
 {
 	int err = line_table_read(index->dwarf, die, &index->code, &unit->lines);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the compilation unit and the function that hold an address, in DWARF with and without
- * .debug_aranges. All addresses are as the DWARF has them.
+ * Finds the compilation unit, function and line of an address, with or without .debug_aranges.
+ * Addresses are those in the DWARF, without bias.
  */
 #ifndef SYMBOLIZER_SERVER_DWARF_INDEX_H
 #define SYMBOLIZER_SERVER_DWARF_INDEX_H
@@ -12,16 +12,16 @@
 struct dwarf_index;
 
 struct dwarf_function {
-	Dwarf_Die unit;     /* for file numbers */
-	Dwarf_Die function; /* the concrete subprogram; addr is NULL: none known */
-	const char *file;   /* of the address; NULL: not known */
-	uint32_t line;      /* 0: not known */
+	Dwarf_Die unit;     /* the unit that file numbers refer to */
+	Dwarf_Die function; /* the concrete subprogram; addr is NULL if unknown */
+	const char *file;   /* source file at the address; NULL if unknown */
+	uint32_t line;      /* line number; 0 if unknown */
 };
 
 int dwarf_index__new(Dwarf *dwarf, struct dwarf_index **ret);
 void dwarf_index__free(struct dwarf_index *index);
 
-/* 0, or -ENOENT when no unit holds pc. */
+/* Finds the function and line at pc. Returns 0, or -ENOENT if no unit contains pc. */
 int dwarf_index__find(struct dwarf_index *index, uint64_t pc, struct dwarf_function *ret);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One module, alone in its own Dwfl at the addresses that its file names: whatever is odd about
- * it cannot disturb another one.
+ * Opens each module in a Dwfl of its own, at the addresses in its file, so that a malformed module
+ * cannot affect others.
  */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static int dup_file(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* The file was given when the module was reported. */
+/* Never finds a file: it was passed when the module was reported. */
 static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		       char **file_name, Elf **elf)
 {
@@ -30,8 +30,9 @@ static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwar
 }
 
 /*
- * libdwfl asks for the debug file with the name and the CRC of .gnu_debuglink, or with no name,
- * and for the alternate file with its name and no CRC.
+ * Returns a copy of the debug file's or alternate file's fd. libdwfl passes name and CRC of
+ * .gnu_debuglink, or no name, to find the debug file; a name without CRC to find the alternate
+ * file.
  */
 static int find_debug(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		      const char *file_name, const char *debuglink_file, GElf_Word debuglink_crc,
@@ -61,7 +62,7 @@ static void set_need(struct elf_object *obj, enum server_need kind, const char *
 		.file = file ? strdup(file) : NULL,
 		.crc = crc,
 	};
-	/* Without memory for the name it can only go on without the file. */
+	/* Without memory for the strings, go on without the file. */
 	if (!obj->need.build_id && !obj->need.file)
 		obj->need.kind = NEED_NOTHING;
 }
@@ -177,7 +178,7 @@ int elf_object__new_absent(const char *build_id, const char *name, struct elf_ob
 	return 0;
 }
 
-/* What was made from the files that were there until now. */
+/* Frees everything built from the present files. */
 static void unload(struct elf_object *obj)
 {
 	dwarf_index__free(obj->dwarf);
@@ -236,7 +237,7 @@ int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t ad
 	return 0;
 }
 
-/* By its build id; only a file that was asked for without one is known by its checksum. */
+/* True if this is the needed file: by build id, or by checksum if no build id is known. */
 static bool is_needed(const struct file_need *need, int fd, const struct debug_facts *facts)
 {
 	uint32_t crc;
@@ -251,7 +252,7 @@ static bool is_needed(const struct file_need *need, int fd, const struct debug_f
 int elf_object__add_debug(struct elf_object *obj, int fd)
 {
 	struct debug_facts facts = {0};
-	/* Modules of the kernel may be compressed. */
+	/* Kernel modules may be compressed. */
 	Elf *elf = obj->fd < 0 ? dwelf_elf_begin(fd) : elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	int err = -ENOENT;
 
@@ -304,7 +305,9 @@ static void resolve_sections(struct elf_object *obj, Elf *elf, GElf_Addr bias)
 	}
 }
 
-/* What is behind a symbol, to the end of the file, moves with it. */
+/*
+ * Resolves symbol anchors: each covers everything from the symbol to the end of the address space.
+ */
 static void resolve_symbols(struct elf_object *obj)
 {
 	int cnt = dwfl_module_getsymtab(obj->mod);
@@ -323,7 +326,7 @@ static void resolve_symbols(struct elf_object *obj)
 	}
 }
 
-/* Looks the anchors up in obj->mod, which is open. */
+/* Looks up all anchors in obj->mod, which is open. */
 static void resolve_anchors(struct elf_object *obj)
 {
 	GElf_Addr bias;
@@ -341,8 +344,9 @@ static void resolve_anchors(struct elf_object *obj)
 }
 
 /*
- * At base 0, where addresses are what the file itself says, also with ET_DYN. What has anchors may
- * be anywhere, and the first section of a relocatable file not at 0, which means "nowhere".
+ * Opens the files in libdwfl, at base 0, so that addresses are those in the file, even for ET_DYN.
+ * Files with anchors use another base, since a relocatable file's first section must not be at 0,
+ * which libdwfl takes for "not loaded".
  */
 static void open_dwfl(struct elf_object *obj)
 {
@@ -353,7 +357,7 @@ static void open_dwfl(struct elf_object *obj)
 	obj->dwfl = dwfl_begin(&callbacks);
 	if (!obj->dwfl || fd < 0)
 		goto err;
-	/* A compressed file is read from where the last reader stopped. */
+	/* Rewind: compressed files are read from the current position. */
 	lseek(fd, 0, SEEK_SET);
 	dwfl_report_begin(obj->dwfl);
 	obj->mod = dwfl_report_elf(obj->dwfl, obj->name, obj->name, fd, base, true);
@@ -386,7 +390,7 @@ static enum server_unreadable unreadable_by(int err)
 	}
 }
 
-/* Puts a copy in the place of a file whose debug sections elfutils cannot unpack. */
+/* Replaces a file whose debug sections elfutils cannot unpack by an unpacked copy. */
 static void unpack(struct elf_object *obj, int *fd)
 {
 	int copy, err = *fd < 0 ? -ENOENT : unpack_file(*fd, &obj->unpacked_bytes, &copy);
@@ -410,7 +414,7 @@ static void unpack_files(struct elf_object *obj)
 	unpack(obj, &obj->alternate_fd);
 }
 
-/* The rest of what level needs: DWARF may take long. */
+/* Loads DWARF, which may take long. */
 static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 {
 	Dwarf_Addr bias;
@@ -440,7 +444,7 @@ void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_lev
 		load_dwarf(obj, kind);
 }
 
-/* 0: no anchor knows the address. */
+/* Converts a load address by the anchors; returns 0 if no anchor covers it. */
 static uint64_t translate(const struct elf_object *obj, uint64_t addr)
 {
 	for (size_t i = 0; i < obj->anchor_cnt; i++) {
@@ -458,7 +462,7 @@ uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset)
 
 	if (obj->anchor_cnt)
 		return translate(obj, offset);
-	/* Mappings are of whole pages: a little before and behind the segment belongs to it. */
+	/* Mappings are whole pages: bytes just before and behind a segment are mapped with it. */
 	for (size_t i = 0; i < obj->segment_cnt; i++) {
 		const struct segment *seg = &obj->segments[i];
 

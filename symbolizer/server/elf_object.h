@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ELF file, its separate debug files and what libdwfl makes of them. Runs in the helper: the
- * file may be anything, at worst this process ends.
+ * One ELF file with its separate debug files, opened by libdwfl. Runs in the helper: the file may
+ * be malicious and at worst ends this process.
  */
 #ifndef SYMBOLIZER_SERVER_ELF_OBJECT_H
 #define SYMBOLIZER_SERVER_ELF_OBJECT_H
@@ -23,77 +23,80 @@ struct segment {
 	bool is_code;
 };
 
-/* What each thread has a copy of. */
+/* The PT_TLS segment: the initial thread-local data, of which each thread has a copy. */
 struct thread_part {
 	uint64_t vaddr;
-	uint64_t bytes; /* 0: there is none */
+	uint64_t bytes; /* size of the block; 0 if there is none */
 	uint64_t align;
 };
 
 /*
- * A section or symbol of a file whose code lies elsewhere than it says: the kernel moves itself as
- * a whole, a module section by section.
+ * A section or symbol of a file that is loaded elsewhere than its ELF addresses say: the kernel is
+ * relocated as a whole, modules section by section.
  */
 struct anchor {
 	char *name;
-	uint64_t addr;  /* where it lies */
-	uint64_t vaddr; /* where libdwfl puts it */
-	uint64_t bytes; /* 0: it is not in the file */
+	uint64_t addr;  /* address at which the kernel loaded it */
+	uint64_t vaddr; /* address that libdwfl assigns to it */
+	uint64_t bytes; /* size; 0 if it was not found in the file */
 };
 
 struct elf_object {
 	char *name;
-	int fd;       /* -1: there is only the debug file */
-	int debug_fd; /* -1: none */
+	int fd;       /* descriptor of the ELF file; -1 if there is only a debug file */
+	int debug_fd; /* descriptor of the debug file; -1 if there is none */
 	int alternate_fd;
-	char *build_id; /* hex; NULL: none */
+	char *build_id; /* build id in hex; NULL if there is none */
 	struct segment *segments;
 	size_t segment_cnt;
 	struct thread_part thread_part;
-	unsigned int machine; /* e_machine */
+	unsigned int machine; /* e_machine of the ELF header */
 	struct anchor *anchors;
 	size_t anchor_cnt;
 	size_t anchor_cap;
 	struct file_need need;
-	/* Made when they are first needed, and again when a debug file comes. */
+	/* Created on first use, and again after a debug file was added. */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	struct symbol_table *symbols[NAME_KIND_CNT];
 	struct dwarf_index *dwarf;
 	struct variable_index *variables;
 	bool no_dwarf;
-	bool has_dwarf;          /* a file of these says so, whether or not that can be read */
-	bool unpacked;           /* compressed sections were looked for since the last file came */
-	uint64_t unpacked_bytes; /* of copies that stand for these files */
+	bool has_dwarf; /* one of the files has DWARF, readable or not */
+	bool unpacked;  /* compressed sections were looked for since the last file was added */
+	uint64_t unpacked_bytes; /* size of the unpacked copies of these files */
 	enum server_unreadable unreadable;
 };
 
-/* Takes fd over, whatever it returns. -ENOEXEC: not an ELF file that can be used. */
+/*
+ * Opens an ELF file. Takes over fd, even on failure. Returns -ENOEXEC if it is not a usable ELF
+ * file.
+ */
 int elf_object__new(int fd, const char *name, struct elf_object **ret);
-/* Without a file until one with this build id is added. */
+/* Creates an object whose only file will be a debug file with this build id. */
 int elf_object__new_absent(const char *build_id, const char *name, struct elf_object **ret);
 int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t addr);
 void elf_object__free(struct elf_object *obj);
 
 /*
- * Offers a file for obj->need, takes fd over. 0: it is used, need says what else would help;
- * -ENOENT: it is another file.
+ * Offers a file for obj->need; takes over fd. Returns 0 if it is used, and need is updated, or
+ * -ENOENT if it is not the needed file.
  */
 int elf_object__add_debug(struct elf_object *obj, int fd);
 
 /*
- * Makes what level needs ready for names of a kind. Without memory or with a broken file less is
- * there afterwards.
+ * Loads symbols and DWARF as far as level needs for names of a kind. If memory is short or the file
+ * is damaged, less is loaded.
  */
 void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level);
 
 /*
- * Where the ELF file puts the byte at this offset; the offset itself where it says nothing. With
- * anchors, where libdwfl puts what lies at this address; 0 when no anchor says so.
+ * Returns the ELF virtual address of a file offset; the offset itself if no segment has it. With
+ * anchors, converts a load address to libdwfl's address; 0 if no anchor covers it.
  */
 uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset);
 
-/* Whether the file has memory at that address, also such as it has no content for. */
+/* True if a segment contains the address, including zero-filled memory. */
 bool elf_object__has(const struct elf_object *obj, uint64_t vaddr);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The state machine of .debug_line, DWARF 2 to 5. */
+/* Runs the line number program in .debug_line, DWARF 2 to 5. */
 #include "symbolizer/server/line_table.h"
 
 #include <dwarf.h>
@@ -19,7 +19,7 @@ struct program {
 	int8_t line_base;
 	uint8_t line_range;
 	uint8_t opcode_base;
-	const uint8_t *operand_cnts; /* of standard opcodes, from 1 on */
+	const uint8_t *operand_cnts; /* operand counts of the standard opcodes, from opcode 1 on */
 };
 
 struct row {
@@ -29,9 +29,10 @@ struct row {
 };
 
 struct sequence {
-	struct row row;      /* the registers */
-	struct row last;     /* the row before */
-	bool begun, is_live; /* there is a row before; of code that is there */
+	struct row row;  /* the registers of the line number state machine */
+	struct row last; /* the row before the current one */
+	/* begun: last is valid; is_live: the code was not removed by the linker */
+	bool begun, is_live;
 };
 
 bool code_is_live(const struct range_table *code, uint64_t addr)
@@ -39,7 +40,7 @@ bool code_is_live(const struct range_table *code, uint64_t addr)
 	return code->cnt ? range_table_next(code, addr, NULL) != NULL : addr != 0;
 }
 
-/* A number of up to eight bytes, in this processor's order. */
+/* Reads a number of up to eight bytes in native byte order. */
 static uint64_t get(struct reader *in, size_t bytes)
 {
 	uint64_t value = 0;
@@ -70,7 +71,7 @@ static uint64_t get_leb128(struct reader *in, bool is_signed)
 	return value;
 }
 
-/* The part of in that comes next; in goes on behind it. */
+/* Returns the next `bytes` bytes of in as a reader, and moves in behind them. */
 static struct reader part_of(struct reader *in, uint64_t bytes)
 {
 	struct reader part = *in;
@@ -107,7 +108,7 @@ static bool read_header(struct reader *section, struct program *ret)
 	       header.end - header.at >= ret->opcode_base - 1;
 }
 
-/* What a row says holds up to the next one. */
+/* Adds the range from the last row to this one, with the last row's file and line. */
 static int add_row(struct sequence *seq, const struct range_table *code, struct range_table *table)
 {
 	uint64_t value = seq->last.file << 32 | (uint32_t)seq->last.line;
@@ -209,7 +210,7 @@ static int run_program(struct program *program, const struct range_table *code,
 	return in->bad && !err ? -EBADMSG : err;
 }
 
-/* .debug_line as libdw has it: unpacked and, of a relocatable file, relocated. */
+/* Returns .debug_line as libdw sees it: uncompressed and, in relocatable files, relocated. */
 static Elf_Data *find_section(Dwarf *dwarf)
 {
 	Elf *elf = dwarf_getelf(dwarf);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the line table of a compilation unit. libdw sorts the rows of all functions by address,
- * those of functions that the linker has removed among them: these begin at 0 or a similar
- * tombstone, and may reach as far as real code.
+ * Reads a compilation unit's line table. libdw's own reader also has rows of functions that the
+ * linker removed: these begin at 0 or a similar tombstone address and may overlap real code.
  */
 #ifndef SYMBOLIZER_SERVER_LINE_TABLE_H
 #define SYMBOLIZER_SERVER_LINE_TABLE_H
@@ -12,17 +11,17 @@
 
 #include "base/addr_ranges.h"
 
-/* True if code that begins at addr is in the program; code: its sections, empty if not known. */
+/* True if addr is in one of the code sections, or, if code is empty (unknown), not 0. */
 bool code_is_live(const struct range_table *code, uint64_t addr);
 
 /*
- * Adds a range for each row of live code to *ret, which is to be finished. 0, -ENOMEM, or -EBADMSG:
- * the rest of the table could not be read.
+ * Adds a range for each row of live code to *ret; the caller calls range_table_finish(). Returns 0,
+ * -ENOMEM, or -EBADMSG if the rest of the table is unreadable.
  */
 int line_table_read(Dwarf *dwarf, Dwarf_Die *unit, const struct range_table *code,
 		    struct range_table *ret);
 
-/* Of the value of such a range: the number of its file in the unit, and its line. */
+/* Returns the file number in the unit from a range's value. line_table_line() returns the line. */
 static inline uint32_t line_table_file(uint64_t value)
 {
 	return (uint32_t)(value >> 32);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the function of an address, the calls inlined there, and their lines; or the variable. */
+/* Finds an address's function, inlined calls and lines, or its variable. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/thread_block.h"
 
-/* A function and those inlined into it, outermost first. */
+/* A function and the calls inlined into it, outermost first. */
 struct inlines {
 	Dwarf_Die dies[SERVER_FRAMES_MAX];
 	size_t cnt;
 };
 
-/* Deeper nesting of blocks is no program's. */
+/* Maximum nesting of blocks; real programs have less. */
 #define STEPS_MAX 512
 
-/* The child of parent that holds pc and can have inlined calls. */
+/* Finds parent's child DIE that contains pc and may contain inlined calls. */
 static bool enter_child(Dwarf_Die *parent, uint64_t pc, Dwarf_Die *ret)
 {
 	const char *before = parent->addr;
@@ -71,7 +71,7 @@ static void put_name(struct message *msg, const char *name)
 	free(readable);
 }
 
-/* Symbols of a library may carry their version: fgetpos@@GLIBC_2.2.5. */
+/* Writes a symbol's name without its version, as in fgetpos@@GLIBC_2.2.5. */
 static void put_symbol(struct message *msg, const char *name)
 {
 	const char *version = name ? strchr(name, '@') : NULL;
@@ -81,7 +81,7 @@ static void put_symbol(struct message *msg, const char *name)
 	free(bare);
 }
 
-/* Where the inlined call stands in the function around it. */
+/* Writes file and line of an inlined call in the function around it. */
 static void put_call_site(struct message *msg, Dwarf_Die *die)
 {
 	Dwarf_Word file = 0, line = 0;
@@ -117,7 +117,7 @@ static uint64_t function_start(Dwarf_Die *function, uint64_t pc)
 	return start;
 }
 
-/* The symbol table knows the outermost function; DWARF, where it does not. */
+/* Names the outermost function from the symbol table, or from DWARF if it has no symbol. */
 void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, struct message *msg)
 {
 	uint64_t pc = elf_object__vaddr(obj, offset), bias = 0;
@@ -155,14 +155,14 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, 
 		put_line(msg, &found);
 }
 
-/* The address of a variable as the file has it, or 0. */
+/* Returns the ELF virtual address of a variable, or 0 if it is not in the file. */
 static uint64_t variable_vaddr(const struct elf_object *obj, enum name_kind kind, uint64_t offset,
 			       uint64_t anchor)
 {
 	const struct thread_part *part = &obj->thread_part;
 	uint64_t vaddr;
 
-	/* The kernel's files are not where they say. */
+	/* Kernel files are not loaded at the addresses that they state. */
 	if (obj->anchor_cnt)
 		return 0;
 	if (kind == NAME_OF_TLS) {
@@ -183,7 +183,7 @@ static void find_declaration(const struct elf_object *obj, enum name_kind kind, 
 			     ret);
 }
 
-/* The symbol table knows variables and their sizes, DWARF where they are declared. */
+/* Takes a variable's name and size from the symbol table, its declaration from DWARF. */
 void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		    enum name_level level, struct message *msg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Requests in, answers out. */
+/* Reads the client's requests and sends answers. */
 #include "symbolizer/server/server.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 struct server {
 	int sock;
-	struct elf_object **objects; /* by id; NULL: not open */
+	struct elf_object **objects; /* indexed by id; NULL if not open */
 	size_t cnt, cap;
 };
 
@@ -165,7 +165,7 @@ void symbolizer_server_main(int sock)
 {
 	struct server server = {.sock = sock};
 
-	/* Fetching is not the business of this process, which must not wait for a network. */
+	/* Stop elfutils from downloading files: this process must not wait for a network. */
 	unsetenv("DEBUGINFOD_URLS");
 	elf_version(EV_CURRENT);
 	helper_serve(sock, handle, &server);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process that parses ELF and DWARF for the library: protocol.h says what it is asked. */
+/*
+ * The helper process that parses ELF and DWARF for the library. Requests are described in
+ * protocol.h.
+ */
 #ifndef SYMBOLIZER_SERVER_SERVER_H
 #define SYMBOLIZER_SERVER_SERVER_H
 
-/* The process's whole life. */
+/* Serves requests on sock until it is closed. */
 void symbolizer_server_main(int sock);
 
 #endif

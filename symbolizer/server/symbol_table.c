@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Symbols by address. libdwfl has such a look-up, which walks the whole table each time: too
- * slow for a thousand addresses in a library with a million symbols.
+ * Finds symbols by address. libdwfl's look-up walks the whole table each time, which is too slow
+ * for a thousand addresses in a library with a million symbols.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 struct entry {
 	const char *name;
-	const char *file; /* of a local one; NULL: not known */
+	const char *file; /* source file of a local symbol; NULL if unknown */
 	uint64_t start;
 	unsigned char type;
 	unsigned char binding;
@@ -21,11 +21,11 @@ struct entry {
 
 struct symbol_table {
 	enum name_kind kind;
-	const char *file; /* that the symbols which are being added are of */
+	const char *file; /* source file of the local symbols being added */
 	struct entry *entries;
 	size_t cnt;
 	struct range_table sized;  /* value: index of the entry */
-	struct range_table labels; /* without a size: until the end of their section */
+	struct range_table labels; /* symbols without a size: these end with their section */
 	struct range_table sections;
 };
 
@@ -63,7 +63,7 @@ static bool is_code(const GElf_Sym *sym, GElf_Word shndx, const char *name)
 
 	if (!name || !*name || shndx == SHN_UNDEF)
 		return false;
-	/* Marks of the arm assemblers: $x code, $d data. */
+	/* Skip mapping symbols of arm assemblers: $x marks code, $d data. */
 	if (name[0] == '$' && strchr("xdat", name[1]) && (!name[2] || name[2] == '.'))
 		return false;
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
@@ -75,7 +75,7 @@ static bool is_variable(const GElf_Sym *sym, GElf_Word shndx, const char *name, 
 	       GELF_ST_TYPE(sym->st_info) == type;
 }
 
-/* A file's name stands before what is private to it. */
+/* Tracks STT_FILE symbols: each names the source file of the local symbols after it. */
 static void note_file(struct symbol_table *table, const GElf_Sym *sym, const char *name)
 {
 	if (GELF_ST_TYPE(sym->st_info) == STT_FILE)
@@ -119,7 +119,7 @@ static int add_symbol(struct symbol_table *table, Dwfl_Module *mod, int i)
 	if (table->kind != NAME_OF_CODE || !is_code(&sym, shndx, name))
 		return 0;
 	section = range_table_next(&table->sections, addr, NULL);
-	/* Data; a file without section headers tells no difference. */
+	/* Skip data. In a file without section headers, data cannot be recognised. */
 	if (!section && table->sections.cnt)
 		return 0;
 	table->entries[table->cnt] = (struct entry){
@@ -176,7 +176,7 @@ static int binding_rank(unsigned char binding)
 	return binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0;
 }
 
-/* Of several names of one function the one a programmer would use: malloc, not __libc_malloc. */
+/* True if a is the name that a programmer would use: malloc, not __libc_malloc. */
 static bool is_better(const struct entry *a, const struct entry *b)
 {
 	size_t a_bars = strspn(a->name, "_"), b_bars = strspn(b->name, "_");
@@ -215,7 +215,10 @@ int symbol_table__find(const struct symbol_table *table, uint64_t addr, struct s
 
 	if (!found) {
 		found = find_in(table, &table->labels, addr);
-		/* A label names what follows it up to the next symbol's end, not what is behind. */
+		/*
+		 * A label names the code up to the next sized symbol, not the code behind that
+		 * symbol.
+		 */
 		if (found && found->start < range_table_max_end(&table->sized, addr))
 			found = NULL;
 	}

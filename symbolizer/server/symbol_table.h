@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The symbols of a module, those of code or of some variables, for look-up by address; of variables
- * of a thread's own by their offset in its block. An address beyond the end of a symbol that has a
- * size is not that symbol's.
+ * A module's symbols of one kind, code or variables, for look-up by address; thread-local variables
+ * by offset in the thread's block. A symbol with a size does not match addresses beyond its end.
  */
 #ifndef SYMBOLIZER_SERVER_SYMBOL_TABLE_H
 #define SYMBOLIZER_SERVER_SYMBOL_TABLE_H
@@ -17,14 +16,13 @@ struct symbol_table;
 struct symbol {
 	uint64_t start;
 	const char *name; /* as in the file; valid as long as the module */
-	const char
-		*file; /* where it is private to, without a folder; NULL: to none, or not known */
+	const char *file; /* source file of a local symbol; NULL if global or unknown */
 };
 
 int symbol_table__new(Dwfl_Module *mod, enum name_kind kind, struct symbol_table **ret);
 void symbol_table__free(struct symbol_table *table);
 
-/* 0, or -ENOENT. */
+/* Finds the symbol at addr. Returns 0 or -ENOENT. */
 int symbol_table__find(const struct symbol_table *table, uint64_t addr, struct symbol *ret);
 
 #endif

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the ABIs of machines say of thread-local storage, and how glibc and musl align it. */
+/*
+ * Computes thread-local storage offsets by each machine's ABI, with the alignment of glibc and
+ * musl.
+ */
 #include "symbolizer/server/thread_block.h"
 
 #include <elf.h>
 
-/* What stands at the thread pointer of aarch64, before the program's part. */
+/* Size of the header at the thread pointer on aarch64, before the program's block. */
 #define HEAD_BYTES 16
 
 static uint64_t round_up(uint64_t value, uint64_t align)
@@ -19,7 +22,7 @@ uint64_t thread_block_offset(const struct thread_part *part, unsigned int machin
 
 	if (!align)
 		align = 1;
-	/* The part begins as far behind a multiple of its alignment as in the file. */
+	/* The block's address and its p_vaddr are equal modulo the alignment. */
 	first = -part->vaddr & (align - 1);
 	if (machine == EM_X86_64) {
 		offset = part->bytes > first ? part->bytes - first : 0;

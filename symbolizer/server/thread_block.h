@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the thread-local variables of a program lie. Those of libraries lie where the dynamic
- * linker found room, which no file tells.
+ * Finds thread-local variables of a program. Libraries' blocks are placed at run time by the
+ * dynamic linker, which their files do not show.
  */
 #ifndef SYMBOLIZER_SERVER_THREAD_BLOCK_H
 #define SYMBOLIZER_SERVER_THREAD_BLOCK_H
@@ -9,8 +9,8 @@
 #include "symbolizer/server/elf_object.h"
 
 /*
- * The offset in the part that each thread has a copy of, of what lies so far from the thread
- * pointer. What is not in the part, also on a machine that is not known, has an offset behind it.
+ * Converts a distance from the thread pointer to an offset in the program's PT_TLS segment. For
+ * addresses outside the segment, or on an unknown machine, the offset is beyond its end.
  */
 uint64_t thread_block_offset(const struct thread_part *part, unsigned int machine,
 			     uint64_t distance);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies a file section by section; what was compressed stands behind the file's end. */
+/*
+ * Copies a file section by section; unpacked sections are appended behind the original file's end.
+ */
 #include "symbolizer/server/unpack.h"
 
 #include <errno.h>
@@ -15,22 +17,22 @@
 
 #include "base/write_all.h"
 
-/* elf.h of older C libraries does not have it. */
+/* ELFCOMPRESS_ZSTD, which elf.h of older C libraries lacks. */
 #define COMPRESSED_BY_ZSTD 2
 #define ALIGNMENT 16
 
-/* Bytes of all copies that are open */
+/* Size of all open copies, in bytes */
 static uint64_t copied_bytes;
 
 struct copy {
 	Elf *elf;
 	int fd;
-	uint64_t bytes; /* where the next section is put */
+	uint64_t bytes; /* offset at which the next unpacked section is written */
 	Elf64_Shdr *headers;
 	size_t header_cnt;
 };
 
-/* The section's bytes as they are in the file. */
+/* Returns the section's bytes as stored in the file. */
 static Elf_Data *raw_data(Elf_Scn *scn)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);
@@ -38,7 +40,7 @@ static Elf_Data *raw_data(Elf_Scn *scn)
 	return data && data->d_buf ? data : NULL;
 }
 
-/* Reads how a section is compressed; false: it is not. */
+/* Reads a section's compression header; returns false if it is not compressed. */
 static bool compression_of(Elf_Scn *scn, Elf64_Chdr *ret)
 {
 	const Elf64_Shdr *header = elf64_getshdr(scn);
@@ -53,7 +55,10 @@ static bool compression_of(Elf_Scn *scn, Elf64_Chdr *ret)
 	return true;
 }
 
-/* 0: the file has a section that has to be unpacked here; -ENOENT: it has none. */
+/*
+ * Returns 0 if a section has to be unpacked here, -ENOENT if none has, or -EOPNOTSUPP if it is
+ * compressed in an unknown way.
+ */
 static int find_compressed(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -62,7 +67,7 @@ static int find_compressed(Elf *elf)
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!compression_of(scn, &compressed) || compressed.ch_type == ELFCOMPRESS_ZLIB)
 			continue;
-		/* Newer elfutils can, if they were built so. */
+		/* Newer elfutils can unpack zstd, if built with it. */
 		if (elf_compress(scn, 0, 0) >= 0)
 			return -ENOENT;
 		return compressed.ch_type == COMPRESSED_BY_ZSTD ? 0 : -EOPNOTSUPP;
@@ -124,7 +129,7 @@ static int unpack_section(struct copy *copy, Elf_Scn *scn, const Elf64_Chdr *com
 	return err;
 }
 
-/* Nobody looks for names in code. */
+/* True if a section is copied. Code is not needed for names. */
 static bool is_copied(const Elf64_Shdr *header)
 {
 	return header->sh_type != SHT_NOBITS && header->sh_type != SHT_NULL &&
@@ -142,7 +147,7 @@ static int copy_section(struct copy *copy, Elf_Scn *scn, Elf64_Shdr *header)
 	return data ? write_at(copy, header->sh_offset, data->d_buf, data->d_size) : 0;
 }
 
-/* What the file begins with: its header, with the table of sections elsewhere, and its segments. */
+/* Writes the ELF header, with the new offset of the section table, and the program headers. */
 static int copy_headers(struct copy *copy)
 {
 	Elf64_Ehdr *from = elf64_getehdr(copy->elf), header;
@@ -180,7 +185,7 @@ static int copy_file(struct copy *copy)
 			      copy->header_cnt * sizeof(*copy->headers));
 }
 
-/* Of this processor's form alone: others are in no process here. */
+/* True if the file has this processor's byte order, as files of all local processes do. */
 static bool is_native(Elf *elf)
 {
 	const Elf64_Ehdr *header = elf_kind(elf) == ELF_K_ELF ? elf64_getehdr(elf) : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * No table of DWARF has variables by address: all units are gone through once, without what is
- * inside of functions and types.
+ * Scans all units once, since DWARF has no table of variables by address. Skips functions and
+ * types.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -11,14 +11,17 @@
 #include "base/addr_ranges.h"
 #include "symbolizer/server/variable_index.h"
 
-/* Namespaces in each other. */
+/* Maximum nesting of namespaces. */
 #define DEPTH_MAX 16
-/* Half a second's work: of a file with more some variables have no declaration. */
+/*
+ * Maximum DIEs read, about half a second's work. In larger files some variables get no declaration.
+ */
 #define DIES_MAX (4 << 20)
 
 struct variable_index {
 	Dwarf *dwarf;
-	struct range_table variables[NAME_KIND_CNT]; /* one byte each; value: offset of the DIE */
+	/* one byte per variable; value: offset of its DIE */
+	struct range_table variables[NAME_KIND_CNT];
 	size_t die_cnt;
 };
 
@@ -27,7 +30,7 @@ static bool is_thread_address(unsigned int op)
 	return op == DW_OP_form_tls_address || op == DW_OP_GNU_push_tls_address;
 }
 
-/* clang has addresses in a table of their own, as DWARF 5 allows. */
+/* Reads an operand, which may be an index into the address table of DWARF 5, as clang emits. */
 static bool read_operand(Dwarf_Attribute *attr, const Dwarf_Op *op, Dwarf_Word *ret)
 {
 	Dwarf_Attribute entry;
@@ -123,7 +126,10 @@ void variable_index__free(struct variable_index *index)
 	free(index);
 }
 
-/* From DWARF 5 on file 0 is the unit's own, which libdw takes for none. */
+/*
+ * Returns a variable's source file. File number 0 is valid since DWARF 5, but libdw takes it for
+ * none.
+ */
 static const char *file_of(Dwarf_Die *die)
 {
 	const char *file = dwarf_decl_file(die);
