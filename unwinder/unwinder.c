@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks the helper for tables and believes nothing of what it answers. */
+/* Requests tables from the helper, and checks its answers. */
 #include "unwinder/unwinder.h"
 
 #include <errno.h>
@@ -15,13 +15,16 @@
 #include "unwinder/server/server.h"
 
 /*
- * Stacks of a program that has just been executed for the first time are cut until it has a table:
- * a matter of 50 ms of work, for which it has to compete with the program.
+ * Niceness of the helper. Stacks of a newly executed program are cut off until its table is built,
+ * which takes about 50 ms of work and competes with the program for the processor.
  */
 #define NICENESS (-10)
 
 #define SEND_NS 1000000000ULL
-/* The longest of turns; before tracing begins there are longer waits. */
+/*
+ * Longest wait of a call from the main loop, in nanoseconds; calls before tracing begins wait
+ * longer.
+ */
 #define TURN_NS 1000000000ULL
 
 static const struct helper_kind unwinder_kind = {
@@ -34,8 +37,8 @@ HELPER_KIND(unwinder_kind);
 
 struct unwinder {
 	struct helper helper;
-	int fd;     /* the file whose table is being made; -1: none */
-	bool again; /* a helper has ended over it */
+	int fd;     /* the file whose table is requested; -1 if there is none */
+	bool again; /* a helper has already ended over this file */
 };
 
 int unwinder__new(struct unwinder **ret)
@@ -68,7 +71,7 @@ void unwinder__free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	/* One that works on something may take its time: its work is of no use any more. */
+	/* Kill a helper that is busy without a grace period: its result is not needed any more. */
 	helper_deinit(&unwinder->helper, unwinder->fd < 0 ? HELPER_GRACE_MS : 0);
 	end_work(unwinder);
 	free(unwinder);
@@ -80,8 +83,8 @@ struct helper *unwinder__helper(struct unwinder *unwinder)
 }
 
 /*
- * Copies the words. The file must be one in memory (only those have seals), so that reading it
- * neither blocks nor is anything but reading.
+ * Copies the table's words. Accepts memory files only (only those have seals): reading other files
+ * may block or have side effects.
  */
 static int read_words(int fd, struct unwind_table *table)
 {
@@ -138,7 +141,7 @@ static int take_table(void *arg, struct message *answer)
 		unwind_table_deinit(&table);
 	else
 		ret->table = table;
-	/* Without memory of ours the helper is not to blame. */
+	/* Running out of our own memory is not the helper's fault: do not end it. */
 	ret->status = err;
 	return err == -ENOMEM ? 0 : err;
 }
@@ -149,13 +152,13 @@ static int send_file(struct unwinder *unwinder)
 	int err;
 
 	message_put_u32(&request, UNWIND_TABLE);
-	/* It has nothing to do, so nothing waits in its socket. */
+	/* The helper is idle, so its socket is empty and sending does not block. */
 	err = helper_send(&unwinder->helper, &request, clock_deadline_ns(SEND_NS));
 	message_deinit(&request);
 	return err;
 }
 
-/* Perhaps it was not the file that ended the helper: once more. */
+/* Sends the file once more: the helper may have ended for another reason. */
 static int send_again(struct unwinder *unwinder)
 {
 	if (unwinder->again)
@@ -185,7 +188,10 @@ int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwin
 	struct table_answer answer = {0};
 	int err;
 
-	/* A turn, which the last stacks need as well, is short enough for whoever ends memleak. */
+	/*
+	 * Short waits are not interrupted when memleak is to end, since the last stacks need
+	 * tables, too.
+	 */
 	if (deadline_ns <= clock_deadline_ns(TURN_NS))
 		take = helper_take;
 	else if (signals_end_pending())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks the helper that walks by libdwfl, and believes it no more than it must. */
+/* Sends requests to the helper that walks stacks, and checks its answers. */
 #include "unwinder/walker.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "unwinder/server/protocol.h"
 #include "unwinder/unwinder.h"
 
-/* It has answered all that it was asked: what is in its socket is no work. */
+/* Maximum time to send a close request: the helper is idle, so its socket is empty. */
 #define CLOSE_NS 100000000ULL
 
 struct walker {
@@ -47,7 +47,7 @@ void walker__free(struct walker *walker)
 	free(walker);
 }
 
-/* Whatever has become of it, it does not go on with our work. */
+/* Ends the helper on any error, since it may still be working on the request. */
 static int check(struct walker *walker, int err)
 {
 	if (err)
@@ -63,7 +63,7 @@ static struct message *begin(struct walker *walker, uint32_t kind, uint32_t spac
 	return &walker->request;
 }
 
-/* To a helper that has been told what the request is about. */
+/* Sends the request. Fails if the helper has ended, since a new one has no spaces. */
 static int send_request(struct walker *walker, uint64_t deadline_ns)
 {
 	if (!walker->helper->pid)
@@ -90,7 +90,7 @@ int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct
 	message_put_u64(request, code->headers);
 	request->fd = fd;
 	err = send_request(walker, deadline_ns);
-	request->fd = -1; /* the caller's */
+	request->fd = -1; /* The caller keeps fd. */
 	return err;
 }
 

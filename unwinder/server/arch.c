@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* x86-64 and aarch64 as the table builder sees them. */
+/* The table builder's descriptions of x86-64 and aarch64. */
 #include "unwinder/server/arch.h"
 
 #include <dwarf.h>
@@ -10,7 +10,7 @@ static bool fits(int64_t offset)
 	return offset >= INT16_MIN && offset <= INT16_MAX;
 }
 
-/* Where the saved user registers hold sp, from the stack pointer in a signal trampoline. */
+/* Offset of the saved stack pointer from the stack pointer in a signal trampoline, in bytes. */
 #define X86_SIGNAL_SP 160
 
 static bool x86_is_signal(const struct unwind_rule *rule)
@@ -19,8 +19,9 @@ static bool x86_is_signal(const struct unwind_rule *rule)
 }
 
 /*
- * Each entry of the PLT pushes a word at its byte 11 (6, with a bnd or endbr64 before it, ends at
- * 10): breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus.
+ * True for the CFA expression of PLT entries: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl,
+ * plus. The CFA is 8 higher from byte N of an entry on, after its push: N is 11, or another number
+ * in entries with bnd or endbr64.
  */
 static bool x86_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
 {
@@ -92,10 +93,13 @@ static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place
 	return true;
 }
 
-/* mov $15, %rax; syscall. musl says nothing of it; the byte before is looked up for a return. */
+/*
+ * mov $15, %rax; syscall. musl has no call frame information for it. Return addresses are looked up
+ * one byte before it.
+ */
 static const unsigned char x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
-/* mov x8, #139; svc #0. In the vdso, which says nothing of it; a nop stands before. */
+/* mov x8, #139; svc #0, preceded by a nop. The vdso has no call frame information for it. */
 static const unsigned char arm64_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
 
 static const struct unwind_arch arches[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything in the table builder that differs by architecture. The machine is that of the file,
- * not of memleak: tables for any known machine can be built anywhere.
+ * Everything in the table builder that depends on the architecture: the file's, not memleak's.
+ * Tables for any known machine can be built anywhere.
  */
 #ifndef UNWINDER_SERVER_ARCH_H
 #define UNWINDER_SERVER_ARCH_H
@@ -13,11 +13,11 @@
 
 #include "bpf/unwind.h"
 
-/* Where a caller's register is to be found. */
+/* Where a caller's register is saved. */
 struct unwind_place {
 	enum {
-		PLACE_SAME,      /* in the register itself */
-		PLACE_UNDEFINED, /* nowhere */
+		PLACE_SAME,      /* the register still has the caller's value */
+		PLACE_UNDEFINED, /* the caller's value is lost */
 		PLACE_AT_CFA,    /* in memory at CFA + offset */
 		PLACE_AT_FP,     /* in memory at the frame pointer + offset */
 		PLACE_OTHER,
@@ -26,29 +26,33 @@ struct unwind_place {
 };
 
 struct unwind_arch {
-	unsigned int machine; /* e_machine */
+	unsigned int machine; /* e_machine of the ELF header */
 	/* DWARF register numbers */
 	unsigned int sp;
 	unsigned int fp;
 	unsigned int ra;
-	/* Where the return address is for code that does not say it; PLACE_OTHER: it always says
-	 * so. */
+	/* Default place of the return address; PLACE_OTHER if CIEs always state it. */
 	struct unwind_place ra_at_first;
-	/* The code that a signal handler returns to; C libraries do not always describe it. */
+	/*
+	 * Code that signal handlers return to; not every C library has call frame information for
+	 * it.
+	 */
 	const unsigned char *sigreturn;
 	size_t sigreturn_bytes;
-	size_t sigreturn_lead; /* bytes before it that belong to it */
-	bool has_plt;          /* the CFA of a procedure linkage table is an expression */
-	/* Whether such an expression for the CFA is the one of a procedure linkage table. */
+	size_t sigreturn_lead; /* bytes before the code that belong to it */
+	bool has_plt;          /* PLT entries have a CFA expression */
+	/* True if a CFA expression is that of a PLT. */
 	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
-	/* Whether this rule of a signal frame is the kernel's frame. */
+	/* True if this rule of a signal frame matches the kernel's frame layout. */
 	bool (*is_signal)(const struct unwind_rule *rule);
-	/* Which of enum unwind_saved that is; false: none. */
+	/*
+	 * Sets rule->saved from the places of frame pointer and return address; false if none fits.
+	 */
 	bool (*saved)(const struct unwind_place *fp, const struct unwind_place *ra,
 		      struct unwind_rule *rule);
 };
 
-/* NULL: not known. */
+/* Returns NULL if the machine is not supported. */
 const struct unwind_arch *unwind_arch_find(unsigned int machine);
 
 #endif

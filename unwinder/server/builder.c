@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From an ELF file's call frame information to the rows of a table. */
+/* Turns an ELF file's call frame information into the rows of a table. */
 #include "unwinder/server/builder.h"
 
 #include <errno.h>
@@ -22,12 +22,15 @@ struct code {
 };
 
 /*
- * Steps of one function. libdw runs its instructions from the start for each of them, so this
- * bounds what a function of any length costs; assembly for video has 7,000.
+ * Maximum rows of a function read by libdw, which runs all instructions up to each row. Bounds the
+ * time for long functions; assembly in video codecs has 7,000 rows.
  */
 #define FUNCTION_ROWS_MAX 16384
 
-/* Files with more code than this have no C library in them, or do not get its trampoline found. */
+/*
+ * Maximum size, in bytes, of a code segment that is searched for a signal trampoline. In larger
+ * static programs it is not found.
+ */
 #define TRAMPOLINE_CODE_MAX (4U << 20)
 
 struct builder {
@@ -36,7 +39,7 @@ struct builder {
 	struct code *codes;
 	size_t code_cnt;
 	Dwarf_CFI *eh_cfi;
-	Dwarf *dwarf; /* only for .debug_frame; has debug_cfi */
+	Dwarf *dwarf; /* DWARF reader, for .debug_frame only; owns debug_cfi */
 	Dwarf_CFI *debug_cfi;
 	struct rule_set rules;
 	struct unwind_row *rows;
@@ -54,7 +57,10 @@ static int add_row(struct builder *builder, uint64_t offset, uint32_t rule)
 	return 0;
 }
 
-/* Segments that lie within the file; nothing is mapped from beyond its end. */
+/*
+ * Finds executable segments inside the file. Others are skipped, as nothing is mapped from beyond
+ * its end.
+ */
 static int find_code(struct builder *builder)
 {
 	size_t cnt, size = builder->image.size;
@@ -91,7 +97,10 @@ static uint64_t code_offset(const struct code *code, uint64_t addr)
 	return addr - code->addr + code->offset;
 }
 
-/* One row of a function; *end is where it stops to hold. -ENODATA: libdw knows none. */
+/*
+ * Adds the row at an address; *end is where the row stops to apply. Returns -ENODATA if libdw finds
+ * no row.
+ */
 static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *code, uint64_t at,
 		    uint64_t *end)
 {
@@ -113,8 +122,8 @@ static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *
 }
 
 /*
- * The rows of a function, up to end. What is described, but not so that libdw can read it, is
- * code of which nothing is known; a frame pointer need not be one there.
+ * Adds a function's rows up to end with libdw. Code that libdw cannot read gets rule UNKNOWN, since
+ * it may not even use a frame pointer.
  */
 static int add_slowly(struct builder *builder, const struct code *code, const struct fde *fde,
 		      uint64_t end)
@@ -162,8 +171,8 @@ static int add_function(struct builder *builder, const struct code *code,
 }
 
 /*
- * How far the description at `first` is the only one of its kind, and how far it and others that
- * say something of the same code go together. Linkers make no such files.
+ * Finds overlapping FDEs. The FDE at `first` is the only valid one up to *alone; from there to
+ * *together several contradict each other. Returns the next index. Linkers create no such files.
  */
 static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *alone,
 			   uint64_t *together)
@@ -172,7 +181,7 @@ static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *
 	size_t next = first + 1;
 
 	*alone = *together = fde->end;
-	/* The same function once more, or what the other section says of it. */
+	/* Skip FDEs with this start: duplicates, or the other section's description. */
 	while (next < list->cnt && list->items[next].start == fde->start)
 		next++;
 	for (; next < list->cnt && list->items[next].start < *together; next++) {
@@ -182,7 +191,7 @@ static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *
 			continue;
 		if (other->start < *alone)
 			*alone = other->start;
-		/* .eh_frame counts for more. */
+		/* .eh_frame has precedence over .debug_frame. */
 		if (!other->is_debug && fde->is_debug) {
 			*together = other->start;
 			return next;
@@ -199,8 +208,8 @@ static uint64_t before(uint64_t addr, const struct code *code)
 }
 
 /*
- * Functions in the order of their addresses; where one ends and none begins, there is no row. Nor
- * is there one for padding: what returns to a function's first byte shows by it.
+ * Adds the rows of all functions, sorted by address. Gaps and padding between functions get NO_ROW,
+ * so that a return to a function's first byte can be recognised.
  */
 static int add_functions(struct builder *builder, const struct fde_list *list)
 {
@@ -240,7 +249,7 @@ static bool is_described(const struct fde_list *list, uint64_t addr)
 	return false;
 }
 
-/* The trampoline of signal handlers, where only its bytes tell it (the vdso, musl). */
+/* Adds a row for the signal trampoline if it has no FDE (vdso, musl), found by its machine code. */
 static int add_sigreturn(struct builder *builder, const struct fde_list *list,
 			 const struct code *code)
 {
@@ -269,11 +278,14 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct unwind_row *x = a, *y = b;
 
-	/* Of two for one place, the one that says something comes first. */
+	/* At equal offsets, NO_ROW sorts last. */
 	return ORDER(x->offset, y->offset) ?: ORDER(y->rule, x->rule);
 }
 
-/* Segments need not be in the order of their offsets, and hostile ones overlap. */
+/*
+ * Sorts rows and drops duplicates. Segments need not be sorted by offset, and overlap in hostile
+ * files.
+ */
 static void sort_rows(struct builder *builder)
 {
 	struct unwind_row *rows = builder->rows;
@@ -287,7 +299,7 @@ static void sort_rows(struct builder *builder)
 	for (size_t i = 0; i < builder->row_cnt; i++) {
 		if (kept && rows[kept - 1].offset == rows[i].offset)
 			continue;
-		/* A row that says what the one before it says is not needed. */
+		/* Drop a row with the rule of the row before. */
 		if (kept && rows[kept - 1].rule == rows[i].rule && i + 1 < builder->row_cnt)
 			continue;
 		rows[kept++] = rows[i];
@@ -295,7 +307,7 @@ static void sort_rows(struct builder *builder)
 	builder->row_cnt = kept;
 }
 
-/* Either may be NULL: then what is described there is not known. */
+/* Opens libdw's readers. A reader may be NULL; code described there gets rule UNKNOWN. */
 static void open_cfi(struct builder *builder, const struct fde_list *list)
 {
 	bool has_debug = false;
@@ -318,7 +330,7 @@ static int add_rows(struct builder *builder)
 		open_cfi(builder, &list);
 		err = add_functions(builder, &list);
 	}
-	/* Without any other row, this one may still be there. */
+	/* The signal trampoline may be the file's only row. */
 	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
 		err = add_sigreturn(builder, &list, &builder->codes[i]);
 	fde_list_deinit(&list);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs call frame instructions, of which compilers use few. */
+/* Runs call frame instructions, the common subset that compilers emit. */
 #include "unwinder/server/cfi_program.h"
 
 #include <dwarf.h>
@@ -8,17 +8,18 @@
 #include <errno.h>
 #include <string.h>
 
-/* States that are remembered within each other; compilers need one. */
+/* Maximum nesting of DW_CFA_remember_state; compilers need one. */
 #define REMEMBERED_MAX 16
 
-/* The two high bits of a byte are an instruction of their own, if not 0; the others its operand. */
+/* The two high bits of a byte, if not 0, are an instruction whose operand is the other six bits. */
 #define PRIMARY(byte) ((byte)&0xc0)
 #define OPERAND(byte) ((byte)&0x3f)
 
 struct state {
 	uint64_t cfa_reg;
 	int64_t cfa_off;
-	struct unwind_rule cfa; /* by an expression; NO_ROW: by the register above */
+	/* CFA rule from an expression; NO_ROW if the CFA is cfa_reg + cfa_off */
+	struct unwind_rule cfa;
 	struct unwind_place fp;
 	struct unwind_place ra;
 };
@@ -28,12 +29,12 @@ struct program {
 	const Dwarf_CIE *cie;
 	const uint8_t *at;
 	const uint8_t *end;
-	bool bad;       /* something that is not read here */
-	bool is_signal; /* of the frame that the kernel makes for a signal */
+	bool bad;       /* found an instruction that is not supported here */
+	bool is_signal; /* describes the kernel's signal frame */
 	uint64_t addr;
 	uint64_t next_addr;
 	struct state state;
-	struct state first; /* after the instructions of the CIE */
+	struct state first; /* state after the CIE's instructions */
 	struct state remembered[REMEMBERED_MAX];
 	size_t remembered_cnt;
 };
@@ -51,7 +52,7 @@ static uint64_t read_fixed(struct program *program, size_t len)
 	return le64toh(value);
 }
 
-/* A number in groups of seven bits, the lowest first; 63 bits at most. */
+/* Reads a LEB128 number of at most 63 bits. */
 static uint64_t read_leb(struct program *program, bool is_signed)
 {
 	unsigned int shift = 0;
@@ -102,7 +103,7 @@ static void restore_place(struct program *program, uint64_t reg)
 		program->state.ra = program->first.ra;
 }
 
-/* A register plus an offset, which begins an expression. */
+/* Reads the register plus offset that an expression begins with. */
 static bool read_base(struct program *program, uint64_t *reg, int64_t *offset)
 {
 	uint8_t atom = (uint8_t)read_fixed(program, 1);
@@ -117,7 +118,7 @@ static bool read_base(struct program *program, uint64_t *reg, int64_t *offset)
 	return !program->bad;
 }
 
-/* What begins as the other entries of a PLT do: see arch.c. */
+/* Reads the CFA expression of a PLT: see arch.c. */
 static bool read_plt(struct program *program, int32_t *threshold)
 {
 	static const uint8_t begin[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
@@ -131,7 +132,7 @@ static bool read_plt(struct program *program, int32_t *threshold)
 	return *threshold >= 1 && *threshold <= 15;
 }
 
-/* *(register + outer) + inner */
+/* Reads an expression of the form *(register + outer) + inner. */
 static bool read_deref(struct program *program, struct unwind_rule *rule)
 {
 	uint64_t reg, inner = 0;
@@ -152,7 +153,7 @@ static bool read_deref(struct program *program, struct unwind_rule *rule)
 	return true;
 }
 
-/* Runs read on the expression that comes next, which ends where it says. */
+/* Runs read() on the next expression, limited to the expression's length. */
 static bool within_expression(struct program *program,
 			      bool (*read)(struct program *program, void *arg), void *arg)
 {
@@ -191,7 +192,7 @@ static void run_cfa_expression(struct program *program)
 	program->state.cfa = rule;
 }
 
-/* Functions that align their stack have the saved register at the frame pointer plus an offset. */
+/* Reads a place at the frame pointer plus an offset, as in functions that align their stack. */
 static bool read_place(struct program *program, void *arg)
 {
 	struct unwind_place *place = arg;
@@ -207,7 +208,9 @@ static bool skip(struct program *program, void *arg)
 	return true;
 }
 
-/* The rest is left to libdw, unless nobody asks for that register. */
+/*
+ * Reads a register's expression. Unsupported ones are left to libdw, unless the register is unused.
+ */
 static void run_expression(struct program *program, uint64_t reg, bool is_value)
 {
 	bool is_asked = reg == program->arch->fp || reg == program->arch->ra;
@@ -249,7 +252,7 @@ static void recall(struct program *program)
 		program->state = program->remembered[--program->remembered_cnt];
 }
 
-/* Instructions that say where a register is. */
+/* Runs an instruction that says where a register is saved. */
 static void run_place(struct program *program, uint8_t instruction)
 {
 	uint64_t reg = read_unsigned(program);
@@ -325,8 +328,10 @@ static void run_extended(struct program *program, uint8_t instruction)
 		read_unsigned(program);
 		break;
 	case DW_CFA_GNU_window_save:
-		/* On aarch64: the return address is signed from here on, or no more. It stays
-		 * where it is, and who reads it drops the signature. */
+		/*
+		 * On aarch64, toggles whether return addresses are signed. Their place is
+		 * unchanged, and readers strip the signature.
+		 */
 		program->bad |= program->arch->machine != EM_AARCH64;
 		break;
 	default:
@@ -376,7 +381,7 @@ static struct unwind_rule rule_of(const struct program *program)
 	return arch->saved(&state->fp, &state->ra, &rule) ? rule : unknown;
 }
 
-/* Nothing is at an address in a CIE. */
+/* Runs the CIE's instructions, which must not advance the address. */
 static bool run_cie(struct program *program)
 {
 	program->at = program->cie->initial_instructions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Maps an ELF file and hides what libdw must not see. */
+/* Maps an ELF file and hides parts that mislead libdw. */
 #include "unwinder/server/elf_image.h"
 
 #include <dwarf.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A .eh_frame_hdr up to its first pointer; the pointer itself. */
+/* Size of .eh_frame_hdr before its first pointer, and of that pointer. */
 #define HEADER_BYTES 4
 #define HEADER_POINTER 4
 
@@ -30,7 +30,7 @@ static int map_file(int fd, struct elf_image *image)
 	return 0;
 }
 
-/* Only the pages that are written to count as our memory. */
+/* Makes a range writable. Only pages that are written use memory. */
 static bool make_writable(const struct elf_image *image, uint64_t offset, size_t len)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -68,7 +68,10 @@ static bool header_segment(Elf *elf, GElf_Phdr *ret)
 	return false;
 }
 
-/* Without a count there is no table to search; libdw then reads .eh_frame itself. */
+/*
+ * Overwrites the encodings in .eh_frame_hdr, so that libdw finds no search table and reads
+ * .eh_frame itself.
+ */
 static void hide_search_table(const struct elf_image *image, uint64_t offset, bool keep_pointer)
 {
 	static const uint8_t start[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
@@ -78,7 +81,7 @@ static void hide_search_table(const struct elf_image *image, uint64_t offset, bo
 	    !make_writable(image, offset, HEADER_BYTES))
 		return;
 	bytes = (uint8_t *)image->bytes + offset;
-	/* With a section, the pointer is of no use, but has to be readable. */
+	/* If .eh_frame has a section, the pointer is unused but must have a readable encoding. */
 	if (!keep_pointer)
 		memcpy(bytes, start, sizeof(start));
 	bytes[2] = DW_EH_PE_omit;
@@ -97,8 +100,8 @@ static void hide_sections(const struct elf_image *image)
 }
 
 /*
- * libelf changes the headers of sections that it decompresses, in place. They lie at a file's end,
- * as a rule.
+ * Makes section headers writable, since libelf changes the headers of sections that it
+ * decompresses. They are usually at the file's end.
  */
 static int make_headers_writable(const struct elf_image *image)
 {
@@ -123,7 +126,10 @@ static int open_elf(struct elf_image *image)
 	return 0;
 }
 
-/* As libdw decides: the section, if there is any, else the program header. */
+/*
+ * Hides .eh_frame_hdr. Like libdw, uses the .eh_frame section if there is one, else the program
+ * header.
+ */
 static int hide(struct elf_image *image)
 {
 	GElf_Shdr section, described;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file in memory, as libdw is to see it. libdw finds descriptions by .eh_frame_hdr, a
- * second account of them that may be wrong where .eh_frame is right, and does not look at program
- * headers once there are section headers, even if those lead nowhere. Both are hidden from it.
+ * An ELF file in memory, prepared for libdw. libdw prefers .eh_frame_hdr, which may be wrong where
+ * .eh_frame is right, and ignores program headers if there are section headers, even useless ones.
+ * Both are hidden from libdw.
  */
 #ifndef UNWINDER_SERVER_ELF_IMAGE_H
 #define UNWINDER_SERVER_ELF_IMAGE_H
@@ -12,11 +12,14 @@
 
 struct elf_image {
 	Elf *elf;
-	char *bytes; /* a copy of our own, as far as it was changed */
+	char *bytes; /* private mapping; changed pages are copies */
 	size_t size;
 };
 
-/* 0, -ENOEXEC (no little-endian 64-bit ELF file) or -ENOMEM. fd is not needed afterwards. */
+/*
+ * Maps a file. Returns 0, -ENOEXEC (not a little-endian 64-bit ELF file) or -ENOMEM. The caller may
+ * close fd afterwards.
+ */
 int elf_image_init(int fd, struct elf_image *ret);
 void elf_image_deinit(struct elf_image *image);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists the frame descriptions of a file. libdw walks the entries but leaves the addresses
- * encoded; how is told by the CIE that an entry names.
+ * Lists a file's FDEs. libdw iterates over the entries but does not decode their addresses, whose
+ * encoding is in the entry's CIE.
  */
 #include "unwinder/server/fde_list.h"
 
@@ -15,10 +15,10 @@
 #include "base/array.h"
 #include "base/order.h"
 
-/* Of an encoding, what says how a number is stored, but not where it counts from. */
+/* Mask of the bits of a pointer encoding that give the size of a number. */
 #define LENGTH_FORMAT 0x07
 
-/* Call frame information in memory. */
+/* An .eh_frame or .debug_frame section in memory. */
 struct cfi_section {
 	const unsigned char *ident;
 	Elf_Data *data;
@@ -42,7 +42,7 @@ static int add_fde(struct fde_list *list, const struct fde *fde)
 	return 0;
 }
 
-/* How many bytes a pointer of this encoding takes; 0: a form that nobody uses here. */
+/* Returns the size of a pointer in this encoding; 0 if the encoding is not supported. */
 static size_t encoded_bytes(uint8_t encoding)
 {
 	switch (encoding & 0x0f) {
@@ -61,7 +61,7 @@ static size_t encoded_bytes(uint8_t encoding)
 	}
 }
 
-/* The pointer at `at`, whose own ELF address is addr. */
+/* Decodes the pointer at `at`, whose ELF address is addr. */
 static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encoding, uint64_t addr,
 			   uint64_t *ret)
 {
@@ -90,9 +90,9 @@ static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encodi
 }
 
 /*
- * The encoding of addresses, from a CIE's augmentation: 'z', then letters in any order, each with
- * its data: L one byte, P one byte and a pointer, R the byte that is wanted; S, B and G (of
- * aarch64) none.
+ * Reads the encoding of addresses from a CIE's augmentation: 'z', then letters in any order, each
+ * with its data: L has one byte, P one byte and a pointer, R the byte wanted here; S, B and G
+ * (aarch64) have none.
  */
 static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 {
@@ -132,7 +132,7 @@ static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 	return true;
 }
 
-/* Adds a CIE to the list. -ENOENT: it cannot be read. */
+/* Adds a CIE to the list. Returns -ENOENT if it is unreadable. */
 static int add_cie(const struct cfi_section *section, Dwarf_Off cie_offset, struct fde_list *list,
 		   uint8_t *encoding)
 {
@@ -149,7 +149,8 @@ static int add_cie(const struct cfi_section *section, Dwarf_Off cie_offset, stru
 	return 0;
 }
 
-/* What follows an entry's addresses: with an augmentation its length and data, then instructions.
+/*
+ * Finds an entry's instructions, which follow its addresses and, with 'z', the augmentation data.
  */
 static bool read_program(const Dwarf_CIE *cie, const Dwarf_FDE *entry, const uint8_t *at,
 			 struct fde *ret)
@@ -173,8 +174,8 @@ static bool read_program(const Dwarf_CIE *cie, const Dwarf_FDE *entry, const uin
 }
 
 /*
- * The place of an entry; the length follows the start and has its size, but is no address. Linkers
- * that drop a function leave its description at address 0, where no code is.
+ * Reads an entry's start and length, which has the start's size but is not relative. Linkers leave
+ * FDEs of dropped functions at address 0: these are rejected.
  */
 static bool read_place(const struct cfi_section *section, const Dwarf_CIE *cie,
 		       const Dwarf_FDE *entry, uint8_t encoding, struct fde *ret)
@@ -208,7 +209,7 @@ static int list_section(const struct cfi_section *section, struct fde_list *list
 		if (more > 0 || next <= offset)
 			break;
 		offset = next;
-		/* An entry that libdw cannot read is passed over. */
+		/* Skip entries that libdw cannot read, and CIEs. */
 		if (more < 0 || dwarf_cfi_cie_p(&entry))
 			continue;
 		if (entry.fde.CIE_pointer != known_cie) {
@@ -249,7 +250,7 @@ static bool find_section(Elf *elf, const char *wanted, struct cfi_section *secti
 	return false;
 }
 
-/* The file offset of an address, and how many bytes of its segment follow. */
+/* Converts an address to a file offset, and returns how many bytes of its segment follow. */
 static bool locate(Elf *elf, uint64_t addr, uint64_t *offset, uint64_t *rest)
 {
 	size_t cnt;
@@ -269,7 +270,10 @@ static bool locate(Elf *elf, uint64_t addr, uint64_t *offset, uint64_t *rest)
 	return false;
 }
 
-/* A file without sections: PT_GNU_EH_FRAME points to .eh_frame, which ends by itself. */
+/*
+ * Finds .eh_frame in a file without sections: PT_GNU_EH_FRAME points to it, and a terminator ends
+ * it.
+ */
 static bool find_by_header(Elf *elf, struct cfi_section *section)
 {
 	size_t cnt;

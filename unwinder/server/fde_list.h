@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of functions that call frame information describes. */
+/* The functions described by a file's call frame information. */
 #ifndef UNWINDER_SERVER_FDE_LIST_H
 #define UNWINDER_SERVER_FDE_LIST_H
 
@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One description: what section says of the ELF addresses from start to before end. */
+/* An FDE: the ELF addresses from start to before end, and their frame instructions. */
 struct fde {
 	uint64_t start;
 	uint64_t end;
-	bool is_debug;          /* of .debug_frame */
-	uint32_t cie;           /* index of what it begins with */
-	const uint8_t *program; /* its instructions, in the file's data */
+	bool is_debug;          /* described in .debug_frame, not in .eh_frame */
+	uint32_t cie;           /* index of its CIE in fde_list.cies */
+	const uint8_t *program; /* its instructions, inside the file's data */
 	const uint8_t *program_end;
 };
 
 struct fde_list {
-	struct fde *items; /* by start; with the same start, entries of .eh_frame first, then the
-			      longest */
+	/* sorted by start; for equal starts, .eh_frame first, then the longest */
+	struct fde *items;
 	size_t cnt;
 	size_t cap;
 	Dwarf_CIE *cies;
@@ -28,10 +28,10 @@ struct fde_list {
 };
 
 /*
- * Reads the list from .eh_frame, found by its section or, without sections, by the program
- * header, and from .debug_frame: what was compiled without the one may have the other, when
- * .eh_frame still has the functions of the startup files. A compressed section is decompressed in
- * place. Returns 0, -ENOENT or -ENOMEM. What cannot be read is left out.
+ * Reads the list from .eh_frame, found by its section or, without sections, by the program header,
+ * and from .debug_frame: code compiled without .eh_frame may be described there, even if startup
+ * files provide an .eh_frame. Compressed sections are decompressed in place. Unreadable entries are
+ * skipped. Returns 0, -ENOENT if the list is empty, or -ENOMEM.
  */
 int fde_list_init(Elf *elf, struct fde_list *ret);
 void fde_list_deinit(struct fde_list *list);

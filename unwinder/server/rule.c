@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads what libdw says of a frame. */
+/* Turns libdw's description of a frame into a rule. */
 #include "unwinder/server/rule.h"
 
 #include <dwarf.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A power of two, twice as many as there can be rules. */
+/* Slots of the hash table: a power of two, twice the maximum number of rules. */
 #define SLOTS (2U * UNWIND_RULES_MAX)
 
-/* A register plus an offset: breg0 to breg31, or bregx. */
+/* Reads a register plus an offset: breg0 to breg31, or bregx. */
 static bool read_register(const Dwarf_Op *op, unsigned int *reg, int64_t *offset)
 {
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
@@ -31,7 +31,7 @@ static bool in_range(int64_t value, int64_t low, int64_t high)
 	return value >= low && value <= high;
 }
 
-/* CFA = register + offset */
+/* Reads an expression of the form: CFA = register + offset */
 static bool read_plain_cfa(const struct unwind_arch *arch, const Dwarf_Op *ops, size_t cnt,
 			   struct unwind_rule *rule)
 {
@@ -47,7 +47,7 @@ static bool read_plain_cfa(const struct unwind_arch *arch, const Dwarf_Op *ops, 
 	return true;
 }
 
-/* CFA = *(register + offset) + constant */
+/* Reads an expression of the form: CFA = *(register + offset) + constant */
 static bool read_deref_cfa(const struct unwind_arch *arch, const Dwarf_Op *ops, size_t cnt,
 			   struct unwind_rule *rule)
 {
@@ -87,11 +87,12 @@ static bool read_cfa(const struct unwind_arch *arch, Dwarf_Frame *frame, struct 
 }
 
 /*
- * libdw gives a location description: nothing for "the same" and "undefined", told apart by the
- * pointer; DW_OP_call_frame_cfa and perhaps an addition, taken for signed, for a slot of the
- * frame; a register and an offset, after a CFA that is not used, where the slot is found by the
- * frame pointer (functions that align their stack). A value that ends in DW_OP_stack_value is no
- * address.
+ * Reads where a caller's register is saved. libdw returns one of these descriptions:
+ * - none, with ops NULL for "same value" or not NULL for "undefined"
+ * - DW_OP_call_frame_cfa, perhaps with an addition (read as signed): a slot of the frame
+ * - a register and an offset, perhaps after an unused CFA: a slot relative to the frame pointer, in
+ *   functions that align their stack
+ * - an expression that ends in DW_OP_stack_value: a value, not an address
  */
 static struct unwind_place read_place(const struct unwind_arch *arch, Dwarf_Frame *frame,
 				      unsigned int reg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Turns libdw's description of a frame into a rule, and keeps rules without duplicates. */
+/* Turns libdw's description of a frame into a rule, and stores each distinct rule once. */
 #ifndef UNWINDER_SERVER_RULE_H
 #define UNWINDER_SERVER_RULE_H
 
@@ -11,17 +11,17 @@ struct unwind_rule unwind_rule_read(const struct unwind_arch *arch, Dwarf_Frame 
 struct rule_set {
 	struct unwind_rule *rules;
 	uint32_t cnt;
-	uint32_t *slots; /* open addressing over rules; 0: empty, else number + 1 */
+	uint32_t *slots; /* open addressing; 0 if empty, else rule number + 1 */
 };
 
-/* Rule 0 is NO_ROW. 0 or -ENOMEM; to be given to rule_set_deinit in any case. */
+/*
+ * Creates a set with rules 0 (NO_ROW) and 1 (UNKNOWN). Returns 0 or -ENOMEM; call rule_set_deinit()
+ * in either case.
+ */
 int rule_set_init(struct rule_set *set);
 void rule_set_deinit(struct rule_set *set);
 
-/*
- * The number of a rule, which is added if it is new. When the set is full, it becomes rule 1:
- * UNKNOWN.
- */
+/* Returns the number of a rule, adding it if it is new. Returns 1 (UNKNOWN) if the set is full. */
 uint32_t rule_set_add(struct rule_set *set, struct unwind_rule rule);
 
 #endif

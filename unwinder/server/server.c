@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files in, tables out; code and stacks in, frames out. */
+/* Answers requests: builds tables, and walks stacks. */
 #include "unwinder/server/server.h"
 
 #include <errno.h>
@@ -27,7 +27,10 @@ struct server {
 	struct walker_stack stack;
 };
 
-/* The words as a file in memory; a negative errno: there is no memory for it. */
+/*
+ * Writes the table's words to a memory file. Returns its fd, or a negative errno if memory is
+ * short.
+ */
 static int store_words(const struct unwind_table *table)
 {
 	const char *at = (const char *)table->words;
@@ -169,7 +172,7 @@ void unwind_server_main(int sock)
 {
 	struct server *server = calloc(1, sizeof(*server));
 
-	/* Fetching debug files is not the business of this process. */
+	/* Stop elfutils from downloading debug files. */
 	unsetenv("DEBUGINFOD_URLS");
 	if (server)
 		helper_serve(sock, handle, server);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process that builds unwind tables and walks stacks: protocol.h says what it is asked. */
+/*
+ * The helper process that builds unwind tables and walks stacks. Requests are described in
+ * protocol.h.
+ */
 #ifndef UNWINDER_SERVER_SERVER_H
 #define UNWINDER_SERVER_SERVER_H
 
-/* The process's whole life. */
+/* Serves requests on sock until it is closed. */
 void unwind_server_main(int sock);
 
 #endif

@@ -18,20 +18,20 @@ static uint64_t pages_for(uint64_t words)
 	return (words + UNWIND_PAGE_WORDS - 1) / UNWIND_PAGE_WORDS;
 }
 
-/* Walks the rows granule by granule; words NULL: only counts. */
+/* State while rows are placed granule by granule. If words is NULL, rows are only counted. */
 struct layout {
 	const struct unwind_row *rows;
 	size_t row_cnt;
 	uint32_t *words;
 	uint32_t index;
-	uint64_t first; /* granule */
+	uint64_t first; /* number of the first granule */
 	uint64_t position;
 	uint32_t placed;
 };
 
 /*
- * Places the rows of one granule, from *at on; the rule in force at its beginning comes first.
- * More rows than a granule may have are dropped for a rule that admits to know nothing.
+ * Places the rows of one granule, beginning at row *at. The rule in force at the granule's start
+ * comes first. Surplus rows are replaced by rule UNKNOWN.
  */
 static void place_granule(struct layout *layout, uint64_t granule, size_t *at)
 {
@@ -82,7 +82,9 @@ int unwind_table_init(const struct unwind_rule *rules, uint32_t rule_cnt,
 	layout.first = granule_of(rows[0].offset);
 	granule_cnt = granule_of(rows[row_cnt - 1].offset) - layout.first + 1;
 	layout.index = (uint32_t)(pages_for(2ULL * rule_cnt) * UNWIND_PAGE_WORDS);
-	/* Every granule has a row at least. */
+	/*
+	 * Every granule has at least one row, so an index of more than half the table cannot fit.
+	 */
 	if (rule_cnt > UNWIND_RULES_MAX || granule_cnt > UNWIND_TABLE_WORDS_MAX / 2)
 		return -E2BIG;
 	row_page = layout.index / UNWIND_PAGE_WORDS + pages_for(granule_cnt);

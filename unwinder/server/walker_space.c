@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libdwfl on copied memory. */
+/* Lets libdwfl read copied memory. */
 #include "unwinder/server/walker_space.h"
 
 #include <elfutils/libdwfl.h>
@@ -12,13 +12,13 @@
 #include "base/array.h"
 #include "base/file_id.h"
 
-/* libdwfl wants a process and a thread, and does nothing with them. */
+/* Pid passed to libdwfl, which requires one but does not use it. */
 #define SOME_PID 1
 
-/* A read so far above a full copy may well have been of the same stack. */
+/* Maximum distance of a read above a full copy, in bytes, that still counts as the copy's stack. */
 #define STACK_BYTES_MAX (1ULL << 30)
 
-/* The smallest that a mapping can begin at. */
+/* The smallest page size, which mappings are aligned to. */
 #define PAGE_BYTES 4096
 
 struct added_file {
@@ -28,21 +28,21 @@ struct added_file {
 
 struct walker_space {
 	Dwfl *dwfl;
-	bool complete; /* no more files */
+	bool complete; /* no files can be added any more */
 	bool attached;
 	struct added_file *files;
 	size_t file_cnt;
 	size_t file_cap;
 
-	/* during a walk */
+	/* Fields set during a walk. */
 	const struct unwind_copy *copy;
 	struct walker_stack *stack;
-	bool unread; /* since the last frame, memory was not there */
-	bool beyond; /* since the last frame, memory was wanted that was not copied */
+	bool unread; /* a read of memory failed since the last frame */
+	bool beyond; /* a read beyond the copied memory failed since the last frame */
 	bool limit;
 };
 
-/* Files are added open, and debug files are not fetched. */
+/* Never finds a file: files are added open, and debug files are not searched for. */
 static int find_no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		       char **path, Elf **elf)
 {
@@ -86,7 +86,7 @@ void walker_space__free(struct walker_space *space)
 	free(space);
 }
 
-/* Where the file's page at offset would lie if it were loaded at 0; false: it is not loaded. */
+/* Converts a file offset to an ELF address; false if no segment loads it. */
 static bool find_address(Elf *elf, uint64_t offset, uint64_t *ret)
 {
 	size_t cnt;
@@ -109,8 +109,8 @@ static bool find_address(Elf *elf, uint64_t offset, uint64_t *ret)
 }
 
 /*
- * What is to be added to addresses in the file. False: it is no program or library, or this is
- * not where it was loaded: programs may map their own code a second time.
+ * Computes the load bias. False if the file is not a program or library, or code is not the
+ * loader's mapping: programs may map their own code again.
  */
 static bool find_bias(Elf *elf, const struct walker_code *code, uint64_t *ret)
 {
@@ -127,7 +127,7 @@ static bool find_bias(Elf *elf, const struct walker_code *code, uint64_t *ret)
 	return !code->headers || !find_address(elf, 0, &headers) || code->headers - headers == *ret;
 }
 
-/* A file is often mapped as code in several pieces. */
+/* True if the file was not yet added with this bias: a file often has several code mappings. */
 static bool is_new(struct walker_space *space, int fd, uint64_t bias)
 {
 	struct file_id id;
@@ -160,7 +160,7 @@ void walker_space__add(struct walker_space *space, int fd, const struct walker_c
 		close(fd);
 }
 
-/* Whether the piece that has the byte was copied. */
+/* True if the piece with this byte was copied. */
 static bool is_present(const struct unwind_copied_range *range, uint64_t at)
 {
 	uint64_t piece = at / UNWIND_COPY_PIECE;
@@ -180,7 +180,10 @@ static bool read_range(const struct unwind_copied_range *range, const uint8_t *b
 	return true;
 }
 
-/* The word at addr is the return address of the innermost call above it that is not over. */
+/*
+ * Returns the original return address of a word that a return probe has replaced: that of the
+ * innermost active call at or above addr.
+ */
 static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, uint64_t word)
 {
 	for (uint32_t i = 0; i < copy->call_cnt; i++)
@@ -189,7 +192,7 @@ static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, ui
 	return word;
 }
 
-/* The stack may go on there, if it went on at the copy's end. */
+/* True if the address is above a copy that was filled to its end: the stack may continue there. */
 static bool lies_beyond(const struct unwind_copied_range *range, uint64_t addr)
 {
 	uint64_t at = addr - range->start;
@@ -217,8 +220,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 }
 
 /*
- * libdwfl takes the first pc for an instruction that was interrupted. Ours is a return address: it
- * is given the end of the call before it, which is what it looks up for all others.
+ * libdwfl takes the first pc for that of an interrupted instruction, but it is a return address:
+ * pass pc - 1, which libdwfl looks up for all other frames.
  */
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
@@ -259,14 +262,14 @@ static int keep_frame(Dwfl_Frame *frame, void *arg)
 		space->limit = true;
 		return DWARF_CB_ABORT;
 	}
-	/* See set_registers. */
+	/* Undo the pc - 1 in set_registers(). */
 	stack->frames[stack->cnt] = stack->cnt ? pc : pc + 1;
 	stack->cnt++;
 	space->unread = space->beyond = false;
 	return DWARF_CB_OK;
 }
 
-/* The machine is known by the files, so they must be there. */
+/* Attaches to the fake process. All files must be known, as libdwfl takes the machine from them. */
 static bool attach(struct walker_space *space)
 {
 	if (!space->complete) {
@@ -295,7 +298,7 @@ void walker_space__walk(struct walker_space *space, const struct unwind_copy *co
 		ret->end = WALKER_LIMIT;
 	else if (space->beyond)
 		ret->end = WALKER_BEYOND;
-	/* A return address that cannot be read is none to libdwfl, and the stack at its end. */
+	/* libdwfl treats an unreadable return address as the end of the stack. */
 	else if (!err && !space->unread)
 		ret->end = WALKER_FINISHED;
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks copied stacks by libdwfl. What it reads is hostile (files, stacks, what they claim of each
- * other), so this runs in a helper process (server.c), and in tests.
+ * Walks copied stacks with libdwfl. Files and stacks are hostile, alone and in combination, so this
+ * runs in a helper process (server.c), and in tests.
  */
 #ifndef UNWINDER_SERVER_WALKER_SPACE_H
 #define UNWINDER_SERVER_WALKER_SPACE_H
 
 #include "unwinder/server/walker_stack.h"
 
-/* The code of a process. */
+/* The files that one process has mapped as code. */
 struct walker_space;
 
-/* 0 or -ENOMEM */
+/* Creates an empty space. Returns 0 or -ENOMEM. */
 int walker_space__new(struct walker_space **ret);
 void walker_space__free(struct walker_space *space);
 
 /*
- * The process has mapped a file as code. Before the first walk. fd is taken. What is no ELF file
- * adds nothing.
+ * Adds a file that the process has mapped as code. Must be called before the first walk. Takes over
+ * fd. Files that are not ELF are ignored.
  */
 void walker_space__add(struct walker_space *space, int fd, const struct walker_code *code);
 

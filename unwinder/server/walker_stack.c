@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares two walks of one stack. */
+/* Compares two walks of a stack. */
 #include "unwinder/server/walker_stack.h"
 
-/* The verdict by how two walks end that have equal frames as far as both go. */
+/* Returns the verdict on two walks whose common frames are equal. */
 static enum agreement_verdict compare_ends(size_t cnt, enum unwind_end end,
 					   const struct walker_stack *walker)
 {
 	bool finished = walker->end == WALKER_FINISHED;
 	bool out_of_reach = walker->end == WALKER_BEYOND || walker->end == WALKER_LIMIT;
 
-	/* One said that there is no more, the other has found more. */
+	/* A walk claims to be complete, but the other has more frames. */
 	if ((end == UNWIND_END_COMPLETE && walker->cnt > cnt) || (finished && cnt > walker->cnt))
 		return AGREEMENT_DIFFERS;
 	if (end == UNWIND_END_COMPLETE) {
@@ -17,7 +17,7 @@ static enum agreement_verdict compare_ends(size_t cnt, enum unwind_end end,
 			return AGREEMENT_SAME;
 		return out_of_reach ? AGREEMENT_BEYOND : AGREEMENT_ONLY_WALK;
 	}
-	/* A walk that keeps no more frames has done all it should. */
+	/* A truncated walk that agrees with libdwfl so far is correct. */
 	if (end == UNWIND_END_TRUNCATED && walker->cnt >= cnt)
 		return AGREEMENT_SAME;
 	if (end == UNWIND_END_TRUNCATED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A stack as libdwfl walks it, and how it compares with another walk of the same. */
+/* A stack walked by libdwfl, and its comparison with another walk of this stack. */
 #ifndef UNWINDER_SERVER_WALKER_STACK_H
 #define UNWINDER_SERVER_WALKER_STACK_H
 
@@ -9,25 +9,26 @@
 
 #include "bpf/unwind.h"
 
-/* More than any walk that it is compared with keeps. */
+/* Maximum frames of a walk: more than the other walks keep. */
 #define WALKER_FRAMES_MAX 640
 
 enum walker_end {
 	WALKER_FINISHED,
-	WALKER_FAILED, /* it found no way on */
-	WALKER_BEYOND, /* its way leads out of the memory that was copied */
-	WALKER_LIMIT,  /* WALKER_FRAMES_MAX */
+	WALKER_FAILED, /* libdwfl could not find the next frame */
+	WALKER_BEYOND, /* the walk needs memory that was not copied */
+	WALKER_LIMIT,  /* the walk reached WALKER_FRAMES_MAX */
 	WALKER_END_CNT,
 };
 
-/* What a process has mapped of a file, as code. */
+/* A file mapping that contains code. */
 struct walker_code {
 	uint64_t start;
-	uint64_t offset;  /* of start, in the file */
-	uint64_t headers; /* where the file's beginning is mapped, next below; 0: not known */
+	uint64_t offset; /* file offset mapped at start */
+	/* address of the nearest lower mapping of the file's beginning; 0 if unknown */
+	uint64_t headers;
 };
 
-/* Innermost frame first; return addresses as they are. */
+/* The frames of a walk, innermost first. Return addresses are unchanged. */
 struct walker_stack {
 	uint64_t frames[WALKER_FRAMES_MAX];
 	size_t cnt;
@@ -36,21 +37,21 @@ struct walker_stack {
 
 enum agreement_verdict {
 	AGREEMENT_SAME,
-	AGREEMENT_DIFFERS,     /* frames differ, or one ends where the other goes on */
-	AGREEMENT_ONLY_WALKER, /* only libdwfl finished; the frames that both have are equal */
-	AGREEMENT_ONLY_WALK,   /* only the walk did */
-	AGREEMENT_NEITHER,     /* neither did */
-	AGREEMENT_BEYOND,      /* equal as far as the copied memory reaches */
+	AGREEMENT_DIFFERS,     /* frames differ, or one walk ends where the other continues */
+	AGREEMENT_ONLY_WALKER, /* only libdwfl finished; common frames are equal */
+	AGREEMENT_ONLY_WALK,   /* only the other walk finished; common frames are equal */
+	AGREEMENT_NEITHER,     /* neither walk finished; common frames are equal */
+	AGREEMENT_BEYOND,      /* frames are equal as far as the copied memory reaches */
 	AGREEMENT_CNT,
 };
 
 struct agreement {
 	enum agreement_verdict verdict;
-	size_t compared; /* frames, without the first one, which is given */
-	size_t last;     /* not SAME: the last frame before it came to that */
+	size_t compared; /* frames compared, without the first, which is given */
+	size_t last;     /* if not SAME: index of the last equal frame */
 };
 
-/* A walk that found frames, at least one, and ended so, beside libdwfl's. */
+/* Compares a walk of at least one frame, which ended with `end`, with libdwfl's. */
 struct agreement agreement_find(const uint64_t *frames, size_t cnt, enum unwind_end end,
 				const struct walker_stack *walker);
 
