@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks the helper and believes nothing of what it answers. */
+/* Sends requests to the helper, and checks its answers. */
 #include "prober/prober.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #include "prober/server/protocol.h"
 #include "prober/server/server.h"
 
-/* Disassemblers write less. */
+/* Maximum length of a disassembled instruction; disassemblers write less. */
 #define INSN_TEXT_MAX 200
 
 static const struct helper_kind prober_kind = {
@@ -24,7 +24,10 @@ static const struct helper_kind prober_kind = {
 };
 HELPER_KIND(prober_kind);
 
-/* Whoever reads memory may wait for ever, which costs no file its functions. */
+/*
+ * A second helper for reads of memory: these may block forever, which must not delay requests about
+ * files.
+ */
 static const struct helper_kind reader_kind = {
 	.name = "memory reader",
 	.rights = HELPER_DROPS_RIGHTS,
@@ -35,7 +38,7 @@ HELPER_KIND(reader_kind);
 static struct helper helper = HELPER_INIT(&prober_kind);
 static struct helper reader = HELPER_INIT(&reader_kind);
 
-/* How often a reader that waits for a processor is looked at. */
+/* Interval, in nanoseconds, at which a memory reader that waits for a processor is checked. */
 #define STARVED_NS 50000000ULL
 
 struct question {
@@ -48,9 +51,10 @@ struct question {
 	const char *name;
 	uint64_t addr;
 	size_t len;
-	uint64_t latest_ns; /* the deadline of a helper that only waits for a processor */
-	/* The answer. */
-	uint64_t size; /* of the file */
+	/* deadline extended for a helper that is only waiting for a processor */
+	uint64_t latest_ns;
+	/* Fields set from the answer. */
+	uint64_t size; /* file size, to check offsets in the answer */
 	int status;
 	uint64_t value;
 	struct file_functions functions;
@@ -59,8 +63,8 @@ struct question {
 };
 
 /*
- * Waits for an answer. After the deadline, a reader of memory that is runnable has more time: on a
- * busy machine it waits for a processor, not for memory that never comes.
+ * Waits for an answer. After the deadline, a memory reader that is runnable gets more time: it is
+ * waiting for a processor on a busy machine, not for memory.
  */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
@@ -100,7 +104,7 @@ static int ask(struct question *question, uint64_t deadline_ns)
 	if (deadline_ns > question->latest_ns)
 		deadline_ns = question->latest_ns;
 	err = ask_once(question, deadline_ns);
-	/* Perhaps it was not the file that ended the helper: once more. */
+	/* The helper may have ended for a reason unrelated to this file: retry once. */
 	if (err == -EPIPE)
 		err = ask_once(question, deadline_ns);
 	return err == -EPIPE ? -EIO : err;
@@ -129,7 +133,7 @@ static bool is_name(const struct question *question, size_t name)
 	return name < question->wanted->cnt && question->wanted->items[name].name;
 }
 
-/* What is shown: letters, and not many. */
+/* Reads an instruction's text, which will be shown: printable and not too long. */
 static int get_insn(struct message_cursor *cursor, char **ret)
 {
 	size_t len;
@@ -165,7 +169,7 @@ static int get_returns(const struct question *question, struct message_cursor *c
 	return 0;
 }
 
-/* A probe in a file must be in the file; where in it is the file's own risk. */
+/* True if the probe's place is within the file. Whether it makes sense is the file's own risk. */
 static bool is_in_file(const struct question *question, const struct found_function *function)
 {
 	return function->offset < question->size && function->place.offset < FUNCTION_BYTES_MAX &&
@@ -234,7 +238,7 @@ static int take_functions(void *arg, struct message *answer)
 		file_functions_deinit(&functions);
 	else
 		question->functions = functions;
-	/* Without memory of ours the helper is not to blame. */
+	/* Running out of our own memory is not the helper's fault: do not end it. */
 	question->status = err;
 	return err == -ENOMEM ? 0 : err;
 }

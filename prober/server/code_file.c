@@ -10,7 +10,10 @@
 
 #define INSN_MAX 15
 
-/* A file that has more of them, or of those that matter, wastes our time. */
+/*
+ * Maximum relocations read per file, and maximum imports among them. Bounds the time for hostile
+ * files.
+ */
 #define RELOCATIONS_MAX (8 << 20)
 #define IMPORTS_MAX (1 << 20)
 
@@ -30,7 +33,7 @@ bool code_file_select(struct code_file *code, uint64_t segment_offset)
 	return false;
 }
 
-/* Only those that put a symbol's address there as it is. */
+/* True for relocations that store a symbol's plain address. */
 static bool is_import(const GElf_Rela *rela)
 {
 	uint64_t type = GELF_R_TYPE(rela->r_info);
@@ -58,7 +61,7 @@ static int compare_imports(const void *a, const void *b)
 	return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* All relocations are looked at once. */
+/* Reads all relocations, and sorts the imports by slot. */
 static void read_imports(struct code_file *code)
 {
 	Elf_Scn *section = NULL;

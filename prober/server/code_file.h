@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code of an ELF file by address: single instructions, and what is called through the table
- * that the dynamic loader fills in. x86-64; of other machines' code nothing is known. The file is
- * hostile: what is read of it is bounded.
+ * An ELF file's code by address: single instructions, and calls through the import table that the
+ * dynamic loader fills in. Supports x86-64 only. The file is hostile: reads are bounded.
  */
 #ifndef PROBER_SERVER_CODE_FILE_H
 #define PROBER_SERVER_CODE_FILE_H
@@ -12,47 +11,50 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A word of memory that gets the address of a symbol. */
+/* A word of memory that the dynamic loader sets to the address of a symbol. */
 struct code_import {
 	uint64_t slot;
 	uint32_t symbol;
-	uint32_t table; /* section that the symbol is in */
+	uint32_t table; /* section index of the symbol table */
 };
 
 struct code_file {
 	int fd;
 	Elf *elf;
 	csh handle;
-	cs_insn *insn; /* the last one that was read */
+	cs_insn *insn; /* the latest instruction read by code_file_read() */
 	GElf_Phdr segment;
-	struct code_import *imports; /* by slot */
+	struct code_import *imports; /* imports sorted by slot */
 	size_t import_cnt;
 	size_t import_cap;
-	uint64_t followed; /* instructions, for function_returns */
+	uint64_t followed; /* instructions followed so far, for function_returns */
 };
 
-/* Returns 0 or a negative errno. */
+/* Opens a file's code. Returns 0 or a negative errno. */
 int code_file_init(struct code_file *code, int fd);
 void code_file_deinit(struct code_file *code);
 
-/* Goes to the segment that begins at this offset of the file; false: there is none. */
+/* Selects the executable segment at this file offset; false if there is none. */
 bool code_file_select(struct code_file *code, uint64_t segment_offset);
 
 uint64_t code_file_address(const struct code_file *code, uint64_t offset);
 uint64_t code_file_offset(const struct code_file *code, uint64_t addr);
 
-/* Reads the instruction at addr into code->insn; false: there is none. */
+/* Reads the instruction at addr into code->insn; false if there is none. */
 bool code_file_read(struct code_file *code, uint64_t addr);
 
-/* Where the instruction jumps to or calls, if it says so itself. */
+/* Returns the target of a direct jump or call; false if it is indirect. */
 bool code_insn_target(const cs_insn *insn, uint64_t *ret);
 
-/* Which word of memory has where it jumps to, if that is at a fixed place. */
+/*
+ * Returns the address of the word that an indirect jump or call reads its target from; false if
+ * that is not at a fixed address.
+ */
 bool code_insn_slot(const cs_insn *insn, uint64_t *ret);
 
 /*
- * The symbol whose address the dynamic loader puts at slot: its name (of the ELF file, valid until
- * it is closed) and where this file defines it (0: nowhere).
+ * Finds the symbol whose address the dynamic loader stores at slot: its name, valid while the file
+ * is open, and its address in this file, or 0 if it is not defined here.
  */
 bool code_file_imported(struct code_file *code, uint64_t slot, const char **name, uint64_t *addr);
 

@@ -10,14 +10,14 @@
 #include "base/array.h"
 #include "base/nearest.h"
 
-/* Executable ones; files have one or two. */
+/* Maximum executable segments; real files have one or two. */
 #define SEGMENTS_MAX 64
 #define NONE SIZE_MAX
 
-/* Of one name. */
+/* The definitions found of one name. */
 struct definitions {
 	size_t cnt;
-	size_t last; /* the newest of them; NONE: there is none */
+	size_t last; /* index in search->found of the newest definition; NONE if there is none */
 };
 
 struct search {
@@ -25,20 +25,21 @@ struct search {
 	const struct wanted_functions *wanted;
 	GElf_Phdr segments[SEGMENTS_MAX];
 	size_t segment_cnt;
-	size_t *order; /* indexes of the names, sorted by these: files have many symbols */
+	/* indexes of names, sorted by name, for fast look-up: files have many symbols */
+	size_t *order;
 	size_t order_cnt;
-	struct definitions *definitions; /* by index of the name */
+	struct definitions *definitions; /* definitions, indexed like the wanted names */
 	struct elf_function *found;
-	size_t *before; /* of each that was found, the one of the same name before it, or NONE */
+	size_t *before; /* per found function: index of the previous one with this name, or NONE */
 	size_t found_cnt;
 	size_t found_cap;
 	size_t before_cap;
 	uint64_t left;
-	size_t *by_offset; /* indexes of what was found, sorted by offset */
+	size_t *by_offset; /* indexes into found, sorted by offset */
 	const char *variable;
-	uint64_t value; /* its address */
+	uint64_t value; /* ELF address of the variable */
 	struct nearest nearest;
-	char *near; /* the nearest name */
+	char *near; /* the nearest name so far */
 };
 
 static void read_segments(struct search *search)
@@ -57,7 +58,10 @@ static void read_segments(struct search *search)
 	}
 }
 
-/* An address is probed at its place in the file: the executable segment that holds it tells. */
+/*
+ * Converts an address to a file offset, which uprobes need, by the executable segment that contains
+ * it.
+ */
 static bool locate(const struct search *search, uint64_t vaddr, struct elf_function *ret)
 {
 	for (size_t i = 0; i < search->segment_cnt; i++) {
@@ -140,7 +144,9 @@ static bool find_name(const struct search *search, const char *name, size_t *ret
 	return false;
 }
 
-/* What a module keeps to itself serves nobody else. */
+/*
+ * True if the function is in the wanted scope: a module's private functions serve that module only.
+ */
 static bool is_meant(const struct search *search, const struct elf_function *function)
 {
 	return function->exported || search->wanted->items[function->name].everywhere ||
@@ -173,7 +179,7 @@ static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_S
 	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
 }
 
-/* How many of those that were found lie before the offset. */
+/* Returns the number of found functions before the offset. */
 static size_t count_before(const struct search *search, uint64_t offset)
 {
 	size_t low = 0, high = search->found_cnt;
@@ -189,7 +195,9 @@ static size_t count_before(const struct search *search, uint64_t offset)
 	return low;
 }
 
-/* Whatever has a symbol may be entered there. The nearest one before it is limited by that. */
+/*
+ * Limits the room of the nearest function before a symbol, since code may be entered at any symbol.
+ */
 static int limit_room(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
@@ -232,7 +240,7 @@ static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr
 	return 0;
 }
 
-/* A file has one of each type. */
+/* Visits the symbols of the first table of this type; valid files have one. */
 static int search_tables(struct search *search, uint32_t type, symbol_visitor visit)
 {
 	Elf_Scn *section = NULL;
@@ -277,7 +285,9 @@ static int find_rooms(struct search *search, bool all)
 	err = search_tables(search, SHT_DYNSYM, limit_room);
 	if (!err && all)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
-	/* Only the last one of several names for the same place was limited. */
+	/*
+	 * Of several names for one offset, only the last was limited: copy its room to the others.
+	 */
 	for (size_t i = cnt; i-- > 1;) {
 		const struct elf_function *last = &search->found[search->by_offset[i]];
 		struct elf_function *function = &search->found[search->by_offset[i - 1]];

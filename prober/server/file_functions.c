@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts together what is found of functions: their symbols, their returns, their places. */
+/* Combines what is known of functions: symbols, returns and probe places. */
 #include "prober/server/file_functions.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static void free_function(struct found_function *function)
 	free(function->returns);
 }
 
-/* Leaves out what is too much. */
+/* Drops functions until the file needs at most FILE_PROBES_MAX probes. */
 static void limit(struct file_functions *functions)
 {
 	size_t kept = 0, probe_cnt = 0;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What is wanted of functions of an ELF file, and what is found of them. Only data, for both sides
- * of the socket.
- */
+/* Wanted and found functions of an ELF file, as plain data for both sides of the socket. */
 #ifndef PROBER_SERVER_FUNCTION_H
 #define PROBER_SERVER_FUNCTION_H
 
@@ -10,56 +7,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No file that is meant to be traced has more; what is beyond is counted. */
-#define DEFINITIONS_MAX 64   /* of one name */
-#define FILE_PROBES_MAX 4096 /* entries and returns */
+/* Limits per file. Files worth tracing stay below them; surplus functions are counted. */
+#define DEFINITIONS_MAX 64   /* maximum definitions with one name */
+#define FILE_PROBES_MAX 4096 /* maximum probes, on entries and returns */
 #define FUNCTION_RETURNS_MAX 128
-#define FUNCTION_BYTES_MAX (64 << 10) /* a probe is nearer to its entry than this */
+#define FUNCTION_BYTES_MAX (64 << 10) /* maximum distance of a probe from the function's entry */
 
-/* Which definitions count. */
+/* The scope in which definitions are searched. */
 enum function_scope {
-	SCOPE_EXPORTED, /* that other modules see */
-	SCOPE_GLOBAL,   /* that other files of the same module see */
-	SCOPE_ALL,      /* static ones, too */
+	SCOPE_EXPORTED, /* only functions visible to other modules */
+	SCOPE_GLOBAL,   /* only functions visible to other files of the module */
+	SCOPE_ALL,      /* all functions, including static ones */
 };
 
 struct wanted_function {
-	const char *name;          /* NULL: none */
-	unsigned int argument_cnt; /* how many of its arguments are read by the probe */
-	bool everywhere;           /* counts in any scope: only one allocator has the name */
-	bool followed;             /* where it returns, or what it calls instead, matters */
+	const char *name;          /* NULL for an unused slot */
+	unsigned int argument_cnt; /* number of arguments that the probe reads */
+	bool everywhere;           /* found in any scope, as only one allocator uses this name */
+	bool followed;             /* find where it returns, or which function it passes calls to */
 };
 
 struct wanted_functions {
-	const struct wanted_function *items; /* no name twice */
+	const struct wanted_function *items; /* wanted functions; names are unique */
 	size_t cnt;
 	enum function_scope scope;
-	bool through;  /* what passes another of them by itself is to be known */
-	bool at_entry; /* probes go to first instructions, whatever they are */
+	bool through;  /* find functions that pass every call to another wanted function */
+	bool at_entry; /* place all probes on first instructions */
 };
 
-/* Where a probe goes. */
+/* The instruction that a probe is placed on. */
 struct probe_place {
-	uint64_t offset; /* from the entry */
-	bool emulated;   /* by every kernel that has the probes */
-	char *insn;      /* malloc'ed, as a disassembler shows it; NULL: not known */
+	uint64_t offset; /* distance from the function's entry */
+	bool emulated;   /* the kernel emulates it, in every version that has these probes */
+	char *insn;      /* disassembly, from malloc(); NULL if unknown */
 };
 
 enum function_verdict {
-	FUNCTION_RETURNS, /* here is where */
-	FUNCTION_THROUGH, /* every call that returns has passed another of the wanted functions */
-	FUNCTION_UNKNOWN, /* some of its code cannot be followed, or it was not asked for */
+	FUNCTION_RETURNS, /* all return instructions were found */
+	FUNCTION_THROUGH, /* every call that returns has passed through another wanted function */
+	FUNCTION_UNKNOWN, /* some code could not be followed, or following was not requested */
 };
 
 struct found_function {
-	size_t name;     /* index into the wanted ones */
-	uint64_t offset; /* in the file, where a uprobe goes */
+	size_t name;     /* index into the wanted functions */
+	uint64_t offset; /* file offset for a uprobe */
 	bool exported;   /* in the dynamic symbol table: other modules may call it */
 	struct probe_place place;
 	enum function_verdict verdict;
-	size_t through;    /* FUNCTION_THROUGH: index of the other one */
-	bool jumps_there;  /* at once: it does nothing else */
-	uint64_t *returns; /* in the file, malloc'ed; FUNCTION_RETURNS only */
+	size_t through;    /* with FUNCTION_THROUGH: index of the function that calls pass */
+	bool jumps_there;  /* the function only jumps to the function `through` */
+	uint64_t *returns; /* file offsets, from malloc(); with FUNCTION_RETURNS only */
 	size_t return_cnt;
 };
 

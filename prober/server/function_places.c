@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the code of functions from their file, and what of its code could jump into them. */
+/* Reads the code of functions, and searches the file for jumps into them. */
 #include "prober/server/function_places.h"
 
 #include <stdlib.h>
@@ -8,14 +8,19 @@
 
 #include "base/cleanup.h"
 
-/* So much is read of a function that is larger, or of unknown size; its probe is not moved. */
+/* Bytes read of a function that is large or of unknown size; its probe stays at the entry. */
 #define FUNCTION_START 64
 
-/* A file that has more of them than allocators have versions of a function wastes our time. */
+/*
+ * Maximum functions per file whose probes are moved, to bound the time. Allocators have fewer
+ * versions of their functions.
+ */
 #define FUNCTION_CNT_MAX 256
 
 #define CHUNK (1 << 20)
-/* The code of the largest programs is about this much; reading takes 0.1 s then. */
+/*
+ * Maximum code searched for jumps, in bytes: about that of the largest programs, which takes 0.1 s.
+ */
 #define SCAN_MAX (256 << 20)
 
 struct search {
@@ -25,11 +30,11 @@ struct search {
 	const unsigned int *argument_cnts;
 	size_t cnt;
 	struct probe_place *places;
-	bool *entered; /* something jumps between the entry and the place */
+	bool *entered; /* a jump leads between the entry and the place */
 	uint64_t scanned;
 };
 
-/* As many bytes as there are, up to size. */
+/* Reads up to size bytes; returns the number read. */
 static size_t read_at(int fd, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	size_t len = 0;
@@ -83,8 +88,9 @@ static void note_target(void *arg, uint64_t target)
 }
 
 /*
- * A function's rarely used part lies far off, under no symbol in a stripped file, and jumps back.
- * Whatever looks like a jump in its segment is taken for one. False: could not be read.
+ * Searches a segment for jumps behind functions' entries: a function's cold part may be anywhere,
+ * without a symbol in stripped files, and jumps back. Anything that looks like a jump counts. False
+ * if the segment cannot be read.
  */
 static bool scan_segment(struct search *search, uint64_t offset, uint64_t size)
 {
@@ -102,13 +108,15 @@ static bool scan_segment(struct search *search, uint64_t offset, uint64_t size)
 		probe_place_branches(bytes, len, offset + at, note_target, search);
 		if (len < CHUNK)
 			return true;
-		/* What is cut off at the end is read again. */
+		/* A branch that crosses the end of the chunk is read again in the next chunk. */
 		at += len - (PROBE_PLACE_BRANCH_MAX - 1);
 	}
 	return true;
 }
 
-/* The segment of a function that has moved and was not looked at yet. */
+/*
+ * Returns a function with a moved probe whose segment was not searched yet; NULL if there is none.
+ */
 static const struct elf_function *next_segment(const struct search *search, const bool *scanned)
 {
 	for (size_t i = 0; i < search->cnt; i++)

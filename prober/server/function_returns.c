@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows the code of a function to where it returns. It is followed twice: first not beyond what
- * passes another of the named functions, to see whether all of it does; then all of it.
+ * Follows a function's code to its return instructions, in two passes: the first stops at calls of
+ * other named functions, to see if every path passes one; the second continues after them.
  */
 #include "prober/server/function_returns.h"
 
@@ -12,13 +12,13 @@
 
 #include "base/array.h"
 
-/* The slow way of an allocator has some hundreds of instructions. */
+/* Maximum instructions followed per function. An allocator's slow path has some hundreds. */
 #define FOLLOWED_MAX 20000
-/* All functions of a file together. */
+/* Maximum instructions followed in all functions of a file. */
 #define FILE_FOLLOWED_MAX 1000000
 #define NO_NAME SIZE_MAX
 
-/* What does not come back, where that matters: behind such a call there may be no code. */
+/* Functions that never return: the bytes after a call to one may not be code. */
 static const char *const tail_calls[] = {
 	"__cxa_throw",
 	"__cxa_rethrow",
@@ -38,17 +38,17 @@ struct walk {
 	struct code_file *code;
 	const struct named_functions *named;
 	uint64_t entry;
-	bool past_named; /* calls of named functions are followed by more */
+	bool past_named; /* continue after calls of named functions */
 	void *seen;      /* tree of the addresses of instructions */
 	size_t seen_cnt;
-	uint64_t *todo; /* where else to go on */
+	uint64_t *todo; /* addresses of code still to follow */
 	size_t todo_cnt;
 	size_t todo_cap;
 	uint64_t *returns;
 	size_t return_cnt;
 	size_t return_cap;
-	size_t through; /* NO_NAME: none */
-	bool tables;    /* something is read that could be a table of targets */
+	size_t through; /* the named function that paths pass; NO_NAME if there is none */
+	bool tables;    /* reads something that may be a jump table */
 	int err;
 	bool unknown;
 };
@@ -64,7 +64,7 @@ static void keep_node(void *node)
 {
 }
 
-/* True: it was not there before. */
+/* Records an address; returns true if it is new. Sets walk->unknown at the limit. */
 static bool note_seen(struct walk *walk, uint64_t addr)
 {
 	void *key = (void *)(uintptr_t)addr;
@@ -107,11 +107,11 @@ static size_t named_as(const struct walk *walk, const char *name)
 	return NO_NAME;
 }
 
-/* A branch whose target is a stub of the table of imports goes where that leads. */
+/* The target of a branch. A branch to a PLT stub goes where the stub jumps to. */
 struct destination {
-	uint64_t addr;    /* 0: in another file, or not known */
-	const char *name; /* of what is imported; NULL: it is not */
-	size_t known;     /* one of the named functions; NO_NAME: none */
+	uint64_t addr;    /* target address; 0 if in another file, or unknown */
+	const char *name; /* name of the imported symbol; NULL if not imported */
+	size_t known;     /* index of a named function; NO_NAME if it is none */
 };
 
 static bool find_import(struct walk *walk, uint64_t slot, struct destination *ret)
@@ -135,7 +135,7 @@ static bool find_stub(struct walk *walk, uint64_t addr, struct destination *ret)
 	       find_import(walk, slot, ret);
 }
 
-/* False: nothing says where it goes. Reads other instructions. */
+/* Finds a branch's target; false if unknown. Overwrites code->insn. */
 static bool find_destination(struct walk *walk, struct destination *ret)
 {
 	uint64_t target;
@@ -159,7 +159,7 @@ static bool never_returns(const struct destination *to)
 	return false;
 }
 
-/* True: what follows the call is reached. */
+/* Follows a call. Returns true if the code after the call is reachable. */
 static bool follow_call(struct walk *walk)
 {
 	struct destination to;
@@ -175,7 +175,7 @@ static bool follow_call(struct walk *walk)
 	return true;
 }
 
-/* Whoever jumps through a register leaves for good, unless there may be a table of targets. */
+/* Follows a jump. An indirect jump counts as a tail call, unless it may use a jump table. */
 static void follow_jump(struct walk *walk)
 {
 	const cs_x86_op *op = &walk->code->insn->detail->x86.operands[0];
@@ -216,7 +216,7 @@ static void note_return(struct walk *walk, uint64_t addr)
 		     code_file_offset(walk->code, addr), &walk->err);
 }
 
-/* One instruction. True: the next one follows. */
+/* Follows one instruction. Returns true if execution continues at the next one. */
 static bool follow(struct walk *walk, uint64_t addr)
 {
 	const cs_insn *insn = walk->code->insn;
@@ -267,7 +267,7 @@ static void walk_code(struct walk *walk)
 	walk->todo_cnt = 0;
 }
 
-/* Whether its first instruction is a jump to a named function, which then does all. */
+/* Returns the named function that the first instruction jumps to; NO_NAME if it does not. */
 static size_t jumps_to(struct walk *walk)
 {
 	struct destination to;

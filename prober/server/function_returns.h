@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The instructions with which calls of a function return: read from its code and that which it
- * jumps to. Probes on them stand in for a return probe where an exception may leave the function,
- * which no return probe survives. The file is hostile: what is read is bounded, and a probe goes
- * to nothing that its code does not get to.
+ * Finds the instructions with which a function returns, in its code and code that it jumps to.
+ * Probes on them replace a return probe where an exception may leave the function, which return
+ * probes do not survive. The file is hostile: reads are bounded, and probes go only on instructions
+ * that the code reaches.
  */
 #ifndef PROBER_SERVER_FUNCTION_RETURNS_H
 #define PROBER_SERVER_FUNCTION_RETURNS_H
@@ -13,13 +13,13 @@
 
 struct function_returns {
 	enum function_verdict verdict;
-	size_t through;    /* FUNCTION_THROUGH: index of the other one */
-	bool jumps_there;  /* at once: it does nothing else */
-	uint64_t *offsets; /* in the file, malloc'ed; FUNCTION_RETURNS only */
+	size_t through;    /* with FUNCTION_THROUGH: index of the function that calls pass */
+	bool jumps_there;  /* the function only jumps to the function `through` */
+	uint64_t *offsets; /* file offsets, from malloc(); with FUNCTION_RETURNS only */
 	size_t cnt;
 };
 
-/* The functions that calls may pass: of the names, and where the file has those it has. */
+/* The functions that calls may pass through: all names, and the definitions found in the file. */
 struct named_functions {
 	const struct wanted_function *items;
 	size_t cnt;
@@ -27,7 +27,7 @@ struct named_functions {
 	size_t found_cnt;
 };
 
-/* Returns 0 or a negative errno. */
+/* Finds the returns of a function. Returns 0 or a negative errno. */
 int function_returns_find(struct code_file *code, const struct elf_function *function,
 			  const struct named_functions *named, struct function_returns *ret);
 

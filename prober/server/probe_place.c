@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * Which instructions of x86-64 the kernel emulates under a uprobe: in arch/x86/kernel/uprobes.c
- * branch_setup_xol_ops() takes relative jmp, jcc and call and the nop of one byte, and
- * push_setup_xol_ops() push of a 64-bit register, with no prefix or exactly REX.B. These very
- * encodings are the same there in Linux 5.4 and in that of 2026, hence in all between.
+ * True if the kernel emulates this x86-64 instruction under a uprobe. In arch/x86/kernel/uprobes.c
+ * branch_setup_xol_ops() accepts relative jmp, jcc, call and the one-byte nop; push_setup_xol_ops()
+ * accepts push of a 64-bit register with no prefix or exactly REX.B. These encodings are the same
+ * in all kernels from Linux 5.4 to those of 2026.
  *
- * Left out: other nops, which only new kernels emulate, and of which that of five bytes then
- * becomes a call, with a return address below the stack pointer; branches with a prefix, one of
- * which (66) is refused; endbr64.
+ * Not accepted here: other nops, which only new kernels emulate (the five-byte nop by turning it
+ * into a call, whose return address is written below the stack pointer); branches with a prefix (66
+ * is refused by the kernel); endbr64.
  */
 static bool is_emulated(const uint8_t *insn, size_t len)
 {
@@ -38,9 +38,9 @@ static bool is_emulated(const uint8_t *insn, size_t len)
 #define NO_ARGUMENT 7
 
 /*
- * The registers that a caller leaves to the function, as the System V ABI has it, and which
- * argument each carries. All others are 0: the caller wants them back, and a walk of its stack
- * starts from them.
+ * The registers that the System V ABI lets a function overwrite, with the number of the argument
+ * that each carries. Other registers are 0: the caller needs their values, and stack walks start
+ * from them.
  */
 static const uint8_t argument_of[X86_REG_ENDING] = {
 	[X86_REG_RAX] = NO_ARGUMENT,
@@ -90,9 +90,9 @@ static bool may_write(unsigned int reg, unsigned int argument_cnt)
 }
 
 /*
- * Whether a probe may lie behind this instruction: it goes on to the next one, and writes nothing
- * that the probe reads. A list of what is known to be harmless, not of what does harm. Nothing
- * writes memory, where the return address is.
+ * True if a probe may be placed after this instruction: it continues at the next one and writes no
+ * memory, where the return address is, and no register that the probe reads. A list of instructions
+ * known to be harmless.
  */
 static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 {
@@ -135,7 +135,10 @@ static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 	}
 }
 
-/* The only operand of a direct branch is its target. Nothing is lost with a push of a number. */
+/*
+ * True if this is a direct branch into (from, to]. Its only operand is the target. A push of a
+ * constant matches as well, which is harmless.
+ */
 static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
@@ -144,16 +147,17 @@ static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 	       (uint64_t)x86->operands[0].imm > from && (uint64_t)x86->operands[0].imm <= to;
 }
 
-/* What indirect jumps of a function could be. */
+/* Signs of indirect jumps in a function. */
 struct jumps {
 	bool indirect;
-	bool indexed; /* surely by a table */
-	bool table;   /* something is read that could be a table of targets */
+	bool indexed; /* certainly uses a jump table */
+	bool table;   /* reads something that may be a jump table */
 };
 
 /*
- * A jump by a register is a tail call or goes through a table, whose targets are not known. The
- * table holds distances of 32 bits, or addresses if the program is linked to a fixed place.
+ * Notes indirect jumps and possible jump tables. A jump by a register is a tail call or uses a jump
+ * table, whose targets are unknown. A table holds 32-bit distances, or addresses in programs linked
+ * to a fixed address.
  */
 static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 {
@@ -175,7 +179,7 @@ static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 	}
 }
 
-/* Whether the function itself jumps behind its entry, up to the place. */
+/* True if the function's own code may jump to a place behind the entry, up to `place`. */
 static bool is_jumped_into(csh handle, cs_insn *insn, const struct function_code *code,
 			   uint64_t place)
 {
@@ -203,7 +207,7 @@ static char *insn_text(const cs_insn *insn)
 	return text;
 }
 
-/* The first emulated instruction; leaves it in insn. */
+/* Finds the first emulated instruction, and leaves it in insn. */
 static bool find_emulated(csh handle, cs_insn *insn, const struct function_code *code,
 			  uint64_t *ret)
 {
@@ -254,7 +258,7 @@ static void choose_place(const struct function_code *code, bool move, struct pro
 	csh handle;
 
 	*ret = (struct probe_place){0};
-	/* Elsewhere nothing is known to be cheaper than the entry. */
+	/* On other machines no place is known to be cheaper than the entry. */
 	if (code->machine != EM_X86_64 || cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
 		return;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is asked of the process that finds functions. Each request begins with its kind and comes
- * with the fd of a file, or of a process's memory.
+ * Requests to the process that finds functions, with answers. Each request begins with its kind and
+ * carries the fd of a file, or of a process's memory.
  *
  *   FUNCTIONS machine, scope, through, at_entry, count, per name: struct wanted_function member by
- *             member      → status, count of those left out, count, per function: struct
+ *             member      → status, count of surplus functions, count, per function: struct
  *                           found_function member by member, its returns at the end
- *   VARIABLE  name        → whether it is there, where behind the entry point
- *   SECTION   name        → whether it is there
- *   NEAREST   name        → the nearest name of a function; empty: none is near
- *   MEMORY    address, so many bytes → whether they could be read, the bytes
+ *   VARIABLE  name        → whether it exists, distance from the entry point
+ *   SECTION   name        → whether it exists
+ *   NEAREST   name        → the nearest function name; empty if none is near
+ *   MEMORY    address, length → whether all bytes could be read, the bytes
  */
 #ifndef PROBER_SERVER_PROTOCOL_H
 #define PROBER_SERVER_PROTOCOL_H
@@ -22,7 +22,7 @@ enum prober_request {
 	PROBER_MEMORY
 };
 
-/* That are asked for at a time. */
+/* Maximum bytes of memory per request. */
 #define PROBER_MEMORY_MAX 4096
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files and names in, functions out. */
+/* Answers requests: finds functions in files, and reads memory. */
 #include "prober/server/server.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "prober/server/file_functions.h"
 #include "prober/server/protocol.h"
 
-/* More than any request has: the asker is not hostile. */
+/* Maximum names in a request; real requests have fewer. */
 #define NAMES_MAX 65536
 
 static char *get_copy(struct message_cursor *cursor)
@@ -114,7 +114,7 @@ static int handle_name(uint32_t kind, struct message_cursor *cursor, int fd, str
 	return 0;
 }
 
-/* Whatever serves the memory may not answer: then this process is ended. */
+/* Reads a process's memory. If the read blocks forever, the client ends this process. */
 static int handle_memory(struct message_cursor *cursor, int fd, struct message *reply)
 {
 	uint64_t addr = message_get_u64(cursor);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process that finds functions and where to probe them: protocol.h says what it is asked. */
+/*
+ * The helper process that finds functions and probe places. Requests are described in protocol.h.
+ */
 #ifndef PROBER_SERVER_SERVER_H
 #define PROBER_SERVER_SERVER_H
 
-/* The process's whole life. */
+/* Serves requests on sock until it is closed. */
 void prober_server_main(int sock);
 
 #endif
