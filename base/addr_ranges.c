@@ -9,8 +9,8 @@
 #include "base/order.h"
 
 /*
- * Ranges that do not hold the address are stepped over at most so many times: real tables nest a
- * few levels, one made to be slow does not get further.
+ * Maximum ranges examined per search. Real tables nest a few levels; this bounds the time for
+ * hostile ones.
  */
 #define STEPS_MAX 4096
 
@@ -61,7 +61,7 @@ int range_table_finish(struct range_table *table)
 	return 0;
 }
 
-/* How many ranges start at addr or below. */
+/* Returns the number of ranges that start at or below addr. */
 static size_t started(const struct range_table *table, uint64_t addr)
 {
 	return bisect_upto(table->ranges, table->cnt, start, addr);

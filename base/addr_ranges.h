@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address ranges that may overlap, each with a number of the user's: filled, sorted once, then
- * only asked. Bounded work per question, whatever a hostile file put in.
+ * A table of address ranges, which may overlap, each with a value: first filled, then sorted once,
+ * then searched. Searches take bounded time even for ranges from hostile files.
  */
 #ifndef BASE_ADDR_RANGES_H
 #define BASE_ADDR_RANGES_H
@@ -11,31 +11,32 @@
 
 struct range {
 	uint64_t start;
-	uint64_t end; /* exclusive */
+	uint64_t end; /* end address, exclusive */
 	uint64_t value;
 };
 
 struct range_table {
-	struct range *ranges; /* by start, then longest first, then as they were added */
-	uint64_t *max_end;    /* of this range and all before it */
+	struct range *ranges; /* sorted by start, then longest first, then in the order added */
+	uint64_t *max_end;    /* highest end of the ranges up to each index */
 	size_t cnt;
 	size_t cap;
 };
 
-/* Empty ranges are left out. Fails only with -ENOMEM. */
+/* Adds a range. Empty ranges are ignored. Fails only with -ENOMEM. */
 int range_table_add(struct range_table *table, uint64_t start, uint64_t end, uint64_t value);
 
-/* Makes the table ready to be asked; nothing may be added afterwards. Fails only with -ENOMEM. */
+/* Prepares the table for searches; no range may be added afterwards. Fails only with -ENOMEM. */
 int range_table_finish(struct range_table *table);
 
 /*
- * The ranges that hold addr, innermost first (latest start, then shortest, then last added):
- * last is NULL for the first, then what was returned. NULL: no more.
+ * Returns the ranges that contain addr one by one, innermost first (latest start, then shortest,
+ * then last added). last: NULL for the first call, then the previous result. Returns NULL at the
+ * end.
  */
 const struct range *range_table_next(const struct range_table *table, uint64_t addr,
 				     const struct range *last);
 
-/* The highest end of all ranges that start at addr or below; 0: none. */
+/* Returns the highest end of all ranges that start at or below addr; 0 if there are none. */
 uint64_t range_table_max_end(const struct range_table *table, uint64_t addr);
 
 void range_table_deinit(struct range_table *table);

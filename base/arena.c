@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list of what malloc has given: so a checker sees the ends of each piece. */
+/* A list of separate malloc() pieces, so that memory checkers detect overruns of each piece. */
 #include "base/arena.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pieces of memory that are freed together, and not before. Zero is a valid empty arena. */
+/* Memory allocated in pieces that are all freed together. A zeroed arena is valid and empty. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -9,11 +9,11 @@ struct arena {
 	struct arena_piece *pieces;
 };
 
-/* A new piece, fit for any type; NULL: no memory. It holds no particular value. */
+/* Allocates an uninitialised piece, aligned for any type; NULL if memory is short. */
 void *arena_take(struct arena *arena, size_t len);
-/* A new piece with these bytes; NULL: no memory. */
+/* Allocates a piece with a copy of bytes; NULL if memory is short. */
 void *arena_copy(struct arena *arena, const void *bytes, size_t len);
-/* Moves the pieces of another arena into this one. They stay where they are in memory. */
+/* Moves all pieces of another arena into this one. Their addresses do not change. */
 void arena_join(struct arena *arena, struct arena *from);
 void arena_deinit(struct arena *arena);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Growable arrays: their capacity doubles. */
+/* Grows arrays by doubling their capacity. */
 #include "base/array.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ int array_grow(void *items, size_t *cap, size_t wanted, size_t item_bytes)
 		grown_cap = FIRST_CAP;
 	if (grown_cap < wanted)
 		grown_cap = wanted;
-	/* The pointer is of another type than void *: it is copied, not cast. */
+	/* Copy the pointer with memcpy(), since its type is not void *. */
 	memcpy(&grown, items, sizeof(grown));
 	grown = reallocarray(grown, grown_cap, item_bytes);
 	if (!grown)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Binary search in arrays that are sorted in ascending order. */
+/* Binary search in arrays sorted in ascending order. */
 #ifndef BASE_BISECT_H
 #define BASE_BISECT_H
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The index of the first item for which is_below() is false, cnt if there is none: it is true of
- * a first part of the items and false of the rest.
+ * Returns the index of the first item for which is_below() is false, or cnt if there is none.
+ * is_below() must be true for all items before it and false for all after.
  */
 static inline size_t bisect(size_t cnt, bool (*is_below)(const void *arg, size_t at),
 			    const void *arg)
@@ -28,7 +28,7 @@ static inline size_t bisect(size_t cnt, bool (*is_below)(const void *arg, size_t
 	return low;
 }
 
-/* By bisect_below() and its like, which know the key's place and size: 4 bytes or 8. */
+/* Implements the macros below, which pass offset and size (4 or 8 bytes) of the key. */
 static inline size_t bisect_keys(const void *items, size_t cnt, size_t item_bytes, size_t key_at,
 				 size_t key_bytes, uint64_t key, bool upto)
 {
@@ -55,19 +55,19 @@ static inline size_t bisect_keys(const void *items, size_t cnt, size_t item_byte
 }
 
 /*
- * How many of cnt items have a key, the field of that name, below the given one: the index of the
- * key if it is there.
+ * Returns how many of cnt items have a `field` below key, which is the index of an item with that
+ * key, if there is one.
  */
 #define bisect_below(items, cnt, field, key)                                                       \
 	bisect_keys((items), (cnt), sizeof(*(items)), offsetof(__typeof__(*(items)), field),       \
 		    sizeof((items)->field), (key), false)
 
-/* How many have a key that is at most the given one. */
+/* Returns how many of cnt items have a `field` that is at most key. */
 #define bisect_upto(items, cnt, field, key)                                                        \
 	bisect_keys((items), (cnt), sizeof(*(items)), offsetof(__typeof__(*(items)), field),       \
 		    sizeof((items)->field), (key), true)
 
-/* How many numbers of an array are below the given one. */
+/* Returns how many of cnt numbers are below number. */
 #define bisect_numbers(numbers, cnt, number)                                                       \
 	bisect_keys((numbers), (cnt), sizeof(*(numbers)), 0, sizeof(*(numbers)), (number), false)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers and words as bytes, and back from bytes that anyone may have written. */
+/* Writes numbers and byte strings, and reads them back from untrusted bytes. */
 #include "base/byte_buffer.h"
 
 #include <stdlib.h>

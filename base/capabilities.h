@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Capabilities of the calling thread (capabilities(7)), as sets of bits. */
+/* Reads and sets the calling thread's capabilities (capabilities(7)), as bit sets. */
 #ifndef BASE_CAPABILITIES_H
 #define BASE_CAPABILITIES_H
 
@@ -14,11 +14,17 @@ struct capability_sets {
 	uint64_t inheritable;
 };
 
-/* 0 or a negative errno. */
+/* Reads the thread's capabilities. Returns 0 or a negative errno. */
 int capabilities_read(struct capability_sets *ret);
-/* Nothing is inheritable afterwards, hence nothing ambient. 0 or a negative errno. */
+/*
+ * Sets the thread's capabilities, and clears inheritable ones, which also clears ambient ones.
+ * Returns 0 or a negative errno.
+ */
 int capabilities_set(uint64_t effective, uint64_t permitted);
-/* No program that is run has more than these. What may not change that (CAP_SETPCAP) does not. */
+/*
+ * Limits the bounding set to these capabilities: programs executed later get no others. Without
+ * CAP_SETPCAP nothing changes.
+ */
 void capabilities_bound(uint64_t kept);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cleanup attributes for locals: free, close, fclose. These three and no more. */
+/* Cleanup attributes for local variables: free, close and fclose. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the clock of a time namespace differs from the kernel's own. */
+/* Determines the offset of the time namespace's clock from the kernel's own. */
 #include "base/clock.h"
 
 #include <inttypes.h>
@@ -10,7 +10,10 @@
 
 int64_t clock_ahead_ns;
 
-/* The file of offsets is that of children, which may be in another namespace. */
+/*
+ * True if /proc/self/timens_offsets applies to this process: it shows the offsets for children,
+ * which may be in another namespace.
+ */
 static int offsets_are_own(void)
 {
 	struct stat own, children;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Clocks in nanoseconds. CLOCK_MONOTONIC is the kernel's own, as BPF programs and perf events have
- * it, once clock_settle() has been called; in a time namespace, system calls show another one.
+ * Reads clocks in nanoseconds. After clock_settle(), CLOCK_MONOTONIC means the kernel's own clock,
+ * which BPF programs and perf events use; in a time namespace, system calls use a shifted clock.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How far CLOCK_MONOTONIC of this process's time namespace is ahead of the kernel's own. */
+/* Offset of the time namespace's CLOCK_MONOTONIC from the kernel's own. */
 extern int64_t clock_ahead_ns;
 
-/* Learns clock_ahead_ns. Called before other threads and confined processes begin. */
+/* Sets clock_ahead_ns. Call before other threads and confined processes are started. */
 void clock_settle(void);
 
 static inline uint64_t clock_ns(clockid_t id)
@@ -25,7 +25,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return id == CLOCK_MONOTONIC ? ns - (uint64_t)clock_ahead_ns : ns;
 }
 
-/* A moment of CLOCK_MONOTONIC as system calls want it. */
+/* Converts a time of CLOCK_MONOTONIC to the form that system calls use. */
 static inline struct timespec clock_timespec(uint64_t monotonic_ns)
 {
 	uint64_t ns = monotonic_ns + (uint64_t)clock_ahead_ns;
@@ -33,13 +33,13 @@ static inline struct timespec clock_timespec(uint64_t monotonic_ns)
 	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
-/* A moment of CLOCK_MONOTONIC, so long from now. */
+/* Returns the deadline that is within_ns from now, by CLOCK_MONOTONIC. */
 static inline uint64_t clock_deadline_ns(uint64_t within_ns)
 {
 	return clock_ns(CLOCK_MONOTONIC) + within_ns;
 }
 
-/* How many milliseconds are left until a deadline; 0: it has passed. */
+/* Returns the milliseconds left until a deadline; 0 if it has passed. */
 static inline unsigned int clock_left_ms(uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -48,7 +48,7 @@ static inline unsigned int clock_left_ms(uint64_t deadline_ns)
 	return left_ms < UINT32_MAX ? (unsigned int)left_ms : UINT32_MAX;
 }
 
-/* What CLOCK_REALTIME showed at a moment of CLOCK_MONOTONIC. */
+/* Converts a time of CLOCK_MONOTONIC to CLOCK_REALTIME. */
 static inline int64_t clock_wall_of(uint64_t monotonic_ns)
 {
 	return (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + monotonic_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Strict UTF-8 and what of it is safe to show. */
+/* Decodes strict UTF-8, and knows which characters are unsafe to print. */
 #include "base/escape.h"
 
 #include <stdlib.h>
@@ -10,19 +10,19 @@ struct range {
 	uint32_t last;
 };
 
-/* Ascending. */
+/* Unsafe characters, in ascending order. */
 static const struct range not_plain[] = {
-	{0x0000, 0x001f},   /* C0 */
-	{0x007f, 0x009f},   /* DEL, C1 */
+	{0x0000, 0x001f},   /* C0 control characters */
+	{0x007f, 0x009f},   /* DEL and C1 control characters */
 	{0x00ad, 0x00ad},   /* soft hyphen */
 	{0x061c, 0x061c},   /* Arabic letter mark */
 	{0x180e, 0x180e},   /* Mongolian vowel separator */
-	{0x200b, 0x200f},   /* zero width, direction marks */
-	{0x2028, 0x202e},   /* line separators, embeddings and overrides */
-	{0x2060, 0x206f},   /* word joiner, isolates, deprecated format characters */
+	{0x200b, 0x200f},   /* zero-width characters, direction marks */
+	{0x2028, 0x202e},   /* line separators, direction embeddings and overrides */
+	{0x2060, 0x206f},   /* word joiner, direction isolates, deprecated format characters */
 	{0xfeff, 0xfeff},   /* byte order mark */
 	{0xfff0, 0xfffb},   /* interlinear annotations */
-	{0xe0000, 0xe0fff}, /* tags */
+	{0xe0000, 0xe0fff}, /* invisible tag characters */
 };
 
 bool is_plain_character(uint32_t character)
@@ -33,7 +33,7 @@ bool is_plain_character(uint32_t character)
 	return true;
 }
 
-/* The length that a first byte announces, with its own bits of the character; 0: none such. */
+/* Returns the length given by a first byte, and its bits of the character; 0 if it is invalid. */
 static size_t utf8_first(unsigned char byte, uint32_t *bits)
 {
 	if (byte < 0x80) {
@@ -87,7 +87,7 @@ size_t ascii_run(const char *bytes, size_t len, const char *except)
 	return cnt;
 }
 
-/* Writes what bytes begins with, at least one byte of it, and returns how much that was. */
+/* Writes at least one byte from the start of bytes; returns how many were used. */
 static size_t write_some(FILE *out, const char *bytes, size_t len)
 {
 	uint32_t character;

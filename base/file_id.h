@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which file something is, by numbers. It opens nothing.
+ * Identifies files by numbers. Opens nothing.
  *
- * There are three sources of these numbers, and they agree except on file systems in layers and on
- * btrfs, so each comparison keeps to one of them:
- *  - stat, by file_id_of(). An overlay has numbers of its own in each mount. That serves where a
- *    file that is taken for two costs memory and nothing else: caches of what was read from files.
- *  - maps, in struct mapping. What an open file is called there tells mapped_file_is().
- *  - the kernel's file behind an overlay, by backing_inode(): where probes are, which all
- *    containers of one image share. The kernel tells it by a BPF program, that is not everywhere.
- * A cgroup is known by its inode number alone, which is what BPF programs have of it.
+ * There are three sources of these numbers, which differ on overlayfs and btrfs, so compare only
+ * numbers from one source:
+ *  - stat(), by file_id_of(). An overlay has different numbers in each mount. Good enough for
+ *    caches of file contents, where a file that counts as two only costs memory.
+ *  - maps, in struct mapping. mapped_file_is() compares an open file with these.
+ *  - the file below an overlay, by backing_inode(): identifies probed files, which all
+ *    containers of one image share. Comes from a BPF program, which not every kernel supports.
+ * A cgroup is identified by its inode number only, since BPF programs know no more.
  */
 #ifndef BASE_FILE_ID_H
 #define BASE_FILE_ID_H
@@ -20,13 +20,13 @@
 #include <time.h>
 
 struct file_id {
-	uint64_t ino; /* 0: no file */
+	uint64_t ino; /* inode number; 0 if there is no file */
 	dev_t dev;
 };
 
 /*
- * A file as it was when it was read: one that is written over is another. The change time has no
- * part in it, as that of a file changes when it is renamed or deleted.
+ * A file's state when it was read; overwriting the file changes it. The change time is ignored, as
+ * renaming or deleting the file changes it.
  */
 struct file_version {
 	struct file_id id;

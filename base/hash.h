@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hashes of several words. Ids of sites are made with this function, also by BPF programs, which
- * have their own text of it: it never changes.
+ * Hashes sequences of words. Site ids are made with this function and with a copy of it in the BPF
+ * programs, so it must never change.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Open addressing with linear probing, at most half full. */
+/* Hash map with open addressing and linear probing, at most half full. */
 #include "base/hash_map.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #define FIRST_SLOTS 64
 
-/* The finalizer of MurmurHash3. */
+/* Hashes a number with the finalizer of MurmurHash3. */
 uint64_t hash_u64(uint64_t number)
 {
 	number ^= number >> 33;
@@ -17,7 +17,7 @@ uint64_t hash_u64(uint64_t number)
 	return number ^ number >> 33;
 }
 
-/* Where the key is or would be put. */
+/* Returns the slot that has the key, or the free slot where the key would be put. */
 static struct hash_map_slot *find_slot(const struct hash_map *map, uint64_t key)
 {
 	size_t mask = map->slot_cnt - 1, at = hash_u64(key) & mask;
@@ -66,7 +66,7 @@ int hash_map_set(struct hash_map *map, uint64_t key, void *value)
 	return 0;
 }
 
-/* Slots behind the one that becomes free move up, or searches would end there. */
+/* Moves later slots up into the freed one, since a gap would end searches too early. */
 void *hash_map_remove(struct hash_map *map, uint64_t key)
 {
 	struct hash_map_slot *hole = map->slot_cnt ? find_slot(map, key) : NULL;

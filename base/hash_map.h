@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A hash map from numbers of 64 bits to pointers that the user owns. Zero is a valid empty map. */
+/*
+ * A hash map from 64-bit numbers to pointers owned by the caller. A zeroed map is valid and empty.
+ */
 #ifndef BASE_HASH_MAP_H
 #define BASE_HASH_MAP_H
 
@@ -8,32 +10,32 @@
 
 struct hash_map_slot {
 	uint64_t key;
-	void *value; /* NULL: the slot is free */
+	void *value; /* NULL if the slot is free */
 };
 
 struct hash_map {
-	struct hash_map_slot *slots; /* in no order; slot_cnt is a power of two, or 0 */
+	struct hash_map_slot *slots; /* unsorted; slot_cnt is a power of two, or 0 */
 	size_t slot_cnt;
 	size_t cnt;
 };
 
-/* Frees the map; the values remain the caller's. */
+/* Frees the map, but not the values. */
 void hash_map_deinit(struct hash_map *map);
 
-/* NULL: there is no such key. */
+/* Returns the value of a key; NULL if the key is not in the map. */
 void *hash_map_get(const struct hash_map *map, uint64_t key);
 
-/* Adds a key, or gives it another value, which is not NULL. 0 or -ENOMEM. */
+/* Sets the value of a key, adding the key if needed. value is not NULL. Returns 0 or -ENOMEM. */
 int hash_map_set(struct hash_map *map, uint64_t key, void *value);
 
-/* Takes a key out and returns its value; NULL: there was no such key. */
+/* Removes a key and returns its value; NULL if the key was not in the map. */
 void *hash_map_remove(struct hash_map *map, uint64_t key);
 
-/* The next slot that is in use, after one that was returned or, at first, NULL; NULL: no more. */
+/* Returns the next used slot after slot, or the first if slot is NULL; NULL at the end. */
 const struct hash_map_slot *hash_map_next(const struct hash_map *map,
 					  const struct hash_map_slot *slot);
 
-/* Spreads a number over all 64 bits. */
+/* Hashes a number to 64 evenly distributed bits. */
 uint64_t hash_u64(uint64_t number);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks the kernel for huge pages. */
+/* Requests huge pages from the kernel. */
 #include "base/huge_pages.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Smaller memory has none, or is not worth one. */
+/* Minimum size, in bytes, for which huge pages are worthwhile. */
 #define LARGE_BYTES (4UL << 20)
 
 void huge_pages_use(void *start, size_t bytes)
@@ -15,7 +15,7 @@ void huge_pages_use(void *start, size_t bytes)
 	uintptr_t begin = ((uintptr_t)start + page_mask) & ~page_mask;
 	uintptr_t end = ((uintptr_t)start + bytes) & ~page_mask;
 
-	/* Without them all works as well. */
+	/* Ignore errors: huge pages are only an optimisation. */
 	if (start && bytes >= LARGE_BYTES)
 		madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Byte strings by their hash, those that share one in a list. */
+/* Keeps byte strings in a map by hash; strings with equal hashes form a list. */
 #include "base/intern.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 struct interned {
-	struct interned *next; /* of the same hash */
+	struct interned *next; /* next string with this hash */
 	uint64_t number;
 	size_t len;
 	uint8_t bytes[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers for byte strings: the same string has the same number, counted from 1. */
+/* Assigns numbers to byte strings: equal strings get equal numbers, counted from 1. */
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
 
@@ -9,18 +9,21 @@
 
 #include "base/hash_map.h"
 
-/* Zero is a valid empty table. */
+/* A zeroed struct is a valid empty table. */
 struct intern {
-	struct hash_map strings; /* by hash: the first of those that have it */
+	struct hash_map strings; /* lists of strings with equal hashes, keyed by hash */
 	size_t cnt;
 };
 
-/* *fresh: it was not there before. 0: there is no memory, and *fresh is false. */
+/*
+ * Returns the string's number, adding the string if needed, with *fresh true if it was added. If
+ * memory is short, returns 0 with *fresh false.
+ */
 uint64_t intern_get(struct intern *table, const void *bytes, size_t len, bool *fresh);
 bool intern_has(const struct intern *table, const void *bytes, size_t len);
 void intern_deinit(struct intern *table);
 
-/* Never 0. */
+/* Hashes a byte string. Never returns 0. */
 uint64_t intern_hash(const void *bytes, size_t len);
 
 #endif

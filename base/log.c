@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lines on stderr: made in memory, written in one call, so that they never mix with others'. */
+/* Writes each log line to stderr in one call, so that lines of several processes never mix. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void write_stderr(const char *bytes, size_t len)
 	}
 }
 
-/* One line, whatever the text holds; a newline at its end is the caller's habit, not content. */
+/* Makes one line: escapes newlines in text, except those at its end, which are dropped. */
 static int make_line(const char *text, char **ret, size_t *len)
 {
 	size_t text_len = strlen(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares files with what maps say of them. */
+/* Compares open files with the numbers that maps show. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ int mapped_file_id(int fd, struct file_id *ret)
 	size_t len = (size_t)sysconf(_SC_PAGESIZE);
 	const struct mapping *own;
 	struct proc_maps maps;
-	/* Shared: probes stay out of it. */
+	/* Map the file shared, since uprobes are not inserted into shared mappings. */
 	void *at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
 	int err;
 
@@ -44,7 +44,10 @@ bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown)
 	return st->st_ino == shown->ino || maps_as(fd, shown);
 }
 
-/* Here, a file of any device may lie. */
+/*
+ * True if an open file is the mapped one. Compares devices too: the path may lead to another
+ * device.
+ */
 static bool is_still_there(const struct mapping *mapping, int fd, const struct stat *st)
 {
 	int64_t changed_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;

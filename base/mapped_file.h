@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which files mappings are of. A file that a process had mapped which is gone, with its /proc, is
- * opened by path, in our own root.
+ * Matches open files with mappings. Files mapped by an ended process, which has no /proc directory
+ * any more, are opened by path in memleak's own root.
  */
 #ifndef BASE_MAPPED_FILE_H
 #define BASE_MAPPED_FILE_H
@@ -12,21 +12,21 @@
 #include "base/proc_maps.h"
 
 /*
- * What maps call an open file that is mapped: overlays and btrfs have other numbers there than for
- * stat. Nothing of the file is read. 0 or a negative errno, and then *ret is as it was.
+ * Returns the numbers that maps show for an open file: on overlayfs and btrfs they differ from
+ * those of stat(). Does not read the file. Returns 0, or a negative errno with *ret unchanged.
  */
 int mapped_file_id(int fd, struct file_id *ret);
 
 /*
- * Whether an open file, of which st tells, is what maps call shown. Its way there is believed to
- * lead to the right device: the number of the inode alone may do.
+ * True if an open file, with stat data st, is the file that maps show. Assumes that fd was opened
+ * in a way that leads to the right device: equal inode numbers are enough.
  */
 bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown);
 
 /*
- * Opens what lies at the mapping's path if it is the file that was mapped, which has not changed
- * since that was (since_ns, where known): its inode number may have become another file's. An fd,
- * with *ret filled, or a negative errno; -ENOENT: it is not there, or cannot be told from others.
+ * Opens the mapping's path if it is still the mapped file, unchanged since since_ns (if known),
+ * since its inode number may have been reused. Returns an fd, with *ret filled, or a negative
+ * errno; -ENOENT if the file is gone or cannot be identified.
  */
 int mapped_file_open(const struct mapping *mapping, struct stat *ret);
 

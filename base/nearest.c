@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The distance of words by the usual table, of which three rows are kept. */
+/* Computes the distance of words by dynamic programming, keeping three rows of the table. */
 #include "base/nearest.h"
 
 #include <string.h>
 
-/* Longer ones are not compared. */
+/* Maximum length of a word; longer words never match. */
 #define WORD_MOST 40
 
 static size_t min(size_t a, size_t b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of known words the one that somebody who mistyped it has most likely meant. */
+/* Finds the known word that was most likely meant by a mistyped one. */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
@@ -7,23 +7,25 @@
 #include <stddef.h>
 
 /*
- * A search among words that come one by one. Near enough to be worth a question is a third of the
- * letters at most left out, put in, changed or swapped with the next one (the optimal string
- * alignment distance).
+ * A search over words. A word is near if at most a third of the letters are missing, added, changed
+ * or swapped with the next letter (optimal string alignment distance).
  */
 struct nearest {
 	const char *word;
 	size_t len;
-	size_t least; /* so many are near, or as many as the nearest one until now has */
+	/*
+	 * distances below this are near; the distance of the nearest word so far, once there is one
+	 */
+	size_t least;
 };
 
-/* word: so many bytes of it, which must stay. */
+/* Begins a search. word: len bytes, which must stay valid. */
 struct nearest nearest_begin(const char *word, size_t len);
 
-/* Whether this one is nearer than all before it. */
+/* True if this word is nearer than all words before it. */
 bool nearest_is(struct nearest *nearest, const char *other);
 
-/* The nearest of cnt words; NULL: none is near enough. NULL entries are none. */
+/* Returns the nearest of cnt words; NULL if none is near. NULL entries are skipped. */
 const char *nearest_word(const char *word, size_t len, const char *const *words, size_t cnt);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads numbers, and says whether they are too large. */
+/* Parses numbers, with checks for overflow. */
 #include "base/number.h"
 
 #include <errno.h>

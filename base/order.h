@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What functions for qsort() and its like return of two numbers of one type. */
+/* Compares two numbers of one type, for functions passed to qsort(). */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
 
-/* -1: a is below b; 0: neither is; 1: above. Join them by ?: to compare by several fields. */
+/* Returns -1 if a is below b, 0 if equal, 1 if above. Join with ?: to compare several fields. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks along the path part by part: no part may be a link that another user has put there. */
+/* Opens a path part by part, and rejects symbolic links placed by other users. */
 #include "base/output_file.h"
 
 #include <errno.h>
@@ -18,12 +18,12 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-/* As many links one behind the other as the kernel follows. */
+/* Maximum symbolic links followed, as in the kernel. */
 #define LINKS_MAX 40
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
-/* A number that sudo has left in the environment; UINT32_MAX: none. */
+/* Reads an id that sudo has set in the environment; UINT32_MAX if there is none. */
 static uint32_t sudo_id(const char *name)
 {
 	const char *text = getenv(name);
@@ -39,11 +39,11 @@ static bool may_be_trusted(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == sudo_id("SUDO_UID");
 }
 
-/* Where the walk along a path has come to. */
+/* State of a path walk. */
 struct walk {
-	int folder_fd; /* AT_FDCWD: the working directory */
-	char *rest;    /* of the path, from the folder on */
-	int links;     /* that were followed */
+	int folder_fd; /* AT_FDCWD for the working directory */
+	char *rest;    /* the remaining path, relative to the folder */
+	int links;     /* number of symbolic links followed so far */
 };
 
 static void walk_deinit(struct walk *walk)
@@ -68,7 +68,7 @@ static int make(const struct walk *walk, const char *name)
 
 	if (fd < 0)
 		return -errno;
-	/* If root may not give it away here, it stays root's. */
+	/* If root may not change the owner here, the file stays root's. */
 	if (user != UINT32_MAX && group != UINT32_MAX) {
 		int err = fchown(fd, user, group);
 
@@ -77,7 +77,7 @@ static int make(const struct walk *walk, const char *name)
 	return fd;
 }
 
-/* True for a link below /proc that leads to an open file or folder, by no name. */
+/* True for a link below /proc that refers to an open file or folder instead of a path. */
 static bool is_magic(int link_fd, const char *target)
 {
 	struct statfs system;
@@ -86,7 +86,7 @@ static bool is_magic(int link_fd, const char *target)
 	       (*target == '/' || strchr(target, ':'));
 }
 
-/* Puts what the link says in place of its name. behind: the part of the path after that name. */
+/* Replaces a link by its target. behind: the path after the link's name. */
 static int substitute(struct walk *walk, const char *target, const char *behind)
 {
 	char *rest;
@@ -100,7 +100,10 @@ static int substitute(struct walk *walk, const char *target, const char *behind)
 	return 0;
 }
 
-/* Follows the link name, if its owner may be trusted. 1: its target is to be opened by the link. */
+/*
+ * Follows a link if its owner is trusted. Returns 1 for a magic link, which must be opened as it
+ * is.
+ */
 static int follow(struct walk *walk, int link_fd, const struct stat *st, const char *behind)
 {
 	char target[PATH_MAX];
@@ -115,10 +118,7 @@ static int follow(struct walk *walk, int link_fd, const struct stat *st, const c
 	return is_magic(link_fd, target) ? 1 : substitute(walk, target, behind);
 }
 
-/*
- * Takes a step along the path, to name, which is not its last part: into a folder, or from a link
- * to where it leads.
- */
+/* Enters the folder name, which is not the last part of the path, or follows the link name. */
 static int step(struct walk *walk, const char *name, const char *behind)
 {
 	int fd = openat(walk->folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -146,7 +146,7 @@ static int step(struct walk *walk, const char *name, const char *behind)
 	return 0;
 }
 
-/* Opens what a descriptor of O_PATH stands for. */
+/* Opens the file of an O_PATH descriptor. */
 static int open_again(int path_fd)
 {
 	char path[32];
@@ -157,7 +157,7 @@ static int open_again(int path_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens the last part of the path. -EAGAIN: it was a link, which was followed. */
+/* Opens the last part of the path. Returns -EAGAIN if it was a link, which has been followed. */
 static int open_last(struct walk *walk, const char *name)
 {
 	cleanup_close int path_fd = -1;
@@ -176,11 +176,11 @@ static int open_last(struct walk *walk, const char *name)
 		fd = openat(walk->folder_fd, name, FLAGS);
 		return fd < 0 ? -errno : fd;
 	}
-	/* A pipe of another user would be waited for. */
+	/* Reject another user's pipe: opening it could block. */
 	return S_ISCHR(st.st_mode) || may_be_trusted(&st) ? open_again(path_fd) : -EACCES;
 }
 
-/* Cuts the first part off a path. Returns what is behind it, without slashes. */
+/* Cuts off the first part of a path. Returns the remaining path without leading slashes. */
 static char *cut_part(char *path)
 {
 	char *behind = strchrnul(path, '/');
@@ -216,7 +216,10 @@ static int walk_on(struct walk *walk)
 	return err ? err : -EAGAIN;
 }
 
-/* Follows each link by itself, so that the one that was looked at is the one that was followed. */
+/*
+ * Opens a path part by part, following links itself, so that the link that was checked is the one
+ * that is followed.
+ */
 static int open_by_parts(const char *path)
 {
 	struct walk walk = {.folder_fd = AT_FDCWD, .rest = strdup(path)};
@@ -230,7 +233,10 @@ static int open_by_parts(const char *path)
 	return ret;
 }
 
-/* For anybody but root the kernel decides, by its own rules of files in folders of all users. */
+/*
+ * Only root needs these checks: for other users the kernel applies its own rules for links in
+ * world-writable folders.
+ */
 int output_file_open(const char *path)
 {
 	int fd;

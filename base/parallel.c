@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads that end with the work. */
+/* Starts threads, and joins them when the work is done. */
 #include "base/parallel.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads files of /proc/PID. */
+/* Reads files in /proc/PID. */
 #include "base/proc.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-/* More than one read returns of most files. */
+/* Size of a read; larger than most files. */
 #define READ_BYTES 4096
 
 bool proc_shows_memory(pid_t tid)
@@ -68,13 +68,13 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
 	return err;
 }
 
-/* Two that have ended have the same memory, too: none. */
+/* Check for memory, as two ended processes compare equal, having none. */
 bool proc_share_memory(pid_t pid, pid_t other)
 {
 	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0 && proc_shows_memory(pid);
 }
 
-/* The name of a process is its main thread's, and all its threads are found from there. */
+/* True for files to be read through the main thread: its name (comm), and all threads (task/). */
 static bool is_main_thread_s(const char *name)
 {
 	return !strcmp(name, "comm") || !strncmp(name, "task/", strlen("task/"));
@@ -138,7 +138,7 @@ static char *read_comm(pid_t pid, const char *name)
 		free(comm);
 		return NULL;
 	}
-	comm[len - 1] = '\0'; /* the kernel's newline; others are the name's own */
+	comm[len - 1] = '\0'; /* the kernel's newline; other newlines belong to the name */
 	return comm;
 }
 
@@ -155,7 +155,7 @@ char *proc_thread_comm(pid_t pid, pid_t tid)
 	return read_comm(pid, name);
 }
 
-/* Lines are the kernel's: in the one with the name it writes a newline as \n. */
+/* The name's line cannot fake a field: the kernel escapes newlines in it. */
 const char *proc_status_field(const char *status, const char *field)
 {
 	size_t len = strlen(field);

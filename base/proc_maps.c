@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses and reads /proc/PID/maps. */
+/* Parses /proc/PID/maps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,21 +15,23 @@
 #include "base/proc.h"
 #include "base/proc_maps.h"
 
-/* Lines have a path of 4 KB at most, each byte of which may take four. */
+/*
+ * Size of a read. Longer than any line: a path has at most 4 KB, each byte of which may take four.
+ */
 #define PIECE_BYTES (64 << 10)
 
-/* To read as much, and to do what follows from it, takes about a sixteenth of that. */
+/* Costs for proc_maps_rest_ns(): reading and processing takes about a sixteenth of these times. */
 #define FEW_LINES 1024
 #define REST_NS_PER_LINE 16000
 #define REST_NS_PER_BYTE 150
 
-/* What of a line is still to be read. */
+/* The unparsed part of a line. */
 struct line {
 	const char *at;
 	const char *end;
 };
 
-/* A number and the one character that must follow it; at the line's end none needs to. */
+/* Parses a number and the character `then`, which may be missing at the end of the line. */
 static bool take_number(struct line *line, unsigned int base, char then, uint64_t *ret)
 {
 	uint64_t value;
@@ -57,8 +59,8 @@ static bool take_permissions(struct line *line, struct mapping *m)
 }
 
 /*
- * The kernel writes a newline in a path as \012 and leaves everything else alone, backslashes
- * too: a file that is really called "a\012b" comes out wrong, as nothing in the text tells it.
+ * Copies a path and replaces \012 by a newline. The kernel escapes only newlines, not backslashes,
+ * so a file really named "a\012b" gets a wrong path.
  */
 static size_t copy_path(char *to, const char *from, size_t len)
 {
@@ -83,7 +85,9 @@ static void parse_path(const struct line *line, char *store, struct mapping *m)
 	const char *from = line->at;
 	size_t len;
 
-	/* The kernel pads to a column; a path of a file begins with '/', so no blank is lost. */
+	/*
+	 * Skip the kernel's padding; no path begins with a blank, since file paths begin with '/'.
+	 */
 	while (from < line->end && *from == ' ')
 		from++;
 	len = copy_path(store, from, line->end - from);
@@ -94,7 +98,7 @@ static void parse_path(const struct line *line, char *store, struct mapping *m)
 	m->path = store;
 }
 
-/* 55d0c0a3e000-55d0c0a60000 r-xp 00002000 fe:01 1835044                    /usr/bin/cat */
+/* Parses 55d0c0a3e000-55d0c0a60000 r-xp 00002000 fe:01 1835044      /usr/bin/cat */
 static bool parse_line(struct line line, char *store, struct mapping *ret)
 {
 	struct mapping m = {0};
@@ -113,25 +117,25 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 	return true;
 }
 
-/* Equal paths are stored once, if they come soon after each other. */
+/* Size of a cache of recent paths, so that equal paths of nearby mappings are stored once. */
 #define RECENT_PATHS 256
 #define HASHED_BYTES 64
 
-/* No path is at that place of the store. */
+/* Value of an unused entry in the cache of recent paths. */
 #define NO_PATH SIZE_MAX
 
-/* Maps that are being read: until all are there the store may move. */
+/* Maps while they are being read. The path store may move until the end. */
 struct reading {
 	struct proc_maps maps;
 	size_t cap;
-	size_t *paths; /* of each mapping, its place in the store */
+	size_t *paths; /* per mapping: offset of its path in the store */
 	size_t paths_cap;
 	size_t store_len;
 	size_t store_cap;
-	size_t recent[RECENT_PATHS]; /* by hash */
+	size_t recent[RECENT_PATHS]; /* offsets of recent paths in the store, by hash */
 	uint64_t last_end;
-	off_t at;   /* in the file */
-	char *path; /* of the line */
+	off_t at;   /* offset in the maps file */
+	char *path; /* the current line's path */
 	size_t path_cap;
 };
 
@@ -140,14 +144,14 @@ static int begin_reading(struct reading *reading)
 	*reading = (struct reading){.maps.whole = true};
 	for (size_t i = 0; i < RECENT_PATHS; i++)
 		reading->recent[i] = NO_PATH;
-	/* For all whose path is left out. */
+	/* Store "" first, at offset 0, for mappings whose path is dropped. */
 	if (array_reserve(&reading->maps.path_store, &reading->store_cap, 1))
 		return -ENOMEM;
 	reading->maps.path_store[reading->store_len++] = '\0';
 	return 0;
 }
 
-/* By its last bytes, which differ where others do not. */
+/* Hashes a path by its last bytes, which differ more than the first. */
 static size_t hash_path(const char *path, size_t len)
 {
 	uint64_t hash = len;
@@ -157,7 +161,7 @@ static size_t hash_path(const char *path, size_t len)
 	return (hash >> 32) % RECENT_PATHS;
 }
 
-/* The place of a path in the store; 0, where an empty one is: there is no more room. */
+/* Stores a path. *ret: its offset; 0, the offset of "", if the store is full. */
 static int store_path(struct reading *reading, const char *path, size_t *ret)
 {
 	size_t len = strlen(path) + 1, *recent = &reading->recent[hash_path(path, len)];
@@ -199,7 +203,7 @@ static int read_line(struct reading *reading, const char *at, const char *end)
 	return 0;
 }
 
-/* Huge pages of hugetlbfs are shown as a deleted file. */
+/* True for anonymous memory. Huge pages of hugetlbfs are shown as a deleted file. */
 static bool is_anonymous(const struct mapping *m)
 {
 	if (m->file.ino)
@@ -207,7 +211,7 @@ static bool is_anonymous(const struct mapping *m)
 	return !*m->path || !strncmp(m->path, "[anon:", 6);
 }
 
-/* Returns the index behind the anonymous mappings that lie at index at without a gap. */
+/* Returns the index behind the run of adjacent anonymous mappings that begins at index at. */
 static size_t anonymous_end(const struct proc_maps *maps, size_t at)
 {
 	size_t end = at;
@@ -218,7 +222,7 @@ static size_t anonymous_end(const struct proc_maps *maps, size_t at)
 	return end;
 }
 
-/* True if two mappings of one file leave out as many bytes of it between them. */
+/* True if exactly `bytes` bytes of the file are not mapped between two of its mappings. */
 static bool misses(const struct mapping *before, const struct mapping *behind, uint64_t bytes)
 {
 	uint64_t end = before->offset + (before->end - before->start);
@@ -227,7 +231,7 @@ static bool misses(const struct mapping *before, const struct mapping *behind, u
 	       behind->offset > end && behind->offset - end == bytes;
 }
 
-/* Takes code in anonymous memory for the part of the file that is missing there. */
+/* Treats executable anonymous memory between two mappings of a file as the missing part of it. */
 static void note_moved(struct proc_maps *maps, size_t at, size_t end)
 {
 	const struct mapping *before = &maps->mappings[at - 1];
@@ -271,7 +275,7 @@ static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 		maps->mappings[i].path = maps->path_store + reading->paths[i];
 	free(reading->paths);
 	find_moved(maps);
-	/* Empty ones have a list, too. */
+	/* Allocate a list even if there are no mappings. */
 	if (!err && array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
 		err = -ENOMEM;
 	if (err) {
@@ -282,7 +286,7 @@ static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 	return 0;
 }
 
-/* The lines that are whole; ret: so many bytes. */
+/* Parses complete lines. *ret: number of bytes parsed. */
 static int read_lines(struct reading *reading, const char *text, size_t len, size_t *ret)
 {
 	const char *at = text, *newline;
@@ -314,7 +318,7 @@ static bool is_too_much(const struct proc_maps *maps)
 	return maps->cnt >= PROC_MAPS_LINES_MAX || maps->text_bytes >= PROC_MAPS_BYTES_MAX;
 }
 
-/* Piece by piece: what of the last line is not there yet goes to the front. */
+/* Reads the file piece by piece; an incomplete last line is moved to the front of the piece. */
 static int read_pieces(int fd, struct reading *reading, char *piece, size_t size)
 {
 	size_t len = 0, done;
@@ -323,7 +327,7 @@ static int read_pieces(int fd, struct reading *reading, char *piece, size_t size
 
 	do {
 		got = pread(fd, piece + len, size - len, reading->at);
-		/* The image may end while it is read: what was read is as good as it gets. */
+		/* ESRCH: the image ended during the read; keep what was read. */
 		if (got < 0 && errno != EINTR && errno != ESRCH)
 			return -errno;
 		if (got > 0) {
@@ -333,7 +337,7 @@ static int read_pieces(int fd, struct reading *reading, char *piece, size_t size
 			memmove(piece, piece + done, len - done);
 			len -= done;
 		}
-		/* No line is as long as a piece. */
+		/* A piece without a newline cannot be a valid line. */
 		reading->maps.cut = len == size || is_too_much(&reading->maps);
 		if (reading->maps.cut) {
 			reading->maps.whole = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads again what a read left. */
+/* Repeats interrupted and short reads. */
 #include "base/read_at.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads whole pieces of files from wherever they are, past interruptions and short reads. */
+/* Reads at a file offset, with retries after interruptions and short reads. */
 #ifndef BASE_READ_AT_H
 #define BASE_READ_AT_H
 
@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How many bytes were read: fewer than len only if the file ends before. Or a negative errno. */
+/*
+ * Returns the number of bytes read, less than len only at the end of the file, or a negative errno.
+ */
 ssize_t read_at(int fd, void *buf, size_t len, uint64_t offset);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens files as paths first: what they are is known before they are opened for reading. */
+/* Opens files with O_PATH first, so that their type is known before they are opened for reading. */
 #include "base/regular_file.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Of a walk that does not wait. */
+/* Maximum attempts of a cached path walk. */
 #define TRIES 3
 
 static bool (*refused)(int path_fd);
@@ -22,7 +22,7 @@ void regular_file_refuse(bool (*is_refused)(int path_fd))
 	refused = is_refused;
 }
 
-/* File systems that the kernel makes up: a read may do anything, or wait. */
+/* True for the kernel's virtual file systems, where a read may have side effects or block. */
 static bool is_made_up(int fd)
 {
 	static const unsigned int types[] = {
@@ -55,7 +55,10 @@ static struct open_how path_how(int root_fd, int flags, enum links links)
 	return how;
 }
 
-/* Below a root. Without openat2 (a container's filter) a link could lead out: there is no file. */
+/*
+ * Opens a path with O_PATH. If openat2() is unavailable (a container's filter), fails for paths
+ * below a root, since links could lead out.
+ */
 static int open_path(int dir_fd, int root_fd, const char *path, int flags, enum links links)
 {
 	struct open_how how = path_how(root_fd, flags, links);
@@ -92,7 +95,10 @@ int regular_file_open(int dir_fd, int root_fd, const char *path, enum links link
 	return fd;
 }
 
-/* Another process may rename something meanwhile. Kernels before 5.12 refuse the flag. */
+/*
+ * EAGAIN may also mean a concurrent rename, so try again. Kernels before 5.12 reject
+ * RESOLVE_CACHED.
+ */
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st)
 {
 	struct open_how how = path_how(root_fd, 0, links);

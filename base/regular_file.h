@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opens regular files whose names come from a target: every file of a target is opened by this. */
+/*
+ * Opens regular files with names from a target. All files of targets must be opened by these
+ * functions.
+ */
 #ifndef BASE_REGULAR_FILE_H
 #define BASE_REGULAR_FILE_H
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Which symbolic links are followed. */
+/* Symbolic links that are followed. */
 enum links {
 	LINKS_ALL,
-	LINKS_BEFORE, /* but not in the place of the file itself */
-	LINKS_NONE,   /* wherever they are */
+	LINKS_BEFORE, /* in the folders of the path, but not as the file itself */
+	LINKS_NONE,   /* no links, neither in folders nor as the file */
 };
 
 /*
- * Opens path for reading, below root_fd when that is not -1 (no link leads out of it) and relative
- * to dir_fd otherwise. Only a regular file, which a look at it cannot disturb: opening a device or
- * a pipe can, and so can reading a file of /proc, /sys and their like. An fd, or a negative errno;
- * -ENOEXEC: it is none.
+ * Opens path for reading: below root_fd (links cannot lead out) unless that is -1, else relative to
+ * dir_fd. Opens only regular files on real file systems: opening a device or pipe, or reading a
+ * file of /proc, /sys etc., may have side effects. Returns an fd or a negative errno; -ENOEXEC if
+ * it is not such a file.
  */
 int regular_file_open(int dir_fd, int root_fd, const char *path, enum links links, struct stat *st);
 
 /*
- * From now on files are refused of which this is true, with -EREMOTE: it is asked of a file that is
- * open as a path alone, and must not ask that file's system.
+ * Sets a filter: files for which is_refused() is true are refused with -EREMOTE. It is called with
+ * an O_PATH descriptor and must not access the file's file system.
  */
 void regular_file_refuse(bool (*is_refused)(int path_fd));
 
-/* Opens for reading what is open as a path alone (O_PATH), which stays open. */
+/* Opens the file of an O_PATH descriptor for reading. path_fd stays open. */
 int regular_file_reopen(int path_fd, struct stat *st);
 
 /*
- * The same for an absolute path that the kernel has in memory, as that of a file which is mapped:
- * no file system is asked for it. Else there is no such file: -ENOENT.
+ * Like regular_file_open() for an absolute path, but uses only the kernel's path cache, which has
+ * paths of mapped files: never waits for a file system. Returns -ENOENT if the path is not cached.
  */
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st);
 
-/* Opens a folder as a path alone, as above. */
+/* Opens a folder with O_PATH; root_fd and links as in regular_file_open(). */
 int folder_open(int root_fd, const char *path, enum links links);
 
 #endif

@@ -15,7 +15,9 @@ static bool is_ignored(int sig)
 	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
-/* nohup has SIGHUP ignored, but a blocked signal comes all the same. */
+/*
+ * Adds termination signals. Skips SIGHUP if it is ignored (nohup), since signalfd would deliver it.
+ */
 static void add_end_signals(sigset_t *set)
 {
 	sigaddset(set, SIGINT);
@@ -34,7 +36,10 @@ int signals_hold_requests(void)
 {
 	sigset_t set;
 
-	/* What a script starts with & ignores SIGINT, and is ended by kill -INT all the same. */
+	/*
+	 * Shell scripts start background jobs with SIGINT ignored, but kill -INT should end
+	 * memleak.
+	 */
 	signal(SIGINT, SIG_DFL);
 	sigemptyset(&set);
 	add_requests(&set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What memleak is asked for by signals. They are blocked and read from a descriptor, so those that
- * come before tracing has begun wait for it.
+ * Receives requests as signals. The signals are blocked and read from a descriptor, so that
+ * requests made before tracing begins are not lost.
  */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
@@ -10,24 +10,24 @@
 
 enum request {
 	REQUEST_NONE,
-	REQUEST_END,      /* SIGINT, SIGTERM, and SIGHUP unless it was ignored at the start */
-	REQUEST_REPORT,   /* SIGUSR1 */
-	REQUEST_BASELINE, /* SIGUSR2 */
+	REQUEST_END,      /* SIGINT, SIGTERM, and SIGHUP unless ignored at the start */
+	REQUEST_REPORT,   /* SIGUSR1: make a report now */
+	REQUEST_BASELINE, /* SIGUSR2: begin a new baseline */
 };
 
-/* To be called first: SIGUSR1 and SIGUSR2 wait, and SIGINT is not ignored any more. */
+/* Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called first. */
 int signals_hold_requests(void);
-/* From now on signals to end wait as well; until then they end memleak at once. */
+/* Also blocks termination signals, which until then end memleak at once. */
 int signals_hold_all(void);
-/* The final report may take a while: from now on a signal to end does so at once. */
+/* Unblocks termination signals, so that they end memleak at once during a long final report. */
 void signals_release_end(void);
-/* Signals to end that come from now on do so at once: what earlier ones asked for is being done. */
+/* Discards pending termination signals, which are being handled, and unblocks later ones. */
 void signals_renew_end(void);
 
-/* Whether a signal to end has come and was not read. */
+/* True if a termination signal is pending and was not read. */
 bool signals_end_pending(void);
 
-/* A descriptor to read requests from, or a negative errno. */
+/* Returns a descriptor to read requests from, or a negative errno. */
 int signals_open(void);
 enum request signals_read(int fd);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A lock that is given in the order of asking, and waits without it. */
+/* A ticket lock that is released while its owner waits in poll(). */
 #include "base/turns.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* So long a thread may take to notice that it is to hurry. */
+/* Maximum time until a waiting thread notices turn_hurry(), in milliseconds. */
 #define SLICE_MS 50
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
-static uint64_t asked, served; /* so many turns have been asked for, and so many are over */
+static uint64_t asked, served; /* tickets taken, and tickets served */
 static atomic_bool hurried;
 static _Thread_local bool shares;
 

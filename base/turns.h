@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turns of two threads that share all they have: only the one whose turn it is runs, and they have
- * turns in the order in which they ask. Nothing else needs a lock.
+ * A fair lock for two threads that share all data: only its owner runs, and threads get it in the
+ * order in which they asked. No other locks are needed.
  */
 #ifndef BASE_TURNS_H
 #define BASE_TURNS_H
@@ -9,24 +9,26 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/* Waits for its turn. */
+/* Acquires the lock. */
 void turn_take(void);
-/* Lets another thread have a turn. */
+/* Releases the lock. */
 void turn_give(void);
 
-/* From now on the calling thread, whose turn it is, gives it away while it is in turn_poll(). */
+/* Lets the calling thread, which owns the lock, release it during turn_poll() from now on. */
 void turn_share(void);
-/* To be called first in a process that such a thread has forked: it has no other thread. */
+/*
+ * Undoes turn_share(). Call first in a child forked from a sharing thread: it has no other thread.
+ */
 void turn_forget(void);
 /*
- * poll(2) of one descriptor, which returns 0 early when the thread is to hurry. What is shared may
- * have changed meanwhile.
+ * Calls poll(2) for one descriptor; returns 0 early if turn_hurry() was called. A sharing thread
+ * releases the lock meanwhile, so shared data may have changed.
  */
 int turn_poll(struct pollfd *fd, int timeout_ms);
 
-/* Tells threads that share to stop waiting, or to wait again. */
+/* Makes sharing threads stop waiting (true), or lets them wait again (false). */
 void turn_hurry(bool hurry);
-/* Of the calling thread: false unless it shares. */
+/* True if the calling thread shares and should not wait. */
 bool turn_is_hurried(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The library that the kernel maps into every process. */
+/* Copies the vdso. */
 #include "base/vdso.h"
 
 #include <errno.h>

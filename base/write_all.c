@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes to files, pipes, terminals and sockets, whoever reads them. */
+/* Writes to files, pipes, terminals and sockets, with a bounded wait for stalled readers. */
 #include "base/write_all.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/signals.h"
 #include "base/turns.h"
 
-/* How long those who read nothing may keep memleak from ending. */
+/* Interval, in milliseconds, at which a termination signal is checked while a reader is stalled. */
 #define PATIENCE_MS 1000
 
 static int wait_for_reader(int fd)
@@ -26,8 +26,8 @@ static int wait_for_reader(int fd)
 }
 
 /*
- * As much as there is room for now. Pipes and terminals that are ready take at least PIPE_BUF
- * bytes; files and sockets get all at once, as it may have to be one message or one line.
+ * Writes as much as possible without blocking. Ready pipes and terminals accept at least PIPE_BUF
+ * bytes; files and sockets get all bytes at once, which may have to be one message or line.
  */
 static ssize_t write_some(int fd, mode_t mode, const char *bytes, size_t len)
 {
@@ -50,7 +50,7 @@ int write_all(int fd, const char *bytes, size_t len)
 
 		if (err)
 			return err;
-		/* Or someone else made it non-blocking. */
+		/* Another process may have made the descriptor non-blocking. */
 		if (written < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (written < 0)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes bytes wherever they go. A reader at the other end that reads nothing does not keep
- * memleak from ending: -ECANCELED, when a signal to end has come. Other errors are negative errnos,
- * too.
+ * Writes to files, pipes, terminals and sockets. If a reader is stalled and a termination signal is
+ * pending, functions return -ECANCELED. All errors are negative errnos.
  */
 #ifndef BASE_WRITE_ALL_H
 #define BASE_WRITE_ALL_H
 
 #include <stddef.h>
 
-/* Writes all bytes, also to a descriptor that is slow or does not block. */
+/* Writes all bytes, waiting if the descriptor is slow or non-blocking. */
 int write_all(int fd, const char *bytes, size_t len);
 
-/* As write_all(); a file is as long as before if that fails, as on a full disk. */
+/* Like write_all(), but restores a regular file's size on failure, such as a full disk. */
 int append_all(int fd, const void *bytes, size_t len);
 
 #endif
