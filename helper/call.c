@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks a helper, and answers as one. */
+/* Sends requests to a helper, and serves requests in a helper. */
 #include "helper/call.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/signals.h"
 
-/* So long a signal to end may wait. */
+/* Interval at which a termination signal is checked, in nanoseconds. */
 #define SLICE_NS (50 * 1000000ULL)
 
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walls, one behind the other: no capabilities (capabilities(7)), a user of its own, namespaces of
- * its own, a Landlock domain that allows nothing (landlock(7)), and a filter of system calls
- * (seccomp(2)). What a kernel or a container does not let us have is left out, but for the first
+ * Confines a process by several layers: no capabilities (capabilities(7)), its own user and
+ * namespaces, a Landlock domain that allows nothing (landlock(7)), and a system call filter
+ * (seccomp(2)). Layers that the kernel or a container does not permit are skipped, except the first
  * and the last.
  */
 #include "helper/confine.h"
@@ -31,13 +31,13 @@
 #include "base/capabilities.h"
 
 /*
- * Private memory, and a file in memory. What is read can ask for any amount: a compressed section
- * says how large it gets.
+ * Limit on private memory and on files, in bytes: hostile input may request any amount, such as by
+ * the stated size of a compressed section.
  */
 #define MEMORY_BYTES (1UL << 30)
 /*
- * The first of 2^22 users, of which each helper takes its own, by its pid: helpers cannot send
- * signals to each other.
+ * First of 2^22 user ids. Each helper uses its own, by pid, so that helpers cannot signal each
+ * other.
  */
 #define FIRST_USER 0x6d000000U
 
@@ -54,7 +54,7 @@ static void set_limit(int resource, rlim_t value)
 	setrlimit(resource, &limit);
 }
 
-/* When memory is short all the same, the kernel takes us first. */
+/* Limits resources, and lets the OOM killer choose the helper first. */
 static void limit_resources(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -76,9 +76,9 @@ static void limit_resources(void)
 #define OTHER_NAMESPACES (CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS)
 
 /*
- * A network, mounts and the like of its own, where nothing is: the folder names the process's open
- * files and cannot be written to. Who lacks the capabilities has them in a user namespace of its
- * own, if the kernel lets everybody have one.
+ * Enters empty namespaces (network, mounts etc.), and changes the root to a folder in /proc that
+ * only lists open files and cannot be written to. Without capabilities tries a new user namespace,
+ * if the kernel permits it.
  */
 static void leave_namespaces(void)
 {
@@ -100,9 +100,9 @@ static int keep_effective(void)
 }
 
 /*
- * A user namespace may not have that user: there, without capabilities, root is one like others.
- * Capabilities are left for what follows. What says that files of /proc/self are the user's, and
- * the signal at the parent's end, is lost by the change.
+ * Changes to the helper's own user; in a user namespace without that user id, stays root without
+ * capabilities. Keeps capabilities for the next steps. Restores the dumpable flag, by which the
+ * user owns /proc/self, and the parent-death signal, which the change clears.
  */
 static void change_user(void)
 {
@@ -118,7 +118,7 @@ static void change_user(void)
 	prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0);
 }
 
-/* Neither of them can be had back by a program that is run. Both need CAP_SETPCAP. */
+/* Prevents executed programs from regaining capabilities. Needs CAP_SETPCAP. */
 static void lock_capabilities(void)
 {
 	capabilities_bound(0);
@@ -150,7 +150,9 @@ static int drop_capabilities(void)
 	return has_capabilities() ? -EPERM : 0;
 }
 
-/* The attributes as of version 6: the headers of older distributions lack the last two. */
+/*
+ * The ruleset attributes of Landlock version 6; headers of older distributions lack the last two.
+ */
 struct landlock_attributes {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net;
@@ -160,12 +162,12 @@ struct landlock_attributes {
 #define NET_BIND_AND_CONNECT 3ULL
 #define SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS 3ULL
 
-/* Denies every access to files, TCP ports and other processes that the kernel's Landlock knows. */
+/* Denies all access to files, TCP ports and other processes that the kernel's Landlock supports. */
 static void enter_landlock(void)
 {
 	long version =
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	/* Number of file access rights that each version knows. */
+	/* Number of file access rights in each version, by version number. */
 	static const int rights[] = {0, 13, 14, 15, 15, 16};
 	const long last = sizeof(rights) / sizeof(*rights) - 1;
 	struct landlock_attributes attr = {0};
@@ -184,8 +186,8 @@ static void enter_landlock(void)
 }
 
 /*
- * Memory, time, and files that are open. What is not allowed fails with EPERM: libraries that try
- * to open a file go on without it.
+ * System calls allowed with any arguments: for memory, time and open files. Other calls fail with
+ * EPERM, so that libraries which try to open a file go on without it.
  */
 static const int allowed_calls[] = {
 	SCMP_SYS(read),
@@ -226,22 +228,22 @@ static const int allowed_calls[] = {
 	SCMP_SYS(exit_group),
 };
 
-/* A system call that is allowed if these bits of its arguments have these values. */
+/* A system call that is allowed if some bits of its arguments have given values. */
 struct rule {
 	int call;
 	struct {
 		unsigned int index;
-		uint64_t mask; /* 0: the argument may be anything */
+		uint64_t mask; /* mask of the bits to compare; 0 to allow any value */
 		uint64_t value;
 	} args[2];
 };
 
 static const struct rule allowed_arguments[] = {
-	/* Fast open connects. */
+	/* Refuse MSG_FASTOPEN, which would connect the socket. */
 	{SCMP_SYS(sendmsg), {{2, MSG_FASTOPEN, 0}}},
-	/* fstat() of the C library. Given a name, it says only whether such a file exists. */
+	/* The C library's fstat(). With a path it would only show whether a file exists. */
 	{SCMP_SYS(newfstatat), {{3, UINT64_MAX, AT_EMPTY_PATH}}},
-	/* Other commands send signals, or lock the files of others. */
+	/* Other fcntl() commands send signals, or lock files of other processes. */
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_DUPFD_CLOEXEC}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GETFD}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFD}}},
@@ -249,13 +251,16 @@ static const struct rule allowed_arguments[] = {
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GET_SEALS}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_ADD_SEALS}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFL}, {2, O_ASYNC, 0}}},
-	/* No code, and none of the system's huge pages. */
+	/* No executable memory, and no hugetlbfs pages. */
 	{SCMP_SYS(mmap), {{2, PROT_EXEC, 0}, {3, MAP_HUGETLB, 0}}},
 	{SCMP_SYS(mprotect), {{2, PROT_EXEC, 0}}},
 	{SCMP_SYS(memfd_create), {{1, MFD_HUGETLB, 0}}},
 };
 
-/* For who accepts connections, and answers: no other socket is made or connected. */
+/*
+ * System calls for a server that accepts connections. None of them creates or connects other
+ * sockets.
+ */
 static const int serving_calls[] = {
 	SCMP_SYS(accept),     SCMP_SYS(accept4),     SCMP_SYS(epoll_create1),
 	SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_wait),  SCMP_SYS(epoll_pwait),
@@ -267,7 +272,7 @@ static const int serving_calls[] = {
 static const struct rule serving_arguments[] = {
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_NODELAY}}},
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_CORK}}},
-	/* To the client alone. */
+	/* Sending without an address reaches only the connected client. */
 	{SCMP_SYS(sendto), {{3, MSG_FASTOPEN, 0}, {4, UINT64_MAX, 0}}},
 };
 
@@ -325,7 +330,7 @@ int confine(bool serves)
 	err = drop_capabilities();
 	if (err)
 		return err;
-	/* The leak check of a sanitizer reads and traces the process itself. */
+	/* The sanitizer's leak check reads and traces its own process. */
 	if (HELPER_SANITIZED)
 		return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : 0;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

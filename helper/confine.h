@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Takes from a process whatever it could do harm with, for good. */
+/* Permanently removes a process's rights. */
 #ifndef HELPER_CONFINE_H
 #define HELPER_CONFINE_H
 
 #include <stdbool.h>
 
-/* Built with AddressSanitizer, which wants some things otherwise. */
+/* Set in builds with AddressSanitizer, which needs some exceptions. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HELPER_SANITIZED 1
 #elif defined(__has_feature)
@@ -18,11 +18,11 @@
 #endif
 
 /*
- * Afterwards the process has no capability, a user of its own where it may change that, little
- * memory, and no way to open a file, to reach the network or another process, or to start a
- * program: what it has is the files that are open, and those that it is sent. serves: it may take
- * connections from a socket that listens, and answer them. -errno: it still has some of its rights,
- * and must end.
+ * Confines the calling process: no capabilities, its own user if permitted, limited memory, and no
+ * way to open files, reach the network or other processes, or execute programs. It can use only
+ * files that are open or sent to it. serves: it may also accept connections on a listening socket
+ * and answer them. On failure returns a negative errno: the process still has some rights and must
+ * end.
  */
 int confine(bool serves);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starts and ends helper processes, by the starter. */
+/* Starts and ends helper processes through the starter. */
 #include "helper/helper.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ int helper_start(struct helper *helper)
 	return 0;
 }
 
-/* True once the child has ended: it has no other process that could hold its socket. */
+/* True if the helper ends in time. It has no children that could keep its socket open. */
 static bool has_ended(int sock, unsigned int within_ms)
 {
 	uint64_t deadline_ns = clock_deadline_ns((uint64_t)within_ms * 1000000);
@@ -106,7 +106,7 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 	shutdown(helper->sock, SHUT_WR);
 	to_kill = !grace_ms || !has_ended(helper->sock, grace_ms);
 	close(helper->sock);
-	/* As long as it has not been waited for, its time is known. */
+	/* Read the CPU time before the process is reaped. */
 	forget(helper);
 	status = starter_wait(helper->pid, to_kill);
 	if (status < 0)
@@ -114,7 +114,7 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == STARTER_NOT_CONFINED)
 		log_error("the %s cannot give up its rights here, so it does not run",
 			  helper->kind->name);
-	/* A sanitizer found something in the helper: its report is no use if nobody fails. */
+	/* A sanitizer found an error in the helper: fail here, so that tests notice. */
 	if (HELPER_SANITIZED && grace_ms && WIFEXITED(status) && WEXITSTATUS(status))
 		abort();
 	helper->pid = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process at the other end of a socket, for work on input that may be hostile or slow:
- * started, confined, ended. It ends with memleak, and when the socket is closed. Knows nothing
- * of what the work is; call.h has what is said over the socket.
+ * Starts, confines and ends a helper process, which works on input that may be hostile or slow and
+ * is connected by a socket. It ends with memleak, or when the socket is closed. Knows nothing of
+ * the work; call.h has the requests.
  */
 #ifndef HELPER_HELPER_H
 #define HELPER_HELPER_H
@@ -15,13 +15,14 @@
 #include "helper/kind.h"
 #include "helper/message.h"
 
-/* Stays where it is while it runs. */
+/* A helper. Must not be moved while it runs. */
 struct helper {
 	const struct helper_kind *kind;
-	pid_t pid;                /* 0: not running */
-	int sock;                 /* -1: not running */
-	unsigned int incarnation; /* counts starts: what an earlier process was told is lost */
-	struct message answer;    /* that is being received */
+	pid_t pid; /* pid of the helper; 0 if it is not running */
+	int sock;  /* socket to the helper; -1 if it is not running */
+	/* number of starts; a new process knows nothing of earlier requests */
+	unsigned int incarnation;
+	struct message answer; /* the answer that is being received */
 	struct helper *next;
 };
 
@@ -31,31 +32,35 @@ struct helper {
 	}
 
 /*
- * Starts it, unless it runs: it has no open file but the socket, runs work and ends when that
- * returns. It has the memory that memleak had when the first helper was started.
+ * Starts the helper, unless it is running. It inherits no open file but the socket, calls work()
+ * and ends when that returns. Its memory is that of memleak when the first helper was started.
  */
 int helper_start(struct helper *helper);
 
-/* To end by itself; a sanitizer's leak check takes time. */
+/* Time, in milliseconds, for a helper to end by itself; a sanitizer's leak check takes longer. */
 #define HELPER_GRACE_MS (HELPER_SANITIZED ? 5000 : 50)
 
 /*
- * Closes the socket, gives the child grace_ms to end by itself, then kills it. Nothing happens to
- * one that does not run. It can be started again.
+ * Closes the socket, waits up to grace_ms for the helper to end, then kills it. Does nothing if it
+ * is not running. The helper can be started again.
  */
 void helper_stop(struct helper *helper, unsigned int grace_ms);
-/* Stops it for good. */
+/* Stops the helper and frees its memory. */
 void helper_deinit(struct helper *helper, unsigned int grace_ms);
 
-/* The first helper that runs, which leads to the others by next; NULL: none runs. */
+/*
+ * Returns the first running helper, from which `next` leads to the others; NULL if none is running.
+ */
 const struct helper *helper_running(void);
 
-/* True if a helper uses a processor or waits for one; false if it sleeps, as for a file's bytes. */
+/*
+ * True if a helper is using or waiting for a processor; false if it sleeps, such as for file data.
+ */
 bool helper_is_runnable(const struct helper *helper);
 
-/* CPU time of a process that runs, or has ended and is not waited for yet; 0: not known. */
+/* Returns the CPU time of a process that is running, or a zombie; 0 if unknown. */
 uint64_t helper_cpu_ns(pid_t pid);
-/* CPU time of all helpers that were stopped. */
+/* Returns the CPU time of all stopped helpers. */
 uint64_t helper_stopped_cpu_ns(void);
 
 #endif

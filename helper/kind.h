@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a helper is. */
+/* Describes a kind of helper. */
 #ifndef HELPER_KIND_H
 #define HELPER_KIND_H
 
 enum helper_rights {
 	HELPER_KEEPS_RIGHTS,
-	HELPER_DROPS_RIGHTS, /* confine.h */
-	HELPER_SERVES, /* the same, but it may answer who connects to a socket that it is given */
+	HELPER_DROPS_RIGHTS, /* confined as in confine.h */
+	HELPER_SERVES,       /* confined, but may accept connections on a socket that it is sent */
 };
 
-/* Constant, and the same for all of its kind. */
+/* A constant, shared by all helpers of this kind. */
 struct helper_kind {
-	const char *name; /* 15 bytes of it are shown */
+	const char *name; /* process name; at most 15 bytes are shown */
 	enum helper_rights rights;
-	void (*prepare)(void); /* before rights go; NULL: there is nothing to do */
+	void (*prepare)(void); /* called before rights are dropped; NULL if not needed */
 	void (*work)(int sock);
-	int niceness; /* less than 0: it goes before others, where that is allowed */
+	int niceness; /* negative for higher priority, where permitted */
 };
 
 /*
- * Lists a kind, by which the starter knows it: requests name kinds by their index in the list. The
- * linker gathers the entries of all files.
+ * Registers a kind with the starter: requests name kinds by their index in the list, which the
+ * linker collects from all files.
  */
 #define HELPER_KIND(kind)                                                                          \
 	static const struct helper_kind *const kind##_entry                                        \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Messages over a SOCK_SEQPACKET pair. */
+/* Encodes messages, and sends them over a SOCK_SEQPACKET pair. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define STRING_NULL UINT32_MAX
 
-/* The first byte of each packet. */
+/* First byte of each packet. */
 enum { PACKET_LAST, PACKET_MORE };
 
 void message_deinit(struct message *msg)
@@ -194,7 +194,7 @@ int message_send(int sock, const struct message *msg, uint64_t deadline_ns)
 	return 0;
 }
 
-/* Keeps the first descriptor of a packet, closes what nobody asked for. */
+/* Keeps a packet's first descriptor, and closes surplus ones. */
 static void take_fds(struct message *msg, struct msghdr *header)
 {
 	for (struct cmsghdr *cmsg = CMSG_FIRSTHDR(header); cmsg; cmsg = CMSG_NXTHDR(header, cmsg)) {
@@ -212,7 +212,7 @@ static void take_fds(struct message *msg, struct msghdr *header)
 	}
 }
 
-/* 0: the message is whole; 1: more is to come. */
+/* Receives a packet. Returns 0 if the message is complete, 1 if more packets follow. */
 static int receive_packet(int sock, struct message *msg)
 {
 	char control[CMSG_SPACE(4 * sizeof(int))];

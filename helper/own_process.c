@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Closes what was open, and forgets what was done with signals. */
+/* Closes inherited files, and resets inherited signal handling. */
 #include "helper/own_process.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void close_from(unsigned int first)
 	struct rlimit limit;
 	int max = 1 << 16;
 
-	/* By number: the C library's wrapper is younger than some systems we run on. */
+	/* Use the system call: older C libraries have no close_range(). */
 	if (!syscall(SYS_close_range, first, ~0U, 0))
 		return;
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < 1UL << 20)
@@ -27,7 +27,10 @@ static void close_from(unsigned int first)
 		close(fd);
 }
 
-/* They may be anywhere, even on 0..3 when the parent closed its own. */
+/*
+ * Moves the files to high descriptors first: they may be on 0 to 3 if the parent has closed its
+ * own.
+ */
 void own_process_keep_files(const int *files, size_t cnt)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), moved[FILES_MAX];

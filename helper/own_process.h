@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process that was forked does first, so that nothing of its parent's is in its way. */
+/* Separates a forked process from its parent's signals and open files. */
 #ifndef HELPER_OWN_PROCESS_H
 #define HELPER_OWN_PROCESS_H
 
 #include <stddef.h>
 
 /*
- * The terminal's signals and requests are for the parent, which ends us; all others do what they
- * usually do.
+ * Ignores signals from the terminal and memleak's request signals, which are for the parent, and
+ * resets all others to their defaults.
  */
 void own_process_reset_signals(void);
 
 /*
- * Keeps these open files, at most 8, which are 3, 4 ... from then on and closed on exec. The first
- * three are /dev/null, and all others are closed.
+ * Moves these open files, at most 8, to descriptors 3, 4 ... with O_CLOEXEC. Descriptors 0 to 2
+ * become /dev/null; all others are closed.
  */
 void own_process_keep_files(const int *files, size_t cnt);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Both sides: memleak asks, the starter forks, kills and waits. */
+/* Both sides of the starter: memleak sends requests; the starter forks, kills and waits. */
 #include "helper/starter.h"
 
 #include <errno.h>
@@ -23,14 +23,14 @@
 #include "helper/own_process.h"
 
 #if HELPER_SANITIZED
-/* In the helper, whose _exit() passes over the sanitizer's own check. */
+/* Called in the helper, since _exit() skips the sanitizer's own check. */
 void __lsan_do_leak_check(void);
 static bool forked_by_main;
 #endif
 
 /*
- * A helper gets another user, who may have a folder, namespaces and a root folder, and loses what
- * it inherits; then it is another user's process, which only CAP_KILL can end.
+ * Capabilities needed to confine a helper: to change its user, folder owners, namespaces and root,
+ * and to drop the rest. Ending a helper, which then runs as another user, needs CAP_KILL.
  */
 #define CONFINING                                                                                  \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETPCAP) |               \
@@ -38,37 +38,38 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /*
- * So long it waits for a process that is killed, or that has closed its socket, to end. The kernel
- * may have to wait longer, for a file system that does not answer: then others go on without.
+ * Maximum time the starter waits for a killed process, and for one that has closed its socket, to
+ * end. The kernel may take longer, if a file system does not respond; the starter then stops
+ * waiting.
  */
 #define KILLED_NS 200000000ULL
 #define ENDING_NS 2000000000ULL
 #define STUCK_MAX 64
-/* It waits for nothing else. */
+/* Maximum time to wait for an answer of the starter. */
 #define WAIT_NS 5000000000ULL
 
 enum request { REQUEST_FORK, REQUEST_WAIT };
 
-/* Set by the linker: the entries of HELPER_KIND(). */
+/* Defined by the linker: the list of HELPER_KIND() entries. */
 extern const struct helper_kind *const __start_helper_kinds[];
 extern const struct helper_kind *const __stop_helper_kinds[];
 
-static pid_t stuck[STUCK_MAX]; /* of the starter's: 0: none */
+static pid_t stuck[STUCK_MAX]; /* children that did not end in time; unused entries are 0 */
 
 static struct {
-	pid_t pid;  /* 0: never started */
-	pid_t user; /* of it */
-	int sock;   /* -1: it is gone */
+	pid_t pid;  /* pid of the starter; 0 if never started */
+	pid_t user; /* pid of the process that started it */
+	int sock;   /* socket to the starter; -1 if the starter is gone */
 } starter;
 
-/* Nothing of the caller's stays open but its socket. */
+/* Closes all inherited files except the socket. */
 static int keep_only(int sock)
 {
 	own_process_keep_files(&sock, 1);
 	return 3;
 }
 
-/* Each module takes a few files, and there may be hundreds. */
+/* Raises the limit on open files: each module takes a few, and there may be hundreds. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -96,8 +97,8 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 		kind->work(sock);
 #if HELPER_SANITIZED
 	/*
-	 * The network libraries, which other helpers load, do leak. In a child of another
-	 * thread than the main one, what is only on the main thread's stack looks leaked.
+	 * Other helpers load network libraries, which do leak. In a child forked by another thread
+	 * than the main one, memory referenced only by the main thread's stack appears leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();
@@ -110,7 +111,7 @@ static size_t count_kinds(void)
 	return (size_t)(__stop_helper_kinds - __start_helper_kinds);
 }
 
-/* Returns the kind's index; one that is not listed has an index past the end. */
+/* Returns the kind's index, or the number of kinds if it is not registered. */
 static size_t kind_index(const struct helper_kind *kind)
 {
 	size_t index = 0;
@@ -132,7 +133,7 @@ static int fork_helper(uint64_t index, int sock)
 	return pid < 0 ? -errno : pid;
 }
 
-/* Those that were left have ended by now, perhaps. */
+/* Reaps children that did not end in time but have ended since. */
 static void reap_stuck(void)
 {
 	for (size_t i = 0; i < STUCK_MAX; i++)
@@ -140,7 +141,10 @@ static void reap_stuck(void)
 			stuck[i] = 0;
 }
 
-/* One that is not remembered stays a zombie until the starter ends. */
+/*
+ * Remembers a child that did not end in time. If the list is full, it stays a zombie until the
+ * starter ends.
+ */
 static void leave_stuck(pid_t pid)
 {
 	for (size_t i = 0; i < STUCK_MAX; i++) {
@@ -151,7 +155,7 @@ static void leave_stuck(pid_t pid)
 	}
 }
 
-/* True if the pid is of a child that has not been waited for: no other process can have it. */
+/* True if pid is an unreaped child, so that no other process can have this pid. */
 static bool is_child(pid_t pid)
 {
 	siginfo_t info;
@@ -159,7 +163,10 @@ static bool is_child(pid_t pid)
 	return pid > 0 && !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
 }
 
-/* Returns -1 if the process is no child, or has not ended in time. */
+/*
+ * Waits for a child, killing it first if to_kill. Returns -1 if it is no child or did not end in
+ * time.
+ */
 static int wait_for(pid_t pid, bool to_kill)
 {
 	uint64_t deadline_ns = clock_deadline_ns(to_kill ? KILLED_NS : ENDING_NS);
@@ -178,7 +185,7 @@ static int wait_for(pid_t pid, bool to_kill)
 	return got == pid ? status : -1;
 }
 
-/* Carries out one request; -EPROTO: it is none. */
+/* Handles one request. Returns -EPROTO if it is invalid. */
 static int answer(struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -232,7 +239,7 @@ static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
 	_exit(0);
 }
 
-/* Helpers that are left end with it. */
+/* Ends the starter. Running helpers end with it. */
 static void end(void)
 {
 	if (starter.user != getpid() || starter.sock < 0)
@@ -279,7 +286,7 @@ static int start(void)
 	return 0;
 }
 
-/* Without it, what helpers would have found is not known. */
+/* Ends the starter after it failed. No helper can be started any more. */
 static void lose(int err)
 {
 	log_error("the process that starts helpers is gone (%s): from now on new code has no names "
@@ -288,7 +295,10 @@ static void lose(int err)
 	end();
 }
 
-/* Keeps the turn: nobody else may ask meanwhile. */
+/*
+ * Waits for an answer without releasing the turn lock: no other thread may send a request
+ * meanwhile.
+ */
 static int wait_for_answer(uint64_t deadline_ns)
 {
 	struct pollfd pfd = {.fd = starter.sock, .events = POLLIN};
@@ -300,7 +310,10 @@ static int wait_for_answer(uint64_t deadline_ns)
 	return got < 0 ? -errno : got ? 0 : -ETIMEDOUT;
 }
 
-/* The fd stays the caller's. 0 or a negative errno; *ret: what it says. */
+/*
+ * Sends a request and receives the answer in *ret. fd stays the caller's. Returns 0 or a negative
+ * errno.
+ */
 static int ask(enum request wanted, uint64_t what, bool to_kill, int fd, int *ret)
 {
 	uint64_t deadline_ns = clock_deadline_ns(WAIT_NS);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process of memleak's that starts helpers, and ends them: it alone keeps the capabilities that
- * takes. It has what memleak had in memory before it read anything of a target, and so have
- * helpers. Started when the first of them is; it ends with memleak. Not for several threads at a
- * time.
+ * The starter: a child of memleak that starts and ends helpers, and alone keeps the capabilities
+ * needed for that. Its memory, which helpers inherit, is that of memleak before anything of a
+ * target was read. Started with the first helper; ends with memleak. Not thread-safe.
  */
 #ifndef HELPER_STARTER_H
 #define HELPER_STARTER_H
@@ -13,25 +12,30 @@
 
 #include "helper/kind.h"
 
-/* What a helper ends with that could not give up its rights. */
+/* Exit status of a helper that could not drop its rights. */
 #define STARTER_NOT_CONFINED 3
 
-/* Of this process's starter, which is started if it was not. A negative errno: there is none. */
+/* Returns the starter's pid, starting it if needed, or a negative errno. */
 pid_t starter_pid(void);
 
-/* True if the starter has ended: no helper can be started any more. */
+/* True if the starter has ended, so that no helper can be started any more. */
 bool starter_is_gone(void);
 
-/* Starts a helper at the other end of sock, which is closed here. Its pid or a negative errno. */
+/*
+ * Starts a helper at the other end of sock, which is closed here. Returns its pid or a negative
+ * errno.
+ */
 pid_t starter_fork(const struct helper_kind *kind, int sock);
 
 /*
- * Waits for a helper that has ended, or, if it is to be killed, that is killed now. Until then its
- * pid is nobody else's. Its status as wait(2) has it; -1: not known.
+ * Waits for a helper that has ended, or kills it first. Until then its pid is not reused. Returns
+ * the status as in wait(2); -1 if unknown.
  */
 int starter_wait(pid_t pid, bool to_kill);
 
-/* The next helper starts another one, which has what memory and environment have then. */
+/*
+ * Ends the starter. The next helper starts a new one with the memory and environment of that time.
+ */
 void starter_end(void);
 
 #endif
