@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Chooses and places the probes of a process: every definition of an allocator function, in the
- * dynamic loader's lookup order. The first one serves most of the process, but libraries that were
+ * Chooses and places the probes of a process. Probes every definition of an allocator function, in
+ * the dynamic loader's lookup order: the first definition serves most of the process, but libraries
  * opened with RTLD_DEEPBIND or dlmopen() call another one.
  */
 #include "loader/user/attach.h"
@@ -26,13 +26,16 @@
 #include "loader/user/attach_state.h"
 #include "prober/prober.h"
 
-/* So long names are searched that may have been meant. */
+/* Maximum time to search for the function name that was probably meant. */
 #define NEAREST_NS 1000000000ULL
 
-/* Which functions of a module count: with -O the heap is elsewhere than the mappings. */
+/*
+ * Kind of functions to probe in a module: with -O, heap functions and mapping functions come from
+ * different files.
+ */
 enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
 
-/* Whether a function is looked for in modules of this kind at all. */
+/* True if a function is searched for in this part. */
 static bool wanted(const struct attach_state *state, size_t function, enum module_part part)
 {
 	bool maps = shape_maps(allocator_functions[function].shape);
@@ -43,9 +46,10 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 }
 
 /*
- * The file whose definition of a function is probed instead of the module's; NULL: none is. A call
- * that a filter or sampling leaves out is not awaited, so a call of another allocator inside it
- * would count by itself. Files that were loaded by name serve by themselves.
+ * Returns the file whose definition of a function is probed instead of the module's, or NULL. Calls
+ * left out by a filter or by sampling leave no mark on the thread, so a call of another allocator
+ * inside such a call would be counted by mistake. Hence only the first definition is probed. Files
+ * opened by name always use their own.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -61,7 +65,7 @@ static const char *first_file(struct attach_state *state, const struct module *m
 		       : NULL;
 }
 
-/* Those of the found functions that are wanted, in the table's order: inner functions are last. */
+/* Picks the wanted functions from those found, in the order of the table: inner functions last. */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct file_functions *found,
 			       struct found_function *ret)
@@ -88,7 +92,7 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 	return chosen;
 }
 
-/* What the file itself may be to blame for. */
+/* Logs errors that the file itself may have caused. */
 static void say_failed(struct attach_state *state, const struct module *module, int err)
 {
 	if (err != -EIO && err != -ETIMEDOUT && err != -EPROTO)
@@ -106,8 +110,8 @@ static void say_too_late(const struct attach_state *state)
 }
 
 /*
- * A file without such functions, or that cannot be read, is one; no memory or no time to read it
- * is not.
+ * Returns 0 also for a file that cannot be read or has no such functions; fails if memory or time
+ * run out.
  */
 static int search_file(struct attach_state *state, const struct module *module,
 		       const struct wanted_functions *wanted, struct file_functions *ret)
@@ -146,7 +150,6 @@ static int search_file(struct attach_state *state, const struct module *module,
 	return err;
 }
 
-/* Probes the chosen ones of what was found. */
 static void attach_functions(struct attach_state *state, const struct module *module,
 			     const struct allocator_function *functions,
 			     const struct wanted_functions *wanted,
@@ -183,8 +186,8 @@ static bool probes_at_entry(void)
 }
 
 /*
- * Probes all allocator functions of one module. Names that one allocator alone has mean that this
- * is built in, as programs in Rust have it.
+ * Probes all allocator functions of one module. If a module defines names that only one allocator
+ * uses, this allocator is linked into the module, as in programs written in Rust.
  */
 static void attach_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope, enum module_part part)
@@ -211,7 +214,7 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	file_functions_deinit(&found);
 }
 
-/* Exceptions leave what is written in C++; what C calls they do not, as a rule. */
+/* Exceptions may leave C++ functions; C functions do not throw as a rule. */
 static enum allocator_family family_of(const struct pool_function *pool)
 {
 	bool frees = pool->shape == MEMLEAK_SHAPE_FREE || pool->shape == MEMLEAK_SHAPE_HEAP_FREE;
@@ -251,7 +254,7 @@ static void attach_pools(struct attach_state *state, const struct module *module
 	file_functions_deinit(&found);
 }
 
-/* What others call inside comes last: pools are made of what allocators give. */
+/* Probes pool functions first and allocators last: pools call allocators inside. */
 static void search_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope)
 {
@@ -259,7 +262,7 @@ static void search_module(struct attach_state *state, const struct module *modul
 	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
 }
 
-/* Probes the functions of a file for all processes that map it, once. */
+/* Probes the functions of a file once for all processes that map it. */
 static void attach_once(struct attach_state *state, const struct module *module,
 			enum function_scope scope)
 {
@@ -278,7 +281,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	}
 	state->later = true;
 	search_module(state, module, scope);
-	/* The next process that maps it tries again. */
+	/* The next process that maps the file tries again. */
 	if (state->err == -ENOMEM || state->too_late || state->held)
 		return;
 	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
@@ -286,7 +289,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 		state->err = err;
 }
 
-/* Logs once for each process that a file may not be read: it may have allocator functions. */
+/* Logs, once per process, that a file cannot be read: it may define allocator functions. */
 static void say_unread(struct attach_state *state, const struct module_list *list)
 {
 	struct user_process *process = state->process;
@@ -302,7 +305,7 @@ static void say_unread(struct attach_state *state, const struct module_list *lis
 	process->told_unread = true;
 }
 
-/* The file that -O names, as the process sees it or as we do. */
+/* Opens the file given by -O, first in the process's root directory, then in memleak's. */
 static int open_object(pid_t pid, const char *object, struct module *ret)
 {
 	cleanup_close int root_fd = proc_open(pid, "root", O_PATH | O_DIRECTORY);
@@ -337,7 +340,10 @@ static int attach_object(struct attach_state *state)
 	return 0;
 }
 
-/* Exceptions begin there, whatever throws them. A module may have a copy of its own, built in. */
+/*
+ * Probes _Unwind_RaiseException, where all exceptions begin. A module may have its own copy built
+ * in.
+ */
 static void attach_raise(struct attach_state *state, const struct module *module)
 {
 	static const struct wanted_function raise = {.name = "_Unwind_RaiseException"};
@@ -406,7 +412,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 				 list->items[list->hook_module].fd, &hook, 1);
 }
 
-/* Returns how many probed functions of the file lie in a part of it. */
+/* Returns how many probed heap functions of the file lie in this part of it. */
 static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 			const struct moved_code *part)
 {
@@ -435,7 +441,7 @@ static void say_moved(struct attach_state *state, const struct module *module, s
 	process->told_moved = true;
 }
 
-/* Probes belong to files: what runs in anonymous memory never meets one. */
+/* Probes belong to files: code that was moved to anonymous memory never hits them. */
 static void check_moved(struct attach_state *state, const struct module_list *list)
 {
 	for (size_t i = 0; i < list->moved_cnt; i++) {
@@ -452,7 +458,7 @@ static void check_moved(struct attach_state *state, const struct module_list *li
 	}
 }
 
-/* True if the process calls none of the heap functions that are probed. */
+/* True if all probed heap functions are in moved code, where probes do not fire. */
 static bool is_out_of_reach(const struct attach_state *state)
 {
 	size_t cnt = 0;
@@ -476,14 +482,14 @@ static int attach_result(const struct attach_state *state)
 	}
 	if (state->heap_found)
 		return 0;
-	/* Programs without an allocator are many. */
+	/* Many processes have no allocator. */
 	if (state->process->found)
 		return -ENOENT;
 	if (state->err == -ESRCH) {
 		log_error("process %d ended while probes were being placed in it", pid);
 		return -ESRCH;
 	}
-	/* The report that ends it all is made all the same. */
+	/* The last report is still made. */
 	if (state->err == -EINTR) {
 		log_note("no probe was placed in process %d before the end", pid);
 		return 0;
@@ -492,7 +498,7 @@ static int attach_result(const struct attach_state *state)
 		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
 	}
-	/* A dynamic loader, which there is none of, would be a library with names. */
+	/* Without a dynamic loader, no other file could define the functions. */
 	if (!state->process->r_debug && !state->process->told_unread && !opts->object &&
 	    !opts->symbols_prefix) {
 		log_error("process %d is linked statically, and its functions have no names: trace "
@@ -508,7 +514,7 @@ static int attach_result(const struct attach_state *state)
 	return -ENOENT;
 }
 
-/* What tells that libraries go, and which do not. */
+/* Stores what is needed to notice unloaded libraries: r_debug, and the files that always stay. */
 static void note_loader(struct user_process *process, const struct module_list *list)
 {
 	struct file_id *permanent =
@@ -553,7 +559,7 @@ static bool is_probed(const struct probe_set *set, const struct pool_function *p
 	return false;
 }
 
-/* What was meant, of all files; to be freed, or NULL. */
+/* Returns the most similar function name in all files, to be freed, or NULL. */
 static char *nearest_function(const struct module_list *list, const char *name)
 {
 	struct nearest nearest = nearest_begin(name, strlen(name));
@@ -653,7 +659,10 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	}
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
-	/* Another allocator than the last program's, or several began at once. */
+	/*
+	 * A different allocator than before the exec, or the first probes of several processes at
+	 * once.
+	 */
 	if (process->after_exec && (state.placed || state.deferred))
 		user_process__count_gap(process);
 	if (process->attached)
@@ -663,7 +672,7 @@ out:
 	return err;
 }
 
-/* The program file: it is mapped first when it is executed, before its dynamic loader. */
+/* Returns the program file: exec maps it before the dynamic loader. */
 static struct file_id program_file(const struct proc_maps *maps)
 {
 	const struct mapping *first = NULL;
@@ -675,7 +684,9 @@ static struct file_id program_file(const struct proc_maps *maps)
 	return first ? first->file : (struct file_id){0};
 }
 
-/* What it allocated by a file that nobody had looked into was not seen. */
+/*
+ * Probes a mapped file; allocations of the ended process through a file without probes were missed.
+ */
 static void look_into(struct attach_state *state, const struct mapping *mapping,
 		      enum function_scope scope)
 {

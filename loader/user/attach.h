@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the allocator functions of a process and probes them. What is done with the probes of a
- * process later, and when a process is looked at again, it does not know.
+ * Finds and probes the allocator functions of a process. Does not know when a process is searched
+ * again, or what happens to its probes later.
  */
 #ifndef LOADER_USER_ATTACH_H
 #define LOADER_USER_ATTACH_H
@@ -9,19 +9,20 @@
 #include "loader/user/process.h"
 
 /*
- * Probes the allocator functions of the files that the process maps now, those that are not yet.
- * Returns 0, -EAGAIN (its libraries are still being loaded: what could be probed is) or another
- * negative errno, of which it has said what failed. -ENOENT: there is none.
+ * Probes the allocator functions of all files that the process maps now, except those that are
+ * probed already. Returns 0, -EAGAIN if the process is still loading libraries (those found so far
+ * are probed), or another negative errno after logging the failure. -ENOENT if there is no
+ * allocator function.
  */
 int attach_process(const struct user_context *ctx, struct user_process *process);
 
 /*
- * Probes the functions of files that the process has mapped since it was attached. Whoever loads
- * one asks it by itself for its functions: they are probed whatever others there are.
+ * Probes files that the process has mapped since it was attached. They were loaded by name, so all
+ * of their functions are probed, also those that another file defines first.
  */
 void attach_later(const struct user_context *ctx, struct user_process *process);
 
-/* Looks into the files of a process that has ended already: others may map them, too. */
+/* Probes the files that an ended process had mapped, for other processes that map them. */
 void attach_ended(const struct user_context *ctx, struct user_process *process);
 
 #endif

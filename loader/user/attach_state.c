@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Places the probes of one search through a process's files, and says where each is and why not. */
+/* Places the probes of one search through a process's files and logs the results. */
 #include "loader/user/attach_state.h"
 
 #include <elf.h>
@@ -17,15 +17,15 @@
 #include "loader/target/arch.h"
 
 /*
- * For one file, and for all of a process, which are a matter of milliseconds: before tracing
- * begins, when a disk may be slow, and when reports wait.
+ * Maximum time to search one file, and all files of a process (normally milliseconds): longer
+ * before tracing begins, as a disk may be slow; shorter later, when reports wait.
  */
 #define FIRST_FILE_NS (5 * 1000000000ULL)
 #define FIRST_NS (20 * 1000000000ULL)
 #define FILE_NS 1000000000ULL
 #define LATER_NS 1200000000ULL
 
-/* So long nobody looks again whether files of a user's processes may be searched. */
+/* Minimum delay before files of a user's processes are searched again. */
 #define HELD_NS 100000000ULL
 
 static void search_names_deinit(struct search_names *names)
@@ -46,7 +46,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 		const struct allocator_function *function = &allocator_functions[i];
 		enum allocator_family family = function->family;
 
-		/* A prefix that was given names the allocator. */
+		/* With a given prefix, only functions of that allocator are searched for. */
 		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
 			continue;
 		if (asprintf(&names->names[i], "%s%s",
@@ -58,7 +58,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 	return 0;
 }
 
-/* Its real user, which it cannot change; of one that has ended nobody knows. */
+/* Returns the real uid, which a process cannot change itself; -1 if the process has ended. */
 static uid_t uid_of(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -67,7 +67,7 @@ static uid_t uid_of(pid_t pid)
 						 : (uid_t)proc_status_number(status, "Uid");
 }
 
-/* Whoever has files that take long waits for himself. */
+/* Time spent on slow files is charged to the user that owns the process. */
 static struct user_budgets *budgets_of(const struct user_context *ctx)
 {
 	return &ctx->unwind->files.budgets;
@@ -97,7 +97,10 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
 }
 
-/* A program that was executed just now is counted as such. */
+/*
+ * True if probes came late. A program that has just been executed is counted as an exec gap
+ * instead.
+ */
 static bool is_late(const struct attach_state *state)
 {
 	bool found = state->placed || state->deferred;
@@ -145,7 +148,7 @@ int attach_modules(struct attach_state *state, struct module_list *ret)
 	return 0;
 }
 
-/* Where a probe is and what it costs: columns, one line for each. */
+/* Logs where a probe is and what it costs, in columns. */
 static void say_placed(pid_t pid, const struct module *module, const struct probe *probe,
 		       const struct probe_place *place)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks now and then whether the traced cgroup is still the one that was traced. */
+/* Checks once a second whether the traced cgroup still exists or was created again. */
 #include "loader/user/cgroup_watch.h"
 
 #include <errno.h>
@@ -8,7 +8,10 @@
 
 #include "base/log.h"
 
-/* The programs see a cgroup be made in the same place; one elsewhere is found by looking. */
+/*
+ * Interval between checks, in seconds. The programs notice a new cgroup at the same path at once;
+ * polling finds other cases.
+ */
 #define LOOK_S 1
 
 int cgroup_watch_init(struct cgroup_watch *watch, struct process_set *set)
@@ -30,7 +33,7 @@ void cgroup_watch_deinit(struct cgroup_watch *watch)
 		close(watch->fd);
 }
 
-/* Processes that came before the programs knew its number are those that are there now. */
+/* Also adds processes that joined before the programs knew the new cgroup's id. */
 static void renew(struct process_set *set)
 {
 	size_t cnt;

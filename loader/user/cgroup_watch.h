@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Goes on with the cgroup that is made when the one that is traced is gone. */
+/* Follows a traced cgroup that is removed and created again. */
 #ifndef LOADER_USER_CGROUP_WATCH_H
 #define LOADER_USER_CGROUP_WATCH_H
 
@@ -7,14 +7,17 @@
 
 struct cgroup_watch {
 	struct process_set *set;
-	int fd; /* timer: the cgroup may be another one by now; -1: none is traced */
+	int fd; /* timer for checking the cgroup; -1 if no cgroup is traced */
 	bool gone;
 };
 
-/* Only if the set's filter asks for a cgroup. 0 or a negative errno; to be deinited either way. */
+/*
+ * Does nothing unless the filter names a cgroup. Returns 0 or a negative errno; call deinit either
+ * way.
+ */
 int cgroup_watch_init(struct cgroup_watch *watch, struct process_set *set);
 void cgroup_watch_deinit(struct cgroup_watch *watch);
-/* Looks whether it is time, and whether it is another one. */
+/* If the timer has fired: checks whether the cgroup was created again. */
 void cgroup_watch_check(struct cgroup_watch *watch);
 
 #endif

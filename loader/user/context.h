@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every traced process shares: the loaded programs, and who knows what of code. */
+/* State that all traced processes share: options, loaded programs, unwind tables, symbolizer. */
 #ifndef LOADER_USER_CONTEXT_H
 #define LOADER_USER_CONTEXT_H
 
@@ -17,12 +17,12 @@ struct user_context {
 	struct user_bpf *skel;
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
-	bool entries_only; /* calls are counted: neither returns nor mappings are probed */
+	bool entries_only; /* --count: probes only function entries, neither returns nor mappings */
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;
-	struct map_events *map_events; /* NULL: processes do not come and go */
-	struct probe_pool *pool;       /* NULL: each process has probes of its own */
-	uint64_t deadline_ns;          /* of the report, or turn, that is under way */
+	struct map_events *map_events; /* NULL unless processes are found by a filter */
+	struct probe_pool *pool;       /* NULL if each process has its own probes */
+	uint64_t deadline_ns;          /* of the current report or turn */
 };
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * --count: calls of allocator functions, by cgroup, process or function. Chooses the programs that
- * count, and reads what they have.
+ * --count: calls of allocator functions by cgroup, process or function. Selects the BPF programs
+ * that count, and reads their table.
  */
 #include "loader/user/count.h"
 
@@ -28,20 +28,20 @@
 #include "report/counts.h"
 #include "report/snapshot_own.h"
 
-/* Cgroups or processes, at most; others are counted together. */
+/* Maximum number of rows (cgroups or processes); the rest is counted in one row. */
 #define ROWS_MAX 10240
-/* The kernel's number of the highest cgroup of each hierarchy. */
+/* Inode number of the root cgroup of each hierarchy. */
 #define HIERARCHY_ROOT 1
 
 struct count_source {
 	struct source source;
 	struct tracing tracing;
 	struct user_symbols symbols;
-	struct counts counts; /* as of the last report; rows by key */
+	struct counts counts; /* as of the last report, sorted by key */
 	size_t cap;
 	uint64_t last_ns;
-	char *mount;      /* by cgroup: of its hierarchy; NULL: nowhere */
-	bool mount_whole; /* which has all cgroups that there are */
+	char *mount;      /* mount point of the cgroup hierarchy; NULL if not mounted */
+	bool mount_whole; /* the mount shows all cgroups, not only those of a namespace */
 };
 
 static struct count_source *count_source_of(struct source *source)
@@ -81,7 +81,7 @@ static int choose_shapes(struct user_bpf *skel, struct probe_programs *programs)
 	return err;
 }
 
-/* In a namespace of cgroups others are not to be seen. */
+/* True if the mount shows the whole hierarchy; in a cgroup namespace it does not. */
 static bool is_whole(const char *mount)
 {
 	struct stat st;
@@ -89,7 +89,7 @@ static bool is_whole(const char *mount)
 	return mount && !stat(mount, &st) && st.st_ino == HIERARCHY_ROOT;
 }
 
-/* Numbers of cgroups are those of one hierarchy. */
+/* Selects the hierarchy whose cgroup ids are used. */
 static int choose_hierarchy(struct count_source *count, struct memleak_config *config)
 {
 	bool unified;
@@ -195,7 +195,7 @@ static struct count_row *add_row(struct count_source *count, uint64_t key)
 	return row;
 }
 
-/* Those of what had ended before it was read for the last time. */
+/* Drops rows of processes and cgroups that had ended before their last read. */
 static void drop_ended(struct count_source *count, int fd)
 {
 	struct counts *counts = &count->counts;
@@ -214,7 +214,7 @@ static void drop_ended(struct count_source *count, int fd)
 	counts->cnt = kept;
 }
 
-/* A process may have another name by now, if it lives. */
+/* Updates the name, as a running process may have changed it. */
 static void name_process(struct count_row *row, const char *met)
 {
 	char *comm = proc_comm((pid_t)row->key);
@@ -239,7 +239,7 @@ static void name_row(enum count_by by, struct count_row *row, const char *comm)
 	row->name = function ? strdup(function) : NULL;
 }
 
-/* Adds up what the CPUs have. */
+/* Adds up the counts of all CPUs. */
 static void read_row(struct count_source *count, struct count_row *row,
 		     const struct memleak_count *values, int cpus)
 {
@@ -273,7 +273,7 @@ static bool is_cgroup_gone(const struct count_source *count, const struct count_
 	return stat(path, &st) ? errno == ENOENT : st.st_ino != row->key;
 }
 
-/* row: as it was at the last report; NULL: it is new. */
+/* row is the row of the last report, or NULL if it is new. */
 static bool has_ended(const struct count_source *count, const struct count_row *row, uint64_t key)
 {
 	if (key == COUNT_OTHERS)
@@ -303,7 +303,7 @@ static int read_rows(struct count_source *count, int fd, struct memleak_count *v
 		if (!row)
 			return -ENOMEM;
 		read_row(count, row, values, cpus);
-		/* One that was renamed may seem to be gone. */
+		/* A cgroup that was renamed only looks gone. */
 		row->ended = ended && (count->counts.by == COUNT_BY_PROCESS || !row->calls);
 	}
 	if (count->counts.cnt)
@@ -321,7 +321,7 @@ static int name_cgroup(void *arg, uint64_t id, const char *path)
 	return 0;
 }
 
-/* Only if there is a new one: they keep their names when they are gone. */
+/* Reads the names of cgroups if there are new ones; known names are kept after removal. */
 static void name_cgroups(struct count_source *count)
 {
 	struct counts *counts = &count->counts;
@@ -413,7 +413,7 @@ static int count_source__maintain(struct source *base, const struct snapshot *sn
 	return 0;
 }
 
-/* Nothing that is counted has an age. */
+/* Counts have no age, so there is no baseline. */
 static uint64_t count_source__set_baseline(struct source *base, uint64_t now_ns)
 {
 	return 0;

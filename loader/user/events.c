@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes events of what the programs tell, and finds out their stacks. */
+/* Turns events of the BPF programs into events for the listener, with stacks for -tt. */
 #include "loader/user/events.h"
 
 #include "base/clock.h"
 #include "loader/tables/event_stack.h"
 
-/* What the stack was, as far as can be known by now. */
+/* Resolves as much of the stack as can be known now. */
 static void resolve(struct process_set *set, struct user_process *process,
 		    const struct memleak_event *event, struct memleak_stack *stack)
 {
@@ -21,7 +21,7 @@ static void resolve(struct process_set *set, struct user_process *process,
 	process_set_resolve(set, event->image, stack);
 }
 
-/* An event whose stack is not known has one without frames. */
+/* Finds the stack of an event; an unknown stack has no frames. */
 static int find_stack(struct user_symbols *symbols, struct user_process *process,
 		      const struct memleak_event *event, struct event_stack *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The events of -t, and with -tt their stacks. */
+/* The events of -t, with their stacks for -tt. */
 #ifndef LOADER_USER_EVENTS_H
 #define LOADER_USER_EVENTS_H
 
@@ -8,10 +8,13 @@
 
 struct user_events {
 	struct user_symbols *symbols;
-	const struct event_listener *listener; /* NULL: nobody listens at present */
+	const struct event_listener *listener; /* NULL outside of dispatch and settle */
 };
 
-/* Tells the listener. arg: the events; process: NULL if its image is no more. */
+/*
+ * Passes an event to the listener. arg is a struct user_events; process is NULL if its image is
+ * gone.
+ */
 void user_events_tell(void *arg, struct user_process *process, const struct memleak_event *event);
 
 #endif

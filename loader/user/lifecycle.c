@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Attaches the programs that hear how processes come and go. */
+/* Attaches the programs that record how processes come and go. */
 #include "loader/user/lifecycle.h"
 
 #include <bpf/libbpf.h>

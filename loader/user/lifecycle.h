@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The programs that hear of exec, fork, the end of threads, and of cgroups that are made. */
+/* Attaches the BPF programs for exec, fork, thread exit, and cgroup moves and creation. */
 #ifndef LOADER_USER_LIFECYCLE_H
 #define LOADER_USER_LIFECYCLE_H
 
@@ -10,7 +10,7 @@ struct bpf_link;
 struct bpf_program;
 struct user_bpf;
 
-/* Two for each event: exec, fork, exit, and with cgroups their moves and mkdir. */
+/* Two programs for each event: exec, fork, exit, and with cgroups also moves and mkdir. */
 #define LIFECYCLE_LINKS 10
 
 struct lifecycle {
@@ -18,9 +18,9 @@ struct lifecycle {
 	size_t cnt;
 };
 
-/* 0 or a negative errno, and it has said what failed; to be deinited either way. */
+/* Returns 0, or a negative errno after logging the failure; call lifecycle_deinit() either way. */
 int lifecycle_init(struct lifecycle *lifecycle, const struct user_bpf *skel, bool by_cgroup);
-/* Is it the second program of its event? */
+/* True if the program is the second one of its event. */
 bool lifecycle_is_second(const struct bpf_program *program);
 void lifecycle_deinit(struct lifecycle *lifecycle);
 

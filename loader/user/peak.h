@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --peak: what was outstanding when it was most. */
+/* --peak: copies of the outstanding blocks at the moment when most bytes were outstanding. */
 #ifndef LOADER_USER_PEAK_H
 #define LOADER_USER_PEAK_H
 
@@ -9,13 +9,16 @@
 struct user_peak {
 	struct process_set *set;
 	struct peak_copies copies;
-	uint64_t mapped; /* in the programs' total, as is what was taken off it again */
-	uint64_t purged;
+	uint64_t mapped; /* bytes of mappings that the programs' total includes */
+	uint64_t purged; /* bytes of purged blocks that were subtracted from the total */
 };
 
-/* Takes a copy when it is time to. 0 or a negative errno. */
+/* Takes a copy if one is due. Returns 0 or a negative errno. */
 int user_peak_watch(struct user_peak *peak);
-/* Before a report: takes one if there is more than ever. 0 or a negative errno. */
+/*
+ * Takes a copy before a report if more bytes are outstanding than ever. Returns 0 or a negative
+ * errno.
+ */
 int user_peak_report(struct user_peak *peak);
 
 #endif

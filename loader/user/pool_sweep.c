@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds out which of the probed files nobody maps any more. */
+/* Finds probed files that no process maps any more. */
 #include "loader/user/pool_sweep.h"
 
 #include <errno.h>
@@ -13,13 +13,14 @@
 #include "loader/target/modules.h"
 
 /*
- * A program that comes back soon should find its probes: what it allocates before they are placed
- * again is not seen. Whoever was not known to map a file in one round is in the next.
+ * Interval of rounds, and number of rounds that probes stay unused. A program that is started again
+ * soon should find its probes in place: allocations made before they are placed again are missed.
+ * Several rounds also cover processes whose mappings could not be read in one of them.
  */
 #define ROUND_MS 300000
 #define ROUNDS 3
 
-/* Time that probes stay in files of a file system of which no process maps any file. */
+/* Time for which probes stay in a file system once no process maps any of its files. */
 #define SYSTEM_NS 5000000000ULL
 
 static uint64_t round_ns(void)
@@ -29,13 +30,13 @@ static uint64_t round_ns(void)
 	return (forced ? strtoull(forced, NULL, 10) : ROUND_MS) * 1000000;
 }
 
-/* What has gone meanwhile, and what is no file, is not used. */
+/* True for errors that mean that the process or file is gone or is no ELF file. */
 static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -ENOEXEC;
 }
 
-/* Returns 0 or a negative errno: it may map more. */
+/* Marks all files that a process maps as used. On a negative errno the process may map more. */
 static int find_mapped(struct probe_pool *pool, pid_t pid)
 {
 	struct proc_maps maps;
@@ -89,7 +90,7 @@ void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
 	enum link_kind kind = set->programs->ctx.programs.kind;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	/* The others take a tenth of a second for each probe, in which nobody new is looked at. */
+	/* Removing probes of other kinds takes 0.1 s each, in which no new process is handled. */
 	if (!set->programs->ctx.pool || (kind != LINK_SESSION && kind != LINK_MULTI))
 		return;
 	if (now_ns - sweep->last_ns >= round_ns()) {

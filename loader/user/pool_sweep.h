@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Removes shared probes that nobody runs into any more. */
+/* Removes shared probes from files that no traced process maps any more. */
 #ifndef LOADER_USER_POOL_SWEEP_H
 #define LOADER_USER_POOL_SWEEP_H
 
 #include "loader/user/process_set.h"
 
 struct pool_sweep {
-	uint64_t last_ns; /* when files were looked for last */
+	uint64_t last_ns; /* time of the last search for unused files */
 };
 
-/* Does so when it is time. */
+/* Runs a sweep if one is due. */
 void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a process, reads what it maps, and follows it through what it executes. */
+/* Opens a process, reads its mappings, and follows it through exec. */
 #include "loader/user/process.h"
 
 #include <bpf/bpf.h>
@@ -28,10 +28,10 @@
 #include "loader/target/map_events.h"
 #include "loader/target/modules.h"
 
-/* So often is it read for its mappings alone what a process has mapped. */
+/* Minimum interval between reads of maps that only reconcile mappings. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
-/* A report does not wait with what is read as fast as this says. */
+/* Maximum rest time that a report ignores. */
 #define REST_SETTLE_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
@@ -41,7 +41,10 @@ static char *read_comm(pid_t pid)
 	return comm ? comm : strdup("?");
 }
 
-/* A kernel thread has no memory of its own, hence no VmSize line; nor has a zombie. */
+/*
+ * Checks that a process can be traced: kernel threads and zombies have no memory, hence no VmSize
+ * line.
+ */
 static int check_kind(pid_t pid, bool found)
 {
 	cleanup_free char *status = NULL;
@@ -89,7 +92,7 @@ static int check_class(pid_t pid, bool found)
 					  : "");
 		return path_fd;
 	}
-	/* Other files of the process may be readable; the search reports this one. */
+	/* Other files of the process may be readable; the search reports the program file. */
 	if (fd < 0)
 		return 0;
 	if (elf_class(fd) == ELFCLASS32) {
@@ -167,7 +170,10 @@ static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since
 	return strdup(comm ? comm : "?");
 }
 
-/* Of one whose parent was there before there was anything to be told: what that has, or had. */
+/*
+ * Opens the address space of an ended process. If it was forked before events were recorded, its
+ * parent's mappings are used.
+ */
 static int open_ended_space(const struct user_context *ctx, struct user_process *process,
 			    const struct user_process *parent)
 {
@@ -271,7 +277,9 @@ static void note_mapping(const struct user_context *ctx, struct user_process *pr
 	}
 }
 
-/* Where they are, for events that are read when the process has ended. */
+/*
+ * Stores the addresses of probed functions, for events that are read after the process has ended.
+ */
 static void note_functions(const struct user_context *ctx, struct user_process *process,
 			   const struct proc_maps *maps)
 {
@@ -356,18 +364,18 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	struct walker_subject walker;
 	struct proc_maps maps;
 
-	/* What was told of one that has ended is all that there will be. */
+	/* The mappings of an ended process do not change any more. */
 	if (process->ended && (!process->found || process->told))
 		return;
 	process->told = process->ended;
 	process->read_ns = clock_ns(CLOCK_MONOTONIC);
 	proc_maps_deinit(&process->maps);
 	subject.unloads = unloads(ctx, process);
-	/* Of this image, whatever the process runs by now. */
+	/* Reads mappings of this image, whatever the process runs now. */
 	if (user_process__maps(ctx, process, &maps))
 		return;
 	process->rest_ns = proc_maps_rest_ns(&maps);
-	/* What is known of it serves better than a part. */
+	/* Older complete mappings are more useful than a part of the new ones. */
 	if (maps.cut && unwind_spaces_generation(ctx->unwind, process->info.pid)) {
 		say_cut(process);
 		proc_maps_deinit(&maps);
@@ -381,7 +389,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	}
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
-	/* One that was found is not read for each report. */
+	/* A process found by a filter is not read for each report. */
 	if (!process->found && process->ranges.cnt)
 		process->maps = maps;
 	else
@@ -415,7 +423,7 @@ void user_process__compare_mappings(struct user_process *process, uint64_t heard
 	if (!process->maps.cnt || process->read_ns > heard_ns)
 		return;
 	process->compared_ns = process->read_ns;
-	/* Of one that has ended, what it had when it ended is outstanding. */
+	/* Blocks that an ended process had at its end stay outstanding. */
 	if (process->maps.whole &&
 	    ranges_reconcile(&process->ranges, &process->maps, process->read_ns))
 		process->mappings_lost++;
@@ -435,8 +443,8 @@ void user_process__count_late(struct user_process *process)
 }
 
 /*
- * The libraries of a program that has just been executed are not there yet, as a rule. If they
- * are, something may have been allocated before the probes were back.
+ * Places the probes again after exec by another thread than the leader. Normally the libraries of
+ * the new program are not loaded yet. If they are, allocations may have been missed.
  */
 static void rebind_probes(const struct user_context *ctx, struct user_process *process)
 {

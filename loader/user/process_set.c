@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds processes, follows them as they come and go, and drops what is held of those that are gone.
+/*
+ * Finds processes, follows them through fork, exec and exit, and drops data of those that have
+ * ended.
  */
 #include "loader/user/process_set.h"
 
@@ -19,17 +21,18 @@
 #include "loader/target/map_events.h"
 #include "loader/user/attach.h"
 
-/* A process that is still loading its libraries is looked at again after so long. */
+/* Delay before a process that is still loading its libraries is examined again, in nanoseconds. */
 #define RETRY_NS 5000000L
-/* One whose files are to be searched later. */
+/* Delay before a process with postponed files is examined again, in nanoseconds. */
 #define HELD_RETRY_NS 100000000L
-/* So often; then when it says that it has loaded some. */
+/* Timed attach retries; after that, only when the loader hook fires. */
 #define RETRIES_MAX 400
-/* So often before tracing begins anyway. */
+/* Maximum attach retries before tracing begins without waiting longer. */
 #define START_RETRIES 100
 /*
- * A purge walks over all blocks, so it usually waits for a report. It does not if images that are
- * gone hold this part of the table, or if there are so many of them: they have sites, too.
+ * A purge walks over all blocks, so it usually waits for a report. It is run earlier if ended
+ * images hold 1/PURGE_PART of the block table, or if there are PURGE_AT of them, as each also has
+ * sites.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -114,8 +117,9 @@ void process_set_retry_soon(struct process_set *set)
 }
 
 /*
- * A process whose files wait for a table that is being made need not be looked at before that is
- * there, of which the helper's socket tells; one with very many mappings not all the time.
+ * True if the process need not be examined now. If it waits for an unwind table, the helper's
+ * socket wakes the loop when the table is ready; if it has very many mappings, it is read less
+ * often.
  */
 static bool is_waiting(struct process_set *set, const struct user_process *process)
 {
@@ -127,12 +131,12 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 	}
 	if (!process->waits || !unwind_files_busy(files))
 		return false;
-	/* It may be watched already. */
+	/* The descriptor may be watched already. */
 	process_set_watch(set, unwinder__poll_fd(files->unwinder), NULL);
 	return true;
 }
 
-/* What could not be read in time is read with the next turn. */
+/* Reads the process again; if time runs out, the next turn continues. */
 static void refresh(struct process_set *set, struct user_process *process)
 {
 	if (user_process__rests(process, true))
@@ -143,7 +147,7 @@ static void refresh(struct process_set *set, struct user_process *process)
 		process_set_retry_soon(set);
 }
 
-/* A user's files are searched when those of others had their time. */
+/* True if files of the process are postponed; then arms the timer for the next attempt. */
 static bool is_held(struct process_set *set, const struct user_process *process)
 {
 	struct itimerspec armed = {0}, later = {.it_value = {.tv_nsec = HELD_RETRY_NS}};
@@ -164,14 +168,14 @@ static void retry_process(struct process_set *set, struct user_process *process)
 	if (process->held_ns)
 		process->tries = 0;
 	is_held(set, process);
-	/* Libraries unloaded before the hook was probed went unseen. */
+	/* Libraries that were unloaded before the hook was probed were not noticed. */
 	if (!is_waiting(set, process))
 		refresh(set, process);
 }
 
 /*
- * Probes what a process has mapped since; a failure shows at the next event of the process. Begins
- * where the last turn had no more time, so that nobody waits for those before him each time.
+ * Searches processes that are not attached yet; failures are handled at the next event of the
+ * process. Begins where the last turn ran out of time, so that all processes are reached.
  */
 static void retry(struct process_set *set)
 {
@@ -212,13 +216,14 @@ void process_set_poll(struct process_set *set)
 		retry(set);
 }
 
-/* A number for an image. */
 static uint32_t number(struct process_set *set)
 {
 	return MEMLEAK_IMAGE_GIVEN | ++set->given_images;
 }
 
-/* Takes a process over that is to be, or is, a target. 0 or a negative errno. */
+/*
+ * Takes ownership of a process that becomes or already is a target. Returns 0 or a negative errno.
+ */
 static int add(struct process_set *set, struct user_process *process)
 {
 	int err = process_table_add(&set->table, process);
@@ -228,13 +233,13 @@ static int add(struct process_set *set, struct user_process *process)
 		return err;
 	}
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
-	/* What one that has ended has unloaded is told with its end. */
+	/* The end record of an ended process says what it has unloaded. */
 	if (!process->gone_ns)
 		refresh(set, process);
 	return process->pidfd < 0 ? 0 : process_set_watch(set, process->pidfd, process);
 }
 
-/* A process that was met while it loads its libraries is given the time to finish. */
+/* Attaches to a process; if it is still loading its libraries, waits for them. */
 static int attach_given(struct process_set *set, struct user_process *process)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_NS};
@@ -257,7 +262,7 @@ static int targets_fd(const struct process_set *set)
 	return bpf_map__fd(set->programs->ctx.skel->maps.targets);
 }
 
-/* Of a pid that another process may have by now. */
+/* True if the pid is a target with this image; the pid may have been reused. */
 static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 {
 	struct memleak_target target;
@@ -266,7 +271,10 @@ static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.image == image;
 }
 
-/* A process works in the memory of a target: what it allocates and frees is that one's. */
+/*
+ * Makes a target of a process that runs in the memory of another target (vfork); its allocations
+ * belong to the owner of the memory.
+ */
 static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
 {
 	uint32_t key = (uint32_t)pid, owner_key = (uint32_t)owner;
@@ -280,13 +288,16 @@ static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
 	if (set->programs->ctx.skel->rodata->config.bound)
 		target.binding = MEMLEAK_BORROWED;
 	bpf_map_update_elem(targets_fd(set), &key, &target, BPF_NOEXIST);
-	/* One that ended or executed a program before it was a target has not left. */
+	/* A process that ended or ran exec before it became a target sends no record. */
 	if (!proc_share_memory(proc_living_thread(owner), pid) && is_target(set, pid, target.image))
 		bpf_map_delete_elem(targets_fd(set), &key);
 	return true;
 }
 
-/* Probes of calls that are only counted stay with the process. */
+/*
+ * Probes calls of the borrower of the memory. Does nothing for --count, whose probes stay bound to
+ * the process.
+ */
 static void lend(struct process_set *set, struct user_process *process, pid_t borrower)
 {
 	const struct user_context *ctx = &set->programs->ctx;
@@ -324,7 +335,7 @@ static int find_borrower(void *arg, pid_t pid)
 	return 0;
 }
 
-/* One of several that were given may work in the memory of another one. */
+/* True if the pid is a target in the memory of another given process. */
 static bool is_borrower(const struct process_set *set, pid_t pid)
 {
 	struct memleak_target target;
@@ -357,17 +368,17 @@ int process_set_give(struct process_set *set, pid_t pid)
 	return err ? err : proc_visit(find_borrower, &lender);
 }
 
-/* An image is no more: what is held of it is deleted with the next purge. */
+/* Marks an image as ended: the next purge deletes its data. */
 static void drop(struct process_set *set, uint32_t image)
 {
 	if (image_set_has(&set->gone, image))
 		return;
-	/* Without memory for it, what is held stays, and takes up room. */
+	/* Without memory for the list, the data stays and takes up room. */
 	image_set_add(&set->gone, image);
 	set->gone_blocks += tracker_held(&set->programs->tracker, image);
 }
 
-/* A report may not be soon. */
+/* Purges if enough data has piled up, as the next report may be far away. */
 static void purge_if_due(struct process_set *set)
 {
 	uint32_t most = set->programs->ctx.skel->rodata->config.max_allocs;
@@ -376,7 +387,7 @@ static void purge_if_due(struct process_set *set)
 		process_set_purge(set);
 }
 
-/* What was lost stays lost. */
+/* Adds the losses of the process to the totals before freeing it. */
 static void forget_process(struct process_set *set, size_t at)
 {
 	const struct user_process *process = set->table.items[at];
@@ -388,7 +399,7 @@ static void forget_process(struct process_set *set, size_t at)
 	process_table_remove(&set->table, at);
 }
 
-/* Frees one that has ended, by its index. */
+/* Removes an ended process by its index. */
 static void remove_process(struct process_set *set, size_t at)
 {
 	pid_t pid = set->table.items[at]->info.pid;
@@ -402,7 +413,7 @@ static void remove_process(struct process_set *set, size_t at)
 		map_events__forget(set->programs->ctx.map_events, pid);
 }
 
-/* Counts a process that is not traced. One that has ended, or a kernel thread, is not missed. */
+/* Counts a process that is not traced, unless it has ended or is a kernel thread. */
 static void count_skipped(struct process_set *set, int err)
 {
 	if (err == -ENOEXEC) {
@@ -413,7 +424,7 @@ static void count_skipped(struct process_set *set, int err)
 	}
 }
 
-/* The programs may have found it first: then a record tells. */
+/* Does nothing if the programs found the process first: then they send a record. */
 static void add_member(struct process_set *set, const struct member *member)
 {
 	struct memleak_target target = {.image = number(set)}, known;
@@ -446,7 +457,7 @@ static void add_member(struct process_set *set, const struct member *member)
 		process_set_retry_soon(set);
 }
 
-/* Adds memleak's own processes first: what they start meanwhile is memleak's own as well. */
+/* Adds memleak's own processes first, so that their children are recognised as memleak's own. */
 static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
 {
 	size_t added = 0;
@@ -474,8 +485,8 @@ int process_set_find(struct process_set *set, size_t *ret)
 }
 
 /*
- * A child that was forked by a descendant before that one became a target is found the next time;
- * later children are reported by the programs.
+ * Repeats the search, as a descendant may have forked a child before it became a target; later
+ * children are reported by the programs.
  */
 int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt)
 {
@@ -494,7 +505,7 @@ int process_set_find_children(struct process_set *set, const pid_t *pids, size_t
 	return err;
 }
 
-/* Says which of the processes that were found are not traced, or not in full. */
+/* Logs which of the processes found are not traced, or only in part. */
 static void describe_skipped(const struct process_set *set)
 {
 	size_t unread_cnt = 0, moved_cnt = 0;
@@ -539,7 +550,7 @@ void process_set_describe(const struct process_set *set)
 	describe_skipped(set);
 }
 
-/* What is told of a process that ended unheard of is not told of another one of its number. */
+/* Do not apply records of a dead process to a new one with the same pid. */
 static void end_others(struct process_set *set, pid_t pid)
 {
 	struct user_process *process = process_table_find_pid(&set->table, pid);
@@ -549,8 +560,9 @@ static void end_others(struct process_set *set, pid_t pid)
 }
 
 /*
- * One that has ended, or did so while it was looked at, is what was told of it. So is one that
- * could not be read because it was about to execute a program: it goes on.
+ * Opens the process of a record. If it has ended, or ended while it was being read, it is opened
+ * from recorded events. So is a process that could not be read because it was just running exec;
+ * this one is still watched.
  */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,
@@ -573,14 +585,19 @@ static int open_process(const struct process_set *set, const struct memleak_reco
 	return err;
 }
 
-/* One that ended before it was asked was where its parent is, or where it was before. */
+/*
+ * A process that ended before its cgroup could be read has that of its parent, or its previous one.
+ */
 static void keep_cgroup(struct user_process *process, const char *cgroup)
 {
 	if (!process->info.cgroup && cgroup)
 		process->info.cgroup = strdup(cgroup);
 }
 
-/* Nobody knows what it was: what it held is lost. A 32-bit program has nothing that is probed. */
+/*
+ * Gives up on a process that cannot be opened: its allocations are lost. A 32-bit program has no
+ * probes, so nothing is lost.
+ */
 static void miss_process(struct process_set *set, const struct memleak_record *record,
 			 uint32_t image, int err)
 {
@@ -616,7 +633,7 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 	process->base = base;
 	if (parent)
 		process->r_debug = parent->r_debug;
-	/* Of a parent that is not known it is not known either what it had mapped. */
+	/* An unknown parent's mappings are unknown, too. */
 	if (descendant && (!parent || ranges_inherit(&process->ranges, &parent->ranges, base)))
 		process->mappings_lost++;
 	process->after_exec = !base;
@@ -627,8 +644,8 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 }
 
 /*
- * What one had mapped that ended early nobody has read yet. The kernel may still free what a given
- * one had: its pidfd tells when it has done so.
+ * Reads the mappings of a process that ended before they were first read. A process given by -p
+ * stays until its pidfd says that it has ended, as the kernel may still free its memory.
  */
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads)
 {
@@ -642,8 +659,8 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 }
 
 /*
- * A record may be lost, or the program that sends it was not run by the kernel. What else was sent
- * of the process before comes first.
+ * The end record may be lost, or the kernel skipped the program that sends it. Earlier records of
+ * the process are applied first.
  */
 void process_set_end_gone(struct process_set *set)
 {
@@ -677,7 +694,7 @@ void process_set_leave(struct process_set *set, struct user_process *process)
 	}
 }
 
-/* Its memory is gone: what it is now is opened anew. process: NULL: it was not known. */
+/* Opens a process again after exec. process is NULL if it was not known. */
 static void replace(struct process_set *set, struct user_process *process,
 		    const struct memleak_record *record)
 {
@@ -697,12 +714,15 @@ void process_set_exec(struct process_set *set, const struct memleak_record *reco
 {
 	const struct memleak_target_filter *rule = &set->filter.rule;
 	struct user_process *process = process_set_process(set, record->image);
-	/* Probes are bound to the task that was the leader; another thread has taken its place. */
+	/*
+	 * Probes are bound to the task that was the leader; if another thread calls exec, it takes
+	 * over the leader's place.
+	 */
 	bool reattach = record->len;
 
 	drop(set, record->image);
 	purge_if_due(set);
-	/* Of one that ended unseen, whose number another process has. */
+	/* The record belongs to an ended process whose pid was reused. */
 	if (!process && !rule->join && !rule->follow)
 		return;
 	if (!process || process->found) {
@@ -734,7 +754,7 @@ int process_set_find_descendants(struct process_set *set)
 	return inheritance_update(&set->programs->descendants.inheritance, is_there, set);
 }
 
-/* What was told of an image may be used by the children of its process for long. */
+/* Drops mappings of ended images, except those that children may still use. */
 static void drop_mappings(struct process_set *set)
 {
 	struct image_set kept = {0};
@@ -751,7 +771,7 @@ static void drop_mappings(struct process_set *set)
 	set->mapped = kept;
 }
 
-/* So may its blocks, if they inherit. */
+/* Blocks of an ended image are kept while descendants may inherit them. */
 void process_set_purge(struct process_set *set)
 {
 	struct image_set kept = {0}, purged = {0};
@@ -777,7 +797,7 @@ void process_set_purge(struct process_set *set)
 	set->purge_at = 2 * kept.cnt + PURGE_AT;
 }
 
-/* Whether all had ended when the last report was begun: then it was the final one. */
+/* True if all processes had ended when the last report began: it was the final one. */
 static bool all_settled(const struct process_set *set)
 {
 	if (set->filter.rule.join)
@@ -813,8 +833,8 @@ static void refresh_changed(struct process_set *set, struct user_process *proces
 }
 
 /*
- * However often they were told of: it is what they have mapped now that is read. In the order of
- * the table, which goes on where the last turn has ended, so that nobody waits for one alone.
+ * Reads each changed process once, however many records said that it changed. Begins where the last
+ * turn ran out of time, so that all processes are reached.
  */
 void process_set_refresh_changed(struct process_set *set)
 {
@@ -832,14 +852,17 @@ void process_set_refresh_changed(struct process_set *set)
 			break;
 		}
 		refresh_changed(set, process);
-		/* What it has mapped is read meanwhile. */
+		/* A process that is not attached may have mapped files meanwhile. */
 		again |= !is_held(set, process) && !process->attached;
 	}
 	if (again)
 		retry(set);
 }
 
-/* What has changed was told, as a rule: what there is no time for is read with the next report. */
+/*
+ * Records normally report changes, so a process for which there is no time is left to the next
+ * report.
+ */
 void process_set_refresh_given(struct process_set *set)
 {
 	size_t cnt = set->table.cnt, first = cnt ? set->given_at % cnt : 0;
@@ -896,6 +919,6 @@ void process_set_settle_stacks(struct process_set *set)
 {
 	stack_copies_drain(&set->programs->copies);
 	process_set_finish_stacks(set, SIZE_MAX);
-	/* After the stacks were made that are resolved by it, before anything is named. */
+	/* After stacks that need these mappings were made, and before anything is symbolized. */
 	process_set_refresh_given(set);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The traced processes: those that were given, those that are found, and those that come and go.
- * What the rings bring, and what is reported, it does not know.
+ * The traced processes: those given by pid, those found by a filter, and those that come and go.
+ * Does not know the ring buffers or what is reported.
  */
 #ifndef LOADER_USER_PROCESS_SET_H
 #define LOADER_USER_PROCESS_SET_H
@@ -15,84 +15,96 @@ struct process_set {
 	struct user_programs *programs;
 	struct target_filter filter;
 	struct process_table table;
-	int epoll_fd;            /* the pidfds, and what others add; data.ptr: a process or NULL */
-	int retry_fd;            /* timer: a process is to be looked at again */
-	size_t refresh_at;       /* with whom the next turn begins to read what has changed */
-	size_t retry_at;         /* and to search files */
-	size_t given_at;         /* and to read the given ones for a report */
-	struct image_set mapped; /* images of which the programs may be told yet */
-	struct image_set gone;   /* images that are no more, and not purged yet */
-	size_t purge_at;         /* so many */
-	uint64_t gone_blocks;    /* of images gone since the last purge: see tracker_held() */
-	uint32_t given_images;   /* so many numbers have been given */
-	uint64_t mappings_lost;  /* of processes that are no more; so below */
+	int epoll_fd;            /* pidfds and other descriptors; data.ptr is a process or NULL */
+	int retry_fd;            /* timer: processes need another attempt */
+	size_t refresh_at;       /* index at which the next turn begins to read changed processes */
+	size_t retry_at;         /* index at which the next turn begins to retry attaching */
+	size_t given_at;         /* index at which the next report begins to read given processes */
+	struct image_set mapped; /* images whose mappings the programs may still have */
+	struct image_set gone;   /* images that have ended and are not purged yet */
+	size_t purge_at;         /* number of ended images at which a purge is due */
+	uint64_t gone_blocks;    /* blocks of images that ended since the last purge: see
+				    tracker_held() */
+	uint32_t given_images;   /* counter for numbers of images */
+	uint64_t mappings_lost;  /* lost by processes that have been removed; so are exec_gaps */
 	uint64_t exec_gaps;
-	uint64_t processes_lost; /* that could not be looked at, or not in time */
+	uint64_t processes_lost; /* processes that could not be examined, or not in time */
 	size_t narrow_cnt;       /* 32-bit programs that were skipped when tracing began */
-	size_t unopened_cnt;     /* processes that could not be opened then */
-	int unopened_err;        /* why the last of them could not */
+	size_t unopened_cnt;     /* processes that could not be opened when tracing began */
+	int unopened_err;        /* error of the last one that could not be opened */
 };
 
-/* programs outlives it. 0 or a negative errno; to be deinited either way. */
+/* programs must outlive the set. Returns 0 or a negative errno; call deinit either way. */
 int process_set_init(struct process_set *set, struct user_programs *programs,
 		     const struct options *opts);
 void process_set_deinit(struct process_set *set);
-/* poll: readable when dispatch has something to do; process: NULL: something else. */
+/* Adds fd to the descriptors that wake the loop; process is NULL if fd is not a pidfd. */
 int process_set_watch(struct process_set *set, int fd, struct user_process *process);
-/* Notes which processes have ended, by their pidfds, and tries again what was not finished. */
+/* Marks processes as ended if their pidfd says so, and retries those that are due. */
 void process_set_poll(struct process_set *set);
 
-/* NULL: none runs it. */
+/* Returns the process that runs the image, or NULL. */
 struct user_process *process_set_process(struct process_set *set, uint32_t image);
-/* For the tracker, with a set as arg. */
+/* Callbacks of the tracker; the set is their argument. */
 bool process_set_owner(void *set, uint32_t image, struct block_owner *ret);
 bool process_set_resolve(void *set, uint32_t image, struct memleak_stack *stack);
-/* Whether all have ended, and none can come any more. */
+/* True if all processes have ended and no filter can find new ones. */
 bool process_set_ended(const struct process_set *set);
 
-/* Opens and probes one by its number. 0 or a negative errno, and it has said what failed. */
+/* Opens and probes the process with this pid. Returns 0, or a negative errno after logging it. */
 int process_set_give(struct process_set *set, pid_t pid);
-/* Finds those that the filter lets in; ret: so many. 0 or a negative errno. */
+/*
+ * Adds all processes that match the filter and returns their number in ret. Returns 0 or a negative
+ * errno.
+ */
 int process_set_find(struct process_set *set, size_t *ret);
-/* With --follow: adds the running descendants of the given processes. 0 or a negative errno. */
+/* With --follow: adds running descendants of the given processes. Returns 0 or a negative errno. */
 int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt);
 void process_set_describe(const struct process_set *set);
 
-/* A process has become a target, whose mappings are those of base at first; 0: its own. */
+/*
+ * Adds a process that has become a target. base is the image that it was forked from; 0 after an
+ * exec.
+ */
 void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,
 		     uint32_t base);
-/* Another process works in the memory of this one: its calls until now may not have been seen. */
+/*
+ * Handles another process that runs in the memory of this one. Earlier calls of the other process
+ * may have been missed.
+ */
 void process_set_lend(struct process_set *set, struct user_process *process, pid_t borrower);
-/* Its memory is gone, and what it is now is not traced. */
+/* Removes a process whose memory is gone and which is not traced any more. */
 void process_set_leave(struct process_set *set, struct user_process *process);
-/* The process that ran the record's image executes another program. */
+/* Handles an exec in the process that ran the record's image. */
 void process_set_exec(struct process_set *set, const struct memleak_record *record);
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads);
-/* Ends those that have ended although no record told of it. */
+/* Handles processes that have ended without an end record. */
 void process_set_end_gone(struct process_set *set);
 
-/* Makes a retry of what is not finished due soon. */
+/* Arms the retry timer for a few milliseconds from now. */
 void process_set_retry_soon(struct process_set *set);
-/* Reads those again that have loaded or unloaded code. */
+/* Reads processes again that have loaded or unloaded code. */
 void process_set_refresh_changed(struct process_set *set);
-/* Reads what they have mapped, and then, with all records applied, drops mappings that are no more.
+/*
+ * Reads the mappings of all processes; once all records are applied, the second function drops
+ * tracked mappings that are gone.
  */
 void process_set_read_mappings(struct process_set *set);
 void process_set_compare_mappings(struct process_set *set);
-/* Reads again what the given ones have mapped, as far as there is time. */
+/* Reads the mappings of the given processes again, as far as the deadline allows. */
 void process_set_refresh_given(struct process_set *set);
-/* Finishes deferred stacks that have come, so many of each process at most. */
+/* Finishes deferred stacks that have arrived, up to a maximum for each process. */
 void process_set_finish_stacks(struct process_set *set, size_t most);
-/* Takes in all deferred stacks, and finishes them. */
+/* Reads all deferred stacks from the ring and finishes them. */
 void process_set_settle_stacks(struct process_set *set);
 
-/* Finds out which images have children that have something of them. 0 or -ENOMEM. */
+/* Updates which images have descendants with inherited blocks. Returns 0 or -ENOMEM. */
 int process_set_find_descendants(struct process_set *set);
-/* Notes which have ended: what they had at their end is in the snapshot that follows. */
+/* Marks the processes that have ended; the snapshot that follows is the last to show them. */
 void process_set_settle_ended(struct process_set *set);
-/* Frees the processes that had ended by then, unless no others are left. */
+/* Frees the processes marked by process_set_settle_ended(), unless all are marked. */
 void process_set_forget_ended(struct process_set *set);
-/* Deletes what is held of images that are no more. */
+/* Deletes all data of images that have ended. */
 void process_set_purge(struct process_set *set);
 
 #endif

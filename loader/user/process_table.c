@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An array of processes, and a hash table of their images that is made anew when they change. */
+/* An array of processes, and a hash table by image that is rebuilt when processes change. */
 #include "loader/user/process_table.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define SLOTS_MIN 64
 
-/* Slots are a power of two, of which half at least are empty. */
+/* The number of slots is a power of two, at least half of them empty. */
 static size_t slot_of(const struct process_table *table, uint32_t image)
 {
 	return (image * 0x9e3779b1U) & (table->slot_cnt - 1);

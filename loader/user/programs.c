@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the user programs as the kernel and the options want them, and starts what they need. */
+/*
+ * Selects and loads the BPF programs that the kernel supports and the options need; starts
+ * unwinding.
+ */
 #include "loader/user/programs.h"
 
 #include <bpf/bpf.h>
@@ -20,10 +23,12 @@
 #include "loader/target/map_events.h"
 #include "loader/user/lifecycle.h"
 
-/* Images of which it was not heard yet that they are no more. */
+/* Maximum number of images that have ended and whose records are not applied yet. */
 #define EXECS_AT_ONCE 1024
 
-/* Processes that borrow the memory of others: between vfork and exec, or for longer. */
+/*
+ * Maximum number of processes that run in the memory of others, between vfork and exec or longer.
+ */
 #define BORROWERS_AT_ONCE 1024
 
 static uint32_t stacks_to_compare(void)
@@ -33,7 +38,10 @@ static uint32_t stacks_to_compare(void)
 	return wanted ? (uint32_t)atoi(wanted) : 0;
 }
 
-/* A program that begins has most of its deferred stacks then, thousands of them. */
+/*
+ * Returns the size of the ring for stack copies. Most deferred stacks, thousands of them, come when
+ * a program starts.
+ */
 static uint32_t copies_bytes(const struct user_context *ctx)
 {
 	const struct options *opts = ctx->opts;
@@ -45,7 +53,9 @@ static uint32_t copies_bytes(const struct user_context *ctx)
 	return stacks_to_compare() ? 16U << 20 : 8U << 20;
 }
 
-/* Whether children have what their parents had: with -C it is not known what that is. */
+/*
+ * True if forked children inherit the blocks of their parents; with -C single blocks are not known.
+ */
 static bool inherits(const struct options *opts)
 {
 	return opts->follow && !opts->combined_only;
@@ -78,7 +88,7 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = stacks_to_compare();
-	/* Stacks that are to be compared stay addresses. */
+	/* Stacks to be compared must stay addresses. */
 	config->find_vma = features->find_vma && !config->verify_unwind;
 	config->peak = opts->peak;
 	skel->bss->deferred_watch.ring_bytes = copies_bytes(ctx);
@@ -87,8 +97,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 }
 
 /*
- * Those that links of a session or multi links hold are loaded for them; what is called at a
- * program's end must be of its kind.
+ * Selects the programs that this kind of link needs. Tail-called programs must have the same attach
+ * type.
  */
 static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
@@ -123,7 +133,7 @@ static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 	return err;
 }
 
-/* One program for all entries, or, where probes have no cookies, one for each shape of call. */
+/* Uses one program for all entries, or one for each call shape if probes have no cookies. */
 static int choose_links(struct user_context *ctx)
 {
 	static const char *const names[] = {
@@ -193,7 +203,7 @@ static int put_tail_calls(const struct user_bpf *skel, enum link_kind kind)
 								      : skel->progs.enter_any);
 }
 
-/* The entry programs end with the one that walks. */
+/* Sets up the tail calls to the program that walks stacks, and starts the unwinder. */
 static int start_unwinding(struct user_programs *programs)
 {
 	const struct user_context *ctx = &programs->ctx;
@@ -218,7 +228,10 @@ static int start_unwinding(struct user_programs *programs)
 	return err;
 }
 
-/* Stacks that are walked a second time: deferred ones, and those that are compared. */
+/*
+ * Starts receiving copies of stacks that are walked in user space: deferred stacks, and stacks to
+ * be compared.
+ */
 static int start_copies(struct user_programs *programs)
 {
 	const struct options *opts = programs->ctx.opts;
@@ -234,13 +247,13 @@ static int start_copies(struct user_programs *programs)
 	err = stack_copies_init(copies, bpf_map__fd(skel->maps.stack_copies));
 	if (err)
 		log_error("cannot receive copies of stacks: %s", strerror(-err));
-	/* Without tables there is no code whose table comes late. */
+	/* Without unwind tables no stack is deferred. */
 	else if (opts->unwind != MEMLEAK_UNWIND_FP)
 		deferred_stacks_start(&copies->deferred);
 	return err;
 }
 
-/* Which processes are targets; many may be. */
+/* Passes the target filter to the programs. Returns the maximum number of targets. */
 static size_t choose_targets(const struct user_context *ctx, const struct target_filter *filter,
 			     size_t process_cnt)
 {
@@ -288,7 +301,9 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 		err = choose ? choose(arg, ctx) : choose_links(ctx);
 	if (!err)
 		err = user_bpf__load(ctx->skel);
-	/* The program executes others, whose first allocations would not wait for the loading. */
+	/*
+	 * The command runs other programs; load now what would otherwise delay their first probes.
+	 */
 	if (!err && ctx->opts->command && ctx->programs.kind == LINK_SESSION)
 		entry_programs__get(ctx->programs.entries);
 	if (err)
@@ -353,7 +368,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 void user_programs_detach(struct user_programs *programs)
 {
 	probe_pool_deinit(&programs->pool);
-	/* The probes are gone: no more stacks come. */
+	/* All probes are gone, so no more stacks are sent. */
 	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
 		stack_copies_finish(&programs->copies);
 	stack_copies_deinit(&programs->copies);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loaded user programs, with the tables that they share, and the helpers that know code. Which
- * processes there are it does not know.
+ * The loaded BPF programs, their tables, and the helpers that parse files. Does not know which
+ * processes are traced.
  */
 #ifndef LOADER_USER_PROGRAMS_H
 #define LOADER_USER_PROGRAMS_H
@@ -15,28 +15,29 @@
 #include "loader/user/context.h"
 
 struct user_programs {
-	struct user_context ctx; /* points into this */
+	struct user_context ctx; /* has pointers into this struct */
 	struct unwind_spaces unwind;
 	struct stack_copies copies;
-	struct probe_pool pool; /* if probes are shared */
+	struct probe_pool pool; /* used if probes are shared */
 	struct tracker tracker;
-	struct descendants descendants; /* with --follow */
+	struct descendants descendants; /* used with --follow */
 };
 
-/* Nothing is loaded yet. 0 or a negative errno, and it has said what failed; to be deinited. */
+/* Loads nothing yet. Returns 0, or a negative errno after logging it; call deinit either way. */
 int user_programs_init(struct user_programs *programs, const struct options *opts,
 		       struct symbolizer *symbolizer);
 
 /*
- * For so many processes, or those that the filter lets in. choose: makes programs others than
- * those that track blocks be loaded, before anything is; NULL: those. The tracker's owner, resolve
- * and arg are the caller's to set. 0 or a negative errno, and it has said what failed.
+ * Loads the programs for process_cnt processes, or for all that match the filter. choose() may
+ * select other programs than those that track blocks; it is called before loading and may be NULL.
+ * The caller sets the tracker's owner, resolve and arg. Returns 0, or a negative errno after
+ * logging it.
  */
 int user_programs_load(struct user_programs *programs, const struct target_filter *filter,
 		       size_t process_cnt, int (*choose)(void *arg, struct user_context *ctx),
 		       void *arg);
 
-/* Two steps to the end: no probe sends anything any more; all is freed. */
+/* Shutdown in two steps: detach stops all probes, deinit frees everything. */
 void user_programs_detach(struct user_programs *programs);
 void user_programs_deinit(struct user_programs *programs);
 

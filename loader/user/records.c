@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the rings of the user programs, and tells each record to whom it concerns. */
+/* Reads the ring buffers of the BPF programs and applies each record to its process. */
 #include "loader/user/records.h"
 
 #include <bpf/libbpf.h>
@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Mappings are a list here; no memory for it is a loss like a full ring. */
+/*
+ * Mappings are kept in a list; if memory for it runs out, this counts as a loss, like a full ring.
+ */
 static void handle_mapping(struct user_process *process, const struct memleak_record *record)
 {
 	struct range range = {
@@ -56,9 +58,9 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	struct user_process *process;
 
 	switch (record->type) {
-	case MEMLEAK_REC_BLOCKS: /* looked at when all records have been read */
+	case MEMLEAK_REC_BLOCKS: /* handled once all records are read */
 	case MEMLEAK_REC_PEAK:
-		return; /* the total is looked at in any case */
+		return; /* the total is checked anyway */
 	case MEMLEAK_REC_EXEC:
 		process_set_exec(set, record);
 		return;
@@ -68,7 +70,7 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	}
 	process = process_set_process(set, record->image);
 	if (!process)
-		return; /* an image that is no more */
+		return; /* the image has ended */
 	switch (record->type) {
 	case MEMLEAK_REC_LEFT:
 		process_set_leave(set, process);
@@ -101,13 +103,15 @@ static unsigned long position(const unsigned long *at)
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
-/* Whether what was there when it began has been read. */
+/* True if all records that were there at the beginning have been read. */
 static bool is_read(const struct records *records)
 {
 	return (long)(position(records->read_to) - records->until) >= 0;
 }
 
-/* -EAGAIN ends the reading: this one came since, and others may come faster than they are applied.
+/*
+ * Stops (-EAGAIN) at records that came since the beginning, as new ones may come faster than they
+ * are applied.
  */
 static int handle_record(void *arg, void *data, size_t len)
 {
@@ -130,8 +134,8 @@ static int consume(struct ring_buffer *ring)
 }
 
 /*
- * -EAGAIN: it came meanwhile, and others may come faster than they can be told of; or naming its
- * stack took too long, and the others have more time in the next turn.
+ * Stops (-EAGAIN) at events that came since the beginning, as new ones may come faster than they
+ * are handled, and at the deadline, as symbolizing may be slow.
  */
 static int handle_event(void *arg, void *data, size_t len)
 {
@@ -140,7 +144,7 @@ static int handle_event(void *arg, void *data, size_t len)
 
 	if (len < sizeof(*event))
 		return 0;
-	/* Its process may have begun meanwhile, too. */
+	/* The event's process may have begun after the records were read. */
 	if (event->time_ns > records->begun_ns) {
 		records->until = position(records->written_to);
 		consume(records->ring);
@@ -153,7 +157,10 @@ static int handle_event(void *arg, void *data, size_t len)
 	return records->all || clock_left_ms(records->set->programs->ctx.deadline_ns) ? 0 : -EAGAIN;
 }
 
-/* The kernel has them in a page each, before the data: libbpf tells them only since 1.3. */
+/*
+ * The kernel maps both positions before the data, a page each; libbpf has functions for them only
+ * since 1.3.
+ */
 static int map_positions(struct records *records, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -195,7 +202,7 @@ void records_deinit(struct records *records)
 	records->read_to = NULL;
 }
 
-/* Whoever may have changed is looked at. */
+/* Marks all processes as changed if the programs could not send a record of a change. */
 static void find_hints(struct process_set *set)
 {
 	uint32_t *lost = &set->programs->ctx.skel->bss->hint_lost;
@@ -219,7 +226,7 @@ int records_catch_up(struct records *records)
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/* Whoever has changed is looked at in the next turn. */
+	/* Changed processes are read in the next turn. */
 	if (position(records->read_to) != before)
 		process_set_retry_soon(records->set);
 	return err;
@@ -234,7 +241,7 @@ int records_consume(struct records *records, bool all)
 	find_hints(records->set);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/* A program that is interrupted while it writes a record holds up those behind it. */
+	/* A program that is interrupted while writing a record blocks the records after it. */
 	if (is_read(records))
 		records->set->programs->descendants.heard_ns = records->begun_ns;
 	if (!err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the rings bring: mappings, the life of processes, and the events of -t, which are handed on.
+ * Reads the ring buffers: applies records of mappings and of process lifecycle, and passes on the
+ * events of -t.
  */
 #ifndef LOADER_USER_RECORDS_H
 #define LOADER_USER_RECORDS_H
@@ -11,28 +12,33 @@ struct records {
 	struct process_set *set;
 	struct ring_buffer *ring;
 	struct ring_buffer *events;
-	/* Takes an event; process: NULL if its image is no more. NULL: nobody wants them. */
+	/* Receives events; NULL if none are wanted. process is NULL if its image is gone. */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
-	bool all;            /* events are told, whatever the time */
-	uint64_t begun_ns;   /* when it began to take in */
-	unsigned long until; /* how far the ring of records had been written then */
-	/* How far it has been read and written; the kernel's, mapped. */
+	bool all;            /* pass on all events, regardless of the deadline */
+	uint64_t begun_ns;   /* when the current reading began */
+	unsigned long until; /* write position of the record ring at begun_ns */
+	/* Read and write position of the record ring, in pages mapped from the kernel. */
 	unsigned long *read_to;
 	unsigned long *written_to;
 };
 
-/* The set is filled in. 0 or a negative errno; to be deinited either way. */
+/* records->set must be set. Returns 0 or a negative errno; call records_deinit() either way. */
 int records_init(struct records *records);
 void records_deinit(struct records *records);
-/* Takes in what was there when it is called; not all: as far as time allows. 0 or a negative errno.
+/*
+ * Reads what is in the rings at the time of the call; unless all is set, events only until the
+ * deadline. Returns 0 or a negative errno.
  */
 int records_consume(struct records *records, bool all);
 
-/* The same for the records alone that have come since; begun_ns is then: all until then are in. */
+/*
+ * Like records_consume(), but reads only records, no events. Afterwards begun_ns is the time until
+ * which all records have been applied.
+ */
 int records_catch_up(struct records *records);
 
-/* Whether no record waits. */
+/* True if the record ring is empty. */
 bool records_are_read(const struct records *records);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Snapshots of the user source: the tracker's tables, and the mappings that the loader keeps. */
+/* Makes snapshots of the user source from the tracker's tables and the loader's mappings. */
 #include "loader/user/snapshot.h"
 
 #include <bpf/bpf.h>
@@ -47,7 +47,9 @@ static int walk_mappings(struct tracker_walk *walk, const struct user_process *p
 	return ranges_visit(&process->ranges, walk_mapping, &at);
 }
 
-/* The programs go on while sums are read one after the other: a block may be in one alone. */
+/*
+ * Reads the sums while programs update them, so a block may be in one sum and not yet in another.
+ */
 static void fill_summary(const struct memleak_summary *sums, struct process_summary *ret)
 {
 	ret->allocated = sums->allocated;
@@ -69,7 +71,7 @@ static int take_summaries(const struct process_set *set, struct snapshot *snap)
 		const struct process *process = &set->table.items[i]->info;
 		struct memleak_summary sums = {0};
 
-		/* One that has called nothing yet has none. */
+		/* A process that has not called an allocator has no entry. */
 		if (bpf_map_lookup_elem(set->programs->tracker.summaries_fd, &process->image,
 					&sums) &&
 		    errno != ENOENT)
@@ -145,7 +147,7 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 	snap.peak = peak;
 	for (size_t i = 0; !err && i < set->table.cnt; i++)
 		err = walk_mappings(&walk, set->table.items[i]);
-	/* Of blocks that came since the source was settled. */
+	/* For blocks allocated since the source was settled. */
 	process_set_settle_stacks(set);
 	if (!err && tracker->walker.opts->summary)
 		err = take_summaries(set, &snap);

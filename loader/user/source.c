@@ -80,7 +80,7 @@ static int user_source__read(struct source *base, const struct read_request *req
 	set->programs->ctx.deadline_ns = request->deadline_ns;
 	set->programs->tracker.walker.heaps_before_ns = request->heaps_before_ns;
 	err = with_peak ? user_peak_report(&source->peak) : 0;
-	/* Of the moment until which mappings have been told, for blocks as well. */
+	/* Blocks and mappings must be of the same moment. */
 	if (!err)
 		err = records_catch_up(&source->tracing.records);
 	if (!err)
@@ -88,7 +88,7 @@ static int user_source__read(struct source *base, const struct read_request *req
 					 with_peak ? &source->peak.copies.kept : NULL, ret);
 	set->programs->tracker.walker.heaps_before_ns = 0;
 	tracker_forget_pictures(&set->programs->tracker);
-	/* Processes may go before the report is made: their names are needed for it. */
+	/* Processes may be removed before the report is made; their symbols are still needed. */
 	if (!err)
 		user_symbols_keep(&source->symbols, true);
 	return err;

@@ -6,9 +6,9 @@
 #include "loader/source.h"
 
 /*
- * Loads the BPF programs, and opens and probes the processes. What hostile files keep from being
- * read within start_ns of loading is read while the source runs. Returns 0 or a negative errno;
- * has said on stderr what failed. opts and symbolizer must outlive the source.
+ * Loads the BPF programs, then opens and probes the processes. Slow or hostile files that are not
+ * read within start_ns of loading are read while the source runs. Returns 0, or a negative errno
+ * after logging it. opts and symbolizer must outlive the source.
  */
 int user_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
 		     size_t pid_cnt, uint64_t start_ns, struct source **ret);

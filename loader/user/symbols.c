@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names frames by the files that they are in, or by what their process has mapped. */
+/* Symbolizes frames by file and offset, or by the mappings of their process. */
 #include "loader/user/symbols.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static struct sym_query query_of(const struct process_set *set, uint64_t frame)
 	return query;
 }
 
-/* The space of a site's process; of one that has gone, NULL unless it is kept. */
+/* Returns the space of a site's process; NULL if the process is gone and its space was not kept. */
 static struct symspace *own_space(struct user_symbols *symbols, const struct site *site)
 {
 	uint32_t image = site->process->image;
@@ -42,15 +42,15 @@ static struct symspace *own_space(struct user_symbols *symbols, const struct sit
 
 	if (!process)
 		return hash_map_get(&symbols->kept, image);
-	/* Without memory for it, it is not kept. */
+	/* If this runs out of memory, the space is not kept. */
 	if (symbols->keeps)
 		hash_map_set(&symbols->kept, image, process->space);
 	return process->space;
 }
 
 /*
- * The space that names a site's frames: that of its process, else that of files, as places in files
- * are the same for all. NULL: none, or no memory.
+ * Returns the space that names a site's frames: that of its process, or else the shared one for
+ * offsets in files. NULL if there is none or memory runs out.
  */
 static struct symspace *space_of(struct user_symbols *symbols, const struct site *site)
 {
@@ -73,7 +73,7 @@ static bool can_name(const struct user_symbols *symbols, const struct symspace *
 	return MEMLEAK_FRAME_IN_FILE(frame) || space != symbols->files;
 }
 
-/* A site with the space that names it, as the process may go while names are waited for. */
+/* A site and its space; the process may be removed while names are waited for. */
 struct named_site {
 	struct symspace *space;
 	const struct site *site;
@@ -85,7 +85,7 @@ static int by_space(const void *a, const void *b)
 		     (uintptr_t)((const struct named_site *)b)->space);
 }
 
-/* All frames of one space's sites in one go. */
+/* Resolves all frames of the sites of one space at once. */
 static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
 			 size_t cnt, uint64_t deadline_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names for the addresses of traced processes: each has its own address space. */
+/* Symbolizes addresses of traced processes, each in its own address space. */
 #ifndef LOADER_USER_SYMBOLS_H
 #define LOADER_USER_SYMBOLS_H
 
@@ -10,14 +10,18 @@
 struct user_symbols {
 	struct symbol_backend backend;
 	struct process_set *set;
-	struct symspace *files; /* of no process: names places in files; NULL: none yet */
-	bool keeps;             /* a report is being made, so below */
-	struct hash_map kept;   /* spaces that have named something for it, by image */
+	struct symspace
+		*files;       /* belongs to no process, names offsets in files; NULL until needed */
+	bool keeps;           /* a report is being made: keep the spaces in kept */
+	struct hash_map kept; /* by image, the spaces that were used for this report */
 };
 
 struct user_symbols user_symbols_of(struct process_set *set);
 void user_symbols_deinit(struct user_symbols *symbols);
-/* For a report during which processes may go: what has named their sites goes on doing so. */
+/*
+ * While a report is being made, keeps the spaces of processes that end, so that their sites can
+ * still be named.
+ */
 void user_symbols_keep(struct user_symbols *symbols, bool keep);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts the parts of the user space sources together, and gives each its turn. */
+/* Puts together the parts of the user space sources and runs each of them once per turn. */
 #include "loader/user/tracing.h"
 
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include "loader/tables/tracker_walk.h"
 #include "loader/target/map_events.h"
 
-/* Deferred stacks of each process that are finished in one go: new code is more urgent. */
+/* Maximum deferred stacks per process finished in one turn: new code is more urgent. */
 #define STACKS_AT_ONCE 32
 
-/* Each process that is traced takes a few files. */
+/* Raises the limit of open files, as each traced process takes a few. */
 static void allow_files(void)
 {
 	struct rlimit limit;
@@ -50,7 +50,7 @@ static int load(struct tracing *tracing, const struct tracing_request *request)
 				  request->arg);
 }
 
-/* Whatever makes the set's descriptor readable. */
+/* Adds all descriptors that wake the loop. */
 static int watch_all(struct tracing *tracing)
 {
 	struct process_set *set = &tracing->set;
@@ -79,9 +79,9 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 	if (!err)
 		err = lifecycle_init(&tracing->lifecycle, tracing->programs.ctx.skel,
 				     set->filter.rule.by_cgroup);
-	/* Loading may take seconds, which are not the files'. */
+	/* Loading may take seconds; the time for files begins after it. */
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
-	/* Whoever wants the end does not wait until all are looked at. */
+	/* On a termination signal, does not wait until all processes are opened. */
 	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
 		err = process_set_give(set, request->pids[i]);
 	if (!err && set->filter.rule.follow && request->pid_cnt)
@@ -91,7 +91,7 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 	return err;
 }
 
-/* Without memory for the list, one after the other. */
+/* Detaches all probes at once; without memory for the list, each process detaches its own later. */
 static void detach_all(struct tracing *tracing)
 {
 	struct process_table *table = &tracing->set.table;
@@ -116,7 +116,7 @@ void tracing_deinit(struct tracing *tracing)
 	user_programs_deinit(&tracing->programs);
 }
 
-/* The pids of the processes that were given; to be freed. */
+/* Returns the pids that were given, to be freed. */
 static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
 {
 	pid_t *pids = calloc(table->cnt + 1, sizeof(*pids));
@@ -128,7 +128,7 @@ static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
 	return pids;
 }
 
-/* Says how many descendants of the given processes are running, and whether they are traced. */
+/* Logs how many descendants of the given processes are running, and whether they are traced. */
 static void describe_descendants(const struct process_set *set)
 {
 	cleanup_free struct member *members = NULL;
@@ -149,7 +149,7 @@ static void describe_descendants(const struct process_set *set)
 		 cnt == 1 ? "it" : "them");
 }
 
-/* True if no heap function of the same file is probed before this one. */
+/* True if no earlier probe of the list is in the same file. */
 static bool is_first_of_file(const struct probe_set *set, const struct probe *probe)
 {
 	for (const struct probe *other = set->items; other < probe; other++)
@@ -223,7 +223,7 @@ static int take_in(struct tracing *tracing, bool all, uint64_t deadline_ns)
 	block_tables_grow(&programs->tracker.blocks, &programs->tracker.recent);
 	process_set_end_gone(set);
 	process_set_finish_stacks(set, STACKS_AT_ONCE);
-	/* Whoever executed a program told so before its first stack came. */
+	/* A process that runs exec sends its record before its first stack. */
 	if (records_are_read(&tracing->records))
 		deferred_stacks_drop(&programs->copies.deferred, is_image, set);
 	if (programs->copies.deferred.waiting_cnt)
@@ -244,14 +244,14 @@ int tracing_settle(struct tracing *tracing, uint64_t deadline_ns)
 		return err;
 	process_set_settle_stacks(&tracing->set);
 	process_set_read_mappings(&tracing->set);
-	/* Whatever is moving has its records before the kernel moves it. */
+	/* The kernel moves a mapping only after the record of the move was sent. */
 	err = records_consume(&tracing->records, true);
 	process_set_compare_mappings(&tracing->set);
 	process_set_settle_ended(&tracing->set);
 	return err;
 }
 
-/* Emptiness has reasons; the reader should not have to guess that there is one. */
+/* Explains an empty report. */
 static void say_silent(struct tracing *tracing, uint64_t calls)
 {
 	if (calls != tracing->reported_calls)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The traced processes with all that goes on around them: what every source of user space is made
- * of. What is tracked of the processes, and what is reported, it does not know.
+ * Puts together what all sources of user space need: programs, processes, records. Does not know
+ * what is tracked or reported.
  */
 #ifndef LOADER_USER_TRACING_H
 #define LOADER_USER_TRACING_H
@@ -16,10 +16,11 @@ struct tracing_request {
 	struct symbolizer *symbolizer;
 	const pid_t *pids;
 	size_t pid_cnt;
-	/* Has other programs loaded than those that track blocks; NULL: those. */
+	/* Selects other programs to load than those that track blocks; may be NULL. */
 	int (*choose)(void *arg, struct user_context *ctx);
 	void *arg;
-	uint64_t start_ns; /* so long is waited for files of targets once the programs are loaded */
+	uint64_t start_ns; /* maximum time to read files of targets, counted from when the programs
+			      are loaded */
 };
 
 struct tracing {
@@ -30,28 +31,31 @@ struct tracing {
 	struct cgroup_watch cgroup;
 	struct pool_sweep sweep;
 	uint64_t reported_calls;
-	bool told_silent; /* that none came since */
+	bool told_silent; /* logged that no calls were seen since */
 };
 
 /*
- * Loads the programs, and opens and probes the processes. tracing is all zeros and stays where it
- * is. 0 or a negative errno, and it has said what failed; to be deinited either way.
+ * Loads the programs, opens and probes the processes. tracing must be zeroed and must not move.
+ * Returns 0, or a negative errno after logging it; call tracing_deinit() either way.
  */
 int tracing_init(struct tracing *tracing, const struct tracing_request *request);
 void tracing_deinit(struct tracing *tracing);
 
-/* Says on stderr what is traced. */
+/* Logs what is traced. */
 void tracing_describe(const struct tracing *tracing);
-/* The programs begin to record. */
+/* Makes the programs begin to record. */
 void tracing_start(struct tracing *tracing);
 int tracing_poll_fd(const struct tracing *tracing);
-/* Takes in some of what has come. 0 or a negative errno. */
+/* Handles some of the pending records and events. Returns 0 or a negative errno. */
 int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns);
-/* Takes in all that has come, and finishes the stacks. 0 or a negative errno. */
+/*
+ * Handles all pending records and events, and finishes deferred stacks. Returns 0 or a negative
+ * errno.
+ */
 int tracing_settle(struct tracing *tracing, uint64_t deadline_ns);
 /*
- * Forgets processes that have ended, with what is held of them, and probes that nobody needs. Says
- * so if calls, which are those seen since tracing began, have become no more since the last report.
+ * Frees processes that have ended, with all of their data, and removes unused probes. Logs a note
+ * if calls, the number seen since tracing began, has not changed since the last report.
  */
 void tracing_maintain(struct tracing *tracing, uint64_t calls);
 
