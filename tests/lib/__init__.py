@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the cases are written with; `from lib import *` brings the names below."""
+"""Everything that cases use: `from lib import *` imports the names below."""
 
 from .case import (BROKEN, Broken, Failure, Skip, alone, each, nightly, once, pitfall,
                    sample, slow, timeout, untraced)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small machine inside this one, for what traces each process: those outside are not seen."""
+"""Runs test programs apart from the rest of the machine, for cases that trace all processes."""
 
 import contextlib
 import ctypes
@@ -10,7 +10,7 @@ from .case import Broken, Skip
 from .libraries import mapped
 
 NEW_PIDS = ("unshare", "-p", "-f", "--mount-proc", "--kill-child")
-# Each file is covered by its copy. What stays is executed last: nobody has the originals mapped.
+# Mounts a copy over each file. The process that stays runs exec last, so it maps only copies.
 COVER = ('while [ $# -gt 0 ]; do mount --bind "$1" "$2" || exit 1; shift 2; done; '
          'echo ready; exec cat')
 C_LIBRARY = ("libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")
@@ -28,14 +28,14 @@ def only_child(pid):
 
 
 def numbers_of(pid):
-    """What a process is called in each pid namespace, from ours on."""
+    """Returns the pids of a process in each pid namespace, from ours inwards."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         fields = dict(line.split(":", 1) for line in file)
     return [int(number) for number in fields["NSpid"].split()]
 
 
 def join_pids(pid):
-    """Processes that are started from now on are in the pid namespace of another one."""
+    """Makes processes started from now on members of another process's pid namespace."""
     with open(f"/proc/{pid}/ns/pid", "rb") as file:
         if _libc.setns(file.fileno(), CLONE_NEWPID):
             raise Broken(f"setns: {os.strerror(ctypes.get_errno())}")
@@ -43,8 +43,8 @@ def join_pids(pid):
 
 class Apart:
     """
-    A pid namespace, and a mount namespace with copies of the C library and its loader: probes are
-    of a file, so nobody outside comes upon those in the copies.
+    A pid namespace, and a mount namespace with copies of the C library and its loader: probes
+    belong to files, so processes outside never run into probes of the copies.
     """
 
     def __init__(self, t):
@@ -67,11 +67,11 @@ class Apart:
             join_pids("self")
 
     def start(self, start, *args, wrapper=(), **kwargs):
-        """What start(*args, wrapper=…) starts, in here."""
+        """Calls start(*args, wrapper=…) so that its process runs in these namespaces."""
         with self._joined():
             return start(*args, wrapper=(*self.wrapper, *wrapper), **kwargs)
 
     def later(self, t, *args):
-        """A program that a process in here starts when it is let go: nothing enters meanwhile."""
+        """Returns a shell in these namespaces that runs the program once a line is sent to it."""
         return self.start(t.program, *args, ready=False,
                           wrapper=("sh", "-c", 'read -r _; "$@"; exit', "sh"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds the cases, and runs one of them with one memleak."""
+"""Finds the cases, and runs one case with one memleak."""
 
 import dataclasses
 import fnmatch
@@ -26,7 +26,7 @@ def matches(name, patterns):
 
 
 def find_cases(patterns=()):
-    """The cases whose names have one of the patterns in them, or fit it; raises Broken."""
+    """Returns the cases whose names contain or match one of the patterns; raises Broken."""
     cases = []
     for path in sorted((ROOT / "tests/cases").glob("*.py")):
         cases += cases_of(path.stem, importlib.import_module("cases." + path.stem))
@@ -34,7 +34,7 @@ def find_cases(patterns=()):
 
 
 class TooLong(BaseException):
-    """The case's time is over. Not an Exception: no case may catch it."""
+    """The case ran out of time. Not an Exception, so that no case catches it."""
 
 
 def on_alarm(_number, _frame):
@@ -46,7 +46,7 @@ def cut(text):
 
 
 def evidence(context):
-    """What memleak and the programs said, indented."""
+    """Yields what memleak and the programs printed, indented."""
     for process in context.started:
         yield f"$ {' '.join(process.argv)}   (exit code {process.code})"
         for name, stream in (("stderr", process.err), ("stdout", process.out)):
@@ -56,7 +56,7 @@ def evidence(context):
 
 
 def crashes(context):
-    """Why a memleak's end is a fault whatever the case looked at; None if there is no such."""
+    """Returns why the way a memleak ended is a fault, regardless of the case; None if none is."""
     for process in context.started:
         if not isinstance(process, Memleak):
             continue
@@ -68,12 +68,12 @@ def crashes(context):
 
 
 def refuses_agent(process):
-    """True if that is a memleak whose options do not go with --agent."""
+    """True if the process is a memleak whose options conflict with --agent."""
     return isinstance(process, Memleak) and "memleak: --agent " in process.notes
 
 
 def call(case, context):
-    """Runs the case's function; (outcome, text)."""
+    """Runs the case's function; returns (outcome, text)."""
     seconds = case.timeout * SLOWNESS
     if context.agent and (reason := reason_without_agent(case.name)):
         return "skip", reason
@@ -100,12 +100,12 @@ def call(case, context):
 
 @dataclasses.dataclass
 class Attempt:
-    """A case with the memleak that it is about."""
+    """A case, and the memleak to run it with."""
     case: Case
     memleak: pathlib.Path
     programs: pathlib.Path
-    agent: pathlib.Path = None  # the library that its programs load
-    round: str = ""             # begins the name, if the same cases run more than once
+    agent: pathlib.Path = None  # library that its programs load
+    round: str = ""             # prefix of the name, if the cases run more than once
 
     @property
     def name(self):
@@ -123,7 +123,7 @@ class Attempt:
         return self
 
     def run(self):
-        """Runs the case in this process; whatever it started has ended then."""
+        """Runs the case in this process; all processes that it started have ended afterwards."""
         context = Context(self.memleak, self.programs, self.agent)
         if self.case.users_deadlines:
             context.patience = 1

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a case is: a function test_NAME(t, ...) with decorators, and the ways it can end."""
+"""A case is a function test_NAME(t, ...) with decorators; also the ways in which it can end."""
 
 import ast
 import pathlib
 
 BROKEN = 99  # exit code of a test program that cannot do its part
 DEFAULT_TIMEOUT = 90
-LENIENCE = 3  # a case hangs after this many times the seconds that it may need
+LENIENCE = 3  # a case counts as hanging after its timeout times this
 
 
 class Failure(Exception):
-    """memleak did not do what it must."""
+    """memleak did something wrong."""
 
 
 class Skip(Exception):
@@ -22,7 +22,7 @@ class Broken(Exception):
 
 
 def pitfall(*rows):
-    """The case guards these rows of the list of faults; its name says so."""
+    """Marks which rows of the list of faults (PITFALLS.md) the case guards against."""
     def mark(function):
         function.pitfalls = rows
         return function
@@ -30,7 +30,7 @@ def pitfall(*rows):
 
 
 def timeout(seconds):
-    """Seconds that the case may need on a quiet machine."""
+    """Sets the maximum time of the case on a quiet machine, in seconds."""
     def mark(function):
         function.timeout = seconds
         return function
@@ -38,22 +38,22 @@ def timeout(seconds):
 
 
 def alone(function):
-    """No other case runs beside it, as others would be in what it looks at."""
+    """Marks a case that no other case may run beside, as it would see the other one's processes."""
     function.alone = True
     return function
 
 
 def once(function):
     """
-    What the case is about happens in the kernel, and nothing in memleak that other cases do not
-    have it do: not run again with a memleak that watches its own memory.
+    Marks a case about the kernel that exercises nothing in memleak that other cases do not: it is
+    not run again with a sanitized memleak.
     """
     function.once = True
     return function
 
 
 def slow(function):
-    """The case takes some two seconds of CPU time or more: left out of `make check`."""
+    """Marks a case that takes about two seconds of CPU time or more: `make check` leaves it out."""
     function.slow = True
     return function
 
@@ -82,7 +82,9 @@ def nightly(function):
 
 
 def each(*values):
-    """One case per value, which is the function's second argument and ends the name."""
+    """
+    Makes one case per value; the value is the function's second argument and ends the case's name.
+    """
     if not values:
         raise Broken("@each has no values")
 
@@ -104,7 +106,7 @@ class Case:
         self.untraced = getattr(function, "untraced", False)
         step, first = getattr(function, "sample", (1, 0))
         self.gate = index % step == first and not getattr(function, "nightly", False)
-        # `make check` runs these: the first value of each function, but for what takes long.
+        # `make check` runs only these: the first value of each function, unless it is slow.
         self.brief = (not getattr(function, "slow", False) and not self.alone and
                       value == getattr(function, "values", (None,))[0])
         rows = getattr(function, "pitfalls", ())
@@ -121,7 +123,7 @@ class Case:
 
 
 def check_none_hidden(module):
-    """Of two functions of one name Python keeps the last and says nothing."""
+    """Fails if two functions have the same name, as Python silently keeps only the last."""
     seen = {}
     for node in ast.parse(pathlib.Path(module.__file__).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
@@ -132,7 +134,7 @@ def check_none_hidden(module):
 
 
 def cases_of(area, module):
-    """The cases of a module in the order in which they are written."""
+    """Returns the cases of a module in the order of the source."""
     check_none_hidden(module)
     for name, function in vars(module).items():
         if not name.startswith("test_") or not callable(function):

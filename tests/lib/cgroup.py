@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Control groups of a case's own, in the hierarchy that it wants."""
+"""Creates cgroups for a case in the cgroup hierarchy that it needs."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from .process import until
 
 
 class Cgroup:
-    """A control group of the case's own, gone with it."""
+    """A cgroup that is removed when the case ends."""
 
     def __init__(self, root):
         self.path = pathlib.Path(root) / f"memleak-test-{os.getpid()}"
@@ -37,7 +37,7 @@ class Cgroup:
 
     @contextlib.contextmanager
     def more(self, *names):
-        """Others below, without a process."""
+        """Creates more cgroups below this one, without processes."""
         paths = [self.path / name for name in names]
         for path in paths:
             path.mkdir()
@@ -48,17 +48,17 @@ class Cgroup:
                 path.rmdir()
 
     def remake(self):
-        """As whoever starts a service again does."""
+        """Removes the cgroup and creates it again, as a service manager does on restart."""
         self.__exit__()
         self.__enter__()
 
     def entry(self, name="cgroup.procs"):
-        """Before a program: it is there from its first instruction."""
+        """Returns a command prefix that starts a program in the cgroup."""
         return "sh", "-c", f'echo $$ > {self.path / name}; exec "$@"', "sh"
 
 
 def removed(path):
-    """A process that has ended leaves its cgroup a moment later."""
+    """Removes a cgroup; returns False while its processes are still ending."""
     try:
         path.rmdir()
     except OSError:
@@ -68,7 +68,7 @@ def removed(path):
 
 @contextlib.contextmanager
 def hierarchy(t, version):
-    """Where one of this version is mounted; the case's own mount if there is none."""
+    """Yields where a hierarchy of this version is mounted; mounts it for the case if it is not."""
     for line in pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
         _, path, kind, options, *_ = line.split()
         if (kind == "cgroup2" and version == "v2") or (
@@ -87,7 +87,7 @@ def hierarchy(t, version):
 
 
 def accounting():
-    """The version of the hierarchy that accounts for memory."""
+    """Returns the version of the cgroup hierarchy that accounts for memory."""
     with open("/proc/self/mounts", encoding="utf-8") as file:
         mounts = [line.split() for line in file]
     return "v1" if any(kind == "cgroup" and "memory" in options.split(",")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests that are programs: a command, a program of unit tests, a fuzzer."""
+"""Tests that are programs: commands, unit test programs, fuzzers."""
 
 import collections
 import dataclasses
@@ -15,14 +15,14 @@ from .memleak import SANITIZER
 from .result import TEXT_MAX, Result
 from .slowness import SLOWNESS
 
-SECONDS = 900 * SLOWNESS  # only a hang takes longer
-SANITIZER_CODE = 99       # exit code of a program with a finding, as tests/check asks for
+SECONDS = 900 * SLOWNESS  # maximum time, reached only by a hang
+SANITIZER_CODE = 99       # exit code of a program with a finding, set by tests/check
 TAP = re.compile(r"(ok|not ok) \d+(?: - (.*)| # SKIP (.*))$")
 PLAN = re.compile(r"1\.\.(\d+)$")
 
 
 def run_command(argv, **kwargs):
-    """(exit code or None after a hang, seconds, everything it printed)."""
+    """Returns (exit code or None after a hang, seconds, all output)."""
     begin = time.monotonic()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen([os.fspath(arg) for arg in argv], stdin=subprocess.DEVNULL,
@@ -42,7 +42,7 @@ def run_command(argv, **kwargs):
 
 
 def failure(code, seconds, text, **kwargs):
-    """The result of a command that failed. A crash or a sanitizer's finding is final."""
+    """Returns the result of a command that failed. A crash or a sanitizer's finding is final."""
     said = f"exit code {code}" if code is not None else f"not done after {SECONDS:.0f} s"
     cut = text if len(text) <= TEXT_MAX else "…" + text[-TEXT_MAX:]
     final = code is not None and (code < 0 or code == SANITIZER_CODE) or \
@@ -99,11 +99,11 @@ class UnitProgram(Command):
 @dataclasses.dataclass
 class Fuzzer(Command):
     """
-    Makes the seeds of a fuzzer and runs it in its folder. A crash or a leak that it finds is final;
-    an input that took too long, or too much memory, is tried again by itself.
+    Creates the seeds of a fuzzer and runs it in its folder. A crash or leak is final; an input that
+    took too much time or memory is tried again by itself.
     """
     seeds: tuple = ()
-    inputs: tuple = ()  # those that the first attempt took too long for
+    inputs: tuple = ()  # inputs that were too slow in the first attempt
 
     def findings(self):
         return {path for path in self.cwd.iterdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a case is given: ways to start programs and memleak, and a place for files."""
+"""The first argument of each case: starts programs and memleak, and provides a folder for files."""
 
 import os
 import pathlib
@@ -15,10 +15,10 @@ from .program import Program
 from .slowness import STRETCH
 
 FOREVER = "3600"
-STACK_DEPTH = 512  # of programs with an agent: memleak cuts stacks that it reads
-KNOBS = b"memleak: test knobs"  # stands in a memleak that reads test knobs: base/test_knobs.c
+STACK_DEPTH = 512  # maximum frames that an agent records; memleak itself cuts the stacks it reads
+KNOBS = b"memleak: test knobs"  # contained in a memleak that reads test knobs: base/test_knobs.c
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
-X86_ONLY = {"tiny32"}  # sources that no other processor's compiler takes
+X86_ONLY = {"tiny32"}  # sources that compile only for x86
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=1:abort_on_error=0",
     "LSAN_OPTIONS": "exitcode=99",
@@ -27,7 +27,7 @@ SANITIZER_ENV = {
 
 
 def everywhere_built():
-    """The test programs that each machine can build."""
+    """Returns the test programs that every machine can build."""
     text = (ROOT / "tests/programs/programs.mk").read_text(encoding="utf-8").replace("\\\n", " ")
     return set(re.search(r"^PLAIN := (.*)", text, re.M)[1].split() +
                re.search(r"^VARIANTS := (.*)", text, re.M)[1].split() +
@@ -37,16 +37,16 @@ def everywhere_built():
 class Context:
     def __init__(self, memleak, programs, agent=None):
         self.path = memleak
-        self.agent = agent  # the library that programs are to load; None: they have none
+        self.agent = agent  # library that programs load; None without an agent
         self.programs = pathlib.Path(programs)
         self.started = []
         self.figures = []
-        self.patience = round(3 * STRETCH)  # how many times longer reports wait for names
+        self.patience = round(3 * STRETCH)  # factor for the time that reports wait for symbols
         self.folder = None
 
     @property
     def sanitized(self):
-        """Whether this memleak is the slow one."""
+        """True if this memleak was built with sanitizers."""
         return b"__asan_init" in self.path.read_bytes()
 
     def demand_knobs(self, env):
@@ -64,20 +64,22 @@ class Context:
 
     def figure(self, what, value, unit, bar):
         """
-        Keeps a measurement, which decides nothing: `bench/run times` prints it beside its bar, the
-        most that it should be.
+        Stores a measurement that decides nothing: `bench/run times` prints it beside bar, its upper
+        limit.
         """
         self.figures.append((what, value, unit, bar))
 
     @property
     def tmp(self):
-        """A folder of its own, gone after the case."""
+        """Folder of the case, removed after it."""
         if not self.folder:
             self.folder = pathlib.Path(tempfile.mkdtemp(prefix="memleak-test-"))
         return self.folder
 
     def file_of(self, name):
-        """The path of a test program; skips the case where only other machines can build it."""
+        """
+        Returns the path of a test program; skips the case if only other machines can build it.
+        """
         path = self.programs / name
         if path.exists():
             return path
@@ -104,8 +106,8 @@ class Context:
         return program
 
     def successor(self, ended, *args):
-        """A test program that gets the number of a process that has ended."""
-        deadline = time.monotonic() + PATIENCE  # what has the number now may end before
+        """Starts a test program that reuses the pid of a process that has ended."""
+        deadline = time.monotonic() + PATIENCE  # another process may have the pid for a while
         while time.monotonic() < deadline:
             try:
                 last = LAST_PID.read_text(encoding="ascii")
@@ -113,7 +115,7 @@ class Context:
             except OSError as error:
                 raise Skip(f"no number of a process can be chosen: {error}") from error
             program = self.program(*args, ready=False)
-            # Else all that start from now on take the numbers that others wait for.
+            # Otherwise new processes take the pids that other cases wait for.
             LAST_PID.write_text(last, encoding="ascii")
             if program.pid == ended.pid:
                 program.ready()
@@ -123,7 +125,7 @@ class Context:
         raise Broken(f"another process has the number {ended.pid}, or got the next one each time")
 
     def memleak(self, *args, wrapper=(), env=None, **kwargs):
-        """Starts memleak with exactly these arguments."""
+        """Starts memleak with these arguments, plus --agent if programs load the agent."""
         if self.agent and {"-p", "--", "-c"} & set(args):
             args = ("--agent", *args)
             env = {**(env or {}), "MEMLEAK_AGENT_SINCE": "join"}
@@ -139,20 +141,26 @@ class Context:
         return memleak
 
     def attach(self, program, *options, interval=FOREVER, **kwargs):
-        """memleak on a program, JSON, every block and every site shown; returns when it traces."""
+        """
+        Starts memleak on a program with JSON output and all blocks and sites shown; returns once it
+        traces.
+        """
         options = ("-o", "0", *options) if "-o" not in options and "-C" not in options else options
         memleak = self.memleak("--json", "-T", "100000", *options, "-p", str(program.pid),
                                interval, **kwargs)
         return memleak.ready()
 
     def command(self, *argv, options=(), interval=FOREVER, **kwargs):
-        """memleak -- CMD, reports to a file, so that stdout is the command's."""
+        """Runs `memleak -- CMD` with reports to a file, as stdout belongs to the command."""
         output = self.tmp / "reports"
         return self.memleak("--json", "-T", "100000", "-o", "0", "--output", output, *options,
                             interval, "--", *argv, output=output, **kwargs)
 
     def refused(self, *args, code, says, **kwargs):
-        """Expects that memleak ends with that code, prints no report, and stderr says these words."""
+        """
+        Requires that memleak ends with this exit code, prints no report, and prints these words to
+        stderr.
+        """
         memleak = self.memleak(*args, **kwargs)
         memleak.close_stdin()
         memleak.wait()
@@ -170,7 +178,7 @@ class Context:
         return memleak
 
     def close(self):
-        """Ends what still runs, newest first, by pid."""
+        """Ends all processes that still run, newest first, by pid."""
         for process in reversed(self.started):
             process.end()
         if self.folder:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Packages of Debian's suites, fetched by an apt with folders of its own: signatures and checksums
-are apt's work, and nothing is installed.
+Fetches packages of Debian's suites with an apt that has separate folders: apt verifies signatures
+and checksums, and nothing is installed.
 """
 
 import functools
@@ -12,17 +12,17 @@ import subprocess
 import time
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-ARCHIVE = "http://archive.debian.org/debian/"  # where suites go in the end
+ARCHIVE = "http://archive.debian.org/debian/"  # where old suites are moved to
 FRESH_SECONDS = 24 * 3600
 
 
 class Unavailable(Exception):
-    """The packages cannot be had; the text says why."""
+    """The packages are not available; the text says why."""
 
 
 @functools.lru_cache(maxsize=None)
 def mirror(path):
-    """The site that this machine's own apt uses, which may be a local one."""
+    """Returns the mirror that this machine's apt uses, which may be a local one."""
     answer = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages",
          "Origin: Debian"], capture_output=True, text=True, check=False)
@@ -34,9 +34,9 @@ def mirror(path):
 
 class Suite:
     """
-    Some packages of one suite, below a folder of their own: those in `names`; with `parts`, a
-    pattern, instead of those what they depend on of names that match it, and so on. arch: as
-    Debian calls it.
+    Packages of one suite, unpacked into a folder: those in `names`, or, with the pattern `parts`,
+    the dependencies of `names` that match it, recursively. arch is Debian's name for the
+    architecture.
     """
 
     def __init__(self, name, folder, names, parts=None, arch="amd64"):
@@ -44,12 +44,12 @@ class Suite:
         self.arch = arch
         self.folder = folder
         self.root = folder / "root"
-        self.stamp = folder / "unpacked"  # names, and what lies in root: name and version a line
+        self.stamp = folder / "unpacked"  # lists names, and the packages in root with versions
         self.names = names
         self.parts = parts
 
     def fetch(self):
-        """Unpacks the newest packages into root unless it is there; what happened, or None."""
+        """Unpacks the newest packages into root if needed; returns what was done, or None."""
         if self._is_fresh():
             return None
         try:
@@ -91,7 +91,7 @@ class Suite:
             "Dir::State::status": etc / "status", "Dir::Cache": self.folder / "cache",
             "APT::Architecture": self.arch, "APT::Architectures": self.arch,
             "APT::Sandbox::User": "root", "Acquire::Languages": "none",
-            "Acquire::Check-Valid-Until": "false",  # the archive's lists are final
+            "Acquire::Check-Valid-Until": "false",  # archived suites do not change
             "Acquire::Retries": "2", "Acquire::http::Timeout": "30",
         }
         argv = [words[0], *(f"-o{key}={value}" for key, value in options.items()), *words[1:]]
@@ -117,7 +117,7 @@ class Suite:
         raise first
 
     def _show(self, package):
-        """Its version and the parts that it depends on."""
+        """Returns a package's version and its dependencies that match `parts`."""
         text = self._apt("apt-cache", "show", "--no-all-versions", package)
         fields = dict(line.split(": ", 1) for line in text.splitlines()
                       if re.match(r"(Version|Depends): ", line))

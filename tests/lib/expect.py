@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares a report with a program's truth: exact counts, bytes and names, and nothing else."""
+"""
+Compares a report with a program's truth: counts, bytes and names must be exact, with nothing else.
+"""
 
 import functools
 import pathlib
@@ -9,20 +11,20 @@ from .case import Failure
 from .process import ROOT
 from .slowness import EMULATED
 
-# The allocator's own frames may be shown; they are never the culprit.
+# The allocator's own frames may be shown, but are never the culprit.
 ALLOCATOR = re.compile(
     r"(_*(libc_|je_)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|"
     r"valloc|pvalloc|mmap|mmap64|mremap)|operator new(\[\])?|mi_new\w*|cells_\w+|hidden_take|Arena::take)(\(.*)?$")
 
 
-# What a program allocates within milliseconds of an exec, before memleak has read where the code
-# of the new image is, may have its stack cut. An emulated processor may be too slow for the new
-# image's files to be searched in time, which is told; the sums are to hold nevertheless.
+# Losses that a report after an exec may have. Stacks may be cut for the first milliseconds, until
+# memleak has read the mappings of the new program. An emulated processor may be too slow to search
+# its files in time, which is reported as a loss. The sums must be right in either case.
 AFTER_EXEC = ("unwind",) if EMULATED == 1 else ("unwind", "processes")
 
 
 def frames_of(site):
-    """The frames from the caller of the allocator on."""
+    """Returns the stack from the allocator's caller outwards."""
     stack = list(site["stack"])
     while stack and stack[0]["symbol"] and ALLOCATOR.match(stack[0]["symbol"]):
         stack.pop(0)
@@ -30,18 +32,18 @@ def frames_of(site):
 
 
 def culprit(site):
-    """The frame that called the allocator; None if the stack is not known."""
+    """Returns the frame that called the allocator; None if the stack is unknown."""
     stack = frames_of(site)
     return stack[0] if stack else None
 
 
 def plain(symbol):
-    """A C++ name without parameters and template arguments."""
+    """Returns a C++ name without parameters and template arguments."""
     return re.split(r"[(<]", symbol, maxsplit=1)[0].split(" ")[-1]
 
 
 def owner(site):
-    """The culprit's name, or the best that there is."""
+    """Returns the culprit's name, or its module or address if it has none."""
     frame = culprit(site)
     if not frame:
         return "(no stack)"
@@ -51,7 +53,7 @@ def owner(site):
 
 
 def sum_of(report, kinds=None):
-    """{(function, kind): (count, bytes)} over the shown sites."""
+    """Returns {(function, kind): (count, bytes)} of the shown sites."""
     sums = {}
     for site in report["sites"]:
         key = (owner(site), site["kind"])
@@ -62,7 +64,7 @@ def sum_of(report, kinds=None):
 
 
 def show(report):
-    """The report in words, for a failure."""
+    """Formats the report for a failure message."""
     lines = [f"outstanding {report['outstanding']} lost "
              f"{ {key: n for key, n in report['lost'].items() if n} }"]
     for site in report["sites"][:20]:
@@ -92,7 +94,7 @@ def find_source(name):
 
 
 def check_line(report, site):
-    """File and line of the culprit: the call itself, which carries a LEAK comment."""
+    """Requires that the culprit's file and line are those of a call with a LEAK comment."""
     frame = culprit(site)
     if not frame or not frame["file"] or not frame["line"]:
         fail(report, f"{owner(site)} has no file and line")
@@ -112,9 +114,9 @@ def check_lost(report, may_lose):
 
 def expect(report, truth, *, lines=True, may_lose=(), ignore=None):
     """
-    Every site of the truth with exact count and bytes, and nothing else. Thread stacks may be
-    shown, as stacks. ignore(site): true for what the case cannot know of, such as the loader's.
-    lines=False: the program has no line table.
+    Requires every site of the truth with exact count and bytes, and no other sites. Thread stacks
+    may be shown. ignore(site) is true for sites that the case cannot predict, such as the loader's.
+    lines=False if the program has no line table.
     """
     if report is None:
         raise Failure("no report")
@@ -139,13 +141,13 @@ def expect(report, truth, *, lines=True, may_lose=(), ignore=None):
 
 
 def expect_between(report, low, high, what):
-    """The count of all that is outstanding lies between two bounds."""
+    """Requires that the count of all outstanding blocks lies between two bounds."""
     count = report["outstanding"]["count"]
     if not low <= count <= high:
         fail(report, f"{what}: {count} blocks, expected {low} to {high}")
 
 
 def wanted(what, got, right):
-    """Equal, or a failure that shows both."""
+    """Raises Failure, showing both values, unless they are equal."""
     if got != right:
         raise Failure(f"{what}: {got}, expected {right}")

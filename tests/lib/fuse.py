@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A file system in user space that shows the files of one folder, and asks for everything anew: while
-its process is stopped nothing that was asked is answered. Run as a program it is that process.
+A FUSE file system that mirrors one folder without caching: while its process is stopped, all
+accesses hang. Run as a program, this module is that process.
 """
 
 import ctypes
@@ -51,7 +51,7 @@ class Server:
             return file.read(size)
 
     def answer(self, what, node, data):
-        """None: there is no such thing."""
+        """Returns the reply; None if the file does not exist."""
         if what == INIT:
             major, minor, ahead = struct.unpack_from("III", data)
             return struct.pack("4IHHIIHHI7I", major, min(minor, 31), ahead, 0, 8, 8, 4096, 1, 0, 0,
@@ -73,7 +73,7 @@ class Server:
             try:
                 request = os.read(self.device, REQUEST_MAX)
             except OSError as error:
-                if error.errno == errno.ENOENT:  # it was withdrawn
+                if error.errno == errno.ENOENT:  # the request was interrupted
                     continue
                 return
             _, what, unique, node, *_ = REQUEST.unpack_from(request)
@@ -87,7 +87,7 @@ class Server:
 
 
 class Fuse:
-    """Mounted until it is closed."""
+    """A FUSE mount that lasts until close()."""
 
     def __init__(self, folder, mount):
         self.mount, self.covered = mount, False
@@ -100,7 +100,7 @@ class Fuse:
             raise Skip("no file system in user space can be mounted here")
 
     def cover(self):
-        """An overlay takes its place."""
+        """Mounts an overlay on top of the file system."""
         empty = self.mount.parent / "empty"
         empty.mkdir()
         if LIBC.mount(b"overlay", os.fsencode(self.mount), b"overlay", 0,
@@ -112,7 +112,7 @@ class Fuse:
         os.kill(self.process.pid, signal.SIGSTOP)
 
     def close(self):
-        """Whoever waits for it gets an error."""
+        """Unmounts the file system; pending accesses fail."""
         self.process.kill()
         self.process.wait()
         for _ in range(1 + self.covered):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What --listen serves, as a client sees it."""
+"""A client for the HTTP server of --listen."""
 
 import http.client
 import json
@@ -14,14 +14,14 @@ LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 
 
 def address_of(memleak):
-    """(host, port): of port 0 memleak says which one it became."""
+    """Returns (host, port); for port 0 memleak prints the port that it got."""
     memleak.wait_for("its address", lambda: "listening on" in memleak.notes)
     host, port = re.search(r"listening on http://(\S+):(\d+)/", memleak.notes).groups()
     return host.strip("[]"), int(port)
 
 
 def request(address, path, method="GET", headers=None):
-    """The answer, with its body as bytes in .body."""
+    """Returns the response, with the body as bytes in .body."""
     connection = http.client.HTTPConnection(*address, timeout=PATIENCE)
     try:
         connection.request(method, path, headers=headers or {})
@@ -44,7 +44,7 @@ def fetch_json(address, path):
 
 
 class Metrics:
-    """A scrape: name → [(labels, value)]."""
+    """One scrape, parsed: name → [(labels, value)]."""
 
     def __init__(self, text):
         self.samples = {}
@@ -66,11 +66,11 @@ class Metrics:
         return found[0]
 
     def value(self, name, **labels):
-        """Of the one sample that has these labels."""
+        """Returns the value of the only sample with these labels."""
         return self._one(name, labels)[1]
 
     def labels(self, name, **labels):
-        """All that it has."""
+        """Returns all labels of the only sample with these labels."""
         return self._one(name, labels)[0]
 
 
@@ -87,7 +87,10 @@ def listen(t, program, *options, interval="0.2", address="0"):
 
 
 def after_leak(t, *options, **kwargs):
-    """A program that has leaked, memleak, its address, the truth; a report has shown it."""
+    """
+    Starts a program and memleak, lets the program leak, and waits for a report that shows the leak.
+    Returns program, memleak, address and truth.
+    """
     program = t.program("leak")
     memleak, address = listen(t, program, *options, **kwargs)
     truth = program.go()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Whether what memleak prints keeps to docs/report.schema.json. Where jsonschema is not there, as on
-the machines of tests/kernels, nothing is asked.
+Checks memleak's output against docs/report.schema.json. Checks nothing if the Python module
+jsonschema is missing, as on the machines of tests/kernels.
 """
 
 import json
@@ -19,7 +19,7 @@ PATH = ROOT / "docs/report.schema.json"
 
 
 def load():
-    """The schema, or None."""
+    """Returns the schema, or None without jsonschema."""
     if not Draft202012Validator:
         return None
     schema = json.loads(PATH.read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ VALIDATOR = load()
 
 
 def shape(value):
-    """Which keys it has, and of which types their values are."""
+    """Returns the keys and the types of their values."""
     if isinstance(value, dict):
         return tuple((key, shape(item)) for key, item in value.items())
     if isinstance(value, list):
@@ -40,7 +40,9 @@ def shape(value):
 
 
 def sample(value):
-    """The same with one item of each shape in its lists: of thousands most are alike."""
+    """
+    Reduces lists to one item of each shape, as most of thousands of items have the same shape.
+    """
     if isinstance(value, dict):
         return {key: sample(item) for key, item in value.items()}
     if isinstance(value, list):

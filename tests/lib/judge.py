@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs tests, prints how each ended, and judges: what failed runs once more, alone, at the end."""
+"""Runs tests, prints their results, and decides: failed tests run once more, alone, at the end."""
 
 import collections
 import contextlib
@@ -8,12 +8,14 @@ import time
 from .pool import run_all
 from .result import Result
 
-FAILED_MAX = 30  # after more failures no further test starts, and none runs again
-FLAKY_MAX = 5    # tests that may pass only when they run again
+FAILED_MAX = 30  # after more failures no further test is started, and none is run again
+FLAKY_MAX = 5    # maximum number of tests that pass only in their second run
 
 
 def lines_of(word, test, result, cpu):
-    """A result's lines: the first has the word, the rest are the text, and figures."""
+    """
+    Returns the lines of a result: the first has the word, the others the text and the figures.
+    """
     line = f"{word:6} {test.name} ({result.seconds:.2f} s, {cpu:.2f} s of CPU)"
     if result.outcome == "skip":
         return [f"{line}: {result.text}"]
@@ -29,16 +31,16 @@ def plural(count, noun):
 
 class Judge:
     """
-    With a folder for logs, each round of tests writes a log with a line for each test, and stdout
-    has the groups, and what did not pass. Without one, stdout has a line for each test.
+    With a folder for logs: writes a log for each round of tests with a line per test, and prints
+    only groups and tests that did not pass. Without one: prints a line for each test.
     """
 
     def __init__(self, logs=None):
         self.logs = logs
         self.log = None
-        self.results = {}  # test name → its last result
-        self.again = []    # tests that failed and run again at the end
-        self.final = 0     # failures that a second attempt cannot excuse
+        self.results = {}  # test name → last result
+        self.again = []    # failed tests, to be run again at the end
+        self.final = 0     # failures that no second run can excuse
         self.flaky = []    # names
         self.not_judged = 0
         self.times = []
@@ -53,16 +55,16 @@ class Judge:
         self.kept.close()
 
     def keep(self, resource):
-        """Enters a context that tests need, for as long as something may run again."""
+        """Enters a context that stays open while tests may still be run again."""
         return self.kept.enter_context(resource)
 
     def skip(self, name, count, reason):
-        """Counts tests that cannot run here; one line says why."""
+        """Counts tests that cannot run here and prints why."""
         print(f"skip   {name}: {reason} ({plural(count, 'test')})", flush=True)
         self.results[name] = Result("skip", 0.0, reason, counts=(0, 0, count))
 
     def fail(self, name, reason):
-        """Counts a failure that is not of a test, as of a build."""
+        """Counts a failure outside of tests, such as a failed build."""
         print(f"FAIL   {name}: {reason}", flush=True)
         self.results[name] = Result("BROKEN", 0.0, reason, final=True)
         self.final += 1
@@ -74,7 +76,7 @@ class Judge:
             print("\n".join(lines), flush=True)
 
     def _open(self, name):
-        """Begins the log of a round."""
+        """Opens the log of a round."""
         self._close()
         if self.logs:
             self.log = (self.logs / f"{name}.log").open("w", encoding="utf-8")
@@ -102,7 +104,7 @@ class Judge:
         self.final += result.failed and result.final
 
     def run(self, name, tests, jobs):
-        """Runs a round of tests; each group's line is printed when its last test has ended."""
+        """Runs a round of tests; prints a line for each group when its last test has ended."""
         names = collections.Counter([test.name for test in tests] + [*self.results])
         if twice := [name for name, count in names.items() if count > 1]:
             self.fail(name, f"several tests have the name {twice[0]}")
@@ -131,7 +133,7 @@ class Judge:
         print(f"{'again' if failed else 'ok':6} group {area}: {text} ({seconds:.0f} s)", flush=True)
 
     def run_again(self):
-        """Runs the tests that failed, one after another; what passes now is flaky."""
+        """Runs the failed tests again, one after another; those that pass now are flaky."""
         if self.gives_up:
             for test in self.again:
                 print(f"FAIL   {test.name}")
@@ -149,7 +151,7 @@ class Judge:
         self._close()
 
     def end(self, slowest=0):
-        """Runs again what failed and prints the last lines; the exit code."""
+        """Runs failed tests again and prints the summary; returns the exit code."""
         self.run_again()
         for seconds, name in sorted(self.times, reverse=True)[:slowest]:
             print(f"slow   {name} ({seconds:.2f} s)")

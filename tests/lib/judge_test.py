@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests the judge with made-up tests, and the programs whose output it counts."""
+"""Tests the judge with made-up tests, and the parsers of test programs' output."""
 
 import contextlib
 import dataclasses
@@ -19,7 +19,7 @@ from lib.result import Result  # noqa: E402
 
 @dataclasses.dataclass
 class Made:
-    """A test that ends as it is told to: at first, and when it runs again."""
+    """A test with preset outcomes of its first and second run."""
     name: str
     first: str
     second: str = "ok"
@@ -36,12 +36,12 @@ class Made:
             raise ValueError(self.first)
         if self.first == "crash":
             return Result("FAIL", 0, "crash", final=True)
-        # More text than a pipe holds must not stop anything.
+        # More text than a pipe holds must not block the run.
         return Result(self.first, 0, "\ufffd" * 100_000 if self.first == "FAIL" else "")
 
 
 def ends(*tests):
-    """(exit code, last line, names of flaky tests)"""
+    """Returns (exit code, last line, names of flaky tests)."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output), Judge() as judge:
         judge.run("made", list(tests), 2)

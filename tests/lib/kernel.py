@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Kernel sites: which of a report's belong to a thing that programs/kernel holds. Names of functions
-differ between kernels, and what is inlined differs more: each thing has all its names.
+Finds the kernel sites of a report that belong to each object that programs/kernel_things allocates.
+Function names and inlining differ between kernels, so each object has a list of names.
 """
 
 import fcntl
@@ -13,14 +13,14 @@ from .case import Failure
 from .expect import check_lost, fail
 from .process import PATIENCE
 
-# Frames that only pass an allocation on: the culprit is the first that is none of these.
+# Frames that only pass an allocation on: the culprit is the first other frame.
 ALLOCATOR = re.compile(
     r"_*(kv?[mzc]alloc|kmem_cache_alloc|krealloc|kmemdup|slab_alloc|slab_post_alloc|new_slab|"
     r"alloc_pages|alloc_frozen_pages|folio_alloc|vma_alloc_folio|get_free_page|get_zeroed_page|"
     r"alloc_page|pcpu_alloc|alloc_percpu|trace_|traceiter_|bpf_trace_run|bpf_prog_|bpf_trampoline_|"
     r"perf_trace_|alloc_pages_vma)\w*$")
 
-# What the slab allocator calls to get pages of its own.
+# Functions through which the slab allocator allocates its own pages.
 SLAB_PAGES = re.compile(r"(new_slab|allocate_slab|alloc_slab_page|_*slab_alloc\w*|"
                         r"refill_objects|cache_grow_begin)$")
 
@@ -37,12 +37,14 @@ THINGS = {
     "huge": {"do_huge_pmd_anonymous_page", "vma_alloc_anon_folio_pmd"},
     "maps": {"bpf_map_alloc_percpu", "bpf_array_alloc_percpu", "array_map_alloc"},
 }
-# Where the culprit serves others as well, a caller tells the thing.
+# Where a culprit also allocates other things, a caller must match as well.
 CALLERS = {"datagrams": "unix_dgram_sendmsg"}
 
 
 def plain(symbol):
-    """A function's name without what compilers and architectures add."""
+    """
+    Strips the suffixes and prefixes that compilers and architectures add to a function's name.
+    """
     symbol = re.sub(r"\.(isra|part|constprop|cold|llvm)\b.*", "", symbol or "?")
     symbol = re.sub(r"^__(do|se|x64|ia32|arm64)_(compat_)?sys_", "sys_", symbol)
     return symbol
@@ -53,7 +55,7 @@ def names_of(site):
 
 
 def culprit_of(site):
-    """The function that asked the allocator, without leading underscores."""
+    """Returns the function that called the allocator, without leading underscores."""
     for name in names_of(site):
         if not ALLOCATOR.match(name):
             return name.lstrip("_")
@@ -65,19 +67,19 @@ def kernel_part(report):
 
 
 def user_part(report):
-    """The same report without the kernel, for expect()."""
+    """Returns the report without kernel sites, for expect()."""
     sites = [site for site in report["sites"] if site["space"] == "user"]
     return {**report, "sites": sites, "sites_total": len(sites)}
 
 
 def sites_of(report, thing, kind):
-    """The sites where a thing is allocated. A large kmalloc may be called a page."""
+    """Returns the sites where a thing is allocated. A large kmalloc may be reported as pages."""
     kinds = (kind, "page") if thing == "arrays" else (kind,)
     found = [site for site in kernel_part(report)
              if site["kind"] in kinds and culprit_of(site) in THINGS[thing]]
     if thing in CALLERS:
         found = [site for site in found if CALLERS[thing] in names_of(site)]
-    if thing == "datagrams":  # not the descriptors of the buffers, whose cache may not be known
+    if thing == "datagrams":  # skip the socket buffers' descriptors, whose cache may be unknown
         found = [site for site in found if site["bytes"] >= 1024 * site["count"]]
     return found
 
@@ -88,7 +90,10 @@ def sum_of_thing(report, thing, kind):
 
 
 def wrong_things(report, truth):
-    """{thing: (got, wanted)} where they differ. Huge pages may be in any number of pieces."""
+    """
+    Returns {thing: (got, wanted)} for differences. Huge pages may be split into any number of
+    pieces.
+    """
     wrong = {}
     for thing, (kind, count, size) in truth.kernel.items():
         got = sum_of_thing(report, thing, kind)
@@ -101,8 +106,8 @@ def wrong_things(report, truth):
 
 def check_kernel_lost(report, may_lose=()):
     """
-    Nothing, but for events of an interrupt that came while the same BPF program ran on the CPU:
-    the kernel leaves those out, and counts them. There are few, and none is a task's.
+    Requires that nothing was lost, except events in an interrupt while the same BPF program ran on
+    the CPU: the kernel skips and counts these. They are rare and belong to no task.
     """
     check_lost(report, ("recursion", *may_lose))
     recursion = report["lost"]["recursion"]
@@ -110,7 +115,7 @@ def check_kernel_lost(report, may_lose=()):
 
 
 def expect_things(report, truth, may_lose=()):
-    """Each thing that the program holds, with exact count and bytes."""
+    """Requires every thing that the program holds, with exact count and bytes."""
     check_kernel_lost(report, may_lose)
     if report["sites_total"] != len(report["sites"]):
         fail(report, "only the top of the sites is shown: the case needs a larger -T")
@@ -123,8 +128,8 @@ def expect_things(report, truth, may_lose=()):
 
 def settled(memleak, holds, what, seconds=PATIENCE):
     """
-    The first report for which holds(report): for what the kernel frees later, from a workqueue or
-    after a grace period. Needs a short interval.
+    Returns the first report for which holds(report) is true: for memory that the kernel frees
+    later, from a workqueue or after a grace period. Needs a short interval.
     """
     deadline = time.monotonic() + seconds
     report = memleak.fresh_report()
@@ -137,8 +142,8 @@ def settled(memleak, holds, what, seconds=PATIENCE):
 
 def share_kernel(t, whole=False):
     """
-    Held until the case's end: who counts for the whole kernel is alone with it, also among other
-    runs of these cases on this machine.
+    Takes a lock until the case ends: a case that traces the whole kernel excludes all others, also
+    those of other runs on this machine.
     """
     t.kernel_lock = os.open("/tmp/memleak-kernel-cases.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC,
                             0o666)
@@ -146,13 +151,13 @@ def share_kernel(t, whole=False):
 
 
 def whole_kernel(t, *options, interval="0.5"):
-    """memleak without a process, JSON, every block and every site shown."""
+    """Starts memleak without a process, with JSON output and all blocks and sites shown."""
     options = options if "-o" in options or "-C" in options else ("-o", "0", *options)
     return t.memleak("--json", "-T", "100000", *options, interval).ready()
 
 
 def by_program(report, program):
-    """The kernel sites where the program was the last to allocate, and no other was before."""
+    """Returns the kernel sites where this program is the only one that has allocated."""
     return [site for site in kernel_part(report)
             if site["last_pid"] == program.pid and not site["several_pids"]]
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a scene of tests/programs/prove.h under valgrind and LeakSanitizer: what do they say of it?"""
+"""
+Runs a scene of tests/programs/prove.h under valgrind and LeakSanitizer and parses their verdicts.
+"""
 
 import os
 import re
@@ -14,23 +16,23 @@ from .program import Truth
 
 VALGRIND = ("valgrind", "-q", "--leak-check=no", "--show-leak-kinds=all", "--num-callers=40",
             "--leak-resolution=high", "--child-silent-after-fork=yes", "--xml=yes")
-# valgrind dies of probes, which stand in the files of libraries, whoever has put them there: it is
-# given copies.
+# valgrind crashes on probes. They are in the files of libraries, whoever placed them, so valgrind
+# is given copies of these files.
 COVER = ("unshare", "-m", "sh", "-c", 'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 99; '
          'shift 2; done; shift; exec "$@"', "sh")
 KINDS = {"Leak_DefinitelyLost": "definite", "Leak_IndirectlyLost": "indirect",
          "Leak_PossiblyLost": "possible", "Leak_StillReachable": "reachable",
          "Direct": "definite", "Indirect": "indirect"}
-# Of a lost block that others hang from, valgrind says how much they are, too.
+# For a lost block that points to others, valgrind reports both sizes.
 DIRECT_BYTES = re.compile(r"\(([\d,]+) direct, [\d,]+ indirect\)")
 LSAN_RECORD = re.compile(r"^(Direct|Indirect) leak of (\d+) byte\(s\) in (\d+) object\(s\)")
 LSAN_FRAME = re.compile(r"^ +#\d+ 0x[0-9a-f]+ in (\S+)")
 LSAN_OPTIONS = "exitcode=0:fast_unwind_on_malloc=0:allocator_may_return_null=1"
-GO = b"xxxxxxxx"  # a byte for each phase of a scene
+GO = b"xxxxxxxx"  # one byte for each phase of a scene
 
 
 def add(sums, functions, names, kind, count, size):
-    """Adds to what is known of the innermost of the scene's own functions, if it is any of them."""
+    """Adds to the sum of the innermost frame that is one of the scene's functions, if any is."""
     for name in names:
         if name.partition("(")[0] in functions:
             key = name.partition("(")[0], kind
@@ -40,19 +42,19 @@ def add(sums, functions, names, kind, count, size):
 
 
 def truth_of(lines):
-    """What was planted before the last stage holds no more."""
+    """Parses the truth after the last `stage` line; earlier lines are outdated."""
     return Truth.of(lines.rpartition("stage\n")[2])
 
 
 def run(argv, env=None):
-    """The scene's truth, and what came on stderr."""
+    """Runs the command; returns the scene's truth and stderr."""
     ended = subprocess.run([os.fspath(arg) for arg in argv], input=GO, capture_output=True,
                            timeout=2 * PATIENCE, check=False, env={**os.environ, **(env or {})})
     lines = ended.stdout.decode("utf-8", "replace")
     notes = ended.stderr.decode("utf-8", "replace")
     if ended.returncode == BROKEN:
         raise Broken(f"{argv[-2:]}: {lines[-500:]}{notes[-500:]}")
-    # LeakSanitizer may end it as if nothing were wrong.
+    # LeakSanitizer may end the process early with exit code 0.
     if ended.returncode or not lines.endswith("ready\n") or lines.count("ready\n") < 2:
         raise Broken(f"{argv[-2:]} ended with {ended.returncode}: {notes[-2000:]}")
     return truth_of(lines), notes
@@ -64,7 +66,7 @@ def direct_bytes(what):
 
 
 def covered(folder):
-    """Before a command: C and C++ libraries are files of their own for it."""
+    """Returns a command prefix that gives the command copies of the C and C++ libraries."""
     paths = [mapped("self", name) for name in C_LIBRARY]
     paths += [os.path.join(os.path.dirname(path), "libstdc++.so.6") for path in paths if path]
     pairs = []
@@ -74,17 +76,17 @@ def covered(folder):
 
 
 def run_valgrind(program, scene, folder):
-    """(truth, {(function, kind): (count, bytes)})"""
+    """Returns (truth, {(function, kind): (count, bytes)})."""
     if not shutil.which("valgrind"):
         raise Skip("valgrind is not installed")
-    # Not there where the cases of other kernels run.
+    # The module is missing on the machines that run cases on other kernels.
     import xml.etree.ElementTree as tree  # pylint: disable=import-outside-toplevel
 
     output = folder / "valgrind.xml"
     truth, _ = run([*covered(folder), *VALGRIND, f"--xml-file={output}", program, scene])
     sums = {}
     for element in tree.parse(output).getroot():
-        # With XML it looks once more at the end, whatever it is told.
+        # With XML output valgrind always checks once more at the end.
         if element.findtext("state") == "FINISHED":
             break
         kind = KINDS.get(element.findtext("kind"))
@@ -106,7 +108,7 @@ def lsan_library():
 
 
 def run_lsan(program, scene, *options):
-    """The same; blocks to which anything points are not told of."""
+    """Like run_valgrind(); LeakSanitizer does not report blocks that are still pointed to."""
     truth, notes = run([program, scene], {"LD_PRELOAD": lsan_library(),
                                           "LSAN_OPTIONS": ":".join((LSAN_OPTIONS, *options))})
     sums, record, names = {}, None, []

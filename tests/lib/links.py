@@ -9,7 +9,9 @@ WORDS = {"session": "links of sessions", "multi": "uprobe_multi links\n", "perf"
 
 
 def attach(t, program, kind, *options, **kwargs):
-    """memleak with such links; skips the case where the kernel does not have them."""
+    """
+    Starts memleak with this kind of links; skips the case if the kernel does not support them.
+    """
     memleak = t.attach(program, "-v", *options, env={"MEMLEAK_LINKS": kind}, **kwargs)
     if WORDS[kind] not in memleak.notes:
         memleak.stop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run of memleak: reports as they come, and what must hold after every run."""
+"""A running memleak: collects its reports and checks what must hold after every run."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ SANITIZER = re.compile(r"ERROR: (Address|Leak)Sanitizer|runtime error:|AddressSa
 
 
 def held_ids(pid, kind):
-    """The ids of the BPF programs (prog) or tables (map) that a process holds."""
+    """Returns the ids of the BPF programs (prog) or maps (map) that a process has open."""
     ids = set()
     try:
         for fd in os.listdir(f"/proc/{pid}/fdinfo"):
@@ -40,7 +40,7 @@ def bpftool(*args):
 
 
 def living_programs():
-    """The ids of all BPF programs in the kernel."""
+    """Returns the ids of all BPF programs in the kernel."""
     return {program["id"] for program in bpftool("prog", "show")}
 
 
@@ -56,12 +56,12 @@ def children_of(pid):
 
 
 def helpers_of(pid):
-    """Those of memleak are children of the process that starts them."""
+    """Returns memleak's helpers: they are children of its starter, which is a child of memleak."""
     return set().union(*map(children_of, children_of(pid)))
 
 
 class Memleak(Process):
-    """json: stdout (or the output file) holds NDJSON, which is checked line by line."""
+    """With JSON output, every line of stdout (or of the output file) is parsed and checked."""
 
     def __init__(self, path, args, *, output=None, **kwargs):
         super().__init__([path, *args], **kwargs)
@@ -78,7 +78,7 @@ class Memleak(Process):
 
     @property
     def notes(self):
-        """stderr so far."""
+        """stderr so far, as text."""
         return self.err.text
 
     def ready(self, seconds=PATIENCE):
@@ -89,7 +89,7 @@ class Memleak(Process):
         return self
 
     def look(self):
-        """Remembers what must be gone after the end."""
+        """Records the programs and helpers that must be gone after the end."""
         self.ids |= held_ids(self.pid, "prog")
         if not self.command:
             self.starters |= children_of(self.pid)
@@ -110,35 +110,38 @@ class Memleak(Process):
             self.reports.append(record)
 
     def take(self):
-        """Parses what has come on stdout since."""
+        """Parses all new output; returns the reports so far."""
         while self.json and not self.output and (line := self.out.take_line()) is not None:
             self._take([line])
         return self.reports
 
     def take_counts(self):
-        """The same of --count."""
+        """Like take(), but returns the records of --count."""
         self.take()
         return self.counts
 
     def report_number(self, number, seconds=PATIENCE):
-        """The report of that index, as soon as it is there."""
+        """Waits for the report with this index and returns it."""
         self.wait_for(f"report {number}", lambda: len(self.take()) > number, seconds)
         return self.reports[number]
 
     def fresh_report(self, seconds=PATIENCE):
-        """A report whose walk began after this call: needs a short interval."""
+        """Returns a report that was begun after this call; needs a short interval."""
         now = time.time()
         self.wait_for("new report", lambda: any(when(r) > now for r in self.take()), seconds)
         return next(r for r in self.reports if when(r) > now)
 
     def stop(self, code=0, number=signal.SIGINT):
-        """Ctrl-C; the final report."""
+        """Sends SIGINT and returns the final report."""
         self.look()
         self.signal(number)
         return self.finish(code)
 
     def finish(self, code=0, seconds=PATIENCE, final=True):
-        """Waits for its own end; what must hold after any run is checked. The last report."""
+        """
+        Waits until memleak ends by itself, checks what must hold after every run, and returns the
+        last report.
+        """
         self.wait(seconds)
         self.take()
         if self.json and self.output and os.path.exists(self.output):
@@ -152,7 +155,7 @@ class Memleak(Process):
         return self.reports[-1] if self.reports else None
 
     def aftermath(self):
-        """No sanitizer spoke, no probe is left, no helper lives."""
+        """Requires that no sanitizer reported anything, and that no probe or helper is left."""
         self.finished = True
         found = SANITIZER.search(self.notes)
         if found:
@@ -166,7 +169,7 @@ class Memleak(Process):
 
 
 def parse(line):
-    """A line that memleak has printed, which keeps to docs/report.schema.json."""
+    """Parses an output line and checks it against docs/report.schema.json."""
     if re.search(rb"[\x00-\x1f\x7f]", line):
         raise Failure(f"control byte in a JSON line: {line[:200]!r}")
     try:
@@ -180,6 +183,6 @@ def parse(line):
 
 
 def when(report):
-    """The report's time as seconds since 1970."""
+    """Returns the report's time in seconds since 1970."""
     moment = datetime.datetime.strptime(report["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
     return moment.replace(tzinfo=datetime.timezone.utc).timestamp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs each test in a process of its own, several at once; those marked alone come last."""
+"""Runs each test in a child process, several at once; tests marked alone run last."""
 
 import os
 import pickle
@@ -11,7 +11,7 @@ from .result import Result
 
 
 def _child(test, output):
-    """In the child: the result goes into the file, whatever happens."""
+    """Runs the test in the child; writes a result to the file whatever happens."""
     try:
         try:
             result = test.run()
@@ -42,10 +42,12 @@ def _result_in(output, status):
 
 
 def _collect(running):
-    """Waits for one child to end; its test, its result and the CPU seconds of all in it."""
+    """
+    Waits for a child to end; returns its test, its result and the CPU seconds of all its processes.
+    """
     while True:
         pid, status, usage = os.wait4(-1, 0)
-        if pid in running:  # others are orphans that this process has adopted
+        if pid in running:  # other pids are orphans that this process has adopted
             break
     test, output = running.pop(pid)
     with output:
@@ -54,7 +56,7 @@ def _collect(running):
 
 def run_all(tests, jobs):
     """
-    Yields (test, test.run(), CPU seconds) as they end. Closing the generator waits for the tests
+    Yields (test, test.run(), CPU seconds) as tests end. Closing the generator waits for the tests
     that still run.
     """
     running = {}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A process that the tests started: its output as it comes, its end, nothing left to sleeps."""
+"""
+A child process of the tests: reads its output as it arrives and waits for events without sleeping.
+"""
 
 import ctypes
 import os
@@ -13,7 +15,7 @@ from .case import Broken, Failure
 from .slowness import SLOWNESS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Seconds to wait for anything that usually takes a moment. Only a hang is to reach this.
+# Maximum time to wait for anything that is usually quick, in seconds: only a hang reaches it.
 PATIENCE = 60 * SLOWNESS
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -25,7 +27,7 @@ def _die_with_the_runner():
 
 
 class Stream:
-    """What came out of a pipe, as bytes and line by line."""
+    """The output of a pipe, as bytes and line by line."""
 
     def __init__(self, file):
         self.file = file
@@ -36,7 +38,7 @@ class Stream:
             os.set_blocking(file.fileno(), False)
 
     def read(self):
-        """Takes what is there; False at the end."""
+        """Reads what is available; returns False at the end of the stream."""
         while self.open:
             try:
                 chunk = os.read(self.file.fileno(), 1 << 20)
@@ -53,7 +55,7 @@ class Stream:
             self.open = False
 
     def take_line(self):
-        """The next whole line without its end, or None."""
+        """Returns the next complete line without its newline, or None."""
         end = self.data.find(b"\n", self._taken)
         if end < 0:
             return None
@@ -92,7 +94,7 @@ class Process:
         return self.popen.poll()
 
     def pump(self, seconds):
-        """Reads what comes within that time; returns as soon as anything did, or it has ended."""
+        """Waits up to this time for output or the process's end, and reads the output."""
         poll = select.poll()
         streams = {s.file.fileno(): s for s in (self.out, self.err) if s.open}
         for fd in streams:
@@ -107,8 +109,8 @@ class Process:
 
     def wait_for(self, what, found, seconds=PATIENCE, every=None):
         """
-        Pumps until found() gives something true, and returns that. every: ask it again after so
-        many seconds even if no output came.
+        Reads output until found() returns something true, and returns it. every: seconds after
+        which found() is called again even without output.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -125,7 +127,7 @@ class Process:
             self.pump(every or deadline - time.monotonic())
 
     def wait(self, seconds=PATIENCE):
-        """Its exit code, when it has ended and all its output is here."""
+        """Waits for the end of the process and of its output; returns the exit code."""
         self.wait_for("its end", lambda: self.code is not None, seconds)
         return self.code
 
@@ -133,7 +135,7 @@ class Process:
         try:
             self.popen.stdin.write(data)
         except (BrokenPipeError, ValueError):
-            pass  # it has ended: whoever waits for its answer will say so
+            pass  # it has ended: the code that waits for its answer reports this
 
     def close_stdin(self):
         if self.popen.stdin:
@@ -144,7 +146,7 @@ class Process:
             self.popen.send_signal(number)
 
     def end(self):
-        """Whatever happened: it is gone afterwards."""
+        """Kills the process if it still runs, and waits for it."""
         if self.code is None:
             self.popen.kill()
             try:
@@ -175,7 +177,7 @@ def alive(pid):
 
 
 def until(condition, seconds=PATIENCE):
-    """Polls what the kernel has no event for. True as soon as the condition holds."""
+    """Polls a condition that the kernel has no event for. Returns True as soon as it holds."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

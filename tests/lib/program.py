@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program from tests/programs: it says its truth, then ready, then waits for a byte."""
+"""A program of tests/programs: it prints its truth, then `ready`, then waits for a byte."""
 
 from .case import BROKEN, Broken, Skip
 from .process import PATIENCE, Process
 
 
 class Truth:
-    """What one phase of a program leaves outstanding."""
+    """What a program says it has outstanding after one phase."""
 
     def __init__(self):
         self.sites = {}   # (function, kind) → (count, bytes)
         self.kernel = {}  # thing → (kind, count, bytes or None)
         self.blocks = {}  # address → size
         self.children = {}  # pid → (count, bytes)
-        self.inherits = {}  # pid → (count, bytes) besides, if children have what parents had
+        self.inherits = {}  # pid → (count, bytes) of inherited blocks, if they count
         self.holds = {}  # (pid, function, kind) → (count, bytes, inherited count)
-        self.held = {}    # the same, of processes that have ended
+        self.held = {}    # like holds, for processes that have ended
         self.kinds = {}   # (function, definite|indirect|possible|reachable) → (count, bytes)
-        self.differs = {}  # (tool, function, kind) → the kind that the tool says, or unseen
-        self.differing_sizes = {}  # (tool, function, kind) → the bytes that the tool says
-        self.facts = {}   # first word → other words
+        self.differs = {}  # (tool, function, kind) → the kind that this tool reports, or unseen
+        self.differing_sizes = {}  # (tool, function, kind) → the bytes that this tool reports
+        self.facts = {}   # first word → the other words
 
     def add(self, line):
         words = line.split()
@@ -58,13 +58,13 @@ class Truth:
 
     @property
     def makers(self):
-        """The functions of which it is known whether anything points to their blocks."""
+        """The functions for whose blocks it is known whether anything points to them."""
         return {function for function, _ in self.kinds}
 
     def kinds_by(self, *tools):
         """
-        The kinds that a tool must say; the last one that differs is right. None: it says whatever
-        it likes of the function.
+        Returns the kinds that a tool must report. If several tools differ, the last one wins. None
+        means that any kind is accepted for the function.
         """
         sums = {}
         for (function, kind), (count, size) in self.kinds.items():
@@ -98,7 +98,7 @@ class Truth:
 
 
 class Program(Process):
-    """Its source is where a LEAK comment is looked for."""
+    """A running test program. LEAK comments are searched for in its source."""
 
     def __init__(self, argv, *, source=None, **kwargs):
         super().__init__(argv, **kwargs)
@@ -106,7 +106,7 @@ class Program(Process):
         self.truth = Truth()
 
     def ready(self, seconds=PATIENCE):
-        """Reads the truth of the phase that ends with the next ready."""
+        """Reads the truth up to the next `ready`."""
         self.truth = Truth()
 
         def found():
@@ -124,11 +124,11 @@ class Program(Process):
         return self.truth
 
     def go(self, seconds=PATIENCE):
-        """Lets it into its next phase and reads that one's truth."""
+        """Starts the next phase and reads its truth."""
         self.send()
         return self.ready(seconds)
 
     def finish(self, seconds=PATIENCE):
-        """Lets it end; its exit code."""
+        """Lets the program end; returns its exit code."""
         self.send()
         return self.wait(seconds)

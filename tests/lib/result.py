@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How one test ended."""
+"""The result of one test."""
 
 import typing
 
 BAD = ("FAIL", "BROKEN")
-TEXT_MAX = 40000  # characters of a result's text that are worth printing
+TEXT_MAX = 40000  # maximum number of characters of a result's text that are printed
 
 
 class Result(typing.NamedTuple):
@@ -13,7 +13,7 @@ class Result(typing.NamedTuple):
     text: str = ""       # the reason of a skip, the evidence of a failure
     figures: tuple = ()  # (what, value, unit, bar)
     counts: tuple = None  # (passed, failed, skipped) of a program that has several tests
-    final: bool = False  # a failure that no slow machine explains: a crash, a sanitizer's finding
+    final: bool = False  # not excused by a slow machine: a crash or a sanitizer's finding
 
     @property
     def failed(self):

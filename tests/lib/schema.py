@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What holds for every report of schema memleak/1, whatever was traced. Keys may be added."""
+"""Checks every report against schema memleak/1, whatever was traced. Unknown keys are accepted."""
 
 import re
 
@@ -126,7 +126,7 @@ def check_sums(what, sums, keys):
 
 
 def check_reach(what, record):
-    """What a proof says of a site or group, and that it says it of no more than there is."""
+    """Checks what a proof says about a site or group: the sums must not exceed its blocks."""
     reach = record["reach"]
     if reach is None:
         require(not record.get("held_by"), f"{what} is held, though nobody looked at it")
@@ -141,7 +141,9 @@ def check_reach(what, record):
 
 
 def check_losses(losses, report):
-    """By function, each with the path that has lost most, and not more than there are."""
+    """
+    Checks the losses by function: each has the path that lost most, and no sum exceeds the total.
+    """
     for loss in losses:
         check_site(loss, False)
         check_keys("loss", loss, {"paths": INTEGER, "processes": INTEGER, "lost_for_ns": INTEGER,
@@ -155,7 +157,9 @@ def check_losses(losses, report):
 
 
 def check_proof(report):
-    """A report with a proof says it of all that is in it, one without it of nothing."""
+    """
+    Checks that a report with a proof applies it to everything, and that one without says nothing.
+    """
     proof = report.get("proof")
     losses = report.get("losses", [])
     require(("losses" in report) == (proof is not None), "losses go with a proof, and only so")
@@ -276,7 +280,7 @@ def check_memory(report):
 
 
 def check_census(report):
-    """Its parts make up the whole: of classes, of the heap, and of the memory."""
+    """Checks that the parts of a census add up: of classes, of the heap, and of the memory."""
     census = report.get("census")
     if census is None:
         return
@@ -302,7 +306,7 @@ def check_census(report):
         parts = memory["heap_bytes"] + memory["other_bytes"] + memory["file_bytes"] + \
             memory["shared_bytes"]
         whole = memory["resident_bytes"] + memory["swapped_bytes"]
-        # The kernel's counters may be behind its page tables.
+        # The kernel's counters may lag behind its page tables.
         require(parts == whole or (parts > whole and not memory["other_bytes"]),
                 f"parts of the memory: {memory}")
 
@@ -377,7 +381,7 @@ def check_event(event):
 
 
 def check_sequence(reports):
-    """The final flag on the last and only there; time goes on; growth is the difference."""
+    """Checks a run's reports: only the last is final, time increases, growth is the difference."""
     require(reports, "no report at all")
     finals = [report["final"] for report in reports]
     require(finals[-1] and not any(finals[:-1]), f"final flags {finals}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A terminal of its own, in tmux: keys in, screens out."""
+"""A terminal in tmux: sends keys and reads the screen."""
 
 import os
 import shlex
@@ -15,21 +15,21 @@ SHELL_END = "the shell goes on"
 
 
 class Screen:
-    """Runs memleak in a shell, which says afterwards how the terminal was left."""
+    """Runs memleak in a shell, which prints afterwards how the terminal was left."""
 
     def __init__(self, t, *args, size="80x24", env=None, cwd=None):
         self.socket = t.tmp / "tmux"
         self.before, self.after, self.code = (t.tmp / name for name in ("before", "after", "code"))
         self.server = t.process(["tmux", "-S", self.socket, "-f", "/dev/null", "-D"])
         self.server.wait_for("the terminal", self.socket.exists, every=0.02)
-        # What libtinfo reads of terminals it keeps.
+        # libtinfo never frees what it reads about terminals.
         suppressions = t.tmp / "kept"
         suppressions.write_text("leak:libtinfo.so\nleak:libncursesw.so\n", encoding="ascii")
         kept = f"{SANITIZER_ENV['LSAN_OPTIONS']}:print_suppressions=0:suppressions={suppressions}"
         environment = {**SANITIZER_ENV, "LSAN_OPTIONS": kept, "TZ": "UTC", "LC_ALL": "C.UTF-8",
                        "HOME": "/nowhere", **(env or {})}
         command = shlex.join([os.fspath(t.path), *map(os.fspath, args)])
-        # exec: what is killed is memleak, and not a shell between.
+        # With exec, a signal kills memleak, not a shell in between.
         script = (f"set -m; stty -g >{self.before}; (echo $BASHPID >{t.tmp}/pid; exec {command}); "
                   f"echo $? >{self.code}; stty -g >{self.after}; echo {SHELL_END}; "
                   "while read -r line; do eval \"$line\"; done")
@@ -54,7 +54,7 @@ class Screen:
         return self.tmux("display-message", "-p", " ".join(f"#{{{n}}}" for n in names)).strip()
 
     def keys(self, *names):
-        """Names as of tmux: a, Enter, Escape, Left; and what else is there is typed."""
+        """Sends keys by tmux's names (a, Enter, Escape, Left); any other text is typed."""
         self.tmux("send-keys", *names)
         return self
 
@@ -66,7 +66,7 @@ class Screen:
         return self
 
     def wait_for(self, *words, without=()):
-        """The screen, once it has all these words and none of the others."""
+        """Waits until the screen has all these words and none of `without`; returns its text."""
         def found():
             text = self.text()
             return all(word in text for word in words) and not any(w in text for w in without)
@@ -74,7 +74,7 @@ class Screen:
         return self.text()
 
     def golden(self, name):
-        """The screen is as the file says, before long; GOLDEN_UPDATE=1 writes that anew."""
+        """Waits until the screen equals the file; GOLDEN_UPDATE=1 writes the file instead."""
         path = GOLDEN / f"{name}.txt"
         if os.environ.get("GOLDEN_UPDATE"):
             time.sleep(1)
@@ -91,7 +91,10 @@ class Screen:
             time.sleep(0.02)
 
     def left(self, code):
-        """memleak has ended so, and the terminal is as it was. What it said then."""
+        """
+        Waits until memleak has ended with this code; checks that the terminal is as before. Returns
+        the screen.
+        """
         text = self.wait_for(SHELL_END)
         ended = int(self.code.read_text(encoding="ascii"))
         if ended != code:

@@ -26,7 +26,7 @@ SYS_BPF = {"x86_64": 321, "aarch64": 280}
 SYS_PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 PROG_LOAD, KPROBE = 5, 2  # linux/bpf.h
 SOFTWARE_EVENT, DUMMY_EVENT, EXCLUDE_KERNEL = 1, 9, 1 << 5  # linux/perf_event.h
-ATTR_BYTES = 112  # of the attributes of either call
+ATTR_BYTES = 112  # size of the attributes of either call, in bytes
 ALL_USERS = ["0", "0", "4294967295"]  # the map of users in the initial user namespace
 
 # Where libbpf looks for the kernel's types; %s is the kernel's release.
@@ -95,7 +95,10 @@ def may_open_events():
 
 
 def missing_capabilities(for_cases):
-    """Returns names of capabilities. Cases need one more: they mount, and make namespaces."""
+    """
+    Returns the names of missing capabilities. Cases need CAP_SYS_ADMIN to mount and to make
+    namespaces.
+    """
     own = capabilities()
     admin = own >> CAP_SYS_ADMIN & 1
     names = [name for name, bit in NEEDED.items()
@@ -122,14 +125,14 @@ def load(program):
 
 
 def why_no_bpf(may_load):
-    """Returns what keeps BPF programs from loading, or None. may_load: the rights suffice."""
+    """Returns what keeps BPF programs from loading, or None. may_load: the capabilities suffice."""
     error = bpf(-1, b"")  # an unknown command: EINVAL if the system call can be used
     if error == errno.ENOSYS:
         return "bpf(2) (denied by a seccomp filter, or no CONFIG_BPF_SYSCALL)"
     if error == errno.EPERM and status().get("Seccomp") == "2":
         return "bpf(2) (denied by a seccomp filter)"
     if not may_load:
-        return None  # whether it would be permitted is not known
+        return None  # unknown whether it would be permitted
     error = load(RETURN_0)
     if error == errno.EPERM and release() < UNLIMITED_SINCE:
         return None  # RLIMIT_MEMLOCK, which memleak raises, may be the reason

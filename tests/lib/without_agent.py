@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cases of what programs with an agent do not have, by the reason."""
+"""Cases that do not apply to programs with an agent, by the reason."""
 
 import fnmatch
 
@@ -43,6 +43,6 @@ REASONS = {
 
 
 def reason_without_agent(name):
-    """Why the case cannot run; None: it can."""
+    """Returns why the case cannot run with an agent, or None if it can."""
     return next((reason for pattern, reason in REASONS.items() if fnmatch.fnmatch(name, pattern)),
                 None)
