@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes an initramfs: a cpio archive in the format `newc`, several of which may be joined."""
+"""Writes an initramfs, a cpio archive in `newc` format. Several archives may be concatenated."""
 
 import fnmatch
 import os
 import pathlib
 import stat
 
-TOP_LINKS = ("bin", "sbin", "lib", "lib64")  # into /usr, as Debian has them
+TOP_LINKS = ("bin", "sbin", "lib", "lib64")  # symbolic links into /usr, as in Debian
 
 
 class Archive:
@@ -26,7 +26,10 @@ class Archive:
         self.file.write(bytes(-len(data) % 4))
 
     def _place(self, path):
-        """The name of an absolute path inside, its folders made; None if it is there already."""
+        """
+        Returns the name in the archive for an absolute path and creates its folders; None if it
+        exists already.
+        """
         name = str(path).lstrip("/")
         if name.split("/")[0] in TOP_LINKS:
             name = "usr/" + name
@@ -54,13 +57,15 @@ class Archive:
             self._entry(name, stat.S_IFREG | mode, mtime, data)
 
     def copy(self, source, path=None):
-        """A file, as it is called here unless path says otherwise; times kept for python."""
+        """
+        Adds a file, under its own path or another one; keeps the mtime, which python compares.
+        """
         source = pathlib.Path(source)
         info = source.stat()
         self.data(path or source, source.read_bytes(), info.st_mode & 0o777, info.st_mtime)
 
     def copy_tree(self, source, path=None, leave_out=()):
-        """leave_out: patterns for names of folders."""
+        """Adds a folder. leave_out: patterns for names of folders to skip."""
         for folder, folders, files in os.walk(source):
             folders[:] = sorted(name for name in folders
                                 if not any(fnmatch.fnmatch(name, out) for out in leave_out))
@@ -71,7 +76,7 @@ class Archive:
                     self.copy(full, inside / name)
 
     def program(self, source, path=None):
-        """A program or library together with the libraries that it asks for."""
+        """Adds a program or library and the libraries that it needs."""
         self.copy(source, path)
         for library, place in self.processor.libraries(source):
             self.copy(library, place)

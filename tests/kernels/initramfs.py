@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a machine's memory holds at boot: busybox, python3, memleak, the programs and the cases."""
+"""Builds the initramfs of a machine: busybox, python3, memleak, the programs and the cases."""
 
 import lzma
 import pathlib
@@ -9,7 +9,7 @@ from archive import Archive
 from lib.process import ROOT
 
 HERE = pathlib.Path(__file__).resolve().parent
-HOME = pathlib.Path("/memleak")  # where the tree stands inside
+HOME = pathlib.Path("/memleak")  # path of the tree in the machine
 TOOLS = ("bpftool", "setpriv", "unshare", "nsenter", "prlimit", "setarch",
          "nm", "readelf")
 ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*")
@@ -20,7 +20,7 @@ MODULES = ("veth", "overlay")
 
 
 def write_base(path, build, processor):
-    """The part that is the same for every kernel of a processor."""
+    """Writes the archive that all kernels of a processor share."""
     archive = Archive(path, processor)
     archive.top_links()
     for folder in ("/proc", "/sys", "/dev", "/tmp", "/run", "/root", "/etc", "/usr/sbin"):
@@ -29,8 +29,8 @@ def write_base(path, build, processor):
     archive.copy(HERE / "init", "/init")
     archive.data("/etc/passwd", b"root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n")
     archive.data("/etc/group", b"root:x:0:\nnogroup:x:65534:\n")
-    archive.program(processor.find("sh"), "/usr/bin/sh")  # busybox has no allocator
-    archive.program(processor.find("true"), "/usr/bin/true")  # nor a library
+    archive.program(processor.find("sh"), "/usr/bin/sh")  # busybox's sh has no allocator to probe
+    archive.program(processor.find("true"), "/usr/bin/true")  # busybox's true loads no library
     add_python(archive, processor)
     for name in TOOLS:
         if processor.find(name):
@@ -68,7 +68,7 @@ def add_tree(archive, build):
 
 
 def read_module(path):
-    """A module as the kernel takes it, and the names of those that it needs."""
+    """Returns a module, decompressed, and the names of the modules that it needs."""
     data = path.read_bytes()
     if path.suffix == ".xz":
         data = lzma.decompress(data)
@@ -78,7 +78,7 @@ def read_module(path):
 
 
 def write_own(path, suite_root, command, extra, processor):
-    """The part of one kernel: its modules in the order of their loading, and what is to run."""
+    """Writes the archive of one kernel: its modules in load order, and the command to run."""
     archive = Archive(path, processor)
     known = {file.name.split(".ko")[0].replace("-", "_"): file
              for file in suite_root.glob("**/lib/modules/**/*.ko*")}

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel of one of Debian's suites, in its packages."""
+"""Finds the kernel in the packages of a Debian suite."""
 
 import re
 
 from lib.debian import Unavailable
 
-# What this depends on: newer kernels come in several parts.
+# Package names; newer kernels are split into several packages.
 PARTS = re.compile(r"linux-(?:image|binary|modules|headers|kbuild)-[0-9][^ ,|]*")
 
 
 def kernel_of(suite):
-    """(image, release) of what a suite's packages hold."""
+    """Returns (image, release) of the kernel in a suite's packages."""
     for image in suite.root.glob("boot/vmlinuz-*"):
         return image, image.name.removeprefix("vmlinuz-")
     for image in suite.root.glob("usr/lib/modules/*/vmlinuz"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One virtual machine: boots a kernel, runs the cases, and hands back what was said."""
+"""A virtual machine: boots a kernel, runs the cases, and returns their output."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ END = re.compile(r"^ended with code (\d+)$", re.M)
 
 
 class Result:
-    """cases: the runner's output. trouble: why the machine itself failed, or None."""
+    """cases: output of the runner. trouble: why the machine itself failed, or None."""
 
     def __init__(self, cases, console, trouble, seconds):
         self.cases = cases
@@ -20,7 +20,7 @@ class Result:
 
 
 def boot(processor, kernel, initrd, folder, memory, seconds):
-    """Runs a machine to its end without KVM, for so many seconds at most."""
+    """Runs a machine without KVM until it powers off, or at most for this time."""
     console, cases = folder / "console.log", folder / "cases.log"
     argv = [*processor.emulator, "-m", memory, "-kernel", kernel, "-initrd", initrd,
             "-append", f"{processor.command_line} {COMMAND_LINE}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds the leaking module of the tests for a kernel whose headers were unpacked."""
+"""Builds the leaking test module for a kernel whose headers have been unpacked."""
 
 import pathlib
 import re
@@ -14,11 +14,11 @@ class NotBuilt(Exception):
 
 
 def build(root, release, folder):
-    """The path of leaky.ko for that kernel, built below folder from the headers below root."""
+    """Returns the path of leaky.ko, built below folder with the headers below root."""
     headers = root / "usr/src" / f"linux-headers-{release}"
     if not headers.is_dir():
         raise NotBuilt("no headers for " + release)
-    # The makefile names the other half of the headers by the path it would be installed at.
+    # The makefile refers to the common headers by their installed path.
     makefile = headers / "Makefile"
     text = re.sub(r"^include /usr/src/", f"include {root}/usr/src/", makefile.read_text(), flags=re.M)
     makefile.write_text(text)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What differs between processors: the emulator, the kernel's packages, where programs come from."""
+"""
+Differences between processors: the emulator, the kernel packages, and where programs are found.
+"""
 
 import os
 import pathlib
@@ -13,15 +15,15 @@ QEMU = ("-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none", "
 
 
 class Native:
-    """x86-64, whose programs are this machine's own."""
+    """x86-64, with programs from this machine."""
 
     arch = "amd64"
-    suites = ("sid", "bookworm", "bullseye", "trixie")  # those that take longest come first
-    module = True  # one is built, and loaded
-    word = None  # in the list of cases: their suites', on this machine all else is tested
+    suites = ("sid", "bookworm", "bullseye", "trixie")  # slowest first
+    module = True  # the test module is built and loaded
+    word = None  # in the list of cases: the name of the suite is used
     root = pathlib.Path("/")
-    # One processor: with more, QEMU may run an instruction after the kernel has patched it on
-    # another one, and attaching to tracepoints patches many.
+    # One processor only: with more, QEMU may run an instruction after the kernel has patched it on
+    # another processor, and attaching to tracepoints patches many instructions.
     emulator = ("qemu-system-x86_64", "-cpu", "max,la57=off", *QEMU)
     command_line = "console=ttyS0 mitigations=off said=/dev/ttyS1"
 
@@ -30,23 +32,26 @@ class Native:
         return ("-serial", f"file:{console}", "-serial", f"file:{said}")
 
     def find(self, name):
-        """The path of a program, or None. python3 is Debian's own: another one may come first."""
+        """
+        Returns the path of a program, or None. Uses Debian's python3, even if PATH has another one
+        first.
+        """
         found = "/usr/bin/python3" if name == "python3" else shutil.which(name, path=SEARCH)
         return found and os.path.realpath(found)
 
     @staticmethod
     def libraries(program):
-        """[(where a library lies, where programs look for it)]"""
+        """Returns [(path of a library, path where programs look for it)]."""
         return [(path, path) for path in libraries_of(program)]
 
 
 class Arm64:
-    """What tests/kernels/arm64 has built, and the Debian that it has unpacked."""
+    """64-bit ARM, with what tests/kernels/arm64 has built and unpacked."""
 
     arch = "arm64"
     suites = ("sid", "bookworm")
     module = False
-    word = "arm64"  # in the list of cases; what else there is of tests runs there as well
+    word = "arm64"  # in the list of cases; unit tests and cases with an agent also run
     emulator = ("qemu-system-aarch64", "-M", "virt", "-cpu", "max", *QEMU)
     command_line = "console=ttyAMA0 said=/dev/ttyS0"
 

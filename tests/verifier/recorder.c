@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into memleak: has the verifier say of each program that is loaded how many instructions
- * it took, and appends that to the file that VERIFIER_FIGURES names, a line for each program: its
- * name, the number, 0 or the error. All kernels since 5.2 have these statistics; in what the kernel
- * tells of a loaded program the number is only since 5.16.
+ * Preloaded into memleak: turns on the verifier's statistics for each program that is loaded, and
+ * appends a line to the file VERIFIER_FIGURES: program name, number of processed instructions, 0 or
+ * the error. All kernels since 5.2 print these statistics; bpf_prog_info has the number only since
+ * 5.16.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: a summary, and no trace */
+#define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: prints a summary without a trace */
 
 static long (*next_syscall(void))(long, ...)
 {
@@ -27,7 +27,9 @@ static long (*next_syscall(void))(long, ...)
 	return next;
 }
 
-/* The limit of a program that is too large, and the sum that ends every other log. */
+/*
+ * Parses the number from the log: the limit if the program is too large, otherwise the final sum.
+ */
 static unsigned long verified(const char *log)
 {
 	const char *found = strstr(log, "processed ");
