@@ -7,20 +7,20 @@
 # Tests; each installs the packages that it needs, if root runs it:
 #   make check               unit tests and a choice of cases: at most five minutes
 #   make gate                what a change must pass: at most twenty minutes
-#   make nightly             all the rest, in NIGHTLY_PARTS; results in build/nightly.txt
+#   make nightly             all other tests, in NIGHTLY_PARTS; results in build/nightly.txt
 # Parts of these alone (tests/check describes the first eight):
 #   make check-style, -unit, -clang, -cases, -more, -install, -agent, -sanitize
 #   make check-kernels       cases on other kernels, in QEMU: needs no root
 #   make check-arm64         unit tests and cases on 64-bit ARM, in QEMU: needs no root
 #   make check-service       docs/memleak.service, run by systemd in QEMU
 #   make check-verifier      instructions that verifiers take: VERIFIER_ARGS, see tests/verifier/run
-#   make diagnosis           is the right function accused? small servers with real libraries, as root
-#   make soak                random programs against their own books, SOAK_SECONDS in all, as root
-#   make simulate            how many verdicts on made-up programs are wrong, SIMULATE_SEEDS of each sort
-#   make fuzz                hostile input for each parser, FUZZ_SECONDS long each
+#   make diagnosis           small servers with real libraries: is the right function accused? (root)
+#   make soak                random programs that check memleak's sums, SOAK_SECONDS in all (root)
+#   make simulate            share of wrong verdicts on made-up programs, SIMULATE_SEEDS of each kind
+#   make fuzz                hostile input for each parser, for FUZZ_SECONDS each
 # For work on tests: make unit, make programs, make bench-programs; make clean
 #   O=DIR             another build folder    WERROR=1        warnings are errors
-#   SANITIZE=1        ASan and UBSan          TEST_KNOBS=1    with what base/test_knobs.h describes
+#   SANITIZE=1        ASan and UBSan          TEST_KNOBS=1    enables base/test_knobs.h
 
 O ?= build
 PREFIX ?= /usr/local
@@ -34,7 +34,7 @@ STRIP ?= strip
 OBJCOPY ?= objcopy
 VERSION := 0.1
 
-# Any target but these needs the packages; say which one is missing before a compiler does.
+# All other targets need the packages: report missing ones before a compiler fails.
 CHECKS := check gate $(addprefix check-,style unit clang cases more install agent sanitize)
 PLAIN_GOALS := clean demo nightly $(CHECKS) check-includes check-kernels check-arm64 check-service check-verifier deps \
 	diagnosis uninstall
@@ -48,14 +48,14 @@ $(error missing packages: $(missing) (install them with: apt-get install $(missi
 endif
 endif
 
-# Of another processor: with CC, CXX, OBJCOPY and PKG_CONFIG that build for it; RUN runs its programs
-# here. tests/kernels/arm64 shows how.
+# Target architecture; to cross-compile, set CC, CXX, OBJCOPY and PKG_CONFIG, and RUN to an emulator
+# for built programs, as tests/kernels/arm64 does.
 ARCH ?= $(shell uname -m)
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(ARCH)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 HEADERS := $(patsubst //%,/%,$(shell $(CC) -print-sysroot 2>/dev/null)/usr/include)
 
-# libmicrohttpd is loaded when --listen is given: here only its headers count.
+# libmicrohttpd is loaded at run time for --listen; the build needs only its headers.
 LIBS := libbpf libelf libdw zlib libzstd capstone libprotobuf-c libseccomp ncursesw
 PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS) libmicrohttpd)
 PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm -pthread
@@ -76,8 +76,8 @@ endif
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror) \
 	-Wno-unused-parameter -Wno-address-of-packed-member -D__TARGET_ARCH_$(BPF_ARCH) -I. -idirafter $(HEADERS)/$(MULTIARCH)
 
-# The rooms from the top floor down: each may include only rooms behind it in this list, which
-# scripts/check-includes sees to. Each is an archive, and they are linked in this order.
+# The rooms from top to bottom, in link order; each is an archive. A room may include only rooms
+# after it in this list, as scripts/check-includes verifies.
 ROOMS := app screen metrics recording sinks proof loader/agent loader/kernel loader/user loader/stacks loader/tables \
 	loader/probes loader/target loader report options symbolizer symbolizer/server unwinder \
 	unwinder/server prober prober/server helper base
@@ -85,8 +85,8 @@ SRC := $(sort $(wildcard $(ROOMS:%=%/*.c)))
 OBJ := $(SRC:%.c=$(O)/%.o) $(O)/sinks/profile.pb-c.o
 ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(O)/lib/$(subst /,-,$(room)).a)
 
-# The agent, which is loaded into programs, is no part of memleak. Of other rooms it has what reads
-# call frame information.
+# The agent is loaded into programs and not linked into memleak. From other rooms it uses only the
+# parser of call frame information.
 AGENT_ROOM := agent
 AGENT_SRC := $(sort $(wildcard agent/*.c)) unwinder/server/arch.c unwinder/server/cfi_program.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/library/%.o) $(O)/library/agent/entry.o
@@ -94,7 +94,7 @@ AGENT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) -O2 -g -fPIC -fvisibilit
 	-fno-stack-protector -ftls-model=initial-exec -Wno-missing-prototypes
 
 BPF_SRC := $(sort $(wildcard bpf/*/*.bpf.c))
-# Unit tests stand in tests/unit/ROOM as what they test stands in ROOM, beside what they share.
+# Unit tests of ROOM are in tests/unit/ROOM, beside the code that they share.
 UNIT_ALL := $(sort $(wildcard $(addsuffix /*.c,tests/unit/* tests/unit/*/*)))
 UNIT_SRC := $(foreach source,$(UNIT_ALL),$(if $(filter test_%,$(notdir $(source))),$(source)))
 UNIT_LIB := $(O)/lib/tests-unit.a
@@ -115,7 +115,7 @@ all: $(O)/memleak $(O)/libmemleak.so $(O)/memleak.8 $(COMPLETIONS)
 $(O)/memleak: $(O)/app/main.o $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(HARDENED) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
-# It runs within malloc: nothing in it may be put off until it is called first.
+# The agent runs within malloc, so symbols must not be bound lazily.
 $(O)/libmemleak.so: $(AGENT_OBJ)
 	$(CC) -shared -Wl,-z,now,-z,relro,-z,defs -o $@ $^
 
@@ -138,7 +138,7 @@ $(O)/lib/%.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# Other flags make other objects. It is rewritten only when they change.
+# Objects depend on this file, which is rewritten only when the flags change.
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(ALL_CFLAGS); $(CLANG) $(BPF_CFLAGS)' >$@.now; \
@@ -161,7 +161,7 @@ $(O)/%.pb-c.o: $(O)/%.pb-c.c $(O)/flags
 
 $(O)/sinks/html.o: | $(patsubst %,$(O)/%.inc,$(wildcard sinks/html/*))
 
-# A text as a string of C.
+# Converts a text file to a C string.
 $(O)/%.inc: %
 	@mkdir -p $(@D)
 	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
@@ -172,8 +172,8 @@ $(O)/%.bpf.o: %.bpf.c $(O)/flags
 
 bpf_name = $(subst .,_,$(notdir $*))_bpf
 
-# Without the object itself, which would be in each file that includes its skeleton, and without
-# what debuggers want: the linked object has neither.
+# Removes the embedded object from the skeleton, as each file that includes the skeleton would
+# contain a copy, and debug information, which the linked object does not have.
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o Makefile
 	$(BPFTOOL) gen skeleton $< name $(bpf_name) | \
 		sed '/^static inline .*elf_bytes(size_t \*sz)$$/,/^}/d; /elf_bytes/d' > $@
@@ -181,7 +181,7 @@ $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o Makefile
 $(O)/%.skel.h: $(O)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(bpf_name) > $@
 
-# The object in memleak: see loader/probes/skeleton.h.
+# The compressed BPF object embedded in memleak: see loader/probes/skeleton.h.
 $(O)/%.bpf.gz: $(O)/%.bpf.o
 	$(BPFTOOL) gen object $(@:.gz=.linked) $<
 	gzip -9 -n < $(@:.gz=.linked) > $@
@@ -191,7 +191,7 @@ $(O)/%.bpf.gz.o: $(O)/%.bpf.gz
 		'$(bpf_name)_gz: .incbin "$<"' '$(bpf_name)_gz_end:' \
 		'.section .note.GNU-stack,"",%progbits' | $(CC) -c -x assembler -o $@ -
 
-# Options exist once, in options/table.c: man page and completion are printed from there.
+# Options are defined only in options/table.c; man page and completions are generated from it.
 $(O)/generate: man/generate.c $(ARCHIVES)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
@@ -203,30 +203,30 @@ $(COMPLETIONS): $(O)/memleak.%: $(O)/generate
 
 $(UNIT_LIB): $(patsubst %.c,$(O)/%.o,$(filter-out $(UNIT_SRC),$(UNIT_ALL)))
 
-# Unit tests see every function of the libraries.
+# Unit tests link the archives, so they can call every function.
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_LIB) $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
-# Tests that were built before and have gone from the tree are not to be run.
+# Deletes test programs whose source is gone, so that they are not run.
 unit: $(UNIT_BIN)
 	@find $(O)/tests/unit -type f -name 'test_*' ! -name '*.[do]' $(UNIT_BIN:%=! -path %) -delete
 
-# How often verdicts are wrong, and how soon they are right.
+# Counts how often verdicts are wrong, and how early the right ones come.
 SIMULATE_SEEDS ?= 1000
 simulate: $(O)/tests/unit/report/test_verdicts
 	$< $(SIMULATE_SEEDS)
 
-# Rooms include only what is below them, and no files each other.
+# Checks that rooms include only rooms below them, and that no files include each other.
 check-includes:
 	@scripts/check-includes $(ROOMS:symbolizer=symbolizer $(AGENT_ROOM))
 
 # Test programs: each is one file, built by the rule in tests/programs/programs.mk.
 include tests/programs/programs.mk
-# Small servers, of which tests/diagnosis/run has memleak say who leaks.
+# Small leaking servers for tests/diagnosis/run.
 include tests/diagnosis/diagnosis.mk
 programs: $(PROGRAMS) $(SAMPLE)
 
-# Programs of the benchmarks: with frame pointers the kernel can walk them as well.
+# Programs of the benchmarks. With frame pointers, the kernel can walk their stacks as well.
 BENCH := $(addprefix $(O)/bench/,calls calls_fp pairs heaps proofs probe floor libforwards.so)
 
 $(O)/bench/calls: bench/calls.c Makefile
@@ -250,7 +250,7 @@ $(O)/bench/floor.o: $(O)/bench/floor.skel.h
 $(O)/bench/probe $(O)/bench/floor $(O)/bench/proofs: $(O)/bench/%: $(O)/bench/%.o $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
-# Tests and measurements have a memleak with test knobs, in a folder of its own.
+# Tests and benchmarks use a memleak with test knobs, in a separate build folder.
 bench-programs:
 	$(MAKE) O=$(O)/check TEST_KNOBS=1 all $(BENCH:$(O)/%=$(O)/check/%)
 
@@ -274,13 +274,13 @@ $(CHECKS): deps
 nightly: deps
 	@exec tests/nightly $(NIGHTLY_PARTS)
 
-# Machines without KVM: no root is needed once the packages are there. KERNEL_ARGS: suites.
+# Runs in QEMU without KVM; needs root only to install packages. KERNEL_ARGS names suites.
 check-kernels:
 	scripts/install-packages --kernels
 	$(MAKE) O=$(O)/check TEST_KNOBS=1 all programs
 	O=$(O)/check tests/kernels/run --folder $(O)/kernels $(KERNEL_ARGS)
 
-# Built here for that processor, with a Debian that is unpacked, and run by an emulated one.
+# Cross-compiled against an unpacked Debian, and run on an emulated processor.
 check-arm64:
 	scripts/install-packages --arm64
 	tests/kernels/arm64 $(O)/arm64
@@ -291,13 +291,13 @@ check-service:
 	$(MAKE) O=$(O) all programs
 	O=$(O) tests/service/run
 
-# By default each compiler that is there, on the running kernel and on all of check-kernels.
+# By default uses all installed compilers, the running kernel and all kernels of check-kernels.
 check-verifier:
 	scripts/install-packages --kernels
 	O='$(O)' tests/verifier/run $(VERIFIER_ARGS)
 
-# With clang's libFuzzer, whose findings stay in $(O)/fuzz/FUZZER. What reads hostile bytes is built
-# anew, as fuzzing needs it; what comes after it is as it is.
+# Fuzzers use clang's libFuzzer; findings stay in $(O)/fuzz/FUZZER. Parsers of hostile input are
+# rebuilt with instrumentation, other code is linked as it is.
 FUZZ_SECONDS ?= 60
 FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
@@ -344,7 +344,7 @@ $(O)/fuzz/%_seeds: $(O)/tests/fuzz/%_seeds.o $(UNIT_LIB) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
-# Whether they can be built, for who changes what they call.
+# Only compiles the fuzzers, to check changes to the code that they call.
 .PHONY: fuzz-objects
 fuzz-objects: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%.o)
 
@@ -362,13 +362,13 @@ $(FUZZERS:%=fuzz-%): fuzz-%: $(O)/fuzz/fuzz_%
 	O='$(O)' CC='$(CC)' tests/fuzz/seeds $* $(O)/fuzz/$*/seeds
 	cd $(O)/fuzz/$* && nice ../fuzz_$* $(FUZZ_OPTIONS) corpus seeds
 
-# All the random cases one after another, a line for each round.
+# Runs all random cases one after another and prints a line for each round.
 SOAK_SECONDS ?= 900
 soak: all programs
 	O='$(O)' SHADOW_TELL=1 SHADOW_SECONDS=$$(($(SOAK_SECONDS) / $$(tests/run --list shadow. | wc -l))) \
 		tests/run shadow.
 
-# What is put where, below PREFIX.
+# Installed files, below PREFIX.
 SHARE := $(DESTDIR)$(PREFIX)/share
 INSTALLED := $(DESTDIR)$(PREFIX)/bin/memleak $(DESTDIR)$(PREFIX)/lib/memleak/libmemleak.so \
 	$(SHARE)/man/man8/memleak.8 $(SHARE)/bash-completion/completions/memleak \
