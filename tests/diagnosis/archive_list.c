@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: what reads an archive, where the archive is not one.
+// Leaks: the libarchive reader is not freed if an upload is not an archive.
 // expect: list_upload through archive_read_new
 // library: libarchive (libarchive-dev)
 #include <archive.h>

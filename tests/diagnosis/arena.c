@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: an arena of a few pieces that is given back after each request.
+// Healthy: each request uses an arena of a few chunks and frees it at its end.
 // expect: nothing
 #include "server.h"
 

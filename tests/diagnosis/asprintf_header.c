@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a header that is made by asprintf().
+// Leaks: a header built by asprintf() is never freed.
 // expect: make_cookie
 #include "server.h"
 

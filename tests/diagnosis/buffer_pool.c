@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: buffers that go back to a list of free ones, which is as long as the busiest moment.
+// Healthy: buffers return to a free list, which stays at its peak length.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the decompressor of uploads that turn out to be damaged.
+// Leaks: the decompressor is not freed if an upload is damaged.
 // expect: unpack_upload through BZ2_bzDecompressInit or BZ2_bzDecompress
 // library: -lbz2 (libbz2-dev)
 #include <bzlib.h>

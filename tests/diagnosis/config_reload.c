@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: the configuration is read anew every 5 s, and the old one freed afterwards.
+// Healthy: the configuration is reloaded every 5 s, and then the old one is freed.
 // expect: nothing
 #include "server.h"
 

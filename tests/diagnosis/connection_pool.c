@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: connections of a pool, each made anew after some 40 s: those are the first to be seen.
+// Healthy: pooled connections, each replaced after about 40 s: no block is freed before that.
 // expect: nothing after 70 s
 #include "server.h"
 

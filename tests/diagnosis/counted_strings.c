@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: strings that are shared by reference, freed with the last of them.
+// Healthy: reference-counted strings, freed with the last reference.
 // expect: nothing
 #include "server.h"
 

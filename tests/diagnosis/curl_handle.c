@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a handle of curl for each fetch.
+// Leaks: a curl handle for each fetch.
 // expect: fetch_page through curl_easy_init or curl_easy_perform
 // library: libcurl (libcurl4-openssl-dev)
 #include <curl/curl.h>

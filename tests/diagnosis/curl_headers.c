@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the list of headers that each fetch is given.
+// Leaks: the header list of each fetch.
 // expect: add_headers through curl_slist_append
 // library: libcurl (libcurl4-openssl-dev)
 #include <curl/curl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: two objects that share each other.
+// Leaks: two objects with shared pointers to each other.
 // expect: open_channel
 #include <memory>
 #include <string>

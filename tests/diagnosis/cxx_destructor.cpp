@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: what a derived class holds, as its base has no virtual destructor.
+// Leaks: members of a derived class, as the base class has no virtual destructor.
 // expect: make_view
 #include <memory>
 #include <string>

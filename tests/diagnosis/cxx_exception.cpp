@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a raw pointer that an exception passes by.
+// Leaks: an object held by a raw pointer when an exception is thrown.
 // expect: build_query
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a cache of the 150 pages used last.
+// Healthy: an LRU cache of 150 pages.
 // expect: nothing
 #include <list>
 #include <string>

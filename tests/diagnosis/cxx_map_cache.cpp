@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a cache without a bound.
+// Leaks: a cache without a size limit.
 // expect: cache_page
 #include <map>
 #include <string>

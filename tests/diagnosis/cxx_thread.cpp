@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: threads are kept in a list, and joined when the server ends.
+// Leaks: thread objects stay in a list until the server ends.
 // expect: spawn_worker
 #include <list>
 #include <thread>

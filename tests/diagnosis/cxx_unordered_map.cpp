@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a count for each address that ever came.
+// Leaks: a counter for each address ever seen.
 // expect: count_visitor
 #include <string>
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: what was sent is remembered as long as the server lives.
+// Leaks: all sent messages are kept until the server ends.
 // expect: audit
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: the measurements of the last 10 s.
+// Healthy: a sliding window of 10 s of measurements.
 // expect: nothing
 #include <deque>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: as many connections as the hour brings, in days of 30 s.
+// Healthy: the number of connections follows the time of day; a day takes 30 s.
 // expect: nothing after 40 s
 // library: -lm
 #include <math.h>
@@ -15,7 +15,7 @@ static void open_connection(void)
 	snprintf(connections[open_now++], 900, "connection");
 }
 
-/* Half way between the night and the day at first. */
+/* Begins half way between the low at night and the peak by day. */
 static unsigned int wanted_at(double seconds)
 {
 	return (unsigned int)(150 + 140 * sin(seconds / 30 * 2 * 3.14159));

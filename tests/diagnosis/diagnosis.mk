@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The servers that tests/diagnosis/run has judged, built into $(O)/tests/diagnosis as distributions
-# build theirs. Each is one file beside server.c, and names its library in its first lines.
+# Builds the servers of tests/diagnosis/run into $(O)/tests/diagnosis, with the flags of
+# distributions. Each is one file linked with server.c; its first lines name its library.
 D := $(O)/tests/diagnosis
 SERVER := tests/diagnosis/server.c
 SERVER_DEPS := $(SERVER) tests/diagnosis/server.h tests/diagnosis/diagnosis.mk
 SERVERS := $(patsubst tests/%,$(O)/tests/%,$(basename $(filter-out $(SERVER),\
 	$(wildcard tests/diagnosis/*.c tests/diagnosis/*.cpp))))
-# Those that `make check` runs, too.
+# Servers that `make check` runs as well.
 SAMPLE := $(addprefix $(D)/,$(shell sed -nE \
 	'/^(LEAKING|HEALTHY) = /{s/.*\((.*)\)/\1/; s/[",]/ /g; p}' tests/cases/diagnosis.py))
 
@@ -27,7 +27,7 @@ $(D)/%: tests/diagnosis/%.cpp $(D)/server.o
 .PHONY: diagnosis diagnosis-programs
 diagnosis-programs: $(SERVERS)
 
-# Some five minutes; DIAGNOSIS_ARGS: see tests/diagnosis/run --help.
+# Takes some five minutes; DIAGNOSIS_ARGS: see tests/diagnosis/run --help.
 diagnosis:
 	scripts/install-packages --diagnosis
 	$(MAKE) O=$(O)/check TEST_KNOBS=1 all diagnosis-programs

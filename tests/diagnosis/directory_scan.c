@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a directory is read until the wanted file is found, and never closed.
+// Leaks: a directory is searched for a file and never closed.
 // expect: find_upload
 #include <dirent.h>
 

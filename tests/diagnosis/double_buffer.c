@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a snapshot of the state every second, of varying size; the one before is freed.
+// Healthy: a state snapshot every second, of varying size; the previous one is freed.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: an array that doubles until it is large enough, within 15 s, and stays.
+// Healthy: an array that doubles in size during the first 15 s and is kept.
 // expect: nothing after 40 s
 #include "server.h"
 

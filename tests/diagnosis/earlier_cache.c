@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a cache that was full before, whose entries stay for minutes: none seen is freed.
+// Healthy: a cache that was full before tracing and evicts entries only after minutes, so no traced
+// block is freed.
 // expect: nothing known
 #include "server.h"
 

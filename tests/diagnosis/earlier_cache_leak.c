@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: beside a cache that was full before, and makes room for each new page, who asked stays.
+// Leaks: a user name per request; beside it, a cache that was full before tracing and evicts a page
+// for each new one.
 // expect: note_user
 #include "server.h"
 

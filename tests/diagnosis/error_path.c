@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the reply's buffer on the way of an error, one request in ten.
+// Leaks: the reply buffer on an error path, taken by one request in ten.
 // expect: answer
 #include "server.h"
 

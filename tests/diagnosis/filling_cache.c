@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a cache that is filled in 30 s, and full from then on.
+// Healthy: a cache that fills within 30 s and stays full.
 // expect: nothing after 58 s
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: thirty features, each of which allocates when it is first used.
+// Healthy: thirty features, each of which allocates on first use.
 // expect: nothing after 45 s
 #include "server.h"
 

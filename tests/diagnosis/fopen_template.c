@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a stream for each page whose template is read.
+// Leaks: a stdio stream for each template that is read.
 // expect: read_template
 #include "server.h"
 

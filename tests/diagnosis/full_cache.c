@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a cache that was full before, each entry of which makes room for another.
+// Healthy: a cache that was full before tracing and evicts an entry for each new one.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the line that getline() has made, once for each file.
+// Leaks: the line buffer allocated by getline(), once per file.
 // expect: read_first_line
 #include "server.h"
 

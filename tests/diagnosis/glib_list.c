@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a list is freed, and what it holds is not.
+// Leaks: a list is freed, but not its elements' data.
 // expect: list_members
 // library: glib-2.0 (libglib2.0-dev)
 #include <glib.h>

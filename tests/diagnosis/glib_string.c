@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the text that g_string_free() hands out.
+// Leaks: the text returned by g_string_free().
 // expect: render_status through g_string_append_printf
 // library: glib-2.0 (libglib2.0-dev)
 #include <glib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: one buffer that is made larger with each request.
+// Leaks: one buffer that every request enlarges.
 // expect: append_history
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a converter for each name.
+// Leaks: an iconv descriptor for each name.
 // expect: convert_name
 #include <iconv.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: words are kept once each, and there are 300 of them.
+// Healthy: interned words, of which there are only 300.
 // expect: nothing after 45 s
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: each request's JSON tree.
+// Leaks: the JSON tree of each request.
 // expect: parse_body through json_tokener_parse
 // library: json-c (libjson-c-dev)
 #include <json-c/json.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: what is loaded in the first 8 s stays, and nothing more comes.
+// Healthy: data loaded in the first 8 s is kept; nothing is added later.
 // expect: nothing after 30 s
 #include "server.h"
 

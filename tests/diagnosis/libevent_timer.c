@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the timers of connections, which are deleted and not freed.
+// Leaks: timers of connections are deleted but not freed.
 // expect: arm_timeout through event_new
 // library: libevent_core (libevent-dev)
 #include <event2/event.h>

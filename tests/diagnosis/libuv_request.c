@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: what a request to libuv has found, as it is never cleaned up.
+// Leaks: the result of a libuv request is not cleaned up.
 // expect: resolve_root through uv_fs_realpath
 // library: libuv (libuv1-dev)
 #include <uv.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a locale for each price that is printed.
+// Leaks: a locale object for each printed price.
 // expect: print_price
 #include <locale.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: connections that last from 1 to 60 s, some two hundred at a time.
+// Healthy: about 200 connections at a time, which last from 1 to 60 s.
 // expect: nothing
 #include "server.h"
 
@@ -7,7 +7,7 @@
 
 unsigned int requests_per_s = REQUESTS_PER_S;
 
-static char *connections[REQUESTS_PER_S * 61]; /* by the request in which they end */
+static char *connections[REQUESTS_PER_S * 61]; /* indexed by the request in which they end */
 
 static void open_connection(unsigned int end)
 {
@@ -19,7 +19,7 @@ static void open_connection(unsigned int end)
 	snprintf(*place, 600, "until %u", end);
 }
 
-/* As many as there would be. */
+/* Opens as many connections as a running server would have. */
 void start_up(void)
 {
 	for (unsigned int age = 0; age < REQUESTS_PER_S * 60; age++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the encoder of each archived day.
+// Leaks: an lzma encoder for each archived day.
 // expect: archive_day through lzma_easy_encoder or lzma_code
 // library: liblzma (liblzma-dev)
 #include <lzma.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: mappings for uploads that are refused.
+// Leaks: the mappings of refused uploads.
 // expect: receive_upload
 #include <sys/mman.h>
 

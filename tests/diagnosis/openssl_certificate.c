@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the certificate of each peer is parsed and looked at, and never freed.
+// Leaks: each peer's certificate is parsed and never freed.
 // expect: check_peer
 // library: libcrypto (libssl-dev)
 #include <openssl/evp.h>

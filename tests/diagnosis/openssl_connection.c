@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the TLS state of each connection outlives it.
+// Leaks: the TLS state of each closed connection.
 // expect: accept_connection
 // library: openssl (libssl-dev)
 #include <openssl/ssl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: TLS connections of 3 s, freed when they are over.
+// Healthy: TLS connections that last 3 s and are freed when they close.
 // expect: nothing
 // library: openssl (libssl-dev)
 #include <openssl/ssl.h>

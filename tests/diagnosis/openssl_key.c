@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the key that each token is signed with is made anew, and never freed.
+// Leaks: a signing key is created for each token and never freed.
 // expect: sign_token through EVP_PKEY_new_raw_private_key
 // library: libcrypto (libssl-dev)
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: through the program's own wrapper of malloc(), as many programs have one.
+// Leaks: strings allocated through the program's own malloc() wrapper.
 // expect: save_string or parse_cookie
 #include "server.h"
 

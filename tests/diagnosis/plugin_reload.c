@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a plugin is loaded again whenever its file is new, and the old one never closed.
+// Leaks: a plugin is loaded again when its file changes, and the old one is never closed.
 // expect: load_plugin
 // library: zlib (zlib1g-dev)
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 
 unsigned int requests_per_s = 10;
 
-/* A new file with the code of a library. */
+/* Writes a new plugin file: a copy of a library. */
 static void deploy(const char *path)
 {
 	int to = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600), from;

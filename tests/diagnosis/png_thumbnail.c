@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the structures of libpng for each thumbnail.
+// Leaks: the libpng structures of each thumbnail.
 // expect: make_thumbnail through png_write_row or png_create_write_struct
 // library: libpng (libpng-dev)
 #include <png.h>

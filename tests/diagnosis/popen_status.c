@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the stream of a command, never closed.
+// Leaks: a command's stream is never closed.
 // expect: ask_status
 #include "server.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Leaks: each request is remembered in a list of the module.
+# Leaks: each request is appended to a module-level list.
 # expect: *
 import time
 

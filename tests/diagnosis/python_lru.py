@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Healthy: a cache that is full.
+# Healthy: an LRU cache that is full.
 # expect: nothing
 import functools
 import time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the replies of a store that say nothing new.
+// Leaks: replies of a store that contain nothing new.
 // expect: read_reply through redisReaderGetReply
 // library: hiredis (libhiredis-dev)
 #include <hiredis/hiredis.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: expressions that are compiled again when the routes change, and freed before.
+// Healthy: expressions are freed and compiled again when the routes change.
 // expect: nothing
 #include <regex.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the expression of a route is compiled for each request, and never freed.
+// Leaks: a route's expression is compiled for each request and never freed.
 // expect: match_route
 #include <regex.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a hash table of what is going on, which is made larger and smaller as need be.
+// Healthy: a hash table of active requests that grows and shrinks.
 // expect: nothing
 #include "server.h"
 
@@ -23,7 +23,7 @@ void start_up(void)
 	resize_table(size);
 }
 
-/* Fills within 8 s, and is emptied as fast. */
+/* Fills the table within 8 s, then empties it as fast. */
 void handle_request(unsigned int number)
 {
 	if (number / 320 % 2 == 0) {

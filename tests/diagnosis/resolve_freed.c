@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: answers of getaddrinfo() that are freed, of which the last one is kept.
+// Healthy: results of getaddrinfo() are freed, and only the last one is kept.
 // expect: nothing
 #include <netdb.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the answers of getaddrinfo().
+// Leaks: results of getaddrinfo().
 // expect: resolve_peer
 #include <netdb.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The loop of requests, and what every server allocates besides: all of it is freed in time. */
+/* The request loop, and the memory that every server allocates: all of it is freed in time. */
 #include "server.h"
 
 #include <poll.h>
@@ -96,7 +96,7 @@ static void render_page(const char *headers)
 	free(page);
 }
 
-/* Whoever starts the server writes a byte then; or nobody does, and there is an end at once. */
+/* True if the runner writes a byte to stdin once memleak traces; False if stdin is at its end. */
 static bool is_watched(void)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -120,7 +120,7 @@ static void serve(unsigned int number)
 	free(headers);
 }
 
-/* The number of open files that servers ask for. */
+/* Raises the limit of open files, as real servers do. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -130,7 +130,7 @@ static void raise_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Requests that a busy machine has delayed are not made up for: a burst would be another load. */
+/* Requests delayed by a busy machine are skipped: catching up would cause bursts of load. */
 int main(void)
 {
 	struct timespec at;

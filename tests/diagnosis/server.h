@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A small server: it answers made-up requests at a steady rate. What server.c allocates is in
- * order. Each program has a handle_request() of its own.
+ * A small server that answers made-up requests at a steady rate. The code in server.c does not
+ * leak; each program defines its own handle_request().
  */
 #ifndef TESTS_DIAGNOSIS_SERVER_H
 #define TESTS_DIAGNOSIS_SERVER_H
@@ -17,17 +17,20 @@
 extern "C" {
 #endif
 
-/* The program's: what a request does, what comes before the first, and how many there are. */
+/*
+ * Defined by each program: handles one request; runs before the first request; the rate of
+ * requests.
+ */
 void handle_request(unsigned int number);
 void start_up(void);
 extern unsigned int requests_per_s;
-extern bool begins_watched; /* its first request comes when memleak traces, not before */
+extern bool begins_watched; /* the first request waits until memleak traces */
 
-/* The server's. */
+/* Defined in server.c. */
 unsigned int random_below(unsigned int end);
-/* Since the first request. */
+/* Seconds since the first request. */
 double uptime_s(void);
-/* A program that cannot do its part exits with 99. */
+/* Exits with 99 unless holds is true: the program cannot do its part. */
 void must(bool holds, const char *what);
 
 #ifdef __cplusplus

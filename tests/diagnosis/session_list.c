@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: sessions are put in a list and never expire.
+// Leaks: sessions are added to a list and never expire.
 // expect: open_session
 #include "server.h"
 

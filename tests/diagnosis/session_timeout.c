@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: sessions that end 5 s after their last use.
+// Healthy: sessions end 5 s after their last use.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: little, and seldom: a complaint of a client, every two seconds.
+// Leaks: a small block every two seconds, for each complaint of a client.
 // expect: log_complaint within 50 s
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: statements that are finalized, in a database of the last 200 rows.
+// Healthy: statements are finalized; the database has only the last 200 rows.
 // expect: nothing
 // library: sqlite3 (libsqlite3-dev)
 #include <sqlite3.h>

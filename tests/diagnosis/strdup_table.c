@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the names in a table are replaced, and the old ones not freed.
+// Leaks: names in a table are replaced without freeing the old ones.
 // expect: rename_user
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: four threads that take jobs, and threads that are joined.
+// Healthy: four worker threads, and short-lived threads that are joined.
 // expect: nothing
 #include <pthread.h>
 

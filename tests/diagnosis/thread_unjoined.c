@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the stacks of threads that have ended, which nobody joins or detaches.
+// Leaks: stacks of threads that have ended and are neither joined nor detached.
 // expect: start_job
 #include <pthread.h>
 

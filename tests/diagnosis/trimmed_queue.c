@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a queue that is worked off every 10 s.
+// Healthy: a queue that is emptied every 10 s.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: users move from a table of those who are active to one of those who are idle, and leave.
+// Healthy: users move from a table of active users to one of idle users, and are removed later.
 // expect: nothing
 #include "server.h"
 

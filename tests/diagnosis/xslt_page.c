@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the result of each transformation.
+// Leaks: the result document of each transformation.
 // expect: transform_page
 // library: libxslt (libxslt1-dev)
 #include <libxslt/transform.h>

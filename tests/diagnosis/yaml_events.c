@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the events of a YAML document whose parser alone is deleted.
+// Leaks: the events of a YAML document; only its parser is deleted.
 // expect: read_rules
 // library: yaml-0.1 (libyaml-dev)
 #include <yaml.h>

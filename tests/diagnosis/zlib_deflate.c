@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the state of a compressor for each reply.
+// Leaks: the compressor state of each reply.
 // expect: compress_reply through deflateInit_
 // library: zlib (zlib1g-dev)
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the context of each message that is compressed.
+// Leaks: the compression context of each message.
 // expect: pack_message through ZSTD_createCCtx or ZSTD_compressCCtx
 // library: libzstd (libzstd-dev)
 #include <zstd.h>
