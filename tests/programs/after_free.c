@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * after_free NAME: maps from a frame in whose hole lie the remains of a free that is long over: its
- * return address, at the place where it stood.
+ * after_free NAME: maps memory while the stack still holds the return address of an earlier free(),
+ * in a part of the current frame that nothing has overwritten.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -39,7 +39,7 @@ OWN_FRAME static void *map(size_t size)
 	return keep(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
 }
 
-/* Nothing is written to the hole. */
+/* Nothing is written to hole. */
 OWN_FRAME static void map_above_hole(void)
 {
 	char hole[8192];
@@ -79,7 +79,7 @@ static void unmaps_after_free(void)
 	marker();
 }
 
-/* The free is made from the very place that calls what maps. */
+/* Calls free() from the same place that calls the mapping function. */
 OWN_FRAME static void call(void (*function)(void *), void *arg)
 {
 	function(arg);
@@ -120,7 +120,7 @@ OWN_FRAME static void start(const pthread_attr_t *attributes)
 	keep(hole);
 }
 
-/* libpthread maps a stack for each. */
+/* libpthread maps a stack for each thread. */
 static void threads_after_free(void)
 {
 	pthread_attr_t attributes;
@@ -141,7 +141,7 @@ OWN_FRAME static void *reserve(size_t size)
 	return keep(mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
 }
 
-/* The first thing that a thread does makes glibc reserve an arena for it. */
+/* Frees first thing in a thread, which makes glibc reserve an arena for the thread. */
 static void *begin_by_free(void *arg)
 {
 	free(arg);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One allocation for each byte, for ever: for cases that wait until memleak has noticed. */
+/*
+ * Allocates once for each byte read, until its input ends: for cases that wait for memleak to
+ * notice.
+ */
 #include "truth.h"
 
 OWN_FRAME static void again_alloc(void)

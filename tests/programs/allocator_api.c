@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocators' own functions, of whichever is preloaded: allocator_api jemalloc|tcmalloc|mimalloc|
- * mimalloc_destroy|mimalloc_reallocf.
- * Each call is made from a function of its own, whose blocks stay.
+ * Calls the functions specific to an allocator that is preloaded: allocator_api
+ * jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf. Each call is made from its own
+ * function, and its block is kept.
  */
 #include <dlfcn.h>
 
@@ -34,7 +34,10 @@ static void *function(const char *name)
 	return found;
 }
 
-/* Each leaves one block of its size, and gives another one to who frees it. */
+/*
+ * LEAK_OF defines a function that allocates one block of this size; the block is kept or freed by
+ * the caller.
+ */
 #define CALL(type, name, ...) keep(((type)function(name))(__VA_ARGS__))
 #define LEAK_OF(who, size, call)                                                                   \
 	OWN_FRAME static void *who(void)                                                           \
@@ -65,7 +68,7 @@ OWN_FRAME static size_t resized(void *p, size_t size, size_t extra)
 	return ((resize_in_place)function("xallocx"))(p, size, extra, 0); /* LEAK */
 }
 
-/* Grown as far as asked for, as far as there is room, not at all, and to less than before. */
+/* Resizes in place: grows fully, grows partly, does not grow, shrinks. */
 static void jemalloc_in_place(void)
 {
 	must(resized(made_before(100), 110, 0) == 112, "grown");
@@ -168,7 +171,7 @@ static void mimalloc_in_place(void)
 	leaks("taken_before", 1, 100);
 }
 
-/* One that fails has freed what it was given. */
+/* A failing reallocf frees its block. */
 static void mimalloc_reallocf(void)
 {
 	const size_t too_much = SIZE_MAX / 4;
@@ -182,7 +185,7 @@ static void mimalloc_reallocf(void)
 	leaks("taken_before", TIMES, TIMES * 100);
 }
 
-/* What a heap has given stays when the heap goes, unless it is destroyed. */
+/* Blocks of a mimalloc heap survive mi_heap_delete(), but not mi_heap_destroy(). */
 OWN_FRAME static void *of_heap_that_goes(void *from)
 {
 	return CALL(of_heap, "mi_heap_malloc", from, 90); /* LEAK */

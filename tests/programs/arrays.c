@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Arrays that are reallocated for ever, each from one place, ten times a second, beside one that
- * stays as large: arrays SECONDS
+ * Reallocates arrays ten times a second, each from one place; they grow, but one keeps its size:
+ * arrays SECONDS
  */
 #include <time.h>
 

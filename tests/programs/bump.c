@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An allocator of its own that shares nothing with libc's: hands out pieces of one array and
- * takes nothing back. Built into a program, as a library, and with PREFIX before its names.
+ * An allocator that does not use libc's: hands out pieces of one array and never reuses them. Built
+ * into a program, as a library, and with PREFIX before its names.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ OWN void NAME(free)(void *p)
 
 OWN void *NAME(calloc)(size_t n, size_t size)
 {
-	return take(n * size, 16); /* never used twice, so it is zero */
+	return take(n * size, 16); /* memory is used only once, so it is zero */
 }
 
 OWN void *NAME(realloc)(void *p, size_t size)

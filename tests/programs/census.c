@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A heap that is partly used and partly free before memleak is attached, and is changed then. It
- * says, beside what is outstanding, for each class of sizes that it alone has blocks of
+ * A heap that is partly used and partly free before memleak is attached, and is then changed.
+ * Prints what is outstanding, and for each size class that has only its blocks:
  *
- *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES      how many, and what they have room for
+ *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, and usable sizes
  *
- * and what glibc says of the same heap, with how many freed blocks glibc counts as used, as they
- * are in the thread's cache; how many pages of blocks with mappings of their own hold something.
- * "busy": another thread runs all the time.
+ * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
+ * used because they are in the thread's cache, and the number of touched pages of blocks with
+ * mappings of their own. "busy": another thread runs all the time.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -23,14 +23,14 @@
 #define MAPPED (1 << 20)
 #define MORE_MAPPED (3 << 20)
 #define TOUCHED 100000
-/* What a thread's cache takes of one size: glibc's default. */
+/* Maximum number of chunks of one size in a thread's cache: glibc's default. */
 #define CACHED 7
 
 struct sum {
 	size_t count, bytes;
 };
 
-/* Of one class. */
+/* Sums of one size class. */
 struct class
 {
 	struct sum known, older, free_;
@@ -60,7 +60,7 @@ static void fill(void **blocks, size_t cnt, size_t size, struct sum *sum)
 	}
 }
 
-/* Two of five, no two of which are neighbours: they are not joined. */
+/* Frees two of five blocks, which are not adjacent, so glibc does not merge them. */
 static void drop(void **blocks, size_t cnt, struct sum *from, struct sum *to)
 {
 	for (size_t i = 0; i < cnt; i++) {
@@ -80,7 +80,7 @@ OWN_FRAME static void fill_larger(void)
 	}
 }
 
-/* In the place of some that were freed before. */
+/* Allocates into chunks that were freed before. */
 OWN_FRAME static void refill(size_t cnt)
 {
 	for (size_t i = 0; cnt; i++) {
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 	const size_t larger_cnt = ARRAY_SIZE(larger_blocks);
 	pthread_t thread;
 
-	/* A huge page would be more than what was touched. */
+	/* A huge page would make more memory resident than was touched. */
 	must(!prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), "no huge pages");
 	if (argc > 1 && !strcmp(argv[1], "busy"))
 		must(!pthread_create(&thread, NULL, run, NULL), "thread");

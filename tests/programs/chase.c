@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * chase HELD ROUNDS BLOCKS SIZE: so many blocks are held while there are rounds, in each of which one
- * thread allocates so many, and then one more while another thread frees the others. When all are
- * freed, a last one of the size comes and goes.
+ * chase HELD ROUNDS BLOCKS SIZE: holds HELD blocks. In each round one thread allocates BLOCKS
+ * blocks, and then one more while another thread frees them. After the last round a single block is
+ * allocated and freed.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -16,14 +16,14 @@
 
 static void *held[HELD_MAX], *blocks[BLOCKS_MAX];
 static long held_cnt, round_cnt, block_cnt;
-static long begun, joined, freed; /* rounds */
+static long begun, joined, freed; /* numbers of rounds */
 
 OWN_FRAME static void *chase_block(size_t size)
 {
 	return keep(malloc(size));
 }
 
-/* On one CPU the other thread has to get it. */
+/* Yields now and then: on a single CPU the other thread must run. */
 static void wait_until(const long *rounds, long wanted)
 {
 	for (int i = 1; __atomic_load_n(rounds, __ATOMIC_ACQUIRE) < wanted; i++)
@@ -31,7 +31,7 @@ static void wait_until(const long *rounds, long wanted)
 			sched_yield();
 }
 
-/* So the threads meet at another moment in each round. */
+/* Delays by a different amount in each round, so that the threads collide at different points. */
 static void pause_a_little(long round)
 {
 	for (long i = round * 7 % PAUSES; i; i--)

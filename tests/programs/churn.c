@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Exactly 20,000 blocks live at all times (one less for a moment), and none of them lives long:
- * churn [PAIRS]; with PAIRS, that number of pairs of free and malloc in each millisecond. Prints at
- * the end the number of pairs, the nanoseconds that they took, and the most pairs of a millisecond.
+ * Keeps exactly 20,000 blocks (one less for a moment), all short-lived: churn [PAIRS]. With PAIRS,
+ * limits the rate to that number of free/malloc pairs per millisecond. Prints at the end the number
+ * of pairs, their time in nanoseconds, and the most pairs in a millisecond.
  */
 #include <poll.h>
 #include <time.h>
@@ -28,7 +28,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Adds pairs that have just been made; returns the most of any millisecond until now. */
+/* Adds pairs that were just made; returns the maximum of any millisecond so far. */
 static uint64_t count_pairs(uint64_t pairs)
 {
 	static uint64_t ms, of_ms, most;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A command for memleak to run, linked with early.c: allocates from its constructors on.
- * command [code N|signal N|wait|args]: how it ends.
+ * A command that memleak runs, linked with early.c: allocates in constructors and later. command
+ * [code N|signal N|wait|args]: how it ends.
  */
 #include <signal.h>
 

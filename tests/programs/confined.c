@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * confined [serves]: confines itself as helpers do, and makes system calls with arguments that can
- * do harm. Prints each that is not refused, and each harmless one that is; last, how many were
- * made.
+ * confined [serves]: confines itself as memleak's helpers do, and makes system calls with harmful
+ * arguments. Prints each harmful call that is not refused and each harmless call that is; finally,
+ * the number of calls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static unsigned int refused(const struct attempt *attempt)
 	       errno == EPERM;
 }
 
-/* Returns the number of attempts that ended in another way than they should. */
+/* Returns the number of calls with the wrong result. */
 static unsigned int make(const struct attempt *attempts, size_t cnt, bool harmless)
 {
 	unsigned int wrong = 0;
@@ -93,7 +93,7 @@ static unsigned int make(const struct attempt *attempts, size_t cnt, bool harmle
 static unsigned int make_harmful(void)
 {
 	const struct attempt attempts[] = {
-		/* Signals, and what sends them. */
+		/* Signals, and ways to have them sent. */
 		CALL(kill, parent, 0),
 		CALL(tkill, parent, 0),
 		CALL(tgkill, parent, parent, 0),
@@ -110,7 +110,7 @@ static unsigned int make_harmful(void)
 		CALL(ioctl, LINK, FIOSETOWN, A(&parent)),
 		CALL(timer_create, CLOCK_MONOTONIC, 0, A(bytes)),
 		CALL(mq_open, A("/x"), O_CREAT, 0600, 0),
-		/* Files of others: locked, watched, changed. */
+		/* Locking, watching and changing files opened by others. */
 		CALL(fcntl, FILE_OF_OTHERS, F_SETLK, A(&lock)),
 		CALL(fcntl, FILE_OF_OTHERS, F_SETLKW, A(&lock)),
 		CALL(fcntl, FILE_OF_OTHERS, F_OFD_SETLK, A(&lock)),
@@ -125,7 +125,7 @@ static unsigned int make_harmful(void)
 		CALL(fsetxattr, FILE_OF_OTHERS, A("user.x"), A("x"), 1, 0),
 		CALL(inotify_init1, 0),
 		CALL(fanotify_init, 0, 0),
-		/* Files by name. */
+		/* Opening files by name. */
 		CALL(openat, AT_FDCWD, A("/etc/passwd"), O_RDONLY),
 		CALL(openat, FOLDER, A("etc/passwd"), O_RDONLY),
 		CALL(openat, AT_FDCWD, A("/proc/self/mem"), O_RDWR),
@@ -188,7 +188,7 @@ static unsigned int make_harmful(void)
 		CALL(execveat, FILE_OF_OTHERS, A(""), 0, 0, AT_EMPTY_PATH),
 		CALL(unshare, CLONE_NEWUSER),
 		CALL(setns, LINK, 0),
-		/* Rights. */
+		/* User ids and capabilities. */
 		CALL(setuid, 0),
 		CALL(setresuid, 0, 0, 0),
 		CALL(setgroups, 0, 0),
@@ -200,7 +200,7 @@ static unsigned int make_harmful(void)
 		CALL(personality, 0x0400000),
 		CALL(keyctl, 0, 0, 0, 0, 0),
 		CALL(add_key, A("user"), A("x"), A("x"), 1, -4UL),
-		/* Code, and memory of the whole system. */
+		/* Executable memory, and memory of the whole system. */
 		CALL(mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1UL, 0),
 		CALL(mmap, 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 		     -1UL, 0),
@@ -213,7 +213,7 @@ static unsigned int make_harmful(void)
 		CALL(shmget, 0, 4096, 0600),
 		CALL(semget, 0, 1, 0600),
 		CALL(msgget, 0, 0600),
-		/* The kernel. */
+		/* Kernel interfaces. */
 		CALL(bpf, 0, A(bytes), 128),
 		CALL(perf_event_open, A(bytes), 0, -1UL, -1UL, 0),
 		CALL(userfaultfd, 0),

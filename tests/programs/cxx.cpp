@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* C++: every operator new, templates, inlined functions, exceptions. cxx NAME does one of it. */
+/* C++: every operator new, templates, inlined functions, exceptions. cxx NAME runs one of them. */
 #include <sys/wait.h>
 
 #include <new>
@@ -71,7 +71,7 @@ OWN_FRAME static void frees_all(int times)
 	}
 }
 
-/* An exception leaves operator new: with a return probe there it would end the program. */
+/* An exception leaves operator new: a return probe there would crash the program. */
 OWN_FRAME static void bad_alloc(int times)
 {
 	volatile std::size_t huge = PTRDIFF_MAX;
@@ -86,7 +86,7 @@ OWN_FRAME static void bad_alloc(int times)
 	must(caught == times, "bad_alloc");
 }
 
-/* Out of the catching function's callee: what follows it stands where the failed call was. */
+/* Called by the catching function: its next call reuses the stack of the failed one. */
 OWN_FRAME static void *too_much(std::size_t size)
 {
 	void *p = ::operator new(size); /* LEAK */
@@ -94,7 +94,7 @@ OWN_FRAME static void *too_much(std::size_t size)
 	return keep(p);
 }
 
-/* Calls that fail among those that do not, and each of these counts. */
+/* Mixes failing and successful calls; the successful ones must be counted. */
 OWN_FRAME static void between_throws(int times)
 {
 	volatile std::size_t huge = std::size_t(1) << 62;
@@ -130,7 +130,7 @@ OWN_FRAME static void *reserve_block(std::size_t size)
 	return keep(malloc(size)); /* LEAK */
 }
 
-/* As programs do that keep something for bad times: all but the last is given back. */
+/* Frees all reserves but the last, as programs do that keep a reserve for low memory. */
 static void give_back()
 {
 	if (reserve_cnt == 1)
@@ -138,7 +138,7 @@ static void give_back()
 	free(reserve[--reserve_cnt]);
 }
 
-/* Called by operator new again and again, the handler frees and at last throws. */
+/* operator new calls the handler repeatedly; the handler frees memory and finally throws. */
 OWN_FRAME static void new_handler(int times)
 {
 	volatile std::size_t huge = std::size_t(1) << 62;
@@ -164,7 +164,7 @@ OWN_FRAME static void new_handler(int times)
 	leaks("reserve_block", times, times * 300);
 }
 
-/* What gives nothing throws nothing. */
+/* A nothrow operator new that fails throws nothing. */
 OWN_FRAME static void between_failures(int times)
 {
 	volatile std::size_t huge = std::size_t(1) << 62;
@@ -179,7 +179,7 @@ OWN_FRAME static void between_failures(int times)
 	leaks("between_failures", 3 * times, times * (100 + 30 + 128));
 }
 
-/* A child is not traced; the probes are there all the same. */
+/* The child is not traced, but its code has the same probes. */
 OWN_FRAME static void in_child(int times)
 {
 	pid_t child = fork();
@@ -194,7 +194,7 @@ OWN_FRAME static void in_child(int times)
 
 extern "C" void *mi_new_realloc(void *old, std::size_t size) __attribute__((weak));
 
-/* A block that could not be reallocated is still there. */
+/* A block stays allocated if realloc fails. */
 OWN_FRAME static void reallocated(int times)
 {
 	volatile std::size_t huge = std::size_t(1) << 62;
@@ -215,7 +215,7 @@ OWN_FRAME static void reallocated(int times)
 	leaks("reallocated", 2 * times, times * (40 + 18));
 }
 
-/* Of every size, so that the slow ways of the allocator are gone, too. */
+/* Uses all sizes, which includes the slow paths of the allocator. */
 OWN_FRAME static void leak_sizes(int times)
 {
 	std::size_t bytes = 0, cnt = 0;
@@ -229,7 +229,7 @@ OWN_FRAME static void leak_sizes(int times)
 	leaks("leak_sizes", cnt, bytes);
 }
 
-/* A great many of one size: the thread's own store runs dry again and again. */
+/* Allocates many blocks of one size, so that the thread's cache is refilled again and again. */
 OWN_FRAME static void leak_many(int times)
 {
 	for (int i = 0; i < times * 10000; i++)

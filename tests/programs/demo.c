@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program of `make demo`: a little server that answers made-up requests. One of its
- * functions forgets to free what it keeps; the others are tidy. Ends by itself after a minute.
+ * The program of `make demo`: a small server that answers made-up requests. One function forgets to
+ * free its blocks; the others do not leak. Ends after a minute.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct session {
 
 static struct session *sessions;
 
-/* The leak: nobody ever takes a session off the list again. */
+/* The leak: sessions are never removed from the list. */
 OWN_FRAME static void remember_session(int number)
 {
 	struct session *session = malloc(sizeof(*session));

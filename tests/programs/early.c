@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A shared library whose constructor allocates, before main of the program that it belongs to. */
+/* A shared library whose constructor allocates before main(). */
 #include "truth.h"
 
 OWN_FRAME static void early_alloc(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls that fail, that get nothing, and sizes of zero: edges NAME does one of them. Whatever
- * fails must leave the account as it was. kept_block is what stands there before.
+ * Failing calls, calls without a result, and sizes of zero: edges NAME runs one of them. A failing
+ * call must not change the counts. kept_block allocates the block that exists before.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -11,7 +11,7 @@
 
 #define TOO_MUCH ((size_t)PTRDIFF_MAX)
 
-/* volatile: the compiler must not know that these sizes cannot work. */
+/* volatile, so that the compiler does not see that these sizes must fail. */
 static volatile size_t too_much = TOO_MUCH, half = SIZE_MAX / 2, zero, three = 3;
 
 OWN_FRAME static void *kept_block(void)
@@ -30,7 +30,7 @@ OWN_FRAME static void realloc_fails(void)
 	say_kept();
 }
 
-/* A failed realloc must leave the block known: this free has to find it. */
+/* After a failed realloc, the block must still be known to the free that follows. */
 OWN_FRAME static void realloc_fails_then_free(void)
 {
 	void *p = kept_block();
@@ -75,7 +75,7 @@ OWN_FRAME static void realloc_in_place(void)
 	leaks("realloc_in_place", 1, 900);
 }
 
-/* The runner lets some time pass between the two: the block is new. */
+/* Time passes between the two phases, but the reallocated block is a new one. */
 OWN_FRAME static void realloc_later(void)
 {
 	void *p = kept_block();
@@ -86,7 +86,7 @@ OWN_FRAME static void realloc_later(void)
 	leaks("realloc_later", 1, 200);
 }
 
-/* By mremap inside the allocator: still one realloc, and no mapping of the program's. */
+/* glibc reallocates this block by mremap(): still one realloc, not a mapping of the program. */
 OWN_FRAME static void realloc_of_mapped(void)
 {
 	void *p = keep(malloc(8 << 20));
@@ -96,7 +96,7 @@ OWN_FRAME static void realloc_of_mapped(void)
 	leaks("realloc_of_mapped", 1, 64 << 20);
 }
 
-/* The pointer that stays behind after an error is a live block's: it must not be booked. */
+/* The output pointer of the failed call is a live block, which must not be counted again. */
 OWN_FRAME static void posix_memalign_fails(void)
 {
 	void *p = kept_block();
@@ -134,7 +134,7 @@ OWN_FRAME static void map_failed(void)
 	must(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == MAP_FAILED, "no file");
 }
 
-/* The same address over and over: a free that comes late or twice would show. */
+/* Reuses the same address many times: a late or repeated free would show. */
 OWN_FRAME static void address_reuse(void)
 {
 	for (int i = 0; i < 10000; i++) {

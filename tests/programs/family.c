@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes that beget others, each of which leaks by itself: family NAME [COUNT]. Children say
- * what they leak as `child PID COUNT BYTES`, and what their parent had before as `inherits PID
- * COUNT BYTES`; equal addresses in several of them are the rule.
+ * Processes that fork, each of which leaks: family NAME [COUNT]. Children print what they leak as
+ * `child PID COUNT BYTES`, and what their parent had before as `inherits PID COUNT BYTES`. Several
+ * processes usually have blocks at equal addresses.
  */
 #include <spawn.h>
 #include <stdbool.h>
@@ -13,8 +13,8 @@
 #include "truth.h"
 
 extern char **environ;
-static int hold[2]; /* children end when its other end is closed */
-static int told[2]; /* a byte from each child that has said its truth */
+static int hold[2]; /* a pipe: children end when its write end is closed */
+static int told[2]; /* a pipe: each child writes a byte once it has printed its truth */
 static char *self;
 
 OWN_FRAME static void *parent_alloc(size_t size)
@@ -32,7 +32,7 @@ OWN_FRAME static void *leaf_alloc(size_t size)
 	return keep(malloc(size)); /* LEAK */
 }
 
-/* Leaks, and frees as much as it leaks. */
+/* Leaks blocks, and frees an equal number. */
 static void leak(void *alloc(size_t size), int number, size_t size)
 {
 	for (int i = 0; i < number; i++) {
@@ -50,7 +50,7 @@ static void wait_end(int fd)
 	must(read(fd, &byte, 1) == 0, "pipe");
 }
 
-/* A program that is executed: leaf COUNT FD FD. */
+/* Main function of the program that children execute: leaf COUNT FD FD. */
 static void be_leaf(int number, int fd, int told_fd)
 {
 	told[1] = told_fd;
@@ -95,7 +95,7 @@ static pid_t fork_leaf(int number, bool stays)
 	if (pid)
 		return pid;
 	close(hold[1]);
-	child_alloc(5000); /* gone with the exec */
+	child_alloc(5000); /* freed by exec */
 	execv(self, arguments);
 	_exit(99);
 }
@@ -113,7 +113,7 @@ static pid_t spawn_leaf(int number, bool stays)
 	return pid;
 }
 
-/* So many children have said their truth. */
+/* Waits until cnt children have printed their truth. */
 static void hold_on(int cnt)
 {
 	char byte;
@@ -146,7 +146,7 @@ static void end(int cnt)
 	hold_on(0);
 }
 
-/* A server that forks its workers. */
+/* A server that forks workers. */
 static void run_server(int cnt)
 {
 	begin();
@@ -156,7 +156,7 @@ static void run_server(int cnt)
 	end(cnt);
 }
 
-/* Children that end at once, without another program. */
+/* Children that end at once, without exec. */
 static void run_brief(int cnt)
 {
 	begin();
@@ -173,7 +173,7 @@ static void run_brief(int cnt)
 	hold_on(cnt);
 }
 
-/* One that wants all room for itself. */
+/* Allocates many blocks, to use up the block table. */
 static void run_hog(int cnt)
 {
 	begin();
@@ -182,7 +182,7 @@ static void run_hog(int cnt)
 	hold_on(0);
 }
 
-/* Other programs, which stay. */
+/* Children that execute a program and stay. */
 static void run_exec(int cnt)
 {
 	begin();
@@ -192,7 +192,7 @@ static void run_exec(int cnt)
 	end(cnt);
 }
 
-/* Many that come and go, two at a time. */
+/* Many short-lived children, two at a time. */
 static void run_short(int cnt)
 {
 	begin();
@@ -208,7 +208,7 @@ static void run_short(int cnt)
 	hold_on(cnt);
 }
 
-/* Children have much memory to give back on their way to another program. */
+/* Children with much memory, whose exec takes long to free it. */
 static void run_heavy(int cnt)
 {
 	const size_t size = 128 << 20;
@@ -226,7 +226,7 @@ static void run_heavy(int cnt)
 	hold_on(cnt);
 }
 
-/* One program after the other, 200 in a second if each of them is as quick. */
+/* Programs that start one after another, up to 200 per second. */
 static void run_brisk(int cnt)
 {
 	begin();
@@ -245,7 +245,7 @@ static void run_brisk(int cnt)
 	hold_on(cnt);
 }
 
-/* What it held is gone, and its name with it. */
+/* Executes another program: the blocks and the name of the process are gone. */
 static void run_other(char **arguments)
 {
 	begin();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * frames FIRST SECOND HOW: loads a library, has it leak, unloads it, and does the same with another
- * one, which gets the first one's place. HOW: "wait" has phases before the first is unloaded and
- * before the second is; "quick" has none; "churn" does it a hundred times.
+ * frames FIRST SECOND HOW: loads a library, makes it leak, unloads it, and repeats this with a
+ * second library at the same address. HOW: "wait" has phases before the first is unloaded and
+ * before the second is; "quick" has none; "churn" repeats it a hundred times.
  */
 #include <dlfcn.h>
 
@@ -18,9 +18,9 @@ static void *symbol(void *library, const char *name)
 
 struct plugin {
 	void *library;
-	char *function; /* a copy: the library goes */
+	char *function; /* a copy, as the library is unloaded */
 	size_t size;
-	const size_t *place; /* of a variable: the same in all libraries */
+	const size_t *place; /* address of a variable that is at the same offset in all libraries */
 };
 
 OWN_FRAME static void call_plugin(void (*work)(void))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library of frames.c, built several times: LEAK is its function that leaks, SIZE the size of its
- * blocks, ROOM what its frames take of the stack. Libraries of equal ROOM have their code at equal
- * places. With frame pointers: at first memleak does not know the library.
+ * A library for frames.c, built several times: LEAK is the name of its leaking function, SIZE the
+ * size of its blocks, ROOM the stack that its frames use. Libraries with equal ROOM have equal code
+ * offsets. Built with frame pointers, as memleak does not know the library at first.
  */
 #include "truth.h"
 

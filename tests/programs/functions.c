@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every allocator function by its shape: functions NAME... calls the named ones (all: each of
- * them), in one phase, and leaves blocks of known size; in the next phase it frees them.
+ * Calls allocator functions of every call shape: functions NAME... ("all" for each of them). The
+ * first phase leaves blocks of known size; the next one frees them.
  */
 #include <malloc.h>
 #include <sys/mman.h>

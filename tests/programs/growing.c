@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Places that hold memory in different ways for as long as it runs: growing SECONDS. Those that
- * leak are named as `grows FUNCTION BYTES_PER_SECOND ...`, the others as `stays FUNCTION ...`.
+ * Functions that hold memory in different ways: growing SECONDS. Leaking ones are printed as `grows
+ * FUNCTION BYTES_PER_SECOND ...`, the others as `stays FUNCTION ...`.
  */
 #include <stdbool.h>
 #include <time.h>
@@ -51,7 +51,7 @@ OWN_FRAME static void *sawtooth(void)
 	return keep(malloc(400));
 }
 
-/* 10,000 blocks a second, the oldest of which goes. */
+/* Allocates 10,000 blocks a second and frees the oldest ones. */
 static void turn_over(void)
 {
 	static size_t at;

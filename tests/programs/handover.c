@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * handover PAIRS SLOTS: four threads put a new block into one of so many slots at random and free
- * what was there, whoever allocated it, so many times each.
+ * handover PAIRS SLOTS: four threads each repeat PAIRS times: put a new block into one of SLOTS
+ * slots at random and free the block that was there, whichever thread allocated it.
  */
 #include <pthread.h>
 
@@ -10,7 +10,7 @@
 #define THREADS 4
 #define SLOTS_MAX 100000
 
-static size_t *slots[SLOTS_MAX]; /* each block says its size */
+static size_t *slots[SLOTS_MAX]; /* each block begins with its size */
 static long pair_cnt, slot_cnt;
 static pthread_barrier_t barrier;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A child that has its parent's blocks: each forgets some that the other one still has. Says what is
- * proved of the blocks of each as "holds PID FUNCTION COUNT BYTES KIND INHERITED".
+ * Parent and child after a fork: each forgets blocks that the other one still holds. Prints the
+ * expected proof for each process as "holds PID FUNCTION COUNT BYTES KIND INHERITED".
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -80,7 +80,7 @@ static void say_truth(pid_t parent, pid_t child)
 	holds(child, "child_loses", "definite", 0);
 }
 
-/* Until it is killed. */
+/* Runs until it is killed. */
 OWN_FRAME static void be_child(int told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks that are held by what was there before memleak: held WAY. `holder WORDS` says by whom.
+ * Blocks held by memory that was allocated before memleak: held WAY. Prints `holder WORDS`, the
+ * expected holder.
  *
- * The registry has a table, that has entries, and each entry gets a value, which is a block. What
- * the way tells is where the registry, its table and its entries are.
+ * A registry points to a table, the table to entries, and each entry to a value, which is a block.
+ * WAY selects where registry, table and entries are stored.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -34,7 +35,7 @@ struct registry {
 
 static struct registry *registry;
 
-/* What is left of it: nobody has the address of its begin. */
+/* Rest of the arena: nothing points to its begin. */
 static char *arena_next, *arena_end;
 
 static void *arena_take(size_t size)
@@ -54,7 +55,7 @@ static void *heap_take(size_t size)
 	return block;
 }
 
-/* Nobody else points to the blocks. */
+/* Builds a registry that has the only pointers to its blocks. */
 OWN_FRAME static struct registry *build(void *(*take)(size_t size))
 {
 	struct registry *made = take(sizeof(*made));
@@ -78,7 +79,7 @@ OWN_FRAME static void fill(struct registry *filled)
 		filled->table->entries[i * (ENTRIES / VALUES)]->value = new_value();
 }
 
-/* In a frame of its own, with another below it, while all look. */
+/* Waits in a callee, so that this frame is in use when memleak looks. */
 OWN_FRAME static void wait_below(struct registry **kept)
 {
 	volatile char room[512] = {0};

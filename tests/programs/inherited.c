@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forked children and what they have of their parents: inherited NAME [PACE_MS]. Each process says
- * what it has as `holds PID FUNCTION COUNT BYTES KIND INHERITED`, the last being how many of these
- * were its parent's; one that ends at once says `held`. What it has is written down in its memory,
- * so that a child begins with its parent's books as it begins with its parent's blocks.
+ * Forked children and the blocks that they inherit: inherited NAME [PACE_MS]. Each process prints
+ * its blocks as `holds PID FUNCTION COUNT BYTES KIND INHERITED`; INHERITED is the number of
+ * inherited blocks. A process that ends at once prints `held`. The expected sums are kept in
+ * memory, so a child inherits them along with the blocks.
  */
 #include "inherited.h"
 
-/* Child and parent free the same and others, in either order; the child has some of its own. */
+/*
+ * Child and parent free the same blocks and different ones, in either order; the child also
+ * allocates.
+ */
 static void run_frees(void)
 {
 	if (!fork_child()) {
@@ -18,7 +21,7 @@ static void run_frees(void)
 		at(2);
 		drop(20, 30);
 		drop(60, 63);
-		take(0, 5, FIRST_ALLOC, first_alloc, 100); /* at a site of its parent's */
+		take(0, 5, FIRST_ALLOC, first_alloc, 100); /* a site of its parent */
 		stay();
 	}
 	at(1);
@@ -29,7 +32,7 @@ static void run_frees(void)
 	at(3);
 }
 
-/* Ends after its parent, when the runner does. */
+/* A child that ends after its parent, when the runner ends. */
 static void run_orphan(void)
 {
 	pid_t parent = getpid();
@@ -56,7 +59,10 @@ static void run_nothing(void)
 	at(1);
 }
 
-/* One child before, one between, one after its parent had other blocks at the same addresses. */
+/*
+ * Forks one child before, one while and one after its parent has other blocks at the same
+ * addresses.
+ */
 static void run_same_address(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -87,7 +93,7 @@ static void run_realloc(void)
 		done();
 		at(2);
 		grow(8, 10, 3000);
-		grow(22, 25, 3000); /* its parent's are others by now */
+		grow(22, 25, 3000); /* the parent has other blocks in these slots by now */
 		drop(25, 26);
 		stay();
 	}
@@ -106,7 +112,7 @@ static void run_realloc(void)
 	at(4);
 }
 
-/* Whoever forks gives what it has then. */
+/* A child forks with the blocks that it has at that time. */
 static void run_grandchild(void)
 {
 	if (!fork_child()) {
@@ -137,7 +143,7 @@ static void run_grandchild(void)
 	at(5);
 }
 
-/* The one between grandparent and grandchild is no more: it ends, or executes a program. */
+/* The process between grandparent and grandchild ends or runs exec. */
 static void run_gone(bool execs)
 {
 	pid_t pid = fork_child();
@@ -174,7 +180,7 @@ static void run_gone(bool execs)
 	at(3);
 }
 
-/* What a child had is gone when it executes a program. */
+/* Exec frees the child's blocks. */
 static void run_exec(void)
 {
 	if (!fork_child()) {
@@ -215,7 +221,7 @@ static void run_mappings(void)
 	at(4);
 }
 
-/* Many blocks and children, of which each has freed some. */
+/* Many blocks and children; each child frees some blocks. */
 static void run_many(void)
 {
 	for (int i = 0; i < 20; i++) {
@@ -240,7 +246,7 @@ static void run_gone_exec(void)
 	run_gone(true);
 }
 
-/* Each of them has one child, and ends; the last one stays. */
+/* A chain of processes: each forks one child and ends; the last one stays. */
 static void run_generations(void)
 {
 	int status;

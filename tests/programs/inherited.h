@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the processes of inherited.c do with blocks, one at a time, and the books that they keep of
- * them. Part of that program.
- */
+/* Part of inherited.c: operations on blocks, one process at a time, and the expected sums. */
 #ifndef INHERITED_H
 #define INHERITED_H
 
@@ -30,9 +27,9 @@ static struct slot {
 	bool inherited;
 } slots[SLOTS];
 
-static int *turn;   /* whose, in memory that all share, so that it is nobody's leak */
-static int hold[2]; /* children end when its other end is closed */
-static int executed[2]; /* closed by the program that a child executes */
+static int *turn;   /* process whose turn it is; in shared memory, as it must not be a leak */
+static int hold[2]; /* a pipe: children end when its write end is closed */
+static int executed[2]; /* a pipe that is closed when a child has run exec */
 static int pace_ms;
 static char *self;
 
@@ -103,7 +100,7 @@ static void fail_to_grow(int from, int to)
 		must(grow_alloc(slots[i].p, SIZE_MAX / 4) == NULL, "failing realloc");
 }
 
-/* Frees blocks and gets the same addresses again. */
+/* Frees blocks and allocates again, which returns the same addresses. */
 static void renew(int from, int to)
 {
 	for (int i = from; i < to; i++) {
@@ -156,7 +153,7 @@ static void done(void)
 	__atomic_add_fetch(turn, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Until its parent ends. */
+/* Waits until the parent ends. */
 static void wait_end(int fd)
 {
 	char byte;
@@ -176,8 +173,8 @@ static void execute(void)
 }
 
 /*
- * A child has executed a program, which says so itself: what O_CLOEXEC closes is closed some time
- * before the kernel tells that the program begins.
+ * Waits until a child runs the other program, which says so itself: O_CLOEXEC closes descriptors
+ * some time before the kernel reports the exec.
  */
 static void wait_executed(void)
 {
@@ -187,7 +184,7 @@ static void wait_executed(void)
 	must(read(executed[0], &byte, 1) == 0, "exec");
 }
 
-/* The last thing that a child does. */
+/* Last step of a child: prints its blocks and waits for its end. */
 static void stay(void)
 {
 	tell("holds");

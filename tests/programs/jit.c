@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that is in no file: writes machine code into memory, names it in /tmp/perf-PID.map as
+ * Code without a file: writes machine code into memory, names it in /tmp/perf-PID.map as
  * just-in-time compilers do, and allocates from there.
  */
 #include <fcntl.h>
@@ -8,7 +8,9 @@
 
 #include "truth.h"
 
-/* jit_leak(size): calls the function whose address is put in, with its own frame. */
+/*
+ * Machine code of jit_leak(size): makes a frame and calls the function whose address is filled in.
+ */
 #ifdef __x86_64__
 static const unsigned char code[] = {
 	0x55,                         /* push %rbp */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Holds memory of the kernel in exact amounts: kernel [-t THREADS] THING[:COUNT[:SIZE]]...
- * Before the first phase everything is made and dropped once, so that caches are filled. Phases:
- * all things made, made once more (growth), dropped one thing after the other. The truth lines
+ * Holds exact amounts of kernel memory: kernel [-t THREADS] THING[:COUNT[:SIZE]]...
+ * Before the first phase everything is allocated and freed once, so that caches are filled. Phases:
+ * all things are allocated, allocated once more (growth), and freed one thing after the other. The
+ * truth lines
  *
- *	kernel THING COUNT BYTES KIND         BYTES is "-" where it is the kernel's own affair
+ *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *
- * name things, not functions: those differ between kernels, and the cases know them. A machine
- * that has no such thing says "missing WHY".
+ * name things, not functions, as functions differ between kernels; the cases know their names. If
+ * the machine cannot make a thing, the program prints "missing WHY".
  */
 #include <pthread.h>
 
@@ -29,7 +30,7 @@ struct share {
 	int from, to;
 };
 
-/* The bounds of one thread's part of a round. */
+/* Returns the range of handles that a thread makes. */
 static struct share share_of(struct held *h, int thread)
 {
 	return (struct share){
@@ -130,7 +131,7 @@ int main(int argc, char **argv)
 	}
 	ready();
 
-	/* One call in a loop, so that both rounds have the same stacks. */
+	/* One call in a loop, so that both rounds have the same stack. */
 	for (volatile int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < held_cnt; i++)
 			make(&held[i]);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory of the kernel that does not stay: kernel_flow WHAT [COUNT [THREADS]]. Each phase is one
- * equal round; after each, nothing is held (unless said otherwise below).
+ * Kernel memory that is allocated and freed: kernel_flow WHAT [COUNT [THREADS]]. All phases are
+ * equal rounds, and no memory is held between them, except as noted below.
  *
- *	messages    sends and receives, each thread in a queue of its own, with a malloc and a free
- *	            between: what a tracer does for those must not hide the kernel's frees
- *	watches     adds and removes one descriptor of an epoll: freed after a grace period
+ *	messages    sends and receives, a queue for each thread, with a malloc and a free in
+ *	            between: tracing these must not hide frees in the kernel
+ *	watches     adds and removes an epoll descriptor: freed after a grace period
  *	timerfds    the same with timers: freed in bulk, without an event
- *	options     sets IP options again and again: the old ones are freed in bulk
+ *	options     sets IP options again and again: old ones are freed in bulk
  *	fragments   datagrams of many fragments over lo: lists of buffers, freed in bulk
- *	children    connections that nobody accepts: made in interrupts; held in the first phase
- *	packets     datagrams there and back through a pair of interfaces, each in a namespace of its own
+ *	children    connections that are never accepted: made in interrupts; held in the first phase
+ *	packets     datagrams to and fro through a veth pair, each end in its own network namespace
  *	child       a child of the process makes messages; the process itself makes none
- *	exec        makes messages, then becomes another program, which holds them
+ *	exec        makes messages, then executes another program, which holds them
  *	receive     makes a queue, and empties it in each phase
- *	send        COUNT is the process id of a `kernel_flow receive`: each phase puts ten messages
- *	            into its queue
+ *	send        COUNT is the pid of a `kernel_flow receive`: each phase puts ten messages into
+ *	            its queue
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -158,7 +158,7 @@ static void fragments(int phase)
 	}
 }
 
-/* Both ends are ours: a reset leaves nothing that would wait for a minute. */
+/* Resets both ends, so that no socket waits for a minute. */
 static void hang_up(int *fds)
 {
 	struct linger linger = {.l_onoff = 1};
@@ -205,7 +205,7 @@ static int net_of(int pid)
 	return fd;
 }
 
-/* A process that is in a network namespace of its own, and stays there. */
+/* Starts a process that stays in a separate network namespace. */
 static int start_neighbour(void)
 {
 	int done[2], pid;
@@ -352,7 +352,7 @@ static void exec_holder(int phase)
 
 static const struct {
 	const char *name;
-	void (*round)(int phase);	/* phase -1: set up, and the first, silent round */
+	void (*round)(int phase);	/* phase -1: setup and a first, silent round */
 } flows[] = {
 	{"messages", messages}, {"watches", watches},	  {"timerfds", timerfds},
 	{"options", options},	{"fragments", fragments}, {"children", children},

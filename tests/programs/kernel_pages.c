@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whole pages, and what lies between them and the slab allocator; memory of each CPU. */
+/* Allocations of whole pages, allocations between page and slab allocator, and per-CPU memory. */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
@@ -13,7 +13,7 @@
 #define PAGE 4096
 #define HUGE_PAGE (2 << 20)
 
-/* Pipes that hold SIZE pages. */
+/* Pipes with SIZE pages of data. */
 
 static struct handles pipes[2];
 
@@ -52,8 +52,8 @@ static int size_blocks(int size)
 }
 
 /*
- * Pipes that could hold 256 pages: one array of 256 * 40 bytes in each, too large for the slab
- * allocator, which asks the page allocator for it. Both say so: still one block.
+ * Pipes with room for 256 pages: each has an array of 256 * 40 bytes, too large for the slab
+ * allocator, which passes it on to the page allocator. Both report it, but it is one block.
  */
 static struct handles arrays;
 
@@ -82,7 +82,7 @@ static long arrays_bytes(int size)
 	return 4 * PAGE;
 }
 
-/* Rings of SIZE blocks of four pages, in which packets would arrive. */
+/* Packet rings of SIZE blocks of four pages. */
 
 static struct handles rings;
 
@@ -122,8 +122,8 @@ static long rings_bytes(int size)
 }
 
 /*
- * Huge pages that the kernel splits, because something is said of a part alone; then the upper
- * half is given up, page by page.
+ * Huge pages that the kernel splits because a part gets other settings; then the upper half is
+ * freed page by page.
  */
 
 #define KPF_THP 22
@@ -166,7 +166,7 @@ static void huge_make(int i, int size)
 	madvise(start + PAGE, PAGE, MADV_FREE);
 	if (is_huge(start))
 		missing("way to split a huge page");
-	/* Nor does khugepaged make a huge page of the rest, with its own hands. */
+	/* Keeps khugepaged from making the remaining half a huge page again. */
 	madvise(start, HUGE_PAGE, MADV_NOHUGEPAGE);
 	madvise(start + HUGE_PAGE / 2, HUGE_PAGE / 2, MADV_DONTNEED);
 	huge.at[i] = (long)start;
@@ -182,7 +182,7 @@ static long huge_bytes(int size)
 	return HUGE_PAGE / 2;
 }
 
-/* Maps with SIZE elements per CPU. */
+/* Per-CPU BPF maps with SIZE elements. */
 
 static struct handles percpu;
 

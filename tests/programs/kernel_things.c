@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slab objects, and the namespaces that bound their lives. */
+/* Slab objects, and the namespaces that limit their lifetime. */
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <net/if.h>
@@ -43,7 +43,7 @@ void enter_own_net(void)
 	close(fd);
 }
 
-/* SysV messages of SIZE bytes; the kernel's header before them has 48. */
+/* SysV messages of SIZE bytes, after the kernel's header of 48 bytes. */
 
 #define MSG_HEADER 48
 
@@ -83,7 +83,7 @@ static long messages_bytes(int size)
 	return bytes;
 }
 
-/* Descriptors that epoll watches, eventfds and timerfds. */
+/* File descriptors watched by epoll, eventfds and timerfds. */
 
 static struct handles watched, events, timers;
 static int epoll;
@@ -143,7 +143,7 @@ static void timerfds_drop(int i, int size)
 	close(timers.at[i]);
 }
 
-/* Keys with SIZE bytes of payload, after the 24 of its header. */
+/* Keys with SIZE bytes of payload, after a header of 24 bytes. */
 
 #define KEY_HEADER 24
 
@@ -176,7 +176,7 @@ static long keys_bytes(int size)
 	return size + KEY_HEADER;
 }
 
-/* Datagrams that wait in sockets: the data, rounded up to 64, and 320 bytes of the kernel's. */
+/* Datagrams queued in sockets: the data, rounded up to 64 bytes, and 320 bytes of kernel data. */
 
 #define QUEUED 8
 
@@ -215,7 +215,9 @@ static long datagrams_bytes(int size)
 	return size + 320;
 }
 
-/* 464 + 48, 488 + 24 and 1728 + 320 are powers of two: what is asked for is what is given. */
+/*
+ * 464 + 48, 488 + 24 and 1728 + 320 are powers of two, so requested and allocated size are equal.
+ */
 const struct thing slab_things[] = {
 	{"messages", "slab", 464, messages_init, messages_make, messages_drop, messages_bytes,
 	 NULL},

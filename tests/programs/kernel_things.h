@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel can be made to hold, in exact amounts: one entry for each kind of thing. Only
- * system calls that exist since Linux 5.10. Knows nothing of memleak.
+ * Kernel memory that a program can allocate in exact amounts: an entry for each kind. Uses only
+ * system calls of Linux 5.10. Knows nothing of memleak.
  */
 #ifndef KERNEL_THINGS_H
 #define KERNEL_THINGS_H
@@ -12,19 +12,19 @@
 
 struct thing {
 	const char *name;
-	const char *kind;			/* of its blocks: slab, page, percpu */
-	int size;				/* if the command line names none */
-	void (*init)(int cnt, int size);	/* before anything else, for so many */
+	const char *kind;			/* kind of its blocks: slab, page, percpu */
+	int size;				/* default size */
+	void (*init)(int cnt, int size);	/* called first, with the number of things */
 	void (*make)(int i, int size);		/* may be called by several threads */
 	void (*drop)(int i, int size);
-	long (*bytes)(int size);		/* of one block; NULL: not known here */
-	int (*blocks)(int size);		/* in one thing; NULL: one */
+	long (*bytes)(int size);		/* bytes of a block; NULL if unknown */
+	int (*blocks)(int size);		/* blocks of a thing; NULL if one */
 };
 
-/* Each ends with an empty name. */
+/* Arrays end with an empty name. */
 extern const struct thing slab_things[], page_things[];
 
-/* One array for whatever stands for a thing: a descriptor, a key, an address. */
+/* Handles of things, such as descriptors, keys or addresses. */
 struct handles {
 	long *at;
 };
@@ -36,7 +36,7 @@ static inline void handles_init(struct handles *h, int cnt)
 	must(h->at != MAP_FAILED, "memory for handles");
 }
 
-/* This machine cannot do it, and nobody is to blame. */
+/* Reports that this machine cannot make a thing, which is not an error. */
 __attribute__((noreturn)) static inline void missing(const char *what)
 {
 	say("missing %s\nready\n", what);
@@ -44,9 +44,9 @@ __attribute__((noreturn)) static inline void missing(const char *what)
 	_exit(0);
 }
 
-/* IPC objects of a namespace of its own end with the process, however it ends. */
+/* Enters an IPC namespace: its objects are removed when the process ends, however it ends. */
 void enter_own_ipc(void);
-/* The same with network interfaces, of which lo is up. */
+/* Enters a network namespace, in which lo is up. */
 void enter_own_net(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Its main thread ends before memleak comes; another one goes on. */
+/* The main thread ends before memleak is attached; another thread goes on. */
 #include <fcntl.h>
 #include <pthread.h>
 

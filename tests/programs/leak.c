@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The plain leak. Phases: nothing, first leaks, the same again (growth), everything freed, one
- * more, exit code 7. Blocks from before the first phase are never memleak's business.
+ * The plain leak. Phases: nothing, first leaks, as many again (growth), everything freed, one more
+ * block, exit with code 7. Blocks from before the first phase must not be reported.
  */
 #include "truth.h"
 
@@ -42,7 +42,7 @@ int main(void)
 	ready();
 
 	free(early[0]);
-	/* one call in a loop, so that both rounds have the same stacks */
+	/* One call in a loop, so that both rounds have the same stack. */
 	for (volatile int done = 0; done < 2 * ROUND; done += ROUND) {
 		round_of_leaks(done);
 		say_leaks(done + ROUND);

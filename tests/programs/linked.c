@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * linked FILE: the dynamic loader's list of libraries goes on in a page of a file, which nobody has
- * read yet.
+ * linked FILE: the dynamic loader's list of libraries continues in a page of a file that has not
+ * been read yet.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* many COUNT SIZE: so many blocks of one size from one place, then all freed, then ten more. */
+/*
+ * many COUNT SIZE: allocates COUNT blocks of one size from one place, frees them all, then
+ * allocates ten more.
+ */
 #include "truth.h"
 
 static void **blocks;

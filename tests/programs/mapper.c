@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mapper FILE COUNT [COPIES]: maps a page of a file so many times, every second one as code, in
- * places that the kernel does not join; leaks, and maps and unmaps code until it is told to go on.
- * Then it stands still, as do so many copies of it.
+ * mapper FILE COUNT [COPIES]: maps a page of a file COUNT times, every second one as code, at
+ * addresses that the kernel cannot merge. Leaks, and maps and unmaps code until it gets a byte.
+ * Then it sleeps, as do its copies.
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mappings: mappings NAME does one thing to them. new_map makes what the others cut up, so
- * whatever is left over belongs to new_map; over_map is what is put on top of it.
+ * Mappings: mappings NAME runs one operation. new_map creates the mappings that are cut, so all
+ * remaining parts belong to new_map; over_map creates mappings on top of others.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #define VAST (ANON | MAP_NORESERVE)
 #define GIB (1UL << 30)
 
-static char *area; /* addresses that are free to be used, found before memleak came */
+static char *area; /* free address range, found before memleak is attached */
 
 OWN_FRAME static char *new_map(char *where, size_t pages)
 {
@@ -90,7 +90,7 @@ static void pieces(void)
 	say_new(8, 8);
 }
 
-/* One munmap over the end of one mapping and the beginning of the next. */
+/* One munmap() across the end of a mapping and the begin of the next. */
 static void across(void)
 {
 	new_map(area, 4);
@@ -99,7 +99,7 @@ static void across(void)
 	say_new(2, 4);
 }
 
-/* One munmap over a whole mapping, two neighbours and the holes between. */
+/* One munmap() across a mapping, both neighbours and the holes between them. */
 static void around(void)
 {
 	new_map(area, 4);
@@ -208,7 +208,7 @@ static void munmap_fails(void)
 
 OWN_FRAME static void free_block(void *p)
 {
-	char room[64]; /* so that what free leaves lies well inside the other's hole */
+	char room[64]; /* moves the stale data of free deep into the hole of the other frame */
 
 	keep(room);
 	free(p);
@@ -230,8 +230,8 @@ OWN_FRAME static void *map_in_hole(void *old, size_t pages)
 }
 
 /*
- * The frame of map_in_hole lies where that of free_block was and never writes there: what free
- * left on the stack must not make these calls look as if free made them.
+ * The frame of map_in_hole overlaps the earlier frame of free_block and does not overwrite it: the
+ * stale return address of free must not make these calls look like calls by free.
  */
 static void after_free(void)
 {
@@ -243,7 +243,7 @@ static void after_free(void)
 	maps("map_in_hole", 1, 7 * PAGE, "mmap");
 }
 
-/* The runner lets some time pass between the two: the mapping is as old as it was. */
+/* Time passes between both phases; the moved mapping keeps its age. */
 static void move_later(void)
 {
 	char *p = new_map(NULL, 4);
@@ -254,7 +254,7 @@ static void move_later(void)
 	say_new(1, 400);
 }
 
-/* Nobody's memory: no call here may debit what was not booked. */
+/* Unmaps memory that was never counted; the sums must not change. */
 static void not_ours(void)
 {
 	new_map(NULL, 4);
@@ -299,7 +299,7 @@ static void used_whole(void)
 	say_used(1, 8);
 }
 
-/* However many parts of it are used, it was one call. */
+/* However many parts are used, it counts as one block. */
 static void used_parts(void)
 {
 	char *p = new_reserve(64);
@@ -350,7 +350,7 @@ static void used_moved(void)
 	say_used(1, 400);
 }
 
-/* The child has as much as its parent, in use or not. */
+/* The child has the same mappings as its parent, in use or not. */
 static void used_forked(void)
 {
 	char *p = new_reserve(8);
@@ -370,7 +370,7 @@ static void used_forked(void)
 	say_reserve(2, 5 + 6);
 }
 
-/* More than the machine's memory is address space, whatever may be done with it. */
+/* Mappings larger than the machine's memory count as reserved, whatever their protection. */
 static const char *kind_of(size_t bytes)
 {
 	size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -396,7 +396,10 @@ static void used_huge(void)
 	maps("new_reserve", 1, pages * PAGE, kind_of(pages * PAGE));
 }
 
-/* All that the packed word of -C must not mix up: huge ones and small ones of one function. */
+/*
+ * Huge and small blocks of one function: -C packs count and bytes into one word, which must not
+ * overflow.
+ */
 OWN_FRAME static void huge_and_small(void)
 {
 	size_t pages[] = {1, 100 * GIB / PAGE, 7, 400 * GIB / PAGE, 1000 * GIB / PAGE, 3};
@@ -415,7 +418,7 @@ OWN_FRAME static void huge_and_small(void)
 		maps("huge_and_small", count[1], total[1] * PAGE, "reserve");
 }
 
-/* Nothing of this is anonymous private memory. */
+/* None of these mappings is private and anonymous. */
 static void files(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
@@ -442,7 +445,10 @@ static void *nothing(void *arg)
 	return NULL;
 }
 
-/* The library keeps the stacks of ended threads: no leak, and if shown, shown as what it is. */
+/*
+ * libpthread caches the stacks of ended threads: these are no leak; if shown, they must be shown as
+ * stacks.
+ */
 static void thread_stacks(void)
 {
 	pthread_t threads[4];
@@ -455,7 +461,7 @@ static void thread_stacks(void)
 	say_new(1, 2);
 }
 
-/* What no call of the C library tells: only the process's list of mappings does. */
+/* Unmaps by a direct system call, which only /proc/PID/maps shows. */
 static void unmap_unseen(char *p, size_t pages)
 {
 	must(syscall(SYS_munmap, p, pages * PAGE) == 0, "munmap");
@@ -486,7 +492,7 @@ static void unseen_file_over(void)
 	say_new(1, 3);
 }
 
-/* Protection changes nothing of what is mapped. */
+/* mprotect() does not change what is mapped. */
 static void unseen_reserve(void)
 {
 	char *p = new_map(NULL, 8);
@@ -498,7 +504,7 @@ static void unseen_reserve(void)
 	say_new(1, 8);
 }
 
-/* Many at once: the events go through a ring, none may be lost or change places. */
+/* Many mappings at once: no record of the ring may be lost or reordered. */
 static void many(void)
 {
 	for (int i = 0; i < 20000; i++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mix WAY SITES BLOCKS: from each of so many stacks so many blocks of mixed sizes, the same ones
- * from each; then they are freed.
- *	heap     by malloc
- *	zeros    the same, but every second block is an empty one
- *	realloc  by realloc, of blocks of other sizes
- *	maps     by mmap; of each the second half is unmapped at once
- *	threads  by malloc, ten of them in each of many threads
+ * mix WAY SITES BLOCKS: allocates BLOCKS blocks of mixed sizes from each of SITES stacks, with
+ * equal sizes for each stack, then frees them. WAY is how:
+ *  heap     by malloc
+ *  zeros    by malloc, but every second block has size 0
+ *  realloc  by realloc of blocks of other sizes
+ *  maps     by mmap; the second half of each mapping is unmapped at once
+ *  threads  by malloc, ten blocks in each of many threads
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -21,9 +21,9 @@
 
 struct way {
 	const char *name;
-	const char *function; /* that asks */
+	const char *function; /* function that allocates */
 	void *(*make)(size_t which);
-	size_t (*size)(size_t which); /* of what is left */
+	size_t (*size)(size_t which); /* remaining size of a block */
 	void (*destroy)(void *block, size_t which);
 	int in_threads;
 };
@@ -32,7 +32,7 @@ static const struct way *way;
 static void **blocks;
 static size_t block_cnt;
 
-/* From 16 bytes on, as many blocks from each power of two to the next. */
+/* Returns block sizes from 16 bytes up, with as many between any two successive powers of two. */
 static size_t mixed(size_t which)
 {
 	uint64_t bits = (which + 1) * 0x9e3779b97f4a7c15ULL;
@@ -137,7 +137,7 @@ static const struct way ways[] = {
 	{"zeros", "ask", ask, mixed_or_zero, free_block, 0},
 	{"realloc", "ask_again", ask_again, mixed, free_block, 0},
 	{"maps", "ask_to_map", ask_to_map, half_a_mapping, unmap, 0},
-	{"threads", "ask", ask, mixed, free_block, 1}, /* each begins with a fresh countdown */
+	{"threads", "ask", ask, mixed, free_block, 1}, /* new sampling countdown each */
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moves its text to anonymous memory, as programs do that want huge pages for it, and then leaks.
- */
+/* Moves its code to anonymous memory, as programs do to get huge pages for it, and then leaks. */
 #include <sys/mman.h>
 
 #include "truth.h"
@@ -10,7 +9,7 @@ OWN_FRAME static void *moved_leak(void)
 	return keep(malloc(48)); /* LEAK */
 }
 
-/* Reads the range of the text that holds addr without allocating. */
+/* Finds the range of the text mapping that holds addr, without allocating. */
 static void find_text(unsigned long addr, unsigned long *from, unsigned long *to)
 {
 	static char text[1 << 16];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks that are reallocated without end, among many others that come and go in turn, so that they
- * are moved from place to place wherever they are kept: moving SECONDS
+ * Reallocates some blocks endlessly among many others that are allocated and freed in turn, so that
+ * table entries of the moved blocks are relocated again and again: moving SECONDS
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * named library: memory by a call of a library, which has it by functions of its own. named own: by
- * functions of the program's own, which have many callers.
+ * named library: allocates through a library call that uses the library's internal functions. named
+ * own: allocates through functions of the program with many callers.
  */
 #include <regex.h>
 
@@ -13,7 +13,7 @@ OWN_FRAME static void match_user(regex_t *regex)
 	__asm__ volatile("");
 }
 
-/* A wrapper by what it does, and not by its name. */
+/* A malloc wrapper that is recognisable only by its code, not by its name. */
 OWN_FRAME static void *take(size_t size)
 {
 	return keep(malloc(size)); /* LEAK */
@@ -35,7 +35,7 @@ TAKER(5)
 TAKER(6)
 TAKER(7)
 
-/* Makes things of one size for whoever wants one. */
+/* Allocates blocks of one size for many callers. */
 OWN_FRAME static void *make(void)
 {
 	return keep(malloc(64)); /* LEAK */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames that are easy to misname. last_call ends with the call of a function that never
- * returns, so the return address belongs to the next function; no_symbol is code without any
- * symbol, far behind the short function next to it; jump_alloc has no line.
+ * Frames that are easily named wrongly. last_call ends with a call that never returns, so its
+ * return address lies in the next function; no_symbol is code without a symbol, far behind the
+ * short function before it; jump_alloc has no line.
  */
 #include "truth.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* nosyscall NAME CMD [ARG...]: runs CMD on a kernel that does not know the system call NAME. */
+/*
+ * nosyscall NAME CMD [ARG...]: runs CMD with a seccomp filter that makes the system call NAME fail
+ * as on kernels without it.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What calls itself mi_strdup and gives what is no string. odd_strings, or odd_strings paths: what
- * gives paths.
+ * Functions named mi_strdup and mi_realpath that return pointers to invalid strings: odd_strings
+ * tests mi_strdup, odd_strings paths the path functions.
  */
 #include <sys/mman.h>
 
@@ -9,10 +9,10 @@
 
 #define PAGE 4096
 
-/* memleak reads so many bytes at once. */
+/* Bytes that memleak reads at once. */
 #define PIECE 65535
 
-/* Nothing is copied: the caller says what comes back. */
+/* Returns its argument instead of a copy. */
 OWN_FRAME char *mi_strdup(void *given);
 OWN_FRAME char *mi_strdup(void *given)
 {
@@ -37,7 +37,7 @@ OWN_FRAME static void *given_back(void *what)
 	return keep(mi_strdup(what)); /* LEAK */
 }
 
-/* So many bytes without an end, in front of memory that cannot be read. */
+/* Returns a string of this length without a terminator, followed by unreadable memory. */
 static char *endless(size_t bytes)
 {
 	size_t room = (bytes / PAGE + 1) * PAGE;

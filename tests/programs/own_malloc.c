@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Uses bump.c's allocator, linked in, from a library or under a prefix, and every way of
- * freeing that C23 and older times have: free, free_sized, free_aligned_sized, cfree.
+ * Uses the allocator of bump.c, linked in, from a library or with a prefix, and all ways of freeing
+ * of C23 and older standards: free, free_sized, free_aligned_sized, cfree.
  */
 #include "truth.h"
 

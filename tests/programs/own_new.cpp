@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A program's own operator new and delete: pieces of one array, and now and then a chunk of libc. */
+/*
+ * A program with its own operator new and delete: they hand out pieces of one array, and sometimes
+ * a block of libc.
+ */
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +17,7 @@ __attribute__((noinline)) static void note(std::size_t size)
 		free(malloc(size % 100));
 }
 
-/* An exception that never leaves the allocator. */
+/* Throws and catches an exception within the allocator. */
 __attribute__((noinline)) static void throw_within(std::size_t size)
 {
 	try {
@@ -51,12 +54,12 @@ void operator delete(void *p, std::size_t) noexcept
 	operator delete(p);
 }
 
-/* Under the name that one of mimalloc's has. */
+/* Has the name of a mimalloc function. */
 extern "C" void *mi_new_realloc(void *old, std::size_t size)
 {
 	void *p = next_piece(size);
 
 	memmove(p, old, size);
-	__asm__ volatile("" : "+r"(p)); /* it returns itself */
+	__asm__ volatile("" : "+r"(p)); /* keeps memmove from being a tail call */
 	return p;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pairs COUNT: two functions allocate by turns, so every second call is the same one's.
- * pairs mapped: one allocates, the other maps, by turns until a byte comes.
+ * pairs COUNT: two functions allocate alternately, so that every second call comes from the same
+ * function. pairs mapped: one allocates and the other maps, alternately, until a byte is read.
  */
 #include <poll.h>
 #include <sys/mman.h>
@@ -35,7 +35,7 @@ static int byte_waits(void)
 	return poll(&in, 1, 0) > 0;
 }
 
-/* At rising addresses: a sorted list of them only grows at its end. */
+/* Maps at rising addresses, so that a sorted list of mappings grows only at its end. */
 static int map_by_turns(void)
 {
 	char *at =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls of the allocator that do not return, or are interrupted: pending NAME does one such
- * thing, then plain allocations that must be booked right. The program has its own malloc, in
- * front of the library's.
+ * Allocator calls that never return or are interrupted: pending NAME makes one such call, then
+ * plain allocations, which must be counted correctly. The program defines its own malloc on top of
+ * the library's.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,8 +15,8 @@ extern void *__libc_malloc(size_t size);
 extern void __libc_free(void *p);
 
 static jmp_buf out;
-static void (*inside)(void); /* what the next malloc does instead of returning */
-static size_t header;        /* bytes that malloc puts in front of each block */
+static void (*inside)(void); /* called once by the next malloc, before it allocates */
+static size_t header;        /* bytes that malloc adds before each block */
 
 static void *volatile never_given;
 
@@ -84,7 +84,7 @@ static void longjmp_with_block(void)
 	plain_allocs();
 }
 
-/* The abandoned call's size must not be taken for that of a later call which is filtered. */
+/* The size of the abandoned call must not be used for a later call that is filtered out. */
 static void longjmp_then_tiny(void)
 {
 	abandon(jump, 5000);
@@ -104,7 +104,7 @@ OWN_FRAME static void deeper(int depth, size_t size)
 	keep(room);
 }
 
-/* Jumps out from deep down, then allocates higher up; and the other way round. */
+/* Jumps out of malloc at decreasing depths and allocates at increasing ones. */
 static void longjmp_depths(void)
 {
 	for (volatile int depth = 0; depth < 20; depth++) {
@@ -118,7 +118,7 @@ static void longjmp_depths(void)
 	leaks("plain_alloc", 20, 320);
 }
 
-/* The frame that holds the place of the abandoned call never writes there. */
+/* The hole covers the abandoned call's place on the stack and is never written to. */
 OWN_FRAME static void with_hole(void)
 {
 	char hole[4096];
@@ -159,7 +159,7 @@ static void *leave(void *arg)
 	pthread_exit(arg);
 }
 
-/* What the library allocates for a thread and for its pthread_exit, it allocates once. */
+/* Makes the library allocate what it allocates only once for threads and pthread_exit. */
 static void warm_up_threads(void)
 {
 	pthread_t thread;
@@ -206,7 +206,7 @@ OWN_FRAME static void outer_alloc(void)
 	keep(malloc(1000)); /* LEAK */
 }
 
-/* A handler on a stack of its own allocates in the middle of malloc, above and below. */
+/* A signal handler on an alternate stack allocates in the middle of malloc. */
 static void signal_stack(void)
 {
 	static char stack[1 << 16];
@@ -220,7 +220,7 @@ static void signal_stack(void)
 	plain_allocs();
 }
 
-/* Allocators that ask the one below for more than they were asked for. */
+/* The program's malloc asks the library's for more bytes than it was asked for. */
 static void headers(void)
 {
 	void *blocks[10];
@@ -233,7 +233,7 @@ static void headers(void)
 	leaks("plain_alloc", 5, 500);
 }
 
-/* Only the outermost call is asked whether it passes the filter. */
+/* Filters apply only to the outermost call. */
 static void filtered_outside(void)
 {
 	header = 4096;

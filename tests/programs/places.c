@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every path into an allocator: each function with what it is made for and with what it refuses,
- * several times, from below a few frames. What is seen of it must not depend on where exactly in
- * the functions the probes are.
+ * Takes every code path of the allocator functions: each function with valid and with refused
+ * arguments, several times, a few frames deep. The results must not depend on the exact
+ * instructions at which functions are probed.
  */
 #include <errno.h>
 #include <malloc.h>

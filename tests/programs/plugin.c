@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A shared library that leaks; dlopen.c loads it, and it is gone when the report is made. */
+/* A shared library that leaks: loaded by dlopen.c and unloaded before the report. */
 #include "truth.h"
 
 void plugin_work(void);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Allocators that no tool can know of: functions of C, a static one, and a class that throws. */
+/*
+ * Allocators that memleak does not know: C functions, a static function, and a class that throws.
+ */
 #include <new>
 
 #include "truth.h"
 
-/* Cells of one size, cut from chunks that malloc gives. */
+/* A pool of cells of one size, cut from malloc'ed chunks. */
 struct cells {
 	char *chunk;
 	size_t left;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server whose workers are running before memleak comes: prefork COUNT. Each of the COUNT
- * children has a child of its own. When the server goes on, each of these leaks, forks another
- * process that leaks as well, and says what it holds: `child PID COUNT BYTES`.
+ * A server whose workers run before memleak is attached: prefork COUNT. Each of the COUNT children
+ * has a child. When the server goes on, each of these leaks, forks another process that also leaks,
+ * and prints what it holds: `child PID COUNT BYTES`.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -10,8 +10,8 @@
 
 #include "truth.h"
 
-static int work[2]; /* its end is the sign to begin */
-static int told[2]; /* a byte from each process that has told */
+static int work[2]; /* a pipe: closing it lets the workers begin */
+static int told[2]; /* a pipe: each process writes a byte once it has printed its truth */
 
 OWN_FRAME static void *child_alloc(size_t size)
 {
@@ -30,7 +30,7 @@ static void leak(size_t cnt)
 		must(child_alloc(1000) != NULL, "malloc");
 }
 
-/* A process that dies with its parent. */
+/* Forks a process that dies with its parent. */
 static pid_t fork_process(void)
 {
 	pid_t pid = fork();
@@ -41,7 +41,7 @@ static pid_t fork_process(void)
 	return pid;
 }
 
-/* Leaks once the server goes on; so does a child that it forks then, which has its blocks, too. */
+/* Leaks once the server goes on, and forks a child that inherits the blocks and also leaks. */
 static void run_worker(size_t cnt)
 {
 	char byte;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes that beget others or become others: process NAME [N]. What a child does to its copy of
- * the memory is none of the parent's business; what was before an exec is gone.
+ * Processes that fork, spawn or exec: process NAME [N]. Changes that a child makes to its copy of
+ * memory do not affect the parent; an exec frees all earlier blocks.
  */
 #include <pthread.h>
 #include <spawn.h>
@@ -69,7 +69,7 @@ static void forks(void)
 	say_parents();
 }
 
-/* The child is there while the report is made, and still when its parent has gone on. */
+/* The child still runs when the report is made, and when its parent goes on. */
 static void forks_and_stays(void)
 {
 	int in[2], out[2];
@@ -109,8 +109,8 @@ OWN_FRAME static void free_all(void)
 }
 
 /*
- * A child of vfork shares the memory, but is another process: what it frees, no one sees who
- * looks at the parent alone. The same addresses are then handed out again.
+ * A vfork child shares the memory, but is another process: a tracer of the parent alone misses its
+ * frees. The freed addresses are then allocated again.
  */
 static void vfork_frees(void)
 {
@@ -119,7 +119,7 @@ static void vfork_frees(void)
 	parent_allocs();
 	pid = vfork();
 	if (pid == 0) {
-		free_all(); /* a frame of its own: what it changes in ours, we would see */
+		free_all(); /* not inlined: the parent would see changes to this frame */
 		_exit(0);
 	}
 	wait_for(pid);
@@ -175,7 +175,7 @@ static void exec_fails(void)
 	say_parents();
 }
 
-/* The other program: what it allocates comes right after the exec. */
+/* Runs in the second program: allocates right after the exec. */
 static void second(void)
 {
 	for (int i = 0; i < 5; i++)
@@ -187,7 +187,7 @@ static void second(void)
 	leaks("second_alloc", 10, 320);
 }
 
-/* Becomes itself, so many times, and has 200 blocks each time. */
+/* Allocates 200 blocks and runs exec on itself, this number of times. */
 static void again(const char *times)
 {
 	char left[16], go;

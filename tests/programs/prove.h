@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scenes for proofs. A scene plants blocks of which it is known whether anything points to them,
- * and says so:
+ * Scenes for proofs. A scene plants blocks for which it is known whether anything points to them,
+ * and prints this:
  *
- *	kind FUNCTION KIND COUNT BYTES             blocks whose call stands in FUNCTION
- *	differs TOOL FUNCTION KIND OTHER REASON    TOOL says OTHER of those of KIND
- *	sizes TOOL FUNCTION KIND BYTES REASON      so many bytes they are for TOOL
+ *  kind FUNCTION KIND COUNT BYTES             blocks allocated in FUNCTION
+ *  differs TOOL FUNCTION KIND OTHER REASON    TOOL reports these blocks as OTHER instead of KIND
+ *  sizes TOOL FUNCTION KIND BYTES REASON      TOOL reports this size for them
  *
- * KIND is definite, indirect, possible or reachable; OTHER, too, or unseen: the tool does not know
- * of them, or unknown: it is left to chance. TOOL is memleak, valgrind, lsan, or end: memleak, when
- * the program ends.
+ * KIND is definite, indirect, possible or reachable. OTHER may also be unseen, if the tool does not
+ * know the blocks, or unknown, if its answer is random. TOOL is memleak, valgrind, lsan, or end:
+ * memleak at the end of the program.
  *
- * The program is told the name of a scene, and "busy" if a thread of it is to run all the time. It says "ready" once before it plants anything, so that
- * memleak can be attached, and once when all is planted. Then valgrind and LeakSanitizer, where
- * they run the program, judge the state that memleak has seen, from the same frames; nothing is
- * freed.
+ * Arguments are the name of a scene, and "busy" if a thread must run all the time. The program
+ * prints "ready" before planting, so that memleak can be attached, and again when all is planted.
+ * If valgrind or LeakSanitizer runs the program, it then checks the state that memleak has seen,
+ * from the same frames; nothing is freed.
  *
- * So that truth is truth no pointer may stay behind where nobody meant it to: stack below the
- * frames in use and registers that calls do not keep are wiped, and nothing is freed unless a scene
- * is about that. Blocks have sizes of 16 n, unless a scene is about that, too: glibc keeps
- * addresses of what comes behind a block, which for 16 n + 8 is within the block's own last word.
+ * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
+ * wiped, and only scenes about freed memory free anything. Sizes are 16 n, except in scenes about
+ * sizes: for 16 n + 8, glibc's addresses of what follows a block can lie within the block's last
+ * word.
  */
 #ifndef PROVE_H
 #define PROVE_H
@@ -41,7 +41,7 @@ struct scene {
 	void (*plant)(void);
 };
 
-/* Each source file has its scenes in a section, so that none is forgotten. */
+/* Registers a scene in a linker section, so that none is forgotten. */
 #define SCENE(name)                                                                                \
 	static void scene_##name(void);                                                            \
 	static const struct scene named_##name = {#name, scene_##name};                            \
@@ -49,7 +49,7 @@ struct scene {
 		&named_##name;                                                                     \
 	OWN_FRAME static void scene_##name(void)
 
-/* A function that makes blocks and has its own name for them. */
+/* Defines a function that allocates blocks, so that they can be told apart by its name. */
 #define MAKER(name)                                                                                \
 	OWN_FRAME static void *name(size_t size)                                                   \
 	{                                                                                          \
@@ -73,10 +73,10 @@ __attribute__((unused)) static void say_kind(const char *function, const char *k
 	say("kind %s %s %zu %zu\n", function, kind, count, bytes);
 }
 
-/* Where pointers may stay: a global variable. */
+/* Global variable for pointers to reachable blocks. */
 static void *volatile held[64];
 
-/* LeakSanitizer's, where its library is preloaded. */
+/* Function of LeakSanitizer; NULL unless its library is preloaded. */
 #ifdef __cplusplus
 extern "C"
 #endif
@@ -85,7 +85,7 @@ extern "C"
 
 #define WIPED_BYTES (64 << 10)
 
-/* Registers that nobody keeps for others. */
+/* Clears the registers that functions need not preserve. */
 static inline void wipe_registers(void)
 {
 #ifdef __x86_64__
@@ -108,7 +108,7 @@ static inline void wipe_registers(void)
 #endif
 }
 
-/* What functions that have returned left on the stack, and in registers. */
+/* Clears the stack below the caller's frame, and the registers. */
 OWN_FRAME __attribute__((unused)) static void wipe(void)
 {
 	volatile char below[WIPED_BYTES];
@@ -118,7 +118,7 @@ OWN_FRAME __attribute__((unused)) static void wipe(void)
 	wipe_registers();
 }
 
-/* The same, but what lies deeper stays. */
+/* Like wipe(), but clears only a small part of the stack. */
 OWN_FRAME __attribute__((unused)) static void wipe_little(void)
 {
 	volatile char below[WIPED_BYTES / 8];
@@ -128,7 +128,10 @@ OWN_FRAME __attribute__((unused)) static void wipe_little(void)
 	wipe_registers();
 }
 
-/* What wipes stands as deep in the stack as what waits, whose frame is not all written to. */
+/*
+ * Inlined, so that wiping starts at the stack depth at which the program later waits: the frame of
+ * the waiting function is not fully written.
+ */
 #define WIPED static inline __attribute__((always_inline, unused))
 
 OWN_FRAME __attribute__((unused)) static void stage_now(void)
@@ -137,7 +140,7 @@ OWN_FRAME __attribute__((unused)) static void stage_now(void)
 	ready();
 }
 
-/* The end of a phase that only memleak judges; the truth is told anew after it. */
+/* Ends a phase that only memleak checks; the truth is printed again after it. */
 WIPED void stage(void)
 {
 	wipe();
@@ -156,8 +159,8 @@ OWN_FRAME __attribute__((noreturn)) static void judge_now(void)
 }
 
 /*
- * All is planted. Where a scene calls this itself, its own frame is in use while everybody looks.
- * Never returns.
+ * Ends planting and waits to be checked. A scene that calls this itself has its frame in use
+ * meanwhile. Never returns.
  */
 WIPED void judge(void)
 {
@@ -165,7 +168,7 @@ WIPED void judge(void)
 	judge_now();
 }
 
-/* A process of which one thread runs is not seen while all its threads sleep. */
+/* Keeps one thread running: memleak then never finds all threads asleep. */
 static void *run_all_the_time(void *arg)
 {
 	wipe_registers();
@@ -174,7 +177,7 @@ static void *run_all_the_time(void *arg)
 	return arg;
 }
 
-/* Signals are for other threads. */
+/* Starts the thread with all signals blocked, so that other threads handle them. */
 static void start_to_run(void)
 {
 	pthread_t thread;

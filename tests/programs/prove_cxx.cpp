@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What C++ keeps instead of a pointer to the begin of a block, and what its library keeps. */
+/* C++ pointers that do not point to the begin of a block, and memory that the C++ library keeps. */
 #include <exception>
 #include <functional>
 #include <map>
@@ -48,7 +48,10 @@ OWN_FRAME static void *plain_array(size_t cnt)
 	return keep(new long[cnt]); /* LEAK */
 }
 
-/* Before the elements stands how many there are: a program has a pointer to the first one. */
+/*
+ * new[] stores the number of elements before the first one, and the program points to the first
+ * one.
+ */
 SCENE(arrays_of_new)
 {
 	array_lost(5);
@@ -73,7 +76,7 @@ OWN_FRAME static void *no_elements_lost()
 	return keep(new Destroyed[0]); /* LEAK */
 }
 
-/* All that there is is the count: the pointer is to the end of the block. */
+/* The block has only the element count, so the pointer is to its end. */
 SCENE(array_without_elements)
 {
 	held[0] = no_elements_kept();
@@ -114,7 +117,7 @@ struct Both final : First, Second, Third {
 	}
 };
 
-/* A virtual base stands at the object's end. */
+/* A virtual base is at the end of the object. */
 struct Shared : virtual Second {
 	void *mine;
 };
@@ -141,7 +144,7 @@ OWN_FRAME static Both *object_lost()
 
 MAKER(behind_object); /* LEAK */
 
-/* A pointer to a base class that has a table of virtual functions stands for the object. */
+/* A pointer to a base class with a virtual table counts as a pointer to the object. */
 SCENE(base_classes)
 {
 	Both *both = object_by_second_base();
@@ -159,7 +162,7 @@ SCENE(base_classes)
 	planted(object_lost, definite, 1, sizeof(Both));
 }
 
-/* Of the library's old ABI: length, capacity and users stand before the characters. */
+/* String of the library's old ABI: length, capacity and reference count precede the characters. */
 struct OldString {
 	size_t length;
 	size_t capacity;
@@ -202,7 +205,7 @@ SCENE(strings)
 	planted(new_string, reachable, 1, 101);
 }
 
-/* As sqlite does: the size stands before what the program is given. */
+/* As in sqlite: the size is stored before the memory that the program gets. */
 SCENE(block_that_begins_with_its_size)
 {
 	held[0] = sized_block(56);
@@ -232,12 +235,12 @@ OWN_FRAME static void fill_lost()
 
 MAKER(between); /* LEAK */
 
-/* A tree whose nodes know their parents, the topmost one the head within the map itself. */
+/* The tree's nodes point to their parents, and the root points to the head in the map itself. */
 SCENE(maps_of_vectors)
 {
 	map_kept = make_map();
 	fill_kept();
-	/* A vector has a pointer to its end, where the next block may begin. */
+	/* A vector points to its end, which may be the begin of the next block. */
 	held[0] = between(80);
 	map_lost = make_map();
 	fill_lost();
@@ -275,7 +278,7 @@ OWN_FRAME static void join_peers()
 	other->other = one;
 }
 
-/* Two that share each other are never destroyed. */
+/* Two objects with shared pointers to each other are never destroyed. */
 SCENE(shared_pointers_in_a_circle)
 {
 	join_peers();
@@ -298,7 +301,7 @@ OWN_FRAME static void capture(void *a, void *b, void *c)
 
 MAKER(captured); /* LEAK */
 
-/* What a function has captured is in a block if it is large. */
+/* Large captures of a std::function are in a separate block. */
 SCENE(captured_by_a_function)
 {
 	capture(captured(NODE), captured(NODE), captured(NODE));
@@ -319,7 +322,7 @@ OWN_FRAME static void raise_fault()
 	throw Fault{{nullptr, behind_fault(NODE)}}; /* LEAK */
 }
 
-/* Before an exception stands the library's header, which programs have no pointer to. */
+/* An exception follows a header of the library; programs have no pointer to the header. */
 SCENE(exception_that_is_kept)
 {
 	try {
@@ -354,7 +357,7 @@ OWN_FRAME static std::unique_ptr<Virtual> chain(int cnt)
 	return first;
 }
 
-/* release() where reset() was meant. */
+/* Calls release() instead of reset() by mistake. */
 SCENE(unique_pointer_that_was_released)
 {
 	keep(chain(10).release());

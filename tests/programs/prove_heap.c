@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Blocks of each allocator function, of all sizes, and what is left in memory that was freed. */
+/* Blocks of every allocator function and of all sizes, and stale data in freed memory. */
 #include <errno.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ static void put(void *memory, size_t word, void *block)
 MAKER(empty_lost); /* LEAK */
 MAKER(empty_kept); /* LEAK */
 
-/* Blocks of no bytes have an address all the same. */
+/* Blocks of size 0 also have an address. */
 SCENE(blocks_of_no_bytes)
 {
 	empty_lost(0);
@@ -67,7 +67,7 @@ OWN_FRAME static void *from_reallocarray(size_t cnt)
 	return keep(reallocarray(NULL, cnt, 16)); /* LEAK */
 }
 
-/* One of each lost, another held. */
+/* For each function, loses one block and keeps another. */
 SCENE(allocator_functions)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -97,7 +97,7 @@ OWN_FRAME static void *resized(void *block, size_t size)
 
 MAKER(behind_resized); /* LEAK */
 
-/* What a block held before it grew, moved or shrank it holds still. */
+/* A reallocated block keeps its contents, whether it grew, moved or shrank. */
 SCENE(reallocated)
 {
 	void *lost = resized(NULL, NODE), *kept = resized(NULL, NODE);
@@ -122,7 +122,7 @@ OWN_FRAME static void *refused(void *block, size_t size)
 MAKER(not_resized_kept); /* LEAK */
 MAKER(not_resized_lost); /* LEAK */
 
-/* A realloc that fails leaves the block alone; a program that forgets that has lost it. */
+/* If realloc fails, the block remains; a program that forgets its address leaks it. */
 SCENE(realloc_that_fails)
 {
 	volatile size_t most = PTRDIFF_MAX;
@@ -143,7 +143,7 @@ MAKER(huge_inside);  /* LEAK */
 MAKER(behind_huge);  /* LEAK */
 MAKER(hung_on_huge); /* LEAK */
 
-/* malloc maps blocks of their size one by one; most of their pages are never touched. */
+/* malloc makes a mapping for each block; most of its pages are never touched. */
 SCENE(huge_blocks)
 {
 	void *lost = huge_lost(HUGE_BYTES), *kept = huge_kept(HUGE_BYTES);
@@ -162,7 +162,7 @@ SCENE(huge_blocks)
 MAKER(of_any_size); /* LEAK */
 MAKER(last_of_all); /* LEAK */
 
-/* Sizes from 1 to 400, none but the first held. */
+/* Sizes from 1 to 400; only the first block is held. */
 SCENE(every_size)
 {
 	size_t bytes = 0;
@@ -179,8 +179,8 @@ SCENE(every_size)
 MAKER(at_top); /* LEAK */
 
 /*
- * The point: the allocator has the address of what lies behind the last block, which for a block
- * of this size is within its last word.
+ * Tests that the allocator's pointer to the memory after the last block does not count: for this
+ * size it points into the block's last word.
  */
 SCENE(last_block_of_the_heap)
 {
@@ -192,7 +192,10 @@ MAKER(before_hole); /* LEAK */
 MAKER(hole);
 MAKER(behind_hole); /* LEAK */
 
-/* The point: the same of a free chunk, whose address lists of free chunks have. */
+/*
+ * Tests that the pointer to a free chunk in a free list does not count for the block before the
+ * chunk.
+ */
 SCENE(block_before_a_free_one)
 {
 	void *hole_block;
@@ -212,7 +215,7 @@ MAKER(behind_large_free); /* LEAK */
 MAKER(behind_small_free); /* LEAK */
 MAKER(behind_huge_free);  /* LEAK */
 
-/* Nothing that is freed lies side by side. */
+/* Allocates a holder and a spacer, so that freed holders are not adjacent. */
 static void *holder_of(size_t size, void *block)
 {
 	void *holder = freed_holder(size), *behind = spacer(NODE);
@@ -224,8 +227,8 @@ static void *holder_of(size_t size, void *block)
 }
 
 /*
- * The point: a freed block still has the only pointer to another, in chunks that the thread keeps
- * for itself, that lie in a list, and that are given back to the kernel.
+ * Tests pointers in freed blocks: the only pointer to a block is in a chunk of the thread cache, of
+ * a free list, or of memory returned to the kernel.
  */
 SCENE(pointers_in_freed_blocks)
 {
@@ -250,7 +253,7 @@ SCENE(pointers_in_freed_blocks)
 MAKER(behind_fast); /* LEAK */
 MAKER(fast_holder);
 
-/* The same in more chunks of one size than a thread keeps for itself. */
+/* Frees more chunks of one size than fit into the thread cache. */
 SCENE(pointers_in_many_freed_blocks)
 {
 	void *holders[30];
@@ -270,7 +273,7 @@ MAKER(made_and_freed);
 MAKER(made_again);   /* LEAK */
 MAKER(behind_stale); /* LEAK */
 
-/* The point: a block that was handed out again and not written to has what its predecessor had. */
+/* Tests stale pointers: a reused block that was not written to holds the previous contents. */
 SCENE(stale_words_in_a_new_block)
 {
 	void *first = made_and_freed(256);
@@ -285,7 +288,7 @@ SCENE(stale_words_in_a_new_block)
 
 MAKER(dangling);
 
-/* A pointer to a block that was freed: it is no block any more. */
+/* A pointer to a freed block points to no block. */
 SCENE(dangling_pointer)
 {
 	void *block = dangling(256);

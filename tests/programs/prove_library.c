@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A library that is loaded late, with places for pointers. */
+/* A library with places for pointers, loaded late. */
 static __thread void *slots[1000];
 void *global;
 

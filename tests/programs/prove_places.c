@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the only pointer to a block may be, and where it may not: one scene for each place. */
+/*
+ * Places where the only pointer to a block may be, and places that must not count: a scene for
+ * each.
+ */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -16,7 +19,7 @@
 #define NODE 32
 #define PAGE 4096
 
-/* Of LeakSanitizer only: what is mapped is searched for pointers if the program names it. */
+/* LeakSanitizer searches mappings only if the program registers them. */
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 
 static void *initialised[2] = {&initialised};
@@ -45,7 +48,7 @@ SCENE(globals)
 
 MAKER(in_frame); /* LEAK */
 
-/* In the frame of a function that has not returned. */
+/* A pointer in the frame of an active function. */
 SCENE(frame_of_the_main_thread)
 {
 	void *volatile here[100] = {[50] = in_frame(NODE)};
@@ -66,7 +69,7 @@ OWN_FRAME static void leave_below(void *block)
 
 MAKER(below_the_stack); /* LEAK */
 
-/* A frame that is no more, 16 KiB below those that are. */
+/* A pointer in a dead frame, 16 KiB below the stack pointer. */
 SCENE(below_the_stack_pointer)
 {
 	planted(below_the_stack, definite, 1, NODE);
@@ -93,7 +96,10 @@ OWN_FRAME static void judge_over(void)
 
 MAKER(stale_in_frame); /* LEAK */
 
-/* The point: a frame is in use that has not written over what was there before. */
+/*
+ * Tests a stale pointer in an active frame that has not overwritten it: the block is lost, but no
+ * tool can know that.
+ */
 SCENE(stale_word_in_a_frame)
 {
 	planted(stale_in_frame, definite, 1, NODE);
@@ -144,7 +150,7 @@ static int file_of(size_t size)
 	return fd;
 }
 
-/* Of files: pages of their own, shared ones, and ones of a file that is in memory alone. */
+/* File mappings: private pages, shared pages, and pages of a memfd. */
 SCENE(file_mappings)
 {
 	int memfd = memfd_create("proof", 0);
@@ -164,7 +170,7 @@ SCENE(file_mappings)
 MAKER(in_read_only); /* LEAK */
 MAKER(in_sealed);    /* LEAK */
 
-/* Written once, then protected: a constant table, and one that cannot even be read for now. */
+/* Pages that are written once and then protected: read-only, and temporarily inaccessible. */
 SCENE(protected_pages)
 {
 	void *read_only = map(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -193,7 +199,7 @@ static void load(char *code, void *block)
 	memcpy(code + sizeof(movabs), &block, sizeof(block));
 }
 
-/* As a just-in-time compiler does it: the one pointer is an operand, at any byte. */
+/* As in just-in-time compilers: the only pointer is an unaligned operand of an instruction. */
 SCENE(machine_code)
 {
 	char *code = map(2 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -219,7 +225,7 @@ MAKER(large_block);   /* LEAK */
 MAKER(behind_sealed); /* LEAK */
 MAKER(within_sealed); /* LEAK */
 
-/* A page in the middle of a large block cannot be read. */
+/* A page in the middle of a large block is inaccessible. */
 SCENE(protected_page_in_a_block)
 {
 	char *block = large_block(4 << 20), *page;
@@ -239,7 +245,7 @@ SCENE(protected_page_in_a_block)
 MAKER(not_for_children);   /* LEAK */
 MAKER(wiped_for_children); /* LEAK */
 
-/* What a copy of the process does not have. */
+/* Mappings that a forked copy of the process does not have. */
 SCENE(mappings_that_forks_lack)
 {
 	void *kept = map(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -258,7 +264,7 @@ SCENE(mappings_that_forks_lack)
 MAKER(by_own_allocator); /* LEAK */
 MAKER(behind_own);       /* LEAK */
 
-/* An allocator of the program's own, on mapped memory: what it has handed out is no block. */
+/* A custom allocator on mapped memory: the pieces that it hands out are not blocks. */
 SCENE(another_allocator)
 {
 	char *arena = map(16 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -319,7 +325,7 @@ SCENE(data_of_a_timer)
 MAKER(in_pipe);   /* LEAK */
 MAKER(in_signal); /* LEAK */
 
-/* What the kernel keeps, too, but tells nobody: a pipe, and a signal that is blocked. */
+/* Pointers that only the kernel has and does not show: in a pipe, and in a blocked signal. */
 SCENE(kept_by_the_kernel_alone)
 {
 	union sigval value;
@@ -337,7 +343,7 @@ SCENE(kept_by_the_kernel_alone)
 	planted(in_signal, definite, 1, NODE);
 }
 
-/* With room for four requests and eight completions. */
+/* An io_uring with room for four requests and eight completions. */
 struct ring {
 	int fd;
 	unsigned int *tail;
@@ -370,7 +376,7 @@ static void open_ring(struct ring *ring)
 		((unsigned int *)(memory + params.sq_off.array))[i] = i;
 }
 
-/* The kernel takes the request at once, and nothing of it stays where it was written. */
+/* Submits a request; the kernel reads it at once, and then its memory is cleared. */
 static void request(const struct ring *ring, int opcode, int fd, void *data)
 {
 	struct io_uring_sqe *sqe = &ring->requests[*ring->tail & ring->mask];
@@ -389,8 +395,10 @@ MAKER(in_overflow);       /* LEAK */
 MAKER(in_request);        /* LEAK */
 MAKER(registered_buffer); /* LEAK */
 
-/* Completions nobody has fetched yet, also those for which their ring has no room; a request under
- * way; and a buffer that is registered, whose address the kernel does not give back. */
+/*
+ * Pointers in completions that were not fetched, some of which did not fit into the ring; in a
+ * pending request; and in a registered buffer, whose address the kernel does not show.
+ */
 SCENE(rings_of_io_uring)
 {
 	struct iovec buffer = {.iov_len = PAGE};
@@ -427,7 +435,7 @@ SCENE(thread_local_storage)
 	planted(in_static_tls, reachable, 1, NODE);
 }
 
-/* Beside the program. */
+/* Opens a library in the program's folder. */
 static void *library(const char *name)
 {
 	char path[512];
@@ -446,7 +454,7 @@ static void *library(const char *name)
 
 MAKER(in_dynamic_tls); /* LEAK */
 
-/* Of a library that was loaded later: such storage comes from malloc. */
+/* Thread-local storage of a library loaded later is allocated by malloc. */
 SCENE(thread_local_storage_of_a_library)
 {
 	void **(*slot)(void) = (void **(*)(void))library("slot");
@@ -466,7 +474,7 @@ SCENE(globals_of_a_library)
 MAKER(with_first_key); /* LEAK */
 MAKER(with_late_key);  /* LEAK */
 
-/* The first 32 keys' values are in the thread itself, others in a block of the library's. */
+/* Values of the first 32 keys are in the thread itself, others in a block of the library. */
 SCENE(thread_specific_data)
 {
 	pthread_key_t keys[100];
@@ -517,7 +525,7 @@ MAKER(tagged_high);  /* LEAK */
 MAKER(complemented); /* LEAK */
 MAKER(compressed);   /* LEAK */
 
-/* Tags in the low bits are seen through; nobody sees through the others. */
+/* Pointers with tags in the low bits are recognised, otherwise modified ones are not. */
 SCENE(disguised_pointers)
 {
 	held[0] = (void *)((uintptr_t)tagged_low(NODE) | 1);
@@ -535,7 +543,7 @@ SCENE(disguised_pointers)
 MAKER(tagged_above);   /* LEAK */
 MAKER(tagged_farther); /* LEAK */
 
-/* aarch64 does not look at the top byte, and does at those below. */
+/* aarch64 ignores the top byte of an address, but not the next lower ones. */
 SCENE(tags_in_the_top_byte)
 {
 #ifndef __aarch64__
@@ -550,7 +558,10 @@ SCENE(tags_in_the_top_byte)
 MAKER(xor_first); /* LEAK */
 MAKER(xor_next);  /* LEAK */
 
-/* Each node has the exclusive or of its neighbours: held at its begin, and lost for all behind. */
+/*
+ * Each node stores the exclusive or of its neighbours' addresses: the first node is held, and all
+ * others are lost.
+ */
 SCENE(list_of_exclusive_ors)
 {
 	void *nodes[4] = {xor_first(NODE), xor_next(NODE), xor_next(NODE), xor_next(NODE)};
@@ -574,7 +585,7 @@ static struct record records[3];
 
 MAKER(unaligned); /* LEAK */
 
-/* Packed records: pointers at no multiple of eight. */
+/* Packed records with unaligned pointers. */
 SCENE(unaligned_pointers)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(records); i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who points to whom: the situations of valgrind's manual, circles, trees, lists, arrays, and
- * random ones. What a block is held by is a global variable, if anything.
+ * Graphs of pointers: the cases of valgrind's manual, circles, trees, lists, arrays, and random
+ * graphs. Blocks are held by global variables, if at all.
  */
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@
 
 #define NODE 32
 
-/* Links live in the first words of a block. */
+/* Stores a pointer in a word of a block. */
 static void link_to(void *from, size_t word, void *to)
 {
 	((void *volatile *)from)[word] = to;
@@ -22,7 +22,7 @@ static void *inside(void *block)
 
 MAKER(only_marker); /* LEAK */
 
-/* Nothing is lost, and something is there. */
+/* No block is lost. */
 SCENE(nothing_lost)
 {
 	held[0] = only_marker(NODE);
@@ -57,7 +57,7 @@ MAKER(case8_b); /* LEAK */
 MAKER(case9_a); /* LEAK */
 MAKER(case9_b); /* LEAK */
 
-/* Chains from a root by pointers to begins alone, or none at all. */
+/* Chains of pointers to the begin of blocks, with and without a root. */
 SCENE(chains_of_begins)
 {
 	void *a;
@@ -76,7 +76,7 @@ SCENE(chains_of_begins)
 	planted(case4_b, indirect, 1, 48);
 }
 
-/* Chains with a pointer to the interior in them. */
+/* Chains with a pointer into the middle of a block. */
 SCENE(chains_of_interiors)
 {
 	void *a;
@@ -103,7 +103,7 @@ SCENE(chains_of_interiors)
 
 MAKER(both_ways); /* LEAK */
 
-/* By its begin and from inside: the begin counts, whichever is met first. */
+/* Pointers to the begin and into the middle: the begin counts, in either order. */
 SCENE(begin_and_interior)
 {
 	void *block = both_ways(NODE);
@@ -120,8 +120,8 @@ MAKER(word_before); /* LEAK */
 MAKER(between);     /* LEAK */
 
 /*
- * A pointer to the last byte is one to the block; past the end, or before it, none. What lies
- * between them is held: some allocators put nothing between blocks.
+ * A pointer to the last byte of a block counts, pointers past its end or before it do not. The
+ * blocks in between are held, as some allocators leave no gap between blocks.
  */
 SCENE(ends_of_blocks)
 {
@@ -155,7 +155,9 @@ SCENE(points_to_itself)
 MAKER(pair_low);  /* LEAK */
 MAKER(pair_high); /* LEAK */
 
-/* Of a circle that nothing else points to the lowest block stands for all. */
+/*
+ * In an unreachable circle, the block with the lowest address is definite and the others indirect.
+ */
 SCENE(circle_of_two)
 {
 	void *low = pair_low(NODE), *high = pair_high(NODE);
@@ -172,7 +174,7 @@ MAKER(ring_first); /* LEAK */
 MAKER(ring_other); /* LEAK */
 MAKER(ring_tail);  /* LEAK */
 
-/* A circle of 100, from which a tail hangs. */
+/* A circle of 100 blocks with a tail. */
 SCENE(circle_with_tail)
 {
 	void *first = ring_first(NODE), *last = first, *next;
@@ -199,7 +201,7 @@ MAKER(below_ring); /* LEAK */
 MAKER(led_ring);   /* LEAK */
 MAKER(above_ring); /* LEAK */
 
-/* A circle to which another lost block points, from above, hangs from that one. */
+/* A circle that another lost block points to, from a higher address, is indirect. */
 SCENE(circle_with_head)
 {
 	void *low = below_ring(NODE), *high = led_ring(NODE), *head = above_ring(NODE);
@@ -217,7 +219,7 @@ MAKER(first_rest);  /* LEAK */
 MAKER(second_ring); /* LEAK */
 MAKER(second_rest); /* LEAK */
 
-/* Two circles; the first to be made points to the other. */
+/* Two circles; the first one allocated points to the other. */
 SCENE(circle_behind_circle)
 {
 	void *a = first_ring(NODE), *b = first_rest(NODE), *c = second_ring(NODE),
@@ -240,7 +242,7 @@ MAKER(under_rest); /* LEAK */
 MAKER(upper_ring); /* LEAK */
 MAKER(upper_rest); /* LEAK */
 
-/* The same with the circles the other way about. */
+/* Like circle_behind_circle, but the circle allocated last points to the other. */
 SCENE(circle_before_circle)
 {
 	void *a = under_ring(NODE), *b = under_rest(NODE), *c = upper_ring(NODE),
@@ -286,7 +288,7 @@ static void grow(void *root, int depth)
 	}
 }
 
-/* Each node knows its two children, and children know their parent. */
+/* Each node points to its two children and to its parent. */
 SCENE(tree_with_parents)
 {
 	grow(lost_root(NODE), 6);
@@ -299,7 +301,7 @@ MAKER(cut_leaf);  /* LEAK */
 MAKER(cut_node);  /* LEAK */
 MAKER(tree_kept); /* LEAK */
 
-/* A part of a tree is cut off, and lost. */
+/* A part of a tree is cut off and lost. */
 SCENE(tree_that_was_cut)
 {
 	void *root = tree_kept(NODE), *left = tree_kept(NODE), *cut = cut_node(NODE);
@@ -318,7 +320,7 @@ SCENE(tree_that_was_cut)
 MAKER(list_head); /* LEAK */
 MAKER(list_rest); /* LEAK */
 
-/* The last node is made first: the head lies above all that hangs from it. */
+/* The last node is allocated first, so the head has the highest address. */
 SCENE(list_of_thousands)
 {
 	void *next = NULL, *node;
@@ -337,7 +339,7 @@ MAKER(half_first); /* LEAK */
 MAKER(half_lost);  /* LEAK */
 MAKER(half_kept);  /* LEAK */
 
-/* A list that is held at its middle: what comes before is lost. */
+/* Only the middle of a list is held: the nodes before it are lost. */
 SCENE(list_held_at_its_middle)
 {
 	void *last = half_first(NODE), *next;
@@ -358,7 +360,7 @@ MAKER(double_kept);  /* LEAK */
 MAKER(double_first); /* LEAK */
 MAKER(double_lost);  /* LEAK */
 
-/* Two lists with links both ways: one is held at its middle, one is lost. */
+/* Two doubly linked lists: one is held at its middle, the other is lost. */
 SCENE(lists_with_links_both_ways)
 {
 	void *last = double_kept(NODE), *next;
@@ -387,7 +389,7 @@ SCENE(lists_with_links_both_ways)
 
 MAKER(embedded); /* LEAK */
 
-/* As the kernel links: what points is the middle of one object to the middle of the next. */
+/* Links as in the kernel: from the middle of an object to the middle of the next. */
 SCENE(list_of_embedded_links)
 {
 	void *last = NULL;
@@ -406,7 +408,7 @@ MAKER(shared_by_two); /* LEAK */
 MAKER(one_owner);     /* LEAK */
 MAKER(other_owner);   /* LEAK */
 
-/* Two lost blocks point to one: it is counted once. */
+/* Two lost blocks point to the same block, which is counted once. */
 SCENE(diamond)
 {
 	void *block = shared_by_two(64);
@@ -436,7 +438,7 @@ MAKER(last_word_held);   /* LEAK */
 MAKER(tail_holder);      /* LEAK */
 MAKER(tail_held);        /* LEAK */
 
-/* The last whole word counts; what stands at no multiple of eight does not. */
+/* The last whole word of a block counts; unaligned words do not. */
 SCENE(last_words)
 {
 	char *block = last_word_holder(40 + 7);
@@ -459,7 +461,7 @@ MAKER(from_pieces); /* LEAK */
 MAKER(pool_lost);   /* LEAK */
 MAKER(from_lost);   /* LEAK */
 
-/* A pool of its own that hands out pieces of a block; only pieces are held, then none. */
+/* A pool hands out pieces of one block: of one pool only pieces are held, of another nothing. */
 SCENE(pool_of_pieces)
 {
 	char *pool = pool_memory(4096);
@@ -479,7 +481,7 @@ SCENE(pool_of_pieces)
 
 MAKER(delta_block); /* LEAK */
 
-/* What is held now is lost later: each report says what holds when it is made. */
+/* Blocks held at first and lost later: each report shows the state at its time. */
 SCENE(from_kept_to_lost)
 {
 	void *a = delta_block(NODE);
@@ -499,7 +501,7 @@ SCENE(from_kept_to_lost)
 
 MAKER(one_of_many); /* LEAK */
 
-/* A site that is lost, but for a block. */
+/* All blocks of a site are lost, except one. */
 SCENE(one_is_held)
 {
 	for (int i = 0; i < 10; i++)
@@ -510,10 +512,10 @@ SCENE(one_is_held)
 
 #define RANDOM_CNT 2000
 
-/* Of a graph without circles: edges go from lower numbers to higher ones. */
+/* A random graph without circles: edges go from lower to higher numbers. */
 struct graph {
 	void *blocks[RANDOM_CNT];
-	unsigned char kinds[RANDOM_CNT]; /* 0: none points to it; 1: a lost one; 2, 3: see below */
+	unsigned char kinds[RANDOM_CNT]; /* 0: no pointer; 1: pointer in a lost block; 2, 3: see below */
 	unsigned int state;
 };
 
@@ -539,7 +541,9 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 		graph->kinds[to] = kind;
 }
 
-/* All that point to a block come before it, so its kind is known when its turn comes. */
+/*
+ * Links go to later blocks only, so the kinds of all blocks that point to one are known before it.
+ */
 static void tangle(struct graph *graph)
 {
 	for (size_t i = 0; i < RANDOM_CNT; i++)

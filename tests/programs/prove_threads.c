@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads, and other stacks: what they have in registers, in frames and in storage of their own. */
+/* Threads and other stacks: pointers in registers, in frames and in thread-local storage. */
 #include <alloca.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,11 +17,11 @@
 #define WITHOUT_LEADER "it has no names of functions when the first thread has ended"
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 
-/* Code that the compiler does not see uses these. */
+/* Used only by assembly code, which the compiler does not see. */
 #define SEEN __attribute__((used)) static
 
-SEEN int never[2]; /* a pipe into which nobody writes */
-SEEN char nothing; /* what is read from it */
+SEEN int never[2]; /* a pipe that is never written to */
+SEEN char nothing; /* buffer for reading from it */
 SEEN const struct timespec forever = {3600, 0};
 static atomic_int arriving;
 
@@ -32,8 +32,8 @@ static void put(void *memory, size_t word, void *block)
 
 #ifdef __x86_64__
 /*
- * hold_NAME(block): sleeps for good, with the block at one place, and at none where a call could
- * have left it: the red zone and other registers are wiped.
+ * hold_NAME(block) sleeps forever with the pointer in exactly one place: the red zone and other
+ * registers, where calls could have left copies, are wiped.
  */
 #define HOLD(name, before, call)                                                                   \
 	void hold_##name(void *block);                                                             \
@@ -67,7 +67,7 @@ static void hold_nothing(void *block)
 }
 #endif
 
-/* The state of a thread as the kernel names it, without stdio: that would allocate. */
+/* Returns the kernel's state letter of a thread, without stdio, which would allocate. */
 static char state_of(pid_t tid)
 {
 	char path[64], text[256];
@@ -91,7 +91,7 @@ static void here(void)
 	arriving = (int)syscall(SYS_gettid);
 }
 
-/* A thread that says where it is, and sleeps then. */
+/* Starts a thread and waits until it sleeps. */
 static void start(void *(*run)(void *), void *arg)
 {
 	pthread_t thread;
@@ -122,7 +122,7 @@ static void *holds_none(void *arg)
 	return arg;
 }
 
-/* The counterpart of the next ones: what they hold elsewhere is lost without. */
+/* The control for the next scenes: without the place that they test, the block is lost. */
 SCENE(thread_that_holds_nothing)
 {
 	start(holds_none, NULL);
@@ -227,7 +227,7 @@ static void *leaves_below(void *arg)
 	return arg;
 }
 
-/* A frame that is no more. */
+/* A pointer in a dead frame of a thread. */
 SCENE(below_the_stack_pointer_of_a_thread)
 {
 	start(leaves_below, NULL);
@@ -244,7 +244,7 @@ static void *forgets_argument(void *arg)
 	return NULL;
 }
 
-/* The library keeps it in the thread's descriptor. */
+/* The library keeps the argument in the thread's descriptor. */
 SCENE(argument_of_a_thread)
 {
 	start(forgets_argument, thread_argument(NODE));
@@ -289,7 +289,7 @@ SCENE(storage_of_threads)
 	planted(late_key_of_thread, reachable, 1, NODE);
 }
 
-/* Keys without a destructor: what a thread kept under them is lost when it ends. */
+/* Keys without a destructor: values of a thread are lost when it ends. */
 SCENE(storage_of_a_thread_that_has_ended)
 {
 	make_keys();
@@ -329,7 +329,7 @@ static void *returns_block(void *arg)
 	return returned(NODE);
 }
 
-/* Whoever joins the thread will get it: the descriptor has it until then. */
+/* The descriptor of an ended thread keeps the return value until the thread is joined. */
 SCENE(value_of_a_thread_that_is_not_joined)
 {
 	pthread_t thread;
@@ -393,7 +393,7 @@ static void *has_arena(void *arg)
 	return NULL;
 }
 
-/* Threads with heaps of their own; a list that goes through all of them is held. */
+/* Threads with separate heaps; a list that runs through all of the heaps is held. */
 SCENE(arenas_of_threads)
 {
 	for (size_t i = 0; i < 4; i++)
@@ -427,7 +427,7 @@ static void *is_one_of_crowd(void *arg)
 	return arg;
 }
 
-/* Many at once lose blocks, then allocate and free: each has a heap of its own. */
+/* Many threads lose blocks, then allocate and free at the same time; each has a separate heap. */
 SCENE(crowd_of_threads)
 {
 	pthread_t threads[8];
@@ -465,7 +465,7 @@ static void coroutine(void)
 	held[63] = place[3];
 }
 
-/* Its first words are what it is, the rest is its stack. */
+/* Starts a coroutine: the block begins with its state, the rest is its stack. */
 static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 {
 	current = memory;
@@ -476,13 +476,16 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 	makecontext(&current->context, coroutine, 0);
 	swapcontext(&back, &current->context);
 	current = NULL;
-	/* It has the arguments of swapcontext. */
+	/* back still holds the arguments of swapcontext. */
 	memset(&back, 0, sizeof(back));
 }
 
 #define COROUTINE_BYTES (256UL << 10)
 
-/* Stacks in blocks, one held and one lost, and one that is mapped, behind a guard page. */
+/*
+ * Coroutine stacks in blocks, one held and one lost, and one stack in a mapping behind a guard
+ * page.
+ */
 SCENE(coroutines)
 {
 	char *mapped = mmap(NULL, COROUTINE_BYTES + PAGE, PROT_READ | PROT_WRITE,
@@ -502,7 +505,9 @@ SCENE(coroutines)
 	differs(lsan, in_mapped_coroutine, reachable, definite, NO_ROOT);
 }
 
-/* The C library's other name, which no LeakSanitizer that is preloaded calls in vain. */
+/*
+ * Another name of sigaction() in the C library, which a preloaded LeakSanitizer does not intercept.
+ */
 int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
 
 MAKER(on_signal_stack);    /* LEAK */
@@ -527,7 +532,7 @@ static void *is_signalled(void *arg)
 	return place[3];
 }
 
-/* A thread sleeps in a handler, on a stack that is for signals. */
+/* A thread sleeps in a handler on an alternate signal stack. */
 SCENE(alternate_signal_stack)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
@@ -567,7 +572,7 @@ static void *is_interrupted(void *arg)
 	return arg;
 }
 
-/* Registers that the kernel has put on the stack, when it had the handler called. */
+/* Registers that the kernel saved on the stack before calling the handler. */
 SCENE(frame_of_a_signal)
 {
 	struct sigaction action = {.sa_handler = on_signal_with_rbx};
@@ -595,7 +600,7 @@ static void *goes_on(void *arg)
 	return arg;
 }
 
-/* The first thread has ended; another lives on, and judges. */
+/* The main thread has ended; another thread runs the check. */
 SCENE(leader_has_ended)
 {
 	pthread_t thread;
@@ -630,7 +635,7 @@ static void *judges(void *arg)
 	return arg ? place[3] : NULL;
 }
 
-/* The process does not end by its first thread, which sleeps. */
+/* The process is ended by another thread than the sleeping main thread. */
 SCENE(another_thread_ends_the_process)
 {
 	void *volatile place[8] = {[3] = held_by_main(NODE)};

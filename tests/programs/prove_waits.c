@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads in every sort of wait, and threads that run, each of which knows what its system calls
- * must say. Says "ready"; when a byte comes, or its input ends, says what was not as it should have
- * been, and "unharmed" if nothing was.
+ * Threads in all kinds of waits, and running threads; each checks the results of its system calls.
+ * Prints "ready"; when a byte or the end of the input arrives, prints all wrong results, and
+ * "unharmed" if there were none.
  *
  *   prove_waits [loners|family|walls] [THREADS]
  *
- * loners: it has no children, as its waits say again and again. family: it makes children, whose ends
- * a thread of its own hears of, as the signal is blocked elsewhere. walls: a
- * thread sleeps until any child of any sort ends. THREADS: so many more that sleep.
+ * loners: has no children, which its waits check again and again. family: makes children; a
+ * separate thread handles the signals of their end, which are blocked in other threads. walls: a
+ * thread waits for any child of any type. THREADS: number of additional sleeping threads.
  */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -45,13 +45,13 @@
 
 struct waiter {
 	const char *name;
-	bool (*once)(struct waiter *self); /* whether all was as it must be */
-	bool endless;                      /* it is not to return */
-	int fds[2];                        /* a pipe that nobody writes to */
+	bool (*once)(struct waiter *self); /* runs one wait; true if its result was right */
+	bool endless;                      /* the wait must not return */
+	int fds[2];                        /* a pipe that is never written to */
 	int sock[2];
 	int epoll;
 	atomic_ulong turns;
-	int error; /* of what went wrong */
+	int error; /* errno of the failure */
 };
 
 static atomic_int faults;
@@ -75,7 +75,7 @@ static void fault(const char *name, const char *what, int error)
 
 static const struct timespec brief = {0, 3 * MS}, endless = {100000, 0};
 
-/* A timed wait that ends by its time, not before. */
+/* True if a timed wait did not end early. */
 static bool ends_in_time(bool as_expected, uint64_t begin_ns)
 {
 	return as_expected && now_ns() - begin_ns >= 3 * MS;
@@ -284,7 +284,7 @@ static bool timerfd_ticks(struct waiter *self)
 	return good;
 }
 
-/* The write end must not stay open by anybody else. */
+/* No other thread may keep the write end open. */
 static bool pipe_ends(struct waiter *self)
 {
 	int ends[2];
@@ -324,7 +324,7 @@ static bool memory_comes_and_goes(struct waiter *self)
 	return !munmap(at, len) && good;
 }
 
-/* What comes out is known: registers that were touched would show. */
+/* Computes a known result: changed registers would alter it. */
 static bool burn(struct waiter *self)
 {
 	uint64_t x = 88172645463325252ULL, sum = 0;
@@ -347,7 +347,7 @@ static bool burn(struct waiter *self)
 	return known_sum == sum && known_real == real;
 }
 
-/* System calls that end at once: a thread is mostly found within one. */
+/* Calls short system calls in a loop, so that the thread is mostly stopped within one. */
 static bool calls_in_a_row(struct waiter *self)
 {
 	uint64_t one = 1, got = 0;
@@ -459,7 +459,7 @@ static void *run_waiter(void *arg)
 		if (!self->once(self) && !ending)
 			fault(self->name, self->endless ? "it came back" : "not as it must be", errno);
 		self->turns++;
-		/* Those that would run without pause leave the processor to others. */
+		/* Threads that would run without pause yield the CPU. */
 		if (!self->endless && self->once != burn)
 			nanosleep(&(struct timespec){0, 1 * MS}, NULL);
 	}
@@ -513,7 +513,7 @@ static void note_odd(int sig)
 	odd_signals++;
 }
 
-/* In this thread alone, which does nothing else. */
+/* The timer's signals go to this thread, which does nothing else. */
 static void *run_timer(void *arg)
 {
 	struct sigaction action = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO};
@@ -544,7 +544,7 @@ static void *run_timer(void *arg)
 	return NULL;
 }
 
-/* Signals that nobody sends. */
+/* Counts unexpected signals. */
 static void watch_signals(void)
 {
 	static const int odd[] = {SIGTRAP, SIGCONT, SIGUSR1, SIGHUP, SIGURG, SIGIO};
@@ -557,8 +557,8 @@ static void watch_signals(void)
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGUSR2);
 	/*
-	 * While a thread is traced, a signal for it that nobody handles is delivered all the same, to
-	 * a thread that takes it; and that one's wait may end.
+	 * While a thread is traced, even an ignored signal is delivered, to any thread that has not
+	 * blocked it, whose wait may then end early.
 	 */
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -588,7 +588,7 @@ static void start_all(const char *variant, int sleepers)
 		start_thread(sleep_long, NULL);
 }
 
-/* A wait that hangs makes no turns. */
+/* Fails if a wait has hung: its counter does not increase. */
 static void check_turns(struct waiter *list, size_t cnt)
 {
 	unsigned long before[64];
@@ -615,12 +615,12 @@ static void check_children(const char *variant)
 
 	if (!strcmp(variant, "loners"))
 		return;
-	/* The one that sleeps, and no other; those of other threads are theirs. */
+	/* Only the sleeping child may exist; children of other threads are not waited for. */
 	if (!strcmp(variant, "walls") && wait4(-1, &status, WNOHANG | __WALL, NULL))
 		fault("children", "there is one more", 0);
 }
 
-/* How many ticks there were at some time between two moments. */
+/* Number of ticks, counted at some time between before_ns and after_ns. */
 struct moment {
 	uint64_t before_ns;
 	unsigned long ticks;
@@ -637,7 +637,7 @@ static struct moment moment_now(void)
 	return moment;
 }
 
-/* Some are told together, a bit later. */
+/* Checks the number of ticks; several ticks may arrive together, a bit late. */
 static void check_ticks(struct moment begin, struct moment end)
 {
 	unsigned long least = (end.before_ns - begin.after_ns) / MS;

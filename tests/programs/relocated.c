@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A table of blocks, each of which one place reallocates again and again, to where there is room.
- */
+/* A table of blocks that one place reallocates again and again, so that they move. */
 #include <poll.h>
 
 #include "truth.h"

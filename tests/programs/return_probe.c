@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * return_probe PID FILE OFFSET: another tracer, who wants to know when a function of the process
- * returns. Counts and does no more, until a byte comes.
+ * return_probe PID FILE OFFSET: another tracer with a probe at the return of a function of the
+ * process. Only counts, until a byte is read.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -23,7 +23,7 @@ static int read_type(void)
 
 int main(int argc, char **argv)
 {
-	struct perf_event_attr attr = {.size = sizeof(attr), .config = 1 /* at the return */};
+	struct perf_event_attr attr = {.size = sizeof(attr), .config = 1 /* return probe */};
 	uint64_t cnt = 0;
 	int fd;
 

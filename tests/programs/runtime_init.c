@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * runtime_init plain|leak|thread|streams N: has the C library set itself up: a locale, the time zone, a
- * buffer for stdout. "leak": one small block of its own, too; "thread": a thread; "streams": leaves
- * so many streams open, each with its buffer.
+ * runtime_init plain|leak|thread|streams N: makes the C library initialise a locale, the time zone,
+ * and the buffer of stdout. "leak" also leaks a small block; "thread" starts a thread; "streams"
+ * leaves N streams open, each with a buffer.
  */
 #include <locale.h>
 #include <pthread.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Does at random whatever changes what a process has outstanding, and keeps books of its own:
- * shadow SEED OPERATIONS THREADS GROUP[,GROUP]... In each round each thread does so many operations;
- * then all stand still, and each process says what it has as `holds PID FUNCTION COUNT BYTES KIND
- * INHERITED`; one that ends says `held`. With one thread a seed gives the same operations each time.
+ * Changes its outstanding memory at random in all possible ways, and keeps its own records: shadow
+ * SEED OPERATIONS THREADS GROUP[,GROUP]... In each round, each thread runs OPERATIONS operations;
+ * then all threads stop, and each process prints its blocks as `holds PID FUNCTION COUNT BYTES KIND
+ * INHERITED`; a process that ends prints `held`. With one thread, a seed always gives the same
+ * operations.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -23,7 +24,7 @@
 #define TEXT_BYTES 3000
 #define FAR_TOO_MUCH ((size_t)PTRDIFF_MAX - PAGE)
 
-/* What is done; each can be left out, to find which of them a difference needs. */
+/* Groups of operations; each can be left out, to find the group that causes a difference. */
 enum group { PLAIN, ALIGNED, RESIZED, TEXTS, OPERATORS, ODD, MAPPED, CUT, MOVED, BRIEF, FORKED, SIGNALS,
 	     STARVED, TRIMMED, DEEP, BURSTS, ENDED, EXECUTED, GROUPS };
 
@@ -33,13 +34,13 @@ static const char *const group_names[GROUPS] = {
 	"ended", "executed",
 };
 
-/* What all processes see. */
+/* State shared by all processes. */
 struct common {
 	_Atomic unsigned round;
-	_Atomic unsigned ready_cnt; /* children that have told what they hold in this round */
-	_Atomic unsigned child_cnt; /* that will do so */
+	_Atomic unsigned ready_cnt; /* children that have printed what they hold in this round */
+	_Atomic unsigned child_cnt; /* children that print in this round */
 	_Atomic unsigned ending_cnt;
-	_Atomic pid_t ending[CHILDREN * 4]; /* that end in this round */
+	_Atomic pid_t ending[CHILDREN * 4]; /* processes that end in this round */
 	_Atomic bool over;
 	pid_t main;
 };
@@ -55,7 +56,7 @@ static struct common *common;
 static bool groups[GROUPS];
 static unsigned operation_cnt, skipped_updates;
 static int thread_cnt;
-static pthread_rwlock_t gate = PTHREAD_RWLOCK_INITIALIZER; /* closed while a child is made */
+static pthread_rwlock_t gate = PTHREAD_RWLOCK_INITIALIZER; /* write-locked while forking */
 static pthread_barrier_t quiet;
 static _Atomic int brief_cnt;
 static char text[TEXT_BYTES + 1];
@@ -84,7 +85,7 @@ static bool one_in(size_t n)
 	return !below(n);
 }
 
-/* Mostly small; now and then of many pages, which allocators map; none only where that is asked for. */
+/* Returns mostly small sizes, sometimes many pages, which allocators map; 0 only in group ODD. */
 static size_t any_size(void)
 {
 	if (groups[ODD] && one_in(30))
@@ -96,13 +97,13 @@ static size_t any_size(void)
 	return 1 + below(300);
 }
 
-/* A call of an allocator, made by one of the sites. */
+/* An allocator call made by one of the sites. */
 struct request {
 	enum call { MALLOC, CALLOC, MEMALIGN, POSIX_MEMALIGN, ALIGNED_ALLOC, VALLOC, STRDUP, STRNDUP,
 		    WCSDUP, REALLOC, REALLOCARRAY, NEW, NEW_ARRAY, NEW_ALIGNED, MMAP_CALL } call;
 	void *p;
 	size_t size;
-	size_t count; /* times size */
+	size_t count; /* number of elements; multiplied by size */
 	size_t align;
 	int prot;
 	int flags;
@@ -183,7 +184,7 @@ static void release(atomic_flag *busy)
 	atomic_flag_clear_explicit(busy, memory_order_release);
 }
 
-/* The heap */
+/* Heap operations. */
 
 static void set_block(struct block *block, void *p, size_t size, int site)
 {
@@ -212,7 +213,7 @@ static void free_block(struct block *block)
 	block->p = NULL;
 }
 
-/* What a call that must fail, or may, is asked for. */
+/* Changes a request so that it must fail, or may fail. */
 static void make_impossible(struct request *r)
 {
 	switch (r->call) {
@@ -277,7 +278,7 @@ static void allocate(struct block *block)
 	int site = (int)below(SITES);
 	void *p;
 
-	/* What throws must not fail, and a limit is of all threads. */
+	/* Throwing functions must not fail, but a memory limit affects all threads. */
 	if (r.call >= NEW && r.call <= NEW_ALIGNED && groups[STARVED])
 		r.call = MALLOC;
 	p = call(site, &r);
@@ -322,7 +323,7 @@ static void do_heap(void)
 	release(&block->busy);
 }
 
-/* Many blocks that are gone at once, so that places and addresses are used again and again. */
+/* Allocates many blocks and frees them at once, so that slots and addresses are reused. */
 static void do_burst(void)
 {
 	void *p[64];
@@ -336,7 +337,7 @@ static void do_burst(void)
 		free(p[i]);
 }
 
-/* Mappings */
+/* Mapping operations. */
 
 static enum kind random_kind(struct request *r)
 {
@@ -357,7 +358,7 @@ static size_t mapping_bytes(void)
 	return (1 + below(24)) * PAGE - (one_in(3) ? below(PAGE) : 0);
 }
 
-/* Maps, over something if that is given. */
+/* Maps memory, over existing memory if `over` is given. */
 static void map(struct area *area, char *over, size_t bytes, int more_flags)
 {
 	struct request r = {.call = MMAP_CALL, .p = over, .size = bytes, .flags = more_flags};
@@ -373,7 +374,7 @@ static void map(struct area *area, char *over, size_t bytes, int more_flags)
 	area_put(area, piece);
 }
 
-/* Some whole pages of the area that follow one another. */
+/* Picks a random range of pages of the area. */
 static void some_pages(const struct area *area, char **start, size_t *bytes)
 {
 	int first = (int)below((size_t)area->cnt), last = first;
@@ -413,7 +414,10 @@ static void unmap_all(struct area *area)
 	}
 }
 
-/* As the man page has it: pieces keep their sites, the last one grows, all are cut to the length. */
+/*
+ * Applies mremap() to the records as its man page says: pieces keep their sites, the last piece
+ * grows, and all are cut to the new length.
+ */
 static void moved(struct area *area, char *start, size_t old_bytes, char *p, size_t bytes, bool copy)
 {
 	struct piece taken[PIECES];
@@ -450,8 +454,8 @@ static bool is_one_piece(const struct area *area, const char *start, size_t byte
 }
 
 /*
- * Before 6.17 a mremap() to a given place has unmapped what was there when it fails: one that may
- * fail, for want of memory or as the range is of several mappings, is not tried.
+ * Before Linux 6.17 a failing mremap() to a fixed address unmaps what was there. So calls that
+ * might fail, for lack of memory or because the range has several mappings, are not made.
  */
 static void move(struct area *area)
 {
@@ -508,7 +512,7 @@ static void do_mapping(void)
 	release(&area->busy);
 }
 
-/* Threads of a moment */
+/* Short-lived threads. */
 
 struct brief {
 	uint64_t seed;
@@ -540,7 +544,7 @@ static void *brief_main(void *arg)
 	return NULL;
 }
 
-/* What a thread is given is a block, and free of its books when the round is over. */
+/* The thread's argument is a block that is not in the records, freed before the round ends. */
 static void do_brief(void)
 {
 	struct brief *brief = malloc(sizeof(*brief));
@@ -567,7 +571,7 @@ static void do_brief(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* Signals: the handler allocates, as may be where nothing else was in progress, or jumps out. */
+/* Signals: the handler allocates as if nothing else were in progress, or jumps out. */
 
 static void on_signal(int number)
 {
@@ -594,7 +598,10 @@ static void *end_at_once(void *arg)
 	pthread_exit(NULL);
 }
 
-/* What must be there before memory runs short: a stack, and what pthread_exit() needs. */
+/*
+ * Allocates in advance what a thread needs when memory is short: its stack, and memory for
+ * pthread_exit().
+ */
 static void prepare_for_hunger(void)
 {
 	volatile char room[512 << 10];
@@ -613,7 +620,7 @@ static void start_signals(void)
 	must(!sigaction(SIGUSR1, &plain, NULL) && !sigaction(SIGUSR2, &nested, NULL), "sigaction");
 }
 
-/* No memory is left for a while. */
+/* Limits the address space for a while. */
 static void do_starved(void)
 {
 	struct rlimit old, none;
@@ -652,7 +659,7 @@ static void do_one(void)
 		do_heap();
 }
 
-/* A child is made only between operations of all threads. */
+/* Locks the gate, so that no child is forked in the middle of an operation. */
 static void do_some(unsigned cnt)
 {
 	while (cnt--) {
@@ -662,7 +669,7 @@ static void do_some(unsigned cnt)
 	}
 }
 
-/* Children */
+/* Child processes. */
 
 static void nap(void)
 {
@@ -688,7 +695,7 @@ static void await_brief(void)
 
 static void maybe_fork(void);
 
-/* Some rounds with its parent's, or an end at once, or another program. */
+/* A child takes part in some rounds, ends at once, or executes another program. */
 static void child_main(uint64_t seed, unsigned round)
 {
 	state = seed;
@@ -747,7 +754,7 @@ static void maybe_fork(void)
 		atomic_fetch_sub(&common->child_cnt, 1);
 }
 
-/* Whether the process is no more, but for its parent's call of wait(). */
+/* True if the process is a zombie or gone. */
 static bool has_ended(pid_t pid)
 {
 	char path[32], stat[64] = "";
@@ -776,12 +783,12 @@ static void await_children(void)
 		;
 }
 
-/* Rounds */
+/* Rounds. */
 
 static void *worker_main(void *arg)
 {
 	state = (uint64_t)(uintptr_t)arg;
-	pthread_barrier_wait(&quiet); /* no memory may be short before all threads are there */
+	pthread_barrier_wait(&quiet); /* memory may be limited only once all threads are started */
 	for (;;) {
 		do_some(operation_cnt);
 		pthread_barrier_wait(&quiet);
@@ -802,7 +809,7 @@ static void main_round(void)
 	books_tell("holds");
 }
 
-/* The runner's word to go on; none means the end. */
+/* Waits for a byte of the runner; at the end of the input, ends the program. */
 static void await_word(void)
 {
 	char byte;
@@ -828,7 +835,7 @@ static void read_groups(char *list)
 
 int main(int argc, char **argv)
 {
-	char *skipped = getenv("SHADOW_SKIPS"); /* one update in so many: a difference that must be found */
+	char *skipped = getenv("SHADOW_SKIPS"); /* skips one update in this number: planted error */
 	uint64_t seed;
 
 	must(argc == 5, "usage: shadow SEED OPERATIONS THREADS GROUP[,GROUP]...");
@@ -837,7 +844,7 @@ int main(int argc, char **argv)
 	thread_cnt = atoi(argv[3]);
 	must(thread_cnt >= 1 && thread_cnt <= THREADS_MAX, "threads");
 	read_groups(argv[4]);
-	/* One excludes some of the other. */
+	/* The groups MOVED and STARVED exclude some of each other's operations. */
 	if (groups[MOVED] && groups[STARVED] && seed % 2)
 		groups[STARVED] = false;
 	skipped_updates = skipped ? (unsigned)atoi(skipped) : 0;

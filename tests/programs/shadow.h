@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The books of shadow.c: what it has outstanding, written down beside the calls that change it, in
- * memory that no traced function gives. Part of that program. Knows nothing of how blocks are made.
+ * The records of shadow.c: its outstanding memory, updated beside each call, in memory that no
+ * traced function allocates. Part of shadow.c. Does not know how blocks are allocated.
  */
 #ifndef SHADOW_H
 #define SHADOW_H
@@ -22,20 +22,20 @@ enum kind { HEAP, MMAP, RESERVE, STACK, KINDS, UNTRACKED };
 
 static const char *const kind_names[KINDS] = {"heap", "mmap", "reserve", "stack"};
 
-/* Which functions may free a block. */
+/* Functions that may free a block. */
 enum family { OF_MALLOC, OF_NEW, OF_ARRAY, OF_ALIGNED_NEW };
 
 struct block {
 	atomic_flag busy;
 	void *p;
 	size_t size;
-	size_t align; /* of an aligned operator new */
+	size_t align; /* alignment, for aligned operator new */
 	int site;
 	enum family family;
 	bool inherited;
 };
 
-/* A part of address space that is of one mapping; its end is as asked for, not rounded. */
+/* A part of the address space from one mapping; its end is as requested, not rounded. */
 struct piece {
 	char *start;
 	char *end;
@@ -44,7 +44,7 @@ struct piece {
 	bool inherited;
 };
 
-/* Pieces in order of their addresses. Whoever has the area may do anything with what is mapped there. */
+/* Pieces sorted by address. A thread that has set busy may change anything mapped there. */
 struct area {
 	atomic_flag busy;
 	struct piece pieces[PIECES];
@@ -64,7 +64,7 @@ static inline char *page_end(const struct piece *piece)
 	return piece->start + pages((size_t)(piece->end - piece->start));
 }
 
-/* Takes [start, end), which are whole pages, out of the area; what was there goes to taken. */
+/* Removes the pages [start, end) from the area; the removed pieces are stored in taken. */
 static int area_cut(struct area *area, char *start, char *end, struct piece *taken)
 {
 	struct piece left[PIECES + 2];
@@ -112,7 +112,7 @@ static void area_put(struct area *area, struct piece piece)
 	area->cnt++;
 }
 
-/* All that a forked child has was its parent's. */
+/* Marks everything that a forked child has as inherited. */
 static void books_inherit(void)
 {
 	for (int i = 0; i < BLOCKS; i++)
@@ -122,7 +122,10 @@ static void books_inherit(void)
 			areas[i].pieces[k].inherited = true;
 }
 
-/* A line for each site and kind that has anything: `holds` of the living, `held` of the ending. */
+/*
+ * Prints a line for each site and kind with blocks: `holds` for running processes, `held` for
+ * ending ones.
+ */
 static void books_tell(const char *word)
 {
 	struct {

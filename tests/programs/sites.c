@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sites BLOCKS STACKS [DEPTH]: blocks from many different call stacks. The way down is a chain
- * of two functions, chosen by the bits of the stack's number.
- * sites rounds ROUNDS STACKS: in each round, blocks from so many new stacks, of which all but the
- * first are freed. Then one more block from the second stack of each round.
+ * sites BLOCKS STACKS [DEPTH]: allocates blocks from many different call stacks, as chains of two
+ * functions chosen by the bits of the stack's number.
+ *
+ * sites rounds ROUNDS STACKS: in each round, allocates from STACKS new stacks and frees all blocks
+ * but the first. Finally allocates one more block from the second stack of each round.
  */
 #include "truth.h"
 
@@ -33,7 +34,7 @@ static void *step(size_t bits, int depth)
 	return bits & 1 ? right(bits >> 1, depth - 1) : left(bits >> 1, depth - 1);
 }
 
-/* The stack of each block is one of so many. */
+/* Distributes the blocks over the stacks. */
 static void all_held(size_t blocks, size_t stacks, int depth)
 {
 	ready();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of several sizes for filters and sorting: most bytes, most blocks and most growth are
- * three different functions. The second phase adds to leak_medium, the third frees everything.
+ * Blocks of several sizes for filters and sorting: most bytes, most blocks and most growth belong
+ * to three different functions. The second phase adds to leak_medium, the third frees everything.
  */
 #include "truth.h"
 

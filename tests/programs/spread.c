@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * spread SECONDS: audit() leaks texts of eleven sizes, and lend() gets as much that is given back a
- * second later, each of them on 4096 stacks in turn. Prints `grows audit BYTES_PER_SECOND`.
+ * spread SECONDS: audit() leaks strings of eleven sizes, and lend() allocates as much but frees it
+ * a second later, both from 4096 stacks in turn. Prints `grows audit BYTES_PER_SECOND`.
  */
 #include <time.h>
 

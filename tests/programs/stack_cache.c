@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths to one allocation that are hard to tell apart by a glance at the stack, each taken many
- * times. The way is a name on the command line; the truth has a line "path=FUNCTION<... COUNT"
- * for each, with the program's own functions from the one that leaks to the one before main.
+ * Call paths to one allocation that are hard to tell apart from a few stack words, each taken many
+ * times. The argument selects the paths; the truth has a line "path=FUNCTION<... COUNT" for each
+ * path, with the program's functions from the leaking one outwards, without main.
  */
 #include "truth.h"
 
@@ -18,7 +18,7 @@
 
 static jmp_buf away;
 
-/* After a call: it may not become a jump. */
+/* Called after another call, which so cannot become a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -30,7 +30,7 @@ OWN_FRAME void leaf(void)
 	back();
 }
 
-/* Frames of one size, at one place, and the return addresses apart by little. */
+/* Frames of equal size, at equal addresses, with nearby return addresses. */
 OWN_FRAME static void even(void)
 {
 	leaf();
@@ -112,7 +112,7 @@ OWN_FRAME static void recursion(void)
 	leaks("leaf", ROUNDS, ROUNDS * 16);
 }
 
-/* The same return addresses next to the allocator and the same stack pointer; the callers differ. */
+/* Equal return addresses near the allocator and an equal stack pointer, but different callers. */
 OWN_FRAME static void far_even(void)
 {
 	recurse(DEPTH);
@@ -165,7 +165,7 @@ OWN_FRAME static void other(size_t size, size_t rest)
 	__asm__ volatile("" : : "r"(room) : "memory");
 }
 
-/* And more: frames of changing sizes, whose sum stays the same. */
+/* Frames of varying size whose sum is constant. */
 OWN_FRAME static void balanced(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -181,7 +181,7 @@ OWN_FRAME static void balanced(void)
 	leaks("leaf", ROUNDS, ROUNDS * 16);
 }
 
-/* Leaves what it had on the stack where the next call finds it. */
+/* Leaves stale frames on the stack where the next call finds them. */
 OWN_FRAME static void jump(int i)
 {
 	if (i % 2)
@@ -253,11 +253,11 @@ static void *load(const char *path, void **library)
 	must(*library != NULL, path);
 	function = dlsym(*library, "call_back");
 	must(function != NULL, "call_back");
-	ready(); /* until its tables are there */
+	ready(); /* waits until memleak has the library's unwind tables */
 	return function;
 }
 
-/* One library goes, another comes to its place. */
+/* Unloads one library and loads another at the same address. */
 OWN_FRAME static void libraries(const char *const *paths)
 {
 	void *library, *function, *before;

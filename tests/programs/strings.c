@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies of strings, of many lengths: strings mimalloc, by functions of its own, or strings
- * strdup|libc, by those of the C library or whoever takes their place. strings many N SIZE:
- * so many of so many bytes.
+ * Copies of strings of many lengths: strings mimalloc uses mimalloc's functions; strings
+ * strdup|libc those of the C library or of a preloaded allocator. strings many N SIZE: N copies of
+ * SIZE bytes.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -19,7 +19,10 @@ typedef void *(*make_heap)(void);
 
 char *__strdup(const char *string);
 
-/* Around what memleak reads at once, which is one byte less than this, and at most in all. */
+/*
+ * Lengths are near PIECE, one more than memleak reads at once, and near MOST, the most that it
+ * reads.
+ */
 #define PIECE 65536
 #define MOST (16 * (PIECE - 1))
 
@@ -76,7 +79,7 @@ static void release(void *p)
 	((void (*)(void *))function("mi_free"))(p);
 }
 
-/* Nothing stays of any. */
+/* Leaves no copy behind. */
 static void nothing(void *heap)
 {
 	static char buffer[PATH_MAX];
@@ -117,7 +120,7 @@ static void mimalloc(void *heap)
 	leaks("resolved_to_heap", 1, sizeof("/proc/sys"));
 }
 
-/* One byte more than is read, and many more: both count as what is read. */
+/* One byte longer than memleak reads, and much longer: both count with the length that is read. */
 static void too_long(void)
 {
 	copied("mi_strdup", string_of(MOST));
@@ -170,7 +173,7 @@ static void many(size_t cnt, size_t size)
 	leaks("copied", cnt, cnt * size);
 }
 
-/* One that nobody knows: its copies are no blocks, what it copies to is. */
+/* A copy function unknown to memleak: its result is not a block, but its destination is. */
 OWN_FRAME static char *pool_copy(void *pool, const char *string)
 {
 	return keep(strcpy(pool, string));

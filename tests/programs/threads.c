@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * threads [BLOCKS]: eight threads allocate 100,000 blocks each at the same time; then each frees
- * half of what its neighbour allocated. The threads exist before memleak comes; they end before
- * the last phase.
+ * half of its neighbour's blocks. The threads exist before memleak is attached and end before the
+ * last phase.
  */
 #include <pthread.h>
 
@@ -15,7 +15,7 @@ static void *blocks[THREADS][MOST];
 static int block_cnt = MOST;
 static pthread_barrier_t barrier;
 
-/* Sizes differ by thread and by block: a mix-up of two threads changes the sum. */
+/* Sizes depend on thread and block: confusing two threads changes the sum. */
 static size_t size_of(int thread, int i)
 {
 	return 16 + 8 * thread + i % 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A 32-bit program without any library: says ready, waits for a byte, ends. */
+/* A 32-bit program without libraries: prints ready, waits for a byte, ends. */
 static int call(int number, int a, const void *b, int c)
 {
 	int ret;

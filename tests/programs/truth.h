@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a test program speaks with the runner. It says what is outstanding since memleak was
- * attached, then "ready", then it waits for a byte: nothing is ever left to timing.
+ * How a test program communicates with the runner: it prints what is outstanding since memleak was
+ * attached, then "ready", then waits for a byte. So nothing depends on timing.
  *
- *	leak FUNCTION COUNT BYTES             heap blocks whose call stands in FUNCTION
- *	mapping FUNCTION COUNT BYTES KIND     the same for mappings: mmap, reserve or stack
- *	block ADDRESS SIZE                    one outstanding block
- *	NAME VALUE...                         anything else that a case wants to know
+ *  leak FUNCTION COUNT BYTES             heap blocks allocated in FUNCTION
+ *  mapping FUNCTION COUNT BYTES KIND     mappings; KIND is mmap, reserve or stack
+ *  block ADDRESS SIZE                    one outstanding block
+ *  NAME VALUE...                         anything else that a case needs
  *
- * A truth holds until the next "ready". A line that allocates and leaves something outstanding
- * carries the comment LEAK: the runner demands that reports name such a line.
- * Nothing here allocates: stdio would. Knows nothing of memleak.
+ * A truth is valid until the next "ready". A line that leaves a block outstanding must have the
+ * comment LEAK, as the runner requires reports to name such a line.
+ * Nothing here allocates, unlike stdio. Knows nothing of memleak.
  */
 #ifndef TRUTH_H
 #define TRUTH_H
@@ -31,7 +31,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The compiler may neither drop the allocation nor turn the call into a jump. */
+/* Keeps the compiler from dropping the allocation or turning the call into a tail call. */
 static inline void *keep(void *p)
 {
 	__asm__ volatile("" : "+r"(p) : : "memory");
@@ -61,7 +61,7 @@ static inline void maps(const char *function, size_t count, size_t bytes, const 
 	say("mapping %s %zu %zu %s\n", function, count, bytes, kind);
 }
 
-/* What must hold for the truth to be the truth; a program that cannot do its part says why. */
+/* Exits with 99 and an explanation unless holds is true: the program cannot do its part. */
 static inline void must(int holds, const char *what)
 {
 	if (holds)
@@ -70,7 +70,7 @@ static inline void must(int holds, const char *what)
 	_exit(99);
 }
 
-/* Waits for the runner's byte; ends with the runner. */
+/* Waits for a byte of the runner; exits if the runner has ended. */
 static inline void wait_byte(void)
 {
 	char byte;
@@ -85,7 +85,7 @@ static inline void ready(void)
 	wait_byte();
 }
 
-/* One block after all else: a tracer that sees nothing, or no more, has no excuse. */
+/* Leaks one block after everything else, so that an empty report is always wrong. */
 OWN_FRAME __attribute__((unused)) static void marker(void)
 {
 	must(keep(malloc(24)) != NULL, "malloc"); /* LEAK */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * two_allocators PLUGIN HOW: a plugin that is loaded before memleak comes and calls another malloc
- * than the program, which is to be started with an allocator preloaded. HOW: "deepbind": the
- * plugin calls the malloc of its own dependencies; "dlmopen": it has a C library of its own.
+ * two_allocators PLUGIN HOW: loads a plugin, before memleak is attached, that uses another malloc
+ * than the program, which must be started with a preloaded allocator. HOW: "deepbind": the plugin
+ * uses the malloc of its dependencies; "dlmopen": the plugin has a separate C library.
  */
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unawaited NAME: calls that a filter from 1000 bytes on leaves out, so often that a tracer may
- * stop to look at their returns, and others around, in and after them that it must book. The
- * program has its own malloc and valloc, which ask the library's aligned_alloc.
+ * unawaited NAME: calls left out by a filter of at least 1000 bytes, frequent enough that a tracer
+ * may stop watching their returns, and calls around, within and after them that must be counted.
+ * The program defines malloc and valloc on top of the library's aligned_alloc.
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -13,17 +13,17 @@
 
 #define LEFT_OUT 8
 #define BOOKED 5000
-#define HEADER 4096 /* what the program's own functions ask for beyond what they were asked for */
+#define HEADER 4096 /* bytes that the program's malloc and valloc add to each request */
 #define TURNS 10
 #define MANY 5000
 #define MAPPED (1 << 20)
 #define CALLS 10000
 
-/* Of an allocator's library, where one is preloaded. */
+/* From a preloaded allocator's library, if any. */
 extern void *new_plain(size_t) __asm__("_Znwm") __attribute__((weak));
 
 static size_t header;
-static void (*inside)(void); /* what the next malloc does, too */
+static void (*inside)(void); /* called once by the next malloc */
 static jmp_buf out;
 
 __attribute__((noinline)) void *malloc(size_t size)
@@ -36,7 +36,7 @@ __attribute__((noinline)) void *malloc(size_t size)
 	return keep(aligned_alloc(16, size + header));
 }
 
-/* Ends with a jump: no trace of it is left on the stack. */
+/* Ends with a tail call, so no frame of valloc is on the stack. */
 __attribute__((noinline)) void *valloc(size_t size)
 {
 	return aligned_alloc(16, size + HEADER);
@@ -67,14 +67,14 @@ static void leave_out_many(void)
 		leave_out();
 }
 
-/* What is asked for inside has the size of what is booked. */
+/* The inner call has the size of a call that would be counted. */
 static void nested(void)
 {
 	header = HEADER;
 	leave_out_many();
 }
 
-/* Nothing is left out but by sampling. */
+/* Without a filter, only sampling leaves calls out. */
 static void headers(void)
 {
 	header = HEADER;
@@ -83,7 +83,7 @@ static void headers(void)
 	leaks("deeper_alloc", 10 * CALLS, 1000 * CALLS);
 }
 
-/* From one place: left out ones and others. */
+/* Calls from one place: some are left out, some are not. */
 static void in_turn(void)
 {
 	leave_out_many();
@@ -93,7 +93,7 @@ static void in_turn(void)
 	leaks("in_turn", TURNS, TURNS * BOOKED);
 }
 
-/* The frame that holds the place of the call before it never writes there. */
+/* The hole covers the previous call's place on the stack and is never written to. */
 OWN_FRAME static void with_hole(void)
 {
 	char hole[8192];
@@ -127,7 +127,7 @@ OWN_FRAME static void new_in_hole(void)
 	keep(hole);
 }
 
-/* An exception may end what comes after a call that is left out. */
+/* The call after a left-out one may end with an exception. */
 static void news(void)
 {
 	must(new_plain != NULL, "operator new");
@@ -139,7 +139,7 @@ static void news(void)
 	leaks("new_block", TURNS, TURNS * BOOKED);
 }
 
-/* One place calls whatever it is given. */
+/* One call site that calls different functions. */
 OWN_FRAME static void *call(void *(*function)(size_t), size_t size)
 {
 	return keep(function(size));
@@ -162,7 +162,7 @@ static void jumps(void)
 		keep(valloc(LEFT_OUT));
 }
 
-/* Jumps to one of two: the same place seems to call both. */
+/* Makes a tail call to one of two functions, so that one call site seems to call both. */
 OWN_FRAME static void *resize(void *p, size_t size)
 {
 	return p ? realloc(p, size) : malloc(size);
@@ -204,7 +204,7 @@ static void abandons(void)
 	leaks("plain_alloc", 2 * TURNS, 2 * TURNS * BOOKED);
 }
 
-/* Once only, and nothing is left out. */
+/* A single abandoned call; no call is left out. */
 static void abandons_once(void)
 {
 	if (!setjmp(out)) {
@@ -227,7 +227,7 @@ static void interrupt(void)
 	raise(SIGUSR1);
 }
 
-/* A handler allocates in the middle of a call: that is nested, on whatever stack. */
+/* A signal handler allocates in the middle of a call: a nested call, on either stack. */
 static void signals(int flags)
 {
 	static char stack[1 << 16];
@@ -266,7 +266,7 @@ static void mapping_handler(int number)
 	must(map() != MAP_FAILED, "mmap");
 }
 
-/* A handler maps in the middle of a call: that is no business of the allocator's. */
+/* A signal handler maps memory in the middle of a call: a mapping of the program. */
 static void signal_maps(void)
 {
 	struct sigaction action = {.sa_handler = mapping_handler};

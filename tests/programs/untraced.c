@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Grows by what memleak does not trace, until its input ends: untraced PART. Says `grows
- * PER_SECOND` and is ready. PART: shared (a mapped memfd each time), descriptors, threads (which
- * wait), anonymous (memory that was mapped before is used for the first time), used (the same of
- * shared memory, which is no growth), nothing.
+ * Grows through memory that memleak does not trace, until its input ends: untraced PART. Prints
+ * `grows PER_SECOND`, then ready. PART: shared (maps a memfd each time), descriptors, threads
+ * (which sleep), anonymous (touches memory mapped before), used (touches shared memory mapped
+ * before, which is no growth), nothing.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #define PIECES_MAX 2000
 #define PIECE (256 << 10)
 
-static char *room; /* for what was mapped before */
+static char *room; /* memory mapped before */
 static size_t used;
 
 static void *map_room(int flags)
@@ -78,7 +78,7 @@ static void do_nothing(void)
 static const struct kind {
 	const char *name;
 	void (*grow)(void);
-	long each; /* bytes or pieces */
+	long each; /* growth per step, in bytes or pieces */
 } kinds[] = {
 	{"shared", share, PIECE},     {"descriptors", open_descriptor, 1},
 	{"threads", start_thread, 1}, {"anonymous", use_room, PIECE},

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stacks that frame pointers do not tell: built without any. Each way of calling is a name on
- * the command line; the truth has a line "chain FUNCTION..." with the program's own functions
- * from the one that leaks to main.
+ * Stacks without frame pointers. The argument selects a way of calling; the truth has a line "chain
+ * FUNCTION..." with the program's functions from the leaking one to main.
  */
 #include "truth.h"
 
@@ -16,7 +15,7 @@
 #define SIZE 40
 #define DEPTH 200
 
-/* After a call: it may not become a jump. */
+/* Called after another call, which so cannot become a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -68,7 +67,7 @@ OWN_FRAME static void callback(void)
 	say("chain leak_here inner compare callback main\n");
 }
 
-/* The stack pointer moves by an amount that no table knows. */
+/* Moves the stack pointer by an amount that unwind tables do not contain. */
 OWN_FRAME static void variable(size_t size)
 {
 	char array[size];
@@ -89,7 +88,7 @@ OWN_FRAME static void sized(void)
 	say("chain leak_here inner variable sized main\n");
 }
 
-/* More than is copied of the stack at once. */
+/* A frame larger than one copy of the stack. */
 OWN_FRAME static void large_frame(void)
 {
 	volatile char room[20000];
@@ -221,7 +220,7 @@ OWN_FRAME static void jumped_to(void)
 	back();
 }
 
-/* Its frame is gone when the other function runs: the truth does not have it. */
+/* The caller's frame is gone when the other function runs, so the truth does not list it. */
 OWN_FRAME static void jumps(void)
 {
 	jumped_to();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * C++ without frame pointers: allocations by containers, while an exception is on its way, in
- * threads of the library. A line "chain FUNCTION..." has the program's own functions in their
- * order; what the compiler makes of templates may stand between them.
+ * C++ without frame pointers: allocations in containers, during exception handling, and in
+ * std::thread. A line "chain FUNCTION..." lists the program's functions in order; the stack may
+ * have template code of the compiler in between.
  */
 #include "truth.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions whose frames are described in rare ways, wrongly or not at all: built without frame
- * pointers. Each is a name on the command line; the truth has a line "chain FUNCTION..." with the
- * program's own functions from the one that leaks to the last one that can be known, and "end" with
- * complete or cut.
+ * Functions whose unwind information is rare, wrong or missing; built without frame pointers. The
+ * argument selects one; the truth has a line "chain FUNCTION..." with the program's functions from
+ * the leaking one to the last one that can be found, and "end" with complete or cut.
  */
 #include "truth.h"
 
@@ -14,7 +13,7 @@
 
 #define SIZE 40
 
-/* After a call: it may not become a jump. */
+/* Called after another call, which so cannot become a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");
@@ -32,7 +31,7 @@ OWN_FRAME __attribute__((used)) void inner(void)
 	back();
 }
 
-/* Its stack pointer is rounded down, and the frame is found by a pointer that is kept in it. */
+/* Its stack pointer is aligned down, and the frame is found by a pointer stored in it. */
 OWN_FRAME static void realigned(size_t size)
 {
 	char array[64] __attribute__((aligned(128)));
@@ -52,7 +51,7 @@ OWN_FRAME static void aligned(void)
 	say("chain leak_here inner realigned aligned main\nend complete\n");
 }
 
-/* Code of all other ways: name, what it does before and after the call, and what it says of it. */
+/* Defines a function: its name, its code before and after the call, with CFI directives. */
 #if defined(__x86_64__)
 #define BY_HAND(name, before, after)                                                               \
 	__asm__(".text\n"                                                                          \
@@ -70,21 +69,24 @@ OWN_FRAME static void aligned(void)
 	"	ret\n"                                                                                 \
 	".cfi_endproc\n"
 
-/* CFA = rsp + 7 + 9, by an expression of its own. */
+/* CFA = rsp + 7 + 9, by a DWARF expression. */
 BY_HAND(by_expression, KEEPS_RBX ".cfi_escape 0x0f, 5, 0x77, 7, 0x39, 0x22, 0x96\n", GIVES_RBX);
-/* CFA = rbx, which is the caller's stack pointer. */
+/* CFA = rbx, which holds the caller's stack pointer. */
 BY_HAND(by_register, KEEPS_RBX "	lea 16(%rsp), %rbx\n.cfi_def_cfa rbx, 0\n", GIVES_RBX);
-/* A state is restored that was not kept. */
+/* Restores a state that was never saved. */
 BY_HAND(by_nothing, KEEPS_RBX ".cfi_escape 0x0b\n", GIVES_RBX);
-/* Says that it is a signal's frame, which it is not. */
+/* Marked as a signal frame, which it is not. */
 BY_HAND(by_signal, KEEPS_RBX ".cfi_signal_frame\n", GIVES_RBX);
-/* The caller's frame pointer is said to be lost. */
+/* The caller's frame pointer is marked as undefined. */
 BY_HAND(by_lost, KEEPS_RBX ".cfi_undefined rbp\n", GIVES_RBX);
-/* Nothing is said, but it has a frame pointer. */
+/* No unwind information, but a frame pointer. */
 BY_HAND(by_pointer, "	push %rbp\n	mov %rsp, %rbp\n", "	pop %rbp\n	ret\n");
-/* Nothing is said, and the frame pointer holds something else. */
+/* No unwind information, and the frame pointer holds another value. */
 BY_HAND(by_luck, "	push %rbp\n	mov $0x1234567, %ebp\n", "	pop %rbp\n	ret\n");
-/* The same, but what comes after the call tells: as in the trampolines of python -X perf. */
+/*
+ * No unwind information; the code after the call reveals the frame, as in trampolines of python -X
+ * perf.
+ */
 BY_HAND(by_return, "	sub $24, %rsp\n", "	add $24, %rsp\n	ret\n");
 __asm__(".text\n"
 	".type with_no_pointer, @function\n"
@@ -147,7 +149,10 @@ OWN_FRAME static void through(library_function *library_outer)
 	back();
 }
 
-/* Through a library that was not there when memleak came: once, and again when it is known. */
+/*
+ * Calls through a library loaded after memleak was attached: once, and again when its tables are
+ * known.
+ */
 static void late(void)
 {
 	void *library = dlopen("libunwind_library.so", RTLD_NOW);
@@ -165,7 +170,7 @@ static void late(void)
 	    "end complete\n");
 }
 
-/* Every other page of a region is code: as many pieces, of which none touches another. */
+/* Makes every other page of a region executable, so that no two mappings are adjacent. */
 static void map_pieces(size_t cnt)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);
@@ -204,7 +209,11 @@ static const struct {
 #endif
 };
 
-/* unwind_exotic WAY [pieces N | file PATH]: what is mapped executable before memleak comes. */
+/*
+ * unwind_exotic WAY [pieces N
+ *
+ * file PATH]: maps code before memleak is attached.
+ */
 int main(int argc, char **argv)
 {
 	must(argc == 2 || argc == 4, "which way?");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of many sizes from one place, up to terabytes: the program's malloc hands out address
- * space. Sums of count and size in one word must not carry into each other; nor when they fall.
+ * Blocks of many sizes, up to terabytes, from one place; the program's malloc hands out address
+ * space. Count and size are packed into one word: sums must not carry into each other, when growing
+ * or shrinking.
  */
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A process that works in the memory of another one: made by clone(CLONE_VM) with a number of its
- * own, as a thread has none. What it frees and allocates is its parent's: workers NAME PROCESS_NAME.
+ * A process that runs in the memory of another one, made by clone(CLONE_VM) with a separate pid,
+ * unlike a thread. Its frees and allocations belong to its parent: workers NAME PROCESS_NAME.
  */
 #include <sched.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ static void await(const int *ends)
 	must(read(ends[0], &byte, 1) == 1, "read");
 }
 
-/* The parent waits meanwhile: both use the same thread-local variables. */
+/* The parent waits meanwhile, as both use the same thread-local variables. */
 static int work(void *arg)
 {
 	(void)arg;
@@ -85,7 +85,9 @@ static void wait_for_worker(void)
 	must(waitpid(worker, &status, 0) == worker && status == 0, "worker");
 }
 
-/* It is there before memleak is; or it is made while memleak looks on, and works when it is told. */
+/*
+ * The worker exists before memleak is attached, or is made later and works when the case says so.
+ */
 static void works(void)
 {
 	parent_allocs();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An allocator to be preloaded that calls the C library's for each block, HEADER bytes larger. Its
- * blocks begin behind that. Without a header it jumps there, if the compiler makes it so.
+ * A preloaded allocator that calls the C library's for each block, HEADER bytes larger, and returns
+ * the memory after the header. Without a header it makes a tail call, if the compiler optimises it.
  */
 #include <dlfcn.h>
 
