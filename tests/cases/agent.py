@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Programs that keep their account themselves. What is right of their reports, the other cases show
-with `tests/run --agent`; here is what the agent alone does.
+Tests --agent, which records allocations within the program. The other cases check the contents of
+its reports with `tests/run --agent`; here are the cases that only the agent has.
 """
 
 import math
@@ -28,12 +28,12 @@ def library(t):
 
 
 def load(t, name, *args, **kwargs):
-    """A program that was started with the agent by hand."""
+    """Starts a program with the agent preloaded by hand."""
     return t.program(name, *args, preload=library(t), **kwargs)
 
 
 def command(t, *argv, wrapper=NOBODY, options=(), ages=("-o", "0")):
-    """memleak --agent -- CMD, as nobody: its last report."""
+    """Runs `memleak --agent -- CMD` as nobody; returns its last report."""
     answer = subprocess.run([*wrapper, t.path, "--agent", "--json", "-T", "100000", *ages,
                              *options, "3600", "--", *argv], capture_output=True,
                             timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL)
@@ -50,7 +50,7 @@ def sites_of(report, function):
 
 
 def check_leak(report):
-    """tests/programs/leak: five of 1 MiB and five of 16 bytes."""
+    """Checks the report of tests/programs/leak: five blocks of 1 MiB and five of 16 bytes."""
     for function, count, size in (("leak_big", 5, 5 << 20), ("leak_small", 5, 80)):
         sites = sites_of(report, function)
         if sum(site["count"] for site in sites) != count or \
@@ -62,7 +62,7 @@ def check_leak(report):
 
 @each("exit", "kill", "abort", "quick")
 def test_end(t, how):
-    """However a program ends, the last report is of what it had then; nobody needs rights."""
+    """However a program ends, the last report has what it held then; no capabilities are needed."""
     t.tmp.chmod(0o755)
     source = t.tmp / "end.py"
     ends = {"exit": "pass", "kill": "os.kill(os.getpid(), 9)", "abort": "os.abort()",
@@ -88,7 +88,9 @@ def test_as_nobody(t):
 
 @untraced
 def test_joined_again(t):
-    """Each who joins sees all that there is, also what was mapped while another was there."""
+    """
+    Each memleak that joins sees everything, also what was mapped while another one was attached.
+    """
     program = load(t, "functions", "all")
     options = ("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid), "3600")
     first = t.memleak(*options).ready()
@@ -105,7 +107,7 @@ def test_joined_again(t):
 
 
 def test_two_witnesses(t):
-    """Probes and the agent tell the same of one program at a time."""
+    """Probes and the agent report the same for one program, one after the other."""
     program = load(t, "threads")
     agent = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid), "3600",
                       env={"MEMLEAK_AGENT_SINCE": "join"}).ready()
@@ -139,14 +141,14 @@ def test_refused(t, what):
 
 @untraced
 def test_no_account(t):
-    """A command that loads no library is said to keep none."""
+    """If a command does not load the agent, memleak says so."""
     _, code = command(t, t.file_of("leak_static"), wrapper=())
     if "kept no account" not in t.notes:
         raise Failure(f"exit code {code}: {t.notes!r}")
 
 
 def test_forked(t):
-    """Without --follow a child's allocations are nobody's; with it, its own."""
+    """Without --follow a child's allocations are not reported; with it they are, for the child."""
     source = ("import ctypes, os\nlibc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
               "pid = os.fork()\n"
               "if not pid:\n    libc.malloc(234567)\n    os._exit(0)\n"
@@ -160,7 +162,9 @@ def test_forked(t):
 
 @each("definite", "clean")
 def test_verdict(t, what):
-    """LeakSanitizer's question, of a program that was not built for it: as root, for the proof."""
+    """
+    Proofs work with a program that has the agent, as LeakSanitizer would check it; run as root.
+    """
     source = t.tmp / "lost.c"
     keep = "kept = p;" if what == "clean" else ""
     source.write_text("#include <stdlib.h>\nvoid *volatile kept;\n"
@@ -177,7 +181,7 @@ def test_verdict(t, what):
 
 
 def test_descriptor_is_closed(t):
-    """A program that closes all that it does not know goes on, and so does its account."""
+    """The agent still works after the program has closed all unknown descriptors."""
     source = ("import ctypes, os, sys\nlibc = ctypes.CDLL(None)\n"
               "libc.malloc.restype = ctypes.c_void_p\nos.closerange(3, 5000)\n"
               "for _ in range(3): libc.malloc(345678)\n"
@@ -193,7 +197,7 @@ def test_descriptor_is_closed(t):
 
 
 def test_not_in_core(t):
-    """The account has room for very much: of it core files have the first page alone."""
+    """The agent reserves a large address range, but core files contain only its first page."""
     program = load(t, "leak")
     maps = pathlib.Path(f"/proc/{program.pid}/smaps").read_text(encoding="utf-8")
     mapped = [part for part in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", maps, flags=re.M)
@@ -211,7 +215,7 @@ def gdb(*args):
                             stdin=subprocess.DEVNULL, encoding="utf-8")
     if "not permitted" in answer.stderr:
         raise Skip("gdb may not trace: " + answer.stderr[-100:].strip())
-    # It cannot call a function then, and leaves wrong registers behind.
+    # gdb then cannot call a function, and leaves wrong registers behind.
     if broken := re.search(r"Couldn't write .*", answer.stderr):
         raise Skip("gdb cannot write registers here: " + broken[0])
     return answer.stdout
@@ -225,7 +229,10 @@ def field(text, name):
 
 
 def test_in_gdb(t):
-    """What is outstanding, by a call; of a core, what the head of the account has."""
+    """
+    gdb can print the totals by a function call; from a core file, those in the header of the
+    agent's memory.
+    """
     process = python(t, "kept = first()\nstage()\nsecond()\nstage()\nstage()")
     core = t.tmp / "core"
     for _ in range(2):
@@ -247,7 +254,9 @@ def test_in_gdb(t):
 
 @untraced
 def test_memleak_is_killed(t):
-    """What reads the account may go at any time: the program does not notice, and others join."""
+    """
+    memleak may be killed at any time: the program is not affected, and another memleak can join.
+    """
     program = load(t, "leak")
     memleak = t.memleak("--agent", "--json", "-o", "0", "-p", str(program.pid), "0.1").ready()
     memleak.signal(signal.SIGKILL)
@@ -290,7 +299,7 @@ int main(void) { return 0; }
 
 @untraced
 def test_allocator_begins(t):
-    """One of the program's own maps its memory with a lock held, before anything else has begun."""
+    """A program's own allocator may map memory with a lock held, before anything else has run."""
     source, program = t.tmp / "locked.c", t.tmp / "locked"
     source.write_text(LOCKED, encoding="ascii")
     subprocess.run(["cc", "-O1", "-fno-builtin", "-rdynamic", "-o", program, source], check=True)
@@ -343,9 +352,9 @@ int main(void)
 @untraced
 def test_stale_words(t):
     """
-    The words of an earlier call still stand where no function has written since, and the stack is
-    as deep: the frame pointer tells the two apart. An address that is handed out again has one
-    block, however the one before went.
+    Stale words of an earlier call may be on a stack of equal depth where no function has written
+    since: the frame pointer tells both calls apart. A reused address is one block, however the
+    previous block was freed.
     """
     source, program = t.tmp / "stale.c", t.tmp / "stale"
     source.write_text(STALE, encoding="ascii")
@@ -378,8 +387,8 @@ def stage():
 
 
 def python(t, source):
-    """A program that keeps its account without anybody to read it, at its first stage."""
-    # With malloc alone: arenas of 1 MiB would come whenever the last one is full.
+    """Starts python with the agent and no reader, and waits for its first stage."""
+    # Uses malloc for all objects; otherwise arenas of 1 MiB would be mapped now and then.
     process = t.process(["/usr/bin/python3", "-c", MALLOCS + source],
                         env={"LD_PRELOAD": os.fspath(library(t)), "PYTHONMALLOC": "malloc"})
     process.wait_for("the line", lambda: "ready" in process.out.text)
@@ -398,7 +407,7 @@ def join(t, process, *options):
 
 
 def check_estimate(report, what, size):
-    """Of all that ctypes has called: within five standard errors, which are no guess."""
+    """Checks the estimate for calls by ctypes, within five standard errors."""
     sites = sites_of(report, "ffi_call")
     bytes_ = sum(site["bytes"] for site in sites)
     error = math.hypot(*(site["standard_error"]["bytes"] for site in sites))
@@ -408,13 +417,15 @@ def check_estimate(report, what, size):
 
 @each(("--sample-bytes", "16k"), ("-s", "20"))
 def test_samples_from_the_first(t, options):
-    """A command keeps samples alone, what is freed and reallocated as well."""
+    """
+    A command with sampling: only samples are kept, and frees and reallocations of them are seen.
+    """
     report, _ = command(t, "/usr/bin/python3", "-c", MALLOCS + "second()", options=options)
     check_estimate(report, "kept", 10000 * 999)
 
 
 def test_samples_from_then_on(t):
-    """What was allocated before is known for certain; whoever joins later is told of it."""
+    """Blocks from before sampling are counted exactly; a memleak that joins later is told so."""
     process = python(t, "kept = first()\nstage()\nsecond()\nstage()")
     before = join(t, process).stop()
     exact = [site for site in before["sites"] if site["bytes"] == 777000]
@@ -472,7 +483,7 @@ def heap_bytes(report):
 
 
 def test_sums(t):
-    """Of eight threads at once, and of a peak that nobody could look at: all are exact."""
+    """Sums of eight threads at once, and a peak between reports, are exact."""
     source, program = t.tmp / "sums.c", t.tmp / "sums"
     source.write_text(SUMS, encoding="ascii")
     subprocess.run(["cc", "-O1", "-g", "-pthread", "-o", program, source], check=True)
@@ -494,7 +505,7 @@ def test_sums(t):
 
 @untraced
 def test_sums_from_then_on(t):
-    """What was there before counts as well."""
+    """Blocks from before memleak joined count as well."""
     process = python(t, "first()\nstage()\nsecond()\nlibc.free(libc.malloc(50000000))\nstage()")
     memleak = join(t, process, "--peak", "--summary")
     next_stage(process)
@@ -509,7 +520,7 @@ def test_sums_from_then_on(t):
 
 
 def start_heirs(t, *argv, options=(), interval="3600"):
-    """A program that forks, with the agent: memleak, whose output is the program's."""
+    """Starts memleak with the agent on a program that forks; both share their output."""
     memleak = t.memleak("--agent", "--json", "-T", "100000", "-o", "0", "-f", *options, "--output",
                         t.tmp / "reports", interval, "--", t.file_of(argv[0]), *argv[1:],
                         output=t.tmp / "reports")
@@ -518,14 +529,14 @@ def start_heirs(t, *argv, options=(), interval="3600"):
 
 
 def truth_of(memleak, stages=2):
-    """What the program says in its next stage."""
+    """Reads the truth of the program's next stage."""
     memleak.send()
     memleak.wait_for("its truth", lambda: memleak.out.text.count("ready") == stages)
     return Truth.of(memleak.out.text.replace("ready\n", ""))
 
 
 def reports_so_far(memleak):
-    """Whole lines of the file that it writes."""
+    """Returns the reports for which the output file has complete lines."""
     return [parse(line) for line in memleak.output.read_bytes().split(b"\n")[:-1]]
 
 
@@ -540,7 +551,7 @@ def run_heirs(t, what, *options, pace=0, interval="3600"):
 @untraced
 @each(*inherited.ALL)
 def test_inherited(t, what):
-    """What each process has, and how much of it was its parent's, as with probes."""
+    """Each process has its blocks and its inherited blocks, as with probes."""
     run_heirs(t, what)
 
 
@@ -548,14 +559,16 @@ def test_inherited(t, what):
 @each("frees", "same_address", "grandchild", "gone_exec")
 @timeout(120)
 def test_inherited_reports(t, what):
-    """What is not needed any more is dropped after reports, and nothing else."""
+    """After reports, the agent drops data that is not needed any more, and nothing else."""
     run_heirs(t, what, pace=1300, interval="0.3")
 
 
 @untraced
 @each("frees", "realloc", "grandchild")
 def test_inherited_sampled(t, what):
-    """Samples keep their weights, here of nearly one, and a child knows those of its parent."""
+    """
+    Samples keep their weights, here close to one, and children inherit the samples of their parent.
+    """
     report = run_heirs(t, what, "--sample-bytes", "1")
     if not report["sampling"]:
         fail(report, "nothing is sampled")
@@ -563,7 +576,7 @@ def test_inherited_sampled(t, what):
 
 @untraced
 def test_inherited_generations(t):
-    """Children, their children and so on, which all but the last end before anybody can look."""
+    """Generations of children, of which all but the last end before they can be examined."""
     memleak = start_heirs(t, "inherited", "generations")
     memleak.signal(signal.SIGSTOP)
     truth = truth_of(memleak)
@@ -573,7 +586,7 @@ def test_inherited_generations(t):
 
 
 def test_inherited_proved(t):
-    """A block is lost in one process, and held in the other one."""
+    """A block is lost in one process and held in the other one."""
     memleak = start_heirs(t, "heirs", options=("--prove", "--no-default-suppressions"),
                           interval="0.3")
     truth = truth_of(memleak)
@@ -587,11 +600,11 @@ def test_inherited_proved(t):
 @untraced
 @each("server", "exec")
 def test_family(t, what):
-    """Workers of a server, and children that execute a program, which is another account."""
+    """Workers of a server, and children that run exec, which starts a new record."""
     memleak = start_heirs(t, "family", what, "5")
     truth = truth_of(memleak)
     parent = next(iter(truth.children))
-    # It has as much from before its first stage, which is seen here.
+    # The blocks from before its first stage are seen as well.
     truth.children[parent] = 20, 2000
     truth.inherits = {pid: (20, 2000) for pid in truth.inherits}
     target_filter.check([memleak.stop(code=128 + signal.SIGTERM)],
@@ -674,7 +687,7 @@ def heirs(t):
 
 @each(("3", "4"), ("1500", "0"))
 def test_inherited_exactly(t, how):
-    """A few children of a program whose threads go on, and very many short ones."""
+    """A few children of a program whose other threads go on, and very many short-lived children."""
     report, code = command(t, heirs(t), *how, options=("-f",))
     wanted("exit code", code, 0)
     if any(report["lost"].values()):
@@ -697,7 +710,7 @@ def test_inherited_exactly(t, how):
 
 
 def test_count(t):
-    """Calls of each process, which nobody needs rights to count."""
+    """Counts calls of each process without any capability."""
     report, _ = command(t, heirs(t), "3", "0", options=("-f", "--count=process"), ages=())
     rows = sorted(report["entries"], key=lambda row: row["calls"])
     wanted("each child's", [(row["calls"], row["bytes"]) for row in rows
@@ -713,7 +726,7 @@ def test_count(t):
 
 @untraced
 def test_count_joined(t):
-    """Of who is joined, calls from then on."""
+    """Counts calls from the time of joining."""
     program = load(t, "leak")
     program.go()
     memleak = t.memleak("--agent", "--json", "--count=function", "-p", str(program.pid),
@@ -729,7 +742,7 @@ def test_count_joined(t):
 
 @untraced
 def test_trace(t):
-    """Each allocation and free of each process, in their order, with who called."""
+    """Prints each allocation and free of each process, in order, with its stack."""
     output = t.tmp / "reports"
     memleak = t.memleak("--agent", "--json", "-tt", "-f", "-o", "0", "--output", output, "3600",
                         "--", heirs(t), "3", "0", output=output)
@@ -784,7 +797,9 @@ int main(void)
 
 @untraced
 def test_trace_lost(t):
-    """What nobody reads is counted, and nobody is told any more when memleak has left."""
+    """
+    Events that memleak does not read in time are counted; after memleak has left, none are sent.
+    """
     source, program = t.tmp / "flood.c", t.tmp / "flood"
     source.write_text(FLOOD, encoding="ascii")
     subprocess.run(["cc", "-O1", "-o", program, source], check=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What a program does that is not to be hurt by its agent, and what the agent cannot see of it: that
-is said.
+Tests that the agent does not break unusual programs, and that memleak reports what the agent cannot
+see.
 """
 
 import os
@@ -26,7 +26,7 @@ def build(t, name, source, *options, compiler="cc", suffix=".c"):
 
 
 def loaded(t, *argv):
-    """What a program says with the agent, if it ends well."""
+    """Runs a program with the agent; returns its output if it succeeds."""
     answer = subprocess.run(argv, check=False, timeout=PATIENCE, capture_output=True, encoding="utf-8",
                             stdin=subprocess.DEVNULL, cwd=t.tmp,
                             env={**os.environ, "LD_PRELOAD": os.fspath(library(t))})
@@ -36,14 +36,14 @@ def loaded(t, *argv):
 
 
 def watched(t, interval, *argv, options=()):
-    """memleak on a command, whose output is its own."""
+    """Runs memleak on a command; both share their output."""
     output = t.tmp / "reports"
     return t.memleak("--agent", "--json", "-T", "100000", "-o", "0", *options, "--output", output,
                      interval, "--", *argv, output=output)
 
 
 def field(text, name):
-    """Of a status file, in kB: of each time it was printed."""
+    """Returns all values of a field of /proc/PID/status in the text, in kB."""
     return [int(number) for number in re.findall(rf"^{name}:\s+(\d+) kB", text, re.M)]
 
 
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 @untraced
 @each("one_by_one", "at_once")
 def test_threads(t, how):
-    """What is remembered for a thread goes with it, and takes little memory while it is there."""
+    """The agent's memory for a thread is small and is freed when the thread ends."""
     said = loaded(t, build(t, "threads", THREADS), how)
     before, after = field(said, "RssAnon")
     if after - before > (4000 if how == "one_by_one" else 40000):
@@ -141,7 +141,10 @@ int main(void)
 
 
 def test_late_destructors(t):
-    """What destructors of threads allocate, when the agent has forgotten the thread, has a stack."""
+    """
+    Allocations in thread destructors, which run after the agent has forgotten the thread, have a
+    stack.
+    """
     report, _ = command(t, build(t, "late", LATE))
     sites = sites_of(report, "late")
     wanted("blocks", sum(site["count"] for site in sites), 20)
@@ -151,7 +154,10 @@ def test_late_destructors(t):
 
 @untraced
 def test_file_size_limit(t):
-    """Who makes a larger file than is allowed gets a signal: there is no account then."""
+    """
+    With a file size limit, growing the shared memory would raise SIGXFSZ: the agent then does
+    nothing.
+    """
     limit = ("prlimit", "--fsize=1000000")
     loaded(t, *limit, "/bin/true")
     answer = subprocess.run([*limit, t.path, "--agent", "3600", "--", "/bin/true"], check=False,
@@ -177,7 +183,10 @@ int main(void)
 
 
 def test_memory_is_locked(t):
-    """The account does not get all the memory that it has room for. The limit is for a fault."""
+    """
+    With mlockall(), the agent's reserved memory is not populated. The limit makes the case fail if
+    it is.
+    """
     program = build(t, "locks", LOCKS)
     if subprocess.run([program], check=False, stdout=subprocess.DEVNULL).returncode:
         raise Skip("no memory can be locked here")
@@ -216,7 +225,7 @@ int main(int argc, char **argv)
 
 @untraced
 def test_operators_of_a_plugin(t):
-    """A C program loads a library that has the C++ library within it: its operators are called."""
+    """A C program loads a library that contains the C++ library: its operators are traced."""
     plugin = build(t, "plugin.so", PLUGIN, "-shared", "-fPIC", "-static-libstdc++",
                    "-static-libgcc", compiler="c++", suffix=".cpp")
     loaded(t, build(t, "loads", LOADS), plugin)
@@ -248,7 +257,7 @@ int main(void)
 
 @untraced
 def test_frame_pointer_leads_astray(t):
-    """Mappings are read for code that is not known; what was read is not kept each time."""
+    """For unknown code the agent reads /proc/self/maps, and does not leak the copy each time."""
     if platform.machine() != "x86_64":
         raise Skip("its code is x86-64")
     said = loaded(t, build(t, "stray", STRAY))
@@ -298,7 +307,9 @@ int main(int argc, char **argv)
 
 @untraced
 def test_child_has_its_own(t):
-    """A forked child has its parent's descriptor as well: its account is the one that is read."""
+    """
+    A forked child inherits its parent's descriptor, but has its own record, which memleak reads.
+    """
     process = t.process([build(t, "forks", FORKS), "1"],
                         env={"LD_PRELOAD": os.fspath(library(t))})
     process.wait_for("the line", lambda: "ready" in process.out.text)
@@ -314,7 +325,7 @@ def test_child_has_its_own(t):
 @untraced
 @slow
 def test_memleak_is_stopped(t):
-    """A program that forks is not held up by memleak, and children that had no room are counted."""
+    """A stopped memleak does not block a forking program; children without room are counted."""
     children = 4500
     memleak = watched(t, "3600", build(t, "forks", FORKS), str(children), options=("-f",))
     memleak.wait_for("ready", lambda: "ready" in memleak.out.text)
@@ -333,7 +344,7 @@ def test_memleak_is_stopped(t):
 @untraced
 @each("static", "no_agent")
 def test_executes_another(t, what):
-    """What a shell had is not said of the program that it executes."""
+    """Blocks of a shell are not attributed to the program that it executes."""
     argv = ["sh", "-c", 'exec "$@"', "sh", t.file_of("leak_static")] if what == "static" else \
            ["env", "-u", "LD_PRELOAD", t.file_of("leak")]
     memleak = watched(t, "0.3", *argv)
@@ -348,7 +359,9 @@ def test_executes_another(t, what):
 
 @untraced
 def test_allocator_of_its_own(t):
-    """What comes before the agent is called instead: that nothing is seen is said."""
+    """
+    If an allocator earlier in the lookup order hides the agent, memleak says that nothing is seen.
+    """
     memleak = watched(t, "3600", t.file_of("own_malloc"))
     memleak.send(b"xxxx")
     report = memleak.finish()
@@ -371,14 +384,14 @@ int main(void)
 
 
 def test_address_of_malloc(t):
-    """An executable that is not moved has an address of malloc within it, and no allocator."""
+    """A non-PIE executable may contain a PLT address of malloc, which is not an allocator."""
     report, _ = command(t, build(t, "takes", TAKES, "-no-pie", "-fno-pie"))
     wanted("blocks", [site["bytes"] for site in sites_of(report, "main")], [4321])
     wanted("processes lost", report["lost"]["processes"], 0)
 
 
 def test_another_user(t):
-    """Whoever changes its user and executes a program is refused, which is said."""
+    """A program that changes its user and runs exec is refused, and memleak says so."""
     report, _ = command(t, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
                         "/bin/true", wrapper=())
     wanted("processes lost", report["lost"]["processes"], 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other allocators, other C libraries, C++: found by themselves, named right."""
+"""Other allocators, other C libraries, and C++: found automatically, with correct names."""
 
 import re
 
@@ -20,7 +20,7 @@ def run(t, *args, options=(), lines=True, may_lose=(), **kwargs):
 
 
 def of_library(site):
-    """What the C++ library takes for itself before main."""
+    """True for blocks that the C++ library allocates before main."""
     return any((frame["symbol"] or "").startswith("_dl_init") for frame in site["stack"])
 
 
@@ -37,7 +37,9 @@ def test_preloaded_every_function(t, name):
 
 
 def through_libraries(*things):
-    """mimalloc 2.0 was built as C: where others throw, its operator new ends the program."""
+    """
+    Leaves mimalloc 2.0 out of cases with exceptions: it is built as C, and its operator new aborts.
+    """
     return each(*((f"{name}_{thing}", name, thing) for name in LIBRARIES for thing in things
                   if name != "mimalloc" or thing not in THROWING))
 
@@ -46,24 +48,26 @@ def through_libraries(*things):
 @sample(6)
 @through_libraries(*OPERATORS)
 def test_preloaded_cxx(t, what):
-    """operator new of these libraries never calls malloc."""
+    """operator new of these libraries does not call malloc."""
     _, name, thing = what
     run(t, "cxx", thing, preload=library(name))
 
 
 @each(*LIBRARIES)
 def test_own_names(t, name):
-    """mallocx, tc_malloc, mi_heap_malloc and their kin, which need not call malloc."""
+    """
+    Tests mallocx, tc_malloc, mi_heap_malloc and similar functions, which need not call malloc.
+    """
     run(t, "allocator_api", name.removesuffix("_full"), preload=library(name))
 
 
 def test_failure_frees(t):
-    """mi_reallocf frees the old block when it cannot give another one."""
+    """A failing mi_reallocf frees the old block."""
     run(t, "allocator_api", "mimalloc_reallocf", preload=library("mimalloc"))
 
 
 def test_heap_destroyed(t):
-    """Which blocks go with a heap is not known: the report says so."""
+    """It is unknown which blocks a destroyed heap had: the report says so."""
     program = t.program("allocator_api", "mimalloc_destroy", preload=library("mimalloc"))
     memleak = t.attach(program)
     program.go()
@@ -84,7 +88,9 @@ def test_preloaded_threads(t, name):
 
 @each("deepbind", "dlmopen")
 def test_two_allocators(t, how):
-    """A plugin calls the C library's malloc, all others that of a preloaded library: both count."""
+    """
+    A plugin calls the C library's malloc, the program that of a preloaded library: both count.
+    """
     program = t.program("two_allocators", t.file_of("libplugin.so"), how,
                         preload=library("jemalloc"))
     memleak = t.attach(program)
@@ -97,7 +103,7 @@ def test_two_allocators(t, how):
 
 @each("libwrapper.so", "libwrapper_jump.so", "libwrapper_header.so")
 def test_wrapper(t, name):
-    """malloc of a preloaded library calls the C library's, which is probed as well: one block."""
+    """malloc of a preloaded library calls the C library's, which is also probed: one block."""
     program = t.program("leak", preload=t.file_of(name))
     memleak = t.attach(program, "--stats", interval="0.2")
     for calls in ({"malloc": 10, "free": 1}, {"malloc": 20, "free": 1}, {"malloc": 20, "free": 21}):
@@ -116,7 +122,7 @@ def test_cxx(t, name):
 
 @each("new", "array", "nothrow", "aligned", "delete")
 def test_cxx_operators(t, name):
-    """new calls malloc: one allocation, exactly."""
+    """new calls malloc: exactly one allocation."""
     program = t.program("cxx", name)
     memleak = t.attach(program)
     truth = program.go()
@@ -135,7 +141,7 @@ def test_cxx_operators(t, name):
 
 @pitfall(18)
 def test_exception_through_new(t):
-    """bad_alloc leaves operator new: the program catches it and lives."""
+    """bad_alloc leaves operator new: the program catches it and goes on."""
     run(t, "cxx", "bad_alloc")
 
 
@@ -143,14 +149,14 @@ def test_exception_through_new(t):
 @sample(2, 1)
 @through_libraries("bad_alloc", "between_throws", "in_child")
 def test_exception_through_preloaded_new(t, what):
-    """The same where operator new itself is probed; nothing of what is allocated meanwhile is lost."""
+    """bad_alloc leaves a probed operator new: the program goes on, and no allocation is missed."""
     _, name, thing = what
     run(t, "cxx", thing, preload=library(name))
 
 
 @through_libraries("new_handler")
 def test_frees_in_new_handler(t, what):
-    """operator new asks the program for memory, which gives back blocks of its own."""
+    """operator new calls the program's new handler, which frees blocks."""
     _, name, thing = what
     run(t, "cxx", thing, preload=library(name))
 
@@ -158,7 +164,7 @@ def test_frees_in_new_handler(t, what):
 @pitfall(18)
 @through_libraries("in_child")
 def test_exception_in_child_of_command(t, what):
-    """A child has the parent's probes, whose links are none of its own, and it lives."""
+    """A child process runs into its parent's probes, which are not bound to it, and survives."""
     _, name, thing = what
     memleak = t.command(t.file_of("cxx_" + name), thing)
     memleak.send(b"xx")
@@ -169,7 +175,7 @@ def test_exception_in_child_of_command(t, what):
 @sample(2)
 @through_libraries("new", "aligned", "between_throws")
 def test_cxx_command(t, what):
-    """From the first call on; libstdc++ has a block before main."""
+    """Traces a C++ command from its first call on; libstdc++ has a block before main."""
     _, name, thing = what
     memleak = t.command(t.file_of("cxx_" + name), thing)
     memleak.send(b"xx")
@@ -179,14 +185,14 @@ def test_cxx_command(t, what):
 
 
 def of_start(site):
-    """What is there before main may be seen or not, and libraries map memory for themselves."""
+    """True for blocks from before main, which may be missed, and for mappings of libraries."""
     return site["kind"] != "heap" or of_library(site)
 
 
 @pitfall(18)
 @each("jemalloc", "tcmalloc")
 def test_cxx_after_exec(t, name):
-    """The shell's allocator is another one: what is probed follows the program."""
+    """The shell uses another allocator: after exec, the new program's allocator is probed."""
     program = t.program("cxx_" + name, "between_throws", ready=False,
                         wrapper=("/bin/sh", "-c", 'read -r go; exec "$@"', "sh"))
     memleak = t.attach(program, "-v")
@@ -215,14 +221,14 @@ def test_linked_cxx(t, what):
 
 
 def of_unwinder(site):
-    """Where no dynamic loader knows the tables, the first exception sorts them into memory."""
+    """True for the tables that the unwinder sorts at the first exception in static programs."""
     return any((frame["symbol"] or "").startswith("_Unwind_") for frame in site["stack"])
 
 
 @sample(2)
 @each(*OPERATORS, "bad_alloc", "between_throws")
 def test_static_cxx(t, thing):
-    """malloc and operator new in one file: the latter calls the former."""
+    """malloc and operator new are in one file, and the latter calls the former."""
     program = t.program("cxx_static", thing)
     memleak = t.attach(program)
     truth = program.go()
@@ -231,14 +237,14 @@ def test_static_cxx(t, thing):
 
 @each("new", "bad_alloc", "between_throws")
 def test_built_in_cxx(t, thing):
-    """The C++ library is part of the program, and so is what throws."""
+    """The C++ library, with the code that throws, is linked into the program."""
     run(t, "cxx_built_in", thing)
 
 
 @sample(2, 1)
 @each(*OPERATORS, "bad_alloc", "between_throws", "reallocated")
 def test_own_operator_new(t, thing):
-    """operator new of the program itself, which allocates otherwise, and delete."""
+    """A program with its own operator new and delete, which do not use malloc."""
     run(t, "cxx_own_new", thing)
 
 
@@ -249,7 +255,7 @@ QUIET = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
 
 @each(*SANITIZERS)
 def test_sanitizer(t, name):
-    """Programs with a sanitizer's allocator, from a library or built in."""
+    """Programs with the allocator of a sanitizer, from a library or built in."""
     run(t, "functions_" + name, "all", env=QUIET)
 
 
@@ -267,29 +273,29 @@ def test_built_otherwise(t, name):
 
 @each("leak_musl", "leak_musl_static")
 def test_musl(t, name):
-    """musl says nothing of how its own code is unwound: behind main, stacks are cut."""
+    """musl has no unwind tables, so stacks are cut behind main."""
     run(t, name, may_lose=("unwind",))
 
 
 @each("own_malloc", "own_malloc_static", "own_malloc_library")
 def test_own_allocator(t, name):
-    """Allocators that libc knows nothing of, with free_sized, free_aligned_sized and cfree."""
+    """Allocators independent of libc, with free_sized, free_aligned_sized and cfree."""
     run(t, name)
 
 
 @each("own_malloc_built_in", "own_malloc_hidden")
 def test_built_in(t, name):
-    """Names that only jemalloc has, static in the program or in a library."""
+    """Names that only jemalloc has, as static functions of the program or a library."""
     run(t, name)
 
 
 def test_prefix(t):
-    """je_malloc and friends: by -S."""
+    """je_malloc and similar names are traced with -S."""
     run(t, "own_malloc_prefixed", options=("-S", "je_"))
 
 
 def test_prefix_found(t):
-    """The same without being told."""
+    """je_malloc and similar names are found without -S."""
     run(t, "own_malloc_prefixed")
 
 
@@ -300,7 +306,7 @@ POOLS = ("--alloc", "cells_take:pool_malloc", "--alloc", "cells_resize:pool_real
 
 @each("session", "multi", "perf", "shape")
 def test_pools(t, kind):
-    """--alloc and --free: static functions, too, and one of C++ that throws."""
+    """--alloc and --free: also static functions, and a C++ function that throws."""
     program = t.program("pools")
     memleak = t.attach(program, *POOLS, env={"MEMLEAK_LINKS": kind})
     truth = program.go()
@@ -308,7 +314,7 @@ def test_pools(t, kind):
 
 
 def test_pool_not_there(t):
-    """A name that no file has is said, and what may have been meant is asked."""
+    """If no file has a function of this name, memleak says so and suggests a similar name."""
     memleak = t.attach(t.program("pools"), "--alloc", "no_such_function", "--alloc", "cels_take")
     notes = memleak.notes
     memleak.stop()
@@ -318,12 +324,12 @@ def test_pool_not_there(t):
 
 
 def test_object_given(t):
-    """-O: the allocator in this file and in no other."""
+    """-O: only the allocator of this file is traced."""
     run(t, "own_malloc_library", options=("-O", t.file_of("libbump.so")))
 
 
 def test_object_given_is_the_wrong_one(t):
-    """-O with a file that has no allocator says so."""
+    """-O with a file without an allocator is an error."""
     program = t.program("leak")
     t.refused("--json", "-O", t.file_of("libplugin.so"), "-p", str(program.pid), "1", code=1,
               says="libplugin.so does not define malloc or any other")
@@ -337,7 +343,7 @@ def test_object_missing(t):
 
 @pitfall(20)
 def test_no_allocator_at_all(t):
-    """A stripped static program shows no allocator: that is said, not shown as no leak."""
+    """A stripped static program has no visible allocator: an error, not an empty report."""
     program = t.program("leak_stripped_static")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.2", "1")
     memleak.wait()
@@ -350,7 +356,7 @@ def test_no_allocator_at_all(t):
 
 @pitfall(20)
 def test_says_what_is_probed(t):
-    """The line of readiness names how many probes; -v names file and functions."""
+    """The `tracing` line has the number of probes; -v lists files and functions."""
     program = t.program("leak")
     memleak = t.attach(program, "-v")
     notes = memleak.notes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Targets that cannot be traced, rights that are missing, kernels that lack something."""
+"""Targets that cannot be traced, missing capabilities, and missing kernel features."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ def one_line(memleak):
 
 
 def test_no_such_process(t):
-    """A pid that was just free."""
+    """The pid of a process that has just ended."""
     gone = t.process(["/bin/true"])
     gone.wait()
     one_line(t.refused("-p", str(gone.pid), "1", code=1, says=str(gone.pid)))
@@ -56,7 +56,7 @@ def test_kernel_thread(t):
 
 @pitfall(19)
 def test_32_bit(t):
-    """Refused with a clear word: its registers would be read wrongly."""
+    """A 32-bit program is refused with a clear message: its registers would be misread."""
     if os.uname().machine != "x86_64":
         raise Skip("there is a 32-bit program for x86-64 only")
     program = t.program("tiny32")
@@ -79,7 +79,7 @@ def test_32_bit_command(t):
 
 
 def test_thread_id(t):
-    """The id of a thread is no process: said so, or its process is traced."""
+    """The id of a thread is no process: memleak says so or traces the process."""
     program = t.program("threads")
     tid = next(int(tid) for tid in os.listdir(f"/proc/{program.pid}/task")
                if int(tid) != program.pid)
@@ -97,7 +97,7 @@ def test_thread_id(t):
 
 
 def test_itself(t):
-    """A process that is being traced may be the tracer of another: no deadlock."""
+    """memleak may be a descendant of the process that it traces: no deadlock."""
     program = t.program("leak")
     first = t.attach(program, interval="0.1")
     second = t.memleak("--json", "-o", "0", "-p", str(first.pid), "0.2", "3")
@@ -111,7 +111,7 @@ def test_itself(t):
 
 
 def run_as_nobody(t, *args):
-    """Without root's rights; the program is in a place that nobody may read."""
+    """Runs memleak as nobody, with the program in an unreadable folder."""
     shutil.copy(t.path, t.tmp / "memleak")
     t.tmp.chmod(0o755)
     (t.tmp / "memleak").chmod(0o755)
@@ -122,7 +122,7 @@ def run_as_nobody(t, *args):
 
 
 def test_no_root(t):
-    """All that is missing is told at once."""
+    """All missing capabilities are listed at once."""
     program = t.program("leak")
     memleak = run_as_nobody(t, "--json", "-p", str(program.pid), "1")
     one_line(memleak)
@@ -138,7 +138,7 @@ def test_nobody_has_the_name(t):
 
 
 def test_no_root_command(t):
-    """The command is not started if it cannot be traced."""
+    """If a command cannot be traced, it is not started."""
     marker = t.tmp / "marker"
     marker.touch()
     marker.chmod(0o666)
@@ -149,7 +149,7 @@ def test_no_root_command(t):
 
 @each(("bpf", "bpf,-sys_admin"), ("perfmon", "perfmon,-sys_admin"))
 def test_missing_capability(t, what):
-    """What is missing is named."""
+    """A missing capability is named."""
     capability, dropped = what
     program = t.program("leak")
     t.refused("--json", "-p", str(program.pid), "1", code=1, says="CAP_" + capability.upper(),
@@ -157,14 +157,14 @@ def test_missing_capability(t, what):
 
 
 def test_no_ptrace_right(t):
-    """A process whose files may not be read, and a word about that."""
+    """If a process's files may not be read, memleak says so."""
     program = t.program("leak")
     t.refused("--json", "-p", str(program.pid), "1", code=1, says="CAP_SYS_PTRACE",
               wrapper=("setpriv", "--bounding-set", "-sys_ptrace"))
 
 
 def test_skipped(t):
-    """--comm counts what it does not trace, and says why."""
+    """--comm counts the processes that it cannot trace, and says why."""
     path = t.tmp / f"tiny{os.getpid()}"
     shutil.copy(t.file_of("tiny32"), path)
     t.program("tiny32", path=path)
@@ -176,7 +176,7 @@ def test_skipped(t):
 
 @each("-p", "--comm")
 def test_unreadable_program(t, option):
-    """A program whose file may not be read is traced through the C library, without names."""
+    """A program with an unreadable file is traced through the C library, without symbols."""
     path = t.tmp / f"unread{os.getpid()}"
     shutil.copy(t.file_of("leak"), path)
     os.chown(path, 65534, 65534)
@@ -200,7 +200,7 @@ def test_unreadable_program(t, option):
 
 
 def test_capabilities_are_enough(t):
-    """Root is not needed: these capabilities are."""
+    """Root is not needed: these capabilities suffice."""
     program = t.program("leak", wrapper=("setpriv", "--reuid", "65534", "--regid", "65534",
                                          "--clear-groups"))
     caps = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore,+sys_resource"
@@ -219,13 +219,15 @@ def test_capabilities_are_enough(t):
 
 @each("bpf", "perf_event_open")
 def test_kernel_without(t, name):
-    """A kernel that lacks the system call: said in a line, not shown as an empty report."""
+    """
+    If the kernel lacks the system call, memleak says so in one line instead of an empty report.
+    """
     program = t.program("leak")
     memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600",
                         wrapper=(t.file_of("nosyscall"), name))
     memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
     if name == "perf_event_open" and "memleak: tracing" in memleak.notes:
-        truth = program.go()  # probes can be placed without it
+        truth = program.go()  # probes work without the system call
         expect(memleak.stop(), truth)
         return
     memleak.wait()
@@ -237,7 +239,7 @@ def test_kernel_without(t, name):
 
 
 def test_few_file_descriptors(t):
-    """A low limit of open files: it works, or says that this is why not."""
+    """With a low limit of open files, memleak works or names the limit."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600",
                         wrapper=("prlimit", "--nofile=24:24"))
@@ -254,13 +256,13 @@ def test_few_file_descriptors(t):
 
 @once
 def test_address_space(t):
-    """With too little address space, memleak says that this is why it does not start."""
+    """With too little address space, memleak says that this is why it cannot start."""
     t.refused("-p", str(os.getpid()), "1", code=1, says=["ulimit -v", "40 MiB"],
               wrapper=("prlimit", f"--as={40 << 20}"))
 
 
 def test_no_types(t):
-    """Without the kernel's type information, memleak names it."""
+    """Missing kernel type information (BTF) is reported by name."""
     if subprocess.run(["unshare", "-m", "true"], check=False).returncode:
         raise Skip("mount namespaces are not permitted")
     t.refused("-p", str(os.getpid()), "1", code=1, says="BTF", wrapper=(
@@ -270,7 +272,7 @@ def test_no_types(t):
 
 @each(("one", 64, ("-p", str(os.getpid()))), ("all", 128, ("-A",)))
 def test_memory_cgroup(t, what):
-    """In a memory cgroup that is too small, memleak says so before the kernel kills it."""
+    """If the memory cgroup is too small, memleak says so before the kernel kills it."""
     _, mebibytes, targets = what
     with hierarchy(t, accounting()) as root, Cgroup(root) as cgroup:
         limit = next((cgroup.path / name for name in ("memory.max", "memory.limit_in_bytes")
@@ -283,7 +285,7 @@ def test_memory_cgroup(t, what):
 
 
 def test_signals_ignored_by_parent(t):
-    """Started with SIGINT ignored, as `memleak &` in a script: SIGTERM still ends it well."""
+    """With SIGINT ignored, as for `memleak &` in a script, SIGTERM still ends it properly."""
     program = t.program("leak")
     memleak = t.attach(program, wrapper=("sh", "-c", 'trap "" INT; exec "$0" "$@"'))
     truth = program.go()
@@ -314,7 +316,7 @@ def test_many_targets_die_at_once(t):
 
 
 def test_stopped_target(t):
-    """A process that a debugger or job control holds still can be looked at."""
+    """A process stopped by a debugger or job control can be traced."""
     program = t.program("leak")
     program.signal(signal.SIGSTOP)
     memleak = t.attach(program)
@@ -327,7 +329,7 @@ def test_stopped_target(t):
 
 
 def test_truncated_under_us(t):
-    """The program's file loses its end while it runs: names may go, memleak does not."""
+    """The program's file is truncated while it runs: symbols may be lost, but memleak goes on."""
     library = t.tmp / "libplugin.so"
     shutil.copy(t.file_of("libplugin.so"), library)
     program = t.program("dlopen", library, "stay")
@@ -340,7 +342,7 @@ def test_truncated_under_us(t):
 
 
 def test_deleted_program(t):
-    """An upgrade replaces the file: what the process maps is what counts."""
+    """The program's file is replaced, as by an upgrade: memleak uses the file that is mapped."""
     path = t.tmp / "leak"
     shutil.copy(t.file_of("leak"), path)
     program = t.program("leak", path=path)
@@ -352,7 +354,7 @@ def test_deleted_program(t):
 
 
 def test_seccomp_target(t):
-    """A target under a seccomp filter lives on, traced or refused with the reason."""
+    """A process with a seccomp filter survives: it is traced, or refused with the reason."""
     program = t.program("nosyscall", "bpf", t.file_of("leak"))
     memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600")
     memleak.wait_for("a word", lambda: memleak.notes.endswith("\n"))
@@ -372,7 +374,7 @@ def test_seccomp_target(t):
 
 @pitfall(18)
 def test_seccomp_kernel(t):
-    """Where the kernel would end it, it is refused; --force has it traced."""
+    """If probes would make the kernel kill the process, it is refused; --force traces it anyway."""
     program = t.program("nosyscall", "bpf", t.file_of("leak"))
     env = {"MEMLEAK_SECCOMP": "kills"}
     t.refused("--json", "-p", str(program.pid), "1", code=1, says=("seccomp", "--force"), env=env)
@@ -383,7 +385,7 @@ def test_seccomp_kernel(t):
 
 @pitfall(18)
 def test_go(t):
-    """A program in Go is refused, and says why; --force traces its C code."""
+    """A Go program is refused with the reason; --force traces its C code."""
     program = t.program("leak_go")
     t.refused("--json", "-p", str(program.pid), "1", code=1, says=("Go", "--force"))
     memleak = t.attach(program, "--force")
@@ -392,7 +394,7 @@ def test_go(t):
 
 
 def test_tracefs_is_not_needed(t):
-    """Without tracefs mounted it works, or says what to mount."""
+    """Without tracefs, memleak works or says what to mount."""
     if subprocess.run(["unshare", "-m", "true"], check=False).returncode:
         raise Skip("no mount namespaces here")
     program = t.program("leak")

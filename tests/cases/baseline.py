@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is left out as it was there before: --warmup, SIGUSR2; and reports asked for by SIGUSR1."""
+"""Leaves out earlier blocks: --warmup and SIGUSR2; also reports on request by SIGUSR1."""
 
 import math
 import re
@@ -18,7 +18,7 @@ def require(holds, report, text):
 
 
 def ask(memleak):
-    """The report that SIGUSR1 has made."""
+    """Sends SIGUSR1 and returns the report."""
     number = len(memleak.take())
     memleak.signal(signal.SIGUSR1)
     return memleak.report_number(number)
@@ -38,7 +38,10 @@ def sums(report, function):
 
 
 def test_signal(t):
-    """Only what came after the baseline; growth is against it; what was freed is gone."""
+    """
+    After SIGUSR2 only newer blocks are shown; growth is relative to the baseline; freed blocks
+    vanish.
+    """
     program = t.program("leak")
     memleak = t.attach(program)
     program.go()
@@ -65,7 +68,7 @@ def test_signal(t):
 
 @each("mappings", "blocks")
 def test_kinds(t, what):
-    """A mapping from before is left out like a block; one that only moves stays old."""
+    """Old mappings are left out like blocks, also after they have been moved."""
     if what == "blocks":
         program = t.program("many", "50", "10")
     else:
@@ -79,7 +82,7 @@ def test_kinds(t, what):
 
 
 def test_both_spaces(t):
-    """With -K kernel memory is left out as well."""
+    """With -K, old kernel memory is left out as well."""
     program = t.program("kernel", "messages:100")
     memleak = t.attach(program, "-K")
     program.go()
@@ -92,7 +95,7 @@ def test_both_spaces(t):
 
 
 def test_groups(t):
-    """Groups are sums of what is left."""
+    """Groups sum up only the blocks after the baseline."""
     program = t.program("leak")
     memleak = t.attach(program, "--by", "module")
     program.go()
@@ -117,7 +120,7 @@ def test_text(t):
 
 @each("-C", "--count")
 def test_no_ages(t, option):
-    """Where no ages are kept one line says that there is no baseline, and nothing is left out."""
+    """Without ages, a line says that baselines do not work, and nothing is left out."""
     program = t.program("leak")
     memleak = t.memleak("--json", option, "-p", str(program.pid), "3600").ready()
     program.go()
@@ -134,9 +137,9 @@ def test_no_ages(t, option):
 
 
 def test_interval_stays(t):
-    """Reports that are asked for count for no COUNT, and the others come when they are due."""
+    """Reports on request do not count towards COUNT and do not delay regular reports."""
     program = t.program("leak")
-    seconds = math.ceil(2 * STRETCH)  # all are asked for before the second interval ends
+    seconds = math.ceil(2 * STRETCH)  # all requests come before the second interval ends
     memleak = t.memleak("--json", "-p", str(program.pid), str(seconds), "2").ready()
     for _ in range(5):
         ask(memleak)
@@ -150,7 +153,7 @@ def test_interval_stays(t):
 
 
 def holds_back(pid, number):
-    """Whether the process has this signal blocked."""
+    """True if the process blocks this signal."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
             mask = int(re.search(r"^SigBlk:\s*(\w+)", file.read(), re.M).group(1), 16)
@@ -160,7 +163,7 @@ def holds_back(pid, number):
 
 
 def test_before_ready(t):
-    """Signals that come while memleak still prepares wait until it traces."""
+    """Signals that arrive before tracing has begun are handled afterwards."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600")
     memleak.wait_for("SIGUSR1 being blocked", lambda: holds_back(memleak.pid, signal.SIGUSR1),
@@ -181,13 +184,13 @@ def test_before_ready(t):
 
 @each("USR1", "USR2")
 def test_command_has_its_signals(t, name):
-    """memleak's command can be ended by them: it does not inherit what memleak blocks."""
+    """The command does not inherit the signals that memleak blocks."""
     memleak = t.command("sh", "-c", f"kill -{name} $$; exit 3")
     memleak.finish(128 + getattr(signal, "SIG" + name))
 
 
 def test_warmup(t):
-    """Blocks of the first seconds are left out; growth and totals know only the others."""
+    """--warmup leaves out blocks of the first seconds, in totals and growth as well."""
     program = t.program("leak")
     seconds = round(2.5 + STRETCH, 1)
     memleak = t.attach(program, "--warmup", str(seconds))
@@ -205,7 +208,7 @@ def test_warmup(t):
 
 
 def test_warmup_and_signal(t):
-    """A baseline during the warm-up does not shorten it."""
+    """A baseline during the warm-up does not shorten the warm-up."""
     program = t.program("leak")
     memleak = t.attach(program, "--warmup", "3000")
     program.go()

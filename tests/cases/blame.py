@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is named for memory: the program's own function, and the library call that it made."""
+"""
+Names the function that is to blame: the program's function, and the library call that it made.
+"""
 
 import pathlib
 import re
@@ -7,7 +9,7 @@ import re
 from lib import Failure, each, slow, timeout, wanted
 from lib.process import PATIENCE
 
-# Arenas of a megabyte: none of the stacks that each was due on grows.
+# Python allocates arenas of a megabyte from many stacks, so no single stack grows.
 PYTHON = """
 import sys, time
 print("ready", flush=True)
@@ -28,7 +30,7 @@ while (1) {
 
 
 def symbol_of(site, key):
-    """The function of a site's "culprit" or "through"."""
+    """Returns the function of a site's "culprit" or "through"."""
     return None if site[key] is None else site["stack"][site[key]]["symbol"]
 
 
@@ -37,7 +39,9 @@ def names_of(report):
 
 
 def test_library_call(t):
-    """What a library allocates deep inside is the program's function's that called it."""
+    """
+    Memory that a library allocates is attributed to the program's function that called the library.
+    """
     program = t.program("named", "library")
     memleak = t.attach(program)
     program.go()
@@ -45,7 +49,7 @@ def test_library_call(t):
 
 
 def test_wrapper(t):
-    """Who is called from many places for many sizes gets it for others; a constructor does not."""
+    """A function called from many places for many sizes is a wrapper; a constructor is not."""
     program = t.program("named", "own")
     memleak = t.attach(program, "-T", "50")
     program.go()
@@ -57,7 +61,9 @@ def test_wrapper(t):
 @timeout(120)
 @each("pymalloc", "malloc")
 def test_python(t, allocator):
-    """What python takes for its objects is judged as one, in steps or block by block."""
+    """
+    All memory that python takes for its objects is judged as one site, by arenas or by blocks.
+    """
     program = t.process(["/usr/bin/python3", "-c", PYTHON],
                         env={"PYTHONMALLOC": allocator})
     program.wait_for("ready", lambda: b"ready" in program.out.data)
@@ -65,7 +71,7 @@ def test_python(t, allocator):
     program.send()
     with_perf = "run with -X perf (3.12)" if allocator == "malloc" else \
         "run with PYTHONMALLOC=malloc and -X perf (3.12)"
-    # That of /usr/bin/python3, not of the one that runs the cases.
+    # Version of /usr/bin/python3, which may differ from the python that runs the cases.
     minor = int(re.search(r"python3\.(\d+)$", str(pathlib.Path("/usr/bin/python3").resolve()))[1])
     advice = with_perf if minor >= 12 else "its tracemalloc tells (3.12 has -X perf)"
     verdict = re.compile(r"^python objects grow \d+(\.\d+)? [KM]iB/s, \w+.* for \d+ s; which: " +
@@ -80,7 +86,7 @@ def test_python(t, allocator):
 @slow
 @timeout(120)
 def test_perl(t):
-    """What perl takes for its objects, block by block, is judged as one."""
+    """All memory that perl takes for its objects is judged as one site."""
     program = t.process(["/usr/bin/perl", "-e", PERL])
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
@@ -94,7 +100,9 @@ def test_perl(t):
 
 
 def test_own(t):
-    """A library beside the program is its own, unless --own says what is."""
+    """
+    A library in the program's folder counts as part of the program, unless --own says otherwise.
+    """
     for own, name, through in ((), "plugin_leak", None), \
             (("--own", t.file_of("dlopen")), "call_plugin", "plugin_work"), \
             (("--own", t.file_of("dlopen"), "--own", "libplugin.so"), "plugin_leak", None):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
---census: what the heap of tests/programs/census.c held, against what that knows of its blocks, what
-glibc says of the heap (mallinfo2) and what the kernel says of the memory (smaps).
+--census of the heap of tests/programs/census.c, compared with what the program knows about its
+blocks, with glibc's figures (mallinfo2), and with the kernel's (smaps).
 """
 
 import os
@@ -21,7 +21,7 @@ PAGE = os.sysconf("SC_PAGESIZE")
 
 
 def truth_of(truth):
-    """{the largest size of a class: {state: what is of it}}"""
+    """Returns {largest size of a class: {state: sums}}."""
     classes = {}
     for name, words in truth.facts.items():
         if name.startswith("upto_"):
@@ -39,7 +39,7 @@ def check_classes(census, classes):
 
 
 def check_against_glibc(census, truth):
-    """glibc counts what is in a thread's cache as used, and headers with their chunks."""
+    """glibc counts chunks in a thread's cache as used, and includes headers."""
     arena, mapped, free, cached = (int(word) for word in truth.facts["mallinfo"])
     small = truth_of(truth)[128]["free"]
     cached *= small["bytes"] // small["count"] + WORD
@@ -50,7 +50,7 @@ def check_against_glibc(census, truth):
 
 
 def smaps_of(pid):
-    """[(what is mapped, {field: bytes})]"""
+    """Returns [(mapping, {field: bytes})]."""
     mappings = []
     with open(f"/proc/{pid}/smaps", encoding="utf-8") as file:
         for line in file:
@@ -64,9 +64,9 @@ def smaps_of(pid):
 
 def check_against_kernel(report, truth, pid):
     """
-    Pages of the heap are what page tables have, exactly. The kernel's own counters of a process may
-    be off: each thread (before Linux 6.2), then each processor counts up to so many pages of
-    each kind before it adds them to the sum: max(64, 2 * processors).
+    Compares the pages of the heap with the kernel's. The page tables are exact. The kernel's
+    counters per process may be off: each thread (before Linux 6.2) or processor collects up to
+    max(64, 2 * processors) pages of each kind before adding them to the sum.
     """
     census = report["census"]
     memory = census["memory"]
@@ -87,7 +87,7 @@ def check_against_kernel(report, truth, pid):
 
 @each("asleep", "busy")
 def test_live(t, value):
-    """Each class to the block, and totals that meet glibc's and the kernel's."""
+    """Classes are exact to the block, and totals agree with glibc's and the kernel's."""
     program = t.program("census", value)
     memleak = t.attach(program, "--census", interval="0.1")
     truth = program.go()
@@ -105,7 +105,9 @@ def test_live(t, value):
 
 
 def test_core(t):
-    """A core tells the same of used and free, and nothing of who knew what."""
+    """
+    A census of a core has the used and free sums, but cannot tell traced blocks from older ones.
+    """
     running = t.program("census")
     truth = running.go()
     path = core_by_gdb(t, running)
@@ -128,7 +130,7 @@ def test_core(t):
 
 
 def test_another_allocator(t):
-    """Blocks of an allocator that is not glibc's are said to be elsewhere."""
+    """Blocks of another allocator than glibc's are shown as outside of its heap."""
     program = t.program("own_malloc")
     memleak = t.attach(program, "--census", interval="0.1")
     truth = program.go()
@@ -139,7 +141,7 @@ def test_another_allocator(t):
 
 
 def test_text(t):
-    """The lines that people read, and the table."""
+    """Text output: the lines and the table."""
     program = t.program("census")
     memleak = t.memleak("--census", "-o", "0", "-p", str(program.pid), "3600").ready()
     truth = program.go()
@@ -154,7 +156,7 @@ def test_text(t):
 
 
 def test_not_asked_for(t):
-    """A proof alone says nothing of it."""
+    """A proof without --census has no census."""
     program = t.program("leak")
     memleak = t.attach(program, "--prove", interval="0.1")
     program.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exactly 20,000 blocks live while they are replaced all the time: no report may say more."""
+"""Exactly 20,000 blocks are alive while all are constantly replaced: no report may show more."""
 
 from lib import expect, expect_between, once, pitfall, slow, timeout
 from lib.case import Failure
@@ -11,7 +11,7 @@ MS = 1_000_000  # nanoseconds
 
 
 def run_churn(t, *args, options=(), reports=8):
-    """The reports that were made in full churn, and the most pairs of one millisecond."""
+    """Returns the reports made at full churn, and the most pairs in a millisecond."""
     program = t.program("churn", *args)
     memleak = t.attach(program, *options, interval="0.2")
     program.go()
@@ -29,12 +29,14 @@ def run_churn(t, *args, options=(), reports=8):
 
 
 def during_walk(report, most):
-    """Returns an upper bound of the pairs that were made during the walk."""
+    """Returns an upper bound of the pairs made during the walk."""
     return (3 * report["walk_ns"] // MS + 2) * most + 100
 
 
 def check(report, most):
-    """Blocks freed during the walk may be absent; none may be twice or from after its begin."""
+    """
+    Blocks freed during the walk may be missing; none may be shown twice or be newer than the walk.
+    """
     check_lost(report, ())
     freed = during_walk(report, most)
     expect_between(report, LIVE - freed, LIVE, "live blocks")
@@ -55,7 +57,7 @@ def test_flat_out(t):
 @pitfall(29)
 @slow
 def test_steady(t):
-    """At 20 pairs per millisecond few blocks are freed during a walk."""
+    """At 20 pairs per millisecond, few blocks are freed during a walk."""
     reports, most = run_churn(t, "20")
     for report in reports:
         check(report, most)
@@ -65,7 +67,7 @@ def test_steady(t):
 @pitfall(29)
 @slow
 def test_combined(t):
-    """-C: totals of several sites, which are not read at one moment, but nearly."""
+    """-C reads the totals of several sites not at one moment, but nearly."""
     reports, most = run_churn(t, options=("-C",))
     for report in reports:
         check_lost(report, ())
@@ -77,7 +79,7 @@ def test_combined(t):
 @timeout(120)
 @slow
 def test_new_blocks_are_left_out(t):
-    """At full speed hardly a block gets as old as half a second, and no younger one is reported."""
+    """At full speed few blocks live for half a second, and younger ones are not reported."""
     program = t.program("churn")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.2").ready()
     program.go()

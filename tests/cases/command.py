@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""memleak -- CMD and -c CMD: traced from the first allocation on; codes are passed on."""
+"""memleak -- CMD and -c CMD: traced from the first allocation on; exit codes are passed on."""
 
 import glob
 import os
@@ -12,12 +12,12 @@ from lib.program import Truth
 
 
 def truth_in(memleak):
-    """What the command said on the stdout that it shares with memleak."""
+    """Returns the truth that the command printed to the stdout it shares with memleak."""
     return Truth.of(memleak.out.text.replace("ready\n", ""))
 
 
 def test_from_the_first_allocation(t):
-    """Constructors of libraries and of the program allocate before main."""
+    """Constructors of libraries and of the program, which allocate before main, are traced."""
     memleak = t.command(t.file_of("command"))
     report = memleak.finish()
     truth = truth_in(memleak)
@@ -27,7 +27,7 @@ def test_from_the_first_allocation(t):
 
 
 def test_short_option(t):
-    """-c splits its words as a shell does."""
+    """-c splits its argument into words like a shell."""
     output = t.tmp / "reports"
     memleak = t.memleak("--json", "-o", "0", "--output", output, "-c",
                         f"'{t.file_of('command')}' args \"two words\" it\\'s ''", "3600",
@@ -42,7 +42,7 @@ def test_short_option(t):
 
 
 def test_exact_words(t):
-    """After -- nothing is an option of memleak's, and nothing is split."""
+    """Words after -- are not options of memleak, and are not split."""
     memleak = t.command(t.file_of("command"), "args", "-p", "1", "--json", "a  b", "")
     memleak.finish()
     lines = [line for line in memleak.out.text.splitlines() if line.startswith("arg")]
@@ -56,7 +56,7 @@ def test_path_is_searched(t):
 
 
 def test_reports_on_stdout(t):
-    """Without --output the reports follow the command's own words."""
+    """Without --output, reports follow the command's output on stdout."""
     memleak = t.memleak("--json", "-o", "0", "3600", "--", t.file_of("command"))
     memleak.json = False
     memleak.finish()
@@ -82,7 +82,7 @@ def test_death_by_signal(t, name):
 
 @each("outstanding", "nothing", "own_exit_code")
 def test_error_exitcode(t, name):
-    """--error-exitcode speaks if anything is outstanding; else the command's own code counts."""
+    """--error-exitcode is used if anything is outstanding; otherwise the command's exit code."""
     if name == "outstanding":
         t.command(t.file_of("command"), "code", "3",
                   options=("--error-exitcode", "99")).finish(code=99)
@@ -96,7 +96,7 @@ def test_error_exitcode(t, name):
 @pitfall(38)
 @each("missing", "missing_in_path", "directory", "not_executable", "no_interpreter")
 def test_cannot_run(t, name):
-    """One clear line with the command's name; nothing is left behind."""
+    """If the command cannot be run, one line names it, and nothing is left behind."""
     file = t.tmp / "thing"
     if name == "not_executable":
         file.write_bytes(b"#!/bin/sh\n")
@@ -111,7 +111,7 @@ def test_cannot_run(t, name):
 
 
 def command_pid(memleak):
-    """The command says ready when it runs; its pid is that of memleak's child."""
+    """Waits until the command is ready; returns its pid, that of memleak's child."""
     memleak.wait_for("the command's ready", lambda: "ready\n" in memleak.out.text)
     children = set()
     for tid in os.listdir(f"/proc/{memleak.pid}/task"):
@@ -125,7 +125,7 @@ def command_pid(memleak):
 
 
 def test_interrupted(t):
-    """Ctrl-C: final report, the command gets SIGTERM, memleak ends with its code."""
+    """Ctrl-C: final report, SIGTERM for the command, and memleak exits with the command's code."""
     memleak = t.command(t.file_of("command"), "wait")
     pid = command_pid(memleak)
     report = memleak.stop(code=128 + signal.SIGTERM)
@@ -135,7 +135,7 @@ def test_interrupted(t):
 
 
 def test_count_reached(t):
-    """COUNT reached: as with Ctrl-C."""
+    """When COUNT is reached, memleak ends as after Ctrl-C."""
     memleak = t.memleak("--json", "-o", "0", "--output", t.tmp / "r", "0.2", "2", "--",
                         t.file_of("command"), "wait", output=t.tmp / "r")
     pid = command_pid(memleak)
@@ -148,7 +148,7 @@ def test_count_reached(t):
 
 @each("signal", "count", "duration")
 def test_deaf_command(t, name):
-    """A command that ignores SIGTERM is waited for; the next signal ends memleak all the same."""
+    """memleak waits for a command that ignores SIGTERM; a second signal ends memleak anyway."""
     end = {"signal": ["3600"], "count": ["0.2", "1"], "duration": ["-d", "0.2"]}[name]
     memleak = t.memleak("--json", "--output", t.tmp / "r", *end, "--", t.file_of("command"),
                         "ignore", output=t.tmp / "r")
@@ -163,14 +163,14 @@ def test_deaf_command(t, name):
         raise Failure(f"exit code {memleak.code}")
     if not alive(pid):
         raise Failure("the command does not ignore SIGTERM")
-    memleak.close_stdin()  # it ends itself at the end of its input
+    memleak.close_stdin()  # the command ends at the end of its input
     memleak.finish(code=None)
     if len(memleak.reports) != 1 or not memleak.reports[0]["final"]:
         raise Failure(f"{len(memleak.reports)} reports")
 
 
 def test_command_runs_free(t):
-    """While it runs it is traced by no one: ptrace lasts no longer than its start."""
+    """memleak uses ptrace only to start the command, not while it runs."""
     memleak = t.command(t.file_of("command"), "wait")
     pid = command_pid(memleak)
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
@@ -183,7 +183,7 @@ def test_command_runs_free(t):
 
 @pitfall(38)
 def test_command_dies_with_memleak_killed(t):
-    """kill -9 of memleak: the command neither hangs nor is left stopped."""
+    """After kill -9 of memleak, the command neither hangs nor stays stopped."""
     memleak = t.command(t.file_of("command"), "wait")
     pid = command_pid(memleak)
     memleak.look()
@@ -193,13 +193,13 @@ def test_command_dies_with_memleak_killed(t):
         state = dict(line.split(":", 1) for line in file)["State"].split()[0]
     if state in "tT":
         raise Failure(f"the command is in state {state}")
-    memleak.close_stdin()  # it ends itself at the end of its input
+    memleak.close_stdin()  # the command ends at the end of its input
     memleak.aftermath()
 
 
 @pitfall(15)
 def test_shell_that_execs(t):
-    """The image that counts is the last one; what the shell allocated is gone with it."""
+    """A shell runs exec: only the last program's blocks count."""
     memleak = t.command("/bin/sh", "-c", f"exec {t.file_of('command')} wait", interval="0.2")
     memleak.wait_for("the command's ready", lambda: "ready\n" in memleak.out.text)
     number = memleak.output.read_bytes().count(b"\n")
@@ -212,7 +212,7 @@ def test_shell_that_execs(t):
 
 @pitfall(15)
 def test_short_life_after_exec(t):
-    """However short the last image lives, its account is right."""
+    """The report is exact however short the last program runs."""
     memleak = t.command("/bin/sh", "-c", f"exec {t.file_of('command')}")
     report = memleak.finish()
     truth = truth_in(memleak)
@@ -223,7 +223,7 @@ def test_short_life_after_exec(t):
 @pitfall(15)
 @each("alone", "followed")
 def test_many_execs(t, how):
-    """What an image had makes room for the next ones, though no report comes in between."""
+    """Blocks of earlier programs make room for later ones, also without a report in between."""
     options = ("--max-allocs", "1000", *(["-f"] if how == "followed" else []))
     memleak = t.command(t.file_of("process"), "again", "30", options=options)
     for image in range(31):
@@ -242,13 +242,16 @@ def test_static_command(t):
     memleak.close_stdin()
     report = memleak.finish()
     truth = Truth.of("leak leak_small 10 160\nleak leak_big 10 10485760\nleak main 2 200\n")
-    # main's blocks of before the first phase are seen as well; one of the three is freed.
+    # Blocks from before the first phase are seen as well; one of the three is freed.
     expect(report, truth, lines=False,
            ignore=lambda site: owner(site).startswith("_dl_"))
 
 
 def test_dynamic_loader_as_command(t):
-    """Run with a program's name it loads that: constructors are seen, no allocator is amiss."""
+    """
+    The dynamic loader run as a command loads the program: constructors are traced, allocators
+    found.
+    """
     loaders = [*glob.glob("/lib64/ld-linux-x86-64.so.2"), *glob.glob("/lib/ld-linux-aarch64.so.1")]
     if not loaders:
         raise Skip("the C library is not that of GNU")
@@ -273,21 +276,21 @@ FACTS = "grep -E '^(Uid|Gid|Groups|Cap...|NoNewPrivs):' /proc/self/status"
 
 
 def facts_under(t, *options, env=None):
-    """What a shell that memleak starts says of itself."""
+    """Returns the status that a shell started by memleak prints."""
     memleak = t.command("/bin/sh", "-c", FACTS, options=options, env=env)
     memleak.finish()
     return memleak, memleak.out.text
 
 
 def test_rights_are_passed_on(t):
-    """memleak gives up what it does not need; its command has what memleak was given."""
+    """memleak drops capabilities; the command gets those that memleak was started with."""
     alone = t.process(["/bin/sh", "-c", FACTS])
     alone.wait()
     wanted("rights", facts_under(t)[1], alone.out.text)
 
 
 def test_user(t):
-    """--user: that user, its group and its other groups, and no capability."""
+    """--user runs the command as this user, with its groups and without capabilities."""
     memleak, text = facts_under(t, "--user", "nobody", env={"SUDO_UID": "1", "SUDO_USER": "daemon"})
     nobody = pwd.getpwnam("nobody")
     facts = dict(line.split(":", 1) for line in text.splitlines())
@@ -301,7 +304,7 @@ def test_user(t):
 
 
 def test_user_is_said(t):
-    """Under sudo a command is root's; as whom else it can run."""
+    """Under sudo the command runs as root, and memleak hints at --user."""
     memleak, _ = facts_under(t, env={"SUDO_UID": "1", "SUDO_USER": "daemon"})
     if "/bin/sh runs as root: --user daemon" not in memleak.notes:
         raise Failure(memleak.notes)
@@ -313,14 +316,14 @@ def test_no_such_user(t):
 
 
 def test_user_is_ended(t):
-    """memleak may send it signals."""
+    """memleak can signal a command of another user."""
     memleak = t.command("/bin/cat", options=("--user", "nobody"))
     memleak.wait_for("tracing", lambda: "memleak: tracing" in memleak.notes)
     memleak.stop(code=128 + signal.SIGTERM)
 
 
 def test_environment_is_untouched(t):
-    """The command gets the environment, files and signals that memleak was given."""
+    """The command gets the environment, files and signals that memleak was started with."""
     script = "env | sort | grep -v ^_=; ls /proc/self/fd | wc -l; grep ^Sig[BI] /proc/self/status"
     plain = t.process(["/bin/sh", "-c", script])
     plain.wait()
@@ -330,7 +333,7 @@ def test_environment_is_untouched(t):
     memleak.finish()
 
     def without_ours(text):
-        """The lines without what lib/context.py adds to memleak's environment."""
+        """Removes the lines that lib/context.py adds to memleak's environment."""
         return [line for line in text.splitlines()
                 if "SAN_OPTIONS" not in line and "MEMLEAK_PATIENCE" not in line]
 

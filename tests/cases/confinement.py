@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""However memleak is run, what reads files of targets has no rights."""
+"""However memleak is run, its helpers that read target files have no capabilities."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from .target_filter import waiting_report
 
 CAPS = "+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore"
 NOBODY = ("--reuid", "65534", "--regid", "65534", "--clear-groups")
-# The service has ambient capabilities, the container is root with few.
+# The service has ambient capabilities; the container runs as root with few capabilities.
 DEPLOYMENTS = {
     "root": (),
     "service": ("setpriv", *NOBODY, "--inh-caps", CAPS, "--ambient-caps", CAPS,
@@ -26,7 +26,7 @@ DEPLOYMENTS = {
 
 
 def deploy(t, deployment):
-    """(what memleak is to be run by, a program that it may trace then)"""
+    """Returns a command prefix for memleak, and a program that memleak may trace."""
     wrapper = DEPLOYMENTS[deployment]
     if wrapper and t.process([*wrapper, "true"], stderr=None).wait() != 0:
         raise Skip("setpriv does not know these capabilities")
@@ -41,7 +41,7 @@ def facts_of(pid):
 def check(pid, deployment):
     facts = facts_of(pid)
     sets = ["CapInh", "CapPrm", "CapEff", "CapAmb"]
-    if deployment == "root":  # the others may not change these
+    if deployment == "root":  # others may not change these settings
         sets.append("CapBnd")
         users = set(facts["Uid"].split() + facts["Gid"].split())
         if facts["Groups"].strip() or len(users) > 1 or int(users.pop()) <= 65535:
@@ -51,14 +51,16 @@ def check(pid, deployment):
         raise Failure(f"{facts['Name']} has rights: {left} {facts}")
 
 
-# What linux/capability.h calls them.
+# Capability numbers as in linux/capability.h.
 KEPT = {"CAP_DAC_READ_SEARCH": 2, "CAP_SYS_PTRACE": 19, "CAP_SYS_RESOURCE": 24, "CAP_SYSLOG": 34,
         "CAP_PERFMON": 38, "CAP_BPF": 39, "CAP_CHECKPOINT_RESTORE": 40}
 REPLACING = {"CAP_CHOWN": 0, "CAP_DAC_OVERRIDE": 1, "CAP_FOWNER": 3}
 
 
 def demand_few_rights(memleak, kept):
-    """Of each thread. Debian's kernels give events to CAP_SYS_ADMIN alone, by a setting above 2."""
+    """
+    Checks every thread. With a setting above 2, Debian's kernels require CAP_SYS_ADMIN for events.
+    """
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
         if int(file.read()) > 2:
             kept = {**kept, "CAP_SYS_ADMIN": 21}
@@ -78,7 +80,7 @@ def demand_few_rights(memleak, kept):
 @once
 @each(*DEPLOYMENTS)
 def test_own_rights(t, deployment):
-    """memleak keeps the few capabilities that it needs; helpers that begin later have none."""
+    """memleak keeps only the capabilities that it needs; helpers started later have none."""
     wrapper, program = deploy(t, deployment)
     memleak = t.attach(program, "-f", wrapper=wrapper)
     demand_few_rights(memleak, KEPT)
@@ -99,7 +101,7 @@ def test_own_rights(t, deployment):
 
 
 def test_rights_to_replace(t):
-    """Files that are replaced by new ones may be any user's, in a folder of that user."""
+    """Output files are replaced with capabilities that allow it in any user's folder."""
     folder = t.tmp / "folder"
     folder.mkdir(mode=0o700)
     os.chown(folder, 65534, 65534)
@@ -132,7 +134,7 @@ def test_helpers_have_no_rights(t, deployment):
 @untraced
 @each(*(f"{deployment}:{what}" for deployment in DEPLOYMENTS for what in ("reads", "serves")))
 def test_calls(t, how):
-    """System calls are refused for what harm their arguments can do, and needed ones are not."""
+    """System calls with harmful arguments are refused, and needed calls are not."""
     deployment, what = how.split(":")
     confined = t.process([*DEPLOYMENTS[deployment], t.file_of("confined"), what])
     code = confined.wait()
@@ -141,7 +143,7 @@ def test_calls(t, how):
 
 
 def test_probes_without_admin(t):
-    """Where probes are perf events, which take CAP_SYS_ADMIN, one line says so."""
+    """If probes are perf events, which require CAP_SYS_ADMIN, one line says so."""
     wrapper, program = deploy(t, "container")
     memleak = t.memleak("--json", "-p", str(program.pid), "1", wrapper=wrapper,
                         env={"MEMLEAK_LINKS": "perf"})
@@ -154,7 +156,7 @@ def test_probes_without_admin(t):
 @once
 @each(*DEPLOYMENTS)
 def test_http_server_has_no_rights(t, deployment):
-    """Nor has what answers clients."""
+    """The HTTP server has no capabilities."""
     wrapper, program = deploy(t, deployment)
     memleak = t.attach(program, "--listen", "0", wrapper=wrapper)
     fetch(address_of(memleak), "/metrics")
@@ -171,8 +173,8 @@ FETCHER_USER = 0x6d6d0000
 @each("root", "sudo")
 def test_fetcher(t, who):
     """
-    What servers send is read by a process without capabilities: sudo's user, or one of its own with
-    a cache that nobody else has.
+    Debug files from servers are read by a process without capabilities, run as sudo's user, or as a
+    separate user with a private cache.
     """
     cache = t.tmp / "cache"
     cache.mkdir()
@@ -208,7 +210,7 @@ def test_fetcher(t, who):
 @each("foreign", "open", "link", "file")
 def test_no_cache(t, name):
     """
-    A cache that is not the fetcher's, or that others may fill, is left alone; a line says that
+    A cache that the fetcher does not own, or that others may write, is not used; a line says that
     nothing is fetched.
     """
     cache, other = t.tmp / "debuginfod", t.tmp / "other"
@@ -248,7 +250,7 @@ def starter_of(memleak):
 
 @once
 def test_starter(t):
-    """What starts helpers has the rights that takes, no file of memleak's, and nothing else."""
+    """The starter of helpers has only the capabilities and files that it needs."""
     program = t.program("leak")
     memleak = t.attach(program)
     pid = starter_of(memleak)
@@ -259,14 +261,14 @@ def test_starter(t):
         raise Failure(f"more than it needs: {more} {facts}")
     files = {os.readlink(f"/proc/{pid}/fd/{fd}").split(":")[0]
              for fd in os.listdir(f"/proc/{pid}/fd")}
-    if not t.sanitized:  # whose report goes to stderr
+    if not t.sanitized:  # sanitizers report to stderr
         wanted("files", files, {"/dev/null", "socket"})
     truth = program.go()
     expect(memleak.stop(), truth)
 
 
 def test_starter_gone(t):
-    """Without it nothing is lost but names of what is new, which a line says."""
+    """If the starter is killed, only new symbols are missing, and a line says so."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
     memleak.report_number(0)
@@ -279,7 +281,7 @@ def test_starter_gone(t):
 
 
 def test_killed(t):
-    """kill -9 of memleak leaves no process of its own."""
+    """kill -9 of memleak ends all of its helpers."""
     memleak = t.attach(t.program("leak"))
     memleak.look()
     memleak.signal(signal.SIGKILL)
@@ -288,14 +290,14 @@ def test_killed(t):
 
 
 def values_of(key):
-    """Those of all lines with that key in the unit."""
+    """Returns the values of all lines with this key in the unit."""
     text = (ROOT / "docs/memleak.service").read_text(encoding="utf-8")
     return " ".join(re.findall(rf"^{key}=(.*)$", text, re.M)).split()
 
 
 @untraced
 def test_capabilities_of_docs(_):
-    """The unit and the DaemonSet give what the deployments of these cases have."""
+    """The unit and the DaemonSet grant the same capabilities as the deployments of these cases."""
     caps = {name.lstrip("+").upper() for name in CAPS.split(",")}
     for key in ("AmbientCapabilities", "CapabilityBoundingSet"):
         wanted(key, {name.removeprefix("CAP_") for name in values_of(key)}, caps)
@@ -304,7 +306,7 @@ def test_capabilities_of_docs(_):
 
 
 def calls_in(name):
-    """The system calls of a group of systemd's, and of groups in it."""
+    """Returns the system calls of a systemd group, including nested groups."""
     answer = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True,
                             text=True, check=True)
     words = [line.strip() for line in answer.stdout.splitlines()[1:]]
@@ -314,7 +316,7 @@ def calls_in(name):
 
 @slow
 def test_calls_of_unit(t):
-    """The unit's filter lets every system call through that memleak and its helpers make."""
+    """The unit's filter allows every system call that memleak and its helpers make."""
     if not shutil.which("strace") or not shutil.which("systemd-analyze"):
         raise Skip("strace or systemd-analyze is missing: Debian's strace and systemd have them")
     calls = set()
@@ -324,9 +326,9 @@ def test_calls_of_unit(t):
     trace = t.tmp / "calls"
     strace = t.process(["strace", "-f", "-qq", "-o", trace, *DEPLOYMENTS["service"], t.path, "-A",
                         "--by", "process", "--sample-bytes", "512k", "-T", "20", "0.5", "2"])
-    strace.wait(3 * PATIENCE)  # it stops every system call of many processes
+    strace.wait(3 * PATIENCE)  # strace stops many processes at every system call
     made = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), re.M))
-    # What uretprobes call, by its number for older straces; systemd knows it since 257.
+    # Uretprobes use a system call that older straces print as a number; systemd knows it since 257.
     missing = made - calls - {"uretprobe", "syscall_0x14f"}
     if missing or not {"bpf", "perf_event_open"} <= made:
         raise Failure(f"not let through: {missing}; made: {sorted(made)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other mount and pid namespaces: around the traced process, and around memleak."""
+"""Mount and pid namespaces of the traced process, and of memleak."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ from lib.libraries import libraries_of
 
 
 def copy_with_libraries(path, root):
-    """The program and what it is linked with, into a folder that can be a root."""
+    """Copies a program and its libraries into a folder that can be a root directory."""
     for file in libraries_of(path):
         target = root / file.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ def copy_with_libraries(path, root):
 @pitfall(13)
 @each("chroot", "private_mount", "pid_namespace")
 def test_container(t, name):
-    """The program's files are not where their names say, seen from outside."""
+    """The program's paths are valid only in its mount namespace."""
     root = t.tmp / "root"
     root.mkdir()
     copy = f"mount -t tmpfs none {root} && cp -a {t.tmp}/files/. {root}"
@@ -56,7 +56,9 @@ def test_container(t, name):
 
 @each("library", "device", "pipe", "proc")
 def test_object_leads_out_of_the_root(t, name):
-    """A link that -O names is followed in the program's own root: nothing else is opened."""
+    """
+    Links in the path given by -O are resolved within the program's root: nothing outside is opened.
+    """
     root = t.tmp / "root"
     root.mkdir()
     copy_with_libraries(t.file_of("leak"), root)
@@ -72,7 +74,7 @@ def test_object_leads_out_of_the_root(t, name):
 
 @each("device", "pipe", "proc")
 def test_object_is_no_file(t, name):
-    """-O with what a read could disturb, or wait for."""
+    """-O with files that must not be read, or whose reading could block."""
     path = {"device": "/dev/zero", "proc": "/proc/cpuinfo", "pipe": t.tmp / "pipe"}[name]
     if name == "pipe":
         os.mkfifo(path)
@@ -81,14 +83,14 @@ def test_object_is_no_file(t, name):
               says=f"cannot read {path}: not an ELF file")
 
 
-# Containers of one image: each has an overlay of its own over the same files.
+# Containers from one image: each has a separate overlay over the same files.
 
 OVERLAY = ("unshare", "-m", "--propagation", "private", "sh", "-c",
            'mount -t overlay none -o "lowerdir=$0/lower:$0/empty" "$0/root" && exec "$0/root/$1"')
 
 
 def of_one_image(t, name, beside):
-    """Two programs that are one file; beside: one of them is not in an overlay."""
+    """Starts two programs from the same file; beside: one of them is not in an overlay."""
     for folder in ("lower", "empty", "root"):
         (t.tmp / folder).mkdir()
     path = t.tmp / "lower" / name
@@ -105,7 +107,7 @@ def of_one_image(t, name, beside):
 
 @each("overlays", "beside")
 def test_one_image(t, what):
-    """No call is taken twice."""
+    """No call is counted twice."""
     name = f"i{os.getpid()}"
     programs = of_one_image(t, name, what == "beside")
     memleak = t.memleak("--json", "--count=process", "--comm", name, "3600").ready()
@@ -131,11 +133,11 @@ def test_blocks_of_one_image(t, what):
     wanted("lost", {key: n for key, n in report["lost"].items() if n}, {})
 
 
-# memleak itself in another pid namespace.
+# memleak in another pid namespace.
 
 @each("first", "second", "nested")
 def test_memleak_in_container(t, name):
-    """It takes and shows the numbers that are seen there, whatever others there are."""
+    """memleak takes and shows the pids of its own namespace, whatever the other ones are."""
     wrapper = {"first": NEW_PIDS, "second": (*NEW_PIDS, "sh", "-c", '"$0" "$@"; true'),
                "nested": NEW_PIDS + NEW_PIDS}[name]
     program = t.program("leak", wrapper=wrapper)
@@ -156,14 +158,14 @@ def test_memleak_in_container(t, name):
 
 
 def test_proc_of_another_namespace(t):
-    """What /proc calls a process is not what it is called here: that is said."""
+    """If /proc belongs to another pid namespace, memleak says so."""
     t.refused("--json", "-p", "1", "1", code=1, says="/proc",
               wrapper=("unshare", "-p", "-f", "--kill-child"))
 
 
 @each("memleak:-5", "memleak:500", "program:-5", "program:500")
 def test_time_namespace(t, case):
-    """Where the clock shows another time, blocks are as old as they are."""
+    """Ages of blocks are right in a time namespace with another clock."""
     who, offset = case.split(":")
     if not pathlib.Path("/proc/self/timens_offsets").exists():
         raise Skip("no time namespaces here")

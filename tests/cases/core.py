@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Core files: what is lost in them, of the scenes of tests/programs/prove_*, as any user."""
+"""Core files: proofs of the scenes of tests/programs/prove_*, run as an ordinary user."""
 
 import os
 import shutil
@@ -15,19 +15,19 @@ from lib.process import PATIENCE
 from .prove import KINDS, LOST, SCENES
 
 USER = "nobody"
-# What a core does not tell, and by how many lost blocks that makes the answer wrong.
+# Number of lost blocks by which a core gives a wrong answer, as it lacks information.
 NOT_TOLD = {
-    "ends_of_blocks": -1,      # what was asked for: a pointer behind that is to what was given
-    "data_of_epoll": 1,        # what the kernel keeps
+    "ends_of_blocks": -1,      # requested sizes: cores have only the usable ones
+    "data_of_epoll": 1,        # pointers that the kernel keeps
     "data_of_a_timer": 1,
     "rings_of_io_uring": 2,
-    "thread_that_holds_nothing": -1,  # where stacks end, if gdb leaves out the pages below them
+    "thread_that_holds_nothing": -1,  # ends of stacks, if gdb leaves out the pages below them
     "below_the_stack_pointer_of_a_thread": -1,
 }
 
 
 def run_core(t, *args, code=0):
-    """memleak core, as a user without rights: its stdout."""
+    """Runs `memleak core` as an ordinary user; returns its stdout."""
     answer = subprocess.run(["setpriv", "--reuid", USER, "--regid", "nogroup", "--clear-groups",
                              t.path, "core", *args], capture_output=True, timeout=PATIENCE,
                             check=False, env={**os.environ, **SANITIZER_ENV})
@@ -61,7 +61,7 @@ def totals(report):
 
 
 def check_sums(report):
-    """What is said of sorts adds up to what is said of all."""
+    """Checks that the sums of all sites add up to the proof, and the proof to the blocks in use."""
     for kind in KINDS:
         of_sites = sum(site["reach"][kind]["count"] for site in report["sites"])
         if of_sites != report["proof"][kind]["count"]:
@@ -78,7 +78,7 @@ def check_core(t, truth, path, not_told=0):
     report = parse(run_core(t, "--json", "-T", "100000", path).splitlines()[-1])
     check_sums(report)
     for kind in LOST:
-        # Words in freed blocks mislead a live proof at times, and this one never.
+        # Stale words in freed blocks sometimes mislead live proofs, but not those of cores.
         right = {planted(truth, kind, tool) for tool in ("memleak", "nobody")}
         right = {count + (not_told if kind == "definite" else 0) for count in right}
         if report["proof"][kind]["count"] not in right:
@@ -91,7 +91,7 @@ def check_core(t, truth, path, not_told=0):
 @sample(4, 3)
 @each(*SCENES)
 def test_kinds(t, value):
-    """By gdb, while the program waits."""
+    """A core written by gdb while the program waits."""
     scene, program = value
     running = t.program(program, scene)
     truth = running.go()
@@ -100,7 +100,7 @@ def test_kinds(t, value):
 
 
 def test_crash(t):
-    """By the kernel, which the program's end is told from."""
+    """A core written by the kernel, from which memleak also reads how the program ended."""
     with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as file:
         if file.read().strip() != "core":
             raise Skip("cores do not become files here")
@@ -120,7 +120,7 @@ def test_crash(t):
 
 
 def test_cut_off(t):
-    """A core of which the end is missing is said to be one, and nothing is proved."""
+    """A truncated core is reported as such, and nothing is proved."""
     running = t.program(SCENES[0][1], SCENES[0][0])
     running.go()
     path = core_by_gdb(t, running)
@@ -132,7 +132,7 @@ def test_cut_off(t):
 
 
 def test_no_core(t):
-    """One line for what is no core."""
+    """One line is printed for a file that is not a core."""
     os.chmod(t.tmp, 0o755)
     for content, words in ((b"", "not a core file"), (b"\x7fELF" + b"\0" * 60, "not of a machine"),
                            (b"\x28\xb5\x2f\xfd" + b"\0" * 60, "is compressed")):

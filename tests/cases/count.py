@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--count: calls, and nothing else."""
+"""--count: counts calls, and nothing else."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def attach(t, *options, interval="3600", **kwargs):
 
 
 def stop(memleak):
-    """The sums since the beginning are those of all reports."""
+    """Stops memleak and checks that all reports add up to the final sums."""
     memleak.signal(2)
     memleak.finish(final=False)
     for key in ("calls", "bytes"):
@@ -59,7 +59,7 @@ def test_count_function(t):
 
 
 def test_count_functions(t):
-    """Each form of a call, and what it asks for."""
+    """Counts each call shape and the bytes requested."""
     program = t.program("functions", "calloc", "realloc", "reallocarray", "posix_memalign",
                         "aligned_alloc", "mmap")
     memleak = attach(t, "--count=function", "-p", str(program.pid))
@@ -73,7 +73,7 @@ def test_count_functions(t):
 
 
 def test_count_intervals(t):
-    """Calls since the last report, and in all; a quiet entry is not shown."""
+    """Calls since the last report, and in total; entries without new calls are not shown."""
     program = t.program("leak")
     memleak = attach(t, "--count", "-p", str(program.pid), interval="0.2")
     program.go()
@@ -88,18 +88,18 @@ def test_count_intervals(t):
 
 
 def counted(memleak):
-    """The keys that the programs have, as numbers."""
+    """Returns the keys of the BPF map `counts` as numbers."""
     number, = (i for i in held_ids(memleak.pid, "map")
                if bpftool("map", "show", "id", i)["name"] == "counts")
     return {int.from_bytes(bytes(int(byte, 16) for byte in row["key"]), "little")
             for row in bpftool("map", "dump", "id", number)}
 
 
-# Others may mount a hierarchy that accounts for memory.
+# Other cases may mount a hierarchy that accounts for memory.
 @alone
 @each("named", "nameless")
 def test_count_gone(t, what):
-    """A cgroup that is gone makes room for another one; its calls stay in the sums."""
+    """The row of a removed cgroup makes room for another one; its calls stay in the sums."""
     with hierarchy(t, accounting()) as root:
         with Cgroup(root) as cgroup:
             key = cgroup.path.stat().st_ino
@@ -114,7 +114,7 @@ def test_count_gone(t, what):
             program.end()
 
         def makes_room():
-            if what == "nameless":  # the first report is made when the cgroup is gone
+            if what == "nameless":  # the cgroup is removed before the first report
                 memleak.signal(signal.SIGUSR1)
             return key not in counted(memleak)
 
@@ -127,7 +127,7 @@ def test_count_gone(t, what):
 
 @each("process", "function", "cgroup")
 def test_count_target_filter(t, by):
-    """Of all processes those of a name."""
+    """Counts the processes with a given name."""
     path = shutil.copy(t.file_of("leak"), t.tmp / f"n{os.getpid()}")
     programs = [t.program("leak", path=path), t.program("leak", path=path),
                 t.program("many", "500", "10")]
@@ -142,7 +142,7 @@ def test_count_target_filter(t, by):
 
 
 def test_count_command(t):
-    """From the first allocation to the last."""
+    """Counts from the first allocation to the last."""
     output = t.tmp / "counts"
     memleak = t.memleak("--json", "--count=process", "--output", output, "3600", "--",
                         t.file_of("command"), output=output)
@@ -154,7 +154,7 @@ def test_count_command(t):
 
 @each("new", "operators")
 def test_count_operators(t, how):
-    """What an exception may leave can be counted, too."""
+    """Operators that may throw are counted, too."""
     program = t.program("cxx_own_new" if how == "operators" else "cxx", "new")
     memleak = attach(t, "--count", "-p", str(program.pid))
     truth = program.go()

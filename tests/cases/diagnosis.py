@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whom memleak accuses in small servers, and whom it does not: some of tests/diagnosis."""
+"""Runs some servers of tests/diagnosis and checks which functions memleak accuses."""
 
 from lib import Failure, ROOT, once
 from lib.process import PATIENCE
@@ -10,7 +10,7 @@ HEALTHY = ("two_tables", "session_timeout", "earlier_cache")
 
 @once
 def test_sample(t):
-    """Reports come each second, and the first verdict after ten; all servers run at once."""
+    """Reports come each second, the first verdict after ten; all servers run at once."""
     for name in (*LEAKING, *HEALTHY):
         t.file_of(f"../diagnosis/{name}")
     judge = t.process((ROOT / "tests/diagnosis/run", "--memleak", t.path, "--programs",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-t: one line for each event, besides the reports."""
+"""-t: prints a line for each event, in addition to reports."""
 
 import collections
 import os
@@ -10,7 +10,7 @@ from lib import Failure, Skip, each, expect, owner, slow, wanted
 
 
 def test_trace_text(t):
-    """-t: a line for each allocation and each free, with function, address and size."""
+    """-t: a line for each allocation and free, with function, address and size."""
     program = t.program("leak")
     memleak = t.memleak("-t", "-o", "0", "-p", str(program.pid), "3600").ready()
     truth = program.go()
@@ -37,12 +37,12 @@ def test_trace_json(t):
     for address in truth.blocks:
         if sum(f"'{address:#x}'" in line for line in text) != 1:
             raise Failure(f"block {address:#x} is not in exactly one of {text}")
-    if len(memleak.events) != 11:  # ten allocations and the free of a block from before
+    if len(memleak.events) != 11:  # ten allocations, and a free of an older block
         raise Failure(f"{len(memleak.events)} events, not 11")
 
 
 def stacks_of(memleak):
-    """Of each kind of event: who caused it, how often."""
+    """Returns the number of events by kind and calling function."""
     events = collections.Counter()
     for event in memleak.events:
         wanted("end of the stack", event["stack_end"], "complete")
@@ -53,7 +53,7 @@ def stacks_of(memleak):
 
 @each("session", "multi", "perf", "shape")
 def test_trace_stacks(t, kind):
-    """-tt: who allocates, and who frees."""
+    """-tt: the stacks of allocations and frees."""
     program = t.program("leak")
     memleak = t.attach(program, "-tt", env={"MEMLEAK_LINKS": kind})
     for _ in range(3):
@@ -65,7 +65,7 @@ def test_trace_stacks(t, kind):
 
 
 def test_trace_stacks_of_others(t):
-    """-tt: what is not malloc and free, also when what it gives is not tracked."""
+    """-tt: calls other than malloc and free, also if their result is not tracked."""
     program = t.program("functions", "realloc_grown", "munmap", "mremap")
     memleak = t.attach(program, "-tt", "-z", "3000")
     program.go()
@@ -77,7 +77,7 @@ def test_trace_stacks_of_others(t):
 
 
 def test_trace_stacks_text(t):
-    """Below a line the frames, each further in."""
+    """Text output: frames are printed below the event, the innermost first."""
     program = t.program("leak")
     memleak = t.memleak("-tt", "-o", "0", "-p", str(program.pid), "3600").ready()
     for _ in range(3):
@@ -91,7 +91,7 @@ def test_trace_stacks_text(t):
 
 
 def test_trace_stacks_of_command(t):
-    """Of a program that is over before its events are read, too."""
+    """Stacks of a program that has ended before its events are read."""
     memleak = t.command(t.file_of("command"), options=("-tt",))
     memleak.finish()
     if not any(owner(event) == "early_alloc" for event in memleak.events):
@@ -104,7 +104,10 @@ def test_trace_stacks_of_command(t):
 @slow
 @each("session", "multi", "perf")
 def test_trace_stacks_of_known_file(t, kind):
-    """A program that runs again: stacks are whole from its first call on, those of frees, too."""
+    """
+    When a known program runs again, stacks are complete from its first call on, also those of
+    frees.
+    """
     if tuple(map(int, os.uname().release.split(".")[:2])) < (5, 17):
         raise Skip("the kernel does not tell what is mapped")
     program = t.program("sh", "-c", 'while echo ready; read runs; do for run in $runs; do '
@@ -115,7 +118,7 @@ def test_trace_stacks_of_known_file(t, kind):
     program.ready()
     memleak.fresh_report()
     known = len(memleak.events)
-    memleak.signal(signal.SIGSTOP)  # nobody reads what the program has mapped
+    memleak.signal(signal.SIGSTOP)  # the program's mappings are not read in time
     program.send(b"1 2 3\n")
     program.ready()
     memleak.signal(signal.SIGCONT)
@@ -127,7 +130,7 @@ def test_trace_stacks_of_known_file(t, kind):
 
 @slow
 def test_trace_floods(t):
-    """Eight threads at full speed: whatever is not printed is counted."""
+    """Eight threads at full speed: events that are not printed are counted."""
     program = t.program("threads", "5000")
     memleak = t.attach(program, "-t")
     truth = program.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which blocks are looked at, which sites are shown, in which order; samples."""
+"""Filters for blocks, filters and order of sites, and sampling."""
 
 from lib import Failure, each, expect, owner, pitfall
 from lib.program import Truth
@@ -19,7 +19,7 @@ def names_in_order(report):
       ("mega", ("-Z", "1M"), None),
       ("giga", ("-z", "1G"), ()))
 def test_size(t, what):
-    """The ends of the range belong to it."""
+    """The bounds of -z and -Z are inclusive."""
     _, options, names = what
     program = t.program("sizes")
     memleak = t.attach(program, *options)
@@ -30,7 +30,7 @@ def test_size(t, what):
 
 
 def test_filtered_blocks_are_freed_right(t):
-    """The free of a block that was left out debits nothing."""
+    """Freeing a block that was left out does not change the sums."""
     program = t.program("sizes")
     memleak = t.attach(program, "-z", "1000")
     program.go()
@@ -41,7 +41,7 @@ def test_filtered_blocks_are_freed_right(t):
 
 @each(("-Z", "500"), ("-z", "1000000"))
 def test_realloc_across_the_filter(t, what):
-    """A block that grows from one side of the filter to the other: old gone, new judged anew."""
+    """realloc across the bound of the filter: the old block is gone, the new size decides."""
     program = t.program("edges", "realloc_moves")
     memleak = t.attach(program, *what)
     truth = program.go()
@@ -63,7 +63,7 @@ def test_sort(t, what):
 
 
 def test_sort_growth(t):
-    """leak_medium grows by most bytes in the second phase, though leak_large is larger."""
+    """leak_medium grows most in the second phase, although leak_large has more bytes."""
     program = t.program("sizes")
     memleak = t.attach(program, "--sort", "growth", interval="0.3")
     program.go()
@@ -82,7 +82,7 @@ def test_sort_growth(t):
 
 @each("1", "3", "4", "1000")
 def test_top(t, name):
-    """-T cuts what is shown, never what is counted."""
+    """-T limits what is shown, not what is counted."""
     program = t.program("sizes")
     memleak = t.memleak("--json", "-o", "0", "-T", name, "-p", str(program.pid), "3600").ready()
     truth = program.go()
@@ -96,7 +96,7 @@ def test_top(t, name):
 
 
 def test_show_allocs(t):
-    """-a: each block, with its address and size."""
+    """-a lists each block with address and size."""
     program = t.program("leak")
     memleak = t.attach(program, "-a")
     truth = program.go()
@@ -114,10 +114,10 @@ def test_show_allocs(t):
             raise Failure("tid")
 
 
-# Sampling
+# Sampling.
 
 def test_sampling(t):
-    """100,000 blocks, one in ten: the estimate is within ten standard deviations."""
+    """100,000 blocks, one in ten sampled: the estimate is within ten standard deviations."""
     program = t.program("many", "100000", "100")
     memleak = t.attach(program, "-s", "10", interval="0.5")
     program.go()
@@ -137,7 +137,7 @@ def test_sampling(t):
 
 @pitfall(17)
 def test_sampling_is_not_periodic(t):
-    """Every second call is another function's: one in two must not favour either."""
+    """Two functions call alternately: one in two must not favour either."""
     program = t.program("pairs", "20000")
     memleak = t.attach(program, "-s", "2")
     truth = program.go()

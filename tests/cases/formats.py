@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Formats for other tools: what a run writes is what they read, whole, with the right numbers."""
+"""Formats for other tools: output files are complete, and have the right numbers."""
 
 import csv
 import gzip
@@ -28,7 +28,7 @@ def end(memleak):
 
 
 def demand(found, truth, what):
-    """found: function → number."""
+    """Compares with the truth; found: function → number."""
     place = ("count", "bytes").index(what)
     expected = {name: numbers[place] for (name, _), numbers in truth.sites.items()}
     if found != expected:
@@ -36,7 +36,7 @@ def demand(found, truth, what):
 
 
 def folded(data):
-    """The innermost function of each line → bytes; no two lines are one stack."""
+    """Returns innermost function of each line → bytes; requires that no stack has two lines."""
     sums = {}
     for line in data.decode().splitlines():
         stack, size = line.rsplit(" ", 1)
@@ -48,7 +48,7 @@ def folded(data):
 
 
 def fields(data):
-    """A protobuf message: (number, value) of each field."""
+    """Parses a protobuf message: yields (number, value) of each field."""
     at = 0
 
     def varint():
@@ -75,7 +75,7 @@ def fields(data):
 
 
 def packed(data):
-    """The numbers of a repeated field."""
+    """Returns the numbers of a packed repeated field."""
     numbers, value, shift = [], 0, 0
     for byte in data:
         value |= (byte & 0x7f) << shift
@@ -87,7 +87,7 @@ def packed(data):
 
 
 class Profile:
-    """What pprof's own parser would make of a file."""
+    """A profile, parsed like pprof does."""
 
     def __init__(self, data):
         tables = {}
@@ -106,7 +106,7 @@ class Profile:
         self.samples = [dict(fields(data)) for data in tables[2]]
 
     def sums(self, kind):
-        """The innermost function → the sum of its values."""
+        """Returns innermost function → sum of its values."""
         ret = {}
         for sample in self.samples:
             place = self.places[packed(sample[1])[0]]
@@ -116,7 +116,9 @@ class Profile:
         return ret
 
     def check_places(self, path, pid):
-        """Addresses are in what is mapped of the file, and mappings are those of the process."""
+        """
+        Requires that addresses lie in mappings of the file, and that these match the process's.
+        """
         with open(f"/proc/{pid}/maps", encoding="ascii") as file:
             mapped = {tuple(int(n, 16) for n in (*w[0].split("-"), w[2]))
                       for w in map(str.split, file)}
@@ -135,7 +137,7 @@ class Profile:
 
 
 def test_document_is_replaced(t):
-    """The file holds one report, the newest, whole at any time, and nothing is left beside it."""
+    """The file always has one complete report, the newest, and no temporary files remain."""
     folder = t.tmp / "documents"
     folder.mkdir()
     path = folder / "stacks"
@@ -157,7 +159,7 @@ def test_document_is_replaced(t):
 
 
 def test_folder_is_removed(t):
-    """A report that nobody could find is not taken for written."""
+    """If the folder was removed, a report does not count as written."""
     folder = t.tmp / "removed"
     folder.mkdir()
     path = folder / "stacks"
@@ -172,7 +174,7 @@ def test_folder_is_removed(t):
 
 
 def test_link_stays(t):
-    """What is replaced is the file, not a link to it."""
+    """If the output path is a link, the file that it points to is replaced."""
     path, link = t.tmp / "file", t.tmp / "link"
     path.write_bytes(b"before\n")
     link.symlink_to(path)
@@ -187,7 +189,7 @@ def test_link_stays(t):
 
 @each("pipe", "file", "name")
 def test_stdout_has_the_last(t, name):
-    """Whatever stdout is, and also when --output names it: one document, after all intervals."""
+    """One document on stdout at the end, whatever stdout is, and also if --output names it."""
     program = t.program("leak")
     path = t.tmp / "out"
     options = ["-o", "0", "--format", "folded", "-p", str(program.pid), "0.1", "8"]
@@ -209,7 +211,7 @@ def test_stdout_has_the_last(t, name):
 
 
 def test_csv(t):
-    """One header, then a row for each site and report."""
+    """CSV: one header, then a row for each site and report."""
     program = t.program("leak")
     path = t.tmp / "table"
     memleak = attach(t, program, "--format", "csv", "--output", path, interval="0.1")
@@ -250,11 +252,11 @@ def run(*argv):
     return answer.stdout
 
 
-FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"  # of libdevel-nytprof-perl
+FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"  # from libdevel-nytprof-perl
 
 
 def add_reach(sums, function, pairs):
-    """What a proof says of a site, to the sums of its function."""
+    """Adds the proof of a site to the sums of its function."""
     reach = sums.setdefault(function, {})
     for key, value in pairs:
         if re.fullmatch("(definite|indirect|possible|reachable|lost)_(with_them_)?(bytes|count)", key):
@@ -264,7 +266,7 @@ def add_reach(sums, function, pairs):
 
 
 def reach_of_rows(data):
-    """function → {column of a proof: number}, of the last report in a table."""
+    """Returns function → {column of the proof: number} of the last report in a CSV table."""
     rows, sums = list(csv.DictReader(io.StringIO(data.decode()))), {}
     for row in rows:
         if row["time"] == rows[-1]["time"]:
@@ -273,7 +275,7 @@ def reach_of_rows(data):
 
 
 def reach_of_samples(data):
-    """The same of the labels of a profile: these are of bytes alone, and there is none for 0."""
+    """Like reach_of_rows(), from labels of a profile: these have only bytes, and leave out 0."""
     profile, sums = Profile(data), {}
     for number, message in fields(gzip.decompress(data)):
         if number != 2:
@@ -289,7 +291,7 @@ def reach_of_samples(data):
 
 @each("csv", "pprof")
 def test_proof(t, name):
-    """What nothing points to any more, in two proofs; and who holds the rest."""
+    """Each format has the proof: blocks lost in two proofs, and the holders of the others."""
     path = t.tmp / "proved"
     path.touch()
     program = t.program("prove_shapes", "tree_that_was_cut")
@@ -325,7 +327,7 @@ def test_proof(t, name):
 
 @each("pprof", "flamegraph")
 def test_read_by(t, name):
-    """The tools themselves, where they are."""
+    """Runs the tools that read a format, where they are installed."""
     if name == "pprof" and not shutil.which("go"):
         raise Skip("no Go, which has pprof")
     if name == "flamegraph" and not os.path.exists(FLAMEGRAPH):
@@ -361,7 +363,7 @@ def test_not_for_terminals(t):
 
 @each("csv", "folded", "pprof", "speedscope")
 def test_losses_are_said(t, name):
-    """On stderr, by formats that have no place for them where anybody looks."""
+    """Formats without a place for losses print them to stderr."""
     program = t.program("leak")
     path = t.tmp / "out"
     memleak = attach(t, program, "--format", name, "--output", path, "--max-allocs", "1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames are places in files: whatever is mapped there now, and wherever it is mapped."""
+"""Frames are stored as file and offset, independent of what is mapped now, and where."""
 
 import os
 import pathlib
@@ -35,7 +35,7 @@ def chain(site):
 
 
 def check(report, truth, modules):
-    """Each function has one site, with its own file, and its callers are the program's."""
+    """Each function has one site, with the right file and the program's callers."""
     expect(report, truth, ignore=loader_made)
     for function, module in modules.items():
         site = site_of(report, function)
@@ -49,7 +49,7 @@ def check(report, truth, modules):
 
 
 def test_same_place(t):
-    """One library after the other at the same addresses, also when both are gone."""
+    """Libraries loaded one after another at the same addresses, also when all are unloaded."""
     first, other = files_of(t)
     program = t.program("frames", first, other, "wait")
     memleak = t.attach(program, interval="0.2")
@@ -76,8 +76,8 @@ def test_same_place(t):
 
 def test_quickly(t):
     """
-    Within less time than memleak needs to look: what is not known is not said, and counts as lost.
-    It may begin to know a library between two of its blocks.
+    Libraries change faster than memleak can read mappings: unknown frames are counted as lost, not
+    guessed. A library may become known between two of its blocks.
     """
     first, other = files_of(t)
     program = t.program("frames", first, other, "quick")
@@ -108,7 +108,9 @@ def cut_blocks(report):
 
 @each("libframes_other.so", "libframes_wide.so")
 def test_churn(t, name):
-    """Libraries take each other's place all the time: no block is told to be another function's."""
+    """
+    Libraries constantly replace each other: no block is attributed to another library's function.
+    """
     first, other = t.file_of("libframes_first.so"), t.file_of(name)
     program = t.program("frames", first, other, "churn")
     memleak = t.attach(program, interval="0.02")
@@ -131,7 +133,7 @@ def test_churn(t, name):
 
 
 def test_other_layout(t):
-    """Code that was taken for the code that was there before: no frame is wrong."""
+    """Code that replaced other code at the same address never gives wrong frames."""
     first, other = t.file_of("libframes_first.so"), t.file_of("libframes_wide.so")
     program = t.program("frames", first, other, "wait")
     memleak = t.attach(program, interval="0.2")
@@ -149,7 +151,7 @@ def test_other_layout(t):
 
 
 def test_replaced(t):
-    """Another file of the same name."""
+    """Another file with the same name."""
     first, other = files_of(t)
     library, new = t.tmp / "library.so", t.tmp / "new"
     shutil.copy(first, library)
@@ -183,7 +185,7 @@ def places(report, pid):
 
 
 def test_two_processes(t):
-    """The same paths in two processes are stored once, wherever the code is."""
+    """Equal paths in two processes are stored once, wherever their code is mapped."""
     if pathlib.Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "0":
         raise Skip("addresses are not randomised here")
     counts = []
@@ -207,7 +209,7 @@ def test_two_processes(t):
 
 
 def test_touched(t):
-    """A file whose time changes stays the file that it was."""
+    """A file whose timestamps change is still the same file."""
     copy = t.tmp / "again"
     shutil.copy(t.file_of("again"), copy)
     program = t.program("again", path=copy)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every allocator function by shape, and the calls that fail, move or get nothing."""
+"""Every allocator function by call shape, and calls that fail, move blocks or return nothing."""
 
 from lib import each, expect, pitfall
 
@@ -18,7 +18,7 @@ def test_function(t, name):
 
 @pitfall(11)
 def test_aliases_once(t):
-    """memalign is aligned_alloc in glibc, mmap is mmap64: one probe, counted once."""
+    """In glibc memalign is aligned_alloc, and mmap is mmap64: one probe, counted once."""
     program = t.program("functions", "memalign", "aligned_alloc", "mmap", "mmap64")
     memleak = t.attach(program)
     truth = program.go()
@@ -26,7 +26,7 @@ def test_aliases_once(t):
 
 
 def test_all_freed(t):
-    """After the frees nothing is left, whatever function had given the block."""
+    """After all frees nothing is outstanding, whichever function allocated the blocks."""
     program = t.program("functions", "all")
     memleak = t.attach(program, interval="0.2")
     truth = program.go()
@@ -62,7 +62,7 @@ def test_address_reuse(t):
 @pitfall(5)
 @each("blocks", "combined")
 def test_freed_unseen(t, name):
-    """An address that is still held is handed out again: the old block is gone."""
+    """If a held address is allocated again, its free was missed: the old block is dropped."""
     program = t.program("process", "vfork_frees")
     memleak = t.attach(program, *(["-C"] if name == "combined" else []))
     truth = program.go()
@@ -77,7 +77,7 @@ def test_nothing_given(t, name):
 @pitfall(3, 4)
 @each("realloc_fails", "realloc_moves", "address_reuse", "posix_memalign_fails")
 def test_totals_alone(t, name):
-    """-C keeps totals only: they must follow the same truth."""
+    """-C, which keeps only totals, gives the same sums."""
     run_edge(t, name, "-C")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What grows, and what does not: the verdict on places that are known."""
+"""Verdicts on functions whose growth is known."""
 
 import re
 
@@ -13,16 +13,16 @@ SECONDS = 60
 
 
 def judged(sites):
-    """Trends by function: of the program's own places."""
+    """Returns trends by function, for the program's functions."""
     return {owner(site): site["trend"] for site in sites}
 
 
 @slow
 @timeout(180)
 def test_verdicts(t):
-    """Leaks of three speeds, one that begins late, beside a cache, churn, and a sawtooth."""
+    """Leaks of three speeds and one that begins late, beside a cache, churn, and a sawtooth."""
     program = t.program("growing", str(SECONDS))
-    output = t.tmp / "reports"  # nobody reads them while the program runs
+    output = t.tmp / "reports"  # a file, as nothing reads a pipe while the program runs
     memleak = t.attach(program, "-o", "500", "--output", output, interval="5", output=output)
     truth = program.truth
     program.go(SECONDS + 2 * PATIENCE)
@@ -47,7 +47,7 @@ def test_verdicts(t):
 @slow
 @timeout(120)
 def test_words(t):
-    """The verdict comes first, and names function, line and rate."""
+    """The verdict comes first and names function, line and rate."""
     program = t.program("growing", "16")
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "--why", "1").ready()
     program.go()
@@ -69,7 +69,7 @@ VERDICT = re.compile(r"^(?:too early to say what grows: .*|nothing seems to leak
 @slow
 @timeout(120)
 def test_few_reports(t):
-    """Three reports are enough, if they take 15 s: a verdict goes by moments between them."""
+    """Three reports are enough if they take 15 s, as verdicts also use samples in between."""
     path = t.tmp / "recording"
     program = t.program("growing", "20")
     memleak = t.memleak("--record", path, "-p", str(program.pid), "5", "3").ready()
@@ -89,7 +89,7 @@ def test_few_reports(t):
 @slow
 @timeout(120)
 def test_nothing_outstanding(t):
-    """Without anything outstanding there is a verdict, too, from report to report."""
+    """There is a verdict even if nothing is outstanding."""
     program = t.program("leak")
     memleak = t.memleak("-p", str(program.pid), "2.5", "6").ready()
     memleak.finish()
@@ -103,9 +103,9 @@ def test_nothing_outstanding(t):
 @slow
 @timeout(120)
 def test_spread(t):
-    """A leak on thousands of stacks is one line with the whole rate; no caller is accused."""
+    """A leak on thousands of stacks is one line with the total rate; callers are not accused."""
     program = t.program("spread", "16")
-    output = t.tmp / "reports"  # nobody reads them while the program runs
+    output = t.tmp / "reports"  # a file, as nothing reads a pipe while the program runs
     memleak = t.attach(program, "-T", "9", "--output", output, interval="1", output=output)
     truth = program.truth
     program.go()
@@ -123,7 +123,7 @@ def test_spread(t):
 @slow
 @timeout(120)
 def test_arrays(t):
-    """An array that is reallocated all the time is as old as it is, and is seen to grow."""
+    """A constantly reallocated array keeps its age, and its growth is noticed."""
     program = t.program("arrays", "16")
     memleak = t.attach(program, interval="1")
     program.go()
@@ -139,7 +139,7 @@ def test_arrays(t):
 @slow
 @each("score", "growth")
 def test_sort(t, order):
-    """What grows comes before what is more."""
+    """Growing sites come before larger ones."""
     program = t.program("growing", "15")
     memleak = t.attach(program, "--sort", order, interval="0.5")
     program.go()
@@ -169,13 +169,13 @@ def test_ages(t):
 
 
 def test_freed(t):
-    """What a report had, and the next has no more."""
+    """Shows what was freed since the last report."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.3")
     program.go()
     first = memleak.fresh_report()
     program.go()
-    program.go()  # frees what there was
+    program.go()  # frees all earlier blocks
     memleak.fresh_report()
     report = memleak.stop()
     held = {site["id"]: site for site in first["sites"]}
@@ -189,7 +189,7 @@ def test_freed(t):
 @timeout(120)
 @each("shared", "descriptors", "threads", "anonymous", "used", "nothing")
 def test_untraced(t, what):
-    """What grows and is not traced is told by its part and rate; all else is silent."""
+    """Untraced memory that grows is reported by kind and rate; without growth there is no line."""
     program = t.program("untraced", what)
     most = int(program.truth.facts["grows"][0])
     memleak = t.memleak("--json", "-p", str(program.pid), "1").ready()
@@ -204,7 +204,7 @@ def test_untraced(t, what):
 @timeout(120)
 @each("shared", "nothing")
 def test_all_clear(t, what):
-    """The all-clear is held against what the kernel counts of the process."""
+    """"Nothing seems to leak" is printed only if the kernel's figures of the process agree."""
     program = t.program("untraced", what)
     memleak = t.memleak("-p", str(program.pid), "5", "3").ready()
     program.send()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--format heaptrack: heaptrack's own tool finds in the file what the program knows it holds."""
+"""--format heaptrack: heaptrack_print reads the program's truth from the file."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from lib.process import PATIENCE
 
 
 def analyzed(path, *options):
-    """What heaptrack_print says; its own list of leaks that are none is left aside."""
+    """Runs heaptrack_print; ignores its list of leaks, which does not apply."""
     if not shutil.which("heaptrack_print"):
         raise Skip("heaptrack_print is not installed")
     done = subprocess.run(["heaptrack_print", "--disable-builtin-suppressions", *options, path],
@@ -22,7 +22,7 @@ def analyzed(path, *options):
 
 
 def by_function(t, path, cost):
-    """The innermost function of each stack → its bytes or allocations."""
+    """Returns innermost function of each stack → bytes or allocations."""
     out = t.tmp / "folded"
     analyzed(path, "--flamegraph-cost-type", cost, "-F", out)
     sums = {}
@@ -61,7 +61,7 @@ def wait_for_bytes(memleak, path, size):
 
 
 def test_totals(t):
-    """Bytes and allocations of each site, and their sum, by heaptrack_print."""
+    """heaptrack_print shows the bytes and allocations of each site, and their sum."""
     path = t.tmp / "file"
     program = t.program("leak")
     memleak = attach(t, program, path, "3600")
@@ -76,7 +76,7 @@ def test_totals(t):
 
 
 def test_growth(t):
-    """What was held at each of three moments is there, in their order."""
+    """What was held at three moments is in the file, in order."""
     path, massif = t.tmp / "file", t.tmp / "massif"
     program = t.program("leak")
     memleak = attach(t, program, path, "0.2")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of targets that are made to keep memleak busy: none costs more than its own probes."""
+"""Files of targets made to keep memleak busy: only their own probes are affected."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from lib import Failure, expect, wanted
 from lib.memleak import helpers_of
 
 MACHINES = {"x86_64": 62, "aarch64": 183}
-USERS_DEADLINES = True  # a report waits for names as long as it does for users
+USERS_DEADLINES = True  # use the real deadline for symbols, not a longer one for tests
 PAGE = 4096
 CODE_BYTES = 1 << 18
 HEADER, SEGMENT, SECTION, SYMBOL = "<16sHHIQQQIHHHHHH", "<IIQQQQQQ", "<IIQQQQIIQQ", "<IBBHQQ"
@@ -21,8 +21,8 @@ LOCAL_FUNCTION = 2
 
 def write_elf(path, symbols, claimed=None):
     """
-    An ELF file with a segment of code, and (name, address) for each symbol. claimed is how large
-    it says that its table of symbols is, over a hole.
+    Writes an ELF file with a code segment and (name, address) for each symbol. claimed is the size
+    that its symbol table claims to have, over a hole in the file.
     """
     names, at, table = b"\0", {}, [struct.pack(SYMBOL, 0, 0, 0, 0, 0, 0)]
     for name, address in symbols:
@@ -58,7 +58,7 @@ def trace(t, path):
 
 
 def finish(program, memleak):
-    """If a file is not searched, a line and the report say so."""
+    """Finishes the run; a line and the report must say that a file was not searched."""
     truth = program.go()
     report = memleak.stop()
     expect(report, truth, may_lose=["processes"])
@@ -71,10 +71,7 @@ def probed(memleak):
 
 
 def test_many_definitions(t):
-    """
-    200,000 symbols, 40,000 of which are called malloc: there are 64 probes for these, and a line
-    says so.
-    """
+    """Of 200,000 symbols 40,000 are called malloc: only 64 are probed, and a line says so."""
     names = [b"je_malloc" if i % 5 == 0 else b"other" for i in range(200000)]
     path = write_elf(t.tmp / "many", [(name, PAGE + 1 + i) for i, name in enumerate(names)])
     program, memleak = trace(t, write_elf(t.tmp / "none", []))
@@ -90,7 +87,7 @@ def test_many_definitions(t):
 
 
 def test_many_names(t):
-    """All that one file has are 4,096 probes."""
+    """One file gets at most 4,096 probes."""
     names = [prefix + name for prefix in (b"je_", b"_rjem_", b"_rjem_je_", b"tc_", b"mi_")
              for name in (b"malloc", b"calloc", b"realloc", b"posix_memalign", b"memalign",
                           b"valloc", b"pvalloc", b"free", b"cfree")]
@@ -112,7 +109,7 @@ def test_many_names(t):
 
 
 def test_hole(t):
-    """A file of some KB that says it has 1.2 GB of symbols: memleak itself does not read them."""
+    """A file of some KB claims 1.2 GB of symbols: memleak itself does not read them."""
     claimed = struct.calcsize(SYMBOL) * (50 << 20)
     program, memleak = trace(t, write_elf(t.tmp / "hole", [(b"malloc", PAGE)], claimed))
     with open(f"/proc/{memleak.pid}/status", encoding="ascii") as file:
@@ -123,7 +120,7 @@ def test_hole(t):
 
 
 def plugin_blocks(report):
-    """What the library of dlopen has allocated."""
+    """Returns the blocks of the library loaded by dlopen."""
     sites = [site for site in report["sites"]
              if any(frame["symbol"] == "plugin_leak" for frame in site["stack"])]
     return sum(site["count"] for site in sites), sum(site["bytes"] for site in sites)
@@ -138,7 +135,7 @@ def prober_of(memleak):
 
 
 def hang(t):
-    """memleak, asked for functions of a new library, and a prober that does not answer."""
+    """Starts memleak, stops the prober, and loads a library that must be searched."""
     program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
     memleak = t.attach(program)
     os.kill(prober_of(memleak), signal.SIGSTOP)
@@ -153,7 +150,7 @@ def end_hung(memleak):
 
 
 def test_prober_hangs(t):
-    """What is found in a file takes for ever: it has no probes, all else is as usual."""
+    """If searching a file hangs, only this file has no probes."""
     memleak = hang(t)
     memleak.wait_for("the end of patience", lambda: (
         "libplugin.so is not searched for allocator functions: reading it takes too long"
@@ -162,7 +159,7 @@ def test_prober_hangs(t):
 
 
 def test_end_while_prober_hangs(t):
-    """memleak ends while the prober hangs: files are not waited for."""
+    """memleak ends promptly while the prober hangs."""
     memleak = hang(t)
     begin = time.monotonic()
     end_hung(memleak)
@@ -172,7 +169,7 @@ def test_end_while_prober_hangs(t):
 
 
 def test_prober_is_killed(t):
-    """Another one begins where it ended: an allocator that is loaded then is found."""
+    """A killed prober is restarted: an allocator loaded later is found."""
     library = t.file_of("libbump.so")
     program = t.program("dlopen", library, "alloc")
     memleak = t.attach(program, "-v")

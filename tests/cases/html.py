@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--format html: the page says what the program holds, and a browser draws it."""
+"""--format html: the page has the program's truth, and a browser draws it."""
 
 import html
 import http.server
@@ -19,7 +19,7 @@ from .record import offline
 
 BIG, SMALL = 1048576, 16
 
-# What a reader sees and does. It stands before the steps of a case, whose "seen" is told as JSON.
+# Simulates a reader: JavaScript placed before the steps of a case; "seen" is returned as JSON.
 READER = """
 const pixels = () => {
 	const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -66,7 +66,9 @@ document.body.append(told);
 
 
 def page_of(t, program, *options, until=1):
-    """The last page of a run that lets the program leak; it has so many different moments."""
+    """
+    Returns the last page of a run of the leaking program that has this number of different moments.
+    """
     path = t.tmp / "page"
     memleak = t.memleak("--format", "html", "--output", path, "-o", "0", *options, "-p",
                         str(program.pid), "0.2").ready()
@@ -93,7 +95,7 @@ def last_page(memleak, path):
 
 
 def data_of(page):
-    """The three values that the pictures are drawn from."""
+    """Returns the three values that the charts are drawn from."""
     values = []
     for name in ("strings", "functions", "report"):
         found = re.search(f'<script type="application/json" id="{name}">(.*)</script>\n', page)
@@ -102,7 +104,7 @@ def data_of(page):
 
 
 def browse(t, address, dark=False, seconds=0):
-    """What the page has told in headless Chromium; seconds: of a page that waits."""
+    """Returns what the page printed in headless Chromium; seconds: for pages that wait."""
     if not shutil.which("chromium"):
         raise Skip("chromium is not installed")
     done = subprocess.run(
@@ -119,7 +121,7 @@ def browse(t, address, dark=False, seconds=0):
 
 
 def seen_by_browser(t, page, steps, dark=False):
-    """What the steps of a reader, in JavaScript, leave in "seen"."""
+    """Runs the steps of a reader, in JavaScript, and returns "seen"."""
     path = t.tmp / "looked-at.html"
     path.write_text(page.replace("</body>", f"<script>{READER}const seen = {{}};\n{steps}{TELL}"
                                  "</script></body>"), encoding="utf-8")
@@ -127,7 +129,7 @@ def seen_by_browser(t, page, steps, dark=False):
 
 
 def test_data(t):
-    """Each site with bytes, count, frames and its moments; facts that need no script."""
+    """Each site has bytes, count, frames and moments; basic facts are readable without scripts."""
     page, truth = page_of(t, t.program("leak"), until=2)
     strings, functions, report = data_of(page)
     found = {strings[functions[site["frames"][-1]][0]]: (site["count"], site["bytes"])
@@ -150,7 +152,7 @@ def test_data(t):
 
 
 def test_no_network(t):
-    """Nothing in the page is asked from elsewhere."""
+    """The page loads nothing from elsewhere."""
     page, _ = page_of(t, t.program("leak"))
     if re.search(r"""\b(src|href|srcset|action|url)\s*[=(]""", page) or "@import" in page:
         raise Failure("the page asks for something")
@@ -160,7 +162,7 @@ def test_no_network(t):
 
 @timeout(180)
 def test_browser(t):
-    """Boxes, a chart and a table are drawn; search, zoom and choice of a site work."""
+    """Boxes, a chart and a table are drawn; search, zoom and selecting a site work."""
     page, truth = page_of(t, t.program("leak"), until=2)
     seen = seen_by_browser(t, page, """
 seen.ready = document.documentElement.dataset.ready;
@@ -204,7 +206,7 @@ seen.chosen = at("chart-title").textContent;
 
 @timeout(180)
 def test_range(t):
-    """A range of time says what was held at its end, and how much came in it."""
+    """Selecting a time range shows what was held at its end, and how much was added in it."""
     page, _ = page_of(t, t.program("leak"), until=2)
     seen = seen_by_browser(t, page, """
 const held = bytes => scale.points.filter(point => point[1] === bytes).map(point => point[0]);
@@ -234,7 +236,9 @@ seen.whole = [rows(), state.range];
 
 @timeout(180)
 def test_processes(t):
-    """Each has its name, and can be seen alone; a function of both is one row, which opens."""
+    """
+    Each process has a name and can be shown alone; a function in both is one row that expands.
+    """
     programs = [t.program("leak"), t.program("leak")]
     path = t.tmp / "page"
     path.touch()
@@ -285,7 +289,7 @@ seen.unfolded = boxes();
 
 @timeout(180)
 def test_folded(t):
-    """What is inside of the standard library is one box, and one line, unless all are asked for."""
+    """Frames within the standard library are folded into one box and line, unless all are shown."""
     path = t.tmp / "page"
     path.touch()
     program = t.program("unwind_cxx", "container")
@@ -312,7 +316,7 @@ seen.whole = boxes();
 
 @timeout(180)
 def test_hostile_names(t):
-    """A file whose name is markup: it is shown, and nothing else happens."""
+    """A file name with markup is shown as text and has no other effect."""
     name = "<img src=x onerror=document.title=1>&lt;\x1b[2J"
     path = t.tmp / name
     shutil.copy(t.file_of("leak"), path)
@@ -336,7 +340,7 @@ Object.assign(seen, { title: document.title, scripts: document.scripts.length,
 @timeout(180)
 @each("light", "dark")
 def test_proof(t, colours):
-    """What is lost is told first, has a colour and a filter; of the rest the page says who holds it."""
+    """Lost blocks come first, with a colour and a filter; the others show their holders."""
     path = t.tmp / "page"
     path.touch()
     program = t.program("prove_shapes", "tree_that_was_cut")
@@ -392,7 +396,7 @@ seen.stack = at("stack").textContent;
 
 @timeout(180)
 def test_peak(t):
-    """What was held when it was most, beside what is held now; and sizes, where blocks are told."""
+    """The peak is shown beside the current state; and sizes, if blocks are listed."""
     program = t.program("leak")
     path = t.tmp / "page"
     path.touch()
@@ -424,7 +428,7 @@ seen.facts = texts(".facts li");
 
 @timeout(180)
 def test_diff(t):
-    """What has grown and what is gone, in colours."""
+    """A diff shows what has grown and what is gone, in colours."""
     program = t.program("leak")
     recording = t.tmp / "recording"
     memleak = t.attach(program, "--record", recording, "-o", "0", interval="0.2")
@@ -455,7 +459,7 @@ seen.hidden = at("chart").hidden;
 
 
 class Between(http.server.BaseHTTPRequestHandler):
-    """Hands a browser what memleak serves, with the steps of a reader in the page."""
+    """Passes memleak's pages to a browser, with the steps of a reader added."""
 
     server: "Server"
 
@@ -493,7 +497,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 @timeout(180)
 def test_live(t):
-    """At / of --listen: a newer report is opened by itself, and what was chosen stays so."""
+    """With --listen, the page loads newer reports by itself, and keeps the reader's selection."""
     program = t.program("leak")
     memleak, address = listen(t, program, "-o", "0")
     first = program.go()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Children begin with copies of what their parents have, which are their own. Each case runs alone:
---follow has probes in the dynamic loader of all processes, by which a command's start may be missed.
+Children inherit copies of their parents' blocks. Each case runs alone: --follow probes the dynamic
+loader of all processes, which may hide the start of a command.
 """
 
 import re
@@ -18,7 +18,9 @@ ALL = ("frees", "nothing", "same_address", "realloc", "grandchild", "exit", "gon
 
 
 def holdings(report):
-    """{(pid, function, kind): (count, bytes, inherited count)} of the program's own functions."""
+    """
+    Returns {(pid, function, kind): (count, bytes, inherited count)} of the program's functions.
+    """
     found = {}
     for site in report["sites"]:
         if not OWN.fullmatch(owner(site)):
@@ -32,7 +34,9 @@ def holdings(report):
 
 
 def check(report, truth, first=False):
-    """What has ended is in one report more, which may have been an earlier one but for the first."""
+    """
+    Ended processes are in one more report; unless it is the first, this may be an earlier report.
+    """
     found, lost = holdings(report), {key: n for key, n in report["lost"].items() if n}
     if lost:
         fail(report, f"lost: {lost}")
@@ -65,7 +69,7 @@ def run(t, what, *options, pace=0, recent=None, interval="3600"):
 @alone
 @each(*ALL)
 def test_exact(t, what):
-    """What each process has, and how much of it was its parent's."""
+    """Each process has its own and its inherited blocks."""
     run(t, what)
 
 
@@ -73,7 +77,7 @@ def test_exact(t, what):
 @sample(2)
 @each("frees", "same_address", "realloc", "grandchild", "exit", "many")
 def test_no_recent(t, what):
-    """All blocks in the table."""
+    """All blocks are in the block table."""
     run(t, what, recent="0")
 
 
@@ -81,7 +85,7 @@ def test_no_recent(t, what):
 @sample(2)
 @each("same_address", "realloc", "many")
 def test_few_recent(t, what):
-    """Some in the table, some not."""
+    """Some blocks are in the block table, some in the recent-block cache."""
     run(t, what, recent="64")
 
 
@@ -90,20 +94,20 @@ def test_few_recent(t, what):
 @each("frees", "same_address", "grandchild", "exit", "gone_exec")
 @timeout(120)
 def test_many_reports(t, what):
-    """What is not needed any more is dropped after reports, and nothing else."""
+    """After reports, data that is not needed any more is dropped, and nothing else."""
     run(t, what, pace=1300, interval="0.3")
 
 
 @alone
 @each("frees", "realloc", "mappings")
 def test_listed(t, what):
-    """Block by block: none is there twice."""
+    """-a lists no block twice."""
     run(t, what, "-a")
 
 
 @alone
 def test_parent_ends(t):
-    """The process that was given ends first; after some reports its child has all of it still."""
+    """The given process ends first; after some reports its child still has all blocks."""
     program = t.program("inherited", "orphan")
     memleak = t.attach(program, "-f", interval="0.3")
     truth = program.go()
@@ -116,7 +120,7 @@ def test_parent_ends(t):
 
 @alone
 def test_generations(t):
-    """Children, their children and so on, which all but the last end before anybody can look."""
+    """Generations of children, of which all but the last end before they can be examined."""
     program = t.program("inherited", "generations")
     memleak = t.attach(program, "-f")
     memleak.signal(signal.SIGSTOP)
@@ -128,7 +132,7 @@ def test_generations(t):
 @alone
 @each("frees", "realloc", "grandchild")
 def test_sampled(t, what):
-    """Samples keep their weights, here of nearly one."""
+    """Samples keep their weights, here close to one."""
     report, _ = run(t, what, "--sample-bytes", "1")
     if not report["sampling"]:
         fail(report, "nothing is sampled")
@@ -136,7 +140,7 @@ def test_sampled(t, what):
 
 @alone
 def test_full(t):
-    """Without room for what was freed it is said that something is not known."""
+    """If frees of inherited blocks do not fit into the table, the report says so."""
     program = t.program("inherited", "same_address")
     memleak = t.attach(program, "-f", "--max-allocs", "20")
     program.go()
@@ -146,7 +150,7 @@ def test_full(t):
 
 @alone
 def test_births(t):
-    """Copies are as old as what they are copies of."""
+    """Inherited blocks keep their age."""
     report, program = run(t, "nothing")
     ages = {}
     for site in report["sites"]:
@@ -158,7 +162,7 @@ def test_births(t):
 
 @alone
 def test_command(t):
-    """The same from the first allocation on."""
+    """Inherited blocks of a command, from its first allocation on."""
     program = t.command(t.file_of("inherited"), "grandchild", options=("-f",))
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     program.send(b"x")
@@ -172,7 +176,7 @@ def test_command(t):
 
 @alone
 def test_without_blocks(t):
-    """-C: nobody knows what a child begins with; it begins with nothing."""
+    """With -C inherited blocks are unknown, so children begin with none."""
     program = t.program("inherited", "nothing")
     memleak = t.memleak("--json", "-T", "1000", "-C", "-f", "-p", str(program.pid), "3600").ready()
     program.go()
@@ -184,7 +188,7 @@ def test_without_blocks(t):
 
 @alone
 def test_not_followed(t):
-    """Without -f children have nothing."""
+    """Without -f children are not traced."""
     program = t.program("inherited", "frees")
     memleak = t.attach(program)
     truth = program.go()
@@ -194,7 +198,7 @@ def test_not_followed(t):
 
 
 def proved(report):
-    """The same by kind of what is proved."""
+    """Returns holdings by proved kind."""
     found = {}
     for site in report["sites"]:
         for kind in KINDS if site["reach"] else ():
@@ -207,7 +211,7 @@ def proved(report):
 
 @alone
 def test_proved(t):
-    """A block is lost in one process, and held in the other one."""
+    """A block is lost in one process and held in the other."""
     program = t.program("heirs")
     memleak = t.attach(program, "-f", "--prove", "--no-default-suppressions", interval="0.2")
     truth = program.go()

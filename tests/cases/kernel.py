@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a process makes the kernel allocate: exact counts and bytes, and all gone in the end."""
+"""Kernel memory of a process: exact counts and bytes, and nothing left at the end."""
 
 import re
 
@@ -8,14 +8,15 @@ from lib.kernel import (culprit_of, expect_things, kernel_part, names_of, requir
                         share_kernel, sites_of, wrong_things)
 from lib.expect import fail
 
-# What the kernel frees later: from a workqueue, by a garbage collector, after a grace period.
+# Memory that the kernel frees later: from a workqueue, a garbage collector, or after a grace
+# period.
 LATER = ("keys", "maps")
 CACHES = {"messages": r"512$", "eventfds": r"-64$", "keys": r"512$", "datagrams": r"-2k$",
           "timerfds": r"-\d+$"}
 
 
 def expect_gone(memleak, truth):
-    """At once, or as soon as the kernel has done it."""
+    """Requires that everything is freed, at once or as soon as the kernel does it."""
     if any(thing in LATER for thing in truth.kernel):
         settled(memleak, lambda report: not wrong_things(report, truth), f"{truth.kernel}")
     else:
@@ -23,7 +24,7 @@ def expect_gone(memleak, truth):
 
 
 def check_sites(report, program, thing, kind):
-    """Whose they are, from which cache, and down to the system call."""
+    """Checks pid, cache, and that stacks reach the system call."""
     for site in sites_of(report, thing, kind):
         require(site["pid"] == program.pid and site["comm"] == "kernel", report,
                 f"pid {site['pid']}, comm {site['comm']}")
@@ -42,7 +43,7 @@ def check_sites(report, program, thing, kind):
 @once
 @each("messages", "pipes:40", "arrays:20", "watches", "eventfds", "keys", "datagrams", "rings:10")
 def test_exact(t, thing):
-    """Made, made once more, dropped."""
+    """Allocated, allocated once more, freed."""
     share_kernel(t)
     program = t.program("kernel", thing)
     memleak = t.attach(program, "-K", interval="0.3")
@@ -58,7 +59,7 @@ def test_exact(t, thing):
 
 @once
 def test_exact_percpu(t):
-    """-P: memory that each CPU has; a block is one of them all."""
+    """-P: per-CPU memory; a block covers all CPUs."""
     share_kernel(t)
     program = t.program("kernel", "maps:10:16")
     memleak = t.attach(program, "-K", "-P", interval="0.3")
@@ -76,7 +77,7 @@ def test_exact_percpu(t):
 @once
 @slow
 def test_percpu_pages_are_not_counted_twice(t):
-    """-P: 5 MB on each CPU, for which the kernel takes new pages: these are not counted beside."""
+    """-P: 5 MB per CPU, for which the kernel allocates pages: these are not counted in addition."""
     share_kernel(t)
     program = t.program("kernel", "maps:20:4096")
     memleak = t.attach(program, "-K", "-P", interval="0.3")
@@ -102,7 +103,7 @@ def test_no_percpu_unless_asked(t):
 
 
 def test_cache_is_named(t):
-    """The slab cache of each site, where the kernel tells it."""
+    """Each site names its slab cache if the kernel shows it."""
     share_kernel(t)
     program = t.program("kernel", "eventfds")
     memleak = t.attach(program, "-K")
@@ -121,7 +122,7 @@ def test_cache_is_named(t):
 @each("messages:800", "pipes:80:8", "eventfds:400", "messages:160000:16")
 @timeout(180)
 def test_threads(t, thing):
-    """Eight threads at once: not one block less or more."""
+    """Eight threads at once: exact counts."""
     share_kernel(t)
     program = t.program("kernel", "-t", "8", thing)
     memleak = t.attach(program, "-K", interval="0.5")
@@ -137,7 +138,7 @@ def test_threads(t, thing):
 @once
 @pitfall(23)
 def test_kinds_apart(t):
-    """Slab objects, pages and percpu memory: dropping one takes nothing from the others."""
+    """Slab objects, pages and per-CPU memory: freeing one does not affect the others."""
     share_kernel(t)
     program = t.program("kernel", "pipes:40", "messages:500", "maps:10:16", "rings:10",
                         "eventfds:100")
@@ -157,7 +158,7 @@ def test_kinds_apart(t):
 @pitfall(23)
 @each("slab", "page", "percpu")
 def test_addresses(t, kind):
-    """-a: a slab object's address is the kernel's own, and no two blocks of a kind share one."""
+    """-a: slab objects have kernel addresses, and no two blocks of a kind share an address."""
     thing, what = {"slab": ("messages", "messages:100"), "page": ("rings", "rings:10"),
                    "percpu": ("maps", "maps:10:16")}[kind]
     share_kernel(t)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-tt of the kernel: each allocation and free with the stack of whoever asked for it."""
+"""-tt in the kernel: each allocation and free with its stack."""
 
 import collections
 import re
@@ -9,7 +9,7 @@ from lib.expect import check_lost
 from lib.kernel import (THINGS, culprit_of, names_of, settled, share_kernel, whole_kernel,
                         wrong_things)
 
-# Of a thing: the events of one block, and functions of which one has to be in the stack of each.
+# For each thing: the events of a block, and functions of which each stack must have one.
 FLOWS = {
     "messages": (("kmalloc", {"do_msgsnd", "ksys_msgsnd", "sys_msgsnd"}),
                  ("kfree", {"do_msgrcv", "ksys_msgrcv", "sys_msgrcv"})),
@@ -36,7 +36,7 @@ def check_stack(event, functions):
 
 
 def check_thing(memleak, thing, count):
-    """Allocated so often in the thing's own function, each block freed once, and by whom."""
+    """Requires this number of allocations, each freed once, in the expected functions."""
     (alloc, callers), (free, freers) = FLOWS[thing]
     made = [event for event in kernel_events(memleak, alloc) if culprit_of(event) in THINGS[thing]]
     wanted(f"allocations of {thing}", len(made), count)
@@ -57,7 +57,7 @@ def check_thing(memleak, thing, count):
 @each("messages:300", "pipes:20:16", "maps:10:16")
 @slow
 def test_stacks(t, what):
-    """Objects, pages and percpu memory of a process: who allocated each, and who freed it."""
+    """Slab objects, pages and per-CPU memory of a process: stacks of allocations and frees."""
     share_kernel(t)
     thing = what.partition(":")[0]
     program = t.program("kernel", what)
@@ -74,7 +74,7 @@ def test_stacks(t, what):
 @alone
 @timeout(120)
 def test_whole_kernel(t):
-    """Without a process: the same, of the sizes that -z and -Z leave."""
+    """Without a process: the whole kernel, for sizes selected by -z and -Z."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:300:3000")
     memleak = whole_kernel(t, "-tt", "-z", "4k", "-Z", "4k", interval="0.5")
@@ -91,7 +91,7 @@ def test_whole_kernel(t):
 @each("raw_tp", "classic")
 @slow
 def test_programs(t, kind):
-    """By the programs of older kernels, too."""
+    """Also with the BPF programs for older kernels."""
     share_kernel(t)
     program = t.program("kernel", "messages:50")
     memleak = t.attach(program, "-K", "-tt", env={"MEMLEAK_KERNEL_PROGRAMS": kind})
@@ -105,7 +105,7 @@ def test_programs(t, kind):
 @once
 @slow
 def test_hooked(t):
-    """Frees that have no event of their own, where their function can be hooked."""
+    """Frees without a tracepoint, if their function can be hooked."""
     share_kernel(t)
     program = t.program("kernel_flow", "options", "200")
     memleak = t.attach(program, "-K", "-tt", "-v")
@@ -124,7 +124,7 @@ def test_hooked(t):
 
 @once
 def test_full(t):
-    """Stacks that find no room are counted, and their events told of."""
+    """Stacks that do not fit into the table are counted; their events are still printed."""
     share_kernel(t)
     program = t.program("kernel", "messages:100", "pipes:20", "eventfds:20")
     memleak = t.attach(program, "-K", "-tt", "--stack-storage-size", "2")
@@ -139,7 +139,7 @@ def test_full(t):
 
 
 def test_text(t):
-    """Below a line the frames, the one who asked first."""
+    """Text output: frames are printed below the event, the innermost first."""
     share_kernel(t)
     program = t.program("kernel", "messages:20", "pipes:5")
     memleak = t.memleak("-K", "-tt", "-o", "0", "-p", str(program.pid), "3600").ready()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Filters, samples, totals alone, and event lines, for the kernel's memory."""
+"""Filters, sampling, totals only, and events, for kernel memory."""
 
 import re
 import time
@@ -15,7 +15,7 @@ from lib.memleak import when
       ("at_most", ("-Z", "512"), True), ("above", ("-z", "513"), False),
       ("below", ("-Z", "511"), False))
 def test_size(t, what):
-    """The size is what the slab allocator gave: 464 bytes and 48 of header make 512."""
+    """Filters use the slab allocator's size: 464 bytes and a header of 48 make 512."""
     _, options, shown = what
     share_kernel(t)
     program = t.program("kernel", "messages:100:464")
@@ -64,7 +64,7 @@ def estimated(report, options, exact):
 @timeout(180)
 @slow
 def test_sampling(t):
-    """One in ten of a number that no estimate hits: within ten standard deviations."""
+    """One block in ten is sampled: the estimate is within ten standard deviations."""
     share_kernel(t)
     program = t.program("kernel", "messages:100001:16")
     memleak = t.attach(program, "-K", "-s", "10", interval="0.5")
@@ -92,7 +92,7 @@ def estimated_by_bytes(report, each_size, exact):
 @timeout(180)
 @each(("small", 16, False), ("large", 464, False), ("whole_kernel", 16, True))
 def test_sampling_by_bytes(t, what):
-    """Messages of 64 and of 512 bytes, one sample in 1024: both estimates are right."""
+    """Messages of 64 and 512 bytes, one sample per 1024 bytes: both estimates are right."""
     _, size, whole = what
     share_kernel(t, whole=whole)
     program = t.program("kernel", f"messages:20001:{size}")
@@ -126,7 +126,7 @@ def test_sampling_the_whole_kernel(t):
 @once
 @timeout(120)
 def test_older(t):
-    """-o 1000: no message before its time, every one after it."""
+    """-o 1000: no message before its time, all of them after it."""
     share_kernel(t)
     program = t.program("kernel", "messages:100")
     memleak = t.attach(program, "-K", "-o", "1000", interval="0.1")
@@ -164,7 +164,7 @@ def test_older_than_all(t):
 
 @slow
 def test_ages_and_blocks(t):
-    """-a: as many blocks as were made, at addresses of their own, ages within the site's."""
+    """-a: all blocks are listed, with distinct addresses and ages within the site's range."""
     share_kernel(t)
     program = t.program("kernel", "messages:100")
     memleak = t.attach(program, "-K", "-a", interval="0.3")
@@ -179,7 +179,7 @@ def test_ages_and_blocks(t):
     require(len(old) == 100 and len(new) == 200 and set(old) <= set(new), second,
             "the first messages are not where they were")
     grown = second["elapsed_ns"] - first["elapsed_ns"]
-    walks = first["walk_ns"] + second["walk_ns"]  # within which elapsed_ns and ages are read
+    walks = first["walk_ns"] + second["walk_ns"]  # elapsed_ns and ages are read within these times
     for address, age in old.items():
         require(abs(new[address] - age - grown) <= walks, second,
                 f"{address}: {age} {new[address]}")
@@ -193,9 +193,9 @@ def test_ages_and_blocks(t):
 @each("process", "kernel")
 @alone
 def test_combined(t, mode):
-    """-C: the same totals, without blocks."""
+    """-C: equal totals, without blocks."""
     share_kernel(t, whole=mode == "kernel")
-    # everybody writes to pipes
+    # other processes write to pipes as well
     program = t.program("kernel", "messages:1000", "rings:10", "keys",
                         *(["pipes:40"] if mode == "process" else []))
     memleak = (whole_kernel(t, "-C", interval="0.3") if mode == "kernel" else
@@ -213,7 +213,7 @@ def test_combined(t, mode):
 @each("1", "2", "1000")
 @slow
 def test_top(t, name):
-    """-T cuts what is shown, never what is counted."""
+    """-T limits what is shown, not what is counted."""
     share_kernel(t)
     program = t.program("kernel", "pipes:40:16", "messages:1000")
     options = ("--json", "-o", "0", "-K", "-p", str(program.pid))
@@ -230,7 +230,7 @@ def test_top(t, name):
 
 
 def test_block_table_full(t):
-    """What does not fit is counted, and totals do not grow without their blocks."""
+    """Blocks that do not fit into the table are counted as lost and are not in the totals."""
     share_kernel(t)
     program = t.program("kernel", "messages:5000:16")
     memleak = t.attach(program, "-K", "--max-allocs", "1000", interval="0.3")
@@ -248,7 +248,7 @@ def test_block_table_full(t):
 
 
 def test_depth(t):
-    """--perf-max-stack-depth: so many frames, from the culprit on."""
+    """--perf-max-stack-depth limits the frames, counted from the culprit."""
     share_kernel(t)
     program = t.program("kernel", "messages:100", "keys:100")
     memleak = t.attach(program, "-K", "--perf-max-stack-depth", "3")
@@ -258,10 +258,10 @@ def test_depth(t):
     require(all(len(site["stack"]) <= 3 for site in kernel_part(report)), report, "deeper stacks")
 
 
-# Events
+# Events.
 
 def test_trace_json(t):
-    """-t: a line for each message made and each one gone."""
+    """-t: a line for each message allocated and freed."""
     share_kernel(t)
     program = t.program("kernel", "messages:100")
     memleak = t.attach(program, "-K", "-t", "-a", interval="0.3")
@@ -279,7 +279,7 @@ def test_trace_json(t):
         allocs = [event for event in events if event["event"] == "alloc"
                   and event["size"] == 512 and event["pid"] == program.pid]
         frees = [event for event in events if event["event"] == "free"]
-        # the message was made once and freed once; others may have had its address before
+        # the message was allocated and freed once; others may have had its address before
         require(allocs and frees and len(frees) >= len(allocs), None, f"{address}: {events}")
         require(events[-1]["event"] == "free" or events[-1]["tid"] != program.pid
                 or events[-1]["size"] != 512, None, f"{address}: {events}")
@@ -308,7 +308,7 @@ def test_trace_text(t):
 @timeout(120)
 @slow
 def test_trace_floods(t):
-    """Whatever is not printed is counted."""
+    """Events that are not printed are counted."""
     share_kernel(t)
     program = t.program("kernel", "-t", "8", "messages:40000:16")
     memleak = t.attach(program, "-K", "-t")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frees that are easily missed: in interrupts, in bulk, in parts, while other programs run."""
+"""Frees that are easily missed: in interrupts, in bulk, in parts, and beside other BPF programs."""
 
 import re
 
@@ -15,11 +15,11 @@ NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
 
 
 def held(report, holds):
-    """How many blocks are outstanding at the sites for which holds(site)."""
+    """Returns the number of outstanding blocks at the sites for which holds(site) is true."""
     return sum(site["count"] for site in kernel_part(report) if holds(site))
 
 
-# While other BPF programs run
+# Beside other BPF programs.
 
 @once
 @alone
@@ -27,7 +27,9 @@ def held(report, holds):
 @timeout(180)
 @slow
 def test_beside_other_programs(t):
-    """Four threads in the heap probes of one memleak: another misses none of the kernel's frees."""
+    """
+    Four threads run in heap probes of one memleak: another memleak misses no free in the kernel.
+    """
     share_kernel(t, whole=True)
     program = t.program("kernel_flow", "messages", "20000", "4")
     memleak = whole_kernel(t)
@@ -47,7 +49,7 @@ def test_beside_other_programs(t):
 @timeout(180)
 @slow
 def test_two_tracers(t):
-    """Two memleaks on the whole kernel: each is the other's other program."""
+    """Two memleaks trace the whole kernel beside each other."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "-t", "4", "messages:20000")
     first, second = whole_kernel(t), whole_kernel(t)
@@ -59,7 +61,7 @@ def test_two_tracers(t):
     second.stop()
 
 
-# In interrupts
+# In interrupts.
 
 @once
 @alone
@@ -67,8 +69,8 @@ def test_two_tracers(t):
 @timeout(180)
 def test_made_in_interrupts(t):
     """
-    Sockets of connections that nobody has accepted yet: made while packets are received, by
-    whichever task was interrupted, on nobody's behalf.
+    Sockets of connections not yet accepted are allocated while packets are received, in whichever
+    task was interrupted: they belong to no process.
     """
     share_kernel(t, whole=True)
     program = t.program("kernel_flow", "children", "500")
@@ -79,7 +81,7 @@ def test_made_in_interrupts(t):
                 and culprit_of(site) in ("sk_prot_alloc", "sk_clone_lock", "sk_clone")
                 and any("syn_recv_sock" in name for name in names_of(site))]
 
-    def all_made(report):  # the last packets may still be on their way
+    def all_made(report):  # the last packets may still be in flight
         count = sum(site["count"] for site in children(report))
         return count and count % 500 == 0
 
@@ -87,7 +89,7 @@ def test_made_in_interrupts(t):
     report = settled(memleak, all_made, "sockets of 500 connections")
     sites = children(report)
     require(all(site["interrupt"] for site in sites), report, "not said to be in interrupts")
-    for site in sites:  # whatever task was interrupted has no part in it
+    for site in sites:  # the interrupted task has nothing to do with the allocation
         require(not any("syscall" in name or "connect" in name for name in names_of(site)),
                 report, f"{names_of(site)}")
     program.go()
@@ -97,7 +99,7 @@ def test_made_in_interrupts(t):
 
 @pitfall(22)
 def test_interrupts_are_nobodys(t):
-    """-K -p: what is allocated while the process is interrupted is not the process's."""
+    """-K -p: allocations in interrupts are not attributed to the interrupted process."""
     share_kernel(t)
     program = t.program("kernel_flow", "children", "500")
     memleak = t.attach(program, "-K")
@@ -122,14 +124,16 @@ def in_network(site):
 @each(("fragments", 1000), ("packets", 20000))
 @timeout(180)
 def test_flood(t, what):
-    """A second equal flood of packets, and a third, leave no more behind than the first."""
+    """
+    After a second and third equal flood of packets no more blocks are left than after the first.
+    """
     share_kernel(t, whole=True)
     program = t.program("kernel_flow", what[0], str(what[1]))
     memleak = whole_kernel(t)
     levels = []
     for _ in range(3):
         program.go()
-        # 34,000 or 40,000 buffers; a few hundred may wait to be freed with others
+        # Of 34,000 or 40,000 buffers, a few hundred may wait to be freed with others.
         report = settled(memleak, lambda report: held(report, in_network) <= 1000, "buffers")
         levels.append(held(report, in_network))
     memleak.stop()
@@ -137,7 +141,7 @@ def test_flood(t, what):
         raise Failure(f"outstanding after each flood: {levels}")
 
 
-# In bulk
+# In bulk.
 
 @once
 @pitfall(25)
@@ -145,7 +149,7 @@ def test_flood(t, what):
 @timeout(120)
 @slow
 def test_freed_in_bulk(t, what):
-    """Buffers of fragments: their heads go by kmem_cache_free_bulk, which has no event."""
+    """Fragments: heads of buffers are freed by kmem_cache_free_bulk, which has no tracepoint."""
     share_kernel(t)
     program = t.program("kernel_flow", "fragments", "1000")
     memleak = t.attach(program, "-K", interval="0.3")
@@ -170,9 +174,9 @@ def test_freed_in_bulk(t, what):
 @timeout(240)
 def test_freed_by_kfree_rcu(t, what):
     """
-    Objects that go after a grace period, in bulk, without an event: none is still shown, or at
-    most 1 % where nothing can hook those frees. Then they are concluded; of what lies in the slabs
-    that the allocator keeps in reserve the report says that it may have been freed unseen.
+    Objects freed in bulk after a grace period, without a tracepoint: none is shown any more, or at
+    most 1 % if these frees cannot be hooked and are concluded otherwise. For objects in slabs that
+    the allocator keeps in reserve, the report says that they may have been freed unseen.
     """
     flow, count, functions = what
     share_kernel(t)
@@ -202,7 +206,7 @@ def test_freed_by_kfree_rcu(t, what):
 @pitfall(25)
 @slow
 def test_repairs_repair_nothing_that_is_held(t):
-    """-F, while blocks come and go around: what is held stays exact."""
+    """-F, while other blocks are allocated and freed: held blocks stay exact."""
     share_kernel(t)
     program = t.program("kernel", "messages:2000", "pipes:40", "eventfds:400")
     memleak = t.attach(program, "-K", "-F", interval="0.3")
@@ -217,10 +221,10 @@ def test_repairs_repair_nothing_that_is_held(t):
     memleak.stop()
 
 
-# Slab pages, and pages in parts
+# Slab pages, and split pages.
 
 def slab_pages(report):
-    """Sites of pages that the slab allocator took."""
+    """Returns the sites of pages allocated by the slab allocator."""
     return [site for site in kernel_part(report) if site["kind"] == "page"
             and any(SLAB_PAGES.match(name) for name in names_of(site))]
 
@@ -231,7 +235,7 @@ def slab_pages(report):
 @each("process", "kernel")
 @timeout(180)
 def test_slab_pages_are_not_counted_twice(t, mode):
-    """80 MB of slab objects: nothing of their pages beside them."""
+    """80 MB of slab objects: the slab allocator's pages are not counted in addition."""
     share_kernel(t, whole=mode == "kernel")
     program = t.program("kernel", "messages:10000:4048", "eventfds:2000", "keys:300")
     memleak = (whole_kernel(t) if mode == "kernel" else
@@ -254,7 +258,10 @@ def test_slab_pages_are_not_counted_twice(t, mode):
 @pitfall(26)
 @slow
 def test_split_pages(t):
-    """Huge pages, split by the kernel, half of each freed page by page: the rest is still held."""
+    """
+    Huge pages that the kernel splits, half of each freed page by page: the other half is still
+    held.
+    """
     share_kernel(t)
     program = t.program("kernel", "huge:4")
     memleak = t.attach(program, "-K", "--movable", interval="0.3")
@@ -262,7 +269,7 @@ def test_split_pages(t):
         truth = program.go()
         expect_things(memleak.fresh_report(), truth)
     program.go()
-    # A page of each may wait in a list until the kernel has more of its sort.
+    # One page of each may stay in a list until the kernel frees a batch.
     report = memleak.fresh_report()
     for site in sites_of(report, "huge", "page"):
         require(site["count"] <= 8 and site["bytes"] == 4096 * site["count"], report,
@@ -272,7 +279,7 @@ def test_split_pages(t):
 
 @once
 def test_movable_pages_only_if_asked(t):
-    """What user space has mapped is not the kernel's leak."""
+    """Pages mapped by user space are no leak of the kernel."""
     share_kernel(t)
     program = t.program("kernel", "huge:4", "pipes:20")
     memleak = t.attach(program, "-K")
@@ -285,7 +292,7 @@ def test_movable_pages_only_if_asked(t):
 @pitfall(26)
 @timeout(120)
 def test_never_negative(t):
-    """Frees of pages and objects from before memleak came debit nothing."""
+    """Frees of older pages and objects do not change the sums."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:1000", "pipes:40", "rings:10", "huge:2")
     program.go()
@@ -304,7 +311,7 @@ def test_never_negative(t):
 @once
 @pitfall(24)
 def test_large_kmalloc_is_one_block(t):
-    """Beyond the slab allocator's sizes kmalloc asks for pages: one block, not two."""
+    """A kmalloc too large for the slab allocator allocates pages: one block, not two."""
     share_kernel(t)
     program = t.program("kernel", "arrays:50")
     memleak = t.attach(program, "-K", interval="0.3")

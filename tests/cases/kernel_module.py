@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel module that leaks on request: its functions are named, with the module's name."""
+"""A kernel module that leaks on request: functions and module are named."""
 
 import os
 import pathlib
@@ -13,15 +13,15 @@ from lib.kernel import (check_kernel_lost, culprit_of, kernel_part, names_of, re
                         whole_kernel)
 
 LEAK = pathlib.Path("/sys/module/leaky/parameters/leak")
-# What the module's functions ask for: {function: (word, kind, bytes of one block)}. A slab block
-# is what the allocator gave, so the cache with a constructor has room for a pointer more.
+# Allocations of the module's functions: {function: (word, kind, bytes of a block)}. Slab sizes are
+# as allocated, so the cache with a constructor has room for an extra pointer.
 LEAKS = {
     "leak_pages": ("pages", "page", 8192),
     "leak_kmalloc": ("kmalloc", "slab", 1024),
     "leak_object": ("object", "slab", None),
     "leak_percpu": ("percpu", "percpu", 64),
 }
-# In calls of several sizes, which have no events: where functions can be hooked.
+# Bulk allocations without tracepoints, seen only where functions can be hooked.
 BULK_LEAKS = {
     "leak_bulk_page": ("bulk_page", "page", 4096),
     "leak_bulk_object": ("bulk_object", "slab", None),
@@ -30,7 +30,7 @@ COUNT = 2000
 
 
 def load_module():
-    """Loads it unless it is loaded; skips where it has not been built for this kernel."""
+    """Loads the module if needed; skips the case if it was not built for this kernel."""
     if LEAK.exists():
         return
     path = pathlib.Path(f"/lib/modules/{os.uname().release}/extra/leaky.ko")
@@ -53,7 +53,7 @@ def burst(count):
 
 
 def module_sites(report):
-    """{function: its only site} of those whose innermost frame is the module's."""
+    """Returns {function: its only site} for sites whose innermost frame is in the module."""
     found = {}
     for site in kernel_part(report):
         name = culprit_of(site)
@@ -73,13 +73,13 @@ def check_sites(report, count):
         require(size is None or site["bytes"] == size * count, report,
                 f"{name}: {site['bytes']} bytes")
         names = names_of(site)
-        start = names.index(name)  # the page allocator's own function may stand before
+        start = names.index(name)  # a function of the page allocator may come before it
         require(names[start:start + 3] == [name, "burst", "on_write"], report,
                 f"the stack of {name}")
 
 
 def check_order(report):
-    """What has grown by a megabyte is the module's alone, and comes first."""
+    """Checks that sites which grew by a megabyte belong to the module and come first."""
     growth = [site["growth"]["bytes"] for site in report["sites"]]
     require(growth == sorted(growth, reverse=True), report, f"not sorted by growth: {growth[:9]}")
     large = [culprit_of(site) for site, grown in zip(report["sites"], growth) if grown >= 1 << 20]
@@ -90,7 +90,9 @@ def check_order(report):
 @alone
 @timeout(180)
 def test_growth(t):
-    """All of it and nothing else is reported, what grows most first; when freed, it is gone."""
+    """
+    Only the module's leaks are reported, those that grow most first; once freed, they are gone.
+    """
     load_module()
     share_kernel(t, whole=True)
     memleak = whole_kernel(t, "-P", "--sort", "growth")
@@ -103,14 +105,14 @@ def test_growth(t):
         write("free")
     require(not module_sites(memleak.fresh_report()), memleak.reports[-1], "not gone")
     memleak.stop()
-    # A report may fall into a burst: of 16 MiB of pages one half is in one report at least.
+    # A report may come during a burst: at least one report has half of the 16 MiB of pages.
     first = [names[0] for names in map(check_order, memleak.reports) if names]
     require(first and set(first) <= {"leak_pages", "leak_kmalloc"}, memleak.reports[-1],
             f"the first sites of the reports are of {first}")
 
 
 def check_bulk(report, count):
-    """A page may come by the way of single ones, whose stack is another: the sites together."""
+    """A single page may be allocated by another path with another stack: adds up the sites."""
     check_kernel_lost(report)
     for name, (_, kind, size) in BULK_LEAKS.items():
         sites = [site for site in kernel_part(report) if culprit_of(site) == name]
@@ -124,7 +126,7 @@ def check_bulk(report, count):
 @alone
 @timeout(180)
 def test_bulk(t):
-    """What is allocated in bulk is reported once, also where old pages stand between new ones."""
+    """Bulk allocations are reported once, also if older pages remain between new ones."""
     load_module()
     share_kernel(t, whole=True)
     memleak = whole_kernel(t, "-v")
@@ -146,7 +148,7 @@ def test_bulk(t):
 @alone
 @timeout(180)
 def test_lines(t):
-    """File and line of the module's functions, by the debug information in its file."""
+    """File and line of the module's functions, from its debug information."""
     load_module()
     share_kernel(t, whole=True)
     memleak = whole_kernel(t, "-P")

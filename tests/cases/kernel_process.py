@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""-K with a process: what is done on its behalf, beside its own memory, and nothing else."""
+"""-K with a process: user memory and kernel memory allocated on its behalf, and nothing else."""
 
 from lib import AFTER_EXEC, Failure, expect, once, owner, slow, timeout
 from lib.kernel import (expect_things, kernel_part, require, share_kernel, sites_of, sum_of_thing,
@@ -11,14 +11,14 @@ NO_MESSAGES = Truth.of("kernel messages 0 0 slab")
 
 
 def test_side_by_side(t):
-    """User and kernel sites in one report, both exact; one total for all."""
+    """User and kernel sites in one report, both exact, with one total."""
     share_kernel(t)
     program = t.program("leak")
     memleak = t.attach(program, "-K")
     truth = program.go()
     report = memleak.stop()
     expect(user_part(report), truth, may_lose=("recursion",))
-    # 5 MiB were mapped, and not written to: their tables at least are the kernel's
+    # 5 MiB were mapped but not written to; at least their page tables are kernel memory.
     require(kernel_part(report), report, "no kernel site")
     require(all(site["pid"] == program.pid for site in report["sites"]), report, "another process")
     total = sum(site["bytes"] for site in report["sites"])
@@ -26,7 +26,7 @@ def test_side_by_side(t):
 
 
 def test_without_kernel(t):
-    """-p alone shows nothing of the kernel."""
+    """-p alone shows no kernel memory."""
     share_kernel(t)
     program = t.program("kernel", "messages")
     memleak = t.attach(program)
@@ -37,7 +37,7 @@ def test_without_kernel(t):
 
 @slow
 def test_only_this_process(t):
-    """Two processes do the same; each memleak sees its own alone."""
+    """Two equal processes; each memleak sees only its own."""
     share_kernel(t)
     first, second = t.program("kernel", "messages:100"), t.program("kernel", "messages:300")
     one = t.attach(first, "-K", interval="0.3")
@@ -51,7 +51,7 @@ def test_only_this_process(t):
 
 
 def test_two_processes(t):
-    """-p A,B: each process has its own sites, though their stacks are the same."""
+    """-p A,B: each process has its own sites, although their stacks are equal."""
     share_kernel(t)
     programs = t.program("kernel", "messages:100"), t.program("kernel", "messages:300")
     memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-K", "-p",
@@ -65,7 +65,7 @@ def test_two_processes(t):
 
 @once
 def test_pid_of_another(t):
-    """-p A,B: a process that gets the number of A, which has ended, is none of them."""
+    """-p A,B: a new process that reuses the pid of A is not traced."""
     share_kernel(t)
     first, second = t.program("kernel", "messages:100"), t.program("kernel", "messages:300")
     memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-K", "-p",
@@ -81,7 +81,9 @@ def test_pid_of_another(t):
 @once
 @slow
 def test_freed_by_another(t):
-    """Sent by the traced process, received by another: gone. And the other way: never there."""
+    """
+    Messages sent by the traced process and received by another are gone; the reverse never appear.
+    """
     share_kernel(t)
     receiver = t.program("kernel_flow", "receive")
     sender = t.program("kernel_flow", "send", str(receiver.pid))
@@ -100,7 +102,7 @@ def test_freed_by_another(t):
 @once
 @slow
 def test_left_behind(t):
-    """The process ends; what it left in the kernel is in the final report."""
+    """After the process has ended, the final report shows what it left in the kernel."""
     share_kernel(t)
     receiver = t.program("kernel_flow", "receive")
     sender = t.program("kernel_flow", "send", str(receiver.pid))
@@ -114,7 +116,7 @@ def test_left_behind(t):
 @once
 @slow
 def test_child(t):
-    """What a child does is not the process's."""
+    """Allocations of a child do not count for the process."""
     share_kernel(t)
     program = t.program("kernel_flow", "child")
     memleak = t.attach(program, "-K", interval="0.3")
@@ -127,7 +129,7 @@ def test_child(t):
 
 
 def test_exec(t):
-    """Another program, the same process: what the kernel holds for it is still held."""
+    """After exec, the kernel memory held for the process is still reported."""
     share_kernel(t)
     program = t.program("kernel_flow", "exec")
     memleak = t.attach(program, "-K", interval="0.3")
@@ -144,7 +146,7 @@ def test_exec(t):
 
 @once
 def test_all_threads(t):
-    """What any thread of the process does, whenever it came, is the process's."""
+    """Allocations by all threads count, whenever the threads were started."""
     share_kernel(t)
     program = t.program("kernel", "-t", "8", "messages:800")
     memleak = t.attach(program, "-K")
@@ -172,7 +174,7 @@ def test_command(t):
 
 
 def test_growth(t):
-    """What has grown most since the last report comes first."""
+    """Sites that have grown most since the last report come first."""
     share_kernel(t)
     program = t.program("kernel", "pipes:20:16", "messages:1000:16")
     memleak = t.attach(program, "-K", "--sort", "growth", interval="0.3")
@@ -196,7 +198,7 @@ def test_growth(t):
 @timeout(120)
 @slow
 def test_heap_and_messages(t):
-    """Uprobes and tracepoints of one memleak do not disturb each other."""
+    """Uprobes and tracepoints of one memleak do not affect each other."""
     share_kernel(t)
     program = t.program("kernel_flow", "messages", "5000", "4")
     memleak = t.attach(program, "-K", interval="0.5")

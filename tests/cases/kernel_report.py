@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""memleak without a process: the whole kernel, who allocated last, and never memleak itself."""
+"""
+memleak without a process: the whole kernel, with last allocating process, never memleak itself.
+"""
 
 import os
 import re
@@ -15,7 +17,7 @@ from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_pa
 @timeout(180)
 @each("messages:1000", "keys", "rings:10", "arrays:20")
 def test_exact(t, thing):
-    """As exact as for a process; pid and comm are null, last_pid and last_comm say who."""
+    """As exact as for a process; pid and comm are null, last_pid and last_comm are set."""
     share_kernel(t, whole=True)
     program = t.program("kernel", thing)
     memleak = whole_kernel(t)
@@ -34,7 +36,7 @@ def test_exact(t, thing):
 
 
 def others(report, program, name):
-    """Sites of the thing where another process allocates as well."""
+    """Returns sites of the thing where other processes allocate, too."""
     return [site for site in sites_of(report, name, "slab") + sites_of(report, name, "page")
             if site["last_pid"] != program.pid or site["several_pids"]]
 
@@ -42,7 +44,7 @@ def others(report, program, name):
 @alone
 @timeout(120)
 def test_plain_command(t):
-    """`memleak 1 2`: the leak is in the second report, first when sorted by growth."""
+    """`memleak 1 2`: the leak is in the second report, and first when sorted by growth."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:20000:4048")
     memleak = t.memleak("-o", "0", "--format", "bcc", "--sort", "growth", "1", "2").ready()
@@ -66,7 +68,7 @@ def test_plain_command(t):
 @each("--obj /nonexistent", "--symbols-prefix je_", "--alloc pool", "--free pool", "--force",
       "--unwind fp", "")
 def test_options_of_user_memory(t, name):
-    """Without a process they do nothing, which is said."""
+    """Options for user memory have no effect without a process, and memleak says so."""
     share_kernel(t)
     memleak = t.memleak("--json", *name.split(), "0.2", "1")
     memleak.finish()
@@ -77,7 +79,7 @@ def test_options_of_user_memory(t, name):
 @alone
 @timeout(120)
 def test_kernel_option_alone(t):
-    """-K without a process is the whole kernel as well."""
+    """-K without a process traces the whole kernel as well."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:100")
     memleak = whole_kernel(t, "-K")
@@ -91,7 +93,7 @@ def test_kernel_option_alone(t):
 @alone
 @timeout(120)
 def test_reclaimable(t):
-    """Names of files are cache, which the kernel takes back; messages are not."""
+    """Names of files are reclaimable cache; messages are not."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:100")
     memleak = whole_kernel(t)
@@ -112,7 +114,7 @@ def test_reclaimable(t):
 @alone
 @timeout(120)
 def test_two_senders(t):
-    """Two processes allocate at one site: one site, and it says so."""
+    """Two processes allocate at one site: the site says that there are several."""
     share_kernel(t, whole=True)
     first, second = (t.program("kernel", "messages:100") for _ in range(2))
     memleak = whole_kernel(t)
@@ -134,8 +136,8 @@ def test_two_senders(t):
 @timeout(180)
 def test_never_its_own(t, what):
     """
-    Reading the tables, looking up names, writing reports: all of it allocates in the kernel, and
-    none of it is shown, neither memleak's nor its helper's.
+    memleak and its helpers allocate kernel memory when reading tables, symbolizing and writing
+    reports; none of it is shown.
     """
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:5000:16")
@@ -160,7 +162,7 @@ def test_never_its_own(t, what):
 @pitfall(27)
 @timeout(120)
 def test_says_what_it_watches(t):
-    """Which events, and what of the kernel's ways to free cannot be watched here."""
+    """Prints the traced events, and the frees that cannot be traced on this kernel."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:100", "pipes:20:8")
     memleak = whole_kernel(t, "-P", "-v")
@@ -177,8 +179,8 @@ def test_says_what_it_watches(t):
 @timeout(120)
 def test_vmalloc_in_bulk(t):
     """
-    400 terminals, each with two buffers of vmalloc(): each page is seen once where the function
-    that takes them can be hooked, else their sum is told as not seen.
+    400 terminals with two buffers of vmalloc() each: pages are counted once if the function that
+    allocates them can be hooked; else their sum is reported as not seen.
     """
     share_kernel(t, whole=True)
     if not re.search(r"VmallocUsed: +[1-9]", open("/proc/meminfo").read()):
@@ -214,7 +216,7 @@ def test_vmalloc_in_bulk(t):
 @alone
 @timeout(120)
 def test_names(t):
-    """Every frame lies in a function of the kernel or of a module, and most have its name."""
+    """Every frame is in a function of the kernel or a module, and most have names."""
     share_kernel(t, whole=True)
     program = t.program("kernel", "messages:100", "keys:50")
     memleak = whole_kernel(t)

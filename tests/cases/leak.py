@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plain leak: what everybody tries first."""
+"""The plain leak: the first thing that users try."""
 
 from lib import Failure, expect, pitfall
 from lib.expect import culprit
@@ -14,7 +14,10 @@ def test_small_and_big(t):
 
 @pitfall(1)
 def test_nested_calls(t):
-    """malloc maps memory for the big ones: five blocks of 1 MiB, in the caller, not in libc."""
+    """
+    malloc maps memory for large blocks: five blocks of 1 MiB, attributed to the caller, not to
+    libc.
+    """
     program = t.program("leak")
     memleak = t.attach(program)
     truth = program.go()
@@ -26,7 +29,7 @@ def test_nested_calls(t):
 
 
 def test_every_phase(t):
-    """Leaks, grows, frees, leaks again: each report says what holds, and what has grown."""
+    """Leaks, grows, frees, leaks again: each report shows the current state and the growth."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
     expect(memleak.fresh_report(), program.truth)
@@ -37,7 +40,7 @@ def test_every_phase(t):
 
 
 def test_stack_and_names(t):
-    """Innermost first, down to main; addresses that addr2line could use."""
+    """Frames go from the innermost to main, with addresses that addr2line accepts."""
     program = t.program("leak")
     memleak = t.attach(program)
     program.go()
@@ -58,7 +61,7 @@ def test_stack_and_names(t):
 
 
 def test_program_goes_on(t):
-    """After memleak ended, in every way, the program does all it would have done."""
+    """However memleak ends, the program goes on normally."""
     program = t.program("leak")
     memleak = t.attach(program)
     program.go()
@@ -70,7 +73,7 @@ def test_program_goes_on(t):
 
 
 def test_second_run(t):
-    """A second memleak sees only what is allocated after it came."""
+    """A second memleak sees only newer allocations."""
     program = t.program("leak")
     t.attach(program).stop()
     memleak = t.attach(program)
@@ -83,7 +86,7 @@ def test_second_run(t):
 
 
 def test_two_at_once(t):
-    """Two memleaks on one program do not disturb each other."""
+    """Two memleaks on one program do not affect each other."""
     program = t.program("leak")
     first, second = t.attach(program), t.attach(program)
     truth = program.go()

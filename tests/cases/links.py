@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What holds the probes: each kind of link sees the same, and some leave returns alone."""
+"""The kinds of links that hold probes give equal results; some need fewer return probes."""
 
 import ctypes
 import os
@@ -12,15 +12,15 @@ from lib.links import KINDS, attach
 
 THINGS = ("nested", "in_turn", "holes", "one_place", "jumps", "resizes", "abandons",
           "signal_here", "signal_stack")
-CALLS = 10000  # of tests/programs/unawaited.c
-FEW = 500      # calls whose returns may be looked at before they are left alone
+CALLS = 10000  # as in tests/programs/unawaited.c
+FEW = 500      # calls whose returns may be traced before memleak stops it
 
 SYS_BPF = {"x86_64": 321, "aarch64": 280}
 BPF_ENABLE_STATS = 32
 
 
 class RunCounts:
-    """Has the kernel count how often programs run, as long as this lasts."""
+    """Enables the kernel's run counters of BPF programs while the context is open."""
 
     def __enter__(self):
         attr = ctypes.create_string_buffer(128)  # type 0: run time and count
@@ -50,7 +50,7 @@ class RunCounts:
 @sample(4)
 @each(*(f"{kind}:{name}" for kind in KINDS for name in THINGS))
 def test_left_out(t, case):
-    """Calls that are left out are no others' cover, however their returns are treated."""
+    """Left-out calls do not hide other calls, whether their returns are traced or not."""
     kind, name = case.split(":")
     program = t.program("unawaited", name)
     memleak = attach(t, program, kind, "-z", "1000")
@@ -63,7 +63,7 @@ def test_left_out(t, case):
 @sample(2)
 @each(*THINGS)
 def test_left_out_beside_another(t, name):
-    """The kernel makes a return visible to all if one tracer of the same file wants it."""
+    """The kernel makes a return visible to all tracers of a file if one of them wants it."""
     other = attach(t, t.program("unawaited", "many"), "multi")
     program = t.program("unawaited", name)
     memleak = attach(t, program, "session", "-z", "1000")
@@ -75,7 +75,7 @@ def test_left_out_beside_another(t, name):
 @once
 @each(*THINGS)
 def test_left_out_by_frame_pointers(t, name):
-    """They do not tell which calls are in progress: all returns are looked at."""
+    """Frame pointers do not show which calls are in progress, so all returns are traced."""
     program = t.program("unawaited", name)
     memleak = attach(t, program, "session", "-z", "1000", "--unwind", "fp")
     truth = program.go()
@@ -85,7 +85,9 @@ def test_left_out_by_frame_pointers(t, name):
 @once
 @each(*THINGS)
 def test_left_out_without_tables(t, name):
-    """The first time that the stack tells nothing may be misjudged and is counted."""
+    """
+    Without unwind tables, the first call in doubt may be misjudged, and is then counted as lost.
+    """
     program = t.program("unawaited_bare", name)
     memleak = attach(t, program, "session", "-z", "1000")
     truth = program.go()
@@ -113,21 +115,21 @@ def check_returns(t, kind, *options):
 @once
 @each("session", "multi", "perf")
 def test_returns(t, kind):
-    """Of calls that are left out, sessions do not see the returns."""
+    """With sessions, returns of left-out calls are not traced."""
     check_returns(t, kind, "-z", "1000")
 
 
 @once
 @each("session", "multi")
 def test_returns_of_what_is_not_sampled(t, kind):
-    """Nor of those that no sample falls into."""
+    """With sessions, returns of calls without a sample are not traced."""
     check_returns(t, kind, "--sample-bytes", "1024G")
 
 
 @once
 @each("session", "multi", "perf")
 def test_threads(t, kind):
-    """Eight threads at once, which take the processors from each other inside the programs."""
+    """Eight threads at once, which preempt each other within the BPF programs."""
     program = t.program("threads", "20000")
     memleak = attach(t, program, kind)
     truth = program.go()
@@ -137,7 +139,9 @@ def test_threads(t, kind):
 @once
 @each("session", "multi")
 def test_samples_by_bytes(t, kind):
-    """One sample in 1000 bytes: what is passed over is not waited for, and counts all the same."""
+    """
+    One sample in 1000 bytes: returns of calls without a sample are not traced, but the calls count.
+    """
     program = t.program("unawaited", "headers")
     memleak = attach(t, program, kind, "--sample-bytes", "1000")
     truth = program.go()
@@ -152,7 +156,7 @@ def test_samples_by_bytes(t, kind):
 @once
 @each("session", "multi")
 def test_samples(t, kind):
-    """One call in ten, of functions that call each other: none is counted twice."""
+    """One call in ten is sampled, of functions that call each other: none is counted twice."""
     program = t.program("unawaited", "headers")
     memleak = attach(t, program, kind, "-s", "10")
     truth = program.go()

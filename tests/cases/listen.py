@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--listen: what is served, and to whom."""
+"""--listen: the pages served, and access to them."""
 
 import ctypes
 import fcntl
@@ -21,7 +21,7 @@ BIG = 5 * 1048576
 
 
 def test_metrics(t):
-    """The truth, with its names; the rest, of which there is none; calls; losses; costs."""
+    """Metrics have the truth with symbols, the remainder (0 here), calls, losses and costs."""
     memleak, address, truth = after_leak(t)
     metrics = scrape(address)
     for (function, _), (count, size) in truth.sites.items():
@@ -56,7 +56,7 @@ def resident(*pids):
 
 
 def test_own_cost(t):
-    """Helpers are part of what memleak costs."""
+    """Helpers are included in memleak's own cost."""
     memleak, address, _ = after_leak(t)
     helpers = memleak.helpers
     memleak.fresh_report()
@@ -68,7 +68,7 @@ def test_own_cost(t):
 
 
 def test_top(t):
-    """What -T leaves out is in one row."""
+    """Sites left out by -T are summed up in one row."""
     memleak, address, truth = after_leak(t, "-T", "1")
     metrics = scrape(address)
     wanted("rows", len(metrics.samples["memleak_site_outstanding_bytes"]), 2)
@@ -80,7 +80,7 @@ def test_top(t):
 
 @slow
 def test_growth(t):
-    """Growth and score appear as soon as they are known: it does not grow any more."""
+    """Growth and score appear once they are known; here growth has stopped."""
     program = t.program("leak")
     memleak, address = listen(t, program, "--by", "process")
     program.go()
@@ -100,7 +100,7 @@ def test_growth(t):
 
 
 def test_count(t):
-    """With --count: calls of each, and of all."""
+    """--count: calls of each row, and of all."""
     program = t.program("leak")
     memleak = t.memleak("--json", "--listen", "0", "--count=process", "-p", str(program.pid),
                         "0.2").ready()
@@ -119,7 +119,7 @@ def test_count(t):
 
 
 def test_report(t):
-    """One of those that are printed, byte by byte; and a profile."""
+    """/report is a printed report, byte for byte; also a profile."""
     memleak, address, _ = after_leak(t)
     profile = gzip.decompress(request(address, "/pprof").body)
     for name in (b"leak_big", b"leak_small", b"inuse_space"):
@@ -148,7 +148,7 @@ def test_before_the_first_report(t):
 
 
 def test_http(t):
-    """Types, methods, paths."""
+    """HTTP content types, methods and paths."""
     memleak, address, _ = after_leak(t)
     open_metrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
     plain = "text/plain; version=0.0.4; charset=utf-8"
@@ -186,7 +186,7 @@ def test_promtool(t):
 
 
 def test_docs(t):
-    """The files that docs/ gives away are read by those that they are for."""
+    """The files in docs/ are accepted by the tools that they are for."""
     if not shutil.which("promtool"):
         raise Skip("promtool is missing: Debian's package prometheus has it")
     answer = subprocess.run(["promtool", "check", "config", ROOT / "docs/prometheus.yml"],
@@ -219,7 +219,7 @@ tests:
       ("vanished", "1x20 stale", "0+60x20 stale", "1x20 stale", True),
       ("gone_for_two_days", "_x60", "_x60", "_x60", True))
 def test_alert(t, what):
-    """A memleak that tells no more is told of, also where Prometheus found it by itself."""
+    """An alert fires if memleak stops reporting, also if Prometheus discovered it by itself."""
     _, build, timestamp, up, fires = what
     if not shutil.which("promtool"):
         raise Skip("promtool is missing: Debian's package prometheus has it")
@@ -249,7 +249,7 @@ def unused_port():
 
 @timeout(180)
 def test_prometheus(t):
-    """A real one finds the target, scrapes it, and answers with the truth."""
+    """A real Prometheus finds the target, scrapes it, and returns the truth."""
     if not shutil.which("prometheus"):
         raise Skip("prometheus is missing: a package of Debian's")
     memleak, (host, port), _ = after_leak(t)
@@ -269,7 +269,7 @@ scrape_configs:
         try:
             answer = fetch_json(server, "/api/v1/query?query=" + text)
         except (OSError, Failure):
-            return None  # it has not begun to listen
+            return None  # Prometheus does not listen yet
         return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
 
     memleak.wait_for("its answer", lambda: query("memleak_outstanding_bytes"), every=0.1)
@@ -297,7 +297,7 @@ def test_port_in_use(t):
 
 
 def test_addresses(t):
-    """This machine alone, unless asked for; then it is said."""
+    """Listens on the loopback address only, unless another one is given; then memleak says so."""
     program = t.program("leak")
     for text, host, is_open in (("0", "127.0.0.1", False), ("127.0.0.2:0", "127.0.0.2", False),
                                 ("0.0.0.0:0", "0.0.0.0", True)):
@@ -321,7 +321,7 @@ def test_ipv6(t):
 
 
 def holds(process, path):
-    """Whether it has that open."""
+    """True if the process has the file open."""
     for file in os.scandir(f"/proc/{process.pid}/fd"):
         try:
             if os.readlink(file.path) == str(path):
@@ -332,7 +332,7 @@ def holds(process, path):
 
 
 class LocalConnection(http.client.HTTPConnection):
-    """Over a socket in the file system."""
+    """An HTTP connection over a Unix socket."""
 
     def __init__(self, path):
         super().__init__("any.example")
@@ -360,7 +360,7 @@ def mode_of(path):
 
 
 def test_local(t):
-    """A socket in the file system, for its owner alone or for more; it goes with memleak."""
+    """A Unix socket, for its owner only or for a group or all; removed when memleak ends."""
     path = t.tmp / "socket"
     for options, mode in (("", 0o600), (",mode=0666", 0o666)):
         memleak = listen_locally(t, path, options)
@@ -370,7 +370,7 @@ def test_local(t):
 
 
 def test_local_stale(t):
-    """What a run that was killed has left is replaced."""
+    """A stale socket of a killed run is replaced."""
     path = t.tmp / "socket"
     old = socket.socket(socket.AF_UNIX)
     old.bind(str(path))
@@ -379,7 +379,7 @@ def test_local_stale(t):
 
 
 def test_local_replaced(t):
-    """What somebody has put in its place stays."""
+    """If the socket was replaced by another file, this file is not removed at the end."""
     path = t.tmp / "socket"
     memleak = listen_locally(t, path)
     path.unlink()
@@ -391,7 +391,7 @@ def test_local_replaced(t):
 
 
 def test_local_race(t):
-    """Of two that want the place of a stale one, the second finds the socket of the first."""
+    """If two runs replace a stale socket at once, the second finds the socket of the first."""
     path = t.tmp / "socket"
     old = socket.socket(socket.AF_UNIX)
     old.bind(str(path))
@@ -413,7 +413,7 @@ def test_local_race(t):
 
 
 def test_local_locked(t):
-    """A lock that somebody keeps, who need be nobody for that, keeps memleak from nothing."""
+    """A lock on the folder, which any user could hold, does not block memleak."""
     folder = os.open(t.tmp, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     stop(listen_locally(t, t.tmp / "socket"))
@@ -424,7 +424,7 @@ IN_ATTRIB, IN_CREATE = 4, 0x100
 
 
 def test_local_mode_at_first(t):
-    """Its mode is not set after it was made, when others may have connected."""
+    """The socket has its mode from the beginning: clients cannot connect before a chmod."""
     libc = ctypes.CDLL(None)
     events = libc.inotify_init1(os.O_NONBLOCK)
     if libc.inotify_add_watch(events, os.fsencode(t.tmp), IN_ATTRIB | IN_CREATE) < 0:
@@ -447,7 +447,7 @@ NO_ID = 0xffffffff
 
 
 def test_local_in_open_folder(t):
-    """A folder whose default access list lets everybody in does not open the socket."""
+    """A default ACL of the folder that allows everybody does not apply to the socket."""
     entries = [(USER_OBJ, 7, NO_ID), (USER, 7, 65534), (GROUP_OBJ, 7, NO_ID), (MASK, 7, NO_ID),
                (OTHER, 7, NO_ID)]
     try:
@@ -462,7 +462,7 @@ def test_local_in_open_folder(t):
 
 @each("live", "file", "long")
 def test_local_taken(t, sort):
-    """Nothing else that is in its place is touched."""
+    """Any other file at the socket's path is left alone."""
     path = t.tmp / ("x" * 110 if sort == "long" else "place")
     live = socket.socket(socket.AF_UNIX)
     if sort == "live":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--listen: clients that mean no good hold up neither reports nor others for long."""
+"""--listen: hostile clients delay neither reports nor other clients for long."""
 
 import os
 import signal
@@ -12,11 +12,11 @@ from lib.http import after_leak, fetch, listen, request, scrape, stop
 from lib.memleak import helpers_of
 from lib.process import PATIENCE, state_of
 
-USERS_DEADLINES = True  # a report waits for names as long as it does for users
+USERS_DEADLINES = True  # use the real deadline for symbols, not a longer one for tests
 
 
 def say(address, data):
-    """Sends that, as far as it is taken, and returns what came back."""
+    """Sends data as far as the server accepts it; returns the response."""
     with socket.create_connection(address) as client:
         client.settimeout(2)
         answer = b""
@@ -26,7 +26,7 @@ def say(address, data):
             while part := client.recv(65536):
                 answer += part
         except OSError:
-            pass  # it hung up
+            pass  # the server closed the connection
         return answer
 
 
@@ -50,7 +50,7 @@ GARBAGE = {
 
 
 def meanwhile(memleak, function, *args):
-    """What function returns; reports are read beside it, as memleak waits for who reads them."""
+    """Returns what function returns; reads reports meanwhile, as memleak blocks on a full pipe."""
     answers = []
     thread = threading.Thread(target=lambda: answers.append(function(*args)))
     thread.start()
@@ -64,7 +64,7 @@ def gaps(reports):
 
 
 def still_serves(t, memleak, address, first):
-    """Expects that reports came meanwhile and still do, and that whoever asks is answered."""
+    """Requires that reports came meanwhile and still do, and that requests are answered."""
     memleak.fresh_report()
     if len(memleak.reports) - first < 3:
         raise Failure("no reports meanwhile")
@@ -90,8 +90,8 @@ def test_garbage(t, name):
 @timeout(120)
 def test_idle_clients(t):
     """
-    Six hundred that say nothing, or half a line: they are cut off, reports come in time. Who
-    comes then is served, though there was no room for a while.
+    600 clients that send nothing, or half a line, are cut off; reports come in time. Later clients
+    are served, although all places were taken for a while.
     """
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
@@ -112,8 +112,8 @@ def test_idle_clients(t):
 @each("its_own", "another", "several")
 def test_slow_clients(t, sources):
     """
-    64 of the same address as who asks, of another or of several: the answer comes while all of them
-    are still connected.
+    64 slow clients from the same address, from another or from several: a request is answered while
+    all of them are still connected.
     """
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
@@ -125,7 +125,7 @@ def test_slow_clients(t, sources):
     for _ in range(3):
         memleak.fresh_report()
     for client in clients:
-        client.sendall(b"i")  # none has been silent for long
+        client.sendall(b"i")  # keeps the connection from being idle
     begin = time.monotonic()
     meanwhile(memleak, fetch, address, "/metrics")
     t.figure("until the answer", time.monotonic() - begin, "s", 2)
@@ -146,7 +146,7 @@ def is_answered(client):
 
 
 def test_limit_of_address(t):
-    """One address has 128 connections at most; another one is served beside it."""
+    """One address may have 128 connections; other addresses are still served."""
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
     clients = []
@@ -161,7 +161,7 @@ def test_limit_of_address(t):
             try:
                 client.sendall(HEALTH)
             except OSError:
-                pass  # it was refused
+                pass  # the connection was refused
         return sum(is_answered(client) for client in clients)
 
     wanted("answers", meanwhile(memleak, ask_all), 128)
@@ -174,7 +174,7 @@ def test_limit_of_address(t):
 
 
 def server_of(memleak):
-    """The process that has the clients."""
+    """Returns the pid of the HTTP server."""
     memleak.look()
     for pid in helpers_of(memleak.pid):
         with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
@@ -184,7 +184,7 @@ def server_of(memleak):
 
 
 def test_server_killed(t):
-    """It is started again, at the same address, and has pages of a later report."""
+    """A killed server is restarted at the same address and serves later reports."""
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
     os.kill(server_of(memleak), signal.SIGKILL)
@@ -202,7 +202,7 @@ def is_served(address):
 
 
 def test_no_starter(t):
-    """Without the starter, nothing is served any more, and the line says so."""
+    """Without the starter, a killed server is not restarted, and a line says so."""
     memleak = t.attach(t.program("leak"), "--listen", "0")
     memleak.look()
     starter, = memleak.starters
@@ -214,7 +214,7 @@ def test_no_starter(t):
 
 
 def test_server_killed_between(t):
-    """Whoever asks before the next report gets the last one."""
+    """After a restart, requests before the next report get the last report."""
     program = t.program("leak")
     memleak, address = listen(t, program, interval="3600")
     program.go()
@@ -223,7 +223,7 @@ def test_server_killed_between(t):
     memleak.wait_for("the report's page", lambda: is_served(address), every=0.05)
     told = fetch(address, "/report")
     for _ in range(2):
-        time.sleep(1)  # what ends sooner waits for the next report
+        time.sleep(1)  # a server that ends sooner is restarted with the next report
         os.kill(server_of(memleak), signal.SIGKILL)
         begin = time.monotonic()
         wanted("report", fetch(address, "/report"), told)
@@ -234,8 +234,8 @@ def test_server_killed_between(t):
 
 def test_server_hangs(t):
     """
-    Reports come, and memleak ends, while the server is stopped; what is served is the latest report
-    once it goes on.
+    While the server is stopped, reports come and memleak can end; when it goes on, it serves the
+    latest report.
     """
     memleak, address, _ = after_leak(t)
     pid = server_of(memleak)
@@ -254,12 +254,12 @@ def test_server_hangs(t):
     os.kill(pid, signal.SIGSTOP)
     begin = time.monotonic()
     stop(memleak)
-    # A sanitizer gives it five more, for its own check.
+    # A sanitizer's leak check takes up to five more seconds.
     t.figure("end", time.monotonic() - begin, "s", 7 if t.sanitized else 2)
 
 
 def start_to_connect(address, source=""):
-    """Those for whom there is no room wait in the kernel."""
+    """Opens a connection without waiting: the kernel queues it if the server is full."""
     client = socket.socket()
     client.bind((source, 0))
     client.setblocking(False)
@@ -268,7 +268,7 @@ def start_to_connect(address, source=""):
 
 
 def is_cut_off(client):
-    """What it is told before, a status, does not matter."""
+    """True if the server closes the connection, whatever it sends first."""
     try:
         return client.recv(1000) == b"" or is_cut_off(client)
     except BlockingIOError:
@@ -278,7 +278,7 @@ def is_cut_off(client):
 
 
 def test_slow_readers(t):
-    """They ask for all there is and read nothing, while new reports replace what they hold."""
+    """Clients request all pages and read nothing, while new reports replace the pages."""
     program = t.program("many", "3000", "100")
     memleak, address = listen(t, program, "-a")
     program.go()
@@ -299,7 +299,7 @@ def test_slow_readers(t):
 
 
 def test_busy_clients(t):
-    """Eight that ask without a pause."""
+    """Eight clients that send requests without pause."""
     memleak, address, _ = after_leak(t)
     first = len(memleak.reports)
     over = threading.Event()

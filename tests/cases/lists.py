@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The lists in tests/: each fault and each option has a case, and each case that is named exists. None
-is hidden by another one of its name.
+Checks the lists in tests/: each fault and each option has a case, each named case exists, and no
+case is hidden by another one with the same name.
 """
 
 import importlib
@@ -18,7 +18,7 @@ def every_case():
 
 
 def rows_of(name, first):
-    """{what the first cell says: the cases that the row names}; first: what such a cell is."""
+    """Returns {first cell: cases named in the row}; first: pattern of the first cell."""
     text = (ROOT / "tests" / name).read_text(encoding="utf-8")
     rows = {}
     for line in re.findall(r"^\|.*\|$", text, re.MULTILINE):
@@ -31,7 +31,7 @@ def rows_of(name, first):
 
 
 def check_named(name, rows):
-    """The cases of all rows exist."""
+    """Requires that the cases named in all rows exist."""
     known = {".".join(case.name.split(".")[:2]) for case in every_case()}
     for row, cases in rows.items():
         if not cases:
@@ -44,7 +44,7 @@ def check_named(name, rows):
 @untraced
 @once
 def test_pitfalls(_t):
-    """Each row of PITFALLS.md has a case with its mark, and each mark a row."""
+    """Each row of PITFALLS.md has a case with its mark, and each mark has a row."""
     rows = rows_of("PITFALLS.md", r"\d+")
     check_named("PITFALLS.md", rows)
     marked = {str(row) for case in every_case() for row in getattr(case.function, "pitfalls", ())}
@@ -73,7 +73,7 @@ def test_options(_t):
 @untraced
 @once
 def test_hidden(t):
-    """Two cases of one name in a file are an error; the second would run alone."""
+    """Two cases with one name in a file are an error, as only the second would run."""
     path = t.tmp / "twice.py"
     source = "def test_once(_t):\n    pass\n\n\ndef test_{}(_t):\n    pass\n"
     spec = importlib.util.spec_from_file_location("twice", path)

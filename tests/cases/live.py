@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--live: keys in, screens out, in a terminal of tmux."""
+"""--live: keys and screens, in a tmux terminal."""
 
 import os
 import re
@@ -17,18 +17,18 @@ def recording(t, *options, **kwargs):
     return screen
 
 
-# A recording, which is the same on every machine
+# A recording, which is equal on every machine.
 
 @untraced
 @each("80x24", "40x10", "120x30")
 def test_size(t, size):
-    """What there is room for."""
+    """The screen shows what fits into its size."""
     recording(t, size=size).golden(f"main-{size}").keys("q").left(0)
 
 
 @untraced
 def test_order(t):
-    """By any column, either way."""
+    """Sorts by any column, in both directions."""
     screen = recording(t)
     screen.keys("3").golden("sort-change")
     screen.keys("I").golden("sort-change-inverted")
@@ -38,7 +38,7 @@ def test_order(t):
 
 @untraced
 def test_filter(t):
-    """It works with each letter, says how much it hides, and Esc clears it."""
+    """The filter applies to each letter typed, shows how much it hides, and Esc clears it."""
     screen = recording(t)
     screen.keys("/", "l", "e", "a", "k", "_").golden("filter-typing")
     screen.keys("b", "Enter").golden("filter")
@@ -49,7 +49,7 @@ def test_filter(t):
 
 @untraced
 def test_stack(t):
-    """A stack, its frames one by one, and back."""
+    """Shows a stack, selects its frames, and goes back."""
     screen = recording(t)
     screen.keys("Down", "Enter").golden("stack")
     screen.keys("Down").golden("stack-caller")
@@ -59,7 +59,7 @@ def test_stack(t):
 
 @untraced
 def test_groups(t):
-    """Processes and modules, and what is in one of them."""
+    """Groups by process and module, and shows the sites in a group."""
     screen = recording(t)
     screen.keys("Tab").golden("by-process")
     screen.keys("Down", "Enter").golden("within-process")
@@ -79,7 +79,7 @@ def test_help(t):
 
 @untraced
 def test_scrub(t):
-    """Any moment of a recording, and what came since a mark."""
+    """Moves to any moment of a recording, and shows what was added since a mark."""
     screen = recording(t)
     screen.keys("Left", "Left", ",").golden("moment-5")
     screen.keys("{").golden("moment-1")
@@ -92,7 +92,7 @@ def test_scrub(t):
 
 @untraced
 def test_resize(t):
-    """What is on the screen stays there."""
+    """Resizing the terminal keeps the content."""
     screen = recording(t).golden("main-80x24")
     screen.resize(40, 10).golden("main-40x10")
     screen.resize(120, 30).golden("main-120x30")
@@ -113,7 +113,7 @@ COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?[34][0-7][;m]")
 @untraced
 @each("environment", "option")
 def test_no_colour(t, how):
-    """NO_COLOR and --color never; else the suspect is red."""
+    """NO_COLOR and --color never switch off colours; otherwise the suspect is red."""
     options, env = ([], {"NO_COLOR": "1"}) if how == "environment" else (["--color", "never"], {})
     screen = recording(t, *options, env=env).golden("main-80x24")
     if COLOUR.search(screen.text(colour=True)):
@@ -131,7 +131,7 @@ def test_colour(t):
 
 @untraced
 def test_mouse(t):
-    """It is off until o: else the terminal's own selection of text would not work."""
+    """The mouse is off until o is pressed, as the terminal could not select text otherwise."""
     screen = recording(t)
     if screen.state("mouse_any_flag") != "0":
         raise Failure("the mouse is taken")
@@ -143,7 +143,7 @@ def test_mouse(t):
 
 @untraced
 def test_page(t):
-    """The moment that is shown, as a page."""
+    """Saves the moment shown as a page."""
     screen = recording(t)
     screen.keys("{", "w").wait_for("the report is in memleak-", "1 of 8")
     page = next(t.tmp.glob("memleak-*.html")).read_text(encoding="utf-8")
@@ -153,12 +153,12 @@ def test_page(t):
         raise Failure("what it said is not on stderr afterwards")
 
 
-# Ways out
+# Ways to quit.
 
 @untraced
 @each("q", "C-c", "TERM", "INT", "HUP", "SEGV")
 def test_way_out(t, way):
-    """The terminal is as it was."""
+    """The terminal is restored."""
     screen = recording(t)
     codes = {"SEGV": 139}
     if way in ("q", "C-c"):
@@ -173,7 +173,7 @@ def test_way_out(t, way):
 
 @each("q", "C-c", "TERM", "HUP")
 def test_way_out_of_a_run(t, way):
-    """The same while something is traced; the program goes on."""
+    """The terminal is restored while a program is traced; the program goes on."""
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
     screen.wait_for("traced")
@@ -188,13 +188,13 @@ def test_way_out_of_a_run(t, way):
 
 @each("HUP", "TERM", "q")
 def test_way_out_after_count(t, way):
-    """The same when COUNT has ended the run, and its command."""
+    """The terminal is restored after COUNT has ended the run and its command."""
     screen = Screen(t, "--live", "-o", "0", "0.2", "2", "--", "sleep", "1000")
     screen.wait_for("ENDED")
     if way == "q":
         screen.keys("q").left(128 + signal.SIGTERM)
     else:
-        # Once it has ended the command, a signal ends memleak itself.
+        # After the command has been ended, a signal ends memleak itself.
         screen.keys("r").wait_for("tracing has ended")
         number = getattr(signal, f"SIG{way}")
         os.kill(screen.pid, number)
@@ -203,7 +203,7 @@ def test_way_out_after_count(t, way):
 
 @untraced
 def test_suspend(t):
-    """Ctrl-Z gives the terminal back until fg."""
+    """Ctrl-Z restores the terminal until fg."""
     screen = recording(t)
     screen.keys("C-z").left(128 + signal.SIGTSTP)
     screen.keys("fg", "Enter").golden("main-80x24")
@@ -211,7 +211,7 @@ def test_suspend(t):
 
 
 def test_no_terminal(t):
-    """One line says what is wrong, and nothing is traced."""
+    """Without a terminal, one line says so, and nothing is traced."""
     t.refused("report", RECORDING, "--live", code=1,
               says="--live wants a terminal for stdin and stdout")
     program = t.program("leak")
@@ -221,7 +221,7 @@ def test_no_terminal(t):
 @untraced
 @each("nonsense", "dumb")
 def test_term(t, name):
-    """A terminal that cannot be drawn on."""
+    """TERM names a terminal that cannot be drawn on."""
     screen = Screen(t, "report", RECORDING, "--live", env={"TERM": name})
     says = "set TERM" if name == "nonsense" else "cursor"
     text = screen.left(1)
@@ -229,10 +229,13 @@ def test_term(t, name):
         raise Failure(text)
 
 
-# A run
+# A run.
 
 def test_program(t):
-    """What a program leaks, as a screen, a page and a recording; pause, baseline, page, recording."""
+    """
+    Shows a program's leak on the screen, as a page and as a recording; pause, baseline and keys
+    work.
+    """
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
     screen.wait_for("nothing is outstanding")
@@ -256,7 +259,7 @@ def test_program(t):
 
 
 def test_source(t):
-    """The line that allocates, among its neighbours, and that of a caller."""
+    """Shows the source around the line that allocates, and around that of a caller."""
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2", cwd=ROOT)
     screen.wait_for("nothing is outstanding")
@@ -268,7 +271,7 @@ def test_source(t):
 
 
 def test_threads(t):
-    """Threads are told apart from the moment they are asked for."""
+    """Threads are told apart once their view is selected."""
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "3600")
     screen.wait_for("h help")
@@ -279,7 +282,7 @@ def test_threads(t):
 
 
 def test_proof(t):
-    """P proves, whatever the interval, and what is lost is said first."""
+    """P makes a proof, regardless of the interval, and lost blocks come first."""
     program = t.program("prove_shapes", "tree_that_was_cut")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "3600")
     screen.wait_for("h help")
@@ -290,7 +293,7 @@ def test_proof(t):
 
 
 def test_end(t):
-    """When the program has ended, the screen stays, and keys still work; probes are gone."""
+    """After the program has ended, the screen stays and keys work; probes are removed."""
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
     screen.wait_for("nothing is outstanding")
@@ -306,7 +309,7 @@ def test_end(t):
 
 
 def test_command(t):
-    """A command does not draw on the terminal."""
+    """The command's output does not appear on the terminal."""
     screen = Screen(t, "--live", "-o", "0", "0.2", "--", "sh", "-c",
                     "echo on the terminal; echo there >&2; sleep 30")
     if "on the terminal" in screen.wait_for("h help", "traced"):

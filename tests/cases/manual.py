@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The manual: what JSON has is in its tables."""
+"""Compares the manual's tables with the JSON schema."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from lib import Failure, ROOT, untraced, wanted
 
 
 def rows(manual, title):
-    """The keys of the table below a title."""
+    """Returns the keys of the table below a title."""
     table = manual.split(f"\n.SS {title}\n", 1)[1].split("\n.TE", 1)[0]
     return {key for row in re.findall(r"^([a-z_]+(?:, [a-z_]+)*)\t", table, re.MULTILINE)
             for key in row.split(", ")}
@@ -16,7 +16,7 @@ def rows(manual, title):
 
 @untraced
 def test_json_tables(_t):
-    """Each has the keys that the schema has, to which the cases "schema" hold all reports."""
+    """Each table has the keys of the schema, which the cases of schema.py compare with reports."""
     manual = (ROOT / "man/memleak.8.in").read_text(encoding="utf-8")
     schema = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))["$defs"]
     report = schema["report"]["properties"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mappings are ranges: cut, replaced, moved, grown; and what kind of memory they are."""
+"""Mappings as address ranges: cut, replaced, moved, grown; and the kinds of memory."""
 
 import os
 import shutil
@@ -33,14 +33,14 @@ def test_range(t, name):
 @pitfall(9)
 @each("unseen_whole", "unseen_parts", "unseen_file_over", "unseen_reserve")
 def test_unseen(t, name):
-    """What is unmapped by raw system calls, as musl does with the stacks of threads, is gone."""
+    """Memory unmapped by raw system calls, as musl does with thread stacks, is gone."""
     run_mapping(t, name)
 
 
 @pitfall(9)
 @each("unseen_whole", "unseen_parts")
 def test_unseen_of_found(t, name):
-    """The same for a process that was not given by its number."""
+    """Unseen unmapping in a process that was found by a filter."""
     own = t.tmp / f"m{os.getpid()}"
     shutil.copy(t.file_of("mappings"), own)
     program = t.program("mappings", name, path=own)
@@ -57,7 +57,7 @@ def test_kind(t, name):
 
 @each("used_parts", "used_whole", "used_huge")
 def test_used_reserve(t, name):
-    """What can be read or written of reserved address space is memory."""
+    """Reserved address space that becomes readable or writable counts as memory."""
     run_mapping(t, name, "--reserved")
 
 
@@ -67,7 +67,7 @@ def test_used_inherited(t):
 
 @each("used_no_more", "used_unmapped", "used_moved")
 def test_used_later(t, name):
-    """The same after each report: whatever becomes of it, and of what it was."""
+    """Reserved address space whose protection changes again after each report."""
     program = t.program("mappings", name)
     memleak = t.attach(program, "--reserved", interval="0.2")
     for _ in range(2):
@@ -78,7 +78,7 @@ def test_used_later(t, name):
 
 
 def test_reserved_apart(t):
-    """Terabytes that nobody can write to are a figure of their own, and in no other."""
+    """Terabytes of inaccessible address space are a separate figure and in no other sum."""
     program = t.program("mappings", "reserve")
     memleak = t.attach(program)
     truth = program.go()
@@ -90,7 +90,7 @@ def test_reserved_apart(t):
 
 
 def test_reserved_by(t):
-    """Nor are they in any group."""
+    """Reserved address space is in no group."""
     program = t.program("mappings", "reserve")
     memleak = t.attach(program, "--by", "process")
     truth = program.go()
@@ -100,7 +100,7 @@ def test_reserved_by(t):
 
 
 def test_reserved_diff(t):
-    """Of two moments the difference is what there is of memory."""
+    """A diff of two moments leaves reserved address space out."""
     program = t.program("mappings", "reserve")
     file = t.tmp / "run.mlk"
     memleak = t.attach(program, "--record", file)
@@ -116,12 +116,12 @@ def test_reserved_diff(t):
 
 @pitfall(10)
 def test_thread_stacks(t):
-    """Stacks that libpthread keeps for later are shown as stacks or not at all."""
+    """Stacks that libpthread keeps are shown as stacks or not at all."""
     run_mapping(t, "thread_stacks", ignore=from_thread_start)
 
 
 def from_thread_start(site):
-    """The thread's dynamic TLS vector comes from calloc in the loader."""
+    """The loader allocates a thread's dynamic TLS vector by calloc."""
     makers = ("_dl_allocate_tls", "allocate_dtv", "pthread_create", "allocate_stack")
     return site["kind"] == "heap" and any(frame["symbol"] in makers for frame in site["stack"])
 
@@ -142,7 +142,7 @@ def test_huge(t, name):
 @pitfall(6)
 @each("blocks", "combined")
 def test_huge_blocks(t, name):
-    """Terabytes from malloc beside single bytes, in one site; totals rise and fall right."""
+    """Terabytes from malloc beside single bytes at one site: totals rise and fall correctly."""
     program = t.program("wide")
     memleak = t.attach(program, *(["-C"] if name == "combined" else []), interval="0.2")
     truth = program.go()
@@ -158,7 +158,7 @@ def test_many(t):
 
 
 def test_mapping_and_heap_apart(t):
-    """A mapping that malloc makes for itself is malloc's, not the program's."""
+    """A mapping made by malloc counts as malloc's block, not as the program's mapping."""
     program = t.program("functions", "malloc", "calloc_big", "mmap")
     memleak = t.attach(program)
     truth = program.go()
@@ -171,8 +171,8 @@ def test_mapping_and_heap_apart(t):
 
 def test_one_moment(t):
     """
-    What is mapped and what is allocated is of one moment: they are made by turns. With -f the times
-    of blocks are exact.
+    Mappings and blocks are of the same moment: the program makes them alternately. With -f the
+    times of blocks are exact.
     """
     program = t.program("pairs", "mapped")
     memleak = t.attach(program, "-f", interval="0.05")

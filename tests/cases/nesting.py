@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls that look as if they were made inside another one, which is over, and such as are."""
+"""Calls that look nested in an earlier call, and calls that are nested."""
 
 from lib import Failure, each, expect, once, sample
 from lib.libraries import library
@@ -12,7 +12,7 @@ from lib.links import KINDS, attach
         for case in ("after_free:maps", "after_free:unmaps", "after_free:one_place",
                      "after_free_static:maps", "after_free_static:unmaps")))
 def test_after_free(t, case):
-    """The return address of a free that is over lies in a hole of the frame that maps."""
+    """The return address of an earlier free is in a hole of the frame of the caller of mmap."""
     program, name, kind = case.split(":")
     program = t.program(program, name)
     memleak = attach(t, program, kind)
@@ -22,7 +22,7 @@ def test_after_free(t, case):
 
 @each("after_free", "after_free_static")
 def test_threads_after_free(t, name):
-    """The same with stacks that libpthread maps."""
+    """A stale return address of free, and stacks that libpthread maps."""
     program = t.program(name, "threads")
     memleak = t.attach(program)
     due = int(program.go().facts["stacks"][0])
@@ -34,7 +34,7 @@ def test_threads_after_free(t, name):
 @each(*(f"{name}:{kind}" for name in ("arenas_by_free", "arenas_by_malloc")
         for kind in ("session", "multi", "shape")))
 def test_arenas_of_samples(t, case):
-    """What an allocator reserves inside a call that is passed over is its own."""
+    """Memory reserved by an allocator within a call without a sample belongs to the allocator."""
     name, kind = case.split(":")
     program = t.program("after_free", name)
     memleak = attach(t, program, kind, "--sample-bytes", "64k", "--reserved")
@@ -48,7 +48,7 @@ def test_arenas_of_samples(t, case):
 @once
 @each(*KINDS)
 def test_abandoned_call(t, kind):
-    """A jump out of a call hides a few later ones, and each of them is counted."""
+    """After a jump out of a call a few calls may be hidden; each of them is counted as lost."""
     program = t.program("unawaited", "abandons_once")
     memleak = attach(t, program, kind)
     truth = program.go()
@@ -61,7 +61,7 @@ def test_abandoned_call(t, kind):
 @once
 @each(*KINDS)
 def test_new_after_unawaited(t, kind):
-    """An exception may end operator new, which has probes of its own beside those of sessions."""
+    """An exception may leave operator new, which has extra probes beside sessions."""
     program = t.program("unawaited", "news", preload=library("tcmalloc"))
     memleak = attach(t, program, kind, "-z", "1000")
     truth = program.go()
@@ -71,7 +71,7 @@ def test_new_after_unawaited(t, kind):
 @once
 @each(*KINDS)
 def test_handler_maps(t, kind):
-    """The handler of a signal that comes while the program allocates maps memory."""
+    """A signal handler maps memory while the program is in an allocator call."""
     program = t.program("unawaited", "signal_maps")
     memleak = attach(t, program, kind)
     truth = program.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line: what is refused, and what help and version say."""
+"""The command line: refused arguments, help and version."""
 
 import math
 import re
@@ -65,7 +65,7 @@ GARBAGE = (
 @pitfall(37)
 @each(*GARBAGE)
 def test_refused(t, what):
-    """Exit code 2 and one line that names what is wrong."""
+    """Exit code 2 and one line that names the mistake."""
     name, args = what
     memleak = t.refused(*args, code=2, says=[])
     lines = memleak.notes.splitlines()
@@ -77,7 +77,7 @@ def test_refused(t, what):
 
 @untraced
 def test_hostile_argument(t):
-    """What a user typed comes back in the message with its control bytes escaped."""
+    """Control bytes in arguments are escaped in messages."""
     memleak = t.refused("--sort", "\x1b[31mred\n\x07", "-p", "1", code=2, says="red")
     if re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", bytes(memleak.err.data)):
         raise Failure(f"control bytes: {bytes(memleak.err.data)!r}")
@@ -85,7 +85,7 @@ def test_hostile_argument(t):
 
 @untraced
 def test_brief_help(t):
-    """A screen, with what most people need."""
+    """--help fits a screen and has what most users need."""
     memleak = t.memleak("-h")
     if memleak.wait() != 0 or memleak.notes:
         raise Failure(f"exit code {memleak.code}, stderr {memleak.notes!r}")
@@ -127,7 +127,7 @@ def test_version(t, name):
 
 @untraced
 def test_help_to_full_disk(t):
-    """Not even help may fail unseen."""
+    """A full disk is reported even for help."""
     with open("/dev/full", "wb") as full:
         memleak = t.memleak("--help", stdout=full)
     if memleak.wait() != 1:
@@ -136,7 +136,7 @@ def test_help_to_full_disk(t):
 
 @each("0.1", "0.05")
 def test_fraction(t, name):
-    """Fractions of a second are an interval: with whole seconds only N reports come in N seconds."""
+    """Intervals may be fractions of a second: more than N reports come in N seconds."""
     program = t.program("leak")
     seconds = math.ceil(2 * STRETCH)
     memleak = t.memleak("--json", "-p", str(program.pid), "-d", str(seconds), name)
@@ -149,7 +149,7 @@ def test_fraction(t, name):
 
 
 def test_options_after_numbers(t):
-    """Options may stand anywhere."""
+    """Options may follow interval and count."""
     program = t.program("leak")
     memleak = t.memleak("0.1", "2", "--json", "-p", str(program.pid))
     memleak.finish()
@@ -158,7 +158,7 @@ def test_options_after_numbers(t):
 
 
 def test_verbose_goes_to_stderr(t):
-    """Whatever -vv says, stdout carries reports alone."""
+    """With -vv, stdout has only reports."""
     program = t.program("leak")
     memleak = t.memleak("-vv", "--json", "-p", str(program.pid), "0.1", "2")
     memleak.finish()

@@ -14,7 +14,7 @@ from lib.process import PATIENCE
 
 
 def test_file(t):
-    """Emptied at the start; stdout stays silent; each report is there as soon as it is made."""
+    """The file is truncated at the start; stdout stays empty; reports appear at once."""
     path = t.tmp / "reports"
     path.write_text("what was there before\n" * 100, encoding="ascii")
     program = t.program("leak")
@@ -30,7 +30,7 @@ def test_file(t):
 
 
 def test_reports_are_whole(t):
-    """Each report is one write: on a socket that keeps messages apart it is one message."""
+    """Each report is one write: a packet on a SOCK_SEQPACKET socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     theirs.setsockopt(socket.SOL_SOCKET, 32, 1 << 22)  # SO_SNDBUFFORCE
     program = t.program("sites", "100", "100")
@@ -52,7 +52,7 @@ def test_reports_are_whole(t):
 
 @each("output", "record", "both", "html")
 def test_spared(t, name):
-    """A run that cannot trace leaves files as they were; one cannot be for both purposes."""
+    """If tracing fails, files are unchanged; one file cannot serve two purposes."""
     path = t.tmp / "kept"
     path.write_bytes(b"what was there before\n")
     options = {"output": ["--output", path], "record": ["--record", path],
@@ -66,7 +66,7 @@ def test_spared(t, name):
 
 
 def test_appends(t):
-    """Whoever else writes to the end of the file is not overwritten."""
+    """Data that other processes append to the file is not overwritten."""
     path = t.tmp / "reports"
     program = t.program("leak")
     memleak = t.attach(program, "--output", path)
@@ -81,7 +81,7 @@ def test_appends(t):
 
 @each("/dev/full", "/nonexistent/folder/file", "/tmp", "/proc/version")
 def test_cannot_write(t, name):
-    """Exit code 1 and a line with the file's name, not a run without reports."""
+    """An unwritable file is an error with its name and exit code 1."""
     program = t.program("leak")
     memleak = t.memleak("--json", "--output", name, "-p", str(program.pid), "0.1")
     memleak.wait()
@@ -102,7 +102,7 @@ def test_stdout_full(t):
 
 
 def test_stdout_closed(t):
-    """No report may end up in whatever file gets descriptor 1."""
+    """With stdout closed, no report is written to another file that gets descriptor 1."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.1", "3",
                         wrapper=("sh", "-c", 'exec "$0" "$@" >&-'))
@@ -114,7 +114,11 @@ def test_stdout_closed(t):
 
 @each("json", "text")
 def test_reader_leaves(t, name):
-    """memleak … | head -1: the end of the reader is the end of the run, and no error."""
+    """
+    memleak …
+
+    head -1: when the reader ends, memleak ends without an error.
+    """
     program = t.program("leak")
     reader, writer = os.pipe()
     memleak = t.memleak("--format", name, "-p", str(program.pid), "0.1", stdout=writer)
@@ -129,7 +133,7 @@ def test_reader_leaves(t, name):
 
 
 def test_reader_is_slow(t):
-    """A reader that takes its time gets every report whole."""
+    """A slow reader gets every report completely."""
     program = t.program("sites", "300", "300")
     memleak = t.memleak("--json", "-T", "5000", "-o", "0", "-p", str(program.pid), "0.2")
     memleak.wait_for("tracing", lambda: "memleak: tracing" in memleak.err.text)
@@ -152,7 +156,7 @@ def has_room(fd):
 
 @each("pipe", "socket")
 def test_nobody_reads(t, kind):
-    """Who holds the other end and reads nothing cannot keep memleak from ending."""
+    """A pipe's reader that reads nothing cannot keep memleak from ending."""
     if kind == "pipe":
         theirs, ours = os.pipe()
     else:
@@ -174,7 +178,7 @@ def test_nobody_reads(t, kind):
 
 
 def test_stderr_closed(t):
-    """Nobody listens to what it says: the reports come all the same."""
+    """With stderr closed, reports still come."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.1", "3",
                         wrapper=("sh", "-c", 'exec "$0" "$@" 2>&-'))
@@ -184,7 +188,7 @@ def test_stderr_closed(t):
 
 
 def test_shell_pipeline(t):
-    """As people use it, through a real shell and a real head."""
+    """A real shell pipeline with head."""
     program = t.program("leak")
     answer = subprocess.run(
         ["sh", "-c", f"'{t.path}' -p {program.pid} 0.1 | head -1"], capture_output=True,

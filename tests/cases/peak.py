@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--peak: what was outstanding when it was most."""
+"""--peak: blocks that were outstanding when most bytes were."""
 
 import re
 
@@ -10,13 +10,13 @@ BIG, SMALL = 1048576, 16
 
 
 def sums(report):
-    """Of the peak, by who allocated."""
+    """Returns the sums at the peak by allocating function."""
     return {owner(site): (site["count"], site["bytes"]) for site in report["peak"]["sites"]}
 
 
 @each("session", "multi", "perf", "shape", "combined", "table")
 def test_peak(t, how):
-    """All that was held before it was freed, and for good."""
+    """The peak has all blocks held before they were freed, and stays."""
     kinds = ("session", "multi", "perf", "shape")
     options = {"combined": ["-C"], "table": ["--max-allocs", "1000"]}.get(how, [])
     program = t.program("leak")
@@ -38,7 +38,7 @@ def test_peak(t, how):
 
 
 def test_peak_between_reports(t):
-    """No report is there when most is held; it is known all the same how much it was."""
+    """If the peak is between reports, its size is known all the same."""
     program = t.program("leak")
     memleak = t.attach(program, "--peak", "--summary")
     for _ in range(3):
@@ -51,7 +51,7 @@ def test_peak_between_reports(t):
 
 
 def test_peak_is_near(t):
-    """What grows in small steps, and waits: a sixteenth less at most. No report is needed."""
+    """With growth in small steps, the copy has at least 15/16 of the peak, even without reports."""
     program = t.program("many", "3000", "100")
     memleak = t.attach(program, "--peak", "-v", "-o", "3600000")
     truth = program.go()
@@ -66,7 +66,7 @@ def test_peak_is_near(t):
 
 
 def test_peak_mappings(t):
-    """Mappings count, reserves do not."""
+    """Mappings count for the peak, reserved address space does not."""
     program = t.program("functions", "mmap", "malloc", "munmap")
     memleak = t.attach(program, "--peak", interval="0.2")
     truth = program.go()
@@ -87,7 +87,7 @@ def test_peak_reserve(t):
 
 
 def test_peak_of_ended(t):
-    """Of two processes one is gone: what it held at the peak still has its names."""
+    """The blocks that an ended process held at the peak still have symbols."""
     programs = [t.program("leak"), t.program("many", "500", "10")]
     pids = ",".join(str(program.pid) for program in programs)
     memleak = t.memleak("--json", "-o", "0", "-T", "1000", "-p", pids, "--peak", "0.2").ready()
@@ -109,7 +109,7 @@ def test_peak_of_ended(t):
 
 
 def test_peak_after_exec(t):
-    """The memory of a program that was replaced is not held any more."""
+    """After exec, memory of the previous program does not count any more."""
     program = t.program("process", "exec")
     memleak = t.attach(program, "--peak", interval="0.2")
     program.go()
@@ -122,7 +122,7 @@ def test_peak_after_exec(t):
 
 @each("table", "combined")
 def test_peak_of_full_table(t, how):
-    """Blocks are freed while they are refused by a full table: the total goes down by each once."""
+    """Blocks refused by a full table and then freed reduce the total once each."""
     options = {"combined": ["-C"], "table": []}[how]
     program = t.program("chase", "65600", "20000", "6", str(64 * BIG))
     memleak = t.attach(program, "--peak", "--max-allocs", "65536", *options,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls that are nested, interrupted or never return: the account heals itself."""
+"""Calls that are nested, interrupted or never return: the counts recover."""
 
 import re
 
 from lib import Failure, each, expect, pitfall, sum_of
 
-# A call that never returned, or was overwritten by one on another stack, may be counted as such.
+# Losses allowed for a call that never returned, or was overwritten from another stack.
 ABANDONED = ("unreturned", "nesting")
 
 
@@ -33,8 +33,8 @@ def test_abandoned_combined(t, name):
 @pitfall(2)
 def test_mark_left_in_a_hole(t):
     """
-    The mark of an abandoned call lies in a frame's hole, untouched: no tracer can tell that from
-    a call within a call. What is taken for one is counted.
+    The stale mark of an abandoned call is in a hole of an active frame: it cannot be distinguished
+    from a nested call. Calls taken for nested ones are counted as lost.
     """
     program = t.program("pending", "longjmp_hole")
     memleak = t.attach(program)
@@ -49,19 +49,19 @@ def test_mark_left_in_a_hole(t):
 
 @pitfall(2)
 def test_stale_size(t):
-    """The size of an abandoned call must not be booked for a later one that is filtered."""
+    """The size of an abandoned call must not be used for a later, filtered call."""
     run_pending(t, "longjmp_then_tiny", "-z", "10")  # the marker is 24 bytes
 
 
 @pitfall(2)
 def test_stale_mark_of_filtered(t):
-    """A filtered call that never returns must not hide those after it."""
+    """A filtered call that never returns must not hide the calls after it."""
     run_pending(t, "longjmp", "-Z", "100")
 
 
 @pitfall(2)
 def test_signal_stack(t):
-    """malloc, interrupted by a handler on another stack that calls malloc, too."""
+    """malloc is interrupted by a handler on another stack, which also calls malloc."""
     def episode(site):
         names = [frame["symbol"] for frame in site["stack"]]
         return "outer_alloc" in names or "handler_alloc" in names
@@ -77,13 +77,15 @@ def test_signal_stack(t):
 
 @pitfall(1)
 def test_headers(t):
-    """An allocator in front of another one asks it for more: the program's size counts."""
+    """
+    An allocator on top of another one adds a header: the size that the program asked for counts.
+    """
     run_pending(t, "headers")
 
 
 @pitfall(1)
 def test_filter_asks_outermost(t):
-    """-z 1000: malloc(8) is left out, even if it asks the allocator below for 4104."""
+    """-z 1000: malloc(8) is left out, even if it calls an inner allocator for 4104 bytes."""
     program = t.program("pending", "filtered_outside")
     memleak = t.attach(program, "-z", "1000")
     program.go()
@@ -96,7 +98,7 @@ def test_filter_asks_outermost(t):
 
 @pitfall(1)
 def test_free_awaited_by_others(t):
-    """free unmaps a large block, while somebody else has a return probe on that same free."""
+    """free unmaps a large block, while another tracer has a return probe on free."""
     program = t.program("places")
     memleak = t.attach(program, "-v", "-t")
     path, offset = re.search(r" free at (\S+)\+(0x[0-9a-f]+), entry", memleak.notes).groups()
@@ -105,5 +107,5 @@ def test_free_awaited_by_others(t):
     other.go()
     expect(memleak.stop(), truth)
     unmapped = sum(event["function"] == "munmap" for event in memleak.events)
-    if unmapped != 3:  # the program's own
+    if unmapped != 3:  # the program's own calls
         raise Failure(f"munmap is told of {unmapped} times")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Probes that are not at a function's entry see what those at the entries see."""
+"""Probes inside functions see the same calls as probes at their entries."""
 
 import itertools
 import platform
@@ -13,12 +13,12 @@ AT_ENTRY = {"MEMLEAK_PLACE": "entry"}
 
 
 def moved(memleak):
-    """Functions that are probed behind their entry."""
+    """Returns the functions that are probed behind their entry."""
     return re.findall(r"(\w+) at \S+, entry\+[1-9]", memleak.notes)
 
 
 def told(memleak):
-    """The events, each block named by when it was first seen."""
+    """Returns the events, with blocks numbered by first appearance."""
     names = {}
     return [tuple(names.setdefault(value, len(names)) if key == "addr" else value
                   for key, value in sorted(event.items())
@@ -27,7 +27,7 @@ def told(memleak):
 
 
 def booked(report):
-    """Every site, with its stack as it is in the files."""
+    """Returns all sites, with stacks as file and offset."""
     return sorted((site["kind"], site["count"], site["bytes"],
                    tuple((frame["symbol"] or "", frame["offset"] or 0, frame["line"] or 0,
                           frame["module_offset"] or "") for frame in site["stack"]))
@@ -40,7 +40,7 @@ def need_x86():
 
 
 def compare(t, *options, links=None, preload=None):
-    """The same program twice, probed where it is cheap and at the entries."""
+    """Runs the program twice, with probes at cheap instructions and at entries, and compares."""
     seen = []
     for env in ({}, AT_ENTRY):
         program = t.program("places", preload=preload)
@@ -78,7 +78,7 @@ def test_every_path_preloaded(t, name):
 
 
 def test_at_a_call(t):
-    """endbr64, call __fentry__: the probes, those of the return as well, are on the call."""
+    """For endbr64; call __fentry__, the probes, including the return probe, are on the call."""
     need_x86()
     program = t.program("own_malloc_fentry")
     memleak = t.attach(program, "-v")

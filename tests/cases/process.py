@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fork, exec, exit, several processes, libraries that come and go."""
+"""fork, exec, exit, several processes, and libraries that are loaded and unloaded."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ def test_process(t, name):
 
 @pitfall(15)
 def test_exec_from_thread(t):
-    """The new program's only thread has another task than before: what that costs is counted."""
+    """exec in a thread: the leader is another task afterwards; what is missed is counted."""
     program = t.program("process", "exec_from_thread")
     memleak = t.attach(program, interval="0.2")
     first = program.go()
@@ -42,7 +42,7 @@ def test_exec_from_thread(t):
 
 @pitfall(15)
 def test_exec_is_no_end(t):
-    """No final report at the exec, reports before and after it, one final at the exit."""
+    """No final report at exec; reports before and after it, and one final report at the exit."""
     program = t.program("process", "exec")
     memleak = t.attach(program, interval="0.2")
     memleak.report_number(0)
@@ -56,7 +56,9 @@ def test_exec_is_no_end(t):
 
 @pitfall(12)
 def test_exec_of_another_libc(t):
-    """The new program's allocator is in another file: found and probed soon after the exec."""
+    """
+    The new program has its allocator in another file, which is found and probed soon after exec.
+    """
     path = t.file_of("again_musl")
     program = t.program("sh", "-c", 'read x; exec "$0"', path, path="/bin/sh", ready=False)
     memleak = t.attach(program, interval="0.1")
@@ -76,7 +78,7 @@ def test_exec_of_another_libc(t):
 
 @pitfall(15)
 def test_two_processes(t):
-    """Two programs from one file have the same addresses: their blocks are kept apart."""
+    """Two processes of one program have equal addresses: their blocks are kept apart."""
     programs = [t.program("leak_nopie", wrapper=("setarch", "-R")) for _ in range(2)]
     memleak = t.memleak("--json", "-o", "0", "-p", ",".join(str(p.pid) for p in programs),
                         "3600").ready()
@@ -92,7 +94,7 @@ def test_two_processes(t):
 
 
 def test_one_of_two_ends(t):
-    """The end of one process is not the end of the run."""
+    """The run goes on when one of two processes ends."""
     programs = [t.program("leak") for _ in range(2)]
     memleak = t.memleak("--json", "-o", "0", "-p", ",".join(str(p.pid) for p in programs),
                         "0.2").ready()
@@ -110,7 +112,7 @@ def test_one_of_two_ends(t):
 
 
 def test_same_process_twice(t):
-    """-p 1,1 is -p 1."""
+    """-p 1,1 is the same as -p 1."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-o", "0", "-p", f"{program.pid},{program.pid}", "-p",
                         str(program.pid), "3600").ready()
@@ -118,7 +120,7 @@ def test_same_process_twice(t):
     expect(memleak.stop(), truth)
 
 
-# Exits: whatever the phase, one final report that lists what was outstanding at that moment.
+# Exits: in any phase, one final report lists what was outstanding at that moment.
 
 @pitfall(16)
 @each("before", "first", "second")
@@ -147,7 +149,7 @@ def test_exit_between_reports(t):
 
 @pitfall(16)
 def test_exit_shows_new_blocks(t):
-    """The report after the target's end leaves none out for its age, unless -o was given."""
+    """The report after the target's end includes new blocks, unless -o was given."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "3600").ready()
     truth = program.go()
@@ -176,7 +178,7 @@ def test_target_killed(t, name):
 
 
 def test_killed_in_full_flight(t):
-    """Killed while it allocates: the report comes, and is within what could be."""
+    """A process killed while it allocates: the final report is within the possible bounds."""
     program = t.program("churn")
     memleak = t.attach(program, interval="0.1")
     program.go()
@@ -191,7 +193,7 @@ def test_killed_in_full_flight(t):
 
 @each(*[str(n) for n in range(12)])
 def test_exit_while_attaching(t, name):
-    """The target ends at some moment while memleak starts: no hang, no trace, one clear word."""
+    """The target ends while memleak starts: no hang, nothing left behind, one clear message."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-o", "0", "-p", str(program.pid), "3600")
     memleak.pump(int(name) * 0.01)
@@ -210,7 +212,7 @@ def test_exit_while_attaching(t, name):
 
 
 def test_memleak_killed(t):
-    """kill -9 of memleak: the probes go with it, the program goes on as if nothing had been."""
+    """After kill -9 of memleak, the probes are gone and the program goes on."""
     program = t.program("leak")
     memleak = t.attach(program)
     if not memleak.ids:
@@ -228,7 +230,7 @@ def test_memleak_killed(t):
 
 @each("SIGHUP", "SIGINT")
 def test_ignored_from_the_start(t, name):
-    """nohup keeps SIGHUP away; SIGINT is ignored by whatever a script starts with & as well."""
+    """SIGHUP stays ignored under nohup; SIGINT ignored by a shell's & is handled."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2",
                        wrapper=("sh", "-c", f"trap '' {name[3:]}; exec \"$0\" \"$@\""))
@@ -244,7 +246,7 @@ def test_ignored_from_the_start(t, name):
 
 @each("SIGTERM", "SIGHUP")
 def test_memleak_terminated(t, name):
-    """Ended by another signal, it leaves nothing behind either; nohup may have begun it all."""
+    """Other signals end memleak cleanly, too, also under nohup."""
     program = t.program("leak")
     memleak = t.attach(program, wrapper=("env", f"--default-signal={name[3:]}"))
     truth = program.go()
@@ -258,7 +260,7 @@ def test_memleak_terminated(t, name):
 
 
 def test_probes_are_seen(t):
-    """What the check for left-over probes looks at does see them while memleak runs."""
+    """The check for left-over probes sees probes while memleak runs."""
     program = t.program("leak")
     memleak = t.attach(program)
     if not memleak.ids & living_programs():
@@ -268,7 +270,7 @@ def test_probes_are_seen(t):
 
 @alone
 def test_target_is_never_stopped(t):
-    """Neither stopped nor traced, at any moment that can be looked at."""
+    """The target is never stopped or ptraced."""
     program = t.program("churn")
     program.go()
     program.send()
@@ -288,10 +290,10 @@ def test_target_is_never_stopped(t):
         raise Failure(f"state and tracer: {bad}")
 
 
-# Libraries that come and go.
+# Libraries that are loaded and unloaded.
 
 def loader_made(site):
-    """What dlopen allocates for itself."""
+    """True for blocks that dlopen allocates for itself."""
     frames = site["stack"][:2]
     return any(os.path.basename(frame["module"] or "").startswith(("ld-", "libc.so"))
                for frame in frames)
@@ -306,7 +308,7 @@ def check_plugin(t, report, truth):
 
 
 def test_dlopen(t):
-    """A library that was loaded after attaching."""
+    """A library loaded after memleak was attached."""
     program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
     memleak = t.attach(program)
     truth = program.go()
@@ -314,7 +316,7 @@ def test_dlopen(t):
 
 
 def test_dlopened_allocator(t):
-    """An allocator that is loaded later is found, although libc has one, too."""
+    """An allocator loaded later is found, although libc has one, too."""
     program = t.program("dlopen", t.file_of("libbump.so"), "alloc")
     memleak = t.attach(program, interval="0.1")
     program.go()
@@ -333,7 +335,7 @@ def test_dlopened_allocator(t):
 
 
 def test_dlopened_operator_new(t):
-    """One that throws, of a library that comes later: from its probe on, each call counts."""
+    """A throwing operator new in a library loaded later: calls count once it is probed."""
     program = t.program("dlopen", t.file_of("libown_new.so"), "new")
     memleak = t.attach(program, "-v")
     program.go()
@@ -349,7 +351,7 @@ def test_dlopened_operator_new(t):
 
 @pitfall(16)
 def test_dlclose(t):
-    """A library that is gone is named from memory."""
+    """Functions of an unloaded library still have symbols."""
     program = t.program("dlopen", t.file_of("libplugin.so"), "unload")
     memleak = t.attach(program, interval="0.2")
     truth = program.go()
@@ -360,7 +362,7 @@ def test_dlclose(t):
 
 
 def test_dlclose_at_once(t):
-    """Loaded and gone within a millisecond: its names may be lost, its blocks are not."""
+    """A library loaded for less than a millisecond: symbols may be lost, blocks are not."""
     program = t.program("dlopen", t.file_of("libplugin.so"), "fast_unload")
     memleak = t.attach(program)
     program.go()
@@ -373,7 +375,7 @@ def test_dlclose_at_once(t):
 
 @each("session", "multi", "perf")
 def test_main_thread_has_ended(t, kind):
-    """The process goes on, and its files in /proc are those of another thread."""
+    """The process goes on after its main thread has ended; /proc is read through another thread."""
     program = t.program("leaderless")
     memleak = attach(t, program, kind)
     truth = program.go()
@@ -385,7 +387,7 @@ def start_workers(t, what):
 
 
 def check_workers(memleak, program, may_lose=()):
-    """While the worker is there, and when it has ended."""
+    """Checks reports while the worker runs and after its end."""
     for _ in range(2):
         truth = program.go()
         report = memleak.fresh_report()
@@ -397,7 +399,7 @@ def check_workers(memleak, program, may_lose=()):
 
 @each("session", "multi", "perf", "shape")
 def test_workers(t, kind):
-    """A process in the memory of another one frees what that has, and allocates for it."""
+    """A process in the memory of another one frees the owner's blocks and allocates for it."""
     program = start_workers(t, "before")
     check_workers(attach(t, program, kind, interval="0.2"), program)
 
@@ -412,7 +414,10 @@ def test_workers_with(t, option):
 
 @each("-p", "-f", "--comm")
 def test_worker_is_made(t, option):
-    """Before its first call is seen, as the report says, or at once where all are probed."""
+    """
+    A worker made later: calls before its first traced one are missed and reported, or none if all
+    processes are probed.
+    """
     program = start_workers(t, "later")
     given = ["--comm", f"w{os.getpid()}"] if option == "--comm" else ["-p", str(program.pid)]
     memleak = t.memleak("--json", "-o", "0", *(["-f"] if option == "-f" else []), *given, "0.2").ready()
@@ -423,7 +428,7 @@ def test_worker_is_made(t, option):
 
 
 def test_worker_executes(t):
-    """It is no worker any more."""
+    """After exec the process is no worker any more."""
     program = start_workers(t, "exec")
     memleak = t.attach(program)
     truth = program.go()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Proofs: what points to which block? Each scene of tests/programs/prove_* knows the kind of each of
-its blocks; tests/PROOF.md tells what the scenes are about, and what others say of them.
+Proofs: which blocks are still pointed to? Each scene of tests/programs/prove_* knows the kinds of
+its blocks; tests/PROOF.md lists the scenes and the results of other tools.
 """
 
 import os
@@ -20,7 +20,7 @@ from .record import last_report
 
 SOURCES = sorted((ROOT / "tests/programs").glob("prove_*.c*"))
 SCENE = re.compile(r"^SCENE\((\w+)\)", re.M)
-# (name of the scene, program)
+# Pairs (name of the scene, program).
 SCENES = [(scene, source.stem) for source in SOURCES
           for scene in SCENE.findall(source.read_text(encoding="utf-8"))]
 LOST = ("definite", "indirect")
@@ -32,7 +32,7 @@ def names_of(site):
 
 
 def found_by_memleak(report, makers):
-    """{(function, kind): (count, bytes)}, and the same of what the scene did not plant."""
+    """Returns {(function, kind): (count, bytes)} of the scene's functions, and of all others."""
     sums, others = {}, {}
     for site in report["sites"]:
         if site["kind"] != "heap":
@@ -52,7 +52,7 @@ def found_by_memleak(report, makers):
 
 
 def compare(tool, sums, right):
-    """Every kind of every function, and nothing else."""
+    """Requires exactly the expected sums of every kind and function."""
     unknown = {function for function, kind in right if kind is None}
     sums = {key: value for key, value in sums.items() if key[0] not in unknown}
     right = {key: value for key, value in right.items() if key[0] not in unknown}
@@ -85,13 +85,16 @@ def check_totals(report, sums):
 
 
 def is_named(site):
-    """Names may come later where the machine is busy. A stripped library has none at all."""
+    """
+    True if the site has symbols; on a busy machine they may come later. A stripped library has
+    none.
+    """
     return all(frame["symbol"] or "libstdc++" in (frame["module"] or "")
                for frame in frames_of(site)[:1])
 
 
 def is_proved(report):
-    """Of blocks that are younger than a few ticks of the kernel's clock nothing is said."""
+    """True if all blocks are judged; blocks younger than a few kernel clock ticks are not."""
     return all(site["reach"] and is_named(site) and
                sum(site["reach"][kind]["count"] for kind in KINDS) == site["count"]
                for site in report["sites"] if site["kind"] == "heap")
@@ -99,8 +102,8 @@ def is_proved(report):
 
 def next_proof(memleak, method=None):
     """
-    A report that knows of every block that there is now: a picture is taken before the tables are
-    read, so what the first report after now has seen may be older. method: by which it is taken.
+    Returns a report that covers every block that exists now. Memory is copied before the tables are
+    read, so the first report after now may show an older state. method: how the copy must be made.
     """
     memleak.fresh_report()
     report = memleak.fresh_report()
@@ -110,7 +113,7 @@ def next_proof(memleak, method=None):
 
 
 def prove(t, scene, program, *words, method=None):
-    """Every stage of a scene is checked."""
+    """Checks every stage of a scene."""
     running = t.program(program, scene, *words)
     memleak = t.attach(running, "--prove", "--no-default-suppressions", interval="0.1")
     truth = running.go()
@@ -133,12 +136,14 @@ def test_kinds(t, value):
 @sample(6, 3)
 @each(*SCENES)
 def test_copied(t, value):
-    """While one thread runs. On a busy machine a copy fails at times, and then threads are held."""
+    """
+    A copy while one thread runs. On a busy machine copying may fail; then threads are stopped.
+    """
     prove(t, *value, "busy", method="clone")
 
 
 def test_relocated(t):
-    """Blocks that have moved since the picture was taken are not where it has them: none is lost."""
+    """Blocks that moved after memory was copied are not lost."""
     running = t.program("relocated")
     memleak = t.attach(running, "--prove", "--older", "0", interval="0.1")
     running.go()
@@ -160,7 +165,7 @@ def test_relocated(t):
 @sample(4, 1)
 @each(*SCENES)
 def test_at_the_end(t, value):
-    """A command, judged when it ends: its frames are in use, nothing was freed."""
+    """A command is checked when it ends: its frames are in use, nothing was freed."""
     scene, program = value
     memleak = t.command(t.file_of(program), scene,
                         options=("--prove", "--no-default-suppressions"))
@@ -172,8 +177,8 @@ def test_at_the_end(t, value):
 @each(("chains_of_begins", "case4_a", "case4_b"), ("circle_with_head", "above_ring", "*_ring"))
 def test_suppressed(t, value):
     """
-    What hangs from a lost block that is suppressed is left out with it, as by LeakSanitizer; also
-    where a recording has the whole.
+    Blocks reachable from a suppressed lost block are left out with it, as in LeakSanitizer; also if
+    a recording has all blocks.
     """
     scene, head, rest = value
     path, rules, recording = t.file_of("prove_shapes"), t.tmp / "known", t.tmp / "recording"
@@ -202,7 +207,7 @@ def test_suppressed(t, value):
 
 @each("arena", "heap", "arena_frame", "heap_frame")
 def test_held(t, way):
-    """Who holds blocks, where all that leads to them is older than memleak."""
+    """Shows the holders of blocks if everything that leads to them is older than memleak."""
     running = t.program("held", way)
     holder = " ".join(running.truth.facts["holder"])
     memleak = t.attach(running, "--prove", interval="0.1")
@@ -217,7 +222,7 @@ def test_held(t, way):
 
 
 def test_held_few(t):
-    """Of a site that is lost, but for a few blocks, it is not told who holds these."""
+    """For a lost site, the holders of its few held blocks are not shown."""
     memleak = t.command(t.file_of("prove_shapes"), "one_is_held", options=("--prove",))
     memleak.send(GO)
     site, = memleak.finish()["sites"]
@@ -227,7 +232,7 @@ def test_held_few(t):
 
 
 def is_full(report):
-    """Every block is old enough to be judged."""
+    """True if every block is old enough to be judged."""
     return all(site["reach"] for site in report["sites"] if site["kind"] == "heap")
 
 
@@ -249,7 +254,7 @@ sys.stdin.read(1)
 @slow
 @each("pymalloc", "malloc", "attribute")
 def test_held_by_script(t, way):
-    """The variable of a script that has what python keeps, or the attribute of a class's objects."""
+    """The holder is a python script's variable, or an attribute of a class."""
     where = "server.cache" if way == "attribute" else "cache"
     program = t.process(["/usr/bin/python3", "-c", PYTHON.replace("WHERE", where)],
                         env={"PYTHONMALLOC": "malloc" if way == "malloc" else "pymalloc"})
@@ -270,7 +275,7 @@ def test_held_by_script(t, way):
 
 
 def running_command(memleak, path):
-    """The process that memleak has started with that program."""
+    """Returns the process that memleak has started with this program."""
     return next(pid for pid in children_of(memleak.pid)
                 if os.path.samefile(f"/proc/{pid}/exe", path))
 
@@ -278,7 +283,7 @@ def running_command(memleak, path):
 @each(*((f"{scene}_{name}", name, scene) for name in ("SIGKILL", "SIGABRT")
         for scene in ("thread_that_holds_nothing", "callee_saved_register")))
 def test_killed(t, value):
-    """The same by a signal, when threads sleep."""
+    """A command ended by a signal, with threads asleep."""
     number, scene = getattr(signal, value[1]), value[2]
     if scene not in dict(SCENES):
         raise Skip("the scene is of another machine")
@@ -292,7 +297,7 @@ def test_killed(t, value):
 
 
 def test_end_that_nobody_saw(t):
-    """Where nothing can be said of a command, as nobody held it at its end, that is said."""
+    """If a command could not be held at its end, memleak says that nothing is known."""
     path = t.file_of("prove_threads")
     memleak = t.command(path, "thread_that_holds_nothing",
                         options=("--prove", "--error-exitcode", "9"))
@@ -315,7 +320,7 @@ def known_to_lsan(truth):
 @sample(12)
 @each(*SCENES)
 def test_agreement(t, value):
-    """memleak, valgrind and LeakSanitizer, on the same program."""
+    """memleak, valgrind and LeakSanitizer give the expected results for the same program."""
     scene, program = value
     path = t.file_of(program)
     truth, sums = run_valgrind(path, scene, t.tmp)
@@ -328,7 +333,7 @@ def test_agreement(t, value):
 @untraced
 @once
 def test_table(_):
-    """tests/PROOF.md has a row for each scene, and none that is not there."""
+    """tests/PROOF.md has exactly one row for each scene."""
     text = (ROOT / "tests/PROOF.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)} - {"sbrk"}

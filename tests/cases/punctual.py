@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever targets do, reports come and memleak ends while it lasts."""
+"""Whatever targets do, reports come in time, and memleak ends in time."""
 
 import os
 import pathlib
@@ -18,21 +18,21 @@ from lib.process import PATIENCE, state_of, until
 from .confinement import NOBODY
 from .hostile import PAGE, write_elf
 
-USERS_DEADLINES = True  # a report waits for names as long as it does for users
+USERS_DEADLINES = True  # use the real deadline for symbols, not a longer one for tests
 INTERVAL = 1  # seconds
-LATEST = 2 * INTERVAL + 1  # bar of the seconds between two reports
-END = 2  # bar of the seconds until memleak ends
+LATEST = 2 * INTERVAL + 1  # target for the time between two reports, in seconds
+END = 2  # target for the time until memleak has ended, in seconds
 
 
 def see_reports(memleak, cnt):
-    """Waits for that number of reports."""
+    """Waits for this number of reports."""
     first = len(memleak.take())
     for number in range(first, first + cnt):
         memleak.report_number(number)
 
 
 def stop(t, memleak, **kwargs):
-    """Ends memleak, and keeps figures of how punctual it was; the last report."""
+    """Ends memleak and stores figures of how punctual it was; returns the last report."""
     begin = time.monotonic()
     report = memleak.stop(**kwargs)
     t.figure("end", time.monotonic() - begin, "s", END)
@@ -45,7 +45,7 @@ def stop(t, memleak, **kwargs):
 
 @slow
 def test_slow_unwind_table(t):
-    """A file whose table takes longer to make than anybody waits."""
+    """A file whose unwind table takes longer than the deadline."""
     program = t.program("dlopen", t.file_of("libslow_unwind.so"), "stay")
     memleak = t.attach(program, interval=str(INTERVAL))
     see_reports(memleak, 1)
@@ -72,7 +72,7 @@ def helper_of(memleak, name):
 
 @slow
 def test_hung_symbolizer(t):
-    """What reads names does not answer: reports come without them, the last one as well."""
+    """The symbolizer hangs: reports come without symbols, the last one as well."""
     program = t.program("leak")
     memleak = t.attach(program, interval=str(INTERVAL))
     see_reports(memleak, 1)
@@ -95,7 +95,9 @@ def test_hung_symbolizer(t):
 @slow
 @each("unwinder", "prober")
 def test_hung(t, name):
-    """Neither tables nor functions of a new file come: reports and the end do not wait for them."""
+    """
+    Reading unwind tables or functions of a new file hangs: reports and the end are not delayed.
+    """
     program = t.program("dlopen", t.file_of("libplugin.so"), "stay")
     memleak = t.attach(program, interval=str(INTERVAL))
     see_reports(memleak, 1)
@@ -103,17 +105,20 @@ def test_hung(t, name):
     os.kill(pid, signal.SIGSTOP)
     program.go()
     memleak.fresh_report()
-    if name == "unwinder":  # memleak ends a prober that hangs before the report
+    if name == "unwinder":  # a hanging prober is ended before the report
         wanted("state of the unwinder after a report", state_of(pid), "T")
     see_reports(memleak, 2)
     stop(t, memleak)
 
 
-FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")  # where what is frozen cannot be killed
+FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")  # cgroup v1: frozen processes are unkillable
 
 
 def freeze(pid):
-    """As if it waited for a file system that does not answer. The folder, to be thawed."""
+    """
+    Freezes a process, as if it waited for a hung file system. Returns the cgroup's folder, to thaw
+    it.
+    """
     folder = FREEZER / f"memleak-test-{os.getpid()}"
     try:
         folder.mkdir()
@@ -126,7 +131,7 @@ def freeze(pid):
 
 @slow
 def test_unkillable(t):
-    """A helper that cannot even be killed is left, and another one begins: nothing waits for it."""
+    """A helper that cannot be killed is abandoned, and another one is started without delay."""
     library = t.file_of("libbump.so")
     first = t.program("dlopen", t.file_of("libplugin.so"), "stay")
     second = t.program("dlopen", library, "alloc")
@@ -152,15 +157,15 @@ def test_unkillable(t):
     folder.rmdir()
 
 
-HOSTILE = {"tables": 4, "mappings": 2, "symbols": 4}  # processes
-OWN_TIME = 20  # seconds that a user may keep a helper busy
-OWN_FILES = 2  # that take as long as memleak waits for a file, within that time
+HOSTILE = {"tables": 4, "mappings": 2, "symbols": 4}  # number of processes
+OWN_TIME = 20  # time budget of a user for helpers, in seconds
+OWN_FILES = 2  # number of files within this budget that take the maximum time
 SYMBOLS = 200000
 MAPPINGS = 60000
 
 
 def hostile_program(t, what, number):
-    """It does what takes long once it goes on."""
+    """Starts a program that is slow to read once it goes on."""
     wrapper = ("setpriv", *NOBODY)
     if what == "tables":
         path = shutil.copy(t.file_of("libslow_unwind.so"), t.tmp / f"{number}.so")
@@ -176,9 +181,9 @@ def hostile_program(t, what, number):
 @each("tables", "mappings", "symbols")
 def test_hostile_user(t, what):
     """
-    Processes of a user have files whose tables take for ever, as many mappings as may be, or files
-    with very many allocator functions; another user's process loads a library that leaks. That leak
-    is told of, with its whole stack, and a line says who waits, and for what.
+    A user's processes have files with endless unwind tables, the maximum number of mappings, or
+    files with very many allocator functions; another user's process loads a library that leaks.
+    This leak is reported with its whole stack, and a line says which user is delayed, and why.
     """
     t.tmp.chmod(0o755)
     hostile = [hostile_program(t, what, number) for number in range(HOSTILE[what])]
@@ -189,7 +194,7 @@ def test_hostile_user(t, what):
     see_reports(memleak, 1)
     for program in hostile:
         program.go()
-    if what != "tables":  # one goes on mapping: more would take all processors
+    if what != "tables":  # one process keeps mapping; more would use up all CPUs
         for program in hostile[1:]:
             program.go()
     see_reports(memleak, 1)
@@ -222,8 +227,8 @@ CROWD = 30
 @timeout(120)
 def test_many_with_mappings(t):
     """
-    Many processes stand still that have as many mappings as may be: to read all of them takes
-    longer than a report may, which nobody waits for, neither before tracing begins nor later.
+    Many idle processes have the maximum number of mappings: reading all takes longer than a report
+    may, which delays neither the beginning of tracing nor reports.
     """
     mapper = t.program("mapper", write_elf(t.tmp / "mapped.so", []), str(MAPPINGS), str(CROWD))
     mapper.go()
@@ -253,7 +258,7 @@ PROBED = 200
 
 @slow
 def test_many_probed_files(t):
-    """Many files have allocator functions: removing their probes does not hold up the end."""
+    """Many files have allocator functions: removing their probes does not delay the end."""
     paths = [write_elf(t.tmp / f"{i}.so", [(b"je_malloc", PAGE), (b"je_free", PAGE + 64)])
              for i in range(PROBED)]
     program = t.program("mapped", *paths)
@@ -270,8 +275,8 @@ def test_many_probed_files(t):
 @each("early", "late", "below")
 def test_hung_file_system(t, when_mapped):
     """
-    A process has code mapped of a file system that does not answer, or of an overlay of one, before
-    tracing begins or later: nobody waits for that, and it is said.
+    A process maps code of a hung file system, or of an overlay over it, before or after tracing
+    begins: nothing hangs, and a line says so.
     """
     (t.tmp / "files").mkdir()
     shutil.copy(t.file_of("libplugin.so"), t.tmp / "files")
@@ -307,8 +312,8 @@ def test_hung_file_system(t, when_mapped):
 @slow
 def test_hung_memory(t):
     """
-    Where the list of a process's libraries goes on is memory that never comes: it is not waited for
-    long, and who reads it ends when it can.
+    A process's list of libraries continues in memory that never becomes readable: the wait is
+    short, and the reader ends when it can.
     """
     (t.tmp / "files").mkdir()
     shutil.copy(t.file_of("libplugin.so"), t.tmp / "files")
@@ -329,7 +334,7 @@ def test_hung_memory(t):
 
 
 def waits_for_helper(memleak):
-    """Its programs are loaded, and it polls, as loading does not."""
+    """True if memleak has loaded its programs and polls, which it does not do while loading."""
     with open(f"/proc/{memleak.pid}/wchan", encoding="ascii") as file:
         polls = file.read().startswith("poll_")
     return polls and bool(held_ids(memleak.pid, "prog"))
@@ -339,8 +344,8 @@ def waits_for_helper(memleak):
 @each("tables", "symbols")
 def test_end_before_tracing(t, what):
     """
-    Before tracing begins memleak waits longer for files; it ends while the helper that reads one of
-    them hangs.
+    Before tracing begins, memleak waits longer for files; it still ends at once while a helper
+    hangs.
     """
     path = t.tmp / "slow.so"
     if what == "tables":
@@ -363,20 +368,20 @@ def test_end_before_tracing(t, what):
         raise Failure(f"the file was waited for: {memleak.notes!r}")
 
 
-MEMORY_MAX = 300 << 20  # some 100 MB of which memleak takes with any target
+MEMORY_MAX = 300 << 20  # bytes, some 100 MB of which memleak uses with any target
 
 
 def memory_of(pid):
-    """The most that a process has had, in bytes."""
+    """Returns the peak memory of a process, in bytes."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 
 
-READ_MAX = 16 << 20  # of what one process has mapped, at a time: base/proc_maps.h
+READ_MAX = 16 << 20  # maximum bytes of maps read from a process at a time: base/proc_maps.h
 
 
 def read_by(pid):
-    """How many bytes a process has read."""
+    """Returns the number of bytes that a process has read."""
     with open(f"/proc/{pid}/io", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("rchar"))
 
@@ -384,8 +389,8 @@ def read_by(pid):
 @slow
 def test_many_mappings(t):
     """
-    A process has as many mappings as it may have, all with long paths, and maps more all the time:
-    they are read once a second at most, and no more of them than fits.
+    A process has the maximum number of mappings, all with long paths, and keeps mapping: maps are
+    read once a second at most, and not beyond the limit.
     """
     folder = t.tmp.joinpath(*["d" * 200] * 18)
     folder.mkdir(parents=True)
@@ -408,13 +413,16 @@ def test_many_mappings(t):
 
 
 ROUNDS, EACH = 8, 50
-FILES = 256  # that memleak may have open
-FILES_MIN = 128  # with which it begins
+FILES = 256  # maximum number of open files of memleak
+FILES_MIN = 128  # number of files it may have open at first
 
 
 @slow
 def test_many_libraries(t):
-    """Libraries come and go by the hundred: few files stay open, and the last leak is seen."""
+    """
+    Libraries are loaded and unloaded by the hundred: few files stay open, and the last leak is
+    seen.
+    """
     for number in range(ROUNDS * EACH):
         shutil.copy(t.file_of("libplugin.so"), t.tmp / f"{number}.so")
     program = t.program("reload", t.tmp, str(ROUNDS), str(EACH))
@@ -440,7 +448,7 @@ def test_many_libraries(t):
 
 @slow
 def test_too_many_libraries(t):
-    """A process has more libraries than memleak may open: it says so."""
+    """A process has more libraries than memleak may open files: memleak says so."""
     for number in range(FILES_MIN + 50):
         shutil.copy(t.file_of("libplugin.so"), t.tmp / f"{number}.so")
     libraries = ":".join(os.fspath(path) for path in t.tmp.glob("*.so"))
@@ -455,7 +463,7 @@ def test_too_many_libraries(t):
 
 
 def hang(memleak, name, ended):
-    """Whatever helper of that name memleak starts does not answer."""
+    """Stops every helper with this name that memleak starts."""
     while not ended.wait(0.005):
         for pid in helpers_of(memleak.pid):
             try:
@@ -471,7 +479,7 @@ FIRST_USER = 70000
 
 
 def storm(t, name, program, users):
-    """Programs begin, each of a file of its own and of one of so many users."""
+    """Starts programs, each from a separate file, for this number of users."""
     t.tmp.chmod(0o755)
     for number in range(STORM):
         user = str(FIRST_USER + number % users)
@@ -484,8 +492,8 @@ def storm(t, name, program, users):
 
 def hung_storm(t, program, users):
     """
-    Many programs begin at once, and searching the file of each takes longer than is waited. What
-    was held back is searched when it does not any more.
+    Many programs begin at once while the prober hangs. Postponed files are searched once it works
+    again.
     """
     name = f"hung{os.getpid()}"
     memleak = t.memleak("--json", "-v", "-o", "0", "--comm", name, str(INTERVAL)).ready()
@@ -509,19 +517,19 @@ def hung_storm(t, program, users):
 @slow
 @each("one_user", "many_users")
 def test_hung_storm(t, users):
-    """No user costs others their reports, nor do all of them together."""
+    """Neither one user nor all of them together delay reports."""
     hung_storm(t, "/bin/sleep", 1 if users == "one_user" else STORM)
 
 
 @slow
 def test_hung_static_storm(t):
-    """Of a program that has all in itself it is asked first whether it is the dynamic loader."""
+    """A static program is first checked for being the dynamic loader, which hangs as well."""
     hung_storm(t, t.file_of("leak_static"), STORM)
 
 
 @slow
 def test_exec_storm(t):
-    """Programs begin and end all the time, each of a file that is new."""
+    """Programs begin and end all the time, each from a new file."""
     name = f"storm{os.getpid()}"
     loop = ('i=0; while :; do i=$((i+1)); mkdir -p $0/$i; cp /bin/ls $0/$i/$1; $0/$i/$1 /; '
             'rm -r $0/$i; done')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""memleak in a container that crun makes, with what docs/kubernetes.yaml gives it."""
+"""memleak in a container run by crun, configured as in docs/kubernetes.yaml."""
 
 import json
 import os
@@ -16,9 +16,9 @@ from .confinement import check
 
 PROFILE = pathlib.Path("/usr/share/containers/seccomp.json")  # golang-github-containers-common
 PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
-# Profiles differ in whom they give these to: see docs/kubernetes.yaml.
+# Profiles differ in which capabilities allow these calls: see docs/kubernetes.yaml.
 TRACING = {"bpf", "perf_event_open"}
-# crun knows no machine that has both versions of cgroups: it is shown the newer one alone.
+# crun does not support machines with both cgroup versions, so only version 2 is mounted for it.
 ALONE = ("unshare", "-m", "--propagation", "private", "sh", "-c",
          'test -d /sys/fs/cgroup/unified && mount --bind /sys/fs/cgroup/unified /sys/fs/cgroup; '
          'exec "$0" "$@"')
@@ -31,7 +31,9 @@ def capabilities():
 
 
 def filter_of(profile, caps, gives):
-    """What a runtime makes of its profile for these capabilities; gives: those for tracing."""
+    """
+    Returns a seccomp filter, as a runtime makes it from its profile; gives: allows tracing calls.
+    """
     rules = [{"names": sorted(TRACING), "action": "SCMP_ACT_ALLOW"}] if gives else []
     for rule in profile["syscalls"]:
         needs, excludes = rule.get("includes") or {}, rule.get("excludes") or {}
@@ -70,7 +72,7 @@ def config_of(root, memleak, args, gives):
             read_only("/usr", "/usr"), read_only(memleak, "/memleak"),
         ],
         "linux": {
-            # Without one for pids: it is the host's.
+            # Without a pid namespace, the container uses the host's.
             "namespaces": [{"type": name} for name in ("mount", "ipc", "uts", "network")],
             "maskedPaths": ["/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/timer_list",
                             "/sys/firmware"],
@@ -82,7 +84,7 @@ def config_of(root, memleak, args, gives):
 
 
 def contain(t, *args, gives=True):
-    """crun, which runs that in a container with no file but those of /usr and memleak."""
+    """Runs a command by crun, in a container that has only /usr and memleak."""
     root = t.tmp / "root"
     root.mkdir(exist_ok=True)
     for name in ("usr", "proc", "sys", "dev"):
@@ -108,7 +110,9 @@ def demand_containers(t):
 
 
 def test_leak(t):
-    """A leak outside is found, helpers have no rights, and all is gone at the end."""
+    """
+    A leak outside the container is found, helpers have no capabilities, and nothing is left behind.
+    """
     demand_containers(t)
     program = t.program("leak")
     crun = contain(t, "/memleak", "--json", "-o", "0", "-T", "1000", "-p", program.pid, "3600")
@@ -130,7 +134,7 @@ def test_leak(t):
 
 
 def test_bpf_denied(t):
-    """A filter that gives bpf() to CAP_SYS_ADMIN alone: a line says what is wrong."""
+    """If the filter requires CAP_SYS_ADMIN for bpf(), a line says so."""
     demand_containers(t)
     crun = contain(t, "/memleak", "-p", os.getpid(), "1", "1", gives=False)
     wanted("code", crun.wait(), 1)

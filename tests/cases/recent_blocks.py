@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Blocks that have just been allocated are kept apart from the others, and none is lost between."""
+"""New blocks are kept in the recent-block cache, and none is lost on its way to the block table."""
 
 from lib import Failure, each, expect, once, owner, sample, slow, timeout, wanted
 from lib.process import PATIENCE
 
-BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: every block goes to the table
+BUCKETS = ("0", "1", "64", "8192")  # of six blocks each; 0: all blocks go to the block table
 
 
 def handover(t, buckets, slots, *options):
-    """Threads that free each other's blocks at once, while the blocks make room for each other."""
+    """Threads free each other's blocks at once, while blocks evict each other from the cache."""
     program = t.program("handover", "100000", str(slots))
     memleak = t.attach(program, *options, interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
-    # Where all have one bucket, a block may find no place at once; that is counted.
+    # With a single bucket, a block may find no room; this is counted as lost.
     losses = ("no_memory",) if buckets == "1" else ()
     truth = program.go(2 * PATIENCE)
     expect(memleak.fresh_report(), truth, may_lose=losses)
@@ -41,13 +41,13 @@ def test_many_live_blocks(t, buckets):
 @each(*BUCKETS)
 @slow
 def test_combined(t, buckets):
-    """-C, where sites have the totals of recent blocks, too."""
+    """-C, with recent blocks included in the totals of sites."""
     handover(t, buckets, 2000, "-C")
 
 
 @once
 def test_met_once(t):
-    """Blocks move to the table while reports are made: none is in a report twice."""
+    """Blocks move to the table while reports are made: no report has a block twice."""
     program = t.program("family", "hog", "60000")
     memleak = t.attach(program, "-a", interval="0.05")
     program.go()
@@ -63,8 +63,8 @@ def test_met_once(t):
 @each("64", "8192", "0")
 def test_reallocated_while_read(t, buckets):
     """
-    A block that is moved while blocks are read is not met twice, wherever it was and is; and hardly
-    ever not at all, unless it was in the table.
+    A block reallocated while tables are read is never reported twice, and hardly ever missed unless
+    it was in the block table.
     """
     program = t.program("moving", "5")
     memleak = t.attach(program, "-o", "0", interval="0.2", env={"MEMLEAK_RECENT_BUCKETS": buckets})
@@ -73,8 +73,8 @@ def test_reallocated_while_read(t, buckets):
     counts = [site["count"] for report in memleak.reports for site in report["sites"]
               if owner(site) == "move"]
     wanted("most of 64 blocks that a report had", max(counts), 64)
-    # One whose call is under way, and now and then one that was in the table: where blocks are not
-    # handed to the loader, two and more of each report.
+    # A call may be in progress, and some blocks were in the block table: without the cache, two or
+    # more are missing in each report.
     missing = sum(64 - count for count in counts)
     if buckets == "8192" and missing > len(counts):
         raise Failure(f"{missing} blocks are missing in {len(counts)} reports: {counts}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings: the same reports later, and what has changed between two moments."""
+"""Recordings: equal reports later, and diffs between two moments."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from .formats import Profile, demand
 
 
 def offline(t, *args, code=0, user=None):
-    """memleak report, memleak diff: its stdout."""
+    """Runs `memleak report` or `memleak diff`; returns its stdout."""
     wrapper = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups"] if user else []
     answer = subprocess.run([*wrapper, t.path, *args], capture_output=True, timeout=PATIENCE,
                             check=False, env={**os.environ, **SANITIZER_ENV})
@@ -51,9 +51,9 @@ def next_report(memleak, is_asked):
 @each(*VIEWS)
 def test_same_reports(t, name):
     """
-    Live reports and those of the recording do not differ in a byte. Short intervals leave little
-    time for names: what came too late for a report is in the recording. A report that is asked for
-    has a proof, so those of which some have none come by themselves.
+    Reports of a recording are identical to the live ones. With short intervals, symbols may be too
+    late for a report, but are in the recording. Reports on request have proofs, so runs with proofs
+    in only some reports use intervals.
     """
     path = t.tmp / "recording"
     is_asked = name != "prove_every"
@@ -77,7 +77,7 @@ def test_same_reports(t, name):
 
 
 def test_all_stacks(t):
-    """Stacks that no live report showed have names all the same."""
+    """Stacks that no live report showed have symbols all the same."""
     path = t.tmp / "recording"
     program = t.program("sites", "300", "300")
     memleak = t.memleak("-T", "1", "-o", "0", "--record", path, "-p", str(program.pid),
@@ -88,7 +88,7 @@ def test_all_stacks(t):
 
 
 def test_pprof(t):
-    """Recordings hold no mappings: addresses are those in the file, and all names are there."""
+    """Recordings have no mappings: addresses are those in the file, and all symbols are there."""
     path, truth = record(t, "recording", 1)
     profile = Profile(offline(t, "report", "--format", "pprof", path))
     demand(profile.sums("inuse_space"), truth, "bytes")
@@ -100,7 +100,7 @@ def test_pprof(t):
 
 
 def test_other_views(t):
-    """What was not asked for live can be asked for later."""
+    """Options not given live can be given later."""
     path = t.tmp / "recording"
     program = t.program("threads", "50")
     memleak = t.memleak("-a", "-o", "0", "--record", path, "-p", str(program.pid),
@@ -123,7 +123,7 @@ def test_other_views(t):
 
 
 def record(t, name, rounds):
-    """A run of the leaking program; its truth."""
+    """Records a run of the leaking program; returns its truth."""
     path = t.tmp / name
     program = t.program("leak")
     memleak = t.attach(program, "--record", path)
@@ -140,7 +140,7 @@ def changes(diff):
 
 
 def test_diff_of_runs(t):
-    """Two runs at other addresses; each site finds itself again."""
+    """A diff of two runs at different addresses matches their sites."""
     first, _ = record(t, "first", 1)
     second, _ = record(t, "second", 2)
     diff = parse(offline(t, "diff", "--json", first, second)[:-1])
@@ -160,7 +160,7 @@ def test_diff_of_runs(t):
 
 
 def test_diff_of_moments(t):
-    """Of one recording: what came, grew and went between two of its snapshots."""
+    """A diff within one recording: what was added, grew and was freed between two snapshots."""
     path = t.tmp / "recording"
     program = t.program("leak")
     memleak = t.attach(program, "--record", path, interval="0.2")
@@ -192,13 +192,13 @@ def test_diff_of_moments(t):
 
 
 def test_what_was_lost(t):
-    """Formats of numbers alone: stderr says it once, of whatever moment the last report is."""
+    """Number-only formats print losses to stderr once, for the last report."""
     path = t.tmp / "recording"
     program = t.program("leak")
     memleak = t.attach(program, "-s", "2", "--record", path, interval="0.2")
     program.go()
     report = memleak.fresh_report()
-    memleak.fresh_report()  # a snapshot is recorded after its report, and before the next
+    memleak.fresh_report()  # each snapshot is recorded between its report and the next one
     memleak.signal(signal.SIGKILL)
     memleak.wait()
     memleak.aftermath()
@@ -212,13 +212,13 @@ def test_what_was_lost(t):
 
 
 def test_killed(t):
-    """kill -9: all snapshots up to then are there."""
+    """After kill -9, the recording has all snapshots up to then."""
     path = t.tmp / "recording"
     program = t.program("leak")
     memleak = t.attach(program, "--record", path, interval="0.2")
     truth = program.go()
     memleak.fresh_report()
-    memleak.fresh_report()  # a snapshot is recorded after its report, and before the next
+    memleak.fresh_report()  # each snapshot is recorded between its report and the next one
     memleak.signal(signal.SIGKILL)
     memleak.wait()
     memleak.aftermath()
@@ -226,7 +226,7 @@ def test_killed(t):
 
 
 def test_cut(t):
-    """A file that lost its end shows what is before, and says so."""
+    """A truncated recording shows what is complete, and memleak says that it is cut."""
     path = t.tmp / "recording"
     program = t.program("leak")
     memleak = t.attach(program, "--record", path, interval="0.2")
@@ -246,7 +246,7 @@ def test_cut(t):
         raise Failure(t.notes)
     offline(t, "report", f"{path}@{first['elapsed_ns'] / 1e9:.9f}")
     wanted("notes of a moment before others", t.notes, "")
-    # A bit in the middle: up to the chunk where it is.
+    # After a flipped bit in the middle, chunks before it are readable.
     path.write_bytes(data[:-40] + bytes([data[-40] ^ 1]) + data[-39:])
     offline(t, "report", path)
     if "is cut at snapshot" not in t.notes:
@@ -256,7 +256,7 @@ def test_cut(t):
 
 
 def test_without_root(t):
-    """Whoever may read the file; others may not."""
+    """A user who may read the file can make reports; others cannot."""
     path, truth = record(t, "recording", 1)
     wanted("mode", path.stat().st_mode & 0o777, 0o600)
     t.tmp.chmod(0o755)
@@ -274,7 +274,7 @@ def test_error_exitcode(t):
 
 
 def test_not_recorded(t):
-    """What is not in it cannot be shown: one line says what was not given."""
+    """If an option needs data that was not recorded, one line names the missing option."""
     path, _ = record(t, "recording", 1)
     for option, words in (("-a", "--show-allocs was not given"), ("--peak", "--peak was not"),
                           ("--summary", "--summary was not given"),
@@ -283,7 +283,9 @@ def test_not_recorded(t):
 
 
 def test_stats_not_recorded(t):
-    """Calls and stacks are in it all the same; that the tables are not is said."""
+    """
+    Without --stats, calls and stack counts are recorded; memleak says that table sizes are not.
+    """
     path, _ = record(t, "recording", 1)
     text = offline(t, "report", "--stats", path).decode()
     lines = [line for line in text.splitlines() if line.startswith("\tuser: ")]
@@ -293,7 +295,7 @@ def test_stats_not_recorded(t):
 
 
 def test_pipe(t):
-    """It cannot be read twice: that is said, and not that it is no recording."""
+    """A recording in a pipe cannot be read twice: memleak says so, not that it is no recording."""
     path, _ = record(t, "recording", 1)
     t.refused(path, code=1, says="/dev/stdin: must be a file, not a pipe",
               wrapper=("sh", "-c", 'cat "$1" | "$0" report /dev/stdin'))
@@ -305,7 +307,7 @@ def test_pipe(t):
 @untraced
 @each("text", "newer", "short", "empty", "folder", "missing")
 def test_not_a_recording(t, name):
-    """One line says so, whatever it is."""
+    """For a file that is no recording, one line says so."""
     path = t.tmp / "file"
     if name != "missing":
         path.write_bytes({"text": b"what is this?\n" * 100, "short": b"memleak\x1a\1\0",
@@ -319,7 +321,9 @@ def test_not_a_recording(t, name):
 
 
 def test_output_is_spared(t):
-    """--output empties no recording that is read, and nothing if there is none to read."""
+    """
+    --output truncates no recording that is being read, and no file if there is nothing to read.
+    """
     path, _ = record(t, "recording", 1)
     data = path.read_bytes()
     link = t.tmp / "link"
@@ -341,7 +345,7 @@ def test_output_is_spared(t):
 
 @each("0.0001", "5s", "25:00:00", "-1", "1:2", "", "99999999999999999999")
 def test_no_such_time(t, name):
-    """What is no time, and what is before all snapshots."""
+    """Invalid times, and times before all snapshots."""
     path, _ = record(t, "recording", 1)
     says = "begins later" if name == "0.0001" else f"'{name}' is not a time"
     t.refused("report", f"{path}@{name}", code=1, says=says)
@@ -349,13 +353,13 @@ def test_no_such_time(t, name):
 
 @each("/dev/full", "/nonexistent/folder/file", "/tmp")
 def test_cannot_record(t, name):
-    """It is said at once, not after an hour of tracing."""
+    """An unwritable recording is reported at once, not at the end of the run."""
     program = t.program("leak")
     t.refused("--record", name, "-p", str(program.pid), code=1, says=["cannot write to", name])
 
 
 def test_disk_fills_up(t):
-    """The end of the run, as for reports; the file is whole up to then."""
+    """A full disk ends the run, as for reports; the recording is complete up to then."""
     path = t.tmp / "recording"
     program = t.program("sites", "2000", "2000")
     memleak = t.memleak("--json", "-o", "0", "--record", path, "-p", str(program.pid), "0.2",
@@ -367,7 +371,7 @@ def test_disk_fills_up(t):
     memleak.aftermath()
     if memleak.code != 1 or f"cannot write to {path}" not in memleak.notes:
         raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
-    # Nothing, or all that came before: never a part of a snapshot.
+    # The file has nothing or complete snapshots, never a partial one.
     if path.stat().st_size > 40:
         offline(t, "report", path)
         wanted("notes", t.notes, "")

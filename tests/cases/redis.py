@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""redis-server keeps its own account of what jemalloc has given it: the two must agree."""
+"""Compares memleak with redis-server's own figures of memory from jemalloc."""
 
 import shutil
 import socket
@@ -8,12 +8,13 @@ from lib import Failure, Skip, each
 from lib.process import until
 
 VALUES = 5000
-# With the five bytes before a string and the one behind it: what jemalloc hands out.
+# Lengths of values that fill jemalloc's size classes, with five bytes before the string and one
+# after.
 SIZES = {"1024": 1024 - 6, "4096": 4096 - 6, "20480": 20480 - 6}
 
 
 class Redis:
-    """One that keeps nothing on disk, and a connection to it."""
+    """A redis-server without persistence, and a connection to it."""
 
     def __init__(self, t):
         if not shutil.which("redis-server"):
@@ -30,7 +31,7 @@ class Redis:
             raise Skip("redis-server does without jemalloc")
 
     def ask(self, *words):
-        """The answer to a command, without its length."""
+        """Returns the answer to a command, without its length."""
         command = b"*%d\r\n" % len(words)
         command += b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
         self.socket.sendall(command)
@@ -52,7 +53,7 @@ def heap_bytes(report):
 
 @each(*SIZES)
 def test_keys_added(t, size):
-    """Values that fill what jemalloc gives: what is outstanding has grown as redis says."""
+    """Adds keys with values that fill size classes: outstanding memory grows as redis says."""
     redis = Redis(t)
     memleak = t.attach(redis.process, interval="0.1")
     before = redis.used(), heap_bytes(memleak.fresh_report())

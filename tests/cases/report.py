@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reports say and when: ages, growth, filters, sorting, text, events, the end."""
+"""Contents and times of reports: ages, growth, filters, sorting, text, events, the end."""
 
 import os
 import pathlib
@@ -31,7 +31,7 @@ def text_for_people(t, program, *options):
     return memleak.out.text
 
 
-# Text
+# Text.
 
 SCREEN = r"""\d\d:\d\d:\d\d leak \(\d+\), traced for \d+ s: 5\.0 MiB in 10 blocks; all stacks are complete
 too early to say what grows: that takes 5 reports and 10 s of tracing, or more
@@ -50,14 +50,14 @@ too early to say what grows: that takes 5 reports and 10 s of tracing, or more
 
 
 def test_screen(t):
-    """Who it is and how much, then each stack down to main, and the function that it is for."""
+    """The screen has process and totals, then each stack down to main, with the culprit marked."""
     text = text_for_people(t, t.program("leak"))
     if not re.fullmatch(SCREEN, text):
         raise Failure(text)
 
 
 def test_all_frames(t):
-    """What calls main is in no stack unless all frames are wanted."""
+    """Callers of main are shown only with the option for all frames."""
     brief = text_for_people(t, t.program("leak"))
     whole = text_for_people(t, t.program("leak"), "--all-frames")
     if "__libc_start" in brief or whole.count("__libc_start_main") < 2:
@@ -66,7 +66,7 @@ def test_all_frames(t):
 
 @each("file", "always", "never", "terminal", "no_color")
 def test_colour(t, case):
-    """On a terminal, unless its user wants none."""
+    """Colours on a terminal, unless switched off."""
     theirs, ours = os.openpty()
     options = {"always": ("--color", "always"), "never": ("--color", "never")}.get(case, ())
     stdout = {"stdout": ours} if case not in ("file", "always") else {}
@@ -83,7 +83,7 @@ def test_colour(t, case):
 
 
 def test_text_form(t):
-    """bcc's header, bcc's lines, innermost frame first, with file, line and module."""
+    """bcc's format: header and lines, innermost frame first, with file, line and module."""
     text = final_text(t, t.program("leak"))
     if len(HEADER.findall(text)) != 1:
         raise Failure(f"header: {text!r}")
@@ -97,7 +97,7 @@ def test_text_form(t):
 
 
 def test_text_first_frame_is_caller(t):
-    """The allocator's own frames are never the first of a stack."""
+    """Frames of the allocator are never the first of a stack."""
     text = final_text(t, t.program("functions", "all"))
     firsts = re.findall(r"allocations from stack\n\t\t(\S+)", text)
     if len(firsts) < 10 or not all(re.match(r"(leak_|make_|marker)", name) for name in firsts):
@@ -105,7 +105,7 @@ def test_text_first_frame_is_caller(t):
 
 
 def test_text_every_interval(t):
-    """A report at each interval even when it is empty, and the final one."""
+    """There is a report at each interval even if it is empty, and a final one."""
     program = t.program("leak")
     memleak = t.memleak("--format", "bcc", "-p", str(program.pid), "0.2", "3")
     memleak.finish()
@@ -114,7 +114,7 @@ def test_text_every_interval(t):
 
 
 def test_text_inlined(t):
-    """An inlined function is a frame of its own, and marked."""
+    """An inlined function has a separate frame with a mark."""
     text = final_text(t, t.program("cxx", "inline"))
     found = re.search(r"^\t\t(inlined_alloc.*)\n\t\t(around_inlined.*)$", text, re.M)
     if not found or "inlined" not in found.group(1).replace("inlined_alloc", ""):
@@ -136,7 +136,7 @@ def test_text_marks_estimates(t):
 
 
 def test_text_kinds(t):
-    """Terabytes of mere address space are not shown as if they were memory."""
+    """Terabytes of reserved address space are not shown as memory."""
     text = final_text(t, t.program("mappings", "reserve"))
     if "reserve" not in re.sub(r"\t\treserve\+.*", "", text).lower():
         raise Failure(f"{text!r}")
@@ -150,10 +150,10 @@ def test_text_show_allocs(t):
             raise Failure(f"block {address:#x} of {size} bytes is not in {text!r}")
 
 
-# Ages
+# Ages.
 
 def test_older(t):
-    """-o 500, the default: no block before its time, every one after it."""
+    """-o 500, the default: no block before its time, all of them after it."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.1").ready()
     memleak.report_number(0)
@@ -170,7 +170,7 @@ def test_older(t):
     for report in memleak.reports:
         if any(site["newest_ns"] < 500e6 for site in report["sites"]):
             raise Failure("an age below 500 ms is shown")
-    # On a slow machine there may be no early report that has blocks to leave out.
+    # On a slow machine there may be no early report that leaves blocks out.
     for report in early:
         if report["outstanding"]["count"]:
             raise Failure(f"reported before its time: {report['outstanding']}")
@@ -188,24 +188,24 @@ def test_older_than_all(t):
 
 
 def timed_go(program):
-    """Runs the program's next phase: its truth, and (begin, end) as seconds since 1970."""
+    """Runs the program's next phase; returns its truth and (begin, end) in seconds since 1970."""
     begin = time.time()
     truth = program.go()
     return truth, (begin, time.time())
 
 
-CLOCKS = 0.1  # seconds that two clocks may differ by
+CLOCKS = 0.1  # maximum difference between two clocks, in seconds
 
 
 def check_age(age_ns, report, moments, what):
-    """Expects that a block was born between two moments."""
+    """Requires that a block was born between two moments."""
     least, most = (when(report) - moment for moment in reversed(moments))
     if not least - CLOCKS <= age_ns / 1e9 <= most + CLOCKS:
         raise Failure(f"{what} is {age_ns} ns old, not between {least} and {most} s")
 
 
 def test_ages(t):
-    """Ages are those of the oldest and the newest block, on the report's own clock."""
+    """A site has the ages of its oldest and newest block, at the time of the report."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
     _, first = timed_go(program)
@@ -221,7 +221,7 @@ def test_ages(t):
 
 @each("mappings", "edges")
 def test_birth(t, name):
-    """mremap keeps a mapping's birth; a realloc'ed block is born then."""
+    """mremap keeps a mapping's birth; a reallocated block is born at the realloc."""
     program = t.program(name, "move_later" if name == "mappings" else "realloc_later")
     memleak = t.attach(program, interval="0.2")
     truth, first = timed_go(program)
@@ -239,7 +239,7 @@ def test_birth(t, name):
 
 
 def test_ages_of_combined(t):
-    """-C knows no ages: null, not 0."""
+    """-C has no ages: null, not 0."""
     program = t.program("leak")
     memleak = t.attach(program, "-C")
     truth = program.go()
@@ -249,10 +249,10 @@ def test_ages_of_combined(t):
         raise Failure("an age with -C")
 
 
-# Growth
+# Growth.
 
 def test_growth(t):
-    """Against the report before, whatever that was; check_sequence compares each pair."""
+    """Growth is relative to the previous report; check_sequence compares each pair."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
     for _ in range(2):
@@ -283,7 +283,7 @@ def test_site_ids_stay(t):
         raise Failure(f"ids {ids}")
 
 
-# When reports come
+# Times of reports.
 
 def test_count(t):
     program = t.program("leak")
@@ -296,7 +296,7 @@ def test_count(t):
 
 
 def test_intervals(t):
-    """Reports come at the pace that was asked for, without drift."""
+    """Reports come at the requested interval, without drift."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "0.25", "8")
     memleak.finish()
@@ -309,9 +309,9 @@ def test_intervals(t):
 
 @each(("between", 2, 0.75, 3), ("at_one", 2, 1, 2), ("before", 1, 3600, 1))
 def test_duration(t, what):
-    """-d: the final report at that moment; one, if an interval ends there, too."""
+    """-d: the final report at this time, and only one, even if an interval also ends there."""
     _, duration, interval, reports = what
-    factor = round(STRETCH, 1)  # the program allocates before the end, and no interval is missed
+    factor = round(STRETCH, 1)  # time for the program to allocate, and for all intervals
     duration, interval = round(duration * factor, 3), round(interval * factor, 3)
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "-o", "0", "-d", str(duration),
@@ -329,7 +329,7 @@ def test_duration(t, what):
 
 
 def test_interrupted_twice(t):
-    """An impatient second Ctrl-C does no harm."""
+    """A second Ctrl-C does no harm."""
     program = t.program("leak")
     memleak = t.attach(program)
     truth = program.go()
@@ -345,7 +345,7 @@ def test_interrupted_twice(t):
 
 
 def test_interrupt_is_not_ignored(t):
-    """What a script starts with & ignores SIGINT at first."""
+    """SIGINT, which a shell ignores for commands with &, still ends memleak."""
     program = t.program("leak")
     memleak = t.memleak("--json", "-p", str(program.pid), "3600",
                         wrapper=("env", "--ignore-signal=INT")).ready()
@@ -356,12 +356,12 @@ def test_interrupt_is_not_ignored(t):
 
 
 def test_ends_at_a_moment(t):
-    """A process whose end is heard of between two reports has a last one all the same."""
+    """If a process ends between two reports, there is still a final report."""
     program = t.program("leak")
     memleak = t.attach(program)
     program.go()
     memleak.signal(signal.SIGSTOP)
-    time.sleep(1.5)  # a moment is due one second after tracing began
+    time.sleep(1.5)  # the first sample is due after one second
     program.end()
     memleak.signal(signal.SIGCONT)
     memleak.finish()
@@ -383,7 +383,7 @@ def test_interrupted_while_attaching(t):
 
 @pitfall(20)
 def test_says_that_nothing_was_seen(t):
-    """An interval without one call is said once on stderr, with what may be the reason."""
+    """An interval without calls is noted once on stderr, with possible reasons."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
     before = memleak.notes
@@ -398,7 +398,7 @@ def test_says_that_nothing_was_seen(t):
 @pitfall(20)
 @slow
 def test_says_nothing_needless(t):
-    """While calls are seen stderr stays silent after the line of readiness."""
+    """While calls are seen, stderr has nothing after the `tracing` line."""
     program = t.program("churn")
     program.go()
     program.send()
@@ -412,7 +412,7 @@ def test_says_nothing_needless(t):
 
 @pitfall(37)
 def test_error_exitcode(t):
-    """With -p as well: N if anything is outstanding in the last report, else 0."""
+    """--error-exitcode with -p: N if anything is outstanding in the last report, else 0."""
     program = t.program("leak")
     memleak = t.attach(program, "--error-exitcode", "42")
     program.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What libraries keep for themselves is in all totals, and not in the way."""
+"""Memory kept by runtime libraries counts in all totals, but does not distract."""
 
 import re
 
@@ -21,14 +21,14 @@ def command(t, *argv, options=(), code=0, program="runtime_init"):
 
 
 def others(report):
-    """The sites that are no start-up, which must come first."""
+    """Returns the sites that are not runtime initialisation; requires that these come first."""
     flags = [site["start_up"] for site in report["sites"]]
     require(flags == sorted(flags), report, "order")
     return [site for site in report["sites"] if not site["start_up"]]
 
 
 def check_sum(report):
-    """What is said of start-up is the sum of what is marked so, if all sites are there."""
+    """The sum for runtime initialisation equals the sum of marked sites, if all are shown."""
     marked = [site for site in report["sites"] if site["start_up"]]
     require(report["start_up"] == {"bytes": sum(site["bytes"] for site in marked),
                                    "count": sum(site["count"] for site in marked),
@@ -44,7 +44,7 @@ def test_marked(t, program):
 
 
 def test_not_marked(t):
-    """The option; the buffer of stdout is always there."""
+    """With the option, nothing is marked; the buffer of stdout is always there."""
     report = command(t, "plain", options=SHOWN)
     require(len(others(report)) == report["sites_total"], report, "marked")
     require(any(frame["symbol"] == "_IO_file_doallocate" for site in report["sites"]
@@ -53,15 +53,15 @@ def test_not_marked(t):
 
 
 def test_static_cxx(t):
-    """The pool for exceptions is of the library that the program has in it."""
-    report = command(t, program="cxx_static", code=99)  # without an argument it ends at once
+    """The pool for exceptions belongs to the C++ library linked into the program."""
+    report = command(t, program="cxx_static", code=99)  # without arguments it ends at once
     require(others(report) == [] and report["start_up"]["bytes"] > 72704, report, "not marked")
     check_sum(report)
 
 
 @each("100000", "1", "static")
 def test_leak(t, case):
-    """The program's own block comes first, be it the smallest."""
+    """The program's own block comes first, even if it is the smallest."""
     top, program = ("100000", PROGRAMS[1]) if case == "static" else (case, PROGRAMS[0])
     report = command(t, "leak", options=("-T", top), program=program)
     require([(owner(site), site["bytes"]) for site in others(report)] == [("leak_own", 5)],
@@ -79,7 +79,7 @@ def test_thread(t, program):
 
 @each(*PROGRAMS)
 def test_streams(t, program):
-    """Buffers of streams that are never closed are no start-up."""
+    """Buffers of streams that are never closed are not runtime initialisation."""
     report = command(t, "streams", "7", program=program)
     buffers = [site for site in others(report) if site["count"] == 7 and
                any(frame["symbol"] == "_IO_file_doallocate" for frame in site["stack"])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs in Rust: what Box, Vec and String leave is the function's that uses them."""
+"""Programs in Rust: leaked Box, Vec and String are attributed to the function that uses them."""
 
 import re
 
@@ -9,12 +9,14 @@ OF_CRATE = re.compile(r"<?rusty::")
 
 
 def plain(symbol):
-    """Without the type that a generic is made for; of a trait's function, whose it is."""
+    """
+    Returns a Rust function's name without generic parameters; for a trait's function, its type.
+    """
     return re.sub(r"::<.*>$", "", re.sub(r"^<(.*) as .*>", r"\1", symbol))
 
 
 def callers(site):
-    """The site from the program's own function on; before it come those of Rust's library."""
+    """Returns the stack from the program's first function on, without Rust's library."""
     for i, frame in enumerate(site["stack"]):
         symbol = frame["symbol"]
         if not symbol or symbol.startswith("_"):
@@ -27,7 +29,7 @@ def callers(site):
 
 @each("rusty", "rusty_v0", "rusty_debug", "rusty_release")
 def test_rust(t, name):
-    """Optimised or not, by both manglings, without lines as well; none has frame pointers."""
+    """Optimised or not, with both mangling schemes, and without lines; without frame pointers."""
     program = t.program(name)
     memleak = t.attach(program)
     truth = program.go()

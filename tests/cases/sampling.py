@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Samples: estimates that are right on average, and as far off as they say."""
+"""Sampling: estimates are unbiased, and their stated errors are right."""
 
 import math
 
 from lib import Failure, each, expect, owner, pitfall
 from lib.program import Truth
 
-# Bounds in standard errors that a right estimate passes but once in 100,000 runs: errors are
-# estimates as well, and come out small when too little was sampled.
+# Maximum deviations in standard errors, which a right estimate exceeds once in 100,000 runs. The
+# errors are estimates, too, and too small if few blocks were sampled.
 TOTAL = 5
 ONE_OF_MANY = 6
 SITES = 50
 
 
 def standard_error(record, what):
-    """None of a report that has it not; reports are rounded up."""
+    """Returns the standard error, or None if the report has none; reports round it up."""
     return record["standard_error"][what]
 
 
@@ -36,7 +36,7 @@ def check_totals(report, count, size):
 
 
 def check_sites(report, function, size):
-    """Each site has blocks of so many bytes: its estimate is one experiment."""
+    """Each site has blocks of this number of bytes: its estimate is one experiment."""
     sites = [site for site in report["sites"] if owner(site) == function]
     if len(sites) != SITES or len(report["sites"]) != SITES:
         raise Failure(f"{len(sites)} sites, and {len(report['sites'])} in all")
@@ -52,7 +52,7 @@ def check_sites(report, function, size):
 @each(("heap", "4k", 1200), ("heap_rarely", "64k", 2000), ("zeros", "4k", 1200),
       ("realloc", "4k", 1200), ("maps", "256k", 400), ("threads", "64k", 1800))
 def test_mix(t, what):
-    """A known mix of sizes from 50 stacks, each of which is estimated by itself."""
+    """A known mix of sizes from 50 stacks; each stack is estimated separately."""
     name, rate, blocks = what
     program = t.program("mix", name.split("_", maxsplit=1)[0], str(SITES), str(blocks))
     memleak = t.attach(program, "--sample-bytes", rate, interval="0.5")
@@ -71,7 +71,7 @@ def test_mix(t, what):
 
 
 def test_filters(t):
-    """-z and -Z judge before the sample is taken: what they leave out is in no estimate."""
+    """-z and -Z apply before sampling: blocks left out are in no estimate."""
     program = t.program("sizes")
     memleak = t.attach(program, "--sample-bytes", "100", "-z", "8", "-Z", "1000")
     truth = program.go()
@@ -86,7 +86,7 @@ def test_filters(t):
 
 
 def test_large_blocks_are_exact(t):
-    """Blocks of many times the interval are all looked at."""
+    """Blocks much larger than the interval are always sampled, so their sums are exact."""
     program = t.program("sizes")
     memleak = t.attach(program, "--sample-bytes", "10", "-z", "1000")
     truth = program.go()
@@ -99,7 +99,7 @@ def test_large_blocks_are_exact(t):
 
 
 def test_one_in_so_many(t):
-    """-s N: estimates that say how far off they may be."""
+    """-s N: estimates with their standard errors."""
     program = t.program("mix", "heap", str(SITES), "600")
     memleak = t.attach(program, "-s", "4")
     function, count, size = program.go().facts["each"]
@@ -121,7 +121,7 @@ def test_one_in_so_many_without_blocks(t):
 
 
 def test_text(t):
-    """The report for people says that these are estimates, and how good."""
+    """Text reports say that numbers are estimates, and how exact they are."""
     program = t.program("many", "10000", "100")
     memleak = t.memleak("-o", "0", "--sample-bytes", "1k", "-p", str(program.pid), "3600").ready()
     program.go()
@@ -134,7 +134,7 @@ def test_text(t):
 
 
 def test_all_is_looked_at(t):
-    """No sampling, no errors: the keys are those of estimates."""
+    """Without sampling, the keys of estimates have no errors."""
     program = t.program("leak")
     memleak = t.attach(program, "-s", "1")
     truth = program.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Large numbers: blocks, stacks, depth; and what is said when a table is full."""
+"""Many blocks, many stacks, deep stacks; and messages when a table is full."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from lib.process import PATIENCE
 
 
 def grows():
-    """Whether the kernel can allocate entries of a table as they are needed."""
+    """True if the kernel can allocate table entries on demand."""
     return tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) >= (6, 1)
 
 
@@ -17,7 +17,7 @@ def grows():
 @timeout(240)
 @slow
 def test_million_blocks(t):
-    """1,000,000 blocks in 5,000 stacks: all there, each stack by itself, read at once."""
+    """1,000,000 blocks from 5,000 stacks: all are reported, at separate sites."""
     program = t.program("sites", "1000000", "5000")
     memleak = t.attach(program, "--max-allocs", "1100000")
     truth = program.go(3 * PATIENCE)
@@ -33,7 +33,7 @@ def test_million_blocks(t):
 @timeout(240)
 @slow
 def test_exactly_the_limit(t):
-    """The default holds a million blocks, and not one less."""
+    """The default table holds exactly a million blocks."""
     program = t.program("many", "1000000", "16")
     memleak = t.attach(program)
     truth = program.go(3 * PATIENCE)
@@ -43,7 +43,10 @@ def test_exactly_the_limit(t):
 @timeout(240)
 @slow
 def test_costly_reports(t):
-    """They come less often than they were asked for: a line says so, and another at twice that."""
+    """
+    Costly reports come less often than requested: a line says so, and another one at twice the
+    time.
+    """
     program = t.program("many", "1000000", "16")
     memleak = t.attach(program, interval="0.1")
     truth = program.go(3 * PATIENCE)
@@ -72,7 +75,9 @@ def test_million_blocks_combined(t):
 
 
 def test_second_table(t):
-    """Blocks are found, freed and forgotten in either table; more than the first holds fit."""
+    """
+    Blocks are found, freed and dropped in both tables; together they hold more than the first.
+    """
     if not grows():
         raise Skip("this kernel allocates all entries of a table at once")
     first, second = t.program("many", "3000", "16"), t.program("many", "3000", "16")
@@ -101,7 +106,7 @@ def expect_count(memleak, count):
 
 @pitfall(4)
 def test_block_table_full(t):
-    """What does not fit is counted; what is freed makes room again."""
+    """Blocks that do not fit are counted as lost; frees make room again."""
     program = t.program("many", "5000", "10")
     memleak = t.attach(program, "--max-allocs", "1000", interval="0.3")
     truth = program.go()
@@ -119,7 +124,7 @@ def test_block_table_full(t):
 
 @pitfall(4)
 def test_block_table_full_combined(t):
-    """-C, too, counts only blocks that it can debit again."""
+    """-C also counts only blocks whose free it can subtract."""
     program = t.program("many", "5000", "10")
     memleak = t.attach(program, "-C", "--max-allocs", "1000", interval="0.3")
     truth = program.go()
@@ -133,7 +138,7 @@ def test_block_table_full_combined(t):
 
 @pitfall(31)
 def test_stack_table_full(t):
-    """Stacks beyond the limit are lost and counted; the blocks are not."""
+    """Stacks beyond the limit are lost and counted; their blocks are not lost."""
     program = t.program("sites", "5000", "5000")
     memleak = t.attach(program, "--stack-storage-size", "100")
     truth = program.go()
@@ -148,7 +153,7 @@ def test_stack_table_full(t):
 
 
 def path_of(site):
-    """The number of the path that a site of programs/sites was reached by."""
+    """Returns the number of the path by which programs/sites reached the site."""
     turns = [frame["symbol"] for frame in site["stack"] if frame["symbol"] in ("left", "right")]
     return sum((name == "right") << bit for bit, name in enumerate(reversed(turns[:-1])))
 
@@ -156,8 +161,8 @@ def path_of(site):
 @pitfall(31)
 def test_stacks_make_room(t):
     """
-    2,400 paths through a table of 1,000 stacks: what has nothing outstanding makes room, nothing
-    is lost, and a path that comes again has its frames.
+    2,400 paths with a table of 1,000 stacks: stacks without outstanding blocks are evicted, nothing
+    is lost, and a returning path has its frames.
     """
     program = t.program("sites", "rounds", "10", "240")
     memleak = t.attach(program, "--stack-storage-size", "1000", "-v", interval="0.2")
@@ -192,7 +197,7 @@ def test_default_stack_table(t):
 
 
 def test_depth_limit(t):
-    """--perf-max-stack-depth cuts the outer end; the culprit stays."""
+    """--perf-max-stack-depth cuts the outer frames; the culprit stays."""
     program = t.program("sites", "64", "64")
     memleak = t.attach(program, "--perf-max-stack-depth", "3")
     truth = program.go()
@@ -206,8 +211,10 @@ def test_depth_limit(t):
 
 
 def test_deep_stack(t):
-    """300 frames: the 127 innermost are kept by default, all on request, whatever the kernel's
-    own limit is."""
+    """
+    300 frames: the 127 innermost are kept by default, all on request, whatever the kernel's own
+    limit is.
+    """
     program = t.program("sites", "10", "1", "300")
     short = t.attach(program)
     long = t.attach(program, "--perf-max-stack-depth", "400")
@@ -242,7 +249,7 @@ def test_tables_grow(t):
 
 
 def test_max_memory(t):
-    """Tables as large as they are allowed to be: what does not fit is counted, and what to raise."""
+    """Tables limited by --max-memory: losses are counted, and a line says which limit to raise."""
     program = t.program("many", "50000", "10")
     memleak = t.memleak("-o", "0", "--max-memory", "1M", "-p", str(program.pid), "3600").ready()
     program.go()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-docs/report.schema.json: what memleak prints keeps to it, and nothing else does. All that other
-cases have memleak print is held to it as well, by parse() of lib/memleak.py.
+docs/report.schema.json accepts memleak's output and rejects anything else. Output of all other
+cases is checked as well, by parse() of lib/memleak.py.
 """
 
 import copy
@@ -13,7 +13,7 @@ from lib.json_schema import VALIDATOR, check_schema
 
 
 def expected():
-    """(folder, line) of what the tests of the formats expect."""
+    """Yields (folder, line) of the expected files of format tests."""
     for path in sorted((ROOT / "tests/golden").glob("*/report.json")):
         for line in path.read_text(encoding="utf-8").splitlines():
             yield path.parent.name, json.loads(line)
@@ -30,7 +30,7 @@ def refuse(what, record):
 
 
 def objects(value, place=""):
-    """Each object in a value, with its place: "report.sites[].growth"."""
+    """Yields each object in a value with its path: "report.sites[].growth"."""
     if isinstance(value, dict):
         yield place, value
         for key, item in value.items():
@@ -43,7 +43,7 @@ def objects(value, place=""):
 @untraced
 @once
 def test_golden(_t):
-    """Each report that the tests of the formats expect keeps to it."""
+    """The schema accepts each report expected by format tests."""
     demand_jsonschema()
     seen = set()
     for folder, record in expected():
@@ -58,7 +58,7 @@ def test_golden(_t):
 @untraced
 @once
 def test_other_keys(_t):
-    """A key of another name is refused, wherever it stands, and so is one that nobody knows."""
+    """Renamed and unknown keys are refused, in any object."""
     demand_jsonschema()
     done = set()
     for folder, record in expected():
@@ -82,7 +82,7 @@ def test_other_keys(_t):
 @untraced
 @once
 def test_missing_keys(_t):
-    """What lib/schema.py demands of each report, site and frame must be there."""
+    """The keys that lib/schema.py requires of reports, sites and frames are required."""
     demand_jsonschema()
     record = next(record for folder, record in expected() if folder == "prove")
     for where, keys in (((), schema.REPORT), (("sites", 0), schema.SITE),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Two witnesses: a program that does at random whatever it can, and keeps books of what it has, and
-memleak. In each of many rounds both say the same of each site, to the byte. A failure names the
-seed: SHADOW_SEED=N runs it again, SHADOW_SECONDS=N for longer, SHADOW_GROUPS=A,B with fewer kinds
-of operations, SHADOW_OPERATIONS=N with rounds of another length.
+Compares memleak with a program that makes random operations and keeps records of its memory. In
+many rounds both must agree on each site to the byte. A failure names the seed: SHADOW_SEED=N
+repeats it, SHADOW_SECONDS=N runs longer, SHADOW_GROUPS=A,B uses fewer kinds of operations,
+SHADOW_OPERATIONS=N sets the length of rounds.
 """
 
 import itertools
@@ -27,13 +27,15 @@ SITE = re.compile(r"site_\d\d")
 
 
 def site_of(site):
-    """The innermost function of the program's that has books; None if there is none."""
+    """Returns the innermost function of the program that has records; None if there is none."""
     return next((frame["symbol"] for frame in site["stack"]
                  if frame["symbol"] and SITE.fullmatch(frame["symbol"])), None)
 
 
 def sums_of(sites, pids):
-    """{(pid, function, kind): [count, bytes, inherited count]} of those processes, or of all."""
+    """
+    Returns {(pid, function, kind): [count, bytes, inherited count]} of these processes, or of all.
+    """
     found = {}
     for site in sites:
         name = site_of(site)
@@ -47,7 +49,7 @@ def sums_of(sites, pids):
 
 
 def differences(found, right):
-    """{key: (what memleak says, what the program says)}"""
+    """Returns {key: (memleak's sum, the program's sum)} where they differ."""
     none = [0, 0, 0]
     return {key: (found.get(key, none), list(right.get(key, none))) for key in {*found, *right}
             if found.get(key, none) != list(right.get(key, none))}
@@ -55,9 +57,9 @@ def differences(found, right):
 
 def missed_by(wrong):
     """
-    How many calls at least were missed, if these sums of one process are wrong. One mapping that was
-    missed may be in many parts by now, all of them of its site, and what it replaced is still held
-    by another site: too much there, too little here.
+    Returns the minimum number of missed calls that explains these wrong sums of a process. One
+    missed mapping may be in many parts, all at its site; the mapping that it replaced still counts
+    at another site: too much there, too little here.
     """
     heap = sum(max(abs(got[0] - right[0]), 1)
                for (_, _, kind), (got, right) in wrong.items() if kind == "heap")
@@ -66,7 +68,7 @@ def missed_by(wrong):
 
 
 class Play:
-    """One run of the program with one seed, and how memleak follows it."""
+    """A run of the program with one seed, and its comparison with memleak."""
 
     def __init__(self, name, groups=GROUPS, threads=1, operations=3000):
         self.name = name
@@ -88,8 +90,8 @@ class Play:
 
     def check(self, report, truth, pids=None):
         """
-        What has ended is in one report, which may have been an earlier one. A difference must be
-        explained by as many losses.
+        Compares a report with the truth. Ended processes are in one report, which may be an earlier
+        one. Each difference must be explained by losses.
         """
         found = sums_of(report["sites"], pids)
         if not truth.holds:
@@ -103,7 +105,7 @@ class Play:
         lost = {key: n for key, n in report["lost"].items() if n}
         if not wrong:
             return lost
-        # Children inherit what was missed of their parent, once each.
+        # Children inherit what was missed for their parent, once each.
         missed = Counter()
         for pid in {pid for pid, _, _ in wrong}:
             missed[pid] = missed_by({key: n for key, n in wrong.items() if key[0] == pid})
@@ -149,7 +151,7 @@ def run(t, name, *options, program="shadow", preload=None, follow=False, **kwarg
 @timeout(LONG)
 @each("one", "threads", "forks")
 def test_agrees(t, name):
-    """The C library's allocator, by one thread, by several, and with children that nobody follows."""
+    """The C library's allocator, with one thread, with several, and with untraced children."""
     run(t, name, threads=1 if name == "one" else 4, groups=FORKS if name == "forks" else GROUPS)
 
 
@@ -157,7 +159,10 @@ def test_agrees(t, name):
 @each("jemalloc", "tcmalloc", "tcmalloc_full", "mimalloc")
 @slow
 def test_preloaded(t, name):
-    """Now and then each of these crashes by itself where a thread begins without memory."""
+    """
+    Leaves out limited memory: each of these allocators sometimes crashes if a thread starts without
+    memory.
+    """
     run(t, name, preload=library(name), threads=3,
         groups=tuple(group for group in GROUPS if group != "starved"))
 
@@ -174,7 +179,7 @@ def test_built(t, name):
 @each("one", "threads", "static")
 @slow
 def test_followed(t, name):
-    """Children begin with all that their parent has, and each goes its own way."""
+    """With --follow, children begin with all of their parent's blocks and then differ."""
     run(t, name, program="shadow_static" if name == "static" else "shadow", follow=True, groups=FORKS,
         threads=1 if name == "one" else 3, operations=1200)
 
@@ -182,14 +187,14 @@ def test_followed(t, name):
 @timeout(LONG)
 @slow
 def test_frame_pointers(t):
-    """However stacks are walked, the sums are the same."""
+    """The sums do not depend on how stacks are walked."""
     run(t, "fp", "--unwind", "fp", threads=3)
 
 
 @timeout(LONG)
 @slow
 def test_all_processes(t):
-    """Among all processes of a small machine."""
+    """All processes in a separate pid namespace."""
     apart, play = Apart(t), Play("all processes", threads=3)
     shadow = apart.start(t.program, "shadow", *play.args)
     memleak = apart.start(t.memleak, "--json", "--reserved", "-T", "100000", "-o", "0", "-A", "0.2").ready()

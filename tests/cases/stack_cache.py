@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stacks that are recognised instead of walked: never taken for another one."""
+"""Stacks recognised by the stack cache are never confused."""
 
 import os
 import re
@@ -13,7 +13,7 @@ TOLD = re.compile(r"(user|kernel) stacks: (\d+) walked, (\d+) from the stack cac
 
 
 def paths_of(report, folder):
-    """{"leaf<caller<...": count} by the functions of the program, but for main."""
+    """Returns {"leaf<caller<...": count} of the program's functions without main."""
     paths = {}
     for site in report["sites"]:
         names = [frame["symbol"] for frame in frames_of(site)
@@ -33,7 +33,7 @@ def check_paths(truth, report, folder):
 
 
 def check_stats(memleak, space, least):
-    """At least so many were recognised, and none was wrong."""
+    """Requires a minimum number of recognised stacks, and no wrong one."""
     found = [match for match in TOLD.finditer(memleak.notes) if match[1] == space]
     if len(found) != 1:
         raise Failure(f"{len(found)} lines about {space} stacks: {memleak.notes!r}")
@@ -50,13 +50,13 @@ def test_path(t, way):
     report = memleak.stop()
     expect(report, truth, ignore=lambda site: "leaf" not in str(site["stack"]))
     check_paths(truth, report, t.programs)
-    # so many stacks that are alike leave each other no room in the table
+    # stacks that are this similar evict each other from the cache
     least = 1 if way == "balanced" else sum(count for count, _ in truth.sites.values()) // 2
     check_stats(memleak, "user", least)
 
 
 def test_another_library(t):
-    """Where the first library was, the second is: its frames are of another size."""
+    """A second library at the address of the first has frames of another size."""
     program = t.program("stack_cache", "libraries", t.file_of("libstack_cache_small.so"),
                         t.file_of("libstack_cache_large.so"))
     memleak = t.attach(program, "-v")
@@ -78,7 +78,7 @@ def tables_told(memleak):
 
 
 def test_exec(t):
-    """The new program has the same paths at the same distances, and is not the old one."""
+    """After exec, the new program has equal paths at equal offsets, but different stacks."""
     program = t.program("stack_cache", "exec")
     memleak = t.attach(program, "-v", interval="0.2")
     truth = program.go()
@@ -94,7 +94,7 @@ def test_exec(t):
 
 @each("messages:3000", "keys:1000")
 def test_kernel(t, thing):
-    """Paths through the kernel: counts are exact, and most stacks are recognised."""
+    """Kernel stacks: counts are exact, and most stacks are recognised."""
     share_kernel(t)
     program = t.program("kernel", thing)
     memleak = t.attach(program, "-K", "-v")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands beside the stacks: what was done, how full the tables are, and sums of processes."""
+"""Figures beside the stacks: --stats, sizes of tables, and --summary."""
 
 import platform
 import re
@@ -7,10 +7,10 @@ import re
 from lib import Failure, each, wanted
 
 
-# --stats
+# --stats.
 
 def stats_of(report, space="user"):
-    """Of a space; what is counted by function is all that was counted."""
+    """Returns the stats of a space; counts by function add up to the total."""
     stats = report["stats"][space]
     if space == "user":
         wanted("calls", stats["calls"], sum(stats["functions"].values()))
@@ -27,9 +27,9 @@ def called(stats):
 
 @each("all", "combined", "not_recent")
 def test_stats(t, how):
-    """Calls by function, and what the tables hold, when there is something and when it is gone."""
+    """Calls by function, and contents of the tables, before and after everything is freed."""
     options = {"all": [], "combined": ["-C"], "not_recent": ["--max-allocs", "1000"]}[how]
-    # Older kernels cannot keep recent blocks apart.
+    # Older kernels have no recent-block cache.
     exchanges = tuple(map(int, platform.release().split(".")[:2])) >= (5, 12)
     program = t.program("leak")
     memleak = t.attach(program, "--stats", *options, interval="0.2")
@@ -51,7 +51,7 @@ def test_stats(t, how):
 
 
 def test_stats_functions(t):
-    """Each function of the C library by its name."""
+    """Each function of the C library is counted by name."""
     program = t.program("functions", "all")
     memleak = t.attach(program, "--stats")
     program.go()
@@ -62,7 +62,7 @@ def test_stats_functions(t):
 
 
 def test_stats_failed(t):
-    """A realloc that gives nothing has failed; one to 0 bytes has not."""
+    """A realloc that returns NULL has failed, but not a realloc to 0 bytes."""
     seen = []
     for how in ("realloc_fails", "realloc_to_zero"):
         program = t.program("edges", how)
@@ -73,7 +73,7 @@ def test_stats_failed(t):
 
 
 def test_stats_filtered(t):
-    """What a filter leaves out is a call, and its stack is not walked."""
+    """Calls left out by a filter count as calls, and their stacks are not walked."""
     program = t.program("leak")
     memleak = t.attach(program, "--stats", "-z", "1M")
     program.go()
@@ -93,7 +93,7 @@ def test_stats_of_both_spaces(t):
 
 
 def test_stats_text(t):
-    """Each way of losing something is told, though nothing was lost."""
+    """Text output lists every kind of loss, even if nothing was lost."""
     program = t.program("leak")
     memleak = t.memleak("-o", "0", "-p", str(program.pid), "--stats", "--max-allocs", "1000000",
                         "--stack-storage-size", "16384", "3600").ready()
@@ -108,7 +108,7 @@ def test_stats_text(t):
             raise Failure(f"{line} is not in {text!r}")
 
 
-# --summary
+# --summary.
 
 def summary_of(report, program):
     found = [process for process in report["summary"] if process["pid"] == program.pid]
@@ -125,7 +125,7 @@ def sums(process):
 
 @each("all", "combined", "not_recent")
 def test_summary(t, how):
-    """All that a process did, and the peak after all is freed."""
+    """Sums of all that a process did, and its peak after everything is freed."""
     options = {"all": [], "combined": ["-C"], "not_recent": ["--max-allocs", "1000"]}[how]
     program = t.program("leak")
     memleak = t.attach(program, "--summary", *options, interval="0.2")
@@ -142,7 +142,7 @@ def test_summary(t, how):
 @each("realloc_fails", "realloc_fails_then_free", "realloc_moves", "realloc_in_place",
       "realloc_to_zero", "reallocarray_fails")
 def test_summary_realloc(t, how):
-    """What a realloc gives back was freed; one that fails changes nothing."""
+    """Memory released by realloc counts as freed; a failing realloc changes nothing."""
     program = t.program("edges", how)
     memleak = t.attach(program, "--summary")
     truth = program.go()
@@ -155,7 +155,7 @@ def test_summary_realloc(t, how):
 
 
 def test_summary_of_many(t):
-    """Each process has its own sums; equal addresses and all."""
+    """Each process has separate sums, although addresses are equal."""
     programs = [t.program("leak"), t.program("many", "500", "10"), t.program("sizes")]
     pids = ",".join(str(program.pid) for program in programs)
     memleak = t.memleak("--json", "-o", "0", "-p", pids, "--summary", "3600").ready()
@@ -183,7 +183,7 @@ def test_summary_sort(t, key):
 
 
 def test_summary_of_threads(t):
-    """Eight threads at once: exact sums, and a peak that is what was outstanding."""
+    """Eight threads at once: exact sums, and a peak equal to what was outstanding."""
     program = t.program("threads", "20000")
     memleak = t.attach(program, "--summary", interval="0.2")
     first = program.go()
@@ -198,7 +198,7 @@ def test_summary_of_threads(t):
 
 
 def test_summary_after_exec(t):
-    """A new program begins anew: what the old one held is gone."""
+    """Sums start anew after exec: blocks of the old program are gone."""
     program = t.program("process", "exec")
     memleak = t.attach(program, "--summary")
     program.go()
@@ -212,7 +212,7 @@ def test_summary_after_exec(t):
 
 @each("multi", "perf", "shape")
 def test_summary_links(t, kind):
-    """Whatever the probes are: the programs are taken by the kernel, and count."""
+    """The BPF programs are accepted and count with each kind of link."""
     program = t.program("leak")
     memleak = t.attach(program, "--summary", "--stats", env={"MEMLEAK_LINKS": kind})
     program.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions that copy strings without calling malloc: as large as what they give."""
+"""Functions that copy strings without calling malloc: blocks have the size of the string."""
 
 from cases.allocators import LIBRARIES, QUIET, library
 from lib import Failure, each, expect, once, slow, wanted
@@ -32,7 +32,7 @@ def test_too_long(t):
 
 @each(*LINKS)
 def test_odd(t, kind):
-    """What cannot be read to its end counts as what was read, and is said to."""
+    """A string that cannot be read to its end counts with the length that was read, with a note."""
     program = t.program("odd_strings")
     memleak = t.attach(program, env={"MEMLEAK_LINKS": kind})
     truth = program.go()
@@ -43,7 +43,7 @@ def test_odd(t, kind):
 
 @each(*LINKS)
 def test_paths(t, kind):
-    """What goes into a buffer is no block."""
+    """Results in a caller's buffer are not blocks."""
     program = t.program("odd_strings", "paths")
     memleak = t.attach(program, env={"MEMLEAK_LINKS": kind})
     truth = program.go()
@@ -51,7 +51,7 @@ def test_paths(t, kind):
 
 
 def test_pool(t):
-    """A function of which --alloc says that it gives strings."""
+    """A function that --alloc declares to return strings."""
     program = t.program("strings", "pool")
     memleak = t.attach(program, "--alloc", "pool_copy:strdup")
     truth = program.go()
@@ -59,7 +59,7 @@ def test_pool(t):
 
 
 def bounded(t, size, *options):
-    """Strings of a size within the bounds, or none."""
+    """Size filters for strings: within the bounds, or left out."""
     program = t.program("strings", "many", "100", str(size), preload=library("mimalloc"))
     memleak = t.attach(program, "-z", "50", "-Z", "500", *options)
     truth = program.go()
@@ -77,13 +77,13 @@ def test_filters(t, size):
 
 @each("49", "50")
 def test_sampled_filters(t, size):
-    """One byte in each: none is left out by chance."""
+    """Sampling every byte: no string is left out by chance."""
     bounded(t, int(size), "--sample-bytes", "1")
 
 
 @each(("rate", "-s", "4"), ("bytes", "--sample-bytes", "400"))
 def test_sampled(t, how):
-    """20,000 strings of 100 bytes; five standard errors of both are below a tenth."""
+    """20,000 strings of 100 bytes; five standard errors of count and bytes are below a tenth."""
     program = t.program("strings", "many", "20000", "100", preload=library("mimalloc"))
     memleak = t.attach(program, *how[1:])
     program.go()
@@ -94,7 +94,7 @@ def test_sampled(t, how):
 
 
 def test_counted(t):
-    """--count sees the calls; what they ask for it cannot."""
+    """--count counts the calls, but not the bytes that they request."""
     program = t.program("strings", "many", "100", "1000", preload=library("mimalloc"))
     memleak = t.memleak("--json", "--count=function", "-p", str(program.pid), "3600").ready()
     program.go()
@@ -107,7 +107,7 @@ def test_counted(t):
 
 @each(*LINKS[1:])
 def test_counted_by_links(t, kind):
-    """Whatever shape the calls have."""
+    """--count works with each kind of link."""
     program = t.program("odd_strings", "paths")
     memleak = t.memleak("--json", "--count=function", "-p", str(program.pid), "3600",
                         env={"MEMLEAK_LINKS": kind}).ready()
@@ -121,7 +121,7 @@ def test_counted_by_links(t, kind):
 @slow
 @once
 def test_counted_without_cookies(t):
-    """Every function of mimalloc has a program of its shape."""
+    """Every function of mimalloc has a program for its call shape."""
     program = t.program("strings", "many", "10", "10", preload=library("mimalloc"))
     memleak = t.memleak("--json", "--count=function", "-p", str(program.pid), "3600",
                         env={"MEMLEAK_LINKS": "shape"}).ready()
@@ -132,7 +132,7 @@ def test_counted_without_cookies(t):
 
 @each("asan", "clang_asan")
 def test_sanitizer(t, name):
-    """strdup of ASan has its memory from inside."""
+    """strdup of ASan allocates internally."""
     program = t.program("strings_" + name, "strdup", env=QUIET)
     memleak = t.attach(program)
     truth = program.go()
@@ -150,7 +150,7 @@ def sums(t, program):
 
 @each("strings", "strings_asan", "strings_clang_asan", "strings_clang_scudo")
 def test_libc(t, name):
-    """strdup and strndup, which call malloc but for ASan's strdup."""
+    """strdup and strndup call malloc, except for ASan's strdup."""
     sums(t, t.program(name, "libc", env=QUIET))
 
 

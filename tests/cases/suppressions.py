@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is known and not wanted: --suppressions, and what they say was left out."""
+"""--suppressions: leaves known sites out, and reports what was left out."""
 
 import re
 
@@ -27,7 +27,7 @@ def suppressed(report):
 
 
 def test_left_out(t):
-    """Suppressed sites are in no total; each pattern tells what it took; growth stays right."""
+    """Suppressed sites are in no total; each pattern shows its sum; growth stays right."""
     program = t.program("leak")
     memleak = t.attach(program, "--suppressions", rules(t, "^leak_big$", "never"), interval="0.3")
     program.go()
@@ -47,7 +47,7 @@ def test_left_out(t):
 @each("leak_small", "small$", "^leak_sm*l", "round_of_leaks", "^main$", "programs/leak$",
       "tests/programs/leak.c", "leak.c$", "*")
 def test_any_frame(t, pattern):
-    """Function, module or source file of any frame."""
+    """Patterns match function, module or source file of any frame."""
     program = t.program("leak")
     memleak = t.attach(program, "--suppressions", rules(t, pattern))
     program.go()
@@ -69,7 +69,7 @@ def test_no_frame(t, pattern):
 
 
 def test_inlined(t):
-    """A function that has no code of its own."""
+    """Patterns match an inlined function, which has no code of its own."""
     program = t.program("cxx", "inline")
     memleak = t.attach(program, "--suppressions", rules(t, "inlined_alloc"))
     truth = program.go()
@@ -80,7 +80,7 @@ def test_inlined(t):
 
 
 def test_files_add_up(t):
-    """Of several patterns the first takes the site, whichever file it is in."""
+    """The first matching pattern counts the site, whichever file it is in."""
     program = t.program("leak")
     memleak = t.attach(program, "--suppressions", rules(t, "leak_small", name="one"),
                        "--suppressions", rules(t, "leak_big", "leak_*", name="two"))
@@ -91,7 +91,7 @@ def test_files_add_up(t):
 
 
 def test_every_site(t):
-    """Thousands of sites, of which few are shown: all are named."""
+    """All of thousands of sites are symbolized for matching, although few are shown."""
     program = t.program("sites", "4096", "4096")
     memleak = t.memleak("--json", "-o", "0", "-T", "1", "--suppressions", rules(t, "^right$"),
                         "-p", str(program.pid), "3600").ready()
@@ -103,7 +103,7 @@ def test_every_site(t):
 
 @each("-a", "-C", "--by module", "--by thread", "--largest", "--peak", "--sample-bytes 1")
 def test_views(t, view):
-    """No view has what was left out."""
+    """Suppressed sites are in no view."""
     program = t.program("leak")
     memleak = t.attach(program, *view.split(), "--suppressions", rules(t, "leak_big"))
     program.go()
@@ -117,7 +117,7 @@ def test_views(t, view):
 
 
 def test_kernel(t):
-    """Frames of the kernel have a module, too."""
+    """Patterns match modules of kernel frames, too."""
     program = t.program("kernel", "messages:100")
     memleak = t.attach(program, "-K", "--suppressions", rules(t, "^kernel$"))
     program.go()
@@ -141,7 +141,7 @@ def test_text(t):
 
 @each(("leak_*", 0), ("leak_small", 9))
 def test_exit_code(t, case):
-    """--error-exitcode looks at what is left."""
+    """--error-exitcode considers only sites that are not suppressed."""
     pattern, code = case
     program = t.program("leak")
     memleak = t.attach(program, "--error-exitcode", "9", "--suppressions", rules(t, pattern))
@@ -153,7 +153,7 @@ def test_exit_code(t, case):
 @each(("kind", b"race:x\n"), ("empty", b"leak:\n"), ("zero", b"leak:a\n\nleak:\0\n"),
       ("huge", b"x" * 1000000))
 def test_bad_file(t, case):
-    """One line that names the file and the line."""
+    """A bad file gives one line with file name and line."""
     path = t.tmp / "bad"
     path.write_bytes(case[1])
     t.refused("--suppressions", path, "-p", "1", code=2, says=(f"{path}:",))
@@ -165,7 +165,7 @@ def test_no_file(t):
 
 
 def proposed(t, program, *options):
-    """What --gen-suppressions prints, and the report."""
+    """Returns what --gen-suppressions prints, and the report."""
     memleak = t.memleak("-o", "0", "--gen-suppressions", *options, "-p", str(program.pid),
                         "3600").ready()
     program.go()
@@ -175,7 +175,7 @@ def proposed(t, program, *options):
 
 
 def test_proposed(t):
-    """The lines that are printed, put into a file as they are, take just those sites."""
+    """The printed lines, put into a file unchanged, suppress exactly these sites."""
     text, lines = proposed(t, t.program("leak"), "-T", "1")
     if lines != ["leak:^leak_big$"] or not re.search(
             r"^# 5242880 bytes, 5 allocations\nleak:\^leak_big\$\n\Z", text, re.M):
@@ -192,7 +192,7 @@ def test_proposed(t):
 
 @each("template", "inline", "new")
 def test_proposed_names(t, name):
-    """Names of C++ find themselves, whatever characters they have."""
+    """Printed lines match C++ names, whatever characters they contain."""
     _, lines = proposed(t, t.program("cxx", name))
     path = t.tmp / "known"
     path.write_text("\n".join(lines))
@@ -216,8 +216,8 @@ def test_proposed_json(t):
 @each("nothing", "the_head", "what_hangs")
 def test_proved(t, value):
     """
-    A definite block that is suppressed is no loss, and what hangs from it is left out with
-    it, as in LeakSanitizer; where that alone is suppressed its head is lost all the same.
+    A suppressed definite block is not a loss, and blocks reachable from it are left out with it, as
+    in LeakSanitizer. If only such a block is suppressed, the block that leads to it is still lost.
     """
     patterns = {"nothing": (), "the_head": ("^cut_node$",), "what_hangs": ("^cut_leaf$",)}[value]
     memleak = t.command(t.file_of("prove_shapes"), "tree_that_was_cut",

@@ -1,6 +1,6 @@
 from lib.process import PATIENCE
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names: lines, inlined frames, debug files, odd files, hostile bytes."""
+"""Symbols: lines, inlined frames, debug files, unusual files, hostile bytes."""
 
 import json
 import lzma
@@ -21,7 +21,7 @@ from lib.memleak import helpers_of
 
 
 def helper_of(memleak, name):
-    """The pid of a helper process."""
+    """Returns the pid of a helper process."""
     for pid in helpers_of(memleak.pid):
         with open(f"/proc/{pid}/comm", encoding="ascii") as file:
             if file.read().strip() == name:
@@ -42,20 +42,20 @@ def tool(*argv, **kwargs):
 
 
 def leak_copy(t, name="leak"):
-    """A copy of the program in a folder of its own, to be changed."""
+    """Copies the program into a separate folder, so that it can be changed."""
     folder = t.tmp / "bin"
     folder.mkdir(exist_ok=True)
     return shutil.copy(t.file_of(name), folder / "leak")
 
 
 def test_moved_text(t):
-    """Code that a program has moved to anonymous memory has the names of its file."""
+    """Code that a program moved to anonymous memory has the symbols of its file."""
     report, truth = run(t, "moved_text")
     expect(report, truth)
 
 
 def test_moved_allocator(t):
-    """No probe can be where the allocator itself has moved: that is said, not shown as no leak."""
+    """A moved allocator cannot be probed: memleak says so and does not report "no leak"."""
     program = t.program("moved_text_static")
     path = t.file_of("moved_text_static")
     t.refused("--json", "-p", str(program.pid), "1", code=1, says=[
@@ -64,7 +64,7 @@ def test_moved_allocator(t):
 
 @pitfall(32)
 def test_call_at_the_end_of_a_function(t):
-    """The return address of a call that never returns is in the next function already."""
+    """The return address of a call that never returns is already in the next function."""
     program = t.program("noreturn", "last_call")
     memleak = t.attach(program)
     truth = program.go()
@@ -77,7 +77,7 @@ def test_call_at_the_end_of_a_function(t):
 
 @pitfall(34)
 def test_no_symbol(t):
-    """Code without a symbol is not given the name of what stands 4 KiB before it."""
+    """Code without a symbol does not get the name of a function 4 KiB before it."""
     if os.uname().machine != "x86_64":
         raise Skip("there is code for x86-64 only")
     report, _ = run(t, "noreturn", "no_symbol")
@@ -90,7 +90,7 @@ def test_no_symbol(t):
 
 @pitfall(35)
 def test_inlined(t):
-    """The inlined function first, marked; then the one that holds it, at the same address."""
+    """An inlined function is a frame with a mark, before its caller at the same address."""
     report, truth = run(t, "cxx", "inline")
     expect(report, truth)
     site = next(site for site in report["sites"] if owner(site) == "inlined_alloc")
@@ -112,7 +112,7 @@ def test_demangled(t):
 
 @pitfall(35)
 def test_debuglink(t):
-    """A stripped program, its debug information in a file beside it."""
+    """A stripped program with debug information in a separate file."""
     path = leak_copy(t)
     debug = path.with_name("leak.debug")
     tool("objcopy", "--only-keep-debug", path, debug)
@@ -122,7 +122,7 @@ def test_debuglink(t):
 
 
 def packed_copy(t, *arguments):
-    """A copy of the program with debug sections that are compressed."""
+    """Returns a copy of the program with compressed debug sections."""
     path = leak_copy(t)
     try:
         tool("objcopy", *arguments, path)
@@ -133,14 +133,14 @@ def packed_copy(t, *arguments):
 
 @each("zlib", "zlib-gnu", "zstd")
 def test_packed(t, kind):
-    """Debug information that is compressed, in the program itself."""
+    """Compressed debug information in the program itself."""
     path = packed_copy(t, f"--compress-debug-sections={kind}")
     report, truth = run(t, "leak", path=path)
     expect(report, truth)
 
 
 def test_packed_debug_file(t):
-    """The same in a file beside the program."""
+    """Compressed debug information in a separate file."""
     path = packed_copy(t, "--compress-debug-sections=zstd")
     debug = path.with_name("leak.debug")
     tool("objcopy", "--only-keep-debug", path, debug)
@@ -151,10 +151,12 @@ def test_packed_debug_file(t):
 
 @each("damaged", "unknown")
 def test_packed_unreadable(t, kind):
-    """Functions have names and no lines then, and memleak says once why."""
+    """
+    With unreadable debug information functions have names but no lines, and memleak says why once.
+    """
     path = packed_copy(t, "--compress-debug-sections=zstd")
     image = bytearray(path.read_bytes())
-    # Elf64_Chdr of zstd: type 2, 4 reserved bytes, two words; then zstd's own magic number.
+    # Elf64_Chdr for zstd: type 2, 4 reserved bytes, two words; then zstd's magic number.
     places = [at - 24 for at in range(24, len(image))
               if image[at:at + 4] == b"\x28\xb5\x2f\xfd" and image[at - 24:at - 16] == b"\2" + bytes(7)]
     if not places:
@@ -175,7 +177,7 @@ def test_packed_unreadable(t, kind):
 
 @pitfall(35)
 def test_mini_debug_info(t):
-    """A stripped program with .gnu_debugdata, as Fedora ships them: names without lines."""
+    """A stripped program with .gnu_debugdata, as in Fedora: names without lines."""
     path = leak_copy(t, "leak_nodebug")
     mini = path.with_name("mini")
     tool("objcopy", "--only-keep-debug", path, mini)
@@ -192,7 +194,7 @@ def test_mini_debug_info(t):
 @pitfall(35)
 @each("leak", "leak_nopie")
 def test_stripped(t, name):
-    """No names at all: module and module_offset are what addr2line takes."""
+    """Without symbols, module and module_offset are what addr2line accepts."""
     whole = t.file_of(name)
     path = leak_copy(t, name)
     tool("objcopy", "--strip-all", path)
@@ -209,7 +211,7 @@ def test_stripped(t, name):
 
 
 def test_no_debug_info(t):
-    """Names from the symbol table alone: no file, no line, null."""
+    """With a symbol table only, file and line are null."""
     report, truth = run(t, "leak_nodebug")
     expect(report, truth, lines=False)
     frame = culprit(report["sites"][0])
@@ -226,7 +228,7 @@ def test_build_id(t):
 
 
 def test_jit(t):
-    """Code that a just-in-time compiler wrote is named by its perf map."""
+    """Code from a just-in-time compiler is named by its perf map."""
     program = t.program("jit")
     path = program.truth.facts["map"][0]
     try:
@@ -249,7 +251,7 @@ def truth_of(truth, function):
 
 @each("nothing", "garbage", "pipe", "endless_line", "huge")
 def test_hostile_perf_map(t, name):
-    """The map is the target's to write: whatever is in it, the report comes."""
+    """The target may write anything into its perf map: the report still comes."""
     program = t.program("jit")
     path = program.truth.facts["map"][0]
     os.unlink(path)
@@ -306,7 +308,7 @@ while True:
 
 @each(*SCRIPTS)
 def test_script(t, name):
-    """A function of a script is accused by name, file and, if the runtime says it, line."""
+    """A function of a script is named with file and, if the runtime knows it, line."""
     text, argv, file, line = SCRIPTS[name]
     if not shutil.which(argv[0]):
         raise Skip(f"no {argv[0]}")
@@ -329,7 +331,7 @@ def test_script(t, name):
 
 
 def read_until(fd, pattern):
-    """Reads from a terminal until what came has the pattern; all that came."""
+    """Reads from a terminal until the pattern appears; returns all that was read."""
     data, end = b"", time.monotonic() + PATIENCE
     while not re.search(pattern, data):
         if not select.select([fd], [], [], max(end - time.monotonic(), 0))[0]:
@@ -339,7 +341,7 @@ def read_until(fd, pattern):
 
 
 def test_progress(t):
-    """Who sits at a terminal sees what a report waits for, and then no more of that."""
+    """On a terminal, memleak shows what a report waits for, and clears the message afterwards."""
     theirs, ours = os.openpty()
     program = t.program("leak")
     memleak = t.memleak("-o", "0", "-p", str(program.pid), "1", stderr=ours)
@@ -361,7 +363,7 @@ def test_progress(t):
 
 @each("stripped", "named")
 def test_missing_names(t, kind):
-    """Where functions have no names, it is said once how they get some."""
+    """If functions have no symbols, a line says once how to get them."""
     path = shutil.copy(t.file_of("leak"), t.tmp / "bare")
     if kind == "stripped":
         tool("strip", path)
@@ -375,14 +377,14 @@ def test_missing_names(t, kind):
         raise Failure(f"said {said} times: {memleak.notes}")
 
 
-# Hostile bytes
+# Hostile bytes.
 
 ODD_NAME = b"we\x1b[31mird\xff\xfe\n\t\"name\\"
 
 
 @pitfall(36)
 def test_odd_file_name_json(t):
-    """Any byte in a path yields JSON that is valid UTF-8, without control bytes."""
+    """JSON with any bytes in a path is valid UTF-8 without control bytes."""
     path = os.path.join(os.fsencode(t.tmp), ODD_NAME)
     shutil.copy(t.file_of("leak"), path)
     report, truth = run(t, "leak", path=os.fsdecode(path))
@@ -395,7 +397,7 @@ def test_odd_file_name_json(t):
 
 @pitfall(36)
 def test_odd_file_name_text(t):
-    """Nothing that a terminal would obey, neither in the report nor on stderr."""
+    """Neither report nor stderr has bytes that a terminal would interpret."""
     path = os.path.join(os.fsencode(t.tmp), ODD_NAME)
     shutil.copy(t.file_of("leak"), path)
     program = t.program("leak", path=os.fsdecode(path))
@@ -417,7 +419,7 @@ ODD_SYMBOL = b"leak_\x1b]0;x\x07\xff\"\\\n"
 @pitfall(36)
 @each("json", "text")
 def test_odd_symbol(t, name):
-    """The same for the names of functions."""
+    """Unusual bytes in function names."""
     path = leak_copy(t, "leak_nodebug")
     replace_symbol(path, b"leak_small", ODD_SYMBOL)
     program = t.program("leak", path=path)
@@ -433,14 +435,14 @@ def test_odd_symbol(t, name):
 
 
 def replace_symbol(path, old, new):
-    """Renames a symbol by objcopy, which takes any byte."""
+    """Renames a symbol by objcopy, which accepts any byte."""
     subprocess.run([b"objcopy", b"--redefine-sym", old + b"=" + new, os.fsencode(path)],
                    check=True, capture_output=True)
 
 
 @pitfall(34)
 def test_long_symbol(t):
-    """5,000 letters: no buffer is too small, nothing is cut in the JSON."""
+    """A name of 5,000 letters is not cut in JSON."""
     path = leak_copy(t, "leak_nodebug")
     name = b"leak_small" + b"x" * 5000
     replace_symbol(path, b"leak_small", name)
@@ -463,10 +465,10 @@ def test_long_path(t):
         raise Failure("the path is cut")
 
 
-# Broken files
+# Broken files.
 
 def corrupt(data, how):
-    """A library that still loads: only what the loader does not read is broken."""
+    """Breaks parts of a library that the dynamic loader does not read, so that it still loads."""
     data = bytearray(data)
     section_headers = struct.unpack_from("<Q", data, 40)[0]
     if how == "headers_away":
@@ -496,7 +498,7 @@ def sections_of(data):
 @pitfall(33)
 @each("headers_away", "headers_count", "headers_random", "cut", "debug_random")
 def test_broken_library(t, name):
-    """One broken library costs its own names, nobody else's."""
+    """A broken library loses only its own symbols."""
     library = t.tmp / "libbroken.so"
     library.write_bytes(corrupt(t.file_of("libplugin.so").read_bytes(), name))
     program = t.program("dlopen", library, "stay")
@@ -516,7 +518,7 @@ def test_broken_library(t, name):
 
 
 def test_killed_while_reports_come(t):
-    """The symbolizer is killed from outside: the next report starts another one, and has names."""
+    """If the symbolizer is killed, the next report starts another one and has symbols."""
     program = t.program("leak")
     memleak = t.attach(program, interval="0.2")
     memleak.report_number(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many processes: all, those of a name, of a cgroup, and children; each by itself."""
+"""Many processes: all, by name, by cgroup, and children; each is reported separately."""
 
 import contextlib
 import os
@@ -27,14 +27,14 @@ ALLOCS = re.compile(r"(parent|child|leaf)_alloc")
 
 
 def is_nameless(site):
-    """Its stack was cut, which the report counts, and nobody knows what was there."""
+    """True if the stack was cut, which is counted as lost, so that no function is known."""
     return site["stack_end"] == "cut" and not any(frame["symbol"] for frame in site["stack"])
 
 
 def sums(reports, nameless=()):
     """
-    {pid: (count, bytes)} of what the program's own functions hold in some report; of the pids in
-    nameless also what has no name there.
+    Returns {pid: (count, bytes)} of the program's functions, from the reports that show the pid;
+    for pids in nameless, sites without names are included.
     """
     found = {}
     for report in reports:
@@ -47,12 +47,12 @@ def sums(reports, nameless=()):
     return found
 
 
-# With -A others lose something, too: what concerns the tables is everybody's.
+# With -A other processes lose data, too: losses of tables may concern any process.
 TABLES = ("allocs_full", "stacks_full", "sites_full", "mappings", "processes", "threads_full")
 
 
 def check(reports, truth, all_=False, nameless=()):
-    """What each process holds, told apart."""
+    """Requires the truth of each process separately."""
     found, last = sums(reports, nameless), reports[-1]
     lost = {key: n for key, n in last["lost"].items() if n and (not all_ or key in TABLES)}
     if lost:
@@ -66,7 +66,7 @@ def check(reports, truth, all_=False, nameless=()):
 
 
 def with_inherited(truth):
-    """What children have when they begin with what their parents have."""
+    """Adds the inherited blocks to the truth of children."""
     for pid, (count, size) in truth.inherits.items():
         own = truth.children[pid]
         truth.children[pid] = (own[0] + count, own[1] + size)
@@ -80,7 +80,7 @@ def find(t, *options, interval=FOREVER, **kwargs):
 
 @each("server", "exec")
 def test_follow(t, what):
-    """-f -p: children that go on as they are, and such as execute a program."""
+    """-f -p: children without exec, and children that run exec."""
     program = t.program("family", what, "5")
     memleak = t.attach(program, "-f")
     truth = with_inherited(program.go())
@@ -89,7 +89,7 @@ def test_follow(t, what):
 
 
 def test_follow_running(t):
-    """-f -p: children and grandchildren that are running already, and what these start later."""
+    """-f -p: children and grandchildren that already run, and their later children."""
     program = t.program("prefork", "3")
     memleak = t.attach(program, "-f")
     truth = program.go()
@@ -100,7 +100,7 @@ def test_follow_running(t):
 
 
 def test_running_without_follow(t):
-    """-p alone: running descendants are not traced, and are counted."""
+    """-p alone: running descendants are not traced, but counted in a message."""
     program = t.program("prefork", "3")
     memleak = t.attach(program)
     truth = program.go()
@@ -113,7 +113,7 @@ def test_running_without_follow(t):
 
 @alone
 def test_pid_of_another(t):
-    """-p A,B: a process that gets the number of A, which has ended, is none of them."""
+    """-p A,B: a new process that reuses the pid of A is not traced."""
     first = t.program("family", "server", "1")
     second = t.program("family", "server", "1")
     memleak = t.memleak("--json", "-T", "100000", "-o", "0", "-p", f"{first.pid},{second.pid}",
@@ -140,7 +140,7 @@ def test_follow_command(t, what):
 
 
 def test_children_are_not_followed(t):
-    """Without -f they are nobody's, and memleak says so."""
+    """Without -f children are not traced, and memleak says so."""
     program = t.program("family", "server", "3")
     memleak = t.attach(program)
     truth = program.go()
@@ -152,7 +152,7 @@ def test_children_are_not_followed(t):
 
 
 def rename(t, name, program="family"):
-    """The program under a name that no other process has."""
+    """Copies the program to a name that no other process has."""
     path = t.tmp / name
     shutil.copy(t.file_of(program), path)
     return path
@@ -160,21 +160,21 @@ def rename(t, name, program="family"):
 
 @each("server", "exec")
 def test_comm(t, what):
-    """Those that are there, their children of the same name, and those that begin later."""
+    """Running processes with the name, their children with the name, and later ones."""
     path = rename(t, f"f{os.getpid()}")
     first = t.program("family", what, "3", path=path)
     memleak = find(t, "--comm", path.name)
     truth = first.go()
     second = t.program("family", what, "2", path=path)
     truth.children.update(second.go().children)
-    # The second began to allocate before it said that it was ready.
+    # The second process began to allocate before it printed ready.
     truth.children[second.pid] = (20, 2000)
     check([memleak.stop()], truth)
 
 
 @each("left_out", "counted")
 def test_ended(t, how):
-    """What a process held when it ended is no part of the totals, unless that is asked for."""
+    """Blocks that an ended process held are not in the totals, unless requested."""
     path = rename(t, f"e{os.getpid()}", "leak")
     first, second = (t.program("leak", path=path) for _ in range(2))
     options = ["--ended"] if how == "counted" else []
@@ -196,7 +196,7 @@ def test_ended(t, how):
 
 @each("family", "family_static")
 def test_brief_first(t, program):
-    """The first of a program end before anybody can look at them: those after them are seen."""
+    """The first processes of a program end before it can be probed; later ones are traced."""
     path = rename(t, f"b{os.getpid()}", program)
     memleak = find(t, "--comm", path.name, interval="0.2")
     memleak.signal(signal.SIGSTOP)
@@ -215,7 +215,7 @@ def test_brief_first(t, program):
 
 
 def test_records_are_lost(t):
-    """Programs come faster than memleak reads of them: those that it never hears of are counted."""
+    """If records of new processes are lost, the missed processes are counted."""
     path = rename(t, f"l{os.getpid()}")
     page = resource.getpagesize()
     memleak = find(t, "--comm", path.name, interval="0.2", env={"MEMLEAK_RECORDS_BYTES": str(page)})
@@ -231,7 +231,9 @@ def test_records_are_lost(t):
 
 
 def test_hint_is_lost(t):
-    """A library comes while records find no room: its allocator is probed, and nothing is lost."""
+    """
+    A library is loaded while the record ring is full: its allocator is probed, nothing is lost.
+    """
     path = rename(t, f"h{os.getpid()}", "dlopen")
     page = resource.getpagesize()
     program = t.program("dlopen", t.file_of("libbump.so"), "alloc", path=path)
@@ -258,7 +260,7 @@ def test_hint_is_lost(t):
 
 @contextlib.contextmanager
 def waiting_report(t, *args, env=None):
-    """(memleak, program, truth, path) while a report waits for a server of debug files."""
+    """Returns (memleak, program, truth, path) while a report waits for a debuginfod server."""
     if not find_library("debuginfod"):
         raise Skip("no libdebuginfod")
     path = rename(t, f"n{os.getpid()}")
@@ -276,8 +278,8 @@ def waiting_report(t, *args, env=None):
 
 def test_others_while_named(t):
     """
-    While a report waits for names, its process executes a program of another name and one of its
-    own name begins: that is probed at once, and the report has all places.
+    While a report waits for symbols, its process runs exec to another name, and a process with the
+    name begins: the new process is probed at once, and the report has all frames.
     """
     with waiting_report(t, "other", "/bin/sleep", "1000") as (memleak, program, truth, path):
         cnt = len(memleak.take())
@@ -292,7 +294,7 @@ def test_others_while_named(t):
         if len(memleak.take()) != cnt:
             raise Failure("its probes came after the report")
     report = memleak.report_number(cnt)
-    # Its functions have no names, but are known by their places.
+    # The functions have no symbols, but their offsets are known.
     own = [site for site in report["sites"]
            if site["pid"] == program.pid and
            any(frame["module"] == os.fspath(path) for frame in site["stack"])]
@@ -306,8 +308,8 @@ def test_others_while_named(t):
 
 def test_interrupted_while_named(t):
     """
-    A signal ends memleak while a report that has begun waits for a server which does not answer:
-    that report comes before the server has, and then the last one.
+    A signal ends memleak while a report waits for a server that does not answer: this report comes
+    before the server answers, and then the last one.
     """
     with waiting_report(t, "server", "1") as (memleak, _, _, _):
         cnt = len(memleak.take())
@@ -320,7 +322,7 @@ def test_interrupted_while_named(t):
 
 
 def test_private_libc(t):
-    """Probes on the C library are not in memleak's own processes, which they would slow down."""
+    """Probes on the C library do not slow down memleak, which uses a private copy."""
     program = t.program("family", "server", "1", path=rename(t, f"o{os.getpid()}"))
     memleak = find(t, "--comm", f"o{os.getpid()}")
     for pid in {memleak.pid} | children_of(memleak.pid) | helpers_of(memleak.pid):
@@ -333,7 +335,7 @@ def test_private_libc(t):
 
 @slow
 def test_memleak_itself(t):
-    """A memleak that has a private copy of the C library can be traced by another one."""
+    """A memleak with a private copy of the C library can be traced by another memleak."""
     if t.sanitized:
         raise Skip("there, memleak has the sanitizer's allocator")
     program = t.program("family", "server", "1", path=rename(t, f"i{os.getpid()}"))
@@ -348,7 +350,7 @@ def test_memleak_itself(t):
 
 
 def test_comm_left(t):
-    """A process that executes a program of another name is none any more, nor is what it held."""
+    """After exec to another name a process is no target, and its blocks are gone."""
     name = f"l{os.getpid()}"
     path = rename(t, name)
     program = t.program("family", "other", "/bin/sleep", "1000", path=path)
@@ -356,7 +358,7 @@ def test_comm_left(t):
     truth = program.go()
     check([memleak.fresh_report()], truth)
     program.send(b"x")
-    # It has its new name some time before it has the new program, in which it sleeps.
+    # The process has its new name some time before the new program runs and sleeps.
     if not until(lambda: comm_and_state_of(program.pid) == ("sleep", "S")):
         raise Broken("the program executes no other")
     report = memleak.fresh_report()
@@ -366,7 +368,7 @@ def test_comm_left(t):
 
 
 def test_brief_children(t):
-    """Children that end at once, of a process that was there before: each is reported once."""
+    """Short-lived children of a process that was already running: each is reported once."""
     path = rename(t, f"b{os.getpid()}")
     program = t.program("family", "brief", "100", path=path)
     memleak = find(t, "--comm", path.name, interval="0.5")
@@ -382,14 +384,14 @@ def comm_and_state_of(pid):
 
 
 def heap_of(report, pid):
-    """What its own functions hold, and not what its C library may have begun with."""
+    """Returns the blocks of the process's functions, without those of the C library's start."""
     return sorted((site["count"], site["bytes"]) for site in report["sites"]
                   if site["pid"] == pid and site["kind"] == "heap"
                   and owner(site).startswith("leak"))
 
 
 def links_of(pid):
-    """How many BPF links a process holds."""
+    """Returns the number of BPF links of a process."""
     cnt = 0
     for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -399,7 +401,9 @@ def links_of(pid):
 
 @each("session", "multi")
 def test_unused_files(t, kind):
-    """Probes go with the last process that maps their file, and come again with the next."""
+    """
+    Probes are removed after the last process that maps their file, and placed again for the next.
+    """
     path = t.tmp / f"u{os.getpid()}"
     other = t.tmp / "other" / path.name
     other.parent.mkdir()
@@ -431,7 +435,10 @@ def test_unused_files(t, kind):
 
 @each("v1", "v2")
 def test_cgroup(t, version):
-    """Those in it and below, their children, one that is moved there, and none that leaves."""
+    """
+    Processes in the cgroup and below, their children, processes moved into it, but none that
+    leaves.
+    """
     with hierarchy(t, version) as root, Cgroup(root) as cgroup:
         first = t.program("family", "server", "2")
         cgroup.take(first.pid, "below/cgroup.procs")
@@ -450,7 +457,7 @@ def test_cgroup(t, version):
 
 @each("v1", "v2")
 def test_cgroup_again(t, version):
-    """One of the same name in the same place: from the first instruction of its processes on."""
+    """If the cgroup is created again at the same path, its processes are traced from the start."""
     with hierarchy(t, version) as root, Cgroup(root) as cgroup:
         first = t.program("family", "server", "2", wrapper=cgroup.entry())
         memleak = find(t, "--cgroup", cgroup.path.name, interval="0.5")
@@ -462,7 +469,7 @@ def test_cgroup_again(t, version):
         told(memleak, "was created again")
         truth = second.go()
         truth.children[second.pid] = (20, 2000)
-        memleak.fresh_report()  # the last one of those that have ended
+        memleak.fresh_report()  # the last report of ended processes
         check([memleak.fresh_report()], truth)
         memleak.stop()
         second.end()
@@ -470,7 +477,9 @@ def test_cgroup_again(t, version):
 
 @each("v1", "v2")
 def test_cgroup_elsewhere(t, version):
-    """One in another directory is found with its processes, and it is told when there is none."""
+    """
+    If a cgroup is created elsewhere, its processes are found; if there is none, memleak says so.
+    """
     with hierarchy(t, version) as root, Cgroup(root) as cgroup:
         first = t.program("family", "server", "2", wrapper=cgroup.entry("below/cgroup.procs"))
         memleak = find(t, "--cgroup", cgroup.path / "below", interval="0.5")
@@ -489,7 +498,7 @@ def test_cgroup_elsewhere(t, version):
 
 @each("libpod", "crio")
 def test_cgroup_container(t, runtime):
-    """A container's id is in two names, one of which is that of the process that watches it."""
+    """A container's id is part of two cgroup names, one of which is of its monitor process."""
     number = f"{os.getpid():064x}"[::-1]
     with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
             cgroup.more(f"{runtime}-{number}.scope", f"{runtime}-conmon-{number}.scope") as paths:
@@ -500,7 +509,7 @@ def test_cgroup_container(t, runtime):
 
 
 def test_cgroup_ambiguous(t):
-    """It is told which have the name."""
+    """If a name is ambiguous, memleak lists the cgroups."""
     name = f"memleak-{os.getpid()}.service"
     with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
             cgroup.more(name, f"below/{name}") as paths:
@@ -514,7 +523,9 @@ def told(memleak, words):
 
 
 def test_quota(t):
-    """One process may not fill the table: what it was refused is told, and the others lose none."""
+    """
+    One process cannot fill the block table: refused blocks are counted, other processes lose none.
+    """
     path = rename(t, f"s{os.getpid()}")
     hog = t.program("family", "hog", "5000", path=path)
     other = t.program("family", "server", "3", path=path)
@@ -538,7 +549,7 @@ def test_quota(t):
 
 @alone
 def test_all(t):
-    """Each process of the machine, which is a small one."""
+    """-A: all processes of a separate pid namespace."""
     apart = Apart(t)
     first = apart.start(t.program, "family", "server", "3")
     second = apart.later(t, "family", "exec", "3")
@@ -554,7 +565,7 @@ def test_all(t):
 @alone
 @each("leak", "leak_static")
 def test_unmount(t, name):
-    """What a program was on can be unmounted soon after its end: nothing of it is kept open."""
+    """A file system can be unmounted soon after its programs end: no file of it is kept open."""
     apart = Apart(t)
     folder = t.tmp / "mounted"
     folder.mkdir()
@@ -582,10 +593,10 @@ def test_unmount(t, name):
 
 
 def trace_all(t, *arguments):
-    """-A: what each process of the program has held; and what it said of itself."""
+    """Runs memleak -A; returns the reported sums of the program's processes, and the truth."""
     apart = Apart(t)
     program = apart.start(t.program, "family", *arguments)
-    # Nobody reads a pipe meanwhile: memleak would wait, and what tells of mappings overflow.
+    # Writes to a file: a full pipe would block memleak, and mapping events would overflow.
     output = t.tmp / "reports"
     memleak = apart.start(find, t, "-A", "--stats", "--output", output, interval="1",
                           output=output)
@@ -598,9 +609,9 @@ def trace_all(t, *arguments):
 @alone
 @timeout(120)
 def test_many_short_ones(t):
-    """Processes that live for a millisecond or two: what each has held at its end."""
+    """Processes that live a millisecond or two: reports have what each held at its end."""
     reports, truth = trace_all(t, "short", "200")
-    # Without bpf_find_vma, code is known when the loader has read what is mapped, or never.
+    # Without bpf_find_vma, code is known only once the loader has read the mappings.
     old = tuple(map(int, os.uname().release.split(".")[:2])) < (5, 17)
     nameless = truth.children if old and reports[-1]["lost"]["unwind"] else ()
     check(reports, truth, all_=True, nameless=nameless)
@@ -610,12 +621,12 @@ def test_many_short_ones(t):
 @alone
 @timeout(120)
 def test_slow_exec(t):
-    """A process that is looked at in the middle of an exec goes on."""
+    """A process that is examined in the middle of an exec goes on."""
     check(*trace_all(t, "heavy", "300"), all_=True)
 
 
 def check_brisk(report):
-    """One stack in a thousand at most is cut."""
+    """Allows one cut stack in a thousand."""
     stacks, cut = report["stats"]["user"]["stacks"], report["lost"]["unwind"]
     if cut > (stacks["walked"] + stacks["recognised"]) / 1000:
         fail(report, f"{cut} stacks are cut, of {stacks}")
@@ -625,7 +636,7 @@ def check_brisk(report):
 @timeout(120)
 @slow
 def test_brisk_all(t):
-    """-A: a program that is executed 200 times a second; its file is known after the first."""
+    """-A: a program executed 200 times a second; its file is known after the first time."""
     reports, truth = trace_all(t, "brisk", "600")
     check(reports, truth, all_=True)
     check_brisk(reports[-1])
@@ -635,7 +646,7 @@ def test_brisk_all(t):
 @timeout(120)
 @slow
 def test_brisk_follow(t):
-    """-f: the same."""
+    """-f: a program executed 200 times a second."""
     program = t.program("family", "brisk", "600")
     output = t.tmp / "reports"
     memleak = find(t, "-f", "-p", str(program.pid), "--stats", "--output", output, interval="1",
@@ -648,7 +659,9 @@ def test_brisk_follow(t):
 
 @slow
 def test_command_beside(t):
-    """A command is held at the hook of the dynamic loader, where others have a probe, too."""
+    """
+    The command is stopped at the dynamic loader's hook, where other memleaks have a probe, too.
+    """
     program = t.program("family", "server", "1", path=rename(t, f"c{os.getpid()}"))
     memleak = find(t, "--comm", f"c{os.getpid()}")
     command = t.command(t.file_of("family"), "server", "2", options=("-f",))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many threads at once: nothing is mixed up, nothing is lost."""
+"""Many threads at once: sums are exact, and nothing is lost."""
 
 from lib import expect, once, pitfall, slow, timeout
 

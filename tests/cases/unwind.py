@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whole stacks of code without frame pointers: every function down to main, and how it ended."""
+"""Complete stacks of code without frame pointers: every function down to main, and the end."""
 
 import functools
 import os
@@ -17,7 +17,7 @@ DEEP = ("--perf-max-stack-depth", "256")
 
 
 def own_frames(site, folder):
-    """The frames in files of the tests, from the caller of the allocator on; none inlined."""
+    """Returns the frames in test files from the allocator's caller on, without inlined ones."""
     return [frame for frame in frames_of(site)
             if frame["module"] and frame["module"].startswith(os.fspath(folder))
             and not frame["inlined"]]
@@ -25,14 +25,16 @@ def own_frames(site, folder):
 
 @functools.lru_cache(maxsize=None)
 def own_functions():
-    """The functions that the programs' sources define; a static program has libc's as well."""
+    """
+    Returns the functions defined in the programs' sources; a static program has libc's as well.
+    """
     text = "".join(path.read_text(encoding="ascii")
                    for path in (ROOT / "tests/programs").glob("unwind*.c"))
     return {*re.findall(r"^OWN_FRAME .*?(\w+)\(", text, re.M), "main", "first_byte", "before_it"}
 
 
 def own_names(site, folder):
-    """Their names; an address without one counts, too."""
+    """Returns the names of own_frames(); an address without a name counts, too."""
     return [frame["symbol"] or "?" for frame in own_frames(site, folder)]
 
 
@@ -52,7 +54,7 @@ def run(t, name, way, *options, env=None):
 
 
 def check(truth, report, folder):
-    """One site whose own frames are the chain and nothing else, and which is complete."""
+    """Requires one complete site, whose own frames are exactly the chain."""
     site = site_of(report, "leak_here")
     names = [name for name in own_names(site, folder) if name in own_functions()]
     if names != truth.facts["chain"]:
@@ -88,7 +90,7 @@ def test_signed(t, way):
 
 
 def own_places(report, folder):
-    """Offsets of the frames in the longest stack."""
+    """Returns the offsets of the frames in the longest stack."""
     stacks = [[frame["module_offset"] for frame in site["stack"]
                if frame["module"] and frame["module"].startswith(os.fspath(folder))
                and not frame["inlined"]] for site in report["sites"]]
@@ -97,7 +99,7 @@ def own_places(report, folder):
 
 @each("plain", "callback", "sized", "signal", "recursion", "tail", "library")
 def test_stripped(t, way):
-    """The same program with and without names has the same frames."""
+    """A program has equal frames with and without symbols."""
     _, named = run(t, "unwind", way)
     _, stripped = run(t, "unwind_stripped", way)
     if own_places(named, t.programs) != own_places(stripped, t.programs):
@@ -129,7 +131,9 @@ def plain_name(symbol):
 
 
 def test_truncated(t):
-    """200 frames do not fit into 127: so it is said, and the innermost are kept."""
+    """
+    200 frames do not fit into 127: the innermost are kept, and the stack is marked as truncated.
+    """
     program = t.program("unwind", "recursion")
     memleak = t.attach(program)
     truth = program.go()
@@ -140,7 +144,7 @@ def test_truncated(t):
 
 
 def test_exactly_the_depth(t):
-    """A stack of as many frames as are kept is complete."""
+    """A stack with exactly the maximum number of frames is complete."""
     whole = run(t, "unwind", "plain")[1]
     depth = sum(not frame["inlined"] for frame in site_of(whole, "leak_here")["stack"])
     for kept, end in ((depth, "complete"), (depth - 1, "truncated")):
@@ -154,7 +158,9 @@ def test_exactly_the_depth(t):
 
 @each("plain", "callback", "large", "recursion")
 def test_frame_pointers_alone(t, way):
-    """A program that has them: its own frames, up to where the C library has none."""
+    """
+    --unwind fp with frame pointers: the program's frames, up to the C library's, which has none.
+    """
     truth, report = run(t, "unwind_fp", way, "--unwind", "fp")
     names = [name for name in own_names(site_of(report, "leak_here"), t.programs)
              if name in own_functions()]
@@ -164,7 +170,7 @@ def test_frame_pointers_alone(t, way):
 
 
 def test_no_frame_pointers(t):
-    """--unwind fp where there are none: the caller is known, and the stack is said to be cut."""
+    """--unwind fp without frame pointers: the caller is known, and the stack is marked as cut."""
     truth, report = run(t, "unwind", "plain", "--unwind", "fp")
     site = site_of(report, "leak_here")
     if site["stack_end"] != "cut" or not report["lost"]["unwind"]:
@@ -179,7 +185,7 @@ def test_tables_alone(t):
 
 
 def offset_of(path, symbol):
-    """Where in the file a function is, by the symbol table and the program headers."""
+    """Returns a function's offset in the file, from symbol table and program headers."""
     text = subprocess.run(["nm", path], capture_output=True, check=True, text=True).stdout
     addr = next(int(line.split()[0], 16) for line in text.splitlines()
                 if line.split()[-1] == symbol)
@@ -195,7 +201,7 @@ def offset_of(path, symbol):
 
 
 class ReturnProbes:
-    """Return probes of somebody else's on functions of a program."""
+    """Return probes of another tracer on functions of a program."""
 
     def __init__(self, path, symbols):
         self.folder = pathlib.Path("/sys/kernel/tracing")
@@ -226,7 +232,7 @@ class ReturnProbes:
 
 @each("plain", "callback", "thread", "library")
 def test_pending_return_probes(t, way):
-    """What other return probes have put into the stack is seen through."""
+    """Return addresses replaced by another tracer's return probes are resolved."""
     functions = {"plain": ["leak_here", "inner", "plain"], "callback": ["compare", "callback"],
                  "thread": ["inner", "thread_main"], "library": ["inner", "library"]}[way]
     with ReturnProbes(t.file_of("unwind"), functions):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stacks through code that is described in rare ways, wrongly or not at all, and tables that are
-not to be had: either the stack is whole, or it is said to be cut."""
+"""
+Stacks through code with rare, wrong or missing unwind information, and unavailable tables: the
+stack is complete or marked as cut.
+"""
 
 import os
 import platform
@@ -23,7 +25,9 @@ def run(t, name, *args, options=(), **kwargs):
 
 
 def check_end(truth, report, folder):
-    """The own frames are the chain; the end is what the program says, and losses are counted."""
+    """
+    Checks that the frames are the chain, that the end is as expected, and that losses are counted.
+    """
     site = site_of(report, "leak_here")
     end = truth.facts["end"][0]
     names = own_names(site, folder)
@@ -47,7 +51,7 @@ def test_described(t, way):
 
 @each("plain", "callback", "sized", "signal", "recursion")
 def test_debug_frame(t, way):
-    """.eh_frame has the startup files alone."""
+    """Only the startup files have an .eh_frame; the rest has .debug_frame."""
     truth, report, _ = run(t, "unwind_debug_frame", way,
                            options=("--perf-max-stack-depth", "256"))
     check(truth, report, t.programs)
@@ -62,13 +66,13 @@ def test_compressed(t, way):
 
 @each("plain", "large", "library")
 def test_frame_pointers_without_tables(t, way):
-    """A file that says nothing of its frames, but has frame pointers."""
+    """A file without unwind information, but with frame pointers."""
     truth, report, _ = run(t, "unwind_bare_fp", way)
     check(truth, report, t.programs)
 
 
 def test_nothing_to_go_by(t):
-    """Neither tables nor frame pointers: the caller is known, and no frame is made up."""
+    """Neither tables nor frame pointers: the caller is known, and no frame is invented."""
     truth, report, _ = run(t, "unwind_bare", "plain")
     names = own_names(site_of(report, "leak_here"), t.programs)
     rest = iter(truth.facts["chain"])
@@ -92,7 +96,7 @@ def check_plain(truth, report, folder):
 
 
 def test_deleted(t):
-    """The program's file has no name any more when memleak comes."""
+    """The program's file is deleted before memleak is attached."""
     path = copy(t, "deleted")
     program = t.program("unwind_exotic", "plain", path=path)
     path.unlink()
@@ -104,7 +108,7 @@ def test_deleted(t):
 
 
 def test_replaced(t):
-    """Under its name there is another file, whose frames are others."""
+    """The program's path has another file, with different frames."""
     path = copy(t, "replaced")
     program = t.program("unwind_exotic", "plain", path=path)
     shutil.copy(t.file_of("unwind"), t.tmp / "other")
@@ -117,7 +121,7 @@ def test_replaced(t):
 
 
 def test_unreadable(t):
-    """A file that memleak may not read is told by its name, once; others have their tables."""
+    """An unreadable file is named once; other files have their tables."""
     if not shutil.which("setpriv"):
         raise Skip("setpriv is not there")
     path = copy(t, "unreadable")
@@ -133,7 +137,7 @@ def test_unreadable(t):
 
 
 def test_other_mounts(t):
-    """A file system that only the program sees."""
+    """A file system that only the program's mount namespace has."""
     folder = t.tmp / "mounted"
     folder.mkdir()
     script = ('mount -t tmpfs none "$1" && cp "$2" "$1/program" && shift 2 && exec "$@"')
@@ -145,7 +149,7 @@ def test_other_mounts(t):
 
 
 def test_too_many_mappings(t):
-    """More pieces of code than are kept: those without a table go, and it is said."""
+    """More code mappings than are kept: those without a table are dropped, and a line says so."""
     truth, report, memleak = run(t, "unwind_exotic", "plain", "pieces", "9000")
     check_plain(truth, report, t.programs)
     if "of which 8191 are known" not in memleak.notes:
@@ -153,7 +157,7 @@ def test_too_many_mappings(t):
 
 
 def test_equal_files(t):
-    """Copies share a table."""
+    """Equal files share a table."""
     other = copy(t, "copy")
     truth, report, memleak = run(t, "unwind_exotic", "plain", "file", os.fspath(other),
                                  options=("-v",))
@@ -163,7 +167,7 @@ def test_equal_files(t):
 
 
 def run_late_library(t):
-    """What memleak said. Each stack is whole, whether it was late or not."""
+    """Returns memleak's messages; requires that all stacks are complete, deferred or not."""
     program = t.program("unwind_exotic", "late")
     memleak = t.attach(program, "-v")
     program.go()
@@ -184,8 +188,8 @@ def run_late_library(t):
 
 def test_late_library(t):
     """
-    A library that allocates before its table is there: those stacks are whole as well. The table
-    may be there in time, but not always.
+    A library allocates before its table is ready: these stacks are complete as well. Sometimes the
+    table is ready in time, but not always.
     """
     for _ in range(10):
         notes = run_late_library(t)
@@ -195,7 +199,7 @@ def test_late_library(t):
 
 
 def sparse_elf():
-    """One segment of 8 GB, all hole, with a function at each end."""
+    """Returns an ELF file with a segment of 8 GB, all hole, and a function at each end."""
     size = 1 << 33
     cie = struct.pack("<II", 16, 0) + bytes([1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0])
     frames = cie
@@ -212,7 +216,7 @@ def sparse_elf():
 
 
 def test_too_large(t):
-    """A file whose table would be larger than any is told by its name; others have theirs."""
+    """A file whose table would be too large is named; other files have their tables."""
     path = t.tmp / "sparse"
     content, size = sparse_elf()
     with open(path, "wb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""MEMLEAK_VERIFY_UNWIND: libdwfl walks the same stacks, and finds the same frames."""
+"""MEMLEAK_VERIFY_UNWIND: libdwfl walks stacks again and finds equal frames."""
 
 import re
 
@@ -14,12 +14,14 @@ FIELDS = ("stacks", "frames", "differ", "only_libdwfl", "only_memleak")
 
 
 def compare(stack_cnt):
-    """What has memleak compare so many stacks."""
+    """Makes memleak compare this number of stacks."""
     return {"MEMLEAK_VERIFY_UNWIND": str(stack_cnt)}
 
 
 def verdict(memleak):
-    """The numbers of the line, which is there once, and the rest of it."""
+    """
+    Returns the numbers of the result line, which must be printed once, and the rest of the line.
+    """
     found = LINE.findall(memleak.notes)
     if len(found) != 1:
         raise Failure(f"{len(found)} lines of agreement, not 1, in {memleak.notes}")
@@ -35,7 +37,7 @@ def run(t, name, way, *options):
 
 
 def check_agreement(memleak, frames):
-    """Every stack in whole, at least one of so many frames or more."""
+    """Requires that all stacks are equal, and one has at least this number of frames."""
     found = verdict(memleak)
     wrong = {key: found[key] for key in ("differ", "only_libdwfl", "only_memleak", "rest")
              if found[key]}
@@ -65,7 +67,7 @@ def test_agreement_cxx(t, way):
 
 
 def test_made_stack(t):
-    """The outer end of a coroutine's stack has no call before it: libdwfl finds no way on."""
+    """The outer end of a coroutine's stack has no caller: libdwfl stops there, too."""
     truth, memleak = run(t, "unwind", "context", "-v")
     found = verdict(memleak)
     if found["differ"] or found["only_libdwfl"] or found["only_memleak"] != 1:
@@ -78,7 +80,7 @@ def test_made_stack(t):
 
 
 def test_disagreement(t):
-    """Frame pointers alone, where there are none: libdwfl goes on, and it is said where."""
+    """--unwind fp without frame pointers: libdwfl finds more frames, and memleak says where."""
     _, memleak = run(t, "unwind", "plain", "--unwind", "fp", "-v")
     found = verdict(memleak)
     if not found["only_libdwfl"] + found["differ"]:
@@ -92,7 +94,7 @@ def test_disagreement(t):
 
 @each("plain", "callback", "thread", "library")
 def test_pending_return_probes(t, way):
-    """Return addresses that return probes have taken are no difference."""
+    """Return addresses replaced by return probes do not count as differences."""
     functions = {"plain": ["leak_here", "inner", "plain"], "callback": ["compare", "callback"],
                  "thread": ["inner", "thread_main"], "library": ["inner", "library"]}[way]
     with ReturnProbes(t.file_of("unwind"), functions):
@@ -105,7 +107,7 @@ def test_pending_return_probes(t, way):
 
 
 def test_so_many(t):
-    """No more stacks than were asked for."""
+    """No more stacks are compared than requested."""
     program = t.program("many", "20000", "16")
     memleak = t.attach(program, env=compare(100))
     program.go()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report's entries are summed by, and the views beside the stacks."""
+"""--by, and other views beside the stacks."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from lib.process import until
 
 
 def by(report, what):
-    """The groups by that key, of which none is shown twice."""
+    """Returns the groups by this key; requires that none is shown twice."""
     return {group[what]: group for group in report["groups"]}
 
 
@@ -19,7 +19,7 @@ def totals(group):
     return group["count"], group["bytes"]
 
 
-# --by process
+# --by process.
 
 def test_by_process(t):
     programs = [t.program("leak"), t.program("many", "500", "10")]
@@ -60,7 +60,7 @@ def test_by_process_combined(t):
 
 
 def test_by_process_growth(t):
-    """Growth of a group is against the report before, like a stack's."""
+    """Growth of a group is relative to the previous report, as for stacks."""
     program = t.program("leak")
     memleak = t.attach(program, "--by", "process", interval="0.2")
     for _ in range(2):
@@ -79,11 +79,11 @@ def test_by_process_growth(t):
         raise Failure(f"growth {grown}")
 
 
-# --by module
+# --by module.
 
 @each(("cxx", "new"), ("functions", "all"))
 def test_by_module_runtime(t, what):
-    """What the C and C++ libraries allocate is the program's that called them."""
+    """Allocations by the C and C++ libraries belong to the program that called them."""
     name, mode = what
     program = t.program(name, mode)
     memleak = t.attach(program, "--by", "module")
@@ -96,7 +96,7 @@ def test_by_module_runtime(t, what):
 
 
 def test_by_module_library(t):
-    """A library's own memory is told from that of the program."""
+    """Allocations by other libraries are a group separate from the program's."""
     plugin = os.fspath(t.file_of("libplugin.so").resolve())
     program = t.program("dlopen", plugin, "stay")
     memleak = t.attach(program, "--by", "module")
@@ -110,13 +110,13 @@ def test_by_module_library(t):
         wanted("file", site["stack"][0]["module"], plugin)
 
 
-# --by thread
+# --by thread.
 
 SHARE = 500
 
 
 def shares():
-    """Of each thread of the program `threads`: blocks and bytes."""
+    """Returns blocks and bytes of each thread of the program `threads`."""
     return sorted((SHARE, sum(16 + 8 * i + j % 5 for j in range(SHARE))) for i in range(8))
 
 
@@ -144,7 +144,7 @@ def test_by_thread(t, what):
 
 
 def test_by_thread_of_one(t):
-    """A program of one thread: the same account as by stack, site by site."""
+    """For a single thread, sites are equal to those without --by thread."""
     program = t.program("leak")
     memleak = t.attach(program, "-a", "--by", "thread")
     truth = program.go()
@@ -154,7 +154,7 @@ def test_by_thread_of_one(t):
 
 
 def test_by_thread_sampled(t):
-    """Estimates of threads add up to those of all."""
+    """Estimates of threads add up to the totals."""
     program = t.program("threads", "20000")
     memleak = t.attach(program, "-s", "10", "--by", "thread")
     program.go()
@@ -166,11 +166,11 @@ def test_by_thread_sampled(t):
             raise Failure(f"{group['count']} blocks estimated, standard error {error}")
 
 
-# --by cgroup
+# --by cgroup.
 
 @contextlib.contextmanager
 def new_cgroup(name):
-    """A cgroup of the memory controller, or of version 2; removed afterwards."""
+    """Creates a cgroup of the memory controller or of version 2, and removes it afterwards."""
     root = next((path for path in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified",
                                    "/sys/fs/cgroup") if os.path.exists(path + "/cgroup.procs")),
                 None)
@@ -196,7 +196,7 @@ def remove_cgroup(path):
 
 
 def test_by_cgroup(t):
-    """Two processes here, one there; what the kernel says of them is what is shown."""
+    """Two processes in one cgroup and one in another: groups equal what the kernel says."""
     name = f"memleak-test-{os.getpid()}"
     with new_cgroup(name) as path:
         programs = [t.program("leak"), t.program("leak"), t.program("many", "500", "10")]
@@ -225,10 +225,10 @@ def test_by_cgroup_text(t):
         raise Failure(f"{memleak.out.text!r}")
 
 
-# --largest
+# --largest.
 
 def test_largest(t):
-    """Of each process the largest block that is outstanding, and where it came from."""
+    """The largest outstanding block of each process, with its stack."""
     programs = [t.program("leak"), t.program("many", "500", "10")]
     pids = ",".join(str(program.pid) for program in programs)
     memleak = t.memleak("--json", "-o", "0", "-p", pids, "--largest", "0.2").ready()
@@ -247,7 +247,7 @@ def test_largest(t):
 
 
 def test_largest_is_gone(t):
-    """What was freed is not the largest any more, and the next one is what comes after it."""
+    """A freed block is not the largest any more; the next largest is shown."""
     program = t.program("leak")
     memleak = t.attach(program, "--largest", interval="0.2")
     seen = []
@@ -259,7 +259,7 @@ def test_largest_is_gone(t):
 
 
 def test_largest_is_memory(t):
-    """Terabytes of address space are no allocation that was asked for."""
+    """Terabytes of reserved address space are not shown as the largest allocation."""
     program = t.program("mappings", "reserve")
     memleak = t.attach(program, "--largest", "--reserved")
     program.go()
@@ -282,7 +282,7 @@ def test_largest_text(t):
 
 
 def test_max_records(t):
-    """So many processes, and how many more there are."""
+    """At most this number of processes is shown, and how many more there are."""
     programs = [t.program("leak"), t.program("many", "500", "10"), t.program("sizes")]
     pids = ",".join(str(program.pid) for program in programs)
     memleak = t.memleak("--json", "-o", "0", "-p", pids, "--by", "process", "--largest",
@@ -311,10 +311,10 @@ def test_max_records_text(t):
             "(1 more process)"])
 
 
-# --prove-every
+# --prove-every.
 
 def test_prove_every(t):
-    """A proof with every third report, and with the last."""
+    """Every third report has a proof, and the last one."""
     program = t.program("leak")
     memleak = t.attach(program, "--prove-every", "3", interval="0.2")
     program.go()
@@ -326,7 +326,7 @@ def test_prove_every(t):
 
 
 def test_prove_when_asked(t):
-    """A report that was asked for has a proof."""
+    """A report on request has a proof."""
     program = t.program("leak")
     memleak = t.attach(program, "--prove-every", "100")
     program.go()

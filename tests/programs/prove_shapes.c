@@ -515,7 +515,7 @@ SCENE(one_is_held)
 /* A random graph without circles: edges go from lower to higher numbers. */
 struct graph {
 	void *blocks[RANDOM_CNT];
-	unsigned char kinds[RANDOM_CNT]; /* 0: no pointer; 1: pointer in a lost block; 2, 3: see below */
+	unsigned char kinds[RANDOM_CNT]; /* 0: unreferenced; 1: lost block refers; 2, 3: below */
 	unsigned int state;
 };
 
