@@ -498,7 +498,7 @@ static int attach_result(const struct attach_state *state)
 		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
 	}
-	/* Without a dynamic loader, no other file could define the functions. */
+	/* Without a dynamic loader the program is static: it was searched, and has no symbols. */
 	if (!state->process->r_debug && !state->process->told_unread && !opts->object &&
 	    !opts->symbols_prefix) {
 		log_error("process %d is linked statically, and its functions have no names: trace "

@@ -20,14 +20,13 @@ struct process_set {
 	size_t refresh_at;       /* index at which the next turn begins to read changed processes */
 	size_t retry_at;         /* index at which the next turn begins to retry attaching */
 	size_t given_at;         /* index at which the next report begins to read given processes */
-	struct image_set mapped; /* images whose mappings the programs may still have */
+	struct image_set mapped; /* ended images whose unwind spaces are not dropped yet */
 	struct image_set gone;   /* images that have ended and are not purged yet */
 	size_t purge_at;         /* number of ended images at which a purge is due */
-	uint64_t gone_blocks;    /* blocks of images that ended since the last purge: see
-				    tracker_held() */
+	uint64_t gone_blocks;    /* blocks of images ended since the last purge: tracker_held() */
 	uint32_t given_images;   /* counter for numbers of images */
-	uint64_t mappings_lost;  /* lost by processes that have been removed; so are exec_gaps */
-	uint64_t exec_gaps;
+	uint64_t mappings_lost;  /* lost by processes that were removed */
+	uint64_t exec_gaps;      /* of processes that were removed */
 	uint64_t processes_lost; /* processes that could not be examined, or not in time */
 	size_t narrow_cnt;       /* 32-bit programs that were skipped when tracing began */
 	size_t unopened_cnt;     /* processes that could not be opened when tracing began */

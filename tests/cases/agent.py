@@ -352,7 +352,7 @@ int main(void)
 @untraced
 def test_stale_words(t):
     """
-    Stale words of an earlier call may be on a stack of equal depth where no function has written
+    Stale words of an earlier call may be on the stack at the same depth, if no function has written
     since: the frame pointer tells both calls apart. A reused address is one block, however the
     previous block was freed.
     """
@@ -520,7 +520,10 @@ def test_sums_from_then_on(t):
 
 
 def start_heirs(t, *argv, options=(), interval="3600"):
-    """Starts memleak with the agent on a program that forks; both share their output."""
+    """
+    Starts memleak with the agent on a program that forks; reports go to a file, stdout has only the
+    program's output.
+    """
     memleak = t.memleak("--agent", "--json", "-T", "100000", "-o", "0", "-f", *options, "--output",
                         t.tmp / "reports", interval, "--", t.file_of(argv[0]), *argv[1:],
                         output=t.tmp / "reports")

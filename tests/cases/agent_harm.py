@@ -36,7 +36,7 @@ def loaded(t, *argv):
 
 
 def watched(t, interval, *argv, options=()):
-    """Runs memleak on a command; both share their output."""
+    """Runs memleak on a command; reports go to a file, stdout has only the command's output."""
     output = t.tmp / "reports"
     return t.memleak("--agent", "--json", "-T", "100000", "-o", "0", *options, "--output", output,
                      interval, "--", *argv, output=output)

@@ -41,7 +41,7 @@ def test_filtered_blocks_are_freed_right(t):
 
 @each(("-Z", "500"), ("-z", "1000000"))
 def test_realloc_across_the_filter(t, what):
-    """realloc across the bound of the filter: the old block is gone, the new size decides."""
+    """realloc to a size on the other side of the filter: only the new size decides."""
     program = t.program("edges", "realloc_moves")
     memleak = t.attach(program, *what)
     truth = program.go()

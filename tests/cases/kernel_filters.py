@@ -193,7 +193,7 @@ def test_ages_and_blocks(t):
 @each("process", "kernel")
 @alone
 def test_combined(t, mode):
-    """-C: equal totals, without blocks."""
+    """-C gives the same totals, but does not list blocks."""
     share_kernel(t, whole=mode == "kernel")
     # other processes write to pipes as well
     program = t.program("kernel", "messages:1000", "rings:10", "keys",

@@ -156,7 +156,7 @@ def test_samples_by_bytes(t, kind):
 @once
 @each("session", "multi")
 def test_samples(t, kind):
-    """One call in ten is sampled, of functions that call each other: none is counted twice."""
+    """One call in ten is sampled: nested allocator calls are not counted twice."""
     program = t.program("unawaited", "headers")
     memleak = attach(t, program, kind, "-s", "10")
     truth = program.go()

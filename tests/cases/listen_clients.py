@@ -214,7 +214,7 @@ def test_no_starter(t):
 
 
 def test_server_killed_between(t):
-    """After a restart, requests before the next report get the last report."""
+    """A restarted server serves the last report until the next one is made."""
     program = t.program("leak")
     memleak, address = listen(t, program, interval="3600")
     program.go()
@@ -223,7 +223,7 @@ def test_server_killed_between(t):
     memleak.wait_for("the report's page", lambda: is_served(address), every=0.05)
     told = fetch(address, "/report")
     for _ in range(2):
-        time.sleep(1)  # a server that ends sooner is restarted with the next report
+        time.sleep(1)  # a server that ends within a second is restarted with the next report
         os.kill(server_of(memleak), signal.SIGKILL)
         begin = time.monotonic()
         wanted("report", fetch(address, "/report"), told)

@@ -229,7 +229,7 @@ def test_term(t, name):
         raise Failure(text)
 
 
-# A run.
+# Live runs.
 
 def test_program(t):
     """

@@ -16,7 +16,7 @@ def sums(report):
 
 @each("session", "multi", "perf", "shape", "combined", "table")
 def test_peak(t, how):
-    """The peak has all blocks held before they were freed, and stays."""
+    """--peak still shows all blocks after they were freed."""
     kinds = ("session", "multi", "perf", "shape")
     options = {"combined": ["-C"], "table": ["--max-allocs", "1000"]}.get(how, [])
     program = t.program("leak")

@@ -44,8 +44,8 @@ def test_exactly_the_limit(t):
 @slow
 def test_costly_reports(t):
     """
-    Costly reports come less often than requested: a line says so, and another one at twice the
-    time.
+    Costly reports come less often than requested: a line says so, and another one if they take
+    twice the time.
     """
     program = t.program("many", "1000000", "16")
     memleak = t.attach(program, interval="0.1")

@@ -314,7 +314,7 @@ def test_max_records_text(t):
 # --prove-every.
 
 def test_prove_every(t):
-    """Every third report has a proof, and the last one."""
+    """Every third report and the last one have a proof."""
     program = t.program("leak")
     memleak = t.attach(program, "--prove-every", "3", interval="0.2")
     program.go()

@@ -20,7 +20,7 @@ class Native:
     arch = "amd64"
     suites = ("sid", "bookworm", "bullseye", "trixie")  # slowest first
     module = True  # the test module is built and loaded
-    word = None  # in the list of cases: the name of the suite is used
+    word = None  # key in the list of cases; None: the name of the suite
     root = pathlib.Path("/")
     # One processor only: with more, QEMU may run an instruction after the kernel has patched it on
     # another processor, and attaching to tracepoints patches many instructions.
@@ -51,7 +51,7 @@ class Arm64:
     arch = "arm64"
     suites = ("sid", "bookworm")
     module = False
-    word = "arm64"  # in the list of cases; unit tests and cases with an agent also run
+    word = "arm64"  # key in the list of cases; unit tests and cases with an agent also run
     emulator = ("qemu-system-aarch64", "-M", "virt", "-cpu", "max", *QEMU)
     command_line = "console=ttyAMA0 said=/dev/ttyS0"
 

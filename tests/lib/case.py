@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A case is a function test_NAME(t, ...) with decorators; also the ways in which it can end."""
+"""Cases: functions test_NAME(t, ...) with decorators, and exceptions for the ways to end."""
 
 import ast
 import pathlib

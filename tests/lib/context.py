@@ -64,7 +64,7 @@ class Context:
 
     def figure(self, what, value, unit, bar):
         """
-        Stores a measurement that decides nothing: `bench/run times` prints it beside bar, its upper
+        Stores a measurement that cannot fail the case: `bench/run times` prints it beside bar, its
         limit.
         """
         self.figures.append((what, value, unit, bar))

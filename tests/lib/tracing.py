@@ -132,7 +132,7 @@ def why_no_bpf(may_load):
     if error == errno.EPERM and status().get("Seccomp") == "2":
         return "bpf(2) (denied by a seccomp filter)"
     if not may_load:
-        return None  # unknown whether it would be permitted
+        return None  # cannot tell whether loading would be permitted
     error = load(RETURN_0)
     if error == errno.EPERM and release() < UNLIMITED_SINCE:
         return None  # RLIMIT_MEMLOCK, which memleak raises, may be the reason

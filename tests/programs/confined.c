@@ -169,7 +169,7 @@ static unsigned int make_harmful(void)
 		CALL(setsockopt, LISTENER, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, A(&one), sizeof(one)),
 		CALL(setsockopt, SERVED, IPPROTO_TCP, TCP_ULP, A("tls"), 4),
 		CALL(setsockopt, SERVED, IPPROTO_TCP, TCP_REPAIR, A(&one), sizeof(one)),
-		/* Other processes, and new ones. */
+		/* Reading and tracing other processes, and starting new ones. */
 		CALL(ptrace, PTRACE_SEIZE, parent, 0, 0),
 		CALL(process_vm_readv, parent, A(&text), 1, A(&text), 1, 0),
 		CALL(process_vm_writev, parent, A(&text), 1, A(&text), 1, 0),

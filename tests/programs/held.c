@@ -35,7 +35,7 @@ struct registry {
 
 static struct registry *registry;
 
-/* Rest of the arena: nothing points to its begin. */
+/* Rest of the arena: nothing points to its start. */
 static char *arena_next, *arena_end;
 
 static void *arena_take(size_t size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mappings: mappings NAME runs one operation. new_map creates the mappings that are cut, so all
+ * mappings NAME: runs one operation on mappings. new_map creates the mappings that are cut, so all
  * remaining parts belong to new_map; over_map creates mappings on top of others.
  */
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static void pieces(void)
 	say_new(8, 8);
 }
 
-/* One munmap() across the end of a mapping and the begin of the next. */
+/* One munmap() across the end of a mapping and the start of the next. */
 static void across(void)
 {
 	new_map(area, 4);
@@ -208,7 +208,7 @@ static void munmap_fails(void)
 
 OWN_FRAME static void free_block(void *p)
 {
-	char room[64]; /* moves the stale data of free deep into the hole of the other frame */
+	char room[64]; /* puts free's stale data inside the hole of the other frame */
 
 	keep(room);
 	free(p);

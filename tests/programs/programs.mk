@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The programs that the tests and the demo trace, built into $(O)/tests/programs. They keep frame
-# pointers, and calls stay calls: what they test is the account. Those that test the unwinder,
-# below, are built as others build theirs.
+# Builds the programs that the tests and the demo trace into $(O)/tests/programs. They have frame
+# pointers and no tail calls, as they test the counts. Programs that test the unwinder, below, are
+# built with the flags of distributions.
 P := $(O)/tests/programs
 comma := ,
 PROGRAM_DEPS := tests/programs/truth.h tests/programs/programs.mk
@@ -9,12 +9,12 @@ PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibl
 	-Wall -Wextra -Wno-unused-result -Wno-unused-parameter -pthread
 PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
-# One source file, one program.
+# Programs with a single source file.
 PLAIN := leak functions chase edges handover mappings threads pending churn relocated process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family prefork untraced inherited growing spread arrays moving strings odd_strings runtime_init after_free \
 	two_allocators moved_text leaderless workers named linked mapped mapper reload census resident held heirs prove_shapes prove_waits prove_places prove_heap prove_threads
-# The same sources built in other ways, and what needs more than one file.
+# Sources built in other ways, and programs with several files.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static moved_text_static \
 	after_free_static runtime_init_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libslow_unwind.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
@@ -26,11 +26,11 @@ VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static
 
 PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
-# What only some machines can build; the cases skip what is missing.
+# Programs that only some machines can build; the cases skip the missing ones.
 ifneq ($(shell command -v $(CXX)),)
 PROGRAMS += $(P)/cxx $(P)/prove_cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_built_in $(P)/cxx_own_new \
 	$(P)/libown_new.so
-# Linked with another allocator, by the file itself: no package of its headers is needed.
+# Linked with another allocator's library file, so that no header package is needed.
 ALLOCATORS := jemalloc=libjemalloc.so.2 tcmalloc=libtcmalloc_minimal.so.4 \
 	tcmalloc_full=libtcmalloc.so.4 mimalloc=libmimalloc.so.2
 library_file = $(filter /%,$(shell $(CXX) -print-file-name=$(1)))
@@ -38,11 +38,11 @@ LINKED := $(foreach pair,$(ALLOCATORS),$(if $(call library_file,$(lastword $(sub
 	$(firstword $(subst =, ,$(pair)))))
 PROGRAMS += $(LINKED:%=$(P)/cxx_%)
 endif
-# With a sanitizer's allocator: in a library, and built in.
+# With a sanitizer's allocator, from a library and built in.
 ifneq ($(filter /%,$(shell $(CXX) -print-file-name=libasan.so)),)
 PROGRAMS += $(P)/functions_asan $(P)/strings_asan $(P)/cxx_asan
 endif
-# By compilers that build for this machine only.
+# Built by compilers that support only this machine.
 ifeq ($(ARCH),$(shell uname -m))
 CLANG_LIBRARIES := $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/*.a)
 ifneq ($(findstring /libclang_rt.asan-,$(CLANG_LIBRARIES)),)
@@ -66,7 +66,7 @@ ifeq ($(ARCH),x86_64)
 PROGRAMS += $(P)/tiny32 $(P)/own_malloc_fentry
 endif
 
-# Folders change whenever a file in them does: their being there is enough.
+# A folder's time changes with its files, so only its existence counts.
 $(PROGRAMS): | $(P)
 $(P):
 	mkdir -p $@
@@ -79,7 +79,8 @@ $(filter $(P)/prove_%,$(PROGRAMS)): tests/programs/prove.h
 
 SHADOW := tests/programs/shadow.c tests/programs/shadow.h
 
-# With the operators of C++ where there are any: from a library, so that others may replace them.
+# Uses operators of C++ from a library, if available, so that a preloaded allocator can replace
+# them.
 $(P)/shadow: $(SHADOW) $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $< $(if $(shell command -v $(CXX)),-Wl$(comma)--no-as-needed -lstdc++)
 
@@ -92,11 +93,11 @@ $(P)/shadow_musl: $(SHADOW) $(PROGRAM_DEPS)
 $(P)/unawaited: tests/programs/unawaited.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $<
 
-# Confines itself as memleak's helpers do.
+# Linked with the code that confines memleak's helpers.
 $(P)/confined: tests/programs/confined.c $(O)/lib/helper.a $(O)/lib/base.a $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -I. $(filter %.c %.a,$^) -lseccomp
 
-# Without tables stacks do not tell which calls are in progress.
+# Without unwind tables, stacks do not show which calls are in progress.
 $(P)/unawaited_bare: tests/programs/unawaited.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls -fno-asynchronous-unwind-tables \
 		-fno-unwind-tables $<
@@ -107,7 +108,7 @@ $(P)/leak_nopie: tests/programs/leak.c $(PROGRAM_DEPS)
 $(P)/leak_nodebug: tests/programs/leak.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -g0 $<
 
-# Go says so in every program that it makes.
+# Go adds this section to every program.
 $(P)/leak_go: $(P)/leak $(PROGRAM_DEPS)
 	$(OBJCOPY) --add-section .go.buildinfo=tests/programs/truth.h $< $@
 
@@ -129,7 +130,7 @@ $(P)/moved_text_static: tests/programs/moved_text.c $(PROGRAM_DEPS)
 $(P)/family_static: tests/programs/family.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
 
-# musl-gcc knows no PIE by default here; its own malloc is what counts.
+# musl-gcc does not build PIE by default here; only musl's malloc matters.
 $(P)/leak_musl: tests/programs/leak.c $(PROGRAM_DEPS)
 	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -o $@ $<
 
@@ -169,7 +170,7 @@ $(P)/kernel $(P)/kernel_flow: $(P)/%: tests/programs/%.c $(KERNEL_THINGS) \
 		tests/programs/kernel_things.h $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -Wno-unused-parameter $< $(KERNEL_THINGS)
 
-# bump.c defines malloc itself: the compiler must not know what malloc does.
+# bump.c defines malloc: the compiler must not assume what malloc does.
 BUMP := tests/programs/own_malloc.c tests/programs/bump.c
 BUMP_FLAGS := -fno-builtin
 
@@ -182,7 +183,7 @@ $(P)/libbump_je.so: tests/programs/bump.c $(PROGRAM_DEPS)
 $(P)/own_malloc: $(BUMP) $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(BUMP_FLAGS) $(BUMP)
 
-# Each function begins with a call.
+# Each function begins with a call to __fentry__.
 $(P)/own_malloc_fentry: $(BUMP) $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(BUMP_FLAGS) -fno-pie -pg -mfentry -fcf-protection -c -o $@.o \
 		tests/programs/bump.c
@@ -237,7 +238,7 @@ $(P)/cxx_clang_%: tests/programs/cxx.cpp $(PROGRAM_DEPS)
 	$(CLANG) --driver-mode=g++ -std=c++17 $(PROGRAM_FLAGS) -fsized-deallocation \
 		-fsanitize=$(SANITIZER) -o $@ $<
 
-# By itself Rust keeps no frame pointers, and no lines when it optimises.
+# By default Rust omits frame pointers, and lines in optimised builds.
 $(P)/rusty: RUST_FLAGS := -O -g
 $(P)/rusty_v0: RUST_FLAGS := -O -g -C symbol-mangling-version=v0
 $(P)/rusty_debug: RUST_FLAGS := -g
@@ -250,7 +251,7 @@ $(P)/rusty $(P)/rusty_v0 $(P)/rusty_debug $(P)/rusty_release: tests/programs/rus
 $(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
 
-# As other languages build an allocator in: its names are nobody else's.
+# A prefix that only one allocator uses, as in languages that build it in.
 BUILT_IN := $(BUMP_FLAGS) -DPREFIX=_rjem_
 
 $(P)/own_malloc_built_in: $(BUMP) $(PROGRAM_DEPS)
@@ -272,21 +273,21 @@ $(P)/libunwind_library.so: tests/programs/unwind_library.c $(UNWIND_DEPS)
 $(P)/unwind: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
 	$(PROGRAM_CC) $(NO_FP) $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
 
-# The same file but for the names: frames must be at the same places.
+# The same file without symbols: frames must be at equal offsets.
 $(P)/unwind_stripped: $(P)/unwind
 	$(OBJCOPY) --strip-all $< $@
 
 $(P)/unwind_static: tests/programs/unwind.c tests/programs/unwind_library.c $(UNWIND_DEPS)
 	$(PROGRAM_CC) $(NO_FP) -static $< tests/programs/unwind_library.c
 
-# Return addresses are signed (PAC), and what is jumped to begins with bti.
+# Return addresses are signed (PAC), and targets of jumps begin with bti.
 $(P)/unwind_signed: tests/programs/unwind.c tests/programs/unwind_library.c $(UNWIND_DEPS)
 	$(PROGRAM_CC) $(NO_FP) -mbranch-protection=standard $< tests/programs/unwind_library.c
 
 $(P)/unwind_fp: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
 
-# Only .debug_frame tells of their own functions; in the second one it is compressed.
+# Only .debug_frame describes the functions of these programs; in the second it is compressed.
 DEBUG_FRAME := $(NO_FP) -fno-asynchronous-unwind-tables -fno-unwind-tables
 
 $(P)/unwind_debug_frame: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
@@ -295,7 +296,7 @@ $(P)/unwind_debug_frame: tests/programs/unwind.c $(P)/libunwind_library.so $(UNW
 $(P)/unwind_packed: tests/programs/unwind.c $(P)/libunwind_library.so $(UNWIND_DEPS)
 	$(PROGRAM_CC) $(DEBUG_FRAME) -gz=zlib $< -L$(P) -lunwind_library -Wl,-rpath,'$$ORIGIN'
 
-# Nothing tells of them.
+# Removes all unwind information.
 NO_FRAMES := --remove-section .eh_frame --remove-section .eh_frame_hdr
 
 $(P)/unwind_bare: $(P)/unwind
@@ -307,7 +308,7 @@ $(P)/unwind_bare_fp: $(P)/unwind_fp
 $(P)/unwind_exotic: tests/programs/unwind_exotic.c $(P)/libunwind_library.so $(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(NO_FP) $< -ldl -Wl,-rpath,'$$ORIGIN'
 
-# Names of equal length: the first two differ in nothing but names and numbers.
+# Names of equal length: the first two libraries differ only in names and numbers.
 FRAMES_LIBRARY = $(PROGRAM_CC) -fPIC -shared -Wl,--build-id tests/programs/frames_library.c
 
 $(P)/libframes_first.so: tests/programs/frames_library.c $(PROGRAM_DEPS)
@@ -331,7 +332,7 @@ $(P)/libstack_cache_small.so $(P)/libstack_cache_large.so: tests/programs/stack_
 		$(PROGRAM_DEPS)
 	$(PROGRAM_CC) $(NO_FP) -DROOM=$(ROOM) -fPIC -shared $<
 
-# No 32-bit library is needed for a program that uses none.
+# A program without libraries needs no 32-bit libraries to build.
 $(P)/tiny32: tests/programs/tiny32.c tests/programs/programs.mk
 	$(CC) -m32 -O1 -ffreestanding -nostdlib -static -fno-pic -no-pie -fno-stack-protector \
 		-o $@ $<

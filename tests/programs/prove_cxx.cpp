@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* C++ pointers that do not point to the begin of a block, and memory that the C++ library keeps. */
+/* C++ pointers that do not point to the start of a block, and memory that the C++ library keeps. */
 #include <exception>
 #include <functional>
 #include <map>
@@ -240,7 +240,7 @@ SCENE(maps_of_vectors)
 {
 	map_kept = make_map();
 	fill_kept();
-	/* A vector points to its end, which may be the begin of the next block. */
+	/* A vector points to its end, which may be the start of the next block. */
 	held[0] = between(80);
 	map_lost = make_map();
 	fill_lost();

@@ -57,7 +57,7 @@ MAKER(case8_b); /* LEAK */
 MAKER(case9_a); /* LEAK */
 MAKER(case9_b); /* LEAK */
 
-/* Chains of pointers to the begin of blocks, with and without a root. */
+/* Chains of pointers to the start of blocks, with and without a root. */
 SCENE(chains_of_begins)
 {
 	void *a;
@@ -103,7 +103,7 @@ SCENE(chains_of_interiors)
 
 MAKER(both_ways); /* LEAK */
 
-/* Pointers to the begin and into the middle: the begin counts, in either order. */
+/* Pointers to the start and into the middle: the start counts, in either order. */
 SCENE(begin_and_interior)
 {
 	void *block = both_ways(NODE);
@@ -515,7 +515,7 @@ SCENE(one_is_held)
 /* A random graph without circles: edges go from lower to higher numbers. */
 struct graph {
 	void *blocks[RANDOM_CNT];
-	unsigned char kinds[RANDOM_CNT]; /* 0: unreferenced; 1: lost block refers; 2, 3: below */
+	unsigned char kinds[RANDOM_CNT]; /* 0: no pointer; 1: from a lost block; 2, 3: below */
 	unsigned int state;
 };
 

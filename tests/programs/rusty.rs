@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What Rust's Box, Vec and String leave: its standard library's allocator is malloc. The truth
-//! is told as in truth.h.
+//! Leaks Rust's Box, Vec and String, whose memory comes from malloc. The truth is printed as in
+//! truth.h.
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::io::FromRawFd;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 const TIMES: usize = 5;
 
-/// What nobody else could see, the compiler would not allocate.
+/// Visible to other code, so that the compiler cannot drop the allocations.
 #[no_mangle]
 pub static LAST: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -27,7 +27,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Files, as stdout has a buffer of its own, which is no truth of ours.
+    /// Uses files, as the buffer of stdout would be an extra block.
     fn new() -> Terminal {
         unsafe { Terminal { output: File::from_raw_fd(1), input: File::from_raw_fd(0) } }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions whose frame descriptions take long to read: the first instruction is one that is left
- * to libdw, which runs all instructions of a function anew for each of its rows.
+ * Functions with unwind information that is slow to read: the first CFI instruction is one that only
+ * libdw handles, and libdw runs all instructions of a function again for each row.
  */
 	.text
 	.rept 100

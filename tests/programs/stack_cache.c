@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Call paths to one allocation that are hard to tell apart from a few stack words, each taken many
+ * Call paths to one allocation that look alike in most words of the stack, each taken many
  * times. The argument selects the paths; the truth has a line "path=FUNCTION<... COUNT" for each
  * path, with the program's functions from the leaking one outwards, without main.
  */
@@ -18,7 +18,7 @@
 
 static jmp_buf away;
 
-/* Called after another call, which so cannot become a tail call. */
+/* Keeps the call before it from becoming a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");

@@ -13,7 +13,7 @@
 
 #define SIZE 40
 
-/* Called after another call, which so cannot become a tail call. */
+/* Keeps the call before it from becoming a tail call. */
 static inline void back(void)
 {
 	__asm__ volatile("" : : : "memory");

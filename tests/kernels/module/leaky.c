@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A module that leaks on request: writing "WHAT COUNT" to its parameter `leak` lets the function
- * leak_WHAT allocate COUNT blocks, and writing "free" to it gives everything back. What it calls
- * on purpose carries the comment LEAK.
+ * A module that leaks on request: writing "WHAT COUNT" to its parameter `leak` makes the function
+ * leak_WHAT allocate COUNT blocks, and writing "free" frees them all. Lines that leak have the
+ * comment LEAK.
  */
 #include <linux/gfp.h>
 #include <linux/kernel.h>
@@ -29,7 +29,7 @@ struct fleeting {
 	char bytes[1000];
 };
 
-/* What is held, so that it can be given back; the table itself is no allocation. */
+/* Blocks held, to be freed later; the table itself is not allocated. */
 struct held {
 	void *blocks[MOST];
 	unsigned int cnt;
@@ -47,7 +47,9 @@ static int hold(struct held *held, void *block)
 	return 1;
 }
 
-/* How many come by one call: single ones, few, and as many as fill a page with their addresses. */
+/*
+ * Returns sizes of bulk calls in turn: one block, a few, and enough to fill a page with pointers.
+ */
 static unsigned int bulk_size(unsigned int most)
 {
 	static const unsigned int sizes[] = {1, 2, 65, 7, 512, 100, 63};
@@ -87,8 +89,8 @@ static noinline int leak_pages(unsigned int most)
 }
 
 /*
- * The call fills what is empty in its array. Where it can, every other place at the front has a
- * page that was held before.
+ * alloc_pages_bulk_array() fills empty entries of its array. If there are old pages, every other
+ * entry at the front has one.
  */
 static noinline int leak_bulk_page(unsigned int most)
 {
@@ -113,7 +115,7 @@ static noinline int leak_percpu(unsigned int most)
 	return hold(&percpus, (void __force *)block);
 }
 
-/* No leak: it is freed by RCU, which no tracepoint of the slab allocator may show. */
+/* Allocates memory that RCU frees, which may lack a tracepoint: it must not be reported. */
 static noinline int leak_nothing(unsigned int most)
 {
 	struct fleeting *block = kmalloc(sizeof(*block), GFP_KERNEL);
@@ -141,7 +143,10 @@ static void free_all(void)
 		free_percpu((void __percpu __force *)percpus.blocks[--percpus.cnt]);
 }
 
-/* A function allocates up to so many blocks and says how many, or an error. */
+/*
+ * Functions allocate up to the given number of blocks; they return the number allocated or an
+ * error.
+ */
 static const struct {
 	const char *name;
 	int (*function)(unsigned int most);
@@ -156,7 +161,7 @@ static const struct {
 	{"nothing", leak_nothing, NULL},
 };
 
-/* A loop of its own, so that each burst is one stack. */
+/* A separate loop, so that all blocks of a burst have one stack. */
 static noinline int burst(unsigned int which, unsigned int cnt)
 {
 	int done;
@@ -195,7 +200,7 @@ static const struct kernel_param_ops leak_ops = {.set = on_write};
 module_param_cb(leak, &leak_ops, NULL, 0200);
 MODULE_PARM_DESC(leak, "WHAT COUNT, where WHAT is the name of a function without leak_; or free");
 
-/* A constructor keeps the allocator from merging the cache with another of that size. */
+/* A constructor keeps the kernel from merging the cache with another one of this size. */
 static void construct(void *block)
 {
 	memset(block, 0, OBJECT_SIZE);
