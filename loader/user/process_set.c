@@ -560,9 +560,9 @@ static void end_others(struct process_set *set, pid_t pid)
 }
 
 /*
- * Opens the process of a record. If it has ended, or ended while it was being read, it is opened
- * from recorded events. So is a process that could not be read because it was just running exec;
- * this one is still watched.
+ * Opens the process of a record. A process that has ended, or ends while it is being read, is
+ * opened from recorded events. So is one that was running exec when it was read, but this one stays
+ * watched.
  */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,

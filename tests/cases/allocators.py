@@ -89,7 +89,7 @@ def test_preloaded_threads(t, name):
 @each("deepbind", "dlmopen")
 def test_two_allocators(t, how):
     """
-    A plugin calls the C library's malloc, the program that of a preloaded library: both count.
+    A plugin calls the C library's malloc, the program a preloaded library's: both count.
     """
     program = t.program("two_allocators", t.file_of("libplugin.so"), how,
                         preload=library("jemalloc"))

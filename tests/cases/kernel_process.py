@@ -82,7 +82,7 @@ def test_pid_of_another(t):
 @slow
 def test_freed_by_another(t):
     """
-    Messages sent by the traced process and received by another are gone; the reverse never appear.
+    Messages from the traced process to another are gone once received; others never appear.
     """
     share_kernel(t)
     receiver = t.program("kernel_flow", "receive")

@@ -45,8 +45,8 @@ def alone(function):
 
 def once(function):
     """
-    Marks a case about the kernel that exercises nothing in memleak that other cases do not: it is
-    not run again with a sanitized memleak.
+    Marks a case about the kernel whose code in memleak other cases cover: it is not run again with
+    a sanitized memleak.
     """
     function.once = True
     return function

@@ -8,7 +8,7 @@ import time
 LOOPS = 100_000   # iterations per measurement
 USUAL_S = 0.0035  # seconds of a measurement on an idle machine of 2024
 ROUNDS = 9        # measurements
-MOST = 20.0       # maximum slowness
+MOST = 20.0       # upper limit of the slowness
 
 # Set by tests/kernels/run for emulated processors; some cases expect less there.
 EMULATED = int(os.environ.get("MEMLEAK_TEST_SLOWNESS", "1"))
