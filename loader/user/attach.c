@@ -684,9 +684,7 @@ static struct file_id program_file(const struct proc_maps *maps)
 	return first ? first->file : (struct file_id){0};
 }
 
-/*
- * Probes a mapped file; allocations of the ended process through a file without probes were missed.
- */
+/* Probes a mapped file. If it had no probes yet, allocations of the ended process were missed. */
 static void look_into(struct attach_state *state, const struct mapping *mapping,
 		      enum function_scope scope)
 {

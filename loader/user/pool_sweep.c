@@ -90,7 +90,10 @@ void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
 	enum link_kind kind = set->programs->ctx.programs.kind;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	/* Removing probes of other kinds takes 0.1 s each, in which no new process is handled. */
+	/*
+	 * Removing probes held by other kinds of links takes 0.1 s each, which delays new
+	 * processes.
+	 */
 	if (!set->programs->ctx.pool || (kind != LINK_SESSION && kind != LINK_MULTI))
 		return;
 	if (now_ns - sweep->last_ns >= round_ns()) {

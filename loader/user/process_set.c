@@ -373,7 +373,7 @@ static void drop(struct process_set *set, uint32_t image)
 {
 	if (image_set_has(&set->gone, image))
 		return;
-	/* Without memory for the list, the data stays and takes up room. */
+	/* If memory for the list runs out, the data of the image is never deleted. */
 	image_set_add(&set->gone, image);
 	set->gone_blocks += tracker_held(&set->programs->tracker, image);
 }
@@ -560,9 +560,9 @@ static void end_others(struct process_set *set, pid_t pid)
 }
 
 /*
- * Opens the process of a record. A process that has ended, or ends while it is being read, is
- * opened from recorded events. So is one that was running exec when it was read, but this one stays
- * watched.
+ * Opens the process of a record. If it has ended, or ends while it is being read, it is opened from
+ * recorded events. A process that could not be read during an exec is opened from events as well,
+ * but stays watched.
  */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,

@@ -141,7 +141,7 @@ def test_another_allocator(t):
 
 
 def test_text(t):
-    """Text output: the lines and the table."""
+    """The text report has the lines of the census and its table."""
     program = t.program("census")
     memleak = t.memleak("--census", "-o", "0", "-p", str(program.pid), "3600").ready()
     truth = program.go()

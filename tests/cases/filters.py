@@ -114,7 +114,7 @@ def test_show_allocs(t):
             raise Failure("tid")
 
 
-# Sampling.
+# Cases about sampling.
 
 def test_sampling(t):
     """100,000 blocks, one in ten sampled: the estimate is within ten standard deviations."""

@@ -258,7 +258,7 @@ def test_depth(t):
     require(all(len(site["stack"]) <= 3 for site in kernel_part(report)), report, "deeper stacks")
 
 
-# Events.
+# Cases about events.
 
 def test_trace_json(t):
     """-t: a line for each message allocated and freed."""

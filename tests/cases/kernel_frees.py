@@ -19,7 +19,7 @@ def held(report, holds):
     return sum(site["count"] for site in kernel_part(report) if holds(site))
 
 
-# Beside other BPF programs.
+# Frees beside other BPF programs.
 
 @once
 @alone
@@ -61,7 +61,7 @@ def test_two_tracers(t):
     second.stop()
 
 
-# In interrupts.
+# Frees in interrupts.
 
 @once
 @alone
@@ -141,7 +141,7 @@ def test_flood(t, what):
         raise Failure(f"outstanding after each flood: {levels}")
 
 
-# In bulk.
+# Frees in bulk.
 
 @once
 @pitfall(25)
@@ -221,7 +221,7 @@ def test_repairs_repair_nothing_that_is_held(t):
     memleak.stop()
 
 
-# Slab pages, and split pages.
+# Frees of slab pages, and of split pages.
 
 def slab_pages(report):
     """Returns the sites of pages allocated by the slab allocator."""

@@ -17,7 +17,7 @@ def recording(t, *options, **kwargs):
     return screen
 
 
-# A recording, which is equal on every machine.
+# Cases that show a recording, so that screens are the same on every machine.
 
 @untraced
 @each("80x24", "40x10", "120x30")
@@ -153,7 +153,7 @@ def test_page(t):
         raise Failure("what it said is not on stderr afterwards")
 
 
-# Ways to quit.
+# Cases about ways to quit.
 
 @untraced
 @each("q", "C-c", "TERM", "INT", "HUP", "SEGV")
@@ -229,7 +229,7 @@ def test_term(t, name):
         raise Failure(text)
 
 
-# Live runs.
+# Cases that trace a program.
 
 def test_program(t):
     """

@@ -290,7 +290,7 @@ def test_target_is_never_stopped(t):
         raise Failure(f"state and tracer: {bad}")
 
 
-# Libraries that are loaded and unloaded.
+# Cases about libraries that are loaded and unloaded.
 
 def loader_made(site):
     """True for blocks that dlopen allocates for itself."""

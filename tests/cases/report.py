@@ -31,7 +31,7 @@ def text_for_people(t, program, *options):
     return memleak.out.text
 
 
-# Text.
+# Cases about text output.
 
 SCREEN = r"""\d\d:\d\d:\d\d leak \(\d+\), traced for \d+ s: 5\.0 MiB in 10 blocks; all stacks are complete
 too early to say what grows: that takes 5 reports and 10 s of tracing, or more
@@ -150,7 +150,7 @@ def test_text_show_allocs(t):
             raise Failure(f"block {address:#x} of {size} bytes is not in {text!r}")
 
 
-# Ages.
+# Cases about ages of blocks.
 
 def test_older(t):
     """-o 500, the default: no block before its time, all of them after it."""
@@ -249,7 +249,7 @@ def test_ages_of_combined(t):
         raise Failure("an age with -C")
 
 
-# Growth.
+# Cases about growth.
 
 def test_growth(t):
     """Growth is relative to the previous report; check_sequence compares each pair."""
@@ -283,7 +283,7 @@ def test_site_ids_stay(t):
         raise Failure(f"ids {ids}")
 
 
-# Times of reports.
+# Cases about the times of reports.
 
 def test_count(t):
     program = t.program("leak")

@@ -36,7 +36,7 @@ def check_totals(report, count, size):
 
 
 def check_sites(report, function, size):
-    """Each site has blocks of this number of bytes: its estimate is one experiment."""
+    """Checks the estimate of each site; all of its blocks have this size."""
     sites = [site for site in report["sites"] if owner(site) == function]
     if len(sites) != SITES or len(report["sites"]) != SITES:
         raise Failure(f"{len(sites)} sites, and {len(report['sites'])} in all")

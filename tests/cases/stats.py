@@ -7,7 +7,7 @@ import re
 from lib import Failure, each, wanted
 
 
-# --stats.
+# Cases about --stats.
 
 def stats_of(report, space="user"):
     """Returns the stats of a space; counts by function add up to the total."""
@@ -108,7 +108,7 @@ def test_stats_text(t):
             raise Failure(f"{line} is not in {text!r}")
 
 
-# --summary.
+# Cases about --summary.
 
 def summary_of(report, program):
     found = [process for process in report["summary"] if process["pid"] == program.pid]

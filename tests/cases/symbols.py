@@ -377,7 +377,7 @@ def test_missing_names(t, kind):
         raise Failure(f"said {said} times: {memleak.notes}")
 
 
-# Hostile bytes.
+# Cases about hostile bytes.
 
 ODD_NAME = b"we\x1b[31mird\xff\xfe\n\t\"name\\"
 
@@ -465,7 +465,7 @@ def test_long_path(t):
         raise Failure("the path is cut")
 
 
-# Broken files.
+# Cases about broken files.
 
 def corrupt(data, how):
     """Breaks parts of a library that the dynamic loader does not read, so that it still loads."""

@@ -19,7 +19,7 @@ def totals(group):
     return group["count"], group["bytes"]
 
 
-# --by process.
+# Cases about --by process.
 
 def test_by_process(t):
     programs = [t.program("leak"), t.program("many", "500", "10")]
@@ -79,7 +79,7 @@ def test_by_process_growth(t):
         raise Failure(f"growth {grown}")
 
 
-# --by module.
+# Cases about --by module.
 
 @each(("cxx", "new"), ("functions", "all"))
 def test_by_module_runtime(t, what):
@@ -110,7 +110,7 @@ def test_by_module_library(t):
         wanted("file", site["stack"][0]["module"], plugin)
 
 
-# --by thread.
+# Cases about --by thread.
 
 SHARE = 500
 
@@ -166,7 +166,7 @@ def test_by_thread_sampled(t):
             raise Failure(f"{group['count']} blocks estimated, standard error {error}")
 
 
-# --by cgroup.
+# Cases about --by cgroup.
 
 @contextlib.contextmanager
 def new_cgroup(name):
@@ -225,7 +225,7 @@ def test_by_cgroup_text(t):
         raise Failure(f"{memleak.out.text!r}")
 
 
-# --largest.
+# Cases about --largest.
 
 def test_largest(t):
     """The largest outstanding block of each process, with its stack."""
@@ -311,7 +311,7 @@ def test_max_records_text(t):
             "(1 more process)"])
 
 
-# --prove-every.
+# Cases about --prove-every.
 
 def test_prove_every(t):
     """Every third report and the last one have a proof."""

@@ -16,8 +16,7 @@ from .program import Truth
 
 VALGRIND = ("valgrind", "-q", "--leak-check=no", "--show-leak-kinds=all", "--num-callers=40",
             "--leak-resolution=high", "--child-silent-after-fork=yes", "--xml=yes")
-# valgrind crashes on probes. They are in the files of libraries, whoever placed them, so valgrind
-# is given copies of these files.
+# valgrind crashes on probes, which are placed in library files, so it gets copies of these files.
 COVER = ("unshare", "-m", "sh", "-c", 'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 99; '
          'shift 2; done; shift; exec "$@"', "sh")
 KINDS = {"Leak_DefinitelyLost": "definite", "Leak_IndirectlyLost": "indirect",

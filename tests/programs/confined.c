@@ -148,7 +148,7 @@ static unsigned int make_harmful(void)
 		CALL(chroot, A("/")),
 		CALL(mount, A("x"), A("/"), A("tmpfs"), 0, 0),
 		CALL(umount2, A("/"), 0),
-		/* The network. */
+		/* Network system calls. */
 		CALL(socket, AF_INET, SOCK_STREAM, 0),
 		CALL(socket, AF_INET, SOCK_DGRAM, 0),
 		CALL(socket, AF_INET6, SOCK_STREAM, 0),
@@ -188,7 +188,7 @@ static unsigned int make_harmful(void)
 		CALL(execveat, FILE_OF_OTHERS, A(""), 0, 0, AT_EMPTY_PATH),
 		CALL(unshare, CLONE_NEWUSER),
 		CALL(setns, LINK, 0),
-		/* User ids and capabilities. */
+		/* Changing user ids and capabilities. */
 		CALL(setuid, 0),
 		CALL(setresuid, 0, 0, 0),
 		CALL(setgroups, 0, 0),
@@ -213,7 +213,7 @@ static unsigned int make_harmful(void)
 		CALL(shmget, 0, 4096, 0600),
 		CALL(semget, 0, 1, 0600),
 		CALL(msgget, 0, 0600),
-		/* Kernel interfaces. */
+		/* Kernel interfaces such as bpf(). */
 		CALL(bpf, 0, A(bytes), 128),
 		CALL(perf_event_open, A(bytes), 0, -1UL, -1UL, 0),
 		CALL(userfaultfd, 0),

@@ -669,7 +669,7 @@ static void do_some(unsigned cnt)
 	}
 }
 
-/* Child processes. */
+/* Operations with child processes. */
 
 static void nap(void)
 {
@@ -783,7 +783,7 @@ static void await_children(void)
 		;
 }
 
-/* Rounds. */
+/* Rounds of operations. */
 
 static void *worker_main(void *arg)
 {
