@@ -37,7 +37,7 @@ struct count_source {
 	struct source source;
 	struct tracing tracing;
 	struct user_symbols symbols;
-	struct counts counts; /* as of the last report, sorted by key */
+	struct counts counts; /* rows of the last report, sorted by key */
 	size_t cap;
 	uint64_t last_ns;
 	char *mount;      /* mount point of the cgroup hierarchy; NULL if not mounted */

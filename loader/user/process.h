@@ -44,9 +44,9 @@ struct user_process {
 	struct probe_set probes; /* unused if probes are shared */
 	char *allocator;         /* path of the first file with a probed heap function */
 	struct ranges ranges;
-	struct proc_maps maps; /* as of read_ns; empty once compared with the ranges */
+	struct proc_maps maps; /* read at read_ns; empty once compared with the ranges */
 	uint64_t compared_ns;
-	uint64_t mappings_lost; /* for lack of memory in the loader */
+	uint64_t mappings_lost; /* mappings not recorded for lack of memory */
 	uint64_t exec_gaps;     /* programs that ran before their allocator was probed */
 	bool after_exec;        /* after an exec: the probes of the new program are not complete */
 	bool gap_counted;       /* exec_gaps includes the current program */

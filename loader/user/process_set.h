@@ -25,8 +25,8 @@ struct process_set {
 	size_t purge_at;         /* number of ended images at which a purge is due */
 	uint64_t gone_blocks;    /* blocks of images ended since the last purge: tracker_held() */
 	uint32_t given_images;   /* counter for numbers of images */
-	uint64_t mappings_lost;  /* lost by processes that were removed */
-	uint64_t exec_gaps;      /* of processes that were removed */
+	uint64_t mappings_lost;  /* mappings lost by removed processes */
+	uint64_t exec_gaps;      /* exec gaps of removed processes */
 	uint64_t processes_lost; /* processes that could not be examined, or not in time */
 	size_t narrow_cnt;       /* 32-bit programs that were skipped when tracing began */
 	size_t unopened_cnt;     /* processes that could not be opened when tracing began */

@@ -107,7 +107,7 @@ def of_one_image(t, name, beside):
 
 @each("overlays", "beside")
 def test_one_image(t, what):
-    """No call is counted twice."""
+    """No call is counted twice if two containers share a file."""
     name = f"i{os.getpid()}"
     programs = of_one_image(t, name, what == "beside")
     memleak = t.memleak("--json", "--count=process", "--comm", name, "3600").ready()

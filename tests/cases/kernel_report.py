@@ -17,7 +17,7 @@ from lib.kernel import (THINGS, by_program, culprit_of, expect_things, kernel_pa
 @timeout(180)
 @each("messages:1000", "keys", "rings:10", "arrays:20")
 def test_exact(t, thing):
-    """As exact as for a process; pid and comm are null, last_pid and last_comm are set."""
+    """Counts for the whole kernel are exact; pid and comm are null, last_pid and last_comm set."""
     share_kernel(t, whole=True)
     program = t.program("kernel", thing)
     memleak = whole_kernel(t)

@@ -67,7 +67,7 @@ def test_used_inherited(t):
 
 @each("used_no_more", "used_unmapped", "used_moved")
 def test_used_later(t, name):
-    """Reserved address space whose protection changes again after each report."""
+    """Reserved address space is counted correctly when its protection changes after each report."""
     program = t.program("mappings", name)
     memleak = t.attach(program, "--reserved", interval="0.2")
     for _ in range(2):
