@@ -69,6 +69,7 @@ struct memleak_kernel_config {
 	__u32 own_tgid;     /* memleak's */
 	__u32 starter_tgid; /* of its child whose children are its helpers */
 	__u8 by_process;    /* only what target processes allocate */
+	__u8 by_thread;     /* blocks have the number of the thread, and not of its process */
 	__u8 wa_missing_free;
 	__u8 percpu;
 	__u8 movable; /* pages of user memory and of the page cache, too */

@@ -21,6 +21,11 @@ void options_deinit(struct options *opts)
 	memset(opts, 0, sizeof(*opts));
 }
 
+bool options_want_threads(const struct options *opts)
+{
+	return opts->show_allocs || opts->largest || opts->by == BY_THREAD;
+}
+
 bool options_want_cgroups(const struct options *opts)
 {
 	return opts->by == BY_CGROUP || opts->record;

@@ -158,6 +158,9 @@ bool options_ask_for_users(const struct options *opts);
 /* Whether it must be known of processes in which cgroup they are. */
 bool options_want_cgroups(const struct options *opts);
 
+/* True if the threads that allocated blocks are shown. */
+bool options_want_threads(const struct options *opts);
+
 /* Whether probes are in whatever process maps a file, and not in one alone. */
 bool options_share_probes(const struct options *opts);
 

@@ -437,6 +437,7 @@ void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *wor
 	}
 	words[SITE_LAST_PID] = (uint64_t)site->origin.last_pid;
 	words[SITE_MARKS] = marks_of(&site->origin);
+	words[SITE_OWNER_PID] = (uint64_t)site->origin.owner_pid;
 	words[SITE_UNSEEN_FREES] = site->origin.unseen_frees;
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
 		words[SITE_AGES + 3 * i] = site->ages.bytes[i];
@@ -466,6 +467,7 @@ void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *sit
 			.inherited = words[SITE_LARGEST_INHERITED] != 0,
 		};
 	site->origin.last_pid = (pid_t)words[SITE_LAST_PID];
+	site->origin.owner_pid = (pid_t)words[SITE_OWNER_PID];
 	site->origin.several_pids = words[SITE_MARKS] & MARK_SEVERAL_PIDS;
 	site->origin.interrupt = words[SITE_MARKS] & MARK_INTERRUPT;
 	site->origin.several_caches = words[SITE_MARKS] & MARK_SEVERAL_CACHES;

@@ -96,6 +96,8 @@ enum {
 	SITE_LOST_WITH_COUNT,
 	SITE_LOST_PER_S,
 	SITE_LOST_SINCE,
+	SITE_OWNER_PID,
+	SITE_OWNER_COMM, /* the number of a string */
 	SITE_WORDS,
 };
 

@@ -30,6 +30,7 @@ static struct site make_site(struct maker *maker, const struct read_site *from,
 	recording_site_from(words, t0_ns, &site);
 	site.origin.last_comm = recording_string_at(maker->recording, words[SITE_LAST_COMM]);
 	site.origin.cache = recording_string_at(maker->recording, words[SITE_CACHE]);
+	site.origin.owner_comm = recording_string_at(maker->recording, words[SITE_OWNER_COMM]);
 	for (size_t i = 0; i < cnt; i++)
 		*maker->next_location++ = from->locations[i];
 	return site;

@@ -184,6 +184,8 @@ static int words_of(struct recorder *recorder, const struct site *site, uint64_t
 
 	if (!err)
 		err = recorder_string(recorder, site->origin.cache, &words[SITE_CACHE]);
+	if (!err)
+		err = recorder_string(recorder, site->origin.owner_comm, &words[SITE_OWNER_COMM]);
 	recording_site_words(site, t0_ns, words);
 	return err;
 }

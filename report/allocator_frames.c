@@ -60,6 +60,9 @@ static const char *const kernel_allocator_names[] = {
 	"pcpu_alloc",        "do_kmalloc",
 	"do_kmem_cache",     "kmem_cache_zalloc",
 	"pcpu_create_chunk", "vm_area_alloc_pages",
+	"slab_alloc",        "allocate_slab",
+	"new_slab",          "alloc_slab_obj_exts",
+	"refill_sheaf",      "alloc_from_pcs",
 	"bpf_trampoline", /* between a hooked function's entry and the rest of it */
 };
 

@@ -13,6 +13,7 @@
 #include "report/funnels.h"
 #include "report/grouping.h"
 #include "report/held_by.h"
+#include "report/kernel_paths.h"
 #include "report/largest.h"
 #include "report/naming.h"
 #include "report/peak.h"
@@ -382,6 +383,31 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 	return cnt;
 }
 
+/* Chooses the paths of suspects, and behind them their possible companions. */
+static int choose_paths(const struct candidate *judged, size_t cnt, struct report *report,
+			struct shown *shown)
+{
+	cleanup_free struct candidate *suspects = NULL, *companions = NULL;
+	size_t suspect_cnt, companion_cnt = 0;
+	int err = site_order_suspects(judged, cnt, &suspect_cnt, &suspects);
+
+	if (!err && suspect_cnt)
+		err = site_order_companions(judged, cnt, &companion_cnt, &companions);
+	if (err)
+		return err;
+	shown->paths = calloc(MAX_PATHS, sizeof(*shown->paths));
+	if (!shown->paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < suspect_cnt; i++) {
+		report->suspects_total += suspects[i].path_cnt ?: 1;
+		if (i < MAX_PATHS)
+			shown->paths[shown->path_cnt++] = suspects[i];
+	}
+	for (size_t i = 0; i < companion_cnt && shown->path_cnt < MAX_PATHS; i++)
+		shown->paths[shown->path_cnt++] = companions[i];
+	return 0;
+}
+
 /* Suspects are shown whatever else is. */
 static int show_paths(const struct options *opts, const struct sums *sums,
 		      struct symbol_backend *symbols, uint64_t deadline_ns, struct report *report,
@@ -399,14 +425,10 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 		err = blame_sums(opts, sums->callers, &shown->funnels, symbols, deadline_ns, judged,
 				 &cnt);
 	if (!err)
-		err = site_order_suspects(judged, cnt, &cnt, &shown->paths);
-	if (err)
-		return err;
-	shown->path_cnt = cnt < MAX_PATHS ? cnt : MAX_PATHS;
-	for (size_t i = 0; i < cnt; i++)
-		report->suspects_total += shown->paths[i].path_cnt ?: 1;
-	count_verdicts(sums->pools, shown, report);
-	return 0;
+		err = choose_paths(judged, cnt, report, shown);
+	if (!err)
+		count_verdicts(sums->pools, shown, report);
+	return err;
 }
 
 static int show_lost_paths(struct report *report, struct shown *shown)
@@ -444,9 +466,12 @@ static void shown_deinit(struct shown *shown)
 static int name_culprits(struct report *report)
 {
 	const struct trifle_scale scale = {report->bytes, untraced_bytes_per_s(&report->untraced)};
-	int err = suspects_init(report->paths, report->path_cnt, &scale, MAX_SUSPECTS,
-				&report->suspect_cnt, &report->suspects);
+	int err = kernel_paths_blame(report->sites + (report->paths - report->sites),
+				     report->path_cnt);
 
+	if (!err)
+		err = suspects_init(report->paths, report->path_cnt, &scale, MAX_SUSPECTS,
+				    &report->suspect_cnt, &report->suspects);
 	return err ? err
 		   : losses_init(report->lost_paths, report->lost_path_cnt, MAX_SUSPECTS,
 				 &report->loss_cnt, &report->losses);

@@ -38,6 +38,7 @@ struct report_site {
 	size_t path_cnt;                       /* sites that it stands for; 0: for itself */
 	bool in_pool;                          /* whoever asked the runtime is not blamed */
 	bool callers_vary;                     /* no caller has most of these */
+	bool is_excluded;                      /* a growing path that is no suspect */
 	struct place blamed;                   /* whom the memory is for, as far as is known */
 	struct place through;                  /* the library call that it came by */
 	bool has_through;

@@ -14,10 +14,14 @@ static double score_of(const struct candidate *candidate)
 	return history ? history->trend.score.total : 0;
 }
 
+bool site_is_doubtful(const struct site *site)
+{
+	return site->origin.reclaimable || site->origin.unseen_frees > site->count / 2;
+}
+
 bool site_is_suspect(const struct site *site, const struct site_history *history)
 {
-	return trend_is_suspect(&history->trend) && !site->origin.reclaimable &&
-	       site->origin.unseen_frees <= site->count / 2;
+	return trend_is_suspect(&history->trend) && !site_is_doubtful(site);
 }
 
 bool candidate_is_suspect(const struct candidate *candidate)
@@ -106,6 +110,18 @@ int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *
 			struct candidate **ret)
 {
 	return choose(candidates, cnt, candidate_is_suspect, by_weight, ret_cnt, ret);
+}
+
+static bool is_companion(const struct candidate *candidate)
+{
+	return candidate->growth.history && site_is_doubtful(candidate->site) &&
+	       trend_is_suspect(&candidate->growth.history->trend);
+}
+
+int site_order_companions(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+			  struct candidate **ret)
+{
+	return choose(candidates, cnt, is_companion, by_weight, ret_cnt, ret);
 }
 
 static bool is_loss(const struct candidate *candidate)

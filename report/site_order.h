@@ -19,15 +19,22 @@ int site_order_init(const struct site *sites, const struct growth *growth, size_
 		    enum sort_order order, size_t *ret_cnt, struct candidate **ret);
 
 /*
- * Whether a site seems to leak. Memory that the kernel takes back when it needs some does not, nor
- * does a site of whose blocks more than half may have been freed unseen.
+ * True if growth of a kernel site says little: the kernel takes the memory back when it needs some,
+ * or more than half of the blocks may have been freed unseen.
  */
+bool site_is_doubtful(const struct site *site);
+
+/* True if a site seems to leak: it grows, and that is not doubtful. */
 bool site_is_suspect(const struct site *site, const struct site_history *history);
 bool candidate_is_suspect(const struct candidate *candidate);
 
 /* Of these those that seem to leak: what leaks most, as far as can be told, first. */
 int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 			struct candidate **ret);
+
+/* Doubtful sites that grow, the fastest first: companions of suspects, see kernel_paths.h. */
+int site_order_companions(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+			  struct candidate **ret);
 
 /* Those of which something is lost: the largest loss, with what hangs from it, first. */
 int site_order_losses(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,

@@ -40,8 +40,10 @@ struct site_origin {
 	pid_t last_pid;
 	const char *last_comm; /* who allocated there last; NULL: only interrupts did */
 	bool several_pids;
-	bool interrupt;    /* allocated in interrupt context; others are another site */
-	const char *cache; /* the slab cache; NULL: unknown or none */
+	pid_t owner_pid;        /* whose are most of its blocks; 0: not known */
+	const char *owner_comm; /* NULL: not known */
+	bool interrupt;         /* allocated in interrupt context; others are another site */
+	const char *cache;      /* the slab cache; NULL: unknown or none */
 	bool several_caches;
 	bool reclaimable; /* a cache, which the kernel empties when it needs memory */
 	/* Of its blocks at most so many were freed unseen: its slab cache did not grow by them. */

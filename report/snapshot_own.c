@@ -78,6 +78,7 @@ static void own_sites(struct copier *copier, struct site *sites, size_t cnt)
 
 		site->process = copy_process(copier, site->process);
 		site->origin.last_comm = copy_string(copier, site->origin.last_comm);
+		site->origin.owner_comm = copy_string(copier, site->origin.owner_comm);
 		site->origin.cache = copy_string(copier, site->origin.cache);
 		site->reach.held_by = copy_chain(copier, &site->reach);
 		if (site->frame_cnt)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "report/site_order.h"
 #include "report/trend.h"
 
 /*
@@ -90,9 +91,14 @@ static void add(struct suspect *suspect, const struct report_site *path)
 {
 	const struct site_history *history = path->history;
 
-	if (!suspect->site || weight_of(path) > weight_of(suspect->site))
+	bool is_companion = site_is_doubtful(path->site);
+
+	if (!suspect->site || (!is_companion && weight_of(path) > weight_of(suspect->site)))
 		suspect->site = path;
 	suspect->path_cnt += path->path_cnt ?: 1;
+	suspect->companion_cnt += is_companion;
+	suspect->has_other_owners |=
+		path->site->origin.owner_pid != suspect->site->site->origin.owner_pid;
 	suspect->bytes_per_s += history->trend.bytes_per_s;
 	suspect->weight += weight_of(path);
 	suspect->seen += history->seen;
@@ -118,6 +124,9 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 
 		while (at < merged && !are_one(suspects[at].site, &paths[i]))
 			at++;
+		/* Companions come last, and only join suspects. */
+		if (paths[i].is_excluded || (at == merged && site_is_doubtful(paths[i].site)))
+			continue;
 		if (at == merged)
 			suspects[merged++] = (struct suspect){0};
 		add(&suspects[at], &paths[i]);

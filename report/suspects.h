@@ -15,10 +15,12 @@
 struct suspect {
 	const struct report_site *site; /* the path that leaks most */
 	size_t path_cnt;
-	size_t process_cnt; /* that they are of; 1 also for the kernel */
-	double bytes_per_s; /* of all paths; so below */
-	double weight;      /* with how sure it is */
-	uint64_t seen;      /* blocks */
+	size_t companion_cnt;  /* those of them that are no suspects by themselves */
+	bool has_other_owners; /* of kernel memory, beside that of site */
+	size_t process_cnt;    /* that they are of; 1 also for the kernel */
+	double bytes_per_s;    /* of all paths; so below */
+	double weight;         /* with how sure it is */
+	uint64_t seen;         /* blocks */
 	uint64_t freed;
 	uint64_t since_ns; /* of the one that has been growing for longest */
 	/* Of objects of a runtime: */

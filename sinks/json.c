@@ -71,6 +71,11 @@ static void write_origin(struct json_writer *json, const struct site_origin *ori
 		json_null(json, "last_pid");
 	json_string(json, "last_comm", origin->last_comm);
 	json_bool(json, "several_pids", origin->several_pids);
+	if (origin->owner_pid)
+		json_signed(json, "owner_pid", origin->owner_pid);
+	else
+		json_null(json, "owner_pid");
+	json_string(json, "owner_comm", origin->owner_comm);
 	json_bool(json, "interrupt", origin->interrupt);
 	json_string(json, "cache", origin->cache);
 	json_bool(json, "several_caches", origin->several_caches);

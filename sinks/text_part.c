@@ -477,6 +477,10 @@ static void write_origin(struct note *note, const struct site *site)
 	if (origin->interrupt) {
 		note_begin(note);
 		fputs("in interrupts", note->out);
+	} else if (origin->owner_comm && origin->several_pids) {
+		note_begin(note);
+		fprintf(note->out, "most by pid %d ", origin->owner_pid);
+		note_name(note, origin->owner_comm);
 	} else if (!site->process && origin->last_comm) {
 		note_begin(note);
 		fprintf(note->out, "last by pid %d ", origin->last_pid);

@@ -128,7 +128,7 @@ void verdict_write_text(const struct text_part *part)
 
 	write_losses(part);
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
-		told += report->suspects[i].path_cnt;
+		told += report->suspects[i].path_cnt - report->suspects[i].companion_cnt;
 		is_told |= verdict_is_part(report, &report->suspects[i]);
 		if (suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
 			continue;

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "report/blame.h"
 #include "report/function_name.h"
+#include "report/kernel_paths.h"
 #include "report/pools.h"
 #include "report/runtime_objects.h"
 
@@ -146,7 +147,9 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 		else
 			place = (struct place){.frame = place.frame + 1};
 		if (place.frame >= shown->site->frame_cnt ||
-		    frame_is_start(shown->locations[place.frame]))
+		    frame_is_start(shown->locations[place.frame]) ||
+		    (shown->site->space == SPACE_KERNEL &&
+		     kernel_frame_is_entry(shown->locations[place.frame])))
 			break;
 		frame = frame_of(shown->locations[place.frame], place.function);
 		if (!frame || !sym_is_known(frame->symbol))
@@ -195,7 +198,7 @@ static void write_owner(FILE *out, const struct text_part *part, const struct su
 	}
 	if (site->tid)
 		fprintf(out, ", of thread %d", site->tid);
-	if (part->with_process && site->process) {
+	if (site->space == SPACE_USER && part->with_process && site->process) {
 		if (suspect->process_cnt > 1)
 			fprintf(out, ", of %zu processes (", suspect->process_cnt);
 		else
@@ -233,6 +236,31 @@ static void write_advice(FILE *out, const struct suspect *suspect)
 		fprintf(out, "; %s", advice);
 }
 
+/* Returns the pid of the process for which the kernel keeps the memory; 0: not known. */
+static pid_t kernel_owner_of(const struct suspect *suspect)
+{
+	const struct site *site = suspect->site->site;
+
+	if (site->space != SPACE_KERNEL)
+		return 0;
+	return site->process ? site->process->pid : site->origin.owner_pid;
+}
+
+static void write_kernel_owner(FILE *out, const struct suspect *suspect)
+{
+	const struct site *site = suspect->site->site;
+	const char *comm = site->process ? site->process->comm : site->origin.owner_comm;
+	pid_t pid = kernel_owner_of(suspect);
+
+	if (!pid)
+		return;
+	fputs(" for ", out);
+	escape_puts(out, comm ?: "?");
+	fprintf(out, " (pid %d)", pid);
+	if (suspect->process_cnt > 1 || suspect->has_other_owners)
+		fputs(" and others", out);
+}
+
 static void write_line(FILE *out, const struct text_part *part, const struct told *told,
 		       const struct detail *detail)
 {
@@ -241,11 +269,15 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 	bool is_part = verdict_is_part(part->report, suspect);
 
 	write_owner(out, part, suspect, detail);
-	fputs(suspect->site->objects ? " grow " : " grows ", out);
+	if (kernel_owner_of(suspect))
+		fputs(" keeps ", out);
+	else
+		fputs(suspect->site->objects ? " grow " : " grows ", out);
 	if (is_part)
 		fputs("at least ", out);
 	write_amount(out, suspect->bytes_per_s);
 	fputs("/s", out);
+	write_kernel_owner(out, suspect);
 	if (detail->manner)
 		fprintf(out, ", %s", manner_of(trend->tendency));
 	fprintf(out, " for %" PRIu64 " s", suspect->since_ns / NSEC_PER_SEC);

@@ -142,7 +142,7 @@ struct requester {
 	enum interrupt_level level;
 	__u32 image; /* 0: the allocation belongs to no one process */
 	__u32 tgid;
-	__u32 tid;
+	__u32 tid; /* as blocks have it */
 };
 
 /*
@@ -157,8 +157,8 @@ static __always_inline bool is_traced(struct requester *ret)
 
 	if (!tracking)
 		return false;
-	ret->tid = (__u32)pid_tgid;
 	ret->tgid = pid_tgid >> 32;
+	ret->tid = kernel_config.by_thread ? (__u32)pid_tgid : ret->tgid;
 	ret->image = 0;
 	if (!kernel_config.by_process) {
 		ret->level = interrupt_level();

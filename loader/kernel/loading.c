@@ -28,6 +28,7 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 	config->own_tgid = (uint32_t)getpid();
 	config->starter_tgid = (uint32_t)starter_pid();
 	config->by_process = loading->target_cnt > 0;
+	config->by_thread = config->by_process || options_want_threads(loading->opts);
 	config->wa_missing_free = loading->opts->wa_missing_free;
 	config->percpu = loading->opts->percpu;
 	config->movable = loading->opts->movable;

@@ -3,11 +3,14 @@
 #include "loader/tables/block_walk.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/proc.h"
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
 
@@ -50,6 +53,8 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 
 	kept.age_ns = walk->t0_ns - birth_ns;
 	site_entry_add(entry, &kept, birth_ns, last_age_ns(walk, birth_ns));
+	if (walk->walker->blocks_have_pids)
+		majority_add(&entry->owners, (uint32_t)block->tid);
 	if (walk->sampling.mode)
 		estimate_add(&entry->estimate, &walk->sampling, block->size, block->sampled_size);
 	if (walk->walker->any_age || (!opts->show_allocs && opts->by != BY_THREAD))
@@ -110,6 +115,24 @@ int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 	return add_block(walk, entry, &copy, birth_ns);
 }
 
+/* Finds the process that has allocated most of a site's blocks; names it while it runs. */
+static void find_owner(struct site_entry *entry)
+{
+	const struct memleak_origin *origin = &entry->origin;
+	bool is_last = origin->last_comm[0] && !origin->several_pids;
+	uint32_t pid = is_last ? origin->last_pid : majority_number(&entry->owners);
+	cleanup_free char *comm = NULL;
+
+	if (pid != entry->owner_pid)
+		entry->owner_comm[0] = '\0';
+	entry->owner_pid = pid;
+	if (!pid)
+		return;
+	comm = pid == origin->last_pid ? strdup(origin->last_comm) : proc_comm((pid_t)pid);
+	if (comm)
+		snprintf(entry->owner_comm, sizeof(entry->owner_comm), "%s", comm);
+}
+
 /* Names come from memory of the kernel's: they need not have an end. */
 static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 {
@@ -117,7 +140,11 @@ static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 
 	origin->last_comm[sizeof(origin->last_comm) - 1] = '\0';
 	origin->cache[sizeof(origin->cache) - 1] = '\0';
+	if (!entry->image && !entry->interrupt)
+		find_owner(entry);
 	*ret = (struct site_origin){
+		.owner_pid = (pid_t)entry->owner_pid,
+		.owner_comm = entry->owner_comm[0] ? entry->owner_comm : NULL,
 		.last_pid = (pid_t)origin->last_pid,
 		.last_comm = origin->last_comm[0] ? origin->last_comm : NULL,
 		.several_pids = origin->several_pids,

@@ -27,6 +27,7 @@ struct block_walker {
 	block_owner_fn *owner;
 	void *arg;
 	struct site_table sites;
+	bool blocks_have_pids;    /* and not the numbers of threads */
 	struct sampling sampling; /* instead of what the options say; 0: they say it */
 	uint64_t start_ns;
 	uint64_t baseline_ns;     /* blocks that are older are left out; 0: none */

@@ -39,6 +39,7 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->newest_birth_ns = 0;
 	entry->largest = (struct block){0};
 	entry->ages = (struct ages){0};
+	entry->owners = (struct majority){0};
 	memset(entry->kept, 0, sizeof(entry->kept));
 }
 

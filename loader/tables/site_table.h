@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/hash_map.h"
+#include "base/majority.h"
 #include "bpf/memleak.h"
 #include "loader/target/image_set.h"
 #include "report/snapshot.h"
@@ -34,6 +35,8 @@ struct site_entry {
 	struct site_entry
 		*joined; /* the entry of resolved_id, of which this one is a part; NULL: none */
 	struct memleak_origin origin; /* of a kernel site, as of the last walk */
+	uint32_t owner_pid;           /* of a kernel site, as of the last walk that knew it; 0 */
+	char owner_comm[MEMLEAK_COMM_SIZE];
 
 	/* sums of the walk */
 	uint64_t walk; /* the walk of the sums; if that is not the present one, they are 0 */
@@ -47,8 +50,9 @@ struct site_entry {
 	struct block largest;
 	struct ages ages;
 	uint32_t kept[AGE_CLASS_CNT];
-	size_t index;    /* in the snapshot being made */
-	uint32_t number; /* in the walk's heap_list, if that has it there */
+	struct majority owners; /* of a kernel site: pids, by block */
+	size_t index;           /* in the snapshot being made */
+	uint32_t number;        /* in the walk's heap_list, if that has it there */
 };
 
 struct site_table {

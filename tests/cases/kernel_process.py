@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-K with a process: user memory and kernel memory allocated on its behalf, and nothing else."""
 
-from lib import AFTER_EXEC, Failure, expect, once, owner, slow, timeout
+from lib import AFTER_EXEC, Failure, expect, once, owner, slow, timeout, wanted
 from lib.kernel import (expect_things, kernel_part, require, share_kernel, sites_of, sum_of_thing,
                         user_part)
 from lib.memleak import when
@@ -48,6 +48,27 @@ def test_only_this_process(t):
         expect_things(report, truth)
         require(all(site["pid"] == program.pid for site in report["sites"]), report, "pid")
         memleak.stop()
+
+
+@slow
+@timeout(120)
+def test_socket_leak(t):
+    """All that the kernel keeps for a socket is one verdict, of the system call."""
+    share_kernel(t)
+    program = t.program("untraced", "sockets")
+    each_s = int(program.truth.facts["grows"][0])
+    memleak = t.memleak("--json", "-T", "100", "-K", "-p", str(program.pid), "1").ready()
+    program.send()
+    report = memleak.report_number(14)
+    suspects = [suspect for suspect in report["suspects"] if suspect["space"] == "kernel"]
+    names = [suspect["stack"][suspect["culprit"]]["symbol"] for suspect in suspects]
+    wanted("blamed", names, ["__sys_socket"])
+    per_socket = sum(site["bytes"] / site["count"] for site in kernel_part(report)
+                     if site["trend"]["tendency"] == "steady" and site["count"] > each_s * 5)
+    rate = suspects[0]["bytes_per_s"]
+    require(suspects[0]["paths"] >= 3 and 0 < rate <= 1.1 * each_s * per_socket, report,
+            f"{rate} bytes/s in {suspects[0]['paths']} paths of {each_s} sockets/s of {per_socket}")
+    memleak.stop()
 
 
 def test_two_processes(t):

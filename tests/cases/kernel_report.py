@@ -131,6 +131,20 @@ def test_two_senders(t):
 
 
 @alone
+@timeout(120)
+def test_owner(t):
+    """The process with most of the blocks is a site's owner, whoever allocated there last."""
+    share_kernel(t, whole=True)
+    first, second = t.program("kernel", "messages:150"), t.program("kernel", "messages:40")
+    memleak = whole_kernel(t)
+    first.go()
+    second.go()
+    for site in sites_of(memleak.stop(), "messages", "slab"):
+        require((site["owner_pid"], site["owner_comm"], site["last_pid"]) ==
+                (first.pid, "kernel", second.pid), None, f"owner {site['owner_pid']}")
+
+
+@alone
 @pitfall(28)
 @each("reports", "blocks", "helper")
 @timeout(180)

@@ -39,6 +39,7 @@ TENDENCIES = ("unknown", "flat", "steady", "steps", "levelled", "shrinks")
 AGE = {"from_ns": INTEGER, "bytes": INTEGER, "count": INTEGER}
 KERNEL_SITE = {
     "last_pid": MAYBE_INTEGER, "last_comm": MAYBE_TEXT, "several_pids": (bool,),
+    "owner_pid": MAYBE_INTEGER, "owner_comm": MAYBE_TEXT,
     "interrupt": (bool,), "cache": MAYBE_TEXT, "several_caches": (bool,),
     "reclaimable": (bool,), "unseen_frees": INTEGER,
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Grows through memory that memleak does not trace, until its input ends: untraced PART. Prints
- * `grows PER_SECOND`, then ready. PART: shared (maps a memfd each time), descriptors, threads
+ * `grows PER_SECOND`, then ready. PART: shared (maps a memfd each time), descriptors, sockets, threads
  * (which sleep), anonymous (touches memory mapped before), used (touches shared memory mapped
  * before, which is no growth), nothing.
  */
@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "truth.h"
@@ -17,6 +19,7 @@
 #define PIECES_PER_SECOND 20
 #define PIECES_MAX 2000
 #define PIECE (256 << 10)
+#define SOCKETS 5
 
 static char *room; /* memory mapped before */
 static size_t used;
@@ -45,6 +48,18 @@ static void share(void)
 static void open_descriptor(void)
 {
 	must(eventfd(0, EFD_CLOEXEC) >= 0, "eventfd");
+}
+
+static void open_sockets(void)
+{
+	static struct rlimit limit;
+
+	if (!limit.rlim_cur && !getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		must(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+	}
+	for (int i = 0; i < SOCKETS; i++)
+		must(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) >= 0, "socket");
 }
 
 static void *wait_forever(void *arg)
@@ -80,9 +95,13 @@ static const struct kind {
 	void (*grow)(void);
 	long each; /* growth per step, in bytes or pieces */
 } kinds[] = {
-	{"shared", share, PIECE},     {"descriptors", open_descriptor, 1},
-	{"threads", start_thread, 1}, {"anonymous", use_room, PIECE},
-	{"used", use_room, 0},        {"nothing", do_nothing, 0},
+	{"shared", share, PIECE},
+	{"descriptors", open_descriptor, 1},
+	{"threads", start_thread, 1},
+	{"anonymous", use_room, PIECE},
+	{"used", use_room, 0},
+	{"nothing", do_nothing, 0},
+	{"sockets", open_sockets, SOCKETS},
 };
 
 static const struct kind *find_kind(const char *name)

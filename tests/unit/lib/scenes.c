@@ -262,7 +262,7 @@ static struct site kernel_sites[] = {
 	 STACK(small_stack)},
 	{.id = 2,
 	 ORIGIN(.last_pid = 12, .last_comm = "a\n(b)", .several_pids = true, .cache = "x\x1b[1m",
-		.several_caches = true, .unseen_frees = 5),
+		.several_caches = true, .owner_pid = 13, .owner_comm = "c\n(d)", .unseen_frees = 5),
 	 .kind = KIND_SLAB,
 	 .bytes = 2048,
 	 .count = 8,

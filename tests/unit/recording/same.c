@@ -153,6 +153,8 @@ static void same_site(const struct site *a, const struct site *b)
 	same_block(&a->largest, &b->largest);
 	assert_int_equal(a->origin.last_pid, b->origin.last_pid);
 	same_string(a->origin.last_comm, b->origin.last_comm);
+	assert_int_equal(a->origin.owner_pid, b->origin.owner_pid);
+	same_string(a->origin.owner_comm, b->origin.owner_comm);
 	same_string(a->origin.cache, b->origin.cache);
 	assert_int_equal(a->origin.several_pids, b->origin.several_pids);
 	assert_int_equal(a->origin.interrupt, b->origin.interrupt);

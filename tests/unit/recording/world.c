@@ -175,6 +175,8 @@ static void world_change_site(struct world *world, struct world_site *at)
 	site->origin.last_pid = (pid_t)world_random(world, 5);
 	snprintf(at->comm, sizeof(at->comm), "last%d", (int)world_random(world, 4));
 	site->origin.last_comm = world_random(world, 2) ? at->comm : NULL;
+	site->origin.owner_pid = (pid_t)world_random(world, 3);
+	site->origin.owner_comm = world_random(world, 2) ? "owner" : NULL;
 	site->origin.cache = world_random(world, 2) ? "kmalloc-64" : NULL;
 	site->origin.several_pids = world_random(world, 2);
 	site->origin.several_caches = world_random(world, 2);

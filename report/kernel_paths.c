@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Descends from the system call inwards while nearly all growth goes through the next function. */
+#include "report/kernel_paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/site_order.h"
+#include "report/trend.h"
+
+#define CNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Minimum part of the growth, by bytes and by blocks, that goes through the blamed function. */
+#define LEAST_PART 0.95
+
+/* Maximum blocks of a companion for each block of the path that it joins. */
+#define MOST_BLOCKS 1.25
+
+/* Beginnings of the names of functions with which stacks of the kernel begin, whatever it does. */
+static const char *const entry_names[] = {
+	"entry_",
+	"do_syscall_",
+	"x64_sys_call",
+	"ia32_sys_call",
+	"do_int80_",
+	"do_fast_syscall_",
+	"__do_fast_syscall_",
+	"el0",
+	"do_el0_svc",
+	"invoke_syscall",
+	"ret_from_fork",
+	"kthread",
+	"worker_thread",
+	"process_one_work",
+	"process_scheduled_works",
+	"smpboot_thread_fn",
+	"run_ksoftirqd",
+	"__do_softirq",
+	"do_softirq",
+	"handle_softirqs",
+	"irq_exit",
+	"__irq_exit",
+	"asm_",
+	"sysvec_",
+	"common_interrupt",
+};
+
+/* What the compiler makes of the definition of a system call. */
+static const char *const wrapper_names[] = {
+	"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_",
+};
+
+/* Growth per second. */
+struct rate {
+	double bytes;
+	double blocks;
+};
+
+struct kernel_paths {
+	struct report_site *paths;
+	size_t cnt;
+	bool *is_assigned; /* by path */
+};
+
+static const char *symbol_of(const struct sym_location *location)
+{
+	return location && location->frame_cnt ? location->frames[location->frame_cnt - 1].symbol
+					       : NULL;
+}
+
+static bool begins_with_one_of(const char *symbol, const char *const *names, size_t cnt)
+{
+	for (size_t i = 0; symbol && i < cnt; i++)
+		if (!strncmp(symbol, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static bool is_entry(const struct sym_location *location)
+{
+	return begins_with_one_of(symbol_of(location), entry_names, CNT(entry_names));
+}
+
+bool kernel_frame_is_entry(const struct sym_location *location)
+{
+	return is_entry(location) ||
+	       begins_with_one_of(symbol_of(location), wrapper_names, CNT(wrapper_names));
+}
+
+static struct rate rate_of(const struct report_site *path)
+{
+	const struct site *site = path->site;
+	double bytes = path->history->trend.bytes_per_s;
+
+	return (struct rate){
+		.bytes = bytes,
+		.blocks = site->bytes ? bytes * (double)site->count / (double)site->bytes : 0,
+	};
+}
+
+/* Returns the outermost frame that is not an entry. */
+static size_t root_of(const struct report_site *path)
+{
+	size_t frame = path->site->frame_cnt - 1;
+
+	while (frame > path->first_frame && is_entry(path->locations[frame]))
+		frame--;
+	return frame;
+}
+
+/* Returns the number of frames from the root to the function that allocates. */
+static size_t depth_of(const struct report_site *path)
+{
+	return root_of(path) - path->first_frame + 1;
+}
+
+/* True if two paths have the same functions in depth frames from their roots inwards. */
+static bool have_common(const struct report_site *a, const struct report_site *b, size_t depth)
+{
+	if (depth_of(a) < depth || depth_of(b) < depth)
+		return false;
+	for (size_t i = 0; i < depth; i++) {
+		const char *left = symbol_of(a->locations[root_of(a) - i]);
+		const char *right = symbol_of(b->locations[root_of(b) - i]);
+
+		if (!left || !right || strcmp(left, right))
+			return false;
+	}
+	return true;
+}
+
+static bool is_open(const struct kernel_paths *all, size_t path)
+{
+	const struct site *site = all->paths[path].site;
+
+	return site->space == SPACE_KERNEL && site->frame_cnt && !all->is_assigned[path];
+}
+
+/* True if a path is not assigned and has the owner of another one, and depth frames in common. */
+static bool goes_with(const struct kernel_paths *all, size_t path, size_t other, size_t depth)
+{
+	const struct site *a = all->paths[path].site, *b = all->paths[other].site;
+
+	return is_open(all, path) && a->process == b->process && a->tid == b->tid &&
+	       a->origin.interrupt == b->origin.interrupt &&
+	       (!a->origin.owner_pid || !b->origin.owner_pid ||
+		a->origin.owner_pid == b->origin.owner_pid) &&
+	       have_common(&all->paths[path], &all->paths[other], depth);
+}
+
+/* Returns the most blocks per second of one path that is no companion. */
+static double most_blocks(const struct kernel_paths *all, size_t heaviest)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < all->cnt; i++)
+		if (!site_is_doubtful(all->paths[i].site) && goes_with(all, i, heaviest, 1) &&
+		    rate_of(&all->paths[i]).blocks > most)
+			most = rate_of(&all->paths[i]).blocks;
+	return most;
+}
+
+/* True if a path has no more blocks than companions may have, or is none. */
+static bool may_join(const struct report_site *path, double most)
+{
+	const struct site *site = path->site;
+
+	return !site_is_doubtful(site) || ((site->process || site->origin.owner_pid) &&
+					   rate_of(path).blocks <= MOST_BLOCKS * most);
+}
+
+/* Adds up what grows by the same functions in depth frames, with companions. */
+static struct rate rate_through(const struct kernel_paths *all, size_t heaviest, size_t depth,
+				double most)
+{
+	struct rate sum = {0};
+
+	for (size_t i = 0; i < all->cnt; i++) {
+		struct rate rate;
+
+		if (!may_join(&all->paths[i], most) || !goes_with(all, i, heaviest, depth))
+			continue;
+		rate = rate_of(&all->paths[i]);
+		sum.bytes += rate.bytes;
+		sum.blocks += rate.blocks;
+	}
+	return sum;
+}
+
+/* Returns the number of frames from the root inwards that nearly all growth goes through. */
+static size_t common_depth(const struct kernel_paths *all, size_t heaviest, double most)
+{
+	struct rate outer = rate_through(all, heaviest, 1, most);
+	size_t depth = 1;
+
+	while (depth < depth_of(&all->paths[heaviest])) {
+		struct rate inner = rate_through(all, heaviest, depth + 1, most);
+
+		if (inner.bytes < LEAST_PART * outer.bytes ||
+		    inner.blocks < LEAST_PART * outer.blocks)
+			break;
+		depth++;
+	}
+	return depth;
+}
+
+static void assign(struct kernel_paths *all, size_t path, size_t depth)
+{
+	struct report_site *shown = &all->paths[path];
+
+	shown->blamed = (struct place){.frame = root_of(shown) + 1 - depth};
+	all->is_assigned[path] = true;
+}
+
+static void blame_with(struct kernel_paths *all, size_t heaviest)
+{
+	double most = most_blocks(all, heaviest);
+	size_t depth = common_depth(all, heaviest, most);
+
+	for (size_t i = 0; i < all->cnt; i++)
+		if (i != heaviest && may_join(&all->paths[i], most) &&
+		    goes_with(all, i, heaviest, depth))
+			assign(all, i, depth);
+	assign(all, heaviest, depth);
+}
+
+/* Returns the path that grows fastest of those that are not assigned; cnt: there is none. */
+static size_t heaviest_of(const struct kernel_paths *all)
+{
+	size_t ret = all->cnt;
+
+	for (size_t i = 0; i < all->cnt; i++)
+		if (is_open(all, i) && !site_is_doubtful(all->paths[i].site) &&
+		    (ret == all->cnt ||
+		     rate_of(&all->paths[i]).bytes > rate_of(&all->paths[ret]).bytes))
+			ret = i;
+	return ret;
+}
+
+int kernel_paths_blame(struct report_site *paths, size_t cnt)
+{
+	cleanup_free bool *is_assigned = calloc(cnt + 1, sizeof(*is_assigned));
+	struct kernel_paths all = {paths, cnt, is_assigned};
+	size_t heaviest;
+
+	if (!is_assigned)
+		return -ENOMEM;
+	while ((heaviest = heaviest_of(&all)) < cnt)
+		blame_with(&all, heaviest);
+	for (size_t i = 0; i < cnt; i++)
+		paths[i].is_excluded = site_is_doubtful(paths[i].site) && !is_assigned[i];
+	return 0;
+}

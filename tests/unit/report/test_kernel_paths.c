@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which function is blamed for kernel stacks that grow. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/kernel_paths.h"
+#include "report/suspects.h"
+#include "report/trend.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define MOST_PATHS 8
+#define MOST_FRAMES 8
+
+static const struct process server = {1, 1, "server", NULL}, client = {2, 2, "client", NULL};
+
+/* A path, and the function that is to be blamed; NULL: the path is to be excluded. */
+struct path {
+	const char *symbols[MOST_FRAMES]; /* innermost first */
+	double blocks_per_s;
+	double block_bytes;
+	const char *blamed;
+	pid_t owner;
+	bool reclaimable;
+	const struct process *process;
+};
+
+struct world {
+	struct site sites[MOST_PATHS];
+	struct site_history histories[MOST_PATHS];
+	struct sym_frame frames[MOST_PATHS][MOST_FRAMES];
+	struct sym_location locations[MOST_PATHS][MOST_FRAMES];
+	const struct sym_location *located[MOST_PATHS][MOST_FRAMES];
+	struct report_site shown[MOST_PATHS];
+};
+
+static void make_path(struct world *world, size_t at, const struct path *path)
+{
+	struct site *site = &world->sites[at];
+
+	*site = (struct site){
+		.id = at + 1,
+		.space = SPACE_KERNEL,
+		.process = path->process,
+		.count = 100,
+		.bytes = (uint64_t)(100 * path->block_bytes),
+		.origin = {.owner_pid = path->owner, .reclaimable = path->reclaimable},
+	};
+	for (size_t i = 0; i < MOST_FRAMES && path->symbols[i]; i++) {
+		world->frames[at][i].symbol = (char *)path->symbols[i];
+		world->locations[at][i] = (struct sym_location){
+			.module = (char *)"[kernel]",
+			.frame_cnt = 1,
+			.frames = &world->frames[at][i],
+		};
+		world->located[at][i] = &world->locations[at][i];
+		site->frame_cnt++;
+	}
+	world->histories[at].trend = (struct trend){
+		.tendency = TENDENCY_STEADY,
+		.bytes_per_s = path->blocks_per_s * path->block_bytes,
+		.score.total = 1,
+	};
+	world->shown[at] = (struct report_site){
+		.site = site, .locations = world->located[at], .history = &world->histories[at]};
+}
+
+static void blame_all(struct world *world, const struct path *paths, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		make_path(world, i, &paths[i]);
+	assert_int_equal(kernel_paths_blame(world->shown, cnt), 0);
+	for (size_t i = 0; i < cnt; i++) {
+		assert_int_equal(world->shown[i].is_excluded, !paths[i].blamed);
+		if (paths[i].blamed)
+			assert_string_equal(paths[i].symbols[world->shown[i].blamed.frame],
+					    paths[i].blamed);
+	}
+}
+
+#define SOCKET_CALL "__sys_socket", "__x64_sys_socket", "do_syscall_64", "entry_SYSCALL_64"
+#define OPEN_CALL "do_sys_openat2", "__x64_sys_openat", "do_syscall_64", "entry_SYSCALL_64"
+
+/* The blocks of one socket are one suspect, with its inode, which is a cache. */
+static void socket_leak(void **state)
+{
+	static const struct path paths[] = {
+		{{"sk_prot_alloc", "inet_create", SOCKET_CALL},
+		 100,
+		 2368,
+		 "__sys_socket",
+		 .owner = 7},
+		{{"alloc_empty_file", "sock_alloc_file", SOCKET_CALL},
+		 100,
+		 192,
+		 "__sys_socket",
+		 .owner = 7},
+		{{"security_inode_alloc", SOCKET_CALL}, 100, 32, "__sys_socket", .owner = 0},
+		{{"sock_alloc_inode", "sock_alloc", SOCKET_CALL},
+		 100,
+		 832,
+		 "__sys_socket",
+		 .owner = 7,
+		 .reclaimable = true},
+	};
+	struct world world = {0};
+	struct suspect *suspects;
+	size_t cnt;
+
+	blame_all(&world, paths, LENGTH(paths));
+	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0, 0}, 5,
+				       &cnt, &suspects),
+			 0);
+	assert_int_equal(cnt, 1);
+	assert_int_equal(suspects[0].path_cnt, 4);
+	assert_int_equal(suspects[0].companion_cnt, 1);
+	assert_true(suspects[0].bytes_per_s == 100 * (2368 + 192 + 32 + 832));
+	assert_ptr_equal(suspects[0].site, &world.shown[0]);
+	free(suspects);
+}
+
+/* One path is sure, and companions say that it is not alone. */
+static void only_one_is_sure(void **state)
+{
+	static const struct path paths[] = {
+		{{"sk_prot_alloc", "inet_create", SOCKET_CALL},
+		 100,
+		 2368,
+		 "__sys_socket",
+		 .owner = 7},
+		{{"alloc_empty_file", "sock_alloc_file", SOCKET_CALL},
+		 101,
+		 192,
+		 "__sys_socket",
+		 .owner = 7,
+		 .reclaimable = true},
+		{{"sock_alloc_inode", SOCKET_CALL},
+		 101,
+		 832,
+		 "__sys_socket",
+		 .owner = 7,
+		 .reclaimable = true},
+	};
+	struct world world = {0};
+
+	blame_all(&world, paths, LENGTH(paths));
+}
+
+/* A single path is blamed where it allocates. */
+static void single_path(void **state)
+{
+	static const struct path paths[] = {
+		{{"load_msg", "do_msgsnd", "__x64_sys_msgsnd", "do_syscall_64"},
+		 5,
+		 64,
+		 "load_msg",
+		 .owner = 0},
+		{{"alloc_empty_file", "path_openat", OPEN_CALL},
+		 5,
+		 192,
+		 "alloc_empty_file",
+		 .owner = 0},
+		{{"kthread_leak", "kthread", "ret_from_fork"}, 5, 192, "kthread_leak", .owner = 0},
+		{{"kthread"}, 5, 192, "kthread", .owner = 0},
+	};
+	struct world world = {0};
+
+	blame_all(&world, paths, LENGTH(paths));
+}
+
+/* What few blocks of a call do beside the others does not draw the blame outwards. */
+static void few_beside(void **state)
+{
+	static const struct path paths[] = {
+		{{"driver_leak", "driver_ioctl", "vfs_ioctl", "__x64_sys_ioctl"},
+		 100,
+		 512,
+		 "driver_leak",
+		 .owner = 0},
+		{{"other_alloc", "other_ioctl", "vfs_ioctl", "__x64_sys_ioctl"},
+		 1,
+		 512,
+		 "other_alloc",
+		 .owner = 0},
+	};
+	struct world world = {0};
+
+	blame_all(&world, paths, LENGTH(paths));
+}
+
+/* Caches that other work fills, or that are nobody's, join nothing. */
+static void caches_apart(void **state)
+{
+	static const struct path paths[] = {
+		{{"alloc_empty_file", "path_openat", OPEN_CALL},
+		 10,
+		 192,
+		 "alloc_empty_file",
+		 .owner = 7},
+		{{"__d_alloc", "path_openat", OPEN_CALL},
+		 1000,
+		 192,
+		 NULL,
+		 .owner = 7,
+		 .reclaimable = true},
+		{{"alloc_empty_file", "path_openat", OPEN_CALL},
+		 1000,
+		 192,
+		 NULL,
+		 .owner = 7,
+		 .reclaimable = true},
+		{{"alloc_empty_file", "path_openat", OPEN_CALL},
+		 10,
+		 192,
+		 NULL,
+		 .owner = 8,
+		 .reclaimable = true},
+		{{"alloc_empty_file", "path_openat", OPEN_CALL},
+		 10,
+		 192,
+		 NULL,
+		 .owner = 0,
+		 .reclaimable = true},
+		{{"alloc_empty_file", "path_openat", OPEN_CALL},
+		 10,
+		 192,
+		 "alloc_empty_file",
+		 .owner = 7,
+		 .reclaimable = true},
+	};
+	struct world world = {0};
+	struct suspect *suspects;
+	size_t cnt;
+
+	blame_all(&world, paths, LENGTH(paths));
+	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0, 0}, 5,
+				       &cnt, &suspects),
+			 0);
+	assert_int_equal(cnt, 1);
+	assert_int_equal(suspects[0].path_cnt, 2);
+	free(suspects);
+}
+
+/* Each process is blamed by itself. */
+static void processes_apart(void **state)
+{
+	static const struct path paths[] = {
+		{{"sk_prot_alloc", SOCKET_CALL},
+		 100,
+		 2368,
+		 "sk_prot_alloc",
+		 .owner = 0,
+		 .process = &server},
+		{{"alloc_empty_file", SOCKET_CALL},
+		 100,
+		 192,
+		 "__sys_socket",
+		 .owner = 0,
+		 .process = &client},
+		{{"sk_prot_alloc", SOCKET_CALL},
+		 90,
+		 2368,
+		 "__sys_socket",
+		 .owner = 0,
+		 .process = &client},
+		{{"sk_prot_alloc", OPEN_CALL}, 90, 2368, "sk_prot_alloc", .owner = 3},
+		{{"alloc_empty_file", OPEN_CALL}, 90, 192, "alloc_empty_file", .owner = 4},
+	};
+	struct world world = {0};
+
+	blame_all(&world, paths, LENGTH(paths));
+}
+
+static void entries(void **state)
+{
+	static const char *const names[] = {"do_syscall_64", "__x64_sys_socket", "kthread",
+					    "__arm64_sys_openat", "el0_svc"};
+	struct sym_frame frame = {0};
+	struct sym_location location = {.frame_cnt = 1, .frames = &frame};
+
+	for (size_t i = 0; i < LENGTH(names); i++) {
+		frame.symbol = (char *)names[i];
+		assert_true(kernel_frame_is_entry(&location));
+	}
+	frame.symbol = (char *)"__sys_socket";
+	assert_false(kernel_frame_is_entry(&location));
+	assert_false(kernel_frame_is_entry(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(socket_leak),  cmocka_unit_test(only_one_is_sure),
+		cmocka_unit_test(single_path),  cmocka_unit_test(few_beside),
+		cmocka_unit_test(caches_apart), cmocka_unit_test(processes_apart),
+		cmocka_unit_test(entries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
