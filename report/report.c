@@ -346,6 +346,21 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 	return err;
 }
 
+/* Adds up the rates of kernel sites that grow, whatever is thought of them. */
+static double kernel_growth(const struct shown *shown, size_t cnt)
+{
+	double ret = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		const struct site_history *history = shown->candidates[i].growth.history;
+
+		if (history && shown->candidates[i].site->space == SPACE_KERNEL &&
+		    history->trend.bytes_per_s > 0)
+			ret += history->trend.bytes_per_s;
+	}
+	return ret;
+}
+
 static void count_verdicts(const struct pools *pools, const struct shown *shown,
 			   struct report *report)
 {
@@ -426,9 +441,11 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 				 &cnt);
 	if (!err)
 		err = choose_paths(judged, cnt, report, shown);
-	if (!err)
-		count_verdicts(sums->pools, shown, report);
-	return err;
+	if (err)
+		return err;
+	report->kernel_per_s = kernel_growth(shown, report->sites_total);
+	count_verdicts(sums->pools, shown, report);
+	return 0;
 }
 
 static int show_lost_paths(struct report *report, struct shown *shown)
@@ -465,7 +482,11 @@ static void shown_deinit(struct shown *shown)
 /* Who leaks, and who has lost blocks. */
 static int name_culprits(struct report *report)
 {
-	const struct trifle_scale scale = {report->bytes, untraced_bytes_per_s(&report->untraced)};
+	const struct trifle_scale scale = {
+		.held_bytes = report->bytes,
+		.untraced_per_s = untraced_bytes_per_s(&report->untraced),
+		.kernel_per_s = report->kernel_per_s,
+	};
 	int err = kernel_paths_blame(report->sites + (report->paths - report->sites),
 				     report->path_cnt);
 

@@ -62,6 +62,7 @@ struct report {
 	const struct process_summary **summaries; /* sorted, as many as are shown; if asked for */
 	size_t summary_cnt;
 	size_t largest_total;            /* processes that have a largest block */
+	double kernel_per_s;             /* bytes by which kernel sites grow, caches included */
 	const struct report_site *paths; /* the sites that seem to leak, the worst first */
 	size_t path_cnt;
 	struct suspect *suspects; /* these by whom they are of */

@@ -135,6 +135,13 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 	return merged;
 }
 
+/* True if what the kernel fills meanwhile, caches above all, grows a thousand times faster. */
+static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_scale *scale)
+{
+	return suspect->site->site->space == SPACE_KERNEL &&
+	       suspect->bytes_per_s < TRIFLE * scale->kernel_per_s;
+}
+
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret)
 {
@@ -150,7 +157,8 @@ int suspects_init(const struct report_site *paths, size_t cnt, const struct trif
 		whole += suspects[i].bytes_per_s;
 	least = TRIFLE * fmax(whole, (double)scale->held_bytes / SECONDS_OF_DAY);
 	for (size_t i = 0; i < cnt && shown < most; i++)
-		if (suspects[i].bytes_per_s >= least)
+		if (suspects[i].bytes_per_s >= least &&
+		    !(shown && is_kernel_trifle(&suspects[i], scale)))
 			suspects[shown++] = suspects[i];
 	*ret_cnt = shown;
 	*ret = suspects;

@@ -43,12 +43,14 @@ struct proven_loss {
 struct trifle_scale {
 	uint64_t held_bytes;
 	double untraced_per_s; /* bytes by which memory grows that is not traced */
+	double kernel_per_s;   /* bytes by which kernel sites grow, caches included */
 };
 
 /*
  * Of cnt paths that seem to leak, with their names and histories: suspects, the worst first, at
  * most `most`. Trifles beside all others, beside all that is held, or beside what grows untraced
- * are left out. The suspects point into paths; to be freed.
+ * are left out; so are kernel suspects that are trifles beside all that grows in the kernel, but
+ * for the worst of all. The suspects point into paths; to be freed.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);

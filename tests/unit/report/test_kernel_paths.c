@@ -113,7 +113,7 @@ static void socket_leak(void **state)
 	size_t cnt;
 
 	blame_all(&world, paths, LENGTH(paths));
-	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0, 0}, 5,
+	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0}, 5,
 				       &cnt, &suspects),
 			 0);
 	assert_int_equal(cnt, 1);
@@ -238,7 +238,7 @@ static void caches_apart(void **state)
 	size_t cnt;
 
 	blame_all(&world, paths, LENGTH(paths));
-	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0, 0}, 5,
+	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0}, 5,
 				       &cnt, &suspects),
 			 0);
 	assert_int_equal(cnt, 1);

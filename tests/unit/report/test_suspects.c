@@ -88,7 +88,7 @@ static void check_beside(const struct trifle_scale *scale, const struct path *pa
 static void check(const struct path *paths, size_t cnt, const struct merged *expected,
 		  size_t expected_cnt)
 {
-	check_beside(&(struct trifle_scale){0, 0}, paths, cnt, expected, expected_cnt);
+	check_beside(&(struct trifle_scale){0}, paths, cnt, expected, expected_cnt);
 }
 
 static void paths_of_one_function(void **state)
@@ -132,7 +132,7 @@ static void objects(void **state)
 					     .objects = objects,
 					     .history = &history};
 	}
-	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0, 0}, MOST,
+	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0}, MOST,
 				       &found, &suspects),
 			 0);
 	assert_int_equal(found, 2);
@@ -164,11 +164,45 @@ static void trifles(void **state)
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 	check(NULL, 0, NULL, 0);
 	/* 2 bytes a second are 172,800 a day: to be a thousandth of what is held, or not. */
-	check_beside(&(struct trifle_scale){172800000, 0}, alone, LENGTH(alone), expected_alone,
-		     LENGTH(expected_alone));
-	check_beside(&(struct trifle_scale){172801000, 0}, alone, LENGTH(alone), NULL, 0);
+	check_beside(&(struct trifle_scale){.held_bytes = 172800000}, alone, LENGTH(alone),
+		     expected_alone, LENGTH(expected_alone));
+	check_beside(&(struct trifle_scale){.held_bytes = 172801000}, alone, LENGTH(alone), NULL,
+		     0);
 	/* Beside 2 MiB a second that are not traced it is no answer. */
-	check_beside(&(struct trifle_scale){0, 2 << 20}, alone, LENGTH(alone), NULL, 0);
+	check_beside(&(struct trifle_scale){.untraced_per_s = 2 << 20}, alone, LENGTH(alone), NULL,
+		     0);
+}
+
+/* Beside caches that grow, a small kernel suspect is shown only if it is the worst. */
+static void kernel_trifles(void **state)
+{
+	static const struct sym_location *const locations[] = {&load, &save};
+	static const uint64_t frames[] = {0x1000};
+	static const double rates[] = {5000, 640}, kernel_per_s[] = {640000, 641000, 1e9};
+	static const size_t expected[] = {2, 1, 1};
+	struct site_history histories[2] = {0};
+	struct site sites[2] = {0};
+	struct report_site shown[2] = {0};
+
+	for (size_t i = 0; i < 2; i++) {
+		histories[i].trend = (struct trend){.bytes_per_s = rates[i], .score.total = 0.5};
+		sites[i] = (struct site){
+			.id = i + 1, .space = SPACE_KERNEL, .frames = frames, .frame_cnt = 1};
+		shown[i] = (struct report_site){.site = &sites[i],
+						.locations =
+							(const struct sym_location **)&locations[i],
+						.history = &histories[i]};
+	}
+	for (size_t i = 0; i < LENGTH(expected); i++) {
+		const struct trifle_scale scale = {.kernel_per_s = kernel_per_s[i]};
+		struct suspect *suspects;
+		size_t found;
+
+		assert_int_equal(suspects_init(shown, 2, &scale, MOST, &found, &suspects), 0);
+		assert_int_equal(found, expected[i]);
+		assert_ptr_equal(suspects[0].site, &shown[0]);
+		free(suspects);
+	}
 }
 
 /* A path of a function that has lost so many bytes, and so many blocks a second. */
@@ -289,6 +323,7 @@ int main(void)
 		cmocka_unit_test(objects),
 		cmocka_unit_test(what_stays_apart),
 		cmocka_unit_test(trifles),
+		cmocka_unit_test(kernel_trifles),
 		cmocka_unit_test(losses_of_functions),
 		cmocka_unit_test(losses_in_order),
 		cmocka_unit_test(losses_without_names),
