@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/runtime_objects.h"
 #include "report/site_order.h"
 #include "report/trend.h"
 
@@ -50,6 +51,18 @@ static const char *const entry_names[] = {
 /* What the compiler makes of the definition of a system call. */
 static const char *const wrapper_names[] = {
 	"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_",
+};
+
+/*
+ * Takes memory for entries of BPF maps ahead of time, in an interrupt: on behalf of memleak, or of
+ * whoever else traces. Each map has a maximum of entries, so that this is no leak.
+ */
+#define BPF_REFILL "bpf_mem_refill"
+
+static const struct runtime_objects bpf_entries = {
+	.words = "BPF map entries",
+	.advice = "of memleak itself or another tracer; bpftool map lists maps",
+	.block_advice = "of memleak itself or another tracer; bpftool map lists maps",
 };
 
 /* Growth per second. */
@@ -239,6 +252,28 @@ static size_t heaviest_of(const struct kernel_paths *all)
 	return ret;
 }
 
+static bool is_bpf_refill(const struct report_site *path)
+{
+	for (size_t i = 0; path->site->space == SPACE_KERNEL && i < path->site->frame_cnt; i++) {
+		const char *symbol = symbol_of(path->locations[i]);
+
+		if (symbol && !strcmp(symbol, BPF_REFILL))
+			return true;
+	}
+	return false;
+}
+
+/* Takes what is known for itself out of what is to be blamed. */
+static void set_objects(struct kernel_paths *all)
+{
+	for (size_t i = 0; i < all->cnt; i++) {
+		if (!is_bpf_refill(&all->paths[i]))
+			continue;
+		all->paths[i].objects = &bpf_entries;
+		all->is_assigned[i] = true;
+	}
+}
+
 int kernel_paths_blame(struct report_site *paths, size_t cnt)
 {
 	cleanup_free bool *is_assigned = calloc(cnt + 1, sizeof(*is_assigned));
@@ -247,6 +282,7 @@ int kernel_paths_blame(struct report_site *paths, size_t cnt)
 
 	if (!is_assigned)
 		return -ENOMEM;
+	set_objects(&all);
 	while ((heaviest = heaviest_of(&all)) < cnt)
 		blame_with(&all, heaviest);
 	for (size_t i = 0; i < cnt; i++)

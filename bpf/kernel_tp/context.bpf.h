@@ -48,6 +48,11 @@ static __always_inline __u32 parent_tgid(void)
 	return 0;
 }
 
+static __always_inline __u64 parent_name(void)
+{
+	return 0;
+}
+
 static __always_inline struct comm_words current_comm(void)
 {
 	struct comm_words ret = {0};
@@ -66,6 +71,21 @@ static __always_inline __u32 parent_tgid(void)
 		return ((struct task_struct *)bpf_get_current_task_btf())->real_parent->tgid;
 	task = (void *)bpf_get_current_task();
 	return process_number(BPF_CORE_READ(task, real_parent));
+}
+
+/* The first eight bytes of the parent's name. */
+static __always_inline __u64 parent_name(void)
+{
+	struct task_struct *task;
+	__u64 ret = 0;
+
+	if (HAS_TASK_BTF)
+		return *(__u64 *)((struct task_struct *)bpf_get_current_task_btf())
+				->real_parent->comm;
+	task = (void *)bpf_get_current_task();
+	task = BPF_CORE_READ(task, real_parent);
+	bpf_core_read(&ret, sizeof(ret), task->comm);
+	return ret;
 }
 
 static __always_inline struct comm_words current_comm(void)
@@ -129,9 +149,29 @@ static __always_inline __u32 interrupt_level(void)
 
 #endif
 
-/* Whether this is memleak itself or one of its helper processes. */
+#define NAME_WORD(a, b, c, d, e, f, g, h)                                                          \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
+	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+
+/*
+ * True for a process of any memleak, which is known by its name. Helpers, which have names of their
+ * own, are known by their parent's.
+ */
+static __always_inline bool is_some_memleak(void)
+{
+	const __u64 plain = NAME_WORD('m', 'e', 'm', 'l', 'e', 'a', 'k', '\0');
+	const __u64 tracer = NAME_WORD('m', 'e', 'm', 'l', 'e', 'a', 'k', ' ');
+	const __u64 starter = NAME_WORD('h', 'e', 'l', 'p', 'e', 'r', ' ', 's');
+	__u64 name = current_comm().words[0];
+
+	return name == plain || name == tracer || name == starter || parent_name() == starter;
+}
+
+/* Whether this is memleak itself, one of its helper processes, or another memleak. */
 static __always_inline bool is_own(__u32 tgid)
 {
+	if (is_some_memleak())
+		return true;
 	if (tgid == kernel_config.own_tgid || tgid == kernel_config.starter_tgid)
 		return true;
 	return parent_tgid() == kernel_config.starter_tgid;

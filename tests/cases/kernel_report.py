@@ -173,6 +173,28 @@ def test_never_its_own(t, what):
 
 
 @alone
+@timeout(120)
+def test_other_memleak(t):
+    """Maps, programs and helpers of another memleak are not shown, either."""
+    share_kernel(t, whole=True)
+    program = t.program("kernel", "messages:100")
+    memleak = whole_kernel(t)
+    other = t.attach(program)
+    other.look()
+    program.go()
+    report = memleak.fresh_report()
+    own = {other.pid} | other.helpers | other.starters
+    if len(own) < 2:
+        raise Failure("no helper was seen")
+    for site in kernel_part(report):
+        require(site["last_pid"] not in own and site["owner_pid"] not in own, report,
+                f"{site['bytes']} bytes by {site['last_comm']}: {names_of(site)}")
+    require(sites_of(report, "messages", "slab"), report, "no messages")
+    other.stop()
+    memleak.stop()
+
+
+@alone
 @pitfall(27)
 @timeout(120)
 def test_says_what_it_watches(t):

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "report/kernel_paths.h"
+#include "report/runtime_objects.h"
 #include "report/suspects.h"
 #include "report/trend.h"
 
@@ -276,6 +277,41 @@ static void processes_apart(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
+/* Memory for BPF maps is told as what it is, and blames nobody. */
+static void bpf_maps(void **state)
+{
+	static const struct path paths[] = {
+		{{"alloc_bulk", "bpf_mem_refill", "irq_work_run_list", "asm_sysvec_irq_work"},
+		 100,
+		 64,
+		 "alloc_bulk",
+		 .owner = 0},
+		{{"alloc_bulk", "bpf_mem_refill", "irq_work_single", "asm_sysvec_irq_work"},
+		 100,
+		 64,
+		 "alloc_bulk",
+		 .owner = 0},
+		{{"alloc_bulk", "other_refill", "irq_work_single", "asm_sysvec_irq_work"},
+		 100,
+		 64,
+		 "alloc_bulk",
+		 .owner = 0},
+	};
+	struct world world = {0};
+	struct suspect *suspects;
+	size_t cnt;
+
+	blame_all(&world, paths, LENGTH(paths));
+	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0}, 5,
+				       &cnt, &suspects),
+			 0);
+	assert_int_equal(cnt, 2);
+	assert_int_equal(suspects[0].path_cnt, 2);
+	assert_string_equal(suspects[0].site->objects->words, "BPF map entries");
+	assert_null(suspects[1].site->objects);
+	free(suspects);
+}
+
 static void entries(void **state)
 {
 	static const char *const names[] = {"do_syscall_64", "__x64_sys_socket", "kthread",
@@ -298,7 +334,7 @@ int main(void)
 		cmocka_unit_test(socket_leak),  cmocka_unit_test(only_one_is_sure),
 		cmocka_unit_test(single_path),  cmocka_unit_test(few_beside),
 		cmocka_unit_test(caches_apart), cmocka_unit_test(processes_apart),
-		cmocka_unit_test(entries),
+		cmocka_unit_test(entries),      cmocka_unit_test(bpf_maps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
