@@ -90,6 +90,8 @@ int recording_take_location(struct recording *recording, struct byte_reader *fro
 	int err;
 
 	head.module = recording_take_string_ref(recording, from);
+	if (recording->header.version >= RECORDING_WITH_PROGRAM_NAMES)
+		head.known_as = recording_take_string_ref(recording, from);
 	head.module_offset = bytes_take_number(from);
 	head.build_id = recording_take_string_ref(recording, from);
 	head.frame_cnt = bytes_take_cnt(from, FRAME_BYTES_MIN);

@@ -85,15 +85,18 @@ static int put_frame(struct recorder *recorder, const struct sym_frame *frame,
 static int put_location(struct recorder *recorder, const struct sym_location *location,
 			struct byte_buffer *bytes)
 {
-	uint64_t module, build_id;
+	uint64_t module, known_as, build_id;
 	int err = recorder_string(recorder, location->module, &module);
 
+	if (!err)
+		err = recorder_string(recorder, location->known_as, &known_as);
 	if (!err)
 		err = recorder_string(recorder, location->build_id, &build_id);
 	if (err)
 		return err;
 	bytes_put_number(bytes, location->addr);
 	bytes_put_number(bytes, module);
+	bytes_put_number(bytes, known_as);
 	bytes_put_number(bytes, location->module_offset);
 	bytes_put_number(bytes, build_id);
 	bytes_put_number(bytes, location->frame_cnt);

@@ -60,7 +60,7 @@ static void write_function(FILE *out, const struct report *report,
 		text_write_short_source(out, frame);
 	} else if (sym_is_known(location->module) && !report->snapshot->core) {
 		fputc(' ', out);
-		text_write_short_module(out, location->module);
+		text_write_short_module(out, location->known_as ?: location->module);
 	}
 }
 

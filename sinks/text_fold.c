@@ -48,7 +48,7 @@ static void write_named(const struct text_part *part, const struct spot *spot, b
 		text_end_style(part);
 	if (!text_has_source(spot->frame) && spot->location->module && *spot->location->module) {
 		fputc(' ', out);
-		text_write_short_module(out, spot->location->module);
+		text_write_short_module(out, spot->location->known_as ?: spot->location->module);
 	}
 }
 

@@ -230,7 +230,7 @@ void text_write_short_module(FILE *out, const char *module)
 void text_write_place(FILE *out, const struct sym_location *location)
 {
 	if (location && sym_is_known(location->module)) {
-		escape_puts(out, path_tail(location->module, 1));
+		escape_puts(out, location->known_as ?: path_tail(location->module, 1));
 		fprintf(out, "+0x%" PRIx64, location->module_offset);
 	} else {
 		fputs("[unknown]", out);

@@ -45,6 +45,7 @@ struct sym_location {
 	 * at run time, or NULL if unknown.
 	 */
 	const char *module;
+	const char *known_as; /* the name that module was started by; NULL: its own */
 	/*
 	 * addr as an ELF virtual address of module (as for addr2line); as a file offset if the file
 	 * could not be read; addr itself if there is no file. In the kernel: offset from _stext or

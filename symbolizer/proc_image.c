@@ -81,11 +81,13 @@ static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 		image.root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		err = read_status(&image, pid);
 	}
-	if (err)
+	if (err) {
 		proc_image_deinit(&image);
-	else
-		*ret = image;
-	return err;
+		return err;
+	}
+	program_name_init(proc_fd, image.root_fd, &image.program);
+	*ret = image;
+	return 0;
 }
 
 /*
@@ -141,6 +143,7 @@ void proc_image_deinit(struct proc_image *image)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
+	program_name_deinit(&image->program);
 	free(image->jit_path);
 }
 

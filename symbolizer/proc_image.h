@@ -11,6 +11,7 @@
 
 #include "base/file_id.h"
 #include "base/proc_maps.h"
+#include "symbolizer/program_name.h"
 #include "symbolizer/regions.h"
 
 struct proc_image {
@@ -20,6 +21,7 @@ struct proc_image {
 	int root_fd;  /* O_PATH; -1 if access is denied */
 	bool foreign; /* in another user namespace, where anything may be mounted below the root */
 	uid_t uid;    /* effective uid of the process */
+	struct program_name program;
 	char *jit_path; /* path of a possible JIT map, relative to the root */
 };
 

@@ -68,6 +68,15 @@ static const char *module_name(const struct region *region)
 	return *region->path ? region->path : "[anon]";
 }
 
+/* Sets the file that a location is in, and the name that the program was started by. */
+static void set_module(const struct process_space *space, struct location *loc, const char *module)
+{
+	const struct program_name *program = &space->image.program;
+
+	loc->pub.module = module;
+	loc->pub.known_as = program->name && !strcmp(program->path, module) ? program->name : NULL;
+}
+
 static struct sym_mapping mapping_of(const struct region *region)
 {
 	return (struct sym_mapping){region->start, region->end, region->offset};
@@ -81,7 +90,7 @@ static int place(struct process_space *space, struct location *loc, struct regio
 	if (!region)
 		return 0;
 	region->kept = true;
-	loc->pub.module = module_name(region);
+	set_module(space, loc, module_name(region));
 	loc->pub.module_offset = loc->pub.addr;
 	loc->pub.unread = region->file.ino && !region->module;
 	if (!region->file.ino && !region->module)
@@ -118,13 +127,13 @@ static int place_in_file(struct process_space *space, const struct sym_query *qu
 	loc->region = region;
 	loc->module = module;
 	loc->pub.addr = 0;
-	loc->pub.module = module->path;
+	set_module(space, loc, module->path);
 	if (!loc->name)
 		loc->pub.module_offset = query->addr;
 	if (region) {
 		region->kept = true;
 		loc->pub.addr = query->addr - region->offset + region->start;
-		loc->pub.module = module_name(region);
+		set_module(space, loc, module_name(region));
 		loc->pub.mapping = mapping_of(region);
 		loc->pc = loc->pub.addr - !query->exact;
 	}
@@ -187,7 +196,7 @@ static int place_variable(struct process_space *space, const struct sym_query *q
 	region->kept = true;
 	loc->pub.addr = query->addr;
 	loc->pub.module_offset = query->addr;
-	loc->pub.module = module_name(region);
+	set_module(space, loc, module_name(region));
 	if (region->file.ino)
 		loc->pub.mapping = mapping_of(region);
 	if (!code)

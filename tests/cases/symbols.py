@@ -5,6 +5,7 @@ from lib.process import PATIENCE
 import json
 import lzma
 import os
+import pathlib
 import random
 import re
 import select
@@ -73,6 +74,28 @@ def test_call_at_the_end_of_a_function(t):
     names = [frame["symbol"] for frame in report["sites"][0]["stack"]]
     if names[names.index("stay_here") + 1] != "last_call":
         raise Failure(f"the stack is {names}")
+
+
+@each("link", "file", "copy")
+def test_started_by_link(t, what):
+    """People read the name by which a program was started, if that is one of its file."""
+    path = pathlib.Path(leak_copy(t))
+    tool("strip", "--strip-debug", path)
+    link = path.with_name("other")
+    if what == "link":
+        link.symlink_to(path.name)
+    elif what == "copy":
+        shutil.copy(path, link)
+    program = t.program("leak", path=path if what == "file" else link)
+    if what == "copy":
+        link.rename(path.with_name("moved"))
+        link.symlink_to(path.name)
+    shown = "other" if what == "link" else "moved" if what == "copy" else "leak"
+    memleak = t.memleak("-o", "0", "-p", str(program.pid), "3600").ready()
+    program.go()
+    memleak.stop()
+    if f"[{shown}]" not in memleak.out.text:
+        raise Failure(f"not [{shown}]: {memleak.out.text[:2000]}")
 
 
 @pitfall(34)

@@ -50,6 +50,7 @@ static void same_location(const struct sym_location *a, const struct sym_locatio
 		return;
 	assert_int_equal(a->addr, b->addr);
 	same_string(a->module, b->module);
+	same_string(a->known_as, b->known_as);
 	assert_int_equal(a->module_offset, b->module_offset);
 	same_string(a->build_id, b->build_id);
 	assert_int_equal(a->frame_cnt, b->frame_cnt);

@@ -62,6 +62,7 @@ static void world_make_locations(struct world *world)
 		*location = (struct sym_location){
 			.addr = world_wild(world),
 			.module = names[world_random(world, 6)],
+			.known_as = i % 2 ? "known" : NULL,
 			.module_offset = world_wild(world),
 			.build_id = names[world_random(world, 6)],
 			.frame_cnt = 1 + world_random(world, 3),

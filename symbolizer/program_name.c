@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares the program's file with files that have other names in its folder. */
+#include "symbolizer/program_name.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file_id.h"
+#include "base/path.h"
+#include "base/proc.h"
+#include "base/regular_file.h"
+
+static char *read_exe(int proc_fd)
+{
+	char *path = malloc(PATH_MAX);
+	ssize_t len = path ? readlinkat(proc_fd, "exe", path, PATH_MAX - 1) : -1;
+
+	if (len <= 0 || path[0] != '/') {
+		free(path);
+		return NULL;
+	}
+	path[len] = '\0';
+	return path;
+}
+
+/* Returns the text of a file up to a byte of end, from malloc; NULL: it cannot be read. */
+static char *read_text(int proc_fd, const char *file, const char *end)
+{
+	cleanup_close int fd = openat(proc_fd, file, O_RDONLY | O_CLOEXEC);
+	char *text = NULL;
+
+	if (fd < 0 || proc_read_fd(fd, &text, NULL))
+		return NULL;
+	text[strcspn(text, end)] = '\0';
+	return text;
+}
+
+static bool is_exe(int proc_fd, int root_fd, const char *path)
+{
+	struct stat exe, other;
+	cleanup_close int exe_fd = regular_file_open(proc_fd, -1, "exe", LINKS_ALL, &exe);
+	cleanup_close int fd = -1;
+
+	if (exe_fd < 0)
+		return false;
+	fd = regular_file_open_known(root_fd, path, LINKS_ALL, &other);
+	return fd >= 0 && is_same_file(&exe, &other);
+}
+
+/* Takes a name for the program if it is another one of the program's file. */
+static void try_name(int proc_fd, int root_fd, const char *name, struct program_name *ret)
+{
+	const char *file = path_name(ret->path);
+	cleanup_free char *path = NULL;
+
+	if (ret->name || !name || !*path_name(name) || !strcmp(path_name(name), file))
+		return;
+	name = path_name(name);
+	if (asprintf(&path, "%.*s%s", (int)(file - ret->path), ret->path, name) < 0) {
+		path = NULL;
+		return;
+	}
+	if (is_exe(proc_fd, root_fd, path))
+		ret->name = strdup(name);
+}
+
+void program_name_init(int proc_fd, int root_fd, struct program_name *ret)
+{
+	cleanup_free char *comm = NULL, *arg = NULL;
+
+	*ret = (struct program_name){.path = root_fd >= 0 ? read_exe(proc_fd) : NULL};
+	if (!ret->path)
+		return;
+	comm = read_text(proc_fd, "comm", "\n");
+	arg = read_text(proc_fd, "cmdline", " ");
+	/* A name of 15 bytes may be cut; the file's own name is no other. */
+	if (!arg || strcmp(path_name(arg), path_name(ret->path)) != 0) {
+		try_name(proc_fd, root_fd, arg, ret);
+		try_name(proc_fd, root_fd, comm, ret);
+	}
+	if (!ret->name)
+		program_name_deinit(ret);
+}
+
+void program_name_deinit(struct program_name *name)
+{
+	free(name->path);
+	free(name->name);
+	*name = (struct program_name){0};
+}
