@@ -87,6 +87,13 @@ static double weight_of(const struct report_site *path)
 	return path->history->trend.score.total * path->history->trend.bytes_per_s;
 }
 
+static bool have_two_owners(const struct site *a, const struct site *b)
+{
+	pid_t left = a->origin.owner_pid, right = b->origin.owner_pid;
+
+	return left && right && left != right;
+}
+
 static void add(struct suspect *suspect, const struct report_site *path)
 {
 	const struct site_history *history = path->history;
@@ -97,8 +104,7 @@ static void add(struct suspect *suspect, const struct report_site *path)
 		suspect->site = path;
 	suspect->path_cnt += path->path_cnt ?: 1;
 	suspect->companion_cnt += is_companion;
-	suspect->has_other_owners |=
-		path->site->origin.owner_pid != suspect->site->site->origin.owner_pid;
+	suspect->has_other_owners |= have_two_owners(path->site, suspect->site->site);
 	suspect->bytes_per_s += history->trend.bytes_per_s;
 	suspect->weight += weight_of(path);
 	suspect->seen += history->seen;
