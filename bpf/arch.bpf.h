@@ -230,6 +230,58 @@ static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32
 	return bpf_probe_read_kernel(ret, max, from) ? 0 : max;
 }
 
+/* The registers of a thread that has made a system call, as if it had called a function. */
+struct arch_syscall {
+	struct pt_regs regs;
+};
+
+/* regs, here and below: the kernel's struct pt_regs of a system call. */
+static __always_inline __u64 arch_syscall_number(void *regs)
+{
+	__u64 number = ~0ULL;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &((struct pt_regs *)regs)->orig_rax);
+	return number;
+}
+
+/* One of the first four arguments, also when the call has returned. */
+static __always_inline __u64 arch_syscall_argument(void *regs, int i)
+{
+	struct pt_regs *from = regs;
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value),
+			      i == 0   ? &from->rdi
+			      : i == 1 ? &from->rsi
+			      : i == 2 ? &from->rdx
+				       : &from->r10);
+	return value;
+}
+
+/* False: the registers cannot be read. */
+static __always_inline bool arch_read_syscall(void *regs, struct arch_syscall *ret)
+{
+	if (bpf_probe_read_kernel(&ret->regs, sizeof(ret->regs), regs))
+		return false;
+	ret->regs.rsp -= sizeof(__u64);
+	return true;
+}
+
+static __always_inline __u64 arch_syscall_pc(const struct arch_syscall *call)
+{
+	return call->regs.rip;
+}
+
+static __always_inline __u64 arch_syscall_lr(const struct arch_syscall *call)
+{
+	return 0;
+}
+
+static __always_inline struct pt_regs *arch_syscall_entry(struct arch_syscall *call)
+{
+	return &call->regs;
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 static __always_inline __u64 arch_entry_slot(struct pt_regs *ctx)
@@ -371,6 +423,48 @@ static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32
 		return 512;
 	bytes &= MEMLEAK_VECTOR_BYTES / 2 - 8;
 	return bpf_probe_read_kernel(ret + 512, bytes, sve) ? 512 : 512 + bytes;
+}
+
+struct arch_syscall {
+	struct user_pt_regs regs;
+};
+
+static __always_inline __u64 arch_syscall_number(void *regs)
+{
+	return (__s64)BPF_CORE_READ((struct pt_regs___kernel *)regs, syscallno);
+}
+
+/* The result has taken the place of the first argument, of which the kernel keeps a copy. */
+static __always_inline __u64 arch_syscall_argument(void *regs, int i)
+{
+	struct user_pt_regs *from = regs;
+	__u64 value = 0;
+
+	if (i == 0)
+		return BPF_CORE_READ((struct pt_regs___kernel *)regs, orig_x0);
+	bpf_probe_read_kernel(&value, sizeof(value), &from->regs[i]);
+	return value;
+}
+
+static __always_inline bool arch_read_syscall(void *regs, struct arch_syscall *ret)
+{
+	return !bpf_probe_read_kernel(&ret->regs, sizeof(ret->regs), regs);
+}
+
+static __always_inline __u64 arch_syscall_pc(const struct arch_syscall *call)
+{
+	return call->regs.pc;
+}
+
+/* A function that makes a system call may have its return address there still. */
+static __always_inline __u64 arch_syscall_lr(const struct arch_syscall *call)
+{
+	return arch_code_address(call->regs.regs[30]);
+}
+
+static __always_inline struct pt_regs *arch_syscall_entry(struct arch_syscall *call)
+{
+	return (struct pt_regs *)&call->regs;
 }
 
 #else

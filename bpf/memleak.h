@@ -41,6 +41,7 @@ enum memleak_kind {
 	MEMLEAK_KIND_SLAB,
 	MEMLEAK_KIND_PAGE,
 	MEMLEAK_KIND_PERCPU,
+	MEMLEAK_KIND_DESCRIPTOR, /* an open descriptor, of size 1: --fds */
 	MEMLEAK_KIND_CNT,
 };
 
@@ -211,6 +212,7 @@ struct memleak_target {
 	__u32 loader_state; /* what the dynamic loader was about to do when its hook was last called
 			     */
 	__u32 descendant;   /* what its parent had when it was forked is its own, too: --follow */
+	__u32 fd_end;       /* --fds: all tracked descriptors are below this */
 	__u64 code_told_ns; /* when a walk last sent a record of unknown code */
 	__u64 exec_cnt;     /* the kernel's count when the last exec was handled; 0: none was */
 };
@@ -344,6 +346,7 @@ struct memleak_config {
 	__u8 grows;         /* there may be a second table of blocks */
 	__u8 quotas;        /* there are per-process quotas of the block table */
 	__u8 count;         /* enum memleak_count_by: calls are counted, and nothing else is done */
+	__u8 descriptors;   /* --fds: a block is a descriptor, and children inherit none */
 	__u8 count_targets; /* probes fire for every process: only calls of targets count */
 	__u8 bound;         /* probes fire for one process each, not for who borrows its memory */
 	__u8 sessions; /* the result of a program at an entry says whether the return is to be seen

@@ -117,6 +117,8 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		return "--all is for 'memleak report'";
 	if (opts->agent && agent_conflict(opts, given))
 		return agent_conflict(opts, given);
+	if (opts->fds && !options_trace_processes(opts))
+		return "--fds is about processes: give --pid or a command";
 	if (opts->duration_ns && opts->count)
 		return "--duration and COUNT are two ways to end: give one";
 	if (ends_in_warmup(opts))
@@ -170,6 +172,48 @@ static const char *beyond_screen(const struct options *opts, const bool *given)
 	};
 
 	for (size_t i = 0; opts->live && i < sizeof(names) / sizeof(names[0]); i++)
+		if (option_is_given(given, names[i]))
+			return names[i];
+	return NULL;
+}
+
+/* What --fds does not show, or has no use for; NULL: nothing. */
+static const char *beyond_fds(const struct options *opts, const bool *given)
+{
+	static const char *const names[] = {
+		"agent",
+		"obj",
+		"symbols-prefix",
+		"alloc",
+		"free",
+		"kernel",
+		"percpu",
+		"movable",
+		"min-size",
+		"max-size",
+		"sample-rate",
+		"sample-bytes",
+		"suppressions",
+		"live",
+		"show-allocs",
+		"largest",
+		"count",
+		"peak",
+		"stats",
+		"summary",
+		"reserved",
+		"why",
+		"prove",
+		"census",
+		"trace",
+		"combined-only",
+		"listen",
+		"record",
+		"gen-suppressions",
+		"wa-missing-free",
+	};
+
+	for (size_t i = 0; opts->fds && i < sizeof(names) / sizeof(names[0]); i++)
 		if (option_is_given(given, names[i]))
 			return names[i];
 	return NULL;
@@ -247,6 +291,16 @@ bool options_agree(const struct options *opts, const bool *given, bool dashes)
 
 	if (agree && beyond_screen(opts, given)) {
 		log_error("--live has no place for --%s" HELP_HINT, beyond_screen(opts, given));
+		return false;
+	}
+	if (agree && beyond_fds(opts, given)) {
+		log_error("--fds traces descriptors alone: --%s does not go with it" HELP_HINT,
+			  beyond_fds(opts, given));
+		return false;
+	}
+	if (agree && opts->fds && opts->format != FORMAT_TEXT && opts->format != FORMAT_JSON) {
+		log_error("--format %s has no place for --fds: use text or json" HELP_HINT,
+			  option_format_word(opts->format));
 		return false;
 	}
 	if (agree && opts->live && opts->by == BY_CGROUP) {

@@ -96,6 +96,7 @@ struct options {
 	size_t pool_function_cnt;
 	size_t pool_function_cap;
 	bool kernel; /* -K */
+	bool fds;    /* descriptors are traced instead of memory */
 	bool percpu;
 	bool movable; /* kernel: user memory and page cache, too */
 	bool force;   /* what probes could hurt, too */

@@ -113,6 +113,11 @@ const struct option_def option_table[] = {
 	 "Also trace kernel allocations: those made on behalf of the traced processes. Without a "
 	 "process, kernel allocations are traced anyway",
 	 OPT_FLAG, GROUP_TARGET, FIELD(kernel)},
+	{"fds", 0, NULL,
+	 "Trace open descriptors instead of memory: where those of files, sockets and the like "
+	 "were opened that are still open (see Descriptors). Every system call on the machine is "
+	 "slowed down a little",
+	 OPT_FLAG, GROUP_TARGET, FIELD(fds)},
 	{"percpu", 'P', NULL, "Kernel: also trace percpu allocations", OPT_FLAG, GROUP_TARGET,
 	 FIELD(percpu)},
 	{"movable", 0, NULL,

@@ -174,7 +174,7 @@ static const struct runtime_objects *objects_of(const struct options *opts,
 {
 	struct spot spot = {0};
 
-	if (shown->site->frame_cnt)
+	if (shown->site->frame_cnt && shown->site->kind != KIND_DESCRIPTOR)
 		spot = spot_at(opts, shown, shown->blamed);
 	return spot.owner == CODE_OF_INTERPRETER ? runtime_objects_of(spot.location->module) : NULL;
 }

@@ -133,6 +133,10 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
 static double explained(const struct options *opts, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
 {
+	if (opts->fds)
+		return part == FOOTPRINT_DESCRIPTORS
+			       ? gained_since(series[TRACED].history, since_ns)
+			       : INFINITY;
 	switch (part) {
 	case FOOTPRINT_ANONYMOUS:
 		/* Filters leave blocks out of the sum. */

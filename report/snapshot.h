@@ -179,6 +179,14 @@ struct heap {
 	size_t block_cap;
 };
 
+/* --fds: what is open beside the descriptors that are tracked, in all processes. */
+struct descriptor_facts {
+	bool are_traced;        /* all blocks are descriptors */
+	uint64_t older;         /* were open when tracing began */
+	uint64_t missed;        /* were opened in a way that is not traced */
+	uint64_t closed_unseen; /* were tracked, and are not open any more: not in the report */
+};
+
 struct counts;
 struct peak;
 
@@ -202,6 +210,7 @@ struct snapshot {
 	/* NULL: it is of no core. Else sites are sorts of blocks, and have no stacks. */
 	const struct core_facts *core;
 	struct sampling sampling;
+	struct descriptor_facts descriptors;
 	uint64_t lost[LOSS_CNT]; /* since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
 	/* Frees that no event showed, since tracing began. */

@@ -7,9 +7,10 @@
 const char *kind_name(enum block_kind kind)
 {
 	static const char *const names[KIND_CNT] = {
-		[KIND_HEAP] = "heap",     [KIND_MMAP] = "mmap", [KIND_RESERVE] = "reserve",
-		[KIND_STACK] = "stack",   [KIND_SLAB] = "slab", [KIND_PAGE] = "page",
-		[KIND_PERCPU] = "percpu",
+		[KIND_HEAP] = "heap",       [KIND_MMAP] = "mmap",
+		[KIND_RESERVE] = "reserve", [KIND_STACK] = "stack",
+		[KIND_SLAB] = "slab",       [KIND_PAGE] = "page",
+		[KIND_PERCPU] = "percpu",   [KIND_DESCRIPTOR] = "descriptor",
 	};
 
 	return (unsigned int)kind < KIND_CNT ? names[kind] : "unknown";

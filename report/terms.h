@@ -16,6 +16,7 @@ enum block_kind {
 	KIND_SLAB,
 	KIND_PAGE,
 	KIND_PERCPU,
+	KIND_DESCRIPTOR, /* an open descriptor, whose size is 1 */
 	KIND_CNT,
 };
 

@@ -315,6 +315,18 @@ static void write_ended(struct json_writer *json, const struct ended *ended)
 	json_end_object(json);
 }
 
+/* --fds alone. */
+static void write_descriptors(struct json_writer *json, const struct descriptor_facts *facts)
+{
+	if (!facts->are_traced)
+		return;
+	json_begin_object(json, "descriptors");
+	json_unsigned(json, "older", facts->older);
+	json_unsigned(json, "missed", facts->missed);
+	json_unsigned(json, "closed_unseen", facts->closed_unseen);
+	json_end_object(json);
+}
+
 /* Nothing is said if all growth is traced. */
 static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
 {
@@ -395,6 +407,7 @@ static int json_report(FILE *out, const struct report *report)
 	write_inherited(&json, report->inherited_bytes, report->inherited_count);
 	json_unsigned(&json, "sites_total", report->sites_total);
 	json_write_reserved(&json, &snap->reserved);
+	write_descriptors(&json, &snap->descriptors);
 	write_ended(&json, &snap->ended);
 	if (report->by == BY_STACK)
 		write_sites(&json, "sites", report, report->sites, report->site_cnt);

@@ -25,14 +25,6 @@
 
 #define NSEC_PER_SEC 1000000000
 
-static void write_amount(FILE *out, double bytes)
-{
-	char text[AMOUNT_TEXT_SIZE];
-
-	text_amount(bytes, text);
-	fputs(text, out);
-}
-
 /* A bar for each of the last reports, from the least of them to the most. */
 static void write_sparkline(FILE *out, const uint64_t *past, size_t cnt)
 {
@@ -63,7 +55,7 @@ static void write_change(const struct text_part *part, const uint64_t *past, siz
 	before = past[cnt - 2];
 	now = past[cnt - 1];
 	fputs(now < before ? ", -" : ", +", out);
-	write_amount(out, now < before ? (double)(before - now) : (double)(now - before));
+	text_write_change(part, now < before ? before - now : now - before);
 	fputs(" since the last report", out);
 	/* A page has a picture. */
 	if (part->look != LOOK_MARKED)
@@ -90,11 +82,7 @@ static void write_headline(const struct text_part *part)
 		fputc('\n', out);
 		return;
 	}
-	text_begin_style(part, STYLE_BOLD);
-	write_amount(out, (double)report->bytes);
-	text_end_style(part);
-	fputs(" in ", out);
-	text_write_count(out, report->count, "block");
+	text_write_held_in_blocks(part, report->bytes, report->count);
 	write_change(part, report->past, report->past_cnt);
 	text_write_complete(out, report);
 	fputc('\n', out);

@@ -22,7 +22,8 @@ void text_write_complete(FILE *out, const struct report *report)
 		return;
 	}
 	permille = (unsigned int)((long double)report->complete_bytes * 1000 / report->bytes);
-	fprintf(out, "; %u.%u %% of the bytes have complete stacks", permille / 10, permille % 10);
+	fprintf(out, "; %u.%u %% of the %s have complete stacks", permille / 10, permille % 10,
+		report->snapshot->descriptors.are_traced ? "descriptors" : "bytes");
 }
 
 static void write_sampling(FILE *out, const struct report *report)
@@ -60,6 +61,35 @@ static void write_ended(FILE *out, const struct ended *ended)
 	fprintf(out, " with %" PRIu64 " bytes in ", ended->bytes);
 	text_write_count(out, ended->count, "allocation");
 	fputs(", which are not counted\n", out);
+}
+
+/* What is open, in and beside the report. */
+static void write_descriptors(FILE *out, const struct report *report)
+{
+	const struct descriptor_facts *facts = &report->snapshot->descriptors;
+
+	fputs("\topen: ", out);
+	text_write_count(out, report->count, "descriptor");
+	fputs(", ", out);
+	text_write_count(out, report->sites_total, "site");
+	text_write_complete(out, report);
+	fputc('\n', out);
+	if (facts->older) {
+		fputs("\tolder: ", out);
+		text_write_count(out, facts->older, "more descriptor");
+		fputs(", open since before tracing began\n", out);
+	}
+	if (facts->missed) {
+		fputs("\tmissed: ", out);
+		text_write_count(out, facts->missed, "more descriptor");
+		fputs(", opened in a way that is not traced (io_uring, ioctl())\n", out);
+	}
+	if (facts->closed_unseen) {
+		fputs("\tleft out: ", out);
+		text_write_count(out, facts->closed_unseen, "descriptor");
+		fputs(", closed in a way that is not traced\n", out);
+	}
+	write_baseline(out, report->snapshot->baseline_ns);
 }
 
 static void write_totals(FILE *out, const struct report *report)
@@ -214,7 +244,10 @@ static void write_proof(FILE *out, const struct proof_facts *proof)
 
 void text_write_facts(FILE *out, const struct report *report)
 {
-	write_totals(out, report);
+	if (report->snapshot->descriptors.are_traced)
+		write_descriptors(out, report);
+	else
+		write_totals(out, report);
 	write_proof(out, report->snapshot->proof);
 	write_inferred(out, report->snapshot);
 	if (report->show_stats)

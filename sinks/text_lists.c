@@ -65,20 +65,13 @@ static void write_group_name(FILE *out, enum group_by by, const struct report_gr
 
 static void write_group_sums(const struct text_part *part, const struct site *sum)
 {
-	char text[AMOUNT_TEXT_SIZE];
-
 	if (part->look == LOOK_BCC) {
 		fprintf(part->out, "%s%" PRIu64 " bytes in %" PRIu64 " allocations from ",
 			part->indent, sum->bytes, sum->count);
 		return;
 	}
-	text_amount((double)sum->bytes, text);
 	fputs(part->indent, part->out);
-	text_begin_style(part, STYLE_BOLD);
-	fputs(text, part->out);
-	text_end_style(part);
-	fputs(" in ", part->out);
-	text_write_count(part->out, sum->count, "block");
+	text_write_held_in_blocks(part, sum->bytes, sum->count);
 	fputs(" of ", part->out);
 }
 

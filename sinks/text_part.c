@@ -103,6 +103,42 @@ void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE])
 		 !unit && fabs(bytes) >= 0.5 && fabs(bytes) < 1.5 ? "byte" : units[unit]);
 }
 
+bool text_is_of_descriptors(const struct text_part *part)
+{
+	return part->report && part->report->snapshot->descriptors.are_traced;
+}
+
+void text_write_held(const struct text_part *part, uint64_t bytes)
+{
+	char text[AMOUNT_TEXT_SIZE];
+
+	if (text_is_of_descriptors(part)) {
+		text_write_count(part->out, bytes, "descriptor");
+		return;
+	}
+	text_amount((double)bytes, text);
+	fputs(text, part->out);
+}
+
+void text_write_change(const struct text_part *part, uint64_t bytes)
+{
+	if (text_is_of_descriptors(part))
+		fprintf(part->out, "%" PRIu64, bytes);
+	else
+		text_write_held(part, bytes);
+}
+
+void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uint64_t count)
+{
+	text_begin_style(part, STYLE_BOLD);
+	text_write_held(part, bytes);
+	text_end_style(part);
+	if (text_is_of_descriptors(part))
+		return;
+	fputs(" in ", part->out);
+	text_write_count(part->out, count, "block");
+}
+
 void text_write_reach(FILE *out, enum reach reach, const struct reach_sum *sum)
 {
 	fprintf(out, "%s: ", reach_name(reach));
@@ -357,6 +393,7 @@ static const char *kind_words(enum block_kind kind)
 {
 	switch (kind) {
 	case KIND_HEAP:
+	case KIND_DESCRIPTOR:
 		return NULL;
 	case KIND_RESERVE:
 		return "mmap, reserved address space";
@@ -396,7 +433,18 @@ struct note {
 	const char *indent;
 	const char *before; /* NULL: this is the first piece */
 	enum text_look look;
+	bool of_descriptors;
 };
+
+static struct note note_of(const struct text_part *part)
+{
+	return (struct note){
+		.out = part->out,
+		.indent = part->indent,
+		.look = part->look,
+		.of_descriptors = text_is_of_descriptors(part),
+	};
+}
 
 static void note_begin(struct note *note)
 {
@@ -450,7 +498,7 @@ static void write_end(struct note *note, enum stack_end end)
 
 void text_write_end(const struct text_part *part, enum stack_end end)
 {
-	struct note note = {.out = part->out, .indent = part->indent, .look = part->look};
+	struct note note = note_of(part);
 
 	write_end(&note, end);
 	if (note.before)
@@ -512,6 +560,9 @@ static void write_growth(struct note *note, const struct site *site, int64_t byt
 	note_begin(note);
 	if (note->look == LOOK_BCC) {
 		fprintf(note->out, "%+" PRId64 " bytes in %+" PRId64 " allocations", bytes, count);
+	} else if (note->of_descriptors) {
+		fprintf(note->out, "%+" PRId64 " descriptor%s", count,
+			count == 1 || count == -1 ? "" : "s");
 	} else {
 		fputs(bytes < 0 ? "-" : "+", note->out);
 		note_bytes(note, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
@@ -557,7 +608,7 @@ void text_write_notes(const struct text_part *part, const struct report_site *sh
 {
 	const struct site *site = shown->site;
 	const char *kind = kind_words(site->kind);
-	struct note note = {.out = part->out, .indent = part->indent, .look = part->look};
+	struct note note = note_of(part);
 
 	if (part->with_process && site->process) {
 		note_begin(&note);
@@ -620,7 +671,6 @@ static void write_why(const struct text_part *part, const struct site_history *h
 static void write_site_sums(const struct text_part *part, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
-	char text[AMOUNT_TEXT_SIZE];
 
 	if (part->look == LOOK_BCC) {
 		fprintf(part->out, "%s%" PRIu64 " bytes in %" PRIu64 " allocations %s\n",
@@ -628,13 +678,8 @@ static void write_site_sums(const struct text_part *part, const struct report_si
 			is_of_core(part) ? "of the sort" : "from stack");
 		return;
 	}
-	text_amount((double)site->bytes, text);
 	fputs(part->indent, part->out);
-	text_begin_style(part, STYLE_BOLD);
-	fputs(text, part->out);
-	text_end_style(part);
-	fputs(" in ", part->out);
-	text_write_count(part->out, site->count, "block");
+	text_write_held_in_blocks(part, site->bytes, site->count);
 	if (shown->depth_cnt)
 		fprintf(part->out,
 			", the sum of %zu listed stacks that differ in recursion depth alone",
@@ -657,7 +702,7 @@ void text_write_site(const struct text_part *part, const struct report_site *sho
 
 void text_write_group_notes(const struct text_part *part, const struct report_group *group)
 {
-	struct note note = {.out = part->out, .indent = part->indent, .look = part->look};
+	struct note note = note_of(part);
 
 	write_growth(&note, group->sum, group->growth_bytes, group->growth_count);
 	write_sampled(&note, part->report, group->sum);

@@ -44,9 +44,19 @@ static const struct {
 	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable shows who allocates it"},
 	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K shows who allocates it"},
 	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors",
-				   "-K shows what the kernel holds for them"},
+				   "--fds shows where they are opened"},
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
 };
+
+/* What the advice would show may be in the report: kernel memory with -K, and descriptors. */
+static bool is_advised(const struct text_part *part, enum footprint_part footprint)
+{
+	if (!untraced_words[footprint].advice)
+		return false;
+	if (footprint == FOOTPRINT_DESCRIPTORS)
+		return !text_is_of_descriptors(part);
+	return footprint != FOOTPRINT_HUGE || !part->report->snapshot->stats[SPACE_KERNEL].known;
+}
 
 static void write_untraced(const struct text_part *part, const struct untraced_growth *growth)
 {
@@ -70,13 +80,10 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	if (growth->part == FOOTPRINT_ANONYMOUS) {
 		text_amount(growth->traced_per_s, amount);
 		fprintf(out, ", traced blocks %s/s", amount);
-	} else if (!is_number) {
+	} else if (!is_number || text_is_of_descriptors(part)) {
 		fputs(" and is not traced", out);
 	}
-	/* With -K, kernel memory is in the report. */
-	if (untraced_words[growth->part].advice &&
-	    (growth->part == FOOTPRINT_ANONYMOUS || growth->part == FOOTPRINT_SHARED ||
-	     !part->report->snapshot->stats[SPACE_KERNEL].known))
+	if (is_advised(part, growth->part))
 		fprintf(out, ": %s", untraced_words[growth->part].advice);
 	fputc('\n', out);
 }

@@ -62,17 +62,18 @@ static void write_span(FILE *out, uint64_t ns)
 		fprintf(out, "%" PRIu64 " s", ns / NSEC_PER_SEC);
 }
 
-static void write_blocks(FILE *out, const struct suspect *suspect)
+static void write_blocks(FILE *out, const struct text_part *part, const struct suspect *suspect)
 {
 	const struct site_history *history = suspect->site->history;
+	const char *words = text_is_of_descriptors(part) ? "descriptors closed" : "blocks freed";
 
 	if (!suspect->seen)
 		return;
 	if (!suspect->freed) {
-		fprintf(out, "; none of %" PRIu64 " blocks freed", suspect->seen);
+		fprintf(out, "; none of %" PRIu64 " %s", suspect->seen, words);
 		return;
 	}
-	fprintf(out, "; %" PRIu64 " of %" PRIu64 " blocks freed", suspect->freed, suspect->seen);
+	fprintf(out, "; %" PRIu64 " of %" PRIu64 " %s", suspect->freed, suspect->seen, words);
 	if (!history->trend.score.older_ns)
 		return;
 	fputs(", but those older than ", out);
@@ -261,14 +262,8 @@ static void write_kernel_owner(FILE *out, const struct suspect *suspect)
 		fputs(" and others", out);
 }
 
-static void write_line(FILE *out, const struct text_part *part, const struct told *told,
-		       const struct detail *detail)
+static void write_rate(FILE *out, const struct suspect *suspect, bool is_part)
 {
-	const struct suspect *suspect = told->what;
-	const struct trend *trend = &suspect->site->history->trend;
-	bool is_part = verdict_is_part(part->report, suspect);
-
-	write_owner(out, part, suspect, detail);
 	if (kernel_owner_of(suspect))
 		fputs(" keeps ", out);
 	else
@@ -278,6 +273,25 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 	write_amount(out, suspect->bytes_per_s);
 	fputs("/s", out);
 	write_kernel_owner(out, suspect);
+}
+
+static void write_kept(FILE *out, double per_s)
+{
+	fprintf(out, " keeps %.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
+}
+
+static void write_line(FILE *out, const struct text_part *part, const struct told *told,
+		       const struct detail *detail)
+{
+	const struct suspect *suspect = told->what;
+	const struct trend *trend = &suspect->site->history->trend;
+	bool is_part = verdict_is_part(part->report, suspect);
+
+	write_owner(out, part, suspect, detail);
+	if (text_is_of_descriptors(part))
+		write_kept(out, suspect->bytes_per_s);
+	else
+		write_rate(out, suspect, is_part);
 	if (detail->manner)
 		fprintf(out, ", %s", manner_of(trend->tendency));
 	fprintf(out, " for %" PRIu64 " s", suspect->since_ns / NSEC_PER_SEC);
@@ -297,7 +311,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 		escape_puts(out, suspect->site->held_by[0]);
 	}
 	if (detail->blocks)
-		write_blocks(out, suspect);
+		write_blocks(out, part, suspect);
 	if (detail->score)
 		fprintf(out, " (score %.2f)", trend->score.total);
 }

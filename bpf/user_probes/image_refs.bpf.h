@@ -26,7 +26,7 @@ struct {
  */
 static __always_inline bool children_inherit(void)
 {
-	return target_filter.follow && !config.combined_only;
+	return target_filter.follow && !config.combined_only && !config.descriptors;
 }
 
 /* When the image last made a child, if anybody has some of its blocks; else 0. */

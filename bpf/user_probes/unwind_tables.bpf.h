@@ -99,7 +99,8 @@ struct walk {
 	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
-	__u64 caller; /* the word below the window, if it begins at origin */
+	struct arch_syscall syscall; /* --fds: where the walk begins */
+	__u64 caller;                /* the word below the window, if it begins at origin */
 	/* As much as the stack cache can keep; a walk reads less at once. */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };

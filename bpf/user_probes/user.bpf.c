@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The probes on a process's allocator: an entry program for each shape of call, and one program for
- * every return.
+ * every return. With --fds, system calls take the place of the allocator.
  */
 #include "bpf/user_probes/count.bpf.h"
+#include "bpf/user_probes/descriptors.bpf.h"
 #include "bpf/user_probes/event_stack.bpf.h"
 #include "bpf/user_probes/heap.bpf.h"
 #include "bpf/user_probes/libraries.bpf.h"

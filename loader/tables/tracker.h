@@ -29,6 +29,9 @@ struct tracker {
 	 * this object are never unresolved.
 	 */
 	bool (*resolve)(void *arg, uint32_t image, struct memleak_stack *stack);
+	/* True for a block that was freed unseen, which is left out; NULL: there are none. */
+	bool (*is_gone)(void *arg, const struct memleak_block_key *key,
+			const struct memleak_block *block);
 	struct descendants *descendants; /* NULL: no image has blocks of another */
 	/* Programs that handle what others have missed, and count that as rescued. */
 	bool (*is_second)(const struct bpf_program *prog);

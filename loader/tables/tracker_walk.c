@@ -130,7 +130,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 
 	if (keep_for_descendants(tracker->descendants, at, block))
 		return -ENOMEM;
-	if (!tracker->walker.owner(tracker->walker.arg, at->image, &owner))
+	if (!tracker->walker.owner(tracker->walker.arg, at->image, &owner) ||
+	    (tracker->is_gone && tracker->is_gone(tracker->walker.arg, at, block)))
 		return 0;
 	if (at->domain == MEMLEAK_DOMAIN_PAGE)
 		plain.addr += tracker->page_offset;

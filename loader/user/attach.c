@@ -396,7 +396,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 		.offset = list->hook_offset,
 	};
 
-	for (size_t i = 0; i < list->cnt; i++) {
+	for (size_t i = 0; i < list->cnt && !state->ctx->opts->fds; i++) {
 		enum function_scope scope = i ? SCOPE_EXPORTED : SCOPE_GLOBAL;
 
 		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
@@ -480,7 +480,7 @@ static int attach_result(const struct attach_state *state)
 			  pid);
 		return -ENOENT;
 	}
-	if (state->heap_found)
+	if (state->heap_found || opts->fds)
 		return 0;
 	/* Many processes have no allocator. */
 	if (state->process->found)
@@ -605,7 +605,7 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 		goto out;
 	if (list.unread)
 		say_unread(&state, &list);
-	for (size_t i = 0; list.settled && i < list.cnt; i++) {
+	for (size_t i = 0; list.settled && i < list.cnt && !ctx->opts->fds; i++) {
 		if (ctx->pool)
 			attach_once(&state, &list.items[i], SCOPE_EXPORTED);
 		else if (!was_searched(process, &list.items[i]))
@@ -706,7 +706,7 @@ void attach_ended(const struct user_context *ctx, struct user_process *process)
 	struct proc_maps maps;
 	struct file_id program;
 
-	if (attach_begin(&state, ctx, process) == 0 &&
+	if (attach_begin(&state, ctx, process) == 0 && !ctx->opts->fds &&
 	    user_process__told_maps(ctx, process, &maps) == 0) {
 		program = program_file(&maps);
 		for_each_mapping (mapping, &maps)

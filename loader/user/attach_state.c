@@ -126,7 +126,7 @@ void attach_end(struct attach_state *state)
 		log_note("memory of a process of user %u does not come: new processes of this user "
 			 "are not searched for allocator functions for some time",
 			 state->uid);
-	if (is_late(state))
+	if (is_late(state) && !state->ctx->opts->fds)
 		user_process__count_late(state->process);
 	state->process->held_ns = state->held ? now_ns + HELD_NS : 0;
 	search_names_deinit(&state->names);

@@ -27,6 +27,7 @@
 #include "loader/target/elf_class.h"
 #include "loader/target/map_events.h"
 #include "loader/target/modules.h"
+#include "loader/target/open_fds.h"
 
 /* Minimum interval between reads of maps that only reconcile mappings. */
 #define COMPARE_EVERY_NS 1000000000ULL
@@ -118,7 +119,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 
 	if (!err)
 		err = check_class(pid, found);
-	if (!err && !found && !ctx->opts->force)
+	if (!err && !found && !ctx->opts->force && !ctx->opts->fds)
 		err = probe_safety_check(pid);
 	if (err)
 		return err;
@@ -240,6 +241,9 @@ void user_process__free(struct user_process *process)
 	free(process->places);
 	free(process->permanent);
 	free(process->searched);
+	bits_deinit(&process->fds.older);
+	bits_deinit(&process->fds.open);
+	bits_deinit(&process->fds.tracked);
 	free(process);
 }
 
@@ -337,6 +341,12 @@ void user_process__finish_deferred(const struct user_context *ctx,
 	const struct walker_subject subject = walker_subject(&at);
 
 	deferred_stacks_finish(deferred, &subject, process->info.image, most, ctx->deadline_ns);
+}
+
+void user_process__begin_fds(const struct user_context *ctx, struct user_process *process)
+{
+	if (ctx->opts->fds && !process->gone_ns)
+		open_fds_read(process->info.pid, ctx->deadline_ns, &process->fds.older);
 }
 
 static void say_cut(struct user_process *process)
@@ -457,7 +467,7 @@ static void rebind_probes(const struct user_context *ctx, struct user_process *p
 
 	probe_set_rebind(&process->probes, &ctx->programs, process->info.pid, &old);
 	if (module_list_init(process->info.pid, hangs ? 0 : MODULES_MEMORY_NS, 0, &list) == 0) {
-		if (list.settled || hangs)
+		if ((list.settled || hangs) && !ctx->opts->fds)
 			user_process__count_gap(process);
 		if (list.hangs)
 			user_budgets_hang(budgets, uid, now_ns);
@@ -497,6 +507,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->after_exec = true;
 	ranges_clear(&process->ranges);
 	proc_maps_deinit(&process->maps);
+	user_process__begin_fds(ctx, process);
 	err = symspace__new(ctx->symbolizer, pid, &space);
 	if (err) {
 		log_note("process %d has started another program, whose functions cannot be "

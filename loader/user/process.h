@@ -6,6 +6,7 @@
 #ifndef LOADER_USER_PROCESS_H
 #define LOADER_USER_PROCESS_H
 
+#include "base/bits.h"
 #include "loader/target/mapped_ranges.h"
 #include "loader/user/context.h"
 #include "report/snapshot.h"
@@ -16,6 +17,16 @@ struct deferred_stacks;
 struct function_place {
 	uint64_t addr;
 	const char *name; /* static string; NULL if no function is probed there */
+};
+
+/* --fds: descriptors by their numbers. */
+struct process_fds {
+	struct bits older;      /* were open when tracing of the image began */
+	struct bits open;       /* were open at read_ns */
+	struct bits tracked;    /* of these, the tables have a block */
+	uint64_t read_ns;       /* before they were read; 0: they are not known */
+	bool are_closed;        /* the process has ended, and others have not */
+	uint64_t closed_unseen; /* blocks of descriptors that were not open then */
 };
 
 struct user_process {
@@ -55,6 +66,7 @@ struct user_process {
 	bool told_unread; /* logged that a file could not be read */
 	bool told_moved;  /* logged that allocator functions are in anonymous memory */
 	struct symspace *space;
+	struct process_fds fds;
 	uint64_t read_ns;              /* when the mappings were last read */
 	bool told_cut;                 /* logged that there are more mappings than are read */
 	uint64_t rest_ns;              /* minimum time until the mappings should be read again */
@@ -115,6 +127,9 @@ void user_process__read_mappings(const struct user_context *ctx, struct user_pro
  * been applied (heard_ns is the time until which they have been).
  */
 void user_process__compare_mappings(struct user_process *process, uint64_t heard_ns);
+
+/* --fds: notes which descriptors its image has before any is tracked. */
+void user_process__begin_fds(const struct user_context *ctx, struct user_process *process);
 
 /* Finishes at most this number of deferred stacks of the process. */
 void user_process__finish_deferred(const struct user_context *ctx,

@@ -233,6 +233,7 @@ static int add(struct process_set *set, struct user_process *process)
 		return err;
 	}
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
+	user_process__begin_fds(&set->programs->ctx, process);
 	/* The end record of an ended process says what it has unloaded. */
 	if (!process->gone_ns)
 		refresh(set, process);
@@ -535,13 +536,17 @@ void process_set_describe(const struct process_set *set)
 	const struct options *opts = set->programs->ctx.opts;
 	size_t probe_cnt = set->programs->pool.probes.cnt;
 	size_t file_cnt = probe_pool_heaps(&set->programs->pool);
+	cleanup_free char *probes = NULL;
 
-	log_note("tracing %zu process%s%s%s%s%s, and those that begin later: %zu function%s probed "
-		 "in %zu file%s",
-		 set->table.cnt, set->table.cnt == 1 ? "" : "es", opts->comm ? " named " : "",
+	if (!opts->fds &&
+	    asprintf(&probes, ": %zu function%s probed in %zu file%s", probe_cnt,
+		     probe_cnt == 1 ? "" : "s", file_cnt, file_cnt == 1 ? "" : "s") < 0)
+		probes = NULL;
+	log_note("tracing %s%zu process%s%s%s%s%s, and those that begin later%s",
+		 opts->fds ? "descriptors of " : "", set->table.cnt,
+		 set->table.cnt == 1 ? "" : "es", opts->comm ? " named " : "",
 		 opts->comm ? opts->comm : "", opts->cgroup ? " of cgroup " : "",
-		 opts->cgroup ? set->filter.cgroup.path : "", probe_cnt, probe_cnt == 1 ? "" : "s",
-		 file_cnt, file_cnt == 1 ? "" : "s");
+		 opts->cgroup ? set->filter.cgroup.path : "", probes ? probes : "");
 	if (opts->comm && !set->table.cnt)
 		log_note(
 			"no process is named %s yet; waiting (ps -e -o comm lists names, cut at 15 "

@@ -21,6 +21,7 @@
 #include "loader/probes/probe_safety.h"
 #include "loader/probes/skeleton.h"
 #include "loader/target/map_events.h"
+#include "loader/user/fd_programs.h"
 #include "loader/user/lifecycle.h"
 
 /* Maximum number of images that have ended and whose records are not applied yet. */
@@ -58,7 +59,7 @@ static uint32_t copies_bytes(const struct user_context *ctx)
  */
 static bool inherits(const struct options *opts)
 {
-	return opts->follow && !opts->combined_only;
+	return opts->follow && !opts->combined_only && !opts->fds;
 }
 
 static int prepare_tables(const struct user_context *ctx, const struct features *features,
@@ -91,6 +92,7 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	/* Stacks to be compared must stay addresses. */
 	config->find_vma = features->find_vma && !config->verify_unwind;
 	config->peak = opts->peak;
+	err |= fd_programs_prepare(opts, skel);
 	skel->bss->deferred_watch.ring_bytes = copies_bytes(ctx);
 	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(ctx));
 	return err ? -EINVAL : 0;

@@ -11,6 +11,7 @@
 #include "loader/tables/tracker_walk.h"
 #include "loader/tables/translate.h"
 #include "loader/target/footprint.h"
+#include "loader/user/descriptors.h"
 
 struct mapping_walk {
 	struct tracker_walk *walk;
@@ -143,6 +144,8 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 
 	if (err)
 		return err;
+	if (tracker->is_gone)
+		descriptors_read(set);
 	err = tracker_walk_begin(tracker, t0_ns, &walk, &snap);
 	snap.peak = peak;
 	for (size_t i = 0; !err && i < set->table.cnt; i++)
@@ -153,6 +156,8 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 		err = take_summaries(set, &snap);
 	if (!err)
 		err = take_tallies(set, &snap);
+	if (!err && tracker->is_gone)
+		snap.descriptors = descriptors_compare(set);
 	err = tracker_walk_end(&walk, err, &snap);
 	if (err)
 		return err;

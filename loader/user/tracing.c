@@ -13,6 +13,7 @@
 #include "loader/probes/allocators.h"
 #include "loader/tables/tracker_walk.h"
 #include "loader/target/map_events.h"
+#include "loader/user/descriptors.h"
 
 /* Maximum deferred stacks per process finished in one turn: new code is more urgent. */
 #define STACKS_AT_ONCE 32
@@ -46,6 +47,7 @@ static int load(struct tracing *tracing, const struct tracing_request *request)
 	programs->tracker.walker.owner = process_set_owner;
 	programs->tracker.resolve = process_set_resolve;
 	programs->tracker.walker.arg = set;
+	programs->tracker.is_gone = request->opts->fds ? descriptors_are_gone : NULL;
 	return user_programs_load(programs, &set->filter, request->pid_cnt, request->choose,
 				  request->arg);
 }
@@ -79,6 +81,8 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 	if (!err)
 		err = lifecycle_init(&tracing->lifecycle, tracing->programs.ctx.skel,
 				     set->filter.rule.by_cgroup);
+	if (!err && request->opts->fds)
+		err = fd_programs_attach(&tracing->fd_programs, tracing->programs.ctx.skel);
 	/* Loading may take seconds; the time for files begins after it. */
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
 	/* On a termination signal, does not wait until all processes are opened. */
@@ -107,6 +111,7 @@ static void detach_all(struct tracing *tracing)
 
 void tracing_deinit(struct tracing *tracing)
 {
+	fd_programs_detach(&tracing->fd_programs);
 	detach_all(tracing);
 	process_set_deinit(&tracing->set);
 	user_programs_detach(&tracing->programs);
@@ -181,7 +186,10 @@ void tracing_describe(const struct tracing *tracing)
 	for (size_t i = 0; i < table->cnt; i++) {
 		const struct user_process *process = table->items[i];
 
-		if (!process->found && process->allocator)
+		if (!process->found && tracing->programs.ctx.opts->fds)
+			log_note("tracing descriptors of pid %d (%s)", process->info.pid,
+				 process->info.comm);
+		else if (!process->found && process->allocator)
 			describe_process(process, pool ? &pool->probes : &process->probes);
 	}
 	if (tracing->set.filter.rule.join)
@@ -195,6 +203,8 @@ void tracing_start(struct tracing *tracing)
 	process_set_refresh_given(&tracing->set);
 	tracker_start(&tracing->programs.tracker);
 	tracing->programs.ctx.skel->bss->tracking = true;
+	/* What opens from now on is tracked. */
+	descriptors_begin(&tracing->set);
 }
 
 int tracing_poll_fd(const struct tracing *tracing)
@@ -266,7 +276,7 @@ static void say_silent(struct tracing *tracing, uint64_t calls)
 
 void tracing_maintain(struct tracing *tracing, uint64_t calls)
 {
-	if (!process_set_ended(&tracing->set))
+	if (!process_set_ended(&tracing->set) && !tracing->programs.ctx.opts->fds)
 		say_silent(tracing, calls);
 	process_set_forget_ended(&tracing->set);
 	process_set_purge(&tracing->set);

@@ -7,6 +7,7 @@
 #define LOADER_USER_TRACING_H
 
 #include "loader/user/cgroup_watch.h"
+#include "loader/user/fd_programs.h"
 #include "loader/user/lifecycle.h"
 #include "loader/user/pool_sweep.h"
 #include "loader/user/records.h"
@@ -28,6 +29,7 @@ struct tracing {
 	struct process_set set;
 	struct records records; /* event and arg may be set at any time */
 	struct lifecycle lifecycle;
+	struct fd_programs fd_programs;
 	struct cgroup_watch cgroup;
 	struct pool_sweep sweep;
 	uint64_t reported_calls;

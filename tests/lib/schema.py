@@ -32,6 +32,7 @@ UNTRACED = {
     "traced_bytes_per_s": (int, float), "since_ns": INTEGER,
 }
 RSS_PARTS = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
+DESCRIPTORS = {"older": INTEGER, "missed": INTEGER, "closed_unseen": INTEGER}
 PARTS = ("anonymous", "shared", "huge", "descriptors", "threads")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
@@ -82,7 +83,7 @@ USES = ("known", "older", "free")
 MEMORY = {key + "_bytes": INTEGER
           for key in ("resident", "swapped", "heap", "other", "file", "shared")}
 LOST = ("allocs_full", "stacks_full", "nesting", "recursion", "unwind")
-KINDS = ("heap", "mmap", "reserve", "stack", "slab", "page", "percpu")
+KINDS = ("heap", "mmap", "reserve", "stack", "slab", "page", "percpu", "descriptor")
 
 
 def require(holds, text):
@@ -332,6 +333,9 @@ def check_report(report, with_allocs=False):
     if "ended" in report:
         check_keys("ended", report["ended"], {"processes": INTEGER, "bytes": INTEGER,
                                               "count": INTEGER})
+    if "descriptors" in report:
+        check_keys("descriptors", report["descriptors"], DESCRIPTORS)
+        require(all(site["kind"] == "descriptor" for site in report["sites"]), "memory, too")
     for growth in report.get("untraced", ()):
         check_keys("untraced", growth, UNTRACED)
         require(growth["part"] in PARTS and growth["per_s"] > 0, f"untraced growth {growth}")

@@ -106,6 +106,25 @@ static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};
 
 static struct site plain_sites[] = {SMALL, BIG};
 
+static struct site descriptor_sites[] = {
+	{.id = 1,
+	 .kind = KIND_DESCRIPTOR,
+	 .process = &leak,
+	 .bytes = 60,
+	 .count = 60,
+	 .oldest_ns = 3000000000,
+	 .newest_ns = 1000000000,
+	 STACK(small_stack)},
+	{.id = 2,
+	 .kind = KIND_DESCRIPTOR,
+	 .process = &leak,
+	 .bytes = 1,
+	 .count = 1,
+	 .oldest_ns = 2000000000,
+	 .newest_ns = 2000000000,
+	 STACK(big_stack)},
+};
+
 static struct site growth_before[] = {
 	SMALL,
 	BIG,
@@ -926,6 +945,18 @@ const struct scene scenes[] = {
 	{.name = "max-records",
 	 .opts = {.top = 10, .largest = true, .by = BY_PROCESS, .max_records = 1},
 	 .snap = SNAPSHOT(largest_sites)},
+	{.name = "descriptors",
+	 .opts.top = 1,
+	 .growing = 12,
+	 .snap = SNAPSHOT(
+		 descriptor_sites,
+		 .descriptors = {.are_traced = true, .older = 5, .missed = 2, .closed_unseen = 1})},
+	{.name = "descriptors-by-process",
+	 .opts = {.top = 1, .by = BY_PROCESS},
+	 .snap = SNAPSHOT(descriptor_sites, .descriptors.are_traced = true)},
+	{.name = "descriptors-none",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT_OF(NULL, 0, .descriptors.are_traced = true)},
 	{.name = "suspects", .opts.top = 1, .growing = 12, .snap = SNAPSHOT(plain_sites)},
 	{.name = "suspects-more", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(group_sites)},
 	{.name = "suspects-workers", .opts.top = 1, .growing = 8, .snap = SNAPSHOT(worker_sites)},

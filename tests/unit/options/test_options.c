@@ -127,6 +127,7 @@ static void describe_tracing(FILE *out, const struct options *opts)
 		fprintf(out, " pool=%s:%d", opts->pool_functions[i].name,
 			opts->pool_functions[i].shape);
 	print_number(out, "kernel", opts->kernel, 0);
+	print_number(out, "fds", opts->fds, 0);
 	print_number(out, "percpu", opts->percpu, 0);
 	print_number(out, "movable", opts->movable, 0);
 	print_number(out, "force", opts->force, 0);

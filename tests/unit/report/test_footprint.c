@@ -111,6 +111,21 @@ static void pieces(void **state)
 	assert_grows(&no_filters, &story, FOOTPRINT_THREADS, 1);
 }
 
+/* --fds: blocks are descriptors, and no other part is judged. */
+static void traced_descriptors(void **state)
+{
+	const struct options fds = {.fds = true, .max_size = UINT64_MAX};
+	struct story story = {
+		.each.parts = {[FOOTPRINT_ANONYMOUS] = MIB, [FOOTPRINT_DESCRIPTORS] = 3},
+		.traced_each = 3,
+		.kind = KIND_DESCRIPTOR,
+	};
+
+	assert_nothing(&fds, &story);
+	story.traced_each = 1;
+	assert_grows(&fds, &story, FOOTPRINT_DESCRIPTORS, 3);
+}
+
 /* Address space alone is no memory; a few pages are no news. */
 static void trifles(void **state)
 {
@@ -124,9 +139,9 @@ static void trifles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(anonymous_memory), cmocka_unit_test(shared_memory),
-		cmocka_unit_test(huge_pages),       cmocka_unit_test(pieces),
-		cmocka_unit_test(trifles),
+		cmocka_unit_test(anonymous_memory),   cmocka_unit_test(shared_memory),
+		cmocka_unit_test(huge_pages),         cmocka_unit_test(pieces),
+		cmocka_unit_test(traced_descriptors), cmocka_unit_test(trifles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --fds: open descriptors as blocks of size 1, and the system calls that open and close them. */
+#ifndef BPF_DESCRIPTORS_H
+#define BPF_DESCRIPTORS_H
+
+/* System calls have numbers below this. */
+#define MEMLEAK_SYSCALLS 512
+
+/* What a system call does with descriptors. */
+enum memleak_fd_call {
+	MEMLEAK_FD_NONE,
+	MEMLEAK_FD_CLOSE,       /* close() */
+	MEMLEAK_FD_CLOSE_RANGE, /* close_range() */
+	MEMLEAK_FD_NEW,         /* returns a new descriptor */
+	MEMLEAK_FD_SIGNAL,      /* signalfd(): returns a new one if the first argument is -1 */
+	MEMLEAK_FD_FCNTL,       /* fcntl(): returns a new one with F_DUPFD */
+	MEMLEAK_FD_BPF,         /* bpf(): returns a new one with some commands */
+	MEMLEAK_FD_DUP_TO,      /* dup2(): the new one replaces what had its number */
+	MEMLEAK_FD_PAIR_IN_1ST, /* pipe(): stores two where the first argument points */
+	MEMLEAK_FD_PAIR_IN_4TH, /* socketpair() */
+	MEMLEAK_FD_MESSAGE,     /* recvmsg(): descriptors may come with the message */
+};
+
+/* The address of a descriptor's block: not 0, and the low bits are free for states. */
+#define MEMLEAK_FD_ADDR(fd) (((__u64)(__u32)(fd) + 1) << 12)
+#define MEMLEAK_ADDR_FD(addr) ((__u32)((addr) >> 12) - 1)
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The open descriptors of a process, as /proc lists them. */
+#ifndef LOADER_TARGET_OPEN_FDS_H
+#define LOADER_TARGET_OPEN_FDS_H
+
+#include <sys/types.h>
+
+#include "base/bits.h"
+
+/*
+ * Reads the numbers into a set, which is emptied first. 0 or a negative errno: -ENOENT if none are
+ * open, as in a process that ends; -ETIMEDOUT after deadline_ns of CLOCK_MONOTONIC.
+ */
+int open_fds_read(pid_t pid, uint64_t deadline_ns, struct bits *ret);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --fds: the programs that trace system calls. */
+#ifndef LOADER_USER_FD_PROGRAMS_H
+#define LOADER_USER_FD_PROGRAMS_H
+
+#include "options/options.h"
+
+struct bpf_link;
+struct user_bpf;
+
+struct fd_programs {
+	struct bpf_link *enter;
+	struct bpf_link *leave;
+};
+
+/* Sets the programs and maps up; before load. 0 or a negative errno. */
+int fd_programs_prepare(const struct options *opts, struct user_bpf *skel);
+/* Attaches the programs, after load. 0 or a negative errno, and it has said what failed. */
+int fd_programs_attach(struct fd_programs *programs, const struct user_bpf *skel);
+void fd_programs_detach(struct fd_programs *programs);
+
+#endif
