@@ -63,6 +63,21 @@ def test_exec(t):
            {"older": int(truth.facts["older"][0]), "missed": 0, "closed_unseen": 0})
 
 
+@each("follow", "alone")
+def test_fork(t, how):
+    """A child has a table of its own, which is traced if children are."""
+    program = t.program("fds", "fork")
+    memleak = t.attach(program, "--fds", *("-f",) * (how == "follow"))
+    truth = program.go()
+    report = memleak.stop()
+    held = {}
+    for site in report["sites"]:
+        held[site["pid"]] = held.get(site["pid"], 0) + site["count"]
+    children = {pid: count for pid, (count, _) in truth.children.items()}
+    wanted("descriptors", held,
+           {program.pid: 1, **(children if how == "follow" else {})})
+
+
 @each("alone", "follow")
 def test_command(t, how):
     """What is open at the end, by the program that was executed last."""

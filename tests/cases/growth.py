@@ -202,7 +202,7 @@ def test_untraced(t, what):
 
 @slow
 @timeout(120)
-@each("shared", "nothing")
+@each("shared", "descriptors", "nothing")
 def test_all_clear(t, what):
     """"Nothing seems to leak" is printed only if the kernel's figures of the process agree."""
     program = t.program("untraced", what)
@@ -211,7 +211,10 @@ def test_all_clear(t, what):
     memleak.finish()
     last = re.split(r"traced for \d+ s: ", memleak.out.text)[-1]
     clear = "nothing seems to leak" in last
-    grows = re.search(r"^shared memory grows [\d.]+ MiB/s for \d+ s and is not traced: -K", last,
-                      re.M) is not None
-    if (clear, grows) != ((False, True) if what == "shared" else (True, False)):
+    lines = {
+        "shared": r"^shared memory grows [\d.]+ MiB/s for \d+ s and is not traced: -K",
+        "descriptors": r"^the number of open descriptors grows [\d.]+/s for \d+ s: --fds shows",
+    }
+    grows = what in lines and re.search(lines[what], last, re.M) is not None
+    if (clear, grows) != ((False, True) if what in lines else (True, False)):
         raise Failure(f"the last report is {last}")

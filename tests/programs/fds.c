@@ -3,8 +3,7 @@
  * Opens descriptors and closes some of them: fds PART. Says `older N`, the number of descriptors
  * that are open before memleak comes, and `mapping FUNCTION N N descriptor` for each function that
  * leaves some open. PART: open, close, unseen (opened and closed in ways that memleak does not
- * trace), exec, exec_at_once, grow and turn
- * (until its input ends).
+ * trace), exec, exec_at_once, fork, grow and turn (until its input ends).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,6 +17,7 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -259,6 +259,31 @@ static void do_unseen(void)
 	say("closed_unseen 1\n");
 }
 
+/* A forked child closes its copy of a descriptor, and opens two of its own. */
+static void do_fork(void)
+{
+	int ends[2], fd = keep_file();
+	char byte = 0;
+	pid_t pid;
+
+	must(pipe(ends) == 0, "pipe");
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(fd);
+		keep_file();
+		keep_file();
+		must(write(ends[1], &byte, 1) == 1, "write");
+		for (;;)
+			pause();
+	}
+	must(pid > 0 && read(ends[0], &byte, 1) == 1, "fork");
+	close(ends[0]);
+	close(ends[1]);
+	say("child %d 2 2\n", pid);
+	keeps("keep_file", 1);
+}
+
 static void execute(char *program, const char *part)
 {
 	char *argv[] = {program, (char *)part, NULL};
@@ -310,6 +335,8 @@ static void do_part(const char *part, int older)
 		open_all();
 	else if (!strcmp(part, "close"))
 		close_some(older);
+	else if (!strcmp(part, "fork"))
+		do_fork();
 	else
 		do_unseen();
 }
