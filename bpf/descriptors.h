@@ -6,7 +6,7 @@
 /* System calls have numbers below this. */
 #define MEMLEAK_SYSCALLS 512
 
-/* What a system call does with descriptors. */
+/* How a system call deals with descriptors. */
 enum memleak_fd_call {
 	MEMLEAK_FD_NONE,
 	MEMLEAK_FD_CLOSE,       /* close() */

@@ -177,7 +177,7 @@ static const char *beyond_screen(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* What --fds does not show, or has no use for; NULL: nothing. */
+/* Returns an option that --fds has no use for, or NULL. */
 static const char *beyond_fds(const struct options *opts, const bool *given)
 {
 	static const char *const names[] = {

@@ -315,7 +315,7 @@ static void write_ended(struct json_writer *json, const struct ended *ended)
 	json_end_object(json);
 }
 
-/* --fds alone. */
+/* Writes nothing without --fds. */
 static void write_descriptors(struct json_writer *json, const struct descriptor_facts *facts)
 {
 	if (!facts->are_traced)

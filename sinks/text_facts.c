@@ -63,7 +63,7 @@ static void write_ended(FILE *out, const struct ended *ended)
 	fputs(", which are not counted\n", out);
 }
 
-/* What is open, in and beside the report. */
+/* Writes how many descriptors are open, in and beside the report. */
 static void write_descriptors(FILE *out, const struct report *report)
 {
 	const struct descriptor_facts *facts = &report->snapshot->descriptors;

@@ -114,14 +114,14 @@ void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt)
 /* "80 bytes", "1.2 MiB" */
 void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE]);
 
-/* The same of a report's blocks: "3 descriptors" if they are that. */
+/* Writes an amount of a report's blocks: as above, or "3 descriptors". */
 void text_write_held(const struct text_part *part, uint64_t bytes);
-/* The same as a change, which has been named: "3" if they are descriptors. */
+/* Writes by how much that has changed: as above, or "3". */
 void text_write_change(const struct text_part *part, uint64_t bytes);
 /* Adds "in 4 blocks", unless they are descriptors. */
 void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uint64_t count);
 
-/* Whether a report is of descriptors, and not of memory. */
+/* True if a report is of descriptors, and not of memory. */
 bool text_is_of_descriptors(const struct text_part *part);
 
 /* "definite: 80 bytes in 1 block" */

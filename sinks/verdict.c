@@ -48,7 +48,7 @@ static const struct {
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
 };
 
-/* What the advice would show may be in the report: kernel memory with -K, and descriptors. */
+/* True if there is advice, and the report does not show yet what that leads to. */
 static bool is_advised(const struct text_part *part, enum footprint_part footprint)
 {
 	if (!untraced_words[footprint].advice)

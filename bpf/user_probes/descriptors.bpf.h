@@ -73,7 +73,7 @@ static __always_inline __u32 fd_call_of(__u64 number)
 	return number < MEMLEAK_SYSCALLS ? fd_calls[number % MEMLEAK_SYSCALLS] : MEMLEAK_FD_NONE;
 }
 
-/* NULL: the process is no target, or a vfork() child, which has a table of its own. */
+/* Returns NULL if the process is no target, or a vfork() child, whose table is its own. */
 static __always_inline struct memleak_target *fd_target(void)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -82,7 +82,7 @@ static __always_inline struct memleak_target *fd_target(void)
 	return target && target->image && !target->borrows ? target : NULL;
 }
 
-/* Not static, so that loops over descriptors are verified quickly. */
+/* Takes a descriptor out. Not static, so that loops over descriptors are verified quickly. */
 __noinline int fd_close(__u32 image, __u32 fd)
 {
 	struct memleak_block_key key = {.addr = MEMLEAK_FD_ADDR(fd), .image = image};
@@ -101,9 +101,9 @@ static __always_inline void fd_close_range(const struct memleak_target *target, 
 	if (last < end)
 		end = last + 1;
 	for (__u32 i = 0; i < CLOSED_AT_ONCE; i++) {
-		if (first + i >= end)
+		if (first >= end)
 			break;
-		fd_close(target->image, first + i);
+		fd_close(target->image, first++);
 	}
 }
 
@@ -127,7 +127,7 @@ int fd_call_enter(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Not static either. The site is that of the thread's call. */
+/* Stores a descriptor at the site of the thread's call. Not static either. */
 __noinline int fd_keep(__u32 fd)
 {
 	struct thread_state *thread = thread__find();
@@ -170,7 +170,7 @@ static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
 	return 0;
 }
 
-/* Where the call has stored descriptors, and their number; *ret 0: it has returned one. */
+/* Counts the descriptors that a call has opened. ret: where it stored them; 0: it returns one. */
 static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u64 *ret)
 {
 	__u32 command;
@@ -203,8 +203,8 @@ static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u6
 }
 
 /*
- * Not static, here and below, so that the walk between them is verified once, and not for each
- * sort of call.
+ * Counts as find_new() does. This and the next function are not static: the walk between them is
+ * verified once, and not for each sort of call.
  */
 __noinline int fd_count_new(__u64 regs, __u32 call, __s32 result)
 {
@@ -213,6 +213,7 @@ __noinline int fd_count_new(__u64 regs, __u32 call, __s32 result)
 	return find_new((void *)regs, call, result, &at);
 }
 
+/* Stores the descriptors that a call has opened. */
 __noinline int fd_keep_new(__u64 regs, __u32 call, __s32 result)
 {
 	struct memleak_target *target = fd_target();

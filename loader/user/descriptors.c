@@ -55,7 +55,7 @@ bool descriptors_are_gone(void *arg, const struct memleak_block_key *key,
 	return block->birth_ns < process->fds.read_ns && !bits_has(&process->fds.open, fd);
 }
 
-/* When a traced call last closed the descriptor; 0: none did, or that was long ago. */
+/* Returns when a traced call last closed the descriptor; 0: none did, or that was long ago. */
 static uint64_t closed_ns(const struct process_set *set, const struct user_process *process,
 			  size_t fd)
 {
