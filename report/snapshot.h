@@ -185,6 +185,7 @@ struct descriptor_facts {
 	uint64_t older;         /* were open when tracing began */
 	uint64_t missed;        /* were opened in a way that is not traced */
 	uint64_t closed_unseen; /* were tracked, and are not open any more: not in the report */
+	uint64_t unread;        /* processes of which this is not known */
 };
 
 struct counts;

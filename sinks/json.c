@@ -324,6 +324,7 @@ static void write_descriptors(struct json_writer *json, const struct descriptor_
 	json_unsigned(json, "older", facts->older);
 	json_unsigned(json, "missed", facts->missed);
 	json_unsigned(json, "closed_unseen", facts->closed_unseen);
+	json_unsigned(json, "unread", facts->unread);
 	json_end_object(json);
 }
 

@@ -89,6 +89,11 @@ static void write_descriptors(FILE *out, const struct report *report)
 		text_write_count(out, facts->closed_unseen, "descriptor");
 		fputs(", closed in a way that is not traced\n", out);
 	}
+	if (facts->unread) {
+		fputs("\tnot compared: ", out);
+		text_write_count(out, facts->unread, "process");
+		fputs(", whose open descriptors cannot be read\n", out);
+	}
 	write_baseline(out, report->snapshot->baseline_ns);
 }
 

@@ -3,6 +3,7 @@
 #include "loader/user/descriptors.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 
 #include "base/clock.h"
 #include "bpf/descriptors.h"
@@ -21,6 +22,7 @@ void descriptors_begin(struct process_set *set)
 
 void descriptors_read(struct process_set *set)
 {
+	uint64_t deadline_ns = set->programs->ctx.deadline_ns;
 	bool all_ended = process_set_ended(set);
 
 	for (size_t i = 0; i < set->table.cnt; i++) {
@@ -28,14 +30,15 @@ void descriptors_read(struct process_set *set)
 		struct process_fds *fds = &process->fds;
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 		bool is_gone = process->ended || process->left || process->gone_ns;
+		int err = is_gone ? -ENOENT
+				  : open_fds_read(process->info.pid, deadline_ns, &fds->open);
 
 		bits_clear(&fds->tracked);
 		fds->closed_unseen = 0;
 		fds->are_closed = process->ended && !all_ended;
-		fds->read_ns = is_gone || open_fds_read(process->info.pid,
-							set->programs->ctx.deadline_ns, &fds->open)
-				       ? 0
-				       : now_ns;
+		/* A process that is about to end has none. */
+		fds->is_unread = err && err != -ENOENT && err != -ESRCH;
+		fds->read_ns = err ? 0 : now_ns;
 	}
 }
 
@@ -86,6 +89,9 @@ static void compare(const struct process_set *set, const struct user_process *pr
 {
 	const struct process_fds *fds = &process->fds;
 
+	facts->unread += fds->is_unread;
+	if (!fds->read_ns)
+		return;
 	facts->closed_unseen += fds->closed_unseen;
 	for (size_t fd = bits_next(&fds->open, 0); fd != SIZE_MAX;
 	     fd = bits_next(&fds->open, fd + 1))
@@ -98,7 +104,6 @@ struct descriptor_facts descriptors_compare(struct process_set *set)
 	struct descriptor_facts facts = {.are_traced = true};
 
 	for (size_t i = 0; i < set->table.cnt; i++)
-		if (set->table.items[i]->fds.read_ns)
-			compare(set, set->table.items[i], &facts);
+		compare(set, set->table.items[i], &facts);
 	return facts;
 }

@@ -25,6 +25,7 @@ struct process_fds {
 	struct bits open;       /* were open at read_ns */
 	struct bits tracked;    /* of these, the tables have a block */
 	uint64_t read_ns;       /* before they were read; 0: they are not known */
+	bool is_unread;         /* the process lives, and they could not be read */
 	bool are_closed;        /* the process has ended, and others have not */
 	uint64_t closed_unseen; /* blocks of descriptors that were not open then */
 };

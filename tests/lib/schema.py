@@ -32,7 +32,8 @@ UNTRACED = {
     "traced_bytes_per_s": (int, float), "since_ns": INTEGER,
 }
 RSS_PARTS = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
-DESCRIPTORS = {"older": INTEGER, "missed": INTEGER, "closed_unseen": INTEGER}
+DESCRIPTORS = {"older": INTEGER, "missed": INTEGER, "closed_unseen": INTEGER,
+               "unread": INTEGER}
 PARTS = ("anonymous", "shared", "huge", "descriptors", "threads")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
