@@ -37,7 +37,7 @@ static int read_entries(DIR *dir, uint64_t deadline_ns, struct bits *ret)
 
 int open_fds_read(pid_t pid, uint64_t deadline_ns, struct bits *ret)
 {
-	int fd = proc_open(pid, "fd", O_RDONLY | O_DIRECTORY), err;
+	int fd = proc_open(proc_living_thread(pid), "fd", O_RDONLY | O_DIRECTORY), err;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	bits_clear(ret);
