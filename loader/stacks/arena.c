@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes unwind tables into arrays of the kernel, and compares them there. */
+/* Writes unwind tables into kernel arrays, and compares tables with their contents. */
 #include "loader/stacks/arena.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An arena: an array of pages in the kernel, in which the programs find unwind tables. */
+/* Arenas: kernel arrays of pages that hold the unwind tables for the BPF programs. */
 #ifndef LOADER_STACKS_ARENA_H
 #define LOADER_STACKS_ARENA_H
 
@@ -13,17 +13,20 @@
 struct unwind_arena {
 	int fd;
 	uint32_t number;
-	uint32_t page_cnt; /* 0: there is none */
+	uint32_t page_cnt; /* 0 if there is no arena */
 	uint32_t used;
 };
 
-/* With a number and a size in pages, as arrays do not grow. The fd is the caller's. */
+/*
+ * Creates an arena of page_cnt pages, which cannot grow later. The caller closes its fd. Returns 0
+ * or a negative errno.
+ */
 int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *ret);
 
-/* Writes a table behind those that are there; it must fit. 0 or a negative errno. */
+/* Appends a table, which must fit. Returns 0 or a negative errno. */
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
-/* Whether the arena of that fd has the words of the table from that page on. */
+/* True if the pages of the arena fd, from page on, are equal to the table. */
 bool unwind_arena_holds(int fd, uint32_t page, const struct unwind_table *table);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps lists of where code was, and tells what stood at an address when a stack was walked. */
+/* Keeps the code mappings of each image over time, and resolves old stacks by them. */
 #include "loader/stacks/code_history.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-/* Programs that unload libraries all the time must not fill our memory. */
+/* Maximum mappings and lists kept: limits memory when programs unload libraries all the time. */
 #define MAPPINGS_MAX (1U << 18)
 #define LISTS_MAX 4096
 
@@ -31,7 +31,9 @@ static void remove_list(struct code_history *history, size_t at)
 	array_remove(history->lists, &history->cnt, at);
 }
 
-/* While nothing is unloaded, a later list has all that an earlier one had. */
+/*
+ * Removes the list with this image and unload count: the newer list contains all of its mappings.
+ */
 static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
 {
 	for (size_t i = history->cnt; i-- > 0;)
@@ -78,7 +80,7 @@ static const struct unwind_mapping *find_mapping(const struct code_list *list, u
 }
 
 /*
- * The lists of an image around a time, of which stacks have 16 bits; NULL: there is no such list.
+ * An image's lists around an unload count, of which stacks keep 16 bits; NULL if there is no list.
  */
 struct neighbours {
 	const struct code_list *before;
@@ -108,16 +110,16 @@ static struct neighbours find_neighbours(const struct code_history *history, uin
 }
 
 /*
- * Each unload counts twice, at its begin and at its end. If the first reading was in the midst of
- * an unload, its end, and the begin and the end of a second one, are enough for something else to
- * come and go between two readings that agree.
+ * True if at most one unload happened between the two lists. Each unload raises the count twice,
+ * when it begins and when it ends. A difference of 3 is enough for other code to have come and
+ * gone: the end of the first unload, and all of a second one.
  */
 static bool is_one_unload(const struct neighbours *lists)
 {
 	return lists->after->unloads - lists->before->unloads < 3;
 }
 
-/* What was at an address; mapping NULL: no code that is known. */
+/* The code at an address; mapping is NULL if no known code was there. */
 struct code_place {
 	const struct unwind_mapping *mapping;
 	bool unsure;
@@ -131,13 +133,13 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 		return (struct code_place){.mapping = mapping};
 	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	/* A program that has just begun has unloaded nothing. */
+	/* No list is older, so nothing had been unloaded when the stack was walked. */
 	if (after && !lists->same && !lists->before)
 		return (struct code_place){.mapping = after};
-	/* Equal distances mean one file at one place, or no file. */
+	/* An equal to_frame means the same file at the same address, or no file in both. */
 	if (before && after && before->to_frame == after->to_frame && is_one_unload(lists))
 		return (struct code_place){.mapping = before};
-	/* Unless nothing was ever unloaded, it may have been anything. */
+	/* The code may have been unloaded in between, so it may have been anything. */
 	return (struct code_place){.unsure = lists->before || lists->after};
 }
 
@@ -147,11 +149,11 @@ static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_
 			  a->index == b->index && a->arena == b->arena && a->page == b->page);
 }
 
-/* The lists by which an unresolved stack is read. */
+/* The lists used to resolve a stack. */
 struct reading {
 	struct neighbours lists;
 	const struct code_list
-		*known; /* what the walk took the code for, if that was of another time */
+		*known; /* mappings that the walk used, if they were of another unload count */
 };
 
 static struct reading begin_reading(const struct code_history *history, uint32_t image,
@@ -170,8 +172,9 @@ static uint64_t code_address(uint64_t frame)
 }
 
 /*
- * Whether the frames behind this one cannot be believed, and how the stack ends then: a frame
- * pointer was followed where there may be none, or the code was unwound as if it were other code.
+ * True if the frames beyond this one are unreliable; *ret is then the end of the stack. Either a
+ * frame pointer was followed in code that may not keep one, or the code was unwound by the rules of
+ * other code.
  */
 static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
 		   enum unwind_end *ret)
@@ -198,7 +201,7 @@ bool code_history_resolve(const struct code_history *history, uint32_t image,
 		enum unwind_end end;
 
 		if (MEMLEAK_FRAME_IN_FILE(frame))
-			continue; /* it was in a permanent mapping */
+			continue; /* resolved by the walk: its mapping is permanent */
 		stack->frames[i] &= ~MEMLEAK_FRAME_UNKNOWN;
 		place = find_place(&reading.lists, code_address(frame));
 		if (place.mapping)

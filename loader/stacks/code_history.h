@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where images had code at which time. A time is a count of unloads (struct memleak_target): while
- * the count stays the same, code is only added, so a place once known stays what it is.
+ * Records which code each image had mapped, by unload count (struct memleak_target). While the
+ * count stays the same, code is only added, so a known address keeps its meaning.
  */
 #ifndef LOADER_STACKS_CODE_HISTORY_H
 #define LOADER_STACKS_CODE_HISTORY_H
@@ -12,7 +12,7 @@
 
 #include "bpf/memleak.h"
 
-/* What an image had mapped at one time, by address. */
+/* Mappings of an image at one unload count, by address. */
 struct code_list {
 	uint32_t image;
 	uint32_t unloads;
@@ -21,34 +21,30 @@ struct code_list {
 };
 
 struct code_history {
-	struct code_list *lists; /* oldest first; one of each image and time */
+	struct code_list *lists; /* oldest first; one for each image and unload count */
 	size_t cnt;
 	size_t cap;
-	size_t mapping_cnt; /* of all lists */
+	size_t mapping_cnt; /* number of mappings in all lists */
 };
 
 void code_history_deinit(struct code_history *history);
 
-/* Adds the newest list of an image; the mappings are copied. 0 or -ENOMEM. */
+/* Copies the newest mappings of an image into the history. Returns 0 or -ENOMEM. */
 int code_history_add(struct code_history *history, uint32_t image, uint32_t unloads,
 		     const struct unwind_mapping *mappings, size_t cnt);
 
-/* An image is no more. */
+/* Drops all lists of an image that is gone. */
 void code_history_drop(struct code_history *history, uint32_t image);
 
 /*
- * Resolves a stack of the image: its frames become places in files where that is known, and are
- * marked unsure where more than one thing may have been. It is cut behind code that was taken for
- * other code. False: a frame is unsure, so that stacks of other times with the same frames may be
- * others.
+ * Resolves the frames of a stack to files and offsets, marks ambiguous frames as unsure, and cuts
+ * the stack after code that was mistaken for other code. Returns false if a frame is unsure: equal
+ * frames at another unload count may then mean another stack.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,
 			  struct memleak_stack *stack);
 
-/*
- * Whether the walk of an unresolved stack of the image was misled, so that it is to be cut or
- * walked again.
- */
+/* True if the walk of an unresolved stack was misled, so the stack must be cut or walked again. */
 bool code_history_misled(const struct code_history *history, uint32_t image,
 			 const struct memleak_stack *stack);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares copied stacks, and counts what comes of it. */
+/* Compares copied stacks with libdwfl's walks and counts the results. */
 #include "loader/stacks/comparison.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ void comparison_deinit(struct comparison *comparison)
 	*comparison = (struct comparison){0};
 }
 
-/* An address as a file and the offset in it; to be freed. */
+/* Returns an address as file and offset; the caller frees it. */
 static char *describe(const struct proc_maps *maps, uint64_t addr)
 {
 	const struct mapping *mapping = proc_maps_find(maps, addr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps copies of deferred stacks until their code is known, and replaces the stacks. */
+/* Keeps copies of deferred stacks until their code is known, then completes the stacks. */
 #include "loader/stacks/deferred_stacks.h"
 
 #include <bpf/bpf.h>
@@ -15,19 +15,19 @@
 #include "base/log.h"
 
 /*
- * How many may be sent in vain, as their code has no table or was what it was taken for: whenever
- * there is a new file with a table, and for each report.
+ * Copies that the programs may send although libdwfl cannot improve the stack: after a new file
+ * with a table, and after each report.
  */
 #define USELESS_MAX 4096
 #define USELESS_LATER 64
 
-/* The copies take no more memory than this. */
+/* Maximum memory for pending copies. */
 #define WAITING_BYTES_MAX (64U << 20)
 
-/* A copy. The stack as the programs found it is in the stack table meanwhile. */
+/* A pending copy. The stack table holds the stack as the programs walked it. */
 struct deferred_stack {
 	size_t len;
-	struct memleak_stack_copy copy; /* the first len bytes of it */
+	struct memleak_stack_copy copy; /* only the first len bytes are allocated */
 };
 
 static void allow(struct deferred_stacks *deferred, uint64_t more)
@@ -101,7 +101,7 @@ void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak
 		deferred->cut++;
 }
 
-/* Takes the frames from libdwfl. A frame that was interrupted stays marked so. */
+/* Replaces the frames by libdwfl's. Keeps the mark of frames whose address is exact. */
 static void take_frames(struct memleak_stack *stack, uint32_t depth,
 			const struct walker_stack *walker)
 {
@@ -120,7 +120,7 @@ static void take_frames(struct memleak_stack *stack, uint32_t depth,
 	stack->known_unloads = stack->unloads;
 }
 
-/* False: libdwfl does not know the code, or finds no end. */
+/* Returns false if libdwfl does not know the code or does not reach the end of the stack. */
 static bool walk_again(struct deferred_stacks *deferred, const struct walker_subject *subject,
 		       const struct deferred_stack *waiting, struct memleak_stack *stack)
 {
@@ -130,7 +130,7 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 
 	if (!whole || walker_spaces_add(deferred->walker, subject))
 		return false;
-	/* If nothing was unloaded since, what was mapped then is still where it was. */
+	/* An unload since the walk may have changed the mappings. */
 	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;
 	memcpy(whole, &waiting->copy, waiting->len);
@@ -153,7 +153,7 @@ static void finish(struct deferred_stacks *deferred, const struct walker_subject
 	bool misled;
 
 	if (!stack || bpf_map_lookup_elem(deferred->stacks->fd, &id, stack))
-		return; /* its image is gone, or there was no room */
+		return; /* its image is gone, or the stack table was full */
 	misled = code_history_misled(&deferred->spaces->history, waiting->copy.image, stack);
 	if (misled && walk_again(deferred, subject, waiting, stack)) {
 		deferred->finished++;
@@ -180,7 +180,7 @@ void deferred_stacks_finish(struct deferred_stacks *deferred, const struct walke
 		deferred->file_cnt = deferred->spaces->files.table_cnt;
 		allow(deferred, USELESS_MAX);
 	}
-	/* From the end on: the copy that takes the place of one that goes was looked at already. */
+	/* Backwards, because remove_at() moves the last copy into the gap. */
 	for (size_t i = deferred->waiting_cnt; i-- > 0 && most && clock_left_ms(deadline_ns);) {
 		if (deferred->waiting[i]->copy.image != image)
 			continue;

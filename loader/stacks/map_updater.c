@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads that update maps of maps. Who puts a map there waits until the programs see it, and no
- * longer; who has one taken out does not wait at all.
+ * Threads that update maps of maps. map_updater__put() waits until the programs see the map;
+ * map_updater__remove() does not wait.
  */
 #include "loader/stacks/map_updater.h"
 
@@ -19,12 +19,12 @@
 #include "base/array.h"
 
 /*
- * So many updates can wait for the kernel at once, each for 10 to 100 ms: programs may begin
- * several hundred times a second. Threads are started as they are needed.
+ * Maximum concurrent updates, each of which waits 10 to 100 ms in the kernel: several hundred
+ * programs may start per second. Threads are started on demand.
  */
 #define THREADS 32
 
-/* Keys of maps that are to be taken out. */
+/* Keys of maps to be removed. */
 struct keys {
 	uint32_t *items;
 	size_t cnt;
@@ -40,13 +40,13 @@ struct map_updater {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool ends;
-	/* The update that is handed to a thread; it is the caller's until it is seen in the map. */
+	/* The update handed to a thread. Its caller waits until the map shows it. */
 	bool waiting;
 	int maps_fd;
 	uint32_t key;
 	int map_fd;
 	int err;
-	/* One thread at a time takes out what has been gathered. */
+	/* Pending removals; only one thread at a time processes them. */
 	int removed_fd;
 	struct keys removed;
 	struct keys removing;
@@ -64,7 +64,7 @@ static void update(struct map_updater *map_updater)
 	pthread_mutex_unlock(&map_updater->lock);
 	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&map_updater->lock);
-	/* An update that fails is never seen, so the caller is still waiting for it. */
+	/* A failed update never shows in the map, so its caller still waits: report the error. */
 	if (err)
 		map_updater->err = err;
 	map_updater->idle_cnt++;
@@ -72,8 +72,8 @@ static void update(struct map_updater *map_updater)
 }
 
 /*
- * The kernel waits once for all keys, or where it is older, for each; where it is older still, it
- * takes them one by one.
+ * The grace period is waited for once per batch, on older kernels once per key. Kernels without
+ * batch operations remove keys one by one.
  */
 static void remove_keys(int maps_fd, const struct keys *keys)
 {
@@ -85,7 +85,10 @@ static void remove_keys(int maps_fd, const struct keys *keys)
 		if (errno != ENOENT)
 			cnt = 0;
 		i += cnt;
-		/* The first one that was not taken out is not there, or is tried alone. */
+		/*
+		 * The first key not removed is missing, or batches are not supported: remove it
+		 * alone.
+		 */
 		bpf_map_delete_elem(maps_fd, &keys->items[i++]);
 	}
 }
@@ -128,8 +131,8 @@ static void *run(void *arg)
 }
 
 /*
- * All signals are left to the main thread. Others may fork: once this returns, the threads never
- * hold a lock of any library.
+ * Starts a thread with all signals blocked: the main thread handles them. Waits until the thread
+ * runs, since a fork while it starts could copy a lock that it holds.
  */
 static int start_thread(struct map_updater *map_updater)
 {
@@ -147,7 +150,7 @@ static int start_thread(struct map_updater *map_updater)
 	return map_updater->thread_cnt ? 0 : err;
 }
 
-/* Unless as many run as may. */
+/* Starts a thread if none is idle and the limit allows it. */
 static int find_thread(struct map_updater *map_updater)
 {
 	if (map_updater->idle_cnt || map_updater->thread_cnt == THREADS)
@@ -168,8 +171,8 @@ int map_updater__new(struct map_updater **ret)
 }
 
 /*
- * A thread that was joined may still be in the kernel's list for a moment, where leak checkers
- * look.
+ * Joins a thread and waits until the kernel has removed its task, which leak checkers would find
+ * otherwise.
  */
 static void join(pthread_t thread, pid_t tid)
 {
@@ -232,7 +235,7 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 		return -errno;
 	pthread_mutex_lock(&map_updater->lock);
 	err = hand_over(map_updater, maps_fd, key, map_fd);
-	/* It takes a thread some microseconds, and nothing else tells when it is done. */
+	/* The thread needs some microseconds, and the kernel does not notify of the update. */
 	while (!err && !is_seen(maps_fd, key, info.id)) {
 		pthread_mutex_unlock(&map_updater->lock);
 		sched_yield();
@@ -243,7 +246,7 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 	return err;
 }
 
-/* One that is not there would cost the others a wait of their own. */
+/* Ignores a missing key: it would cost the whole batch another grace period. */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key)
 {
 	struct keys *removed = &map_updater->removed;
@@ -254,8 +257,8 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->removed_fd = maps_fd;
 	/*
-	 * Without memory for it, it stays, and takes up room. While a thread is started, others may
-	 * take what has been gathered.
+	 * If memory runs out, the entry stays and takes up room. find_thread() drops the lock, so
+	 * removed may change meanwhile.
 	 */
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of a process's code. */
+/* Lists of a process's code mappings. */
 #include "loader/stacks/mapping_list.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 int mapping_list_init(struct mapping_list *ret, size_t room)
 {
-	/* One more than needed: no room at all would look like no memory. */
+	/* One spare item: calloc(0) may return NULL. */
 	*ret = (struct mapping_list){
 		.items = calloc(room + 1, sizeof(*ret->items)),
 		.sources = calloc(room + 1, sizeof(*ret->sources)),

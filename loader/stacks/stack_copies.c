@@ -5,12 +5,12 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* To compare stacks takes its time. */
+/* Maximum copies compared per call: comparing is slow. */
 #define BATCH 16
-/* So many batches hold at least what the ring can hold. */
+/* Batches that are enough to empty a full ring. */
 #define RING_BATCHES 64
 
-/* A negative number makes the ring stop behind this one. Deferred stacks are put aside at once. */
+/* Returns a negative number to stop the ring after this copy. Deferred stacks are only stored. */
 static int handle_copy(void *arg, void *data, size_t len)
 {
 	const struct memleak_stack_copy *copy = data;
@@ -72,6 +72,6 @@ void stack_copies_refresh(struct stack_copies *copies, const struct walker_subje
 	if (!copies->comparison.wanted || walker_spaces_find(&copies->walker, subject->generation))
 		return;
 	walker_spaces_add(&copies->walker, subject);
-	/* While it is still known what the stacks in the ring have met. */
+	/* Drain now, while the mappings used by the copies in the ring are still known. */
 	stack_copies_drain(copies);
 }

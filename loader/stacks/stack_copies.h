@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the copies of stacks that the programs send, for those who walk them again. */
+/* Reads the stack copies that the programs send, to defer them or compare them. */
 #ifndef LOADER_STACKS_STACK_COPIES_H
 #define LOADER_STACKS_STACK_COPIES_H
 
@@ -15,23 +15,23 @@ struct stack_copies {
 };
 
 /*
- * The caller has set what deferred needs, but for its walker, and how many stacks are to be
- * compared. 0 or a negative errno.
+ * Opens the ring. The caller has set the fields of deferred except walker, and the number of stacks
+ * to compare. Returns 0 or a negative errno.
  */
 int stack_copies_init(struct stack_copies *copies, int ring_fd);
 void stack_copies_deinit(struct stack_copies *copies);
 
-/* No more stacks come: takes those that are left, and says what the comparison came to. */
+/* Processes the remaining copies and logs the comparison, after the last stack was sent. */
 void stack_copies_finish(struct stack_copies *copies);
 
-/* Readable when there are copies to consume. */
+/* Returns a descriptor that is readable when there are copies. */
 int stack_copies_poll_fd(const struct stack_copies *copies);
-/* Takes a few copies, so that nothing else waits long. True: there may be more. */
+/* Processes a few copies. True if there may be more. */
 bool stack_copies_consume(struct stack_copies *copies);
-/* Takes all copies that there are. */
+/* Processes all copies in the ring. */
 void stack_copies_drain(struct stack_copies *copies);
 
-/* From now on the programs walk the stacks of a process by what it maps now. */
+/* Adds the process's new mappings for stacks walked from now on. */
 void stack_copies_refresh(struct stack_copies *copies, const struct walker_subject *subject);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Has unwind tables built and gives them to the programs. */
+/* Builds unwind tables and publishes them to the programs. */
 #include "loader/stacks/unwind_files.h"
 
 #include <bpf/bpf.h>
@@ -23,23 +23,23 @@
 /* Bits of a device's minor number in the kernel. */
 #define KERNEL_MINOR_BITS 20
 
-/* Room in an arena for tables that come later: a megabyte. */
+/* Spare pages in a new arena for later tables: one megabyte. */
 #define SPARE_PAGES 256
 
-/* So many files without a table are named one by one. */
+/* Maximum files without a table that are named in messages. */
 #define TOLD_MAX 20
 
-/* A file that gives no table in so much time has none. */
+/* Maximum time to build a table; a file that takes longer has none. */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 
 struct pending_table {
 	struct unwind_table table;
-	size_t file; /* its index */
+	size_t file; /* index of the file in unwind_files.items */
 };
 
 /*
- * The tables of a whole distribution take 100 MB. As a file that is nearly all hole can have a
- * table as large from a few bytes, tables get a share of the memory, and no more.
+ * Returns the memory limit for tables. A whole distribution's tables take 100 MB, but a tiny sparse
+ * file can have a table as large, so they get a share of the memory.
  */
 static uint64_t share_of_memory(void)
 {
@@ -101,7 +101,7 @@ static ssize_t find(const struct unwind_files *files, const struct file_version 
 	return -ENOENT;
 }
 
-/* Room for one more, and its table. */
+/* Reserves room for one more file and its table. */
 static int reserve(struct unwind_files *files)
 {
 	int err = array_reserve(&files->items, &files->cap, files->cnt + 1);
@@ -118,7 +118,7 @@ static void add_item(struct unwind_files *files, const struct file_version *vers
 	};
 }
 
-/* Says that a file has no table; of many, only the first are named. */
+/* Logs that a file has no table; only the first TOLD_MAX files are named. */
 static void tell(struct unwind_files *files, const char *name, const char *why)
 {
 	if (files->told_cnt++ < TOLD_MAX)
@@ -143,7 +143,7 @@ static bool tables_equal(const struct unwind_table *a, const struct unwind_table
 	       !memcmp(a->words, b->words, (size_t)a->page_cnt * UNWIND_PAGE_BYTES);
 }
 
-/* A file that waits to be placed and has an equal table. */
+/* Returns a pending file with an equal table. */
 static ssize_t find_pending_twin(const struct unwind_files *files, const struct unwind_table *table)
 {
 	for (size_t i = 0; i < files->pending_cnt; i++)
@@ -152,7 +152,7 @@ static ssize_t find_pending_twin(const struct unwind_files *files, const struct 
 	return -1;
 }
 
-/* A file that is placed and has an equal table. */
+/* Returns a placed file with an equal table. */
 static const struct unwind_file *find_placed_twin(const struct unwind_files *files, uint64_t hash,
 						  const struct unwind_table *table)
 {
@@ -179,7 +179,7 @@ static void copy_place(struct unwind_file *to, const struct unwind_file *from)
 	to->hash = from->hash;
 }
 
-/* The newest file's table is there; it waits to be placed, unless another file has the same. */
+/* Keeps the newest file's table as pending, unless another file has an equal one. */
 static int keep(struct unwind_files *files, struct unwind_table *table)
 {
 	struct unwind_file *file = &files->items[files->cnt - 1];
@@ -223,8 +223,8 @@ static const char *reason_of(int err)
 }
 
 /*
- * Frames of the newest file are to be places in it. That does not hold for the vdso, which has no
- * path, nor for files that compilers write their code to, where code is replaced.
+ * Registers the newest file with the symbolizer, so that its frames become file and offset. Skips
+ * the vdso, which has no path, and files that JITs write code to, whose code changes.
  */
 static void register_symbols(struct unwind_files *files, int fd, const char *name)
 {
@@ -245,7 +245,7 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 		files->items[files->cnt - 1].backing.ino = 0;
 }
 
-/* Waits for the table that is being made. A file that gives none is not tried again. */
+/* Waits for the table being built. A file without a usable table is not tried again. */
 static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 {
 	struct table_job *job = &files->job;
@@ -269,7 +269,7 @@ static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 	add_opened(files, job->fd, &job->version, job->name);
 	if (!err)
 		err = keep(files, table);
-	/* It is no ELF file, or one that does not describe its frames: that is how it was made. */
+	/* Not an ELF file, or built without frame information: not worth a note. */
 	if (err == -ENOEXEC || err == -ENOENT)
 		log_verbose("%s has no unwind information", job->name);
 	else if (err)
@@ -305,7 +305,7 @@ static int build(struct unwind_files *files, int fd, const struct file_version *
 {
 	int err = files->job.running ? finish_job(files, deadline_ns) : 0;
 
-	/* It was this one. */
+	/* The job that just finished was for this file. */
 	if (!err && find(files, version) >= 0)
 		return 0;
 	if (!err && !user_budgets_left(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
@@ -352,10 +352,7 @@ bool unwind_files_busy(const struct unwind_files *files)
 	return files->job.running;
 }
 
-/*
- * Such a file is known by what its mapping says of it; no file that was opened has a size like
- * that.
- */
+/* Keyed by the mapping's file id; size -1 cannot match an opened file. */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err)
 {
@@ -372,7 +369,7 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 	return (ssize_t)files->cnt - 1;
 }
 
-/* The vdso is kept as the one file without an inode. */
+/* The vdso is the only file with inode 0. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns)
 {
 	ssize_t added;
@@ -393,7 +390,7 @@ ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns)
 	return added;
 }
 
-/* From now on the file has its table. */
+/* Records where the file's table was placed. */
 static void note_place(struct unwind_files *files, struct unwind_file *file,
 		       const struct unwind_table *table)
 {
@@ -408,7 +405,7 @@ static void note_place(struct unwind_files *files, struct unwind_file *file,
 	files->table_cnt++;
 }
 
-/* Files that share a table of this batch get its place; if it has none, neither have they. */
+/* Copies the placement of shared tables to the files that share them. */
 static void note_twins(struct unwind_files *files)
 {
 	for (size_t i = 0; i < files->cnt; i++) {
@@ -420,7 +417,7 @@ static void note_twins(struct unwind_files *files)
 	}
 }
 
-/* There is room to spare, so that libraries that come one by one do not each need a new arena. */
+/* Adds spare pages, so that libraries loaded one by one do not each need an arena. */
 static int make_room(struct unwind_files *files, uint64_t page_cnt)
 {
 	struct unwind_arena arena;
@@ -445,7 +442,7 @@ static int make_room(struct unwind_files *files, uint64_t page_cnt)
 	return 0;
 }
 
-/* The file remains without a table, so it must not be taken for the twin of another either. */
+/* Drops a table that found no room, and its hash, so that no file shares it. */
 static void forget(struct unwind_files *files, struct unwind_file *file,
 		   const struct unwind_table *table, int err)
 {
@@ -463,7 +460,7 @@ uint64_t unwind_file_frame(size_t file)
 	return MEMLEAK_FRAME_FILE | (uint64_t)file << MEMLEAK_FRAME_OFFSET_BITS;
 }
 
-/* The file may be another one than when it was last told of, under the same number. */
+/* Publishes a file; an older file under the same key is replaced. */
 static void tell_programs(const struct unwind_files *files, size_t at)
 {
 	const struct unwind_file *file = &files->items[at];
@@ -484,7 +481,7 @@ static void tell_programs(const struct unwind_files *files, size_t at)
 		.page = file->page,
 	};
 
-	/* Where there is no more room, it is as with kernels that cannot be asked. */
+	/* If the map is full, the program finds no table, as with kernels that cannot be asked. */
 	if (key.ino)
 		bpf_map_update_elem(files->files_fd, &key, &table, BPF_ANY);
 }

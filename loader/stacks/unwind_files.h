@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind tables of files, in the arenas that the programs read. A file has one table, whatever
- * maps it, until memleak ends. Files whose tables are equal word by word (copies of a library, as
- * containers have them) share one. Equal build-ids would not do, as anybody can give a file the
- * build-id of another. Knows nothing of processes.
+ * The unwind tables of files, in arenas that the programs read. Each file gets one table, kept
+ * until memleak ends. Files with identical tables (copies of a library in containers) share one.
+ * Build ids would not do: anybody can give a file the build id of another. Knows nothing of
+ * processes.
  */
 #ifndef LOADER_STACKS_UNWIND_FILES_H
 #define LOADER_STACKS_UNWIND_FILES_H
@@ -18,22 +18,22 @@
 #include "symbolizer/symbolizer.h"
 #include "unwinder/unwinder.h"
 
-/* Where the table of a file is; granule_cnt 0: it has none. */
+/* Where a file's table is; granule_cnt is 0 if there is none. */
 struct unwind_file {
 	struct file_version version;
-	struct file_id backing; /* as the kernel has it; ino 0: not known */
+	struct file_id backing; /* as the kernel sees it; ino is 0 if unknown */
 	uint64_t first;         /* offset of the first granule in the file */
 	uint32_t granule_cnt;
 	uint32_t index;
 	uint32_t arena;
 	uint32_t page;
 	uint32_t page_cnt;
-	uint64_t hash;    /* of the table */
-	ssize_t twin;     /* a file whose equal table is not placed yet; negative: none */
-	uint32_t symbols; /* the file's number at the symbolizer; 0: frames in it are addresses */
+	uint64_t hash;    /* hash of the table */
+	ssize_t twin;     /* pending file with an equal table; negative if there is none */
+	uint32_t symbols; /* the symbolizer's number; 0 if frames in the file stay addresses */
 };
 
-/* The file whose table is being made, and for whom. */
+/* The file whose table is being built, and the user to charge. */
 struct table_job {
 	bool running;
 	struct file_version version;
@@ -45,13 +45,13 @@ struct table_job {
 
 struct unwind_files {
 	int arenas_fd;
-	int files_fd;       /* the files, for programs that ask the kernel what is mapped */
-	size_t told_by_now; /* so many of the files were put there */
+	int files_fd;       /* map of files, for programs that ask the kernel for mappings */
+	size_t told_by_now; /* number of files put into files_fd */
 	struct map_updater *map_updater;
 	struct symbolizer *symbolizer;
-	struct unwinder *unwinder; /* NULL: no tables are wanted */
+	struct unwinder *unwinder; /* NULL if no tables are wanted */
 	struct table_job job;
-	int vdso_fd; /* a copy of the vdso, until its table is there; -1: none */
+	int vdso_fd; /* copy of the vdso until its table is built; -1 if there is none */
 	struct user_budgets budgets;
 	struct unwind_file *items;
 	size_t cnt;
@@ -59,13 +59,13 @@ struct unwind_files {
 	struct pending_table *pending; /* built, but in no arena yet */
 	size_t pending_cnt;
 	size_t pending_cap;
-	struct unwind_arena arena; /* the newest */
-	int *arena_fds; /* of all, as only CAP_SYS_ADMIN may open them again, by their ids */
+	struct unwind_arena arena; /* the newest one */
+	int *arena_fds; /* all arenas: opening one again by its id would need CAP_SYS_ADMIN */
 	uint32_t arena_cnt;
 	size_t arena_fd_cap;
 	uint64_t bytes_max;
 	bool told_full;
-	uint32_t told_cnt; /* files that were reported to have no table */
+	uint32_t told_cnt; /* files reported to have no table */
 
 	uint64_t bytes;
 
@@ -82,32 +82,32 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 void unwind_files_deinit(struct unwind_files *files);
 
 /*
- * The index of an open file, whose table is made if it is new. All but its version is valid after
- * unwind_files_place. name is for messages; uid is the user whose process maps it. Returns a
- * negative errno without memory; -ETIMEDOUT: files of that user have taken too long; -EAGAIN: it
- * was not there by deadline_ns, but will be.
+ * Returns the index of an open file and has its table built if the file is new. Only the file's
+ * version is valid before unwind_files_place(). name is for messages, uid owns the process. Returns
+ * -ETIMEDOUT if the user's budget is used up, -EAGAIN if the table is not ready by deadline_ns, or
+ * another negative errno.
  */
 ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uid_t uid,
 			 uint64_t deadline_ns);
 
-/* Takes a table that has been made, whoever wanted it. */
+/* Adds the table being built if it is ready. */
 void unwind_files_poll(struct unwind_files *files);
-/* A table is being made: files that are not known have to wait. */
+/* True while a table is being built; new files have to wait. */
 bool unwind_files_busy(const struct unwind_files *files);
 
-/* The index of a file that cannot be opened, for the reason err; it has no table. */
+/* Returns the index of a file that cannot be opened because of err; it has no table. */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err);
 
-/* The index of the vdso, the library that the kernel maps into every process. */
+/* Returns the index of the vdso. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns);
 
-/* What the frames in the file of that index are, but for their offset in it. */
+/* Returns the frame at offset 0 of a file. */
 uint64_t unwind_file_frame(size_t file);
 
 /*
- * Puts new tables into an arena, and tells the programs of their files. Files whose tables find no
- * room have none.
+ * Puts new tables into an arena and publishes the files to the programs. Files whose tables do not
+ * fit have none.
  */
 void unwind_files_place(struct unwind_files *files);
 

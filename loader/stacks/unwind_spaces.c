@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists what processes have mapped as code, and puts the lists where the programs find them. */
+/* Lists the code mappings of processes and publishes them to the programs. */
 #include "loader/stacks/unwind_spaces.h"
 
 #include <bpf/bpf.h>
@@ -18,7 +18,7 @@
 #include "loader/stacks/mapping_list.h"
 #include "loader/target/modules.h"
 
-/* Where return probes return to: a walk must see that this is not code of the caller. */
+/* Mapping that return probes return to; not code of the caller, so a walk must not see it. */
 #define RETURN_PROBES "[uprobes]"
 
 struct told_space {
@@ -26,7 +26,7 @@ struct told_space {
 	uint32_t generation;
 	struct unwind_subject told;
 	uid_t uid;
-	bool unfinished; /* the deadline came before all files were read */
+	bool unfinished; /* the deadline passed before all files were read */
 	bool told_many;
 	struct mapping_list list;
 };
@@ -59,7 +59,7 @@ void unwind_spaces_deinit(struct unwind_spaces *spaces)
 	*spaces = (struct unwind_spaces){0};
 }
 
-/* A mapping that is gone meanwhile, or of a device, is no loss. */
+/* False if the mapping is gone or belongs to a device: no loss. */
 static bool is_loss(int err)
 {
 	return err != -ENOENT && err != -ESRCH && err != -ENOEXEC;
@@ -77,7 +77,7 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
 	if (!mapping->file.ino)
 		return -ENOENT;
 	fd = process_open_mapping(space->pid, mapping);
-	/* The mapping was read from a record, and the process may have ended. */
+	/* Mappings from records may outlive the process, so open the file by path. */
 	if (fd < 0 && mapping->since_ns)
 		fd = mapped_file_open(mapping, &st);
 	if (fd < 0)
@@ -102,8 +102,8 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 }
 
 /*
- * The file of a mapping that has been there since the last time. It is the same file, though its
- * modification time may have changed since, and need not be opened.
+ * Returns the file of a mapping that was already listed. The file is the same even if its
+ * modification time has changed, so it need not be opened.
  */
 static ssize_t known_file(const struct told_space *space, const struct unwind_subject *subject,
 			  const struct mapping *mapping)
@@ -113,7 +113,7 @@ static ssize_t known_file(const struct told_space *space, const struct unwind_su
 	return mapping_list_file(&space->list, mapping);
 }
 
-/* Not the kernel's half, where [vsyscall] is: nobody allocates there. */
+/* Excludes the kernel's half, where [vsyscall] is: it never allocates. */
 static bool is_code(const struct mapping *mapping)
 {
 	return mapping->executable && mapping->end <= INT64_MAX &&
@@ -137,7 +137,9 @@ static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
 		known = known_file(space, subject, mapping);
 		if (known >= 0)
 			file = known;
-		/* Pieces of one file follow each other; opening each would cost the most. */
+		/*
+		 * Adjacent mappings are often of one file; opening it for each would cost the most.
+		 */
 		else if (!same_file(before, mapping))
 			file = find_file(spaces, space, mapping, subject->deadline_ns);
 		space->unfinished |= file == -EAGAIN;
@@ -147,7 +149,10 @@ static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
 	return 0;
 }
 
-/* The number that makes an address there a place in the file; 0: it stays an address. */
+/*
+ * Returns what to add to an address in the mapping to get a frame in the file; 0 if the frame stays
+ * an address.
+ */
 static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t number)
 {
 	uint64_t offset_end = mapping->end - mapping->base;
@@ -187,7 +192,7 @@ static void add_tables(const struct unwind_files *files, const struct unwind_sub
 }
 
 /*
- * The programs take a limited number of mappings. Stacks through the others are cut, and counted.
+ * Limits the list to what the programs take. Stacks through dropped mappings are cut and counted.
  */
 static void drop_mappings(struct told_space *space, struct mapping_list *list)
 {
@@ -202,7 +207,7 @@ static void drop_mappings(struct told_space *space, struct mapping_list *list)
 	space->told_many = true;
 }
 
-/* Of one that has ended it is not known. */
+/* Returns -1 if the process has ended. */
 static uid_t uid_of(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -225,7 +230,7 @@ static struct told_space *space_of(struct unwind_spaces *spaces, pid_t pid)
 	return &spaces->items[spaces->cnt++];
 }
 
-/* A new array, complete before the programs can see it. */
+/* Publishes a new array, filled before the programs can see it. */
 static int publish(struct unwind_spaces *spaces, const struct unwind_subject *subject,
 		   const struct mapping_list *list)
 {
@@ -258,8 +263,8 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 }
 
 /*
- * Only a change is published: with each, the programs' caches start anew. In a process that has
- * ended no program walks any more.
+ * Publishes the list only if it changed, since each change empties the programs' caches. Processes
+ * that have ended are not published: no program walks their stacks.
  */
 static int publish_change(struct unwind_spaces *spaces, struct told_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
@@ -270,7 +275,7 @@ static int publish_change(struct unwind_spaces *spaces, struct told_space *space
 		return 0;
 	err = code_history_add(&spaces->history, subject->image, subject->unloads, list->items,
 			       list->cnt);
-	/* Caches are keyed by the generation: 0 is none. */
+	/* Skip 0, which caches use for "no generation". */
 	if (!++spaces->generation)
 		spaces->generation = 1;
 	if (!err && !subject->ended)
@@ -281,7 +286,7 @@ static int publish_change(struct unwind_spaces *spaces, struct told_space *space
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->told = *subject;
-	space->told.permanent = NULL; /* it belongs to the caller */
+	space->told.permanent = NULL; /* owned by the caller */
 	space->generation = spaces->generation;
 	return 0;
 }
@@ -316,7 +321,7 @@ static int refresh(struct unwind_spaces *spaces, const struct unwind_subject *su
 	*finished = !space || !space->unfinished;
 	if (err || !list->cnt)
 		return err;
-	/* Files were opened by address: they may have been others. */
+	/* Files were opened by address: after an unload they may be the wrong ones. */
 	if (!subject->ended && unwind_spaces_unloads(spaces, subject->pid) != subject->unloads)
 		return 0;
 	add_tables(&spaces->files, subject, list);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts what took long, by user, and forgets it at a tenth of the speed. */
+/* Charges slow work to users. The charge for a helper's time decays at a tenth of real time. */
 #include "loader/stacks/user_budgets.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 
-/* One file that never ends, which has half of that, leaves time for all others. */
+/* Budget per user: twice what one file that never ends can cost (HANG_NS of unwind_files.c). */
 #define BUDGET_NS 20000000000ULL
 #define SHARE 10
 
-/* What takes no longer is usual, and free. */
+/* Minimum time of work that is charged, in nanoseconds. */
 #define USUAL_NS 1000000000ULL
-/* So much of what everybody has waited for just now is usual. */
+/* Maximum wait that is usual; above it, user_budgets_rests() is true. */
 #define USUAL_WAIT_NS 200000000ULL
-/* Less is not worth an entry for a user. */
+/* Minimum wait that is recorded per user, in nanoseconds. */
 #define LITTLE_WAIT_NS 5000000ULL
-/* All of it is forgotten as fast as time passes, and that of one user at this part of the speed. */
+/* The total waiting time decays in real time, a user's own at half that speed. */
 #define REST_SHARE 2
 
 #define HANG_NS 10000000000ULL
@@ -33,7 +33,7 @@ static uint64_t less(uint64_t ns, uint64_t by_ns)
 	return ns > by_ns ? ns - by_ns : 0;
 }
 
-/* NULL: the user has spent nothing. */
+/* Returns the user's budget, decayed until now; NULL if nothing was charged. */
 static struct user_budget *find(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 {
 	for (size_t i = 0; i < budgets->cnt; i++) {
@@ -69,7 +69,7 @@ void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_
 		budget->spent_ns += taken_ns;
 }
 
-/* What everybody has waited for. */
+/* Returns the waiting time caused by all users, decayed until now. */
 static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
 {
 	uint64_t past_ns = less(now_ns, budgets->waited_at_ns);
@@ -81,7 +81,7 @@ static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
 
 void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns)
 {
-	/* Nothing is forgotten while it is being waited. */
+	/* Waiting time does not decay during the wait. */
 	struct user_budget *budget =
 		taken_ns < LITTLE_WAIT_NS ? NULL : find_or_add(budgets, uid, now_ns - taken_ns);
 

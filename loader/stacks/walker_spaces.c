@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sends what processes have mapped as code to libdwfl's helper. */
+/* Sends code mappings of processes to libdwfl's helper. */
 #include "loader/stacks/walker_spaces.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "base/vdso.h"
 #include "loader/target/modules.h"
 
-/* So many old mappings of a process are kept: copies of its stacks may be on their way. */
+/* Maximum old lists of mappings kept per process, for stack copies still on their way. */
 #define OLD_SPACES 4
 
 /*
- * So long one stack, or what one process has mapped, may take: the first walk through a file reads
- * its tables. Each time it is not enough costs its user much more.
+ * Maximum time for a walk, or for sending a process's mappings: the first walk through a file reads
+ * its tables. A failure is charged to the user with FAILURE_NS.
  */
 #define WALK_NS 1000000000ULL
 #define FAILURE_NS 10000000000ULL
@@ -35,12 +35,12 @@ void walker_spaces_deinit(struct walker_spaces *spaces)
 }
 
 /*
- * The helper is gone, with all that it was told, over something of one user's processes. The others
- * are told of anew when one of their stacks is to be walked.
+ * Drops all mappings, since the helper is gone, and charges the user for it. Other processes are
+ * sent again when one of their stacks is to be walked.
  */
 static int fail(struct walker_spaces *spaces, uid_t uid, int err)
 {
-	/* It may have ended over what it was told before, of another one. */
+	/* On EPIPE the helper may have ended over an earlier process: charge less. */
 	uint64_t cost_ns = err == -EPIPE ? FAILURE_NS / 10 : FAILURE_NS;
 
 	user_budgets_spend(spaces->budgets, uid, cost_ns, clock_ns(CLOCK_MONOTONIC));
@@ -64,7 +64,7 @@ const struct walker_code_space *walker_spaces_find(const struct walker_spaces *s
 	return NULL;
 }
 
-/* Where the beginning of the same file is mapped, next below the code. */
+/* Returns where the start of the same file is mapped, at or below the code. */
 static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
 {
 	for (const struct mapping *m = code; m >= maps->mappings; m--)
@@ -91,11 +91,11 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 		code.headers = find_headers(&space->maps, mapping);
 	}
 	if (fd < 0)
-		return 0; /* it is code without a file */
+		return 0; /* code without a file */
 	return walker__add_code(spaces->walker, space->generation, fd, &code, deadline_ns);
 }
 
-/* Drops all mappings of a process but the last few. */
+/* Drops the mappings of a process except the last few lists. */
 static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
 {
 	size_t kept = 0, cnt = 0;
