@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What differs by architecture: registers, breakpoints, ELF machine. */
+/* Registers, breakpoints and ELF machine of each architecture. */
 #include "loader/target/arch.h"
 
 #include <elf.h>
@@ -52,7 +52,7 @@ int arch_set_pc(pid_t tid, uint64_t pc)
 }
 
 #ifdef __x86_64__
-/* A debug register: its address, and enabled for execution in this thread. */
+/* Sets debug register 0 to addr and enables it for execution in this thread. */
 int arch_trap_before(pid_t tid, uint64_t addr)
 {
 	size_t registers = offsetof(struct user, u_debugreg);

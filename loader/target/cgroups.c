@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks for control groups in the hierarchies that are mounted. */
+/* Finds control groups in the mounted hierarchies. */
 #include "loader/target/cgroups.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-/* So many digits of a container's id are enough to name it. */
+/* Minimum digits of a container id to identify it. */
 #define ID_BYTES_MIN 12
 #define HIERARCHIES_MAX 32
-/* An error lists no more cgroups of one name than these. */
+/* Maximum matching cgroups listed in an error. */
 #define NAMED_MAX 8
 
 struct hierarchy {
 	char *mount;
-	char *controller; /* "": it has none; NULL: version 2 */
+	char *controller; /* "" if there is none; NULL for version 2 */
 };
 
 struct hierarchies {
@@ -32,7 +32,7 @@ struct hierarchies {
 	size_t cnt;
 };
 
-/* A hierarchy of version 1 is known by the first of these that it has. */
+/* Controllers that identify a version 1 hierarchy; the first one it has is used. */
 static const char *const controllers[] = {"memory", "cpu",     "cpuacct", "pids",
 					  "blkio",  "devices", "freezer", "cpuset"};
 
@@ -52,7 +52,7 @@ static void hierarchies_deinit(struct hierarchies *list)
 	}
 }
 
-/* Version 2 first, then that of memory. */
+/* Sorts version 2 first, then the memory hierarchy of version 1. */
 static int rank(const struct hierarchy *hierarchy)
 {
 	if (!hierarchy->controller)
@@ -104,7 +104,7 @@ static bool is_below(const char *path, const char *mount)
 	return !strncmp(path, mount, len) && (!path[len] || path[len] == '/');
 }
 
-/* A directory that is given as it is. */
+/* Takes name as the path of a cgroup directory. */
 static int find_directory(const struct hierarchies *list, const char *name,
 			  struct cgroup_place *ret)
 {
@@ -131,7 +131,9 @@ static int find_inside(const struct hierarchy *hierarchy, const char *name,
 	return take_place(hierarchy, path, ret);
 }
 
-/* The process that watches a container has a cgroup of its own. */
+/*
+ * True if the directory belongs to the container. conmon's own cgroup has the id in its name, too.
+ */
 static bool has_container(const char *directory, const char *id)
 {
 	static const char monitor[] = "conmon-";
@@ -164,7 +166,7 @@ static int add_path(char **paths, const char *path)
 	return 0;
 }
 
-/* The one directory of that name. */
+/* Finds the only directory with this name. */
 static int find_named(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret)
 {
 	char *const roots[] = {hierarchy->mount, NULL};
@@ -194,7 +196,7 @@ static int find_named(const struct hierarchy *hierarchy, const char *name, struc
 
 typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret);
 
-/* The first hierarchy that has it; one without a controller is of no use, but tells why. */
+/* Searches the hierarchies in order. -ENOTSUP is returned only if no other error occurred. */
 static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
 		       struct cgroup_place *ret)
 {
@@ -247,7 +249,7 @@ static int visit_file(const char *directory, const char *name, int (*visit)(void
 		return -ENOMEM;
 	file = fopen(path, "re");
 	while (file && !err && fscanf(file, "%d", &pid) == 1)
-		err = pid > 0 ? visit(arg, pid) : 0; /* 0: of another pid namespace */
+		err = pid > 0 ? visit(arg, pid) : 0; /* 0 for a process of another pid namespace */
 	return err;
 }
 
@@ -304,9 +306,9 @@ int cgroup_visit_all(const char *mount, int (*visit)(void *arg, uint64_t id, con
 	return err;
 }
 
-/* /proc/PID/cgroup has a line for each hierarchy, "NUMBER:CONTROLLERS:PATH". */
+/* Each line of /proc/PID/cgroup describes one hierarchy as "NUMBER:CONTROLLERS:PATH". */
 
-/* Whether a list such as "cpu,memory" has the memory controller. */
+/* True if a list such as "cpu,memory" contains the memory controller. */
 static bool has_memory(const char *names, size_t len)
 {
 	static const char name[] = "memory";
@@ -321,7 +323,10 @@ static bool has_memory(const char *names, size_t len)
 	return false;
 }
 
-/* The path of a line; *memory: of a hierarchy with that controller. NULL: of neither. */
+/*
+ * Returns the path if the line is of version 2 or of the memory controller, else NULL. Sets *memory
+ * if it is of the memory controller.
+ */
 static char *path_of(char *line, bool *memory)
 {
 	char *names = strchr(line, ':');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Control groups as directories: found by path or by name, and the processes in them. */
+/* Finds control groups by path or name, and the processes in them. */
 #ifndef LOADER_TARGET_CGROUPS_H
 #define LOADER_TARGET_CGROUPS_H
 
@@ -9,36 +9,36 @@
 #include <sys/types.h>
 
 struct cgroup_place {
-	char *path;       /* of the directory */
-	uint64_t id;      /* the kernel's number of it */
-	char *controller; /* version 1: of its hierarchy; NULL: version 2 */
+	char *path;       /* path of the directory */
+	uint64_t id;      /* the kernel's id of the cgroup */
+	char *controller; /* controller of a version 1 hierarchy; NULL for version 2 */
 };
 
 /*
- * name: a path of a directory, a path in a hierarchy (as /proc/PID/cgroup has it), or the last
- * part of one, as a unit of systemd's or a container's id has (12 bytes of it at least). -ENOENT:
- * there is none; -ENOTUNIQ: there are several, whose paths are in ret, to be released as well;
- * -ENOTSUP: of a hierarchy without controllers.
+ * Finds a cgroup. name is the path of a directory, a path within a hierarchy (as in
+ * /proc/PID/cgroup), or the last part of a path, such as a systemd unit or a container id of at
+ * least 12 digits. Returns -ENOENT if there is none, -ENOTUNIQ if there are several (ret->path
+ * lists them; deinit ret), -ENOTSUP if the hierarchy has no controller, or another negative errno.
  */
 int cgroup_find(const char *name, struct cgroup_place *ret);
 void cgroup_place_deinit(struct cgroup_place *place);
 
-/* Calls visit for each process of the cgroup and those below, until it returns not 0. */
+/* Calls visit for each process in the cgroup and its descendants, until visit returns non-zero. */
 int cgroup_visit(const char *path, int (*visit)(void *arg, pid_t pid), void *arg);
 
 /*
- * Of the hierarchy that accounts for memory: that of the memory controller if it is one of version
- * 1, else version 2. Where it is mounted; NULL: nowhere. To be freed.
+ * Returns the mount point of the hierarchy that accounts for memory: the version 1 memory hierarchy
+ * if there is one, else version 2. NULL if there is neither. The caller frees it.
  */
 char *cgroup_memory_mount(bool *unified);
 
-/* Calls visit for each cgroup below a mount: its number and its path from there on. */
+/* Calls visit for each cgroup below a mount, with its id and its path relative to the mount. */
 int cgroup_visit_all(const char *mount, int (*visit)(void *arg, uint64_t id, const char *path),
 		     void *arg);
 
 /*
- * The cgroup of a process in that hierarchy, from what /proc/PID/cgroup says; as seen from the
- * caller's cgroup namespace. NULL: not known. To be freed.
+ * Returns the cgroup of a process in the hierarchy of cgroup_memory_mount(), as seen from the
+ * caller's cgroup namespace. NULL if unknown. The caller frees it.
  */
 char *cgroup_of_process(pid_t pid);
 

@@ -31,12 +31,12 @@
 
 #define LOADER_HOOK "_dl_debug_state"
 
-/* A command that takes longer to end is said to be waited for. */
+/* Delay before a message says that memleak waits for the command to end. */
 #define NOTE_AFTER_MS 1000
 
 /*
- * exec by PATH, as execvp does it, but for one thing: a file of no known format is an error and
- * not a script for sh. Returns only on failure, with errno set.
+ * Like execvp(), but a file of unknown format is an error, not a script for sh. Returns only on
+ * failure, with errno set.
  */
 static void exec_by_path(char **argv)
 {
@@ -80,7 +80,7 @@ static void leave_terminal(void)
 			dup2(null, fd);
 }
 
-/* In the new process: what failed goes through the pipe, which exec closes. */
+/* Runs in the new process. Sends errno through the pipe on failure; exec closes the pipe. */
 static void __attribute__((noreturn))
 run_command(char **argv, const struct passwd *user, bool hold, bool quiet, int error_pipe)
 {
@@ -135,8 +135,7 @@ static int fork_command(char **argv, const struct passwd *user, bool hold, bool 
 	if (stop < 0)
 		return stop;
 	child->held = true;
-	/* Should memleak be killed now, the half-started process must not run on with a breakpoint.
-	 */
+	/* If memleak is killed now, the process must not continue with a breakpoint in it. */
 	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
 	return 0;
 }
@@ -153,7 +152,10 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 	return NULL;
 }
 
-/* A program that has all in itself may have the function as well, but does not come by it. */
+/*
+ * Finds the hook in the dynamic loader. False for static programs, which may contain the function
+ * but never call it; they are recognised by their main.
+ */
 static bool find_hook_offset(int fd, uint64_t *ret)
 {
 	static const struct wanted_function names[] = {{.name = LOADER_HOOK}, {.name = "main"}};
@@ -170,7 +172,7 @@ static bool find_hook_offset(int fd, uint64_t *ret)
 	return is_loader;
 }
 
-/* Where the hook of the just mapped dynamic loader is in memory. */
+/* Finds the address of the hook in the dynamic loader that was just mapped. */
 static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
 		      uint64_t *ret)
 {
@@ -195,7 +197,7 @@ static int poke(pid_t pid, uint64_t addr, uint64_t word)
 	return ptrace(PTRACE_POKETEXT, pid, (void *)addr, (void *)word) ? -errno : 0;
 }
 
-/* Lets the stopped process run to the trap; signals on the way are its own. */
+/* Continues the stopped process until the trap, and delivers other signals to it. */
 static int run_to_trap(struct child *child, uint64_t pc_then)
 {
 	int sig = 0;
@@ -225,7 +227,10 @@ static bool libraries_complete(pid_t pid)
 	return settled;
 }
 
-/* By a debug register: nothing is written that somebody's probe there could be taken for. */
+/*
+ * Uses a debug register, which leaves the code unchanged: a breakpoint written there could be
+ * mistaken for another tracer's probe.
+ */
 static int run_to_watched_hook(struct child *child, uint64_t hook)
 {
 	int err;
@@ -236,7 +241,10 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 	return err ? err : arch_trap_before(child->pid, 0);
 }
 
-/* One that is written into the program: where somebody else's is, it would be taken for that. */
+/*
+ * Uses a breakpoint instruction. If another tracer's breakpoint is there already, the two could not
+ * be told apart, so the process is not run.
+ */
 static int run_to_breakpoint(struct child *child, uint64_t hook)
 {
 	uint64_t word;
@@ -271,7 +279,10 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 	}
 }
 
-/* The hook is called when loading begins and when all is loaded; the second call is wanted. */
+/*
+ * Runs to the hook's second call: the first one is when loading begins, the second when all
+ * libraries are loaded.
+ */
 static int run_to_hook(struct child *child, uint64_t hook)
 {
 	if (!arch_trap_before(child->pid, hook))
@@ -288,7 +299,7 @@ static int hold_before_constructors(struct child *child)
 
 	process_auxv(child->pid, AT_BASE, &base);
 	loader = base;
-	/* Without one: a static program, or the dynamic loader run as the program. */
+	/* No AT_BASE: a static program, or the dynamic loader itself run as the program. */
 	if (!base && !process_auxv(child->pid, AT_PHDR, &loader))
 		return 0;
 	err = proc_maps_read(child->pid, &maps);
@@ -297,7 +308,7 @@ static int hold_before_constructors(struct child *child)
 	found = find_hook(child, &maps, loader, &hook);
 	proc_maps_deinit(&maps);
 	if (!found && !base)
-		return 0; /* static: everything is mapped already */
+		return 0; /* static program: everything is mapped already */
 	if (!found) {
 		log_note("the dynamic loader has no %s: allocations before main may be missed",
 			 LOADER_HOOK);
@@ -306,7 +317,7 @@ static int hold_before_constructors(struct child *child)
 	return run_to_hook(child, hook);
 }
 
-/* Under sudo, root is rarely who the command is meant for. */
+/* Logs which user the command runs as: under sudo, root is rarely what is wanted. */
 static void say_whose(const char *command, const struct passwd *user)
 {
 	const char *invoker = getenv("SUDO_USER");
@@ -367,7 +378,7 @@ void child_go_on(const struct child *child)
 	kill(child->pid, SIGCONT);
 }
 
-/* It may be deaf to SIGTERM, or slow to end; whoever waits for memleak learns why. */
+/* Waits for the command to end, and says so if it takes long: it may ignore SIGTERM. */
 static void end_command(struct child *child)
 {
 	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);

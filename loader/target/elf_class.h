@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one thing that memleak reads of a target's file itself: which kind of file it is. */
+/* Reads the class of an ELF file: the only part of a target's file that memleak parses itself. */
 #ifndef LOADER_TARGET_ELF_CLASS_H
 #define LOADER_TARGET_ELF_CLASS_H
 
-/* ELFCLASS32 or ELFCLASS64 of the file; negative errno: no ELF file. */
+/* Returns ELFCLASS32 or ELFCLASS64, or a negative errno if it is no ELF file. */
 int elf_class(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the ring of a perf event. */
+/* Reads records from the ring buffer of a perf event. */
 #include "loader/target/event_ring.h"
 
 #include <string.h>

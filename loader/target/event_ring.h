@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ring that the kernel writes records of a perf event to. Knows nothing of what they say. */
+/*
+ * The ring buffer in which the kernel writes records of a perf event. Knows nothing of their
+ * contents.
+ */
 #ifndef LOADER_TARGET_EVENT_RING_H
 #define LOADER_TARGET_EVENT_RING_H
 
@@ -13,19 +16,19 @@ struct event_ring {
 	size_t data_bytes; /* a power of two */
 };
 
-/* Room for a record that goes over the ring's end. */
+/* Buffer for a record that wraps around the end of the ring. */
 struct event_ring_copy {
 	_Alignas(8) uint8_t bytes[UINT16_MAX];
 };
 
 /*
- * The next record, in the ring or in copy, valid until it is skipped; NULL: none. What does not
- * look like one is dropped with all that is behind it, and *broken is counted up.
+ * Returns the next record, in the ring or in copy, valid until it is skipped; NULL if there is
+ * none. A malformed record is dropped with everything after it, and *broken is incremented.
  */
 const struct perf_event_header *event_ring_peek(const struct event_ring *ring,
 						struct event_ring_copy *copy, uint64_t *broken);
 
-/* Gives its place back to the kernel. */
+/* Releases bytes of the ring to the kernel. */
 void event_ring_skip(const struct event_ring *ring, size_t bytes);
 
 #endif

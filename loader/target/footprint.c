@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes numbers from /proc/PID/status, and the number of open descriptors. */
+/* Reads the footprint from /proc/PID/status, and counts open descriptors. */
 #include "loader/target/footprint.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-/* Maximum descriptors that are counted one by one. */
+/* Maximum descriptors counted one by one. */
 #define DESCRIPTORS_MAX 65536
 
 static uint64_t status_bytes(const char *status, const char *field)
@@ -33,7 +33,7 @@ static uint64_t count_entries(const char *path)
 	return cnt > 2 ? cnt - 2 : 0; /* without "." and ".." */
 }
 
-/* Since Linux 6.2 the folder's size is the number of descriptors. */
+/* Returns the number of descriptors. Since Linux 6.2 it is the size of the directory. */
 static uint64_t count_descriptors(pid_t pid)
 {
 	char path[32];
@@ -54,7 +54,7 @@ struct footprint footprint_read(pid_t pid)
 	if (proc_read(pid, "status", &status))
 		return footprint;
 	threads = proc_status_number(status, "Threads");
-	/* A zombie shows no memory. */
+	/* A zombie has no memory to report. */
 	footprint.is_known = threads > 0 && proc_status_field(status, "VmSize");
 	footprint.parts[FOOTPRINT_ANONYMOUS] = status_bytes(status, "RssAnon");
 	footprint.parts[FOOTPRINT_SHARED] = status_bytes(status, "RssShmem");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the footprint of a process from /proc: no file that waits for the process's memory map. */
+/* Reads the footprint of a process from /proc files that do not take its mmap lock. */
 #ifndef LOADER_TARGET_FOOTPRINT_H
 #define LOADER_TARGET_FOOTPRINT_H
 
@@ -7,7 +7,7 @@
 
 #include "report/snapshot.h"
 
-/* A process that has ended has no known footprint. */
+/* Returns the footprint of a process; is_known is false if the process has ended. */
 struct footprint footprint_read(pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of executable mappings that are told one by one. */
+/* Lists of executable mappings, built from one record per mapping. */
 #include "loader/target/image_maps.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 
 struct image_maps {
 	size_t *bytes;
-	size_t own_bytes; /* what this list has added there */
+	size_t own_bytes; /* bytes that this list has added to *bytes */
 	size_t users;
-	struct mapping *items; /* by address; each owns its path */
+	struct mapping *items; /* by address; each item owns its path */
 	size_t cnt;
 	size_t cap;
 };
@@ -60,7 +60,7 @@ void image_maps__free(struct image_maps *maps)
 	free(maps);
 }
 
-/* There is room for it. The path is copied. */
+/* Inserts a mapping at an index and copies its path; there must be room. */
 static int insert(struct image_maps *maps, size_t at, const struct mapping *mapping,
 		  const char *path, size_t path_len)
 {
@@ -118,13 +118,13 @@ static void cut_front(struct mapping *mapping, uint64_t addr)
 	mapping->start = addr;
 }
 
-/* The index of the first mapping that ends behind addr. */
+/* Returns the index of the first mapping that ends beyond addr. */
 static size_t find(const struct image_maps *maps, uint64_t addr)
 {
 	return bisect_upto(maps->items, maps->cnt, end, addr);
 }
 
-/* Makes room for what is mapped from start to end. ret: where it belongs in the list. */
+/* Removes what overlaps [start, end). Sets ret to the index where a mapping at start belongs. */
 static int clear(struct image_maps *maps, uint64_t start, uint64_t end, size_t *ret)
 {
 	size_t at = find(maps, start);
@@ -171,7 +171,7 @@ int image_maps__add(struct image_maps **maps, const struct mapping *mapping, con
 	size_t at;
 	int err = own_copy(maps);
 
-	/* One that is cut in two makes two more. */
+	/* Cutting a mapping in two adds one item, the new mapping another. */
 	if (!err)
 		err = array_reserve(&(*maps)->items, &(*maps)->cap, (*maps)->cnt + 2);
 	if (!err)

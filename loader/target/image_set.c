@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Images in ascending order. */
+/* A sorted array of image numbers. */
 #include "loader/target/image_set.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A set of images, by their numbers. */
+/* A set of images by their numbers. */
 #ifndef LOADER_TARGET_IMAGE_SET_H
 #define LOADER_TARGET_IMAGE_SET_H
 
@@ -13,7 +13,7 @@ struct image_set {
 	size_t cap;
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Adds an image. Returns 0 or -ENOMEM. */
 int image_set_add(struct image_set *set, uint32_t image);
 bool image_set_has(const struct image_set *set, uint32_t image);
 void image_set_clear(struct image_set *set);

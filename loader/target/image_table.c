@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Images of processes, from what the kernel tells of them. */
+/* Tracks images of processes by applying the kernel's records. */
 #include "loader/target/image_table.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@ struct image {
 	uint32_t thread_cnt;
 	uint64_t began_ns;
 	uint64_t ended_ns;
-	struct image_maps *maps; /* NULL: not known */
+	struct image_maps *maps; /* NULL if unknown */
 	char comm[MAP_RECORD_COMM_BYTES];
-	struct image *older; /* in the bucket */
+	struct image *older; /* next older image in the bucket */
 	TAILQ_ENTRY(image) in_ended;
 };
 
@@ -68,7 +68,10 @@ static void end(struct image_table *table, struct image *image, uint64_t time_ns
 		drop(table, TAILQ_FIRST(&table->ended));
 }
 
-/* An image in use stays. If there is still no room, its mappings go and count as lost. */
+/*
+ * Drops ended images until memory suffices. If it does not, drops the mappings of image used, which
+ * count as lost.
+ */
 static void make_room(struct image_table *table, struct image *used)
 {
 	struct image *oldest;
@@ -82,7 +85,7 @@ static void make_room(struct image_table *table, struct image *used)
 	table->lost++;
 }
 
-/* A new image of a process; what it was before has ended by now. */
+/* Begins a new image of a process and ends the image before it. */
 static struct image *begin(struct image_table *table, const struct map_record *record,
 			   struct image_maps *maps)
 {
@@ -124,7 +127,7 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 {
 	struct image *parent = newest(table, record->parent), *image;
 
-	/* One that ended long ago, whose pid another one has: records were lost. */
+	/* A parent that ended earlier: records were lost, and another process has its pid. */
 	if (parent && parent->ended_ns)
 		parent = NULL;
 	if (record->pid == record->parent) {
@@ -132,7 +135,7 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 			parent->thread_cnt++;
 		return;
 	}
-	/* Nothing is known of a parent that was there before the events; its child is an image. */
+	/* A parent from before tracing is unknown, but the child becomes an image. */
 	image = begin(table, record, parent ? image_maps__share(parent->maps) : NULL);
 	if (image && parent)
 		memcpy(image->comm, parent->comm, sizeof(image->comm));
@@ -144,7 +147,7 @@ static void apply_exit(struct image_table *table, const struct map_record *recor
 
 	if (!image || image->ended_ns)
 		return;
-	/* Threads of one that is not known were not counted. */
+	/* Threads of an unknown process were not counted. */
 	if (image->thread_cnt > 0)
 		image->thread_cnt--;
 	if (!image->thread_cnt || (!image->maps && record->tid == record->pid))
@@ -180,10 +183,10 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 {
 	const struct image *image = newest(table, record->pid);
 
-	/* Processes that our pid namespace does not have are 0, those without a pid -1. */
+	/* Pid 0 is a process outside our pid namespace, -1 one without a pid. */
 	if (record->pid <= 0)
 		return;
-	/* A record from before the image began belongs to the one before it. */
+	/* A record from before the image began belongs to the previous image. */
 	if (image && record->time_ns < image->began_ns)
 		return;
 	switch (record->kind) {

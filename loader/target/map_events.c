@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Perf events that tell mappings, one on each CPU, read in the order of their records' times. */
+/* Opens a perf event for mappings on each CPU, and reads all records in order of time. */
 #include "loader/target/map_events.h"
 
 #include <bpf/libbpf.h>
@@ -15,12 +15,15 @@
 #include "loader/target/event_ring.h"
 #include "loader/target/map_record.h"
 
-/* Per CPU: as much as may be locked without privilege. A program that starts takes a kilobyte. */
+/*
+ * Maximum ring size per CPU: what may be locked without privilege. A program start takes about 1
+ * KiB.
+ */
 #define RING_BYTES_MAX ((size_t)512 << 10)
-/* On all CPUs together. */
+/* Maximum ring size of all CPUs together. */
 #define RINGS_BYTES_MAX ((size_t)64 << 20)
 
-/* Mappings of all processes: those of a hundred thousand programs. */
+/* Maximum memory for mappings of all processes: enough for a hundred thousand programs. */
 #define IMAGES_BYTES_MAX ((size_t)128 << 20)
 
 #define NO_TIME UINT64_MAX
@@ -29,9 +32,9 @@ struct cpu_ring {
 	int fd;
 	struct event_ring ring;
 	struct event_ring_copy *copy;
-	const struct perf_event_header *next; /* NULL: empty */
+	const struct perf_event_header *next; /* NULL if the ring is empty */
 	uint64_t next_ns;
-	uint64_t last_ns; /* of the record before */
+	uint64_t last_ns; /* time of the previous record */
 };
 
 struct map_events {
@@ -123,7 +126,7 @@ static int open_rings(struct map_events *events)
 		events->ring_bytes /= 2;
 	for (int cpu = 0; !err && cpu < cpu_cnt; cpu++) {
 		err = open_ring(events, cpu);
-		/* The CPU is offline. */
+		/* an offline CPU */
 		if (err == -ENODEV)
 			err = 0;
 	}
@@ -168,7 +171,7 @@ int map_events__poll_fd(const struct map_events *events)
 	return events->epoll_fd;
 }
 
-/* The event of a CPU that goes offline hangs up, and would be readable for ever. */
+/* Removes events of CPUs that went offline from epoll: they would stay readable forever. */
 static void drop_hung_up(struct map_events *events)
 {
 	struct epoll_event ready[16];
@@ -219,8 +222,8 @@ static struct cpu_ring *earliest(struct map_events *events)
 void map_events__consume(struct map_events *events)
 {
 	/*
-	 * What a ring has of later times must wait: another one that has been looked at already
-	 * may have what comes before.
+	 * Stop at the current time: a ring that has been looked at may get an earlier record than
+	 * one that another ring gets now.
 	 */
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t to_wall_ns = clock_ns(CLOCK_REALTIME) - until_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The executable mappings of processes as the kernel tells them when they are made: they are still
- * known when the process has ended before anybody could look. Pids are those of the caller's
- * namespace. Needs CAP_PERFMON.
+ * Executable mappings of processes, from the kernel's records of their creation: known even if the
+ * process ends before memleak can look at it. Pids are of the caller's namespace. Needs
+ * CAP_PERFMON.
  */
 #ifndef LOADER_TARGET_MAP_EVENTS_H
 #define LOADER_TARGET_MAP_EVENTS_H
@@ -15,31 +15,34 @@
 
 struct map_events;
 
-/* Opens the events of all CPUs that are online. 0 or a negative errno; logs nothing. */
+/* Opens events on all online CPUs. Returns 0 or a negative errno; logs nothing. */
 int map_events__new(struct map_events **ret);
 void map_events__free(struct map_events *events);
 
-/* Readable when much is waiting to be consumed; what is asked for should be consumed before. */
+/* Returns a descriptor that is readable when a ring fills up. Consume before asking for maps. */
 int map_events__poll_fd(const struct map_events *events);
-/* Takes in all that was told before the call. */
+/* Applies all records written before the call. */
 void map_events__consume(struct map_events *events);
 
 /*
- * The executable mappings of the image that the process had at a time of CLOCK_MONOTONIC, or
- * IMAGE_NEWEST: those that it, or for a fork its parent, has made since it executed a program. They
- * have their times (since_ns). -ENOENT: not known, as the program was executed before the events
- * were opened, or records were lost; -ENOMEM.
+ * Returns the executable mappings of the image that the process ran at a time of CLOCK_MONOTONIC,
+ * or IMAGE_NEWEST: all that it, or the parent that it was forked from, has made since exec, with
+ * their times (since_ns). Returns -ENOENT if they are unknown, because the program was executed
+ * before the events were opened or records were lost; or -ENOMEM.
  */
 int map_events__maps(const struct map_events *events, pid_t pid, uint64_t at_ns,
 		     struct proc_maps *ret);
 
-/* The name of that image; NULL: not known. Valid until the next consume or forget. */
+/*
+ * Returns the name of the image at that time; NULL if unknown. Valid until the next consume or
+ * forget.
+ */
 const char *map_events__comm(const struct map_events *events, pid_t pid, uint64_t at_ns);
 
-/* What ended of this pid is not needed any more. */
+/* Drops the ended images of this pid. */
 void map_events__forget(struct map_events *events, pid_t pid);
 
-/* Records that are lost, and images and mappings for which there was no room. */
+/* Returns the number of lost records, and of images and mappings for which there was no room. */
 uint64_t map_events__lost(const struct map_events *events);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The layout of the kernel's records of mappings and processes. */
+/* Parses the kernel's perf records of mappings and processes. */
 #include "loader/target/map_record.h"
 
 #include <linux/perf_event.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-/* What each record ends with, in the order of the sample format. */
+/* End of each record, in the order of the sample format. */
 struct trailer {
 	uint32_t pid;
 	uint32_t tid;
@@ -46,7 +46,7 @@ struct lost_body {
 	uint64_t cnt;
 };
 
-/* What is left of a record between its header and its trailer. */
+/* The unread bytes of a record between its header and its trailer. */
 struct rest {
 	const char *at;
 	size_t len;
@@ -97,7 +97,7 @@ static bool parse_mapping(struct rest *rest, struct map_record *ret)
 	ret->pid = (pid_t)body.pid;
 	ret->tid = (pid_t)body.tid;
 	mapping->start = body.addr;
-	/* For anonymous memory, the kernel gives an offset that /proc does not show. */
+	/* The kernel reports an offset for anonymous memory that /proc does not show. */
 	mapping->offset = body.inode ? body.offset : 0;
 	mapping->file = (struct file_id){body.inode, makedev(body.dev_major, body.dev_minor)};
 	mapping->readable = body.prot & PROT_READ;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One record of what the kernel tells of mappings and processes (perf_event_open), as plain data.
- * Its events have sample_id_all with TID and TIME. Knows nothing of rings.
+ * A parsed perf record about mappings or processes, as plain data. The events must have
+ * sample_id_all with TID and TIME. Knows nothing of rings.
  */
 #ifndef LOADER_TARGET_MAP_RECORD_H
 #define LOADER_TARGET_MAP_RECORD_H
@@ -18,10 +18,10 @@
 enum map_record_kind {
 	MAP_RECORD_OTHER,
 	MAP_RECORD_MAPPING,
-	MAP_RECORD_EXEC, /* the process runs another program now, which has mapped nothing yet */
-	MAP_RECORD_NAME, /* of a thread */
-	MAP_RECORD_FORK, /* of a process or a thread */
-	MAP_RECORD_EXIT, /* of a thread */
+	MAP_RECORD_EXEC, /* exec: the process runs another program, with no mappings yet */
+	MAP_RECORD_NAME, /* rename of a thread */
+	MAP_RECORD_FORK, /* fork of a process or a thread */
+	MAP_RECORD_EXIT, /* exit of a thread */
 	MAP_RECORD_LOST,
 };
 
@@ -30,18 +30,18 @@ struct map_record {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	pid_t pid;
 	pid_t tid;
-	pid_t parent;  /* that forked */
-	uint64_t lost; /* records */
+	pid_t parent;  /* parent of a fork */
+	uint64_t lost; /* number of lost records */
 	char comm[MAP_RECORD_COMM_BYTES];
-	struct mapping mapping; /* without its path, and since_ns is 0 */
-	const char *path;       /* in the record's bytes, without a final NUL */
+	struct mapping mapping; /* without its path; since_ns is 0 */
+	const char *path;       /* within the record, without a final NUL */
 	size_t path_len;
 };
 
-/* False: too short for what it says to be. */
+/* Parses a record. Returns false if it is too short. */
 bool map_record_parse(const void *bytes, size_t len, struct map_record *ret);
 
-/* When it was written; 0: too short. */
+/* Returns the time of a record; 0 if it is too short. */
 uint64_t map_record_time(const void *bytes, size_t len);
 
 #endif

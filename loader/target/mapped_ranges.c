@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorted ranges of address space: insertion, partial removal, moves. */
+/* Inserts, removes and moves sorted ranges of address space. */
 #include "loader/target/mapped_ranges.h"
 
 #include <errno.h>
@@ -14,8 +14,10 @@ struct taken {
 	pid_t tid;
 	uint64_t addr;
 	uint64_t len;
-	bool copied; /* the pieces are still in the list as well */
-	/* What is left of the first piece's block before it, and of the last one's behind it. */
+	bool copied; /* the pieces are also still in the list */
+	/*
+	 * True if the first piece's block continues before it, or the last piece's block after it.
+	 */
 	bool rest_before;
 	bool rest_behind;
 	struct range *pieces;
@@ -41,7 +43,10 @@ void ranges_deinit(struct ranges *ranges)
 	ranges_clear(ranges);
 }
 
-/* End of the pages that [addr, addr + len) touches; saturates, lengths come from a target. */
+/*
+ * Returns the end of the pages that [addr, addr + len) touches. Saturates, as lengths come from a
+ * target.
+ */
 static uint64_t page_end(const struct ranges *ranges, uint64_t addr, uint64_t len)
 {
 	uint64_t mask = ranges->page_size - 1, end;
@@ -51,7 +56,7 @@ static uint64_t page_end(const struct ranges *ranges, uint64_t addr, uint64_t le
 	return (end + mask) & ~mask;
 }
 
-/* Index of the first range that ends beyond addr. */
+/* Returns the index of the first range that ends beyond addr. */
 static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
 {
 	return bisect_upto(ranges->items, ranges->cnt, end, addr);
@@ -62,7 +67,7 @@ static int reserve(struct ranges *ranges, size_t more)
 	return array_reserve(&ranges->items, &ranges->cap, ranges->cnt + more);
 }
 
-/* Replaces items[at, at + old_cnt) by new_cnt others; memory was reserved. */
+/* Replaces items[at, at + old_cnt) by new_cnt others; memory must be reserved. */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)
 {
@@ -82,7 +87,7 @@ static struct range clip(struct range range, uint64_t start, uint64_t end)
 	return range;
 }
 
-/* Index of the first range that starts at end or beyond. */
+/* Returns the index of the first range that starts at or beyond end. */
 static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 {
 	while (at < ranges->cnt && ranges->items[at].start < end)
@@ -90,7 +95,7 @@ static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 	return at;
 }
 
-/* What is in [start, end), as pieces. */
+/* Copies the parts of ranges within [start, end) as pieces. */
 static int copy_pieces(const struct ranges *ranges, uint64_t start, uint64_t end,
 		       struct taken *taken)
 {
@@ -219,7 +224,7 @@ static bool same_block(const struct range *a, const struct range *b)
 	return same_call(a, b) && a->kind == b->kind;
 }
 
-/* Puts a piece back where it was cut out: it is one block again with what the cut left of it. */
+/* Puts a taken piece back, and merges it with the parts of its block that were not taken. */
 static int put_back(struct ranges *ranges, const struct taken *taken, size_t i)
 {
 	const struct range *piece = &taken->pieces[i];
@@ -273,7 +278,10 @@ int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, u
 	return err;
 }
 
-/* Huge pages have a file, in a file system of the kernel's own. */
+/*
+ * True for private memory without a file; anonymous huge pages have one that is internal to the
+ * kernel.
+ */
 static bool is_anonymous(const struct mapping *mapping)
 {
 	static const char huge[] = "/anon_hugepage";
@@ -288,8 +296,8 @@ static bool is_accessible(const struct mapping *mapping)
 }
 
 /*
- * Adds what is left of a range, which goes on from the one before or does not; *at: the first
- * mapping that may have some of it.
+ * Adds the parts of a range that are still mapped. goes_on: the range continues the previous one.
+ * *at: the first mapping that may overlap the range.
  */
 static int add_left(struct ranges *left, const struct range *range, bool goes_on,
 		    const struct proc_maps *maps, size_t *at)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tracked mappings of one process as a sorted list of ranges that do not overlap: what mmap,
- * munmap and mremap make of address space, in parts or whole. Pure data, no I/O.
+ * The tracked mappings of one process as a sorted list of disjoint ranges, updated as mmap, munmap
+ * and mremap change the address space, in parts or as a whole. Plain data, no I/O.
  *
- * Unmapping is told before it happens: the range is *taken*, and given back if the call failed
- * or put elsewhere if it moved. A thread has one call in progress, so one set of taken pieces.
- * Addresses and lengths are bytes; operations cover whole pages, as the kernel's do.
+ * Unmapping is reported before it happens: the range is *taken*. It is put back if the call fails,
+ * or put elsewhere if the memory moves. A thread has one call in progress, and so one set of taken
+ * pieces. Addresses and lengths are in bytes; operations cover whole pages, as the kernel's do.
  *
- * What was mapped without access becomes memory where it gets access, part by part; which parts
- * these are is known as of the last ranges_reconcile().
+ * A mapping without access counts as memory where it gets access, part by part. Which parts have
+ * access is known as of the last ranges_reconcile().
  */
 #ifndef LOADER_TARGET_MAPPED_RANGES_H
 #define LOADER_TARGET_MAPPED_RANGES_H
@@ -22,15 +22,15 @@
 
 struct range {
 	uint64_t start;
-	uint64_t end; /* as asked for: not rounded up to pages */
+	uint64_t end; /* as requested, not rounded up to pages */
 	uint64_t site;
 	uint64_t birth_ns;
-	uint64_t mapped_size; /* of the whole mapping when it was made */
+	uint64_t mapped_size; /* size of the whole mapping when it was made */
 	pid_t tid;
 	uint32_t kind;          /* enum memleak_kind: see range_kind() */
-	uint32_t descendant_of; /* the image whose site it is; 0: the process's own */
-	uint64_t placed_ns;     /* when it came to this address */
-	bool reserved;          /* mapped without access: of which parts are in use, kind says */
+	uint32_t descendant_of; /* image that made the site; 0 for the process itself */
+	uint64_t placed_ns;     /* when the range came to this address */
+	bool reserved;          /* mapped without access; kind says whether this part is in use */
 };
 
 struct taken;
@@ -43,62 +43,66 @@ struct ranges {
 	size_t taken_cnt;
 	size_t taken_cap;
 	uint64_t page_size;
-	uint64_t memory_bytes; /* a range of more than the machine has is address space */
+	uint64_t memory_bytes; /* a range larger than the machine's memory counts as reserved */
 };
 
 void ranges_init(struct ranges *ranges, uint64_t page_size, uint64_t memory_bytes);
 void ranges_deinit(struct ranges *ranges);
 
-/* What kind of memory it is at present. */
+/* Returns the kind of memory that the range is now. */
 uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 
-/* Whether they are one block, of which just one part is in use; b is the range behind a. */
+/* True if b, directly behind a, continues a's mapping with another kind of memory. */
 bool range_goes_on(const struct range *a, const struct range *b);
 
-/* What of one call's mapping is of one kind of memory. */
+/* The parts of one call's mapping that are of one kind. */
 struct range_block {
-	const struct range *range; /* the first part of the mapping */
+	const struct range *range; /* first part of the mapping */
 	uint32_t kind;
-	uint64_t addr; /* of the first part of that kind */
+	uint64_t addr; /* start of the first part of this kind */
 	uint64_t bytes;
 };
 
-/* Each call's mapping is a block for each kind of memory that it has, in however many parts. */
+/*
+ * Visits one block for each kind of memory in each call's mapping; a block may have several parts.
+ */
 int ranges_visit(const struct ranges *ranges,
 		 int (*visit)(void *arg, const struct range_block *block), void *arg);
 
-/* Those with a result return 0 or -ENOMEM. */
+/* The functions below that return int return 0 or -ENOMEM. */
 
-/* A new mapping; whatever was tracked there is gone. */
+/* Adds a new mapping and drops tracked ranges that it overlaps. */
 int ranges_insert(struct ranges *ranges, const struct range *range);
 
 /*
- * Takes [addr, addr + len) out and keeps the pieces until the thread's next take. copy: the
- * pieces stay as well.
+ * Takes [addr, addr + len) out and keeps the pieces until the thread's next take. copy: leaves the
+ * pieces in the list as well.
  */
 int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy);
 
-/* The call succeeded: the thread's taken pieces are gone for good. */
+/* Drops the thread's taken pieces after its call succeeded. */
 void ranges_forget(struct ranges *ranges, pid_t tid);
 
-/* The call failed: the thread's taken pieces are where they were. */
+/* Puts the thread's taken pieces back after its call failed. */
 int ranges_untake(struct ranges *ranges, pid_t tid);
 
-/* The thread's taken pieces are since now_ns at addr, the last one grown or all cut to len bytes.
+/*
+ * Puts the thread's taken pieces at addr as of now_ns. len: their new total length; only the last
+ * piece grows.
  */
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns);
 
 /*
- * Drops what is no anonymous memory of the process any more, though nobody has told, and finds out
- * which parts of what was reserved are in use: of what was placed before as_of_ns, when reading the
- * maps began. Whatever had been told until then has been applied.
+ * Drops ranges that are no longer anonymous memory of the process, and finds out which parts of
+ * reserved ranges are in use. Only ranges placed before as_of_ns are changed, the time at which
+ * reading maps began; all records until then must have been applied.
  */
 int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64_t as_of_ns);
 
-/* A forked child begins with copies of what its parent has, which ran that image. */
+/* Copies the parent's ranges to a forked child. image: the parent's image. */
 int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image);
 
-/* Everything is gone: the process runs another image. */
+/* Drops all ranges: the process runs another image. */
 void ranges_clear(struct ranges *ranges);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the limits of the cgroup of a process, and of those above it. */
+/* Reads the memory limits of a process's cgroup and its ancestors. */
 #include "loader/target/memory_limit.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "loader/target/cgroups.h"
 
-/* The number in a file, or behind a name that begins a line of it. False: there is none. */
+/* Reads the number in a file, or after name at the start of a line. False if there is none. */
 static bool read_number(const char *directory, const char *file, const char *name, uint64_t *ret)
 {
 	cleanup_free char *path = NULL, *line = NULL;
@@ -34,7 +34,7 @@ static void take_limit(const char *directory, bool unified, struct memory_limit 
 {
 	uint64_t limit, used = 0, cache = 0, left;
 
-	/* "max" is no number. */
+	/* The file contains "max" if there is no limit. */
 	if (!read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes", NULL,
 			 &limit) ||
 	    limit >= ret->machine)
@@ -72,7 +72,7 @@ struct memory_limit memory_limit_of(pid_t pid)
 		path = NULL;
 		return limit;
 	}
-	/* Where a container sees only its own part of the hierarchy, the name may lead nowhere. */
+	/* In a container, the name may not exist below the mount; its ancestors may. */
 	root = strlen(mount);
 	while (strlen(path) >= root) {
 		char *last = strrchr(path, '/');

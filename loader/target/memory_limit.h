@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much memory there is for a process: the machine's, and what its memory cgroup still allows.
- * What needs the memory it does not know.
+ * The memory available to a process: the machine's total, and what its memory cgroup still allows.
+ * Knows nothing of what the memory is for.
  */
 #ifndef LOADER_TARGET_MEMORY_LIMIT_H
 #define LOADER_TARGET_MEMORY_LIMIT_H
@@ -11,11 +11,11 @@
 
 struct memory_limit {
 	uint64_t machine;
-	uint64_t cgroup_limit; /* of the cgroup that leaves the least; UINT64_MAX: there is none */
-	uint64_t cgroup_left;  /* page cache that the kernel takes back at once counts as free */
+	uint64_t cgroup_limit; /* limit of the cgroup with the least left; UINT64_MAX for none */
+	uint64_t cgroup_left;  /* free in that cgroup, with reclaimable page cache */
 };
 
-/* For this process. What cannot be read does not limit. */
+/* Reads the limits of this process. Unreadable limits are ignored. */
 struct memory_limit memory_limit_read(void);
 struct memory_limit memory_limit_of(pid_t pid);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lookup order of a process's modules, from the dynamic loader's own list: auxiliary vector,
- * program headers, dynamic section, r_debug, link_map. The debugger interface of <link.h>, read
- * through /proc/PID/mem; glibc and musl keep it alike.
+ * Reads a process's modules in lookup order from its dynamic loader's list: auxiliary vector,
+ * program headers, dynamic section, r_debug, link_map. This is the debugger interface of <link.h>,
+ * which glibc and musl share, read through /proc/PID/mem.
  */
 #include "loader/target/modules.h"
 
@@ -24,7 +24,7 @@
 #include "loader/target/arch.h"
 #include "prober/prober.h"
 
-/* A hostile list may be endless: more libraries than this are not looked at. */
+/* Maximum libraries read: a hostile list may be endless. */
 #define MAX_LINK_MAPS 16384
 #define MAX_PHDRS 512
 #define MAX_DYNAMIC 4096
@@ -34,8 +34,8 @@ struct reader {
 	int mem;
 	const struct proc_maps *maps;
 	struct module_list *list;
-	uint64_t patience_ns; /* for all pieces together */
-	/* The piece that was read last, which what is wanted next often is in, too. */
+	uint64_t patience_ns; /* maximum time for all reads together */
+	/* The piece read last, which often contains the next data, too. */
 	uint64_t piece_addr;
 	size_t piece_len;
 	uint8_t piece[PROBER_MEMORY_MAX];
@@ -59,7 +59,7 @@ static bool read_piece(struct reader *reader, uint64_t addr)
 	return true;
 }
 
-/* Piece by piece, each of which is of one page. */
+/* Reads in pieces of PROBER_MEMORY_MAX, so that none crosses a page. */
 static bool read_target(struct reader *reader, uint64_t addr, void *buf, size_t len)
 {
 	uint8_t *to = buf;
@@ -94,7 +94,7 @@ bool process_auxv(pid_t pid, uint64_t type, uint64_t *ret)
 	return false;
 }
 
-/* The address of the program's dynamic section; the headers tell where they are themselves. */
+/* Finds the program's dynamic section. PT_PHDR gives the load bias. */
 static bool find_dynamic(struct reader *reader, uint64_t *ret)
 {
 	uint64_t phdr, phnum, bias = 0, dynamic = 0;
@@ -165,7 +165,7 @@ static bool read_own_r_debug(struct reader *reader, int fd, uint64_t deadline_ns
 	       read_r_debug(reader, addr, ret);
 }
 
-/* A program that has all in itself may have the variables as well; nobody fills them in. */
+/* True for a static program: it may have the loader's variables, but nothing fills them in. */
 static bool has_main(int fd, uint64_t deadline_ns)
 {
 	static const struct wanted_function main_function = {.name = "main"};
@@ -185,8 +185,8 @@ static bool has_main(int fd, uint64_t deadline_ns)
 }
 
 /*
- * The dynamic loader may be run as the program, with the name of another one: it has no DT_DEBUG,
- * but variables. Its list begins with what is the program then.
+ * Finds r_debug if the dynamic loader was run as the program, with another program as its argument.
+ * It has no DT_DEBUG, but variables. Its list begins with the actual program.
  */
 static bool find_own_r_debug(struct reader *reader, uint64_t patience_ns, struct r_debug *ret)
 {
@@ -225,14 +225,17 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 	fd = regular_file_reopen(path_fd, &st);
 	if (fd < 0)
 		return fd;
-	/* Something else may be mapped there by now. */
+	/* Another file may be mapped there by now. */
 	if (mapped_file_is(fd, &st, &mapping->file))
 		return fd;
 	close(fd);
 	return -ENOENT;
 }
 
-/* Notes that a file may not be read. One that is mapped no more, or is no regular file, is none. */
+/*
+ * Records the first file that may not be read. Mappings that are gone and files that are not
+ * regular do not count.
+ */
 static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
 {
 	list->no_files |= err == -EMFILE || err == -ENFILE;
@@ -243,7 +246,7 @@ static void note_unread(struct module_list *list, const struct mapping *mapping,
 	list->unread_err = err;
 }
 
-/* Opens the mapped file and adds it, once. Returns its index or a negative errno. */
+/* Opens the mapped file and adds it unless it is listed. Returns its index or a negative errno. */
 static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 {
 	struct module_list *list = reader->list;
@@ -276,7 +279,7 @@ static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 	return (ssize_t)list->cnt++;
 }
 
-/* The mapping of a file that holds addr; NULL: none. */
+/* Returns the file mapping that contains addr; NULL if there is none. */
 static const struct mapping *mapping_at(const struct reader *reader, uint64_t addr)
 {
 	const struct mapping *mapping = proc_maps_find(reader->maps, addr);
@@ -284,7 +287,7 @@ static const struct mapping *mapping_at(const struct reader *reader, uint64_t ad
 	return mapping && mapping->file.ino ? mapping : NULL;
 }
 
-/* The modules of the loader's list; each is known by where its dynamic section lies. */
+/* Adds the modules of the loader's list, each found by the address of its dynamic section. */
 static void add_linked(struct reader *reader, const struct r_debug *debug)
 {
 	uint64_t next = (uint64_t)debug->r_map;
@@ -312,7 +315,7 @@ static void add_hook(struct reader *reader, uint64_t addr)
 	reader->list->hook_offset = addr - mapping->start + mapping->offset;
 }
 
-/* The program file is the one that holds the program headers. */
+/* Adds the program: the file that contains the program headers. */
 static void add_program(struct reader *reader)
 {
 	const struct mapping *mapping;
@@ -332,7 +335,7 @@ static void add_rest(struct reader *reader)
 	for_each_mapping (mapping, reader->maps) {
 		if (!mapping->executable || !mapping->file.ino)
 			continue;
-		/* Opening each piece of a file would cost the most. */
+		/* Skip further pieces of the same file: opening each would cost the most. */
 		if (!before || !file_id_equal(&before->file, &mapping->file))
 			add_module(reader, mapping);
 		before = mapping;
@@ -380,14 +383,16 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 	add_program(&reader);
 	list.permanent_cnt = list.cnt;
 	process_auxv(pid, AT_BASE, &base);
-	list.settled = !base; /* static */
+	list.settled = !base; /* static program */
 	if ((!list.unasked && find_r_debug(&reader, &debug) && debug.r_map) ||
 	    (!base && find_own_r_debug(&reader, file_ns, &debug))) {
 		list.settled = debug.r_map && debug.r_state == RT_CONSISTENT;
 		add_linked(&reader, &debug);
 		linked_cnt = list.cnt;
 		add_hook(&reader, debug.r_brk);
-		/* The dynamic loader comes last of what the program needs; what it opens, behind.
+		/*
+		 * The dynamic loader comes last among the needed libraries; libraries from dlopen()
+		 * follow.
 		 */
 		if (list.hook_module >= 0 && (size_t)list.hook_module < linked_cnt)
 			list.permanent_cnt = (size_t)list.hook_module + 1;

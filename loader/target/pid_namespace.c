@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which pid namespace memleak runs in. */
+/* Identifies the pid namespace that memleak runs in. */
 #include "loader/target/pid_namespace.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* PROC_PID_INIT_INO, which userspace has always been able to rely on, and which no header has. */
+/* PROC_PID_INIT_INO: a stable number that no user header defines. */
 #define INITIAL_NAMESPACE 0xeffffffcU
 
 uint32_t pid_namespace_own(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Maps code of a copy of the C library's file in place of the code that is mapped. The file is what
- * is copied: in memory there may be breakpoints of others.
+ * Maps a copy of the C library's code over the code in use. Copies the file, since the code in
+ * memory may contain breakpoints of others.
  */
 #include "loader/target/private_libc.h"
 
@@ -18,7 +18,7 @@
 #include "base/proc_maps.h"
 #include "loader/target/modules.h"
 
-/* Returns a file in memory with the bytes of another, or a negative errno. */
+/* Copies a file to memory. Returns a descriptor or a negative errno. */
 static int copy_file(int fd)
 {
 	int copy_fd = memfd_create(PRIVATE_LIBC_NAME, MFD_CLOEXEC);
@@ -37,7 +37,7 @@ static int copy_file(int fd)
 	return -EIO;
 }
 
-/* In one step: the function that asks for it is among what is replaced, by the same bytes. */
+/* Replaces the mapping in one step: the calling code is replaced by identical bytes. */
 static int replace(const struct mapping *mapping, int fd)
 {
 	cleanup_close int copy_fd = copy_file(fd);

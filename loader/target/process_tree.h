@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes of a list descend from given ones, by their parents alone. */
+/* Finds the descendants of given processes in a list, by parent pids alone. */
 #ifndef LOADER_TARGET_PROCESS_TREE_H
 #define LOADER_TARGET_PROCESS_TREE_H
 
@@ -10,12 +10,12 @@
 struct member {
 	pid_t pid;
 	pid_t parent;
-	bool own; /* memleak itself, or a process that it has made */
+	bool own; /* memleak itself, or a process that memleak started */
 };
 
 /*
- * Keeps the descendants of the given processes, without these, and sorts them by pid. A process
- * whose parent has ended has another parent by now, and is not found. 0 or -ENOMEM.
+ * Keeps the descendants of the given processes, without the given ones, sorted by pid. A process
+ * whose parent has ended was reparented and is not found. Returns 0 or -ENOMEM.
  */
 int process_tree_keep_descendants(struct member *members, size_t *cnt, const pid_t *pids,
 				  size_t pid_cnt);
