@@ -23,7 +23,7 @@
 		name, MEMLEAK_SHAPE_##shape, ALLOCATOR_THROWING                                    \
 	}
 
-/* jemalloc as programs and languages build it in. */
+/* jemalloc's functions as programs and language runtimes rename them. */
 #define JEMALLOC(prefix)                                                                           \
 	OWN(prefix "malloc", SIZE), OWN(prefix "calloc", COUNT_SIZE),                              \
 		OWN(prefix "realloc", REALLOC), OWN(prefix "posix_memalign", POSIX_MEMALIGN),      \
@@ -38,8 +38,8 @@
 		OWN(prefix "sdallocx", FREE)
 
 /*
- * Functions that others call inside come last: while probes are put in place one by one, a call
- * of an outer function that is not probed yet must not show as one of its inner functions.
+ * Functions that others call internally come last. While probes are attached one by one, a call of
+ * an outer function without a probe must not look like a call of its inner function.
  */
 const struct allocator_function allocator_functions[] = {
 	C("malloc", SIZE),
@@ -109,7 +109,7 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_free_size", FREE),
 	OWN("mi_free_aligned", FREE),
 	OWN("mi_free_size_aligned", FREE),
-	/* The heap is where others have the alignment. */
+	/* In mi_heap_ functions, the first argument is the heap. */
 	OWN("mi_heap_malloc", ALIGN_SIZE),
 	OWN("mi_heap_malloc_small", ALIGN_SIZE),
 	OWN("mi_heap_zalloc", ALIGN_SIZE),
@@ -140,11 +140,11 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_strndup", STRING),
 	OWN("mi_realpath", PATH),
 
-	/* In sanitizers, all other functions that allocate call malloc. */
+	/* All other allocating functions of sanitizers call malloc. */
 	OWN("__interceptor_strdup", STRING),
 	OWN("__interceptor___strdup", STRING),
 
-	/* Sizes come first, whatever follows. */
+	/* The size is the first argument; other arguments are ignored. */
 	THROWING("_Znwm", SIZE),
 	THROWING("_ZnwmSt11align_val_t", SIZE),
 	OPERATOR("_ZnwmRKSt9nothrow_t", SIZE),
@@ -222,7 +222,7 @@ unsigned int shape_argument_cnt(enum memleak_shape shape)
 	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
 		return 4;
 	default:
-		return 6; /* all that registers hold */
+		return 6; /* all arguments in registers */
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions allocate and free, and the shape of a call to each. What a new function or
- * a new shape needs is listed in CONTRIBUTING.md.
+ * The functions that allocate and free memory, and the shape of a call to each. CONTRIBUTING.md
+ * lists what to change for a new function or shape.
  */
 #ifndef LOADER_PROBES_ALLOCATORS_H
 #define LOADER_PROBES_ALLOCATORS_H
@@ -12,11 +12,11 @@
 #include "bpf/memleak.h"
 
 enum allocator_family {
-	ALLOCATOR_C,        /* what C libraries have; -S puts a prefix before it */
-	ALLOCATOR_MAPS,     /* mmap and its kin, of no allocator */
-	ALLOCATOR_OWN,      /* of one allocator, under its own names */
-	ALLOCATOR_OPERATOR, /* operators of C++ that give memory or take it back */
-	ALLOCATOR_THROWING, /* those that an exception may leave */
+	ALLOCATOR_C,        /* functions of C libraries; -S adds a prefix to their names */
+	ALLOCATOR_MAPS,     /* mmap and related functions, which belong to no allocator */
+	ALLOCATOR_OWN,      /* one allocator's functions with its own names */
+	ALLOCATOR_OPERATOR, /* C++ operators that allocate or free */
+	ALLOCATOR_THROWING, /* C++ operators that may throw */
 };
 
 struct allocator_function {
@@ -28,19 +28,19 @@ struct allocator_function {
 extern const struct allocator_function allocator_functions[];
 extern const size_t allocator_function_cnt;
 
-/* The functions that map memory; they carry no prefix and no -O replaces them. */
+/* True for functions that map memory. They take no prefix, and -O does not replace them. */
 bool shape_maps(enum memleak_shape shape);
 
-/* The functions that hand out memory or take it back. */
+/* True for functions that allocate or free heap memory. */
 bool shape_is_of_heap(enum memleak_shape shape);
 
-/* How many of its first arguments the program at its entry reads; see bpf/user_probes. */
+/* Returns how many arguments the entry program reads; see bpf/user_probes. */
 unsigned int shape_argument_cnt(enum memleak_shape shape);
 
-/* An operator new or delete; most call malloc and free, and need no probe of their own. */
+/* True for operator new and delete; most call malloc and free, and need no probe. */
 bool allocator_is_operator(const struct allocator_function *function);
 
-/* Whether the result of a call matters: everything but a free. */
+/* True if the result of a call is needed: false only for functions that free. */
 bool shape_returns(enum memleak_shape shape);
 
 #endif

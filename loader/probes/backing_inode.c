@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks the kernel by mapping the file. */
+/* Finds the inode behind a file of an overlay by mapping the file and asking the kernel. */
 #include "loader/probes/backing_inode.h"
 
 #include <bpf/bpf.h>
@@ -17,7 +17,7 @@
 #include "bpf/user_probes/backing_inode.skel.h"
 #include "loader/probes/skeleton.h"
 
-/* The kernel does not wait for another thread of ours that maps something at the moment. */
+/* Maximum tries: the kernel fails with -EBUSY while another of our threads changes mappings. */
 #define TRIES 1000
 
 /* Bits of a device's minor number in the kernel. */
@@ -30,7 +30,10 @@ static bool is_on_overlay(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* Loaded with the first file of an overlay; it stays. NULL: the kernel, before 5.17, cannot. */
+/*
+ * Returns the BPF program, loaded once for the first file on an overlay. NULL if the kernel cannot
+ * run it (before 5.17).
+ */
 static struct backing_inode_bpf *program(void)
 {
 	static struct backing_inode_bpf *skel;
@@ -83,13 +86,13 @@ int backing_inode(int fd, struct file_id *ret)
 	*ret = file_id_of(&st);
 	if (!is_on_overlay(fd))
 		return 0;
-	/* Shared: probes stay out of it. */
+	/* MAP_SHARED, since probes are not inserted into shared mappings. */
 	at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
 	told = ask_program(at, ret);
 	munmap(at, len);
-	/* Kernels that have no such program show it in maps. */
+	/* Kernels without bpf_find_vma() show the backing inode in /proc/PID/maps. */
 	if (!told)
 		mapped_file_id(fd, ret);
 	return 0;

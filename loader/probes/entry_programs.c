@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads programs for links of entries beside those of sessions. */
+/* Loads a second BPF object for entry links, next to the object for session links. */
 #include "loader/probes/entry_programs.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 struct entry_programs {
 	struct user_bpf *shared;
-	struct user_bpf *own; /* NULL: not loaded */
+	struct user_bpf *own; /* NULL until loaded */
 	bool failed;
 };
 
@@ -33,7 +33,7 @@ void entry_programs__free(struct entry_programs *programs)
 	free(programs);
 }
 
-/* The same file makes the same maps, in the same order. */
+/* Shares the maps: both objects come from one file, so their maps have the same order. */
 static int share_maps(struct user_bpf *from, struct user_bpf *to)
 {
 	struct bpf_map *shared = NULL, *map;

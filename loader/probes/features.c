@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Feature probes. */
+/* Probes kernel features. */
 #include "loader/probes/features.h"
 
 #include <bpf/bpf.h>
@@ -22,9 +22,9 @@ void features_probe(struct features *ret)
 	ret->cookies = has_helper(BPF_FUNC_get_attach_cookie);
 	ret->find_vma = has_helper(BPF_FUNC_find_vma);
 	/*
-	 * Entries on demand became safe for tracing programs with the kernel's BPF allocator
-	 * (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc"). It shows nowhere; the
-	 * user ring buffer came with the same release.
+	 * Hash tables that allocate entries on demand are safe in tracing programs since the BPF
+	 * memory allocator (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc"), which
+	 * cannot be detected. The user ring buffer is in the same release.
 	 */
 	ret->hash_on_demand = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_USER_RINGBUF, NULL) == 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the running kernel can do, found by trying; never by its version. */
+/* Features of the running kernel, found by trying them, never by version. */
 #ifndef LOADER_PROBES_FEATURES_H
 #define LOADER_PROBES_FEATURES_H
 
@@ -7,22 +7,22 @@
 #include <stdint.h>
 
 struct features {
-	bool multi_links;    /* uprobe_multi, bound to a process */
-	bool session_links;  /* the same for entry and return at once */
-	bool cookies;        /* a number given to each probe, which its program can ask for */
-	bool find_vma;       /* a program can ask for the mapping of an address */
-	bool hash_on_demand; /* hash tables may allocate entries from any context */
+	bool multi_links;    /* uprobe_multi links that can be bound to a process */
+	bool session_links;  /* uprobe_multi links for entry and return together */
+	bool cookies;        /* a number for each probe that its program can read */
+	bool find_vma;       /* programs can find the mapping of an address */
+	bool hash_on_demand; /* hash tables can allocate entries in any context */
 };
 
 void features_probe(struct features *ret);
 
 /*
- * Whether programs may exchange and compare words atomically, since 5.12. Kernels that do not know
- * such instructions refuse programs that have them, even where they never get to them.
+ * True if programs may use atomic exchange and compare-and-exchange (since 5.12). Older kernels
+ * reject programs that contain these instructions, even if they are never reached.
  */
 bool features_have_exchange(void);
 
-/* How deep the kernel's own stack walk goes: wanted, or what a sysctl allows if that is less. */
+/* Returns the depth of the kernel's own stack walk: wanted, or the sysctl limit if that is less. */
 uint32_t features_walk_depth(uint32_t wanted);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Has a BPF program look, as fstatfs() would ask the file system. */
+/* Checks the file system of a file by a BPF program, as fstatfs() would query FUSE servers. */
 #include "loader/probes/file_system.h"
 
 #include <bpf/bpf.h>
@@ -24,7 +24,7 @@ static bool is_served(int path_fd)
 	       skel->bss->served;
 }
 
-/* Loaded once; it stays. */
+/* The program stays loaded. */
 void file_system_refuse_served(void)
 {
 	int err;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps files of targets closed that are on a file system which a process serves (FUSE), or on an
- * overlay of one, as any user may mount it: whoever opens one, reads it or closes it waits for that
- * process, and not even SIGKILL ends that.
+ * Prevents memleak from opening targets' files on file systems that a process serves (FUSE), or on
+ * overlays of them. Any user may mount one, and opening, reading or closing its files waits for
+ * that process; not even SIGKILL interrupts the wait.
  */
 #ifndef LOADER_PROBES_FILE_SYSTEM_H
 #define LOADER_PROBES_FILE_SYSTEM_H
 
 /*
- * From now on regular_file_open() refuses them. The kernel, before 5.10, cannot tell: then nothing
- * is refused.
+ * Makes regular_file_open() refuse served files from now on. Kernels before 5.10 cannot detect
+ * them; then nothing is refused.
  */
 void file_system_refuse_served(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses the kind of link by what the kernel can do. */
+/* Chooses the kind of link by the kernel's features. */
 #include "loader/probes/link_kind.h"
 
 #include <string.h>

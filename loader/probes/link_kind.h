@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* By what probes on functions are held. */
+/* The kinds of link that attach probes. */
 #ifndef LOADER_PROBES_LINK_KIND_H
 #define LOADER_PROBES_LINK_KIND_H
 
@@ -8,16 +8,16 @@
 #include "loader/probes/features.h"
 
 enum link_kind {
-	LINK_SESSION, /* one link for the entries and returns of a file, one for entries alone */
-	LINK_MULTI,   /* one for the entries, one for the returns */
-	LINK_PERF,    /* one perf event for each, with a cookie */
-	LINK_SHAPE,   /* one perf event for each, without: the program tells the shape */
+	LINK_SESSION, /* one link for entries and returns of a file, one for entries alone */
+	LINK_MULTI,   /* one link for the entries, one for the returns */
+	LINK_PERF,    /* a perf event for each probe, with a cookie */
+	LINK_SHAPE,   /* a perf event for each probe, without cookie: each shape has its program */
 };
 
-/* The best one. */
+/* Returns the best kind that the kernel supports. */
 enum link_kind link_kind_choose(const struct features *features);
 
-/* Whether that is one of perf events: Linux gives those of uprobes to CAP_SYS_ADMIN alone. */
+/* True if that is a kind with perf events: uprobes by perf need CAP_SYS_ADMIN. */
 bool link_kind_needs_admin(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* uprobe_multi links by bpf(2), and a trial of them. */
+/* Creates uprobe_multi links with bpf(2), and tests whether the kernel supports them. */
 #include "loader/probes/multi_link.h"
 
 #include <bpf/bpf.h>
@@ -23,7 +23,7 @@
 
 #define MULTI_RETURN 1U /* BPF_F_UPROBE_MULTI_RETURN */
 
-/* The part of union bpf_attr that BPF_LINK_CREATE reads here; older headers lack it. */
+/* The part of union bpf_attr that BPF_LINK_CREATE reads; older headers lack it. */
 struct link_create_attr {
 	__u32 prog_fd;
 	__u32 target_fd;
@@ -61,7 +61,7 @@ int multi_link_create(const struct multi_link *link)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The function that the trial probes. */
+/* Function that the tests probe. */
 static void __attribute__((noinline)) tried_function(void)
 {
 	__asm__ volatile("");
@@ -89,8 +89,8 @@ static bool find_tried_function(uint64_t *offset)
 }
 
 /*
- * A program that counts its runs in the only element of an array. It returns 0 the first time and
- * 1 from then on, if it is one of a session; others may return nothing but 0.
+ * Loads a program that counts its runs in the only element of an array. With session links it
+ * returns 0 on the first run and 1 later; other links require 0.
  */
 static int load_counting_program(int map_fd, enum multi_link_when when)
 {
@@ -134,7 +134,10 @@ static int create_counter(void)
 			      1, NULL);
 }
 
-/* How often the program runs if the probed function does so twice; negative: it cannot be tried. */
+/*
+ * Returns how often the program runs when the probed function runs twice; negative if that cannot
+ * be tested.
+ */
 static int64_t try_link(enum multi_link_when when)
 {
 	cleanup_close int map_fd = -1, prog_fd = -1, link_fd = -1;
@@ -162,7 +165,7 @@ static int64_t try_link(enum multi_link_when when)
 	return bpf_map_lookup_elem(map_fd, &key, &hits) ? -1 : (int64_t)hits;
 }
 
-/* uretprobe(2) of x86-64; other machines have no such call, nor any of this number. */
+/* uretprobe(2) on x86-64; no other machine has a system call with this number. */
 #define RETURN_PROBE_CALL 335
 
 static void call_under_filter(int start_fd)
@@ -186,7 +189,7 @@ static void call_under_filter(int start_fd)
 	_exit(1);
 }
 
-/* Links it as soon as it is there, and lets it go on. True: it was not ended. */
+/* Attaches the probe to a new child, then lets the child run. True if the child was not killed. */
 static bool child_survives(int prog_fd)
 {
 	cleanup_close int start_fd = -1, link_fd = -1, wait_fd = -1;
@@ -223,7 +226,7 @@ bool return_probes_pass_seccomp(void)
 {
 	cleanup_close int map_fd = -1, prog_fd = -1;
 
-	/* Kernels without such links are older than the call. */
+	/* Kernels without multi links are older than uretprobe(2). */
 	if (!multi_link_supported())
 		return true;
 	map_fd = create_counter();
@@ -238,7 +241,7 @@ bool multi_link_supported(void)
 	return try_link(MULTI_LINK_ENTRY) == 2;
 }
 
-/* Entry and return of the first call, the entry of the second. */
+/* 3 runs: entry and return of the first call, entry of the second. */
 bool session_link_supported(void)
 {
 	return try_link(MULTI_LINK_SESSION) == 3;

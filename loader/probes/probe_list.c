@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which functions of a file are probed, and where. */
+/* Chooses which functions of a file are probed, and where. */
 #include "loader/probes/probe_list.h"
 
 #include <errno.h>
@@ -65,8 +65,8 @@ static int add_returns(struct choice *choice, const struct found_function *funct
 }
 
 /*
- * What an operator does by another function needs no probe of its own. That a delete may be one
- * does no harm: its argument need not be what it frees, so it is left only if it is.
+ * False if the operator does all its work through another probed function. A delete needs a probe
+ * unless it jumps to a probed function: if it calls one, it may pass another address.
  */
 static bool needs_probe(const struct choice *choice, const struct found_function *function)
 {

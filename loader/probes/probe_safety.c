@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds out what must not be probed: programs in Go, and what some kernels' seccomp would kill. */
+/* Refuses to probe Go programs, and processes that a kernel bug with seccomp would kill. */
 #include "loader/probes/probe_safety.h"
 
 #include <dirent.h>

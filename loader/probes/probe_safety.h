@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes that a probe could hurt. */
+/* Detects processes that a probe could harm. */
 #ifndef LOADER_PROBES_PROBE_SAFETY_H
 #define LOADER_PROBES_PROBE_SAFETY_H
 
 #include <sys/types.h>
 
-/* 0, or a negative errno: the process is not to be probed, and why was logged. */
+/* Returns 0, or a negative errno after logging why the process must not be probed. */
 int probe_safety_check(pid_t pid);
 
 /*
- * Whether probes may be in all processes: on some kernels they would end each that is under a
- * seccomp filter, traced or not. 0 or a negative errno, as above.
+ * Checks whether all processes may be probed: some kernels would kill each process that has a
+ * seccomp filter, traced or not. Returns 0, or a negative errno after logging the reason.
  */
 int probe_safety_check_shared(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Attaches uprobes to one process, by sessions, multi links or perf events. */
+/* Attaches uprobes to a process by session links, multi links or perf events. */
 #include "loader/probes/probe_set.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 #include "loader/probes/multi_link.h"
 
 struct probe_link {
-	int fd;                /* LINK_SESSION, LINK_MULTI */
-	struct bpf_link *perf; /* LINK_PERF; NULL: fd counts */
+	int fd;                /* for LINK_SESSION and LINK_MULTI */
+	struct bpf_link *perf; /* for LINK_PERF and LINK_SHAPE; NULL if fd is used */
 	bool lent;
-	struct file_id file; /* that it is in */
+	struct file_id file; /* file that the link probes */
 };
 
 struct probe_file {
@@ -32,7 +32,7 @@ struct attachment {
 	const struct probe_programs *programs;
 	pid_t pid;
 	uint32_t binding;
-	const char *path; /* names the very file that is open, whatever its own path says by now */
+	const char *path; /* /proc/self/fd path: names the open file even if replaced */
 	struct file_id file;
 	struct probe *probes;
 	size_t cnt;
@@ -99,7 +99,7 @@ static int attach_perf(struct attachment *to, const struct probe *probe, bool at
 	return err;
 }
 
-/* The return first: a call that the entry has marked must not return unseen. */
+/* Attaches returns first: a call that its entry has marked must not return unseen. */
 static void attach_all_perf(struct attachment *to)
 {
 	for (size_t i = 0; i < to->cnt; i++) {
@@ -128,7 +128,10 @@ static struct bpf_program *multi_program(const struct attachment *to, enum multi
 	}
 }
 
-/* A session has the kernel take returns of processes that it is not bound to, such as children. */
+/*
+ * True for probes that need an entry link. A session link makes the kernel intercept returns in all
+ * processes, such as children, not just the bound one.
+ */
 static bool needs_entry_link(const struct probe *probe)
 {
 	return probe->throws || probe->shape == MEMLEAK_SHAPE_RETURN ||
@@ -216,7 +219,7 @@ static void lend_links(struct attachment *to)
 	attach_links(to);
 }
 
-/* Keeps the file open for a rebinding. */
+/* Keeps the file open for rebinding. */
 static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
 {
 	int kept;
@@ -233,13 +236,13 @@ static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
 	return 0;
 }
 
-/* Marks what is probed already, in the set or earlier in the same list. */
+/* Marks probes whose place is already probed, in the set or earlier in the list. */
 static int check_places(struct attachment *to, int fd)
 {
 	struct probe_set *set = to->set;
 	int err = backing_inode(fd, &to->file);
 
-	/* Those that all processes share are in no need of it. */
+	/* Probes shared by all processes are never rebound. */
 	if (!err && to->binding != MEMLEAK_ANY_BINDING)
 		err = keep_file(set, fd, &to->file);
 	if (err)
@@ -257,7 +260,7 @@ static int check_places(struct attachment *to, int fd)
 	return 0;
 }
 
-/* Takes those out of the set that could not be attached. */
+/* Removes probes that could not be attached. Returns the first error but -EEXIST. */
 static int drop_failed(struct attachment *to, size_t old_cnt)
 {
 	int first = 0;
@@ -274,7 +277,7 @@ static int drop_failed(struct attachment *to, size_t old_cnt)
 	return first;
 }
 
-/* From malloc; NULL: there is no memory. */
+/* Returns the path of an open descriptor, to be freed; NULL if out of memory. */
 static char *path_of(int fd)
 {
 	char *path;
@@ -312,7 +315,7 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	return drop_failed(&to, old_cnt);
 }
 
-/* Copies of the probes of one file, from malloc; NULL: there is no memory. */
+/* Returns copies of one file's probes, to be freed; NULL if out of memory. */
 static struct probe *probes_of(const struct probe_set *set, const struct probe_file *file,
 			       size_t *cnt)
 {
@@ -385,7 +388,7 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 	return first;
 }
 
-/* Destroys the links of one file, or those that were lent: file NULL. Returns how many. */
+/* Destroys the links of one file, or all lent links if file is NULL. Returns their number. */
 static size_t drop_links(struct probe_set *set, const struct file_id *file)
 {
 	size_t kept = 0, gone;
@@ -423,7 +426,7 @@ size_t probe_set_drop(struct probe_set *set, const struct file_id *file)
 struct detaching {
 	struct probe_set *const *sets;
 	size_t set_cnt;
-	atomic_size_t next; /* among the links of all sets */
+	atomic_size_t next; /* index among the links of all sets */
 };
 
 static void detach_links(void *arg, size_t worker)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes on one process, or on all: attached by file and offset, each place once, detached
- * together.
- * Several kinds of link can hold them; which one is chosen when the programs are loaded. Knows
- * nothing of what the programs do.
+ * The probes on one process, or on all processes: attached by file and offset, each place once, and
+ * detached together. The kind of link is chosen when the BPF programs are loaded. Knows nothing of
+ * what the programs do.
  */
 #ifndef LOADER_PROBES_PROBE_SET_H
 #define LOADER_PROBES_PROBE_SET_H
@@ -22,27 +21,27 @@ struct entry_programs;
 
 struct probe_programs {
 	enum link_kind kind;
-	struct entry_programs *entries;                /* LINK_SESSION: for links of entries */
+	struct entry_programs *entries;                /* LINK_SESSION: for entry links */
 	struct bpf_program *session;                   /* LINK_SESSION */
-	struct bpf_program *any;                       /* told the shape by cookie */
+	struct bpf_program *any;                       /* reads the shape from the cookie */
 	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_SHAPE */
 	struct bpf_program *ret;
 };
 
-/* Links of these kinds to one process leave out those that borrow its memory. */
+/* True if links can be bound to one process. They leave out processes that borrow its memory. */
 static inline bool probe_programs_bound(const struct probe_programs *programs)
 {
 	return programs->kind == LINK_SESSION || programs->kind == LINK_MULTI;
 }
 
-/* A function to probe, or probed. */
+/* A function that is or will be probed. */
 struct probe {
-	const char *function; /* lives as long as the options */
+	const char *function; /* valid as long as the options */
 	enum memleak_shape shape;
 	uint64_t offset; /* in the file */
-	bool at_return;  /* its result matters, and a return probe takes it */
-	bool throws;     /* its result is taken by probes of MEMLEAK_SHAPE_RETURN */
-	int err;         /* of attaching: 0, -EEXIST (probed already: an alias) or another */
+	bool at_return;  /* a return probe takes its result */
+	bool throws;     /* probes of MEMLEAK_SHAPE_RETURN take its result */
+	int err;         /* result of attaching: 0, -EEXIST (probed already: an alias) or another */
 	struct file_id file;
 };
 
@@ -51,11 +50,11 @@ struct probe_file;
 
 struct probe_set {
 	uint32_t binding; /* see MEMLEAK_COOKIE */
-	bool lent;        /* those that borrow the memory of the process are probed, too */
+	bool lent;        /* processes that borrow the process's memory are probed, too */
 	struct probe *items;
 	size_t cnt;
 	size_t cap;
-	struct probe_file *files; /* that the probes of one process are in, kept open */
+	struct probe_file *files; /* files with probes of one process, kept open */
 	size_t file_cnt;
 	size_t file_cap;
 	struct probe_link *links;
@@ -64,33 +63,35 @@ struct probe_set {
 };
 
 /*
- * Probes functions of the file that fd is open for, in process pid; 0: in all. Sets err of each;
- * returns 0 or the first error but -EEXIST.
+ * Probes functions in the file open as fd, in process pid, or in all processes if pid is 0. Sets
+ * err of each probe. Returns 0 or the first error but -EEXIST.
  */
 int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     int fd, struct probe *probes, size_t cnt);
 
 /*
- * Probes the same places again in what process pid has become. Probes are bound to the first
- * thread of a process, and another one takes its place when that one executes a program. *old is
- * what was, to be detached by the caller: that takes its time. Returns 0 or the first error; what
- * could be probed again is.
+ * Attaches all probes again after process pid has executed a program in another thread than its
+ * first: probes are bound to the first thread, which that thread replaces. *old receives the old
+ * probes, which the caller detaches later, since that is slow. Returns 0 or the first error; the
+ * remaining probes are attached nevertheless.
  */
 int probe_set_rebind(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     struct probe_set *old);
 
 /*
- * Probes the same places, and those to come, for processes that borrow the memory of this one: by
- * links to all processes, whose calls the programs sort out. 0 or the first error.
+ * Attaches present and future probes also for processes that borrow this process's memory: by links
+ * to all processes, whose calls the programs filter. Returns 0 or the first error.
  */
 int probe_set_lend(struct probe_set *set, const struct probe_programs *programs);
-/* The memory that was lent is not that of the process any more. */
+/* Removes the lent links: the memory is no longer shared. */
 void probe_set_end_lending(struct probe_set *set);
 
-/* Removes the probes of one file, of a set for all processes. Returns how many links went. */
+/*
+ * Removes the probes of one file from a set for all processes. Returns the number of links removed.
+ */
 size_t probe_set_drop(struct probe_set *set, const struct file_id *file);
 
-/* Each link waits for the kernel when it goes: those of all sets wait together. */
+/* Detaches several sets in parallel, since each link waits for the kernel. */
 void probe_sets_detach(struct probe_set *const *sets, size_t cnt);
 void probe_set_detach(struct probe_set *set);
 

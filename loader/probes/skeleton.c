@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unpacks BPF objects and removes what older kernels do not know before they are opened. */
+/* Unpacks BPF objects and removes instructions that older kernels reject. */
 #include "loader/probes/skeleton.h"
 
 #include <bpf/bpf.h>
@@ -12,10 +12,12 @@
 #include "base/cleanup.h"
 #include "loader/probes/features.h"
 
-/* Added to zlib's size of window: the data is gzip's. */
+/* Added to zlib's window size for data in gzip format. */
 #define GZIP_FORMAT 16
 
-/* An atomic operation that returns something. What it returned nobody will ask. */
+/*
+ * True for atomic operations that return the old value. On kernels without them it is never used.
+ */
 static bool returns_old_value(const struct bpf_insn *insn)
 {
 	return BPF_CLASS(insn->code) == BPF_STX && BPF_MODE(insn->code) == BPF_ATOMIC &&
@@ -35,7 +37,7 @@ static void replace_exchanges(struct bpf_insn *insns, size_t cnt)
 	}
 }
 
-/* The object is our own, made when memleak was built. */
+/* Replaces the instructions in an object. The object was built with memleak, so it is trusted. */
 static void replace_in_object(char *data)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)data;
@@ -47,7 +49,7 @@ static void replace_in_object(char *data)
 					  sections[i].sh_size / sizeof(struct bpf_insn));
 }
 
-/* What gzip made: its last four bytes are the size of what it was given, in any machine's order. */
+/* Returns the unpacked size from the last four bytes of gzip data, in little-endian order. */
 static size_t unpacked_size(const unsigned char *packed, size_t size)
 {
 	const unsigned char *last = packed + size - 4;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens the BPF objects that are in memleak, as the running kernel takes them. The build packs
- * each with gzip, between the symbols NAME_gz and NAME_gz_end; the headers that bpftool makes know
- * their maps and programs. Does not know what any of them is for.
+ * Opens the BPF objects embedded in memleak for the running kernel. The build compresses each
+ * object with gzip, between the symbols NAME_gz and NAME_gz_end. Skeletons from bpftool describe
+ * their maps and programs. Does not know what the objects are for.
  */
 #ifndef LOADER_PROBES_SKELETON_H
 #define LOADER_PROBES_SKELETON_H
@@ -14,13 +14,13 @@
 #include "bpf/memleak.h"
 
 /*
- * A bpf_object__open_skeleton() of a packed object. Instructions that the kernel does not know are
- * left out, see features_have_exchange(): the programs never get to them then. 0 or a negative
- * errno.
+ * Like bpf_object__open_skeleton(), for a packed object. Removes instructions that the kernel does
+ * not know, see features_have_exchange(); the programs never reach them on such kernels. Returns 0
+ * or a negative errno.
  */
 int skeleton_open(struct bpf_object_skeleton *skeleton, const unsigned char *packed, size_t size);
 
-/* As name##__open() would: NULL and errno on failure. */
+/* Like name##__open(): returns NULL and sets errno on failure. */
 #define SKELETON_OPEN(name)                                                                        \
 	({                                                                                         \
 		extern const unsigned char name##_gz[], name##_gz_end[];                           \
@@ -38,8 +38,8 @@ int skeleton_open(struct bpf_object_skeleton *skeleton, const unsigned char *pac
 	})
 
 /*
- * Puts programs into the array that others call them from at their end. What was not loaded is
- * left out. 0 or a negative errno.
+ * Puts programs into a tail-call table, without those that were not loaded. Returns 0 or a negative
+ * errno.
  */
 int skeleton_put_tail_calls(const struct bpf_map *map,
 			    const struct bpf_program *const programs[MEMLEAK_TAIL_CNT]);
