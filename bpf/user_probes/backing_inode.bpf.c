@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tells which inode the kernel has behind a mapping of memleak itself, which runs this by hand. */
+/* Finds the kernel's inode behind a mapping of memleak itself, which runs this program directly. */
 #include "bpf/compat.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -26,8 +26,8 @@ struct vm_area_struct {
 #pragma clang attribute pop
 
 __u64 addr; /* an address in the mapping */
-__u64 ino;  /* 0: it was not found */
-__u32 dev;  /* as the kernel has it */
+__u64 ino;  /* 0 if it was not found */
+__u32 dev;  /* in the kernel's encoding */
 int err;
 
 static long note_file(struct task_struct *task, struct vm_area_struct *mapping, void *unused)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The outermost allocator call of a thread, and how a call made inside another is recognised.
+ * Marks the outermost allocator call of a thread, and detects calls nested in it.
  *
- * No mark is cleaned up by a return that never comes (longjmp, a lost return probe): each is
- * checked against the stack when it matters, and replaced when it is stale.
+ * A return may never come (longjmp, a lost return probe), so its mark may be stale. Each mark is
+ * checked against the stack before use, and replaced if it is stale.
  */
 #ifndef BPF_USER_PROBES_CALLS_BPF_H
 #define BPF_USER_PROBES_CALLS_BPF_H
@@ -15,10 +15,9 @@
 #define TRAMPOLINE_ALIGNMENT 4096
 
 /*
- * Is the call that is entered made inside the marked one? The stack grows down, so its slot is
- * lower; and the marked call has not returned as long as its slot still holds the return address,
- * or the trampoline of a return probe. An equal slot is a tail call, to which the trampoline that
- * the marked call got is handed on.
+ * True if the call being entered is nested in the marked call. The stack grows down, so a nested
+ * call's slot is lower. The marked call is in progress while its slot holds its return address, or
+ * the trampoline of a return probe. An equal slot is a tail call, which inherits the trampoline.
  */
 static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct call_mark *mark)
 {
@@ -35,14 +34,14 @@ static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct cal
 	} else if (word == mark->return_address && slot < mark->slot) {
 		return true;
 	}
-	/* It begins a page: that spares looking for it with most words. */
+	/* The trampoline is page-aligned, so most words need no lookup. */
 	return word && word % TRAMPOLINE_ALIGNMENT == 0 && word == return_trampoline();
 }
 
 /*
- * Whether the call at slot may be made inside the last free. That has no return probe: its mark
- * stays when it is over, and its return address may outlive it in a hole of a later frame. What
- * free calls is called by the allocator.
+ * True if the call at slot may be nested in the last free. free() has no return probe: its mark
+ * stays after it has returned, and its return address may survive in an unused part of a later
+ * frame. Only calls by the allocator can be nested in it.
  */
 static __always_inline bool mark__may_be_freeing(const struct thread_state *thread, __u64 slot,
 						 __u64 caller)
@@ -56,7 +55,7 @@ static __always_inline bool mark__may_be_freeing(const struct thread_state *thre
 		return false;
 	if (!mark->return_address)
 		return true;
-	/* The trampoline stands there: somebody else wants to know when free returns. */
+	/* The slot may hold the trampoline of another tracer's return probe on free(). */
 	return arch_read_slot(mark->slot, &word) &&
 	       (word == mark->return_address || (word && word == return_trampoline()));
 }
@@ -67,8 +66,8 @@ static __always_inline bool thread__is_of_allocator(const struct thread_state *t
 }
 
 /*
- * The tail-call tables. The kernel wants both ends of a tail call held by links of one kind, so
- * entry programs of sessions have a table of their own.
+ * The tail-call tables. The kernel requires links of one kind at both ends of a tail call, so
+ * session programs have their own table.
  */
 struct tail_calls {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -79,19 +78,20 @@ struct tail_calls {
 struct tail_calls tail_calls SEC(".maps");
 struct tail_calls session_tail_calls SEC(".maps");
 
-/* An entry of a probed function: which program saw it, and what the probe knows of the function. */
+/*
+ * An entry of a probed function: the program that runs, and what the probe knows of the function.
+ */
 struct entry {
 	struct tail_calls *tail_calls;
 	__u32 binding;
-	bool throws; /* an exception may end the call */
+	bool throws; /* an exception may leave the function */
 };
 
 /*
- * Since 6.13 kernels run programs of some size on a stack that the CPU has for each of them, and
- * programs of uprobes can be preempted by another thread in the same one: that overwrites what the
- * first has there, and the kernel crashes (seen with 7.2). Programs that end with a tail call stay
- * on the thread's own stack, so each has a tail call that it never makes, which the compiler cannot
- * know.
+ * Keeps the program on the thread's own stack. Since 6.13, kernels run larger programs on a per-CPU
+ * private stack, one for each program. Uprobe programs can be preempted by the same program in
+ * another thread, which overwrites that stack and crashes the kernel (seen with 7.2). Programs with
+ * a tail call keep the thread's stack. This one is never made, but the compiler cannot know that.
  */
 static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
@@ -100,8 +100,8 @@ static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_c
 }
 
 /*
- * Has a walk of the stack decide whether the call is made inside a marked one. If it is not, the
- * program that walks runs this entry once more, as decided. Comes back only if there is none.
+ * Decides by a stack walk whether the call is nested in a marked one. If it is not, the walking
+ * program runs this entry again as decided. Returns only if the tail call fails.
  */
 static __always_inline void stack__decide(struct pt_regs *ctx, const struct entry *entry,
 					  struct thread_state *thread, __u32 shape)
@@ -110,7 +110,7 @@ static __always_inline void stack__decide(struct pt_regs *ctx, const struct entr
 	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_DECIDE);
 }
 
-/* Whether this entry is known not to be made inside another call. */
+/* True if this entry was decided not to be nested. */
 static __always_inline bool thread__was_decided(struct thread_state *thread)
 {
 	if (!thread->decided)
@@ -134,9 +134,7 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 		thread->suspended.call.slot = 0;
 		count(MEMLEAK_LOST_UNRETURNED, 1);
 	}
-	/*
-	 * Calls that seemed to be nested in one that was over may have been outermost: counts them.
-	 */
+	/* Calls that seemed nested in a finished call may have been outermost: count them. */
 	if (thread->nested)
 		count(MEMLEAK_LOST_NESTING, thread->nested);
 	if (!thread->unawaited) {
@@ -147,9 +145,9 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 }
 
 /*
- * Whether the call that is entered may be made inside the marked one, whose return is not awaited.
- * Such a mark stays when the call is over, and it says nothing of the caller unless the thread is
- * careful: what the allocator calls is called by it, most other calls are not.
+ * True if the marked call, whose return is not awaited, may enclose the call being entered. Its
+ * mark stays when it is over. Unless the thread is careful, the mark lacks the caller; then only
+ * mapping calls and calls by the allocator itself may be nested.
  */
 static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 					      const struct thread_state *thread, bool mapping)
@@ -160,8 +158,8 @@ static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 }
 
 /*
- * So many calls seem to be made inside one whose return is awaited that it may have been left by a
- * jump.
+ * Number of nested calls after which the mark is checked by a stack walk: the marked call may have
+ * been left by longjmp().
  */
 #define NESTED_DOUBTFUL 16
 
@@ -173,9 +171,10 @@ static __always_inline bool thread__doubts(const struct thread_state *thread)
 }
 
 /*
- * Is the call at slot made inside the marked one? If the return of that one is not awaited, its
- * return address may outlive it in a hole of a later frame. Then only a walk of the stack can tell.
- * Mappings are few, and may be those of a signal's handler: the stack tells that, too.
+ * True if the call at slot is nested in the marked call. If the marked call's return is not
+ * awaited, its return address may survive in an unused part of a later frame, so only a stack walk
+ * can decide. Mapping calls are always decided by a walk: they are rare, and may come from a signal
+ * handler.
  */
 static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct entry *entry,
 					      struct thread_state *thread, __u64 slot, __u32 shape)
@@ -183,10 +182,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	bool mapping = shape__maps(shape);
 
 	if (config.sessions && thread->unawaited) {
-		/*
-		 * The marked function jumps to no other one: the next call is made from the same
-		 * place.
-		 */
+		/* The marked function makes no tail call, so an equal slot is a new call. */
 		if (slot >= thread->call.slot)
 			return false;
 		if (mark__may_enclose(ctx, thread, mapping))
@@ -198,7 +194,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 		return false;
 	if (slot == thread->call.slot) {
 		function__hands_on(thread->image, thread->function);
-		/* The function that was jumped to makes all calls from now on. */
+		/* The function jumped to makes all further calls. */
 		thread->function = PT_REGS_IP(ctx);
 	} else if (mapping || thread__doubts(thread)) {
 		stack__decide(ctx, entry, thread, shape);
@@ -207,7 +203,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	return true;
 }
 
-/* Is the mapping at slot made inside the last free? */
+/* True if the mapping call at slot is nested in the last free. */
 static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
 					       struct thread_state *thread, __u64 slot, __u32 shape)
 {
@@ -218,8 +214,8 @@ static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct
 }
 
 /*
- * A signal came in the middle of the marked call, and its handler makes a call of its own: the
- * marked one goes on when that has returned.
+ * Saves the marked call, which a signal interrupted, while the handler makes its own call. The
+ * marked call is resumed when the handler's call returns.
  */
 static __always_inline void thread__suspend_call(struct thread_state *thread)
 {
@@ -276,8 +272,9 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 }
 
 /*
- * Whether the return of the outermost call is to be seen by a return probe. If not, nothing may be
- * booked of the call, nor of what it calls; what that is, frame pointers alone cannot tell.
+ * True if a return probe must report the return of the outermost call. A return may go unreported
+ * only if the call is not recorded and nested calls can be recognised without it: by stack walks,
+ * for which frame pointers alone do not suffice.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
@@ -295,13 +292,13 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 	return !thread->unawaited;
 }
 
-/* Notes who called. Whoever walks the stack finds it there, too. */
+/* Records the caller. Programs that walk the stack record it, too. */
 static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->call.return_address = arch_return_address(ctx);
 }
 
-/* At the end of an entry: whether the return of the call is awaited. */
+/* Ends an entry. Returns true if the return of the call is awaited. */
 static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread,
 						 __u32 shape)
 {
@@ -313,9 +310,9 @@ static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thr
 }
 
 /*
- * Marks an outermost call, whose caller is yet to be noted. NULL: it is nested in another one, or
- * not a target's. A mark that is replaced belongs to a call that will not return, or was made on
- * another stack (a signal handler's): if it does return, leave_call books the difference.
+ * Marks an outermost call; its caller is recorded later. Returns NULL if the call is nested or the
+ * process is no target. A replaced mark belongs to a call that will not return, or that runs on
+ * another stack (a signal handler's); if it does return, thread__leave() corrects the counters.
  */
 static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 							  const struct entry *entry, __u32 shape)
@@ -343,9 +340,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 	return thread;
 }
 
-/*
- * True: this is the return of the thread's outermost call, which is at slot, and its mark is gone.
- */
+/* Returns true and clears the mark if the return at slot is that of the thread's outermost call. */
 static __always_inline bool thread__leave(struct thread_state *thread, __u64 slot)
 {
 	if (slot == thread->call.slot) {

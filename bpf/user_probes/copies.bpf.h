@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends stacks to the loader, with the registers and the memory that they were found in, for
- * libdwfl to walk them again: deferred stacks, through code that has no table yet, and stacks that
- * are to be compared.
+ * Sends copies of stacks, with registers and memory, to the loader, where libdwfl walks them again:
+ * deferred stacks, whose code has no table yet, and stacks to be compared.
  */
 #ifndef BPF_USER_PROBES_COPIES_BPF_H
 #define BPF_USER_PROBES_COPIES_BPF_H
@@ -17,7 +16,7 @@ struct {
 
 volatile struct memleak_deferred_watch deferred_watch;
 
-/* Stacks that were sent to be compared. */
+/* Number of stacks sent for comparison. */
 __u64 compared_cnt;
 
 static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 *bytes,
@@ -32,7 +31,7 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 					       (void *)(range->start + i * UNWIND_COPY_PIECE));
 
 		/*
-		 * Without branches: else clang enters the loop in its middle, which older verifiers
+		 * Branch-free: otherwise clang enters the loop in the middle, which older verifiers
 		 * reject.
 		 */
 		barrier_var(err);
@@ -40,7 +39,7 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 	}
 }
 
-/* Calls whose return address a return probe has taken. */
+/* Copies the calls whose return address was replaced by a return probe. */
 static __always_inline void copy_calls(struct unwind_copy *copy)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -76,22 +75,19 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 	copy->other.bytes = 0;
 }
 
-/*
- * How much of its memory a deferred stack is sent with: many short stacks come when a program
- * begins.
- */
+/* Sizes of stack memory sent with a deferred stack: many short stacks come at program start. */
 #define DEFERRED_SHORT 4096
 #define DEFERRED_MIDDLE 8192
 #define DEFERRED_LONG 32768
-/* What a walk reads beyond the place where the program began. */
+/* Bytes that a walk reads beyond the place where the program began. */
 #define LATE_MARGIN 512
 
-/* Room in the ring that is left for what other CPUs send at the same time. */
+/* Free space kept in the ring for copies that other CPUs send at the same time. */
 #define DEFERRED_ROOM (8 * DEFERRED_LONG)
 
 /*
- * Whether a stack is deferred: it leads through code that was not known, or may be other than was
- * known, and a copy can be sent.
+ * True if the stack is deferred: it leads through unknown or possibly changed code, and a copy can
+ * be sent.
  */
 static __always_inline bool walk__is_deferred(struct walk *walk)
 {
@@ -122,7 +118,7 @@ static __always_inline void deferred__send_bytes(struct pt_regs *ctx, const stru
 	__sync_fetch_and_add(&deferred_watch.sent, 1);
 }
 
-/* Called after the stack was stored, as the loader looks for it. */
+/* Sends a copy after the stack was stored, where the loader looks it up. */
 static __always_inline void deferred__send(struct pt_regs *ctx, const struct walk *walk,
 					   __u64 return_address)
 {
@@ -136,7 +132,7 @@ static __always_inline void deferred__send(struct pt_regs *ctx, const struct wal
 		deferred__send_bytes(ctx, walk, return_address, DEFERRED_LONG);
 }
 
-/* A stack that finds the ring full is not missed: others come. */
+/* Sends a copy for comparison. Skipped if the ring is full: other stacks will do. */
 static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
 					    __u64 return_address)
 {

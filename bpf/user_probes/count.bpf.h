@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --count: calls of allocator functions, counted where they begin and nowhere else. The only other
- * programs for user space that are loaded then are those that follow the life of processes.
+ * --count: counts calls of allocator functions at their entry. The only other programs loaded for
+ * user memory then follow the life of processes.
  */
 #ifndef BPF_USER_PROBES_COUNT_BPF_H
 #define BPF_USER_PROBES_COUNT_BPF_H
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct memleak_count);
 } counts SEC(".maps");
 
-/* No allocator gives more than that. */
+/* Upper limit of a plausible size: the user address space. */
 #define ASKED_MAX (1ULL << 47)
 
 static __always_inline __u64 product(__u64 cnt, __u64 size)
@@ -26,9 +26,7 @@ static __always_inline __u64 product(__u64 cnt, __u64 size)
 	return cnt < ASKED_MAX && size < ASKED_MAX / (cnt + 1) ? cnt * size : ASKED_MAX;
 }
 
-/*
- * The bytes that a call asks for; 0: it asks for none, for more than there can be, or for a string.
- */
+/* Returns the bytes requested by a call; 0 for none, for an implausible size, or for a string. */
 static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
@@ -63,7 +61,10 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 	return size < ASKED_MAX ? size : 0;
 }
 
-/* Whether the call frees nothing, or gives nothing: a path may go into a buffer that is there. */
+/*
+ * True if the call frees or allocates nothing: free(NULL), or a path written into the caller's
+ * buffer.
+ */
 static __always_inline bool moves_nothing(struct pt_regs *ctx, __u32 shape)
 {
 	return (shape == MEMLEAK_SHAPE_FREE && !PT_REGS_PARM1(ctx)) ||
@@ -116,7 +117,7 @@ static __always_inline const struct memleak_target *current_target(void)
 	return bpf_map_lookup_elem(&targets, &tgid);
 }
 
-/* The one place that decides whose calls count. */
+/* True if calls of the current process are counted. */
 static __always_inline bool is_counted(void)
 {
 	const struct memleak_target *target;
@@ -129,7 +130,7 @@ static __always_inline bool is_counted(void)
 	return target && target->image;
 }
 
-/* The list of libraries has changed: has the loader look for functions in new ones. */
+/* Has the loader search new libraries for functions: the list of libraries changed. */
 static __always_inline void tell_of_libraries(void)
 {
 	const struct memleak_target *target = current_target();
@@ -156,9 +157,9 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 	count = count__get(count__key(shape));
 	if (!count)
 		return;
-	/* Another thread may take the CPU in between. */
+	/* Another thread may preempt this one on the CPU. */
 	__sync_fetch_and_add(&count->calls, 1);
-	/* An addition of 0 would be compiled to an operation that older kernels do not have. */
+	/* Adding a constant 0 would be compiled to an instruction that older kernels lack. */
 	bytes = asked_bytes(ctx, shape);
 	if (bytes)
 		__sync_fetch_and_add(&count->bytes, bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -tt: the stacks of frees, and of calls that get no site; and the programs that walk by the
- * kernel's own mappings, for these as for all others.
+ * -tt: stacks of frees, and of calls without a site. Also has the programs that walk by the
+ * kernel's own mappings, for all stacks.
  */
 #ifndef BPF_USER_PROBES_EVENT_STACK_BPF_H
 #define BPF_USER_PROBES_EVENT_STACK_BPF_H
@@ -35,7 +35,8 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 }
 
 /*
- * Does what the entry program would have done at its end. True: the return of the call is awaited.
+ * Does what the entry program would have done at its end. True if the return of the call is
+ * awaited.
  */
 static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
 					  __u64 stack)
@@ -53,7 +54,10 @@ static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_sta
 	return thread__awaits_return(thread);
 }
 
-/* What the walk finds is certain, but cannot be cached: nobody tells when it changes. */
+/*
+ * Walks by the kernel's mappings. The result is exact but cannot be cached: changes are not
+ * reported.
+ */
 static __always_inline void walk__all_by_vma(struct walk *walk, __u32 entry)
 {
 	walk->doubtful = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tells whether an open file is on a file system that a process serves, or on an overlay of one,
- * without asking that: memleak runs this by hand.
+ * Checks whether an open file is on a file system that a process serves (FUSE), or on an overlay of
+ * one, without a request to that process. memleak runs this program directly.
  */
 #include "bpf/compat.bpf.h"
 
@@ -34,7 +34,7 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
-/* Of struct task_struct, which compat.bpf.h has without it. */
+/* The field of struct task_struct that compat.bpf.h does not declare. */
 struct task_struct___files {
 	struct files_struct *files;
 };
@@ -42,8 +42,8 @@ struct task_struct___files {
 #pragma clang attribute pop
 
 /*
- * What an overlay is made of, as the kernel's module has it, whose types only CAP_SYS_ADMIN may
- * read. Where that is something else the names below are no names, and nothing is found.
+ * Layout of the overlay module's data, whose BTF only CAP_SYS_ADMIN may read. With another layout,
+ * the names read below are garbage, and nothing matches.
  */
 struct overlay_part {
 	struct super_block *sb;
@@ -52,15 +52,18 @@ struct overlay_part {
 
 struct overlay {
 	__u32 layer_cnt;
-	__u32 part_cnt; /* different file systems */
-	/* Layers and parts; newer kernels have another count before them, which is no address. */
+	__u32 part_cnt; /* number of different file systems */
+	/*
+	 * Pointers to layers and parts. Newer kernels have another count before them, which is no
+	 * address.
+	 */
 	__u64 words[3];
 };
 
-/* Two or three are usual: one with more is taken for served. */
+/* Maximum parts examined. Two or three are usual; an overlay with more parts counts as served. */
 #define PARTS_MAX 16
 
-int fd; /* of memleak, and open */
+int fd; /* an open descriptor of memleak */
 int served;
 
 static __always_inline __u64 name_of(struct super_block *sb)
@@ -71,12 +74,12 @@ static __always_inline __u64 name_of(struct super_block *sb)
 	return name;
 }
 
-/* The first seven letters. */
+/* The first seven letters of a name as an integer. */
 #define NAME(a, b, c, d, e, f, g)                                                                  \
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
 	 (__u64)(f) << 40 | (__u64)(g) << 48)
 
-/* Not virtiofs, which a host serves. */
+/* True for FUSE; virtiofs is left out, since it is served by the host. */
 static __always_inline bool is_fuse(__u64 name)
 {
 	return name == NAME('f', 'u', 's', 'e', 0, 0, 0) ||
@@ -97,7 +100,10 @@ static __always_inline struct super_block *part_of(const struct overlay *overlay
 	return part.sb;
 }
 
-/* Of an overlay, by its parts. An overlay may have overlays below, and those no others. */
+/*
+ * Defines a function that returns true if a super block is served; for an overlay, if one of its
+ * parts is. Overlays may contain overlays, but only one level deep.
+ */
 #define DEFINE_SERVED(name, of_part)                                                               \
 	static __noinline int name(struct super_block *sb)                                         \
 	{                                                                                          \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which probed functions end with a jump to another probed function: that decides whether the
- * kernel can be told not to report a return.
+ * Tracks which probed functions end with a jump to another probed function. Only other functions'
+ * returns may be left unreported.
  *
- * Such a jump looks like a second call from the same place. If a return is awaited, its trampoline
- * stands in the slot of the call and tells the jump from a call. So the first returns of every
- * function are awaited, and all returns of a function that was seen to jump.
+ * A tail call looks like a second call from the same slot, unless the trampoline of an awaited
+ * return is there. So the first returns of each function are awaited, and always the returns of a
+ * function that was seen to jump.
  */
 #ifndef BPF_USER_PROBES_FUNCTIONS_BPF_H
 #define BPF_USER_PROBES_FUNCTIONS_BPF_H
@@ -13,12 +13,13 @@
 #include "bpf/track.bpf.h"
 
 #define FUNCTION_PLACE_BITS 10
-#define FUNCTION_RETURNS 64 /* returns that are awaited before a function is known */
+#define FUNCTION_RETURNS 64 /* returns awaited before a function is known */
 #define FUNCTION_HANDS_ON 0xffffULL
 
 /*
- * By hash of function and image: the hash, and in its low bits how many returns were seen. Written
- * without a lock, as single words: of two functions with one place each overwrites the other.
+ * Indexed by a hash of function and image. Each entry is the hash, with the number of returns seen
+ * in the low bits. Written without locks as single words: functions with the same index overwrite
+ * each other.
  */
 __u64 functions[1U << FUNCTION_PLACE_BITS];
 
@@ -50,7 +51,7 @@ static __always_inline void function__returned(__u32 image, __u64 addr)
 		*known = now + 1;
 }
 
-/* Whether the function is known to return to its caller. */
+/* True if the function is known to return to its caller, not to jump. */
 static __always_inline bool function__is_known(__u32 image, __u64 addr)
 {
 	__u64 name, *known = function__find(image, addr, &name);

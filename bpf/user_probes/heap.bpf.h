@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The heap: blocks that malloc and its kin hand out, in the block table. */
+/* Tracks heap blocks from malloc and related functions in the block table. */
 #ifndef BPF_USER_PROBES_HEAP_BPF_H
 #define BPF_USER_PROBES_HEAP_BPF_H
 
@@ -11,7 +11,7 @@
 
 struct memleak_earlier earlier[MEMLEAK_EARLIER_CNT];
 
-/* Who calls free from no farther is of the allocator. */
+/* A caller within 32 KiB of free() is the allocator itself. */
 #define SAME_OBJECT (1U << 15)
 
 #define CHUNK_LEAST 32
@@ -22,8 +22,8 @@ struct memleak_earlier earlier[MEMLEAK_EARLIER_CNT];
 #define CHUNK_BEFORE_IS_USED 1
 
 /*
- * About the size that was asked for, by what glibc's malloc keeps before a block; 0: the block is
- * not of such a kind. The chunk behind it knows that it is in use.
+ * Returns the approximate requested size from glibc's malloc header before the block; 0 if the
+ * header is not glibc's. The header of the next chunk must mark this chunk as used.
  */
 __noinline __u64 chunk_size(__u64 addr)
 {
@@ -43,8 +43,9 @@ __noinline __u64 chunk_size(__u64 addr)
 }
 
 /*
- * A block was not found that is being freed. As a rule it was there before tracing began, unless
- * the allocator itself frees what it took without a call (glibc's cache of a thread that ends).
+ * Counts a free of an unknown block. Usually the block is older than tracing. The allocator may
+ * also free what it took without a call (glibc's thread cache when a thread ends): such frees are
+ * left out.
  */
 static __always_inline void count_earlier(struct pt_regs *ctx, const struct thread_state *thread,
 					  __u64 addr)
@@ -64,7 +65,7 @@ static __always_inline void count_earlier(struct pt_regs *ctx, const struct thre
 	__sync_fetch_and_add(&counts->bytes, size);
 }
 
-/* The entry of a function that allocates. */
+/* Records the entry of an allocating function. */
 static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
 					__u32 shape, __u32 operation, __u64 addr, __u64 size)
 {
@@ -76,8 +77,7 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 		operation == OP_STRING ? string__may_be_chosen() : chosen(size, &thread->countdown);
 	if ((operation == OP_REALLOC || operation == OP_RESIZE) && addr) {
 		/*
-		 * The old block is taken out now: its address may be handed out again before the
-		 * call returns.
+		 * The old block is removed now: its address may be reused before the call returns.
 		 */
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
@@ -92,8 +92,8 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 }
 
 /*
- * An exception is about to end the marked call, if that is in progress: it gives nothing, and what
- * it was to reallocate stays.
+ * Clears the marked call, which an exception is about to leave: it returns no block, and a block
+ * that it was reallocating stays.
  */
 static __always_inline void raise_in_call(struct pt_regs *ctx)
 {
@@ -113,7 +113,7 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 	block__store(&key, &thread->old);
 }
 
-/* The call at slot returns after all: it has caught the exception itself. */
+/* Restores the call at slot, which returns after all because it caught the exception itself. */
 static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 {
 	struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
@@ -129,8 +129,8 @@ static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 }
 
 /*
- * If few blocks are chosen, most are in no table. The free of such a block is not looked at any
- * further: not even whether it is nested.
+ * True if sampling is on and the block is in no table, as most are then. Its free needs no further
+ * checks, not even for nesting.
  */
 static __always_inline bool free__is_of_others(const struct memleak_block_key *key)
 {
@@ -140,8 +140,8 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 }
 
 /*
- * What the program holds, no allocator frees by itself: it is the program's own free, even if it is
- * made inside another call. operator new asks the program's new_handler for memory.
+ * True if a call is in progress and the block is tracked. An allocator does not free tracked blocks
+ * by itself, so this is the program's own free in a nested call, such as its new_handler.
  */
 static __always_inline bool free__is_of_handler(const struct thread_state *thread,
 						const struct memleak_block_key *key)
@@ -150,9 +150,9 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
 }
 
 /*
- * True if another library's free() is in progress and has called or jumped to this one: a wrapper
- * that passes the block on. A block that is still in the tables is one that the wrapper itself had
- * from this library.
+ * True if another library's free() is in progress and called or jumped to this free(): a wrapper
+ * that passes the block on. If the block is tracked, the wrapper itself had allocated it from this
+ * library.
  */
 static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 					       const struct thread_state *thread,
@@ -168,7 +168,7 @@ static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 	return !block__may_be_held(key);
 }
 
-/* caller 0: it was not looked who called. */
+/* Marks a free. caller is 0 if it was not read. */
 static __always_inline void mark_free(struct pt_regs *ctx, struct thread_state *thread,
 				      __u64 caller)
 {
@@ -186,9 +186,9 @@ static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *
 }
 
 /*
- * The block is taken out at the entry: after the function has returned its address may belong to
- * someone else. There is no return probe, hence a mark of its own, which only mappings made inside
- * free look at.
+ * Handles the entry of a free. The block is removed at entry, since its address may be reused when
+ * the function returns. There is no return probe, so frees have their own mark, which only mapping
+ * calls check.
  */
 static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
 				       __u64 addr)
@@ -226,7 +226,7 @@ static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *
 	stack__tell_free(ctx, entry, thread, key.addr, block.size);
 }
 
-/* A whole heap is freed at once, and which blocks were in it is not known. */
+/* Counts a destroyed heap: its blocks are freed together, but not known. */
 static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 {
 	if (heap && thread__get(entry->binding))
@@ -234,8 +234,8 @@ static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 }
 
 /*
- * A resize in place is a realloc that gives the same block, with the size that it asked for and
- * got.
+ * Treats a resize in place as a realloc that returns the same block with the size it got, at most
+ * what was requested.
  */
 static __always_inline __u64 resize_result(struct thread_state *thread, __u64 got)
 {
@@ -248,7 +248,7 @@ static __always_inline __u64 resize_result(struct thread_state *thread, __u64 go
 	return thread->addr;
 }
 
-/* The address that the call gave to the program; 0: none. */
+/* Returns the address of the new block; 0 if there is none. */
 static __always_inline __u64 heap_result(const struct thread_state *thread, __u64 result)
 {
 	__u64 addr = 0;
@@ -270,8 +270,8 @@ static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr
 }
 
 /*
- * The return of a call that is not tracked may not be seen. A call that asks for 0 bytes may get
- * nothing without having failed.
+ * Counts a failed call. Skips untracked calls, whose return may not be seen, and calls for 0 bytes,
+ * which may return NULL without failure.
  */
 static __always_inline void count_failure(const struct thread_state *thread)
 {
@@ -280,9 +280,10 @@ static __always_inline void count_failure(const struct thread_state *thread)
 }
 
 /*
- * What a place reallocates again and again lives on: by its age it would always have just come.
- * What becomes another place's while the blocks are read came after that, which the CPU's clock may
- * not say yet. With descendants the birth tells who has a copy of which block.
+ * Returns the birth time for a new block. A block that is reallocated by the same site keeps its
+ * birth time; otherwise it would never seem old. A block that changes its site while the loader
+ * reads the blocks gets the exact time, since the approximate clock may lag behind. With
+ * descendants all times are exact, as they decide who has a copy of which block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {
@@ -295,7 +296,10 @@ static __always_inline __u64 birth_of(const struct thread_state *thread)
 	return children_inherit() ? bpf_ktime_get_ns() : about_now();
 }
 
-/* A failed realloc leaves the old block as it was, unless it is of those that free it. */
+/*
+ * Books the result of a heap call. A failed realloc keeps the old block, unless the function frees
+ * it on failure.
+ */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
 {
 	struct memleak_block_key key = {.image = thread->image};
@@ -326,7 +330,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 		if (block.site)
 			summary__allocated(thread->image, thread->size);
 	}
-	/* 0: the stack could not be walked. */
+	/* The site is 0 if the stack could not be walked. */
 	if (!block.site) {
 		count(MEMLEAK_LOST_SITES_FULL, 1);
 		return;

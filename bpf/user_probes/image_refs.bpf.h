@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which images have descendants that are still there: forked children, children of those, and so
- * on.
+ * Counts the descendants of each image that still exist: forked children, their children and so on.
  */
 #ifndef BPF_USER_PROBES_IMAGE_REFS_BPF_H
 #define BPF_USER_PROBES_IMAGE_REFS_BPF_H
@@ -10,10 +9,10 @@
 #include "bpf/track.bpf.h"
 #include "bpf/user_probes/target_filter.bpf.h"
 
-/* Ancestors are looked for so many generations up. */
+/* Maximum generations of ancestors searched. */
 #define ANCESTORS_MAX 8
 
-/* By image. The loader sets the sizes of this table and the next before load. */
+/* By image. The loader sets the size before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -22,14 +21,15 @@ struct {
 } image_refs SEC(".maps");
 
 /*
- * A constant of the programs: without --follow nothing of this is left in them. -C keeps no blocks.
+ * True with --follow. Constant at load time, so that the verifier removes all of this code without
+ * it. -C keeps no blocks.
  */
 static __always_inline bool children_inherit(void)
 {
 	return target_filter.follow && !config.combined_only && !config.descriptors;
 }
 
-/* When the image last made a child, if anybody has some of its blocks; else 0. */
+/* Returns when the image last forked, if any descendant still has its blocks; else 0. */
 static __always_inline __u64 image_refs__forked_ns(__u32 image)
 {
 	const struct memleak_image_refs *refs = bpf_map_lookup_elem(&image_refs, &image);
@@ -37,7 +37,7 @@ static __always_inline __u64 image_refs__forked_ns(__u32 image)
 	return refs && refs->users > 1 ? refs->forked_ns : 0;
 }
 
-/* False: the child counts as having nothing, and that is counted. */
+/* Registers a child. On failure returns false and counts it; the child then inherits nothing. */
 static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 now)
 {
 	struct memleak_image_refs fresh = {.users = 1}, *refs;
@@ -55,8 +55,8 @@ static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 no
 }
 
 /*
- * Without users an image has no use for its ancestors either. Where it cannot be known who is the
- * last user, the tables keep more than is needed, which the loader deletes.
+ * Releases an image, and its ancestors if it was their last user. Kernels without atomic fetch
+ * cannot tell the last user; there, entries stay until the loader deletes them.
  */
 static __always_inline void image_refs__leave(__u32 image)
 {
@@ -77,8 +77,8 @@ static __always_inline void image_refs__leave(__u32 image)
 }
 
 /*
- * Run by the loader, never attached: the image is no more, and its last report was made. Until then
- * what its ancestors free is kept, as the image had it when it ended.
+ * Run by the loader, never attached, after the last report on an ended image. Until then, blocks
+ * that its ancestors free are kept as they were when the image ended.
  */
 SEC("raw_tp/image_release")
 int image_release(struct bpf_raw_tracepoint_args *ctx)
@@ -88,7 +88,7 @@ int image_release(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Whether an ancestor may have, or have had, a block at an address. */
+/* True if an ancestor may have, or may have had, a block at the address. */
 static __always_inline bool ancestors__may_hold(__u32 image, __u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --follow: what is kept of blocks when they are freed, so that the loader can tell later which of
- * them a forked child has. The copies of the child are its own: it may free them, and so may its
- * parent free the originals.
+ * --follow: records freed blocks, so that the loader can later tell which blocks a forked child
+ * has. A child's copies are separate: parent and child free them independently.
  */
 #ifndef BPF_USER_PROBES_INHERITANCE_BPF_H
 #define BPF_USER_PROBES_INHERITANCE_BPF_H
@@ -16,7 +15,7 @@ struct {
 	__type(value, struct memleak_left);
 } left_blocks SEC(".maps");
 
-/* When an image freed what it had inherited at an address, before it allocated anything there. */
+/* When an image freed an inherited block at an address, before it allocated there itself. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -46,8 +45,8 @@ static __always_inline bool left__add(const struct memleak_block_key *at,
 }
 
 /*
- * Takes a block that the thread's process has allocated. A block that descendants have stays in the
- * counting filter, by which they find it; it is never missing there meanwhile.
+ * Takes a block that the process itself allocated. If descendants have copies, the block stays in
+ * the counting filter, by which they find it, without interruption.
  */
 static __always_inline bool thread__take_own(struct thread_state *thread,
 					     const struct memleak_block_key *key,
@@ -70,7 +69,7 @@ static __always_inline bool thread__take_own(struct thread_state *thread,
 	return taken;
 }
 
-/* Takes any block that the process has; false also if that is a copy of an ancestor's block. */
+/* Takes any block of the process. Also returns false for a copy of an ancestor's block. */
 static __always_inline bool thread__take(struct thread_state *thread,
 					 const struct memleak_block_key *key,
 					 struct memleak_block *ret)
@@ -94,7 +93,7 @@ static __always_inline bool thread__take(struct thread_state *thread,
 }
 
 /*
- * The block was not freed after all: undoes thread__take. A block of the process's own is stored
+ * Undoes thread__take() if the block was not freed; the caller stores the process's own blocks
  * again.
  */
 static __always_inline void thread__untake(struct thread_state *thread,
@@ -112,8 +111,8 @@ static __always_inline void thread__untake(struct thread_state *thread,
 }
 
 /*
- * A block that the process still has at an address that is handed out was freed unseen: its size,
- * or 0.
+ * Removes a stale block at an address that was just allocated; its free was missed. Returns its
+ * size, or 0.
  */
 static __always_inline __u64 thread__repair(struct thread_state *thread,
 					    const struct memleak_block_key *key)

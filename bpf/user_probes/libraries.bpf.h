@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hook of the dynamic loader: which libraries it loads and unloads. */
+/* Handles the dynamic loader's hook, called when libraries are loaded and unloaded. */
 #ifndef BPF_USER_PROBES_LIBRARIES_BPF_H
 #define BPF_USER_PROBES_LIBRARIES_BPF_H
 
 #include "bpf/user_probes/ring.bpf.h"
 
-/* enum r_state of <link.h>, and its offset in struct r_debug */
+/* enum r_state of <link.h>, and its offset in struct r_debug. */
 #define LOADER_CONSISTENT 0
 #define LOADER_ADD 1
 #define LOADER_UNKNOWN 3
@@ -26,9 +26,9 @@ static __always_inline __u32 loader_state(const struct thread_state *thread)
 }
 
 /*
- * Where a library was, another one may be soon: what is there is not known until the mappings have
- * been read again. If the hook is called without a change before it, the dynamic loader has another
- * list than the one whose state is read here.
+ * Counts an unload: other code may soon be mapped there, so mappings are not trusted until they are
+ * read again. A hook call without a state change belongs to another list of libraries than the one
+ * whose state is read here; it counts as an unload, too.
  */
 static __always_inline void note_unload(const struct thread_state *thread)
 {
@@ -47,8 +47,8 @@ static __always_inline void note_unload(const struct thread_state *thread)
 }
 
 /*
- * The hook of the dynamic loader: its list of libraries is about to change, or has changed. Where
- * the code is must be read again.
+ * Handles the hook: the list of libraries is about to change or has changed, so the loader must
+ * read the mappings again.
  */
 static __always_inline void enter_libraries(struct pt_regs *ctx, __u32 binding)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mappings. They can be unmapped, moved and replaced in parts, which a hash table cannot find: as
- * there are few of them, each change goes to the loader as a record, in order.
+ * Tracks mappings. They can be unmapped, moved and replaced in parts, which a hash table cannot
+ * represent. They are rare, so each change is sent to the loader as a record, in order.
  */
 #ifndef BPF_USER_PROBES_MAPPING_BPF_H
 #define BPF_USER_PROBES_MAPPING_BPF_H
@@ -28,17 +28,14 @@ static __always_inline void begin_mmap(struct pt_regs *ctx, struct thread_state 
 		thread->kind = MEMLEAK_KIND_MMAP;
 	if (flags & MAP_STACK)
 		thread->kind = MEMLEAK_KIND_STACK;
-	/* Memory that a file or another process holds as well cannot leak. */
+	/* Memory shared with a file or another process cannot leak. */
 	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
 			 chosen(thread->size, &thread->countdown);
-	/* What was mapped there is gone even when the new mapping is not tracked. */
+	/* MAP_FIXED removes old mappings there, even if the new one is not tracked. */
 	thread->has_old = flags & MAP_FIXED;
 }
 
-/*
- * The record of an unmapping is sent before it happens, since the range may belong to someone else
- * right after.
- */
+/* Sends the record of an unmapping before it happens, since the range may be reused right after. */
 static __always_inline void begin_munmap(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->operation = OP_MUNMAP;

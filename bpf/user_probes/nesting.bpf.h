@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a call is nested in a marked one, where marks alone do not tell: the stack does. */
+/*
+ * Decides by a stack walk whether a call is nested in a marked call, if the marks alone cannot
+ * tell.
+ */
 #ifndef BPF_USER_PROBES_NESTING_BPF_H
 #define BPF_USER_PROBES_NESTING_BPF_H
 
 #include "bpf/user_probes/stack.bpf.h"
 
-/* At most so many functions are between the two calls. */
+/* Maximum frames walked between the two calls. */
 #define NESTED_FRAMES 64
 
 enum nesting {
 	NESTING_NONE,
 	NESTING_INSIDE,
-	NESTING_INTERRUPTED, /* inside, but of the handler of a signal that came there */
+	NESTING_INTERRUPTED, /* inside, but by the handler of a signal that came there */
 	NESTING_UNSURE,
 };
 
-/* Walks up to the call at slot, or past it. Not static, as walk_step is not. */
+/* Walks up to the call at slot, or past it. Not static for the same reason as walk_step(). */
 __noinline int walk_up_to(__u32 entry, __u64 slot)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
@@ -31,9 +34,9 @@ __noinline int walk_up_to(__u32 entry, __u64 slot)
 }
 
 /*
- * Whether the function that has pc, and was called before return_address, is the marked one, or one
- * of the allocator's to which that has jumped. The libraries of a static program lie all together:
- * there the call itself tells which function it calls.
+ * True if the function at pc, which was called before return_address, is the marked function, or an
+ * allocator function that the marked one jumped to. In static programs all libraries are close
+ * together, so the call instruction is decoded to find the called function.
  */
 static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 return_address)
 {
@@ -48,9 +51,9 @@ static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 
 }
 
 /*
- * The call at slot is in progress if the slot is one that holds a return address. The function
- * there must be the marked one: another one may have been called from the same place since. A frame
- * pointer that was followed proves nothing.
+ * Searches the stack for the marked call at slot. The call is in progress if the slot holds a
+ * return address and the function there is the marked one: another function may have been called
+ * from the same place since. Following a frame pointer proves nothing.
  */
 static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 entry, __u64 slot,
 						    __u64 function)
@@ -61,13 +64,16 @@ static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 ent
 	if (walk->slot == slot)
 		return function__is_marked(function, walk->called, walk->regs.pc) ? NESTING_INSIDE
 										  : NESTING_NONE;
-	/* A walk that has not ended has passed more functions than an allocator calls. */
+	/* An unfinished walk has passed more frames than an allocator can have. */
 	if (walk->slot > slot || walk->end == UNWIND_END_COMPLETE || !walk->end)
 		return NESTING_NONE;
 	return NESTING_UNSURE;
 }
 
-/* call, freed: the slots of marks that seem to enclose the call that is entered; 0: none does. */
+/*
+ * Searches for both marks. call, freed: slots of marks that seem to enclose the call; 0 if none
+ * does.
+ */
 static __always_inline enum nesting walk__find_calls(struct walk *walk, __u32 entry,
 						     const struct thread_state *thread, __u64 call,
 						     __u64 freed)
@@ -99,7 +105,7 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 	walk->called = PT_REGS_IP(ctx);
 	walk->unsure = false;
 	found = walk__find_calls(walk, entry, thread, call, freed);
-	/* What the handler of a signal maps is not the interrupted allocator's. */
+	/* Mappings made by a signal handler do not belong to the interrupted allocator. */
 	if (found == NESTING_INSIDE && walk->interrupted && shape__maps(thread->asked_shape))
 		found = NESTING_INTERRUPTED;
 	walk__give_back(walk);
@@ -107,9 +113,8 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 }
 
 /*
- * Where the stack tells nothing, the caller's place decides. If the return of the marked call is
- * not awaited, that may be wrong, so it is counted, and from then on all returns of this thread are
- * awaited.
+ * Decides by the caller's address if the walk could not. If the marked call's return is not
+ * awaited, this may be wrong, so it is counted, and all later returns of the thread are awaited.
  */
 static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
 						 __u64 call)
@@ -127,7 +132,7 @@ static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thr
 	return thread__is_of_allocator(thread, arch_return_address(ctx));
 }
 
-/* Whether the call that is entered is made inside a marked one. If not, no mark is left. */
+/* True if the call being entered is nested in a marked call. Otherwise drops the mark. */
 static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread_state *thread)
 {
 	bool mapping = shape__maps(thread->asked_shape), inside = false;
@@ -146,7 +151,7 @@ static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread
 		thread__suspend_call(thread);
 		break;
 	default:
-		/* The walk was in vain. */
+		/* The walk was not needed: record callers in marks from now on. */
 		thread->careful |= thread->unawaited;
 		if (mapping)
 			thread->freed.slot = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life of processes: which are targets from when to when, and which image they are. A process
- * that is made or executes a program is a target before it allocates anything.
+ * Follows the life of processes: when each is a target, and which image it runs. A process that is
+ * forked or executes a program becomes a target before it allocates.
  *
- * Newer kernels do not run a program that a preempted task is in the middle of on the same CPU. So
- * each event has two programs, and both do the same: what one of them has done already, the other
- * finds done. The second one counts what the first has missed.
+ * Newer kernels skip a program while a preempted task is inside it on the same CPU. So each event
+ * has two identical programs; the second one finds what the first has done already, and counts what
+ * the first has missed.
  */
 #ifndef BPF_USER_PROBES_PROCESSES_BPF_H
 #define BPF_USER_PROBES_PROCESSES_BPF_H
@@ -18,7 +18,8 @@
 #define CLONE_VM 0x100
 #define CLONE_VFORK 0x4000
 
-/* The arguments of events that a first program has seen, and no second one yet: by their address.
+/*
+ * Events that the first program has seen and the second has not, by the address of their arguments.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -50,8 +51,8 @@ static __always_inline void second__sees(const void *ctx)
 }
 
 /*
- * For kernels whose atomic additions return nothing: a counter for each CPU, whose number is in the
- * low bits.
+ * For kernels whose atomic additions return nothing: one counter per CPU, with the CPU number in
+ * the low bits.
  */
 #define IMAGE_CPU_BITS 10
 #define IMAGE_CPUS (1U << IMAGE_CPU_BITS)
@@ -59,10 +60,7 @@ static __always_inline void second__sees(const void *ctx)
 __u32 images;
 __u32 images_by_cpu[IMAGE_CPUS];
 
-/*
- * A new number. It comes again after a million programs or more, when the first of that number are
- * long gone.
- */
+/* Returns a new image number. Numbers repeat after a million programs or more. */
 static __always_inline __u32 image__new(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id() % IMAGE_CPUS, image;
@@ -86,7 +84,7 @@ static __always_inline void tell_of_process(__u32 type, __u32 tgid, __u32 image,
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* The second program of an event tries what the first has failed to do, but does not count it. */
+/* Adds a target. The second program retries a failure of the first without counting it again. */
 static __always_inline bool target__add(__u32 tgid, const struct memleak_target *target,
 					bool second)
 {
@@ -97,13 +95,13 @@ static __always_inline bool target__add(__u32 tgid, const struct memleak_target 
 	return false;
 }
 
-/* How many programs the thread has executed, in all its parents as well. */
+/* Returns the number of programs that the thread has executed, including its parents. */
 static __always_inline __u64 task__exec_cnt(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, self_exec_id);
 }
 
-/* A process that fits the target filter becomes a target. */
+/* Makes a process that fits the target filter a target. */
 static __always_inline void target__join(__u32 tgid, struct task_struct *task, bool second)
 {
 	struct memleak_target target = {.image = image__new(), .exec_cnt = task__exec_cnt(task)};
@@ -124,13 +122,13 @@ static __always_inline void target__leave(__u32 type, __u32 tgid,
 	tell_of_process(type, tgid, image, unloads);
 }
 
-/* The image with whose mappings a child begins. */
+/* Returns the image whose mappings a child begins with. */
 static __always_inline __u32 target__base(const struct memleak_target *target)
 {
 	return !target->base || space__find(target->image) ? target->image : target->base;
 }
 
-/* What the parent has now is the child's, too. */
+/* Lets the child inherit the parent's present blocks. */
 static __always_inline void target__inherit(struct memleak_target *child, __u32 parent, __u64 now)
 {
 	if (!children_inherit() || !image_refs__fork(parent, child->image, now))
@@ -154,8 +152,8 @@ static __always_inline void tell_of_fork(__u32 tgid, const struct memleak_target
 }
 
 /*
- * A child has copies of what its parent has mapped, or runs in its parent's memory until it
- * executes a program: then what it allocates and frees is the parent's.
+ * Makes a child a target. It has copies of its parent's mappings, or borrows its parent's memory
+ * until it executes a program; its calls then count for the parent.
  */
 static __always_inline void target__fork(const struct memleak_target *parent, __u64 clone_flags,
 					 __u32 tgid, bool second)
@@ -181,8 +179,9 @@ static __always_inline void target__fork(const struct memleak_target *parent, __
 }
 
 /*
- * Children are not followed: the loader says so once there is one. One that stays in its parent's
- * memory needs probes; a parent that waits for its child has it execute a program soon.
+ * Reports a child that is not followed. A child that borrows its parent's memory needs probes,
+ * unless the parent waits for it (vfork): then it will execute a program soon. Other children are
+ * reported once per target.
  */
 static __always_inline void tell_of_child(struct memleak_target *target, __u32 child,
 					  __u64 clone_flags)
@@ -198,8 +197,8 @@ static __always_inline void tell_of_child(struct memleak_target *target, __u32 c
 }
 
 /*
- * Whether the child is one that a tracer has had the thread make, as for a picture of its memory:
- * no program knows of it, and none waits for it.
+ * True if a tracer made the traced thread fork the child, as for a picture of its memory: the
+ * program does not know of the child and does not wait for it.
  */
 static __always_inline bool is_tracers(struct task_struct *child)
 {
@@ -216,7 +215,7 @@ static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool sec
 	__u32 child_tgid = process_number(child);
 	__u64 clone_flags = ctx->args[1];
 
-	/* 0: the process is of another namespace */
+	/* 0 for a process of another pid namespace */
 	if (child_tgid == tgid || !child_tgid || is_tracers(child))
 		return 0;
 	if (second && bpf_map_lookup_elem(&targets, &child_tgid))
@@ -244,7 +243,7 @@ int process_fork_second(struct bpf_raw_tracepoint_args *ctx)
 	return on_fork(ctx, true);
 }
 
-/* The blocks of the old program have gone with its memory. */
+/* Forgets the thread's calls: the old program's memory is gone. */
 static __always_inline void thread__forget_calls(void)
 {
 	struct thread_state *thread = thread__find();
@@ -259,7 +258,7 @@ static __always_inline void thread__forget_calls(void)
 	thread->awaits_all = false;
 }
 
-/* A target executes a program: from now on it is another image. */
+/* Gives a target that executes a program a new image. */
 static __always_inline void target__exec(struct memleak_target *target, __u32 tgid, __u32 tid,
 					 __u64 exec_cnt)
 {
@@ -283,8 +282,7 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 		return;
 	}
 	/*
-	 * The record is reserved last: older verifiers lose a reservation that is tested for NULL
-	 * twice.
+	 * Reserved last: older verifiers lose track of a reservation that is tested for NULL twice.
 	 */
 	record = record__reserve(MEMLEAK_REC_EXEC, old_image);
 	if (!record)
@@ -294,7 +292,10 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* A process that was a target only by its parent's memory has left that. */
+/*
+ * True if the process stays a target after exec: always with --follow, with a filter if it matches,
+ * else unless it only borrowed its parent's memory.
+ */
 static __always_inline bool target__stays(const struct memleak_target *target,
 					  struct task_struct *task)
 {
@@ -335,10 +336,7 @@ int process_exec_second(struct bpf_raw_tracepoint_args *ctx)
 	return on_exec(ctx, true);
 }
 
-/*
- * The kernel has counted this thread as gone already: of several that end at once, each may find
- * none left.
- */
+/* The kernel has already subtracted this thread: if several threads end at once, each may see 0. */
 static __always_inline int on_exit(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -366,7 +364,7 @@ int thread_exit_second(struct bpf_raw_tracepoint_args *ctx)
 	return on_exit();
 }
 
-/* A process was moved to another cgroup. The kernel may say so of one that has ended, too. */
+/* Handles a move to another cgroup, which may also be reported for a process that has ended. */
 static __always_inline int on_move(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	struct task_struct *task = (void *)ctx->args[2];

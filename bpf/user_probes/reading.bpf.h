@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that are reallocated while the loader reads the blocks for a report: none is to be met
- * twice, at its old address and at the new one, and hardly any not at all.
+ * Handles blocks that are reallocated while the loader reads the blocks for a report. None may be
+ * read twice, at its old and its new address, and hardly any may be missed.
  *
- * The loader reads the recent-block cache bucket by bucket, then the table. What was in a bucket
- * that has been read, it has met; a block that is stored in such a bucket, and that it has not met
- * before, is handed to it. What was in the table counts as met.
+ * The loader reads the recent-block cache bucket by bucket, then the table. Blocks in a bucket that
+ * was read have been read. A block stored in such a bucket that has not been read is handed to the
+ * loader. Blocks taken from the table count as read.
  *
- * A picture of a process's memory, which a proof is made of, is older than the reading: it does not
- * have the blocks where they are that have moved since.
+ * A memory picture for a proof is older than the reading: it does not show blocks at addresses they
+ * have moved to since.
  */
 #ifndef BPF_USER_PROBES_READING_BPF_H
 #define BPF_USER_PROBES_READING_BPF_H
@@ -24,8 +24,8 @@ static __always_inline bool reading__has_passed(const struct memleak_block_key *
 }
 
 /*
- * The number of the reading that has met a block which was just taken out, or 0. The bucket that is
- * being read counts as read.
+ * Returns the number of the reading that has read a block which was just taken out, or 0. The
+ * bucket being read counts as read.
  */
 static __always_inline __u32 reading__that_met(const struct memleak_block_key *key,
 					       const struct memleak_block *block)
@@ -51,7 +51,10 @@ static __always_inline void reading__hand(const struct memleak_block_key *key,
 	recent__publish(&handed->number, number);
 }
 
-/* Before the block, which keeps its birth, is stored. With descendants none does. */
+/*
+ * Called before a moved block is stored, if it keeps its birth time. With descendants no block
+ * does.
+ */
 static __always_inline void reading__move(const struct thread_state *thread,
 					  const struct memleak_block_key *key,
 					  struct memleak_block *block)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the programs tell the loader as it happens: records (mappings and the life of processes,
- * in order) and, with -t, an event for each allocation and free.
+ * Sends records to the loader: mappings and the life of processes in order, and with -t an event
+ * for each allocation and free.
  */
 #ifndef BPF_USER_PROBES_RING_BPF_H
 #define BPF_USER_PROBES_RING_BPF_H
@@ -18,10 +18,10 @@ struct {
 	__uint(max_entries, 1 << 24);
 } events SEC(".maps");
 
-/* Set for the loader: a record was lost that only says what to look at. */
+/* Set if a record was lost that is only a hint for the loader to look at something. */
 __u32 hint_lost;
 
-/* That a process has ended is noticed without its record, too. */
+/* Counts a lost record. The end of a process is noticed without its record. */
 static __always_inline void count_lost_record(__u32 type)
 {
 	switch (type) {
@@ -79,7 +79,7 @@ static __always_inline void tell_of_peak(__u32 image)
 		bpf_ringbuf_submit(record, 0);
 }
 
-/* The second table of blocks can be there before the first one is full. */
+/* Requests a second block table before the first one is full. */
 static __always_inline void tell_of_blocks(__u32 image)
 {
 	struct memleak_record *record;
@@ -130,7 +130,7 @@ static __always_inline void emit_event(const struct thread_state *thread, __u32 
 	bpf_ringbuf_submit(event, 0);
 }
 
-/* The event of the call in progress. */
+/* Sends the allocation event of the call in progress. */
 static __always_inline void tell_alloc(const struct thread_state *thread, __u64 addr)
 {
 	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size,

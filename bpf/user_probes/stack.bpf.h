@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user stack at the entry of an allocator function, and the site that it makes. No return probe
- * of memleak's is pending for this call then, so its return address is still on the stack.
+ * Captures the user stack at the entry of an allocator function, and makes its site. memleak's
+ * return probe for this call is not set yet, so the return address is still on the stack.
  *
- * Entry programs end with a tail call to a program that walks, so that each of them is small and
- * the walk is verified once.
+ * Entry programs end with a tail call to a walking program. So each of them stays small, and the
+ * walk is verified once.
  */
 #ifndef BPF_USER_PROBES_STACK_BPF_H
 #define BPF_USER_PROBES_STACK_BPF_H
@@ -15,8 +15,8 @@
 #include "bpf/user_probes/stack_cache.bpf.h"
 
 /*
- * What walks work with. A CPU has several, as a program may be preempted by another thread's, which
- * then takes the next one.
+ * Working memory of walks. There are several per CPU, since a program can be preempted by one of
+ * another thread, which then uses the next one.
  */
 #define WALKS_AT_ONCE 8
 
@@ -27,9 +27,7 @@ struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-/*
- * Unknown code may have been loaded just now: has the loader read the mappings, but not too often.
- */
+/* Asks the loader, at limited rate, to read the mappings: unknown code may have been loaded. */
 static __always_inline void tell_of_code(struct walk *walk)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -47,7 +45,7 @@ static __always_inline void tell_of_code(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Stacks of which nothing is outstanding can be evicted before the table is full. */
+/* Requests eviction of stacks without outstanding blocks before the table is full. */
 static __always_inline void tell_of_stacks(struct walk *walk)
 {
 	struct memleak_record *record;
@@ -78,12 +76,12 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 	tell_of_stacks(walk);
 }
 
-/* A frame whose return address a return probe had taken takes two steps. */
+/* Maximum steps of a walk; a frame whose return address a return probe replaced takes two. */
 #define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
 
 /*
- * Not static: the verifier checks such a function once, whatever it is given. Older verifiers let
- * its parameters be nothing but numbers, so it finds its memory itself.
+ * Makes one step. Not static, so that the verifier checks it only once. Older verifiers allow only
+ * scalar parameters for such functions, so it looks its memory up itself.
  */
 __noinline int walk_step(__u32 entry)
 {
@@ -107,9 +105,9 @@ __noinline int walk_look_up(__u32 entry)
 }
 
 /*
- * Whoever adds the first user to an entry has it: of two that add at the same time, at most one
- * finds itself alone. Entries belong to the CPU, so "at the same time" means that one preempts
- * another.
+ * Takes working memory. An entry is free if this is its only user: if two programs add themselves
+ * at the same time, at most one sees itself alone. Entries are per CPU, so "same time" means that
+ * one program preempts the other.
  */
 static __always_inline struct walk *walk__take(__u32 *entry)
 {
@@ -158,7 +156,7 @@ static __always_inline bool capture__end(struct walk *walk, struct thread_state 
 	return thread__awaits_return(thread);
 }
 
-/* False: there is code that only the kernel's own mappings tell of. */
+/* Walks the stack. False if it has code that only the kernel's own mappings can identify. */
 static __always_inline bool walk__all(struct walk *walk, __u32 entry)
 {
 	bool known = !config.find_vma || walk__is_certain(walk);
@@ -169,7 +167,7 @@ static __always_inline bool walk__all(struct walk *walk, __u32 entry)
 	return known && !(config.find_vma && walk->unknown);
 }
 
-/* True: the return of the call is awaited. */
+/* Captures the stack and finds its site. True if the return of the call is awaited. */
 static __always_inline bool capture(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
 	struct thread_state *thread = thread__find();
@@ -207,7 +205,7 @@ int session_walk(struct pt_regs *ctx)
 	return !capture(ctx, &session_tail_calls);
 }
 
-/* The last thing that an entry program does: it returns only if the tail call fails. */
+/* Captures the stack as the last step of an entry program; returns only if the tail call fails. */
 static __always_inline void stack__capture(struct pt_regs *ctx, const struct entry *entry,
 					   struct thread_state *thread)
 {
@@ -215,7 +213,7 @@ static __always_inline void stack__capture(struct pt_regs *ctx, const struct ent
 	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_WALK);
 }
 
-/* The same for the events of a call that is not tracked. */
+/* Captures the stack for the event of an untracked call; returns only if the tail call fails. */
 static __always_inline void stack__capture_event(struct pt_regs *ctx, const struct entry *entry,
 						 struct thread_state *thread)
 {
@@ -225,7 +223,7 @@ static __always_inline void stack__capture_event(struct pt_regs *ctx, const stru
 	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_EVENT);
 }
 
-/* The event of a free, with its stack. */
+/* Sends the event of a free, with its stack if -tt is given. */
 static __always_inline void stack__tell_free(struct pt_regs *ctx, const struct entry *entry,
 					     struct thread_state *thread, __u64 addr, __u64 size)
 {

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * User stacks in the stack cache, recognised by the words that the walk depended on: return
- * addresses as they are, and pointers into the stack (a frame pointer that a frame was found by, a
- * saved stack pointer) by their distance from it. Nothing else of the stack steers a walk: saved
- * frame pointers that nobody follows are not compared. With the same mappings, the same first
- * return address and the same words, it would take the same steps and find the same frames; a stale
- * return address can deceive neither. So a stack that is taken for another is a fault of this
- * program, or two hashes of 64 bits that are equal; some are walked all the same to see.
+ * Recognises user stacks by the words that their walk depended on: return addresses as they are,
+ * and pointers into the stack (a frame pointer that was followed, a saved stack pointer) by their
+ * distance from it. Nothing else steers a walk; saved frame pointers that were not followed are not
+ * compared. With equal mappings, first return address and words, a walk would take the same steps
+ * and find the same frames, so stale return addresses do no harm. A wrong match is a bug or a
+ * collision of 64-bit hashes; some matches are walked anyway as a check.
  *
- * Stacks that were cut are not cached, nor stacks with the frame of a signal, with a return address
- * that a return probe had taken, or with code that is in no mapping, nor stacks that were walked
- * while libraries were unloaded.
+ * Not cached are: cut stacks, stacks with a signal frame, with a return address replaced by a
+ * return probe, or with unmapped code, and stacks walked while libraries were being unloaded.
  */
 #ifndef BPF_USER_PROBES_STACK_CACHE_BPF_H
 #define BPF_USER_PROBES_STACK_CACHE_BPF_H
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/* So many frames may be part of a key, if they lie in so many words. */
+/* Maximum frames in a key, and maximum words in which they must lie. */
 #define KEY_FRAMES 4
 #define KEY_WORDS 128
 
-/* The bits of the stack pointer that stay the same if a thread's stack begins elsewhere. */
+/* Modulus for the stack pointer in a key: equal for threads whose stacks begin elsewhere. */
 #define STACK_PLACES (1ULL << 16)
 
-/* The beginning of the stack, as far as the words are that entries look at. */
+/* Reads the beginning of the stack, up to the last word that an entry compares. */
 static __always_inline bool walk__see(struct walk *walk, __u32 end)
 {
 	if (walk->window_bytes >= end * 8)
@@ -40,8 +38,8 @@ static __always_inline bool walk__see(struct walk *walk, __u32 end)
 }
 
 /*
- * Reads the return address of the call that was just made, and with it what a stack is recognised
- * by: reading the stack twice costs twice as much.
+ * Reads the return address of the call together with the words for recognition: a second read would
+ * double the cost.
  */
 static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *ctx)
 {
@@ -61,9 +59,9 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
 }
 
 /*
- * The key of a stack's entries. The stack pointer keeps apart many paths to one caller, and so do
- * the next return addresses, found by rules that were looked up lately: any guess does, since an
- * entry proves itself.
+ * Returns the key of a stack's cache entries. The stack pointer and the next return addresses tell
+ * apart paths to one caller. The return addresses are found by recently used rules; a wrong guess
+ * does no harm, since each entry is verified.
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {
@@ -90,10 +88,7 @@ static __always_inline __u64 walk__key(struct walk *walk)
 	return key;
 }
 
-/*
- * Whether the stack is in the cache: then walk->stack.hash is its hash, and its frames are not
- * there.
- */
+/* Finds the stack in the cache and sets walk->stack.hash. The frames are not filled in. */
 static __always_inline bool walk__look_up(struct walk *walk)
 {
 	walk->key = 0;
@@ -120,7 +115,8 @@ static __always_inline bool walk__look_up(struct walk *walk)
 }
 
 /*
- * note: one more than the kind of block for which the stack has a site for sure; 0: there is none.
+ * Adds the stack to the cache. note: 1 + the kind of block for which the stack surely has a site; 0
+ * if there is none.
  */
 static __always_inline void walk__cache(struct walk *walk, __u32 note)
 {
@@ -139,8 +135,8 @@ static __always_inline void walk__cache(struct walk *walk, __u32 note)
 }
 
 /*
- * The site of a stack that was recognised. False: the stack has to be walked, to make the site or
- * to check the cache.
+ * Finds the site of a recognised stack. False if the stack must be walked, to make the site or to
+ * check the cache.
  */
 static __always_inline bool walk__find_site(struct walk *walk, struct thread_state *thread)
 {

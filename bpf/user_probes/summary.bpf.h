@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --summary: how much each process has allocated and freed by malloc and its kin. Without the
- * option nothing of this is left in the programs.
+ * --summary: counts what each process allocates and frees on its heap. Without the option, none of
+ * this code remains in the programs.
  */
 #ifndef BPF_USER_PROBES_SUMMARY_BPF_H
 #define BPF_USER_PROBES_SUMMARY_BPF_H
@@ -17,7 +17,7 @@ struct {
 	__type(value, struct memleak_summary);
 } summaries SEC(".maps");
 
-/* It is too large for the stack. */
+/* Initial value: too large for the BPF stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -47,7 +47,7 @@ static __always_inline void summary__call(__u32 image, __u32 shape)
 	if (!config.summary)
 		return;
 	summary = summary__of(image);
-	/* The compiler knows which shapes there are, but the verifier wants to see the test. */
+	/* The compiler knows the range and would drop the test, which the verifier needs. */
 	barrier_var(at);
 	if (summary && at < MEMLEAK_SHAPE_CNT)
 		__sync_fetch_and_add(&summary->calls[at], 1);
@@ -62,8 +62,8 @@ static __always_inline void summary__freed(__u32 image, __u64 size)
 }
 
 /*
- * The sum that is read after the addition was outstanding at some moment. If two threads reach a
- * new peak at the same moment, the lower one may stay.
+ * Adds an allocation and updates the peak, from a total that was true at some moment. If two
+ * threads reach a new peak at the same time, the lower value may stay.
  */
 static __always_inline void summary__allocated(__u32 image, __u64 size)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The target filter: which processes are traced without having been given: by name, by cgroup, or
- * all.
- */
+/* The target filter: selects processes to trace by name, by cgroup, or all. */
 #ifndef BPF_USER_PROBES_TARGET_FILTER_BPF_H
 #define BPF_USER_PROBES_TARGET_FILTER_BPF_H
 
@@ -12,7 +9,7 @@
 const volatile struct memleak_target_filter target_filter;
 struct memleak_cgroup target_filter_cgroup;
 
-/* Ancestors of a cgroup are looked for so many levels up. */
+/* Maximum levels of cgroup ancestors searched. */
 #define CGROUP_DEPTH_MAX 64
 
 static __always_inline struct cgroup *task__cgroup(struct task_struct *task, __u32 subsys)
@@ -39,7 +36,7 @@ static __always_inline bool task__is_in_cgroup(struct task_struct *task)
 	return false;
 }
 
-/* A controller belongs to one hierarchy. */
+/* True if the cgroup is in the filter's hierarchy: each controller belongs to one hierarchy. */
 static __always_inline bool cgroup__is_of_hierarchy(struct cgroup *cgroup)
 {
 	struct cgroup_subsys_state **states, *state = NULL;
@@ -66,7 +63,10 @@ static __always_inline bool cgroup__is_named(struct cgroup *cgroup)
 	return false;
 }
 
-/* There are no two cgroups of one name: the one before is gone. */
+/*
+ * Adopts a new cgroup with the filter's name and parent: the old one must be gone, since names are
+ * unique.
+ */
 static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct cgroup *cgroup = (void *)ctx->args[0];
@@ -77,7 +77,7 @@ static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_arg
 	return 0;
 }
 
-/* What stands behind the end of a name may be anything. */
+/* Compares the name up to its NUL; the bytes behind it are undefined. */
 static __always_inline bool task__has_comm(struct task_struct *task)
 {
 	__u64 comm[2] = {0};

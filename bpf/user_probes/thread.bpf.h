@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is kept of a thread between the entry and the return of its outermost allocator call, and
- * from call to call; and where it is kept.
+ * The state of a thread, kept from the entry to the return of its outermost allocator call and
+ * between calls.
  */
 #ifndef BPF_USER_PROBES_THREAD_BPF_H
 #define BPF_USER_PROBES_THREAD_BPF_H
@@ -12,7 +12,7 @@
 #include "bpf/user_probes/image_refs.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
-/* Where a call was made: its slot and the return address that stood there. slot 0: no call. */
+/* The slot of a call and the return address in it. slot is 0 if there is no call. */
 struct call_mark {
 	__u64 slot;
 	__u64 return_address;
@@ -23,15 +23,15 @@ enum operation {
 	OP_REALLOC,        /* p = f(old, ...) */
 	OP_RESIZE,         /* size = f(p, size, extra, ...) */
 	OP_POSIX_MEMALIGN, /* err = f(&p, ...) */
-	OP_STRING,         /* p = f(...), whose size is the length of the string there */
+	OP_STRING,         /* p = f(...); the size is the length of the string at p */
 	OP_MMAP,
 	OP_MUNMAP,
 	OP_MREMAP,
 };
 
-/* A call in progress that was interrupted by a signal, whose handler makes another one. */
+/* A call interrupted by a signal whose handler makes another call. */
 struct suspended_call {
-	struct call_mark call; /* slot 0: there is none */
+	struct call_mark call; /* slot is 0 if there is none */
 	__u32 nested;
 	__u32 operation;
 	__u32 kind;
@@ -53,53 +53,53 @@ struct suspended_call {
 struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the last outermost free; it has no return probe */
-	__u64 free_function;    /* address of the function of that free */
+	__u64 free_function;    /* address of the function called by that free */
 	__u64 raised;           /* slot of a call in which an exception was raised */
-	__u64 overwritten;      /* slot of a call whose mark was replaced: it may yet return */
-	__u32 nested;           /* calls that were taken for nested in the one in progress */
-	__u32 generation;       /* value of targets_generation when the following were looked up */
+	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
+	__u32 nested;           /* calls that seemed nested in the call in progress */
+	__u32 generation;       /* targets_generation when the following fields were looked up */
 	__u32 tid;
 	__u32 image;
 	__u32 binding;
 	__u32 unloads;
 	struct known_space space;
-	__u32 hits;      /* how often its stacks were in the stack cache */
+	__u32 hits;      /* number of stack cache hits */
 	__u64 forked_ns; /* image_refs__forked_ns */
 	bool descendant;
-	bool left;           /* the block that was last taken: descendants still have it */
-	bool freed_in_child; /* the block that was last not found was a copy of an ancestor's */
+	bool left;           /* descendants still have the block that was last taken */
+	bool freed_in_child; /* the last unknown block was a copy of an ancestor's */
 
 	/* the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	__u32 met_by;    /* the reading of the blocks that had it before it was taken; 0: none */
-	bool frees_old;  /* a failure frees the old block, too */
-	bool throws;     /* an exception may end it: its return is always to be reported */
-	bool unawaited;  /* its return will not be reported, so its mark will stay */
+	__u32 met_by;    /* reading that had read the old block before; 0 if none had */
+	bool frees_old;  /* frees the old block even on failure */
+	bool throws;     /* may be left by an exception: its return is always reported */
+	bool unawaited;  /* its return will not be reported, so its mark stays */
 	bool awaits_all; /* all returns of this thread are awaited */
-	bool careful;    /* marks of calls whose return is not awaited say who called */
+	bool careful;    /* marks record the caller even if the return is not awaited */
 	__u64 function;
 	__u64 size;
-	__u64 addr;  /* realloc: old block; posix_memalign: where the result goes */
-	__u64 extra; /* OP_RESIZE: how much more if there is room */
+	__u64 addr;  /* realloc: old block; posix_memalign: address of the result */
+	__u64 extra; /* OP_RESIZE: additional bytes if there is room */
 	struct memleak_block old;
 	__u64 site;
 
 	struct suspended_call suspended;
 
-	/* an entry that a walk of the stack decides about */
+	/* an entry that a stack walk decides about */
 	__u32 asked_shape;
-	bool decided; /* it was: the call is not nested */
+	bool decided; /* decided: the call is not nested */
 
-	__u64 countdown; /* --sample-bytes: bytes to the thread's next sample */
+	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
-	/* -tt */
-	__u64 stack;     /* of the call in progress, key of the stack table; 0: not known */
-	__u64 free_addr; /* what is being freed; 0: the walk is for the call in progress */
+	/* fields for -tt */
+	__u64 stack;     /* key of the current call's stack in the stack table; 0 if unknown */
+	__u64 free_addr; /* block being freed; 0 if the walk is for the call in progress */
 	__u64 free_size;
-	bool event_by_vma; /* the walk that goes on by the kernel's mappings is for an event */
+	bool event_by_vma; /* the walk by the kernel's mappings is for an event */
 };
 
 struct {
@@ -109,18 +109,18 @@ struct {
 	__type(value, struct memleak_target);
 } targets SEC(".maps");
 
-/* Bumped whenever targets changes: threads look their image up again. */
+/* Incremented when targets changes: threads then look their image up again. */
 __u32 targets_generation = 1;
 
 /*
- * A thread has its state at the place that its number gives, or at the next free one, and a place
- * is found at once. It belongs to a task as long as that lives.
+ * Places for thread states. A thread uses the place given by its tid, or one of the next
+ * THREAD_TRIES - 1 if that is taken. The place belongs to its task until the task ends.
  */
 #define THREAD_PLACES 16384
 #define THREAD_TRIES 8
 
 struct thread_place {
-	__u64 task; /* 0: the place is free. This is the first word, which the loader counts by. */
+	__u64 task; /* 0 if the place is free. First word, which the loader counts by. */
 	__u32 tid;
 	__u32 reserved;
 	struct thread_state state;
@@ -133,7 +133,7 @@ struct {
 	__type(value, struct thread_place);
 } thread_places SEC(".maps");
 
-/* The same for kernels without compare and exchange, where places cannot be claimed. */
+/* Thread states on kernels without compare-and-exchange, where places cannot be claimed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, THREAD_PLACES);
@@ -197,7 +197,7 @@ static __always_inline struct thread_place *thread_place__claim(__u32 tid)
 	return NULL;
 }
 
-/* The current thread ends, or is to have another tid than this one. */
+/* Releases the state of the current thread when it ends or gets another tid. */
 static __always_inline void thread__end(__u32 tid)
 {
 	struct thread_place *place;
@@ -215,7 +215,7 @@ static __always_inline struct thread_state *thread_place__state(struct thread_pl
 {
 	if (!place)
 		return NULL;
-	/* Older verifiers reject a sum that is made before the test. */
+	/* Older verifiers reject an addition before the NULL test. */
 	barrier_var(place);
 	return &place->state;
 }
@@ -231,8 +231,8 @@ static __always_inline struct thread_state *thread__create(void)
 }
 
 /*
- * The state of the current thread, if its process is a target and the probe that fired is one of
- * its present binding. It is made when it is first needed.
+ * Returns the state of the current thread, made on first use. NULL if its process is no target, or
+ * if the probe belongs to an older binding.
  */
 static __always_inline struct thread_state *thread__get(__u32 binding)
 {

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks a user stack by unwind tables (bpf/unwind.h), one frame at a time. Where code has no table
- * (made at run time, or assembly that says nothing of itself) the frame pointer is followed.
+ * Walks a user stack by unwind tables (bpf/unwind.h), one frame at a time. Follows the frame
+ * pointer in code without a table (made at run time, or assembly without unwind information).
  *
- * Verifiers see walk_step as a function of its own and check it once, not once for each frame: so
- * the whole walk needs neither loops by helper nor tail calls.
+ * The verifier checks walk_step() once as a separate function, not once per frame, so the walk
+ * needs neither helper loops nor tail calls.
  */
 #ifndef BPF_USER_PROBES_UNWIND_BPF_H
 #define BPF_USER_PROBES_UNWIND_BPF_H
 
 #include "bpf/user_probes/vma_code.bpf.h"
 
-/* A frame pointer that is farther away from the stack pointer is taken for none. */
+/* Maximum distance of a frame pointer from the stack pointer; one farther away is not followed. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
-/* So many bytes of the stack does the first function of a program keep. */
+/* Maximum stack bytes of a program's first function. */
 #define START_BYTES 256
 
-/* Code that is this near to other code is taken for code of the same library. */
+/* Maximum distance between code of one library. */
 #define SAME_LIBRARY (1U << 20)
 
-/* A record of unknown code is sent no more often. */
+/* Minimum interval between records of unknown code, in nanoseconds. */
 #define CODE_TOLD_NS 100000000ULL
 
-/* So many pending return probes are looked at to find the one of a frame. */
+/* Maximum pending return probes searched for a frame's. */
 #define RETURN_PROBES_MAX 64
 
 /*
- * A pending return probe, memleak's or anybody's, has put the address of its trampoline where the
- * return address was; the kernel keeps that one with the slot of the call.
+ * Restores a return address that a return probe (memleak's or another tracer's) replaced by its
+ * trampoline. The kernel keeps the original with the slot of the call.
  */
 static __always_inline bool walk__repair(struct walk *walk)
 {
@@ -51,14 +51,14 @@ static __always_inline bool walk__repair(struct walk *walk)
 	return false;
 }
 
-/* Ends the walk. Always true, for the convenience of callers: the walk is over. */
+/* Ends the walk. Returns true, so that callers can return it. */
 static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 {
 	walk->end = end;
 	return true;
 }
 
-/* Keeps pc as a frame, with a mark. True: there is no room. */
+/* Stores pc as a frame with a mark. True if there is no room. */
 static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 {
 	bool resolved = !walk->doubtful || (walk->permanent && !config.verify_unwind);
@@ -77,12 +77,12 @@ static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 	return false;
 }
 
-/* Takes the registers that the kernel saved when it called a signal handler. */
+/* Restores the registers that the kernel saved when it called a signal handler. */
 static __always_inline bool walk__step_signal(struct walk *walk)
 {
 	__u64 base = walk->regs.sp, fp, pc;
 
-	walk->depends.not_fitting = 1; /* rare: such stacks are not cached */
+	walk->depends.not_fitting = 1; /* rare, so such stacks are not cached */
 	if (!walk__read(walk, base + ARCH_SIGNAL_FP))
 		return walk__ends(walk, UNWIND_END_READ);
 	fp = walk->word;
@@ -106,18 +106,23 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 	return false;
 }
 
-/* The frame pointer points at the saved one of the caller, above which the return address lies. */
+/*
+ * Steps to the caller by the frame pointer, which points at the saved frame pointer, with the
+ * return address above it.
+ */
 static __always_inline bool walk__step_fp(struct walk *walk)
 {
 	__u64 fp = walk->regs.fp;
 
 	/*
-	 * The start of a program or thread clears the frame pointer; other code may use it for
-	 * anything.
+	 * Programs and threads begin with frame pointer 0, but other code may set it to anything.
 	 */
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
-		/* No word of the stack tells how near its beginning is. */
+		/*
+		 * The distance to the stack's start is in no word of the stack, so it cannot be
+		 * cached.
+		 */
 		walk->depends.not_fitting |= !walk->guessed;
 		return walk__ends(walk, UNWIND_END_COMPLETE);
 	}
@@ -140,7 +145,7 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	return false;
 }
 
-/* Puts the canonical frame address into walk->word. False: it cannot be read. */
+/* Sets walk->word to the canonical frame address. False if it cannot be read. */
 static __always_inline bool walk__cfa(struct walk *walk, const struct unwind_rule *rule)
 {
 	__u64 sp = walk->regs.sp, fp = walk->regs.fp;
@@ -183,7 +188,7 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 	if (!walk__cfa(walk, rule))
 		return walk__ends(walk, UNWIND_END_READ);
 	cfa = walk->word;
-	/* The stack grows down: only an interrupted function may have no frame yet. */
+	/* The stack grows down; only an interrupted function may have no frame yet. */
 	if (cfa < walk->regs.sp || (cfa == walk->regs.sp && !walk->exact))
 		return walk__ends(walk, UNWIND_END_NO_RULE);
 	arch_saved(rule, cfa, walk->regs.fp, &saved);
@@ -210,9 +215,9 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 }
 
 /*
- * The code at pc is in no mapping that is known: it was made at run time, or is of a library that
- * was loaded just now, or a frame pointer that was none has led here. The frame pointer is
- * followed; whether that was right the loader finds out. True: the walk is over.
+ * Stores the frame at pc, which is in no known mapping: code made at run time, a library that was
+ * just loaded, or a wrong frame pointer's target. The frame pointer is followed, and the loader
+ * checks later whether that was right. True if the walk is over.
  */
 static __always_inline bool walk__keep_unknown(struct walk *walk)
 {
@@ -235,8 +240,8 @@ static __always_inline bool walk__rule_by(struct walk *walk, bool by_vma, __u64 
 }
 
 /*
- * No call lies before pc, yet a function begins there: the return address was put there by hand, as
- * makecontext and other makers of coroutines do at the outer end of their stacks.
+ * True if no call precedes pc but a function begins there: makecontext() and similar coroutine code
+ * put such a return address at the outer end of a stack.
  */
 static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vma)
 {
@@ -246,7 +251,7 @@ static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vm
 	       walk__rule_by(walk, by_vma, walk->regs.pc, &rule) && rule;
 }
 
-/* Keeps the frame at pc, which has no row. True: the walk is over. */
+/* Stores the frame at pc, which has no row in a table. True if the walk is over. */
 static __always_inline bool walk__keep_without_row(struct walk *walk, bool by_vma)
 {
 	__u64 to_frame = walk->to_frame, permanent = walk->permanent;
@@ -262,7 +267,7 @@ static __always_inline bool walk__keep_without_row(struct walk *walk, bool by_vm
 	return made && walk__ends(walk, UNWIND_END_COMPLETE);
 }
 
-/* Keeps the frame at pc and goes on to its caller's. True: the walk is over. */
+/* Stores the frame at pc and steps to its caller. True if the walk is over. */
 static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 {
 	union {
@@ -271,7 +276,10 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	} found = {0};
 	bool known;
 
-	/* A return address may be the first byte of the next function: the call lies before it. */
+	/*
+	 * A return address may be the first byte of the next function, so the byte before it is
+	 * looked up.
+	 */
 	known = walk__rule_by(walk, by_vma, walk->regs.pc - !walk->exact, &found.bits);
 	if (!known && walk__repair(walk))
 		return false;
@@ -305,7 +313,7 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	}
 }
 
-/* Stacks that are to be compared keep addresses. */
+/* Looks up the process's mappings for a walk. Stacks to be compared keep addresses. */
 static __always_inline void walk__use_space(struct walk *walk, struct known_space *known)
 {
 	__u32 stamp = spaces_stamp;
@@ -323,13 +331,13 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 	walk->unresolved = 0;
 }
 
-/* Whether the same words mean the same stack until the mappings are read again. */
+/* True if equal words mean equal stacks until the mappings are read again. */
 static __always_inline bool walk__is_certain(const struct walk *walk)
 {
 	return walk->generation && walk->unloads == walk->known_unloads;
 }
 
-/* Begins a walk at the entry of a function; the caller has yet to give the return address. */
+/* Begins a walk at the entry of a function; the caller must set the return address. */
 static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, __u32 image,
 					__u32 unloads, struct known_space *known)
 {
@@ -359,8 +367,8 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 }
 
 /*
- * The hash of a stack covers more than its frames: equal frames may have ended here and gone on
- * there, and equal addresses may have been of other code.
+ * Fills in the stack's header and completes its hash. The hash includes more than the frames: equal
+ * frames may end differently, and equal addresses may be of different code.
  */
 static __always_inline void walk__describe(struct walk *walk, bool deferred)
 {
@@ -380,7 +388,10 @@ static __always_inline void walk__describe(struct walk *walk, bool deferred)
 		walk->stack.hash = walk->deferred;
 }
 
-/* The stack is ready to be stored. How a deferred stack ended is counted by the loader. */
+/*
+ * Prepares the stack for storing, and counts how it ended; for deferred stacks, the loader counts
+ * the end.
+ */
 static __always_inline void walk__finish(struct walk *walk, bool deferred)
 {
 	walk__describe(walk, deferred);

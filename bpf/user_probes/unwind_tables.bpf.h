@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a walk of a user stack looks up: words of the stack, and the rule for an address
- * (bpf/unwind.h). What steers a search (how far it has come) is computed without branches or kept
- * in memory, where verifiers do not follow it: else each comparison would double the paths that
- * they look at.
+ * Lookups of a stack walk: words of the stack, and the rule for an address (bpf/unwind.h). Search
+ * state is computed without branches or kept in memory, where verifiers do not track it: otherwise
+ * each comparison would double the paths to be verified.
  */
 #ifndef BPF_USER_PROBES_UNWIND_TABLES_BPF_H
 #define BPF_USER_PROBES_UNWIND_TABLES_BPF_H
@@ -11,13 +10,13 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/stack_cache.bpf.h"
 
-/* So much stack memory is read at once: one read costs little more for 2 KB than for 8 bytes. */
+/* Bytes of stack read at once: reading 2 KiB costs little more than 8 bytes. */
 #define WINDOW_BYTES 2048
-/* Read along below the wanted word, if that lies far from the frame that asks for it. */
+/* Bytes read below a word that is far from its frame. */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
 
-/* The arenas: an array for each batch of tables; see loader/stacks/arena.h. */
+/* The arenas of unwind tables; see loader/stacks/arena.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, UNWIND_ARENAS_MAX);
@@ -32,7 +31,7 @@ struct {
 		});
 } unwind_arenas SEC(".maps");
 
-/* What each image has mapped, by image; see loader/stacks/unwind_spaces.h. */
+/* The mappings of each image, by image; see loader/stacks/unwind_spaces.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
 	__uint(max_entries, 1);
@@ -48,67 +47,65 @@ struct {
 } unwind_spaces SEC(".maps");
 
 /*
- * The rules of addresses that were looked up lately, as the same return addresses come again and
- * again. Written by all CPUs without a lock: the key is stored xor the rest, so a torn entry fits
- * nothing.
+ * Rules of recently used addresses, since return addresses recur. Written by all CPUs without
+ * locks: the key is stored xor a checksum of the other fields, so a torn entry matches nothing.
  */
 #define RULE_CACHE_BITS 12
 
 struct {
 	__u64 key;
 	__u64 rule;
-	__u64 to_frame; /* of the mapping */
+	__u64 to_frame; /* to_frame of the address's mapping */
 	__u64 permanent;
 } rule_cache[1 << RULE_CACHE_BITS];
 
 struct walk {
-	__u64 users; /* of this memory: whoever finds itself the only one may use it */
+	__u64 users;               /* users of this memory; only a sole user may use it */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
-	__u64 slot;       /* of the call that returns to pc; 0: not known */
-	__u32 generation; /* of the mappings; 0: none can be used */
-	__u64 mappings; /* the generation spread over all bits: with an address, a key of caches */
-	__u64 to_frame; /* of the mapping that was looked up last */
+	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */
+	__u32 generation; /* generation of the mappings; 0 if none can be used */
+	__u64 mappings; /* generation spread over all bits; combined with an address, a cache key */
+	__u64 to_frame; /* to_frame of the last mapping looked up */
 	__u64 permanent;
-	__u32 unloads; /* of the process, now and when the mappings were read */
+	__u32 unloads; /* the process's unload count now */
 	__u32 known_unloads;
 	__u32 doubtful;   /* frames outside permanent mappings stay addresses */
-	__u32 unresolved; /* such a frame was met */
-	__u64 word;       /* what walk__read has read */
+	__u32 unresolved; /* set once such a frame was found */
+	__u64 word;       /* word read by walk__read() */
 	__u64 found;      /* position of a search */
 	__u32 image;
-	__u32 space; /* the image whose mappings are used */
+	__u32 space; /* image whose mappings are used */
 	__u32 frame_cnt;
 	__u32 end;      /* enum unwind_end */
-	__u32 exact;    /* pc was interrupted, and does not follow a call */
-	__u32 guessed;  /* pc was found by a frame pointer: there may have been none */
-	__u64 unknown;  /* code that was met, but is in no mapping that is known; 0: none */
-	__u64 deferred; /* key of the stack, if a copy of it was sent: it is deferred */
-	__u32 followed; /* unknown code was followed by its frame pointer */
+	__u32 exact;    /* pc was interrupted: it does not follow a call */
+	__u32 guessed;  /* pc was found by a frame pointer, which may be wrong */
+	__u64 unknown;  /* code in no known mapping; 0 if there was none */
+	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
+	__u32 followed; /* a frame pointer was followed in unknown code */
 	__u32 repaired;
-	__u64 called;               /* where in a function that was called by the one that has pc */
-	__u32 unsure;               /* a frame that was passed may be none */
-	__u64 interrupted;          /* the stack pointer where a signal came; 0: none did */
-	struct unwind_mapping here; /* of the last lookup */
-	__u64 origin; /* the stack pointer that the walk began with, and the key of its place in the
-			 cache */
+	__u64 called;               /* address in the function called by pc's */
+	__u32 unsure;               /* a frame passed may be wrong */
+	__u64 interrupted;          /* stack pointer where a signal arrived; 0 if none did */
+	struct unwind_mapping here; /* mapping of the last lookup */
+	__u64 origin;               /* the walk's first stack pointer */
 	__u64 key;
-	__u64 expected; /* the stack's hash in the cache, if it is walked as a check */
-	__u32 note;     /* the note of the cache's entry */
+	__u64 expected; /* the stack's hash in the cache, if walked as a check */
+	__u32 note;     /* note of the cache entry */
 	__u64 fp_place; /* place of the word that regs.fp came from */
 	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
 	struct arch_syscall syscall; /* --fds: where the walk begins */
-	__u64 caller;                /* the word below the window, if it begins at origin */
-	/* As much as the stack cache can keep; a walk reads less at once. */
+	__u64 caller;                /* word below the window, if the window begins at origin */
+	/* Room for all words of a cache entry; a walk reads fewer at once. */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };
 
-/* The place of the frame pointer's register, as if it were on the stack. */
+/* Place number for the frame pointer register, as if it were on the stack. */
 #define FP_REGISTER_PLACE (STACK_CACHE_STACK_WORDS - 1)
 
-/* Copies the stack around addr; near the stack's upper end only up to the end of a page. */
+/* Copies the stack around addr, or only up to the end of a page near the stack's upper end. */
 static __always_inline bool walk__fill_window(struct walk *walk, __u64 addr)
 {
 	__u64 start = walk->regs.sp & ~7ULL, len = WINDOW_BYTES;
@@ -139,13 +136,15 @@ static __always_inline bool walk__read(struct walk *walk, __u64 addr)
 	return true;
 }
 
-/* Where the word at addr lies, in words from the walk's beginning. */
+/* Returns the place of the word at addr: its distance from the walk's origin in words. */
 static __always_inline __u64 walk__place(const struct walk *walk, __u64 addr)
 {
 	return (addr - walk->origin) / 8;
 }
 
-/* The walk depends on a word; one that points into the stack is known by its distance. */
+/*
+ * Adds a word to those that the walk depends on; a pointer into the stack is stored as a distance.
+ */
 static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u64 relative,
 					    __u64 value)
 {
@@ -157,7 +156,7 @@ static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u6
 	stack_words__add(&walk->depends, place | relative, value - start);
 }
 
-/* The walk depends on the word that was just read from addr. */
+/* Adds the word just read from addr to those that the walk depends on. */
 static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 relative)
 {
 	__u64 place = walk__place(walk, addr);
@@ -167,21 +166,21 @@ static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 re
 }
 
 /*
- * The walk depends on where the frame pointer points to: most are saved and restored without being
- * looked at.
+ * Adds the frame pointer's value to the walk's dependencies; most frame pointers are saved and
+ * restored without being used.
  */
 static __always_inline void walk__depend_fp(struct walk *walk)
 {
 	walk__depend_on(walk, walk->fp_place, STACK_CACHE_RELATIVE, walk->regs.fp);
 }
 
-/* The caller's frame pointer is the word that was just read from addr. */
+/* Sets the caller's frame pointer to the word just read from addr. */
 static __always_inline void walk__restore_fp(struct walk *walk, __u64 addr)
 {
 	__u64 place = walk__place(walk, addr);
 
 	walk->regs.fp = walk->word;
-	/* No word of the stack has the register's place. */
+	/* Keep clear of the place that stands for the register. */
 	walk->fp_place = place - ~mask_if_less(place, FP_REGISTER_PLACE);
 }
 
@@ -190,10 +189,10 @@ static __always_inline bool mapping__holds(const struct unwind_mapping *mapping,
 	return addr - mapping->start < mapping->end - mapping->start;
 }
 
-/* Finds the last mapping that begins at or below addr. False: it does not reach addr. */
+/* Finds the last mapping that begins at or below addr. False if it does not contain addr. */
 static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 {
-	__u32 at = walk->space, i = 0; /* keys lie on the stack: older verifiers want them there */
+	__u32 at = walk->space, i = 0; /* keys on the BPF stack, as older verifiers require */
 	void *space = bpf_map_lookup_elem(&unwind_spaces, &at);
 	const union unwind_space_entry *entry;
 	__u64 cnt;
@@ -206,8 +205,8 @@ static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 	cnt = entry->space.mapping_cnt;
 	walk->found = 0;
 	/*
-	 * Mappings have the numbers from 1 on: it takes as many steps as UNWIND_MAPPINGS_MAX has
-	 * bits.
+	 * Mappings are numbered from 1, so the search takes as many steps as UNWIND_MAPPINGS_MAX
+	 * has bits.
 	 */
 	for (__u64 step = (UNWIND_MAPPINGS_MAX + 1) / 2; step; step /= 2) {
 		__u64 fits;
@@ -229,7 +228,7 @@ static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 	return mapping__holds(&walk->here, addr);
 }
 
-/* The page of the table that has a word. */
+/* Returns the page of the table that contains a word. */
 static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, __u64 word)
 {
 	__u32 page = walk->here.page + word / UNWIND_PAGE_WORDS;
@@ -237,7 +236,7 @@ static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, _
 	return bpf_map_lookup_elem(arena, &page);
 }
 
-/* The rule of the code at addr, which walk->here maps; 0, that is NO_ROW, if there is none. */
+/* Returns the rule for addr, which walk->here maps; 0 (NO_ROW) if there is none. */
 static __always_inline __u64 walk__find_rule(struct walk *walk, __u64 addr)
 {
 	__u64 offset = addr - walk->here.base, granule = offset >> UNWIND_GRANULE_BITS;
@@ -290,7 +289,7 @@ static __always_inline bool rule_cache__get(struct walk *walk, __u32 at, __u64 k
 	       key;
 }
 
-/* False: addr is no executable memory that is known. */
+/* Finds the rule for addr. False if addr is in no known executable mapping. */
 static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rule)
 {
 	__u64 key = addr ^ walk->mappings;
@@ -313,18 +312,18 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 }
 
 /*
- * What a thread knows of its process's mappings, to look them up no more often than they change. A
- * child process has the mappings of its parent until its own have been read.
+ * Cached mappings of a thread's process, looked up again when they change. A child uses its
+ * parent's mappings until its own have been read.
  */
 struct known_space {
-	__u32 base;       /* the image whose mappings it began with; 0: none */
-	__u32 image;      /* whose mappings are used */
-	__u32 stamp;      /* value of spaces_stamp when this was looked up */
-	__u32 generation; /* struct unwind_space; 0: they are not known */
+	__u32 base;       /* image whose mappings the process began with; 0 if there is none */
+	__u32 image;      /* image whose mappings are used */
+	__u32 stamp;      /* spaces_stamp at the last lookup */
+	__u32 generation; /* generation of the mappings; 0 if they are unknown */
 	__u32 unloads;
 };
 
-/* The loader raises it when it has put new mappings into unwind_spaces. */
+/* Incremented by the loader after each change of unwind_spaces. */
 volatile __u32 spaces_stamp = 1;
 
 static __always_inline const struct unwind_space *space__find(__u32 image)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The probes on a process's allocator: an entry program for each shape of call, and one program for
- * every return. With --fds, system calls take the place of the allocator.
+ * Probes on a process's allocator: one entry program for each shape of call, and one program for
+ * all returns. With --fds, system calls take the place of the allocator.
  */
 #include "bpf/user_probes/count.bpf.h"
 #include "bpf/user_probes/descriptors.bpf.h"
@@ -14,17 +14,20 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* A product that overflows makes the call fail: it only matters that it is not 0. */
+/*
+ * Returns cnt * size, saturated: a call with an overflow fails, and only must not seem to ask for
+ * 0.
+ */
 static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 {
 	__u64 most = cnt ? ~0ULL / cnt : ~0ULL;
 
-	/* Keeps clang from turning the test into a product of 128 bits, which BPF does not have. */
+	/* Prevents clang from using a 128-bit product, which BPF lacks. */
 	barrier_var(most);
 	return size > most ? ~0ULL : cnt * size;
 }
 
-/* A path that goes into memory of the caller makes no block. */
+/* True for a path written into the caller's buffer, which allocates no block. */
 static __always_inline bool fills_buffer(struct pt_regs *ctx, __u32 shape)
 {
 	return (shape == MEMLEAK_SHAPE_PATH && PT_REGS_PARM2(ctx)) ||
@@ -95,7 +98,7 @@ static __always_inline void enter_heap(struct pt_regs *ctx, struct thread_state 
 	begin_alloc(ctx, thread, shape, operation, addr, size);
 }
 
-/* The return of the call at slot. What the outermost call was, the state of the thread says. */
+/* Handles the return of the call at slot, by the thread's state. */
 static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 {
 	struct thread_state *thread = thread__find();
@@ -124,7 +127,7 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 	thread__resume_call(thread);
 }
 
-/* Whether it frees something, too: with -tt such a call has a stack in any case. */
+/* True if the call also frees memory: with -tt it then always gets a stack. */
 static __always_inline bool thread__frees(const struct thread_state *thread)
 {
 	switch (thread->operation) {
@@ -138,7 +141,7 @@ static __always_inline bool thread__frees(const struct thread_state *thread)
 	}
 }
 
-/* True, here and below: the return of the call is awaited. */
+/* Handles the entry of a call. True if its return is awaited. */
 static __always_inline bool enter_call(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	struct thread_state *thread;
@@ -213,7 +216,7 @@ static __always_inline bool enter_session(struct pt_regs *ctx, __u64 cookie)
 }
 
 /*
- * Where a probe can have a cookie, that says what shape the call has. Elsewhere each shape has a
+ * Entry program for probes with cookies, which contain the shape. Without cookies, each shape has a
  * program.
  */
 SEC("uprobe")
@@ -262,7 +265,7 @@ ENTRY_PROGRAM(enter_of_heap_reallocf, MEMLEAK_SHAPE_HEAP_REALLOCF)
 ENTRY_PROGRAM(enter_of_libraries, MEMLEAK_SHAPE_LIBRARIES)
 ENTRY_PROGRAM(enter_of_raise, MEMLEAK_SHAPE_RAISE)
 
-/* At an instruction that returns. */
+/* Entry program for a probe on a return instruction. */
 SEC("uprobe")
 int enter_of_return(struct pt_regs *ctx)
 {
@@ -279,9 +282,9 @@ int leave_call(struct pt_regs *ctx)
 }
 
 /*
- * A session: entries and returns in one program. At a return the kernel has put the address to
- * which the function returns into the registers, and that is not where the function begins. A
- * result of 1 at an entry makes the kernel leave the return alone.
+ * Handles entries and returns of a session link. At a return, the kernel has set the instruction
+ * pointer to the return address, which differs from the function's address. Returning 1 at an entry
+ * makes the kernel skip the return.
  */
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
@@ -293,7 +296,7 @@ int session_call(struct pt_regs *ctx)
 }
 
 /*
- * Walks the stack for an entry which may be nested in a marked call, and lets it go on if it is
+ * Decides by a stack walk whether an entry is nested in a marked call, and continues it if it is
  * not.
  */
 static __always_inline void decide(struct pt_regs *ctx, struct tail_calls *tail_calls)
@@ -315,7 +318,7 @@ int session_decide(struct pt_regs *ctx)
 	return 1;
 }
 
-/* The same for other links than those of sessions. */
+/* decide() for links other than sessions. */
 SEC("uprobe")
 int decide_nesting(struct pt_regs *ctx)
 {
@@ -323,7 +326,7 @@ int decide_nesting(struct pt_regs *ctx)
 	return 0;
 }
 
-/* What was decided about where each shape has a program. */
+/* Continues a decided entry where each shape has a program. */
 SEC("uprobe")
 int enter_decided(struct pt_regs *ctx)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind rule of an address by the kernel's own mapping of it, where the kernel can be asked:
- * its file is looked up among those that have a table, whatever process has it mapped. So stacks
- * of a program whose files were seen before are whole from its first allocation on, although the
- * loader has not read yet what the process maps:
+ * Finds the unwind rule for an address by the kernel's own mapping: its file is looked up among all
+ * files with a table, whichever process maps them. So stacks of a program whose files are known are
+ * complete from its first allocation, before the loader has read its mappings:
  *
- *  - unwind_spaces is asked first, as its mappings can be cached; it has none of a process that
- *    has just executed a program, and not those of libraries that were loaded or unloaded since.
- *  - Then the program that walks begins anew with a tail call to one that walks by this.
- *  - A frame that was found here is a place in the file that was mapped at that moment. Nothing
- *    that comes later makes it doubtful.
- *  - Files are known by inode and device, size and modification time: an inode's number is used
- *    again soon, as for programs that a build makes and runs.
- *  - Before 5.17 there is no bpf_find_vma: such stacks are cut or deferred.
+ *  - unwind_spaces is asked first, since its mappings can be cached. It lacks a process that has
+ *    just executed a program, and libraries loaded or unloaded since the last reading.
+ *  - The walking program then restarts with a tail call to a program that walks by this file.
+ *  - A frame found here is an offset in the file that was mapped at that moment; later changes do
+ *    not affect it.
+ *  - Files are identified by inode, device, size and modification time, since inode numbers are
+ *    soon reused, as in builds.
+ *  - Kernels before 5.17 have no bpf_find_vma(): such stacks are cut or deferred.
  */
 #ifndef BPF_USER_PROBES_VMA_CODE_BPF_H
 #define BPF_USER_PROBES_VMA_CODE_BPF_H
@@ -63,7 +62,7 @@ struct vm_area_struct {
 
 #pragma clang attribute pop
 
-/* What the loader has read of files. */
+/* Files that the loader has read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, UNWIND_FILES_MAX);
@@ -74,7 +73,7 @@ struct {
 struct vma_code {
 	__u64 start;
 	__u64 end;
-	__u64 offset; /* of its beginning, in the file */
+	__u64 offset; /* offset of start in the file */
 	struct inode *inode;
 	bool executable;
 };
@@ -91,7 +90,7 @@ static long note_vma(struct task_struct *task, struct vm_area_struct *vma, struc
 	return 0;
 }
 
-/* Whether the file is still the one whose table was made. */
+/* True if the file is unchanged since its table was made. */
 static __always_inline bool inode__has(struct inode *inode, const struct unwind_file_table *table)
 {
 	struct inode___6_7 *inode_6_7 = (void *)inode;
@@ -124,7 +123,10 @@ static __always_inline const struct unwind_file_table *inode__table(struct inode
 	return table && inode__has(inode, table) ? table : NULL;
 }
 
-/* Code without a file, as it is made at run time, is a mapping without a table. */
+/*
+ * Finds the kernel's mapping of addr. Code without a file, made at run time, is a mapping without a
+ * table.
+ */
 static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 {
 	const struct unwind_file_table *table = NULL;
@@ -154,7 +156,7 @@ static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 	return true;
 }
 
-/* As walk__rule. */
+/* Like walk__rule(), by the kernel's mappings. */
 static __always_inline bool walk__rule_by_vma(struct walk *walk, __u64 addr, __u64 *rule)
 {
 	if (!mapping__holds(&walk->here, addr) && !walk__find_vma(walk, addr))
