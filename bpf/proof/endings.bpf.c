@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tells what threads had in their registers that end because their process does: each does so
- * itself, when what it had in user space is still on its stack in the kernel. Vector registers are
- * those with which it gave up its processor the last time.
+ * Reports the registers of threads that end with their process. Each thread reports itself, while
+ * its user registers are still on its kernel stack. Vector registers are as of its last context
+ * switch.
  */
 #include "bpf/proof/query.bpf.h"
 
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct ending);
 } buffers SEC(".maps");
 
-/* Room for a thousand threads with the vector registers of 2017. */
+/* Room for a thousand threads with AVX-512 registers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4 << 20);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tells of all threads of a process whether they sleep, and what they have in their registers,
- * without stopping any: the registers of a thread that sleeps are on its stack in the kernel. Who
- * reads the iterator twice knows by the counts of switches which threads have run meanwhile. One
- * reader at a time.
+ * Reports for all threads of a process whether they sleep, and their registers, without stopping
+ * them: a sleeping thread's registers are on its kernel stack. A reader that reads the iterator
+ * twice can tell by the switch counts which threads ran in between. Only one reader at a time.
  */
 #include "bpf/proof/query.bpf.h"
 
@@ -19,10 +18,10 @@ static __always_inline __u64 switches_of(struct task_struct *task)
 	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
 }
 
-/* More ancestors than that are not looked at. */
+/* Maximum ancestors searched. */
 #define MAX_ANCESTORS 64
 
-/* Where the kernel looks for a parent when that of a process has ended. */
+/* Returns the process that adopts a process's children when it ends. */
 static __always_inline struct task_struct *reaper_of(struct task_struct *task)
 {
 	struct task_struct *ancestor = BPF_CORE_READ(task, real_parent);
