@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything in the BPF programs that differs by architecture. Nothing else may ask which one
- * it is.
+ * All architecture-specific code of the BPF programs. No other file may test for the architecture.
  *
- * A call is known by its *slot*: on x86-64 the address of the stack word that holds its return
- * address, on aarch64 the stack pointer at entry. It is the same number seen from the entry
- * probe and from the return probe of one call, and lower for calls made inside it.
+ * A call is identified by its *slot*: on x86-64 the address of the stack word with its return
+ * address, on aarch64 the stack pointer at entry. The entry probe and the return probe of a call
+ * see the same slot; nested calls have lower slots.
  */
 #ifndef BPF_ARCH_BPF_H
 #define BPF_ARCH_BPF_H
@@ -14,7 +13,7 @@
 #include "bpf/thread_record.h"
 #include "bpf/unwind.h"
 
-/* The registers of a frame; lr 0: its value is not known any more. */
+/* The registers of a frame; lr is 0 if its value is unknown. */
 struct unwind_regs {
 	__u64 pc;
 	__u64 sp;
@@ -22,7 +21,7 @@ struct unwind_regs {
 	__u64 lr;
 };
 
-/* Where registers are saved; 0: the value is still in the register. */
+/* Where registers are saved; 0 if the value is still in the register. */
 struct unwind_saved_at {
 	__u64 ra;
 	__u64 fp;
@@ -35,13 +34,13 @@ static __always_inline __u64 arch_entry_slot(struct pt_regs *ctx)
 	return PT_REGS_SP(ctx);
 }
 
-/* The return instruction has popped the return address. */
+/* The return instruction has popped the return address, so the slot is below the stack pointer. */
 static __always_inline __u64 arch_return_slot(struct pt_regs *ctx)
 {
 	return PT_REGS_SP(ctx) - sizeof(__u64);
 }
 
-/* The return address of the call that was just made; 0 if it cannot be read. */
+/* Returns the return address of the call just made; 0 if it cannot be read. */
 static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 {
 	__u64 ra = 0;
@@ -50,7 +49,7 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return ra;
 }
 
-/* The word that a later call can look at to see whether the call at slot is still in progress. */
+/* Reads the word by which a later call can see whether the call at slot is still in progress. */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return bpf_probe_read_user(word, sizeof(*word), (void *)slot) == 0;
@@ -58,10 +57,10 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
-/* Other CPUs see the stores of this one in the order in which it makes them. */
+/* Stores are seen by other CPUs in the order they are made. */
 #define ARCH_STORES_IN_ORDER 1
 
-/* Whether there is a stub at addr, which jumps to a function of another library. */
+/* True if addr has a PLT stub, which jumps to a function of another library. */
 static __always_inline bool arch_is_stub(__u64 addr)
 {
 	const __u32 endbr64 = 0xfa1e0ff3;
@@ -74,13 +73,13 @@ static __always_inline bool arch_is_stub(__u64 addr)
 		return true;
 	if (code.begin == endbr64)
 		code.begin = code.jump;
-	/* jmp *(rip), or the same after a prefix */
+	/* jmp *(rip), also with a bnd prefix */
 	return (code.begin & 0xffff) == 0x25ff || (code.begin & 0xffffff) == 0x25fff2;
 }
 
 /*
- * The function that the instruction before return_address calls; 0: it does not say which, or names
- * a stub.
+ * Returns the function called by the instruction before return_address; 0 if the call is indirect
+ * or goes to a stub.
  */
 static __always_inline __u64 arch_called_function(__u64 return_address)
 {
@@ -98,8 +97,8 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 }
 
 /*
- * Where code at a return address gives back so many bytes of the stack and returns, as in the
- * trampolines of python -X perf, that is its rule, whatever the frame pointer holds.
+ * Finds the rule of code that at the return address only releases stack and returns, as the
+ * trampolines of python -X perf do. The rule holds whatever the frame pointer is.
  */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
@@ -114,7 +113,7 @@ static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *re
 	return true;
 }
 
-/* The caller's registers, as far as a walk follows them. */
+/* Sets the caller's registers that a walk needs. */
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
 	ret->sp = PT_REGS_SP(ctx) + sizeof(__u64);
@@ -127,7 +126,7 @@ static __always_inline __u64 arch_code_address(__u64 addr)
 	return addr;
 }
 
-/* What the caller will find in its registers at pc, to which it will be returned. */
+/* Copies the registers as the caller will have them at pc after the return. */
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
 {
 	__u64 *ret = copy->registers;
@@ -151,13 +150,13 @@ static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwi
 	copy->register_cnt = 16;
 }
 
-/* The slot of the call that made a frame. */
+/* Returns the slot of the call that made a frame. */
 static __always_inline __u64 arch_frame_slot(__u64 cfa)
 {
 	return cfa - sizeof(__u64);
 }
 
-/* Where the frame keeps its caller's registers. */
+/* Finds where the frame has saved its caller's registers. */
 static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa, __u64 fp,
 				       struct unwind_saved_at *ret)
 {
@@ -169,15 +168,15 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 		ret->fp = fp + rule->saved_off;
 }
 
-/* When a handler has returned, struct ucontext lies at the stack pointer. */
+/* After a signal handler has returned, struct ucontext is at the stack pointer. */
 #define ARCH_SIGNAL_FP 120
 #define ARCH_SIGNAL_SP 160
 #define ARCH_SIGNAL_PC 168
 #define ARCH_SIGNAL_LR 0 /* none */
 
 /*
- * Words in the order of struct user_regs_struct; those of segments behind them are left out. The
- * upper half of cs and ss may hold anything.
+ * Words in the order of struct user_regs_struct, without the segment registers at its end. The
+ * upper halves of cs and ss may contain garbage.
  */
 #define ARCH_PTRACE_WORDS 21
 #define ARCH_PC 16
@@ -186,8 +185,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SS 20
 
 /*
- * Reads the registers of user space that a thread which does not run has; of a thread of the
- * kernel's that belongs to the process, they are 0. False: they are not where they should be.
+ * Reads the user registers of a thread that does not run. They are 0 for the process's kernel
+ * threads. False if they are not where they were expected.
  */
 static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
 {
@@ -200,13 +199,13 @@ static __always_inline bool arch_thread_registers(struct task_struct *task, __u6
 	ret[ARCH_SS] &= 0xffff;
 	ret[ARCH_PTRACE_WORDS] = BPF_CORE_READ(task, thread.fsbase);
 	ret[ARCH_PTRACE_WORDS + 1] = BPF_CORE_READ(task, thread.gsbase);
-	/* Selectors of user space have 3 in their lowest bits. */
+	/* Segment selectors of user space have 3 in the lowest two bits. */
 	return (ret[ARCH_CS] & ret[ARCH_SS] & 3) == 3 || !(ret[ARCH_PC] | ret[ARCH_SP]);
 }
 
 /*
- * As the XSAVE instructions left them. At most max bytes, less than MEMLEAK_VECTOR_BYTES, and whole
- * words.
+ * Copies the vector registers in XSAVE format: at most max bytes, fewer than MEMLEAK_VECTOR_BYTES,
+ * in whole words.
  */
 static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
 {
@@ -299,7 +298,7 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return PT_REGS_RET(ctx);
 }
 
-/* The return address is in a register, saved anywhere or nowhere: there is no word to look at. */
+/* The return address is in a register or saved anywhere, so there is no word to read. */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return false;
@@ -319,14 +318,14 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 		return 0;
 	words = (__s32)(call << 6) >> 6;
 	addr = return_address + (words - 1) * (__s64)sizeof(call);
-	/* A stub begins with adrp x16, or with that after bti c. */
+	/* A stub begins with adrp x16, possibly after bti c. */
 	if (bpf_probe_read_user(&stub, sizeof(stub), (void *)addr) ||
 	    (stub & 0x9f00001f) == 0x90000010 || stub == 0xd503245f)
 		return 0;
 	return addr;
 }
 
-/* Trampolines keep a frame pointer. */
+/* Trampolines keep a frame pointer, so no such rule is needed. */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
 	(void)addr;
@@ -338,7 +337,7 @@ static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs 
 {
 	ret->sp = PT_REGS_SP(ctx);
 	ret->fp = PT_REGS_FP(ctx);
-	ret->lr = 0; /* lr held the way back to the caller, which has saved its own */
+	ret->lr = 0; /* lr held the return address to the caller, which has saved its own */
 }
 
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
@@ -350,7 +349,7 @@ static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwi
 		copy->register_cnt = 0;
 }
 
-/* Drops the signature of the pointer (PAC), which stands in bits that addresses do not use. */
+/* Removes the pointer's signature (PAC), which is in unused address bits. */
 static __always_inline __u64 arch_code_address(__u64 addr)
 {
 	return addr & ((1ULL << 48) - 1);
@@ -374,16 +373,16 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 	}
 }
 
-/* struct rt_sigframe lies at the stack pointer: siginfo, then ucontext, which has the registers. */
+/* struct rt_sigframe is at the stack pointer: siginfo, then ucontext with the registers. */
 #define ARCH_SIGNAL_FP 544
 #define ARCH_SIGNAL_LR 552
 #define ARCH_SIGNAL_SP 560
 #define ARCH_SIGNAL_PC 568
 
-/* As struct user_pt_regs, then TPIDR_EL0, x0 before the system call, and its number or -1. */
+/* Like struct user_pt_regs, then TPIDR_EL0, x0 before the system call, and its number or -1. */
 #define ARCH_PTRACE_WORDS 34
 
-/* Of the kernel's pt_regs, what stands behind those that user space sees. */
+/* The part of the kernel's pt_regs behind what user space sees. */
 struct pt_regs___kernel {
 	__u64 orig_x0;
 	__s32 syscallno;
@@ -399,12 +398,12 @@ static __always_inline bool arch_thread_registers(struct task_struct *task, __u6
 	ret[ARCH_PTRACE_WORDS] = BPF_CORE_READ(task, thread.uw.tp_value);
 	ret[ARCH_PTRACE_WORDS + 1] = BPF_CORE_READ(regs, orig_x0);
 	ret[ARCH_PTRACE_WORDS + 2] = (__s64)BPF_CORE_READ(regs, syscallno);
-	/* The mode that it was in: 0 is user space. */
+	/* The mode bits of pstate are 0 for user space. */
 	return !(ret[ARCH_PTRACE_WORDS - 1] & 0xf) ||
 	       !(ret[ARCH_PTRACE_WORDS - 2] | ret[ARCH_PTRACE_WORDS - 3]);
 }
 
-/* The 32 registers of 16 bytes, and where the thread uses them, those of SVE. */
+/* Copies the 32 registers of 16 bytes and, if the thread uses SVE, its registers. */
 static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
 {
 	struct thread_struct___one_length *old = (void *)&task->thread;

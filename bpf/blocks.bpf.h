@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of blocks, the totals of the sites that hold them, and what is counted.
+ * The block tables, the totals of their sites, and the counters.
  *
- * Two rules keep the totals exact: a site is credited only after the block was stored, and
- * debited only by whoever succeeded in deleting it.
+ * Two rules keep the totals exact: a site is credited only after its block was stored, and debited
+ * only by the program whose delete succeeded.
  */
 #ifndef BPF_BLOCKS_BPF_H
 #define BPF_BLOCKS_BPF_H
@@ -22,9 +22,9 @@ struct {
 } blocks SEC(".maps");
 
 /*
- * The second table of blocks, once the loader has made it. A hash table takes memory for its places
- * when it is made: few processes have as many blocks as there may be. It has no types, which
- * kernels before 6.2 would want to be the same.
+ * The second block table, once the loader has created it. Hash tables allocate their memory at
+ * creation, and few processes need the maximum. It has no BTF types, which would have to be equal
+ * on kernels before 6.2.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -48,9 +48,7 @@ struct {
 	__type(value, struct memleak_site);
 } sites SEC(".maps");
 
-/*
- * The counting filter: how many blocks of each hash the table has, config.filter_mask + 1 numbers.
- */
+/* The counting filter, with config.filter_mask + 1 counts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -66,7 +64,7 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
-/* Atomic although per CPU: since 6.0 a program can be preempted by another one. */
+/* Atomic although per CPU: since 6.0, one program can preempt another. */
 static __always_inline void count(__u32 which, __s64 by)
 {
 	__u64 *counter = bpf_map_lookup_elem(&counters, &which);
@@ -75,7 +73,7 @@ static __always_inline void count(__u32 which, __s64 by)
 		__sync_fetch_and_add(counter, by);
 }
 
-/* MEMLEAK_QUOTAS and one, if there are quotas. */
+/* MEMLEAK_QUOTAS + 1 elements, if quotas are used. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -112,7 +110,7 @@ static __always_inline void quota__add(__u32 image, __s64 by)
 		__sync_fetch_and_add(&all->held, by);
 }
 
-/* Whether the process may have no more blocks. What others add at the same time may come on top. */
+/* True if the process has used up its quota. Concurrent additions may exceed it slightly. */
 static __always_inline bool quota__is_full(__u32 image)
 {
 	struct memleak_quota *quota, *all;
@@ -131,7 +129,7 @@ static __always_inline bool quota__is_full(__u32 image)
 	return true;
 }
 
-/* The low 40 bits of the packed word are the size, the high 24 the count. */
+/* Adds to a site's total: size in the low 40 bits of the packed word, count in the high 24. */
 static __always_inline void site__add(struct memleak_site *site, __u64 size, __s64 sign)
 {
 	__u64 packed = 1ULL << MEMLEAK_TOTAL_SIZE_BITS;
@@ -159,7 +157,10 @@ static __always_inline __u32 *filter__find(const struct memleak_block_key *key)
 	return line ? &line->cnt[place % MEMLEAK_FILTER_IN_LINE] : NULL;
 }
 
-/* A block is counted before it comes and until it has gone: what is not counted is not there. */
+/*
+ * Counts a block in the filter: before it is stored and until it is deleted, so a count of 0 means
+ * that the table does not have it.
+ */
 static __always_inline void filter__add(const struct memleak_block_key *key, __s32 by)
 {
 	__u32 *cnt = filter__find(key);
@@ -168,7 +169,7 @@ static __always_inline void filter__add(const struct memleak_block_key *key, __s
 		__sync_fetch_and_add(cnt, by);
 }
 
-/* Whether the table may have a block: tells at little cost of most blocks that it has not. */
+/* False if the block is certainly not in the table, which is true for most lookups and cheap. */
 static __always_inline bool table__may_have(const struct memleak_block_key *key)
 {
 	const volatile __u32 *cnt = filter__find(key);
@@ -176,7 +177,7 @@ static __always_inline bool table__may_have(const struct memleak_block_key *key)
 	return !cnt || *cnt;
 }
 
-/* NULL: there is only one table. */
+/* Returns the second table; NULL if there is only one. */
 static __always_inline void *table__second(void)
 {
 	__u32 at = 0;
@@ -185,9 +186,8 @@ static __always_inline void *table__second(void)
 }
 
 /*
- * Takes a block out of the tables. It is copied before it is deleted, since a deleted element may
- * be reused at once, and debited only if the delete succeeded, since someone else may have been
- * first.
+ * Takes a block out of the tables. It is copied before the delete, since a deleted element may be
+ * reused at once, and debited only if the delete succeeds, since another program may be faster.
  */
 static __always_inline bool table__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
@@ -228,9 +228,9 @@ static __always_inline int table__insert(const struct memleak_block_key *key,
 }
 
 /*
- * Stores a block whose key is not in the tables. False: it was lost, which is counted. The caller
- * credits the site. Errors of map functions are ints: older kernels leave the upper half of the
- * register undefined.
+ * Stores a block whose key is not in the tables. Returns false and counts the loss on failure. The
+ * caller credits the site. Map functions' errors are kept as int: older kernels leave the upper
+ * half of the register undefined.
  */
 static __always_inline bool table__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)

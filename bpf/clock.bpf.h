@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The time to about a tick of the kernel, a few milliseconds: the clock is read once in each tick
- * on each CPU. Ages are shown in tenths of a second; where it matters which of two is older,
- * memleak clears this.
+ * An approximate clock, exact to a kernel tick (a few milliseconds), that is read once per tick and
+ * CPU. Precise enough for ages shown in tenths of a second.
  */
 #ifndef BPF_CLOCK_BPF_H
 #define BPF_CLOCK_BPF_H
@@ -11,7 +10,7 @@
 
 struct cpu_clock {
 	__u64 tick;
-	__u64 time_ns; /* when that tick was first seen */
+	__u64 time_ns; /* when the tick was first seen */
 };
 
 struct {
@@ -22,7 +21,8 @@ struct {
 } cpu_clocks SEC(".maps");
 
 /*
- * The tick is written last: a program that comes in between finds the new time with the old tick.
+ * Returns the approximate time. The tick is written last: a program that interrupts this one then
+ * sees the new time with the old tick.
  */
 static __always_inline __u64 about_now(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel as the BPF programs see it: the few types they depend on, each with CO-RE
- * relocations, and one accessor per thing that differs between kernels.
+ * Kernel types used by the BPF programs, with CO-RE relocations, and one accessor for each
+ * difference between kernels.
  */
 #ifndef BPF_COMPAT_BPF_H
 #define BPF_COMPAT_BPF_H
@@ -28,8 +28,8 @@ struct uprobes_state {
 };
 
 /*
- * Vector registers of x86-64, the first words of which say what the rest is. First a part of struct
- * thread_struct, they were then reached by a pointer there, and now lie behind the task.
+ * Vector registers of x86-64, whose first words describe the rest. Older kernels have them in
+ * struct thread_struct, then reached them by a pointer there; now they follow the task.
  */
 union fpregs_state {
 	unsigned int first;
@@ -49,18 +49,18 @@ struct fpu___inner {
 };
 
 struct thread_struct {
-	/* of x86-64 */
+	/* x86-64 */
 	unsigned long fsbase;
 	unsigned long gsbase;
 	struct fpu fpu;
-	/* of aarch64 */
+	/* aarch64 */
 	struct {
 		unsigned long tp_value;
 		struct {
 			unsigned int first;
 		} fpsimd_state;
 	} uw;
-	void *sve_state; /* NULL: it uses none */
+	void *sve_state; /* NULL if the thread uses no SVE */
 	unsigned int vl[1];
 };
 
@@ -74,7 +74,7 @@ struct mm_struct {
 };
 
 struct cfs_rq {
-	struct rq *rq; /* the CPU's */
+	struct rq *rq; /* the CPU's run queue */
 };
 
 struct sched_entity {
@@ -87,14 +87,11 @@ struct thread_info {
 	} preempt;
 };
 
-/*
- * A call that will return to a return probe: where it was made, and where it would have returned
- * to.
- */
+/* A call that returns to a return probe: its slot and its original return address. */
 struct return_instance {
 	unsigned long stack;
 	unsigned long orig_ret_vaddr;
-	struct return_instance *next; /* the call made before it */
+	struct return_instance *next; /* the previous call */
 };
 
 struct uprobe_task {
@@ -174,7 +171,7 @@ struct task_struct {
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	struct {
-		void *next; /* itself: the list is empty */
+		void *next; /* points to itself if the list is empty */
 	} ptraced;
 	struct thread_struct thread;
 	struct pid *thread_pid;
@@ -210,7 +207,7 @@ struct bpf_iter_meta {
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
-	struct task_struct *task; /* NULL: there are no more */
+	struct task_struct *task; /* NULL at the end */
 };
 
 struct kmem_cache {
@@ -219,25 +216,25 @@ struct kmem_cache {
 	unsigned int flags;
 };
 
-/* What is known of a page of the slab allocator. */
+/* The fields used of a slab page. */
 struct slab {
 	struct kmem_cache *slab_cache;
 };
 
 struct page {
-	unsigned long compound_head; /* bit 0: the rest points to the first page of the block */
+	unsigned long compound_head; /* bit 0 set: the rest points to the first page of the block */
 	struct kmem_cache *slab_cache;
 };
 
 #pragma clang attribute pop
 
 /*
- * Whether members of the current task are loaded as from any memory (since 5.11, in programs of
- * tracepoints). Otherwise each is read by a call of a helper.
+ * True if members of the current task can be read by plain loads (since 5.11, in tracepoint
+ * programs). Otherwise each needs a helper call.
  */
 #define HAS_TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
 
-/* 0: the thread runs, or could. */
+/* Returns the task's state; 0 if it runs or is runnable. */
 static __always_inline long task_state(struct task_struct *task)
 {
 	struct task_struct___old *old = (void *)task;
@@ -247,17 +244,19 @@ static __always_inline long task_state(struct task_struct *task)
 	return BPF_CORE_READ(old, state);
 }
 
-/* The bits of signal_struct.flags that say so; the second one is older kernels'. */
+/*
+ * Bits of signal_struct.flags for a process that ends; SIGNAL_GROUP_COREDUMP is of older kernels.
+ */
 #define SIGNAL_GROUP_EXIT 4
 #define SIGNAL_GROUP_COREDUMP 8
 
-/* Whether all of its process ends, not it alone. */
+/* True if the task's whole process ends, not just this thread. */
 static __always_inline bool task_process_ends(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, signal, flags) & (SIGNAL_GROUP_EXIT | SIGNAL_GROUP_COREDUMP);
 }
 
-/* Where the thread has its struct rseq; 0: it has none; -1: not known. */
+/* Returns the address of the thread's struct rseq; 0 if it has none, -1 if unknown. */
 static __always_inline __u64 task_rseq(struct task_struct *task)
 {
 	struct task_struct___rseq *pointer = (void *)task;
@@ -270,7 +269,10 @@ static __always_inline __u64 task_rseq(struct task_struct *task)
 	return (__u64)-1;
 }
 
-/* Kernels for one processor do not say which thread it runs. It was an int, and is a byte now. */
+/*
+ * True if a CPU runs the task. Uniprocessor kernels lack the field; it was an int, and is a byte in
+ * newer kernels.
+ */
 static __always_inline bool task_on_cpu(struct task_struct *task)
 {
 	__u64 on_cpu = 0;
@@ -282,9 +284,9 @@ static __always_inline bool task_on_cpu(struct task_struct *task)
 }
 
 /*
- * Where the registers of user space are while the thread is in the kernel; 0: that is not known.
- * stack_bytes: of its stack in the kernel, on kernels that do not tell themselves, with bytes
- * of registers at the end.
+ * Returns the address of a thread's user registers while it is in the kernel; 0 if unknown. On
+ * kernels without bpf_task_pt_regs(), they are the last bytes bytes of the kernel stack of
+ * stack_bytes.
  */
 static __always_inline __u64 task_user_registers(struct task_struct *task, __u64 stack_bytes,
 						 __u64 bytes)
@@ -294,12 +296,12 @@ static __always_inline __u64 task_user_registers(struct task_struct *task, __u64
 	return (__u64)BPF_CORE_READ(task, stack) + stack_bytes - bytes;
 }
 
-/* The bits of a cache's flags, on kernels where they have names. */
+/* Bits of a cache's flags, on kernels that name them. */
 enum _slab_flag_bits {
 	_SLAB_RECLAIM_ACCOUNT = 17,
 };
 
-/* Whether the kernel takes objects of the cache back when it needs memory. */
+/* True if the kernel reclaims objects of the cache when it needs memory. */
 static __always_inline bool cache_is_reclaimable(struct kmem_cache *cache)
 {
 	__u32 bit = _SLAB_RECLAIM_ACCOUNT;
@@ -310,8 +312,8 @@ static __always_inline bool cache_is_reclaimable(struct kmem_cache *cache)
 }
 
 /*
- * Where a pending return probe lets the probed function return to: the start of the process's
- * [uprobes] page. 0: it has none yet.
+ * Returns the address that pending return probes put in place of return addresses: the start of the
+ * process's [uprobes] page. 0 if there is none yet.
  */
 static __always_inline __u64 return_trampoline(void)
 {
@@ -320,7 +322,7 @@ static __always_inline __u64 return_trampoline(void)
 	return BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
 }
 
-/* Where the stack pointer was when the program under way began. */
+/* Returns the stack pointer at the start of the current program. */
 static __always_inline __u64 first_stack_pointer(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the ring of events brings with -t; a part of the ABI. */
+/* Events of -t in the ring buffer. Part of the ABI. */
 #ifndef BPF_EVENT_H
 #define BPF_EVENT_H
 
 #include <linux/types.h>
 
-#define MEMLEAK_COMM_SIZE 16 /* bytes of a task's name */
+#define MEMLEAK_COMM_SIZE 16 /* size of a task's name */
 
 enum memleak_event_type {
 	MEMLEAK_EVENT_ALLOC,
@@ -22,8 +22,8 @@ struct memleak_event {
 	__u64 time_ns;
 	__u64 function; /* address of the allocator function */
 	__u64 addr;
-	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN: free of a block that is not tracked */
-	__u64 stack; /* key of the stack table; 0: not known, or not asked for */
+	__u64 size;                   /* MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */
+	__u64 stack;                  /* key of the stack table; 0 if unknown or not wanted */
 	char comm[MEMLEAK_COMM_SIZE]; /* kernel events: the task's name */
 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --sample-bytes: the distance in bytes from one sample to the next. It is exponentially
- * distributed, and drawn by integer arithmetic, as programs have no other, and without branches,
- * which a verifier would follow both ways. Knows nothing of BPF, so that a test can compare it with
- * libm.
+ * --sample-bytes: draws exponentially distributed distances between samples, in bytes. Uses only
+ * integer arithmetic, since BPF has no other, and no branches, since a verifier would follow both.
+ * Does not depend on BPF, so that a test can compare it with libm.
  */
 #ifndef BPF_EXPONENTIAL_H
 #define BPF_EXPONENTIAL_H
@@ -14,7 +13,7 @@
 #define EXPONENTIAL_MAX_MEAN (1ULL << 40)
 #define LN2_Q58 0x2c5c85fdf473de7ULL
 
-/* The upper half of the product. */
+/* Returns the upper half of the 128-bit product. */
 static inline __attribute__((always_inline)) __u64 multiply_high(__u64 a, __u64 b)
 {
 	__u64 a_low = (__u32)a, a_high = a >> 32, b_low = (__u32)b, b_high = b >> 32;
@@ -25,13 +24,14 @@ static inline __attribute__((always_inline)) __u64 multiply_high(__u64 a, __u64 
 }
 
 /*
- * -ln(1 - part / 2^64) with 58 bits behind the point, for a part up to 2^63. The polynomial, in
- * 32 bits behind the point, is -ln(1 - x) / x within 8 millionths: interpolated at the six
- * Chebyshev nodes of 0 to 1/2. The error is relative, so that it is small for small results, too.
+ * Returns -ln(1 - part / 2^64) as a fixed-point number with 58 fraction bits, for part up to 2^63.
+ * The polynomial, with 32 fraction bits, approximates -ln(1 - x) / x within 8 millionths,
+ * interpolated at the six Chebyshev nodes of 0 to 1/2. The error is relative, so it is small for
+ * small results, too.
  */
 static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
 {
-	__s64 x = part >> 33, sum = 0xd4540fb0LL; /* x: 31 bits behind the point */
+	__s64 x = part >> 33, sum = 0xd4540fb0LL; /* x has 31 fraction bits */
 
 	sum = -0x4a4c948cLL + (sum * x >> 31);
 	sum = 0x64f92565LL + (sum * x >> 31);
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
 	return multiply_high(part, (__u64)sum << 26);
 }
 
-/* If the highest `by` bits are all 0, moves all bits up by as many. */
+/* If the highest `by` bits are 0, shifts left by that number of bits. */
 #define MOVE_UP(bits, moved, by)                                                                   \
 	do {                                                                                       \
 		__u64 none = (((bits) >> (64 - (by))) - 1) >> 63;                                  \
@@ -51,11 +51,11 @@ static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
 	} while (0)
 
 /*
- * A number of exponential distribution, rounded up: at least 1, and at most n with the probability
- * 1 - e^(-n / mean), which is met within 10 millionths of itself. random: 64 random bits;
- * mean: 1 to EXPONENTIAL_MAX_MEAN.
+ * Returns an exponentially distributed number, rounded up, at least 1. It is at most n with
+ * probability 1 - e^(-n / mean), within 10 millionths of that value. random: 64 random bits; mean:
+ * 1 to EXPONENTIAL_MAX_MEAN.
  *
- * It is -ln(u) * mean for u = random / 2^64, and u = m / 2^k with m from 1/2 to 1.
+ * The number is -ln(u) * mean with u = random / 2^64, where u = m / 2^k and m is between 1/2 and 1.
  */
 static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random, __u64 mean)
 {
@@ -71,11 +71,10 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 }
 
 /*
- * Whether the next sample lies in these bytes. left: the bytes up to it; 0, as in fresh memory, if
- * it is yet to be drawn, and afterwards if the sample lay here. An exponential distance has no
- * memory: whatever was subtracted, and whether or not there was a sample just before, a block of S
- * bytes holds the next one with the probability 1 - e^(-S / mean), independently of all others. A
- * block of 0 bytes counts as one of 1: a block that is never sampled could not be estimated.
+ * True if the next sample lies in the next size bytes. left: bytes until the sample; 0 if it must
+ * be drawn, as in fresh memory and after a sample. The exponential distribution has no memory:
+ * independently of earlier calls, a block of S bytes has a sample with probability 1 - e^(-S /
+ * mean). Size 0 counts as 1: a block that is never sampled could not be estimated.
  */
 static inline __attribute__((always_inline)) bool countdown__ends(__u64 *left, __u64 size)
 {

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What forked children have of their ancestors, with --follow; a part of the ABI. Nothing is copied
- * when a process forks: a child has whatever its parent had then and the child has not freed since.
+ * Blocks that forked children inherit, with --follow. Part of the ABI. Nothing is copied at fork: a
+ * child has the blocks that its parent had then and that the child has not freed since.
  */
 #ifndef BPF_INHERITANCE_H
 #define BPF_INHERITANCE_H
 
 #include <linux/types.h>
 
-/* Kept for each image that has forked, or was forked, as long as somebody may have blocks of it. */
+/*
+ * References to an image that has forked or was forked, kept as long as any image may have its
+ * blocks.
+ */
 struct memleak_image_refs {
 	__u64 forked_ns; /* when it last forked */
-	__u32 parent;    /* the image that it is a copy of; 0: it executed a program */
-	__u32 users;     /* itself until its last report, and each child as long as that has users
-			  */
+	__u32 parent;    /* image that this one was forked from; 0 after exec */
+	__u32 users;     /* 1 until its last report, and 1 for each child with users */
 };
 
-/* A block that was freed after a child was forked: descendants of the image may have it still. */
+/* A block that was freed after a fork: descendants of the image may still have it. */
 struct memleak_left_key {
 	__u64 addr;
 	__u64 birth_ns;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of the ABI that the kernel objects alone need: their events and where those have their
- * values, and what is constant for their programs.
+ * The part of the ABI for the kernel objects only: events, where their values are, and constants of
+ * their programs.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
 
 #include <linux/types.h>
 
-/* Kernel events come without the address of a function: memleak_event has one of these instead. */
+/* Kernel events, used in memleak_event instead of a function's address. */
 enum memleak_kernel_event {
 	MEMLEAK_KERNEL_KMALLOC,
 	MEMLEAK_KERNEL_KFREE,
@@ -26,8 +26,8 @@ enum memleak_kernel_event {
 };
 
 /*
- * Where an event has a value: the number of an argument of the tracepoint, or the offset of a field
- * in its record where there are only records. MEMLEAK_VALUE_NONE: the event has no such value.
+ * Where an event has a value: the index of a tracepoint argument, or the offset of a field in the
+ * record if only records are available. MEMLEAK_VALUE_NONE if the event has no such value.
  */
 #define MEMLEAK_VALUE_NONE 0xff
 
@@ -39,7 +39,7 @@ struct memleak_value_places {
 	__u8 cache_alloc_site;
 	__u8 cache_alloc_ptr;
 	__u8 cache_alloc_cache;
-	__u8 cache_alloc_size; /* NONE: the cache knows */
+	__u8 cache_alloc_size; /* NONE if the cache gives the size */
 	__u8 kfree_site;
 	__u8 kfree_ptr;
 	__u8 cache_free_site;
@@ -52,39 +52,40 @@ struct memleak_value_places {
 	__u8 percpu_alloc_ptr;
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
-	__u8 bulk_pages_array; /* the last argument; NONE: the kernel allocates no pages in bulk */
-	__u8 rcu_func;         /* kvfree_call_rcu's second argument is the offset of the head */
+	__u8 bulk_pages_array; /* the last argument; NONE if there is no bulk allocation */
+	__u8 rcu_func;         /* kvfree_call_rcu: argument 2 is the offset of the head */
 };
 
 struct memleak_code_range {
 	__u64 start;
-	__u64 end; /* the first address behind */
+	__u64 end; /* first address behind the range */
 };
 
 #define MEMLEAK_SLAB_FUNCTIONS 12
 #define MEMLEAK_INTERRUPT_EDGES 4
 
-/* Constant for the programs of the kernel object. */
+/* Constants of the kernel object's programs. */
 struct memleak_kernel_config {
-	__u32 own_tgid;     /* memleak's */
-	__u32 starter_tgid; /* of its child whose children are its helpers */
-	__u8 by_process;    /* only what target processes allocate */
-	__u8 by_thread;     /* blocks have the number of the thread, and not of its process */
+	__u32 own_tgid;     /* memleak's tgid */
+	__u32 starter_tgid; /* tgid of the child that starts memleak's helpers */
+	__u8 by_process;    /* track only allocations of target processes */
+	__u8 by_thread;     /* blocks have the tid of their thread instead of its tgid */
 	__u8 wa_missing_free;
 	__u8 percpu;
-	__u8 movable; /* pages of user memory and of the page cache, too */
+	__u8 movable; /* also track pages of user memory and of the page cache */
 	__u8 page_shift;
-	__s64 preempt_count_at; /* distance from the CPU's run queue; 0: unknown */
+	__s64 preempt_count_at; /* distance from the CPU's run queue; 0 if unknown */
 	struct memleak_value_places at;
-	/* Functions of the slab allocator that ask for pages; empty ranges are unused. */
+	/* Slab allocator functions that allocate pages; unused ranges are empty. */
 	struct memleak_code_range slab_functions[MEMLEAK_SLAB_FUNCTIONS];
-	/* Where interrupts enter: the stack of an interrupt ends there. */
+	/* Interrupt entry code, at which the stack of an interrupt ends. */
 	struct memleak_code_range interrupt_edges[MEMLEAK_INTERRUPT_EDGES];
 };
 
 /*
- * Pages are known by frame numbers: any numbering in which neighbours differ by one and blocks of
- * 2^n pages begin at multiples of 2^n. The programs find out where the direct mapping has frame 0.
+ * Maximum order of a block of pages. Pages are identified by frame numbers: any numbering in which
+ * neighbours differ by one, and blocks of 2^n pages start at multiples of 2^n. The programs find
+ * out where the direct mapping has frame 0.
  */
 #define MEMLEAK_MAX_PAGE_ORDER 18
 

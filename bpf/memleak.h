@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ABI between the BPF programs and the loader: every type, limit and number that both
- * sides must agree on. It knows nothing of how blocks are found or how reports look.
+ * The ABI between the BPF programs and the loader: all types, limits and numbers that both use. It
+ * knows nothing of how blocks are found or how reports look.
  *
- * Words: a *block* is one outstanding allocation, a *site* is one call stack of one process
- * image, an *image* is one program run by one process (a new one for each exec).
- * Sizes are bytes, times are CLOCK_MONOTONIC nanoseconds.
+ * Terms: a *block* is one outstanding allocation, a *site* is one call stack of one process image,
+ * an *image* is one program run by one process (a new one for each exec). Sizes are in bytes, times
+ * in CLOCK_MONOTONIC nanoseconds.
  */
 #ifndef BPF_MEMLEAK_H
 #define BPF_MEMLEAK_H
@@ -21,23 +21,23 @@
 #define MEMLEAK_DEFAULT_STACK_DEPTH 127
 
 /*
- * The packed totals hold 24 bits of count and 40 bits of size. Credits and debits follow the
- * blocks that are kept, so at most max_allocs, the recent ones (8192 * MEMLEAK_RECENT_BLOCKS) and
- * one in flight per thread are counted at any moment: capping max_allocs MEMLEAK_IN_FLIGHT below
- * 2^24 keeps the count from carrying, and sending blocks of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT)
- * bytes or more to the wide counter keeps the size from carrying.
+ * The packed totals have 24 bits of count and 40 bits of size. At any moment they include at most
+ * max_allocs blocks, the recent blocks (8192 * MEMLEAK_RECENT_BLOCKS), and one block in flight per
+ * thread. To avoid a carry out of the count, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. To
+ * avoid a carry out of the size, blocks of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more go
+ * to the wide counter.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
 #define MEMLEAK_TOTAL_SIZE_BITS 40
 #define MEMLEAK_TOTAL_COUNT_BITS 24
 
-/* What a block is made of. */
+/* Kinds of memory. */
 enum memleak_kind {
-	MEMLEAK_KIND_HEAP,    /* malloc and its kin */
+	MEMLEAK_KIND_HEAP,    /* from malloc and related functions */
 	MEMLEAK_KIND_MMAP,    /* private anonymous memory from mmap */
-	MEMLEAK_KIND_RESERVE, /* the same with PROT_NONE: address space, no memory */
-	MEMLEAK_KIND_STACK,   /* the same with MAP_STACK: a thread's stack */
+	MEMLEAK_KIND_RESERVE, /* mmap with PROT_NONE: address space without memory */
+	MEMLEAK_KIND_STACK,   /* mmap with MAP_STACK: a thread's stack */
 	MEMLEAK_KIND_SLAB,
 	MEMLEAK_KIND_PAGE,
 	MEMLEAK_KIND_PERCPU,
@@ -45,70 +45,69 @@ enum memleak_kind {
 	MEMLEAK_KIND_CNT,
 };
 
-/* What entry programs end with. */
+/* Tail calls of entry programs. */
 enum memleak_tail {
-	MEMLEAK_TAIL_WALK,   /* the stack is walked */
-	MEMLEAK_TAIL_VMA,    /* it is walked by the kernel's own mappings */
-	MEMLEAK_TAIL_EVENT,  /* it is walked for an event alone */
-	MEMLEAK_TAIL_DECIDE, /* is it nested in a marked call? */
-	MEMLEAK_TAIL_ENTER,  /* it is not: the entry goes on */
+	MEMLEAK_TAIL_WALK,   /* walks the stack */
+	MEMLEAK_TAIL_VMA,    /* walks the stack by the kernel's own mappings */
+	MEMLEAK_TAIL_EVENT,  /* walks the stack for an event only */
+	MEMLEAK_TAIL_DECIDE, /* decides whether the call is nested */
+	MEMLEAK_TAIL_ENTER,  /* continues the entry if the call is not nested */
 	MEMLEAK_TAIL_CNT,
 };
 
-/* Every way in which an event can be lost: indexes into the per-CPU counters. */
+/* Losses, each of which has a per-CPU counter. */
 enum memleak_lost {
 	MEMLEAK_LOST_ALLOCS_FULL,  /* block table full (--max-allocs) */
-	MEMLEAK_LOST_STACKS_FULL,  /* stack table full (--stack-storage-size): block kept, no stack
-				    */
-	MEMLEAK_LOST_NESTING,      /* outermost call overwritten by one on another stack */
+	MEMLEAK_LOST_STACKS_FULL,  /* stack table full (--stack-storage-size): no stack kept */
+	MEMLEAK_LOST_NESTING,      /* outermost call overwritten by a call on another stack */
 	MEMLEAK_LOST_RECURSION,    /* program skipped by the kernel (recursion_misses) */
-	MEMLEAK_LOST_UNWIND,       /* stack cut: block kept, its outer callers are not known */
-	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or the return probe was lost */
+	MEMLEAK_LOST_UNWIND,       /* stack cut: block kept, outer callers unknown */
+	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or a lost return probe */
 	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
-	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
-	MEMLEAK_LOST_NO_MEMORY,  /* the kernel had no memory for a table entry: block not tracked */
-	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap events that found the ring full */
-	MEMLEAK_LOST_EVENTS,     /* -t lines that found the ring full */
-	MEMLEAK_LOST_EXEC,       /* programs executed whose first allocations were not seen */
-	MEMLEAK_LOST_QUOTA_FULL, /* the process had used up its quota of the block table */
-	MEMLEAK_LOST_PROCESSES,  /* processes that were not traced, or whose exec was not told */
-	MEMLEAK_LOST_HEAPS,      /* heaps that were freed as a whole: their blocks are kept */
-	MEMLEAK_LOST_INHERITED,  /* frees of blocks that children have copies of, or are copies */
-	MEMLEAK_LOST_STRINGS,    /* strings not read to their end: their sizes are what was read */
+	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were missed */
+	MEMLEAK_LOST_NO_MEMORY,    /* no kernel memory for a table entry: block not tracked */
+	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap events lost because the ring was full */
+	MEMLEAK_LOST_EVENTS,     /* -t lines lost because the ring was full */
+	MEMLEAK_LOST_EXEC,       /* executed programs whose first allocations were missed */
+	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
+	MEMLEAK_LOST_PROCESSES,  /* processes not traced, or whose exec was not reported */
+	MEMLEAK_LOST_HEAPS,      /* heaps freed as a whole: their blocks are kept */
+	MEMLEAK_LOST_INHERITED,  /* frees of inherited blocks, or of blocks that were inherited */
+	MEMLEAK_LOST_STRINGS,    /* strings not read completely: their size is what was read */
 	MEMLEAK_LOST_CNT,
 };
 
-/* Counts of what is no loss, which stand behind the losses. */
+/* Statistics, with counters behind those of the losses. */
 enum memleak_stat {
-	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees of the kernel */
-	MEMLEAK_STAT_REPLACED,       /* blocks found at an address just handed out again */
-	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was given back */
+	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees in the kernel */
+	MEMLEAK_STAT_REPLACED,       /* stale blocks found at an address that was just allocated */
+	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was freed */
 	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
 	MEMLEAK_STAT_WALKS,          /* stacks walked */
 	MEMLEAK_STAT_STACKS,         /* stacks stored */
-	MEMLEAK_STAT_CUT_NO_CODE,    /* stacks that were cut, by what cut them */
+	MEMLEAK_STAT_CUT_NO_CODE,    /* cut stacks, by cause */
 	MEMLEAK_STAT_CUT_NO_RULE,
 	MEMLEAK_STAT_CUT_READ,
-	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had taken */
-	MEMLEAK_STAT_CACHED,    /* stacks recognised by the stack cache, and not walked */
-	MEMLEAK_STAT_CHECKED,   /* stacks recognised, and walked all the same to check the cache */
-	MEMLEAK_STAT_DISAGREED, /* of those checked, stacks that were other than the cache said */
-	MEMLEAK_STAT_FAILED,    /* allocations that were to be tracked, and failed */
+	MEMLEAK_STAT_REPAIRED,  /* frames whose return address a return probe had replaced */
+	MEMLEAK_STAT_CACHED,    /* stacks recognised by the stack cache, not walked */
+	MEMLEAK_STAT_CHECKED,   /* stacks recognised, but walked to check the cache */
+	MEMLEAK_STAT_DISAGREED, /* checked stacks that differed from the cache */
+	MEMLEAK_STAT_FAILED,    /* failed allocations that were to be tracked */
 	MEMLEAK_STAT_CALLS_OF,  /* outermost allocator calls seen, by enum memleak_shape */
 	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
 
-/* What the number in a block's key counts: equal numbers of two domains are two blocks. */
+/* Meaning of the address in a block's key: equal addresses in two domains are two blocks. */
 enum memleak_domain {
 	MEMLEAK_DOMAIN_USER,   /* virtual memory of an image */
 	MEMLEAK_DOMAIN_SLAB,   /* kernel virtual memory */
 	MEMLEAK_DOMAIN_PAGE,   /* page frame number times page size */
-	MEMLEAK_DOMAIN_PERCPU, /* offsets into every CPU's own memory */
+	MEMLEAK_DOMAIN_PERCPU, /* offset in each CPU's per-CPU memory */
 };
 
 struct memleak_block_key {
 	__u64 addr;
-	__u32 image; /* 0 in the kernel, whose blocks may be freed by anyone */
+	__u32 image; /* 0 for kernel blocks, which any process may free */
 	__u32 domain;
 };
 
@@ -117,11 +116,10 @@ struct memleak_block {
 	__u64 birth_ns;
 	__u64 site;
 	__u32 tid;
-	__u32 halved; /* how often it was halved: what is left of a block of pages that was freed in
-			 part */
+	__u32 halved; /* number of times that a partial free has halved a block of pages */
 };
 
-/* One word, so that one atomic add moves count and size together. */
+/* One word, so that one atomic addition changes count and size together. */
 union combined_alloc_info {
 	struct {
 		__u64 total_size : MEMLEAK_TOTAL_SIZE_BITS;
@@ -130,53 +128,53 @@ union combined_alloc_info {
 	__u64 bits;
 };
 
-/* Or'ed into the kind of a site: allocated in interrupt context, on nobody's behalf. */
+/* Flag in a site's kind: allocated in interrupt context, not for a process. */
 #define MEMLEAK_IN_INTERRUPT (1U << 16)
 
 #define MEMLEAK_CACHE_NAME_SIZE 64
 
 /*
- * Kernel sites: who allocated there last, and from which slab cache. Written without a lock: two
- * CPUs at one site at once may leave the pid of one and the name of the other.
+ * Last process and slab cache of a kernel site. Written without a lock: with two CPUs at one site,
+ * pid and name may be of different processes.
  */
 struct memleak_origin {
 	__u32 last_pid;
 	__u8 several_pids;
 	__u8 several_caches;
-	__u8 cache_read;  /* its name was looked for */
-	__u8 reclaimable; /* the kernel takes such memory back when it needs some */
+	__u8 cache_read;  /* the cache's name was looked up */
+	__u8 reclaimable; /* the kernel reclaims this memory when needed */
 	char last_comm[MEMLEAK_COMM_SIZE];
-	__u64 cache_size; /* what the cache hands out */
+	__u64 cache_size; /* object size of the cache */
 	char cache[MEMLEAK_CACHE_NAME_SIZE];
 };
 
-/* Key of the site table: a 64-bit hash of stack, image and kind. */
+/* Value of the site table; the key is a hash of stack, image and kind. */
 struct memleak_site {
-	union combined_alloc_info total; /* of all blocks the count; of the narrow ones the size */
-	__u64 wide_bytes;                /* size of the blocks too large for the packed word */
-	__u64 stack;                     /* key of the stack table, 0: stack not known */
+	union combined_alloc_info total; /* count of all blocks, size of those below wide_size */
+	__u64 wide_bytes;                /* total size of the larger blocks */
+	__u64 stack;                     /* key of the stack table; 0 if the stack is unknown */
 	__u32 image;
 	__u32 kind;
-	struct memleak_origin origin; /* of kernel sites */
+	struct memleak_origin origin; /* only for kernel sites */
 };
 
 /*
- * Key of the stack table: a 64-bit hash of the frames, never 0. The innermost frame is first.
+ * Value of the stack table, with the innermost frame first. The key is a 64-bit hash of the frames,
+ * never 0.
  *
- * A user stack is *unresolved* if its frames are addresses of which it was not known what is mapped
- * there, or whose code may have been replaced since that was known. The loader finds out what they
- * were from the counts of unloads.
+ * A user stack is *unresolved* if it has frames whose mapping was unknown, or may have changed
+ * since it was known. The loader resolves them by the unload counts.
  *
- * An unresolved stack may be *deferred*, too: a copy of its memory is sent to the loader, which
- * finds the frames once the code is known. The key of a deferred stack is like no other's.
+ * An unresolved stack may also be *deferred*: a copy of its memory is sent to the loader, which
+ * finds the frames when the code is known. The key of a deferred stack is random.
  */
 struct memleak_stack {
 	__u16 frame_cnt;
 	__u8 end; /* enum unwind_end */
 	__u8 unresolved : 1;
 	__u8 deferred : 1;
-	__u16 unloads;       /* of the process, when the stack was walked */
-	__u16 known_unloads; /* of the process, when the mappings were read that the walk used */
+	__u16 unloads;       /* the process's unload count when the stack was walked */
+	__u16 known_unloads; /* the unload count of the mappings that the walk used */
 	__u64 frames[];
 };
 
@@ -186,7 +184,7 @@ static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 wo
 	return hash ^ (hash >> 29);
 }
 
-/* The key of a site, from the hash of its stack's frames. */
+/* Returns the key of a site, from its stack's key. */
 static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 image, __u32 kind)
 {
 	__u64 id = hash_mix(stack, (__u64)kind << 32 | image);
@@ -195,84 +193,81 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 }
 
 /*
- * Set in the images to which the loader has given a number, and not in those that began later. 0 is
- * no image: a target with it is never traced, nor are its children.
+ * Flag in image numbers assigned by the loader, as opposed to the programs. Image 0 marks a target
+ * that is never traced, nor are its children.
  */
 #define MEMLEAK_IMAGE_GIVEN (1U << 31)
 
-/* Value of the target table; the key is the process's number in the loader's pid namespace. */
+/* Value of the target table; the key is the tgid in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
-	__u32 base;         /* the image with whose mappings it began; 0: it executed a program */
-	__u32 borrows;      /* it runs in its parent's memory, until it executes a program */
-	__u32 has_forked;   /* and the loader has a record of that */
-	__u32 binding;      /* how often another thread than the first has executed a program, or
+	__u32 base;         /* image whose mappings it began with; 0 after exec */
+	__u32 borrows;      /* runs in its parent's memory until it executes a program */
+	__u32 has_forked;   /* the loader has a record of its first fork */
+	__u32 binding;      /* number of execs by another thread than the first, or
 			     * MEMLEAK_BORROWED */
-	__u32 unloads;      /* grows before and after libraries are unloaded */
-	__u32 loader_state; /* what the dynamic loader was about to do when its hook was last called
-			     */
-	__u32 descendant;   /* what its parent had when it was forked is its own, too: --follow */
-	__u32 fd_end;       /* --fds: all tracked descriptors are below this */
+	__u32 unloads;      /* incremented before and after libraries are unloaded */
+	__u32 loader_state; /* state of the dynamic loader at the last call of its hook */
+	__u32 descendant;   /* --follow: has inherited its parent's blocks */
+	__u32 fd_end;       /* --fds: all tracked descriptors are below this number */
 	__u64 code_told_ns; /* when a walk last sent a record of unknown code */
-	__u64 exec_cnt;     /* the kernel's count when the last exec was handled; 0: none was */
+	__u64 exec_cnt;     /* the kernel's count at the last exec handled; 0 if there was none */
 };
 
-/* Targets at once, where processes are found while tracing. */
+/* Maximum targets, if processes are found while tracing. */
 #define MEMLEAK_TARGETS_MAX 16384
 
 /* Stands for the hierarchy of cgroup version 2. */
 #define MEMLEAK_CGROUP_UNIFIED (~0U)
 
-/* Which processes become targets by themselves; constant for the programs. */
+/* Rule by which processes become targets; constant for the programs. */
 struct memleak_target_filter {
-	__u32 cgroup_subsys; /* hierarchy of the cgroup: the kernel's number of the controller */
-	__u8 join;   /* processes that fit become targets when they begin or execute a program */
+	__u32 cgroup_subsys; /* number of the controller whose hierarchy has the cgroup */
+	__u8 join;   /* matching processes become targets when they begin or execute a program */
 	__u8 follow; /* children of targets become targets */
 	__u8 by_comm;
 	__u8 by_cgroup;
-	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* followed by zeros */
+	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* padded with zeros */
 };
 
 #define MEMLEAK_CGROUP_NAME_SIZE 256
 
 /*
- * The cgroup in which, or below which, targets are. Whoever starts a service again removes its
- * cgroup and makes another one of the same name, which takes the place of the first.
+ * The cgroup whose processes, and those of its descendants, are targets. When a service is
+ * restarted, its cgroup is removed and a new one with the same name replaces it.
  */
 struct memleak_cgroup {
 	__u64 id;
-	__u64 parent; /* 0: the cgroup has no parent */
+	__u64 parent; /* 0 if the cgroup has no parent */
 	char name[MEMLEAK_CGROUP_NAME_SIZE];
 };
 
 /*
- * The cookie of an entry probe: the shape of the call and the binding it was attached for. Links
- * of an earlier binding may go on firing until they are detached.
+ * The cookie of an entry probe: the shape of the call, and the binding for which the probe was
+ * attached. Links of an earlier binding may still fire until they are detached.
  *
- * An exception may leave a call: its return is seen by probes on the instructions that return, and
- * never by a return probe, through which no exception finds its way.
+ * MEMLEAK_COOKIE_THROWS: an exception may leave the call. Its return is seen by probes on return
+ * instructions, not by a return probe, since exceptions cannot pass one.
  */
 #define MEMLEAK_COOKIE(shape, binding) ((__u64)(binding) << 8 | (shape))
 #define MEMLEAK_COOKIE_THROWS 0x80ULL
 #define MEMLEAK_COOKIE_SHAPE(cookie) ((cookie)&0x7f)
 #define MEMLEAK_COOKIE_BINDING(cookie) ((__u32)((cookie) >> 8))
 #define MEMLEAK_ANY_BINDING (~0U)
-/* Of processes that borrow the memory of one whose probes fire for its own threads alone. */
+/* Binding of processes that borrow another process's memory, when probes are bound to processes. */
 #define MEMLEAK_BORROWED (MEMLEAK_ANY_BINDING - 1)
 
 /*
- * Set in a frame of user space that was interrupted there by a signal: the address is of the
- * instruction to be executed next, and not behind a call. No address of either space has this bit
- * and the one above it differ.
+ * Flag in a user frame that was interrupted by a signal: its address is that of the next
+ * instruction, not a return address. In addresses, this bit equals the one above it.
  */
 #define MEMLEAK_FRAME_EXACT (1ULL << 62)
 #define MEMLEAK_FRAME_IS_EXACT(frame) ((frame) >> 62 == 1)
 #define MEMLEAK_FRAME_ADDR(frame) ((frame) >> 63 ? (frame) : (frame) & (MEMLEAK_FRAME_UNKNOWN - 1))
 
 /*
- * A frame in code that is mapped from a file is a place in the file: equal in all processes, and
- * still right when something else is mapped there. Otherwise the bits of this one are those of an
- * address of user space.
+ * Flag in a frame that is a file and an offset: equal in all processes, and valid even if the file
+ * is unmapped. In user addresses, this bit is 0.
  */
 #define MEMLEAK_FRAME_FILE (1ULL << 61)
 #define MEMLEAK_FRAME_IN_FILE(frame)                                                               \
@@ -284,25 +279,25 @@ struct memleak_cgroup {
 #define MEMLEAK_FRAME_FILES (1U << 20)
 
 /*
- * Set by the loader: more than one thing has been mapped at the address, and nobody knows which it
- * was.
+ * Set by the loader if different code was mapped at the address over time, and it is unknown which
+ * was used.
  */
 #define MEMLEAK_FRAME_UNSURE (1ULL << 60)
 
 /*
- * Nothing was known to be mapped at the address when the stack was walked: the next frame was found
- * by a frame pointer, which is right if this is code that has no table.
+ * Set if no mapping was known at the address during the walk. The next frame was found by a frame
+ * pointer, which is right if the code has no table.
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
-/* How user stacks are walked. */
+/* Methods of walking user stacks. */
 enum memleak_unwind {
-	MEMLEAK_UNWIND_AUTO,  /* by tables, by frame pointers where a frame has no table */
-	MEMLEAK_UNWIND_FP,    /* by frame pointers alone */
-	MEMLEAK_UNWIND_DWARF, /* by tables alone */
+	MEMLEAK_UNWIND_AUTO,  /* by tables, and by frame pointers where there is no table */
+	MEMLEAK_UNWIND_FP,    /* by frame pointers only */
+	MEMLEAK_UNWIND_DWARF, /* by tables only */
 };
 
-/* Frees of blocks from before tracing began are counted for each image, two of which may share. */
+/* Number of counters of frees of blocks older than tracing, by image; two images may share one. */
 #define MEMLEAK_EARLIER_CNT 16384
 
 static inline __attribute__((always_inline)) __u32 memleak_earlier_at(__u32 image)
@@ -312,66 +307,63 @@ static inline __attribute__((always_inline)) __u32 memleak_earlier_at(__u32 imag
 
 struct memleak_earlier {
 	__u64 frees;
-	__u64 sized; /* of these, so many had a size that could be read */
-	__u64 bytes; /* and that was so much */
+	__u64 sized; /* frees of blocks whose size could be read */
+	__u64 bytes; /* total of these sizes */
 };
 
 /* Options of the programs, set before load and constant for them. */
 struct memleak_config {
 	__u64 min_size;
 	__u64 max_size;
-	__u64 wide_size;    /* blocks of at least this size go to wide_bytes */
-	__u64 sample_bytes; /* one sample in so many bytes on average; 0: none by bytes */
-	__u32 sample_rate;  /* one call in so many, at random; 1 = all */
+	__u64 wide_size;    /* minimum size of blocks counted in wide_bytes */
+	__u64 sample_bytes; /* mean distance of samples in bytes; 0 if not sampling by bytes */
+	__u32 sample_rate;  /* samples one in sample_rate calls, at random; 1 for all */
 	__u32 stack_depth;
 	__u32 unwind;        /* enum memleak_unwind */
-	__u32 verify_unwind; /* test knob: so many stacks are sent along to be compared; 0: none */
+	__u32 verify_unwind; /* test knob: number of stacks sent for comparison; 0 for none */
 	__u32 recent_mask;
 	__u32 filter_mask;
 	__u32 max_allocs;
-	__u32 pid_namespace; /* the namespace whose pids are used; 0: the initial one */
-	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as in struct memleak_target_filter
-			      */
+	__u32 pid_namespace; /* namespace of the pids used; 0 for the initial one */
+	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as cgroup_subsys above */
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 trace_stacks;  /* each event has its stack, too */
-	__u8 stack_cache;   /* stacks that were walked before are not walked again */
-	__u8 never;         /* always 0: what only a compiler believes may be otherwise */
-	__u8 exchange;      /* words can be compared and exchanged */
+	__u8 trace_stacks;  /* each event has a stack */
+	__u8 stack_cache;   /* recognise stacks that were walked before */
+	__u8 never;         /* always 0, which the compiler does not know */
+	__u8 exchange;      /* atomic compare-and-exchange is available */
 	__u8 find_vma;      /* stacks can be walked by the kernel's own mappings */
-	__u8 recent;        /* there is a recent-block cache */
-	__u8 summary;       /* totals are kept for each image */
-	__u8 peak;          /* the total of all blocks is kept */
-	__u8 earlier;       /* frees of blocks from before tracing began are counted */
-	__u8 grows;         /* there may be a second table of blocks */
-	__u8 quotas;        /* there are per-process quotas of the block table */
-	__u8 count;         /* enum memleak_count_by: calls are counted, and nothing else is done */
+	__u8 recent;        /* use the recent-block cache */
+	__u8 summary;       /* keep totals for each image */
+	__u8 peak;          /* keep the total of all blocks */
+	__u8 earlier;       /* count frees of blocks older than tracing */
+	__u8 grows;         /* a second block table may be added */
+	__u8 quotas;        /* use per-process quotas of the block table */
+	__u8 count;         /* enum memleak_count_by: only count calls */
 	__u8 descriptors;   /* --fds: a block is a descriptor, and children inherit none */
-	__u8 count_targets; /* probes fire for every process: only calls of targets count */
-	__u8 bound;         /* probes fire for one process each, not for who borrows its memory */
-	__u8 sessions; /* the result of a program at an entry says whether the return is to be seen
-			*/
+	__u8 count_targets; /* count only calls of targets: probes fire for all processes */
+	__u8 bound;         /* probes are bound to processes, without borrowers of their memory */
+	__u8 sessions;      /* the program's result at an entry says whether to report the return */
 };
 
-/* Records of the control ring: mappings and the life of processes, in order. */
+/* Records in the control ring: mappings and the life of processes, in order. */
 enum memleak_record_type {
 	MEMLEAK_REC_MAP,    /* new mapping addr, len at site */
 	MEMLEAK_REC_TAKE,   /* addr, len is about to be unmapped, replaced or moved */
-	MEMLEAK_REC_UNTAKE, /* the call failed: what this thread's last TAKE took is back */
-	MEMLEAK_REC_GONE,   /* the call succeeded: what this thread's last TAKE took is gone */
-	MEMLEAK_REC_MOVE,   /* what this thread's last TAKE took is now at addr, len */
-	MEMLEAK_REC_EXEC,   /* the process runs a new image; addr: its number, len: 1 if another
-			     * thread than the first has executed it */
-	MEMLEAK_REC_FORK,   /* the process made a child process, its first one; addr: its pid */
-	MEMLEAK_REC_BORROW, /* it made one that borrows its memory; addr: its pid */
-	MEMLEAK_REC_NEW,  /* a new target; addr: the image that it copies, or 0; len: descendant */
-	MEMLEAK_REC_END,  /* a target ended, or is no target any more; addr: its unloads */
-	MEMLEAK_REC_LEFT, /* a target executes a program that is no target */
-	MEMLEAK_REC_LIBS, /* the dynamic loader has changed the list of libraries */
-	MEMLEAK_REC_CODE, /* a walk met code, at addr, that the tables do not know of */
-	MEMLEAK_REC_STACKS, /* the table of stacks is getting full */
-	MEMLEAK_REC_BLOCKS, /* the first table of blocks may be getting full */
-	MEMLEAK_REC_PEAK,   /* more is outstanding than the limit that the loader has set */
+	MEMLEAK_REC_UNTAKE, /* the call failed: puts back what the thread's last TAKE took */
+	MEMLEAK_REC_GONE,   /* the call succeeded: drops what the thread's last TAKE took */
+	MEMLEAK_REC_MOVE,   /* moves what the thread's last TAKE took to addr, len */
+	MEMLEAK_REC_EXEC,   /* exec; addr: new image, len: 1 if not by the first thread */
+	MEMLEAK_REC_FORK,   /* first fork of the process; addr: the child's pid */
+	MEMLEAK_REC_BORROW, /* new child that borrows the process's memory; addr: its pid */
+	MEMLEAK_REC_NEW,    /* new target; addr: image it was forked from, or 0; len: descendant */
+	MEMLEAK_REC_END,    /* end of a target, or of tracing it; addr: its unloads */
+	MEMLEAK_REC_LEFT,   /* a target executes a program that is no target */
+	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed its list of libraries */
+	MEMLEAK_REC_CODE,   /* a walk found unknown code at addr */
+	MEMLEAK_REC_STACKS, /* the stack table is getting full */
+	MEMLEAK_REC_BLOCKS, /* the first block table may be getting full */
+	MEMLEAK_REC_PEAK,   /* more is outstanding than the loader's limit */
 };
 
 struct memleak_record {
@@ -384,20 +376,19 @@ struct memleak_record {
 	__u64 len;
 	__u64 site;
 	__u32 kind;
-	__u32 flags; /* TAKE: MEMLEAK_TAKE_COPY */
+	__u32 flags; /* for TAKE: MEMLEAK_TAKE_COPY */
 };
 
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
 /*
- * A stack as the programs walked it, and the memory that they saw, to be walked again by libdwfl: a
- * deferred stack, or one that is to be compared. The copy of a deferred stack ends somewhere in
- * copy.stack_bytes.
+ * A walked stack and a copy of its memory, for libdwfl to walk again: a deferred stack, or one to
+ * be compared. The copy of a deferred stack is truncated within copy.stack_bytes.
  */
 struct memleak_stack_copy {
-	__u64 deferred; /* key of the stack table; 0: to be compared */
+	__u64 deferred; /* key of the stack table; 0 for a comparison */
 	__u32 image;
-	__u32 generation; /* of the process's mappings, struct unwind_space; 0: none were known */
+	__u32 generation; /* generation of the process's mappings; 0 if none were known */
 	struct unwind_copy copy;
 	__u32 frame_cnt;
 	__u32 end; /* enum unwind_end */

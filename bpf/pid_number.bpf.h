@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers of processes and threads in a pid namespace. */
+/* Translates pids into a pid namespace. */
 #ifndef BPF_PID_NUMBER_BPF_H
 #define BPF_PID_NUMBER_BPF_H
 
@@ -8,8 +8,8 @@
 #define MAX_PID_LEVELS 33
 
 /*
- * A process has a number in each namespace from the initial one to its own. 0: it has none in this
- * one, which is told by its inode.
+ * Returns the pid in the namespace with this inode; 0 if it has none there. A process has a pid in
+ * each namespace from the initial one down to its own.
  */
 static __always_inline __u32 number_in(struct pid *pid, __u32 namespace)
 {
@@ -20,8 +20,8 @@ static __always_inline __u32 number_in(struct pid *pid, __u32 namespace)
 		struct upid *number = numbers + i * bpf_core_type_size(struct upid);
 
 		/*
-		 * Else some compilers make one end of both, and compare for equality, in which
-		 * older verifiers see no end.
+		 * Otherwise some compilers merge both loop ends into a test for equality, which
+		 * older verifiers do not accept as a bound.
 		 */
 		barrier_var(level);
 		if (i > level)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers of processes as memleak sees them, in its own pid namespace. If that is the initial one,
- * as it mostly is, they are the kernel's own, and the compiler leaves nothing else of this file.
+ * Pids in memleak's own pid namespace. In the initial namespace, the usual case, they are the
+ * kernel's own, and the verifier removes the rest of this code.
  */
 #ifndef BPF_PIDS_BPF_H
 #define BPF_PIDS_BPF_H
@@ -24,7 +24,7 @@ static __always_inline __u32 number_here(struct pid *pid)
 	return number_in(pid, config.pid_namespace);
 }
 
-/* The number of the process that a task is of. */
+/* Returns the tgid of a task. */
 static __always_inline __u32 process_number(struct task_struct *task)
 {
 	if (!config.pid_namespace)
@@ -32,7 +32,7 @@ static __always_inline __u32 process_number(struct task_struct *task)
 	return number_here(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 }
 
-/* The number of the process in the upper half, that of the thread in the lower one. */
+/* Returns the tgid in the upper half and the tid in the lower half. */
 static __always_inline __u64 current_pids(void)
 {
 	struct task_struct *task;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What programs and loader tell each other while the loader reads the blocks for a report; a part
+ * Data shared by the programs and the loader while the loader reads the blocks for a report. Part
  * of the ABI.
  */
 #ifndef BPF_READING_H
@@ -9,11 +9,11 @@
 #include "bpf/memleak.h"
 
 /*
- * A block that is reallocated while the loader reads the blocks, and keeps its birth, has the
- * number of that reading, which is not to have it again; one that has moved before, but since
- * pictures of memory are taken, has the number of these: in the upper bits of tid, which no
- * thread's number has, and in the lower bits of birth_ns, some microseconds. Numbers begin where
- * the former are not 0.
+ * Encoding of a reading's number in a block. A block that is reallocated during a reading and keeps
+ * its birth time gets the number of that reading, which must not read it again. A block that moved
+ * between a memory picture and the reading gets the number of the picture. The number is in the
+ * upper bits of tid, which tids do not use, and in the lower bits of birth_ns, where it costs some
+ * microseconds. Numbers begin where the upper part is not 0.
  */
 #define MEMLEAK_TID_BITS 22
 #define MEMLEAK_READING_LOW_BITS 14
@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) __u32 block__tid(const struct memle
 	return block->tid & ((1U << MEMLEAK_TID_BITS) - 1);
 }
 
-/* 0: it was never moved in a reading, or after a picture. */
+/* Returns the number in a block; 0 if it was never moved during a reading or after a picture. */
 static inline __attribute__((always_inline)) __u32 block__reading(const struct memleak_block *block)
 {
 	__u32 upper = block->tid >> MEMLEAK_TID_BITS;
@@ -45,18 +45,18 @@ static inline __attribute__((always_inline)) void block__set_reading(struct meml
 
 #define MEMLEAK_HANDED_MAX 64
 
-/* A block that is where it would not be met any more; see bpf/user_probes/reading.bpf.h. */
+/* A block stored where the reading has already passed; see bpf/user_probes/reading.bpf.h. */
 struct memleak_handed {
 	struct memleak_block_key key;
 	struct memleak_block block;
-	__u64 number; /* of the reading; written last */
+	__u64 number; /* number of the reading; written last */
 };
 
 struct memleak_reading {
-	__u32 number;     /* of this reading; 0: there is none */
-	__u32 read_cnt;   /* buckets of the recent-block cache that have been read */
-	__u32 handed_cnt; /* may be more than there was room for */
-	__u32 picture; /* the number of pictures that this reading belongs to; 0: there are none */
+	__u32 number;     /* number of this reading; 0 if there is none */
+	__u32 read_cnt;   /* buckets of the recent-block cache that were read */
+	__u32 handed_cnt; /* may exceed MEMLEAK_HANDED_MAX */
+	__u32 picture;    /* number of the pictures for this reading; 0 if there are none */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recent-block cache: blocks that were allocated a moment ago. Most are freed before long: they
- * wait here, in memory that costs no search, and only those that others push out are moved to the
+ * The recent-block cache for blocks that were just allocated. Most blocks are freed soon. They are
+ * kept here, where they are found without a search; only blocks evicted by newer ones move to the
  * table.
  *
- * A bucket holds the blocks of one hash. A word for each says where the block is, 0 if there is
- * none; its low bits say what is being done with it, and are changed by compare and exchange, by
- * any CPU at any moment. A program that is interrupted at any place keeps nobody waiting.
+ * A bucket has the blocks of one hash, with a word for each. The word is the block's address, or 0;
+ * its low bits are the block's state. Words are changed by compare-and-exchange, by any CPU at any
+ * time, and no program waits for another one that was interrupted.
  */
 #ifndef BPF_RECENT_BLOCKS_BPF_H
 #define BPF_RECENT_BLOCKS_BPF_H
@@ -15,7 +15,7 @@
 #include "bpf/blocks.bpf.h"
 #include "bpf/masks.bpf.h"
 
-/* The cache has config.recent_mask + 1 buckets. */
+/* The cache, with config.recent_mask + 1 buckets. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -25,8 +25,8 @@ struct {
 } recent SEC(".maps");
 
 /*
- * NULL: all blocks of the kind are in the table. Pages are freed in parts, which only the table can
- * look for.
+ * Returns the bucket for a block; NULL if such blocks are only in the table. Pages are: they are
+ * freed in parts, which only the table can find.
  */
 static __always_inline struct memleak_recent *recent__bucket(const struct memleak_block_key *key)
 {
@@ -40,8 +40,8 @@ static __always_inline struct memleak_recent *recent__bucket(const struct memlea
 }
 
 /*
- * One more than the place of a word that is the wanted one but for the bits of mask; 0: there is
- * none. Without branches: a verifier would follow each place separately.
+ * Returns 1 + the place of the word that equals wanted outside mask; 0 if there is none.
+ * Branch-free: a verifier would follow each place separately.
  */
 static __always_inline __u64 recent__find(const volatile struct memleak_recent *bucket,
 					  __u64 wanted, __u64 mask)
@@ -53,7 +53,7 @@ static __always_inline __u64 recent__find(const volatile struct memleak_recent *
 	return found;
 }
 
-/* Whoever sees the word sees all that was written before it. */
+/* Stores a word so that a reader of the word also sees all earlier writes. */
 static __always_inline void recent__publish(__u64 *word, __u64 value)
 {
 	if (ARCH_STORES_IN_ORDER) {
@@ -75,8 +75,8 @@ static __always_inline void recent__read(const struct memleak_recent_block *kept
 }
 
 /*
- * Whether a block at the address has been freed, or may have been, while it is in the table or on
- * its way there.
+ * True if a block at the address was freed, or may have been, while it was being moved to the
+ * table.
  */
 static __always_inline bool recent__is_dying(const struct memleak_recent *bucket, __u64 addr)
 {
@@ -84,7 +84,7 @@ static __always_inline bool recent__is_dying(const struct memleak_recent *bucket
 	       recent__find(bucket, addr | MEMLEAK_RECENT_DEAD, 0);
 }
 
-/* Gives a free place the word; MEMLEAK_RECENT_BLOCKS or more: there is none. */
+/* Sets a free place to the word. Returns MEMLEAK_RECENT_BLOCKS or more if there is none. */
 static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 word)
 {
 	__u32 place = recent__find(bucket, 0, 0) - 1;
@@ -96,11 +96,11 @@ static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 
 }
 
 /*
- * Begins to move the oldest block to the table; returns its place, MEMLEAK_RECENT_BLOCKS: it cannot
- * be moved now.
+ * Begins to move the oldest block to the table. Returns its place, or MEMLEAK_RECENT_BLOCKS if it
+ * cannot be moved now.
  *
- * It may be freed meanwhile, which marks it dead, and its address handed out again. Then the table
- * has the dead one for a moment: no other block of that address may go there.
+ * If the block is freed meanwhile, it is marked dead, and its address may be reused. The table then
+ * has the dead block for a moment, and no other block with its address may be moved there.
  */
 static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 					      struct memleak_block_key *key,
@@ -125,8 +125,8 @@ static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 }
 
 /*
- * The block is in the table, if it was stored; its place gets the word. The totals of sites count
- * all blocks with -C, and otherwise those of the table. False: it was freed meanwhile.
+ * Ends a move: sets the place's word. stored: the block is in the table. Totals of sites include
+ * all blocks with -C, else only those in the table. False if the block was freed meanwhile.
  */
 static __always_inline bool recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
 					  const struct memleak_block_key *key,
@@ -159,8 +159,8 @@ static __always_inline void recent__write(struct memleak_recent *bucket, __u32 p
 }
 
 /*
- * As recent__find, for a block near which there may be others of the same address, of other
- * processes.
+ * Like recent__find(), also comparing the image: blocks of other processes may have the same
+ * address.
  */
 static __always_inline __u64 recent__find_block(const volatile struct memleak_recent *bucket,
 						__u64 word, __u32 image)
@@ -176,7 +176,7 @@ static __always_inline __u64 recent__find_block(const volatile struct memleak_re
 	return found;
 }
 
-/* Changes the word of a place. The block was copied before: the place may be another's at once. */
+/* Changes the word of a place. Copies the block first: the place may be reused at once. */
 static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u32 place,
 					      __u64 word, __u64 next, struct memleak_block *ret)
 {
@@ -187,9 +187,9 @@ static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u
 }
 
 /*
- * Takes a block out. It is looked for in the order in which it moves: among the living blocks, then
- * among those on their way to the table; after that the table is to be asked. The credit of a block
- * on its way is left to whoever deletes it from the table.
+ * Takes a block out. Searches in the order in which blocks move: first live blocks, then blocks
+ * being moved; after that, the caller searches the table. A block being moved is debited by the
+ * program that deletes it from the table.
  */
 static __always_inline bool recent__take(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,
@@ -200,7 +200,7 @@ static __always_inline bool recent__take(struct memleak_recent *bucket,
 
 	if (place >= MEMLEAK_RECENT_BLOCKS)
 		return false;
-	/* Most often one block has such an address, and it is this one. */
+	/* Usually only one block has this address. */
 	if (bucket->blocks[place].image != key->image ||
 	    !recent__take_from(bucket, place, addr, 0, ret)) {
 		place = recent__find_block(bucket, addr, key->image) - 1;

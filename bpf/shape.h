@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The shapes of calls to probed functions; a part of the ABI. */
+/* Shapes of calls to probed functions. Part of the ABI. */
 #ifndef BPF_SHAPE_H
 #define BPF_SHAPE_H
 
-/* The shape of a call to a probed function: where its arguments and its result are. */
+/* The shape of a call: where its arguments and its result are. */
 enum memleak_shape {
 	MEMLEAK_SHAPE_SIZE,              /* p = f(size) */
 	MEMLEAK_SHAPE_COUNT_SIZE,        /* p = f(n, size) */
@@ -19,20 +19,20 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_HEAP_REALLOC,      /* p = f(heap, old, size) */
 	MEMLEAK_SHAPE_HEAP_REALLOCARRAY, /* p = f(heap, old, n, size) */
 	MEMLEAK_SHAPE_HEAP_FREE,         /* f(heap, p, ...) */
-	MEMLEAK_SHAPE_RESIZE,            /* size = f(p, size, extra, ...): p stays where it is */
-	MEMLEAK_SHAPE_HEAP_DESTROY,      /* f(heap): frees all that the heap has given */
+	MEMLEAK_SHAPE_RESIZE,            /* size = f(p, size, extra, ...): resizes p in place */
+	MEMLEAK_SHAPE_HEAP_DESTROY,      /* f(heap): frees all blocks of the heap */
 	MEMLEAK_SHAPE_STRING,            /* p = f(...): a string */
-	MEMLEAK_SHAPE_PATH,              /* p = f(path, buffer): a string, if there is no buffer */
+	MEMLEAK_SHAPE_PATH,              /* p = f(path, buffer): a string, if buffer is NULL */
 	MEMLEAK_SHAPE_HEAP_PATH,         /* p = f(heap, path, buffer) */
-	MEMLEAK_SHAPE_REALLOCF,          /* p = f(old, size), which frees old if it fails */
-	MEMLEAK_SHAPE_HEAP_REALLOCF,     /* p = f(heap, old, size), likewise */
+	MEMLEAK_SHAPE_REALLOCF,          /* p = f(old, size), frees old on failure */
+	MEMLEAK_SHAPE_HEAP_REALLOCF,     /* p = f(heap, old, size), frees old on failure */
 	MEMLEAK_SHAPE_LIBRARIES,         /* f(): the dynamic loader's list of libraries changes */
-	MEMLEAK_SHAPE_RETURN,            /* no call: an instruction that returns from one */
-	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the calls around it */
+	MEMLEAK_SHAPE_RETURN,            /* a return instruction, not a call */
+	MEMLEAK_SHAPE_RAISE, /* f(): an exception is about to leave the enclosing calls */
 	MEMLEAK_SHAPE_CNT,
 };
 
-/* The shape of the best known function that does the same. */
+/* Returns the shape of the best-known equivalent function. */
 static inline __attribute__((always_inline)) enum memleak_shape
 shape_plain(enum memleak_shape shape)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stack cache: stacks that were walked before. A walk is a function of the registers that it
- * begins with and of the words that it reads from the stack: if the same words lie at the same
- * distances from the stack pointer again, it is the same stack, and need not be walked.
+ * The stack cache: stacks that were walked before. A walk depends only on its initial registers and
+ * the words that it reads from the stack. If the same words are at the same distances from the
+ * stack pointer, the stack is the same and is not walked again.
  *
- * An entry says where those words are and has a hash of them and of everything else in it. It is
- * written by all CPUs without a lock: a torn entry fits no stack. Knows nothing of how walks are
- * made.
+ * An entry has the places of these words, and a hash of the words and of its other fields. Entries
+ * are written by all CPUs without locks; a torn entry matches no stack. Knows nothing of how stacks
+ * are walked.
  */
 #ifndef BPF_STACK_CACHE_BPF_H
 #define BPF_STACK_CACHE_BPF_H
@@ -14,33 +14,33 @@
 #include "bpf/masks.bpf.h"
 #include "bpf/track.bpf.h"
 
-/* A walk that depends on more words, or on words farther out, is not cached. */
+/* Maximum words that a cached walk depends on, and maximum distance of these words. */
 #define STACK_CACHE_WORDS_MAX 256
 #define STACK_CACHE_STACK_WORDS 1024
 
-/* Set in a place whose word is an address in the stack: its distance counts, not its value. */
+/* Flag in a place whose word is an address in the stack: compared by distance, not value. */
 #define STACK_CACHE_RELATIVE 0x8000U
 
-/* Stands in an entry's end if no stack is to fit it. */
+/* Value of an entry's end that matches no stack. */
 #define STACK_CACHE_DISTRUSTED 0xffff
 
-/* Which words of a stack its walk depends on. */
+/* The words of a stack that its walk depends on. */
 struct stack_words {
-	__u64 hash;   /* of their values, in the order of the places */
-	__u64 prefix; /* what hash was after the first words */
+	__u64 hash;   /* hash of the words, in the order of places */
+	__u64 prefix; /* value of hash after the first words */
 	__u32 cnt;
-	__u32 end;         /* to see them, so many words from the stack pointer up must be there */
-	__u64 not_fitting; /* not 0: there were words that cannot be kept */
+	__u32 end;         /* words from the stack pointer up that must be readable */
+	__u64 not_fitting; /* nonzero if some words cannot be kept */
 	__u16 places[STACK_CACHE_WORDS_MAX]; /* words from the stack pointer; the last ones repeat
 					      */
 };
 
 struct stack_cache_head {
 	__u64 key;
-	__u64 check;  /* stack_cache__check() of the rest */
-	__u64 prefix; /* hash of the first words: paths to one place differ in them, if at all */
-	__u64 stack;  /* the hash of its frames */
-	__u32 note;   /* whatever else was found out by the walk */
+	__u64 check;  /* stack_cache__check() of the entry */
+	__u64 prefix; /* hash of the first words, in which paths to a place usually differ */
+	__u64 stack;  /* hash of the stack's frames */
+	__u32 note;   /* additional result of the walk */
 	__u16 cnt;
 	__u16 end;
 };
@@ -53,8 +53,8 @@ struct cached_stack {
 #define STACK_CACHE_PREFIX 4
 
 /*
- * So many entries may have one key. Loops over them are unrolled: older verifiers reject a loop
- * whose beginning follows a call, which is where compilers put it.
+ * Entries per key. Loops over them are unrolled: older verifiers reject a loop that starts after a
+ * call, where compilers put it.
  */
 #define STACK_CACHE_WAYS 4
 #define STACK_CACHE_BITS 11
@@ -66,10 +66,7 @@ struct {
 	__type(value, struct cached_stack);
 } cached_stack SEC(".maps");
 
-/*
- * One in so many stacks that are recognised is walked all the same: a prime, for paths that take
- * turns.
- */
+/* Recognised stacks per check: one in 1021 is walked anyway. Prime, in case paths alternate. */
 #define STACK_CACHE_CHECKED 1021
 
 static __always_inline struct cached_stack *stack_cache__find(__u64 key, __u32 way)
@@ -79,10 +76,7 @@ static __always_inline struct cached_stack *stack_cache__find(__u64 key, __u32 w
 	return bpf_map_lookup_elem(&cached_stack, &at);
 }
 
-/*
- * Copies what the entry says besides the places, as it may change at any moment. False: the entry
- * is of no use.
- */
+/* Copies the entry's head, which may change at any time. False if the entry cannot match. */
 static __always_inline bool stack_cache__read(const struct cached_stack *entry, __u64 key,
 					      struct stack_cache_head *ret)
 {
@@ -98,7 +92,7 @@ static __always_inline __u64 stack_cache__check(const struct stack_cache_head *h
 	return hash_mix(hash, (__u64)head->note << 32 | (__u32)head->end << 16 | head->cnt);
 }
 
-/* Whether a stack has the words of the entry; start is the address of the first one. */
+/* True if a stack has the entry's words; start is the address of words[0]. */
 static __always_inline bool stack_cache__fits(const struct cached_stack *entry,
 					      const struct stack_cache_head *head,
 					      const __u64 *words, __u64 start)
@@ -128,7 +122,7 @@ static __always_inline void stack_words__begin(struct stack_words *words)
 	words->not_fitting = 0;
 }
 
-/* The walk depends on a word. Without branches: a program does this many times. */
+/* Adds a word that the walk depends on. Branch-free, since a program inlines this many times. */
 static __always_inline void stack_words__add(struct stack_words *words, __u64 place, __u64 value)
 {
 	__u32 cnt = words->cnt;
@@ -147,8 +141,8 @@ static __always_inline bool stack_cache__is_distrusted(__u64 key)
 }
 
 /*
- * Where an entry goes: where it is already, since a stack that is walked as a check is entered
- * again, or to the first free place, or over any entry. Good entries soon come back.
+ * Chooses an entry to write: the stack's own entry if there is one (it may have been walked as a
+ * check), else a free one, else a random one; good entries soon return.
  */
 static __always_inline struct cached_stack *stack_cache__replace(__u64 key, __u64 check)
 {
@@ -185,8 +179,8 @@ static __always_inline void stack_cache__learn(__u64 key, const struct stack_wor
 }
 
 /*
- * An entry was wrong: all entries of this key go, and there is none until this one has been
- * replaced.
+ * Removes all entries of a key after one was wrong. The first stays as a marker that prevents new
+ * ones until it is replaced.
  */
 static __always_inline void stack_cache__distrust(__u64 key)
 {

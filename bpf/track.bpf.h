@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracking, which is the same for user and kernel memory: which blocks are outstanding, which site
- * has them, and how much was lost. It is inlined into each BPF object, each of which has maps of
- * its own.
+ * Tracking for user and kernel memory: records outstanding blocks, their sites, and losses. Inlined
+ * into each BPF object, which has its own maps.
  */
 #ifndef BPF_TRACK_BPF_H
 #define BPF_TRACK_BPF_H
@@ -10,7 +9,9 @@
 #include "bpf/exponential.h"
 #include "bpf/recent_blocks.bpf.h"
 
-/* Off until every probe is in place: a call seen by half of them would be a wrong block. */
+/*
+ * Off until all probes are attached: a call seen by only some of them would record a wrong block.
+ */
 volatile bool tracking;
 
 /* The loader sets the size before load. */
@@ -21,13 +22,10 @@ struct {
 	__uint(value_size, sizeof(struct memleak_stack) + 8);
 } stacks SEC(".maps");
 
-/*
- * A walk may begin with so many frames that are dropped: those of the program, and of the way to
- * it.
- */
+/* Maximum frames at the start of a walk that are dropped: tracing itself and the way to it. */
 #define TRACING_FRAMES 8
 
-/* A captured stack: words[0] or words[1] begins a struct memleak_stack of the wanted depth. */
+/* A captured stack: a struct memleak_stack begins at words[0] or words[1]. */
 struct stack_buffer {
 	__u64 hash;
 	__u32 first; /* index of the word where the struct begins: 0 or 1 */
@@ -37,7 +35,10 @@ struct stack_buffer {
 
 volatile struct memleak_stack_watch stack_watch;
 
-/* The address of an event's arguments, read as memory: the verifier lets no pointer be a number. */
+/*
+ * Returns the address of an event's arguments. Read as memory, since the verifier does not allow a
+ * pointer to be used as a number.
+ */
 static __always_inline __u64 place__of(const void *ctx)
 {
 	__u64 place = 0;
@@ -78,8 +79,8 @@ static __always_inline struct memleak_site *site__create(__u64 id, __u64 stack, 
 }
 
 /*
- * The site of a captured stack. A stack that finds its table full is counted as lost, and its
- * blocks go to the site "stack not known" of the image, so that totals stay right.
+ * Returns the site of a captured stack, made if needed. If the stack table is full, this is
+ * counted, and blocks go to the image's site with unknown stack, so that totals stay right.
  */
 static __always_inline struct memleak_site *site__get(struct stack_buffer *buf, __u32 image,
 						      __u32 kind, __u64 *id)
@@ -126,7 +127,7 @@ static __always_inline void peak__sub(__u64 size)
 		__sync_fetch_and_add(&peak_watch.total, -size);
 }
 
-/* Takes a block out, wherever it is kept. */
+/* Takes a block out of the recent-block cache or the table. */
 static __always_inline bool block__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)
 {
@@ -140,7 +141,10 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 	return found;
 }
 
-/* Puts a block into the recent-block cache, whose oldest one makes room, or else into the table. */
+/*
+ * Stores a block in the recent-block cache, which evicts its oldest block to the table, or in the
+ * table itself.
+ */
 static __always_inline void block__place(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,
 					 const struct memleak_block *block)
@@ -161,7 +165,9 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 	stored = table__store(&out_key, &out);
 	lost_bytes = stored ? 0 : out.size;
 	if (bucket && place < MEMLEAK_RECENT_BLOCKS) {
-		/* Whoever has freed it has taken it from the total. */
+		/*
+		 * If the evicted block was freed meanwhile, the free has already reduced the total.
+		 */
 		if (!recent__moved(bucket, place, key->addr | MEMLEAK_RECENT_WRITING, &out_key,
 				   &out, stored))
 			lost_bytes = 0;
@@ -173,7 +179,7 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 		block__credit(block, 1);
 }
 
-/* The recent-block cache and the counting filter tell, by words that are read at once. */
+/* True if the block may be tracked, by a quick look at the recent-block cache and the filter. */
 static __always_inline bool block__may_be_held(const struct memleak_block_key *key)
 {
 	struct memleak_recent *bucket = recent__bucket(key);
@@ -183,8 +189,8 @@ static __always_inline bool block__may_be_held(const struct memleak_block_key *k
 }
 
 /*
- * A block that is still there at an address that is handed out was freed unseen: takes it out.
- * Returns its size, or 0.
+ * Removes a stale block at an address that was just allocated; its free was missed. Returns its
+ * size, or 0.
  */
 static __always_inline __u64 block__repair(const struct memleak_block_key *key)
 {
@@ -196,7 +202,7 @@ static __always_inline __u64 block__repair(const struct memleak_block_key *key)
 	return old.size;
 }
 
-/* Stores a block at an address where none is. */
+/* Stores a block at an address that has none. */
 static __always_inline void block__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)
 {
@@ -215,7 +221,7 @@ static __always_inline void block__store(const struct memleak_block_key *key,
 		block__credit(block, 1);
 }
 
-/* Whether the filters want an allocation of this size. */
+/* True if an allocation of this size passes the filters. */
 static __always_inline bool wanted(__u64 size)
 {
 	return tracking && size >= config.min_size && size <= config.max_size;
@@ -227,8 +233,7 @@ static __always_inline __u64 random_bits(void)
 }
 
 /*
- * Whether the filters and the sampling want an allocation. left: with --sample-bytes, the
- * countdown.
+ * True if an allocation passes the filters and is sampled. left: the countdown of --sample-bytes.
  */
 static __always_inline bool chosen(__u64 size, __u64 *left)
 {
