@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The form of recordings: the header, chunks, each deflated and with its checksum, and snapshots,
- * sites and summaries as words and back, the two directions side by side.
+ * The format of recordings: the header, the compressed chunks with checksums, and the conversion of
+ * snapshots, sites and summaries to words and back.
  */
 #include "recording/format.h"
 
@@ -17,7 +17,7 @@
 #define MAGIC "memleak\x1a"
 #define MAGIC_BYTES 8
 
-/* No deflated byte stands for more than so many. */
+/* Maximum compression ratio of deflate. */
 #define DEFLATE_RATIO_MAX 1032
 
 static void put_u32(uint8_t *bytes, uint32_t number)
@@ -47,7 +47,7 @@ struct recording_header recording_header_now(unsigned int flags)
 		.table_cnt = TABLE_CNT,
 	};
 
-	/* Without random numbers all runs look like one, which costs a comparison some detail. */
+	/* Without a random run id, all runs look the same; comparisons then lose some detail. */
 	if (getrandom(header.run, sizeof(header.run), GRND_NONBLOCK) < 0)
 		memset(header.run, 0, sizeof(header.run));
 	return header;
@@ -111,7 +111,7 @@ int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret
 	return 0;
 }
 
-/* Whether the bytes are those that were written, and so many. */
+/* Inflates a chunk. True if it is intact and has exactly len bytes. */
 static bool inflate_all(const uint8_t *packed, size_t packed_len, uint8_t *bytes, size_t len)
 {
 	uLongf inflated = len;
@@ -307,7 +307,7 @@ bool recording_census_from(const struct recording_header *header, const uint64_t
 	return true;
 }
 
-/* What a snapshot was taken for. */
+/* The purpose of a snapshot. */
 enum { ROLE_REPORT, ROLE_FINAL, ROLE_BETWEEN };
 
 void recording_snapshot_words(const struct recording_header *header, const struct snapshot *snap,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What both ends of a recording must agree on. Private to this room. */
+/* The format shared by recorder and reader. Private to this room. */
 #ifndef RECORDING_FORMAT_H
 #define RECORDING_FORMAT_H
 
@@ -9,7 +9,7 @@
 #include "report/snapshot.h"
 
 #define RECORDING_VERSION 6
-/* From these versions on: */
+/* First version with each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
 #define RECORDING_WITH_HANGING 4
@@ -28,17 +28,26 @@ struct recording_header {
 
 #define HEADER_BYTES 40
 #define CHUNK_HEAD_BYTES 12
-/* A million blocks take some 20 MB. */
+/* Maximum inflated size of a chunk; a million blocks take about 20 MB. */
 #define CHUNK_BYTES_MAX (512U << 20)
 
 struct recording_header recording_header_now(unsigned int flags);
 void recording_header_put(const struct recording_header *header, uint8_t *bytes);
-/* -ENOEXEC, -ENOTSUP */
+/*
+ * Parses a header. Returns 0, -ENOEXEC if it is no recording, or -ENOTSUP if it is of a newer
+ * version.
+ */
 int recording_header_take(const uint8_t *bytes, struct recording_header *ret);
 
-/* The chunk of what is in payload: to be freed; -EFBIG: it is too much for one. */
+/*
+ * Compresses payload into a chunk, to be freed by the caller. Returns 0, -EFBIG if it is too large,
+ * or -ENOMEM.
+ */
 int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret_len);
-/* The next chunk, to be freed. 1; 0: none follows; -EBADMSG, -ENOMEM, -EIO. */
+/*
+ * Reads the next chunk, to be freed by the caller. Returns 1, 0 at the end, -EBADMSG, -ENOMEM or
+ * -EIO.
+ */
 int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 
 /* Flags of a process's tally. */
@@ -46,7 +55,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_ENDED 2U
 #define RECORDING_TALLY_RSS 4U
 
-/* A snapshot's own words. */
+/* Number of words of a snapshot's parts. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
@@ -59,14 +68,14 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 			      bool final, uint64_t *words);
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
 			     struct snapshot *snap, bool *final);
-/* Whether the snapshot has a proof. */
+/* Reads the proof of a snapshot. False if there is none. */
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret);
-/* The same of a census. */
+/* Reads the census of a snapshot. False if there is none. */
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret);
 
-/* A site's words: what it holds. All are 0 while a snapshot does not have it. */
+/* Words of a site's state. All are 0 while the site is in no snapshot. */
 enum {
 	SITE_PRESENT,
 	SITE_BYTES,
@@ -84,13 +93,13 @@ enum {
 	SITE_LARGEST_TID,
 	SITE_LARGEST_INHERITED,
 	SITE_LAST_PID,
-	SITE_LAST_COMM, /* the number of a string; so is the next */
+	SITE_LAST_COMM, /* index of a string, like SITE_CACHE */
 	SITE_CACHE,
 	SITE_MARKS,
-	SITE_AGES, /* of each class in turn: bytes, count, kept */
+	SITE_AGES, /* for each class: bytes, count, kept */
 	SITE_UNSEEN_FREES = SITE_AGES + 3 * AGE_CLASS_CNT,
 	SITE_PROVED,
-	SITE_REACH, /* of each kind in turn: bytes, count */
+	SITE_REACH, /* for each kind: bytes, count */
 	SITE_LOST_BYTES = SITE_REACH + 2 * REACH_CNT,
 	SITE_LOST_COUNT,
 	SITE_LOST_WITH_BYTES,
@@ -102,7 +111,7 @@ enum {
 	SITE_WORDS,
 };
 
-/* All but those that are strings. */
+/* Convert a site's words, except the strings. */
 void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *words);
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site);
 
@@ -112,7 +121,10 @@ void recording_summary_words(const struct process_summary *summary, uint64_t *wo
 void recording_summary_from(const struct recording_header *header, const uint64_t *words,
 			    struct process_summary *summary);
 
-/* A time from an age, so that it stays the same; 0: the age is not known. */
+/*
+ * Converts an age to a time of birth, which does not change while the block ages; 0 for an unknown
+ * age.
+ */
 static inline uint64_t birth_of(uint64_t t0_ns, uint64_t age_ns)
 {
 	return age_ns == AGE_UNKNOWN ? 0 : t0_ns - age_ns + 1;

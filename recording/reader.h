@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording that is being read. Private to recording.c and reader_*.c. Functions that take from a
- * chunk return 0, -EBADMSG, -EFBIG or -ENOMEM; what they have taken stays valid and bounded in any
- * case.
+ * The state of a recording being read. Private to recording.c and reader_*.c. Functions that read
+ * from a chunk return 0, -EBADMSG, -EFBIG or -ENOMEM. Even on failure, the state stays valid and
+ * bounded.
  */
 #ifndef RECORDING_READER_H
 #define RECORDING_READER_H
@@ -11,25 +11,25 @@
 #include "report/peak.h"
 #include "report/symbol_backend.h"
 
-/* That all sites, names and blocks, and the snapshot of them, may take, whatever a file says. */
+/* Maximum memory for sites, names, blocks and the snapshot, whatever the file contains. */
 #ifndef RECORDING_MEMORY_MAX
 #define RECORDING_MEMORY_MAX (2ULL << 30)
 #endif
 
-/* Of a stack: no source keeps more. */
+/* Maximum frames of a stack, as in every source. */
 #define FRAMES_MAX 512
 
 struct read_process {
 	struct process process;
-	uint64_t *summary; /* words; NULL: none was told of yet */
+	uint64_t *summary; /* words; NULL before the first summary */
 };
 
 struct read_site {
-	struct site fixed;                     /* what never changes; frames are its own */
-	const struct sym_location **locations; /* one for each frame, NULL: not known */
+	struct site fixed;                     /* constant part; owns its frames */
+	const struct sym_location **locations; /* one for each frame; NULL if unknown */
 	uint64_t words[SITE_WORDS];
-	uint64_t left;        /* the first snapshot without it; 0: none had it */
-	struct block *blocks; /* with births as ages */
+	uint64_t left;        /* first snapshot without the site; 0 if no snapshot has had it */
+	struct block *blocks; /* with times of birth in place of ages */
 	size_t block_cnt;
 };
 
@@ -38,11 +38,11 @@ struct read_peak_site {
 	uint64_t words[SITE_WORDS];
 };
 
-/* Who holds the blocks of a site, in the present snapshot. */
+/* The holders of a site's blocks, in the current snapshot. */
 struct read_chain {
 	size_t site;
-	struct holder *holders; /* without sites, which are: */
-	size_t *sites;          /* numbers counted from 1; 0: none */
+	struct holder *holders; /* without their sites, which are in sites */
+	size_t *sites;          /* numbers from 1; 0 if there is none */
 	size_t cnt;
 };
 
@@ -50,13 +50,13 @@ struct recording {
 	FILE *file;
 	struct recording_header header;
 	struct symbol_backend symbols;
-	size_t memory_left; /* that what is read may take */
-	uint64_t snapshots; /* begun to read */
+	size_t memory_left; /* remaining memory budget */
+	uint64_t snapshots; /* number of snapshots begun */
 	bool ended;
 	bool begun;
-	uint64_t *words; /* of the snapshot */
+	uint64_t *words; /* words of the snapshot */
 
-	/* By their numbers - 1. */
+	/* Indexed by number - 1. */
 	char **strings;
 	size_t string_cnt, string_cap;
 	struct sym_location **locations;
@@ -64,15 +64,15 @@ struct recording {
 	struct read_process **processes;
 	size_t process_cnt, process_cap;
 
-	struct read_site *sites; /* by their numbers */
+	struct read_site *sites; /* indexed by number */
 	size_t site_cnt, site_cap;
 
-	/* Of the present snapshot. */
+	/* Data of the current snapshot. */
 	struct process_summary *summaries;
 	size_t summary_cnt;
 	struct process_tally *tallies;
 	size_t tally_cnt;
-	struct peak peak; /* its times and sums; arrays are made for each snapshot */
+	struct peak peak; /* times and totals; arrays are made for each snapshot */
 	bool has_peak;
 	struct read_peak_site *peak_sites;
 	size_t peak_site_cnt;
@@ -82,12 +82,12 @@ struct recording {
 	size_t chain_cnt, chain_cap;
 	struct hanging_sum *hanging;
 	size_t hanging_cnt, hanging_cap;
-	const uint64_t *frames; /* the snapshot's */
+	const uint64_t *frames; /* frames of the snapshot */
 	size_t frame_cnt;
-	const struct sym_location **frame_locations; /* beside them */
+	const struct sym_location **frame_locations; /* locations of frames, with the same index */
 };
 
-/* Whether there is room for so much; takes it. */
+/* Takes memory from the budget. False if it does not suffice. */
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes);
 
 int recording_take_string(struct recording *recording, struct byte_reader *from);
@@ -95,7 +95,7 @@ int recording_take_location(struct recording *recording, struct byte_reader *fro
 int recording_take_process(struct recording *recording, struct byte_reader *from);
 void recording_free_names(struct recording *recording);
 
-/* References: NULL for 0, and after a failure. */
+/* Read references. Return NULL for 0 and after a failure. */
 const char *recording_string_at(const struct recording *recording, uint64_t number);
 const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);
 const struct sym_location *recording_take_location_ref(const struct recording *recording,
@@ -113,19 +113,19 @@ void recording_free_sites(struct recording *recording);
 int recording_take_chain(struct recording *recording, struct byte_reader *from);
 void recording_free_chains(struct recording *recording);
 /*
- * Gives sites of a snapshot who holds them. index: where the site of each number is in it;
- * SIZE_MAX: it is not.
+ * Adds the holders to the sites of a snapshot. index: the index in the snapshot of each site
+ * number; SIZE_MAX if the snapshot does not have the site.
  */
 void recording_give_chains(struct recording *recording, struct snapshot *snap, const size_t *index);
 
 int recording_take_hanging(struct recording *recording, struct byte_reader *from);
 void recording_free_hanging(struct recording *recording);
-/* Gives a snapshot what hangs from what. */
+/* Adds to a snapshot which memory is reachable only from lost blocks. */
 void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
-/* Whether there is room for the snapshot of what was read so far. */
+/* True if the memory budget suffices for the snapshot. */
 bool recording_has_room(const struct recording *recording);
-/* That snapshot. */
+/* Makes the snapshot from the data read last. */
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What hangs from whose lost blocks. */
+/* Reads sums of memory that is reachable only from lost blocks. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "base/order.h"
 #include "recording/reader.h"
 
-/* What is taken here, as an array grows, and copied by the snapshot. */
+/* Memory for a sum: in the growing array, and in the snapshot's copy. */
 #define SUM_MEMORY (3 * sizeof(struct hanging_sum))
 
 int recording_take_hanging(struct recording *recording, struct byte_reader *from)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who holds the memory of sites. */
+/* Reads the chains of holders of sites. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "recording/reader.h"
 
 #define LINK_BYTES_MIN 2
-/* What is taken here, and copied by the snapshot. */
+/* Memory for a link: here, and in the snapshot's copy. */
 #define LINK_MEMORY (2 * sizeof(struct holder) + sizeof(size_t))
 
 static void take_link(const struct recording *recording, struct byte_reader *from,
@@ -23,7 +23,7 @@ static void take_link(const struct recording *recording, struct byte_reader *fro
 	from->failed |= !ret->words;
 }
 
-/* The next one among the chains, still empty. */
+/* Adds an empty chain. */
 static int add_chain(struct recording *recording, size_t site, size_t cnt, struct read_chain **ret)
 {
 	struct read_chain *chain;

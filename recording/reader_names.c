@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Strings, locations and processes of a recording. They stay until it is closed. */
+/* Reads strings, locations and processes of a recording, which are kept until it is closed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "recording/reader.h"
 
 #define FRAME_BYTES_MIN 5
-/* What malloc takes beside what it is asked for. */
+/* Overhead of malloc per block. */
 #define MALLOC_BYTES 16
 
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes)
@@ -29,7 +29,7 @@ int recording_take_string(struct recording *recording, struct byte_reader *from)
 
 	if (from->failed)
 		return -EBADMSG;
-	/* A snapshot may have a copy, and finds it in a map. */
+	/* Includes a copy in a snapshot and its entry in a map. */
 	if (!recording_take_memory(recording, 2 * len + 8 * MALLOC_BYTES, 1))
 		return -EFBIG;
 	if (array_reserve(&recording->strings, &recording->string_cap, recording->string_cnt + 1))
@@ -61,7 +61,7 @@ static void take_frame(const struct recording *recording, struct byte_reader *fr
 	ret->inlined = bytes_take_below(from, 2);
 }
 
-/* A location and its frames in one piece of memory. */
+/* Allocates a location and its frames as one block, and reads the frames. */
 static int make_location(struct recording *recording, struct byte_reader *from,
 			 const struct sym_location *head, struct sym_location **ret)
 {
@@ -115,7 +115,7 @@ const struct sym_location *recording_take_location_ref(const struct recording *r
 	return number ? recording->locations[number - 1] : NULL;
 }
 
-/* A snapshot may have a summary and tallies of each, and a copy. */
+/* Reads a process. Includes the memory for a summary, tallies and a copy in a snapshot. */
 int recording_take_process(struct recording *recording, struct byte_reader *from)
 {
 	struct read_process *process;

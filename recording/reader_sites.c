@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sites of a recording: what they are, what they hold, and their blocks. */
+/* Reads the sites of a recording, their state and their blocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static int take_frames(struct recording *recording, struct byte_reader *from, si
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* One that follows all others is new. */
+/* Returns the site with a number; adds it if the number is the next new one. */
 static int find_or_add(struct recording *recording, uint64_t number, struct read_site **ret)
 {
 	if (number == recording->site_cnt) {
@@ -65,8 +65,8 @@ static int find_or_add(struct recording *recording, uint64_t number, struct read
 }
 
 /*
- * Whether reports have forgotten who had the number, as all recorders wait for: so they remember no
- * more sites than there are numbers.
+ * True if the number may be reused for another site: reports have forgotten the old one, for which
+ * all recorders wait. So reports never remember more sites than there are numbers.
  */
 static bool is_free(const struct recording *recording, const struct read_site *site)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes a snapshot of what a recording says at one moment. */
+/* Makes a snapshot from the current state of a recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "recording/reader.h"
 #include "report/snapshot_own.h"
 
-/* Where in the snapshot's arrays the next one goes. */
+/* Where the next items go in the snapshot's arrays. */
 struct maker {
-	size_t *index; /* of each site by its number; SIZE_MAX: it is not there */
+	size_t *index; /* index of each site number in the snapshot; SIZE_MAX if absent */
 	struct recording *recording;
 	struct snapshot *snap;
 	const struct sym_location **next_location;
@@ -47,7 +47,7 @@ static void add_blocks(struct snapshot *snap, const struct read_site *site)
 	}
 }
 
-/* What a snapshot's arrays must hold. */
+/* Sizes of a snapshot's arrays. */
 struct room {
 	size_t site_cnt, block_cnt, frame_cnt;
 };
@@ -63,7 +63,7 @@ static struct room room_of(const struct recording *recording)
 		room.block_cnt += recording->sites[i].block_cnt;
 		room.frame_cnt += recording->sites[i].fixed.frame_cnt;
 	}
-	/* A peak may have one long stack many times. */
+	/* A peak may contain one long stack many times. */
 	for (size_t i = 0; i < recording->peak_site_cnt; i++)
 		room.frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
 	return room;
@@ -72,7 +72,7 @@ static struct room room_of(const struct recording *recording)
 bool recording_has_room(const struct recording *recording)
 {
 	struct room room = room_of(recording);
-	/* The snapshot has a copy of the peak. */
+	/* The snapshot copies the peak, so its sites count twice. */
 	uint64_t bytes = (room.site_cnt + 2 * recording->peak_site_cnt) * sizeof(struct site) +
 			 room.block_cnt * sizeof(struct block) +
 			 room.frame_cnt * (sizeof(uint64_t) + sizeof(struct sym_location *));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Appends snapshots to a file: each is one chunk, which is written at once. */
+/* Appends snapshots to a file, each as one chunk with one write. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 #include "recording/recorder.h"
 #include "recording/recording.h"
 
-/* A recording tells what is where in a process: even a file that was there before is made its
- * owner's alone.
+/*
+ * Opens the file for its owner only, even if it exists: recordings reveal the memory layout of
+ * processes.
  */
 static int open_for_owner(const char *path)
 {
@@ -84,7 +85,7 @@ void recorder__free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* What was said of a process before: nothing is 0. */
+/* Returns the summary last recorded for a process, initially 0. */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {
 	if (array_reserve(&recorder->summaries, &recorder->summary_cap, (size_t)process + 1))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What hangs from whose lost blocks. */
+/* Records which memory is reachable only from lost blocks. */
 #include "recording/recorder.h"
 
-/* All of them are of this snapshot. */
+/* Returns the number of a site, which must be in the snapshot. */
 static uint64_t number_of(const struct recorder *recorder, uint64_t id)
 {
 	const struct recorded_site *entry = hash_map_get(&recorder->by_id, id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who holds the memory of sites: blocks by their sites, whose names are recorded, all else in
- * words, as nobody can name it when the process is gone.
+ * Records the holders of sites' memory: blocks by their sites, whose names are recorded, and other
+ * holders as text, since they cannot be named once the process is gone.
  */
 #include <errno.h>
 
@@ -9,7 +9,7 @@
 #include "recording/recorder.h"
 #include "report/held_by.h"
 
-/* The number of the site, counted from 1; 0: it is not known. */
+/* Returns the number of a site, counted from 1; 0 if it is unknown. */
 static uint64_t site_number(const struct recorder *recorder, const struct site *site)
 {
 	const struct recorded_site *entry = site ? hash_map_get(&recorder->by_id, site->id) : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Strings, processes and locations: each distinct one is written when it is first met. */
+/* Records strings, processes and locations, each distinct one once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "recording/recorder.h"
 
-/* Adds what is new to a section. */
+/* Adds bytes to a section if they are new. */
 static int intern_in(struct intern *table, struct section_buffer *section, const void *bytes,
 		     size_t len, uint64_t *ret)
 {
@@ -129,7 +129,7 @@ static bool has_name(const struct sym_location *location)
 	return location && location->frame_cnt && location->frames[0].symbol;
 }
 
-/* Code without a name may never get one: it is looked at less and less often. */
+/* Schedules the next lookup at growing intervals: code without a name may never get one. */
 static void retry_later(struct recorder *recorder, struct recorded_site *entry)
 {
 	entry->retry_gap = entry->retry_gap ? entry->retry_gap * 2 : 1;

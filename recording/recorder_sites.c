@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sites that a recording knows: their numbers, and what has changed of them. A site that no
- * snapshot has had for long leaves its number to another.
+ * Records the sites: their numbers and changes. A number is reused when its site has been absent
+ * for long.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "report/trend.h"
 
 /*
- * A site's number is free after so many snapshots without it: readers refuse a number that reports
- * still remember as another site's.
+ * Number of snapshots without a site after which its number is free. Readers reject a number that
+ * reports still remember for another site.
  */
 #define FORGET_AFTER 64
 _Static_assert(FORGET_AFTER > MOMENT_CNT, "numbers are free when reports have forgotten");
 
-/* A number that is nobody's. from: none below is. */
+/* Finds an unused number at or above *from; lower numbers are in use. */
 static int free_number(struct recorder *recorder, size_t *from)
 {
 	while (*from < recorder->site_cnt && recorder->sites[*from])
@@ -84,7 +84,7 @@ static void put_definition(struct section_buffer *section, const struct recorded
 	section->cnt++;
 }
 
-/* Its stack may become another once it is known what code was there. */
+/* Records a site's constant part if it changed: its stack changes when old code is resolved. */
 static int define(struct recorder *recorder, struct recorded_site *entry)
 {
 	uint64_t process, definition;
@@ -136,7 +136,7 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
 		entry->block_cnt = (size_t)(block - entry->blocks);
 		err = define(recorder, entry);
 	}
-	/* A peak's stacks are of its moment, which is as good for sites that are not there now. */
+	/* A peak's stacks are resolved as of the peak, which suffices for sites that are gone. */
 	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
 		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);
 		if (!err && !entry->present)
@@ -245,7 +245,7 @@ int recorder_add_states(struct recorder *recorder, const struct snapshot *snap)
 	return err;
 }
 
-/* A peak changes rarely, and then as a whole. */
+/* Records the peak if it changed; a peak is recorded as a whole. */
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_PEAK];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads recordings, chunk by chunk. */
+/* Reads recordings chunk by chunk. */
 #include "recording/recording.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int recording__prepare(struct symbol_backend *self, const struct site *co
 	return 0;
 }
 
-/* A site's frames are among the snapshot's, whoever made a copy of the site itself. */
+/* Finds a frame's location by its index in the snapshot's frames, which copies of a site share. */
 static const struct sym_location *recording__lookup(struct symbol_backend *self,
 						    const struct site *site, uint64_t frame)
 {
@@ -112,7 +112,7 @@ struct symbol_backend *recording__symbols(struct recording *recording)
 	return &recording->symbols;
 }
 
-/* The snapshot's own words; its time never goes back. */
+/* Reads the words of a snapshot. Its time must not go backwards. */
 static int take_head(struct recording *recording, struct byte_reader *from)
 {
 	const uint64_t *words = recording->words;
@@ -152,7 +152,7 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	size_t cnt = bytes_take_cnt(from, SUMMARY_BYTES_MIN);
 	int err = from->failed ? -EBADMSG : 0;
 
-	/* As many as there are processes: each is in it once. */
+	/* Each process has at most one summary. */
 	if (!err && cnt > recording->process_cnt)
 		err = -EBADMSG;
 	if (!err)
@@ -212,11 +212,11 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* In the order of a chunk. */
+/* Sections in the order of a chunk. */
 static const struct {
 	int (*take)(struct recording *recording, struct byte_reader *from);
-	size_t item_bytes;  /* takes one item of a list, which has at least so many; 0: takes all */
-	unsigned int since; /* the version that has it first */
+	size_t item_bytes;  /* minimum size of a list's item; 0 if take() reads the whole section */
+	unsigned int since; /* first version that has the section */
 } sections[] = {
 	{take_head, 0, 1},
 	{recording_take_string, 1, 1},
@@ -259,7 +259,7 @@ static int take_chunk(struct recording *recording, const uint8_t *bytes, size_t 
 	return err || recording_has_room(recording) ? err : -EFBIG;
 }
 
-/* Takes the next chunk; the same as recording__next(). */
+/* Reads and applies one chunk. Returns what recording__next() returns. */
 static int read_chunk(struct recording *recording)
 {
 	cleanup_free uint8_t *bytes = NULL;

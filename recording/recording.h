@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Recordings: the snapshots of a run in a file, with the names of their frames. The recorder
- * appends, the recording is read from its beginning. What is read may be anyone's: nothing in it
- * is believed before it is checked. Neither speaks on stderr.
+ * appends snapshots; a recording is read from its beginning. Files are not trusted: everything read
+ * is checked. Neither side logs.
  *
- * The file, all numbers little endian:
+ * The file format, with all numbers in little-endian order:
  *
- *	header	"memleak\x1a", u32 version, u32 flags (enum recording_flag), 16 random bytes that
- *		tell runs apart, u8 ways to lose, shapes of calls and tables that this memleak
- *		knows (their lists grow at the end; the version grows with all else), u8 0,
- *		u32 CRC-32 of all before
- *	chunk	one for each snapshot, written at once: u32 bytes that follow, u32 bytes when
- *		inflated, u32 CRC-32 of both numbers and the bytes; then the bytes, deflated by
- *		zlib (RFC 1950) without regard to other chunks
+ *   header    "memleak\x1a", u32 version, u32 flags (enum recording_flag), 16 random bytes that
+ *             identify the run, u8 numbers of losses, call shapes and tables that this version
+ *             knows (these lists grow at the end; all other changes raise the version), u8 0,
+ *             u32 CRC-32 of all bytes before
+ *   chunk     one for each snapshot, written at once: u32 size of the data, u32 inflated size,
+ *             u32 CRC-32 of both numbers and the data; then the data, each chunk deflated
+ *             separately by zlib (RFC 1950)
  *
- * A chunk says what has changed since the one before, in numbers as of base/byte_buffer.h:
+ * A chunk contains the changes since the previous one, as numbers of base/byte_buffer.h:
  *
- *	head		changes of the snapshot's own words
- *	strings		bytes each; numbered from 1 on, through all chunks; 0 is none
- *	locations	what an address is called, numbered in the same way; 0: not known
- *	processes	the same
- *	sites		a number, perhaps one that was another's long ago, and what never changes
- *	names		of a site: the location of each of its frames
- *	states		of each site that has changed, came or went: changes of its words
- *	blocks		of each site whose blocks have changed: all of them
- *	summaries, tallies of processes
- *	peak		if it is another than before
- *	holders		of each site of which a proof tells who holds it: the links of the chain,
- *			blocks by their site, all else in words
- *	hanging		of each pair of sites: how much of one hangs from lost blocks of the other
+ *   head      changes of the snapshot's words
+ *   strings   new strings, numbered from 1 through all chunks; 0 stands for no string
+ *   locations new locations (the names of an address), numbered alike; 0 if unknown
+ *   processes new processes, numbered alike
+ *   sites     number (possibly reused) and constant part of each new site
+ *   names     location of each frame, for each newly named site
+ *   states    changes of words, for each site that changed, appeared or disappeared
+ *   blocks    all blocks, for each site whose blocks changed
+ *   summaries, tallies of processes
+ *   peak      if it changed
+ *   holders   chain of holders, for each site that has one in the proof: blocks by their sites,
+ *             other holders as text
+ *   hanging   for each pair of sites: memory of one reachable only from lost blocks of the other
  *
- * each a count and so many items. Times are kept as births, so that what only grows older does
- * not change.
+ * Each part is a count and that number of items. Times are stored as times of birth, so that they
+ * do not change while blocks age.
  */
 #ifndef RECORDING_RECORDING_H
 #define RECORDING_RECORDING_H
@@ -41,27 +41,30 @@
 #include "report/report.h"
 #include "report/snapshot.h"
 
-/* What the run was told to look at. */
+/* The options of the run. */
 enum recording_flag {
-	RECORDING_BLOCKS = 1 << 0, /* each one */
-	RECORDING_AGES = 1 << 1,   /* not with -C */
+	RECORDING_BLOCKS = 1 << 0, /* individual blocks */
+	RECORDING_AGES = 1 << 1,   /* ages of blocks; not with -C */
 	RECORDING_PEAK = 1 << 2,
 	RECORDING_SUMMARY = 1 << 3,
 };
 
 struct recorder;
 
-/* Makes the file if there is none. flags: enum recording_flag. 0 or a negative errno. */
+/* Opens or creates the file. flags: enum recording_flag. Returns 0 or a negative errno. */
 int recorder__new(const char *path, unsigned int flags, struct recorder **ret);
 void recorder__free(struct recorder *recorder);
 
-/* Empties the file and begins it, before the first snapshot. 0 or a negative errno. */
+/*
+ * Truncates the file and writes the header, before the first snapshot. Returns 0 or a negative
+ * errno.
+ */
 int recorder__begin(struct recorder *recorder);
 
 /*
- * Appends a snapshot as the source made it. symbols, which may be NULL, names frames that are new,
- * by deadline_ns (CLOCK_MONOTONIC); what has no name by then is named with a later snapshot. A full
- * disk leaves the file as it was before the call. 0 or a negative errno.
+ * Appends a snapshot from the source. symbols, which may be NULL, names new frames by deadline_ns
+ * (CLOCK_MONOTONIC); frames without names by then are named with a later snapshot. If the disk is
+ * full, the file stays as it was. Returns 0 or a negative errno.
  */
 int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool final,
 		  struct symbol_backend *symbols, uint64_t deadline_ns);
@@ -69,34 +72,35 @@ int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool f
 struct recording;
 
 /*
- * Begins to read; takes the file over. -ENOEXEC: it is no recording; -ENOTSUP: of a newer memleak;
- * -ESPIPE: a pipe, which cannot be read a second time; or another negative errno.
+ * Begins to read a recording and takes ownership of file. Returns 0, -ENOEXEC if it is no
+ * recording, -ENOTSUP if it is of a newer version, -ESPIPE for a pipe, which cannot be read twice,
+ * or another negative errno.
  */
 int recording__new(FILE *file, struct recording **ret);
 void recording__free(struct recording *recording);
 
 unsigned int recording__flags(const struct recording *recording);
-/* Whether two recordings are of one run. */
+/* True if both recordings are of the same run. */
 bool recording__same_run(const struct recording *a, const struct recording *b);
 
 /*
- * The next snapshot. Its frames have names until the next one is read. 1; 0: there is none;
- * -EBADMSG: what follows is cut or damaged; -EFBIG: it would take too much memory; -ENOMEM, -EIO.
- * After 0 or an error there is no next one.
+ * Reads the next snapshot. Its frames have names until the next one is read. Returns 1, 0 at the
+ * end, -EBADMSG if the rest is truncated or damaged, -EFBIG if it would take too much memory,
+ * -ENOMEM or -EIO. After 0 or an error, there is no next snapshot.
  */
 int recording__next(struct recording *recording, struct snapshot *ret, bool *final);
 
-/* When a snapshot was taken. */
+/* The time of a snapshot. */
 struct recorded_moment {
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
-	bool between; /* two reports */
+	bool between; /* taken between two reports */
 };
 
-/* Reads the next snapshot as recording__next() does, but does not make it. */
+/* Like recording__next(), but only returns the snapshot's time. */
 int recording__skip(struct recording *recording, struct recorded_moment *ret);
 
-/* Answers for the sites of the snapshot that was read last. */
+/* Returns the names for the sites of the last snapshot read. */
 struct symbol_backend *recording__symbols(struct recording *recording);
 
 #endif
