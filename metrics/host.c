@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes a Host apart. */
+/* Parses and checks the Host header. */
 #include "metrics/host.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 #include "base/number.h"
 
-/* The port behind the name, if there is one, and nothing else. */
+/* True if text is empty or ":" and a valid port. */
 static bool is_port(const char *text)
 {
 	uint64_t port;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Host of a request. A page in somebody's browser may have a name of its own lead to our
- * address ("DNS rebinding"), and read what is served there by it: so only names that nobody else
- * can give to us are answered.
+ * Checks the Host header of a request. By DNS rebinding, a web page can resolve its own name to our
+ * address and read what is served. So only names that nobody else can point at us are accepted.
  */
 #ifndef METRICS_HOST_H
 #define METRICS_HOST_H
@@ -10,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * Whether it is an address, localhost or the machine's own name, with or without a port. NULL, as
- * from HTTP/1.0: it is no browser.
+ * True if host is an address, localhost or this machine's name, with or without a port; also for
+ * NULL, as from HTTP/1.0, which no browser uses.
  */
 bool host_is_ours(const char *host);
 

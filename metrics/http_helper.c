@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Between memleak, which sends pages, and clients, which ask for them. */
+/* Main loop of the HTTP helper, which receives pages from memleak and serves clients. */
 #include "metrics/http_helper.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void serve(int sock)
 		if (poll(fds, 2, server ? web_server__timeout_ms(server) : -1) < 0 &&
 		    errno != EINTR)
 			break;
-		/* Whoever knows of a report gets that one, not the one before. */
+		/* New pages first: a client that knows of a report must not get an older one. */
 		if (fds[0].revents)
 			err = take_request(sock, &server);
 		else if (server)

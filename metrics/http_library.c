@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the functions of libmicrohttpd by their names. */
+/* Loads libmicrohttpd and looks up its functions. */
 #include "metrics/http_library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 
-/* It stays loaded: GnuTLS may have registered functions for the end of the process. */
+/* Loads the library for good: GnuTLS may have registered exit handlers. */
 int http_library_load(struct http_library *ret)
 {
 	struct http_library library;

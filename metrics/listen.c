@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * memleak's side: takes the address, and sends the pages of each report to the process that has the
- * clients. It never waits for that one: who does not keep up goes on with older pages, and one that
- * is started again gets the last ones at once.
+ * memleak's side of --listen: opens the socket, and sends the pages of each report to the helper
+ * that serves clients. It never waits for the helper: a slow helper keeps serving older pages, and
+ * a restarted one gets the last pages at once.
  */
 #include "metrics/listen.h"
 
@@ -29,26 +29,26 @@
 #define BACKLOG 64
 #define LOCK_PAUSE_NS 10000000L
 #define LOCK_TRIES 100
-/* To load libmicrohttpd. */
+/* Maximum time to load libmicrohttpd. */
 #define START_NS 10000000000ULL
-/* One that has ended before waits for the next report. */
+/* Minimum interval between restarts of the helper. */
 #define RESTART_EVERY_NS 1000000000ULL
 
 struct server {
 	struct helper helper;
-	int fd;                  /* listens; -1: not yet */
-	unsigned int unanswered; /* requests whose answers have not come */
-	int epoll_fd;            /* of the helper's socket */
-	uint64_t begun_ns;       /* when the helper was started */
-	bool told;               /* that it has ended */
-	int pages[PAGE_CNT];     /* of the last report; -1: there is none */
+	int fd;                  /* listening socket; -1 if not open yet */
+	unsigned int unanswered; /* requests without a reply yet */
+	int epoll_fd;            /* for the helper's socket */
+	uint64_t begun_ns;       /* when the helper was last started */
+	bool told;               /* the end of the helper was logged */
+	int pages[PAGE_CNT];     /* pages of the last report; -1 if there is none */
 	uint64_t reports;
-	struct listen_address local; /* len 0: its address is no file */
-	dev_t dev;                   /* of that file */
+	struct listen_address local; /* len is 0 if the address is no file */
+	dev_t dev;                   /* device of the socket file */
 	ino_t ino;
 };
 
-/* A socket that nobody listens on is left from a run that was killed. */
+/* Removes the socket file of a killed run: a socket on which nobody listens. */
 static int remove_stale(int fd, const struct listen_address *address)
 {
 	struct stat st;
@@ -65,9 +65,9 @@ static int remove_stale(int fd, const struct listen_address *address)
 }
 
 /*
- * Another memleak may want the same place at the same time: whoever has the folder locked looks,
- * removes and listens before that one looks. The lock is for anybody who may read the folder to
- * take, so it is not waited for long. -1: it is not locked.
+ * Locks the folder, so that two memleaks do not replace each other's socket: check, removal and
+ * listen() are done under the lock. Any user who can read the folder can take the lock, so the wait
+ * is limited. Returns -1 if it cannot be locked.
  */
 static int lock_folder(const struct listen_address *address)
 {
@@ -85,7 +85,7 @@ static int lock_folder(const struct listen_address *address)
 	return -1;
 }
 
-/* It has its mode from the beginning. */
+/* Binds with a umask, so that the socket file has its mode from the beginning. */
 static int bind_locked(struct server *server, int fd, const struct listen_address *address)
 {
 	int err = remove_stale(fd, address);
@@ -116,7 +116,7 @@ static int bind_local(struct server *server, int fd, const struct listen_address
 	return err;
 }
 
-/* Somebody else's may have replaced it. */
+/* Removes the socket file, unless another one has replaced it. */
 static void remove_local(const struct server *server)
 {
 	const char *path = server->local.local.sun_path;
@@ -139,10 +139,10 @@ static int open_socket(struct server *server, const struct listen_address *addre
 
 	if (fd < 0)
 		return -errno;
-	/* [::] is that alone: who wants both families asks for it by 0.0.0.0, too. */
+	/* [::] listens on IPv6 only; also pass 0.0.0.0 for IPv4. */
 	if (address->any.sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
-	/* A server that just ended leaves connections that wait for their time. */
+	/* Allows binding while connections of a previous server are in TIME_WAIT. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (is_file(address))
 		err = bind_local(server, fd, address);
@@ -156,7 +156,7 @@ static int open_socket(struct server *server, const struct listen_address *addre
 	return err;
 }
 
-/* Port 0 has become another one. */
+/* Logs the address, with the actual port if port 0 was given. */
 static void say_where(const struct server *server, int fd)
 {
 	struct listen_address address = {.len = sizeof(address.local)};
@@ -175,7 +175,7 @@ static void say_where(const struct server *server, int fd)
 							"the reports, without a password");
 }
 
-/* One that nobody waits for is nonsense. */
+/* Processes a reply of the helper. Rejects replies that were not requested. */
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
@@ -188,7 +188,7 @@ static int take_answer(void *arg, struct message *answer)
 	return err;
 }
 
-/* Its end makes the server's descriptor readable, and so do answers. */
+/* Adds the helper's socket to epoll: readable on replies and when the helper ends. */
 static int watch(const struct server *server)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -210,7 +210,7 @@ static int begin_serving(struct server *server)
 	return err ? err : watch(server);
 }
 
-/* Takes all answers that have come. */
+/* Processes all pending replies. True if the helper has ended. */
 static bool has_ended(struct server *server)
 {
 	int err = server->helper.pid ? 0 : -EPIPE;
@@ -276,7 +276,7 @@ int server__poll_fd(const struct server *server)
 	return server->epoll_fd;
 }
 
-/* Whoever can end it by what he asks for does not have it started again all the time. */
+/* Restarts the helper at limited rate, since a client may be able to crash it. */
 void server__dispatch(struct server *server)
 {
 	if (!has_ended(server) || clock_ns(CLOCK_MONOTONIC) - server->begun_ns < RESTART_EVERY_NS)
@@ -363,7 +363,10 @@ void server__free(struct server *server)
 	drop_pages(server);
 	if (server->epoll_fd >= 0)
 		close(server->epoll_fd);
-	/* Nobody replaces one that is listened on. */
+	/*
+	 * The file is removed before the socket is closed: nobody replaces it while it is listened
+	 * on.
+	 */
 	remove_local(server);
 	if (server->fd >= 0)
 		close(server->fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --listen: the last report over HTTP, to whoever asks. A helper process without rights speaks with
- * clients; nothing here waits for it.
+ * --listen: serves the last report over HTTP. A helper process without privileges talks to clients;
+ * nothing here waits for it.
  */
 #ifndef METRICS_LISTEN_H
 #define METRICS_LISTEN_H
@@ -11,15 +11,21 @@
 
 struct server;
 
-/* Takes the address and says on stderr which it is, or what failed. 0 or a negative errno. */
+/*
+ * Opens the socket, starts the helper, and logs the address or the failure. Returns 0 or a negative
+ * errno.
+ */
 int server__new(const struct listen_address *address, struct server **ret);
 void server__free(struct server *server);
 
-/* Readable when dispatch has something to do: the helper may have ended. */
+/* Returns a descriptor that is readable when server__dispatch() must be called. */
 int server__poll_fd(const struct server *server);
 void server__dispatch(struct server *server);
 
-/* From now on this is what is served. Neither is kept; its own costs are added. */
+/*
+ * Serves this report from now on, with memleak's own cost added. Keeps no reference to the report
+ * or the counts.
+ */
 void server__show(struct server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which metrics there are: totals, sites, groups, calls, losses, and what memleak costs. */
+/* The metrics: totals, sites, groups, calls, losses, and memleak's own cost. */
 #include "metrics/metrics.h"
 
 #include <errno.h>
@@ -173,7 +173,7 @@ static void write_call(struct metrics_text *text, const char *space, const char 
 	metrics_unsigned(text, cnt);
 }
 
-/* The functions of user space have names, those of the kernel are its events. */
+/* Writes calls by function for user space, and as one total for the kernel. */
 static void write_calls(struct metrics_text *text, const struct snapshot *snap)
 {
 	const struct stats *user = &snap->stats[SPACE_USER];
@@ -210,8 +210,8 @@ static int by_total_calls(const void *left, const void *right)
 }
 
 /*
- * Those with most calls since the beginning: each of them only ever grows, which cannot be said
- * of the sum of the others, so there is the sum of all.
+ * Writes the rows with most calls since the beginning: these are counters and must never decrease.
+ * The sum of the remaining rows could, so the sum of all rows is written instead.
  */
 static int write_counts(struct metrics_text *text, const struct counts_report *report, size_t top)
 {

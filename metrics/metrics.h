@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report as metrics, with what memleak itself costs. Text in, text out: no I/O. */
+/* Writes a report as metrics, with memleak's own cost, to a stream. No other I/O. */
 #ifndef METRICS_METRICS_H
 #define METRICS_METRICS_H
 
@@ -11,13 +11,13 @@
 #include "report/report.h"
 
 struct metrics {
-	const struct report *report;        /* NULL: there is none yet, or it is of --count */
-	const struct counts_report *counts; /* with --count */
-	size_t top;                         /* so many entries of --count */
+	const struct report *report;        /* NULL if there is none yet, or with --count */
+	const struct counts_report *counts; /* NULL without --count */
+	size_t top;                         /* maximum rows of --count */
 	const struct own_cost *own;
 };
 
-/* In one of the two forms of text.h. 0 or -ENOMEM. */
+/* Writes the metrics in one of the two formats of text.h. Returns 0 or -ENOMEM. */
 int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What memleak and its helpers have used, by the kernel's account. */
+/* Reads the CPU time and memory used by memleak and its helpers. */
 #include "metrics/own_cost.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Renders metrics and reports into files in memory. */
+/* Renders metrics and reports into in-memory files. */
 #include "metrics/pages.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 	case PAGE_HTML:
 		return metrics->report ? html_write_live(out, metrics->report) : -ENOENT;
 	default:
-		/* Below groups there are some of their sites only. */
+		/* With groups, the report lists only some of their sites. */
 		if (metrics->report && metrics->report->by != BY_STACK)
 			return -ENOENT;
 		return write_sink(out, metrics, FORMAT_PPROF);
@@ -58,7 +58,7 @@ int page_make(enum page_kind kind, const struct metrics *metrics)
 	if (!fflush(out))
 		ret = err ? err : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	fclose(out);
-	/* Whoever gets it cannot change what others get. */
+	/* Sealed, so that the receiver cannot change what other clients get. */
 	if (ret >= 0 && fcntl(ret, F_ADD_SEALS, SEALS)) {
 		err = -errno;
 		close(ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --listen serves of a report, as bytes of each form. It knows nothing of sockets. */
+/* The pages that --listen serves, as bytes. Knows nothing of sockets. */
 #ifndef METRICS_PAGES_H
 #define METRICS_PAGES_H
 
@@ -14,7 +14,10 @@ enum page_kind {
 	PAGE_CNT,
 };
 
-/* A file in memory; what cannot be made, for want of a report or of memory: a negative errno. */
+/*
+ * Returns a descriptor of an in-memory file; or a negative errno if there is no report for this
+ * page or no memory.
+ */
 int page_make(enum page_kind kind, const struct metrics *metrics);
 
 const char *page_type(enum page_kind kind);

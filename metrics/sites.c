@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A row for each site or group that a report shows, and one for all that it does not. */
+/* Writes a row for each site or group that a report shows, and one for the rest. */
 #include "metrics/sites.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static const struct metric_family group_lost_blocks = {
 	"memleak_group_lost_blocks", METRIC_GAUGE, "blocks",
 	"Blocks that nothing points to, of what --by sums up to, and of all others together."};
 
-/* Collectors keep each row: however many are shown, there are no more than so many. */
+/* Maximum rows, since collectors store each row. */
 #define ROWS_MAX 1000
 
 #define CALLERS_MAX 4
@@ -68,7 +68,7 @@ static void label_process(struct metrics_text *text, const struct process *proce
 	metrics_label(text, "comm", process->comm);
 }
 
-/* Where it stands in the file if it has no name. */
+/* Adds the blamed function, or module and offset if it has no name. */
 static void label_blamed(struct metrics_text *text, const struct report_site *shown)
 {
 	static const struct sym_location nowhere;
@@ -93,7 +93,7 @@ static void label_blamed(struct metrics_text *text, const struct report_site *sh
 	metrics_label(text, "module", location->module);
 }
 
-/* NULL: there are none, or no memory. */
+/* Returns the callers' names, to be freed; NULL if there are none or memory ran out. */
 static char *callers_of(const struct report_site *shown)
 {
 	char *names = NULL;
@@ -115,7 +115,7 @@ static char *callers_of(const struct report_site *shown)
 	return names;
 }
 
-/* Names may be shown alike, by what is not shown of them; the id tells them apart. */
+/* Begins a row. Sites can have equal labels; the id tells them apart. */
 static void begin_site(struct metrics_text *text, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
@@ -136,7 +136,7 @@ static bool is_judged(const struct site_history *history)
 	return history && history->trend.tendency != TENDENCY_UNKNOWN;
 }
 
-/* What never left its first size has no moment since which it grows. */
+/* Returns the growth rate; 0 if the site never left its first size, which has no rate. */
 static double growth_of(const struct site_history *history)
 {
 	double bytes_per_s = history->trend.bytes_per_s;
@@ -174,10 +174,10 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 	}
 }
 
-/* A row of each family is a site or a group. */
+/* The rows of each family: sites or groups. */
 struct rows {
 	const struct report *report;
-	const struct report_site **sites; /* NULL: groups */
+	const struct report_site **sites; /* NULL for groups */
 	size_t cnt;
 };
 
@@ -199,7 +199,7 @@ static void begin_row(struct metrics_text *text, const struct rows *rows, size_t
 		begin_group(text, rows->report->by, &rows->report->groups[at]);
 }
 
-/* The row of all others. */
+/* Writes the row for the rest. */
 static void write_rest(struct metrics_text *text, const struct rows *rows, uint64_t rest)
 {
 	metrics_begin(text);
@@ -229,7 +229,7 @@ static uint64_t lost_of(const struct site *site, bool blocks)
 	return blocks ? site->reach.lost.count : site->reach.lost.bytes;
 }
 
-/* What was not looked at has no row. */
+/* Writes lost memory; sites without a proof have no row. */
 static void write_lost(struct metrics_text *text, const struct rows *rows,
 		       const struct metric_family *family, bool blocks)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The text form of metrics: families, labels and their escapes, numbers. */
+/* Writes metrics as text: families, escaped labels, numbers. */
 #include "metrics/text.h"
 
 #include <inttypes.h>
@@ -13,7 +13,10 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Names of C++ templates can be of any length; collectors keep each in memory. */
+/*
+ * Maximum size of a label's value: names of C++ templates can be very long, and collectors keep
+ * each.
+ */
 #define VALUE_MAX_BYTES 512
 
 void metrics_text_init(struct metrics_text *text, FILE *out, bool open_metrics)
@@ -50,7 +53,7 @@ void metrics_begin(struct metrics_text *text)
 	text->labelled = false;
 }
 
-/* Writes the character that value begins with and returns its length. */
+/* Writes the first character of value, escaped, and returns its length. */
 static size_t write_character(FILE *out, const char *value, size_t left)
 {
 	uint32_t character;

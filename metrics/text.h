@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes metrics as text, in either form that collectors read: OpenMetrics 1.0, and that of
- * Prometheus 0.0.4, in which a counter's family has the name of its sample and units have no
- * line. Whatever the labels hold, the result is valid. It knows nothing of reports.
+ * Writes metrics as text in either format that collectors read: OpenMetrics 1.0, or Prometheus
+ * 0.0.4, in which a counter's family has the name of its sample, and units have no line. The result
+ * is valid for any contents of labels. Knows nothing of reports.
  *
- * A family, then its samples: each begins, gets its labels, and ends with its value.
+ * Write a family first, then its samples: begin a sample, add its labels, and end it with a value.
  */
 #ifndef METRICS_TEXT_H
 #define METRICS_TEXT_H
@@ -16,9 +16,9 @@
 enum metric_type { METRIC_GAUGE, METRIC_COUNTER };
 
 struct metric_family {
-	const char *name; /* without _total; ends in the unit */
+	const char *name; /* without _total; ends with the unit */
 	enum metric_type type;
-	const char *unit; /* NULL: none */
+	const char *unit; /* NULL if there is none */
 	const char *help;
 };
 
@@ -26,7 +26,7 @@ struct metrics_text {
 	FILE *out;
 	bool open_metrics;
 	const struct metric_family *family;
-	bool labelled; /* the sample has a label already */
+	bool labelled; /* the sample has at least one label */
 };
 
 void metrics_text_init(struct metrics_text *text, FILE *out, bool open_metrics);
@@ -35,14 +35,14 @@ void metrics_text_end(struct metrics_text *text);
 void metrics_family(struct metrics_text *text, const struct metric_family *family);
 
 void metrics_begin(struct metrics_text *text);
-/* value NULL or "": no label, which collectors take for the same. */
+/* Adds a label, unless value is NULL or "", which collectors treat as no label. */
 void metrics_label(struct metrics_text *text, const char *name, const char *value);
 __attribute__((format(printf, 3, 4))) void metrics_label_of(struct metrics_text *text,
 							    const char *name, const char *fmt, ...);
 void metrics_unsigned(struct metrics_text *text, uint64_t value);
 void metrics_double(struct metrics_text *text, double value);
 
-/* A family of one sample without labels. */
+/* Write a family with one sample and no labels. */
 void metrics_one_unsigned(struct metrics_text *text, const struct metric_family *family,
 			  uint64_t value);
 void metrics_one_double(struct metrics_text *text, const struct metric_family *family,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests and answers. Clients are hostile: there are so many of them at a time, each with so
- * much memory, and one that keeps silent is cut off. Whoever still reads an old page keeps it
- * alive, up to a bound.
+ * Handles HTTP requests. Clients are hostile: connections and memory per connection are limited,
+ * and silent clients are disconnected. Old pages stay in memory while clients still read them, up
+ * to a limit.
  */
 #include "metrics/web_server.h"
 
@@ -23,12 +23,12 @@
 #include "sinks/html.h"
 
 #define CONNECTIONS_MAX 512
-/* So that no other machine, or address of this one, can take all of them. */
+/* Prevents one machine or address from taking all connections. */
 #define CONNECTIONS_OF_ADDRESS_MAX 128
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
 #define INDEX_REFRESH_S "2"
-/* What readers of old pages keep alive. */
+/* Maximum memory for old pages that are still being read. */
 #define OLD_MAX_BYTES (64UL * 1024 * 1024)
 
 enum fixed_page {
@@ -48,14 +48,14 @@ static int library_err = -ELIBACC;
 struct web_server {
 	struct MHD_Daemon *daemon;
 	struct MHD_Response *fixed[FIXED_CNT];
-	struct MHD_Response *pages[PAGE_CNT]; /* NULL: none */
+	struct MHD_Response *pages[PAGE_CNT]; /* NULL if there is none */
 	size_t bytes[PAGE_CNT];
-	size_t alive_bytes; /* of these and of old ones */
-	bool local;         /* its address is a file */
+	size_t alive_bytes; /* memory of current and old pages */
+	bool local;         /* listens on a socket file */
 	bool was_full;
 };
 
-/* The bytes of a response, which outlive their page while someone reads them. */
+/* The contents of a response, kept while clients read it even if its page has changed. */
 struct content {
 	struct web_server *server;
 	void *bytes;
@@ -98,7 +98,7 @@ static enum MHD_Result send_fixed(struct web_server *server, struct MHD_Connecti
 	return library.queue_response(connection, fixed_pages[page].status, server->fixed[page]);
 }
 
-/* These are small, whatever a report lists. */
+/* True for metrics, which are small for any report. */
 static bool is_metrics(enum page_kind kind)
 {
 	return kind == PAGE_OPEN_METRICS || kind == PAGE_PROMETHEUS;
@@ -123,7 +123,7 @@ static enum MHD_Result send_page(struct web_server *server, struct MHD_Connectio
 	return library.queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
 }
 
-/* Only who names the older form and not the newer one gets it. */
+/* Returns the older format only for clients that accept it but not the newer one. */
 static enum page_kind metrics_kind(struct MHD_Connection *connection)
 {
 	const char *accept = library.lookup_connection_value(connection, MHD_HEADER_KIND,
@@ -143,7 +143,9 @@ static enum MHD_Result count_hosts(void *arg, enum MHD_ValueKind kind, const cha
 	return MHD_YES;
 }
 
-/* A web page can name any host, but no browser opens a file. */
+/*
+ * True if the request is addressed to us. Always true on a socket file, which browsers cannot open.
+ */
 static bool is_for_us(struct web_server *server, struct MHD_Connection *connection)
 {
 	size_t cnt = 0;
@@ -173,7 +175,7 @@ static enum MHD_Result send_path(struct web_server *server, struct MHD_Connectio
 	return send_fixed(server, connection, FIXED_UNKNOWN);
 }
 
-/* Is called for the head of a request, for each part of its body, and at its end. */
+/* Called for the header of a request, for each part of its body, and at its end. */
 static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *body,
 			      size_t *body_size, void **state)
@@ -193,7 +195,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 					     : send_fixed(server, connection, FIXED_HOST);
 }
 
-/* No page has an escape in its name. */
+/* Keeps escapes in URLs as they are: no page name contains one. */
 static size_t keep_escapes(void *arg, struct MHD_Connection *connection, char *text)
 {
 	return strlen(text);
@@ -208,7 +210,7 @@ static void free_content(void *arg)
 	free(content);
 }
 
-/* The bytes of a file. NULL: it is empty, or there is no memory. */
+/* Maps a file; NULL if it is empty or memory runs out. */
 static struct content *map_content(struct web_server *server, int fd)
 {
 	struct content *content;
@@ -227,7 +229,7 @@ static struct content *map_content(struct web_server *server, int fd)
 	return NULL;
 }
 
-/* By its tag an older page learns that there is a newer one. */
+/* Adds an ETag, by which an open page notices a new report. */
 static void add_page_headers(struct MHD_Response *response, const struct content *content)
 {
 	char tag[24];
@@ -278,7 +280,7 @@ static int make_fixed_pages(struct web_server *server)
 	}
 	library.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
 				    "GET, HEAD");
-	/* A browser that is early gets the page as soon as there is one. */
+	/* A browser that comes before the first report reloads until there is one. */
 	library.add_response_header(server->fixed[FIXED_INDEX], "Refresh", INDEX_REFRESH_S);
 	return 0;
 }
@@ -293,7 +295,7 @@ static int start_daemon(struct web_server *server, int fd)
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_MAX_S,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
 		MHD_OPTION_END);
-	/* If it failed, the end of the process closes the socket, unless this has done so. */
+	/* On failure, process exit closes the socket, unless libmicrohttpd already has. */
 	return server->daemon ? 0 : -ENOMEM;
 }
 
@@ -357,7 +359,10 @@ int web_server__timeout_ms(struct web_server *server)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-/* After it was full, libmicrohttpd needs a turn with room, for which it does not call. */
+/*
+ * After all connections were in use, libmicrohttpd needs one more run when one is free, but does
+ * not ask for it.
+ */
 void web_server__dispatch(struct web_server *server)
 {
 	bool was_full = is_full(server);
