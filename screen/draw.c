@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lines from the top: title, sums, verdict, then the page; below it a message and the keys. What
- * has no room is left out, the least important first.
+ * Draws from the top: title, sums, verdict, the page; below the page messages and the keys. What
+ * has no room is left out, least important first.
  */
 #include "screen/draw.h"
 
@@ -19,14 +19,14 @@
 
 #define LINE_MOST 512
 
-/* Pairs of colours, as terminal.c has them. */
+/* Colour pairs, as set up in terminal.c. */
 #define RED COLOR_PAIR(1)
 #define YELLOW COLOR_PAIR(2)
 #define CYAN COLOR_PAIR(3)
 
-/* From so many lines on there is room for a verdict above the list. */
+/* Minimum terminal height for a verdict above the list. */
 #define ROWS_FOR_VERDICT 14
-/* From so many on for sources around a line. */
+/* Minimum terminal height for source lines. */
 #define ROWS_FOR_SOURCE 18
 
 static int list_y = -1, list_rows;
@@ -47,7 +47,10 @@ static wchar_t shown_character(uint32_t character)
 		       : L'?';
 }
 
-/* As characters, with one behind what was cut; returns the columns that they take. */
+/*
+ * Converts text to wide characters, and ends it with an ellipsis if it was cut. Returns its width
+ * in columns.
+ */
 static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 {
 	size_t len = strlen(text), cnt = 0, end_cnt = 0;
@@ -63,7 +66,7 @@ static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 			break;
 		ret[cnt++] = shown;
 		columns += more;
-		/* So much stays if something is cut. */
+		/* Remember how much fits with an ellipsis. */
 		if (columns < width) {
 			end_cnt = cnt;
 			end_columns = columns;
@@ -81,7 +84,7 @@ static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 	return columns;
 }
 
-/* Returns the column behind it. */
+/* Draws text and returns the column after it. */
 static int put(int y, int x, int width, const char *text)
 {
 	wchar_t line[LINE_MOST];
@@ -140,7 +143,7 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 	}
 }
 
-/* The state, at the right end of the title; short: where there is little room. */
+/* Returns the state shown at the right end of the title; is_short: for narrow terminals. */
 static void state_text(const struct model *model, bool is_short, char ret[80])
 {
 	char mark[16], since[32] = "";
@@ -207,7 +210,7 @@ static void draw_sums(const struct model *model)
 	}
 }
 
-/* Filter, group and order, if they are not what they are at first. */
+/* Draws filter and grouping if they are not the default. */
 static void draw_choice(const struct model *model, int y)
 {
 	int x = 0;
@@ -237,7 +240,7 @@ static void draw_verdict(const struct model *model, int y)
 	attroff(RED);
 }
 
-/* Where each column begins; -1: there is no room for it. */
+/* Start of each column; -1 if it does not fit. */
 struct layout {
 	int x[COLUMN_CNT];
 	int spark_x, spark_width;
@@ -315,7 +318,7 @@ static attr_t style_of(const struct screen_row *row)
 	return A_NORMAL;
 }
 
-/* What says most of a row where there is no room for its verdict. */
+/* Returns a short verdict for rows without room for the verdict column. */
 static const char *sign_of(const struct screen_row *row, const struct layout *layout)
 {
 	if (layout->x[COLUMN_VERDICT] >= 0)
@@ -391,7 +394,7 @@ static void draw_list(struct model *model, int y, int end)
 					"options");
 }
 
-/* How much of a line has room: up to a blank, if there is one. */
+/* Returns how much of a line fits, up to a blank if possible. */
 static size_t part_of_line(const char *line, size_t len, size_t columns)
 {
 	size_t cnt = columns;
@@ -403,7 +406,7 @@ static size_t part_of_line(const char *line, size_t len, size_t columns)
 	return cnt ? cnt : columns;
 }
 
-/* Lines of a text from one on, long ones in parts; returns how many there are in all. */
+/* Draws a text from line `from` on, with long lines wrapped. Returns the total number of lines. */
 static size_t draw_text(const char *text, size_t from, int *y, int end)
 {
 	size_t cnt = 0, indent = 0;
@@ -546,11 +549,11 @@ static void draw_pages(struct model *model, const struct drawing *drawing, int y
 				 from > cnt ? from - cnt : 0, &y, end);
 		cnt += draw_text(drawing->log, from > cnt ? from - cnt : 0, &y, end);
 	}
-	/* The last line stays in sight. */
+	/* Scrolling stops when the last line is visible. */
 	model->line_cnt = cnt > model->page_rows ? cnt - model->page_rows + 1 : 1;
 }
 
-/* The last messages, as many as there is room for above end; returns where they begin. */
+/* Draws the last messages above end, as far as they fit. Returns their first line. */
 static int draw_messages(const char *unread, int end)
 {
 	static const char prefix[] = "memleak: ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists rows anew whenever a report, a key or a filter changes which they are. */
+/* Lists the rows again after each change of report, grouping, order or filter. */
 #include "screen/model.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static int64_t change_of(const struct model *model, const struct screen_row *row
 	return (int64_t)(row->bytes - (mark ? mark->bytes : 0));
 }
 
-/* What is marked is what is shown now. */
+/* Marks what is shown now. */
 static int set_mark(struct model *model)
 {
 	const struct shown_report *shown = model->shown;
@@ -120,7 +120,7 @@ static void find_lines(struct model *model)
 	}
 }
 
-/* Any function, file or module of the stack, or whose it is. */
+/* True if a function, file or module of the stack, or its process, matches the filter. */
 static bool passes(const struct model *model, const struct screen_row *row)
 {
 	if (!*model->filter || has_word(row->process, model->filter) ||
@@ -141,7 +141,7 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* Which group a row is in; thread: index of the thread that counts. */
+/* Returns the id of a row's group; thread: index of the thread used when grouping by thread. */
 static uint64_t group_of(const struct model *model, const struct screen_row *row, size_t thread)
 {
 	switch (model->view) {
@@ -173,7 +173,7 @@ static const char *group_name(struct model *model, const struct screen_row *row,
 			  len < (int)sizeof(text) ? (size_t)len + 1 : sizeof(text));
 }
 
-/* The share that a thread has of a row: of its past nothing is known unless it has all. */
+/* Returns a thread's share of a row. Its history is unknown unless the row has only one thread. */
 static struct screen_row share_of(const struct model *model, const struct screen_row *row,
 				  size_t thread)
 {
@@ -232,7 +232,7 @@ static size_t threads_of(const struct model *model, const struct screen_row *row
 	return model->view == VIEW_THREAD && row->thread_cnt ? row->thread_cnt : 1;
 }
 
-/* A row for each group; or, within one, for each of its stacks. */
+/* Adds a row to its group, or lists it if it is in the opened group. */
 static int list_row(struct model *model, const struct screen_row *row, struct hash_map *groups)
 {
 	for (size_t i = 0; i < threads_of(model, row); i++) {
@@ -290,7 +290,7 @@ static double value_of(const struct screen_row *row, enum screen_column column)
 	return 0;
 }
 
-/* The most comes first, of names the first. */
+/* Sorts descending; names ascending. */
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct screen_row *one = *(const struct screen_row *const *)a;
@@ -327,7 +327,7 @@ static void keep_in_view(struct model *model)
 			model->row_cnt > model->page_rows ? model->row_cnt - model->page_rows : 0;
 }
 
-/* At the head of the list one stays there; else on the row, wherever it is now. */
+/* Selects the same row again, unless the first row was selected, which keeps its place. */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {
 	for (size_t i = 0; !at_top && i < model->row_cnt; i++)
@@ -372,7 +372,7 @@ static int make_rows(struct model *model)
 	return err;
 }
 
-/* Lists anew; the chosen row stays so. */
+/* Lists the rows again and keeps the selected row. */
 static int list(struct model *model)
 {
 	const struct screen_row *selected = model_selected(model);
@@ -436,7 +436,7 @@ static void move(struct model *model, size_t *at, size_t cnt, long by)
 	keep_in_view(model);
 }
 
-/* Whether it is a key that moves. */
+/* Handles keys that move the selection. False for other keys. */
 static bool moves(struct model *model, uint32_t key)
 {
 	bool in_list = model->page == PAGE_LIST;
@@ -534,7 +534,7 @@ static size_t utf8_encode(uint32_t character, char *ret)
 	return len;
 }
 
-/* What is typed after '/'. */
+/* Handles a key while the filter is typed. */
 static int type(struct model *model, uint32_t key)
 {
 	size_t len = strlen(model->filter);
@@ -614,7 +614,7 @@ static enum screen_ask request_of(const struct model *model, uint32_t key)
 	}
 }
 
-/* What a key does on every page. */
+/* Handles keys that work on every page. */
 static enum screen_ask any_page(struct model *model, uint32_t key, int *err)
 {
 	if (!model->recorded && !model->ended && (key == 'p' || key == ' '))
@@ -645,7 +645,7 @@ static enum screen_ask other_page(struct model *model, uint32_t key, int *err)
 	return ASK_NOTHING;
 }
 
-/* Sorting, marks and what is listed. */
+/* Handles keys for sorting, marks and grouping. */
 static bool list_key(struct model *model, uint32_t key, enum screen_ask *ret, int *err)
 {
 	if (key == '/')

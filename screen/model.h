@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the screen is about: which rows, in which order, which of them is chosen, and what a key
- * changes of that. It knows nothing of curses, and waits for nobody.
+ * The state of the screen: its rows, their order, the selection, and what keys do. Knows nothing of
+ * curses and does not block.
  */
 #ifndef SCREEN_MODEL_H
 #define SCREEN_MODEL_H
@@ -11,7 +11,7 @@
 
 enum screen_view { VIEW_STACK, VIEW_PROCESS, VIEW_THREAD, VIEW_MODULE, VIEW_CNT };
 
-/* In the order in which they stand. */
+/* In the order of display. */
 enum screen_column {
 	COLUMN_BYTES,
 	COLUMN_COUNT,
@@ -25,23 +25,23 @@ enum screen_column {
 
 enum screen_page { PAGE_LIST, PAGE_STACK, PAGE_FACTS, PAGE_HELP };
 
-/* What others have to do for a key. */
+/* What a key asks the run to do. */
 enum screen_ask {
 	ASK_NOTHING,
 	ASK_QUIT,
 	ASK_SUSPEND,
-	ASK_REDRAW,  /* from scratch */
-	ASK_MOUSE,   /* on or off */
-	ASK_NOW,     /* a report */
-	ASK_PROOF,   /* one with a proof */
-	ASK_BASE,    /* a baseline */
-	ASK_PAGE,    /* HTML */
-	ASK_RECORD,  /* begin or end */
-	ASK_THREADS, /* a report that tells threads apart */
-	ASK_MOMENT,  /* of a recording: wanted_moment */
+	ASK_REDRAW,  /* redraw everything */
+	ASK_MOUSE,   /* switch the mouse on or off */
+	ASK_NOW,     /* make a report */
+	ASK_PROOF,   /* make a report with a proof */
+	ASK_BASE,    /* set a baseline */
+	ASK_PAGE,    /* write an HTML page */
+	ASK_RECORD,  /* begin or end a recording */
+	ASK_THREADS, /* make a report with threads */
+	ASK_MOMENT,  /* show wanted_moment of a recording */
 };
 
-/* Beside characters. */
+/* Keys that are no characters. */
 enum screen_key {
 	KEY_IS_UP = 0x110000,
 	KEY_IS_DOWN,
@@ -68,11 +68,11 @@ struct screen_mark {
 };
 
 struct model {
-	struct shown_report *shown;  /* NULL: there was no report yet */
-	struct shown_report *newest; /* while it is paused: what has come since; NULL: nothing */
+	struct shown_report *shown;  /* NULL before the first report */
+	struct shown_report *newest; /* latest report while paused; NULL if there is none */
 	bool paused;
-	bool ended;    /* nothing comes any more */
-	bool recorded; /* moments of a recording */
+	bool ended;    /* no more reports will come */
+	bool recorded; /* shows moments of a recording */
 	size_t moment, wanted_moment, moment_cnt;
 
 	enum screen_view view;
@@ -81,46 +81,46 @@ struct model {
 	char filter[FILTER_SIZE];
 	bool is_typing;
 	enum screen_page page;
-	/* The group that is looked into, and its name; NULL: none. */
+	/* Name and id of the opened group; NULL if there is none. */
 	char *within;
 	uint64_t within_id;
 
 	struct screen_mark *marks;
 	size_t mark_cnt;
-	struct hash_map mark_of; /* by id */
-	int64_t mark_ns;         /* 0: there is none */
+	struct hash_map mark_of; /* marks by row id */
+	int64_t mark_ns;         /* 0 if there is no mark */
 
 	struct screen_row *sums; /* groups, or parts of rows */
 	size_t sum_cnt;
-	const struct screen_row **rows; /* that are listed */
+	const struct screen_row **rows; /* rows listed */
 	size_t row_cnt;
-	size_t hidden_cnt; /* stacks that the filter leaves out */
+	size_t hidden_cnt; /* stacks hidden by the filter */
 	size_t selected;
-	size_t top;       /* the first row on the screen */
-	size_t page_rows; /* that it has room for; set by whoever draws */
-	size_t line;      /* of a stack or text: the chosen or first one */
-	size_t line_cnt;  /* of the page; set by whoever draws */
+	size_t top;       /* first visible row */
+	size_t page_rows; /* number of visible rows; set by draw() */
+	size_t line;      /* selected line of a stack, first visible line of a text */
+	size_t line_cnt;  /* lines of the page; set by draw() */
 };
 
 void model_init(enum screen_view view, enum screen_column sort, struct model *ret);
 void model_deinit(struct model *model);
 
-/* Takes a report over. 0 or -ENOMEM, and then it has freed it. */
+/* Shows a report and takes ownership of it. Returns 0 or -ENOMEM; frees the report on failure. */
 int model_show(struct model *model, struct shown_report *shown);
 
-/* A key, or a character. 0 or -ENOMEM. */
+/* Handles a key or character. Returns 0 or -ENOMEM. */
 int model_key(struct model *model, uint32_t key, enum screen_ask *ret);
 
-/* The row of the list at which somebody has pointed; again: opens it. 0 or -ENOMEM. */
+/* Handles a click on a visible row; again: a double click, which opens it. Returns 0 or -ENOMEM. */
 int model_point(struct model *model, size_t row, bool again);
 
-/* The one that is chosen; NULL: there is none. */
+/* Returns the selected row; NULL if there is none. */
 const struct screen_row *model_selected(const struct model *model);
 
-/* "stack", "process", ... */
+/* Returns "stack", "process" and so on. */
 const char *view_word(enum screen_view view);
 
-/* "lost 5.0M", "leaks 97%", "steady": what is said of a row. */
+/* Returns the verdict on a row, such as "lost 5.0M", "leaks 97%" or "steady". */
 void row_verdict(const struct screen_row *row, char ret[SHORT_AMOUNT_SIZE]);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keys into the model, reports into the model, and the model onto the terminal. */
+/* Passes keys and reports to the model, and draws the model on the terminal. */
 #include "screen/screen.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "sinks/output.h"
 #include "sinks/sink.h"
 
-/* Of what memleak says so much is kept. */
+/* Maximum bytes of messages kept. */
 #define LOG_MOST 65536
 
 struct screen {
@@ -33,12 +33,12 @@ struct screen {
 	bool is_open;
 	bool has_mouse;
 	bool wants_page;
-	char *page; /* the last report as HTML; NULL: there is none */
+	char *page; /* the last report as HTML; NULL if there is none */
 	size_t page_len;
-	pthread_mutex_t log_lock; /* any thread may say something */
+	pthread_mutex_t log_lock; /* any thread may log messages */
 	char *log;
 	size_t log_len;
-	size_t read_len; /* so much of it came before the last key */
+	size_t read_len; /* length of the part that came before the last key */
 };
 
 static void wake(struct screen *screen)
@@ -49,7 +49,7 @@ static void wake(struct screen *screen)
 		;
 }
 
-/* The oldest lines go first. */
+/* Drops the oldest lines until there is room for len bytes. */
 static void make_log_room(struct screen *screen, size_t len)
 {
 	while (screen->log_len && screen->log_len + len >= LOG_MOST) {
@@ -62,7 +62,7 @@ static void make_log_room(struct screen *screen, size_t len)
 	}
 }
 
-/* A line of log.h, which has a newline at its end. */
+/* Takes a log line, which ends with a newline. */
 static void take_line(void *arg, const char *line, size_t len)
 {
 	struct screen *screen = arg;
@@ -206,7 +206,7 @@ static void draw_all(struct screen *screen)
 	pthread_mutex_unlock(&screen->log_lock);
 }
 
-/* The terminal may have gone without a signal. */
+/* True if the terminal is gone, which may happen without a signal. */
 static bool has_hung_up(void)
 {
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -221,7 +221,7 @@ static int point_at(struct screen *screen, const struct terminal_point *point)
 	return row < 0 ? 0 : model_point(&screen->model, (size_t)row, point->again);
 }
 
-/* What concerns the terminal alone; true: it is done. */
+/* Handles requests for the terminal itself. False for other requests. */
 static bool serve(struct screen *screen, enum screen_ask ask)
 {
 	switch (ask) {
@@ -242,7 +242,7 @@ static bool serve(struct screen *screen, enum screen_ask ask)
 	}
 }
 
-/* What was said has been read once a key is pressed. */
+/* Marks messages as read, when a key is pressed. */
 static void mark_as_read(struct screen *screen)
 {
 	pthread_mutex_lock(&screen->log_lock);
@@ -306,7 +306,7 @@ char *screen__file_name(const char *suffix)
 	return name;
 }
 
-/* The page as a file of its own. */
+/* Saves the page to a new file. */
 static void save_page(struct screen *screen)
 {
 	cleanup_free char *name = screen__file_name("html");
@@ -352,7 +352,7 @@ void screen__want_page(struct screen *screen)
 		save_page(screen);
 }
 
-/* Keys are served while a large report is copied. */
+/* Lets the key thread work while a large report is copied. */
 static void breathe(void)
 {
 	turn_give();
@@ -367,7 +367,7 @@ int screen__show(struct screen *screen, const struct report *report)
 
 	if (!err)
 		err = model_show(&screen->model, shown);
-	/* After the last one there is nothing that a page could be made of. */
+	/* The last report's page is kept, as it cannot be made later. */
 	if (!err && (screen->wants_page || (report->final && !report->recorded)))
 		err = make_page(screen, report);
 	if (!err && screen->wants_page)
@@ -382,7 +382,7 @@ void screen__end(struct screen *screen)
 	wake(screen);
 }
 
-/* What nobody can do any more. */
+/* Answers a request after the end of tracing. */
 static void refuse(struct screen *screen, enum screen_ask ask)
 {
 	if (ask == ASK_PAGE)

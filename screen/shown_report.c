@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies a report: texts are made once for each function, not for each stack that has it. */
+/* Copies a report. The text of each function is made once and shared by all stacks. */
 #include "screen/shown_report.h"
 
 #include <errno.h>
@@ -19,21 +19,21 @@
 #include "sinks/verdict.h"
 
 #define NAME_MOST 100
-/* Between two breaths. */
+/* Number of rows copied between two calls of breathe(). */
 #define ROWS_AT_ONCE 200
 
 struct builder {
 	const struct report *report;
 	struct shown_report *shown;
 	struct hash_map lines;     /* by location: the first of its functions */
-	struct hash_map processes; /* the text of each */
-	struct hash_map files;     /* paths of sources, by their own address */
-	FILE *out;                 /* texts are written here, one after the other */
+	struct hash_map processes; /* texts of processes and modules, by address */
+	struct hash_map files;     /* source paths, by address */
+	FILE *out;                 /* stream in which texts are composed, one at a time */
 	char *buf;
 	size_t len;
 };
 
-/* What was written since the last one; NULL: no memory. */
+/* Returns the text written since the last call; NULL if out of memory. */
 static const char *take_text(struct builder *b)
 {
 	const char *ret;
@@ -86,7 +86,7 @@ static const char *keep_file(struct builder *b, const char *file)
 	return copy && !hash_map_set(&b->files, key, copy) ? copy : NULL;
 }
 
-/* The functions of a place in the code, of which there is at least one; NULL: no memory. */
+/* Returns the functions of a location, at least one; NULL if out of memory. */
 static struct screen_line *lines_of(struct builder *b, const struct sym_location *location)
 {
 	uint64_t key = (uintptr_t)location;
@@ -113,7 +113,7 @@ static struct screen_line *lines_of(struct builder *b, const struct sym_location
 	return lines;
 }
 
-/* Of an address of which nothing is known. */
+/* Returns a line for an address about which nothing is known. */
 static struct screen_line *unknown_line(struct builder *b, uint64_t frame)
 {
 	struct screen_line *line = arena_take(&b->shown->arena, sizeof(*line));
@@ -177,7 +177,7 @@ static int copy_notes(struct builder *b, const struct report_site *site, struct 
 	return row->notes ? 0 : -ENOMEM;
 }
 
-/* The texts of a process or module, by what they are known by. */
+/* Returns the text kept for a process or module; NULL if there is none yet. */
 static const char *kept_text(struct builder *b, const void *key)
 {
 	return hash_map_get(&b->processes, (uintptr_t)key);
@@ -227,7 +227,7 @@ static int by_tid(const void *a, const void *b)
 	return one->tid < other->tid ? -1 : one->tid > other->tid;
 }
 
-/* Of those that have blocks of the stack: scaled up, if only some blocks are known. */
+/* Sums the blocks of a stack by thread, scaled up with sampling. */
 static int copy_threads(struct builder *b, const struct report_site *site, struct screen_row *row)
 {
 	struct screen_thread *threads;
@@ -262,7 +262,7 @@ static int copy_threads(struct builder *b, const struct report_site *site, struc
 	return 0;
 }
 
-/* What it held at each of so many moments, the last of which is now. */
+/* Fills in the bytes at SPARK_CNT equidistant times, the last of which is now. */
 static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 		       uint64_t ret[SPARK_CNT])
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the screen shows of a report: a copy that outlives it, with texts that a terminal may see.
- * It knows neither keys nor curses.
+ * A copy of what the screen shows of a report, which outlives the report. Texts are escaped for a
+ * terminal. Knows neither keys nor curses.
  */
 #ifndef SCREEN_SHOWN_REPORT_H
 #define SCREEN_SHOWN_REPORT_H
 
 #include "report/report.h"
 
-/* Equal parts of the time since tracing began. */
+/* Number of equal parts of the time since tracing began. */
 #define SPARK_CNT 16
 
-/* A function of stacks, which all stacks share that it is in. */
+/* A function in a stack, shared by all stacks that contain it. */
 struct screen_line {
 	const char *text;
-	const char *file; /* its source, as DWARF names it; NULL: not known */
+	const char *file; /* source path from DWARF; NULL if unknown */
 	unsigned int line;
-	bool found; /* by the filter; set by the model */
+	bool found; /* matches the filter; set by the model */
 };
 
 struct screen_thread {
@@ -25,31 +25,31 @@ struct screen_thread {
 	uint64_t count;
 };
 
-/* A stack, or what a group of them has together. */
+/* A stack, or the sums of a group of stacks. */
 struct screen_row {
 	uint64_t id;
-	const char *name; /* the function that it is for, or the group's */
+	const char *name; /* the blamed function, or the group's name */
 	uint64_t bytes;
 	uint64_t count;
-	int64_t change;     /* in bytes, since the last report or the mark */
-	double bytes_per_s; /* NAN: not known */
-	uint64_t oldest_ns; /* AGE_UNKNOWN: not known */
+	int64_t change;     /* bytes since the last report or the mark */
+	double bytes_per_s; /* NAN if unknown */
+	uint64_t oldest_ns; /* AGE_UNKNOWN if unknown */
 	uint64_t spark[SPARK_CNT];
 	bool has_past; /* change, rate and spark are known */
 	bool suspect;
 	bool runtime_init;
 	enum tendency tendency;
 	double score;
-	struct reach_sum lost; /* by the last proof; so below */
+	struct reach_sum lost; /* lost and definite are of the last proof */
 	struct reach_sum definite;
-	/* Of stacks alone: */
-	pid_t pid;           /* 0: of no one process */
+	/* For stacks only: */
+	pid_t pid;           /* 0 if it belongs to no single process */
 	const char *process; /* "node (4711)" */
-	const char *module;  /* that asked for the memory */
+	const char *module;  /* module that asked for the memory */
 	struct screen_line **lines;
 	size_t line_cnt;
-	size_t culprit;    /* among them */
-	const char *notes; /* lines about it */
+	size_t culprit;    /* index of the blamed function in lines */
+	const char *notes; /* further lines of text */
 	const struct screen_thread *threads;
 	size_t thread_cnt;
 };
@@ -57,38 +57,41 @@ struct screen_row {
 struct shown_report {
 	struct screen_row *rows;
 	size_t row_cnt;
-	struct screen_line **lines; /* all that rows have */
+	struct screen_line **lines; /* all lines used by rows */
 	size_t line_cnt, line_cap;
 	const char *target;
-	const char *verdict; /* a line for each loss and suspect */
-	const char *facts;   /* totals, and what was lost */
+	const char *verdict; /* one line for each loss and suspect */
+	const char *facts;   /* totals and losses */
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
 	uint64_t bytes;
 	uint64_t count;
 	uint64_t past[24];
 	size_t past_cnt;
-	uint64_t lost; /* ways in which something was */
+	uint64_t lost; /* number of different kinds of losses */
 	bool estimated;
 	bool proved;
-	int64_t proof_ns; /* when the last proof was; 0: there was none */
+	int64_t proof_ns; /* time of the last proof; 0 if there was none */
 	bool has_threads;
 	bool final;
 	struct arena arena;
 };
 
-/* breathe, which may be NULL, is called now and then: others may work meanwhile. 0 or -ENOMEM. */
+/*
+ * Copies a report. breathe, which may be NULL, is called now and then so that other threads can
+ * work. Returns 0 or -ENOMEM.
+ */
 int shown_report__new(const struct report *report, void (*breathe)(void),
 		      struct shown_report **ret);
 void shown_report__free(struct shown_report *shown);
 
-/* What the last proof said, of a report that has none: text is copied. 0 or -ENOMEM. */
+/* Copies the results of the last proof into a report that has none. Returns 0 or -ENOMEM. */
 int shown_report__keep_proof(struct shown_report *shown, const struct shown_report *before);
 
-/* "1.2M": 6 columns at most, 7 with a sign. */
+/* Formats an amount, such as "1.2M", in at most 6 columns, 7 with a sign. */
 #define SHORT_AMOUNT_SIZE 16
 void short_amount(double bytes, char ret[SHORT_AMOUNT_SIZE]);
-/* "35s" */
+/* Formats an age, such as "35s". */
 void short_age(uint64_t ns, char ret[SHORT_AMOUNT_SIZE]);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads lines of sources in threads that own all they work with. */
+/* Reads source lines in threads that own their data. */
 #include "screen/source.h"
 
 #include <errno.h>
@@ -17,20 +17,20 @@
 
 #define FILE_MOST (16 << 20)
 #define LINE_MOST 400
-/* Behind a tab. */
+/* Spaces drawn for a tab. */
 #define TAB_WIDTH 4
 
-/* Of one file: the thread's until it is done, and freed by whoever is last. */
+/* A file being read: owned by the thread until done, freed by its last user. */
 struct job {
 	struct source_text text;
-	int wake_fd; /* its own */
+	int wake_fd; /* own descriptor, to be closed */
 	atomic_bool done;
 	atomic_int users;
 };
 
 struct source_reader {
 	int wake_fd;
-	struct job *job; /* of what was asked for last; NULL: nothing was */
+	struct job *job; /* the last file asked for; NULL if there is none */
 };
 
 static void job_put(struct job *job)
@@ -44,7 +44,7 @@ static void job_put(struct job *job)
 	free(job);
 }
 
-/* Without tabs, and with nothing that a terminal would obey. */
+/* Copies a line, with tabs expanded and control characters escaped. */
 static char *plain_line(const char *line)
 {
 	char *ret = NULL;
@@ -148,7 +148,7 @@ const struct source_text *source_reader__ask(struct source_reader *reader, const
 	struct job *job = reader->job;
 
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
-		/* One that hangs is left alone, and no other is begun beside it. */
+		/* Does not start a second thread while one may hang. */
 		if (job && !atomic_load(&job->done))
 			return NULL;
 		if (job)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Signals and ways out: whatever ends memleak but SIGKILL, the terminal is as it was before. Keys
- * that send signals come as characters, so that none ends memleak in the middle of a report.
+ * Restores the terminal whatever ends memleak, except SIGKILL. Keys that would send signals are
+ * read as characters, so that they do not end memleak during a report.
  */
 #include "screen/terminal.h"
 
-/* Before <term.h>, whose macros have names such as lines. */
+/* Before <term.h>, which defines macros such as lines. */
 #include "screen/model.h"
 
 #include <curses.h>
@@ -20,11 +20,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* In milliseconds: how long an Esc may be the beginning of another key. */
+/* Time after Esc in which a function key's sequence may follow, in milliseconds. */
 #define ESCAPE_MS 25
 
 static struct termios before;
-static char leave[128]; /* what brings the other screen and the cursor back */
+static char leave[128]; /* sequence that restores the main screen and the cursor */
 static SCREEN *screen;
 static bool is_open;
 static int wake = -1;
@@ -55,7 +55,7 @@ static void resized(int sig)
 	errno = saved;
 }
 
-/* Of what ends memleak at once: what is safe in a handler, and no more. */
+/* Signal handler: restores the terminal with async-signal-safe calls only. */
 static void ended(int sig)
 {
 	if (is_open && write(STDOUT_FILENO, leave, strlen(leave)) >= 0)
@@ -64,8 +64,8 @@ static void ended(int sig)
 }
 
 /*
- * Crashes, for which sanitizers have handlers of their own, and signals to end: these are blocked
- * and read until memleak waits for a command's end.
+ * Handles crashes, unless sanitizers do, and termination signals. The latter are blocked and read
+ * until memleak waits for a command to end.
  */
 static void catch_ends(void)
 {
@@ -106,7 +106,7 @@ int terminal_open(int wake_fd, bool colour)
 	setlocale(LC_CTYPE, "");
 	wake = wake_fd;
 	tcgetattr(STDIN_FILENO, &before);
-	/* First: curses has handlers for some of them, too, where there are none. */
+	/* Before curses, which sets handlers only where there are none. */
 	catch_ends();
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
@@ -121,7 +121,7 @@ int terminal_open(int wake_fd, bool colour)
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
 	is_open = true;
-	/* In the place of curses' own, which would work with its data in any thread. */
+	/* Replaces curses' handler, which would access curses' data in any thread. */
 	sigaction(SIGWINCH, &action, NULL);
 	signal(SIGTSTP, SIG_IGN);
 	atexit(terminal_close);

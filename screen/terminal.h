@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The terminal: taken over, read from, and given back as it was. It does not know what is drawn. */
+/* Takes over the terminal, reads keys, and restores the terminal. Does not know what is drawn. */
 #ifndef SCREEN_TERMINAL_H
 #define SCREEN_TERMINAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NULL: there is one that can be drawn on; else what is wrong, in words. */
+/* Returns NULL if stdin and stdout are a usable terminal, else a message. */
 const char *terminal_fault(void);
 
-/* wake_fd: an eventfd, which is written to when the size has changed. 0 or a negative errno. */
+/*
+ * Takes over the terminal. wake_fd: an eventfd written when the size changes. Returns 0 or a
+ * negative errno.
+ */
 int terminal_open(int wake_fd, bool colour);
-/* Gives it back; may be called again. */
+/* Restores the terminal; may be called more than once. */
 void terminal_close(void);
-/* Gives it back until somebody says fg. */
+/* Restores the terminal and stops memleak until it is continued (fg). */
 void terminal_suspend(void);
-/* Takes over the size that it has now. */
+/* Adopts the terminal's current size. */
 void terminal_resize(void);
-/* What is drawn next is drawn from scratch. */
+/* Redraws everything at the next refresh. */
 void terminal_redraw(void);
 void terminal_mouse(bool on);
 
-/* What was pointed at. */
+/* A position clicked with the mouse. */
 struct terminal_point {
 	int y;
-	bool again; /* a double click */
+	bool again; /* double click */
 };
 
-/* A key, as of enum screen_key, or a character; 0: a point; -1: none is there. */
+/* Returns the next key (enum screen_key) or character; 0 for a mouse click, -1 if there is none. */
 int64_t terminal_key(struct terminal_point *point);
 
 #endif
