@@ -5,11 +5,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/order.h"
+#include "report/shared_frames.h"
 
 /* A constructor is called from a few places, and for one size. */
 #define LEAST_CALLERS 8
@@ -17,6 +16,8 @@
 
 /* Wrappers within wrappers are no deeper. */
 #define MOST_FRAMES 3
+
+_Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
 
 /* Callers of a function, and the sizes that they ask for. */
 struct use {
@@ -28,27 +29,6 @@ struct use {
 	double gained_by_growing;
 	double most; /* of one caller */
 };
-
-/* Those that have cnt frames in common are equal; a stack comes before those that go on. */
-static int compare_frames(const struct site *a, const struct site *b, size_t cnt)
-{
-	int diff = ORDER((uintptr_t)a->process, (uintptr_t)b->process);
-
-	for (size_t i = 0; !diff && i < cnt; i++) {
-		if (i == a->frame_cnt || i == b->frame_cnt)
-			return ORDER(a->frame_cnt > i, b->frame_cnt > i);
-		diff = ORDER(a->frames[i], b->frames[i]);
-	}
-	return diff;
-}
-
-static int by_frames(const void *left, const void *right)
-{
-	const struct candidate *a = *(const struct candidate *const *)left;
-	const struct candidate *b = *(const struct candidate *const *)right;
-
-	return compare_frames(a->site, b->site, MOST_FRAMES + 1);
-}
 
 static uint64_t size_of(const struct site *site)
 {
@@ -112,10 +92,7 @@ static bool is_funnel(const struct callers *callers, const struct candidate *con
 	if (use.sum != SIZE_MAX && !callers_grow(callers, use.sum))
 		use.sum = SIZE_MAX;
 	for (size_t first = 0, end; first < cnt; first = end) {
-		end = first + 1;
-		while (end < cnt &&
-		       !compare_frames(sites[first]->site, sites[end]->site, frame_cnt + 1))
-			end++;
+		end = shared_frames_end(sites, first, cnt, frame_cnt + 1);
 		if (sites[first]->site->frame_cnt > frame_cnt)
 			add_caller(callers, sites + first, end - first, frame_cnt, &use);
 	}
@@ -127,10 +104,7 @@ static int find(const struct callers *callers, const struct candidate *const *si
 		size_t frame_cnt, struct funnels *funnels, size_t *cap)
 {
 	for (size_t first = 0, end; first < cnt; first = end) {
-		end = first + 1;
-		while (end < cnt &&
-		       !compare_frames(sites[first]->site, sites[end]->site, frame_cnt))
-			end++;
+		end = shared_frames_end(sites, first, cnt, frame_cnt);
 		if (!is_funnel(callers, sites + first, end - first, frame_cnt))
 			continue;
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
@@ -144,16 +118,11 @@ static int find(const struct callers *callers, const struct candidate *const *si
 int funnels_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
 		 struct funnels *ret)
 {
-	cleanup_free const struct candidate **sorted = calloc(cnt + 1, sizeof(*sorted));
+	cleanup_free const struct candidate **sorted = NULL;
 	struct funnels funnels = {0};
 	size_t sorted_cnt = 0, cap = 0;
-	int err = sorted ? 0 : -ENOMEM;
+	int err = shared_frames_sort(sites, cnt, &sorted_cnt, &sorted);
 
-	for (size_t i = 0; !err && i < cnt; i++)
-		if (sites[i].site->space == SPACE_USER && sites[i].site->frame_cnt > 1)
-			sorted[sorted_cnt++] = &sites[i];
-	if (!err)
-		qsort(sorted, sorted_cnt, sizeof(*sorted), by_frames);
 	for (size_t i = 1; !err && i <= MOST_FRAMES; i++)
 		err = find(callers, sorted, sorted_cnt, i, &funnels, &cap);
 	if (err)
@@ -176,7 +145,7 @@ size_t funnels_frame_cnt(const struct funnels *funnels, const struct site *site)
 		const struct funnel *funnel = &funnels->funnels[i];
 
 		if (site->frame_cnt > funnel->frame_cnt &&
-		    !compare_frames(site, funnel->site, funnel->frame_cnt))
+		    !shared_frames_compare(site, funnel->site, funnel->frame_cnt))
 			return funnel->frame_cnt;
 	}
 	return 0;
