@@ -226,6 +226,15 @@ static struct place border_of(const struct options *opts, const struct report_si
 	return border;
 }
 
+/* The innermost function that many callers ask: code inlined into it is its own. */
+static void blame_chunk_pool(struct report_site *shown)
+{
+	size_t frame = shown->blamed_from;
+
+	shown->blamed = (struct place){frame, function_cnt(shown, frame) - 1};
+	shown->has_through = false;
+}
+
 static void blame_within(const struct options *opts, struct report_site *shown)
 {
 	struct place border = border_of(opts, shown);
@@ -256,7 +265,9 @@ void blame(const struct options *opts, struct report_site *shown)
 		if (!shown->objects)
 			shown->objects = objects_of(opts, shown);
 	}
-	if (shown->in_pool)
+	if (shown->chunks.bytes)
+		blame_chunk_pool(shown);
+	else if (shown->in_pool)
 		blame_within(opts, shown);
 }
 

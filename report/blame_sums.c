@@ -191,6 +191,24 @@ static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 	}
 }
 
+/* Gives sites of a chunk pool to its call. Unless the sum of these grows, no site is judged. */
+static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools *pools)
+{
+	for (size_t i = 0; i < blaming->cnt; i++) {
+		const struct site *site = blaming->sites[i].site;
+		const struct chunk_pool *pool = chunk_pools_find(pools, site);
+		size_t sum =
+			pool ? callers_find(blaming->callers, site, pool->frame_cnt - 1) : SIZE_MAX;
+
+		if (sum == SIZE_MAX)
+			continue;
+		if (callers_grow(blaming->callers, sum))
+			assign(blaming, i, (uint32_t)sum + 1);
+		else
+			blaming->assigned[i] = (uint32_t)sum + 1;
+	}
+}
+
 /* True if a function further inside has what a site's call gained, and does not grow. */
 static bool is_explained(const struct blaming *blaming, size_t site, size_t depth, uint32_t number)
 {
@@ -259,8 +277,9 @@ static int replace_sites(const struct blaming *blaming, size_t *cnt)
 }
 
 int blame_sums(const struct options *opts, const struct callers *callers,
-	       const struct funnels *funnels, struct symbol_backend *symbols, uint64_t deadline_ns,
-	       struct candidate *sites, size_t *cnt)
+	       const struct funnels *funnels, const struct chunk_pools *pools,
+	       struct symbol_backend *symbols, uint64_t deadline_ns, struct candidate *sites,
+	       size_t *cnt)
 {
 	struct blaming blaming = {
 		.callers = callers,
@@ -277,6 +296,7 @@ int blame_sums(const struct options *opts, const struct callers *callers,
 	if (!err && symbols)
 		err = name_calls(opts, &blaming, symbols, deadline_ns);
 	if (!err) {
+		assign_chunk_pools(&blaming, pools);
 		for (size_t depth = 0; depth < CALLER_CALLS; depth++)
 			blame_at(&blaming, depth);
 		err = replace_sites(&blaming, cnt);

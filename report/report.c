@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "report/blame_sums.h"
 #include "report/callers.h"
+#include "report/chunk_pools.h"
 #include "report/funnels.h"
 #include "report/grouping.h"
 #include "report/held_by.h"
@@ -65,22 +66,36 @@ struct shown {
 	const struct site **holders; /* whose blocks hold those of the others */
 	size_t holder_cnt;
 	struct funnels funnels;
+	struct chunk_pools pools;
 };
 
-static void show(const struct funnels *funnels, struct report_site *sites,
+/* A site that a chunk pool has, listed by itself, is the pool's as well. */
+static void give_chunks(const struct chunk_pools *pools, struct report_site *shown)
+{
+	const struct chunk_pool *pool = chunk_pools_find(pools, shown->site);
+
+	if (!pool)
+		return;
+	shown->chunks = pool->chunks;
+	shown->blamed_from = pool->frame_cnt - 1;
+}
+
+static void show(const struct shown *shown, struct report_site *sites,
 		 const struct candidate *candidates, size_t cnt)
 {
-	for (size_t i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++) {
 		sites[i] = (struct report_site){
 			.site = candidates[i].site,
 			.growth_bytes = candidates[i].growth.bytes,
 			.growth_count = candidates[i].growth.count,
 			.history = candidates[i].growth.history,
-			.wrapped_frame = funnels_frame_cnt(funnels, candidates[i].site),
+			.wrapped_frame = funnels_frame_cnt(&shown->funnels, candidates[i].site),
 			.blamed_from = candidates[i].blamed_from,
 			.path_cnt = candidates[i].path_cnt,
 			.callers_vary = candidates[i].callers_vary,
 		};
+		give_chunks(&shown->pools, &sites[i]);
+	}
 }
 
 /* Room for the names of all frames. */
@@ -116,7 +131,7 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
 	if (!next)
 		return -ENOMEM;
-	show(&shown->funnels, next, shown->candidates, shown->cnt);
+	show(shown, next, shown->candidates, shown->cnt);
 	report->site_cnt = shown->cnt;
 	for (size_t i = 0; i < shown->cnt; i++)
 		next[i].in_pool = is_in_pool(pools, report, next[i].site);
@@ -126,17 +141,17 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	report->largest_cnt = shown->largest.cnt;
 	report->largest_total = shown->largest.total;
 	report->peak = next += shown->largest.cnt;
-	show(&shown->funnels, next, shown->peak, shown->peak_cnt);
+	show(shown, next, shown->peak, shown->peak_cnt);
 	report->peak_cnt = shown->peak_cnt;
 	report->paths = next += shown->peak_cnt;
-	show(&shown->funnels, next, shown->paths, shown->path_cnt);
+	show(shown, next, shown->paths, shown->path_cnt);
 	report->path_cnt = shown->path_cnt;
 	for (size_t i = 0; pools && i < shown->path_cnt; i++) {
 		next[i].objects = pools_objects(pools, next[i].site);
 		next[i].in_pool = next[i].objects;
 	}
 	report->lost_paths = next += shown->path_cnt;
-	show(&shown->funnels, next, shown->lost_paths, shown->lost_path_cnt);
+	show(shown, next, shown->lost_paths, shown->lost_path_cnt);
 	report->lost_path_cnt = shown->lost_path_cnt;
 	report->holders = next += shown->lost_path_cnt;
 	for (size_t i = 0; i < shown->holder_cnt; i++)
@@ -361,7 +376,17 @@ static double kernel_growth(const struct shown *shown, size_t cnt)
 	return ret;
 }
 
-static void count_verdicts(const struct pools *pools, const struct shown *shown,
+/* True if the verdict on a chunk pool tells of a site. */
+static bool is_told_with_pool(const struct sums *sums, const struct shown *shown,
+			      const struct site *site)
+{
+	const struct chunk_pool *pool = chunk_pools_find(&shown->pools, site);
+	size_t sum = pool ? callers_find(sums->callers, site, pool->frame_cnt - 1) : SIZE_MAX;
+
+	return sum != SIZE_MAX && callers_grow(sums->callers, sum);
+}
+
+static void count_verdicts(const struct sums *sums, const struct shown *shown,
 			   struct report *report)
 {
 	for (size_t i = 0; i < report->sites_total; i++) {
@@ -374,7 +399,8 @@ static void count_verdicts(const struct pools *pools, const struct shown *shown,
 			history->trend.tendency != TENDENCY_UNKNOWN || history->trend.between_steps;
 		report->undecided += history->trend.undecided;
 		report->between_steps += history->trend.between_steps &&
-					 !is_in_pool(pools, report, site) &&
+					 !is_in_pool(sums->pools, report, site) &&
+					 !is_told_with_pool(sums, shown, site) &&
 					 (double)site->bytes >= LEAST_PART * (double)report->bytes;
 	}
 }
@@ -437,14 +463,14 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 		return -ENOMEM;
 	cnt = choose_judged(sums->pools, shown, report, judged);
 	if (sums->callers)
-		err = blame_sums(opts, sums->callers, &shown->funnels, symbols, deadline_ns, judged,
-				 &cnt);
+		err = blame_sums(opts, sums->callers, &shown->funnels, &shown->pools, symbols,
+				 deadline_ns, judged, &cnt);
 	if (!err)
 		err = choose_paths(judged, cnt, report, shown);
 	if (err)
 		return err;
 	report->kernel_per_s = kernel_growth(shown, report->sites_total);
-	count_verdicts(sums->pools, shown, report);
+	count_verdicts(sums, shown, report);
 	return 0;
 }
 
@@ -477,6 +503,7 @@ static void shown_deinit(struct shown *shown)
 	free(shown->holders);
 	largest_sites_deinit(&shown->largest);
 	funnels_deinit(&shown->funnels);
+	chunk_pools_deinit(&shown->pools);
 }
 
 /* Who leaks, and who has lost blocks. */
@@ -537,6 +564,9 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
 	err = funnels_init(shown.candidates, report.sites_total, sums->callers, &shown.funnels);
+	if (!err)
+		err = chunk_pools_init(shown.candidates, report.sites_total, sums->callers, symbols,
+				       deadline_ns, &shown.pools);
 	if (!err)
 		err = show_paths(opts, sums, symbols, deadline_ns, &report, &shown);
 	if (!err)

@@ -3,6 +3,7 @@
 #ifndef REPORT_REPORT_SITE_H
 #define REPORT_REPORT_SITE_H
 
+#include "report/chunks.h"
 #include "report/frame.h"
 #include "report/own.h"
 #include "report/symbol_backend.h"
@@ -39,6 +40,7 @@ struct report_site {
 	bool in_pool;                          /* whoever asked the runtime is not blamed */
 	bool callers_vary;                     /* no caller has most of these */
 	bool is_excluded;                      /* a growing path that is no suspect */
+	struct chunks chunks;                  /* the chunk pool at blamed_from takes */
 	struct place blamed;                   /* whom the memory is for, as far as is known */
 	struct place through;                  /* the library call that it came by */
 	bool has_through;

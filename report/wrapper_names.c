@@ -119,6 +119,13 @@ static bool is_known_wrapper(const struct function_name *name)
 	return false;
 }
 
+bool function_is_of_library(const char *symbol)
+{
+	struct function_name name = function_name_of(symbol);
+
+	return begins_with(name.last, "operator new") || is_of_library(name.whole);
+}
+
 bool function_is_wrapper(const char *symbol)
 {
 	struct function_name name = function_name_of(symbol);
@@ -126,6 +133,5 @@ bool function_is_wrapper(const char *symbol)
 	for (size_t i = 0; i < CNT(wrapper_parts); i++)
 		if (holds(&name, wrapper_parts[i]))
 			return true;
-	return is_known_wrapper(&name) || begins_with(name.last, "operator new") ||
-	       is_of_library(name.whole);
+	return is_known_wrapper(&name) || function_is_of_library(symbol);
 }

@@ -11,4 +11,7 @@
 /* By its name as it is demangled, with parameters or without. */
 bool function_is_wrapper(const char *symbol);
 
+/* True if a function is of the standard library of C++ or Rust. */
+bool function_is_of_library(const char *symbol);
+
 #endif

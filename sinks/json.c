@@ -215,6 +215,17 @@ static void write_proven_losses(struct json_writer *json, const struct report *r
 	json_unsigned(json, "losses_total", report->losses_total);
 }
 
+static void write_chunks(struct json_writer *json, const struct chunks *chunks)
+{
+	if (!chunks->bytes) {
+		json_null(json, "chunk_bytes");
+		json_null(json, "chunk_callers");
+		return;
+	}
+	json_unsigned(json, "chunk_bytes", chunks->bytes);
+	json_unsigned(json, "chunk_callers", chunks->callers);
+}
+
 static void write_suspects(struct json_writer *json, const struct report *report)
 {
 	json_begin_array(json, "suspects");
@@ -226,6 +237,7 @@ static void write_suspects(struct json_writer *json, const struct report *report
 		json_real(json, "bytes_per_s", suspect->bytes_per_s);
 		json_string(json, "objects",
 			    suspect->site->objects ? suspect->site->objects->words : NULL);
+		write_chunks(json, &suspect->site->chunks);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -280,6 +280,13 @@ static void write_kept(FILE *out, double per_s)
 	fprintf(out, " keeps %.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
 }
 
+static void write_chunks(FILE *out, const struct chunks *chunks)
+{
+	fputs(" (chunks of ", out);
+	write_amount(out, (double)chunks->bytes);
+	fprintf(out, " from %zu callers)", chunks->callers);
+}
+
 static void write_line(FILE *out, const struct text_part *part, const struct told *told,
 		       const struct detail *detail)
 {
@@ -287,7 +294,11 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 	const struct trend *trend = &suspect->site->history->trend;
 	bool is_part = verdict_is_part(part->report, suspect);
 
+	if (suspect->site->chunks.bytes)
+		fputs("the pool that ", out);
 	write_owner(out, part, suspect, detail);
+	if (suspect->site->chunks.bytes)
+		fputs(" fills", out);
 	if (text_is_of_descriptors(part))
 		write_kept(out, suspect->bytes_per_s);
 	else
@@ -295,7 +306,9 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 	if (detail->manner)
 		fprintf(out, ", %s", manner_of(trend->tendency));
 	fprintf(out, " for %" PRIu64 " s", suspect->since_ns / NSEC_PER_SEC);
-	if (suspect->path_cnt > 1 && !suspect->site->objects)
+	if (suspect->site->chunks.bytes)
+		write_chunks(out, &suspect->site->chunks);
+	else if (suspect->path_cnt > 1 && !suspect->site->objects)
 		fprintf(out, ", %zu paths", suspect->path_cnt);
 	if (suspect->site->objects && suspect->holder) {
 		fputs(", held by ", out);

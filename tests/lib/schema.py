@@ -331,6 +331,8 @@ def check_report(report, with_allocs=False):
     for site in report["suspects"]:
         check_site(site, with_allocs)
         require(site["trend"]["tendency"] in ("steady", "steps"), "a suspect that does not grow")
+        check_keys("suspect", site, {"chunk_bytes": MAYBE_INTEGER, "chunk_callers": MAYBE_INTEGER})
+        require((site["chunk_bytes"] is None) == (site["chunk_callers"] is None), "half a pool")
     if "ended" in report:
         check_keys("ended", report["ended"], {"processes": INTEGER, "bytes": INTEGER,
                                               "count": INTEGER})

@@ -20,13 +20,30 @@
 #define FRAMES 4
 
 /* Callers of a kind are this number and those that follow. */
-enum { AUDIT = 1, TAKE, LEAK, OTHER, MAIN, XMALLOC, LEAVES = 1000, INNER = 2000, OUTER = 9000 };
+enum {
+	AUDIT = 1,
+	TAKE,
+	LEAK,
+	OTHER,
+	MAIN,
+	XMALLOC,
+	OBSTACK,
+	OPENDIR,
+	RULES = 100,
+	LEAVES = 1000,
+	INNER = 2000,
+	OUTER = 9000,
+};
+
+/* Named callers from RULES on. */
+#define RULE_CNT 10
 
 static struct process process = {1, 1, "app", NULL};
 
-#define FUNCTION(at, name)                                                                         \
+#define FUNCTION(at, name) IN_FILE("/srv/app", at, name)
+#define IN_FILE(file, at, name)                                                                    \
 	{                                                                                          \
-		.addr = (at), .module = "/srv/app", .frame_cnt = 1,                                \
+		.addr = (at), .module = (file), .frame_cnt = 1,                                    \
 		.frames = &(const struct sym_frame)                                                \
 		{                                                                                  \
 			.symbol = (name)                                                           \
@@ -35,8 +52,24 @@ static struct process process = {1, 1, "app", NULL};
 
 /* INNER and OUTER have no names: they are not blamed. */
 static const struct sym_location locations[] = {
-	FUNCTION(AUDIT, "audit"), FUNCTION(TAKE, "take"), FUNCTION(LEAK, "leak"),
-	FUNCTION(OTHER, "other"), FUNCTION(MAIN, "main"), FUNCTION(XMALLOC, "xmalloc"),
+	FUNCTION(AUDIT, "audit"),
+	FUNCTION(TAKE, "take"),
+	FUNCTION(LEAK, "leak"),
+	FUNCTION(OTHER, "other"),
+	FUNCTION(MAIN, "main"),
+	FUNCTION(XMALLOC, "xmalloc"),
+	IN_FILE("/lib/libc.so.6", OBSTACK, "_obstack_newchunk"),
+	IN_FILE("/lib/libc.so.6", OPENDIR, "opendir"),
+	FUNCTION(RULES, "rule"),
+	FUNCTION(RULES + 1, "rule"),
+	FUNCTION(RULES + 2, "rule"),
+	FUNCTION(RULES + 3, "rule"),
+	FUNCTION(RULES + 4, "rule"),
+	FUNCTION(RULES + 5, "rule"),
+	FUNCTION(RULES + 6, "rule"),
+	FUNCTION(RULES + 7, "rule"),
+	FUNCTION(RULES + 8, "rule"),
+	FUNCTION(RULES + 9, "rule"),
 };
 
 struct made {
@@ -88,7 +121,7 @@ static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, 
 
 static void check_report(const struct snapshot *snap, const struct growth *growth,
 			 const struct callers *callers, const char *function, size_t paths,
-			 double bytes_per_s)
+			 size_t pool_callers, double bytes_per_s)
 {
 	struct fake_symbols symbols =
 		fake_symbols_of(locations, sizeof(locations) / sizeof(locations[0]));
@@ -107,6 +140,7 @@ static void check_report(const struct snapshot *snap, const struct growth *growt
 
 		blamed = shown->locations[shown->blamed.frame];
 		assert_string_equal(blamed->frames[0].symbol, function);
+		assert_int_equal(shown->chunks.callers, pool_callers);
 		assert_int_equal(report.suspects[0].path_cnt, paths);
 		assert_true(report.suspects[0].bytes_per_s > 0.9 * bytes_per_s);
 		assert_true(report.suspects[0].bytes_per_s < 1.1 * bytes_per_s);
@@ -115,8 +149,8 @@ static void check_report(const struct snapshot *snap, const struct growth *growt
 }
 
 /* Checks who is blamed at the last report; NULL: nobody is. */
-static void check(const struct made *made, uint64_t lifetime, const char *function, size_t paths,
-		  double bytes_per_s)
+static void check_pool(const struct made *made, uint64_t lifetime, const char *function,
+		       size_t paths, size_t pool_callers, double bytes_per_s)
 {
 	struct ranking *ranking, *caller_ranking;
 	struct site *sites = calloc(SITES, sizeof(*sites));
@@ -136,13 +170,20 @@ static void check(const struct made *made, uint64_t lifetime, const char *functi
 		assert_int_equal(callers_init(&snap, NULL, &callers), 0);
 		assert_int_equal(callers_rank(&callers, caller_ranking), 0);
 		if (at == REPORTS)
-			check_report(&snap, growth, &callers, function, paths, bytes_per_s);
+			check_report(&snap, growth, &callers, function, paths, pool_callers,
+				     bytes_per_s);
 		callers_deinit(&callers);
 	}
 	ranking__free(ranking);
 	ranking__free(caller_ranking);
 	free(sites);
 	free(growth);
+}
+
+static void check(const struct made *made, uint64_t lifetime, const char *function, size_t paths,
+		  double bytes_per_s)
+{
+	check_pool(made, lifetime, function, paths, 0, bytes_per_s);
 }
 
 /* Blocks of some sizes through a call, each on a stack of its own, by a number of direct callers.
@@ -225,12 +266,81 @@ static void callers_of_a_leak(void **state)
 	check(&made, REPORTS, "audit", (size_t)(REPORTS * 0.6 + 1), RATE(50));
 }
 
+/* Blocks of a size through a function, by each of the rules in turn, or more often by the first. */
+static void add_chunks(struct made *made, uint64_t innermost, uint64_t size, size_t of_first)
+{
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++) {
+		size_t rule = i % (RULE_CNT + of_first);
+
+		add(made, 1 + i / PER_REPORT, 1, size, innermost,
+		    RULES + (rule < RULE_CNT ? rule : 0), OUTER + i % 7);
+	}
+}
+
+#define CHUNK 4096
+
+static void chunk_pool(void **state)
+{
+	static const uint64_t functions[] = {AUDIT, OBSTACK};
+	static const char *const names[] = {"audit", "_obstack_newchunk"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct made made = {0};
+
+		add_chunks(&made, functions[i], CHUNK, 0);
+		check_pool(&made, REPORTS, names[i], LATER, RULE_CNT, RATE(CHUNK));
+		check(&made, 3, NULL, 0, 0);
+	}
+}
+
+/* Large requests have chunks of their own. */
+static void chunk_pool_with_large_requests(void **state)
+{
+	struct made made = {0};
+
+	add_chunks(&made, OBSTACK, CHUNK, 0);
+	for (size_t i = 0; i < made.cnt; i += 31)
+		made.sites[i].bytes = CHUNK + 500 + i;
+	check_pool(&made, REPORTS, "_obstack_newchunk", LATER, RULE_CNT, RATE(CHUNK));
+}
+
+/* Of objects, the constructor or its caller is named, and of no pool. */
+static void no_chunk_pool(void **state)
+{
+	struct made small = {0}, uneven = {0}, library = {0}, varied = {0};
+
+	add_chunks(&small, TAKE, 500, 0);
+	check(&small, REPORTS, "take", LATER, RATE(500));
+	add_chunks(&uneven, TAKE, CHUNK, RULE_CNT);
+	check(&uneven, REPORTS, "take", LATER, RATE(CHUNK));
+	add_chunks(&library, OPENDIR, CHUNK, 0);
+	check(&library, REPORTS, "rule", LATER, RATE(CHUNK));
+	add_chunks(&varied, TAKE, CHUNK, 0);
+	for (size_t i = 0; i < varied.cnt; i++)
+		varied.sites[i].bytes += i % 3;
+	check(&varied, REPORTS, "take", LATER, RATE(CHUNK));
+}
+
+/* One caller leaks; the others hold more, but do not grow. */
+static void leak_of_one_caller(void **state)
+{
+	struct made made = {0};
+
+	for (size_t i = 0; i < 30; i++)
+		add(&made, 1, 50, CHUNK, OBSTACK, INNER + i, OTHER);
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(&made, 1 + i / PER_REPORT, 1, CHUNK, OBSTACK, LEAK, OUTER + i % 7);
+	check(&made, REPORTS, "leak", LATER, RATE(CHUNK));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_block_each), cmocka_unit_test(sizes_and_callers),
 		cmocka_unit_test(level),          cmocka_unit_test(wrapper),
 		cmocka_unit_test(shared_caller),  cmocka_unit_test(callers_of_a_leak),
+		cmocka_unit_test(chunk_pool),     cmocka_unit_test(chunk_pool_with_large_requests),
+		cmocka_unit_test(no_chunk_pool),  cmocka_unit_test(leak_of_one_caller),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

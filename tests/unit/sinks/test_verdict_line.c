@@ -27,7 +27,7 @@ struct names {
 	const char *expected; /* behind the clock */
 };
 
-static char *line_of(const struct names *names)
+static char *line_of(const struct names *names, struct chunks chunks)
 {
 	static const uint64_t frames[] = {1, 2, 3};
 	const struct sym_frame functions[] = {
@@ -46,7 +46,9 @@ static char *line_of(const struct names *names)
 					  .locations = found,
 					  .history = &history,
 					  .blamed = {.frame = 1},
-					  .has_through = names->through};
+					  .has_through = names->through,
+					  .callers_vary = chunks.bytes,
+					  .chunks = chunks};
 	const struct suspect suspect = {.site = &shown,
 					.path_cnt = names->path_cnt,
 					.bytes_per_s = 24000,
@@ -102,7 +104,7 @@ static void lines(void **state)
 	};
 
 	for (size_t i = 0; i < LENGTH(known); i++) {
-		cleanup_free char *line = line_of(&known[i]);
+		cleanup_free char *line = line_of(&known[i], (struct chunks){0});
 		const char *text = strchr(line, ' ') + 1;
 
 		if (strncmp(text, known[i].expected, strlen(known[i].expected)))
@@ -110,6 +112,20 @@ static void lines(void **state)
 		if (strlen(line) > 121)
 			fail_msg("%zu: %s", strlen(line) - 1, line);
 	}
+}
+
+/* No caller of a function that fills a pool is named. */
+static void chunk_pool(void **state)
+{
+	static const struct names arena = {.function = "arena_alloc",
+					   .caller = "parse",
+					   .file = "/home/me/arena.c",
+					   .path_cnt = 40};
+	cleanup_free char *line = line_of(&arena, (struct chunks){65536, 40});
+
+	assert_string_equal(strchr(line, ' ') + 1,
+			    "the pool that arena_alloc me/arena.c:11 fills grows 23.4 KiB/s for "
+			    "60 s (chunks of 64.0 KiB from 40 callers)\n");
 }
 
 /* What a runtime takes block by block grows while its steps are too few to tell. */
@@ -181,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),
+		cmocka_unit_test(chunk_pool),
 		cmocka_unit_test(part_of_a_pool),
 		cmocka_unit_test(between_steps),
 	};

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sorts stacks by their innermost frames, and compares the sizes and gains of their callers. */
+#include "report/chunk_pools.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "report/allocator_frames.h"
+#include "report/shared_frames.h"
+#include "report/wrapper_names.h"
+
+/* Minimum bytes of a chunk: smaller blocks are objects. */
+#define LEAST_CHUNK 1024
+
+/* Minimum part of the bytes in chunks of the usual size: large requests have chunks of their own.
+ */
+#define LEAST_USUAL 0.75
+
+/* Minimum number of callers, and maximum part of bytes and gain of one: else it is a constructor.
+ */
+#define LEAST_CALLERS 8
+#define MOST_OF_ONE 0.3
+
+/* Maximum number of frames from the allocator to the function that many call. */
+#define MOST_FRAMES 4
+
+_Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
+
+/* Bytes of a function's chunks, and gains in the later part of tracing. */
+struct use {
+	size_t callers;
+	double usual; /* in chunks of the usual size */
+	double bytes, most_bytes;
+	double gained, most_gained;
+};
+
+static uint64_t size_of(const struct site *site)
+{
+	return site->count && site->bytes % site->count == 0 ? site->bytes / site->count : 0;
+}
+
+/* Returns the size of more than half of the bytes, if there is one (Boyer and Moore). */
+static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
+{
+	uint64_t size = 0, lead = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		const struct site *site = sites[i]->site;
+
+		if (size_of(site) == size) {
+			lead += site->bytes;
+		} else if (lead >= site->bytes) {
+			lead -= site->bytes;
+		} else {
+			size = size_of(site);
+			lead = site->bytes - lead;
+		}
+	}
+	return size;
+}
+
+/* Adds the sites that share one more frame, or that have none. */
+static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk_bytes,
+		       const struct candidate *const *sites, size_t cnt, struct use *use)
+{
+	double bytes = 0, gained = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		const struct site *site = sites[i]->site;
+
+		bytes += (double)site->bytes;
+		if (size_of(site) == chunk_bytes)
+			use->usual += (double)site->bytes;
+		if (sites[i]->growth.history)
+			gained += callers_gain(callers, sum, sites[i]->growth.history);
+	}
+	use->callers++;
+	use->bytes += bytes;
+	use->gained += gained;
+	use->most_bytes = fmax(use->most_bytes, bytes);
+	use->most_gained = fmax(use->most_gained, gained);
+}
+
+/* Sites that share frame_cnt frames, in order of the next one. True: they are a chunk pool's. */
+static bool is_chunk_pool(const struct callers *callers, const struct candidate *const *sites,
+			  size_t cnt, size_t frame_cnt, struct chunks *ret)
+{
+	size_t sum = callers_find(callers, sites[0]->site, frame_cnt - 1);
+	uint64_t chunk_bytes = usual_size(sites, cnt);
+	struct use use = {0};
+
+	if (sum == SIZE_MAX || !callers->growth[sum].history || chunk_bytes < LEAST_CHUNK)
+		return false;
+	for (size_t first = 0, end; first < cnt; first = end) {
+		end = shared_frames_end(sites, first, cnt, frame_cnt + 1);
+		add_caller(callers, sum, chunk_bytes, sites + first, end - first, &use);
+	}
+	*ret = (struct chunks){chunk_bytes, use.callers};
+	return use.callers >= LEAST_CALLERS && use.usual >= LEAST_USUAL * use.bytes &&
+	       use.gained > 0 && use.most_gained <= MOST_OF_ONE * use.gained &&
+	       use.most_bytes <= MOST_OF_ONE * use.bytes;
+}
+
+static int find(const struct callers *callers, const struct candidate *const *sites, size_t cnt,
+		size_t frame_cnt, struct chunk_pools *pools, size_t *cap)
+{
+	for (size_t first = 0, end; first < cnt; first = end) {
+		struct chunks chunks;
+
+		end = shared_frames_end(sites, first, cnt, frame_cnt);
+		if (!is_chunk_pool(callers, sites + first, end - first, frame_cnt, &chunks))
+			continue;
+		if (array_reserve(&pools->pools, cap, pools->cnt + 1))
+			return -ENOMEM;
+		/* The last site has frame_cnt frames: shorter stacks come before it. */
+		pools->pools[pools->cnt++] =
+			(struct chunk_pool){sites[end - 1]->site, frame_cnt, chunks};
+	}
+	return 0;
+}
+
+/* The standard library of C++ and allocators get memory for callers, libc but for obstacks. */
+static bool may_have_chunks(const struct site *site, const struct sym_location *location)
+{
+	const char *symbol = location && location->frame_cnt
+				     ? location->frames[location->frame_cnt - 1].symbol
+				     : NULL;
+
+	if (frame_is_allocator(site, location))
+		return false;
+	if (location && location->module && module_is_runtime(location->module))
+		return symbol && function_is_wrapper(symbol);
+	return !symbol || !function_is_of_library(symbol);
+}
+
+/* Keeps those whose functions may be pools by their names. */
+static int check_names(struct chunk_pools *pools, struct symbol_backend *symbols,
+		       uint64_t deadline_ns)
+{
+	cleanup_free const struct site **sites = calloc(pools->cnt + 1, sizeof(*sites));
+	size_t kept = 0;
+	int err;
+
+	if (!sites)
+		return -ENOMEM;
+	for (size_t i = 0; i < pools->cnt; i++)
+		sites[i] = pools->pools[i].site;
+	err = pools->cnt ? symbols->prepare(symbols, sites, pools->cnt, deadline_ns) : 0;
+	for (size_t i = 0; !err && i < pools->cnt; i++) {
+		const struct chunk_pool *pool = &pools->pools[i];
+		uint64_t frame = pool->site->frames[pool->frame_cnt - 1];
+
+		if (may_have_chunks(pool->site, symbols->lookup(symbols, pool->site, frame)))
+			pools->pools[kept++] = *pool;
+	}
+	pools->cnt = kept;
+	return err;
+}
+
+int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
+		     struct symbol_backend *symbols, uint64_t deadline_ns, struct chunk_pools *ret)
+{
+	cleanup_free const struct candidate **sorted = NULL;
+	struct chunk_pools pools = {0};
+	size_t sorted_cnt = 0, cap = 0;
+	int err = 0;
+
+	if (callers && symbols)
+		err = shared_frames_sort(sites, cnt, &sorted_cnt, &sorted);
+	for (size_t i = 1; !err && i <= MOST_FRAMES; i++)
+		err = find(callers, sorted, sorted_cnt, i, &pools, &cap);
+	if (!err && symbols)
+		err = check_names(&pools, symbols, deadline_ns);
+	if (err)
+		chunk_pools_deinit(&pools);
+	else
+		*ret = pools;
+	return err;
+}
+
+void chunk_pools_deinit(struct chunk_pools *pools)
+{
+	free(pools->pools);
+	*pools = (struct chunk_pools){0};
+}
+
+const struct chunk_pool *chunk_pools_find(const struct chunk_pools *pools, const struct site *site)
+{
+	/* The innermost function comes first. */
+	for (size_t i = 0; i < pools->cnt; i++) {
+		const struct chunk_pool *pool = &pools->pools[i];
+
+		if (site->frame_cnt >= pool->frame_cnt &&
+		    !shared_frames_compare(site, pool->site, pool->frame_cnt))
+			return pool;
+	}
+	return NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions that take memory in chunks of one size and hand it out to many callers: an obstack, a
+ * memory pool. A caller that happens to need a new chunk says little, so that a chunk pool is
+ * judged as one. Recognised by behaviour; names only rule functions out.
+ */
+#ifndef REPORT_CHUNK_POOLS_H
+#define REPORT_CHUNK_POOLS_H
+
+#include "report/callers.h"
+#include "report/chunks.h"
+#include "report/site_order.h"
+#include "report/symbol_backend.h"
+
+struct chunk_pool {
+	const struct site *site; /* one of its sites */
+	size_t frame_cnt;        /* innermost frames that all its sites share */
+	struct chunks chunks;
+};
+
+struct chunk_pools {
+	struct chunk_pool *pools;
+	size_t cnt;
+};
+
+/*
+ * Searches all sites of a report, which must outlive the pools. symbols name functions until
+ * deadline_ns. Without callers or symbols, which may be NULL, there are no pools. 0 or -ENOMEM.
+ */
+int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
+		     struct symbol_backend *symbols, uint64_t deadline_ns, struct chunk_pools *ret);
+void chunk_pools_deinit(struct chunk_pools *pools);
+
+/* Returns the pool that took the memory of a site; NULL: none did. */
+const struct chunk_pool *chunk_pools_find(const struct chunk_pools *pools, const struct site *site);
+
+#endif
