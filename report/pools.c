@@ -12,6 +12,9 @@
 #include "report/own.h"
 #include "report/trend.h"
 
+/* Frames in which a function tells what a block is for. */
+#define MOST_FRAMES 4
+
 static bool has_stack(const struct site *site)
 {
 	return site->space == SPACE_USER && site->process && site->frame_cnt;
@@ -27,6 +30,39 @@ static bool is_heap(const struct site *site)
 	return has_stack(site) && site->kind == KIND_HEAP;
 }
 
+/* True if a function of the program's own, perhaps of its script, is known by name. */
+static bool has_own_function(const struct site *site, struct symbol_backend *symbols)
+{
+	for (size_t i = 0; i < site->frame_cnt; i++) {
+		const struct sym_location *location =
+			symbols->lookup(symbols, site, site->frames[i]);
+
+		for (size_t j = 0; location && j < location->frame_cnt; j++)
+			if (sym_is_known(location->frames[j].symbol) &&
+			    code_owner(NULL, NULL, location, &location->frames[j]) ==
+				    CODE_OF_PROGRAM)
+				return true;
+	}
+	return false;
+}
+
+/* The objects for which the functions from a frame on take a block; NULL: not known. */
+static const struct runtime_objects *objects_by_function(const struct site *site, size_t first,
+							 struct symbol_backend *symbols)
+{
+	for (size_t i = first; i < site->frame_cnt && i < first + MOST_FRAMES; i++) {
+		const struct sym_location *location =
+			symbols->lookup(symbols, site, site->frames[i]);
+		const struct runtime_objects *objects = NULL;
+
+		for (size_t j = 0; location && !objects && j < location->frame_cnt; j++)
+			objects = runtime_blocks_of(location->module, location->frames[j].symbol);
+		if (objects)
+			return has_own_function(site, symbols) ? NULL : objects;
+	}
+	return NULL;
+}
+
 /* The first frame outside of the C library says for whom memory is. */
 static const struct runtime_objects *objects_of(const struct site *site,
 						struct symbol_backend *symbols)
@@ -35,8 +71,14 @@ static const struct runtime_objects *objects_of(const struct site *site,
 		const struct sym_location *location =
 			symbols->lookup(symbols, site, site->frames[i]);
 
-		if (code_owner(NULL, NULL, location, NULL) != CODE_OF_RUNTIME)
-			return location ? runtime_objects_of(location->module) : NULL;
+		const struct runtime_objects *objects;
+
+		if (code_owner(NULL, NULL, location, NULL) == CODE_OF_RUNTIME)
+			continue;
+		objects = location ? runtime_objects_of(location->module) : NULL;
+		return objects && is_heap(site) && !objects->has_blocks
+			       ? objects_by_function(site, i, symbols)
+			       : objects;
 	}
 	return NULL;
 }
@@ -47,14 +89,12 @@ static bool runs_scripts(const struct site *site, struct symbol_backend *symbols
 	for (size_t i = site->frame_cnt; i-- > 0;) {
 		const struct sym_location *location =
 			symbols->lookup(symbols, site, site->frames[i]);
-		const struct runtime_objects *objects;
 
 		if (!location || !location->module)
 			return false;
 		if (module_is_library(location->module))
 			continue;
-		objects = runtime_objects_of(location->module);
-		return objects && objects->has_blocks;
+		return runtime_has_blocks(location->module);
 	}
 	return false;
 }
@@ -82,7 +122,7 @@ static uint64_t id_of(const struct process *process, const struct runtime_object
 {
 	uint64_t id = hash_word((uint64_t)KIND_MMAP, process->image);
 
-	for (const char *at = objects->runtime; *at; at++)
+	for (const char *at = objects->words; *at; at++)
 		id = hash_word(id, (unsigned char)*at);
 	return id;
 }

@@ -13,6 +13,16 @@
 /* More than any second number of a version. */
 #define VERSION_STEP 1000
 
+#define CNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const buffer_functions[] = {
+	"node::NodeArrayBufferAllocator::",
+	"node::Buffer::New",
+	"node::Buffer::Copy",
+	"v8::internal::BackingStore::Allocate",
+	NULL,
+};
+
 static const struct runtime_objects known[] = {
 	{
 		.runtime = "python",
@@ -32,6 +42,14 @@ static const struct runtime_objects known[] = {
 		.words = "JavaScript objects",
 		.advice = "which: run with --heapsnapshot-signal",
 		.block_advice = "which: run with --heapsnapshot-signal",
+	},
+	{
+		.runtime = "node",
+		.words = "Buffers of node",
+		.advice = "which: run with --heapsnapshot-signal",
+		.block_advice = "which: run with --heapsnapshot-signal",
+		.has_blocks = true,
+		.functions = buffer_functions,
 	},
 	{.runtime = "lua", .words = "lua objects", .has_blocks = true},
 	{.runtime = "luajit", .words = "lua objects", .has_blocks = true},
@@ -65,12 +83,41 @@ static bool is_before(const char *module, const char *version)
 	return number && number < version_number(version);
 }
 
+static bool is_of(const char *module, const struct runtime_objects *objects)
+{
+	return module_is_named(module, objects->runtime) &&
+	       (!objects->before || is_before(module, objects->before)) &&
+	       (!objects->is_library || module_is_library(module));
+}
+
 const struct runtime_objects *runtime_objects_of(const char *module)
 {
-	for (size_t i = 0; module && i < sizeof(known) / sizeof(known[0]); i++)
-		if (module_is_named(module, known[i].runtime) &&
-		    (!known[i].before || is_before(module, known[i].before)) &&
-		    (!known[i].is_library || module_is_library(module)))
+	for (size_t i = 0; module && i < CNT(known); i++)
+		if (!known[i].functions && is_of(module, &known[i]))
 			return &known[i];
 	return NULL;
+}
+
+static bool has_function(const struct runtime_objects *objects, const char *symbol)
+{
+	for (const char *const *at = objects->functions; at && *at; at++)
+		if (!strncmp(symbol, *at, strlen(*at)))
+			return true;
+	return false;
+}
+
+const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol)
+{
+	for (size_t i = 0; module && symbol && i < CNT(known); i++)
+		if (has_function(&known[i], symbol) && is_of(module, &known[i]))
+			return &known[i];
+	return NULL;
+}
+
+bool runtime_has_blocks(const char *module)
+{
+	for (size_t i = 0; module && i < CNT(known); i++)
+		if (known[i].has_blocks && is_of(module, &known[i]))
+			return true;
+	return false;
 }

@@ -13,9 +13,16 @@ struct runtime_objects {
 	const char *before;       /* up to this version, which is not among them; NULL: all */
 	bool is_library;          /* for any program; others also run scripts themselves */
 	bool has_blocks; /* where it runs scripts, its blocks are judged with its mappings */
+	const char *const *functions; /* beginnings of their names: only blocks from these */
 };
 
 /* module: a file's path; NULL: it is of no such runtime. */
 const struct runtime_objects *runtime_objects_of(const char *module);
+
+/* Returns the objects for which a function of a runtime takes blocks; NULL: it is not known to. */
+const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol);
+
+/* True if a runtime takes blocks for objects of the scripts that it runs. */
+bool runtime_has_blocks(const char *module);
 
 #endif

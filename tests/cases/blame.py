@@ -5,8 +5,9 @@ Names the function that is to blame: the program's function, and the library cal
 
 import pathlib
 import re
+import shutil
 
-from lib import Failure, each, slow, timeout, wanted
+from lib import Failure, Skip, each, slow, timeout, wanted
 from lib.process import PATIENCE
 
 # Python allocates arenas of a megabyte from many stacks, so no single stack grows.
@@ -83,11 +84,48 @@ def test_python(t, allocator):
         raise Failure(text)
 
 
+RUBY = """
+$stdout.sync = true; puts "ready"; $stdin.read(1)
+kept = []
+while true
+  300.times { |i| kept << { name: "user-#{i} of the shop", tags: [i, i + 1, i + 2, i + 3] } }
+  sleep 0.1
+end
+"""
+
+PHP = """
+echo "ready\n"; fread(STDIN, 1);
+while (true) {
+    for ($i = 0; $i < 3000; $i++) $kept[] = ["name" => "user-$i", "tags" => [$i, $i + 1]];
+    usleep(100000);
+}
+"""
+
+# Buffers grow steadily, V8's own heap does not.
+NODE = """
+console.log("ready");
+const kept = [];
+process.stdin.once("data", () => setInterval(() => {
+    for (let i = 0; i < 10; i++) kept.push(Buffer.alloc(10000));
+}, 100));
+"""
+
+# For each language, how it runs a script and what grows.
+SCRIPTS = {"perl": (["perl", "-e", PERL], "perl objects"),
+           "ruby": (["ruby", "-e", RUBY], "ruby objects"),
+           "php": (["php", "-r", PHP], "php objects"),
+           "node": (["node", "-e", NODE], "Buffers of node")}
+
+
 @slow
 @timeout(120)
-def test_perl(t):
-    """All memory that perl takes for its objects is judged as one site."""
-    program = t.process(["/usr/bin/perl", "-e", PERL])
+@each(*SCRIPTS)
+def test_scripts(t, language):
+    """What a language takes for its objects, block by block, is judged as one."""
+    argv, what = SCRIPTS[language]
+    if not shutil.which(argv[0]):
+        raise Skip(f"{argv[0]} is not installed")
+    program = t.process(argv)
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
     program.send()
@@ -95,7 +133,9 @@ def test_perl(t):
     memleak.wait_for("the verdict", lambda: lines.search(memleak.out.text), 2 * PATIENCE)
     memleak.stop()
     for line in lines.findall(memleak.out.text):
-        if not re.match(r"perl objects grow \d+(\.\d+)? [KM]iB/s, \w+ for \d+ s$", line):
+        if line.startswith("JavaScript objects grow"):
+            continue
+        if not re.match(what + r" grow \d+(\.\d+)? [KM]iB/s, [\w ]+ for \d+ s(; which: .*)?$", line):
             raise Failure(line)
 
 

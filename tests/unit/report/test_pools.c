@@ -15,20 +15,27 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define ARENA 1048576
 
-#define PLACE(at, file)                                                                            \
+#define FUNCTION(at, file, name)                                                                   \
 	{                                                                                          \
 		.addr = (at), .module = (file), .frame_cnt = 1,                                    \
 		.frames = &(const struct sym_frame)                                                \
 		{                                                                                  \
-			0                                                                          \
+			.symbol = (name)                                                           \
 		}                                                                                  \
 	}
+#define PLACE(at, file) FUNCTION(at, file, NULL)
 
 static const struct sym_location places[] = {
-	PLACE(1, "/lib/libc.so.6"),    PLACE(2, "/usr/bin/python3.11"),
-	PLACE(3, "/usr/lib/mmap.so"),  PLACE(4, "/usr/bin/node"),
-	PLACE(5, "/srv/shop"),         PLACE(6, "/usr/bin/perl"),
-	PLACE(7, "/usr/lib/libxs.so"), PLACE(8, "/usr/lib/libgc.so.1.5.1"),
+	PLACE(1, "/lib/libc.so.6"),
+	PLACE(2, "/usr/bin/python3.11"),
+	PLACE(3, "/usr/lib/mmap.so"),
+	PLACE(4, "/usr/bin/node"),
+	PLACE(5, "/srv/shop"),
+	PLACE(6, "/usr/bin/perl"),
+	PLACE(7, "/usr/lib/libxs.so"),
+	PLACE(8, "/usr/lib/libgc.so.1.5.1"),
+	FUNCTION(9, "/usr/bin/node", "node::NodeArrayBufferAllocator::Allocate(unsigned long)"),
+	FUNCTION(10, "[jit]", "JS:*onRequest /srv/app.js:3:1"),
 };
 
 static struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL};
@@ -114,6 +121,30 @@ static void scripts(void **state)
 	pools_deinit(&pools);
 }
 
+/* Blocks of Buffers are their own pool, unless the script's function is known by name. */
+static void buffers(void **state)
+{
+	static const bool expected[] = {true, true, false, false, true, false};
+	static struct process script = {5, 5, "node", NULL};
+	struct site mixed[] = {
+		SITE(1, &script, KIND_HEAP, 9, 4),     SITE(2, &script, KIND_HEAP, 1, 4, 9, 4),
+		SITE(3, &script, KIND_HEAP, 9, 10, 4), SITE(4, &script, KIND_HEAP, 4, 4),
+		SITE(5, &script, KIND_MMAP, 4),        SITE(6, &one, KIND_HEAP, 9, 5),
+	};
+	struct snapshot snap = {.elapsed_ns = 1, .sites = mixed, .site_cnt = LENGTH(mixed)};
+	struct fake_symbols fake = fake_symbols_of(places, LENGTH(places));
+	struct pools pools;
+
+	assert_int_equal(pools_init(&snap, &fake.backend, 0, &pools), 0);
+	assert_memory_equal(pools.is_in_pool, expected, sizeof(expected));
+	assert_int_equal(pools.cnt, 2);
+	check(&pools.pools[0], &script, "JavaScript objects", 5);
+	assert_string_equal(pools.pools[1].objects->words, "Buffers of node");
+	assert_int_equal(pools.pools[1].sum.bytes, 3 * ARENA);
+	assert_int_not_equal(pools.pools[0].sum.id, pools.pools[1].sum.id);
+	pools_deinit(&pools);
+}
+
 static void nobody_names(void **state)
 {
 	struct snapshot snap = {.sites = sites, .site_cnt = LENGTH(sites)};
@@ -148,9 +179,8 @@ static void unclear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),
-		cmocka_unit_test(scripts),
-		cmocka_unit_test(nobody_names),
+		cmocka_unit_test(sums),    cmocka_unit_test(scripts),
+		cmocka_unit_test(buffers), cmocka_unit_test(nobody_names),
 		cmocka_unit_test(unclear),
 	};
 

@@ -38,11 +38,27 @@ static void others(void **state)
 	assert_null(runtime_objects_of(NULL));
 }
 
+/* Other functions of the same runtime take blocks of unknown use. */
+static void functions(void **state)
+{
+	assert_string_equal(runtime_objects_of("/usr/bin/node")->words, "JavaScript objects");
+	assert_string_equal(
+		runtime_blocks_of("/usr/lib/libnode.so.108", "node::Buffer::New(v8::Isolate*)")
+			->words,
+		"Buffers of node");
+	assert_null(runtime_blocks_of("/usr/bin/node", "node::CompressionStream::AllocForZlib"));
+	assert_null(runtime_blocks_of("/srv/app", "node::Buffer::New(v8::Isolate*)"));
+	assert_true(runtime_has_blocks("/usr/bin/node"));
+	assert_true(runtime_has_blocks("/usr/bin/perl"));
+	assert_false(runtime_has_blocks("/usr/bin/python3"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions),
 		cmocka_unit_test(others),
+		cmocka_unit_test(functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
