@@ -27,6 +27,7 @@ static void versions(void **state)
 	assert_true(advises("/opt/lib/libpython3.14.so.1.0", "run with"));
 	assert_true(advises("/usr/bin/python3", "run with"));
 	assert_false(advises("/usr/bin/python3.12", "tracemalloc"));
+	assert_true(advises("/usr/bin/ruby3.1", "ObjectSpace"));
 }
 
 static void others(void **state)
