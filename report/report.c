@@ -506,6 +506,17 @@ static void shown_deinit(struct shown *shown)
 	chunk_pools_deinit(&shown->pools);
 }
 
+static void share_rest(const struct options *opts, struct report *report)
+{
+	size_t rest = report->suspects_total;
+
+	for (size_t i = 0; i < report->suspect_cnt; i++)
+		rest -= report->suspects[i].path_cnt;
+	if (report->suspect_cnt && rest > 1)
+		report->shared = shared_caller_of(opts, report->paths, report->path_cnt,
+						  report->suspects, report->suspect_cnt, rest);
+}
+
 /* Who leaks, and who has lost blocks. */
 static int name_culprits(struct report *report)
 {
@@ -595,6 +606,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		report_deinit(&report);
 		return err;
 	}
+	share_rest(opts, &report);
 	judge_objects(sums->pools, &report);
 	give_sites(&report);
 	for (size_t i = report.runtime_init_from; !grouping && i < report.site_cnt; i++)

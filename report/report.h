@@ -11,6 +11,7 @@
 #include "report/ranking.h"
 #include "report/report_site.h"
 #include "report/runtime_init.h"
+#include "report/shared_caller.h"
 #include "report/snapshot.h"
 #include "report/suspects.h"
 #include "report/symbol_backend.h"
@@ -68,6 +69,7 @@ struct report {
 	struct suspect *suspects; /* these by whom they are of */
 	size_t suspect_cnt;
 	size_t suspects_total;                /* sites that seem to leak */
+	struct shared_caller shared;          /* of those that no suspect stands for */
 	const struct report_site *lost_paths; /* the sites of which something is lost */
 	size_t lost_path_cnt;
 	struct proven_loss *losses; /* these by whom they are of */

@@ -220,6 +220,11 @@ int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t
 	return 0;
 }
 
+bool suspect_has(const struct suspect *suspect, const struct report_site *path)
+{
+	return are_one(suspect->site, path);
+}
+
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)

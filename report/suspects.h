@@ -59,6 +59,9 @@ int suspects_init(const struct report_site *paths, size_t cnt, const struct trif
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		struct proven_loss **ret);
 
+/* True if a path is one of those that a suspect stands for. */
+bool suspect_has(const struct suspect *suspect, const struct report_site *path);
+
 /* Whether the suspect's memory is lost, too: it is one that is told of already. */
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt);
 

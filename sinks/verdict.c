@@ -30,9 +30,17 @@ static void write_losses(const struct text_part *part)
 
 static void write_more(const struct text_part *part, size_t cnt)
 {
+	const struct shared_caller *shared = &part->report->shared;
+
 	text_begin_line(part);
 	text_write_count(part->out, cnt, "more site");
-	fputs(cnt == 1 ? " grows\n" : " grow\n", part->out);
+	fputs(cnt == 1 ? " grows" : " grow", part->out);
+	if (shared->path) {
+		fputs(shared->site_cnt < cnt ? ", most in calls of " : ", all in calls of ",
+		      part->out);
+		verdict_write_function(part->out, shared->path, shared->place);
+	}
+	fputc('\n', part->out);
 }
 
 /* What grows, and what shows more of it. */

@@ -128,6 +128,13 @@ static void write_function(struct row *row, const struct sym_location *location,
 	row->has_source = text_has_source(frame);
 }
 
+void verdict_write_function(FILE *out, const struct report_site *site, struct place place)
+{
+	struct row row = {.out = out, .name_max = NAME_MOST};
+
+	write_function(&row, site->locations[place.frame], place.function);
+}
+
 /*
  * Those that say something: no addresses, no function that calls itself, nor main and what calls
  * that.

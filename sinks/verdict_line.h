@@ -14,6 +14,9 @@ void verdict_write_line(const struct text_part *part, const struct suspect *susp
 /* The same of what is lost: how much, how much with it, for how long, and how fast. */
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss);
 
+/* Writes a function of a stack, with its line of source if that is known. */
+void verdict_write_function(FILE *out, const struct report_site *site, struct place place);
+
 /* Whether it is but a part of what report->unclear may grow by. */
 bool verdict_is_part(const struct report *report, const struct suspect *suspect);
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counts, for functions of a few paths, how many other paths have them. */
+#include "report/shared_caller.h"
+
+#include <string.h>
+
+#include "report/blame.h"
+
+/* Paths whose functions are tried. A function that most paths have is on one of these. */
+#define TRIED_PATHS 8
+
+/* Outer frames are those of every path. */
+#define MOST_FRAMES 32
+
+static const struct sym_frame *outermost_at(const struct report_site *path, size_t frame)
+{
+	const struct sym_location *location = path->locations[frame];
+
+	return location && location->frame_cnt ? &location->frames[location->frame_cnt - 1] : NULL;
+}
+
+static bool may_be_named(const struct options *opts, const struct report_site *path, size_t frame)
+{
+	const struct sym_frame *function = outermost_at(path, frame);
+	struct report_site shown = *path;
+
+	return function && sym_is_known(function->symbol) && strcmp(function->symbol, "main") &&
+	       blame_may_name(opts, &shown, frame);
+}
+
+static bool has_function(const struct report_site *path, const char *symbol, const char *module)
+{
+	for (size_t i = path->blamed.frame; i < path->site->frame_cnt; i++) {
+		const struct sym_frame *function = outermost_at(path, i);
+
+		if (function && function->symbol && !strcmp(function->symbol, symbol) &&
+		    path->locations[i]->module && !strcmp(path->locations[i]->module, module))
+			return true;
+	}
+	return false;
+}
+
+static bool is_told(const struct report_site *path, const struct suspect *suspects,
+		    size_t suspect_cnt)
+{
+	for (size_t i = 0; i < suspect_cnt; i++)
+		if (suspect_has(&suspects[i], path))
+			return true;
+	return false;
+}
+
+/* Counts the sites, but those of suspects, that have the function of a path's frame. */
+static size_t sites_below(const struct report_site *paths, size_t cnt,
+			  const struct suspect *suspects, size_t suspect_cnt,
+			  const struct report_site *path, size_t frame)
+{
+	const char *symbol = outermost_at(path, frame)->symbol;
+	const char *module = path->locations[frame]->module;
+	size_t ret = 0;
+
+	for (size_t i = 0; module && i < cnt; i++)
+		if (!is_told(&paths[i], suspects, suspect_cnt) &&
+		    has_function(&paths[i], symbol, module))
+			ret += paths[i].path_cnt ?: 1;
+	return ret;
+}
+
+struct shared_caller shared_caller_of(const struct options *opts, const struct report_site *paths,
+				      size_t cnt, const struct suspect *suspects,
+				      size_t suspect_cnt, size_t total)
+{
+	size_t tried = 0;
+
+	for (size_t i = 0; i < cnt && tried < TRIED_PATHS; i++) {
+		const struct report_site *path = &paths[i];
+
+		if (is_told(path, suspects, suspect_cnt))
+			continue;
+		tried++;
+		for (size_t frame = path->blamed.frame;
+		     frame < path->site->frame_cnt && frame < path->blamed.frame + MOST_FRAMES;
+		     frame++) {
+			size_t below;
+
+			if (!may_be_named(opts, path, frame))
+				continue;
+			below = sites_below(paths, cnt, suspects, suspect_cnt, path, frame);
+			if (2 * below > total)
+				return (struct shared_caller){
+					path,
+					{frame, path->locations[frame]->frame_cnt - 1},
+					below};
+		}
+	}
+	return (struct shared_caller){0};
+}
