@@ -12,6 +12,14 @@
 #include "report/own.h"
 #include "report/trend.h"
 
+#define NSEC_PER_SEC UINT64_C(1000000000)
+
+/* Time that a new process may take to load modules and to fill caches. */
+#define START_NS (2 * TREND_LEAST_S * NSEC_PER_SEC)
+
+/* Rate of late, of that before, below which growth may be the end of a start. */
+#define LEAST_LATELY 0.5
+
 /* Frames in which a function tells what a block is for. */
 #define MOST_FRAMES 4
 
@@ -286,6 +294,37 @@ bool pools_have(const struct pools *pools, const struct process *process,
 		if (pools->pools[i].sum.process == process && pools->pools[i].objects == objects)
 			return true;
 	return false;
+}
+
+uint64_t pools_first_ns(const struct pools *pools, const struct process *process, uint64_t now_ns)
+{
+	for (size_t i = 0; i < pools->cnt; i++) {
+		const struct site_history *history = pools->growth[i].history;
+
+		if (pools->pools[i].sum.process == process && history && history->moment_cnt &&
+		    history->moments[0].elapsed_ns < now_ns)
+			now_ns = history->moments[0].elapsed_ns;
+	}
+	return now_ns;
+}
+
+bool objects_grow_briefly(const struct site_history *history)
+{
+	return history->trend.since_ns < TREND_LEAST_S * NSEC_PER_SEC;
+}
+
+/* A process that was there before tracing soon frees blocks from then. */
+bool process_may_be_starting(const struct site_history *history, uint64_t first_ns)
+{
+	const struct moment *last = &history->moments[history->moment_cnt - 1];
+
+	uint64_t age_ns = last->elapsed_ns - first_ns;
+
+	if (last->earlier.cnt)
+		return false;
+	return age_ns < START_NS ||
+	       (age_ns < 2 * START_NS && (history->trend.tendency != TENDENCY_STEADY ||
+					  history->trend.reasons.lately < LEAST_LATELY));
 }
 
 /* Runtimes give pages back, too. What has not been level for half of its past may go on. */

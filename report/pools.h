@@ -41,6 +41,15 @@ const struct runtime_objects *pools_objects(const struct pools *pools, const str
 bool pools_have(const struct pools *pools, const struct process *process,
 		const struct runtime_objects *objects);
 
+/* True if a runtime's objects grow for a short time only: a collection may still come. */
+bool objects_grow_briefly(const struct site_history *history);
+
+/* True if a process, first seen at first_ns, may still load modules and fill caches. */
+bool process_may_be_starting(const struct site_history *history, uint64_t first_ns);
+
+/* Returns the first moment of the pools of a process, or now_ns if there are none. */
+uint64_t pools_first_ns(const struct pools *pools, const struct process *process, uint64_t now_ns);
+
 /* Whether it grew, and neither as a leak does nor until long ago. */
 bool pool_is_unclear(const struct site_history *history);
 

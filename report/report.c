@@ -282,6 +282,17 @@ static int choose_sites(const struct grouping *grouping, struct report *report,
 	return 0;
 }
 
+/* Finds functions that get memory for their callers, and those that fill pools for them. */
+static int compare_callers(const struct sums *sums, struct symbol_backend *symbols,
+			   uint64_t deadline_ns, size_t cnt, struct shown *shown)
+{
+	int err = funnels_init(shown->candidates, cnt, sums->callers, &shown->funnels);
+
+	return err ? err
+		   : chunk_pools_init(shown->candidates, cnt, sums->callers, symbols, deadline_ns,
+				      &shown->pools);
+}
+
 static void give_sites(struct report *report)
 {
 	const struct report_site *next = report->sites;
@@ -506,6 +517,52 @@ static void shown_deinit(struct shown *shown)
 	chunk_pools_deinit(&shown->pools);
 }
 
+/* Returns the first moment of the growing sites and pools of a process. */
+static uint64_t first_seen_ns(const struct pools *pools, const struct report *report,
+			      const struct process *process)
+{
+	uint64_t first_ns = report->snapshot->elapsed_ns;
+
+	if (pools)
+		first_ns = pools_first_ns(pools, process, first_ns);
+	for (size_t i = 0; i < report->path_cnt; i++) {
+		const struct report_site *path = &report->paths[i];
+
+		if (path->site->process == process && path->history->moment_cnt &&
+		    path->history->moments[0].elapsed_ns < first_ns)
+			first_ns = path->history->moments[0].elapsed_ns;
+	}
+	return first_ns;
+}
+
+/* Processes of -p began before tracing. */
+static bool is_settling(const struct options *opts, const struct pools *pools,
+			const struct report *report, const struct report_site *path)
+{
+	if (!path->objects)
+		return false;
+	if (objects_grow_briefly(path->history))
+		return true;
+	return (!opts->pid_cnt || opts->follow) &&
+	       process_may_be_starting(path->history,
+				       first_seen_ns(pools, report, path->site->process));
+}
+
+/* The paths of runtimes' objects that may stop growing soon. */
+static void find_settling(const struct options *opts, const struct pools *pools,
+			  struct report *report)
+{
+	struct report_site *paths = report->sites + (report->paths - report->sites);
+
+	for (size_t i = 0; i < report->path_cnt; i++) {
+		if (!is_settling(opts, pools, report, &paths[i]))
+			continue;
+		paths[i].settling = true;
+		report->settling = report->settling ?: &paths[i];
+		report->suspects_total -= paths[i].path_cnt ?: 1;
+	}
+}
+
 static void share_rest(const struct options *opts, struct report *report)
 {
 	size_t rest = report->suspects_total;
@@ -574,10 +631,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	sums = sums ?: &no_sums;
 	add_totals(shown.candidates, &report);
 	shown.cnt = report.sites_total < opts->top ? report.sites_total : opts->top;
-	err = funnels_init(shown.candidates, report.sites_total, sums->callers, &shown.funnels);
-	if (!err)
-		err = chunk_pools_init(shown.candidates, report.sites_total, sums->callers, symbols,
-				       deadline_ns, &shown.pools);
+	err = compare_callers(sums, symbols, deadline_ns, report.sites_total, &shown);
 	if (!err)
 		err = show_paths(opts, sums, symbols, deadline_ns, &report, &shown);
 	if (!err)
@@ -600,6 +654,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		err = show_summaries(opts, &report);
 	if (!err && symbols && named_cnt(&report))
 		err = name_sites(opts, symbols, deadline_ns, &report);
+	find_settling(opts, sums->pools, &report);
 	if (!err)
 		err = name_culprits(&report);
 	if (err) {

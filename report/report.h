@@ -82,12 +82,13 @@ struct report {
 	size_t undecided;
 	size_t between_steps; /* sites of some weight whose next step may not be due yet */
 	struct runtime_init runtime_init;
-	size_t runtime_init_from;         /* by stack: from this site on it is nothing else */
-	bool only_runtime_init;           /* there is nothing else at all */
-	const struct pool *unclear;       /* see pool_is_unclear(); NULL: none is */
-	struct untraced_growths untraced; /* the caller's of report_init_groups() */
-	const struct rss *rss;            /* of the only process; NULL if it is not known */
-	const struct rss *first_rss;      /* what it was first; NULL if it is not known */
+	size_t runtime_init_from;           /* by stack: from this site on it is nothing else */
+	bool only_runtime_init;             /* there is nothing else at all */
+	const struct pool *unclear;         /* see pool_is_unclear(); NULL: none is */
+	const struct report_site *settling; /* a path whose objects may yet settle; NULL: none */
+	struct untraced_growths untraced;   /* the caller's of report_init_groups() */
+	const struct rss *rss;              /* of the only process; NULL if it is not known */
+	const struct rss *first_rss;        /* what it was first; NULL if it is not known */
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;

@@ -45,6 +45,7 @@ struct report_site {
 	struct place through;                  /* the library call that it came by */
 	bool has_through;
 	const struct runtime_objects *objects; /* it is for them, whatever asked; NULL: not so */
+	bool settling;                         /* objects may yet stop growing: no suspect */
 	char **held_by;                        /* who holds it, from the root down, in words */
 	size_t held_by_cnt;
 	size_t depth_cnt; /* stacks of several depths that it stands for, see depths.h; else 0 */

@@ -43,6 +43,8 @@ static bool has_function(const struct report_site *path, const char *symbol, con
 static bool is_told(const struct report_site *path, const struct suspect *suspects,
 		    size_t suspect_cnt)
 {
+	if (path->settling)
+		return true;
 	for (size_t i = 0; i < suspect_cnt; i++)
 		if (suspect_has(&suspects[i], path))
 			return true;

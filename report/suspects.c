@@ -128,6 +128,8 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 	for (size_t i = 0; i < cnt; i++) {
 		size_t at = 0;
 
+		if (paths[i].settling)
+			continue;
 		while (at < merged && !are_one(suspects[at].site, &paths[i]))
 			at++;
 		/* Companions come last, and only join suspects. */

@@ -49,8 +49,8 @@ struct trifle_scale {
 /*
  * Of cnt paths that seem to leak, with their names and histories: suspects, the worst first, at
  * most `most`. Trifles beside all others, beside all that is held, or beside what grows untraced
- * are left out; so are kernel suspects that are trifles beside all that grows in the kernel, but
- * for the worst of all. The suspects point into paths; to be freed.
+ * are left out; so are settling paths, and kernel suspects that are trifles beside all that grows
+ * in the kernel, but for the worst of all. The suspects point into paths; to be freed.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);

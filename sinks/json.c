@@ -432,7 +432,8 @@ static int json_report(FILE *out, const struct report *report)
 	if (report->rss)
 		rss_write_json(&json, report->rss);
 	json_unsigned(&json, "undecided",
-		      report->undecided + report->between_steps + (report->unclear != NULL));
+		      report->undecided + report->between_steps + (report->unclear != NULL) +
+			      (report->settling != NULL));
 	if (report->show_largest)
 		write_largest(&json, report);
 	if (report->show_peak)

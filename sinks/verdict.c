@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
+#include "report/pools.h"
 #include "report/trend.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
@@ -138,13 +139,16 @@ static void write_clear(const struct text_part *part)
 void verdict_write_text(const struct text_part *part)
 {
 	const struct report *report = part->report;
-	bool is_told = !report->unclear;
+	bool is_told = !report->unclear ||
+		       (report->settling && report->settling->objects == report->unclear->objects);
+	bool settles = report->settling;
 	size_t told = 0;
 
 	write_losses(part);
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		told += report->suspects[i].path_cnt - report->suspects[i].companion_cnt;
 		is_told |= verdict_is_part(report, &report->suspects[i]);
+		settles = settles && report->suspects[i].site->objects != report->settling->objects;
 		if (suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
 			continue;
 		verdict_write_line(part, &report->suspects[i]);
@@ -152,6 +156,8 @@ void verdict_write_text(const struct text_part *part)
 	/* Also beside suspects: these may be the smaller part of what grows. */
 	if (!is_told)
 		verdict_write_unclear(part, report->unclear);
+	if (settles)
+		verdict_write_settling(part, report->settling);
 	if (report->undecided)
 		verdict_write_undecided(part);
 	if (report->between_steps)
@@ -160,8 +166,9 @@ void verdict_write_text(const struct text_part *part)
 		write_more(part, report->suspects_total - told);
 	for (size_t i = 0; i < report->untraced.cnt; i++)
 		write_untraced(part, &report->untraced.items[i]);
-	if (report->suspect_cnt || report->unclear || report->undecided || report->between_steps ||
-	    report->loss_cnt || report->untraced.cnt || report->snapshot->core)
+	if (report->suspect_cnt || report->unclear || report->settling || report->undecided ||
+	    report->between_steps || report->loss_cnt || report->untraced.cnt ||
+	    report->snapshot->core)
 		return;
 	if (is_early(report))
 		write_early(part);

@@ -375,6 +375,18 @@ void verdict_write_between_steps(const struct text_part *part)
 		cnt, cnt == 1 ? " leaks" : "s leak");
 }
 
+void verdict_write_settling(const struct text_part *part, const struct report_site *path)
+{
+	uint64_t since_s = path->history->trend.since_ns / NSEC_PER_SEC;
+
+	text_begin_line(part);
+	fprintf(part->out, "whether %s grow is not known yet: ", path->objects->words);
+	if (since_s < TREND_LEAST_S)
+		fprintf(part->out, "they have grown for %" PRIu64 " s only\n", since_s);
+	else
+		fputs("the process may still be starting\n", part->out);
+}
+
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
 	text_begin_line(part);

@@ -24,5 +24,6 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 void verdict_write_undecided(const struct text_part *part);
 void verdict_write_between_steps(const struct text_part *part);
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool);
+void verdict_write_settling(const struct text_part *part, const struct report_site *path);
 
 #endif

@@ -176,12 +176,36 @@ static void unclear(void **state)
 	assert_false(pool_is_unclear(&history));
 }
 
+/* A process that frees nothing from before tracing may be new. */
+static void settling(void **state)
+{
+	struct moment moments[] = {{.elapsed_ns = 1000000000}, {.elapsed_ns = 20900000000}};
+	struct site_history history = {.moments = moments,
+				       .moment_cnt = 2,
+				       .trend = {.tendency = TENDENCY_STEADY,
+						 .since_ns = 9900000000,
+						 .reasons.lately = 0.6}};
+
+	assert_true(objects_grow_briefly(&history));
+	history.trend.since_ns = 10000000000;
+	assert_false(objects_grow_briefly(&history));
+	assert_true(process_may_be_starting(&history, 1000000000));
+	assert_false(process_may_be_starting(&history, 0));
+	history.trend.reasons.lately = 0.4;
+	assert_true(process_may_be_starting(&history, 0));
+	history.trend.reasons.lately = 0.6;
+	history.trend.tendency = TENDENCY_STEPS;
+	assert_true(process_may_be_starting(&history, 0));
+	moments[1].earlier.cnt = 1;
+	assert_false(process_may_be_starting(&history, 1000000000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums),    cmocka_unit_test(scripts),
 		cmocka_unit_test(buffers), cmocka_unit_test(nobody_names),
-		cmocka_unit_test(unclear),
+		cmocka_unit_test(unclear), cmocka_unit_test(settling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

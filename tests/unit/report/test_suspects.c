@@ -141,6 +141,14 @@ static void objects(void **state)
 	for (size_t i = 0; i < found; i++)
 		assert_int_equal(suspects[i].process_cnt, 1);
 	free(suspects);
+	/* What may yet settle is no suspect. */
+	shown[1].settling = true;
+	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0, 0}, MOST,
+				       &found, &suspects),
+			 0);
+	assert_int_equal(found, 1);
+	assert_ptr_equal(suspects[0].site->site->process, &one);
+	free(suspects);
 }
 
 static void what_stays_apart(void **state)

@@ -171,6 +171,34 @@ static void part_of_a_pool(void **state)
 	}
 }
 
+/* No all-clear and no suspect while a program starts. */
+static void settling(void **state)
+{
+	static const struct runtime_objects objects = {.words = "python objects"};
+	static const char *const expected[] = {
+		"whether python objects grow is not known yet: they have grown for 9 s only\n",
+		"whether python objects grow is not known yet: the process may still be "
+		"starting\n"};
+	const struct snapshot snap = {0};
+	struct site_history history = {0};
+	const struct report_site path = {.history = &history, .objects = &objects};
+	const struct report report = {
+		.snapshot = &snap, .judged = 2, .sites_total = 2, .settling = &path};
+
+	for (size_t i = 0; i < LENGTH(expected); i++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		history.trend.since_ns = i ? 10000000000 : 9900000000;
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_string_equal(strchr(text, ' ') + 1, expected[i]);
+	}
+}
+
 /* No all-clear while the next step of growth may still come. */
 static void between_steps(void **state)
 {
@@ -196,9 +224,8 @@ static void between_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),
-		cmocka_unit_test(chunk_pool),
-		cmocka_unit_test(part_of_a_pool),
+		cmocka_unit_test(lines),          cmocka_unit_test(chunk_pool),
+		cmocka_unit_test(part_of_a_pool), cmocka_unit_test(settling),
 		cmocka_unit_test(between_steps),
 	};
 
