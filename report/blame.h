@@ -12,8 +12,8 @@
  * (wrapper_names.h) nor by what it does (wrapped_frame) for whoever calls. If there is none: the
  * library call that the program, or whoever runs its scripts, made; else the innermost function
  * of a library; else the innermost of all. Of a site in a pool it is at most the outermost
- * function of the runtime that took the memory. Of a site with chunks it is the function of the chunk pool,
- * at blamed_from. opts may be NULL.
+ * function of the runtime that took the memory. Of a site with chunks it is the function of the
+ * chunk pool, at blamed_from. opts may be NULL.
  */
 void blame(const struct options *opts, struct report_site *shown);
 
