@@ -143,7 +143,7 @@ static void objects(void **state)
 	free(suspects);
 	/* What may yet settle is no suspect. */
 	shown[1].settling = true;
-	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0, 0}, MOST,
+	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0}, MOST,
 				       &found, &suspects),
 			 0);
 	assert_int_equal(found, 1);
